@@ -1,0 +1,155 @@
+package space
+
+import (
+	"fmt"
+)
+
+// verdict is what a constraint says about one combination of its own values.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	holds
+	broken
+	fails // the expression itself fails there, by a division by zero for instance
+)
+
+// tableLimit is the largest number of combinations that a constraint's answers
+// are remembered for. A constraint reads few parameters, so nearly all fit; the
+// others are evaluated every time.
+const tableLimit = 1 << 22
+
+// checker answers constraints during one walk over the space. An evaluation
+// costs about a microsecond and a walk asks the same few combinations millions
+// of times, so each constraint keeps a table over its own parameters only.
+type checker struct {
+	space   *Space
+	byDepth [][]*table // byDepth[d]: constraints whose last name is parameter d
+	env     Environment
+}
+
+type table struct {
+	*constraint
+	strides []int // of each position in answers
+	answers []verdict
+}
+
+// newChecker returns a checker for one walk. A checker that answers only a few
+// rows does without the tables (remember false): filling them would cost more.
+func newChecker(s *Space, remember bool) *checker {
+	c := &checker{space: s, byDepth: make([][]*table, len(s.params)), env: s.environment(s.defaultRow())}
+	for _, constraint := range s.constraints {
+		t := &table{constraint: constraint}
+		size := 1
+		for _, position := range constraint.positions {
+			t.strides = append(t.strides, size)
+			size *= len(s.params[position].Values)
+			if size > tableLimit {
+				break
+			}
+		}
+		if remember && size <= tableLimit {
+			t.answers = make([]verdict, size)
+		}
+		depth := 0 // a constraint over constants alone is checked first
+		if n := len(constraint.positions); n > 0 {
+			depth = constraint.positions[n-1]
+		}
+		c.byDepth[depth] = append(c.byDepth[depth], t)
+	}
+	return c
+}
+
+// holds reports whether every constraint that is decided by parameter depth
+// holds for the row, of which the first depth+1 positions are bound. An
+// expression that fails on values which no earlier constraint has excluded is
+// an error of the manifest.
+func (c *checker) holds(row Row, depth int) (bool, error) {
+	for _, t := range c.byDepth[depth] {
+		answer := unknown
+		index := 0
+		if t.answers != nil {
+			for i, position := range t.positions {
+				index += int(row[position]) * t.strides[i]
+			}
+			answer = t.answers[index]
+		}
+		if answer == unknown {
+			answer = c.evaluate(t, row)
+			if t.answers != nil {
+				t.answers[index] = answer
+			}
+		}
+		switch answer {
+		case broken:
+			return false, nil
+		case fails:
+			return false, c.explain(t, row)
+		}
+	}
+	return true, nil
+}
+
+func (c *checker) evaluate(t *table, row Row) verdict {
+	for _, position := range t.positions {
+		p := &c.space.params[position]
+		c.env[p.Name] = p.Values[row[position]].native()
+	}
+	ok, err := t.Bool(c.env)
+	switch {
+	case err != nil:
+		return fails
+	case ok:
+		return holds
+	}
+	return broken
+}
+
+func (c *checker) explain(t *table, row Row) error {
+	var assignments []Assignment
+	for _, position := range t.positions {
+		p := &c.space.params[position]
+		c.env[p.Name] = p.Values[row[position]].native()
+		assignments = append(assignments, Assignment{p.Name, p.Values[row[position]]})
+	}
+	point, err := NewPoint(assignments...)
+	if err != nil {
+		panic("space: " + err.Error())
+	}
+	_, err = t.Bool(c.env)
+	return fmt.Errorf("constraint at %s: %w", point, err)
+}
+
+// walk visits the valid rows in lexicographic order until visit returns false
+// or the walk has looked at more than the given number of branches. It reports
+// whether it came to the end. The row is reused: visit must copy it.
+func (c *checker) walk(branches int, visit func(Row) bool) (complete bool, err error) {
+	row := make(Row, len(c.space.params))
+	last := len(row) - 1
+	depth := 0
+	next := make([]int, len(row)) // the value to try next, per parameter
+	for depth >= 0 {
+		if next[depth] == len(c.space.params[depth].Values) {
+			next[depth] = 0
+			depth--
+			continue
+		}
+		if branches--; branches < 0 {
+			return false, nil
+		}
+		row[depth] = uint16(next[depth])
+		next[depth]++
+		ok, err := c.holds(row, depth)
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case !ok:
+		case depth < last:
+			depth++
+		case !visit(row):
+			return false, nil
+		}
+	}
+	return true, nil
+}

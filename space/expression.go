@@ -1,0 +1,293 @@
+package space
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/bits"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+)
+
+// Environment holds the values that an expression is evaluated with: int,
+// float64, bool or string by name.
+type Environment map[string]any
+
+// Expression is a compiled formula of a manifest: a constraint, a size, a
+// launch dimension. It is safe for concurrent use.
+//
+// The language is expr-lang with the division a kernel author expects (two
+// integers divide to an integer, truncated as in C) and the functions cdiv
+// (ceiling division), pow2 (is it a power of two), min, max, abs, sqrt, floor,
+// ceil, int and float. Nothing in it can loop, read the clock or touch the
+// machine.
+type Expression struct {
+	source      string
+	names       []string // free names, definitions resolved, sorted
+	definitions []definition
+	program     *vm.Program
+}
+
+type definition struct {
+	name, source string
+	program      *vm.Program
+}
+
+// ExpressionError says what is wrong with an expression, and where.
+type ExpressionError struct {
+	Source string
+	// Offset is the position in Source, in characters, of what is wrong.
+	Offset  int
+	Message string
+}
+
+func (e *ExpressionError) Error() string {
+	return fmt.Sprintf("expression %q: %s", e.Source, e.Message)
+}
+
+// Source returns the text that the expression was compiled from.
+func (e *Expression) Source() string { return e.source }
+
+// Names returns the names that the value depends on, sorted: those in the
+// text, and those behind the definitions that it uses.
+func (e *Expression) Names() []string { return slices.Clone(e.names) }
+
+// Bool evaluates a condition.
+func (e *Expression) Bool(env Environment) (bool, error) {
+	result, err := e.run(env)
+	if err != nil {
+		return false, err
+	}
+	return result.(bool), nil
+}
+
+// Integer evaluates an integer formula.
+func (e *Expression) Integer(env Environment) (int64, error) {
+	result, err := e.run(env)
+	if err != nil {
+		return 0, err
+	}
+	return int64(result.(int)), nil
+}
+
+// Number evaluates a formula to a finite number.
+func (e *Expression) Number(env Environment) (float64, error) {
+	result, err := e.run(env)
+	if err != nil {
+		return 0, err
+	}
+	x, ok := result.(float64)
+	if !ok {
+		x = float64(result.(int))
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0, fmt.Errorf("expression %q: the result is %v", e.source, x)
+	}
+	return x, nil
+}
+
+func (e *Expression) run(env Environment) (any, error) {
+	if len(e.definitions) > 0 {
+		env = maps.Clone(env)
+		for _, d := range e.definitions {
+			value, err := runProgram(d.program, env)
+			if err != nil {
+				return nil, fmt.Errorf("expression %q: %s: %w", e.source, d.name, err)
+			}
+			env[d.name] = value
+		}
+	}
+	result, err := runProgram(e.program, env)
+	if err != nil {
+		return nil, fmt.Errorf("expression %q: %w", e.source, err)
+	}
+	return result, nil
+}
+
+func runProgram(program *vm.Program, env Environment) (any, error) {
+	result, err := expr.Run(program, map[string]any(env))
+	if err != nil {
+		var located *file.Error
+		if errors.As(err, &located) {
+			return nil, errors.New(strings.TrimPrefix(located.Message, "runtime error: "))
+		}
+		return nil, err
+	}
+	return result, nil
+}
+
+// compile checks and compiles one text against the types of the names.
+func compile(source string, types map[string]any, options ...expr.Option) (*vm.Program, error) {
+	for _, comment := range []string{"//", "/*", "#"} {
+		if at := strings.Index(source, comment); at >= 0 {
+			return nil, &ExpressionError{source, at, comment + " is not part of the language (division of integers is /)"}
+		}
+	}
+	options = append([]expr.Option{
+		expr.Env(types),
+		expr.DisableAllBuiltins(),
+		expr.EnableBuiltin("min"), expr.EnableBuiltin("max"), expr.EnableBuiltin("abs"),
+		expr.EnableBuiltin("floor"), expr.EnableBuiltin("ceil"),
+		expr.EnableBuiltin("int"), expr.EnableBuiltin("float"),
+		expr.Patch(integerDivision{}),
+		expr.Function("divide", divide,
+			new(func(int, int) int), new(func(float64, float64) float64),
+			new(func(int, float64) float64), new(func(float64, int) float64)),
+		expr.Function("cdiv", ceilingDivide, new(func(int, int) int)),
+		expr.Function("pow2", isPowerOfTwo, new(func(int) bool)),
+		expr.Function("sqrt", squareRoot, new(func(int) float64), new(func(float64) float64)),
+	}, options...)
+	program, err := expr.Compile(source, options...)
+	if err != nil {
+		var located *file.Error
+		if errors.As(err, &located) {
+			return nil, &ExpressionError{source, located.Column, located.Message}
+		}
+		return nil, &ExpressionError{source, 0, err.Error()}
+	}
+	return program, nil
+}
+
+// integerDivision turns every / into a call of divide, because the language's
+// own / always answers in floating point.
+type integerDivision struct{}
+
+func (integerDivision) Visit(node *ast.Node) {
+	if binary, ok := (*node).(*ast.BinaryNode); ok && binary.Operator == "/" {
+		ast.Patch(node, &ast.CallNode{
+			Callee:    &ast.IdentifierNode{Value: "divide"},
+			Arguments: []ast.Node{binary.Left, binary.Right},
+		})
+	}
+}
+
+var errDivisionByZero = errors.New("division by zero")
+
+func divide(arguments ...any) (any, error) {
+	a, aInteger := arguments[0].(int)
+	b, bInteger := arguments[1].(int)
+	if aInteger && bInteger {
+		if b == 0 {
+			return nil, errDivisionByZero
+		}
+		return a / b, nil
+	}
+	denominator := toFloat(arguments[1])
+	if denominator == 0 {
+		return nil, errDivisionByZero
+	}
+	return toFloat(arguments[0]) / denominator, nil
+}
+
+func toFloat(x any) float64 {
+	if n, ok := x.(int); ok {
+		return float64(n)
+	}
+	return x.(float64)
+}
+
+func ceilingDivide(arguments ...any) (any, error) {
+	a, b := arguments[0].(int), arguments[1].(int)
+	if b == 0 {
+		return nil, errDivisionByZero
+	}
+	quotient := a / b
+	if a%b != 0 && (a > 0) == (b > 0) {
+		quotient++
+	}
+	return quotient, nil
+}
+
+func isPowerOfTwo(arguments ...any) (any, error) {
+	n := arguments[0].(int)
+	return n > 0 && bits.OnesCount(uint(n)) == 1, nil
+}
+
+func squareRoot(arguments ...any) (any, error) {
+	x := toFloat(arguments[0])
+	if x < 0 {
+		return nil, fmt.Errorf("square root of %v", x)
+	}
+	return math.Sqrt(x), nil
+}
+
+// freeNames returns the identifiers in the text that are not functions,
+// sorted, each once.
+func freeNames(source string) ([]string, error) {
+	tree, err := parser.Parse(source)
+	if err != nil {
+		var located *file.Error
+		if errors.As(err, &located) {
+			return nil, &ExpressionError{source, located.Column, located.Message}
+		}
+		return nil, &ExpressionError{source, 0, err.Error()}
+	}
+	collector := &nameCollector{names: map[string]bool{}, called: map[string]bool{}}
+	ast.Walk(&tree.Node, collector)
+	for name := range collector.called {
+		delete(collector.names, name)
+	}
+	return slices.Sorted(maps.Keys(collector.names)), nil
+}
+
+type nameCollector struct{ names, called map[string]bool }
+
+func (c *nameCollector) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		c.names[n.Value] = true
+	case *ast.CallNode:
+		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
+			c.called[callee.Value] = true
+		}
+	}
+}
+
+// zeroOf returns a value of a kind, for the type checker.
+func zeroOf(kind Kind) any {
+	switch kind {
+	case Integer:
+		return 0
+	case Boolean:
+		return false
+	default:
+		return ""
+	}
+}
+
+// resultOptions returns the options that make the checker insist on a result.
+func resultOptions(want Result) []expr.Option {
+	switch want {
+	case Condition:
+		return []expr.Option{expr.AsBool()}
+	case WholeNumber:
+		return []expr.Option{expr.AsInt()}
+	case Number:
+		return []expr.Option{expr.AsFloat64()}
+	}
+	return nil
+}
+
+// typeOf returns a zero value of the type that a program answers with.
+func typeOf(program *vm.Program) (any, error) {
+	switch kind := program.Node().Type().Kind(); kind {
+	case reflect.Int:
+		return 0, nil
+	case reflect.Float64:
+		return 0.0, nil
+	case reflect.Bool:
+		return false, nil
+	case reflect.String:
+		return "", nil
+	default:
+		return nil, fmt.Errorf("a result of type %s", kind)
+	}
+}

@@ -1,0 +1,68 @@
+package space
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// Param is one dimension of a space: a name and the values that it may take.
+type Param struct {
+	// Name is an identifier of the C language: it becomes a macro.
+	Name string
+	// Values are distinct, of one kind, in the order of the declaration. An
+	// ordered parameter's values are sorted by New.
+	Values []Value
+	// Default is one of Values: what the kernel uses when nobody tunes it.
+	Default Value
+	// Ordered says that nearby values behave alike, so that a sampler may
+	// interpolate between them. Only integers and booleans have an order.
+	Ordered bool
+}
+
+// identifier is what both the C preprocessor and the expression language
+// accept as a name.
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Kind returns the kind of the parameter's values.
+func (p Param) Kind() Kind { return p.Values[0].Kind() }
+
+// Index returns the position of v among the parameter's values, or -1.
+func (p Param) Index(v Value) int { return slices.Index(p.Values, v) }
+
+// checked returns a copy of p, sorted if it is ordered, or what is wrong.
+func (p Param) checked() (Param, error) {
+	if !identifier.MatchString(p.Name) {
+		return p, fmt.Errorf("parameter %q: a name is letters, digits and underscores, not starting with a digit", p.Name)
+	}
+	if len(p.Values) == 0 {
+		return p, fmt.Errorf("parameter %s: no values", p.Name)
+	}
+	if len(p.Values) > 1<<16 {
+		return p, fmt.Errorf("parameter %s: %d values, at most %d are supported", p.Name, len(p.Values), 1<<16)
+	}
+	p.Values = slices.Clone(p.Values)
+	seen := make(map[Value]bool, len(p.Values))
+	for _, v := range p.Values {
+		if v.Kind() == 0 {
+			return p, fmt.Errorf("parameter %s: a value of no kind", p.Name)
+		}
+		if v.Kind() != p.Kind() {
+			return p, fmt.Errorf("parameter %s: mixes %s %s with %s %s", p.Name, p.Kind(), p.Values[0], v.Kind(), v)
+		}
+		if seen[v] {
+			return p, fmt.Errorf("parameter %s: value %s is listed twice", p.Name, v)
+		}
+		seen[v] = true
+	}
+	if !seen[p.Default] {
+		return p, fmt.Errorf("parameter %s: default %s is not among its values", p.Name, p.Default)
+	}
+	if p.Ordered {
+		if p.Kind() == Text {
+			return p, fmt.Errorf("parameter %s: strings have no order", p.Name)
+		}
+		slices.SortFunc(p.Values, func(a, b Value) int { return int(min(max(a.integer-b.integer, -1), 1)) })
+	}
+	return p, nil
+}

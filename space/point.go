@@ -1,0 +1,165 @@
+package space
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Point is one value for every parameter of a space. It is immutable and
+// comparable, and it is its own canonical text: assignments sorted by name,
+// such as BLOCK_M=64,BLOCK_N=32. The text serves as database key, replay key
+// and, assignment by assignment, as the compiler's -D flags; it does not
+// change when a manifest lists its parameters in another order.
+type Point struct{ text string }
+
+// Assignment is one parameter's value in a point.
+type Assignment struct {
+	Name  string
+	Value Value
+}
+
+// NewPoint returns the point of the given assignments, in any order.
+func NewPoint(assignments ...Assignment) (Point, error) {
+	sorted := slices.Clone(assignments)
+	slices.SortFunc(sorted, func(a, b Assignment) int { return strings.Compare(a.Name, b.Name) })
+	var text strings.Builder
+	for i, a := range sorted {
+		if !identifier.MatchString(a.Name) {
+			return Point{}, fmt.Errorf("point: %q is not a parameter name", a.Name)
+		}
+		if i > 0 && sorted[i-1].Name == a.Name {
+			return Point{}, fmt.Errorf("point: %s is given twice", a.Name)
+		}
+		if a.Value.Kind() == 0 {
+			return Point{}, fmt.Errorf("point: %s has no value", a.Name)
+		}
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		text.WriteString(a.Name)
+		text.WriteByte('=')
+		text.WriteString(a.Value.String())
+	}
+	return Point{text: text.String()}, nil
+}
+
+// ParsePoint reads a point's text, its assignments in any order and with
+// spaces round the separators. The empty text is the empty point.
+func ParsePoint(text string) (Point, error) {
+	assignments, err := parseAssignments(text)
+	if err != nil {
+		return Point{}, err
+	}
+	return NewPoint(assignments...)
+}
+
+// String returns the canonical text.
+func (p Point) String() string { return p.text }
+
+// IsZero reports whether p assigns nothing.
+func (p Point) IsZero() bool { return p.text == "" }
+
+// Assignments returns the point's assignments, sorted by name.
+func (p Point) Assignments() []Assignment {
+	assignments, err := parseAssignments(p.text)
+	if err != nil {
+		panic("space: a point's own text does not parse: " + err.Error())
+	}
+	return assignments
+}
+
+// Get returns the value of one parameter.
+func (p Point) Get(name string) (Value, bool) {
+	for _, a := range p.Assignments() {
+		if a.Name == name {
+			return a.Value, true
+		}
+	}
+	return Value{}, false
+}
+
+// MarshalText returns the canonical text.
+func (p Point) MarshalText() ([]byte, error) { return []byte(p.text), nil }
+
+// UnmarshalText parses the text of a point.
+func (p *Point) UnmarshalText(text []byte) error {
+	parsed, err := ParsePoint(string(text))
+	if err != nil {
+		return err
+	}
+	*p = parsed
+	return nil
+}
+
+func parseAssignments(text string) ([]Assignment, error) {
+	var assignments []Assignment
+	rest := strings.TrimSpace(text)
+	for rest != "" {
+		name, after, found := strings.Cut(rest, "=")
+		name = strings.TrimSpace(name)
+		if !found || !identifier.MatchString(name) {
+			return nil, fmt.Errorf("point %q: expected NAME=VALUE at %q", text, rest)
+		}
+		value, after, err := parseValue(strings.TrimLeft(after, " "))
+		if err != nil {
+			return nil, fmt.Errorf("point %q: %s: %w", text, name, err)
+		}
+		assignments = append(assignments, Assignment{name, value})
+		rest = strings.TrimSpace(after)
+		if rest == "" {
+			break
+		}
+		var comma bool
+		if rest, comma = strings.CutPrefix(rest, ","); !comma {
+			return nil, fmt.Errorf("point %q: expected a comma at %q", text, rest)
+		}
+		if rest = strings.TrimSpace(rest); rest == "" {
+			return nil, fmt.Errorf("point %q: ends in a comma", text)
+		}
+	}
+	return assignments, nil
+}
+
+// parseValue reads one value from the start of text and returns what follows.
+func parseValue(text string) (Value, string, error) {
+	if strings.HasPrefix(text, `"`) {
+		quoted, err := strconv.QuotedPrefix(text)
+		if err != nil {
+			return Value{}, "", fmt.Errorf("unterminated or malformed string %s", text)
+		}
+		content, err := strconv.Unquote(quoted)
+		if err != nil {
+			return Value{}, "", fmt.Errorf("malformed string %s", quoted)
+		}
+		return TextValue(content), text[len(quoted):], nil
+	}
+	word := text
+	if end := strings.IndexByte(text, ','); end >= 0 {
+		word = text[:end]
+	}
+	rest := text[len(word):]
+	word = strings.TrimSpace(word)
+	switch {
+	case word == "true", word == "false":
+		return BooleanValue(word == "true"), rest, nil
+	case bareWord.MatchString(word):
+		return TextValue(word), rest, nil
+	}
+	n, err := strconv.ParseInt(word, 10, 64)
+	if err != nil {
+		return Value{}, "", fmt.Errorf("%q is neither an integer, true, false, a word nor a quoted string", word)
+	}
+	return IntegerValue(n), rest, nil
+}
+
+// jsonQuote returns s as a JSON string.
+func jsonQuote(s string) string {
+	quoted, err := json.Marshal(s)
+	if err != nil {
+		panic("space: a string has no JSON form: " + err.Error())
+	}
+	return string(quoted)
+}

@@ -1,0 +1,121 @@
+package space
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// ErrEmpty is returned when no point satisfies the constraints.
+var ErrEmpty = errors.New("no point satisfies the constraints")
+
+// Pool is a table of distinct valid points in lexicographic order of their
+// rows. It is immutable and safe for concurrent use.
+type Pool struct {
+	space    *Space
+	cells    []uint16 // row after row
+	complete bool
+}
+
+// PoolOptions bounds the work of building a pool.
+type PoolOptions struct {
+	// Points is the largest number of points to enumerate. Zero means
+	// 2,000,000. A space with more is sampled, with at most 100,000 points:
+	// a search looks at every point of the pool at every step.
+	Points int
+	// Branches is the largest number of branches to look at before the space
+	// counts as too large to enumerate. Zero means 200,000,000, which takes a
+	// few seconds.
+	Branches int
+	// Seed draws the points of a sampled pool.
+	Seed uint64
+}
+
+// Pool returns the valid points, all of them where the options allow it and a
+// sample otherwise. The default point is always among them.
+func (s *Space) Pool(options PoolOptions) (*Pool, error) {
+	limit := options.Points
+	if limit == 0 {
+		limit = 2_000_000
+	}
+	branches := options.Branches
+	if branches == 0 {
+		branches = 200_000_000
+	}
+	c := newChecker(s, true)
+	var cells []uint16
+	complete, err := c.walk(branches, func(row Row) bool {
+		if len(cells) >= limit*len(row) {
+			return false
+		}
+		cells = append(cells, row...)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	if complete {
+		return newPool(s, cells, true)
+	}
+	// What the walk has seen is one corner of the space: begin again at random.
+	cells, err = c.sample(min(limit, 100_000), branches, rand.New(rand.NewPCG(options.Seed, 0x706f6f6c)))
+	if err != nil {
+		return nil, err
+	}
+	return newPool(s, cells, false)
+}
+
+func newPool(s *Space, cells []uint16, complete bool) (*Pool, error) {
+	if len(cells) == 0 {
+		return nil, ErrEmpty
+	}
+	return &Pool{space: s, cells: slices.Clip(cells), complete: complete}, nil
+}
+
+// Space returns the space that the pool was drawn from.
+func (p *Pool) Space() *Space { return p.space }
+
+// Complete reports whether the pool holds every valid point.
+func (p *Pool) Complete() bool { return p.complete }
+
+// Len returns the number of points.
+func (p *Pool) Len() int { return len(p.cells) / len(p.space.params) }
+
+// Row returns the positions of the i-th point. The caller must not modify it.
+func (p *Pool) Row(i int) Row {
+	width := len(p.space.params)
+	return p.cells[i*width : (i+1)*width : (i+1)*width]
+}
+
+// Point returns the i-th point.
+func (p *Pool) Point(i int) Point { return p.space.Point(p.Row(i)) }
+
+// Find returns the position of a row in the pool.
+func (p *Pool) Find(row Row) (int, bool) {
+	low, high := 0, p.Len()
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		switch slices.Compare(p.Row(middle), row) {
+		case 0:
+			return middle, true
+		case -1:
+			low = middle + 1
+		default:
+			high = middle
+		}
+	}
+	return low, false
+}
+
+// Index returns the position of a point in the pool.
+func (p *Pool) Index(point Point) (int, error) {
+	row, err := p.space.Row(point)
+	if err != nil {
+		return 0, err
+	}
+	if i, ok := p.Find(row); ok {
+		return i, nil
+	}
+	return 0, fmt.Errorf("point %s is not in the pool", point)
+}

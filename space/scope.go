@@ -1,0 +1,137 @@
+package space
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Result is what an expression must answer with.
+type Result uint8
+
+// What an expression may be asked for.
+const (
+	// Anything lets the expression's own type stand.
+	Anything Result = iota
+	// Condition is true or false.
+	Condition
+	// WholeNumber is an integer.
+	WholeNumber
+	// Number is an integer or a floating-point number.
+	Number
+)
+
+// Scope is the set of names that expressions may use: names that get a value
+// when the expression is evaluated, and definitions, which are expressions
+// themselves. The zero Scope is not ready: use NewScope.
+type Scope struct {
+	types       map[string]any
+	definitions map[string]string
+}
+
+// NewScope returns a scope of the given names and the definitions over them.
+// A definition may use other definitions, but not itself.
+func NewScope(names map[string]Kind, definitions map[string]string) (*Scope, error) {
+	s := &Scope{types: make(map[string]any, len(names)), definitions: maps.Clone(definitions)}
+	for name, kind := range names {
+		if !identifier.MatchString(name) {
+			return nil, fmt.Errorf("%q is not a name: letters, digits and underscores, not starting with a digit", name)
+		}
+		s.types[name] = zeroOf(kind)
+	}
+	for _, name := range slices.Sorted(maps.Keys(definitions)) {
+		if _, taken := s.types[name]; taken {
+			return nil, fmt.Errorf("%s is defined twice", name)
+		}
+		if !identifier.MatchString(name) {
+			return nil, fmt.Errorf("%q is not a name: letters, digits and underscores, not starting with a digit", name)
+		}
+		if _, err := s.Compile(definitions[name], Anything); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// Compile checks and compiles an expression. An error about the text is an
+// *ExpressionError.
+func (s *Scope) Compile(source string, want Result) (*Expression, error) {
+	r := resolver{scope: s, types: maps.Clone(s.types), names: map[string]bool{}, done: map[string]bool{}}
+	if err := r.resolve(source, nil); err != nil {
+		return nil, err
+	}
+	program, err := compile(source, r.types, resultOptions(want)...)
+	if err != nil {
+		return nil, err
+	}
+	return &Expression{
+		source:      source,
+		names:       slices.Sorted(maps.Keys(r.names)),
+		definitions: r.definitions,
+		program:     program,
+	}, nil
+}
+
+// resolver collects the definitions behind an expression, each after the ones
+// that it needs.
+type resolver struct {
+	scope       *Scope
+	types       map[string]any
+	names       map[string]bool
+	done        map[string]bool
+	definitions []definition
+}
+
+func (r *resolver) resolve(source string, path []string) error {
+	names, err := freeNames(source)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, defined := r.scope.definitions[name]
+		switch {
+		case !defined:
+			if _, known := r.scope.types[name]; !known {
+				return r.undeclared(source, name)
+			}
+			r.names[name] = true
+		case slices.Contains(path, name):
+			cycle := append(slices.Clone(path[slices.Index(path, name):]), name)
+			return &ExpressionError{source, strings.Index(source, name), "defined in a circle: " + strings.Join(cycle, " → ")}
+		case !r.done[name]:
+			if err := r.define(name, text, append(path, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *resolver) define(name, text string, path []string) error {
+	if err := r.resolve(text, path); err != nil {
+		return err
+	}
+	program, err := compile(text, r.types)
+	if err != nil {
+		return err
+	}
+	zero, err := typeOf(program)
+	if err != nil {
+		return &ExpressionError{text, 0, err.Error()}
+	}
+	r.types[name] = zero
+	r.done[name] = true
+	r.definitions = append(r.definitions, definition{name, text, program})
+	return nil
+}
+
+func (r *resolver) undeclared(source, name string) error {
+	known := slices.Sorted(maps.Keys(r.scope.types))
+	known = append(known, slices.Sorted(maps.Keys(r.scope.definitions))...)
+	message := fmt.Sprintf("%s is not declared", name)
+	if len(known) > 0 {
+		message += "; there are " + strings.Join(known, ", ")
+	}
+	return &ExpressionError{source, strings.Index(source, name), message}
+}

@@ -1,0 +1,110 @@
+package space
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// Kind is the type of a parameter's values. Every value of one parameter has
+// the same kind.
+type Kind uint8
+
+// The kinds of values a parameter may take.
+const (
+	Integer Kind = iota + 1
+	Boolean
+	Text
+)
+
+var kindNames = map[Kind]string{Integer: "integer", Boolean: "boolean", Text: "string"}
+
+func (k Kind) String() string {
+	if name, ok := kindNames[k]; ok {
+		return name
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Value is one integer, boolean or string. It is comparable: two values are
+// equal when they have the same kind and the same content. The zero Value is
+// no value at all.
+type Value struct {
+	kind    Kind
+	integer int64 // also 0 or 1 for booleans
+	text    string
+}
+
+// IntegerValue returns the value of an integer.
+func IntegerValue(n int64) Value { return Value{kind: Integer, integer: n} }
+
+// BooleanValue returns the value of a boolean.
+func BooleanValue(b bool) Value {
+	if b {
+		return Value{kind: Boolean, integer: 1}
+	}
+	return Value{kind: Boolean}
+}
+
+// TextValue returns the value of a string.
+func TextValue(s string) Value { return Value{kind: Text, text: s} }
+
+// Kind returns the kind of v, 0 for the zero Value.
+func (v Value) Kind() Kind { return v.kind }
+
+// Integer returns the content of an integer, and 0 or 1 for a boolean. It is
+// meaningless for strings: ask Kind first.
+func (v Value) Integer() int64 { return v.integer }
+
+// bareWord matches the strings that need no quotes in a point's canonical
+// text. Everything else is quoted, so that the text is self-describing:
+// no string can be taken for an integer, a boolean or a separator.
+var bareWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.+-]*$`)
+
+// String returns the canonical text of v: 64, true, row, "a b".
+func (v Value) String() string {
+	switch v.kind {
+	case Integer:
+		return strconv.FormatInt(v.integer, 10)
+	case Boolean:
+		return strconv.FormatBool(v.integer != 0)
+	case Text:
+		if bareWord.MatchString(v.text) && v.text != "true" && v.text != "false" {
+			return v.text
+		}
+		return strconv.Quote(v.text)
+	}
+	return "?"
+}
+
+// Define returns what a C compiler gets behind -DNAME=: integers as they are,
+// booleans as 1 and 0, strings verbatim.
+func (v Value) Define() string {
+	if v.kind == Text {
+		return v.text
+	}
+	return strconv.FormatInt(v.integer, 10)
+}
+
+// native returns v as the expression language sees it.
+func (v Value) native() any {
+	switch v.kind {
+	case Integer:
+		return int(v.integer)
+	case Boolean:
+		return v.integer != 0
+	default:
+		return v.text
+	}
+}
+
+// MarshalJSON writes a value as the JSON type of its kind.
+func (v Value) MarshalJSON() ([]byte, error) {
+	switch v.kind {
+	case Text:
+		return []byte(jsonQuote(v.text)), nil
+	case Integer, Boolean:
+		return []byte(v.String()), nil
+	}
+	return nil, fmt.Errorf("space: the zero value has no JSON form")
+}
