@@ -1,0 +1,81 @@
+package kernels
+
+import (
+	"fmt"
+
+	"pawl/space"
+)
+
+// Argument is one argument of a kernel's entry function: a buffer with a shape
+// or a scalar with a value.
+type Argument struct {
+	Name    string
+	Element Element
+	// Shape is the size of a buffer per dimension; nil for a scalar.
+	Shape []*space.Expression
+	// Fill is the family of an input's content.
+	Fill string
+	// Out marks a buffer that the kernel writes and the check compares.
+	Out bool
+	// Align is the alignment in bytes that the kernel relies on; at least the
+	// size of an element.
+	Align int
+	// Value is the formula of a scalar; nil for a buffer.
+	Value *space.Expression
+}
+
+// Binding is an argument with the sizes of a problem put in. It is what a
+// worker is told about an argument.
+type Binding struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Count is the number of elements of a buffer; 0 for a scalar.
+	Count int64  `json:"count,omitempty"`
+	Fill  string `json:"fill,omitempty"`
+	Out   bool   `json:"out,omitempty"`
+	Align int    `json:"align,omitempty"`
+	// Value is the value of a scalar.
+	Value float64 `json:"value,omitempty"`
+}
+
+// IsBuffer reports whether the argument is a buffer.
+func (b Binding) IsBuffer() bool { return b.Count > 0 }
+
+// Fills are the families of input values that a manifest may name.
+var Fills = []string{"normal", "uniform", "ones", "zeros"}
+
+// largestBuffer bounds one buffer, in bytes: a slip in a shape should be an
+// error and not a machine that swaps.
+const largestBuffer = 64 << 30
+
+// Bind evaluates the arguments for the sizes of a problem.
+func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
+	env := dims.Environment()
+	bindings := make([]Binding, 0, len(k.Arguments))
+	for _, a := range k.Arguments {
+		b := Binding{Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Out: a.Out, Align: a.Align}
+		if a.Value != nil {
+			value, err := a.Value.Number(env)
+			if err != nil {
+				return nil, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)
+			}
+			b.Value = value
+			bindings = append(bindings, b)
+			continue
+		}
+		count := int64(1)
+		for _, size := range a.Shape {
+			n, err := size.Integer(env)
+			if err != nil {
+				return nil, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)
+			}
+			if n < 1 || float64(n)*float64(count)*float64(a.Element.Size) > largestBuffer {
+				return nil, fmt.Errorf("argument %s of %s at %s: size %d in shape is out of range", a.Name, k.Name, dims, n)
+			}
+			count *= n
+		}
+		b.Count = count
+		bindings = append(bindings, b)
+	}
+	return bindings, nil
+}

@@ -1,0 +1,103 @@
+package kernels
+
+import (
+	"math/bits"
+	"slices"
+	"strings"
+
+	"pawl/space"
+)
+
+// arguments checks and compiles the list of arguments.
+func (b *builder) arguments() error {
+	if len(b.keys.Args) == 0 {
+		return b.missing("args")
+	}
+	outputs := 0
+	for _, entry := range b.keys.Args {
+		a, err := b.argument(entry)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(b.kernel.Arguments, func(other Argument) bool { return other.Name == a.Name }) {
+			return entry.Name.at.errorf("argument %s is listed twice", a.Name)
+		}
+		if a.Out {
+			outputs++
+		}
+		b.kernel.Arguments = append(b.kernel.Arguments, a)
+	}
+	if outputs == 0 {
+		return b.keys.Args[0].Name.at.errorf("no argument is marked out: true, so there is no result to check")
+	}
+	return nil
+}
+
+func (b *builder) argument(entry argEntry) (Argument, error) {
+	if !cIdentifier.MatchString(entry.Name.text) {
+		at := entry.Name.at
+		if at.line == 0 {
+			at = b.top()
+		}
+		return Argument{}, at.errorf("argument name %q is not an identifier", entry.Name.text)
+	}
+	element, err := ElementNamed(entry.Type.text)
+	if err != nil {
+		return Argument{}, entry.Name.at.errorf("argument %s: %s", entry.Name.text, err)
+	}
+	a := Argument{Name: entry.Name.text, Element: element, Out: entry.Out}
+	if scalarArgument := entry.Value.text != ""; scalarArgument == (entry.Shape != nil) {
+		return a, entry.Name.at.errorf("argument %s needs either a shape (a buffer) or a value (a scalar)", a.Name)
+	}
+	if entry.Value.text != "" {
+		return b.scalarArgument(a, entry)
+	}
+	return b.bufferArgument(a, entry)
+}
+
+func (b *builder) scalarArgument(a Argument, entry argEntry) (Argument, error) {
+	if a.Out || entry.Fill.text != "" || entry.Align.text != "" {
+		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill and align belong to buffers", a.Name)
+	}
+	want := space.Number
+	if !a.Element.Float {
+		want = space.WholeNumber
+	}
+	var err error
+	if a.Value, err = b.dims.Compile(entry.Value.text, want); err != nil {
+		return a, entry.Value.expressionError(err)
+	}
+	return a, nil
+}
+
+func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
+	if len(entry.Shape) == 0 {
+		return a, entry.Name.at.errorf("argument %s has an empty shape", a.Name)
+	}
+	for _, size := range entry.Shape {
+		e, err := b.dims.Compile(size.text, space.WholeNumber)
+		if err != nil {
+			return a, size.expressionError(err)
+		}
+		a.Shape = append(a.Shape, e)
+	}
+	a.Fill = entry.Fill.text
+	switch {
+	case a.Out && a.Fill != "":
+		return a, entry.Fill.at.errorf("argument %s is an output: it is poisoned before each run, so it has no fill", a.Name)
+	case a.Out:
+	case a.Fill == "":
+		a.Fill = "normal"
+	case !slices.Contains(Fills, a.Fill):
+		return a, entry.Fill.at.errorf("argument %s: unknown fill %q; there are %s", a.Name, a.Fill, strings.Join(Fills, ", "))
+	}
+	a.Align = a.Element.Size
+	if entry.Align.text != "" {
+		n := entry.Align.value.Integer()
+		if entry.Align.value.Kind() != space.Integer || n < int64(a.Element.Size) || n > 4096 || bits.OnesCount64(uint64(n)) != 1 {
+			return a, entry.Align.at.errorf("argument %s: align %s is not a power of two from %d to 4096", a.Name, entry.Align.text, a.Element.Size)
+		}
+		a.Align = int(n)
+	}
+	return a, nil
+}

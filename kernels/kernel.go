@@ -1,0 +1,133 @@
+// Package kernels answers what is tuned: a kernel is a folder with a manifest
+// (kernel.yaml), its sources and a plain reference.
+//
+// Reading a kernel goes in three steps:
+//
+//  1. decode reads the manifest strictly: an unknown key is an error.
+//  2. build merges a backend's section over the common keys, compiles every
+//     expression and checks every name, so that what comes out is usable
+//     without further checks.
+//  3. Load finds the folder, the user's or an embedded one, and makes sure
+//     that its files stay inside it.
+//
+// Every mistake is reported with file, line, column and the offending text.
+// The package compiles and runs nothing.
+package kernels
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"pawl/space"
+)
+
+// The backends that a manifest may have sources for.
+const (
+	Host = "host"
+	CUDA = "cuda"
+)
+
+// Kernel is a kernel as one backend sees it. It is immutable.
+type Kernel struct {
+	Name    string
+	Summary string
+	Backend string
+	// Entry is the function's name in Source and in Reference.
+	Entry string
+	// Source and Reference are file names inside Dir.
+	Source, Reference string
+	// Dir is the folder on disk that holds the sources. It is empty for an
+	// embedded kernel: see Materialise.
+	Dir string
+	// Origin is how a user names this kernel: an embedded name or a folder.
+	Origin string
+	// Flags go to the compiler as they are, without a shell.
+	Flags []string
+	// Workloads are in the order of the manifest; the first is the default.
+	Workloads []Workload
+	Arguments []Argument
+	// Fuzz holds the sizes of the correctness matrix by dimension.
+	Fuzz      map[string][]int64
+	Tolerance Tolerance
+	Launch    Launch
+	Work      Work
+
+	params      []space.Param
+	constraints []*space.Expression
+}
+
+// Workload is a named choice of sizes.
+type Workload struct {
+	Name string
+	Dims Dims
+}
+
+// Dims are the sizes of a problem by dimension.
+type Dims map[string]int64
+
+// String returns the sizes sorted by name, such as B=1,S=256.
+func (d Dims) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		parts = append(parts, fmt.Sprintf("%s=%d", name, d[name]))
+	}
+	return strings.Join(parts, ",")
+}
+
+// Environment returns the sizes for evaluating expressions.
+func (d Dims) Environment() space.Environment {
+	env := make(space.Environment, len(d))
+	for name, size := range d {
+		env[name] = int(size)
+	}
+	return env
+}
+
+// Tolerance bounds the error of a result: |x - ref| <= Absolute + Relative*|ref|.
+type Tolerance struct {
+	Absolute float64 `json:"atol"`
+	Relative float64 `json:"rtol"`
+}
+
+// Launch holds the formulas of a launch. Fields that a backend does not use
+// are nil.
+type Launch struct {
+	// Threads is the number of threads that a host kernel starts.
+	Threads *space.Expression
+	// Grid and Block have up to three dimensions.
+	Grid, Block []*space.Expression
+	// Shared is the dynamic shared memory in bytes.
+	Shared *space.Expression
+}
+
+// Work holds the formulas of the work that one launch does. Either may be nil.
+type Work struct {
+	Flops, Bytes *space.Expression
+}
+
+// Workload returns the workload of a name; the empty name is the default.
+func (k *Kernel) Workload(name string) (Workload, error) {
+	if name == "" {
+		return k.Workloads[0], nil
+	}
+	var names []string
+	for _, w := range k.Workloads {
+		if w.Name == name {
+			return w, nil
+		}
+		names = append(names, w.Name)
+	}
+	return Workload{}, fmt.Errorf("kernel %s has no workload %q; there are %s", k.Name, name, strings.Join(names, ", "))
+}
+
+// Space returns the space of the kernel for a workload: constraints may depend
+// on its sizes.
+func (k *Kernel) Space(w Workload) (*space.Space, error) {
+	s, err := space.New(k.params, k.constraints, w.Dims)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s, workload %s: %w", k.Name, w.Name, err)
+	}
+	return s, nil
+}

@@ -1,0 +1,204 @@
+package kernels
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+//go:embed attention matmul
+var embedded embed.FS
+
+// ManifestName is the name of the manifest in a kernel's folder.
+const ManifestName = "kernel.yaml"
+
+// NoSourceError says that a kernel has nothing for a backend.
+type NoSourceError struct{ Kernel, Backend string }
+
+func (e *NoSourceError) Error() string {
+	return fmt.Sprintf("kernel %s has no source for backend %s", e.Kernel, e.Backend)
+}
+
+// NotFoundError says that a name is neither an embedded kernel nor a folder
+// with a manifest.
+type NotFoundError struct {
+	Name string
+	// Known are the names of the embedded kernels.
+	Known []string
+}
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("no kernel %q: it is neither embedded (%s) nor a folder with a %s", e.Name, strings.Join(e.Known, ", "), ManifestName)
+}
+
+// Names returns the names of the embedded kernels, sorted.
+func Names() []string {
+	entries, err := embedded.ReadDir(".")
+	if err != nil {
+		panic("kernels: embedded files: " + err.Error())
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
+}
+
+// Load returns a kernel for a backend by the name of an embedded kernel or by
+// the path of a folder. A path wins where it looks like one (./attention).
+func Load(name, backend string) (*Kernel, error) {
+	if slices.Contains(Names(), name) {
+		return loadEmbedded(name, backend)
+	}
+	info, err := os.Stat(filepath.Join(name, ManifestName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &NotFoundError{name, Names()}
+	case err != nil:
+		return nil, fmt.Errorf("loading kernel %s: %w", name, err)
+	case info.IsDir():
+		return nil, fmt.Errorf("loading kernel %s: %s is a folder", name, ManifestName)
+	}
+	return loadFolder(name, backend)
+}
+
+func loadFolder(dir, backend string) (*Kernel, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("loading kernel: %w", err)
+	}
+	defer root.Close()
+	k, err := load(root.FS(), filepath.Join(dir, ManifestName), backend)
+	if err != nil {
+		return nil, err
+	}
+	if k.Dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("loading kernel: %w", err)
+	}
+	k.Origin = dir
+	return k, nil
+}
+
+func loadEmbedded(name, backend string) (*Kernel, error) {
+	folder, err := fs.Sub(embedded, name)
+	if err != nil {
+		panic("kernels: embedded files: " + err.Error())
+	}
+	k, err := load(folder, name+"/"+ManifestName, backend)
+	if err != nil {
+		return nil, err
+	}
+	k.Origin = name
+	return k, nil
+}
+
+// load reads the manifest and makes sure that the files it names are there and
+// inside the folder: an os.Root refuses links that lead out as well.
+func load(folder fs.FS, file, backend string) (*Kernel, error) {
+	content, err := fs.ReadFile(folder, ManifestName)
+	if err != nil {
+		return nil, fmt.Errorf("loading %s: %w", file, err)
+	}
+	k, err := parse(file, content, backend)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{k.Source, k.Reference} {
+		if !filepath.IsLocal(name) {
+			return nil, fmt.Errorf("%s: file %q leaves the kernel's folder", file, name)
+		}
+		f, err := folder.Open(filepath.ToSlash(name))
+		if err != nil {
+			return nil, fmt.Errorf("%s: file %q: %w", file, name, err)
+		}
+		info, err := f.Stat()
+		f.Close()
+		if err != nil || !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s: %q is not a regular file", file, name)
+		}
+	}
+	return k, nil
+}
+
+// Materialise makes sure that the kernel's sources are on disk and returns
+// their folder. The user's folder is used as it is; an embedded kernel is
+// unpacked below parent, once per content, safely beside other processes.
+func (k *Kernel) Materialise(parent string) (string, error) {
+	if k.Dir != "" {
+		return k.Dir, nil
+	}
+	folder, err := fs.Sub(embedded, k.Origin)
+	if err != nil {
+		panic("kernels: embedded files: " + err.Error())
+	}
+	digest, err := folderDigest(folder)
+	if err != nil {
+		return "", fmt.Errorf("unpacking kernel %s: %w", k.Name, err)
+	}
+	target := filepath.Join(parent, k.Name+"-"+digest)
+	if unpacked, err := os.OpenRoot(target); err == nil {
+		defer unpacked.Close()
+		if found, err := folderDigest(unpacked.FS()); err == nil && found == digest {
+			return target, nil
+		}
+		if err := os.RemoveAll(target); err != nil {
+			return "", fmt.Errorf("unpacking kernel %s: %w", k.Name, err)
+		}
+	}
+	if err := unpack(folder, parent, target); err != nil {
+		return "", fmt.Errorf("unpacking kernel %s: %w", k.Name, err)
+	}
+	return target, nil
+}
+
+// unpack copies a folder beside its target and renames it into place.
+func unpack(folder fs.FS, parent, target string) error {
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return err
+	}
+	temporary, err := os.MkdirTemp(parent, "unpacking-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	if err := os.CopyFS(temporary, folder); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, target); err != nil {
+		if _, statErr := os.Stat(target); statErr == nil {
+			return nil // another process was faster
+		}
+		return err
+	}
+	return os.Chmod(target, 0o755)
+}
+
+// folderDigest identifies the names and contents of a folder's files.
+func folderDigest(folder fs.FS) (string, error) {
+	hash := sha256.New()
+	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		f, err := folder.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		content := sha256.New()
+		if _, err := io.Copy(content, f); err != nil {
+			return err
+		}
+		fmt.Fprintf(hash, "%s %x\n", path, content.Sum(nil))
+		return nil
+	})
+	return hex.EncodeToString(hash.Sum(nil)[:8]), err
+}

@@ -1,0 +1,187 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"pawl/space"
+)
+
+// ManifestError is a mistake in a manifest, with where it stands.
+type ManifestError struct {
+	File string
+	// Line and Column count from 1.
+	Line, Column int
+	Message      string
+	// Excerpt is the offending line.
+	Excerpt string
+
+	cause error
+}
+
+func (e *ManifestError) Unwrap() error { return e.cause }
+
+func (e *ManifestError) Error() string {
+	text := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
+	if strings.TrimSpace(e.Excerpt) == "" {
+		return text
+	}
+	gutter := fmt.Sprintf("%5d | ", e.Line)
+	return fmt.Sprintf("%s\n%s%s\n%*s^", text, gutter, e.Excerpt, len(gutter)+e.Column-1, "")
+}
+
+// position is a place in a manifest.
+type position struct{ line, column int }
+
+func positionOf(node ast.Node) position {
+	at := node.GetToken().Position
+	return position{at.Line, at.Column}
+}
+
+// mistake is a message with its place, before the file is known.
+type mistake struct {
+	at      position
+	message string
+	cause   error // typed, for callers that branch; nil mostly
+}
+
+func (m *mistake) Unwrap() error { return m.cause }
+
+func (m *mistake) Error() string { return m.message }
+
+func (p position) errorf(format string, arguments ...any) error {
+	return &mistake{at: p, message: fmt.Sprintf(format, arguments...)}
+}
+
+// scalar is one plain value of a manifest with its place.
+type scalar struct {
+	text   string
+	value  space.Value // zero when the value is a fraction or null
+	at     position
+	quoted bool
+}
+
+// UnmarshalYAML keeps the value and its place.
+func (s *scalar) UnmarshalYAML(node ast.Node) error {
+	s.at = positionOf(node)
+	switch n := node.(type) {
+	case *ast.StringNode:
+		s.text, s.value = n.Value, space.TextValue(n.Value)
+		raw := n.Token.Origin
+		s.quoted = strings.HasPrefix(strings.TrimSpace(raw), `"`) || strings.HasPrefix(strings.TrimSpace(raw), "'")
+	case *ast.IntegerNode:
+		s.text = n.Token.Value
+		switch value := n.Value.(type) {
+		case int64:
+			s.value = space.IntegerValue(value)
+		case uint64:
+			if value > 1<<62 {
+				return s.at.errorf("%s is too large", s.text)
+			}
+			s.value = space.IntegerValue(int64(value))
+		}
+	case *ast.BoolNode:
+		s.text, s.value = n.Token.Value, space.BooleanValue(n.Value)
+	case *ast.FloatNode:
+		s.text = n.Token.Value
+	case *ast.LiteralNode:
+		s.text = strings.TrimSpace(n.Value.Value)
+		s.value = space.TextValue(s.text)
+	default:
+		return s.at.errorf("expected one value, found %s", describe(node))
+	}
+	return nil
+}
+
+// expressionError moves an expression's error to its place in the manifest.
+func (s scalar) expressionError(err error) error {
+	var located *space.ExpressionError
+	if !errors.As(err, &located) {
+		return s.at.errorf("%s", err)
+	}
+	at := s.at
+	if located.Source == s.text { // not a definition used by it
+		at.column += located.Offset
+		if s.quoted {
+			at.column++
+		}
+	}
+	return at.errorf("%s", err)
+}
+
+// entries is a mapping that keeps the order of its keys.
+type entries[T any] struct {
+	keys   []scalar
+	values []T
+}
+
+// UnmarshalYAML decodes each value strictly.
+func (e *entries[T]) UnmarshalYAML(node ast.Node) error {
+	var pairs []*ast.MappingValueNode
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		pairs = n.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{n}
+	default:
+		return positionOf(node).errorf("expected names with values, found %s", describe(node))
+	}
+	for _, pair := range pairs {
+		var key scalar
+		if err := key.UnmarshalYAML(pair.Key); err != nil {
+			return err
+		}
+		for _, earlier := range e.keys {
+			if earlier.text == key.text {
+				return key.at.errorf("%s is given twice", key.text)
+			}
+		}
+		var value T
+		if err := yaml.NodeToValue(pair.Value, &value, yaml.Strict()); err != nil {
+			return err
+		}
+		e.keys = append(e.keys, key)
+		e.values = append(e.values, value)
+	}
+	return nil
+}
+
+func describe(node ast.Node) string {
+	switch node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "names with values"
+	case *ast.SequenceNode:
+		return "a list"
+	case *ast.NullNode:
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", node.String())
+}
+
+// locate turns any error of decoding or checking into a ManifestError.
+func locate(file string, content []byte, err error) error {
+	if err == nil {
+		return nil
+	}
+	found := &ManifestError{File: file, Line: 1, Column: 1, Message: err.Error()}
+	var own *mistake
+	var library yaml.Error
+	switch {
+	case errors.As(err, &own):
+		found.Line, found.Column, found.Message = own.at.line, own.at.column, own.message
+		found.cause = own.cause
+	case errors.As(err, &library):
+		found.Message = library.GetMessage()
+		if token := library.GetToken(); token != nil {
+			found.Line, found.Column = token.Position.Line, token.Position.Column
+		}
+	}
+	if lines := strings.Split(string(content), "\n"); found.Line >= 1 && found.Line <= len(lines) {
+		found.Excerpt = strings.ReplaceAll(strings.TrimRight(lines[found.Line-1], "\r"), "\t", " ")
+	}
+	return found
+}

@@ -1,0 +1,179 @@
+// Package cache keeps compiled kernels by the content they were made from.
+//
+// An entry is a folder named after its key, with the artifact and its digest.
+// It is written beside its place and renamed into it, so that readers see all
+// of it or nothing; it is verified every time it is read, so that an entry
+// which a crash, a full disk or a stray hand has damaged is made again. Any
+// number of processes may share a cache: the worst that a race costs is one
+// compilation done twice.
+package cache
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Cache is a folder of entries. It is safe for concurrent use.
+type Cache struct {
+	dir string
+
+	mu     sync.Mutex
+	making map[string]*sync.Mutex // keys that this process has made
+}
+
+// Entry is an artifact in the cache.
+type Entry struct {
+	// Path is the artifact's file.
+	Path string
+	// Digest identifies the artifact's bytes.
+	Digest string
+	// Hit says that it was there already.
+	Hit bool
+}
+
+// The files of an entry.
+const (
+	artifactName = "artifact"
+	digestName   = "digest"
+)
+
+// Open returns the cache in a folder and creates it.
+func Open(dir string) (*Cache, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("opening the compile cache: %w", err)
+	}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the compile cache: %w", err)
+	}
+	return &Cache{dir: absolute, making: map[string]*sync.Mutex{}}, nil
+}
+
+// Dir returns the cache's folder.
+func (c *Cache) Dir() string { return c.dir }
+
+// Key collects everything that an artifact depends on.
+type Key struct{ hash hash.Hash }
+
+// NewKey returns an empty key.
+func NewKey() *Key { return &Key{sha256.New()} }
+
+// Add adds one named part. Parts are framed: moving a byte from one to the
+// next makes another key.
+func (k *Key) Add(name, content string) *Key {
+	fmt.Fprintf(k.hash, "%d:%s=%d:", len(name), name, len(content))
+	k.hash.Write([]byte(content))
+	return k
+}
+
+// String returns the key as text.
+func (k *Key) String() string { return hex.EncodeToString(k.hash.Sum(nil)) }
+
+// Get returns the artifact of a key. If there is no good one, it calls create
+// with a path to write the artifact to; an error of create is returned as it
+// is, and nothing is kept.
+func (c *Cache) Get(key *Key, create func(path string) error) (Entry, error) {
+	name := key.String()
+	defer c.lock(name)()
+	place := filepath.Join(c.dir, name[:2], name[2:])
+	if entry, err := read(place); err == nil {
+		now := time.Now()
+		_ = os.Chtimes(place, now, now) // only the pruning cares
+		entry.Hit = true
+		return entry, nil
+	}
+	return c.create(place, create)
+}
+
+// lock makes this process create a key once. Other processes may create it at
+// the same time; the rename decides.
+func (c *Cache) lock(name string) (unlock func()) {
+	c.mu.Lock()
+	m := c.making[name]
+	if m == nil {
+		m = &sync.Mutex{}
+		c.making[name] = m
+	}
+	c.mu.Unlock()
+	m.Lock()
+	return m.Unlock
+}
+
+var errDamaged = errors.New("damaged cache entry")
+
+func read(place string) (Entry, error) {
+	want, err := os.ReadFile(filepath.Join(place, digestName))
+	if err != nil {
+		return Entry{}, err
+	}
+	path := filepath.Join(place, artifactName)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return Entry{}, err
+	}
+	digest := Digest(content)
+	if digest != string(want) {
+		return Entry{}, errDamaged
+	}
+	return Entry{Path: path, Digest: digest}, nil
+}
+
+// Digest identifies bytes.
+func Digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+func (c *Cache) create(place string, create func(path string) error) (Entry, error) {
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return Entry{}, fmt.Errorf("compile cache: %w", err)
+	}
+	temporary, err := os.MkdirTemp(c.dir, "making-")
+	if err != nil {
+		return Entry{}, fmt.Errorf("compile cache: %w", err)
+	}
+	defer os.RemoveAll(temporary)
+	artifact := filepath.Join(temporary, artifactName)
+	if err := create(artifact); err != nil {
+		return Entry{}, err
+	}
+	content, err := os.ReadFile(artifact)
+	if err != nil {
+		return Entry{}, fmt.Errorf("compile cache: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(temporary, digestName), []byte(Digest(content)), 0o644); err != nil {
+		return Entry{}, fmt.Errorf("compile cache: %w", err)
+	}
+	return publish(temporary, place)
+}
+
+// publish renames an entry into place. A good entry that is there already, of
+// another process, stays; a damaged one makes way.
+func publish(temporary, place string) (Entry, error) {
+	for range 3 {
+		err := os.Rename(temporary, place)
+		if err == nil {
+			return read(place)
+		}
+		if entry, readErr := read(place); readErr == nil {
+			return entry, nil
+		}
+		if _, statErr := os.Stat(place); statErr != nil {
+			return Entry{}, fmt.Errorf("compile cache: %w", err)
+		}
+		// Move the damaged entry aside first: removing a folder in place is
+		// not atomic, and another process may be reading it.
+		aside := temporary + "-damaged"
+		if err := os.Rename(place, aside); err == nil {
+			os.RemoveAll(aside)
+		}
+	}
+	return Entry{}, fmt.Errorf("compile cache: %s: %w", place, errDamaged)
+}

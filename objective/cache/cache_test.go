@@ -1,0 +1,155 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func open(t *testing.T) *Cache {
+	t.Helper()
+	c, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func write(content string) func(string) error {
+	return func(path string) error { return os.WriteFile(path, []byte(content), 0o644) }
+}
+
+func TestGetCreatesOnce(t *testing.T) {
+	c := open(t)
+	key := func() *Key { return NewKey().Add("source", "x") }
+	first, err := c.Get(key(), write("artifact"))
+	if err != nil || first.Hit {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	second, err := c.Get(key(), func(string) error { return errors.New("must not be called") })
+	if err != nil || !second.Hit || second.Digest != first.Digest {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	if content, _ := os.ReadFile(second.Path); string(content) != "artifact" {
+		t.Errorf("content %q", content)
+	}
+}
+
+func TestKeysAreFramed(t *testing.T) {
+	if NewKey().Add("a", "bc").Add("d", "").String() == NewKey().Add("a", "b").Add("d", "c").String() {
+		t.Error("a byte moved between parts and the key stayed")
+	}
+}
+
+func TestDamagedEntriesAreMadeAgain(t *testing.T) {
+	for name, damage := range map[string]func(place string) error{
+		"truncated":   func(p string) error { return os.Truncate(filepath.Join(p, artifactName), 3) },
+		"no digest":   func(p string) error { return os.Remove(filepath.Join(p, digestName)) },
+		"no artifact": func(p string) error { return os.Remove(filepath.Join(p, artifactName)) },
+		"flipped": func(p string) error {
+			return os.WriteFile(filepath.Join(p, artifactName), []byte("artifacT"), 0o644)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := open(t)
+			first, err := c.Get(NewKey().Add("k", "v"), write("artifact"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := damage(filepath.Dir(first.Path)); err != nil {
+				t.Fatal(err)
+			}
+			again, err := c.Get(NewKey().Add("k", "v"), write("artifact"))
+			if err != nil || again.Hit {
+				t.Fatalf("%+v, %v", again, err)
+			}
+			if content, _ := os.ReadFile(again.Path); string(content) != "artifact" {
+				t.Errorf("content %q", content)
+			}
+		})
+	}
+}
+
+func TestFailureKeepsNothing(t *testing.T) {
+	c := open(t)
+	failure := errors.New("compiler said no")
+	if _, err := c.Get(NewKey(), func(path string) error {
+		_ = os.WriteFile(path, []byte("half"), 0o644)
+		return failure
+	}); !errors.Is(err, failure) {
+		t.Fatalf("got %v", err)
+	}
+	if entry, err := c.Get(NewKey(), write("whole")); err != nil || entry.Hit {
+		t.Fatalf("%+v, %v", entry, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(c.Dir(), "making-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Two caches on one folder stand for two processes: they share no lock.
+func TestConcurrentUse(t *testing.T) {
+	dir := t.TempDir()
+	var caches []*Cache
+	for range 4 {
+		c, err := Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		caches = append(caches, c)
+	}
+	var wg sync.WaitGroup
+	var created atomic.Int64
+	for i := range 200 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			content := fmt.Sprintf("artifact %d", i%10)
+			entry, err := caches[i%4].Get(NewKey().Add("n", content), func(path string) error {
+				created.Add(1)
+				return os.WriteFile(path, []byte(content), 0o644)
+			})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, err := os.ReadFile(entry.Path); err != nil || string(got) != content {
+				t.Errorf("got %q, %v", got, err)
+			}
+		}()
+	}
+	wg.Wait()
+	if n := created.Load(); n < 10 || n > 40 {
+		t.Errorf("created %d times, want 10 to 40: each key at most once per process", n)
+	}
+}
+
+func TestPrune(t *testing.T) {
+	c := open(t)
+	var paths []string
+	for i := range 4 {
+		entry, err := c.Get(NewKey().Add("n", fmt.Sprint(i)), write("0123456789"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(time.Duration(i-10) * time.Hour)
+		if err := os.Chtimes(filepath.Dir(entry.Path), old, old); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, entry.Path)
+	}
+	if err := c.Prune(25); err != nil {
+		t.Fatal(err)
+	}
+	for i, path := range paths {
+		_, err := os.Stat(path)
+		if kept := err == nil; kept != (i >= 2) {
+			t.Errorf("entry %d kept: %t", i, kept)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package objective
+
+import (
+	"fmt"
+	"math"
+
+	"pawl/kernels"
+)
+
+// Mismatch describes where a result differs from its reference.
+type Mismatch struct {
+	Argument string
+	// First is the index of the first bad element, with what was found there.
+	First     int
+	Got, Want float64
+	// Worst is the largest error, infinite where a result is not a number.
+	Worst float64
+	// Bad of Total elements are outside the tolerance.
+	Bad, Total int
+}
+
+func (m *Mismatch) String() string {
+	return fmt.Sprintf("%s[%d] is %g, the reference says %g; %d of %d elements wrong, worst error %.3g",
+		m.Argument, m.First, m.Got, m.Want, m.Bad, m.Total, m.Worst)
+}
+
+// compare checks a result element by element: |x - ref| <= atol + rtol*|ref|.
+// It returns nil where every element passes. A reference that is not finite is
+// a broken oracle, and an error.
+func compare(argument kernels.Argument, got, want []byte, tolerance kernels.Tolerance) (*Mismatch, error) {
+	if len(got) != len(want) {
+		return nil, fmt.Errorf("output %s has %d bytes, the reference %d", argument.Name, len(got), len(want))
+	}
+	size := argument.Element.Size
+	m := &Mismatch{Argument: argument.Name, Total: len(want) / size}
+	for i := range m.Total {
+		x, reference := argument.Element.Load(got[i*size:]), argument.Element.Load(want[i*size:])
+		if math.IsNaN(reference) || math.IsInf(reference, 0) {
+			return nil, fmt.Errorf("the reference gives %v for %s[%d]: the oracle is broken", reference, argument.Name, i)
+		}
+		deviation := math.Abs(x - reference)
+		if deviation <= tolerance.Absolute+tolerance.Relative*math.Abs(reference) {
+			continue // written so that a NaN falls through
+		}
+		if math.IsNaN(deviation) {
+			deviation = math.Inf(1)
+		}
+		if m.Bad == 0 {
+			m.First, m.Got, m.Want = i, x, reference
+		}
+		m.Bad++
+		m.Worst = math.Max(m.Worst, deviation)
+	}
+	if m.Bad == 0 {
+		return nil, nil
+	}
+	return m, nil
+}

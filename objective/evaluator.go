@@ -1,0 +1,312 @@
+package objective
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+// Options bounds the work of an evaluator.
+type Options struct {
+	// Stopping decides how many samples a benchmark takes.
+	Stopping Stopping
+	// RunTimeout is how long one run of a kernel may take. Zero means 10 s.
+	RunTimeout time.Duration
+	// QuickCases is the number of shapes that every trial is checked on beside
+	// the workload itself. Zero means 3.
+	QuickCases int
+	// Seed fixes the inputs of the workload and of the full matrix.
+	Seed uint64
+}
+
+// Evaluator takes points of one kernel and workload through the stages.
+// Prepare is safe for concurrent use; Measure, Verify and Sample are called by
+// one goroutine at a time.
+type Evaluator struct {
+	kernel   *kernels.Kernel
+	workload kernels.Workload
+	backend  Backend
+	options  Options
+	oracle   *oracle
+}
+
+// NewEvaluator returns an evaluator. Close it to end its worker processes.
+func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Options) *Evaluator {
+	if options.RunTimeout == 0 {
+		options.RunTimeout = 10 * time.Second
+	}
+	if options.QuickCases == 0 {
+		options.QuickCases = 3
+	}
+	return &Evaluator{kernel: k, workload: w, backend: b, options: options, oracle: newOracle(k, b)}
+}
+
+// Close ends the evaluator's worker processes.
+func (e *Evaluator) Close() { e.oracle.close() }
+
+// Prepared is a point that is ready to be measured, or that failed before.
+type Prepared struct {
+	Point   space.Point
+	Binary  Binary
+	Failure *Failure
+	Spent   Spent
+}
+
+// Prepare does what needs no device: preflight and compile.
+func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, error) {
+	p := Prepared{Point: point}
+	if p.Failure = e.backend.Preflight(point); p.Failure != nil {
+		return p, nil
+	}
+	start := time.Now()
+	var err error
+	p.Binary, p.Failure, err = e.backend.Compile(ctx, point)
+	p.Spent.Compile = time.Since(start)
+	p.Spent.CacheHit = p.Binary.Hit
+	if err != nil {
+		return p, fmt.Errorf("compiling %s: %w", point, err)
+	}
+	return p, nil
+}
+
+// Measure checks a point's results and takes samples of its time. Rival is the
+// best time so far in milliseconds, 0 for none: a point that is hopelessly
+// behind it gets few samples.
+func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Outcome, error) {
+	outcome := Outcome{Failure: p.Failure, Binary: p.Binary.Digest, Spent: p.Spent}
+	if p.Failure != nil {
+		return outcome, nil
+	}
+	s, err := e.reserve(ctx, p.Point)
+	if err != nil {
+		return outcome, err
+	}
+	defer s.close()
+
+	start := time.Now()
+	outcome.Failure, err = e.checkQuickly(ctx, s, p)
+	outcome.Spent.Check = time.Since(start)
+	if err != nil || outcome.Failure != nil {
+		return outcome, err
+	}
+	start = time.Now()
+	outcome.Failure, err = e.bench(ctx, s, rival, &outcome)
+	outcome.Spent.Measure = time.Since(start)
+	return outcome, err
+}
+
+// checkQuickly checks a few small shapes and then the workload itself, with
+// the very inputs that are timed next.
+func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*Failure, error) {
+	cases := quickCases(Matrix(e.kernel, e.workload), e.options.QuickCases, e.seedOf(p.Point))
+	for _, c := range cases {
+		if failure, err := e.check(ctx, s, p, c, worker.Guarded); failure != nil || err != nil {
+			return failure, err
+		}
+	}
+	return e.check(ctx, s, p, e.workloadCase(), worker.Aligned)
+}
+
+// Verify runs the full matrix on a point.
+func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
+	if p.Failure != nil {
+		return p.Failure, nil
+	}
+	s, err := e.reserve(ctx, p.Point)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	for i, shape := range Matrix(e.kernel, e.workload) {
+		c := Case{Dims: shape, Seed: e.options.Seed + uint64(i)}
+		if failure, err := e.check(ctx, s, p, c, worker.Guarded); failure != nil || err != nil {
+			return failure, err
+		}
+	}
+	return nil, nil
+}
+
+// CheckCase checks a point on one case.
+func (e *Evaluator) CheckCase(ctx context.Context, p Prepared, c Case) (*Failure, error) {
+	if p.Failure != nil {
+		return p.Failure, nil
+	}
+	s, err := e.reserve(ctx, p.Point)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return e.check(ctx, s, p, c, worker.Guarded)
+}
+
+// Sample takes a fixed number of samples in a fresh process, for comparing
+// points that have passed Measure. The result is checked there again.
+func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcome, error) {
+	outcome := Outcome{Failure: p.Failure, Binary: p.Binary.Digest}
+	if p.Failure != nil {
+		return outcome, nil
+	}
+	s, err := e.reserve(ctx, p.Point)
+	if err != nil {
+		return outcome, err
+	}
+	defer s.close()
+	outcome.Failure, err = e.check(ctx, s, p, e.workloadCase(), worker.Aligned)
+	if err != nil || outcome.Failure != nil {
+		return outcome, err
+	}
+	timing, fault, err := s.time(ctx, worker.Time{Samples: samples})
+	if fault != nil {
+		outcome.Failure = faultFailure(Bench, fault)
+	}
+	outcome.Samples, outcome.Batch = timing.Samples, timing.Batch
+	return outcome, err
+}
+
+// bench takes samples until the stopping rule is content.
+func (e *Evaluator) bench(ctx context.Context, s *session, rival float64, outcome *Outcome) (*Failure, error) {
+	const chunk = 5
+	start := time.Now()
+	for {
+		timing, fault, err := s.time(ctx, worker.Time{Samples: chunk, Batch: outcome.Batch})
+		if err != nil {
+			return nil, err
+		}
+		if fault != nil {
+			outcome.Samples = nil
+			return faultFailure(Bench, fault), nil
+		}
+		outcome.Batch = timing.Batch
+		outcome.Samples = append(outcome.Samples, timing.Samples...)
+		if outcome.Stop = e.options.Stopping.Decide(outcome.Samples, rival, time.Since(start)); outcome.Stop != "" {
+			return nil, nil
+		}
+	}
+}
+
+// check runs a point twice on one case and compares both results with the
+// reference: the poison under the outputs differs between the runs.
+func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case, layout worker.Layout) (*Failure, error) {
+	bindings, err := e.kernel.Bind(c.Dims)
+	if err != nil {
+		return nil, err
+	}
+	want, err := e.oracle.answer(ctx, c, bindings)
+	if err != nil {
+		return nil, err
+	}
+	load := worker.Load{Module: p.Binary.Path, Support: p.Binary.Support, Arguments: bindings, Seed: c.Seed, Layout: layout}
+	if fault, err := s.load(ctx, load); fault != nil || err != nil {
+		return e.caseFailure(fault, c), err
+	}
+	for range 2 {
+		result, fault, err := s.run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if fault == nil {
+			fault = result.Damage
+		}
+		if fault != nil {
+			return e.caseFailure(fault, c), nil
+		}
+		mismatch, err := e.oracle.judge(result.Outputs, want)
+		if err != nil {
+			return nil, err
+		}
+		if mismatch != nil {
+			return &Failure{Fuzz, WrongResult, fmt.Sprintf("%s at %s, seed %d", mismatch, c.Dims, c.Seed)}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (e *Evaluator) caseFailure(fault *worker.Fault, c Case) *Failure {
+	if fault == nil {
+		return nil
+	}
+	failure := faultFailure(Fuzz, fault)
+	failure.Detail = strings.TrimSpace(fmt.Sprintf("%s at %s, seed %d", failure.Detail, c.Dims, c.Seed))
+	return failure
+}
+
+func (e *Evaluator) workloadCase() Case {
+	return Case{Dims: e.workload.Dims, Seed: e.options.Seed}
+}
+
+// seedOf makes the quick cases of each point its own, and the same again when
+// an interrupted study is resumed.
+func (e *Evaluator) seedOf(point space.Point) uint64 {
+	hash := fnv.New64a()
+	fmt.Fprintf(hash, "%d %s", e.options.Seed, point)
+	return hash.Sum64()
+}
+
+// reserve takes the device for a point and starts a worker on it.
+func (e *Evaluator) reserve(ctx context.Context, point space.Point) (*session, error) {
+	if err := e.oracle.ready(ctx); err != nil {
+		return nil, err
+	}
+	release, err := e.backend.Reserve(ctx, point)
+	if err != nil {
+		return nil, err
+	}
+	client, err := worker.Start(e.backend.Worker())
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return &session{client: client, allowed: e.options.RunTimeout, release: release}, nil
+}
+
+// session is a worker process on a reserved device, for one point, with the
+// time allowed per call.
+// It separates what the kernel did (a fault) from what broke (an error).
+type session struct {
+	client  *worker.Client
+	allowed time.Duration
+	release func()
+}
+
+func (s *session) close() {
+	s.client.Close()
+	s.release()
+}
+
+func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.allowed)
+	defer cancel()
+	return split(s.client.Load(ctx, load))
+}
+
+func (s *session) run(ctx context.Context) (worker.Result, *worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.allowed)
+	defer cancel()
+	result, err := s.client.Run(ctx)
+	fault, err := split(err)
+	return result, fault, err
+}
+
+func (s *session) time(ctx context.Context, t worker.Time) (worker.Timing, *worker.Fault, error) {
+	// A chunk of samples is many runs; none of them was slow in the check.
+	ctx, cancel := worker.Allow(ctx, s.allowed*time.Duration(t.Samples+1))
+	defer cancel()
+	timing, err := s.client.Time(ctx, t)
+	fault, err := split(err)
+	return timing, fault, err
+}
+
+func split(err error) (*worker.Fault, error) {
+	var fault *worker.Fault
+	if errors.As(err, &fault) {
+		return fault, nil
+	}
+	return nil, err
+}

@@ -1,0 +1,274 @@
+// Package host is the backend for the machine's own processor: a real C
+// compiler, a shared object per point, real clocks.
+//
+// It is the near side's half (Backend: preflight, compile, reserve) and the
+// worker's half (Device: load, run, time). Compilations and measurements share
+// the cores by a semaphore: a measurement takes as many as the point has
+// threads, so that no compiler runs on a core that is being timed.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	_ "embed" // the support code
+
+	"golang.org/x/sync/semaphore"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+//go:embed support/support.c
+var supportSource []byte
+
+// DeviceName is the name of this backend's device in worker.Main.
+const DeviceName = "host"
+
+// Options configures the backend.
+type Options struct {
+	// Cache keeps compiled kernels.
+	Cache *cache.Cache
+	// Toolchain is the C compiler.
+	Toolchain *Toolchain
+	// Cores is the number of cores to use. Zero means all.
+	Cores int
+	// CompileTimeout is how long one compilation may take. Zero means 60 s.
+	CompileTimeout time.Duration
+	// Worker overrides how workers are started, in tests.
+	Worker worker.Command
+}
+
+// Backend compiles a kernel for this machine.
+type Backend struct {
+	kernel  *kernels.Kernel
+	space   *space.Space
+	options Options
+	dir     string // of the sources
+	support cache.Entry
+	cores   *semaphore.Weighted
+	device  string
+}
+
+var _ objective.Backend = (*Backend)(nil)
+
+// New returns a backend for a kernel and the space of one of its workloads.
+func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options) (*Backend, error) {
+	if options.Cores == 0 {
+		options.Cores = runtime.NumCPU()
+	}
+	if options.CompileTimeout == 0 {
+		options.CompileTimeout = time.Minute
+	}
+	options.Worker.Device = DeviceName
+	b := &Backend{
+		kernel: k, space: s, options: options,
+		cores:  semaphore.NewWeighted(int64(options.Cores)),
+		device: processor(),
+	}
+	var err error
+	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
+		return nil, err
+	}
+	if b.support, err = b.build(ctx, supportSource, []string{"-O2"}); err != nil {
+		return nil, fmt.Errorf("compiling the timing support with %s: %w", options.Toolchain.Version, err)
+	}
+	return b, nil
+}
+
+// Preflight compares what a point asks for with what the machine has.
+func (b *Backend) Preflight(point space.Point) *objective.Failure {
+	threads, err := b.threads(point)
+	if err != nil {
+		return infeasible("%s", err)
+	}
+	if threads > int64(b.options.Cores) {
+		return infeasible("%d threads, this machine has %d cores", threads, b.options.Cores)
+	}
+	if threads < 1 {
+		return infeasible("%d threads", threads)
+	}
+	return nil
+}
+
+func infeasible(format string, arguments ...any) *objective.Failure {
+	return &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: fmt.Sprintf(format, arguments...)}
+}
+
+// threads returns the number of threads that the point starts.
+func (b *Backend) threads(point space.Point) (int64, error) {
+	if b.kernel.Launch.Threads == nil {
+		return 1, nil
+	}
+	env, err := b.space.Environment(point)
+	if err != nil {
+		return 0, err
+	}
+	return b.kernel.Launch.Threads.Integer(env)
+}
+
+// Compile builds the shared object of a point.
+func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
+	flags := append([]string{}, b.kernel.Flags...)
+	for _, a := range point.Assignments() {
+		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
+	}
+	entry, err := b.build(ctx, b.unit(b.kernel.Source), flags)
+	var refused *compileError
+	switch {
+	case errors.As(err, &refused):
+		return objective.Binary{}, &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: refused.Error()}, nil
+	case errors.Is(err, errCompileTime):
+		return objective.Binary{}, &objective.Failure{
+			Stage: objective.Compile, Reason: objective.CompileTimeout,
+			Detail: fmt.Sprintf("not finished after %v", b.options.CompileTimeout),
+		}, nil
+	case err != nil:
+		return objective.Binary{}, nil, err
+	}
+	return b.binary(entry), nil, nil
+}
+
+// Reference builds the kernel's reference, without parameters and without the
+// kernel's own flags: it should be plain.
+func (b *Backend) Reference(ctx context.Context) (objective.Binary, error) {
+	entry, err := b.build(ctx, b.unit(b.kernel.Reference), []string{"-O2"})
+	if err != nil {
+		return objective.Binary{}, fmt.Errorf("compiling %s: %w", b.kernel.Reference, err)
+	}
+	return b.binary(entry), nil
+}
+
+func (b *Backend) binary(entry cache.Entry) objective.Binary {
+	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, Hit: entry.Hit}
+}
+
+// unit returns the translation unit around a source file: it adds pawl_call,
+// which takes the arguments as an array of pointers. The compiler checks the
+// entry function's signature against the manifest on the way.
+func (b *Backend) unit(source string) []byte {
+	var text strings.Builder
+	fmt.Fprintf(&text, "#include <stdint.h>\n#include %q\n", source)
+	text.WriteString("void pawl_call(void **arguments);\nvoid pawl_call(void **arguments) {\n")
+	fmt.Fprintf(&text, "\t%s(", b.kernel.Entry)
+	for i, a := range b.kernel.Arguments {
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		switch {
+		case a.Value != nil:
+			fmt.Fprintf(&text, "*(%s *)arguments[%d]", a.Element.C, i)
+		case a.Out:
+			fmt.Fprintf(&text, "(%s *)arguments[%d]", a.Element.C, i)
+		default:
+			fmt.Fprintf(&text, "(const %s *)arguments[%d]", a.Element.C, i)
+		}
+	}
+	text.WriteString(");\n}\n")
+	return []byte(text.String())
+}
+
+// build compiles a translation unit to a shared object through the cache. The
+// key is the preprocessed text, so it covers every include and every define
+// that matters, and two points that differ in nothing share one entry.
+func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache.Entry, error) {
+	if err := b.cores.Acquire(ctx, 1); err != nil {
+		return cache.Entry{}, context.Cause(ctx)
+	}
+	defer b.cores.Release(1)
+	t := b.options.Toolchain
+	common := append([]string{"-x", "c", "-iquote", b.dir}, flags...)
+	preprocessed, err := t.run(ctx, b.options.CompileTimeout, unit, append(common, "-E", "-P", "-")...)
+	if err != nil {
+		return cache.Entry{}, err
+	}
+	key := cache.NewKey().
+		Add("backend", DeviceName).
+		Add("compiler", strings.Join(t.Command, " ")+"\n"+t.Version).
+		Add("processor", b.device+"\n"+instructions()). // -march=native depends on it
+		Add("flags", strings.Join(withoutDefines(flags), "\x00")).
+		Add("source", string(preprocessed))
+	return b.options.Cache.Get(key, func(path string) error {
+		arguments := append(common, "-shared", "-fPIC", "-o", path, "-", "-lm", "-pthread")
+		_, err := t.run(ctx, b.options.CompileTimeout, unit, arguments...)
+		return fullDisk(err)
+	})
+}
+
+// fullDisk tells a compiler that could not write from one that refused.
+func fullDisk(err error) error {
+	var refused *compileError
+	if errors.As(err, &refused) && (strings.Contains(refused.output, syscall.ENOSPC.Error()) || strings.Contains(refused.output, "No space left")) {
+		return &fs.PathError{Op: "write", Path: "compile cache", Err: syscall.ENOSPC}
+	}
+	return err
+}
+
+func withoutDefines(flags []string) []string {
+	var kept []string
+	for _, flag := range flags {
+		if !strings.HasPrefix(flag, "-D") {
+			kept = append(kept, flag)
+		}
+	}
+	return kept
+}
+
+// Worker says how to start a worker process.
+func (b *Backend) Worker() worker.Command { return b.options.Worker }
+
+// Reserve takes the cores that the point's threads will run on. The semaphore
+// is first come, first served, so a waiting measurement holds back later
+// compilations.
+func (b *Backend) Reserve(ctx context.Context, point space.Point) (func(), error) {
+	threads, err := b.threads(point)
+	if err != nil {
+		return nil, err
+	}
+	threads = min(max(threads, 1), int64(b.options.Cores))
+	if err := b.cores.Acquire(ctx, threads); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	return func() { b.cores.Release(threads) }, nil
+}
+
+// Environment describes the processor and the compiler.
+func (b *Backend) Environment() objective.Environment {
+	return objective.Environment{
+		Backend:  DeviceName,
+		Device:   b.device,
+		Cores:    b.options.Cores,
+		System:   runtime.GOOS + "/" + runtime.GOARCH,
+		Compiler: b.options.Toolchain.Version,
+		Flags:    strings.Join(b.kernel.Flags, " "),
+		Commit:   commit(b.kernel.Dir),
+	}
+}
+
+// commit returns the commit that the sources are at, with a mark if they are
+// changed, or nothing where that cannot be known.
+func commit(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	head, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
+	if err != nil {
+		return ""
+	}
+	hash := strings.TrimSpace(string(head))
+	if status, err := exec.Command("git", "-C", dir, "status", "--porcelain", "--", ".").Output(); err == nil && len(status) > 0 {
+		hash += "-dirty"
+	}
+	return hash
+}

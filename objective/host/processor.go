@@ -1,0 +1,45 @@
+package host
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+)
+
+// processor names the machine's processor well enough to tell two apart.
+func processor() string {
+	if content, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if model := field(string(content), "model name"); model != "" {
+			return model
+		}
+		if implementer := field(string(content), "CPU implementer"); implementer != "" {
+			return runtime.GOARCH + " " + implementer + " " + field(string(content), "CPU part")
+		}
+	}
+	if output, err := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output(); err == nil {
+		return strings.TrimSpace(string(output))
+	}
+	return runtime.GOARCH
+}
+
+// instructions returns what the processor can do, as far as the system says:
+// two machines with one name may differ in it, and -march=native with them.
+func instructions() string {
+	content, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	return field(string(content), "flags") + field(string(content), "Features")
+}
+
+// field returns the first value of a field in the format of /proc/cpuinfo.
+func field(content, name string) string {
+	for line := range strings.Lines(content) {
+		key, value, found := strings.Cut(line, ":")
+		if found && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,291 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Command says how to start a worker.
+type Command struct {
+	// Executable is the binary to run; empty means this one.
+	Executable string
+	// Device is the name under which Main finds the device.
+	Device string
+	// OutputLimit is how many bytes a worker may print before it counts as
+	// flooding. Zero means 1 MiB.
+	OutputLimit int64
+	// KillGrace is how long to wait for a killed process to be gone. Zero
+	// means 5 s.
+	KillGrace time.Duration
+
+	kill func(pid int) // tests inject a process that does not die
+}
+
+// errTimeAllowed is the cause of a context that Allow has ended.
+var errTimeAllowed = errors.New("the time allowed is over")
+
+// Allow bounds the time of a call. A call that takes longer returns a Fault of
+// kind Hung; a call whose own context ends returns that context's error.
+func Allow(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, d, errTimeAllowed)
+}
+
+// Client is the near end of a worker. Calls must not overlap. After a call has
+// returned a *Fault, or its context has ended, only Close may follow.
+type Client struct {
+	command   Command
+	process   *os.Process
+	token     string
+	requests  *os.File
+	responses *os.File
+	reader    *bufio.Reader
+	output    *drain
+	exited    chan struct{}
+	status    syscall.WaitStatus
+	regions   []Region
+	finished  bool
+}
+
+// Start executes a worker.
+func Start(command Command) (*Client, error) {
+	if command.OutputLimit == 0 {
+		command.OutputLimit = 1 << 20
+	}
+	if command.KillGrace == 0 {
+		command.KillGrace = 5 * time.Second
+	}
+	if command.kill == nil {
+		command.kill = killGroup
+	}
+	if command.Executable == "" {
+		executable, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("starting a worker: %w", err)
+		}
+		command.Executable = executable
+	}
+	c := &Client{command: command, token: rand.Text(), exited: make(chan struct{})}
+	if err := c.start(); err != nil {
+		return nil, fmt.Errorf("starting a worker: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Client) start() error {
+	pipes, err := openPipes(3)
+	if err != nil {
+		return err
+	}
+	requests, responses, output := pipes[0], pipes[1], pipes[2]
+	cmd := exec.Command(c.command.Executable)
+	cmd.Env = append(os.Environ(), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
+	cmd.ExtraFiles = []*os.File{requests.read, responses.write}
+	cmd.Stdout, cmd.Stderr = output.write, output.write
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	err = cmd.Start()
+	requests.read.Close()
+	responses.write.Close()
+	output.write.Close()
+	if err != nil {
+		requests.write.Close()
+		responses.read.Close()
+		output.read.Close()
+		return err
+	}
+	c.process = cmd.Process
+	c.requests, c.responses = requests.write, responses.read
+	c.reader = bufio.NewReaderSize(c.responses, 1<<16)
+	c.output = newDrain(output.read, c.command.OutputLimit)
+	go c.wait()
+	return nil
+}
+
+// wait collects the process. It does not wait for the pipes: a process that
+// the kernel left behind may hold them open for ever.
+func (c *Client) wait() {
+	state, err := c.process.Wait()
+	if err == nil {
+		c.status = state.Sys().(syscall.WaitStatus)
+	}
+	close(c.exited)
+}
+
+// Load sends a module and its arguments.
+func (c *Client) Load(ctx context.Context, load Load) error {
+	c.regions = nil
+	reply, _, err := c.call(ctx, request{Load: &load})
+	if err == nil {
+		c.regions = reply.Regions
+	}
+	return err
+}
+
+// Run runs the loaded kernel once.
+func (c *Client) Run(ctx context.Context) (Result, error) {
+	reply, outputs, err := c.call(ctx, request{Run: &struct{}{}})
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Outputs: outputs, Damage: reply.Damage}, nil
+}
+
+// Time takes samples of the loaded kernel.
+func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
+	reply, _, err := c.call(ctx, request{Time: &t})
+	if err != nil {
+		return Timing{}, err
+	}
+	if reply.Timing == nil {
+		return Timing{}, errors.New("worker protocol: a timing without samples")
+	}
+	return *reply.Timing, nil
+}
+
+type answered struct {
+	reply    response
+	payloads [][]byte
+	err      error
+}
+
+// call sends a request and waits for whatever comes first: the answer, the
+// end of the process, a flood, or the end of the time allowed.
+func (c *Client) call(ctx context.Context, r request) (response, [][]byte, error) {
+	if c.finished {
+		return response{}, nil, errors.New("worker: called after its end")
+	}
+	answers := make(chan answered, 1)
+	go func() {
+		var a answered
+		if a.err = writeFrame(c.requests, r); a.err == nil {
+			if a.err = readFrame(c.reader, &a.reply); a.err == nil {
+				a.payloads, a.err = readPayloads(c.reader, a.reply.Outputs)
+			}
+		}
+		answers <- a
+	}()
+	select {
+	case a := <-answers:
+		return c.receive(a)
+	case <-c.exited:
+		// The last frame may still be on its way through the pipe.
+		select {
+		case a := <-answers:
+			return c.receive(a)
+		case <-time.After(100 * time.Millisecond):
+			return response{}, nil, c.fail(faultOfExit(c.status, nil, c.regions))
+		}
+	case <-c.output.flooded:
+		return response{}, nil, c.fail(&Fault{Kind: Flooded, Detail: fmt.Sprintf("over %d bytes", c.command.OutputLimit)})
+	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), errTimeAllowed) {
+			return response{}, nil, c.fail(&Fault{Kind: Hung, Detail: "no answer in the time allowed"})
+		}
+		c.finish()
+		return response{}, nil, context.Cause(ctx)
+	}
+}
+
+// receive turns what was read into the call's result.
+func (c *Client) receive(a answered) (response, [][]byte, error) {
+	switch {
+	case a.err == nil && a.reply.Fault == nil && a.reply.Error == "":
+		return a.reply, a.payloads, nil
+	case a.err == nil && a.reply.Fault == nil:
+		return response{}, nil, errors.New("worker: " + a.reply.Error)
+	}
+	// The pipe broke or the process announced its end: wait for that.
+	var report *signalReport
+	if a.err == nil {
+		report = a.reply.Fault
+	}
+	select {
+	case <-c.exited:
+	case <-time.After(c.command.KillGrace):
+		c.finish()
+	}
+	if c.alive() {
+		return response{}, nil, c.fail(&Fault{Kind: Unkillable, Detail: "closed its pipe and did not die"})
+	}
+	return response{}, nil, c.fail(faultOfExit(c.status, report, c.regions))
+}
+
+// fail ends the worker and completes the fault.
+func (c *Client) fail(f *Fault) error {
+	if died := c.finish(); !died {
+		f = &Fault{Kind: Unkillable, Detail: fmt.Sprintf("%s; still there %v after it was killed", f.Error(), c.command.KillGrace)}
+	}
+	f.Output = c.output.tail()
+	return f
+}
+
+// finish kills the process, its group and every stray descendant, and reports
+// whether the process is gone.
+func (c *Client) finish() bool {
+	c.finished = true
+	c.command.kill(c.process.Pid)
+	select {
+	case <-c.exited:
+	case <-time.After(c.command.KillGrace):
+	}
+	killStrays(c.token)
+	return !c.alive()
+}
+
+func (c *Client) alive() bool {
+	select {
+	case <-c.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Pid returns the process number of the worker.
+func (c *Client) Pid() int { return c.process.Pid }
+
+// Close ends the worker. It is safe to call at any time, more than once.
+func (c *Client) Close() {
+	if !c.finished {
+		c.requests.Close() // a healthy worker leaves at the end of its pipe
+		select {
+		case <-c.exited:
+		case <-time.After(time.Second):
+		}
+		c.finish()
+	}
+	c.requests.Close()
+	c.responses.Close()
+	c.output.close()
+}
+
+type pipe struct{ read, write *os.File }
+
+func openPipes(n int) ([]pipe, error) {
+	var pipes []pipe
+	for range n {
+		r, w, err := os.Pipe()
+		if err != nil {
+			for _, p := range pipes {
+				p.read.Close()
+				p.write.Close()
+			}
+			return nil, err
+		}
+		pipes = append(pipes, pipe{r, w})
+	}
+	return pipes, nil
+}
+
+// killGroup ends a process and its group at once.
+func killGroup(pid int) {
+	// Errors mean that it is gone already.
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+}

@@ -1,0 +1,55 @@
+package worker
+
+import (
+	"os"
+	"sync"
+)
+
+// drain reads what a worker prints, keeps the end of it, and notices a flood.
+type drain struct {
+	flooded chan struct{}
+
+	file  *os.File
+	limit int64
+	mu    sync.Mutex
+	last  []byte
+	total int64
+}
+
+// tailSize is how much of a worker's output is kept.
+const tailSize = 2 << 10
+
+func newDrain(file *os.File, limit int64) *drain {
+	d := &drain{flooded: make(chan struct{}), file: file, limit: limit}
+	go d.run()
+	return d
+}
+
+func (d *drain) run() {
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := d.file.Read(buffer)
+		d.mu.Lock()
+		before := d.total
+		d.total += int64(n)
+		d.last = append(d.last, buffer[:n]...)
+		if over := len(d.last) - tailSize; over > 0 {
+			d.last = append(d.last[:0], d.last[over:]...)
+		}
+		if before <= d.limit && d.total > d.limit {
+			close(d.flooded)
+		}
+		d.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (d *drain) tail() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return string(d.last)
+}
+
+func (d *drain) close() { d.file.Close() }

@@ -1,0 +1,115 @@
+package worker
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+)
+
+// FaultKind says how a kernel ended its worker.
+type FaultKind string
+
+// The ways in which a kernel ends its worker.
+const (
+	// Crashed: a signal such as SIGSEGV.
+	Crashed FaultKind = "crashed"
+	// OutOfBounds: a fault at an address beside one of the kernel's buffers.
+	OutOfBounds FaultKind = "out of bounds"
+	// Aborted: abort, or an assertion that failed.
+	Aborted FaultKind = "aborted"
+	// Exited: exit, _exit, with whatever status.
+	Exited FaultKind = "exited"
+	// Hung: no answer within the time allowed.
+	Hung FaultKind = "hung"
+	// Flooded: more output than anyone could want.
+	Flooded FaultKind = "flooded its output"
+	// Unkillable: the process did not die when it was killed.
+	Unkillable FaultKind = "could not be killed"
+	// LeftChild: the kernel started a process and left it behind.
+	LeftChild FaultKind = "left a process behind"
+	// InputModified: an input buffer is not what it was.
+	InputModified FaultKind = "modified an input"
+)
+
+// Fault is what a kernel did wrong beside its result. As an error it says that
+// the worker did not survive. Either way it is the kernel's doing: one trial
+// fails and the search goes on.
+type Fault struct {
+	Kind FaultKind `json:"kind"`
+	// Detail says more: the signal, the status, the time allowed.
+	Detail string `json:"detail,omitempty"`
+	// Output is the end of what the kernel printed.
+	Output string `json:"output,omitempty"`
+}
+
+func (f *Fault) Error() string {
+	if explanation := f.Explanation(); explanation != "" {
+		return string(f.Kind) + ": " + explanation
+	}
+	return string(f.Kind)
+}
+
+// Explanation returns the detail and the last line that the kernel printed.
+func (f *Fault) Explanation() string {
+	text := f.Detail
+	if output := strings.TrimSpace(f.Output); output != "" {
+		text = strings.TrimSpace(text + fmt.Sprintf(" (it printed %q)", lastLine(output)))
+	}
+	return text
+}
+
+func lastLine(text string) string {
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	if len(line) > 200 {
+		line = line[len(line)-200:]
+	}
+	return line
+}
+
+// faultOfExit explains how the process ended, with its own last report if it
+// managed to send one, and the places of the buffers.
+func faultOfExit(status syscall.WaitStatus, report *signalReport, regions []Region) *Fault {
+	switch {
+	case status.Signaled() && status.Signal() == syscall.SIGABRT:
+		return &Fault{Kind: Aborted, Detail: "SIGABRT"}
+	case status.Signaled() && report != nil && overrun(report.Address, regions) != "":
+		return &Fault{Kind: OutOfBounds, Detail: overrun(report.Address, regions)}
+	case status.Signaled():
+		detail := signalName(status.Signal())
+		if report != nil && report.Code > 0 {
+			detail += fmt.Sprintf(" at address %#x", report.Address)
+		}
+		return &Fault{Kind: Crashed, Detail: detail}
+	default:
+		return &Fault{Kind: Exited, Detail: fmt.Sprintf("status %d", status.ExitStatus())}
+	}
+}
+
+// overrun says which buffer an address lies beside, or nothing.
+func overrun(address uint64, regions []Region) string {
+	for _, r := range regions {
+		switch {
+		case address < r.Low || address >= r.High:
+		case address >= r.End:
+			return fmt.Sprintf("an access %d bytes past the end of %s", address-r.End, r.Name)
+		case address < r.Start:
+			return fmt.Sprintf("an access %d bytes before the start of %s", r.Start-address, r.Name)
+		}
+	}
+	return ""
+}
+
+func signalName(s syscall.Signal) string {
+	names := map[syscall.Signal]string{
+		syscall.SIGSEGV: "SIGSEGV, an invalid memory access",
+		syscall.SIGBUS:  "SIGBUS, an invalid memory access",
+		syscall.SIGFPE:  "SIGFPE, an arithmetic fault such as an integer division by zero",
+		syscall.SIGILL:  "SIGILL, an illegal instruction",
+		syscall.SIGKILL: "SIGKILL, killed from outside, perhaps for want of memory",
+		syscall.SIGTRAP: "SIGTRAP, a trap",
+	}
+	if name, ok := names[s]; ok {
+		return name
+	}
+	return fmt.Sprintf("signal %d (%s)", int(s), s)
+}

@@ -1,0 +1,187 @@
+// Package worker runs kernels in a process of their own, so that a crash, a
+// hang or an exit(0) in a kernel costs one trial and not the program.
+//
+// Both ends of the process protocol live here. The worker is this same binary,
+// executed again with an environment variable (see Main); it serves a Device.
+// The other end is Client. They speak in frames over two pipes of their own:
+// standard input is empty and standard output and error go to a third pipe
+// that the client drains, so a kernel that prints cannot disturb anything.
+//
+//  1. Start executes the binary and returns a Client.
+//  2. Load names a module, its arguments and the seed of its inputs.
+//  3. Run executes the kernel once and returns its outputs; Time executes it
+//     many times and returns samples.
+//  4. When the process dies, hangs or floods its output, the call returns a
+//     *Fault that says what happened, and the client is finished.
+//
+// A worker whose client is gone reads the end of its request pipe and exits.
+package worker
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"pawl/kernels"
+)
+
+// Layout says how buffers are placed in memory.
+type Layout string
+
+const (
+	// Guarded puts the end of each buffer against an unmapped page, so that an
+	// access one element past the end faults.
+	Guarded Layout = "guarded"
+	// Aligned starts each buffer at a page, as an application's allocator would
+	// for large buffers. Timing uses it.
+	Aligned Layout = "aligned"
+)
+
+// Load asks the worker to load a module and to fill its arguments.
+type Load struct {
+	// Module is the path of the compiled kernel; Support, where a device needs
+	// one, of the timing and fault-reporting code beside it.
+	Module  string `json:"module"`
+	Support string `json:"support,omitempty"`
+	// Arguments are in the order of the entry function's parameters.
+	Arguments []kernels.Binding `json:"arguments"`
+	// Seed fixes the content of the inputs.
+	Seed   uint64 `json:"seed"`
+	Layout Layout `json:"layout"`
+}
+
+// Time asks for samples of the loaded kernel.
+type Time struct {
+	// Samples is the number of samples to take.
+	Samples int `json:"samples"`
+	// Batch is the number of launches per sample; 0 lets the worker choose so
+	// that a sample is long against the clock's resolution, after a warm-up.
+	Batch int `json:"batch"`
+}
+
+// Result is the outcome of one run of the kernel.
+type Result struct {
+	// Outputs holds the bytes of each output buffer, in order of the arguments.
+	Outputs [][]byte
+	// Damage says what the kernel did that it must not do, short of dying: an
+	// input changed, a byte beside a buffer overwritten. Nil is good.
+	Damage *Fault
+}
+
+// Timing is the answer to Time.
+type Timing struct {
+	// Samples are milliseconds per launch.
+	Samples []float64 `json:"samples"`
+	// Batch is the number of launches that each sample is the mean of.
+	Batch int `json:"batch"`
+}
+
+// Region is where a buffer lies in the worker's memory. An access that faults
+// between Low and High but outside Start and End ran over the buffer.
+type Region struct {
+	Name  string `json:"name"`
+	Low   uint64 `json:"low"`
+	Start uint64 `json:"start"`
+	End   uint64 `json:"end"`
+	High  uint64 `json:"high"`
+}
+
+// Device executes kernels inside the worker. An error from it is broken
+// machinery, for instance a module that cannot be opened. It need not be safe
+// for concurrent use.
+type Device interface {
+	// Load replaces what was loaded before and says where the buffers are.
+	Load(Load) ([]Region, error)
+	// Run poisons the outputs, runs the kernel once and checks for damage.
+	Run() (Result, error)
+	// Time runs the kernel repeatedly.
+	Time(Time) (Timing, error)
+}
+
+// request and response are the two messages; exactly one field of a request is
+// set.
+type request struct {
+	Load *Load     `json:"load,omitempty"`
+	Run  *struct{} `json:"run,omitempty"`
+	Time *Time     `json:"time,omitempty"`
+}
+
+type response struct {
+	Error   string   `json:"error,omitempty"`
+	Damage  *Fault   `json:"damage,omitempty"`
+	Outputs []int    `json:"outputs,omitempty"` // sizes of what follows the header
+	Timing  *Timing  `json:"timing,omitempty"`
+	Regions []Region `json:"regions,omitempty"`
+	// Fault is written by the signal handler of a dying worker.
+	Fault *signalReport `json:"fault,omitempty"`
+}
+
+// signalReport is what a dying worker says about its signal.
+type signalReport struct {
+	Signal  int    `json:"signal"`
+	Address uint64 `json:"address"`
+	// Code is the signal's si_code: positive when the hardware raised it.
+	Code int `json:"code"`
+}
+
+// frameLimit bounds a frame's header: a longer one is a corrupted stream.
+const frameLimit = 1 << 20
+
+// writeFrame sends a header as JSON behind its length, then the payloads.
+func writeFrame(w io.Writer, header any, payloads ...[]byte) error {
+	encoded, err := json.Marshal(header)
+	if err != nil {
+		return fmt.Errorf("worker protocol: %w", err)
+	}
+	frame := binary.LittleEndian.AppendUint32(nil, uint32(len(encoded)))
+	if _, err := w.Write(append(frame, encoded...)); err != nil {
+		return err
+	}
+	for _, payload := range payloads {
+		if _, err := w.Write(payload); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readFrame(r io.Reader, header any) error {
+	var length [4]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return err
+	}
+	n := binary.LittleEndian.Uint32(length[:])
+	if n > frameLimit {
+		return fmt.Errorf("worker protocol: a header of %d bytes", n)
+	}
+	encoded := make([]byte, n)
+	if _, err := io.ReadFull(r, encoded); err != nil {
+		return fmt.Errorf("worker protocol: %w", err)
+	}
+	if err := json.Unmarshal(encoded, header); err != nil {
+		return fmt.Errorf("worker protocol: %w", err)
+	}
+	return nil
+}
+
+// outputLimit bounds the outputs of one run, in bytes.
+const outputLimit = 64 << 30
+
+func readPayloads(r io.Reader, sizes []int) ([][]byte, error) {
+	total := 0
+	for _, size := range sizes {
+		if size < 0 || size > outputLimit-total {
+			return nil, fmt.Errorf("worker protocol: an output of %d bytes", size)
+		}
+		total += size
+	}
+	payloads := make([][]byte, len(sizes))
+	for i, size := range sizes {
+		payloads[i] = make([]byte, size)
+		if _, err := io.ReadFull(r, payloads[i]); err != nil {
+			return nil, fmt.Errorf("worker protocol: %w", err)
+		}
+	}
+	return payloads, nil
+}

@@ -1,0 +1,123 @@
+package worker
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+)
+
+// The environment of a worker: which device it serves, and a token by which
+// its own descendants can be found.
+const (
+	deviceVariable = "PAWL_WORKER"
+	tokenVariable  = "PAWL_WORKER_TOKEN"
+)
+
+// The pipes of a worker, after standard input, output and error.
+const (
+	requestPipe  = 3
+	responsePipe = 4
+)
+
+// ResponseDescriptor is the file descriptor that a device's fault handler
+// writes its last frame to.
+const ResponseDescriptor = responsePipe
+
+// Main turns the process into a worker if it was started as one, and never
+// returns then. Programs and test binaries that start workers call it first.
+func Main(devices map[string]func() Device) {
+	name := os.Getenv(deviceVariable)
+	if name == "" {
+		return
+	}
+	open, ok := devices[name]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "worker: no device %q\n", name)
+		os.Exit(3)
+	}
+	// A collection in the middle of a sample is noise, and a worker is short.
+	debug.SetGCPercent(400)
+	runtime.LockOSThread()
+	requests := os.NewFile(requestPipe, "requests")
+	responses := os.NewFile(responsePipe, "responses")
+	if err := serve(requests, responses, open()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(3)
+	}
+	os.Exit(0)
+}
+
+// serve answers requests until the pipe ends. Requests are read ahead by a
+// goroutine of their own, because the end of the pipe means that the client is
+// gone: then the process must end even while a kernel is running.
+func serve(in io.Reader, out io.Writer, device Device) error {
+	requests := make(chan request)
+	ended := make(chan error, 1)
+	go func() {
+		reader := bufio.NewReader(in)
+		for {
+			var r request
+			if err := readFrame(reader, &r); err != nil {
+				if err == io.EOF && isRequestPipe(in) {
+					os.Exit(0)
+				}
+				ended <- err
+				return
+			}
+			requests <- r
+		}
+	}()
+	for {
+		select {
+		case err := <-ended:
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		case r := <-requests:
+			if err := answer(out, device, r); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// isRequestPipe reports whether in is the real pipe of a worker process, whose
+// end ends the process, and not a test's reader.
+func isRequestPipe(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	return ok && f.Fd() == requestPipe
+}
+
+func answer(out io.Writer, device Device, r request) error {
+	var reply response
+	var payloads [][]byte
+	var err error
+	switch {
+	case r.Load != nil:
+		reply.Regions, err = device.Load(*r.Load)
+	case r.Run != nil:
+		var result Result
+		if result, err = device.Run(); err == nil {
+			reply.Damage = result.Damage
+			payloads = result.Outputs
+			for _, output := range result.Outputs {
+				reply.Outputs = append(reply.Outputs, len(output))
+			}
+		}
+	case r.Time != nil:
+		var timing Timing
+		if timing, err = device.Time(*r.Time); err == nil {
+			reply.Timing = &timing
+		}
+	default:
+		err = fmt.Errorf("an empty request")
+	}
+	if err != nil {
+		reply.Error = err.Error()
+	}
+	return writeFrame(out, reply, payloads...)
+}
