@@ -119,3 +119,17 @@ func (p *Pool) Index(point Point) (int, error) {
 	}
 	return 0, fmt.Errorf("point %s is not in the pool", point)
 }
+
+// PoolOf returns the pool of exactly the given points, for a space that is
+// known by a list instead of constraints. Constraints are not looked at.
+func (s *Space) PoolOf(points []Point) (*Pool, error) {
+	rows := newRowSet(s)
+	for _, p := range points {
+		row, err := s.Row(p)
+		if err != nil {
+			return nil, err
+		}
+		rows.add(row)
+	}
+	return newPool(s, rows.sorted(), true)
+}

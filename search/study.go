@@ -1,0 +1,208 @@
+package search
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/c-bata/goptuna"
+
+	"pawl/objective"
+	"pawl/space"
+)
+
+// study asks and tells: the small face of a goptuna study.
+type study struct {
+	pool         *space.Pool
+	view         *View
+	goptuna      *goptuna.Study
+	relative     *relativeSampler
+	recorder     Recorder
+	trials       []Trial
+	defaultIndex int
+	leader       int            // number of the fastest told trial, -1 for none
+	measured     map[string]int // trials that ran, by the digest of their machine code
+}
+
+func newStudy(pool *space.Pool, sampler Sampler, seed uint64, recorder Recorder) (*study, error) {
+	view := NewView(pool)
+	relative := &relativeSampler{sampler: sampler, view: view, seed: seed}
+	inner, err := goptuna.CreateStudy("pawl",
+		goptuna.StudyOptionStorage(newLedger()),
+		goptuna.StudyOptionDirection(goptuna.StudyDirectionMinimize),
+		goptuna.StudyOptionRelativeSampler(relative),
+		goptuna.StudyOptionDefineSearchSpace(distributions(pool.Space())),
+		goptuna.StudyOptionLogger(silent{}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("creating the study: %w", err)
+	}
+	index, err := pool.Index(pool.Space().Default())
+	if err != nil {
+		return nil, fmt.Errorf("creating the study: %w", err)
+	}
+	return &study{
+		pool: pool, view: view, goptuna: inner, relative: relative, recorder: recorder,
+		defaultIndex: index, leader: -1, measured: map[string]int{},
+	}, nil
+}
+
+// distributions describes the space to goptuna.
+func distributions(s *space.Space) map[string]any {
+	described := map[string]any{}
+	for _, p := range s.Params() {
+		described[p.Name] = goptuna.CategoricalDistribution{Choices: choices(p)}
+	}
+	return described
+}
+
+func choices(p space.Param) []string {
+	texts := make([]string, len(p.Values))
+	for i, v := range p.Values {
+		texts[i] = v.String()
+	}
+	return texts
+}
+
+// exhausted reports whether every point was asked.
+func (s *study) exhausted() bool { return s.view.FreeCount() == 0 }
+
+// ask proposes the next trial and records it. The first is the default.
+func (s *study) ask() (Trial, error) {
+	var forced *int
+	if len(s.trials) == 0 {
+		forced = &s.defaultIndex
+	}
+	trial, err := s.propose(forced)
+	if err != nil {
+		return Trial{}, err
+	}
+	if err := s.recorder.Asked(trial); err != nil {
+		return Trial{}, fmt.Errorf("recording trial %d: %w", trial.Number, err)
+	}
+	return trial, nil
+}
+
+// propose takes a trial through goptuna, with a given point or a sampled one.
+func (s *study) propose(forced *int) (Trial, error) {
+	id, err := s.goptuna.Storage.CreateNewTrial(s.goptuna.ID)
+	if err != nil {
+		return Trial{}, fmt.Errorf("asking for a trial: %w", err)
+	}
+	s.relative.forced = forced
+	proposal := goptuna.Trial{Study: s.goptuna, ID: id}
+	if err := proposal.CallRelativeSampler(); err != nil {
+		return Trial{}, fmt.Errorf("asking for a trial: %w", err)
+	}
+	row := make(space.Row, len(s.pool.Space().Params()))
+	for i, p := range s.pool.Space().Params() {
+		text, err := proposal.SuggestCategorical(p.Name, choices(p))
+		if err != nil {
+			return Trial{}, fmt.Errorf("asking for %s: %w", p.Name, err)
+		}
+		for at, v := range p.Values {
+			if v.String() == text {
+				row[i] = uint16(at)
+			}
+		}
+	}
+	index, found := s.pool.Find(row)
+	if !found || index != s.relative.chosen {
+		panic("search: goptuna returned another point than the sampler chose")
+	}
+	s.view.Ask(index)
+	trial := Trial{Number: id, Point: s.pool.Point(index)}
+	s.trials = append(s.trials, trial)
+	return trial, nil
+}
+
+// tell records an outcome, durably first.
+func (s *study) tell(trial Trial) error {
+	if err := s.recorder.Told(trial); err != nil {
+		return fmt.Errorf("recording the outcome of trial %d: %w", trial.Number, err)
+	}
+	return s.learn(trial)
+}
+
+// learn makes an outcome known to goptuna and to the samplers.
+func (s *study) learn(trial Trial) error {
+	index, err := s.pool.Index(trial.Point)
+	if err != nil {
+		return fmt.Errorf("telling trial %d: %w", trial.Number, err)
+	}
+	observation := Observation{Index: index, Failed: trial.Outcome.Failure != nil}
+	state := goptuna.TrialStateFail
+	if !observation.Failed {
+		observation.Milliseconds = trial.Outcome.Milliseconds()
+		if math.IsNaN(observation.Milliseconds) || math.IsInf(observation.Milliseconds, 0) {
+			panic(fmt.Sprintf("search: trial %d has the time %v", trial.Number, observation.Milliseconds))
+		}
+		if err := s.goptuna.Storage.SetTrialValue(trial.Number, observation.Milliseconds); err != nil {
+			return fmt.Errorf("telling trial %d: %w", trial.Number, err)
+		}
+		state = goptuna.TrialStateComplete
+	}
+	if err := s.goptuna.Storage.SetTrialState(trial.Number, state); err != nil {
+		return fmt.Errorf("telling trial %d: %w", trial.Number, err)
+	}
+	s.view.Tell(observation)
+	s.trials[trial.Number] = trial
+	if trial.OK() && (s.leader < 0 || observation.Milliseconds < s.trials[s.leader].Outcome.Milliseconds()) {
+		s.leader = trial.Number
+	}
+	if ran := trial.OK() || trial.Outcome.Failure.Stage == objective.Fuzz; ran && trial.Outcome.Binary != "" {
+		if _, twice := s.measured[trial.Outcome.Binary]; !twice {
+			s.measured[trial.Outcome.Binary] = trial.Number
+		}
+	}
+	return nil
+}
+
+// restore replays what an earlier run has recorded: the told trials, and the
+// points of those that were still running, which it returns to be run again.
+func (s *study) restore(history []Trial) (running []Trial, err error) {
+	for i, t := range history {
+		if t.Number != i {
+			return nil, fmt.Errorf("the record lacks trial %d", i)
+		}
+		index, err := s.pool.Index(t.Point)
+		if err != nil {
+			return nil, fmt.Errorf("trial %d of the record: %w", i, err)
+		}
+		trial, err := s.propose(&index)
+		if err != nil {
+			return nil, err
+		}
+		if !t.Told {
+			running = append(running, trial)
+		} else if err := s.learn(t); err != nil {
+			return nil, err
+		}
+	}
+	return running, nil
+}
+
+// best returns the fastest told trial.
+func (s *study) best() (Trial, bool) {
+	if s.leader < 0 {
+		return Trial{}, false
+	}
+	return s.trials[s.leader], true
+}
+
+// twin returns a told trial whose machine code is the same.
+func (s *study) twin(digest string) (Trial, bool) {
+	number, found := s.measured[digest]
+	if !found {
+		return Trial{}, false
+	}
+	return s.trials[number], true
+}
+
+// silent is a logger for goptuna that keeps quiet: every problem that it would
+// log is returned as an error too.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}

@@ -1,0 +1,72 @@
+package search
+
+import "pawl/space"
+
+// View is what a sampler may look at: the points that may be tried and what is
+// known about those that were. A sampler must not keep it between calls.
+type View struct {
+	// Pool holds the valid points. A sampler answers with a position in it.
+	Pool *space.Pool
+	// Observations are the told trials, in the order told.
+	Observations []Observation
+	// Pending are the positions of points that are asked and not yet told, in
+	// the order asked.
+	Pending []int
+
+	taken []bool
+	free  int
+}
+
+// Observation is one told trial.
+type Observation struct {
+	// Index is the point's position in the pool.
+	Index int
+	// Milliseconds is the median of the samples. It means nothing after a
+	// failure.
+	Milliseconds float64
+	// Failed says that the point has no verified time.
+	Failed bool
+}
+
+// NewView returns a view of a pool that nothing was asked from.
+func NewView(pool *space.Pool) *View {
+	return &View{Pool: pool, taken: make([]bool, pool.Len()), free: pool.Len()}
+}
+
+// Free reports whether a point was never asked.
+func (v *View) Free(index int) bool { return !v.taken[index] }
+
+// FreeCount returns the number of points that were never asked.
+func (v *View) FreeCount() int { return v.free }
+
+// Ask marks a point as pending.
+func (v *View) Ask(index int) {
+	if !v.taken[index] {
+		v.taken[index] = true
+		v.free--
+	}
+	v.Pending = append(v.Pending, index)
+}
+
+// Tell turns a pending point into an observation.
+func (v *View) Tell(o Observation) {
+	for i, pending := range v.Pending {
+		if pending == o.Index {
+			v.Pending = append(v.Pending[:i:i], v.Pending[i+1:]...)
+			break
+		}
+	}
+	v.Observations = append(v.Observations, o)
+}
+
+// Best returns the fastest observation, or false when there is none.
+func (v *View) Best() (Observation, bool) {
+	var best Observation
+	found := false
+	for _, o := range v.Observations {
+		if !o.Failed && (!found || o.Milliseconds < best.Milliseconds) {
+			best, found = o, true
+		}
+	}
+	return best, found
+}
