@@ -128,6 +128,28 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 	return k, nil
 }
 
+// Digest identifies the content of the kernel's folder: results of one
+// content say nothing about another.
+func (k *Kernel) Digest() (string, error) {
+	if k.Dir == "" {
+		folder, err := fs.Sub(embedded, k.Origin)
+		if err != nil {
+			panic("kernels: embedded files: " + err.Error())
+		}
+		return folderDigest(folder)
+	}
+	root, err := os.OpenRoot(k.Dir)
+	if err != nil {
+		return "", fmt.Errorf("reading kernel %s: %w", k.Name, err)
+	}
+	defer root.Close()
+	digest, err := folderDigest(root.FS())
+	if err != nil {
+		return "", fmt.Errorf("reading kernel %s: %w", k.Name, err)
+	}
+	return digest, nil
+}
+
 // Materialise makes sure that the kernel's sources are on disk and returns
 // their folder. The user's folder is used as it is; an embedded kernel is
 // unpacked below parent, once per content, safely beside other processes.

@@ -83,6 +83,9 @@ type Outcome struct {
 	Batch int `json:"batch,omitempty"`
 	// Binary is the digest of the machine code that was checked and measured.
 	Binary string `json:"binary,omitempty"`
+	// SameAs is the point whose machine code is the same and whose samples
+	// these are; empty for a measurement of its own.
+	SameAs string `json:"same_as,omitempty"`
 	// Stop says why no more samples were taken.
 	Stop Stop `json:"stop,omitempty"`
 	// Spent says where the time went.

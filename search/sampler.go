@@ -28,6 +28,7 @@ var samplers = []struct {
 }{
 	{"random", func(*space.Space) Sampler { return randomSampler{} }},
 	{"grid", func(*space.Space) Sampler { return gridSampler{} }},
+	{"tpe", newTPE},
 }
 
 // SamplerNames returns the names of the samplers.

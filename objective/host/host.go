@@ -53,7 +53,7 @@ type Options struct {
 // Backend compiles a kernel for this machine.
 type Backend struct {
 	kernel  *kernels.Kernel
-	space   *space.Space
+	limits  *Limits
 	options Options
 	dir     string // of the sources
 	support cache.Entry
@@ -73,9 +73,9 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	}
 	options.Worker.Device = DeviceName
 	b := &Backend{
-		kernel: k, space: s, options: options,
+		kernel: k, limits: NewLimits(k, s, options.Cores), options: options,
 		cores:  semaphore.NewWeighted(int64(options.Cores)),
-		device: processor(),
+		device: Processor(),
 	}
 	var err error
 	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
@@ -88,35 +88,7 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 }
 
 // Preflight compares what a point asks for with what the machine has.
-func (b *Backend) Preflight(point space.Point) *objective.Failure {
-	threads, err := b.threads(point)
-	if err != nil {
-		return infeasible("%s", err)
-	}
-	if threads > int64(b.options.Cores) {
-		return infeasible("%d threads, this machine has %d cores", threads, b.options.Cores)
-	}
-	if threads < 1 {
-		return infeasible("%d threads", threads)
-	}
-	return nil
-}
-
-func infeasible(format string, arguments ...any) *objective.Failure {
-	return &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: fmt.Sprintf(format, arguments...)}
-}
-
-// threads returns the number of threads that the point starts.
-func (b *Backend) threads(point space.Point) (int64, error) {
-	if b.kernel.Launch.Threads == nil {
-		return 1, nil
-	}
-	env, err := b.space.Environment(point)
-	if err != nil {
-		return 0, err
-	}
-	return b.kernel.Launch.Threads.Integer(env)
-}
+func (b *Backend) Preflight(point space.Point) *objective.Failure { return b.limits.Preflight(point) }
 
 // Compile builds the shared object of a point.
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
@@ -232,7 +204,7 @@ func (b *Backend) Worker() worker.Command { return b.options.Worker }
 // is first come, first served, so a waiting measurement holds back later
 // compilations.
 func (b *Backend) Reserve(ctx context.Context, point space.Point) (func(), error) {
-	threads, err := b.threads(point)
+	threads, err := b.limits.threads(point)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// processor names the machine's processor well enough to tell two apart.
-func processor() string {
+// Processor names the machine's processor well enough to tell two apart.
+func Processor() string {
 	if content, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		if model := field(string(content), "model name"); model != "" {
 			return model

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// exitCodesHelp closes the help of the program.
+const exitCodesHelp = `EXIT CODES:
+   0    done; for a check, the answer is yes
+   1    the answer is no: wrong results
+   2    nothing to test, or no point passed
+   3    the machinery failed: no compiler, a full disk, a broken database
+   64   the command line was wrong
+   130  stopped by Ctrl-C; a study can be resumed
+`
+
+// newApp describes the command line.
+func newApp(env environment) *cli.App {
+	app := &cli.App{
+		Name:    "pawl",
+		Usage:   "tune kernels; let performance move one way only",
+		Version: version(),
+		Writer:  env.stdout, ErrWriter: env.stderr,
+		Commands: []*cli.Command{
+			tuneCommand(env), fuzzCommand(env), benchCommand(env), spaceCommand(env),
+			studiesCommand(env), reportCommand(env), doctorCommand(env), completionCommand(env),
+		},
+		EnableBashCompletion: true,
+		HideHelpCommand:      true,
+		// Errors are printed in one place, with their exit code.
+		ExitErrHandler: func(*cli.Context, error) {},
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usageError{err} },
+		Action: func(c *cli.Context) error {
+			if c.NArg() == 0 {
+				return cli.ShowAppHelp(c)
+			}
+			return unknownCommand(c.App.Commands, c.Args().First())
+		},
+		CustomAppHelpTemplate: cli.AppHelpTemplate + "\n" + exitCodesHelp,
+	}
+	for _, c := range app.Commands {
+		prepare(c)
+	}
+	return app
+}
+
+// prepare gives a command the program's way of handling mistakes.
+func prepare(c *cli.Command) {
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usageError{err} }
+	c.HideHelpCommand = true
+	for _, sub := range c.Subcommands {
+		prepare(sub)
+	}
+	if len(c.Subcommands) > 0 && c.Action == nil {
+		c.Action = func(ctx *cli.Context) error {
+			if ctx.NArg() == 0 {
+				return cli.ShowSubcommandHelp(ctx)
+			}
+			return unknownCommand(ctx.Command.Subcommands, ctx.Args().First())
+		}
+	}
+}
+
+func unknownCommand(commands []*cli.Command, name string) error {
+	var names []string
+	for _, c := range commands {
+		names = append(names, c.Name)
+	}
+	if guess := closest(name, names); guess != "" {
+		return usagef("no command %q: did you mean %q?", name, guess)
+	}
+	return usagef("no command %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// details writes the part of a command's help below its flags: an example and
+// its exit codes.
+func details(text, example string, codes ...string) string {
+	return fmt.Sprintf("%s\n\nExample:\n   %s\n\nExit codes: %s.", text, example, strings.Join(codes, ", "))
+}
+
+// version returns the program's version as the build knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	version := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			version += " " + s.Value[:12]
+		}
+	}
+	return strings.TrimSpace(version)
+}

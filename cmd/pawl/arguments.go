@@ -1,0 +1,113 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"github.com/xrash/smetrics"
+)
+
+// flagsFirst moves flags before positional arguments. The command-line library
+// takes a flag behind a positional argument for one, silently: "pawl tune
+// attention --trials 9" would tune for ever.
+func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
+	if len(arguments) == 0 || slices.Contains(arguments, "--generate-bash-completion") {
+		return arguments, nil
+	}
+	path := []string{arguments[0]}
+	rest := arguments[1:]
+	commands, flags := app.Commands, app.Flags
+	for len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+		command := find(commands, rest[0])
+		if command == nil {
+			break
+		}
+		path, rest = append(path, rest[0]), rest[1:]
+		commands, flags = command.Subcommands, command.Flags
+	}
+	var moved, positional []string
+	for len(rest) > 0 {
+		word := rest[0]
+		rest = rest[1:]
+		switch {
+		case word == "--":
+			positional = append(positional, rest...)
+			rest = nil
+		case len(word) < 2 || word[0] != '-':
+			positional = append(positional, word)
+		default:
+			moved = append(moved, word)
+			takesValue, known := lookup(flags, word)
+			if !known {
+				return nil, unknownFlag(flags, word)
+			}
+			if takesValue && !strings.Contains(word, "=") {
+				if len(rest) == 0 {
+					return nil, usagef("flag %s needs a value", word)
+				}
+				moved, rest = append(moved, rest[0]), rest[1:]
+			}
+		}
+	}
+	result := append(path, moved...)
+	if len(positional) > 0 {
+		result = append(append(result, "--"), positional...)
+	}
+	return result, nil
+}
+
+func find(commands []*cli.Command, name string) *cli.Command {
+	for _, c := range commands {
+		if c.HasName(name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// lookup finds a flag by the word on the command line, and whether a value
+// follows it.
+func lookup(flags []cli.Flag, word string) (takesValue, known bool) {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if name == "help" || name == "h" {
+		return false, true
+	}
+	if name == "version" || name == "v" {
+		return false, true
+	}
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			_, isBool := f.(*cli.BoolFlag)
+			return !isBool, true
+		}
+	}
+	return false, false
+}
+
+func unknownFlag(flags []cli.Flag, word string) error {
+	var names []string
+	for _, f := range flags {
+		names = append(names, f.Names()...)
+	}
+	name := strings.TrimLeft(word, "-")
+	if guess := closest(name, names); guess != "" {
+		return usagef("no flag %s: did you mean --%s?", word, guess)
+	}
+	return usagef("no flag %s; see --help", word)
+}
+
+// closest returns the candidate that a mistyped word probably means, or
+// nothing.
+func closest(word string, candidates []string) string {
+	best, bestScore := "", 0.8
+	for _, c := range candidates {
+		if len(c) < 2 {
+			continue
+		}
+		if score := smetrics.JaroWinkler(word, c, 0.7, 4); score > bestScore {
+			best, bestScore = c, score
+		}
+	}
+	return best
+}

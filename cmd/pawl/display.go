@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"pawl/internal/stats"
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+// The rules of the display: it writes to standard error only. On a terminal it
+// is a bar and a few lines that change in place; anywhere else it is one plain
+// line per event, without colour, so that a log reads well. A line about a
+// trial is printed after the trial is recorded, never before.
+
+// display shows a running study.
+type display struct {
+	w io.Writer
+
+	mu       sync.Mutex
+	last     search.Progress
+	phase    string // the last line about a phase: each is printed once
+	progress *mpb.Progress
+	bar      *mpb.Bar
+}
+
+func newDisplay(w io.Writer) *display { return &display{w: w} }
+
+// Write passes messages on without tearing the bar.
+func (d *display) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.progress != nil {
+		return d.progress.Write(p)
+	}
+	return d.w.Write(p)
+}
+
+func (d *display) start(study studies.Study, past search.Past, pool *space.Pool) {
+	verb := "study"
+	if len(past.Trials) > 0 {
+		verb = "resuming study"
+	}
+	fmt.Fprintf(d.w, "%s %d: %s, workload %s (%s), %d valid points, sampler %s\non %s with %s\n",
+		verb, study.ID, study.Kernel, study.Workload, study.Dims, pool.Len(), study.Sampler, study.Environment.Device, study.Environment.Compiler)
+	if f, ok := d.w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		d.startBars(f)
+	}
+}
+
+// startBars sets up the lines that change in place.
+func (d *display) startBars(f *os.File) {
+	d.progress = mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(150*time.Millisecond))
+	line := func(text func(search.Progress) string) decor.Decorator {
+		return decor.Any(func(decor.Statistics) string {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return text(d.last)
+		})
+	}
+	d.bar = d.progress.New(1000, mpb.BarStyle().Rbound("|").Lbound("|").Filler("█").Tip("█").Padding(" "),
+		mpb.PrependDecorators(line(phaseText)), mpb.AppendDecorators(line(leftText)))
+	for _, text := range []func(search.Progress) string{bestText, compilingText, failuresText} {
+		d.progress.New(0, mpb.NopStyle(), mpb.PrependDecorators(line(text)))
+	}
+}
+
+func (d *display) update(p search.Progress) {
+	d.mu.Lock()
+	d.last = p
+	bars := d.bar != nil
+	d.mu.Unlock()
+	if bars {
+		d.bar.SetCurrent(int64(1000 * done(p)))
+		return
+	}
+	d.plain(p)
+}
+
+// plain prints one line per event.
+func (d *display) plain(p search.Progress) {
+	switch {
+	case p.Trial != nil && p.Trial.OK():
+		fmt.Fprintf(d.w, "trial %d done: %s, %s | %s\n", p.Trial.Number, report.Milliseconds(p.Trial.Outcome.Milliseconds()), p.Trial.Point, bestText(p))
+	case p.Trial != nil:
+		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, p.Trial.Outcome.Failure, p.Trial.Point)
+	case p.Phase != search.SearchPhase:
+		if line := phaseText(p); line != d.phase {
+			d.phase = line
+			fmt.Fprintln(d.w, line)
+		}
+	}
+}
+
+func (d *display) finish() {
+	if d.progress == nil {
+		return
+	}
+	d.mu.Lock()
+	progress := d.progress
+	d.progress = nil
+	d.mu.Unlock()
+	progress.Shutdown()
+	fmt.Fprintln(d.w)
+}
+
+// done returns how much of a phase is over, between 0 and 1.
+func done(p search.Progress) float64 {
+	share := 0.0
+	switch {
+	case p.Phase != search.SearchPhase:
+		share = float64(p.Round) / float64(max(p.Rounds, 1))
+	case p.Limit > 0:
+		share = float64(p.Told) / float64(p.Limit)
+	}
+	if p.Budget > 0 && p.Phase == search.SearchPhase {
+		share = max(share, p.Elapsed.Seconds()/(search.SearchShare*p.Budget.Seconds()))
+	}
+	return min(share, 1)
+}
+
+func phaseText(p search.Progress) string {
+	switch p.Phase {
+	case "":
+		return "starting "
+	case search.SearchPhase:
+		if p.Limit > 0 {
+			return fmt.Sprintf("searching: %d of %d trials ", p.Told, p.Limit)
+		}
+		return fmt.Sprintf("searching: %d trials ", p.Told)
+	case search.Confirmation:
+		return fmt.Sprintf("confirming the finalists: round %d of %d ", p.Round, p.Rounds)
+	}
+	return fmt.Sprintf("measuring each change: round %d of %d ", p.Round, p.Rounds)
+}
+
+func leftText(p search.Progress) string {
+	switch {
+	case p.Budget > 0:
+		return " " + max(p.Budget-p.Elapsed, 0).Round(time.Second).String() + " left"
+	case p.Limit > 0 && p.Told > 0 && p.Phase == search.SearchPhase:
+		left := p.Elapsed * time.Duration(p.Limit-p.Told) / time.Duration(p.Told)
+		return " about " + left.Round(time.Second).String() + " left"
+	}
+	return ""
+}
+
+func bestText(p search.Progress) string {
+	if p.Best == nil {
+		return "best: none yet"
+	}
+	samples := p.Best.Outcome.Samples
+	interval := stats.Bootstrap{Resamples: 1000}.Median(samples)
+	return fmt.Sprintf("best: %s (%s), %s", report.Milliseconds(stats.Median(samples)), report.TimeInterval(interval), p.Best.Point)
+}
+
+func compilingText(p search.Progress) string {
+	if len(p.Compiling) == 0 {
+		return "compiling: nothing"
+	}
+	text := "compiling: " + p.Compiling[0].String()
+	if more := len(p.Compiling) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func failuresText(p search.Progress) string {
+	if len(p.Failures) == 0 {
+		return "failed: none"
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
+		parts = append(parts, fmt.Sprintf("%d %s", p.Failures[reason], reason))
+	}
+	return "failed: " + strings.Join(parts, ", ")
+}

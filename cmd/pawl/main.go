@@ -1,0 +1,41 @@
+// Command pawl tunes kernels: it searches their parameters, checks every
+// result, measures with confidence intervals, remembers everything, and
+// suggests what a person may apply.
+//
+// This package only parses the command line, wires the packages together and
+// maps errors to exit codes. One file per command.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"pawl/objective/host"
+	"pawl/objective/worker"
+)
+
+func main() {
+	worker.Main(map[string]func() worker.Device{host.DeviceName: host.NewDevice})
+	os.Exit(run(context.Background(), os.Args, environment{
+		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts,
+	}))
+}
+
+// environment is the world outside: everything that a test may want to change.
+type environment struct {
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	// signals delivers a person's requests to stop.
+	signals func() (<-chan os.Signal, func())
+}
+
+// run is the program as a function: it returns the exit code.
+func run(ctx context.Context, arguments []string, env environment) int {
+	app := newApp(env)
+	reordered, err := flagsFirst(app, arguments)
+	if err == nil {
+		err = app.RunContext(ctx, reordered)
+	}
+	return exitCode(env.stderr, err)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"pawl/studies/report"
+)
+
+// newTable returns a plain table: no boxes, headers as they are written.
+func newTable(w io.Writer, header ...string) *tablewriter.Table {
+	table := tablewriter.NewTable(w,
+		tablewriter.WithHeaderAutoFormat(tw.Off),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithRendition(tw.Rendition{
+			Borders: tw.BorderNone,
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.Off},
+				Lines:      tw.Lines{ShowHeaderLine: tw.Off},
+			},
+		}),
+		tablewriter.WithPadding(tw.Padding{Left: "", Right: "   "}),
+	)
+	cells := make([]any, len(header))
+	for i, h := range header {
+		cells[i] = h
+	}
+	table.Header(cells...)
+	return table
+}
+
+// render writes rows as a table.
+func render(w io.Writer, header []string, rows [][]string) error {
+	table := newTable(w, header...)
+	for _, row := range rows {
+		if err := table.Append(row); err != nil {
+			return err
+		}
+	}
+	return table.Render()
+}
+
+// printSummary shows the result to a person: what happened, how sure that is,
+// and what to do next.
+func printSummary(w io.Writer, s *report.Summary, paths []string) error {
+	fmt.Fprintf(w, "%s, workload %s: %s\n\n", s.Study.Kernel, s.Study.Workload, s.Advice.Verdict)
+	if rows := summaryRows(s); len(rows) > 0 {
+		if err := render(w, []string{"", "median", "95 % interval", "speedup", "95 % interval", "P(best)", "point"}, rows); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w, s.Advice.Sentence)
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(w, "Note: %s\n", warning)
+	}
+	f := s.Search
+	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured, %d failed%s\n", f.Asked, f.Seconds, f.OK, f.Failed, failureText(s))
+	for _, path := range paths {
+		fmt.Fprintf(w, "wrote %s\n", path)
+	}
+	return nil
+}
+
+func summaryRows(s *report.Summary) [][]string {
+	var rows [][]string
+	if s.Default != nil {
+		rows = append(rows, timedRow("default", *s.Default))
+	}
+	for i, t := range s.Top {
+		rows = append(rows, timedRow(fmt.Sprint(i+1), t))
+	}
+	return rows
+}
+
+func timedRow(name string, t report.Timed) []string {
+	row := []string{name, report.Milliseconds(t.Milliseconds), report.TimeInterval(t.Interval), "", "", "", t.Point.String()}
+	if t.Speedup != nil {
+		row[3] = fmt.Sprintf("%.2f×", *t.Speedup)
+		row[4] = report.RatioInterval(*t.SpeedupInterval)
+	}
+	if t.Best != nil {
+		row[5] = fmt.Sprintf("%.0f %%", 100**t.Best)
+	}
+	return row
+}
+
+func failureText(s *report.Summary) string {
+	var parts []string
+	for _, f := range s.Failures {
+		parts = append(parts, fmt.Sprintf("%d %s", f.Count, f.Reason))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/host"
+	"pawl/space"
+)
+
+// Flags that several commands share.
+var (
+	workloadFlag = &cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Usage: "the `NAME` of a workload in the manifest (default: its first)"}
+	backendFlag  = &cli.StringFlag{Name: "backend", Value: "auto", Usage: "where kernels run: auto or host"}
+	cacheFlag    = &cli.StringFlag{Name: "cache", Usage: "the `FOLDER` of compiled kernels (default: pawl in the user's cache folder)"}
+	outFlag      = &cli.StringFlag{Name: "out", Value: "tuning", Usage: "the `FOLDER` for the study database and the reports"}
+	jsonFlag     = &cli.BoolFlag{Name: "json", Usage: "print the result as JSON on standard output"}
+	seedFlag     = &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the `NUMBER` that fixes the order of points and the inputs"}
+	atFlag       = &cli.StringFlag{Name: "at", Usage: "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default"}
+	timeoutFlag  = &cli.DurationFlag{Name: "run-timeout", Value: 10 * time.Second, Usage: "how long one run of a kernel may take"}
+	compileFlag  = &cli.DurationFlag{Name: "compile-timeout", Value: time.Minute, Usage: "how long one compilation may take"}
+)
+
+// defaultKernel is tuned when none is named.
+const defaultKernel = "attention"
+
+// cacheLimit is how much the compile cache may hold between runs, in bytes.
+const cacheLimit = 2 << 30
+
+// target is a kernel with a workload and its space: what a command works on.
+type target struct {
+	kernel   *kernels.Kernel
+	workload kernels.Workload
+	space    *space.Space
+}
+
+// openTarget loads the kernel that the command line names.
+func openTarget(c *cli.Context) (*target, error) {
+	if c.NArg() > 1 {
+		return nil, usagef("one kernel at a time, got %s", strings.Join(c.Args().Slice(), " "))
+	}
+	if backend := c.String("backend"); backend != "" && backend != "auto" && backend != host.DeviceName {
+		return nil, usagef("no backend %q; there are auto and %s", backend, host.DeviceName)
+	}
+	name := c.Args().First()
+	if name == "" {
+		name = defaultKernel
+	}
+	k, err := kernels.Load(name, kernels.Host)
+	var missing *kernels.NotFoundError
+	if errors.As(err, &missing) {
+		if guess := closest(name, missing.Known); guess != "" {
+			return nil, usageError{fmt.Errorf("%w; did you mean %s?", err, guess)}
+		}
+		return nil, usageError{err}
+	}
+	if err != nil {
+		return nil, err
+	}
+	w, err := k.Workload(c.String("workload"))
+	if err != nil {
+		return nil, usageError{suggestWorkload(err, k, c.String("workload"))}
+	}
+	s, err := k.Space(w)
+	if err != nil {
+		return nil, err
+	}
+	return &target{k, w, s}, nil
+}
+
+func suggestWorkload(err error, k *kernels.Kernel, name string) error {
+	var names []string
+	for _, w := range k.Workloads {
+		names = append(names, w.Name)
+	}
+	if guess := closest(name, names); guess != "" {
+		return fmt.Errorf("%w; did you mean %s?", err, guess)
+	}
+	return err
+}
+
+// point returns the point that the command line names, or the default.
+func (t *target) point(c *cli.Context) (space.Point, error) {
+	partial, err := space.ParsePoint(c.String("at"))
+	if err != nil {
+		return space.Point{}, usageError{err}
+	}
+	point, err := t.space.Complete(partial)
+	if err != nil {
+		return space.Point{}, usageError{err}
+	}
+	return point, nil
+}
+
+// bench is a target on a device.
+type bench struct {
+	*target
+	backend   *host.Backend
+	evaluator *objective.Evaluator
+}
+
+func (b *bench) close() { b.evaluator.Close() }
+
+// openBench finds the compiler, opens the cache and connects both with the
+// target.
+func (t *target) openBench(ctx context.Context, c *cli.Context, env environment) (*bench, error) {
+	toolchain, err := host.FindToolchain(ctx, env.getenv)
+	if err != nil {
+		return nil, fmt.Errorf("%w; pawl doctor says what this machine has", err)
+	}
+	dir := c.String("cache")
+	if dir == "" {
+		if dir, err = defaultCache(); err != nil {
+			return nil, err
+		}
+	}
+	compiled, err := cache.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := compiled.Prune(cacheLimit); err != nil {
+		fmt.Fprintf(env.stderr, "pawl: %v\n", err) // a full cache is no reason to stop
+	}
+	backend, err := host.New(ctx, t.kernel, t.space, host.Options{
+		Cache: compiled, Toolchain: toolchain, CompileTimeout: c.Duration("compile-timeout"),
+	})
+	if err != nil {
+		return nil, err
+	}
+	evaluator := objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
+		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"),
+	})
+	return &bench{t, backend, evaluator}, nil
+}
+
+func defaultCache() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for the compile cache (name one with --cache): %w", err)
+	}
+	return filepath.Join(base, "pawl"), nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/search"
+	"pawl/search/replay"
+	"pawl/space"
+	"pawl/studies"
+)
+
+// replayBackend is the name of the backend that answers from a record.
+const replayBackend = "replay"
+
+var (
+	tuneBackendFlag = &cli.StringFlag{Name: "backend", Value: "auto", Usage: "where kernels run: auto, host, or replay of a --record"}
+	recordFlag      = &cli.StringFlag{Name: "record", Usage: "the recorded `FILE` that --backend replay answers from"}
+)
+
+// subject is what a search works on: points, and who answers for them.
+type subject struct {
+	pool      *space.Pool
+	evaluator search.Evaluator
+	// head is the part of a study's head that the subject knows.
+	head studies.Study
+	// commandLine names the subject in a command.
+	commandLine string
+	close       func()
+}
+
+func openSubject(c *cli.Context, env environment) (*subject, error) {
+	isReplay := c.String("backend") == replayBackend
+	if isReplay != c.IsSet("record") {
+		return nil, usagef("--backend replay and --record FILE belong together")
+	}
+	if isReplay {
+		return openReplay(c)
+	}
+	return openHost(c, env)
+}
+
+// openHost opens a kernel on this machine.
+func openHost(c *cli.Context, env environment) (*subject, error) {
+	t, err := openTarget(c)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := t.space.Pool(space.PoolOptions{Seed: c.Uint64("seed")})
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", t.kernel.Name, err)
+	}
+	source, err := t.kernel.Digest()
+	if err != nil {
+		return nil, err
+	}
+	work, err := t.work()
+	if err != nil {
+		return nil, err
+	}
+	b, err := t.openBench(c.Context, c, env)
+	if err != nil {
+		return nil, err
+	}
+	environment := b.backend.Environment()
+	return &subject{
+		pool: pool, evaluator: b.evaluator, close: b.close,
+		commandLine: t.kernel.Origin + " --workload " + t.workload.Name,
+		head: studies.Study{
+			Kernel: t.kernel.Name, Origin: t.kernel.Origin, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
+			Backend: environment.Backend, Source: source, Work: work, Environment: environment,
+		},
+	}, nil
+}
+
+// work evaluates the manifest's formulas for the workload.
+func (t *target) work() (work studies.Work, err error) {
+	env := t.workload.Dims.Environment()
+	if t.kernel.Work.Flops != nil {
+		if work.Flops, err = t.kernel.Work.Flops.Number(env); err != nil {
+			return work, err
+		}
+	}
+	if t.kernel.Work.Bytes != nil {
+		if work.Bytes, err = t.kernel.Work.Bytes.Number(env); err != nil {
+			return work, err
+		}
+	}
+	return work, nil
+}
+
+// openReplay opens a recorded space.
+func openReplay(c *cli.Context) (*subject, error) {
+	if c.NArg() > 0 {
+		return nil, usagef("a record names its kernel itself; %q is one too many", c.Args().First())
+	}
+	path := c.String("record")
+	record, err := replay.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := replay.New(record)
+	if err != nil {
+		return nil, err
+	}
+	return &subject{
+		pool: recorded.Pool(), evaluator: replay.NewEvaluator(recorded, c.Uint64("seed")), close: func() {},
+		commandLine: "--backend replay --record " + path,
+		head: studies.Study{
+			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
+			Backend: replayBackend, Source: "record " + path, Environment: record.Environment,
+		},
+	}, nil
+}

@@ -1,0 +1,272 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/search"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+// defaultBudget holds when neither --budget nor --trials is given: the main
+// job of a first visit in under a minute.
+const defaultBudget = 45 * time.Second
+
+func tuneCommand(env environment) *cli.Command {
+	return &cli.Command{
+		Name:      "tune",
+		Usage:     "search a kernel's parameters and suggest the best",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: details(
+			"Tunes an embedded kernel or the one in a folder: searches, compiles, checks, measures,\n"+
+				"confirms the finalists in fresh processes and writes "+report.MarkdownName+" for a reviewer.\n"+
+				"Everything is recorded as it happens: after an interruption --resume goes on.",
+			"pawl tune attention --workload chat_256 --budget 2m",
+			"0 done", "2 no point passed", "3 the machinery failed", "64 usage", "130 stopped"),
+		Flags: []cli.Flag{
+			workloadFlag, tuneBackendFlag, recordFlag, seedFlag, outFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
+			&cli.DurationFlag{Name: "budget", Usage: fmt.Sprintf("the time for search and confirmation (default: %v, or none with --trials)", defaultBudget)},
+			&cli.IntFlag{Name: "trials", Usage: "the largest `NUMBER` of trials"},
+			&cli.StringFlag{Name: "sampler", Value: search.DefaultSampler, Usage: "how points are chosen: " + strings.Join(search.SamplerNames(), ", ")},
+			&cli.BoolFlag{Name: "resume", Usage: "go on with the last study of the same kernel, workload and sources"},
+			&cli.IntFlag{Name: "lanes", Usage: "how many compilers run at once (default: one per core)"},
+			&cli.IntFlag{Name: "finalists", Value: 5, Usage: "how many points are confirmed"},
+			&cli.IntFlag{Name: "rounds", Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
+		},
+		Action: func(c *cli.Context) error { return tune(c, env) },
+	}
+}
+
+func tune(c *cli.Context, env environment) error {
+	if err := checkTuneFlags(c); err != nil {
+		return err
+	}
+	// The store comes first: without a place to record there is no search.
+	store, err := openStore(c.Context, c, env)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	s, err := openSubject(c, env)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	study, past, unlock, err := chooseStudy(c, env, store, s)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	interrupted, err := runSearch(c, env, store, s, study, past)
+	if err != nil {
+		return err
+	}
+	return conclude(c, env, store, study.ID, interrupted)
+}
+
+func checkTuneFlags(c *cli.Context) error {
+	for _, name := range []string{"trials", "lanes"} {
+		if c.IsSet(name) && c.Int(name) < 1 {
+			return usagef("--%s must be at least 1", name)
+		}
+	}
+	if c.IsSet("budget") && c.Duration("budget") <= 0 {
+		return usagef("--budget must be positive")
+	}
+	if c.Int("rounds") < 1 || c.Int("finalists") < 1 {
+		return usagef("--rounds and --finalists must be at least 1")
+	}
+	name := c.String("sampler")
+	for _, known := range search.SamplerNames() {
+		if name == known {
+			return nil
+		}
+	}
+	if guess := closest(name, search.SamplerNames()); guess != "" {
+		return usagef("no sampler %q: did you mean %s?", name, guess)
+	}
+	return usagef("no sampler %q; there are %s", name, strings.Join(search.SamplerNames(), ", "))
+}
+
+// databaseName is the study database in the output folder.
+const databaseName = "studies.db"
+
+func openStore(ctx context.Context, c *cli.Context, env environment) (*studies.Store, error) {
+	store, err := studies.Open(ctx, filepath.Join(c.String("out"), databaseName))
+	if err != nil {
+		return nil, err
+	}
+	if store.SetAside != "" {
+		fmt.Fprintf(env.stderr, "pawl: the study database was damaged and is now at %s; a new one was begun\n", store.SetAside)
+	}
+	return store, nil
+}
+
+// chooseStudy finds the study to resume, or creates one, and locks it.
+func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subject) (studies.Study, search.Past, func(), error) {
+	fail := func(err error) (studies.Study, search.Past, func(), error) {
+		return studies.Study{}, search.Past{}, nil, err
+	}
+	study := describeStudy(c, s)
+	if c.Bool("resume") {
+		earlier, found, err := findStudy(c, store, study)
+		if err != nil {
+			return fail(err)
+		}
+		if found {
+			study = earlier
+		} else {
+			fmt.Fprintln(env.stderr, "pawl: there is no study of this kernel, workload and sources to resume: starting a new one")
+		}
+	}
+	if study.ID == 0 {
+		id, err := store.Create(c.Context, study)
+		if err != nil {
+			return fail(err)
+		}
+		study.ID = id
+	}
+	unlock, err := store.Lock(study.ID)
+	if err != nil {
+		return fail(err)
+	}
+	// Read only under the lock: another process may have been writing.
+	past, err := store.Past(c.Context, study.ID)
+	if err != nil {
+		unlock()
+		return fail(err)
+	}
+	return study, past, unlock, nil
+}
+
+// describeStudy returns the head of a new study.
+func describeStudy(c *cli.Context, s *subject) studies.Study {
+	study := s.head
+	study.Sampler, study.Seed = c.String("sampler"), c.Uint64("seed")
+	study.Fingerprint = s.pool.Space().Fingerprint()
+	study.Space = studies.NewSpaceFacts(s.pool)
+	study.Environment.Pawl = version()
+	study.Created = time.Now()
+	words := []string{"pawl tune", s.commandLine, "--sampler " + study.Sampler, fmt.Sprintf("--seed %d", study.Seed)}
+	trials, budget := limits(c)
+	if trials > 0 {
+		words = append(words, fmt.Sprintf("--trials %d", trials))
+	}
+	if budget > 0 {
+		words = append(words, "--budget "+budget.String())
+	}
+	study.Command = strings.Join(words, " ")
+	return study
+}
+
+func limits(c *cli.Context) (trials int, budget time.Duration) {
+	trials, budget = c.Int("trials"), c.Duration("budget")
+	if trials == 0 && budget == 0 {
+		budget = defaultBudget
+	}
+	return trials, budget
+}
+
+// findStudy returns the newest study that asks the same question. What the
+// command line sets explicitly must agree as well.
+func findStudy(c *cli.Context, store *studies.Store, like studies.Study) (studies.Study, bool, error) {
+	all, err := store.List(c.Context)
+	if err != nil {
+		return studies.Study{}, false, err
+	}
+	for _, s := range all {
+		same := s.Kernel == like.Kernel && s.Workload == like.Workload && s.Backend == like.Backend &&
+			s.Fingerprint == like.Fingerprint && s.Source == like.Source && s.Environment.Device == like.Environment.Device &&
+			(!c.IsSet("sampler") || s.Sampler == like.Sampler) && (!c.IsSet("seed") || s.Seed == like.Seed)
+		if same {
+			return s, true, nil
+		}
+	}
+	return studies.Study{}, false, nil
+}
+
+// runSearch runs the search of one study and reports whether the user stopped it.
+func runSearch(c *cli.Context, env environment, store *studies.Store, s *subject, study studies.Study, past search.Past) (interrupted bool, err error) {
+	display := newDisplay(env.stderr)
+	ctx, stop, done := interruptible(c.Context, env, display)
+	defer done()
+	display.start(study, past, s.pool)
+	trials, budget := limits(c)
+	result, err := search.Run(ctx, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
+		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Lanes: c.Int("lanes"),
+		Finalists: c.Int("finalists"), Rounds: c.Int("rounds"), Stop: stop, Observe: display.update,
+	})
+	display.finish()
+	if finishErr := store.Finish(context.WithoutCancel(ctx), study.ID, result.Ended, result.Elapsed); finishErr != nil {
+		err = errors.Join(err, finishErr)
+	}
+	if err != nil {
+		return false, explain(err, study)
+	}
+	select {
+	case <-stop:
+		return true, nil
+	default:
+		return false, nil
+	}
+}
+
+// explain adds to an error what the user can do about it.
+func explain(err error, study studies.Study) error {
+	var nothing *search.NothingCompilesError
+	if errors.As(err, &nothing) {
+		return fmt.Errorf("%w\nThe search was ended to save your time. Mend the source or the flags in the manifest (flags: %s), or try another compiler with CC", err, study.Environment.Flags)
+	}
+	return fmt.Errorf("%w\nWhat was told is recorded as study %d; pawl tune --resume goes on", err, study.ID)
+}
+
+// conclude writes the reports of a study and prints the result.
+func conclude(c *cli.Context, env environment, store *studies.Store, id int64, interrupted bool) error {
+	ctx := context.WithoutCancel(c.Context)
+	summary, err := summarise(ctx, store, id)
+	if err != nil {
+		return err
+	}
+	paths, err := report.WriteAll(c.String("out"), summary)
+	if err != nil {
+		return fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
+	}
+	if c.Bool("json") {
+		if err := report.JSON(env.stdout, summary); err != nil {
+			return err
+		}
+	} else if err := printSummary(env.stdout, summary, paths); err != nil {
+		return err
+	}
+	switch {
+	case interrupted:
+		return answer(exitInterrupted)
+	case summary.Search.OK == 0:
+		return answer(exitNothing)
+	}
+	return nil
+}
+
+func summarise(ctx context.Context, store *studies.Store, id int64) (*report.Summary, error) {
+	study, err := store.Study(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	past, err := store.Past(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := report.Summarise(study, past)
+	if err != nil {
+		return nil, fmt.Errorf("summarising study %d: %w", id, err)
+	}
+	return &summary, nil
+}

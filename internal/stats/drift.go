@@ -1,0 +1,139 @@
+package stats
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Autocorrelation returns the correlation of the samples with themselves lag
+// samples later, by the usual estimator that divides by n at every lag and so
+// stays in [-1, 1]. It is 0 at a lag that leaves no pair and, past lag 0, for
+// samples that do not vary. It panics on a negative lag.
+func Autocorrelation(samples []float64, lag int) float64 {
+	require("Autocorrelation", samples)
+	if lag < 0 {
+		panic(fmt.Sprintf("stats: Autocorrelation at lag %d", lag))
+	}
+	return autocorrelation(samples, lag)
+}
+
+func autocorrelation(samples []float64, lag int) float64 {
+	if lag == 0 {
+		return 1
+	}
+	mean, squares := meanAndSquares(samples)
+	if squares == 0 {
+		return 0
+	}
+	products := 0.0
+	for i := lag; i < len(samples); i++ {
+		products += (samples[i] - mean) * (samples[i-lag] - mean)
+	}
+	return products / squares
+}
+
+// IntegratedTime returns how many consecutive samples carry the information of one
+// independent sample: 1 + 2·Σ autocorrelation(k), summed up to the first lag that
+// is at least five times the value so far (Sokal 1997, "Monte Carlo methods in
+// statistical mechanics", section 3). It is never below 1: alternating samples are
+// not credited with more information than independent ones. On a series shorter
+// than some fifty times the result, the result is an underestimate.
+func IntegratedTime(samples []float64) float64 {
+	require("IntegratedTime", samples)
+	const window = 5
+	time := 1.0
+	for lag := 1; lag < len(samples) && float64(lag) < window*time; lag++ {
+		time += 2 * autocorrelation(samples, lag)
+	}
+	return max(1, time)
+}
+
+// EffectiveSize returns the number of independent samples that the samples are
+// worth: their number over their [IntegratedTime].
+func EffectiveSize(samples []float64) float64 {
+	return float64(len(samples)) / IntegratedTime(samples)
+}
+
+// Drift returns the [Change] from the median of the first third of the samples to
+// that of the last third. As every change it is positive when the timings got
+// faster; a chip that heats up drifts negative. A step anywhere from a sixth to
+// five sixths of the run counts in full, a steady slope with two thirds of its
+// total, and outliers at either end do not count. Fewer than three samples have no
+// drift: 0.
+func Drift(samples []float64) float64 {
+	requirePositive("Drift", samples)
+	third := len(samples) / 3
+	if third == 0 {
+		return 0
+	}
+	return Change(Median(samples[:third]), Median(samples[len(samples)-third:]))
+}
+
+// RobustCV returns the coefficient of variation of the samples in measured order,
+// 1.4826·MAD/median, after removing drift: first the steps, by moving each segment
+// between [ChangePoints] to the overall median, then the straight line that is
+// left, by the slope of Theil and Sen. The factor makes it the standard deviation
+// over the mean for normal samples. What remains is the noise of a steady machine;
+// [Drift] and [ChangePoints] report what was taken away.
+func RobustCV(samples []float64) float64 {
+	requirePositive("RobustCV", samples)
+	// 1.4826 is 1 over the upper quartile of the normal distribution.
+	const normalConsistent = 1.4826
+	residuals := withoutSteps(samples, ChangePoints(samples, ChangePointOptions{}))
+	slope := theilSen(residuals)
+	for i := range residuals {
+		residuals[i] -= slope * float64(i)
+	}
+	return normalConsistent * medianDeviation(residuals) / Median(samples)
+}
+
+// withoutSteps returns the samples less the median of the segment each lies in,
+// where a segment begins at each of the starts.
+func withoutSteps(samples []float64, starts []int) []float64 {
+	residuals := slices.Clone(samples)
+	first := 0
+	for _, next := range append(slices.Clone(starts), len(samples)) {
+		level := Median(samples[first:next])
+		for i := first; i < next; i++ {
+			residuals[i] -= level
+		}
+		first = next
+	}
+	return residuals
+}
+
+// medianDeviation returns the median distance to the median, unscaled.
+func medianDeviation(samples []float64) float64 {
+	center := Median(samples)
+	distances := make([]float64, len(samples))
+	for i, sample := range samples {
+		distances[i] = max(sample-center, center-sample)
+	}
+	return Median(distances)
+}
+
+// theilSen returns the median of the slopes between all pairs of samples, per
+// sample (Theil 1950, Sen 1968): up to 29 % of the samples may be outliers. Beyond
+// 128 samples the pairs are those of 128 block medians, which bounds the work and
+// loses nothing that a slope over a whole run could show.
+func theilSen(samples []float64) float64 {
+	const points = 128
+	n := len(samples)
+	count := min(n, points)
+	if count < 2 {
+		return 0
+	}
+	values, positions := make([]float64, count), make([]float64, count)
+	for i := range values {
+		first, next := i*n/count, (i+1)*n/count
+		values[i] = Median(samples[first:next])
+		positions[i] = float64(first+next-1) / 2
+	}
+	slopes := make([]float64, 0, count*(count-1)/2)
+	for i := range values {
+		for j := range i {
+			slopes = append(slopes, (values[i]-values[j])/(positions[i]-positions[j]))
+		}
+	}
+	return Median(slopes)
+}

@@ -1,0 +1,58 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// PairsNeeded returns how many paired rounds a one-sided test at level alpha needs
+// to see an effect with the given power:
+//
+//	n = ((z(1-alpha) + z(power)) · spread/effect)²
+//
+// rounded up, where z is the standard normal quantile. Spread is the standard
+// deviation of one round's log ratio and effect the log ratio to be seen, in the
+// same unit: 0.01 is about 1 %. At alpha 0.01 and power 0.9 it is 13.02 times
+// (spread/effect)².
+//
+// The formula is for the mean of normal log ratios. Their median needs π/2 times
+// as many if they are exactly normal, and no more, often fewer, with the tails that
+// timings have. Below about ten pairs it is a little optimistic, because the spread
+// is itself estimated. It panics unless spread >= 0, effect > 0 and alpha and power
+// are in (0, 1); a number that no int holds is given as the largest that one does.
+func PairsNeeded(spread, effect, alpha, power float64) int {
+	if !(effect > 0) || math.IsInf(effect, 0) {
+		panic(fmt.Sprintf("stats: PairsNeeded for an effect of %v", effect))
+	}
+	distance := detectable("PairsNeeded", spread, alpha, power) / effect
+	pairs := math.Ceil(distance * distance)
+	if pairs >= math.MaxInt {
+		return math.MaxInt
+	}
+	return max(1, int(pairs))
+}
+
+// SmallestEffect returns the smallest log ratio that the given number of paired
+// rounds shows with the given power at one-sided level alpha, in the unit of
+// spread: [PairsNeeded] solved for effect. What is smaller could have gone unseen.
+func SmallestEffect(spread float64, pairs int, alpha, power float64) float64 {
+	if pairs < 1 {
+		panic(fmt.Sprintf("stats: SmallestEffect of %d pairs", pairs))
+	}
+	return detectable("SmallestEffect", spread, alpha, power) / math.Sqrt(float64(pairs))
+}
+
+// detectable returns the effect that a single pair could show. It is not negative:
+// where alpha and power together ask for less than a coin toss gives, any effect
+// will do.
+func detectable(operation string, spread, alpha, power float64) float64 {
+	if !(spread >= 0) || math.IsInf(spread, 0) {
+		panic(fmt.Sprintf("stats: %s with a spread of %v", operation, spread))
+	}
+	if !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
+		panic(fmt.Sprintf("stats: %s at alpha %v and power %v, not in (0, 1)", operation, alpha, power))
+	}
+	return max(0, distuv.UnitNormal.Quantile(1-alpha)+distuv.UnitNormal.Quantile(power)) * spread
+}

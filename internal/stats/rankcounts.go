@@ -1,0 +1,82 @@
+package stats
+
+import "slices"
+
+// rankCounts finds medians of resamples by counting: a resample is a count of how
+// often each rank of the original was drawn, and its median is found by walking
+// the counts, with no sorting and no copying of values.
+type rankCounts struct {
+	ascending []float64
+	// ranks holds for each sample, in the order given, its position in ascending.
+	ranks []int32
+
+	counts []int32
+	total  int
+}
+
+func newRankCounts(samples []float64) *rankCounts {
+	c := &rankCounts{
+		ascending: slices.Clone(samples),
+		ranks:     make([]int32, len(samples)),
+		counts:    make([]int32, len(samples)),
+	}
+	slices.Sort(c.ascending)
+	for rank, i := range ascendingOrder(samples) {
+		c.ranks[i] = int32(rank)
+	}
+	return c
+}
+
+func (c *rankCounts) clear() {
+	clear(c.counts)
+	c.total = 0
+}
+
+// add counts each of the ranks once.
+func (c *rankCounts) add(ranks []int32) {
+	for _, rank := range ranks {
+		c.counts[rank]++
+	}
+	c.total += len(ranks)
+}
+
+// addDraws counts as many ranks as there are, drawn with replacement.
+func (c *rankCounts) addDraws(ranks []int32, random *source) {
+	for range ranks {
+		c.counts[ranks[random.index(len(ranks))]]++
+	}
+	c.total += len(ranks)
+}
+
+// median returns the median of what was counted, at least one rank.
+func (c *rankCounts) median() float64 {
+	below, rank := 0, 0
+	// The lower middle is the sample that (total-1)/2 others precede.
+	for below += int(c.counts[0]); below <= (c.total-1)/2; below += int(c.counts[rank]) {
+		rank++
+	}
+	lower := c.ascending[rank]
+	for ; below <= c.total/2; below += int(c.counts[rank]) {
+		rank++
+	}
+	return midpoint(lower, c.ascending[rank])
+}
+
+// ascendingOrder returns the indices of samples from the lowest to the highest;
+// equal samples keep their order.
+func ascendingOrder(samples []float64) []int {
+	order := make([]int, len(samples))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case samples[a] < samples[b]:
+			return -1
+		case samples[a] > samples[b]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}

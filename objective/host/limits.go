@@ -1,0 +1,57 @@
+package host
+
+import (
+	"fmt"
+	"runtime"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/space"
+)
+
+// Limits knows what a point may ask of the machine. It needs no compiler.
+type Limits struct {
+	kernel *kernels.Kernel
+	space  *space.Space
+	cores  int
+}
+
+// NewLimits returns the limits of a machine with a number of cores; 0 means
+// this machine.
+func NewLimits(k *kernels.Kernel, s *space.Space, cores int) *Limits {
+	if cores == 0 {
+		cores = runtime.NumCPU()
+	}
+	return &Limits{k, s, cores}
+}
+
+// Preflight returns why a point cannot work here, or nil.
+func (l *Limits) Preflight(point space.Point) *objective.Failure {
+	threads, err := l.threads(point)
+	if err != nil {
+		return infeasible("%s", err)
+	}
+	if threads > int64(l.cores) {
+		return infeasible("%d threads, this machine has %d cores", threads, l.cores)
+	}
+	if threads < 1 {
+		return infeasible("%d threads", threads)
+	}
+	return nil
+}
+
+func infeasible(format string, arguments ...any) *objective.Failure {
+	return &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: fmt.Sprintf(format, arguments...)}
+}
+
+// threads returns the number of threads that the point starts.
+func (l *Limits) threads(point space.Point) (int64, error) {
+	if l.kernel.Launch.Threads == nil {
+		return 1, nil
+	}
+	env, err := l.space.Environment(point)
+	if err != nil {
+		return 0, err
+	}
+	return l.kernel.Launch.Threads.Integer(env)
+}

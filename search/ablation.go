@@ -1,0 +1,109 @@
+package search
+
+import (
+	"context"
+
+	"pawl/objective"
+	"pawl/space"
+)
+
+// ablationPath returns the points between the default and the winner, both
+// included, prepared for measurement: at each step one more parameter has the
+// winner's value. Points that cannot be measured are left out, which merges
+// their step with the next.
+func (e *engine) ablationPath(ctx context.Context) ([]objective.Prepared, error) {
+	s := e.study.pool.Space()
+	winner, found := Winner(e.rounds)
+	if !found || winner == s.Default() {
+		return nil, nil
+	}
+	var path []objective.Prepared
+	for _, point := range AblationPoints(e.study.pool, e.study.trials, winner) {
+		if e.stopped() {
+			return nil, errStopped
+		}
+		p, err := e.evaluator.Prepare(ctx, point)
+		if err != nil {
+			return nil, err
+		}
+		if p.Failure == nil {
+			path = append(path, p)
+		}
+	}
+	return path, nil
+}
+
+// AblationPoints returns valid points from the default to the winner. The most
+// important parameter changes first; a change that would break a constraint
+// waits until it does not, together with another one if need be.
+func AblationPoints(pool *space.Pool, trials []Trial, winner space.Point) []space.Point {
+	s := pool.Space()
+	valid := func(p space.Point) bool {
+		if pool.Complete() {
+			_, err := pool.Index(p)
+			return err == nil
+		}
+		return s.Check(p) == nil
+	}
+	points := []space.Point{s.Default()}
+	var pending []space.Assignment
+	for _, importance := range Importances(s, trials) {
+		from, _ := s.Default().Get(importance.Name)
+		to, _ := winner.Get(importance.Name)
+		if from != to {
+			pending = append(pending, space.Assignment{Name: importance.Name, Value: to})
+		}
+	}
+	current := s.Default()
+	for len(pending) > 0 {
+		next, rest := nextStep(valid, current, pending)
+		points = append(points, next)
+		current, pending = next, rest
+	}
+	return points
+}
+
+// nextStep applies the fewest pending changes, first come first, that lead to
+// a valid point: one, or else two, or else all of them.
+func nextStep(valid func(space.Point) bool, current space.Point, pending []space.Assignment) (space.Point, []space.Assignment) {
+	for i := range pending {
+		if next := withChanges(current, pending[i]); valid(next) {
+			return next, without(pending, i, -1)
+		}
+	}
+	for i := range pending {
+		for j := i + 1; j < len(pending); j++ {
+			if next := withChanges(current, pending[i], pending[j]); valid(next) {
+				return next, without(pending, i, j)
+			}
+		}
+	}
+	return withChanges(current, pending...), nil
+}
+
+func without(pending []space.Assignment, i, j int) []space.Assignment {
+	var rest []space.Assignment
+	for at, a := range pending {
+		if at != i && at != j {
+			rest = append(rest, a)
+		}
+	}
+	return rest
+}
+
+// withChanges returns the point with some parameters set to other values.
+func withChanges(point space.Point, changes ...space.Assignment) space.Point {
+	assignments := point.Assignments()
+	for i, a := range assignments {
+		for _, change := range changes {
+			if change.Name == a.Name {
+				assignments[i] = change
+			}
+		}
+	}
+	changed, err := space.NewPoint(assignments...)
+	if err != nil {
+		panic("search: " + err.Error())
+	}
+	return changed
+}

@@ -1,0 +1,174 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"pawl/objective"
+	"pawl/space"
+)
+
+// fewestRounds is the number of rounds below which nothing is claimed, and so
+// the number that is measured even when the time is over.
+const fewestRounds = 3
+
+// confirm measures the finalists against the default, and then the way from
+// the default to the winner. A search that the user stopped, or that found
+// nothing, has nothing to confirm.
+func (e *engine) confirm(ctx context.Context) error {
+	if e.ended == Stopped {
+		return nil
+	}
+	contenders, err := e.contenders(ctx)
+	if err != nil || len(contenders) < 2 {
+		return ignoreStop(err)
+	}
+	confirmBy := searchTime(e.options.Budget) + (e.options.Budget-searchTime(e.options.Budget))*2/3
+	if err := e.measureRounds(ctx, Confirmation, contenders, confirmBy); err != nil {
+		return ignoreStop(err)
+	}
+	path, err := e.ablationPath(ctx)
+	if err != nil || len(path) < 2 {
+		return ignoreStop(err)
+	}
+	return ignoreStop(e.measureRounds(ctx, Ablation, path, e.options.Budget))
+}
+
+// errStopped unwinds a confirmation that the user has stopped.
+var errStopped = errors.New("stopped by the user")
+
+func ignoreStop(err error) error {
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	return err
+}
+
+// contenders returns the default and the finalists, each checked in full. A
+// finalist that fails the full check is struck out and the next one takes its
+// place.
+func (e *engine) contenders(ctx context.Context) ([]objective.Prepared, error) {
+	var chosen []objective.Prepared
+	binaries := map[string]bool{}
+	admit := func(t Trial) error {
+		if e.stopped() {
+			return errStopped
+		}
+		p, failure, err := e.checkInFull(ctx, t.Point)
+		switch {
+		case err != nil:
+			return err
+		case failure != nil:
+			return e.strike(t, failure)
+		case binaries[p.Binary.Digest] && p.Binary.Digest != "":
+			return nil // the same machine code contends already
+		}
+		binaries[p.Binary.Digest] = true
+		chosen = append(chosen, p)
+		return nil
+	}
+	if first := e.study.trials; len(first) > 0 && first[0].OK() {
+		if err := admit(first[0]); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range Ranking(e.study.trials) {
+		if len(chosen) > e.options.Finalists {
+			break
+		}
+		if t.Number == 0 {
+			continue
+		}
+		if err := admit(t); err != nil {
+			return nil, err
+		}
+	}
+	return chosen, nil
+}
+
+func (e *engine) checkInFull(ctx context.Context, point space.Point) (objective.Prepared, *objective.Failure, error) {
+	p, err := e.evaluator.Prepare(ctx, point)
+	if err != nil || p.Failure != nil {
+		return p, p.Failure, err
+	}
+	failure, err := e.evaluator.Verify(ctx, p)
+	return p, failure, err
+}
+
+// strike takes a trial that passed the quick check out of the running.
+func (e *engine) strike(t Trial, failure *objective.Failure) error {
+	if err := e.recorder.Struck(t.Number, failure); err != nil {
+		return fmt.Errorf("striking out trial %d: %w", t.Number, err)
+	}
+	struck := e.study.trials[t.Number]
+	struck.Outcome.Failure, struck.Outcome.Samples = failure, nil
+	e.study.trials[t.Number] = struck
+	e.progress.failures = with(e.progress.failures, failure.Reason, e.progress.failures[failure.Reason]+1)
+	return nil
+}
+
+// Ranking returns the trials with a verified time, fastest first.
+func Ranking(trials []Trial) []Trial {
+	var ranked []Trial
+	for _, t := range trials {
+		if t.OK() {
+			ranked = append(ranked, t)
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b Trial) int {
+		switch x, y := a.Outcome.Milliseconds(), b.Outcome.Milliseconds(); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return ranked
+}
+
+// measureRounds measures every contender once per round, in an order drawn
+// anew for each round, until the rounds are done or the time is over. What an
+// earlier run has measured is not measured again.
+func (e *engine) measureRounds(ctx context.Context, phase Phase, contenders []objective.Prepared, until time.Duration) error {
+	for round := range e.options.Rounds {
+		if late := e.options.Budget > 0 && e.elapsed() > until; late && round >= fewestRounds {
+			return nil
+		}
+		e.observeRound(phase, round, e.options.Rounds)
+		rng := rand.New(rand.NewPCG(e.options.Seed, uint64(round)))
+		for _, i := range rng.Perm(len(contenders)) {
+			if e.stopped() {
+				return errStopped
+			}
+			if err := e.measureOnce(ctx, phase, round, contenders[i]); err != nil {
+				return err
+			}
+		}
+	}
+	e.observeRound(phase, e.options.Rounds, e.options.Rounds)
+	return nil
+}
+
+func (e *engine) measureOnce(ctx context.Context, phase Phase, number int, p objective.Prepared) error {
+	recorded := slices.ContainsFunc(e.rounds, func(r Round) bool {
+		return r.Phase == phase && r.Number == number && r.Point == p.Point
+	})
+	if recorded {
+		return nil
+	}
+	outcome, err := e.evaluator.Sample(ctx, p, e.options.Samples)
+	if err != nil {
+		return fmt.Errorf("measuring %s again: %w", p.Point, err)
+	}
+	round := Round{Phase: phase, Number: number, Point: p.Point, Outcome: outcome}
+	if err := e.recorder.Measured(round); err != nil {
+		return fmt.Errorf("recording round %d: %w", number, err)
+	}
+	e.rounds = append(e.rounds, round)
+	return nil
+}

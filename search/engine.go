@@ -1,0 +1,331 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"pawl/objective"
+	"pawl/space"
+)
+
+// Options says how a study is run.
+type Options struct {
+	// Sampler is the name of a sampler; see SamplerNames.
+	Sampler string
+	// Seed fixes the points that are asked, given the same answers.
+	Seed uint64
+	// Trials is the largest number of trials; 0 means no limit.
+	Trials int
+	// Budget is the active time for search and confirmation together; 0 means
+	// no limit. The search gets SearchShare of it.
+	Budget time.Duration
+	// Ahead is the number of trials that are asked and not yet told: the depth
+	// of the compile-ahead pipeline. Zero means 8. It does not depend on the
+	// machine, so that the same seed asks for the same points everywhere.
+	Ahead int
+	// Lanes is the number of points that are prepared at once. Zero means one
+	// per core.
+	Lanes int
+	// Finalists is the number of points that are confirmed. Zero means 5.
+	Finalists int
+	// Rounds is the number of rounds of confirmation. Zero means 10.
+	Rounds int
+	// Samples is the number of samples per contender and round. Zero means 10.
+	Samples int
+	// Stop ends the search early when it is closed: nothing more is asked,
+	// what runs is finished or abandoned, and the result is what there is.
+	Stop <-chan struct{}
+	// Observe is called after every change, by one goroutine at a time. It may
+	// be nil.
+	Observe func(Progress)
+}
+
+// SearchShare is the part of the budget that the search may use; the rest is
+// for confirming what it found.
+const SearchShare = 0.7
+
+func (o Options) withDefaults() Options {
+	setDefault(&o.Ahead, 8)
+	setDefault(&o.Lanes, runtime.NumCPU())
+	setDefault(&o.Finalists, 5)
+	setDefault(&o.Rounds, 10)
+	setDefault(&o.Samples, 10)
+	if o.Observe == nil {
+		o.Observe = func(Progress) {}
+	}
+	return o
+}
+
+func setDefault(value *int, fallback int) {
+	if *value == 0 {
+		*value = fallback
+	}
+}
+
+// Past is what an earlier run of the same study has recorded. The zero Past is
+// a new study.
+type Past struct {
+	Trials []Trial
+	Rounds []Round
+	// Elapsed is the active time of the earlier runs.
+	Elapsed time.Duration
+}
+
+// Result is how a study ended.
+type Result struct {
+	Trials []Trial
+	Rounds []Round
+	// Ended says why the search asked for no more.
+	Ended   Ending
+	Elapsed time.Duration
+}
+
+// Ending is a reason to ask for no more trials.
+type Ending string
+
+// The reasons.
+const (
+	TrialsDone  Ending = "all trials done"
+	BudgetSpent Ending = "time budget spent"
+	UsedUp      Ending = "every valid point was tried"
+	Stopped     Ending = "stopped by the user"
+)
+
+// NothingCompilesError says that the compiler refused every point so far. The
+// search ends then: a broken compiler would only burn the budget.
+type NothingCompilesError struct {
+	Tried int
+	// First is the failure of the first point.
+	First *objective.Failure
+}
+
+func (e *NothingCompilesError) Error() string {
+	return fmt.Sprintf("none of the first %d points compiled; the first error was: %s", e.Tried, e.First.Detail)
+}
+
+// compileAttempts is how many points must fail to compile, with none that
+// compiles, before the compiler counts as broken.
+const compileAttempts = 5
+
+// engine runs one study.
+type engine struct {
+	options   Options
+	study     *study
+	evaluator Evaluator
+	recorder  Recorder
+	past      Past
+	started   time.Time
+	lanes     chan struct{}
+	flight    []*flight // asked and not told, in the order asked
+	rounds    []Round
+	ended     Ending
+	progress  progress
+}
+
+// flight is a trial on its way: its preparation runs in a goroutine.
+type flight struct {
+	trial    Trial
+	prepared chan struct{} // closed when result and err are there
+	result   objective.Prepared
+	err      error
+}
+
+// Run searches and confirms. The pool holds the points that may be tried. On a
+// cancelled context it returns the context's error at once; everything told so
+// far is recorded.
+func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past, options Options) (Result, error) {
+	options = options.withDefaults()
+	sampler, err := NewSampler(options.Sampler, pool.Space())
+	if err != nil {
+		return Result{}, err
+	}
+	s, err := newStudy(pool, sampler, options.Seed, recorder)
+	if err != nil {
+		return Result{}, err
+	}
+	e := &engine{
+		options: options, study: s, evaluator: evaluator, recorder: recorder, past: past,
+		started: time.Now(), lanes: make(chan struct{}, options.Lanes), rounds: past.Rounds,
+	}
+	// Whatever happens, no preparation outlives the run.
+	ctx, cancel := context.WithCancel(ctx)
+	defer e.land()
+	defer cancel()
+	if err := e.search(ctx); err != nil {
+		return e.result(), err
+	}
+	if err := e.confirm(ctx); err != nil {
+		return e.result(), err
+	}
+	return e.result(), nil
+}
+
+func (e *engine) result() Result {
+	return Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed()}
+}
+
+func (e *engine) elapsed() time.Duration { return e.past.Elapsed + time.Since(e.started) }
+
+// search keeps the pipeline full and tells the oldest trial first, until there
+// is nothing more to ask and nothing in flight.
+func (e *engine) search(ctx context.Context) error {
+	running, err := e.study.restore(e.past.Trials)
+	if err != nil {
+		return err
+	}
+	for _, t := range e.past.Trials {
+		e.progress.count(t)
+	}
+	for _, t := range running {
+		e.launch(ctx, t)
+	}
+	for {
+		if err := e.fill(ctx); err != nil {
+			return err
+		}
+		e.observe(SearchPhase, nil)
+		if len(e.flight) == 0 || e.ended == Stopped || e.ended == BudgetSpent {
+			return nil
+		}
+		if err := e.completeOldest(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// fill asks until the pipeline is full or there is a reason to stop.
+func (e *engine) fill(ctx context.Context) error {
+	for len(e.flight) < e.options.Ahead {
+		if e.ended = e.reasonToEnd(); e.ended != "" {
+			return nil
+		}
+		trial, err := e.study.ask()
+		if err != nil {
+			return err
+		}
+		e.launch(ctx, trial)
+	}
+	if e.stopped() {
+		e.ended = Stopped
+	}
+	return nil
+}
+
+func (e *engine) reasonToEnd() Ending {
+	switch {
+	case e.stopped():
+		return Stopped
+	case e.options.Trials > 0 && len(e.study.trials) >= e.options.Trials:
+		return TrialsDone
+	case e.study.exhausted():
+		return UsedUp
+	case e.options.Budget > 0 && e.elapsed() >= searchTime(e.options.Budget):
+		return BudgetSpent
+	}
+	return ""
+}
+
+func searchTime(budget time.Duration) time.Duration {
+	return time.Duration(SearchShare * float64(budget))
+}
+
+func (e *engine) stopped() bool {
+	select {
+	case <-e.options.Stop: // a nil channel never answers
+		return true
+	default:
+		return false
+	}
+}
+
+// launch starts preparing a trial in a lane of its own.
+func (e *engine) launch(ctx context.Context, trial Trial) {
+	f := &flight{trial: trial, prepared: make(chan struct{})}
+	e.flight = append(e.flight, f)
+	go func() {
+		defer close(f.prepared)
+		select {
+		case e.lanes <- struct{}{}:
+			defer func() { <-e.lanes }()
+		case <-ctx.Done():
+			f.err = context.Cause(ctx)
+			return
+		}
+		f.result, f.err = e.evaluator.Prepare(ctx, trial.Point)
+	}()
+}
+
+// land waits for preparations that were abandoned.
+func (e *engine) land() {
+	for _, f := range e.flight {
+		<-f.prepared
+	}
+}
+
+// completeOldest takes the oldest trial in flight through measurement and tell.
+func (e *engine) completeOldest(ctx context.Context) error {
+	f := e.flight[0]
+	select {
+	case <-f.prepared:
+	case <-e.options.Stop:
+		return nil // the next look at the reasons to end finds it
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if f.err != nil {
+		return f.err
+	}
+	trial := f.trial
+	var err error
+	if trial.Outcome, err = e.evaluate(ctx, f.result); err != nil {
+		return err
+	}
+	trial.Told, trial.Elapsed = true, e.elapsed()
+	if err := e.study.tell(trial); err != nil {
+		return err
+	}
+	e.flight = e.flight[1:]
+	e.progress.count(trial)
+	e.observe(SearchPhase, &trial)
+	return e.compilerWorks()
+}
+
+// evaluate measures a point, unless the same machine code was measured before.
+func (e *engine) evaluate(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
+	if twin, found := e.study.twin(p.Binary.Digest); found && p.Failure == nil {
+		outcome := twin.Outcome
+		outcome.SameAs = twin.Point.String()
+		outcome.Spent = p.Spent
+		return outcome, nil
+	}
+	rival := 0.0
+	if best, found := e.study.best(); found {
+		rival = best.Outcome.Milliseconds()
+	}
+	return e.evaluator.Measure(ctx, p, rival)
+}
+
+// compilerWorks fails once enough points have failed to compile and none has
+// compiled.
+func (e *engine) compilerWorks() error {
+	var first *objective.Failure
+	refused := 0
+	for _, t := range e.study.trials {
+		switch {
+		case !t.Told:
+		case t.OK() || t.Outcome.Failure.Stage == objective.Fuzz || t.Outcome.Failure.Stage == objective.Bench:
+			return nil
+		case t.Outcome.Failure.Stage == objective.Compile:
+			refused++
+			if first == nil {
+				first = t.Outcome.Failure
+			}
+		}
+	}
+	if refused < compileAttempts {
+		return nil
+	}
+	return &NothingCompilesError{Tried: refused, First: first}
+}

@@ -1,0 +1,94 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"pawl/space"
+)
+
+// Importance is the share of the variation in log time that one parameter
+// explains by itself.
+type Importance struct {
+	Name string `json:"name"`
+	// Share is between 0 and 1, corrected for the number of values (the
+	// epsilon-squared of a one-way analysis of variance): a parameter that
+	// does nothing gets about 0, however many values it has.
+	Share float64 `json:"share"`
+}
+
+// Importances returns the parameters, most important first, by the trials of a
+// study. Parameters that nothing is known about have share 0 and keep the
+// order of their declaration. Interactions count for nobody, and a sampler
+// that has homed in on good points hides what separates good from bad: it is a
+// hint, where the ablation is a measurement.
+func Importances(s *space.Space, trials []Trial) []Importance {
+	var rows []space.Row
+	var logs []float64
+	for _, t := range trials {
+		if !t.OK() {
+			continue
+		}
+		if row, err := s.Row(t.Point); err == nil {
+			rows = append(rows, row)
+			logs = append(logs, math.Log(t.Outcome.Milliseconds()))
+		}
+	}
+	var importances []Importance
+	for i, p := range s.Params() {
+		groups := make([][]float64, len(p.Values))
+		for j, row := range rows {
+			groups[row[i]] = append(groups[row[i]], logs[j])
+		}
+		importances = append(importances, Importance{p.Name, epsilonSquared(groups)})
+	}
+	slices.SortStableFunc(importances, func(a, b Importance) int {
+		switch {
+		case a.Share > b.Share:
+			return -1
+		case a.Share < b.Share:
+			return 1
+		}
+		return 0
+	})
+	return importances
+}
+
+// epsilonSquared is (SSB - (k-1)*MSW) / SST for k groups, not below 0. See
+// Kelley, "An unbiased correlation ratio measure", PNAS 21 (1935).
+func epsilonSquared(groups [][]float64) float64 {
+	var total, sum float64
+	filled := 0
+	for _, g := range groups {
+		for _, x := range g {
+			sum += x
+		}
+		total += float64(len(g))
+		if len(g) > 0 {
+			filled++
+		}
+	}
+	if filled < 2 || int(total) <= filled {
+		return 0
+	}
+	grand := sum / total
+	var between, within float64
+	for _, g := range groups {
+		if len(g) == 0 {
+			continue
+		}
+		mean := 0.0
+		for _, x := range g {
+			mean += x / float64(len(g))
+		}
+		between += float64(len(g)) * (mean - grand) * (mean - grand)
+		for _, x := range g {
+			within += (x - mean) * (x - mean)
+		}
+	}
+	if between+within == 0 {
+		return 0
+	}
+	meanSquareWithin := within / (total - float64(filled))
+	return max(0, (between-float64(filled-1)*meanSquareWithin)/(between+within))
+}

@@ -1,0 +1,198 @@
+package replay
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"pawl/internal/stats"
+	"pawl/objective"
+	"pawl/space"
+)
+
+// Format and Version identify our own files. A reader refuses other versions:
+// a number that is read wrongly is worse than one that is not read.
+const (
+	Format  = "pawl-record"
+	Version = 1
+)
+
+// ownFile is the layout of version 1. The format stands first, so that a reader
+// knows what it has before it reads on.
+type ownFile struct {
+	Format      string                `json:"format"`
+	Version     int                   `json:"version"`
+	Kernel      string                `json:"kernel"`
+	Workload    string                `json:"workload"`
+	Environment objective.Environment `json:"environment"`
+	Params      []ownParam            `json:"params"`
+	Entries     []ownEntry            `json:"entries"`
+}
+
+type ownParam struct {
+	Name    string            `json:"name"`
+	Values  []json.RawMessage `json:"values"`
+	Default json.RawMessage   `json:"default"`
+	Ordered bool              `json:"ordered"`
+}
+
+type ownEntry struct {
+	// Point is the canonical text.
+	Point string `json:"point"`
+	// Samples are milliseconds.
+	Samples []float64          `json:"samples,omitempty"`
+	Failure *objective.Failure `json:"failure,omitempty"`
+	// Compile is milliseconds, 0 or absent when unknown.
+	Compile float64 `json:"compile,omitempty"`
+}
+
+func readOwn(data []byte) (*Record, error) {
+	var version struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(data, &version); err != nil {
+		return nil, fmt.Errorf("reading a record: %w", err)
+	}
+	if version.Format != Format {
+		return nil, fmt.Errorf("reading a record: unknown format %q, expected %q", version.Format, Format)
+	}
+	if version.Version != Version {
+		return nil, fmt.Errorf("reading a record: version %d of %s is not known here, only %d", version.Version, Format, Version)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	var file ownFile
+	if err := decoder.Decode(&file); err != nil {
+		return nil, fmt.Errorf("reading a record: %w", err)
+	}
+	r := &Record{Kernel: file.Kernel, Workload: file.Workload, Environment: file.Environment, DefaultKnown: true}
+	for _, p := range file.Params {
+		param, err := p.param()
+		if err != nil {
+			return nil, fmt.Errorf("reading a record: parameter %s: %w", p.Name, err)
+		}
+		r.Params = append(r.Params, param)
+	}
+	for i, e := range file.Entries {
+		entry, err := e.entry()
+		if err != nil {
+			return nil, fmt.Errorf("reading a record: entry %d: %w", i, err)
+		}
+		r.Entries = append(r.Entries, entry)
+	}
+	return r, nil
+}
+
+func (p ownParam) param() (space.Param, error) {
+	param := space.Param{Name: p.Name, Ordered: p.Ordered}
+	for _, raw := range append(p.Values, p.Default) {
+		if len(raw) == 0 {
+			return param, errors.New("no default")
+		}
+		v, err := value(raw)
+		if err != nil {
+			return param, err
+		}
+		param.Values = append(param.Values, v)
+	}
+	last := len(param.Values) - 1
+	param.Default, param.Values = param.Values[last], param.Values[:last]
+	return param, nil
+}
+
+func (e ownEntry) entry() (Entry, error) {
+	point, err := space.ParsePoint(e.Point)
+	if err != nil {
+		return Entry{}, err
+	}
+	entry := Entry{
+		Point: point, Failure: e.Failure, Samples: e.Samples,
+		Compile: time.Duration(e.Compile * float64(time.Millisecond)),
+	}
+	if len(e.Samples) > 0 {
+		entry.Milliseconds = stats.Median(e.Samples)
+	}
+	return entry, entry.check()
+}
+
+// Write writes a record in our own format, one entry to a line. It refuses a
+// record that New would refuse, and with it every number that JSON cannot hold.
+func (r *Record) Write(w io.Writer) error {
+	if _, err := New(r); err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	file := ownFile{
+		Format: Format, Version: Version,
+		Kernel: r.Kernel, Workload: r.Workload, Environment: r.Environment,
+		Entries: []ownEntry{},
+	}
+	for _, p := range r.Params {
+		own := ownParam{Name: p.Name, Ordered: p.Ordered}
+		for _, v := range append(append([]space.Value(nil), p.Values...), p.Default) {
+			encoded, err := v.MarshalJSON()
+			if err != nil {
+				return fmt.Errorf("writing a record: parameter %s: %w", p.Name, err)
+			}
+			own.Values = append(own.Values, encoded)
+		}
+		last := len(own.Values) - 1
+		own.Default, own.Values = own.Values[last], own.Values[:last]
+		file.Params = append(file.Params, own)
+	}
+	head, err := json.Marshal(file)
+	if err != nil {
+		return fmt.Errorf("writing a record: %w", err)
+	}
+	var out bytes.Buffer
+	out.Write(bytes.TrimSuffix(head, []byte("]}"))) // the empty list of entries
+	for i, e := range r.Entries {
+		line, err := json.Marshal(ownEntry{
+			Point: e.Point.String(), Samples: e.Samples, Failure: e.Failure,
+			Compile: float64(e.Compile) / float64(time.Millisecond),
+		})
+		if err != nil {
+			return fmt.Errorf("writing a record: point %s: %w", e.Point, err)
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteByte('\n')
+		out.Write(line)
+	}
+	out.WriteString("\n]}\n")
+	if _, err := out.WriteTo(w); err != nil {
+		return fmt.Errorf("writing a record: %w", err)
+	}
+	return nil
+}
+
+// WriteFile writes a record to a file, compressed when its name ends in .gz.
+func (r *Record) WriteFile(path string) (err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("writing a record: %w", err)
+	}
+	defer func() {
+		if closing := file.Close(); err == nil && closing != nil {
+			err = fmt.Errorf("writing a record: %w", closing)
+		}
+	}()
+	if !strings.HasSuffix(path, ".gz") {
+		return r.Write(file)
+	}
+	zipped := gzip.NewWriter(file)
+	if err := r.Write(zipped); err != nil {
+		return err
+	}
+	if err := zipped.Close(); err != nil {
+		return fmt.Errorf("writing a record: %w", err)
+	}
+	return nil
+}

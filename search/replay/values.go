@@ -1,0 +1,134 @@
+package replay
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+
+	"pawl/space"
+)
+
+// valueTable turns a foreign file's JSON values into ours. Each parameter gets
+// one kind: integer or boolean when every value of it is, and text otherwise.
+// Integers are ordered, because the files do not say better.
+type valueTable struct {
+	names  []string
+	kinds  []space.Kind
+	values [][]space.Value // by parameter, then by entry
+}
+
+func newValueTable(keys []string, entries []foreignEntry) (*valueTable, error) {
+	t := &valueTable{}
+	for _, name := range keys {
+		raw := make([]json.RawMessage, len(entries))
+		for i, e := range entries {
+			var ok bool
+			if raw[i], ok = e.values[name]; !ok {
+				return nil, fmt.Errorf("entry %d: no value for %s", i, name)
+			}
+		}
+		kind, values, err := typed(raw)
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", name, err)
+		}
+		t.names = append(t.names, identifier(name))
+		t.kinds = append(t.kinds, kind)
+		t.values = append(t.values, values)
+	}
+	return t, nil
+}
+
+// identifier makes a C identifier of a foreign parameter's name.
+func identifier(name string) string {
+	letters := []byte(name)
+	for i, c := range letters {
+		if letter := c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'; !letter && (c < '0' || c > '9') {
+			letters[i] = '_'
+		}
+	}
+	if len(letters) > 0 && '0' <= letters[0] && letters[0] <= '9' {
+		return "_" + string(letters)
+	}
+	return string(letters)
+}
+
+func typed(raw []json.RawMessage) (space.Kind, []space.Value, error) {
+	values := make([]space.Value, len(raw))
+	known := map[string]space.Value{} // few distinct values, many entries
+	kind := space.Kind(0)
+	for i, r := range raw {
+		v, ok := known[string(r)]
+		if !ok {
+			var err error
+			if v, err = value(r); err != nil {
+				return 0, nil, err
+			}
+			known[string(r)] = v
+		}
+		values[i] = v
+		if kind == 0 {
+			kind = v.Kind()
+		} else if kind != v.Kind() {
+			kind = space.Text
+		}
+	}
+	if kind == space.Text {
+		for i, v := range values {
+			if v.Kind() != space.Text {
+				values[i] = space.TextValue(v.String())
+			}
+		}
+	}
+	return kind, values, nil
+}
+
+// value reads one JSON value. A number without a fraction is an integer however
+// it is written; other numbers become text.
+func value(raw json.RawMessage) (space.Value, error) {
+	var content any
+	if err := json.Unmarshal(raw, &content); err != nil {
+		return space.Value{}, err
+	}
+	switch content := content.(type) {
+	case bool:
+		return space.BooleanValue(content), nil
+	case string:
+		return space.TextValue(content), nil
+	case float64:
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+			return space.IntegerValue(n), nil
+		}
+		if content == math.Trunc(content) && math.Abs(content) < 1<<53 {
+			return space.IntegerValue(int64(content)), nil
+		}
+		return space.TextValue(strconv.FormatFloat(content, 'g', -1, 64)), nil
+	}
+	return space.Value{}, fmt.Errorf("%s is not an integer, a boolean, a number or a string", raw)
+}
+
+func (t *valueTable) point(entry int) (space.Point, error) {
+	assignments := make([]space.Assignment, len(t.names))
+	for i, name := range t.names {
+		assignments[i] = space.Assignment{Name: name, Value: t.values[i][entry]}
+	}
+	return space.NewPoint(assignments...)
+}
+
+// params returns the parameters with the values that occur, in the order of
+// their first occurrence, and with the values of one entry as the defaults.
+func (t *valueTable) params(defaults int) []space.Param {
+	var params []space.Param
+	for i, name := range t.names {
+		p := space.Param{Name: name, Default: t.values[i][defaults], Ordered: t.kinds[i] == space.Integer}
+		seen := map[space.Value]bool{}
+		for _, v := range t.values[i] {
+			if !seen[v] {
+				seen[v] = true
+				p.Values = append(p.Values, v)
+			}
+		}
+		params = append(params, p)
+	}
+	return params
+}

@@ -1,0 +1,98 @@
+package search
+
+import (
+	"slices"
+
+	"pawl/internal/stats"
+	"pawl/space"
+)
+
+// Contender is a point's samples in a confirmation, one slice per round.
+type Contender struct {
+	Point  space.Point
+	Rounds [][]float64
+}
+
+// Milliseconds returns the median over rounds of the rounds' medians: one bad
+// process does not move it.
+func (c Contender) Milliseconds() float64 { return stats.Median(c.Medians()) }
+
+// Medians returns the median of each round.
+func (c Contender) Medians() []float64 {
+	var medians []float64
+	for _, samples := range c.Rounds {
+		medians = append(medians, stats.Median(samples))
+	}
+	return medians
+}
+
+// Contenders groups the rounds of a phase by point, in the order of their
+// first measurement, and keeps only the rounds that every point completed, so
+// that rounds can be paired. A point that failed in any round is out.
+func Contenders(rounds []Round, phase Phase) []Contender {
+	byPoint := map[space.Point]map[int][]float64{}
+	var order []space.Point
+	failed := map[space.Point]bool{}
+	for _, r := range rounds {
+		if r.Phase != phase {
+			continue
+		}
+		if r.Outcome.Failure != nil {
+			failed[r.Point] = true
+			continue
+		}
+		if byPoint[r.Point] == nil {
+			byPoint[r.Point] = map[int][]float64{}
+			order = append(order, r.Point)
+		}
+		byPoint[r.Point][r.Number] = r.Outcome.Samples
+	}
+	order = slices.DeleteFunc(order, func(p space.Point) bool { return failed[p] })
+	var complete []int
+	for number := range 1 + highest(rounds, phase) {
+		if !slices.ContainsFunc(order, func(p space.Point) bool { return byPoint[p][number] == nil }) {
+			complete = append(complete, number)
+		}
+	}
+	var contenders []Contender
+	for _, point := range order {
+		c := Contender{Point: point}
+		for _, number := range complete {
+			c.Rounds = append(c.Rounds, byPoint[point][number])
+		}
+		contenders = append(contenders, c)
+	}
+	if len(complete) == 0 {
+		return nil
+	}
+	return contenders
+}
+
+func highest(rounds []Round, phase Phase) int {
+	number := -1
+	for _, r := range rounds {
+		if r.Phase == phase {
+			number = max(number, r.Number)
+		}
+	}
+	return number
+}
+
+// Winner returns the fastest contender of a confirmation with enough rounds to
+// claim anything.
+func Winner(rounds []Round) (space.Point, bool) {
+	contenders := Contenders(rounds, Confirmation)
+	if len(contenders) == 0 || len(contenders[0].Rounds) < fewestRounds {
+		return space.Point{}, false
+	}
+	best := slices.MinFunc(contenders, func(a, b Contender) int {
+		switch x, y := a.Milliseconds(), b.Milliseconds(); {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return best.Point, true
+}

@@ -1,0 +1,7 @@
+package studies
+
+import "golang.org/x/sys/unix"
+
+// lockCommand takes locks that belong to the open file, so that two stores in
+// one process exclude each other too.
+const lockCommand = unix.F_OFD_SETLK

@@ -1,0 +1,179 @@
+package studies
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/space"
+)
+
+// Recorder writes one study's trials. Each method is one transaction.
+type Recorder struct {
+	store *Store
+	study int64
+}
+
+var _ search.Recorder = (*Recorder)(nil)
+
+// Recorder returns the recorder of a study.
+func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
+
+// Asked records a trial that is about to run. It does not take a context: a
+// trial that was chosen is recorded even while the program is being stopped.
+func (r *Recorder) Asked(t search.Trial) error {
+	_, err := r.store.db.ExecContext(context.Background(),
+		"INSERT INTO trials (study, number, point) VALUES (?, ?, ?)", r.study, t.Number, t.Point.String())
+	return err
+}
+
+// Told records a trial's outcome and the study's active time in one step.
+func (r *Recorder) Told(t search.Trial) error {
+	samples, err := json.Marshal(nonNil(t.Outcome.Samples)) // refuses NaN and Inf
+	if err != nil {
+		return err
+	}
+	failure := orEmpty(t.Outcome.Failure)
+	result, err := r.store.db.ExecContext(context.Background(),
+		`UPDATE trials SET told = 1, stage = ?, reason = ?, detail = ?, samples = ?, batch = ?, binary = ?, same_as = ?,
+			stop = ?, compile_ns = ?, check_ns = ?, measure_ns = ?, cache_hit = ?, elapsed_ns = ?
+		WHERE study = ? AND number = ? AND told = 0`,
+		string(failure.Stage), failure.Reason, failure.Detail, string(samples), t.Outcome.Batch, t.Outcome.Binary,
+		t.Outcome.SameAs, string(t.Outcome.Stop), int64(t.Outcome.Spent.Compile), int64(t.Outcome.Spent.Check),
+		int64(t.Outcome.Spent.Measure), t.Outcome.Spent.CacheHit, int64(t.Elapsed), r.study, t.Number)
+	if err != nil {
+		return err
+	}
+	if changed, err := result.RowsAffected(); err != nil || changed != 1 {
+		return fmt.Errorf("trial %d of study %d was told before, or never asked (%w)", t.Number, r.study, err)
+	}
+	return nil
+}
+
+// Struck turns a told trial into a failure. Its samples stay in no report: a
+// wrong result has no time.
+func (r *Recorder) Struck(number int, failure *objective.Failure) error {
+	_, err := r.store.db.ExecContext(context.Background(),
+		"UPDATE trials SET stage = ?, reason = ?, detail = ?, samples = '[]' WHERE study = ? AND number = ?",
+		string(failure.Stage), failure.Reason, failure.Detail, r.study, number)
+	return err
+}
+
+// Measured records one round of the confirmation.
+func (r *Recorder) Measured(round search.Round) error {
+	samples, err := json.Marshal(nonNil(round.Outcome.Samples))
+	if err != nil {
+		return err
+	}
+	failure := orEmpty(round.Outcome.Failure)
+	_, err = r.store.db.ExecContext(context.Background(),
+		`INSERT INTO rounds (study, phase, number, point, stage, reason, detail, samples, batch, binary)
+		VALUES (`+placeholders(10)+`)`,
+		r.study, string(round.Phase), round.Number, round.Point.String(), string(failure.Stage), failure.Reason,
+		failure.Detail, string(samples), round.Outcome.Batch, round.Outcome.Binary)
+	return err
+}
+
+func nonNil(samples []float64) []float64 {
+	if samples == nil {
+		return []float64{}
+	}
+	return samples
+}
+
+func orEmpty(f *objective.Failure) objective.Failure {
+	if f == nil {
+		return objective.Failure{}
+	}
+	return *f
+}
+
+// Past returns everything that a study has recorded, for going on with it and
+// for reporting on it.
+func (s *Store) Past(ctx context.Context, study int64) (search.Past, error) {
+	head, err := s.Study(ctx, study)
+	if err != nil {
+		return search.Past{}, err
+	}
+	past := search.Past{Elapsed: head.Elapsed}
+	if past.Trials, err = s.trials(ctx, study); err != nil {
+		return past, fmt.Errorf("reading study %d: %w", study, err)
+	}
+	for _, t := range past.Trials {
+		past.Elapsed = max(past.Elapsed, t.Elapsed) // a killed run finished nothing
+	}
+	if past.Rounds, err = s.rounds(ctx, study); err != nil {
+		return past, fmt.Errorf("reading study %d: %w", study, err)
+	}
+	return past, nil
+}
+
+func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT number, point, told, stage, reason, detail, samples, batch, binary, same_as,
+		stop, compile_ns, check_ns, measure_ns, cache_hit, elapsed_ns FROM trials WHERE study = ? ORDER BY number`, study)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var trials []search.Trial
+	for rows.Next() {
+		var t search.Trial
+		var point, samples string
+		var failure objective.Failure
+		var compile, check, measure, elapsed int64
+		o := &t.Outcome
+		if err := rows.Scan(&t.Number, &point, &t.Told, &failure.Stage, &failure.Reason, &failure.Detail, &samples, &o.Batch,
+			&o.Binary, &o.SameAs, &o.Stop, &compile, &check, &measure, &o.Spent.CacheHit, &elapsed); err != nil {
+			return nil, err
+		}
+		o.Spent.Compile, o.Spent.Check, o.Spent.Measure = time.Duration(compile), time.Duration(check), time.Duration(measure)
+		t.Elapsed = time.Duration(elapsed)
+		if err := fill(&t.Point, o, point, samples, failure); err != nil {
+			return nil, fmt.Errorf("trial %d: %w", t.Number, err)
+		}
+		trials = append(trials, t)
+	}
+	return trials, rows.Err()
+}
+
+func (s *Store) rounds(ctx context.Context, study int64) ([]search.Round, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT phase, number, point, stage, reason, detail, samples, batch, binary
+		FROM rounds WHERE study = ? ORDER BY phase DESC, number, point`, study)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var rounds []search.Round
+	for rows.Next() {
+		var r search.Round
+		var point, samples string
+		var failure objective.Failure
+		if err := rows.Scan(&r.Phase, &r.Number, &point, &failure.Stage, &failure.Reason, &failure.Detail, &samples,
+			&r.Outcome.Batch, &r.Outcome.Binary); err != nil {
+			return nil, err
+		}
+		if err := fill(&r.Point, &r.Outcome, point, samples, failure); err != nil {
+			return nil, fmt.Errorf("%s round %d: %w", r.Phase, r.Number, err)
+		}
+		rounds = append(rounds, r)
+	}
+	return rounds, rows.Err()
+}
+
+// fill decodes what trials and rounds have in common.
+func fill(point *space.Point, outcome *objective.Outcome, text, samples string, failure objective.Failure) error {
+	var err error
+	if *point, err = space.ParsePoint(text); err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(samples), &outcome.Samples); err != nil {
+		return err
+	}
+	if failure.Stage != "" {
+		outcome.Failure = &failure
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+
+	"pawl/space"
+)
+
+// Advice is what to do with a study's result.
+type Advice struct {
+	Verdict Verdict `json:"verdict"`
+	// Sentence says it to a person.
+	Sentence string `json:"sentence"`
+}
+
+// Verdict is the kind of an advice.
+type Verdict string
+
+// The verdicts.
+const (
+	// Apply: a gain that is large and certain.
+	Apply Verdict = "apply"
+	// Consider: a certain gain that is small.
+	Consider Verdict = "consider"
+	// Noise: a difference too small to be believed.
+	Noise Verdict = "probably noise"
+	// Unproven: a difference whose interval includes none at all.
+	Unproven Verdict = "unproven"
+	// Keep: the default is the best that was found.
+	Keep Verdict = "keep the default"
+	// Unconfirmed: the study ended before its finalists were compared.
+	Unconfirmed Verdict = "unconfirmed"
+	// Nothing: no point passed.
+	Nothing Verdict = "nothing to suggest"
+)
+
+// The thresholds of an advice. A gain below noiseSpeedup is not believed,
+// whatever the statistics say: process-to-process variance is of that size. A
+// gain is claimed from claimSpeedup on, with an effect of at least claimDelta.
+const (
+	noiseSpeedup = 1.05
+	claimSpeedup = 1.10
+	claimDelta   = 0.3
+)
+
+func advise(s *Summary) Advice {
+	switch e := s.Evidence; {
+	case len(s.Top) == 0 && s.Default == nil:
+		return Advice{Nothing, "No point passed every stage, so there is nothing to suggest. See what failed below."}
+	case s.Winner == nil:
+		return Advice{Unconfirmed, "The study ended before its best points were compared with the default in fresh processes. Resume it to confirm them; do not apply anything yet."}
+	case s.Default == nil:
+		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
+	case e == nil:
+		return Advice{Keep, "The default is the best point that was found. Change nothing."}
+	case e.Speedup < noiseSpeedup:
+		return Advice{Noise, fmt.Sprintf("The best point is %s faster than the default. Under 5 %% that is probably noise: not worth applying.", percent(e.Speedup))}
+	case e.Interval.Low <= 1:
+		return Advice{Unproven, fmt.Sprintf("The best point looks %s faster, but the 95 %% interval includes no gain at all. Measure longer before applying it.", percent(e.Speedup))}
+	case e.Speedup >= claimSpeedup && e.Interval.Low > noiseSpeedup && e.Delta >= claimDelta:
+		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times as fast as the default, and the whole 95 %% interval lies above 5 %%.", e.Speedup)}
+	default:
+		return Advice{Consider, fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", percent(e.Speedup))}
+	}
+}
+
+// percent writes a speedup as a gain.
+func percent(speedup float64) string { return fmt.Sprintf("%.1f %%", 100*(speedup-1)) }
+
+// noisyVariation is the coefficient of variation above which timings are
+// called noisy.
+const noisyVariation = 0.12
+
+// warnings collects what a reviewer should know before believing the rest.
+func warnings(s *Summary) []string {
+	var found []string
+	for _, t := range []*Timed{s.Default, s.Winner} {
+		if t != nil && t.Variation > noisyVariation {
+			found = append(found, fmt.Sprintf("The times of %s vary by %.0f %%. Close other programs and measure again before trusting small differences.", t.Point, 100*t.Variation))
+		}
+	}
+	if s.Evidence != nil && s.Evidence.Rounds < 5 {
+		found = append(found, fmt.Sprintf("Only %d rounds of confirmation fitted into the budget. A larger --budget gives a narrower interval.", s.Evidence.Rounds))
+	}
+	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
+		found = append(found, "The leading points are too close to tell which is best; any of them will do.")
+	}
+	if s.Study.Space.Sampled {
+		found = append(found, fmt.Sprintf("The space is too large to enumerate: the search saw a random sample of %d points.", s.Study.Space.Valid))
+	}
+	return found
+}
+
+// Defines returns the winner's assignments, or none.
+func (s *Summary) Defines() []space.Assignment {
+	if s.Winner == nil {
+		return nil
+	}
+	return s.Winner.Point.Assignments()
+}

@@ -1,0 +1,291 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"pawl/internal/stats"
+	"pawl/space"
+)
+
+// Markdown writes suggestions.md: the page a reviewer decides by.
+func Markdown(w io.Writer, s *Summary) error {
+	m := &markdown{}
+	m.head(s)
+	m.verdict(s)
+	m.apply(s)
+	m.top(s)
+	m.ablation(s)
+	m.importances(s)
+	m.failures(s)
+	m.background(s)
+	_, err := io.WriteString(w, m.text.String())
+	return err
+}
+
+// markdown collects the page's text.
+type markdown struct{ text strings.Builder }
+
+func (m *markdown) line(format string, arguments ...any) {
+	fmt.Fprintf(&m.text, format+"\n", arguments...)
+}
+
+// table writes a table; cells may hold anything.
+func (m *markdown) table(header []string, rows [][]string) {
+	m.line("| %s |", strings.Join(header, " | "))
+	m.line("|%s", strings.Repeat("---|", len(header)))
+	for _, row := range rows {
+		escaped := make([]string, len(row))
+		for i, cell := range row {
+			escaped[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell)
+		}
+		m.line("| %s |", strings.Join(escaped, " | "))
+	}
+	m.line("")
+}
+
+func (m *markdown) head(s *Summary) {
+	m.line("# %s, %s: %s", s.Study.Kernel, s.Study.Workload, s.Advice.Verdict)
+	m.line("")
+	m.line("%s", s.Advice.Sentence)
+	m.line("")
+	for _, warning := range s.Warnings {
+		m.line("> **Note.** %s", warning)
+		m.line("")
+	}
+}
+
+func (m *markdown) verdict(s *Summary) {
+	if s.Default == nil || s.Winner == nil {
+		return
+	}
+	rows := [][]string{comparisonRow("default", s.Default)}
+	if s.Evidence != nil {
+		rows = append(rows, comparisonRow("winner", s.Winner))
+	}
+	m.table([]string{"", "median", "95 % interval", "CV", "throughput", "point"}, rows)
+	if e := s.Evidence; e != nil {
+		m.table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
+			fmt.Sprintf("**%.2f×**", e.Speedup), RatioInterval(e.Interval),
+			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), fmt.Sprintf("%.0f %%", 100*e.Best), fmt.Sprint(e.Rounds),
+		}})
+		m.line("A speedup above 1 means faster. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
+		m.line("")
+	}
+}
+
+func comparisonRow(name string, t *Timed) []string {
+	return []string{name, Milliseconds(t.Milliseconds), TimeInterval(t.Interval), fmt.Sprintf("%.1f %%", 100*t.Variation), throughput(t), code(t.Point.String())}
+}
+
+func (m *markdown) apply(s *Summary) {
+	if s.Evidence == nil {
+		return
+	}
+	m.line("## Parameters")
+	m.line("")
+	base := map[string]space.Value{}
+	for _, a := range s.Default.Point.Assignments() {
+		base[a.Name] = a.Value
+	}
+	var rows [][]string
+	for _, a := range s.Defines() {
+		mark := ""
+		if base[a.Name] != a.Value {
+			mark = "changed"
+		}
+		rows = append(rows, []string{code(a.Name), base[a.Name].String(), a.Value.String(), mark})
+	}
+	m.table([]string{"parameter", "default", "winner", ""}, rows)
+	m.line("## How to apply")
+	m.line("")
+	m.line("With CMake:")
+	m.line("")
+	m.line("```cmake\ntarget_compile_definitions(YOUR_TARGET PRIVATE")
+	for _, a := range s.Defines() {
+		m.line("    %s", cmakeQuote(a.Name+"="+a.Value.Define()))
+	}
+	m.line(")\n```\n")
+	m.line("On the compiler's command line:")
+	m.line("")
+	m.line("```sh\n%s\n```\n", strings.Join(DefineFlags(s.Defines()), " "))
+	m.line("Or include the generated header `%s` before the kernel.", HeaderName(s))
+	m.line("")
+}
+
+func (m *markdown) top(s *Summary) {
+	if len(s.Top) == 0 {
+		return
+	}
+	title := "## The finalists"
+	if s.Winner == nil {
+		title = "## The best trials, unconfirmed"
+	}
+	m.line("%s", title)
+	m.line("")
+	var rows [][]string
+	for i, t := range s.Top {
+		rows = append(rows, []string{fmt.Sprint(i + 1), Milliseconds(t.Milliseconds), TimeInterval(t.Interval), speedupCell(t), probabilityCell(t), code(t.Point.String())})
+	}
+	m.table([]string{"", "median", "95 % interval", "speedup", "P(best)", "point"}, rows)
+}
+
+func speedupCell(t Timed) string {
+	if t.Speedup == nil {
+		return "~"
+	}
+	return fmt.Sprintf("%.2f× (%s)", *t.Speedup, RatioInterval(*t.SpeedupInterval))
+}
+
+func probabilityCell(t Timed) string {
+	if t.Best == nil {
+		return "~"
+	}
+	return fmt.Sprintf("%.0f %%", 100**t.Best)
+}
+
+func (m *markdown) ablation(s *Summary) {
+	if len(s.Ablation) == 0 {
+		return
+	}
+	m.line("## What each change is worth")
+	m.line("")
+	m.line("From the default to the winner, one change at a time, measured interleaved in fresh processes. The order matters: a change may pay only after another.")
+	m.line("")
+	var rows [][]string
+	for i, step := range s.Ablation {
+		name, worth := "default", ""
+		if i > 0 {
+			name = ChangesText(step.Changes)
+			worth = fmt.Sprintf("%.2f× (%s)", step.Speedup, RatioInterval(step.Interval))
+		}
+		rows = append(rows, []string{name, Milliseconds(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
+	}
+	m.table([]string{"change", "median", "this step", "so far"}, rows)
+}
+
+// ChangesText names the changes of a step.
+func ChangesText(changes []Change) string {
+	var texts []string
+	for _, c := range changes {
+		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (m *markdown) importances(s *Summary) {
+	if s.Search.OK < 10 {
+		return
+	}
+	m.line("## Which parameters matter")
+	m.line("")
+	m.line("The share of the variation in log time that each parameter explains by itself, over the %d trials that passed. A hint, not a measurement: interactions count for nobody.", s.Search.OK)
+	m.line("")
+	var rows [][]string
+	for _, i := range s.Importances {
+		rows = append(rows, []string{code(i.Name), fmt.Sprintf("%.0f %%", 100*i.Share), strings.Repeat("█", int(20*i.Share+0.5))})
+	}
+	m.table([]string{"parameter", "share", ""}, rows)
+}
+
+func (m *markdown) failures(s *Summary) {
+	m.line("## What failed")
+	m.line("")
+	if len(s.Failures) == 0 {
+		m.line("Nothing.")
+		m.line("")
+		return
+	}
+	var rows [][]string
+	for _, f := range s.Failures {
+		rows = append(rows, []string{fmt.Sprint(f.Count), string(f.Stage), f.Reason, code(f.Example.String()), f.Detail})
+	}
+	m.table([]string{"count", "stage", "reason", "for example", "detail"}, rows)
+}
+
+func (m *markdown) background(s *Summary) {
+	f := s.Search
+	m.line("## How this was found")
+	m.line("")
+	m.line("- Study %d, %s, sampler %s, seed %d; the search ended because: %s.", s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), s.Study.Sampler, s.Study.Seed, endedText(s))
+	m.line("- %d trials in %s: %d measured, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
+		f.Asked, seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same, f.CacheHits)
+	m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", seconds(f.Compiling), seconds(f.Checking), seconds(f.Measuring))
+	m.line("- Space: %d valid points of %.0f.", s.Study.Space.Valid, s.Study.Space.Product)
+	m.line("- Workload %s: %s.", s.Study.Workload, code(s.Study.Dims))
+	e := s.Study.Environment
+	m.line("- Machine: %s, %d cores, %s, backend %s.", e.Device, e.Cores, e.System, e.Backend)
+	m.line("- Compiler: %s, flags %s.", e.Compiler, code(e.Flags))
+	m.line("- Sources: %s%s.", code(s.Study.Source), commitText(e.Commit))
+	m.line("")
+	m.line("Reproduce it with:")
+	m.line("")
+	m.line("```sh\n%s\n```", s.Study.Command)
+}
+
+func commitText(commit string) string {
+	if commit == "" {
+		return ""
+	}
+	return ", commit " + code(commit)
+}
+
+func endedText(s *Summary) string {
+	if s.Study.Ended == "" {
+		return "it was interrupted"
+	}
+	return string(s.Study.Ended)
+}
+
+// Milliseconds writes a time with four significant digits, in the unit that
+// suits it.
+func Milliseconds(ms float64) string {
+	switch {
+	case ms >= 1000:
+		return fmt.Sprintf("%.4g s", ms/1000)
+	case ms >= 1:
+		return fmt.Sprintf("%.4g ms", ms)
+	case ms >= 1e-3:
+		return fmt.Sprintf("%.4g µs", ms*1e3)
+	}
+	return fmt.Sprintf("%.4g ns", ms*1e6)
+}
+
+// TimeInterval writes an interval of times.
+func TimeInterval(i stats.Interval) string {
+	return Milliseconds(i.Low) + " to " + Milliseconds(i.High)
+}
+
+// RatioInterval writes an interval of speedups.
+func RatioInterval(i stats.Interval) string { return fmt.Sprintf("%.2f to %.2f", i.Low, i.High) }
+
+func throughput(t *Timed) string {
+	var parts []string
+	if t.Gigaflops > 0 {
+		parts = append(parts, fmt.Sprintf("%.4g GFLOP/s", t.Gigaflops))
+	}
+	if t.Gigabytes > 0 {
+		parts = append(parts, fmt.Sprintf("%.3g GB/s", t.Gigabytes))
+	}
+	if len(parts) == 0 {
+		return "~"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond).String()
+}
+
+// code writes text in a code span, whatever backticks it holds.
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	if strings.Contains(text, "`") {
+		return "`` " + text + " ``"
+	}
+	return "`" + text + "`"
+}

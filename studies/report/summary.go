@@ -1,0 +1,275 @@
+// Package report turns a recorded study into evidence for a reviewer.
+//
+//  1. Summarise computes every fact once, from the record alone.
+//  2. WriteAll renders the same facts as Markdown for people (suggestions.md),
+//     as JSON for programs, as one self-contained HTML page, and as a C header
+//     with the winner's values.
+//
+// The tone is that of a careful colleague: what was seen, how sure that is,
+// and what to do about it. A difference that may be noise is called so.
+package report
+
+import (
+	"slices"
+
+	"pawl/internal/stats"
+	"pawl/objective"
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies"
+)
+
+// Summary holds the facts of a study. Times are milliseconds; speedups are
+// ratios, above 1 means faster than the default.
+type Summary struct {
+	Study    studies.Study `json:"study"`
+	Search   SearchFacts   `json:"search"`
+	Advice   Advice        `json:"advice"`
+	Default  *Timed        `json:"default,omitempty"`
+	Winner   *Timed        `json:"winner,omitempty"`
+	Evidence *Evidence     `json:"evidence,omitempty"`
+	// Top are the finalists, best first; before a confirmation, the best
+	// trials.
+	Top         []Timed             `json:"top,omitempty"`
+	Ablation    []Step              `json:"ablation,omitempty"`
+	Importances []search.Importance `json:"importances,omitempty"`
+	Failures    []FailureGroup      `json:"failures,omitempty"`
+	Warnings    []string            `json:"warnings,omitempty"`
+	// Curve is the best time after each trial, for the picture.
+	Curve []CurvePoint `json:"curve,omitempty"`
+}
+
+// SearchFacts counts what the search did.
+type SearchFacts struct {
+	Asked     int     `json:"asked"`
+	OK        int     `json:"ok"`
+	Failed    int     `json:"failed"`
+	Abandoned int     `json:"abandoned"`
+	Same      int     `json:"same_machine_code"`
+	CacheHits int     `json:"cache_hits"`
+	Seconds   float64 `json:"seconds"`
+	// Where the time went, in seconds; compiling runs beside the others.
+	Compiling float64 `json:"compiling_seconds"`
+	Checking  float64 `json:"checking_seconds"`
+	Measuring float64 `json:"measuring_seconds"`
+}
+
+// Timed is a point with its time.
+type Timed struct {
+	Point        space.Point    `json:"point"`
+	Milliseconds float64        `json:"milliseconds"`
+	Interval     stats.Interval `json:"interval"`
+	Samples      int            `json:"samples"`
+	Rounds       int            `json:"rounds,omitempty"`
+	// Variation is the robust coefficient of variation of the samples.
+	Variation float64 `json:"variation"`
+	// Speedup over the default and its 95 % interval; nil without a confirmed
+	// comparison.
+	Speedup         *float64        `json:"speedup,omitempty"`
+	SpeedupInterval *stats.Interval `json:"speedup_interval,omitempty"`
+	// Best is the probability that this is the best of the finalists.
+	Best *float64 `json:"probability_best,omitempty"`
+	// Gigaflops and Gigabytes are per second, 0 where the manifest gives no
+	// formula.
+	Gigaflops float64 `json:"gigaflops,omitempty"`
+	Gigabytes float64 `json:"gigabytes,omitempty"`
+}
+
+// Evidence compares the winner with the default.
+type Evidence struct {
+	Speedup  float64        `json:"speedup"`
+	Interval stats.Interval `json:"interval"`
+	// Delta is Cliff's delta of the default's samples over the winner's:
+	// positive means that the winner is faster.
+	Delta     float64 `json:"cliffs_delta"`
+	Magnitude string  `json:"magnitude"`
+	// Best is the probability that the winner is the best of the finalists.
+	Best   float64 `json:"probability_best"`
+	Rounds int     `json:"rounds"`
+}
+
+// FailureGroup is a kind of failure with one example.
+type FailureGroup struct {
+	Stage   objective.Stage `json:"stage"`
+	Reason  string          `json:"reason"`
+	Count   int             `json:"count"`
+	Example space.Point     `json:"example"`
+	Detail  string          `json:"detail,omitempty"`
+}
+
+// CurvePoint is the best time known after a trial.
+type CurvePoint struct {
+	Trial        int     `json:"trial"`
+	Milliseconds float64 `json:"milliseconds"`
+	Best         float64 `json:"best"`
+}
+
+// Summarise computes the facts of a study from its record.
+func Summarise(study studies.Study, past search.Past) (Summary, error) {
+	s, err := study.Space.Open()
+	if err != nil {
+		return Summary{}, err
+	}
+	summary := Summary{Study: study, Search: searchFacts(past), Failures: failureGroups(past), Curve: curve(past.Trials)}
+	summary.Importances = search.Importances(s, past.Trials)
+	contenders := search.Contenders(past.Rounds, search.Confirmation)
+	if winner, found := search.Winner(past.Rounds); found {
+		summary.confirmed(s, contenders, winner)
+		summary.Ablation = ablation(s, past.Rounds)
+	} else {
+		summary.unconfirmed(s, past.Trials)
+	}
+	summary.Advice = advise(&summary)
+	summary.Warnings = warnings(&summary)
+	return summary, nil
+}
+
+// confirmed fills in what the finalists' rounds say.
+func (s *Summary) confirmed(sp *space.Space, contenders []search.Contender, winner space.Point) {
+	var all [][][]float64
+	for _, c := range contenders {
+		all = append(all, c.Rounds)
+	}
+	probabilities := stats.Bootstrap{}.ProbabilityBest(all)
+	base := slices.IndexFunc(contenders, func(c search.Contender) bool { return c.Point == sp.Default() })
+	for i, c := range contenders {
+		t := s.timed(c.Point, c.Milliseconds(), slices.Concat(c.Rounds...))
+		// Processes differ more than the launches inside one.
+		t.Interval = stats.Bootstrap{}.Median(c.Medians())
+		t.Rounds, t.Best = len(c.Rounds), &probabilities[i]
+		if base >= 0 && i != base {
+			speedup, interval := compare(contenders[base], c)
+			t.Speedup, t.SpeedupInterval = &speedup, &interval
+		}
+		if c.Point == winner {
+			s.Winner = &t
+		}
+		if i == base {
+			s.Default = &t
+		} else {
+			s.Top = append(s.Top, t)
+		}
+	}
+	sortByTime(s.Top)
+	if at := slices.IndexFunc(contenders, func(c search.Contender) bool { return c.Point == winner }); base >= 0 && at != base {
+		s.Evidence = evidence(contenders[base], contenders[at], probabilities[at])
+	}
+}
+
+// compare returns the speedup of a contender over the default: the ratio of
+// medians round by round, and its interval over rounds and samples.
+func compare(base, c search.Contender) (float64, stats.Interval) {
+	var ratios []float64
+	for i := range base.Rounds {
+		ratios = append(ratios, stats.Median(base.Rounds[i])/stats.Median(c.Rounds[i]))
+	}
+	return stats.Median(ratios), stats.Bootstrap{}.SpeedupInterval(base.Rounds, c.Rounds)
+}
+
+func evidence(base, winner search.Contender, best float64) *Evidence {
+	e := &Evidence{Best: best, Rounds: len(winner.Rounds)}
+	e.Speedup, e.Interval = compare(base, winner)
+	e.Delta = stats.CliffsDelta(slices.Concat(base.Rounds...), slices.Concat(winner.Rounds...))
+	e.Magnitude = stats.MagnitudeOf(e.Delta).String()
+	return e
+}
+
+// unconfirmed ranks the trials of a study that ended before a confirmation.
+func (s *Summary) unconfirmed(sp *space.Space, trials []search.Trial) {
+	for _, t := range search.Ranking(trials) {
+		timed := s.timed(t.Point, t.Outcome.Milliseconds(), t.Outcome.Samples)
+		if t.Point == sp.Default() {
+			s.Default = &timed
+		}
+		if len(s.Top) < 5 {
+			s.Top = append(s.Top, timed)
+		}
+	}
+}
+
+func (s *Summary) timed(point space.Point, milliseconds float64, samples []float64) Timed {
+	t := Timed{
+		Point: point, Milliseconds: milliseconds, Samples: len(samples),
+		Interval:  stats.Bootstrap{}.Median(samples),
+		Variation: stats.RobustCV(samples),
+	}
+	t.Gigaflops = s.Study.Work.Flops / milliseconds / 1e6
+	t.Gigabytes = s.Study.Work.Bytes / milliseconds / 1e6
+	return t
+}
+
+func sortByTime(timed []Timed) {
+	slices.SortStableFunc(timed, func(a, b Timed) int {
+		switch {
+		case a.Milliseconds < b.Milliseconds:
+			return -1
+		case a.Milliseconds > b.Milliseconds:
+			return 1
+		}
+		return 0
+	})
+}
+
+func searchFacts(past search.Past) SearchFacts {
+	f := SearchFacts{Asked: len(past.Trials), Seconds: past.Elapsed.Seconds()}
+	for _, t := range past.Trials {
+		switch {
+		case !t.Told:
+			f.Abandoned++
+		case t.OK():
+			f.OK++
+		default:
+			f.Failed++
+		}
+		if t.Outcome.SameAs != "" {
+			f.Same++
+		}
+		if t.Outcome.Spent.CacheHit {
+			f.CacheHits++
+		}
+		f.Compiling += t.Outcome.Spent.Compile.Seconds()
+		f.Checking += t.Outcome.Spent.Check.Seconds()
+		f.Measuring += t.Outcome.Spent.Measure.Seconds()
+	}
+	return f
+}
+
+// failureGroups counts the failures of trials and rounds, most frequent first.
+func failureGroups(past search.Past) []FailureGroup {
+	var groups []FailureGroup
+	count := func(point space.Point, f *objective.Failure) {
+		if f == nil {
+			return
+		}
+		at := slices.IndexFunc(groups, func(g FailureGroup) bool { return g.Stage == f.Stage && g.Reason == f.Reason })
+		if at < 0 {
+			groups = append(groups, FailureGroup{Stage: f.Stage, Reason: f.Reason, Example: point, Detail: f.Detail})
+			at = len(groups) - 1
+		}
+		groups[at].Count++
+	}
+	for _, t := range past.Trials {
+		count(t.Point, t.Outcome.Failure)
+	}
+	for _, r := range past.Rounds {
+		count(r.Point, r.Outcome.Failure)
+	}
+	slices.SortStableFunc(groups, func(a, b FailureGroup) int { return b.Count - a.Count })
+	return groups
+}
+
+func curve(trials []search.Trial) []CurvePoint {
+	var points []CurvePoint
+	best := 0.0
+	for _, t := range trials {
+		if !t.OK() {
+			continue
+		}
+		ms := t.Outcome.Milliseconds()
+		if best == 0 || ms < best {
+			best = ms
+		}
+		points = append(points, CurvePoint{t.Number, ms, best})
+	}
+	return points
+}

@@ -1,0 +1,106 @@
+package studies
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// migrations bring a database from one version to the next: migrations[0]
+// makes version 1 out of an empty file. A released entry never changes.
+var migrations = []string{
+	`CREATE TABLE studies (
+		id          INTEGER PRIMARY KEY AUTOINCREMENT,
+		kernel      TEXT NOT NULL,
+		origin      TEXT NOT NULL,
+		workload    TEXT NOT NULL,
+		dims        TEXT NOT NULL,
+		backend     TEXT NOT NULL,
+		sampler     TEXT NOT NULL,
+		seed        INTEGER NOT NULL,
+		fingerprint TEXT NOT NULL,
+		source      TEXT NOT NULL,
+		space       TEXT NOT NULL,
+		work        TEXT NOT NULL,
+		environment TEXT NOT NULL,
+		command     TEXT NOT NULL,
+		created     TEXT NOT NULL,
+		ended       TEXT NOT NULL DEFAULT '',
+		elapsed_ns  INTEGER NOT NULL DEFAULT 0
+	);
+	CREATE TABLE trials (
+		study      INTEGER NOT NULL REFERENCES studies(id) ON DELETE CASCADE,
+		number     INTEGER NOT NULL,
+		point      TEXT NOT NULL,
+		told       INTEGER NOT NULL DEFAULT 0,
+		stage      TEXT NOT NULL DEFAULT '',
+		reason     TEXT NOT NULL DEFAULT '',
+		detail     TEXT NOT NULL DEFAULT '',
+		samples    TEXT NOT NULL DEFAULT '[]',
+		batch      INTEGER NOT NULL DEFAULT 0,
+		binary     TEXT NOT NULL DEFAULT '',
+		same_as    TEXT NOT NULL DEFAULT '',
+		stop       TEXT NOT NULL DEFAULT '',
+		compile_ns INTEGER NOT NULL DEFAULT 0,
+		check_ns   INTEGER NOT NULL DEFAULT 0,
+		measure_ns INTEGER NOT NULL DEFAULT 0,
+		cache_hit  INTEGER NOT NULL DEFAULT 0,
+		elapsed_ns INTEGER NOT NULL DEFAULT 0,
+		PRIMARY KEY (study, number),
+		UNIQUE (study, point)
+	) WITHOUT ROWID;
+	CREATE TABLE rounds (
+		study   INTEGER NOT NULL REFERENCES studies(id) ON DELETE CASCADE,
+		phase   TEXT NOT NULL,
+		number  INTEGER NOT NULL,
+		point   TEXT NOT NULL,
+		stage   TEXT NOT NULL DEFAULT '',
+		reason  TEXT NOT NULL DEFAULT '',
+		detail  TEXT NOT NULL DEFAULT '',
+		samples TEXT NOT NULL DEFAULT '[]',
+		batch   INTEGER NOT NULL DEFAULT 0,
+		binary  TEXT NOT NULL DEFAULT '',
+		PRIMARY KEY (study, phase, number, point)
+	) WITHOUT ROWID;`,
+}
+
+// migrate brings the database to the newest version this program knows.
+func (s *Store) migrate(ctx context.Context) error {
+	version, err := s.version(ctx)
+	if err != nil {
+		return err
+	}
+	if version > len(migrations) {
+		return &NewerVersionError{Path: s.path, Found: version, Know: len(migrations)}
+	}
+	if version == len(migrations) {
+		return nil
+	}
+	// Another process may migrate at the same time: look again inside the
+	// transaction, which holds the write lock.
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		for ; version < len(migrations); version++ {
+			if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
+				return fmt.Errorf("to version %d: %w", version+1, err)
+			}
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("migrating %s: %w", s.path, err)
+	}
+	return nil
+}
+
+func (s *Store) version(ctx context.Context) (int, error) {
+	var version int
+	if err := s.db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return 0, fmt.Errorf("opening %s: %w", s.path, err)
+	}
+	return version, nil
+}

@@ -1,0 +1,195 @@
+package studies
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/space"
+)
+
+// Study is the head of a study: what was tuned, where and how.
+type Study struct {
+	ID int64 `json:"id"`
+	// Kernel is the kernel's name and Origin how the user named it.
+	Kernel   string `json:"kernel"`
+	Origin   string `json:"origin"`
+	Workload string `json:"workload"`
+	Dims     string `json:"dims"`
+	Backend  string `json:"backend"`
+	Sampler  string `json:"sampler"`
+	Seed     uint64 `json:"seed"`
+	// Fingerprint identifies the space, Source the kernel's files.
+	Fingerprint string                `json:"fingerprint"`
+	Source      string                `json:"source"`
+	Space       SpaceFacts            `json:"space"`
+	Work        Work                  `json:"work"`
+	Environment objective.Environment `json:"environment"`
+	// Command reproduces the study.
+	Command string        `json:"command"`
+	Created time.Time     `json:"created"`
+	Ended   search.Ending `json:"ended"`
+	Elapsed time.Duration `json:"elapsed_ns"`
+}
+
+// SpaceFacts describes a space well enough to report on it later, without the
+// kernel's folder.
+type SpaceFacts struct {
+	Params      []ParamFacts `json:"params"`
+	Constraints []string     `json:"constraints"`
+	// Product counts the points before constraints, Valid those that satisfy
+	// them; Sampled says that Valid is only what a sample holds.
+	Product float64 `json:"product"`
+	Valid   int     `json:"valid"`
+	Sampled bool    `json:"sampled,omitempty"`
+}
+
+// ParamFacts is one parameter, its values in canonical text.
+type ParamFacts struct {
+	Name    string   `json:"name"`
+	Values  []string `json:"values"`
+	Default string   `json:"default"`
+	Ordered bool     `json:"ordered"`
+}
+
+// Work is what one launch does, 0 where the manifest does not say.
+type Work struct {
+	Flops float64 `json:"flops,omitempty"`
+	Bytes float64 `json:"bytes,omitempty"`
+}
+
+// NewSpaceFacts describes a pool and its space.
+func NewSpaceFacts(pool *space.Pool) SpaceFacts {
+	s := pool.Space()
+	facts := SpaceFacts{Constraints: s.Constraints(), Product: s.Product(), Valid: pool.Len(), Sampled: !pool.Complete()}
+	for _, p := range s.Params() {
+		f := ParamFacts{Name: p.Name, Default: p.Default.String(), Ordered: p.Ordered}
+		for _, v := range p.Values {
+			f.Values = append(f.Values, v.String())
+		}
+		facts.Params = append(facts.Params, f)
+	}
+	return facts
+}
+
+// Open returns the space, without its constraints.
+func (f SpaceFacts) Open() (*space.Space, error) {
+	var params []space.Param
+	for _, p := range f.Params {
+		param := space.Param{Name: p.Name, Ordered: p.Ordered}
+		for _, text := range append([]string{p.Default}, p.Values...) {
+			point, err := space.ParsePoint(p.Name + "=" + text)
+			if err != nil {
+				return nil, err
+			}
+			value, _ := point.Get(p.Name)
+			param.Values = append(param.Values, value)
+		}
+		param.Default, param.Values = param.Values[0], param.Values[1:]
+		params = append(params, param)
+	}
+	return space.New(params, nil, nil)
+}
+
+// Create adds a study and returns its number.
+func (s *Store) Create(ctx context.Context, study Study) (int64, error) {
+	facts, err := encode(study.Space, study.Work)
+	if err != nil {
+		return 0, fmt.Errorf("creating a study: %w", err)
+	}
+	result, err := s.db.ExecContext(ctx, `INSERT INTO studies
+		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created)
+		VALUES (`+placeholders(14)+`)`,
+		study.Kernel, study.Origin, study.Workload, study.Dims, study.Backend, study.Sampler, int64(study.Seed),
+		study.Fingerprint, study.Source, facts[0], facts[1], study.Environment.JSON(), study.Command,
+		study.Created.UTC().Format(time.RFC3339))
+	if err != nil {
+		return 0, fmt.Errorf("creating a study: %w", err)
+	}
+	return result.LastInsertId()
+}
+
+// encode returns values as JSON texts.
+func encode(values ...any) ([]string, error) {
+	var texts []string
+	for _, v := range values {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, string(text))
+	}
+	return texts, nil
+}
+
+// Finish records how a run of a study ended.
+func (s *Store) Finish(ctx context.Context, id int64, ended search.Ending, elapsed time.Duration) error {
+	_, err := s.db.ExecContext(ctx, "UPDATE studies SET ended = ?, elapsed_ns = ? WHERE id = ?", string(ended), int64(elapsed), id)
+	if err != nil {
+		return fmt.Errorf("finishing study %d: %w", id, err)
+	}
+	return nil
+}
+
+// ErrNoStudy says that there is no such study.
+var ErrNoStudy = errors.New("no such study")
+
+const studyColumns = `id, kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work,
+	environment, command, created, ended, elapsed_ns`
+
+// Study returns one study's head.
+func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
+	row := s.db.QueryRowContext(ctx, "SELECT "+studyColumns+" FROM studies WHERE id = ?", id)
+	study, err := scanStudy(row.Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Study{}, fmt.Errorf("%w: %d in %s", ErrNoStudy, id, s.path)
+	}
+	return study, err
+}
+
+// List returns all studies, newest first.
+func (s *Store) List(ctx context.Context) ([]Study, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT "+studyColumns+" FROM studies ORDER BY id DESC")
+	if err != nil {
+		return nil, fmt.Errorf("listing studies: %w", err)
+	}
+	defer rows.Close()
+	var all []Study
+	for rows.Next() {
+		study, err := scanStudy(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, study)
+	}
+	return all, rows.Err()
+}
+
+func scanStudy(scan func(...any) error) (Study, error) {
+	var study Study
+	var seed, elapsed int64
+	var spaceText, workText, environment, created, ended string
+	err := scan(&study.ID, &study.Kernel, &study.Origin, &study.Workload, &study.Dims, &study.Backend, &study.Sampler,
+		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed)
+	if err != nil {
+		return study, fmt.Errorf("reading a study: %w", err)
+	}
+	study.Seed, study.Elapsed, study.Ended = uint64(seed), time.Duration(elapsed), search.Ending(ended)
+	for _, part := range []struct {
+		text   string
+		target any
+	}{{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}} {
+		if err := json.Unmarshal([]byte(part.text), part.target); err != nil {
+			return study, fmt.Errorf("reading study %d: %w", study.ID, err)
+		}
+	}
+	if study.Created, err = time.Parse(time.RFC3339, created); err != nil {
+		return study, fmt.Errorf("reading study %d: %w", study.ID, err)
+	}
+	return study, nil
+}
