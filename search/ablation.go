@@ -8,9 +8,8 @@ import (
 )
 
 // ablationPath returns the points between the default and the winner, both
-// included, prepared for measurement: at each step one more parameter has the
-// winner's value. Points that cannot be measured are left out, which merges
-// their step with the next.
+// included, checked in full: at each step one more parameter has the winner's
+// value. Points that fail are left out, which merges their step with the next.
 func (e *engine) ablationPath(ctx context.Context) ([]objective.Prepared, error) {
 	s := e.study.pool.Space()
 	winner, found := Winner(e.rounds)
@@ -22,11 +21,11 @@ func (e *engine) ablationPath(ctx context.Context) ([]objective.Prepared, error)
 		if e.stopped() {
 			return nil, errStopped
 		}
-		p, err := e.evaluator.Prepare(ctx, point)
+		p, failure, err := e.checkInFull(ctx, point)
 		if err != nil {
 			return nil, err
 		}
-		if p.Failure == nil {
+		if failure == nil {
 			path = append(path, p)
 		}
 	}

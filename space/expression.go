@@ -125,13 +125,13 @@ func runProgram(program *vm.Program, env Environment) (any, error) {
 }
 
 // compile checks and compiles one text against the types of the names.
-func compile(source string, types map[string]any, options ...expr.Option) (*vm.Program, error) {
+func compile(source string, types map[string]any) (*vm.Program, error) {
 	for _, comment := range []string{"//", "/*", "#"} {
 		if at := strings.Index(source, comment); at >= 0 {
 			return nil, &ExpressionError{source, at, comment + " is not part of the language (division of integers is /)"}
 		}
 	}
-	options = append([]expr.Option{
+	options := []expr.Option{
 		expr.Env(types),
 		expr.DisableAllBuiltins(),
 		expr.EnableBuiltin("min"), expr.EnableBuiltin("max"), expr.EnableBuiltin("abs"),
@@ -144,7 +144,7 @@ func compile(source string, types map[string]any, options ...expr.Option) (*vm.P
 		expr.Function("cdiv", ceilingDivide, new(func(int, int) int)),
 		expr.Function("pow2", isPowerOfTwo, new(func(int) bool)),
 		expr.Function("sqrt", squareRoot, new(func(int) float64), new(func(float64) float64)),
-	}, options...)
+	}
 	program, err := expr.Compile(source, options...)
 	if err != nil {
 		var located *file.Error
@@ -263,15 +263,24 @@ func zeroOf(kind Kind) any {
 	}
 }
 
-// resultOptions returns the options that make the checker insist on a result.
-func resultOptions(want Result) []expr.Option {
-	switch want {
-	case Condition:
-		return []expr.Option{expr.AsBool()}
-	case WholeNumber:
-		return []expr.Option{expr.AsInt()}
-	case Number:
-		return []expr.Option{expr.AsFloat64()}
+// checkResult insists on what an expression must answer with. The library's
+// own options would convert: a fraction would become an integer silently.
+func checkResult(source string, program *vm.Program, want Result) error {
+	zero, err := typeOf(program)
+	if err != nil {
+		return &ExpressionError{source, 0, err.Error()}
+	}
+	ok := want == Anything
+	switch zero.(type) {
+	case bool:
+		ok = ok || want == Condition
+	case int:
+		ok = ok || want == WholeNumber || want == Number
+	case float64:
+		ok = ok || want == Number
+	}
+	if !ok {
+		return &ExpressionError{source, 0, fmt.Sprintf("expected %s, but this is a %T", want, zero)}
 	}
 	return nil
 }

@@ -120,6 +120,17 @@ func (p *Pool) Index(point Point) (int, error) {
 	return 0, fmt.Errorf("point %s is not in the pool", point)
 }
 
+// Filter returns the pool of the points that keep accepts.
+func (p *Pool) Filter(keep func(Point) bool) (*Pool, error) {
+	var cells []uint16
+	for i := range p.Len() {
+		if keep(p.Point(i)) {
+			cells = append(cells, p.Row(i)...)
+		}
+	}
+	return newPool(p.space, cells, p.complete)
+}
+
 // PoolOf returns the pool of exactly the given points, for a space that is
 // known by a list instead of constraints. Constraints are not looked at.
 func (s *Space) PoolOf(points []Point) (*Pool, error) {

@@ -22,6 +22,10 @@ const (
 	Number
 )
 
+var resultNames = map[Result]string{Anything: "anything", Condition: "a condition (bool)", WholeNumber: "an integer", Number: "a number"}
+
+func (r Result) String() string { return resultNames[r] }
+
 // Scope is the set of names that expressions may use: names that get a value
 // when the expression is evaluated, and definitions, which are expressions
 // themselves. The zero Scope is not ready: use NewScope.
@@ -61,8 +65,11 @@ func (s *Scope) Compile(source string, want Result) (*Expression, error) {
 	if err := r.resolve(source, nil); err != nil {
 		return nil, err
 	}
-	program, err := compile(source, r.types, resultOptions(want)...)
+	program, err := compile(source, r.types)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkResult(source, program, want); err != nil {
 		return nil, err
 	}
 	return &Expression{

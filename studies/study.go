@@ -47,6 +47,18 @@ type SpaceFacts struct {
 	Product float64 `json:"product"`
 	Valid   int     `json:"valid"`
 	Sampled bool    `json:"sampled,omitempty"`
+	// Infeasible counts the valid points that the machine's limits rule out,
+	// by the limit. The search leaves them out.
+	Infeasible map[string]int `json:"infeasible,omitempty"`
+}
+
+// Removed returns the number of infeasible points.
+func (f SpaceFacts) Removed() int {
+	total := 0
+	for _, n := range f.Infeasible {
+		total += n
+	}
+	return total
 }
 
 // ParamFacts is one parameter, its values in canonical text.

@@ -32,7 +32,7 @@ type display struct {
 
 	mu       sync.Mutex
 	last     search.Progress
-	phase    string // the last line about a phase: each is printed once
+	phase    search.Phase // the last one announced in plain lines
 	progress *mpb.Progress
 	bar      *mpb.Bar
 }
@@ -90,17 +90,18 @@ func (d *display) update(p search.Progress) {
 	d.plain(p)
 }
 
-// plain prints one line per event.
+// plain prints one line per trial, and one per phase.
 func (d *display) plain(p search.Progress) {
 	switch {
 	case p.Trial != nil && p.Trial.OK():
-		fmt.Fprintf(d.w, "trial %d done: %s, %s | %s\n", p.Trial.Number, report.Milliseconds(p.Trial.Outcome.Milliseconds()), p.Trial.Point, bestText(p))
+		fmt.Fprintf(d.w, "trial %d done: %s, best %s, %s\n", p.Trial.Number, report.Milliseconds(p.Trial.Outcome.Milliseconds()),
+			report.Milliseconds(p.Best.Outcome.Milliseconds()), p.Trial.Point)
 	case p.Trial != nil:
 		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, p.Trial.Outcome.Failure, p.Trial.Point)
-	case p.Phase != search.SearchPhase:
-		if line := phaseText(p); line != d.phase {
-			d.phase = line
-			fmt.Fprintln(d.w, line)
+	case p.Phase != d.phase:
+		d.phase = p.Phase
+		if p.Phase != search.SearchPhase {
+			fmt.Fprintln(d.w, strings.TrimSpace(phaseText(p)))
 		}
 	}
 }
@@ -142,9 +143,9 @@ func phaseText(p search.Progress) string {
 		}
 		return fmt.Sprintf("searching: %d trials ", p.Told)
 	case search.Confirmation:
-		return fmt.Sprintf("confirming the finalists: round %d of %d ", p.Round, p.Rounds)
+		return fmt.Sprintf("confirming the finalists: %d of %d rounds ", p.Round, p.Rounds)
 	}
-	return fmt.Sprintf("measuring each change: round %d of %d ", p.Round, p.Rounds)
+	return fmt.Sprintf("measuring each change: %d of %d rounds ", p.Round, p.Rounds)
 }
 
 func leftText(p search.Progress) string {

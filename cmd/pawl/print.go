@@ -34,15 +34,24 @@ func newTable(w io.Writer, header ...string) *tablewriter.Table {
 	return table
 }
 
-// render writes rows as a table.
+// render writes rows as a table, without blanks at the ends of lines.
 func render(w io.Writer, header []string, rows [][]string) error {
-	table := newTable(w, header...)
+	var text strings.Builder
+	table := newTable(&text, header...)
 	for _, row := range rows {
 		if err := table.Append(row); err != nil {
 			return err
 		}
 	}
-	return table.Render()
+	if err := table.Render(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(text.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printSummary shows the result to a person: what happened, how sure that is,

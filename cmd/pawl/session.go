@@ -20,11 +20,11 @@ import (
 
 // Flags that several commands share.
 var (
-	workloadFlag = &cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Usage: "the `NAME` of a workload in the manifest (default: its first)"}
+	workloadFlag = &cli.StringFlag{Name: "workload", Aliases: []string{"w"}, DefaultText: "the manifest's first", Usage: "the `NAME` of a workload in the manifest"}
 	backendFlag  = &cli.StringFlag{Name: "backend", Value: "auto", Usage: "where kernels run: auto or host"}
-	cacheFlag    = &cli.StringFlag{Name: "cache", Usage: "the `FOLDER` of compiled kernels (default: pawl in the user's cache folder)"}
+	cacheFlag    = &cli.StringFlag{Name: "cache", DefaultText: "pawl in the user's cache folder", Usage: "the `FOLDER` of compiled kernels"}
 	outFlag      = &cli.StringFlag{Name: "out", Value: "tuning", Usage: "the `FOLDER` for the study database and the reports"}
-	jsonFlag     = &cli.BoolFlag{Name: "json", Usage: "print the result as JSON on standard output"}
+	jsonFlag     = &cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print the result as JSON on standard output"}
 	seedFlag     = &cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the `NUMBER` that fixes the order of points and the inputs"}
 	atFlag       = &cli.StringFlag{Name: "at", Usage: "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default"}
 	timeoutFlag  = &cli.DurationFlag{Name: "run-timeout", Value: 10 * time.Second, Usage: "how long one run of a kernel may take"}

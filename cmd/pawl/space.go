@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -33,10 +35,7 @@ type spaceReport struct {
 	Dims        string             `json:"dims"`
 	Fingerprint string             `json:"fingerprint"`
 	Space       studies.SpaceFacts `json:"space"`
-	// Infeasible counts the valid points that preflight removes here, by the
-	// reason it gives.
-	Infeasible map[string]int `json:"infeasible"`
-	Default    space.Point    `json:"default"`
+	Default     space.Point        `json:"default"`
 }
 
 func showSpace(c *cli.Context, env environment) error {
@@ -51,13 +50,10 @@ func showSpace(c *cli.Context, env environment) error {
 	result := spaceReport{
 		Kernel: t.kernel.Name, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
 		Fingerprint: t.space.Fingerprint(), Space: studies.NewSpaceFacts(pool),
-		Infeasible: map[string]int{}, Default: t.space.Default(),
+		Default: t.space.Default(),
 	}
-	limits := host.NewLimits(t.kernel, t.space, 0)
-	for i := range pool.Len() {
-		if f := limits.Preflight(pool.Point(i)); f != nil {
-			result.Infeasible[f.Detail]++
-		}
+	if _, result.Space.Infeasible, err = feasible(pool, host.NewLimits(t.kernel, t.space, 0).Preflight); err != nil {
+		return err
 	}
 	if c.Bool("json") {
 		return printJSON(env, result)
@@ -82,13 +78,9 @@ func printSpace(env environment, r spaceReport) error {
 	for _, constraint := range r.Space.Constraints {
 		fmt.Fprintf(env.stdout, "  %s\n", constraint)
 	}
-	removed := 0
-	for _, n := range r.Infeasible {
-		removed += n
-	}
-	fmt.Fprintf(env.stdout, "%d of the valid points are infeasible on this machine\n", removed)
-	for detail, n := range r.Infeasible {
-		fmt.Fprintf(env.stdout, "  %d: %s\n", n, detail)
+	fmt.Fprintf(env.stdout, "%d of the valid points are infeasible on this machine\n", r.Space.Removed())
+	for _, limit := range slices.Sorted(maps.Keys(r.Space.Infeasible)) {
+		fmt.Fprintf(env.stdout, "  %d: %s\n", r.Space.Infeasible[limit], limit)
 	}
 	fmt.Fprintf(env.stdout, "fingerprint %s\n", r.Fingerprint)
 	return nil

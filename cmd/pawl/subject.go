@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/objective"
 	"pawl/search"
 	"pawl/search/replay"
 	"pawl/space"
@@ -23,6 +24,8 @@ var (
 type subject struct {
 	pool      *space.Pool
 	evaluator search.Evaluator
+	// space describes the pool before and after the machine's limits.
+	space studies.SpaceFacts
 	// head is the part of a study's head that the subject knows.
 	head studies.Study
 	// commandLine names the subject in a command.
@@ -63,15 +66,44 @@ func openHost(c *cli.Context, env environment) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
+	facts := studies.NewSpaceFacts(pool)
+	if pool, facts.Infeasible, err = feasible(pool, b.backend.Preflight); err != nil {
+		b.close()
+		return nil, err
+	}
 	environment := b.backend.Environment()
 	return &subject{
-		pool: pool, evaluator: b.evaluator, close: b.close,
+		pool: pool, space: facts, evaluator: b.evaluator, close: b.close,
 		commandLine: t.kernel.Origin + " --workload " + t.workload.Name,
 		head: studies.Study{
 			Kernel: t.kernel.Name, Origin: t.kernel.Origin, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
 			Backend: environment.Backend, Source: source, Work: work, Environment: environment,
 		},
 	}, nil
+}
+
+// preflightLimit is the largest pool that is put through preflight before the
+// search; points of a larger one are looked at when they are asked.
+const preflightLimit = 200_000
+
+// feasible removes the points that the machine's limits rule out, so that no
+// trial is spent on them, and counts them by the limit. The default stays: if
+// it is infeasible, the first trial says so.
+func feasible(pool *space.Pool, preflight func(space.Point) *objective.Failure) (*space.Pool, map[string]int, error) {
+	removed := map[string]int{}
+	if pool.Len() > preflightLimit {
+		return pool, removed, nil
+	}
+	initial := pool.Space().Default()
+	kept, err := pool.Filter(func(p space.Point) bool {
+		failure := preflight(p)
+		if failure == nil || p == initial {
+			return true
+		}
+		removed[failure.Detail]++
+		return false
+	})
+	return kept, removed, err
 }
 
 // work evaluates the manifest's formulas for the workload.
@@ -105,7 +137,7 @@ func openReplay(c *cli.Context) (*subject, error) {
 		return nil, err
 	}
 	return &subject{
-		pool: recorded.Pool(), evaluator: replay.NewEvaluator(recorded, c.Uint64("seed")), close: func() {},
+		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()), evaluator: replay.NewEvaluator(recorded, c.Uint64("seed")), close: func() {},
 		commandLine: "--backend replay --record " + path,
 		head: studies.Study{
 			Kernel: record.Kernel, Origin: path, Workload: record.Workload,

@@ -33,11 +33,11 @@ func tuneCommand(env environment) *cli.Command {
 			"0 done", "2 no point passed", "3 the machinery failed", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
 			workloadFlag, tuneBackendFlag, recordFlag, seedFlag, outFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
-			&cli.DurationFlag{Name: "budget", Usage: fmt.Sprintf("the time for search and confirmation (default: %v, or none with --trials)", defaultBudget)},
-			&cli.IntFlag{Name: "trials", Usage: "the largest `NUMBER` of trials"},
+			&cli.DurationFlag{Name: "budget", DefaultText: fmt.Sprintf("%v, or none with --trials", defaultBudget), Usage: "the `TIME` for search and confirmation"},
+			&cli.IntFlag{Name: "trials", DefaultText: "no limit", Usage: "the largest `NUMBER` of trials"},
 			&cli.StringFlag{Name: "sampler", Value: search.DefaultSampler, Usage: "how points are chosen: " + strings.Join(search.SamplerNames(), ", ")},
-			&cli.BoolFlag{Name: "resume", Usage: "go on with the last study of the same kernel, workload and sources"},
-			&cli.IntFlag{Name: "lanes", Usage: "how many compilers run at once (default: one per core)"},
+			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
+			&cli.IntFlag{Name: "lanes", DefaultText: "one per core", Usage: "how many compilers run at once"},
 			&cli.IntFlag{Name: "finalists", Value: 5, Usage: "how many points are confirmed"},
 			&cli.IntFlag{Name: "rounds", Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
 		},
@@ -152,7 +152,7 @@ func describeStudy(c *cli.Context, s *subject) studies.Study {
 	study := s.head
 	study.Sampler, study.Seed = c.String("sampler"), c.Uint64("seed")
 	study.Fingerprint = s.pool.Space().Fingerprint()
-	study.Space = studies.NewSpaceFacts(s.pool)
+	study.Space = s.space
 	study.Environment.Pawl = version()
 	study.Created = time.Now()
 	words := []string{"pawl tune", s.commandLine, "--sampler " + study.Sampler, fmt.Sprintf("--seed %d", study.Seed)}

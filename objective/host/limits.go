@@ -31,7 +31,9 @@ func (l *Limits) Preflight(point space.Point) *objective.Failure {
 	if err != nil {
 		return infeasible("%s", err)
 	}
-	if threads > int64(l.cores) {
+	// Two threads run anywhere: a default of two must stay comparable on a
+	// machine with one core.
+	if threads > int64(max(l.cores, 2)) {
 		return infeasible("%d threads, this machine has %d cores", threads, l.cores)
 	}
 	if threads < 1 {

@@ -25,6 +25,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"add":        func(a, b int) int { return a + b },
 	"flags":      func(s *Summary) string { return strings.Join(DefineFlags(s.Defines()), " ") },
 	"ended":      endedText,
+	"space":      spaceText,
 	"curve":      newCurveChart,
 	"steps":      newStepChart,
 	"bar":        func(share float64) float64 { return 100 * share },

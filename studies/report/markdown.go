@@ -3,11 +3,14 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"pawl/internal/stats"
 	"pawl/space"
+	"pawl/studies"
 )
 
 // Markdown writes suggestions.md: the page a reviewer decides by.
@@ -213,7 +216,7 @@ func (m *markdown) background(s *Summary) {
 	m.line("- %d trials in %s: %d measured, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
 		f.Asked, seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same, f.CacheHits)
 	m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", seconds(f.Compiling), seconds(f.Checking), seconds(f.Measuring))
-	m.line("- Space: %d valid points of %.0f.", s.Study.Space.Valid, s.Study.Space.Product)
+	m.line("- Space: %s.", spaceText(s.Study.Space))
 	m.line("- Workload %s: %s.", s.Study.Workload, code(s.Study.Dims))
 	e := s.Study.Environment
 	m.line("- Machine: %s, %d cores, %s, backend %s.", e.Device, e.Cores, e.System, e.Backend)
@@ -223,6 +226,18 @@ func (m *markdown) background(s *Summary) {
 	m.line("Reproduce it with:")
 	m.line("")
 	m.line("```sh\n%s\n```", s.Study.Command)
+}
+
+// spaceText counts the points and what the machine's limits rule out.
+func spaceText(f studies.SpaceFacts) string {
+	text := fmt.Sprintf("%.0f combinations, %d valid", f.Product, f.Valid)
+	if f.Removed() > 0 {
+		text += fmt.Sprintf(", %d of them infeasible here", f.Removed())
+		for _, limit := range slices.Sorted(maps.Keys(f.Infeasible)) {
+			text += fmt.Sprintf(" (%d: %s)", f.Infeasible[limit], limit)
+		}
+	}
+	return text
 }
 
 func commitText(commit string) string {

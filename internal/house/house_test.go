@@ -1,0 +1,149 @@
+// Package house holds the project to its own plan: which package may import
+// which, and which library lives in one room only. See docs/design.md.
+package house
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// floors are the packages from the ground up. A package imports only from
+// floors below its own, or from its own room (the same first element).
+var floors = [][]string{
+	{"space", "internal/stats"},
+	{"kernels"},
+	{"objective"},
+	{"search"},
+	{"studies", "gate"},
+	{"cmd"},
+}
+
+// rooms says which package alone imports a library.
+var rooms = map[string]string{
+	"github.com/c-bata/goptuna":        "search",
+	"modernc.org/sqlite":               "studies",
+	"github.com/expr-lang/expr":        "space",
+	"github.com/goccy/go-yaml":         "kernels",
+	"github.com/ebitengine/purego":     "objective/host",
+	"github.com/urfave/cli/v2":         "cmd/pawl",
+	"github.com/vbauerster/mpb/v8":     "cmd/pawl",
+	"github.com/aclements/go-moremath": "internal/stats",
+}
+
+// root is the module's folder, seen from this package.
+const root = "../.."
+
+// floor returns the floor and the room of a package, or -1.
+func floor(pkg string) (int, string) {
+	for level, packages := range floors {
+		for _, room := range packages {
+			if pkg == room || strings.HasPrefix(pkg, room+"/") {
+				return level, room
+			}
+		}
+	}
+	return -1, ""
+}
+
+// imports returns the imports of every Go file outside tests, by package.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := entry.Name(); entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(relative)
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			found[pkg] = append(found[pkg], name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestImportsRunOneWay(t *testing.T) {
+	all := imports(t)
+	if len(all) < 8 {
+		t.Fatalf("only %d packages found", len(all))
+	}
+	for pkg, names := range all {
+		level, room := floor(pkg)
+		if level < 0 {
+			t.Errorf("%s is on no floor of the plan", pkg)
+			continue
+		}
+		for _, name := range names {
+			inner, ours := strings.CutPrefix(name, "pawl/")
+			if !ours {
+				continue
+			}
+			if below, other := floor(inner); below > level || (below == level && other != room) {
+				t.Errorf("%s imports %s, against the arrows", pkg, inner)
+			}
+		}
+	}
+}
+
+func TestEachLibraryHasOneRoom(t *testing.T) {
+	used := map[string]bool{}
+	for pkg, names := range imports(t) {
+		for _, name := range names {
+			for library, room := range rooms {
+				if name != library && !strings.HasPrefix(name, library+"/") {
+					continue
+				}
+				used[library] = true
+				if pkg != room {
+					t.Errorf("%s imports %s, which lives in %s", pkg, library, room)
+				}
+			}
+		}
+	}
+	for library := range rooms {
+		if !used[library] {
+			t.Errorf("nobody imports %s: strike it from the plan", library)
+		}
+	}
+}
+
+func TestTopLevelFolders(t *testing.T) {
+	allowed := []string{"cmd", "search", "space", "kernels", "objective", "gate", "studies", "internal", "docs", ".github", ".ci", ".git", "bin", "tuning", "results"}
+	entries, err := filepath.Glob(root + "/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range entries {
+		name := filepath.Base(path)
+		if !strings.Contains(name, ".") && !slices.Contains(allowed, name) {
+			t.Errorf("unexpected folder %s", name)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package kernels
+
+import (
+	"math"
+	"testing"
+)
+
+// Values from the definition of IEEE 754 binary16.
+func TestHalfPrecision(t *testing.T) {
+	for _, test := range []struct {
+		bits  uint16
+		value float64
+	}{
+		{0x3c00, 1}, {0xc000, -2}, {0x7bff, 65504}, {0x0400, 0x1p-14}, {0x0001, 0x1p-24}, {0x3555, 0.333251953125}, {0x0000, 0},
+	} {
+		if got := halfToFloat(test.bits); got != test.value {
+			t.Errorf("%#04x: got %v, want %v", test.bits, got, test.value)
+		}
+		if got := floatToHalf(test.value); got != test.bits {
+			t.Errorf("%v: got %#04x, want %#04x", test.value, got, test.bits)
+		}
+	}
+	for value, want := range map[float64]uint16{65519.9: 0x7bff, 65520: 0x7c00, 1 + 0x1p-11: 0x3c00, 1 + 3*0x1p-11: 0x3c02, 0x1p-25: 0, 0x1.8p-25: 1, math.Inf(-1): 0xfc00} {
+		if got := floatToHalf(value); got != want {
+			t.Errorf("%v: got %#04x, want %#04x", value, got, want)
+		}
+	}
+	for bits := range uint16(0x7c00) { // every finite positive number survives
+		if got := floatToHalf(halfToFloat(bits)); got != bits {
+			t.Fatalf("%#04x becomes %#04x", bits, got)
+		}
+	}
+	if !math.IsNaN(halfToFloat(floatToHalf(math.NaN()))) {
+		t.Error("NaN does not survive")
+	}
+}
+
+func TestElementsRoundTrip(t *testing.T) {
+	for _, e := range elements {
+		buffer := make([]byte, 8)
+		for _, x := range []float64{0, 1, 2, 100} {
+			e.Store(buffer, x)
+			if got := e.Load(buffer); got != x {
+				t.Errorf("%s: %v becomes %v", e.Name, x, got)
+			}
+		}
+	}
+	if _, err := ElementNamed("f8"); err == nil {
+		t.Error("an unknown type")
+	}
+}
+
+func TestBrainFloat(t *testing.T) {
+	e, err := ElementNamed("bf16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 2)
+	// bfloat16 has 8 bits of mantissa: 1 + 2^-8 is a tie and goes to even.
+	for x, want := range map[float64]float64{1 + 0x1p-8: 1, 1 + 3*0x1p-8: 1 + 0x1p-6, -3.140625: -3.140625} {
+		e.Store(buffer, x)
+		if got := e.Load(buffer); got != want {
+			t.Errorf("%v: got %v, want %v", x, got, want)
+		}
+	}
+}

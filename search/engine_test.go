@@ -1,0 +1,387 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/search/replay"
+	"pawl/space"
+)
+
+// recordedSpace is a space of 240 points with a smooth optimum, a parameter
+// that does nothing and a corner that fails.
+func recordedSpace(t testing.TB) *replay.Space {
+	t.Helper()
+	record := &replay.Record{Kernel: "synthetic", Workload: "w", DefaultKnown: true}
+	values := map[string][]int64{"M": {16, 32, 64, 128, 256}, "N": {16, 32, 64, 128}, "STAGES": {1, 2, 3, 4}, "DEAD": {1, 2, 3}}
+	for _, name := range []string{"M", "N", "STAGES", "DEAD"} {
+		p := space.Param{Name: name, Ordered: true}
+		for _, v := range values[name] {
+			p.Values = append(p.Values, space.IntegerValue(v))
+		}
+		p.Default = p.Values[0]
+		record.Params = append(record.Params, p)
+	}
+	for _, m := range values["M"] {
+		for _, n := range values["N"] {
+			for _, stages := range values["STAGES"] {
+				for _, dead := range values["DEAD"] {
+					point, err := space.ParsePoint(fmt.Sprintf("M=%d,N=%d,STAGES=%d,DEAD=%d", m, n, stages, dead))
+					if err != nil {
+						t.Fatal(err)
+					}
+					entry := replay.Entry{Point: point}
+					if m*n*stages > 64*1024 {
+						entry.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult, Detail: "too much"}
+					} else {
+						away := math.Abs(math.Log2(float64(m)/128)) + math.Abs(math.Log2(float64(n)/64)) + math.Abs(float64(stages-3))
+						for i := range 10 {
+							entry.Samples = append(entry.Samples, 1+0.5*away+0.001*float64(i))
+						}
+						entry.Milliseconds = entry.Samples[5]
+					}
+					record.Entries = append(record.Entries, entry)
+				}
+			}
+		}
+	}
+	s, err := replay.New(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// memory is a recorder that keeps what it is told. It can be made to fail.
+type memory struct {
+	mu      sync.Mutex
+	trials  []search.Trial
+	rounds  []search.Round
+	struck  []int
+	failing error
+}
+
+func (m *memory) Asked(t search.Trial) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.trials = append(m.trials, t)
+	return m.failing
+}
+
+func (m *memory) Told(t search.Trial) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.trials[t.Number] = t
+	return m.failing
+}
+
+func (m *memory) Struck(number int, f *objective.Failure) error {
+	m.struck = append(m.struck, number)
+	return m.failing
+}
+
+func (m *memory) Measured(r search.Round) error {
+	m.rounds = append(m.rounds, r)
+	return m.failing
+}
+
+func (m *memory) points() []string {
+	var points []string
+	for _, t := range m.trials {
+		points = append(points, t.Point.String())
+	}
+	return points
+}
+
+func runStudy(t *testing.T, s *replay.Space, past search.Past, options search.Options) (*memory, search.Result) {
+	t.Helper()
+	m := &memory{trials: slices.Clone(past.Trials), rounds: slices.Clone(past.Rounds)}
+	if options.Sampler == "" {
+		options.Sampler = "tpe"
+	}
+	result, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), m, past, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, result
+}
+
+func TestSameSeedSameTrialsWhateverTheLanes(t *testing.T) {
+	s := recordedSpace(t)
+	for _, sampler := range search.SamplerNames() {
+		t.Run(sampler, func(t *testing.T) {
+			one, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 5, Trials: 60, Lanes: 1})
+			many, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 5, Trials: 60, Lanes: 16})
+			if !slices.Equal(one.points(), many.points()) {
+				t.Error("the number of lanes changed the points")
+			}
+			other, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 6, Trials: 60})
+			if sampler != "grid" && slices.Equal(one.points(), other.points()) {
+				t.Error("another seed, the same points")
+			}
+			if one.trials[0].Point != s.Space().Default() {
+				t.Errorf("the first trial is %s, not the default", one.trials[0].Point)
+			}
+		})
+	}
+}
+
+// An interruption after any number of recorded steps, also between an ask and
+// its tell, leads to the same study in the end.
+func TestResumeEndsAsIfUndisturbed(t *testing.T) {
+	s := recordedSpace(t)
+	options := search.Options{Sampler: "tpe", Seed: 9, Trials: 40, Rounds: 3}
+	undisturbed, _ := runStudy(t, s, search.Past{}, options)
+	for told := range 41 {
+		for pending := range 9 {
+			// The pipeline is filled before the first tell and again after
+			// each, so an interruption finds seven or eight in flight, or all
+			// that are left.
+			full := told == 0 || pending >= 7 || told+pending == 40
+			if !full || told+pending > 40 {
+				continue
+			}
+			past := search.Past{}
+			for i := range told + pending {
+				trial := undisturbed.trials[i]
+				if i >= told {
+					trial = search.Trial{Number: trial.Number, Point: trial.Point}
+				}
+				past.Trials = append(past.Trials, trial)
+			}
+			resumed, result := runStudy(t, s, past, options)
+			if !slices.Equal(resumed.points(), undisturbed.points()) {
+				t.Fatalf("cut after %d told and %d pending: other points", told, pending)
+			}
+			if result.Ended != search.TrialsDone {
+				t.Errorf("ended: %s", result.Ended)
+			}
+		}
+	}
+}
+
+func TestUsedUpSpaceEndsPolitely(t *testing.T) {
+	s := recordedSpace(t)
+	for _, sampler := range search.SamplerNames() {
+		m, result := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 1, Trials: 10_000, Rounds: 3})
+		if result.Ended != search.UsedUp || len(m.trials) != 240 {
+			t.Errorf("%s: %s after %d trials", sampler, result.Ended, len(m.trials))
+		}
+		seen := map[string]bool{}
+		for _, p := range m.points() {
+			if seen[p] {
+				t.Errorf("%s: %s twice", sampler, p)
+			}
+			seen[p] = true
+		}
+		winner, found := search.Winner(result.Rounds)
+		if m, _ := winner.Get("M"); !found || m.Integer() != 128 {
+			t.Errorf("%s: winner %s", sampler, winner)
+		}
+	}
+}
+
+func TestStopEndsWithoutConfirmation(t *testing.T) {
+	s := recordedSpace(t)
+	stop := make(chan struct{})
+	once := sync.OnceFunc(func() { close(stop) })
+	m, result := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Trials: 200, Stop: stop, Observe: func(p search.Progress) {
+		if p.Told >= 20 {
+			once()
+		}
+	}})
+	if result.Ended != search.Stopped || len(result.Rounds) != 0 {
+		t.Errorf("%s with %d rounds", result.Ended, len(result.Rounds))
+	}
+	told := 0
+	for _, trial := range m.trials {
+		if trial.Told {
+			told++
+		}
+	}
+	if told < 20 || told > 30 {
+		t.Errorf("%d trials told", told)
+	}
+}
+
+func TestRecorderFailureEndsTheStudy(t *testing.T) {
+	s := recordedSpace(t)
+	full := errors.New("disk full")
+	_, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{failing: full}, search.Past{}, search.Options{Sampler: "random", Trials: 5})
+	if !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// faulty wraps an evaluator and injects one kind of fault.
+type faulty struct {
+	search.Evaluator
+	prepare func(space.Point) *objective.Failure
+	verify  func(space.Point) *objective.Failure
+	digest  func(space.Point) string
+}
+
+func (f *faulty) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
+	prepared, err := f.Evaluator.Prepare(ctx, p)
+	if f.prepare != nil {
+		prepared.Failure = f.prepare(p)
+	}
+	if f.digest != nil {
+		prepared.Binary.Digest = f.digest(p)
+	}
+	return prepared, err
+}
+
+func (f *faulty) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+	if p.Failure != nil {
+		return objective.Outcome{Failure: p.Failure}, nil
+	}
+	outcome, err := f.Evaluator.Measure(ctx, p, rival)
+	outcome.Binary = p.Binary.Digest
+	return outcome, err
+}
+
+func (f *faulty) Verify(ctx context.Context, p objective.Prepared) (*objective.Failure, error) {
+	if f.verify != nil {
+		if failure := f.verify(p.Point); failure != nil {
+			return failure, nil
+		}
+	}
+	return f.Evaluator.Verify(ctx, p)
+}
+
+func TestBrokenCompilerEndsTheSearchSoon(t *testing.T) {
+	s := recordedSpace(t)
+	broken := &faulty{Evaluator: replay.NewEvaluator(s, 1), prepare: func(space.Point) *objective.Failure {
+		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: "error: no such flag"}
+	}}
+	m := &memory{}
+	_, err := search.Run(t.Context(), s.Pool(), broken, m, search.Past{}, search.Options{Sampler: "random", Trials: 100})
+	var nothing *search.NothingCompilesError
+	if !errors.As(err, &nothing) || !strings.Contains(err.Error(), "no such flag") {
+		t.Fatalf("got %v", err)
+	}
+	if len(m.trials) > 20 {
+		t.Errorf("%d trials before giving up", len(m.trials))
+	}
+}
+
+// The fastest point passes the quick check and fails the full one: it must not
+// win, and it must not appear in any round.
+func TestFinalistThatFailsTheFullCheckIsStruckOut(t *testing.T) {
+	s := recordedSpace(t)
+	fastest := s.Optimum().Point
+	strict := &faulty{Evaluator: replay.NewEvaluator(s, 1), verify: func(p space.Point) *objective.Failure {
+		if p == fastest {
+			return &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}
+		}
+		return nil
+	}}
+	m := &memory{}
+	result, err := search.Run(t.Context(), s.Pool(), strict, m, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.struck) != 1 {
+		t.Errorf("struck out: %v", m.struck)
+	}
+	contenders := search.Contenders(result.Rounds, search.Confirmation)
+	if len(contenders) != 6 {
+		t.Errorf("%d contenders, want the default and five finalists", len(contenders))
+	}
+	for _, r := range result.Rounds {
+		if r.Point == fastest {
+			t.Fatal("a wrong point was measured again")
+		}
+	}
+	if search.Ranking(result.Trials)[0].Point == fastest {
+		t.Error("a wrong point leads the ranking")
+	}
+}
+
+func TestIdenticalMachineCodeIsMeasuredOnce(t *testing.T) {
+	s := recordedSpace(t)
+	measured := map[string]int{}
+	counting := &counter{faulty{Evaluator: replay.NewEvaluator(s, 1), digest: func(p space.Point) string {
+		// DEAD never changes the code.
+		text := p.String()
+		return text[strings.Index(text, "M="):]
+	}}, measured}
+	m := &memory{}
+	if _, err := search.Run(t.Context(), s.Pool(), counting, m, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for digest, n := range measured {
+		if n != 1 {
+			t.Errorf("%s measured %d times", digest, n)
+		}
+	}
+	same := 0
+	for _, trial := range m.trials {
+		if trial.Outcome.SameAs != "" {
+			same++
+		}
+	}
+	if same != 160 {
+		t.Errorf("%d trials took over another's samples, want 160: two of every three", same)
+	}
+}
+
+type counter struct {
+	faulty
+	measured map[string]int
+}
+
+func (c *counter) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+	c.measured[p.Binary.Digest]++
+	return c.faulty.Measure(ctx, p, rival)
+}
+
+func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
+	s := recordedSpace(t)
+	_, result := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	winner, _ := search.Winner(result.Rounds)
+	points := search.AblationPoints(s.Pool(), result.Trials, winner)
+	if points[0] != s.Space().Default() || points[len(points)-1] != winner {
+		t.Fatalf("from %s to %s", points[0], points[len(points)-1])
+	}
+	for i := 1; i < len(points); i++ {
+		if n := differences(points[i-1], points[i]); n != 1 {
+			t.Errorf("step %d changes %d parameters", i, n)
+		}
+	}
+	if got := search.Contenders(result.Rounds, search.Ablation); len(got) != len(points) {
+		t.Errorf("%d points of the ablation measured, want %d", len(got), len(points))
+	}
+}
+
+func differences(a, b space.Point) int {
+	n := 0
+	for _, x := range a.Assignments() {
+		if y, _ := b.Get(x.Name); x.Value != y {
+			n++
+		}
+	}
+	return n
+}
+
+func TestImportanceFindsTheDeadParameter(t *testing.T) {
+	s := recordedSpace(t)
+	_, result := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	importances := search.Importances(s.Space(), result.Trials)
+	last := importances[len(importances)-1]
+	if last.Name != "DEAD" || last.Share > 0.01 {
+		t.Errorf("least important: %+v", last)
+	}
+	if importances[0].Share < 0.1 {
+		t.Errorf("most important: %+v", importances[0])
+	}
+}

@@ -1,0 +1,262 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func point(t testing.TB, text string) space.Point {
+	t.Helper()
+	p, err := space.ParsePoint(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// exampleStudy is a study of a small space whose times are made up: 4 ms for
+// the default, half of that for the winner, a little noise from a fixed seed.
+func exampleStudy(t testing.TB) studies.Study {
+	t.Helper()
+	return studies.Study{
+		ID: 7, Kernel: "scale", Origin: "./scale", Workload: "small", Dims: "N=1000", Backend: "host", Sampler: "tpe", Seed: 1,
+		Source: "0123456789abcdef",
+		Space: studies.SpaceFacts{
+			Params: []studies.ParamFacts{
+				{Name: "BLOCK", Values: []string{"16", "32", "64"}, Default: "16", Ordered: true},
+				{Name: "MODE", Values: []string{"plain", `"a|b $x"`}, Default: "plain"},
+				{Name: "UNROLL", Values: []string{"1", "2"}, Default: "1", Ordered: true},
+			},
+			Product: 12, Valid: 12, Infeasible: map[string]int{"8 threads, this machine has 2 cores": 3},
+		},
+		Work:        studies.Work{Flops: 2e6, Bytes: 8e6},
+		Environment: objective.Environment{Backend: "host", Device: "Example CPU", Cores: 2, System: "linux/amd64", Compiler: "cc 1.0", Flags: "-O3", Commit: "abc123"},
+		Command:     "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
+		Created:     time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: search.TrialsDone,
+	}
+}
+
+const winnerText = `BLOCK=64,MODE="a|b $x",UNROLL=2`
+
+// exampleTime is the true time of a point.
+func exampleTime(p space.Point) float64 {
+	ms := 4.0
+	if v, _ := p.Get("BLOCK"); v.Integer() == 64 {
+		ms /= 1.6
+	}
+	if v, _ := p.Get("MODE"); v == space.TextValue("a|b $x") {
+		ms /= 1.25
+	}
+	return ms
+}
+
+func noisy(rng *rand.Rand, ms float64, n int) []float64 {
+	var samples []float64
+	for range n {
+		samples = append(samples, math.Round(ms*(1+0.01*rng.NormFloat64())*1e6)/1e6)
+	}
+	return samples
+}
+
+// examplePast makes up the trials and rounds of the study. Gain scales the
+// winner's advantage: 1 is the full one, 0 none.
+func examplePast(t testing.TB, rounds int, gain float64) search.Past {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	var past search.Past
+	for _, block := range []int{16, 32, 64} {
+		for _, mode := range []string{"plain", `"a|b $x"`} {
+			for _, unroll := range []int{1, 2} {
+				p := point(t, fmt.Sprintf("BLOCK=%d,MODE=%s,UNROLL=%d", block, mode, unroll))
+				trial := search.Trial{Number: len(past.Trials), Point: p, Told: true, Elapsed: time.Duration(len(past.Trials)+1) * time.Second}
+				trial.Outcome.Spent = objective.Spent{Compile: 300 * time.Millisecond, Check: 10 * time.Millisecond, Measure: 100 * time.Millisecond}
+				if block == 32 && unroll == 2 {
+					trial.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV | at N=7"}
+				} else {
+					trial.Outcome.Samples = noisy(rng, 4+gain*(exampleTime(p)-4), 10)
+				}
+				past.Trials = append(past.Trials, trial)
+			}
+		}
+	}
+	past.Elapsed = 20 * time.Second
+	measure := func(phase search.Phase, texts ...string) {
+		for number := range rounds {
+			for _, text := range texts {
+				p := point(t, text)
+				past.Rounds = append(past.Rounds, search.Round{Phase: phase, Number: number, Point: p,
+					Outcome: objective.Outcome{Samples: noisy(rng, 4+gain*(exampleTime(p)-4), 10)}})
+			}
+		}
+	}
+	measure(search.Confirmation, "BLOCK=16,MODE=plain,UNROLL=1", winnerText, `BLOCK=64,MODE=plain,UNROLL=1`)
+	if gain > 0 {
+		measure(search.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1", `BLOCK=64,MODE="a|b $x",UNROLL=1`, winnerText)
+	}
+	return past
+}
+
+func summary(t testing.TB, past search.Past) *Summary {
+	t.Helper()
+	s, err := Summarise(exampleStudy(t), past)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+func TestGolden(t *testing.T) {
+	s := summary(t, examplePast(t, 10, 1))
+	interrupted := summary(t, search.Past{Trials: examplePast(t, 0, 1).Trials, Elapsed: 12 * time.Second})
+	for _, test := range []struct {
+		file   string
+		facts  *Summary
+		render func(io.Writer, *Summary) error
+	}{
+		{MarkdownName, s, Markdown}, {JSONName, s, JSON}, {HTMLName, s, HTML}, {HeaderName(s), s, Header},
+		{"interrupted.md", interrupted, Markdown},
+	} {
+		t.Run(test.file, func(t *testing.T) {
+			var got bytes.Buffer
+			if err := test.render(&got, test.facts); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join("testdata", test.file+".golden")
+			if *update {
+				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("differs from %s; look at it and run go test ./studies/report -update\n%s", path, firstDifference(got.String(), string(want)))
+			}
+		})
+	}
+}
+
+func firstDifference(got, want string) string {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("line %d\ngot  %s\nwant %s", i+1, a[i], b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
+}
+
+func TestAdvice(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		past search.Past
+		want Verdict
+	}{
+		{"a factor of two", examplePast(t, 10, 1), Apply},
+		{"no difference at all", examplePast(t, 10, 0), Noise},
+		{"two per cent", examplePast(t, 10, 0.04), Noise},
+		{"seven per cent", examplePast(t, 10, 0.13), Consider},
+		{"too few rounds", examplePast(t, 2, 1), Unconfirmed},
+		{"nothing told", search.Past{}, Nothing},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := summary(t, test.past)
+			got := s.Advice.Verdict
+			if test.want == Noise && got == Keep {
+				return // the default itself may come out ahead of equals
+			}
+			if got != test.want {
+				t.Errorf("got %q (%s), want %q", got, s.Advice.Sentence, test.want)
+			}
+		})
+	}
+}
+
+func TestEvidenceIsNearTheTruth(t *testing.T) {
+	e := summary(t, examplePast(t, 10, 1)).Evidence
+	// The true speedup is 1.6 * 1.25 = 2.
+	if !e.Interval.Contains(2) || math.Abs(e.Speedup-2) > 0.02 {
+		t.Errorf("speedup %.4f, interval %+v, truth 2", e.Speedup, e.Interval)
+	}
+	if e.Delta != 1 || e.Best < 0.99 {
+		t.Errorf("delta %v, P(best) %v", e.Delta, e.Best)
+	}
+}
+
+func TestAblationSharesMultiplyToTheWhole(t *testing.T) {
+	steps := summary(t, examplePast(t, 10, 1)).Ablation
+	if len(steps) != 4 {
+		t.Fatalf("%d steps", len(steps))
+	}
+	product := 1.0
+	for _, s := range steps {
+		product *= s.Speedup
+	}
+	if math.Abs(product/steps[3].Total-1) > 0.03 {
+		t.Errorf("the steps multiply to %.3f, the whole is %.3f", product, steps[3].Total)
+	}
+	if got := ChangesText(steps[1].Changes); got != "BLOCK 16 → 64" {
+		t.Errorf("first change: %s", got)
+	}
+}
+
+func TestJSONHoldsTheSameFacts(t *testing.T) {
+	s := summary(t, examplePast(t, 10, 1))
+	var text bytes.Buffer
+	if err := JSON(&text, s); err != nil {
+		t.Fatal(err)
+	}
+	var decoded struct {
+		Evidence struct {
+			Speedup float64 `json:"speedup"`
+			Delta   float64 `json:"cliffs_delta"`
+		} `json:"evidence"`
+		Winner struct {
+			Point space.Point `json:"point"`
+		} `json:"winner"`
+	}
+	if err := json.Unmarshal(text.Bytes(), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	if decoded.Evidence.Speedup != s.Evidence.Speedup || decoded.Evidence.Delta != s.Evidence.Delta || decoded.Winner.Point != s.Winner.Point {
+		t.Errorf("got %+v", decoded)
+	}
+}
+
+func TestWriteAllReplacesWholeFiles(t *testing.T) {
+	dir := t.TempDir()
+	s := summary(t, examplePast(t, 10, 1))
+	for range 2 {
+		paths, err := WriteAll(dir, s)
+		if err != nil || len(paths) != 4 {
+			t.Fatal(paths, err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 4 {
+		t.Errorf("%d files, %v", len(entries), err)
+	}
+	blocked := filepath.Join(dir, MarkdownName)
+	if _, err := WriteAll(blocked, s); err == nil {
+		t.Error("no error where the folder is a file")
+	}
+}

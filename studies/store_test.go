@@ -1,0 +1,345 @@
+package studies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/space"
+)
+
+// TestMain lets the test binary stand for another process: with the variable
+// set it writes trials to a database, or holds a study's lock.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("PAWL_TEST_WRITER"); path != "" {
+		if err := writer(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+const writerTrials = 50
+
+func writer(path string) error {
+	store, err := Open(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	id, err := store.Create(context.Background(), exampleStudy())
+	if err != nil {
+		return err
+	}
+	recorder := store.Recorder(id)
+	for i := range writerTrials {
+		trial := search.Trial{Number: i, Point: examplePoint(i)}
+		if err := recorder.Asked(trial); err != nil {
+			return err
+		}
+		trial.Told, trial.Outcome.Samples = true, []float64{float64(i + 1)}
+		if err := recorder.Told(trial); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func examplePoint(n int) space.Point {
+	p, err := space.NewPoint(space.Assignment{Name: "A", Value: space.IntegerValue(int64(n))}, space.Assignment{Name: "W", Value: space.TextValue(`x"; DROP TABLE trials; --`)})
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func exampleStudy() Study {
+	return Study{
+		Kernel: "k", Origin: "./k", Workload: "w", Dims: "N=1", Backend: "host", Sampler: "tpe", Seed: math.MaxUint64,
+		Fingerprint: "f", Source: "s",
+		Space: SpaceFacts{
+			Params:      []ParamFacts{{Name: "A", Values: []string{"1", "2"}, Default: "2", Ordered: true}, {Name: "W", Values: []string{"x", `"a b"`}, Default: "x"}},
+			Constraints: []string{"A > 0"}, Product: 4, Valid: 4,
+		},
+		Work: Work{Flops: 2}, Environment: objective.Environment{Device: "d", Cores: 2}, Command: "pawl tune ./k",
+		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+	}
+}
+
+func openTest(t *testing.T) *Store {
+	t.Helper()
+	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "studies.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	return store
+}
+
+func TestStudyRoundTrip(t *testing.T) {
+	store := openTest(t)
+	want := exampleStudy()
+	id, err := store.Create(t.Context(), want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Finish(t.Context(), id, search.TrialsDone, 3*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	want.ID, want.Ended, want.Elapsed = id, search.TrialsDone, 3*time.Second
+	got, err := store.Study(t.Context(), id)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+	if _, err := got.Space.Open(); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.Study(t.Context(), 99); !errors.Is(err, ErrNoStudy) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTrialsAndRoundsRoundTrip(t *testing.T) {
+	store := openTest(t)
+	id, err := store.Create(t.Context(), exampleStudy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := store.Recorder(id)
+	measured := search.Trial{Number: 0, Point: examplePoint(0), Told: true, Elapsed: 2 * time.Second, Outcome: objective.Outcome{
+		Samples: []float64{0.1, 1.0 / 3, 2e-9}, Batch: 7, Binary: "abc", SameAs: "A=1", Stop: objective.Precise,
+		Spent: objective.Spent{Compile: 1, Check: 2, Measure: 3, CacheHit: true},
+	}}
+	failed := search.Trial{Number: 1, Point: examplePoint(1), Told: true, Elapsed: 4 * time.Second, Outcome: objective.Outcome{
+		Samples: []float64{}, Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
+	}}
+	running := search.Trial{Number: 2, Point: examplePoint(2), Outcome: objective.Outcome{Samples: []float64{}}}
+	for _, trial := range []search.Trial{measured, failed, running} {
+		if err := recorder.Asked(trial); err != nil {
+			t.Fatal(err)
+		}
+		if trial.Told {
+			if err := recorder.Told(trial); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	round := search.Round{Phase: search.Confirmation, Number: 1, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"}}
+	if err := recorder.Measured(round); err != nil {
+		t.Fatal(err)
+	}
+	past, err := store.Past(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []search.Trial{measured, failed, running}; !reflect.DeepEqual(past.Trials, want) {
+		t.Errorf("got %+v\nwant %+v", past.Trials, want)
+	}
+	if !reflect.DeepEqual(past.Rounds, []search.Round{round}) {
+		t.Errorf("got %+v", past.Rounds)
+	}
+	if past.Elapsed != 4*time.Second {
+		t.Errorf("elapsed %v: a killed run's time is its last trial's", past.Elapsed)
+	}
+}
+
+func TestTheRecorderRefusesLies(t *testing.T) {
+	store := openTest(t)
+	id, err := store.Create(t.Context(), exampleStudy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := store.Recorder(id)
+	trial := search.Trial{Number: 0, Point: examplePoint(0)}
+	if err := recorder.Told(trial); err == nil {
+		t.Error("told before asked")
+	}
+	if err := recorder.Asked(trial); err != nil {
+		t.Fatal(err)
+	}
+	if err := recorder.Asked(search.Trial{Number: 1, Point: examplePoint(0)}); err == nil {
+		t.Error("one point in two trials")
+	}
+	trial.Outcome.Samples = []float64{math.NaN()}
+	if err := recorder.Told(trial); err == nil {
+		t.Error("a NaN was stored")
+	}
+	trial.Outcome.Samples = []float64{1}
+	if err := recorder.Told(trial); err != nil {
+		t.Fatal(err)
+	}
+	if err := recorder.Told(trial); err == nil {
+		t.Error("told twice")
+	}
+}
+
+func TestNewerDatabaseIsLeftAlone(t *testing.T) {
+	store := openTest(t)
+	if _, err := store.db.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	path := store.Path()
+	store.Close()
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), path)
+	var newer *NewerVersionError
+	if !errors.As(err, &newer) || newer.Found != 99 {
+		t.Fatalf("got %v", err)
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Error("the file was changed")
+	}
+}
+
+func TestDamagedDatabaseIsSetAside(t *testing.T) {
+	for name, content := range map[string]string{
+		"garbage":   strings.Repeat("this is no database ", 500),
+		"truncated": "SQLite format 3\x00" + strings.Repeat("\x00", 50),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "studies.db")
+			if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			store, err := Open(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			kept, err := os.ReadFile(store.SetAside)
+			if err != nil || string(kept) != content {
+				t.Errorf("set aside at %q: %v", store.SetAside, err)
+			}
+			if _, err := store.Create(t.Context(), exampleStudy()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A page in the middle of a real database is overwritten.
+func TestCorruptedPageIsNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "studies.db")
+	if err := writer(path); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []int64{2, 3, 4, 5} {
+		if _, err := f.WriteAt([]byte(strings.Repeat("\xff", 4096)), page*4096); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Close()
+	store, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if store.SetAside == "" {
+		t.Error("the damage went unnoticed")
+	}
+}
+
+func TestReadOnlyFolderIsAClearError(t *testing.T) {
+	if os.Geteuid() == 0 {
+		// Root may write anywhere: a file where the folder should be does it.
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), filepath.Join(file, "studies.db")); err == nil || !strings.Contains(err.Error(), "study database") {
+			t.Errorf("got %v", err)
+		}
+		return
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(t.Context(), filepath.Join(dir, "studies.db")); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestSeveralProcessesShareOneFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "studies.db")
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "PAWL_TEST_WRITER="+path)
+			if output, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, output)
+			}
+		})
+	}
+	wg.Wait()
+	store, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	all, err := store.List(t.Context())
+	if err != nil || len(all) != 4 {
+		t.Fatalf("%d studies, %v", len(all), err)
+	}
+	for _, s := range all {
+		past, err := store.Past(t.Context(), s.ID)
+		if err != nil || len(past.Trials) != writerTrials {
+			t.Errorf("study %d: %d trials, %v", s.ID, len(past.Trials), err)
+		}
+	}
+}
+
+func TestOneProcessPerStudy(t *testing.T) {
+	store := openTest(t)
+	unlock, err := store.Lock(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := Open(t.Context(), store.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.Lock(3); !errors.Is(err, ErrBusy) {
+		t.Errorf("a second lock: %v", err)
+	}
+	free, err := other.Lock(4)
+	if err != nil {
+		t.Fatalf("another study: %v", err)
+	}
+	free()
+	unlock()
+	again, err := other.Lock(3)
+	if err != nil {
+		t.Fatalf("after unlocking: %v", err)
+	}
+	again()
+}
+
+func TestOpenExisting(t *testing.T) {
+	if _, err := OpenExisting(t.Context(), filepath.Join(t.TempDir(), "none.db")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+}
