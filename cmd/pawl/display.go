@@ -54,8 +54,12 @@ func (d *display) start(study studies.Study, past search.Past, pool *space.Pool)
 	if len(past.Trials) > 0 {
 		verb = "resuming study"
 	}
-	fmt.Fprintf(d.w, "%s %d: %s, workload %s (%s), %d valid points, sampler %s\non %s with %s\n",
-		verb, study.ID, study.Kernel, study.Workload, study.Dims, pool.Len(), study.Sampler, study.Environment.Device, study.Environment.Compiler)
+	dims := ""
+	if study.Dims != "" { // a record may not know them
+		dims = " (" + study.Dims + ")"
+	}
+	fmt.Fprintf(d.w, "%s %d: %s, workload %s%s, %d points, sampler %s\non %s with %s\n",
+		verb, study.ID, study.Kernel, study.Workload, dims, pool.Len(), study.Sampler, study.Environment.Device, study.Environment.Compiler)
 	if f, ok := d.w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		d.startBars(f)
 	}
@@ -101,7 +105,7 @@ func (d *display) plain(p search.Progress) {
 	case p.Phase != d.phase:
 		d.phase = p.Phase
 		if p.Phase != search.SearchPhase {
-			fmt.Fprintln(d.w, strings.TrimSpace(phaseText(p)))
+			fmt.Fprintf(d.w, "%s: up to %d rounds in fresh processes\n", phaseName(p.Phase), p.Rounds)
 		}
 	}
 }
@@ -142,10 +146,15 @@ func phaseText(p search.Progress) string {
 			return fmt.Sprintf("searching: %d of %d trials ", p.Told, p.Limit)
 		}
 		return fmt.Sprintf("searching: %d trials ", p.Told)
-	case search.Confirmation:
-		return fmt.Sprintf("confirming the finalists: %d of %d rounds ", p.Round, p.Rounds)
 	}
-	return fmt.Sprintf("measuring each change: %d of %d rounds ", p.Round, p.Rounds)
+	return fmt.Sprintf("%s: %d of %d rounds ", phaseName(p.Phase), p.Round, p.Rounds)
+}
+
+func phaseName(phase search.Phase) string {
+	if phase == search.Confirmation {
+		return "confirming the finalists"
+	}
+	return "measuring what each change is worth"
 }
 
 func leftText(p search.Progress) string {

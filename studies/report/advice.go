@@ -80,7 +80,7 @@ func warnings(s *Summary) []string {
 		}
 	}
 	if s.Evidence != nil && s.Evidence.Rounds < 5 {
-		found = append(found, fmt.Sprintf("Only %d rounds of confirmation fitted into the budget. A larger --budget gives a narrower interval.", s.Evidence.Rounds))
+		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured. More of them (--rounds, --budget) give a narrower interval.", s.Evidence.Rounds))
 	}
 	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
 		found = append(found, "The leading points are too close to tell which is best; any of them will do.")

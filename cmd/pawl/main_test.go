@@ -1,0 +1,165 @@
+package main
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary stand in for pawl: the scripts in testdata and
+// the kill test execute it, and it executes itself again as a worker.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"pawl": main})
+}
+
+// TestScripts runs the behaviours in testdata, each file named after one.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
+			env.Setenv("CC", os.Getenv("CC"))
+			return writeExamples(env.WorkDir)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema},
+	})
+}
+
+// status runs a command and checks its exit code: status 64 pawl tune --bad.
+func status(ts *testscript.TestScript, _ bool, arguments []string) {
+	want, err := strconv.Atoi(arguments[0])
+	ts.Check(err)
+	err = ts.Exec(arguments[1], arguments[2:]...)
+	got := 0
+	if exit, ok := err.(*exec.ExitError); ok {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// schema gives a database another schema version: schema studies.db 99.
+func schema(ts *testscript.TestScript, _ bool, arguments []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(arguments[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec("PRAGMA user_version = " + arguments[1])
+	ts.Check(err)
+}
+
+// exampleManifest is a kernel that compiles and runs in no time.
+const exampleManifest = `name: scale
+summary: y = a * x
+entry: scale
+source: {host: scale.c}
+reference: {host: reference.c}
+params:
+  BLOCK: {values: [1, 2, 4, 8, 16, 32], default: 1}
+  WASTE: {values: [0, 1, 2, 3], default: 3}
+workloads:
+  small: {N: 4000}
+  tiny: {N: 100}
+args:
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+fuzz: {N: [1, 7, 100]}
+tolerance: {atol: 1e-6, rtol: 1e-6}
+work: {flops: N, bytes: 8 * N}
+flags: [-O1]
+`
+
+const exampleSource = `void scale(const float *x, float *y, int32_t N) {
+	for (int repeat = 0; repeat <= WASTE; repeat++)
+		for (int i = 0; i < N; i += BLOCK)
+			for (int j = i; j < i + BLOCK && j < N; j++) {
+				volatile float product = 2 * x[j];
+				y[j] = product;
+			}
+}
+`
+
+const exampleReference = `void scale(const float *x, float *y, int32_t N) {
+	for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]);
+}
+`
+
+// writeExamples puts the kernel into a script's folder, as scale.
+func writeExamples(dir string) error {
+	folder := filepath.Join(dir, "scale")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for name, content := range map[string]string{"kernel.yaml": exampleManifest, "scale.c": exampleSource, "reference.c": exampleReference} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The example in each command's help is a command line that pawl understands.
+func TestHelpExamplesParse(t *testing.T) {
+	env := environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts}
+	app := newApp(env)
+	seen := 0
+	commands := app.Commands
+	for i := 0; i < len(commands); i++ {
+		c := commands[i]
+		commands = append(commands, c.Subcommands...)
+		if len(c.Subcommands) > 0 {
+			continue
+		}
+		_, example, found := strings.Cut(c.Description, "Example:\n   ")
+		if !found || !strings.Contains(c.Description, "Exit codes: 0") {
+			t.Errorf("%s: no example or exit codes in its help", c.FullName())
+			continue
+		}
+		example, _, _ = strings.Cut(example, "\n")
+		at := strings.Index(example, "pawl ")
+		words := strings.Fields(strings.TrimRight(example[at:], ")"))
+		if pipe := strings.Index(strings.Join(words, " "), " > "); pipe >= 0 {
+			words = strings.Fields(strings.Join(words, " ")[:pipe])
+		}
+		if _, err := flagsFirst(app, words); err != nil {
+			t.Errorf("%s: %v", example, err)
+		}
+		seen++
+	}
+	if seen < 9 {
+		t.Errorf("only %d examples", seen)
+	}
+}
+
+func TestFlagsMayFollowArguments(t *testing.T) {
+	app := newApp(environment{})
+	for line, want := range map[string]string{
+		"pawl tune attention --trials 9 --json":   "pawl tune --trials 9 --json -- attention",
+		"pawl tune --trials=9 attention -w small": "pawl tune --trials=9 -w small -- attention",
+		"pawl studies show --json 3":              "pawl studies show --json -- 3",
+		"pawl tune -- --odd":                      "pawl tune -- --odd",
+		"pawl":                                    "pawl",
+	} {
+		got, err := flagsFirst(app, strings.Fields(line))
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: got %s, %v, want %s", line, strings.Join(got, " "), err, want)
+		}
+	}
+	for line, want := range map[string]string{
+		"pawl tune --trails 9": "did you mean --trials",
+		"pawl tune --trials":   "needs a value",
+	} {
+		if _, err := flagsFirst(app, strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", line, err)
+		}
+	}
+}

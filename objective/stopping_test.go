@@ -1,0 +1,58 @@
+package objective
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// feed runs the rule on a stream until it stops.
+func feed(s Stopping, rival float64, next func(i int) float64, each time.Duration) (Stop, int) {
+	var samples []float64
+	for i := 0; ; i++ {
+		samples = append(samples, next(i))
+		if len(samples)%5 == 0 {
+			if stop := s.Decide(samples, rival, time.Duration(len(samples))*each); stop != "" {
+				return stop, len(samples)
+			}
+		}
+		if i > 100_000 {
+			return "never", i
+		}
+	}
+}
+
+func TestStoppingOnStreams(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	noise := func(sd float64) func(int) float64 {
+		return func(int) float64 { return 1 + sd*rng.Float64() }
+	}
+	for _, test := range []struct {
+		name   string
+		rival  float64
+		next   func(int) float64
+		each   time.Duration
+		want   Stop
+		atMost int
+	}{
+		{"constant", 0, func(int) float64 { return 1 }, time.Millisecond, Precise, 5},
+		{"quiet", 0, noise(0.02), time.Millisecond, Precise, 15},
+		{"never precise", 0, noise(5), time.Millisecond, Ceiling, 50},
+		{"slow and noisy", 0, noise(5), 50 * time.Millisecond, OutOfTime, 15},
+		{"hopeless", 0.5, noise(0.02), time.Millisecond, Hopeless, 5},
+		{"a little behind", 0.9, noise(0.02), time.Millisecond, Precise, 15},
+		{"noisy, with one sample near the rival", 0.9, func(i int) float64 {
+			if i == 2 {
+				return 1
+			}
+			return 3 + float64(i%7)
+		}, time.Millisecond, Ceiling, 50},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			stop, n := feed(Stopping{}, test.rival, test.next, test.each)
+			if stop != test.want || n > test.atMost {
+				t.Errorf("%s after %d samples, want %s after at most %d", stop, n, test.want, test.atMost)
+			}
+		})
+	}
+}
