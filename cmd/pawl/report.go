@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 
@@ -44,16 +46,35 @@ func reportCommand(env environment) *cli.Command {
 
 // openStudy opens the study that the command line names, or the last one.
 func openStudy(c *cli.Context, env environment) (*studies.Store, studies.Study, error) {
+	id, err := studyNumber(c)
+	if err != nil {
+		return nil, studies.Study{}, err
+	}
 	store, err := openExisting(c, env)
 	if err != nil {
 		return nil, studies.Study{}, err
 	}
-	study, err := namedStudy(c, store)
+	study, err := namedStudy(c, env, store, id)
 	if err != nil {
 		store.Close()
 		return nil, studies.Study{}, err
 	}
 	return store, study, nil
+}
+
+// studyNumber returns the number on the command line, 0 for none.
+func studyNumber(c *cli.Context) (int64, error) {
+	if c.NArg() == 0 {
+		return 0, nil
+	}
+	if c.NArg() > 1 {
+		return 0, usagef("one study at a time")
+	}
+	id, err := strconv.ParseInt(c.Args().First(), 10, 64)
+	if err != nil || id < 1 {
+		return 0, usagef("%q is not the number of a study; see pawl studies list", c.Args().First())
+	}
+	return id, nil
 }
 
 func openExisting(c *cli.Context, env environment) (*studies.Store, error) {
@@ -64,26 +85,20 @@ func openExisting(c *cli.Context, env environment) (*studies.Store, error) {
 	return store, nil
 }
 
-func namedStudy(c *cli.Context, store *studies.Store) (studies.Study, error) {
-	if c.NArg() > 1 {
-		return studies.Study{}, usagef("one study at a time")
-	}
-	if c.NArg() == 1 {
-		id, err := strconv.ParseInt(c.Args().First(), 10, 64)
-		if err != nil {
-			return studies.Study{}, usagef("%q is not the number of a study; see pawl studies list", c.Args().First())
-		}
+func namedStudy(c *cli.Context, env environment, store *studies.Store, id int64) (studies.Study, error) {
+	if id > 0 {
 		study, err := store.Study(c.Context, id)
-		if err != nil {
+		if errors.Is(err, studies.ErrNoStudy) {
 			return studies.Study{}, usageError{err}
 		}
-		return study, nil
+		return study, err
 	}
 	all, err := store.List(c.Context)
 	if err != nil {
 		return studies.Study{}, err
 	}
 	if len(all) == 0 {
+		fmt.Fprintf(env.stderr, "pawl: no studies in %s; pawl tune makes one\n", store.Path())
 		return studies.Study{}, answer(exitNothing)
 	}
 	return all[0], nil

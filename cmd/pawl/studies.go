@@ -79,6 +79,10 @@ func listStudies(c *cli.Context, env environment) error {
 		}
 		lines = append(lines, line)
 	}
+	if len(lines) == 0 {
+		fmt.Fprintf(env.stderr, "pawl: no studies in %s; pawl tune makes one\n", store.Path())
+		return answer(exitNothing)
+	}
 	if c.Bool("json") {
 		return printJSON(env, lines)
 	}

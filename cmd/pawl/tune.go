@@ -49,17 +49,16 @@ func tune(c *cli.Context, env environment) error {
 	if err := checkTuneFlags(c); err != nil {
 		return err
 	}
-	// The store comes first: without a place to record there is no search.
-	store, err := openStore(c.Context, c, env)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
 	s, err := openSubject(c, env)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	store, err := openStore(c.Context, c, env)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
 	study, past, unlock, err := chooseStudy(c, env, store, s)
 	if err != nil {
 		return err
