@@ -88,7 +88,7 @@ func (d *display) update(p search.Progress) {
 	bars := d.bar != nil
 	d.mu.Unlock()
 	if bars {
-		d.bar.SetCurrent(int64(1000 * done(p)))
+		d.bar.SetCurrent(int64(999 * done(p))) // a full bar would be closed, and the next phase needs it
 		return
 	}
 	d.plain(p)
