@@ -78,21 +78,33 @@ func highest(rounds []Round, phase Phase) int {
 	return number
 }
 
-// Winner returns the fastest contender of a confirmation with enough rounds to
-// claim anything.
+// Winner returns the contender that is most probably the best, by a
+// confirmation with enough rounds to claim anything. That is not always the one
+// with the lowest median: rounds are paired, and noise that hits a whole round
+// counts for nobody.
 func Winner(rounds []Round) (space.Point, bool) {
 	contenders := Contenders(rounds, Confirmation)
 	if len(contenders) == 0 || len(contenders[0].Rounds) < fewestRounds {
 		return space.Point{}, false
 	}
-	best := slices.MinFunc(contenders, func(a, b Contender) int {
-		switch x, y := a.Milliseconds(), b.Milliseconds(); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
+	probabilities := ProbabilityBest(contenders)
+	best := 0
+	for i, c := range contenders {
+		ahead := probabilities[i] > probabilities[best]
+		tied := probabilities[i] == probabilities[best]
+		if ahead || tied && c.Milliseconds() < contenders[best].Milliseconds() {
+			best = i
 		}
-		return 0
-	})
-	return best.Point, true
+	}
+	return contenders[best].Point, true
+}
+
+// ProbabilityBest returns, for each contender, the probability that it is the
+// fastest of them.
+func ProbabilityBest(contenders []Contender) []float64 {
+	var samples [][][]float64
+	for _, c := range contenders {
+		samples = append(samples, c.Rounds)
+	}
+	return stats.Bootstrap{}.ProbabilityBest(samples)
 }

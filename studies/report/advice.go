@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"pawl/space"
 )
@@ -73,11 +75,15 @@ const noisyVariation = 0.12
 
 // warnings collects what a reviewer should know before believing the rest.
 func warnings(s *Summary) []string {
-	var found []string
-	for _, t := range []*Timed{s.Default, s.Winner} {
+	var found, noisy []string
+	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && t.Variation > noisyVariation {
-			found = append(found, fmt.Sprintf("The times of %s vary by %.0f %%. Close other programs and measure again before trusting small differences.", t.Point, 100*t.Variation))
+			noisy = append(noisy, fmt.Sprintf("the %s's by %.0f %%", name, 100*t.Variation))
 		}
+	}
+	if len(noisy) > 0 {
+		slices.Sort(noisy)
+		found = append(found, fmt.Sprintf("The machine is noisy: times vary, %s. Close other programs and measure again before trusting small differences.", strings.Join(noisy, ", ")))
 	}
 	if s.Evidence != nil && s.Evidence.Rounds < 5 {
 		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured. More of them (--rounds, --budget) give a narrower interval.", s.Evidence.Rounds))

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"pawl/space"
 )
 
 //go:embed page.html
@@ -28,8 +30,14 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"space":      spaceText,
 	"curve":      newCurveChart,
 	"steps":      newStepChart,
+	"point":      breakable,
 	"bar":        func(share float64) float64 { return 100 * share },
 }).Parse(pageSource))
+
+// breakable lets a point's text break after commas instead of inside names.
+func breakable(p space.Point) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(p.String()), ",", ",<wbr>"))
+}
 
 // HTML writes one page that needs nothing from elsewhere.
 func HTML(w io.Writer, s *Summary) error { return page.Execute(w, s) }

@@ -10,6 +10,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"pawl/internal/stats"
@@ -28,7 +29,7 @@ type Summary struct {
 	Default  *Timed        `json:"default,omitempty"`
 	Winner   *Timed        `json:"winner,omitempty"`
 	Evidence *Evidence     `json:"evidence,omitempty"`
-	// Top are the finalists, best first; before a confirmation, the best
+	// Top are the finalists, most probably best first; before a confirmation, the best
 	// trials.
 	Top         []Timed             `json:"top,omitempty"`
 	Ablation    []Step              `json:"ablation,omitempty"`
@@ -126,11 +127,7 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 
 // confirmed fills in what the finalists' rounds say.
 func (s *Summary) confirmed(sp *space.Space, contenders []search.Contender, winner space.Point) {
-	var all [][][]float64
-	for _, c := range contenders {
-		all = append(all, c.Rounds)
-	}
-	probabilities := stats.Bootstrap{}.ProbabilityBest(all)
+	probabilities := search.ProbabilityBest(contenders)
 	base := slices.IndexFunc(contenders, func(c search.Contender) bool { return c.Point == sp.Default() })
 	for i, c := range contenders {
 		t := s.timed(c.Point, c.Milliseconds(), slices.Concat(c.Rounds...))
@@ -150,7 +147,9 @@ func (s *Summary) confirmed(sp *space.Space, contenders []search.Contender, winn
 			s.Top = append(s.Top, t)
 		}
 	}
-	sortByTime(s.Top)
+	slices.SortStableFunc(s.Top, func(a, b Timed) int {
+		return cmp.Or(cmp.Compare(*b.Best, *a.Best), cmp.Compare(a.Milliseconds, b.Milliseconds))
+	})
 	if at := slices.IndexFunc(contenders, func(c search.Contender) bool { return c.Point == winner }); base >= 0 && at != base {
 		s.Evidence = evidence(contenders[base], contenders[at], probabilities[at])
 	}
@@ -196,18 +195,6 @@ func (s *Summary) timed(point space.Point, milliseconds float64, samples []float
 	t.Gigaflops = s.Study.Work.Flops / milliseconds / 1e6
 	t.Gigabytes = s.Study.Work.Bytes / milliseconds / 1e6
 	return t
-}
-
-func sortByTime(timed []Timed) {
-	slices.SortStableFunc(timed, func(a, b Timed) int {
-		switch {
-		case a.Milliseconds < b.Milliseconds:
-			return -1
-		case a.Milliseconds > b.Milliseconds:
-			return 1
-		}
-		return 0
-	})
 }
 
 func searchFacts(past search.Past) SearchFacts {
