@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"sync"
 
 	"pawl/objective"
 	"pawl/space"
@@ -16,8 +17,10 @@ func (e *engine) ablationPath(ctx context.Context) ([]objective.Prepared, error)
 	if !found || winner == s.Default() {
 		return nil, nil
 	}
+	points := AblationPoints(e.study.pool, e.study.trials, winner)
+	e.compileAhead(ctx, points)
 	var path []objective.Prepared
-	for _, point := range AblationPoints(e.study.pool, e.study.trials, winner) {
+	for _, point := range points {
 		if e.stopped() {
 			return nil, errStopped
 		}
@@ -30,6 +33,21 @@ func (e *engine) ablationPath(ctx context.Context) ([]objective.Prepared, error)
 		}
 	}
 	return path, nil
+}
+
+// compileAhead prepares points in all lanes at once. It only warms the
+// evaluator's cache: whoever needs a point prepares it again and learns there
+// what went wrong.
+func (e *engine) compileAhead(ctx context.Context, points []space.Point) {
+	var wait sync.WaitGroup
+	for _, point := range points {
+		wait.Go(func() {
+			e.lanes <- struct{}{}
+			defer func() { <-e.lanes }()
+			_, _ = e.evaluator.Prepare(ctx, point)
+		})
+	}
+	wait.Wait()
 }
 
 // AblationPoints returns valid points from the default to the winner. The most
