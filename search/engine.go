@@ -21,6 +21,9 @@ type Options struct {
 	// Budget is the active time for search and confirmation together; 0 means
 	// no limit. The search gets SearchShare of it.
 	Budget time.Duration
+	// Target ends the search once a point is this many times as fast as the
+	// default, such as 1.1; 0 means no target.
+	Target float64
 	// Ahead is the number of trials that are asked and not yet told: the depth
 	// of the compile-ahead pipeline. Zero means 8. It does not depend on the
 	// machine, so that the same seed asks for the same points everywhere.
@@ -90,6 +93,7 @@ const (
 	TrialsDone  Ending = "all trials done"
 	BudgetSpent Ending = "time budget spent"
 	UsedUp      Ending = "every valid point was tried"
+	TargetMet   Ending = "the target was met"
 	Stopped     Ending = "stopped by the user"
 )
 
@@ -186,7 +190,7 @@ func (e *engine) search(ctx context.Context) error {
 			return err
 		}
 		e.observe(SearchPhase, nil)
-		if len(e.flight) == 0 || e.ended == Stopped || e.ended == BudgetSpent {
+		if abandon := e.ended == Stopped || e.ended == BudgetSpent || e.ended == TargetMet; abandon || len(e.flight) == 0 {
 			return nil
 		}
 		if err := e.completeOldest(ctx); err != nil {
@@ -221,10 +225,21 @@ func (e *engine) reasonToEnd() Ending {
 		return TrialsDone
 	case e.study.exhausted():
 		return UsedUp
+	case e.targetMet():
+		return TargetMet
 	case e.options.Budget > 0 && e.elapsed() >= searchTime(e.options.Budget):
 		return BudgetSpent
 	}
 	return ""
+}
+
+// targetMet compares the best trial with the default, the first one.
+func (e *engine) targetMet() bool {
+	best, found := e.study.best()
+	if e.options.Target == 0 || !found || !e.study.trials[0].OK() {
+		return false
+	}
+	return e.study.trials[0].Outcome.Milliseconds() >= e.options.Target*best.Outcome.Milliseconds()
 }
 
 func searchTime(budget time.Duration) time.Duration {

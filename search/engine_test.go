@@ -212,6 +212,23 @@ func TestStopEndsWithoutConfirmation(t *testing.T) {
 	}
 }
 
+func TestBudgetsEndTheSearch(t *testing.T) {
+	s := recordedSpace(t)
+	_, spent := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Budget: 1, Rounds: 3})
+	if spent.Ended != search.BudgetSpent || len(spent.Trials) != 0 {
+		t.Errorf("no time: %s after %d trials", spent.Ended, len(spent.Trials))
+	}
+	// The default takes 6.5 + ms, the optimum 1: twice as fast is easy.
+	met, result := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Target: 2, Rounds: 3})
+	if result.Ended != search.TargetMet || len(met.trials) > 100 {
+		t.Errorf("target: %s after %d trials", result.Ended, len(met.trials))
+	}
+	// A hundred times as fast is not there: the space is used up.
+	if _, never := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Seed: 1, Target: 100, Rounds: 3}); never.Ended != search.UsedUp {
+		t.Errorf("an impossible target: %s", never.Ended)
+	}
+}
+
 func TestRecorderFailureEndsTheStudy(t *testing.T) {
 	s := recordedSpace(t)
 	full := errors.New("disk full")

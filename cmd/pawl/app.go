@@ -27,7 +27,7 @@ func newApp(env environment) *cli.App {
 		Writer:  env.stdout, ErrWriter: env.stderr,
 		Commands: []*cli.Command{
 			tuneCommand(env), fuzzCommand(env), benchCommand(env), spaceCommand(env),
-			studiesCommand(env), reportCommand(env), doctorCommand(env), completionCommand(env),
+			simulateCommand(env), studiesCommand(env), reportCommand(env), doctorCommand(env), completionCommand(env),
 		},
 		EnableBashCompletion: true,
 		HideHelpCommand:      true,

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +38,7 @@ func tuneCommand(env environment) *cli.Command {
 			workloadFlag, tuneBackendFlag, recordFlag, seedFlag, outFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
 			&cli.DurationFlag{Name: "budget", DefaultText: fmt.Sprintf("%v, or none with --trials", defaultBudget), Usage: "the `TIME` for search and confirmation"},
 			&cli.IntFlag{Name: "trials", DefaultText: "no limit", Usage: "the largest `NUMBER` of trials"},
+			&cli.StringFlag{Name: "target", DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
 			&cli.StringFlag{Name: "sampler", Value: search.DefaultSampler, Usage: "how points are chosen: " + strings.Join(search.SamplerNames(), ", ")},
 			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.IntFlag{Name: "lanes", DefaultText: "one per core", Usage: "how many compilers run at once"},
@@ -83,11 +87,27 @@ func checkTuneFlags(c *cli.Context) error {
 	if c.Int("rounds") < 1 || c.Int("finalists") < 1 {
 		return usagef("--rounds and --finalists must be at least 1")
 	}
-	name := c.String("sampler")
-	for _, known := range search.SamplerNames() {
-		if name == known {
-			return nil
-		}
+	if _, err := parseTarget(c.String("target")); err != nil {
+		return err
+	}
+	return checkSampler(c.String("sampler"))
+}
+
+// parseTarget reads a speedup such as 1.10x; none is 0.
+func parseTarget(text string) (float64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	target, err := strconv.ParseFloat(strings.TrimSuffix(text, "x"), 64)
+	if err != nil || !(target > 1) || math.IsInf(target, 0) {
+		return 0, usagef("--target %q: a speedup above 1, such as 1.10x", text)
+	}
+	return target, nil
+}
+
+func checkSampler(name string) error {
+	if slices.Contains(search.SamplerNames(), name) {
+		return nil
 	}
 	if guess := closest(name, search.SamplerNames()); guess != "" {
 		return usagef("no sampler %q: did you mean %s?", name, guess)
@@ -162,6 +182,9 @@ func describeStudy(c *cli.Context, s *subject) studies.Study {
 	if budget > 0 {
 		words = append(words, "--budget "+budget.String())
 	}
+	if target := c.String("target"); target != "" {
+		words = append(words, "--target "+target)
+	}
 	study.Command = strings.Join(words, " ")
 	return study
 }
@@ -199,8 +222,12 @@ func runSearch(c *cli.Context, env environment, store *studies.Store, s *subject
 	defer done()
 	display.start(study, past, s.pool)
 	trials, budget := limits(c)
+	target, err := parseTarget(c.String("target"))
+	if err != nil {
+		return false, err
+	}
 	result, err := search.Run(ctx, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
-		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Lanes: c.Int("lanes"),
+		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Lanes: c.Int("lanes"),
 		Finalists: c.Int("finalists"), Rounds: c.Int("rounds"), Stop: stop, Observe: display.update,
 	})
 	display.finish()
