@@ -32,7 +32,7 @@ const misbehaving = `
 #include <unistd.h>
 
 enum { good, crash, divide, aborts, exits, hangs, overrun, underrun, overread, flood, child, escaped,
-       tampers, zeros, unwritten, stale, chatty, overflow_stack };
+       tampers, zeros, unwritten, stale, chatty, overflow_stack, scribbles, closes };
 
 static int calls;
 
@@ -58,6 +58,8 @@ void add(const float *a, const float *b, float *c, int32_t N) {
 	case escaped: if (fork() == 0) { setsid(); signal(SIGTERM, SIG_IGN); signal(SIGHUP, SIG_IGN); for (;;) sleep(1000); } for (;;) sleep(1000);
 	case tampers: ((float *)a)[0] = 0; break;
 	case chatty: puts("hello"); break;
+	case scribbles: if (write(4, "garbage garbage garbage", 23) < 0) abort(); break;
+	case closes: close(3); close(4); break;
 	case overflow_stack: calls = deeper(1); break;
 	}
 }
@@ -73,7 +75,7 @@ entry: add
 source: {host: add.c}
 reference: {host: reference.c}
 params:
-  MODE: {values: [good, crash, divide, aborts, exits, hangs, overrun, underrun, overread, flood, child, escaped, tampers, zeros, unwritten, stale, chatty, overflow_stack, nonsense, "1; touch pwned"], default: good}
+  MODE: {values: [good, crash, divide, aborts, exits, hangs, overrun, underrun, overread, flood, child, escaped, tampers, zeros, unwritten, stale, chatty, overflow_stack, scribbles, closes, nonsense, "1; touch pwned"], default: good}
   THREADS: {values: [1, 4096], default: 1}
 workloads:
   small: {N: 1000}
@@ -190,6 +192,8 @@ func TestEachMisbehaviourCostsOneTrial(t *testing.T) {
 		{"unwritten", objective.Fuzz, "wrong result", "1 of"},
 		{"stale", objective.Fuzz, "wrong result", ""},
 		{"overflow_stack", objective.Fuzz, "crashed", "SIGSEGV"},
+		{"scribbles", objective.Fuzz, "meddled with the worker's pipes", ""},
+		{"closes", objective.Fuzz, "exited", "bad file descriptor"},
 		{"nonsense", objective.Compile, "compile error", "nonsense"},
 		{`"1; touch pwned"`, objective.Compile, "compile error", ""},
 	} {

@@ -200,20 +200,17 @@ func (c *Client) receive(a answered) (response, [][]byte, error) {
 	case a.err == nil && a.reply.Fault == nil:
 		return response{}, nil, errors.New("worker: " + a.reply.Error)
 	}
-	// The pipe broke or the process announced its end: wait for that.
+	// The pipe broke or the process announced its end: it should be gone soon.
 	var report *signalReport
 	if a.err == nil {
 		report = a.reply.Fault
 	}
 	select {
 	case <-c.exited:
-	case <-time.After(c.command.KillGrace):
-		c.finish()
+		return response{}, nil, c.fail(faultOfExit(c.status, report, c.regions))
+	case <-time.After(time.Second):
+		return response{}, nil, c.fail(&Fault{Kind: Garbled})
 	}
-	if c.alive() {
-		return response{}, nil, c.fail(&Fault{Kind: Unkillable, Detail: "closed its pipe and did not die"})
-	}
-	return response{}, nil, c.fail(faultOfExit(c.status, report, c.regions))
 }
 
 // fail ends the worker and completes the fault.

@@ -27,6 +27,8 @@ const (
 	Unkillable FaultKind = "could not be killed"
 	// LeftChild: the kernel started a process and left it behind.
 	LeftChild FaultKind = "left a process behind"
+	// Garbled: the kernel wrote to the worker's own pipes, or closed them.
+	Garbled FaultKind = "meddled with the worker's pipes"
 	// InputModified: an input buffer is not what it was.
 	InputModified FaultKind = "modified an input"
 )

@@ -1,0 +1,81 @@
+package host_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/host"
+	"pawl/space"
+)
+
+// Every embedded kernel is right at its default, at both ends of its space and
+// at a few points between, on the whole matrix of its manifest.
+func TestEmbeddedKernelsAreRight(t *testing.T) {
+	for _, name := range kernels.Names() {
+		t.Run(name, func(t *testing.T) {
+			k, err := kernels.Load(name, kernels.Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := k.Space(k.Workloads[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := embeddedEvaluator(t, k, s)
+			for _, point := range somePoints(t, k, s, 3) {
+				prepared, err := e.Prepare(t.Context(), point)
+				if err != nil {
+					t.Fatal(err)
+				}
+				failure, err := e.Verify(t.Context(), prepared)
+				if err != nil || failure != nil {
+					t.Errorf("%s: %v, %v", point, failure, err)
+				}
+			}
+		})
+	}
+}
+
+func embeddedEvaluator(t *testing.T, k *kernels.Kernel, s *space.Space) *objective.Evaluator {
+	t.Helper()
+	toolchain, err := host.FindToolchain(t.Context(), os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := cache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend, err := host.New(t.Context(), k, s, host.Options{Cache: compiled, Toolchain: toolchain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := objective.NewEvaluator(k, k.Workloads[0], backend, objective.Options{})
+	t.Cleanup(e.Close)
+	return e
+}
+
+// somePoints returns the default, the first and the last feasible point, and a
+// few from between, the same every time.
+func somePoints(t *testing.T, k *kernels.Kernel, s *space.Space, between int) []space.Point {
+	t.Helper()
+	all, err := s.Pool(space.PoolOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := host.NewLimits(k, s, 2)
+	pool, err := all.Filter(func(p space.Point) bool { return limits.Preflight(p) == nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := []space.Point{s.Default(), pool.Point(0), pool.Point(pool.Len() - 1)}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range between {
+		points = append(points, pool.Point(rng.IntN(pool.Len())))
+	}
+	return points
+}
