@@ -24,6 +24,9 @@ type Options struct {
 	// Target ends the search once a point is this many times as fast as the
 	// default, such as 1.1; 0 means no target.
 	Target float64
+	// First are points to try right after the default: what earlier studies
+	// found good. Those that the pool lacks are passed over. See Transfer.
+	First []space.Point
 	// Ahead is the number of trials that are asked and not yet told: the depth
 	// of the compile-ahead pipeline. Zero means 8. It does not depend on the
 	// machine, so that the same seed asks for the same points everywhere.
@@ -145,7 +148,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	if err != nil {
 		return Result{}, err
 	}
-	s, err := newStudy(pool, sampler, options.Seed, recorder)
+	s, err := newStudy(pool, sampler, options.Seed, options.First, recorder)
 	if err != nil {
 		return Result{}, err
 	}

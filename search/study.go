@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/c-bata/goptuna"
 
@@ -12,18 +13,18 @@ import (
 
 // study asks and tells: the small face of a goptuna study.
 type study struct {
-	pool         *space.Pool
-	view         *View
-	goptuna      *goptuna.Study
-	relative     *relativeSampler
-	recorder     Recorder
-	trials       []Trial
-	defaultIndex int
-	leader       int            // number of the fastest told trial, -1 for none
-	measured     map[string]int // trials that ran, by the digest of their machine code
+	pool     *space.Pool
+	view     *View
+	goptuna  *goptuna.Study
+	relative *relativeSampler
+	recorder Recorder
+	trials   []Trial
+	first    []int          // positions to try before the sampler is asked
+	leader   int            // number of the fastest told trial, -1 for none
+	measured map[string]int // trials that ran, by the digest of their machine code
 }
 
-func newStudy(pool *space.Pool, sampler Sampler, seed uint64, recorder Recorder) (*study, error) {
+func newStudy(pool *space.Pool, sampler Sampler, seed uint64, first []space.Point, recorder Recorder) (*study, error) {
 	view := NewView(pool)
 	relative := &relativeSampler{sampler: sampler, view: view, seed: seed}
 	inner, err := goptuna.CreateStudy("pawl",
@@ -40,10 +41,16 @@ func newStudy(pool *space.Pool, sampler Sampler, seed uint64, recorder Recorder)
 	if err != nil {
 		return nil, fmt.Errorf("creating the study: %w", err)
 	}
-	return &study{
+	s := &study{
 		pool: pool, view: view, goptuna: inner, relative: relative, recorder: recorder,
-		defaultIndex: index, leader: -1, measured: map[string]int{},
-	}, nil
+		first: []int{index}, leader: -1, measured: map[string]int{},
+	}
+	for _, point := range first {
+		if index, err := pool.Index(point); err == nil && !slices.Contains(s.first, index) {
+			s.first = append(s.first, index)
+		}
+	}
+	return s, nil
 }
 
 // distributions describes the space to goptuna.
@@ -66,11 +73,12 @@ func choices(p space.Param) []string {
 // exhausted reports whether every point was asked.
 func (s *study) exhausted() bool { return s.view.FreeCount() == 0 }
 
-// ask proposes the next trial and records it. The first is the default.
+// ask proposes the next trial and records it. The default comes first, then
+// what earlier studies found good, then what the sampler chooses.
 func (s *study) ask() (Trial, error) {
 	var forced *int
-	if len(s.trials) == 0 {
-		forced = &s.defaultIndex
+	if n := len(s.trials); n < len(s.first) {
+		forced = &s.first[n]
 	}
 	trial, err := s.propose(forced)
 	if err != nil {

@@ -62,6 +62,9 @@ var migrations = []string{
 		binary  TEXT NOT NULL DEFAULT '',
 		PRIMARY KEY (study, phase, number, point)
 	) WITHOUT ROWID;`,
+	// The points that a study took over from earlier ones: a resumed study must
+	// begin as it began.
+	`ALTER TABLE studies ADD COLUMN first TEXT NOT NULL DEFAULT '[]'`,
 }
 
 // migrate brings the database to the newest version this program knows.

@@ -2,6 +2,7 @@ package studies
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -75,7 +76,7 @@ func exampleStudy() Study {
 			Params:      []ParamFacts{{Name: "A", Values: []string{"1", "2"}, Default: "2", Ordered: true}, {Name: "W", Values: []string{"x", `"a b"`}, Default: "x"}},
 			Constraints: []string{"A > 0"}, Product: 4, Valid: 4,
 		},
-		Work: Work{Flops: 2}, Environment: objective.Environment{Device: "d", Cores: 2}, Command: "pawl tune ./k",
+		Work: Work{Flops: 2}, Environment: objective.Environment{Device: "d", Cores: 2}, First: []space.Point{examplePoint(3)}, Command: "pawl tune ./k",
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 }
@@ -184,6 +185,36 @@ func TestTheRecorderRefusesLies(t *testing.T) {
 	}
 	if err := recorder.Told(trial); err == nil {
 		t.Error("told twice")
+	}
+}
+
+// A database of the first version gains what later versions added, and keeps
+// what it had.
+func TestOlderDatabaseIsMigrated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "studies.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{migrations[0], "PRAGMA user_version = 1", `INSERT INTO studies
+		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created)
+		VALUES ('old', '', '', '', '', '', 1, '', '', '{}', '{}', '{}', '', '2026-01-02T03:04:05Z')`} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.Close()
+	store, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	study, err := store.Study(t.Context(), 1)
+	if err != nil || study.Kernel != "old" || study.First != nil {
+		t.Errorf("%+v, %v", study, err)
+	}
+	if version, err := store.version(t.Context()); err != nil || version != len(migrations) {
+		t.Errorf("version %d, %v", version, err)
 	}
 }
 

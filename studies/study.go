@@ -30,6 +30,8 @@ type Study struct {
 	Space       SpaceFacts            `json:"space"`
 	Work        Work                  `json:"work"`
 	Environment objective.Environment `json:"environment"`
+	// First are the points taken over from earlier studies.
+	First []space.Point `json:"first,omitempty"`
 	// Command reproduces the study.
 	Command string        `json:"command"`
 	Created time.Time     `json:"created"`
@@ -110,16 +112,16 @@ func (f SpaceFacts) Open() (*space.Space, error) {
 
 // Create adds a study and returns its number.
 func (s *Store) Create(ctx context.Context, study Study) (int64, error) {
-	facts, err := encode(study.Space, study.Work)
+	facts, err := encode(study.Space, study.Work, append([]space.Point{}, study.First...))
 	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
 	result, err := s.db.ExecContext(ctx, `INSERT INTO studies
-		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created)
-		VALUES (`+placeholders(14)+`)`,
+		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created, first)
+		VALUES (`+placeholders(15)+`)`,
 		study.Kernel, study.Origin, study.Workload, study.Dims, study.Backend, study.Sampler, int64(study.Seed),
 		study.Fingerprint, study.Source, facts[0], facts[1], study.Environment.JSON(), study.Command,
-		study.Created.UTC().Format(time.RFC3339))
+		study.Created.UTC().Format(time.RFC3339), facts[2])
 	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
@@ -152,7 +154,7 @@ func (s *Store) Finish(ctx context.Context, id int64, ended search.Ending, elaps
 var ErrNoStudy = errors.New("no such study")
 
 const studyColumns = `id, kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work,
-	environment, command, created, ended, elapsed_ns`
+	environment, command, created, ended, elapsed_ns, first`
 
 // Study returns one study's head.
 func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
@@ -185,9 +187,9 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 func scanStudy(scan func(...any) error) (Study, error) {
 	var study Study
 	var seed, elapsed int64
-	var spaceText, workText, environment, created, ended string
+	var spaceText, workText, environment, created, ended, first string
 	err := scan(&study.ID, &study.Kernel, &study.Origin, &study.Workload, &study.Dims, &study.Backend, &study.Sampler,
-		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed)
+		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed, &first)
 	if err != nil {
 		return study, fmt.Errorf("reading a study: %w", err)
 	}
@@ -195,10 +197,13 @@ func scanStudy(scan func(...any) error) (Study, error) {
 	for _, part := range []struct {
 		text   string
 		target any
-	}{{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}} {
+	}{{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}, {first, &study.First}} {
 		if err := json.Unmarshal([]byte(part.text), part.target); err != nil {
 			return study, fmt.Errorf("reading study %d: %w", study.ID, err)
 		}
+	}
+	if len(study.First) == 0 {
+		study.First = nil
 	}
 	if study.Created, err = time.Parse(time.RFC3339, created); err != nil {
 		return study, fmt.Errorf("reading study %d: %w", study.ID, err)

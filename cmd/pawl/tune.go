@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/search"
+	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -41,6 +42,7 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.StringFlag{Name: "target", DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
 			&cli.StringFlag{Name: "sampler", Value: search.DefaultSampler, Usage: "how points are chosen: " + strings.Join(search.SamplerNames(), ", ")},
 			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
+			&cli.BoolFlag{Name: "cold", DisableDefaultText: true, Usage: "learn nothing from earlier studies of the kernel"},
 			&cli.IntFlag{Name: "lanes", DefaultText: "one per core", Usage: "how many compilers run at once"},
 			&cli.IntFlag{Name: "finalists", Value: 5, Usage: "how many points are confirmed"},
 			&cli.IntFlag{Name: "rounds", Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
@@ -135,6 +137,7 @@ func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subje
 		return studies.Study{}, search.Past{}, nil, err
 	}
 	study := describeStudy(c, s)
+	var err error
 	if c.Bool("resume") {
 		earlier, found, err := findStudy(c, store, study)
 		if err != nil {
@@ -147,6 +150,9 @@ func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subje
 		}
 	}
 	if study.ID == 0 {
+		if study.First, err = firstPoints(c, env, store, s, study); err != nil {
+			return fail(err)
+		}
 		id, err := store.Create(c.Context, study)
 		if err != nil {
 			return fail(err)
@@ -166,6 +172,37 @@ func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subje
 	return study, past, unlock, nil
 }
 
+// earlierStudies is how many earlier studies of a kernel a new one learns from.
+const earlierStudies = 3
+
+// firstPoints returns what the latest studies of the same kernel recommend: of
+// another workload, another device, or other sources.
+func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subject, study studies.Study) ([]space.Point, error) {
+	if c.Bool("cold") {
+		return nil, nil
+	}
+	all, err := store.List(c.Context)
+	if err != nil {
+		return nil, err
+	}
+	var earlier [][]search.Trial
+	for _, other := range all {
+		if other.Kernel != study.Kernel || other.Backend != study.Backend || len(earlier) == earlierStudies {
+			continue
+		}
+		past, err := store.Past(c.Context, other.ID)
+		if err != nil {
+			return nil, err
+		}
+		earlier = append(earlier, past.Trials)
+	}
+	points := search.Transfer(s.pool, earlier...)
+	if len(points) > 0 {
+		fmt.Fprintf(env.stderr, "beginning with %d points that earlier studies found good (--cold forgets them)\n", len(points))
+	}
+	return points, nil
+}
+
 // describeStudy returns the head of a new study.
 func describeStudy(c *cli.Context, s *subject) studies.Study {
 	study := s.head
@@ -181,6 +218,9 @@ func describeStudy(c *cli.Context, s *subject) studies.Study {
 	}
 	if budget > 0 {
 		words = append(words, "--budget "+budget.String())
+	}
+	if c.Bool("cold") {
+		words = append(words, "--cold")
 	}
 	if target := c.String("target"); target != "" {
 		words = append(words, "--target "+target)
@@ -227,7 +267,7 @@ func runSearch(c *cli.Context, env environment, store *studies.Store, s *subject
 		return false, err
 	}
 	result, err := search.Run(ctx, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
-		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Lanes: c.Int("lanes"),
+		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, First: study.First, Lanes: c.Int("lanes"),
 		Finalists: c.Int("finalists"), Rounds: c.Int("rounds"), Stop: stop, Observe: display.update,
 	})
 	display.finish()

@@ -213,6 +213,9 @@ func (m *markdown) background(s *Summary) {
 	m.line("## How this was found")
 	m.line("")
 	m.line("- Study %d, %s, sampler %s, seed %d; the search ended because: %s.", s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), s.Study.Sampler, s.Study.Seed, endedText(s))
+	if n := len(s.Study.First); n > 0 {
+		m.line("- It began with %d points that earlier studies of this kernel found good.", n)
+	}
 	m.line("- %d trials in %s: %d measured, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
 		f.Asked, seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same, f.CacheHits)
 	m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", seconds(f.Compiling), seconds(f.Checking), seconds(f.Measuring))
