@@ -2,7 +2,6 @@ package objective
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"strings"
@@ -84,21 +83,18 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	s, err := e.reserve(ctx, p.Point)
-	if err != nil {
-		return outcome, err
-	}
-	defer s.close()
-
-	start := time.Now()
-	outcome.Failure, err = e.checkQuickly(ctx, s, p)
-	outcome.Spent.Check = time.Since(start)
-	if err != nil || outcome.Failure != nil {
-		return outcome, err
-	}
-	start = time.Now()
-	outcome.Failure, err = e.bench(ctx, s, rival, &outcome)
-	outcome.Spent.Measure = time.Since(start)
+	err := e.onDevice(ctx, p.Point, func(s *session) (err error) {
+		start := time.Now()
+		outcome.Failure, err = e.checkQuickly(ctx, s, p)
+		outcome.Spent.Check = time.Since(start)
+		if err != nil || outcome.Failure != nil {
+			return err
+		}
+		start = time.Now()
+		outcome.Failure, err = e.bench(ctx, s, rival, &outcome)
+		outcome.Spent.Measure = time.Since(start)
+		return err
+	})
 	return outcome, err
 }
 
@@ -115,35 +111,20 @@ func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*
 }
 
 // Verify runs the full matrix on a point.
-func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
+func (e *Evaluator) Verify(ctx context.Context, p Prepared) (failure *Failure, err error) {
 	if p.Failure != nil {
 		return p.Failure, nil
 	}
-	s, err := e.reserve(ctx, p.Point)
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
-	for i, shape := range Matrix(e.kernel, e.workload) {
-		c := Case{Dims: shape, Seed: e.options.Seed + uint64(i)}
-		if failure, err := e.check(ctx, s, p, c, worker.Guarded); failure != nil || err != nil {
-			return failure, err
+	err = e.onDevice(ctx, p.Point, func(s *session) (err error) {
+		for i, shape := range Matrix(e.kernel, e.workload) {
+			c := Case{Dims: shape, Seed: e.options.Seed + uint64(i)}
+			if failure, err = e.check(ctx, s, p, c, worker.Guarded); failure != nil || err != nil {
+				return err
+			}
 		}
-	}
-	return nil, nil
-}
-
-// CheckCase checks a point on one case.
-func (e *Evaluator) CheckCase(ctx context.Context, p Prepared, c Case) (*Failure, error) {
-	if p.Failure != nil {
-		return p.Failure, nil
-	}
-	s, err := e.reserve(ctx, p.Point)
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
-	return e.check(ctx, s, p, c, worker.Guarded)
+		return nil
+	})
+	return failure, err
 }
 
 // Sample takes a fixed number of samples in a fresh process, for comparing
@@ -153,20 +134,18 @@ func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcom
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	s, err := e.reserve(ctx, p.Point)
-	if err != nil {
-		return outcome, err
-	}
-	defer s.close()
-	outcome.Failure, err = e.check(ctx, s, p, e.workloadCase(), worker.Aligned)
-	if err != nil || outcome.Failure != nil {
-		return outcome, err
-	}
-	timing, fault, err := s.time(ctx, worker.Time{Samples: samples})
-	if fault != nil {
-		outcome.Failure = faultFailure(Bench, fault)
-	}
-	outcome.Samples, outcome.Batch = timing.Samples, timing.Batch
+	err := e.onDevice(ctx, p.Point, func(s *session) (err error) {
+		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase(), worker.Aligned)
+		if err != nil || outcome.Failure != nil {
+			return err
+		}
+		timing, fault, err := s.time(ctx, worker.Time{Samples: samples})
+		if fault != nil {
+			outcome.Failure = faultFailure(Bench, fault)
+		}
+		outcome.Samples, outcome.Batch = timing.Samples, timing.Batch
+		return err
+	})
 	return outcome, err
 }
 
@@ -249,64 +228,21 @@ func (e *Evaluator) seedOf(point space.Point) uint64 {
 	return hash.Sum64()
 }
 
-// reserve takes the device for a point and starts a worker on it.
-func (e *Evaluator) reserve(ctx context.Context, point space.Point) (*session, error) {
+// onDevice runs something in a fresh worker, with the device reserved for the
+// point.
+func (e *Evaluator) onDevice(ctx context.Context, point space.Point, do func(*session) error) error {
 	if err := e.oracle.ready(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	release, err := e.backend.Reserve(ctx, point)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	defer release()
 	client, err := worker.Start(e.backend.Worker())
 	if err != nil {
-		release()
-		return nil, err
+		return err
 	}
-	return &session{client: client, allowed: e.options.RunTimeout, release: release}, nil
-}
-
-// session is a worker process on a reserved device, for one point, with the
-// time allowed per call.
-// It separates what the kernel did (a fault) from what broke (an error).
-type session struct {
-	client  *worker.Client
-	allowed time.Duration
-	release func()
-}
-
-func (s *session) close() {
-	s.client.Close()
-	s.release()
-}
-
-func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, error) {
-	ctx, cancel := worker.Allow(ctx, s.allowed)
-	defer cancel()
-	return split(s.client.Load(ctx, load))
-}
-
-func (s *session) run(ctx context.Context) (worker.Result, *worker.Fault, error) {
-	ctx, cancel := worker.Allow(ctx, s.allowed)
-	defer cancel()
-	result, err := s.client.Run(ctx)
-	fault, err := split(err)
-	return result, fault, err
-}
-
-func (s *session) time(ctx context.Context, t worker.Time) (worker.Timing, *worker.Fault, error) {
-	// A chunk of samples is many runs; none of them was slow in the check.
-	ctx, cancel := worker.Allow(ctx, s.allowed*time.Duration(t.Samples+1))
-	defer cancel()
-	timing, err := s.client.Time(ctx, t)
-	fault, err := split(err)
-	return timing, fault, err
-}
-
-func split(err error) (*worker.Fault, error) {
-	var fault *worker.Fault
-	if errors.As(err, &fault) {
-		return fault, nil
-	}
-	return nil, err
+	defer client.Close()
+	return do(&session{client: client, allowed: e.options.RunTimeout})
 }

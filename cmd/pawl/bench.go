@@ -53,24 +53,15 @@ func benchmark(c *cli.Context, env environment) error {
 	if c.Int("rounds") < 1 || c.Int("samples") < 1 {
 		return usagef("--rounds and --samples must be at least 1")
 	}
-	t, err := openTarget(c)
-	if err != nil {
-		return err
-	}
-	point, err := t.point(c)
-	if err != nil {
-		return err
-	}
-	b, err := t.openBench(c.Context, c, env)
+	b, prepared, err := openPoint(c, env)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	prepared, err := b.evaluator.Prepare(c.Context, point)
-	if err != nil {
-		return err
+	result := benchReport{
+		Kernel: b.kernel.Name, Workload: b.workload.Name, Point: prepared.Point,
+		Environment: b.backend.Environment(), Measured: time.Now().UTC(),
 	}
-	result := benchReport{Kernel: t.kernel.Name, Workload: t.workload.Name, Point: point, Environment: b.backend.Environment(), Measured: time.Now().UTC()}
 	failure, err := b.evaluator.Verify(c.Context, prepared)
 	for round := 0; round < c.Int("rounds") && failure == nil && err == nil; round++ {
 		var outcome objective.Outcome
@@ -83,7 +74,7 @@ func benchmark(c *cli.Context, env environment) error {
 		return err
 	}
 	if failure != nil {
-		fmt.Fprintf(env.stdout, "%s at %s: %s\n", t.kernel.Name, point, failure)
+		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, failure)
 		return answer(exitNo)
 	}
 	return result.conclude(c, env)

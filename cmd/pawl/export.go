@@ -10,12 +10,7 @@ import (
 
 // exportStudy prints a study as a record.
 func exportStudy(c *cli.Context, env environment) error {
-	store, study, err := openStudy(c, env)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	past, err := store.Past(c.Context, study.ID)
+	study, past, err := openPast(c, env)
 	if err != nil {
 		return err
 	}

@@ -33,29 +33,16 @@ type fuzzReport struct {
 }
 
 func fuzz(c *cli.Context, env environment) error {
-	t, err := openTarget(c)
-	if err != nil {
-		return err
-	}
-	point, err := t.point(c)
-	if err != nil {
-		return err
-	}
-	matrix := objective.Matrix(t.kernel, t.workload)
-	if len(t.kernel.Fuzz) == 0 {
-		fmt.Fprintf(env.stderr, "pawl: the manifest of %s has no fuzz matrix: nothing to test\n", t.kernel.Name)
-		return answer(exitNothing)
-	}
-	b, err := t.openBench(c.Context, c, env)
+	b, prepared, err := openPoint(c, env)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	prepared, err := b.evaluator.Prepare(c.Context, point)
-	if err != nil {
-		return err
+	if len(b.kernel.Fuzz) == 0 {
+		fmt.Fprintf(env.stderr, "pawl: the manifest of %s has no fuzz matrix: nothing to test\n", b.kernel.Name)
+		return answer(exitNothing)
 	}
-	result := fuzzReport{Kernel: t.kernel.Name, Point: point, Cases: len(matrix)}
+	result := fuzzReport{Kernel: b.kernel.Name, Point: prepared.Point, Cases: len(objective.Matrix(b.kernel, b.workload))}
 	if result.Failure, err = b.evaluator.Verify(c.Context, prepared); err != nil {
 		return err
 	}
@@ -64,9 +51,9 @@ func fuzz(c *cli.Context, env environment) error {
 			return err
 		}
 	} else if result.Failure == nil {
-		fmt.Fprintf(env.stdout, "%s at %s: all %d cases right\n", result.Kernel, point, result.Cases)
+		fmt.Fprintf(env.stdout, "%s at %s: all %d cases right\n", result.Kernel, result.Point, result.Cases)
 	} else {
-		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, point, result.Failure)
+		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, result.Failure)
 	}
 	switch {
 	case result.Failure == nil:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/search"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -60,6 +61,17 @@ func openStudy(c *cli.Context, env environment) (*studies.Store, studies.Study, 
 		return nil, studies.Study{}, err
 	}
 	return store, study, nil
+}
+
+// openPast reads the study that the command line names, or the last one.
+func openPast(c *cli.Context, env environment) (studies.Study, search.Past, error) {
+	store, study, err := openStudy(c, env)
+	if err != nil {
+		return studies.Study{}, search.Past{}, err
+	}
+	defer store.Close()
+	past, err := store.Past(c.Context, study.ID)
+	return study, past, err
 }
 
 // studyNumber returns the number on the command line, 0 for none.

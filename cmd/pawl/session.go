@@ -143,6 +143,29 @@ func (t *target) openBench(ctx context.Context, c *cli.Context, env environment)
 	return &bench{t, backend, evaluator}, nil
 }
 
+// openPoint prepares the point that the command line names, for commands about
+// a single one.
+func openPoint(c *cli.Context, env environment) (*bench, objective.Prepared, error) {
+	t, err := openTarget(c)
+	if err != nil {
+		return nil, objective.Prepared{}, err
+	}
+	point, err := t.point(c)
+	if err != nil {
+		return nil, objective.Prepared{}, err
+	}
+	b, err := t.openBench(c.Context, c, env)
+	if err != nil {
+		return nil, objective.Prepared{}, err
+	}
+	prepared, err := b.evaluator.Prepare(c.Context, point)
+	if err != nil {
+		b.close()
+		return nil, objective.Prepared{}, err
+	}
+	return b, prepared, nil
+}
+
 func defaultCache() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {

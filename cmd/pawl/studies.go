@@ -104,12 +104,7 @@ func listStudies(c *cli.Context, env environment) error {
 }
 
 func showStudy(c *cli.Context, env environment) error {
-	store, study, err := openStudy(c, env)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	past, err := store.Past(c.Context, study.ID)
+	study, past, err := openPast(c, env)
 	if err != nil {
 		return err
 	}

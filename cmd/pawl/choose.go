@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies"
+)
+
+// chooseStudy finds the study to resume, or creates one, and locks it.
+func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subject) (studies.Study, search.Past, func(), error) {
+	fail := func(err error) (studies.Study, search.Past, func(), error) {
+		return studies.Study{}, search.Past{}, nil, err
+	}
+	study := describeStudy(c, s)
+	var err error
+	if c.Bool("resume") {
+		earlier, found, err := findStudy(c, store, study)
+		if err != nil {
+			return fail(err)
+		}
+		if found {
+			study = earlier
+		} else {
+			fmt.Fprintln(env.stderr, "pawl: there is no study of this kernel, workload and sources to resume: starting a new one")
+		}
+	}
+	if study.ID == 0 {
+		if study.First, err = firstPoints(c, env, store, s, study); err != nil {
+			return fail(err)
+		}
+		id, err := store.Create(c.Context, study)
+		if err != nil {
+			return fail(err)
+		}
+		study.ID = id
+	}
+	unlock, err := store.Lock(study.ID)
+	if err != nil {
+		return fail(err)
+	}
+	// Read only under the lock: another process may have been writing.
+	past, err := store.Past(c.Context, study.ID)
+	if err != nil {
+		unlock()
+		return fail(err)
+	}
+	return study, past, unlock, nil
+}
+
+// earlierStudies is how many earlier studies of a kernel a new one learns from.
+const earlierStudies = 3
+
+// firstPoints returns what the latest studies of the same kernel recommend: of
+// another workload, another device, or other sources.
+func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subject, study studies.Study) ([]space.Point, error) {
+	if c.Bool("cold") {
+		return nil, nil
+	}
+	all, err := store.List(c.Context)
+	if err != nil {
+		return nil, err
+	}
+	var earlier [][]search.Trial
+	for _, other := range all {
+		if other.Kernel != study.Kernel || other.Backend != study.Backend || len(earlier) == earlierStudies {
+			continue
+		}
+		past, err := store.Past(c.Context, other.ID)
+		if err != nil {
+			return nil, err
+		}
+		earlier = append(earlier, past.Trials)
+	}
+	points := search.Transfer(s.pool, earlier...)
+	if len(points) > 0 {
+		fmt.Fprintf(env.stderr, "beginning with %d points that earlier studies found good (--cold forgets them)\n", len(points))
+	}
+	return points, nil
+}
+
+// describeStudy returns the head of a new study.
+func describeStudy(c *cli.Context, s *subject) studies.Study {
+	study := s.head
+	study.Sampler, study.Seed = c.String("sampler"), c.Uint64("seed")
+	study.Fingerprint = s.pool.Space().Fingerprint()
+	study.Space = s.space
+	study.Environment.Pawl = version()
+	study.Created = time.Now()
+	words := []string{"pawl tune", s.commandLine, "--sampler " + study.Sampler, fmt.Sprintf("--seed %d", study.Seed)}
+	trials, budget := limits(c)
+	if trials > 0 {
+		words = append(words, fmt.Sprintf("--trials %d", trials))
+	}
+	if budget > 0 {
+		words = append(words, "--budget "+budget.String())
+	}
+	if c.Bool("cold") {
+		words = append(words, "--cold")
+	}
+	if target := c.String("target"); target != "" {
+		words = append(words, "--target "+target)
+	}
+	study.Command = strings.Join(words, " ")
+	return study
+}
+
+// findStudy returns the newest study that asks the same question. What the
+// command line sets explicitly must agree as well.
+func findStudy(c *cli.Context, store *studies.Store, like studies.Study) (studies.Study, bool, error) {
+	all, err := store.List(c.Context)
+	if err != nil {
+		return studies.Study{}, false, err
+	}
+	for _, s := range all {
+		same := s.Kernel == like.Kernel && s.Workload == like.Workload && s.Backend == like.Backend &&
+			s.Fingerprint == like.Fingerprint && s.Source == like.Source && s.Environment.Device == like.Environment.Device &&
+			(!c.IsSet("sampler") || s.Sampler == like.Sampler) && (!c.IsSet("seed") || s.Seed == like.Seed)
+		if same {
+			return s, true, nil
+		}
+	}
+	return studies.Study{}, false, nil
+}

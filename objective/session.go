@@ -1,0 +1,47 @@
+package objective
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pawl/objective/worker"
+)
+
+// session is a worker process with the time allowed per call.
+// It separates what the kernel did (a fault) from what broke (an error).
+type session struct {
+	client  *worker.Client
+	allowed time.Duration
+}
+
+func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.allowed)
+	defer cancel()
+	return split(s.client.Load(ctx, load))
+}
+
+func (s *session) run(ctx context.Context) (worker.Result, *worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.allowed)
+	defer cancel()
+	result, err := s.client.Run(ctx)
+	fault, err := split(err)
+	return result, fault, err
+}
+
+func (s *session) time(ctx context.Context, t worker.Time) (worker.Timing, *worker.Fault, error) {
+	// A chunk of samples is many runs; none of them was slow in the check.
+	ctx, cancel := worker.Allow(ctx, s.allowed*time.Duration(t.Samples+1))
+	defer cancel()
+	timing, err := s.client.Time(ctx, t)
+	fault, err := split(err)
+	return timing, fault, err
+}
+
+func split(err error) (*worker.Fault, error) {
+	var fault *worker.Fault
+	if errors.As(err, &fault) {
+		return fault, nil
+	}
+	return nil, err
+}
