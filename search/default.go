@@ -1,4 +1,4 @@
 package search
 
 // DefaultSampler is the sampler that is used when nobody names one.
-const DefaultSampler = "tpe"
+const DefaultSampler = "auto"

@@ -24,6 +24,9 @@ type Options struct {
 	// Target ends the search once a point is this many times as fast as the
 	// default, such as 1.1; 0 means no target.
 	Target float64
+	// Regret ends the search once at most this share of the best time is left to
+	// gain, such as 0.01, 90 % sure; 0 means never. See EstimateRegret.
+	Regret float64
 	// First are points to try right after the default: what earlier studies
 	// found good. Those that the pool lacks are passed over. See Transfer.
 	First []space.Point
@@ -83,6 +86,9 @@ type Past struct {
 type Result struct {
 	Trials []Trial
 	Rounds []Round
+	// Regret estimates what the search has left behind; nil when too little is
+	// known.
+	Regret *Regret
 	// Ended says why the search asked for no more.
 	Ended   Ending
 	Elapsed time.Duration
@@ -97,6 +103,7 @@ const (
 	BudgetSpent Ending = "time budget spent"
 	UsedUp      Ending = "every valid point was tried"
 	TargetMet   Ending = "the target was met"
+	LittleLeft  Ending = "little is left to gain"
 	Stopped     Ending = "stopped by the user"
 )
 
@@ -170,7 +177,11 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 }
 
 func (e *engine) result() Result {
-	return Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed()}
+	r := Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed()}
+	if regret, known := EstimateRegret(e.study.view, e.options.Seed); known {
+		r.Regret = &regret
+	}
+	return r
 }
 
 func (e *engine) elapsed() time.Duration { return e.past.Elapsed + time.Since(e.started) }
@@ -193,7 +204,7 @@ func (e *engine) search(ctx context.Context) error {
 			return err
 		}
 		e.observe(SearchPhase, nil)
-		if abandon := e.ended == Stopped || e.ended == BudgetSpent || e.ended == TargetMet; abandon || len(e.flight) == 0 {
+		if abandon := e.ended == Stopped || e.ended == BudgetSpent || e.ended == TargetMet || e.ended == LittleLeft; abandon || len(e.flight) == 0 {
 			return nil
 		}
 		if err := e.completeOldest(ctx); err != nil {
@@ -230,10 +241,25 @@ func (e *engine) reasonToEnd() Ending {
 		return UsedUp
 	case e.targetMet():
 		return TargetMet
+	case e.littleLeft():
+		return LittleLeft
 	case e.options.Budget > 0 && e.elapsed() >= searchTime(e.options.Budget):
 		return BudgetSpent
 	}
 	return ""
+}
+
+// regretEvery is how many told trials lie between two estimates of the regret:
+// one costs as much as several asks.
+const regretEvery = 10
+
+// littleLeft reports whether the rest of the space is not worth the time.
+func (e *engine) littleLeft() bool {
+	if told := len(e.study.view.Observations); e.options.Regret == 0 || told == 0 || told%regretEvery != 0 {
+		return false
+	}
+	regret, known := EstimateRegret(e.study.view, e.options.Seed)
+	return known && regret.Left <= e.options.Regret
 }
 
 // targetMet compares the best trial with the default, the first one.

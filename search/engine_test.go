@@ -137,10 +137,19 @@ func TestSameSeedSameTrialsWhateverTheLanes(t *testing.T) {
 // An interruption after any number of recorded steps, also between an ask and
 // its tell, leads to the same study in the end.
 func TestResumeEndsAsIfUndisturbed(t *testing.T) {
+	for _, test := range []struct {
+		sampler string
+		every   int // looks at every such number of told trials: models take time
+	}{{"tpe", 1}, {search.DefaultSampler, 13}} {
+		t.Run(test.sampler, func(t *testing.T) { resumeEverywhere(t, test.sampler, test.every) })
+	}
+}
+
+func resumeEverywhere(t *testing.T, sampler string, every int) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "tpe", Seed: 9, Trials: 40, Rounds: 3}
+	options := search.Options{Sampler: sampler, Seed: 9, Trials: 40, Rounds: 3}
 	undisturbed, _ := runStudy(t, s, search.Past{}, options)
-	for told := range 41 {
+	for told := 0; told <= 40; told += every {
 		for pending := range 9 {
 			// The pipeline is filled before the first tell and again after
 			// each, so an interruption finds seven or eight in flight, or all

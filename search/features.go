@@ -91,3 +91,55 @@ func unevenness(ascending []float64) float64 {
 	}
 	return sum
 }
+
+// profiles multiplies tables over the axes: what a candidate has to do with each
+// of a list of points. Candidates that come in the order of the pool share their
+// first values with the one before, and with them partial products, which makes
+// most axes free.
+type profiles struct {
+	// columns[j][v][i] is the entry of axis j for value v and point i.
+	columns  [][][]float64
+	products [][]float64 // up to axis j
+	last     []uint16
+	ready    int // the number of axes whose products are those of last
+}
+
+// newProfiles takes tables[j][u][v] for a candidate's value u and a point's v.
+func newProfiles(tables [][][]float64, points [][]uint16) *profiles {
+	p := &profiles{last: make([]uint16, len(tables))}
+	for j, table := range tables {
+		columns := make([][]float64, len(table))
+		for u := range columns {
+			columns[u] = make([]float64, len(points))
+			for i, point := range points {
+				columns[u][i] = table[u][point[j]]
+			}
+		}
+		p.columns = append(p.columns, columns)
+		p.products = append(p.products, make([]float64, len(points)))
+	}
+	return p
+}
+
+// at returns one product per point. They are overwritten by the next call.
+func (p *profiles) at(values []uint16) []float64 {
+	shared := 0
+	for shared < p.ready && p.last[shared] == values[shared] {
+		shared++
+	}
+	for j := shared; j < len(values); j++ {
+		column := p.columns[j][values[j]]
+		products := p.products[j][:len(column)]
+		if j == 0 {
+			copy(products, column)
+			continue
+		}
+		before := p.products[j-1][:len(column)]
+		for i, factor := range column {
+			products[i] = before[i] * factor
+		}
+	}
+	copy(p.last, values)
+	p.ready = len(values)
+	return p.products[len(values)-1]
+}

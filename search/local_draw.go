@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -36,26 +35,6 @@ func freeSubset(view *View, limit int, rng *rand.Rand) []int {
 	}
 	slices.Sort(subset)
 	return subset
-}
-
-// topScored returns the n points with the largest score, best first.
-func topScored(points []int, n int, score func(int) float64) []int {
-	type scored struct {
-		index int
-		score float64
-	}
-	all := make([]scored, len(points))
-	for i, index := range points {
-		all[i] = scored{index, score(index)}
-	}
-	slices.SortFunc(all, func(a, b scored) int {
-		return cmp.Or(-cmp.Compare(a.score, b.score), cmp.Compare(a.index, b.index))
-	})
-	best := make([]int, min(n, len(all)))
-	for i := range best {
-		best[i] = all[i].index
-	}
-	return best
 }
 
 // spreadDraws is the number of random points of which spreadFree takes the one

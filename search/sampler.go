@@ -29,6 +29,10 @@ var samplers = []struct {
 	{"random", func(*space.Space) Sampler { return randomSampler{} }},
 	{"grid", func(*space.Space) Sampler { return gridSampler{} }},
 	{"tpe", newTPE},
+	{"gp", newGP},
+	{"forest", newForest},
+	{"evolve", newEvolve},
+	{"auto", newAuto},
 }
 
 // SamplerNames returns the names of the samplers.

@@ -34,6 +34,10 @@ const (
 	// largest good density, which is where the original algorithm draws its
 	// candidates from.
 	tpeCandidates = 2000
+	// tpeRatios bounds the products of candidates and bad observations: with
+	// very many observations fewer candidates do, because the good density is
+	// the sharper for them.
+	tpeRatios = 500_000
 	// tpePool bounds the points whose good density is computed.
 	tpePool = 50_000
 )
@@ -42,19 +46,26 @@ func newTPE(s *space.Space) Sampler { return &tpeSampler{axes: axesOf(s)} }
 
 func (t *tpeSampler) Next(view *View, rng *rand.Rand) int {
 	good, bad := split(view)
-	if len(view.Observations) < tpeStartup || len(good) == 0 {
+	if len(view.Observations) < tpeStartup || len(good) == 0 || len(t.axes) == 0 {
 		return spreadFree(view, t.axes, rng)
 	}
 	goodDensity := newParzen(view.Pool, t.axes, good)
 	badDensity := newParzen(view.Pool, t.axes, append(bad, view.Pending...))
 
 	candidates := freeSubset(view, tpePool, rng)
-	if len(candidates) > tpeCandidates {
-		candidates = topScored(candidates, tpeCandidates, goodDensity.at)
+	densities := goodDensity.all(candidates)
+	floor := 0.0
+	if most := min(tpeCandidates, tpeRatios/(len(bad)+1)); len(candidates) > most {
+		sorted := slices.Clone(densities)
+		slices.Sort(sorted)
+		floor = sorted[len(sorted)-max(most, 1)]
 	}
 	best, bestRatio := -1, math.Inf(-1)
-	for _, index := range candidates {
-		if ratio := goodDensity.at(index) / badDensity.at(index); ratio > bestRatio {
+	for i, index := range candidates {
+		if densities[i] < floor {
+			continue
+		}
+		if ratio := densities[i] / badDensity.at(index); ratio > bestRatio {
 			best, bestRatio = index, ratio
 		}
 	}
@@ -90,29 +101,37 @@ func split(view *View) (good, bad []int) {
 // parzen is a density over points relative to the uniform one: the mean of one
 // product kernel per observation and a prior that is 1 everywhere.
 type parzen struct {
-	pool *space.Pool
-	axes []axis
-	// factors[j][c][v] is what axis j multiplies the density of value v by when
-	// the observation has value c.
-	factors [][][]float64
-	rows    []space.Row
+	pool     *space.Pool
+	axes     []axis
+	profiles *profiles
+	values   []uint16 // scratch
 }
 
 func newParzen(pool *space.Pool, axes []axis, observations []int) *parzen {
-	p := &parzen{pool: pool, axes: axes}
-	for _, index := range observations {
-		p.rows = append(p.rows, pool.Row(index))
-	}
+	p := &parzen{pool: pool, axes: axes, values: make([]uint16, len(axes))}
+	var tables [][][]float64
 	for _, a := range axes {
-		p.factors = append(p.factors, kernelFactors(a, len(observations), len(axes)))
+		factors := kernelFactors(a, len(observations), len(axes))
+		tables = append(tables, square(a.values(), func(value, centre int) float64 { return factors[centre][value] }))
 	}
+	p.profiles = newProfiles(tables, valuesOfAll(axes, pool, observations))
 	return p
 }
 
-// kernelFactors tabulates one axis's kernel, divided by the uniform density.
+// all returns the densities of many points.
+func (p *parzen) all(points []int) []float64 {
+	densities := make([]float64, len(points))
+	for i, index := range points {
+		densities[i] = p.at(index)
+	}
+	return densities
+}
+
+// kernelFactors tabulates one axis's kernel, divided by the uniform density, by
+// the observation's value and then the point's.
 // An ordered axis has a Gaussian over its coordinates, normalised over the
 // values that exist; an unordered one keeps a part for its own value and gives
-// the rest to all alike (Aitchison and Aitken 1976).
+// the rest to all others alike (Aitchison and Aitken 1976).
 //
 // The width shrinks with the number of observations n as Scott's rule has it,
 // n^(-1/(axes+4)), and never below half a gap: between values there is nothing.
@@ -130,7 +149,6 @@ func kernelFactors(a axis, n, axes int) [][]float64 {
 				z := (a.coordinates[value] - a.coordinates[centre]) / width
 				density = math.Exp(-z * z / 2)
 			} else if value != centre {
-				// At shrink 1 every value weighs the same.
 				density = shrink * 0.5
 			}
 			factors[centre][value] = density
@@ -146,13 +164,13 @@ func kernelFactors(a axis, n, axes int) [][]float64 {
 // at returns the density of a point, relative to the uniform one.
 func (p *parzen) at(index int) float64 {
 	row := p.pool.Row(index)
+	for j, a := range p.axes {
+		p.values[j] = row[a.position]
+	}
+	products := p.profiles.at(p.values)
 	sum := 1.0 // the prior
-	for _, observed := range p.rows {
-		product := 1.0
-		for j, a := range p.axes {
-			product *= p.factors[j][observed[a.position]][row[a.position]]
-		}
+	for _, product := range products {
 		sum += product
 	}
-	return sum / float64(len(p.rows)+1)
+	return sum / float64(len(products)+1)
 }

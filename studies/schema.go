@@ -65,6 +65,8 @@ var migrations = []string{
 	// The points that a study took over from earlier ones: a resumed study must
 	// begin as it began.
 	`ALTER TABLE studies ADD COLUMN first TEXT NOT NULL DEFAULT '[]'`,
+	// What the search estimates to have left behind, as JSON; empty for nothing.
+	`ALTER TABLE studies ADD COLUMN regret TEXT NOT NULL DEFAULT ''`,
 }
 
 // migrate brings the database to the newest version this program knows.

@@ -98,10 +98,11 @@ func TestStudyRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := store.Finish(t.Context(), id, search.TrialsDone, 3*time.Second); err != nil {
+	result := search.Result{Ended: search.TrialsDone, Elapsed: 3 * time.Second, Regret: &search.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40}}
+	if err := store.Finish(t.Context(), id, result); err != nil {
 		t.Fatal(err)
 	}
-	want.ID, want.Ended, want.Elapsed = id, search.TrialsDone, 3*time.Second
+	want.ID, want.Ended, want.Elapsed, want.Regret = id, result.Ended, result.Elapsed, result.Regret
 	got, err := store.Study(t.Context(), id)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)

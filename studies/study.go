@@ -37,6 +37,8 @@ type Study struct {
 	Created time.Time     `json:"created"`
 	Ended   search.Ending `json:"ended"`
 	Elapsed time.Duration `json:"elapsed_ns"`
+	// Regret is what the search estimates to have left behind, nil if unknown.
+	Regret *search.Regret `json:"regret,omitempty"`
 }
 
 // SpaceFacts describes a space well enough to report on it later, without the
@@ -142,8 +144,17 @@ func encode(values ...any) ([]string, error) {
 }
 
 // Finish records how a run of a study ended.
-func (s *Store) Finish(ctx context.Context, id int64, ended search.Ending, elapsed time.Duration) error {
-	_, err := s.db.ExecContext(ctx, "UPDATE studies SET ended = ?, elapsed_ns = ? WHERE id = ?", string(ended), int64(elapsed), id)
+func (s *Store) Finish(ctx context.Context, id int64, result search.Result) error {
+	regret := ""
+	if result.Regret != nil {
+		text, err := encode(result.Regret)
+		if err != nil {
+			return fmt.Errorf("finishing study %d: %w", id, err)
+		}
+		regret = text[0]
+	}
+	_, err := s.db.ExecContext(ctx, "UPDATE studies SET ended = ?, elapsed_ns = ?, regret = ? WHERE id = ?",
+		string(result.Ended), int64(result.Elapsed), regret, id)
 	if err != nil {
 		return fmt.Errorf("finishing study %d: %w", id, err)
 	}
@@ -154,7 +165,7 @@ func (s *Store) Finish(ctx context.Context, id int64, ended search.Ending, elaps
 var ErrNoStudy = errors.New("no such study")
 
 const studyColumns = `id, kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work,
-	environment, command, created, ended, elapsed_ns, first`
+	environment, command, created, ended, elapsed_ns, first, regret`
 
 // Study returns one study's head.
 func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
@@ -187,9 +198,9 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 func scanStudy(scan func(...any) error) (Study, error) {
 	var study Study
 	var seed, elapsed int64
-	var spaceText, workText, environment, created, ended, first string
+	var spaceText, workText, environment, created, ended, first, regret string
 	err := scan(&study.ID, &study.Kernel, &study.Origin, &study.Workload, &study.Dims, &study.Backend, &study.Sampler,
-		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed, &first)
+		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed, &first, &regret)
 	if err != nil {
 		return study, fmt.Errorf("reading a study: %w", err)
 	}
@@ -197,7 +208,10 @@ func scanStudy(scan func(...any) error) (Study, error) {
 	for _, part := range []struct {
 		text   string
 		target any
-	}{{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}, {first, &study.First}} {
+	}{{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}, {first, &study.First}, {regret, &study.Regret}} {
+		if part.text == "" {
+			continue
+		}
 		if err := json.Unmarshal([]byte(part.text), part.target); err != nil {
 			return study, fmt.Errorf("reading study %d: %w", study.ID, err)
 		}

@@ -103,8 +103,10 @@ func describeStudy(c *cli.Context, s *subject) studies.Study {
 	if c.Bool("cold") {
 		words = append(words, "--cold")
 	}
-	if target := c.String("target"); target != "" {
-		words = append(words, "--target "+target)
+	for _, name := range []string{"target", "regret"} {
+		if value := c.String(name); value != "" {
+			words = append(words, "--"+name+" "+value)
+		}
 	}
 	study.Command = strings.Join(words, " ")
 	return study

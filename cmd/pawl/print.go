@@ -70,6 +70,9 @@ func printSummary(w io.Writer, s *report.Summary, paths []string) error {
 	}
 	f := s.Search
 	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured, %d failed%s\n", f.Asked, f.Seconds, f.OK, f.Failed, failureText(s))
+	if text := report.RegretText(s.Study.Regret); text != "" {
+		fmt.Fprintln(w, text)
+	}
 	for _, path := range paths {
 		fmt.Fprintf(w, "wrote %s\n", path)
 	}

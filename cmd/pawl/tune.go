@@ -39,6 +39,7 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.DurationFlag{Name: "budget", DefaultText: fmt.Sprintf("%v, or none with --trials", defaultBudget), Usage: "the `TIME` for search and confirmation"},
 			&cli.IntFlag{Name: "trials", DefaultText: "no limit", Usage: "the largest `NUMBER` of trials"},
 			&cli.StringFlag{Name: "target", DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
+			&cli.StringFlag{Name: "regret", DefaultText: "never", Usage: "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%"},
 			&cli.StringFlag{Name: "sampler", Value: search.DefaultSampler, Usage: "how points are chosen: " + strings.Join(search.SamplerNames(), ", ")},
 			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.BoolFlag{Name: "cold", DisableDefaultText: true, Usage: "learn nothing from earlier studies of the kernel"},
@@ -91,6 +92,9 @@ func checkTuneFlags(c *cli.Context) error {
 	if _, err := parseTarget(c.String("target")); err != nil {
 		return err
 	}
+	if _, err := parseShare(c.String("regret")); err != nil {
+		return err
+	}
 	return checkSampler(c.String("sampler"))
 }
 
@@ -104,6 +108,22 @@ func parseTarget(text string) (float64, error) {
 		return 0, usagef("--target %q: a speedup above 1, such as 1.10x", text)
 	}
 	return target, nil
+}
+
+// parseShare reads a share such as 1% or 0.01; none is 0.
+func parseShare(text string) (float64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share > 0 && share < 1) {
+		return 0, usagef("--regret %q: a share between 0 and 1, such as 1%%", text)
+	}
+	return share, nil
 }
 
 func checkSampler(name string) error {
@@ -149,12 +169,16 @@ func runSearch(c *cli.Context, env environment, store *studies.Store, s *subject
 	if err != nil {
 		return false, err
 	}
+	regret, err := parseShare(c.String("regret"))
+	if err != nil {
+		return false, err
+	}
 	result, err := search.Run(ctx, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
-		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, First: study.First, Lanes: c.Int("lanes"),
+		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret, First: study.First, Lanes: c.Int("lanes"),
 		Finalists: c.Int("finalists"), Rounds: c.Int("rounds"), Stop: stop, Observe: display.update,
 	})
 	display.finish()
-	if finishErr := store.Finish(context.WithoutCancel(ctx), study.ID, result.Ended, result.Elapsed); finishErr != nil {
+	if finishErr := store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
 		err = errors.Join(err, finishErr)
 	}
 	if err != nil {

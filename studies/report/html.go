@@ -28,6 +28,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"flags":      func(s *Summary) string { return strings.Join(DefineFlags(s.Defines()), " ") },
 	"ended":      endedText,
 	"space":      spaceText,
+	"regret":     RegretText,
 	"curve":      newCurveChart,
 	"steps":      newStepChart,
 	"point":      breakable,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl/internal/stats"
+	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -213,6 +214,9 @@ func (m *markdown) background(s *Summary) {
 	m.line("## How this was found")
 	m.line("")
 	m.line("- Study %d, %s, sampler %s, seed %d; the search ended because: %s.", s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), s.Study.Sampler, s.Study.Seed, endedText(s))
+	if text := RegretText(s.Study.Regret); text != "" {
+		m.line("- %s", text)
+	}
 	if n := len(s.Study.First); n > 0 {
 		m.line("- It began with %d points that earlier studies of this kernel found good.", n)
 	}
@@ -241,6 +245,15 @@ func spaceText(f studies.SpaceFacts) string {
 		}
 	}
 	return text
+}
+
+// RegretText says what the search has probably left behind.
+func RegretText(r *search.Regret) string {
+	if r == nil {
+		return ""
+	}
+	return fmt.Sprintf("At most %.1f %% is left to gain, %.0f %% sure; %d more trials would buy about %.1f %%.",
+		100*r.Left, 100*r.Sure, r.More, 100*r.Gain)
 }
 
 func commitText(commit string) string {

@@ -1,0 +1,262 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"pawl/space"
+)
+
+// forestSampler asks a forest of extremely randomised trees (Geurts et al. 2006)
+// for the point with the largest expected improvement, times the probability
+// that it works, as SMAC does (Hutter et al. 2011). Trees need no lengths and do
+// not mind cliffs; what they know between observations is coarse.
+//
+// Times are scaled as for the Gaussian process, failures included. Pending
+// points stand at the median too: a median point is worth no second look.
+type forestSampler struct {
+	axes []axis
+	cuts []cut
+}
+
+var _ Sampler = (*forestSampler)(nil)
+
+const (
+	forestStartup = 10
+	forestTrees   = 40
+	// forestLeaf is the largest number of observations that is not split.
+	forestLeaf = 2
+	// forestCandidates is as gpCandidates; a forest's answers are flat, and
+	// more of them are no better.
+	forestCandidates = 500
+	// forestNoise is the deviation that is left where all trees agree, on the
+	// scale of scaledTimes: they agree for want of observations.
+	forestNoise = 0.1
+	// forestMost bounds the observations of the model, the fastest first.
+	forestMost = 500
+)
+
+// cut is one way to split an axis: by a threshold on the places of its values.
+type cut struct {
+	axis   int
+	places []float64
+	// identity splits one place off instead of cutting between two.
+	identity bool
+}
+
+func newForest(s *space.Space) Sampler {
+	f := &forestSampler{axes: axesOf(s)}
+	for j, a := range f.axes {
+		f.cuts = append(f.cuts, cut{axis: j, places: a.coordinates, identity: !a.ordered})
+		if a.ordered && a.values() > 2 {
+			if places := alignments(s.Params()[a.position]); places != nil {
+				f.cuts = append(f.cuts, cut{axis: j, places: places})
+			}
+		}
+	}
+	return f
+}
+
+func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
+	data := newTraining(view.Pool, f.axes, view.Observations, forestMost)
+	works := f.feasibility(view, rng)
+	if len(view.Observations)+len(view.Pending) < forestStartup || data.working() < gpWorking || len(f.axes) == 0 {
+		return startFree(view, f.axes, rng, works.logProbability)
+	}
+	y := scaledTimes(data.values)
+	best := slices.Min(y)
+	points := data.points
+	for _, index := range view.Pending {
+		points = append(points, valuesOf(f.axes, view.Pool.Row(index)))
+		y = append(y, 0) // the median
+	}
+	times := f.grow(points, y, rng)
+	return climb(view, f.axes, rng, forestCandidates, func(candidates []int, _ float64) []float64 {
+		scores := make([]float64, len(candidates))
+		for i, values := range valuesOfAll(f.axes, view.Pool, candidates) {
+			mean, deviation := predict(times, f.cuts, values)
+			scores[i] = logExpectedImprovement(best, mean, deviation) + works.logProbability(values)
+		}
+		return scores
+	})
+}
+
+// grow returns a forest over some points.
+func (f *forestSampler) grow(points [][]uint16, y []float64, rng *rand.Rand) []*tree {
+	trees := make([]*tree, forestTrees)
+	members := make([]int, len(points))
+	for t := range trees {
+		for i := range members {
+			members[i] = i
+		}
+		trees[t] = &tree{}
+		trees[t].grow(f.cuts, points, y, members, rng)
+	}
+	return trees
+}
+
+// forestFeasibility is a forest whose mean is the share of points that work.
+type forestFeasibility struct {
+	trees []*tree
+	cuts  []cut
+	prior float64
+}
+
+// feasibility returns nil while nothing has failed.
+func (f *forestSampler) feasibility(view *View, rng *rand.Rand) *forestFeasibility {
+	share := workingShare(view)
+	if share == 1 {
+		return nil
+	}
+	var points [][]uint16
+	var labels []float64
+	for _, o := range latestOfEach(view.Observations, forestMost/2) {
+		points = append(points, valuesOf(f.axes, view.Pool.Row(o.Index)))
+		label := 1.0
+		if o.Failed {
+			label = 0
+		}
+		labels = append(labels, label)
+	}
+	return &forestFeasibility{trees: f.grow(points, labels, rng), cuts: f.cuts, prior: share}
+}
+
+func (f *forestFeasibility) logProbability(values []uint16) float64 {
+	if f == nil {
+		return 0
+	}
+	share, _ := predict(f.trees, f.cuts, values)
+	// Trees are surer than their few observations allow.
+	return math.Log(0.95*share + 0.05*max(f.prior, 0.01))
+}
+
+// tree is a regression tree in one slice; the root is node 0.
+type tree struct{ nodes []node }
+
+type node struct {
+	cut       int // -1 for a leaf
+	threshold float64
+	left      int // the right child follows
+	mean      float64
+	variance  float64
+}
+
+// grow builds a tree over the members, which it reorders.
+func (t *tree) grow(cuts []cut, points [][]uint16, y []float64, members []int, rng *rand.Rand) {
+	t.nodes = append(t.nodes, node{})
+	t.split(0, cuts, points, y, members, rng)
+}
+
+func (t *tree) split(at int, cuts []cut, points [][]uint16, y []float64, members []int, rng *rand.Rand) {
+	mean, variance := moments(y, members)
+	t.nodes[at] = node{cut: -1, mean: mean, variance: variance}
+	if len(members) <= forestLeaf || variance == 0 {
+		return
+	}
+	chosen, threshold, lowest := -1, 0.0, math.Inf(1)
+	for c := range cuts {
+		candidate, ok := cuts[c].draw(points, members, rng)
+		if !ok {
+			continue
+		}
+		if spread := cuts[c].spread(points, y, members, candidate); spread < lowest {
+			chosen, threshold, lowest = c, candidate, spread
+		}
+	}
+	if chosen < 0 {
+		return
+	}
+	middle := cuts[chosen].partition(points, members, threshold)
+	left := len(t.nodes)
+	t.nodes = append(t.nodes, node{}, node{})
+	t.nodes[at].cut, t.nodes[at].threshold, t.nodes[at].left = chosen, threshold, left
+	t.split(left, cuts, points, y, members[:middle], rng)
+	t.split(left+1, cuts, points, y, members[middle:], rng)
+}
+
+func moments(y []float64, members []int) (mean, variance float64) {
+	for _, i := range members {
+		mean += y[i]
+	}
+	mean /= float64(len(members))
+	for _, i := range members {
+		variance += (y[i] - mean) * (y[i] - mean)
+	}
+	return mean, variance / float64(len(members))
+}
+
+// draw returns a threshold at random, or false where all members are alike.
+func (c *cut) draw(points [][]uint16, members []int, rng *rand.Rand) (float64, bool) {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, i := range members {
+		place := c.places[points[i][c.axis]]
+		low, high = min(low, place), max(high, place)
+	}
+	if low == high {
+		return 0, false
+	}
+	if c.identity {
+		return c.places[points[members[rng.IntN(len(members))]][c.axis]], true
+	}
+	// Never the upper end, so that both sides have members.
+	return low + (high-low)*rng.Float64(), true
+}
+
+// left reports on which side of the cut a value is.
+func (c *cut) left(value uint16, threshold float64) bool {
+	if c.identity {
+		return c.places[value] == threshold
+	}
+	return c.places[value] <= threshold
+}
+
+// spread is the sum of squares that is left within the two sides.
+func (c *cut) spread(points [][]uint16, y []float64, members []int, threshold float64) float64 {
+	var count, sum, squares [2]float64
+	for _, i := range members {
+		side := 0
+		if c.left(points[i][c.axis], threshold) {
+			side = 1
+		}
+		count[side]++
+		sum[side] += y[i]
+		squares[side] += y[i] * y[i]
+	}
+	return squares[0] - sum[0]*sum[0]/count[0] + squares[1] - sum[1]*sum[1]/count[1]
+}
+
+// partition moves the members of the left side to the front and returns their
+// number.
+func (c *cut) partition(points [][]uint16, members []int, threshold float64) int {
+	middle := 0
+	for i, member := range members {
+		if c.left(points[member][c.axis], threshold) {
+			members[i], members[middle] = members[middle], member
+			middle++
+		}
+	}
+	return middle
+}
+
+// predict returns the mean of the trees and the deviation between and within
+// them.
+func predict(trees []*tree, cuts []cut, values []uint16) (mean, deviation float64) {
+	var sum, squares, within float64
+	for _, t := range trees {
+		at := &t.nodes[0]
+		for at.cut >= 0 {
+			next := at.left + 1
+			if c := &cuts[at.cut]; c.left(values[c.axis], at.threshold) {
+				next = at.left
+			}
+			at = &t.nodes[next]
+		}
+		sum += at.mean
+		squares += at.mean * at.mean
+		within += at.variance
+	}
+	count := float64(len(trees))
+	mean = sum / count
+	return mean, math.Sqrt(max((squares+within)/count-mean*mean, 0) + forestNoise*forestNoise)
+}

@@ -1,0 +1,153 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+)
+
+// fitSteps is the number of steps of one fit. The fit starts from the prior
+// every time, so that it depends on its observations alone and a resumed study
+// finds the same.
+const fitSteps = 20
+
+// fitParameters returns the parameters with the largest posterior density it
+// finds for centred observations, by iRprop− as Blum and Riedmiller (2013)
+// recommend for Gaussian processes: signs of gradients only, no line search.
+func fitParameters(s kernelShape, points [][]uint16, y []float64) kernelParameters {
+	at := s.prior()
+	if len(y) == 0 || slices.Max(y) == slices.Min(y) {
+		return at // nothing to fit to
+	}
+	best, lowest := slices.Clone(at), math.Inf(1)
+	gradient, last := make([]float64, len(at)), make([]float64, len(at))
+	steps := make([]float64, len(at))
+	for i := range steps {
+		steps[i] = 0.3
+	}
+	for range fitSteps {
+		value, ok := s.negativeLogPosterior(points, y, at, gradient)
+		if !ok {
+			break
+		}
+		if value < lowest {
+			lowest = value
+			copy(best, at)
+		}
+		for i, slope := range gradient {
+			switch turn := slope * last[i]; {
+			case turn > 0:
+				steps[i] = min(1.2*steps[i], 1)
+			case turn < 0:
+				steps[i] *= 0.5
+				slope = 0
+			}
+			if slope != 0 {
+				at[i] -= math.Copysign(steps[i], slope)
+			}
+			// Lengths and ratios beyond these change nothing any more.
+			at[i] = min(max(at[i], -8), 5)
+			last[i] = slope
+		}
+	}
+	return best
+}
+
+// negativeLogPosterior returns the negative logarithm of the marginal
+// likelihood times the prior, up to a constant, with the signal variance
+// profiled out, and fills its gradient. It reports false where the covariance
+// has no Cholesky factor.
+func (s kernelShape) negativeLogPosterior(points [][]uint16, y []float64, p kernelParameters, gradient []float64) (float64, bool) {
+	n := len(y)
+	c := newCorrelation(s, p)
+	covariance := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Lower, Data: make([]float64, n*n)}
+	for a := range n {
+		for b := range a {
+			covariance.Data[a*n+b] = c.at(points[a], points[b])
+		}
+		covariance.Data[a*n+a] = 1 + s.noise(p)
+	}
+	factor, ok := lapack64.Potrf(covariance)
+	if !ok {
+		return 0, false
+	}
+	weights := append([]float64(nil), y...)
+	vector := blas64.Vector{N: n, Inc: 1, Data: weights}
+	blas64.Trsv(blas.NoTrans, factor, vector)
+	variance := max(blas64.Dot(vector, vector)/float64(n), math.SmallestNonzeroFloat64)
+	blas64.Trsv(blas.Trans, factor, vector)
+	value := float64(n) / 2 * math.Log(variance)
+	for a := range n {
+		value += math.Log(factor.Data[a*n+a])
+	}
+	value += s.logPrior(p, gradient)
+	lapack64.Potri(factor) // in place: now the lower half of the inverse
+	// What a change of a correlation costs: (R⁻¹ − αα'/s²), for pairs twice
+	// half of it.
+	price := func(a, b int) float64 { return factor.Data[a*n+b] - weights[a]*weights[b]/variance }
+	for a := range n {
+		gradient[len(s.features)] += 0.5 * s.noise(p) * price(a, a)
+	}
+	s.addSlopes(c, points, p, price, gradient)
+	return value, true
+}
+
+// addSlopes adds the gradient by the lengths and the share. Pairs with the same
+// values on an axis change alike, so prices are summed up by values first.
+func (s kernelShape) addSlopes(c *correlation, points [][]uint16, p kernelParameters, price func(a, b int) float64, gradient []float64) {
+	changes := make([][][]float64, len(s.axes))
+	for j, a := range s.axes {
+		changes[j] = square(a.values(), func(int, int) float64 { return 0 })
+	}
+	k := make([]float64, len(s.axes))
+	one := c.share / float64(len(k))
+	for a, point := range points {
+		for b, other := range points[:a] {
+			cost := price(a, b)
+			sum, product := 0.0, 1.0
+			for j, table := range c.tables {
+				k[j] = table[point[j]][other[j]]
+				sum += k[j]
+				product *= k[j]
+			}
+			together := cost * (1 - c.share) * product
+			for j, value := range k {
+				changes[j][point[j]][other[j]] += cost*one*value + together
+			}
+			if s.mainEffects {
+				gradient[len(s.features)+1] += cost * c.share * (1 - c.share) * (sum/float64(len(k)) - product)
+			}
+		}
+	}
+	for i, f := range s.features {
+		length := math.Exp(p[i])
+		for u, row := range f.distances {
+			for v, distance := range row {
+				_, slope := logMatern(distance, length)
+				gradient[i] += changes[f.axis][u][v] * slope
+			}
+		}
+	}
+}
+
+// logPrior returns minus the logarithm of the normal priors and sets the
+// gradient to theirs.
+func (s kernelShape) logPrior(p kernelParameters, gradient []float64) float64 {
+	sum := 0.0
+	add := func(i int, mean, spread float64) {
+		z := (p[i] - mean) / spread
+		sum += z * z / 2
+		gradient[i] = z / spread
+	}
+	for i, f := range s.features {
+		add(i, f.prior, lengthSpread)
+	}
+	add(len(s.features), noisePrior, noiseSpread)
+	if s.mainEffects {
+		add(len(s.features)+1, 0, mainEffectSpread)
+	}
+	return sum
+}

@@ -1,0 +1,209 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"pawl/internal/stats"
+)
+
+// budgets are the numbers of evaluations that a report looks at, as far as the
+// searches went. The last trial is always among them.
+var budgets = []int{25, 50, 100, 200}
+
+// Report is the result of a simulation.
+type Report struct {
+	Seeds   int   `json:"seeds"`
+	Trials  int   `json:"trials"`
+	Noise   bool  `json:"noise"`
+	Budgets []int `json:"budgets"`
+	// Spaces are in the order of the files.
+	Spaces []SpaceReport `json:"spaces"`
+	// Overall averages over the spaces, in the order of the samplers.
+	Overall []SamplerReport `json:"overall"`
+}
+
+// SpaceReport is one space's part.
+type SpaceReport struct {
+	Name     string `json:"name"`
+	Kernel   string `json:"kernel"`
+	Workload string `json:"workload"`
+	Device   string `json:"device"`
+	// Points is the size of the space; Working of them have a time.
+	Points  int `json:"points"`
+	Working int `json:"working"`
+	// Optimum is the fastest recorded time in milliseconds.
+	Optimum float64 `json:"optimum"`
+	// CommunityBudget is the number of evaluations over which the community's
+	// score is defined. With fewer trials it is averaged over those.
+	CommunityBudget int `json:"community_budget"`
+	// Random is the exact expectation of random search at the budgets.
+	Random   []float64       `json:"random"`
+	Samplers []SamplerReport `json:"samplers"`
+}
+
+// SamplerReport is what one sampler reached, in one space or over all.
+type SamplerReport struct {
+	Sampler string `json:"sampler"`
+	// Fraction of the optimum at each budget: the optimum's time over that of
+	// the point that the search believes to be best, 0 while there is none.
+	Fraction []Estimate `json:"fraction"`
+	// Within5 and Within1 are the shares of searches within 5 % and 1 % of the
+	// optimum at each budget.
+	Within5 []float64 `json:"within_5_percent"`
+	Within1 []float64 `json:"within_1_percent"`
+	// Community is the autotuning methodology's score, Zero the score against
+	// the exact expectation of random search.
+	Community float64 `json:"community_score"`
+	Zero      float64 `json:"zero_centred_score"`
+	// AskMean and AskLongest are times of one ask in milliseconds.
+	AskMean    float64 `json:"ask_mean_ms"`
+	AskLongest float64 `json:"ask_longest_ms"`
+	// Curve is the mean fraction of the optimum after each evaluation.
+	Curve []float64 `json:"curve"`
+}
+
+// Estimate is a mean over the seeds with its 95 % interval.
+type Estimate struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+func budgetsFor(trials int) []int {
+	var used []int
+	for _, b := range budgets {
+		if b < trials {
+			used = append(used, b)
+		}
+	}
+	return append(used, trials)
+}
+
+func newReport(spaces []*Recorded, runs [][][]run, options Options) *Report {
+	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Noise: options.Noise, Budgets: budgetsFor(options.Trials)}
+	for i, s := range spaces {
+		expected := s.expectedFractions(options.Trials)
+		part := SpaceReport{
+			Name: s.name, Kernel: s.space.Record().Kernel, Workload: s.space.Record().Workload,
+			Device: s.space.Record().Environment.Device,
+			Points: s.space.Pool().Len(), Working: len(s.slowToFast),
+			Optimum: s.optimum(), CommunityBudget: s.communityBudget(),
+		}
+		for _, b := range r.Budgets {
+			part.Random = append(part.Random, expected[b-1])
+		}
+		for j, name := range options.Samplers {
+			part.Samplers = append(part.Samplers, r.sampler(name, []*Recorded{s}, [][]run{runs[i][j]}))
+		}
+		r.Spaces = append(r.Spaces, part)
+	}
+	for j, name := range options.Samplers {
+		var over [][]run
+		for i := range spaces {
+			over = append(over, runs[i][j])
+		}
+		r.Overall = append(r.Overall, r.sampler(name, spaces, over))
+	}
+	return r
+}
+
+// sampler summarises the runs of one sampler over some spaces; runs are by
+// space and seed.
+func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run) SamplerReport {
+	report := SamplerReport{Sampler: name, Curve: make([]float64, r.Trials)}
+	count := float64(len(spaces))
+	var asking, longest time.Duration
+	asks := 0
+	for i, s := range spaces {
+		curve, times := s.meanCurves(runs[i])
+		for t, fraction := range curve {
+			report.Curve[t] += fraction / count
+		}
+		report.Community += s.communityScore(times) / count
+		report.Zero += zeroCentred(curve, s.expectedFractions(r.Trials)) / count
+		for _, run := range runs[i] {
+			asking += run.asking
+			longest = max(longest, run.longest)
+			asks += run.asks
+		}
+	}
+	report.AskMean = milliseconds(asking) / float64(max(asks, 1))
+	report.AskLongest = milliseconds(longest)
+	for _, budget := range r.Budgets {
+		// Seeds are the independent units: over several spaces, the fractions
+		// of one seed are averaged first.
+		bySeed := make([]float64, r.Seeds)
+		var within5, within1 float64
+		for i, s := range spaces {
+			for seed, run := range runs[i] {
+				fraction := s.fraction(run.best[budget-1])
+				bySeed[seed] += fraction / count
+				if fraction >= 0.95 {
+					within5 += 1 / count / float64(r.Seeds)
+				}
+				if fraction >= 0.99 {
+					within1 += 1 / count / float64(r.Seeds)
+				}
+			}
+		}
+		report.Fraction = append(report.Fraction, estimate(bySeed))
+		report.Within5 = append(report.Within5, within5)
+		report.Within1 = append(report.Within1, within1)
+	}
+	return report
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// fraction is the optimum's time over a time, and 0 for none.
+func (r *Recorded) fraction(best float64) float64 {
+	if math.IsNaN(best) {
+		return 0
+	}
+	return r.optimum() / best
+}
+
+// meanCurves averages over the seeds: fractions of the optimum, and best times
+// with the slowest time standing in for none.
+func (r *Recorded) meanCurves(runs []run) (fractions, times []float64) {
+	trials := len(runs[0].best)
+	fractions, times = make([]float64, trials), make([]float64, trials)
+	count := float64(len(runs))
+	for _, run := range runs {
+		for t, best := range run.best {
+			fractions[t] += r.fraction(best) / count
+			if math.IsNaN(best) {
+				best = r.slowToFast[0]
+			}
+			times[t] += best / count
+		}
+	}
+	return fractions, times
+}
+
+func estimate(samples []float64) Estimate {
+	interval := stats.Bootstrap{Resamples: 2000}.BCa(samples, mean)
+	return Estimate{Mean: mean(samples), Low: interval.Low, High: interval.High}
+}
+
+func mean(samples []float64) float64 {
+	sum := 0.0
+	for _, s := range samples {
+		sum += s
+	}
+	return sum / float64(len(samples))
+}
+
+// WriteJSON writes the report as one JSON document.
+func (r *Report) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(r); err != nil {
+		return fmt.Errorf("simulate: writing the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,296 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pawl/objective"
+	"pawl/search/replay"
+	"pawl/space"
+)
+
+// bowl records a small space of its own: two ordered parameters, the optimum
+// of 1 ms inside, and the points of the last column failing.
+func bowl(t *testing.T, width int) *replay.Record {
+	t.Helper()
+	record := &replay.Record{Kernel: "bowl"}
+	for _, name := range []string{"A", "B"} {
+		p := space.Param{Name: name, Ordered: true, Default: space.IntegerValue(0)}
+		for v := range width {
+			p.Values = append(p.Values, space.IntegerValue(int64(v)))
+		}
+		record.Params = append(record.Params, p)
+	}
+	for a := range width {
+		for b := range width {
+			point, err := space.ParsePoint(fmt.Sprintf("A=%d,B=%d", a, b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := replay.Entry{Point: point}
+			if b == width-1 {
+				e.Failure = &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError}
+			} else {
+				da, db := float64(a-width/2), float64(b-width/3)
+				e.Milliseconds = 1 + 0.05*(da*da+db*db)
+				e.Samples = []float64{0.9 * e.Milliseconds, 1.1 * e.Milliseconds}
+			}
+			record.Entries = append(record.Entries, e)
+		}
+	}
+	return record
+}
+
+func recorded(t *testing.T, record *replay.Record) *Recorded {
+	t.Helper()
+	s, err := replay.New(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewRecorded("bowl", s)
+}
+
+// line is a space of one parameter whose points take the given times; a time of
+// 0 fails.
+func line(t *testing.T, times ...float64) *Recorded {
+	t.Helper()
+	record := &replay.Record{Kernel: "line"}
+	p := space.Param{Name: "A", Ordered: true, Default: space.IntegerValue(0)}
+	for i, time := range times {
+		p.Values = append(p.Values, space.IntegerValue(int64(i)))
+		point, err := space.ParsePoint(fmt.Sprintf("A=%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := replay.Entry{Point: point, Milliseconds: time, Samples: []float64{time}}
+		if time == 0 {
+			e = replay.Entry{Point: point, Failure: &objective.Failure{Stage: objective.Bench, Reason: "crashed"}}
+		}
+		record.Entries = append(record.Entries, e)
+	}
+	record.Params = []space.Param{p}
+	return recorded(t, record)
+}
+
+func TestExpectedFractionsByEnumeration(t *testing.T) {
+	// Fractions of the optimum: 1, 1/2, 1/4, and one failure. By hand, over
+	// all subsets: m = 1: (1 + 1/2 + 1/4 + 0) / 4 = 0.4375. m = 2: 3 pairs of
+	// 6 hold the optimum, 2 the second without it, 1 the third without both:
+	// (3 + 1 + 0.25) / 6. m = 3: 3 of 4 triples hold the optimum, the fourth
+	// the second: (3 + 0.5) / 4. m = 4: 1.
+	s := line(t, 4, 1, 0, 2)
+	want := []float64{0.4375, 4.25 / 6, 0.875, 1, 1}
+	for i, got := range s.expectedFractions(5) {
+		if math.Abs(got-want[i]) > 1e-12 {
+			t.Errorf("after %d: %v, want %v", i+1, got, want[i])
+		}
+	}
+}
+
+func TestCommunityBaselineByHand(t *testing.T) {
+	// Nine times 9 … 1. After one evaluation the expected rank is
+	// round(1·10/2) = 5: the sixth, 4. After two round(20/3) = 7: 2. After four
+	// 8: 1. The median is 5, so the cutoff is 5 − 0.95·4 = 1.2, first reached
+	// at index 8: the budget is ceil(8/(10−8)) = 4.
+	s := line(t, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+	for evaluations, want := range map[int]float64{1: 4, 2: 2, 4: 1, 50: 1} {
+		if got := s.communityBaseline(evaluations); got != want {
+			t.Errorf("baseline after %d: %v, want %v", evaluations, got, want)
+		}
+	}
+	if got := s.communityBudget(); got != 4 {
+		t.Errorf("budget %d, want 4", got)
+	}
+	// Best times 4, 3, 2, 1 score (4−4)/3, then (2−3)/1, and (2−2)/1, because
+	// round(3·10/4) = 8 is 1 already: nothing is left to win from there.
+	if got := s.communityScore([]float64{4, 3, 2, 1}); math.Abs(got-(0-1)/2.0) > 1e-12 {
+		t.Errorf("score %v, want -0.5", got)
+	}
+	// A search that knows the optimum scores 1.
+	if got := s.communityScore([]float64{1, 1, 1, 1}); got != 1 {
+		t.Errorf("score %v, want 1", got)
+	}
+}
+
+// The check vectors of the methodology, on files that are not ours to copy: set
+// PAWL_SPACES to their folder.
+func TestCommunityBudgetOfRecordedSpaces(t *testing.T) {
+	folder := os.Getenv("PAWL_SPACES")
+	if folder == "" {
+		t.Skip("PAWL_SPACES does not name a folder of recorded spaces")
+	}
+	for name, want := range map[string]struct{ working, budget int }{
+		"convolution_A100.json.gz":    {4201, 1050},
+		"convolution_A100_T4.json.gz": {4201, 1050},
+		"dedispersion_A100.json.gz":   {11130, 795},
+	} {
+		record, err := replay.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := recorded(t, record)
+		if len(s.slowToFast) != want.working || s.communityBudget() != want.budget {
+			t.Errorf("%s: %d points work, budget %d; want %d, %d", name, len(s.slowToFast), s.communityBudget(), want.working, want.budget)
+		}
+	}
+}
+
+func TestRunIsRepeatableAndJudgesByTruth(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bowl.json.gz")
+	if err := bowl(t, 12).WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, noise := range []bool{false, true} {
+		options := Options{Files: []string{path}, Samplers: []string{"random", "tpe"}, Seeds: 20, Trials: 40, Noise: noise, Parallel: 2}
+		var calls atomic.Int64
+		options.Progress = func(done, total int) {
+			if int64(done) != calls.Add(1) || total != 40 {
+				t.Errorf("progress %d of %d after %d calls", done, total, calls.Load())
+			}
+		}
+		first, err := Run(context.Background(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls.Load() != 40 {
+			t.Errorf("%d calls of progress, want 40", calls.Load())
+		}
+		options.Parallel, options.Progress = 1, nil
+		second, err := Run(context.Background(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := timeless(t, first), timeless(t, second); a != b {
+			t.Errorf("noise %v: two runs differ:\n%s\n%s", noise, a, b)
+		}
+		for _, s := range first.Overall {
+			for _, e := range s.Fraction {
+				// A noisy 0.9 of the optimum's time must not count as better
+				// than the optimum.
+				if e.Mean > 1 || e.Low > e.Mean || e.High < e.Mean {
+					t.Errorf("noise %v: %s has the fraction %+v", noise, s.Sampler, e)
+				}
+			}
+		}
+		if random, tpe := first.Overall[0], first.Overall[1]; !noise && tpe.Zero <= random.Zero {
+			t.Errorf("tpe scores %v, random %v", tpe.Zero, random.Zero)
+		}
+	}
+}
+
+// timeless is the report without the times of the asks.
+func timeless(t *testing.T, r *Report) string {
+	t.Helper()
+	parts := [][]SamplerReport{r.Overall}
+	for _, s := range r.Spaces {
+		parts = append(parts, s.Samplers)
+	}
+	for _, samplers := range parts {
+		for i := range samplers {
+			samplers[i].AskMean, samplers[i].AskLongest = 0, 0
+		}
+	}
+	var out bytes.Buffer
+	if err := r.WriteJSON(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestRandomScoresZeroAgainstItsExpectation(t *testing.T) {
+	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, bowl(t, 12))}, Options{Samplers: []string{"random"}, Seeds: 2000, Trials: 25})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The score of one run has a standard deviation of about 0.4 here, so that
+	// of 2000 runs one of 0.009.
+	if score := report.Overall[0].Zero; math.Abs(score) > 0.04 {
+		t.Errorf("random search scores %v against its own expectation", score)
+	}
+	if got, want := report.Overall[0].Fraction[0].Mean, report.Spaces[0].Random[0]; math.Abs(got-want) > 0.01 {
+		t.Errorf("random search reached %v, its expectation is %v", got, want)
+	}
+}
+
+func TestASpaceThatIsUsedUpEndsPolitely(t *testing.T) {
+	report, err := RunSpaces(context.Background(), []*Recorded{line(t, 0, 3, 2, 1)}, Options{Samplers: []string{"random"}, Seeds: 5, Trials: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := report.Overall[0].Fraction[1].Mean; got != 1 {
+		t.Errorf("fraction %v after all points, want 1", got)
+	}
+}
+
+func TestDefaultComesFirstWhereItIsKnown(t *testing.T) {
+	record := bowl(t, 6)
+	record.DefaultKnown = true
+	s := recorded(t, record)
+	result, err := s.search(context.Background(), "random", 1, Options{Trials: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A=0, B=0 is 3 and 2 away from the optimum.
+	if want := 1 + 0.05*(9+4); result.best[0] != want {
+		t.Errorf("first time %v, want the default's %v", result.best[0], want)
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	for _, o := range []Options{{}, {Files: []string{"x"}, Seeds: -1}, {Files: []string{"x"}, Trials: -1}, {Files: []string{"does-not-exist"}}} {
+		if _, err := Run(context.Background(), o); err == nil {
+			t.Errorf("%+v was accepted", o)
+		}
+	}
+	_, err := RunSpaces(context.Background(), []*Recorded{line(t, 1, 2)}, Options{Samplers: []string{"oracle"}})
+	if err == nil || !strings.Contains(err.Error(), `"oracle"`) {
+		t.Errorf("error %v, want that there is no such sampler", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := RunSpaces(ctx, []*Recorded{line(t, 1, 2)}, Options{Samplers: []string{"random"}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after a cancellation", err)
+	}
+}
+
+func TestRendering(t *testing.T) {
+	spaces := []*Recorded{recorded(t, bowl(t, 8)), line(t, 5, 4, 3, 2, 1)}
+	report, err := RunSpaces(context.Background(), spaces, Options{Samplers: []string{"random", "grid"}, Seeds: 4, Trials: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, picture, encoded bytes.Buffer
+	if err := errors.Join(report.WriteTable(&text), report.WriteSVG(&picture), report.WriteJSON(&encoded)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"all 2 spaces, 4 seeds", "bowl: 64 points, 56 of them work", "25 trials", "random", "grid", "["} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, text.String())
+		}
+	}
+	for decoder := xml.NewDecoder(&picture); ; {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("the figure is not XML: %v", err)
+		}
+	}
+	var back Report
+	if err := json.Unmarshal(encoded.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if len(back.Spaces) != 2 || back.Overall[1].Sampler != "grid" || len(back.Overall[0].Curve) != 30 {
+		t.Errorf("the JSON came back as %+v", back)
+	}
+}
