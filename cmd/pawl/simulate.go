@@ -31,6 +31,7 @@ func simulateCommand(env environment) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 0, Usage: "the first of the seeds"},
 			&cli.IntFlag{Name: "trials", Value: 200, Usage: "how many evaluations per search"},
 			&cli.BoolFlag{Name: "noise", DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
+			&cli.BoolFlag{Name: "regret", DisableDefaultText: true, Usage: "check how often the bound on what is left to gain holds"},
 			&cli.IntFlag{Name: "parallel", DefaultText: "one per core", Usage: "how many searches at a time"},
 			&cli.StringFlag{Name: "figure", Usage: "write the curves to this SVG `FILE`"},
 			jsonFlag,
@@ -55,7 +56,7 @@ func runSimulation(c *cli.Context, env environment) error {
 	progress, finish := simulationBar(env)
 	report, err := simulate.Run(c.Context, simulate.Options{
 		Files: c.Args().Slice(), Samplers: samplers, Seeds: c.Int("seeds"), FirstSeed: c.Uint64("seed"),
-		Trials: c.Int("trials"), Noise: c.Bool("noise"), Parallel: c.Int("parallel"), Progress: progress,
+		Trials: c.Int("trials"), Noise: c.Bool("noise"), Regret: c.Bool("regret"), Parallel: c.Int("parallel"), Progress: progress,
 	})
 	finish()
 	if err != nil {

@@ -48,6 +48,9 @@ type run struct {
 	// asking is the time spent inside the sampler, longest the longest ask.
 	asking, longest time.Duration
 	asks            int
+	// regrets are the search's own estimates by budget, where they were asked
+	// for.
+	regrets map[int]search.Regret
 }
 
 // The streams of random numbers of a search: one for each ask, numbered by the
@@ -86,6 +89,9 @@ func (r *Recorded) search(ctx context.Context, name string, seed uint64, options
 			}
 		}
 		result.best[trial] = truth
+		if options.Regret {
+			result.estimate(view, trial, budgetsFor(options.Trials), seed)
+		}
 	}
 	return result, nil
 }

@@ -62,6 +62,8 @@ type SamplerReport struct {
 	// AskMean and AskLongest are times of one ask in milliseconds.
 	AskMean    float64 `json:"ask_mean_ms"`
 	AskLongest float64 `json:"ask_longest_ms"`
+	// Calibration is there when it was asked for.
+	Calibration []Calibration `json:"calibration,omitempty"`
 	// Curve is the mean fraction of the optimum after each evaluation.
 	Curve []float64 `json:"curve"`
 }
@@ -154,6 +156,7 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run) SamplerR
 		report.Within5 = append(report.Within5, within5)
 		report.Within1 = append(report.Within1, within1)
 	}
+	report.Calibration = r.calibrations(spaces, runs)
 	return report
 }
 

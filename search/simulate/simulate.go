@@ -43,6 +43,9 @@ type Options struct {
 	// Noise answers with one recorded sample, drawn at random, instead of the
 	// recorded time.
 	Noise bool
+	// Regret also asks each search at the budgets what it has left behind, and
+	// holds the answers against the truth.
+	Regret bool
 	// Parallel is the number of searches at a time. Zero means one per core.
 	Parallel int
 	// Progress is called after every search, by one goroutine at a time. Nil

@@ -73,7 +73,7 @@ func (r *Report) writeTable(w io.Writer, title string, samplers []SamplerReport)
 	if err := table.Render(); err != nil {
 		return fmt.Errorf("simulate: writing the table: %w", err)
 	}
-	return nil
+	return writeCalibrations(w, samplers)
 }
 
 func row(s SamplerReport) []string {

@@ -1,0 +1,83 @@
+package simulate
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"pawl/internal/stats"
+	"pawl/search"
+)
+
+// Calibration holds the searches' own estimates of what they have left behind
+// against the truth, at one budget.
+type Calibration struct {
+	Budget int `json:"budget"`
+	// Known is the number of searches that had an estimate.
+	Known int `json:"known"`
+	// Claimed is how often the bound should hold, Held how often it did.
+	Claimed float64 `json:"claimed"`
+	Held    float64 `json:"held"`
+	// Bound and Truth are the medians of the bound and of what was really left,
+	// as shares of the best time.
+	Bound float64 `json:"bound"`
+	Truth float64 `json:"truth"`
+}
+
+// estimate asks for the regret at the budgets of a run.
+func (r *run) estimate(view *search.View, trial int, budgets []int, seed uint64) {
+	if !slices.Contains(budgets, trial+1) {
+		return
+	}
+	if regret, known := search.EstimateRegret(view, seed); known {
+		if r.regrets == nil {
+			r.regrets = map[int]search.Regret{}
+		}
+		r.regrets[trial+1] = regret
+	}
+}
+
+// calibrations compares the estimates of runs with the recorded optimum; runs
+// are by space and seed.
+func (r *Report) calibrations(spaces []*Recorded, runs [][]run) []Calibration {
+	var all []Calibration
+	for _, budget := range r.Budgets {
+		c := Calibration{Budget: budget}
+		var bounds, truths []float64
+		held := 0
+		for i, s := range spaces {
+			for _, run := range runs[i] {
+				regret, known := run.regrets[budget]
+				if !known {
+					continue
+				}
+				truth := 1 - s.fraction(run.best[budget-1])
+				c.Claimed = regret.Sure
+				bounds, truths = append(bounds, regret.Left), append(truths, truth)
+				// A part in a million is rounding.
+				if truth <= regret.Left+1e-6 {
+					held++
+				}
+			}
+		}
+		if c.Known = len(bounds); c.Known > 0 {
+			c.Held = float64(held) / float64(c.Known)
+			c.Bound, c.Truth = stats.Median(bounds), stats.Median(truths)
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// writeCalibrations writes the comparison as lines under a table.
+func writeCalibrations(w io.Writer, samplers []SamplerReport) error {
+	for _, s := range samplers {
+		for _, c := range s.Calibration {
+			if _, err := fmt.Fprintf(w, "%s at %d: the bound on what is left, %.0f %% sure, held in %.0f %% of %d searches; median bound %.1f %%, median truth %.1f %%\n",
+				s.Sampler, c.Budget, 100*c.Claimed, 100*c.Held, c.Known, 100*c.Bound, 100*c.Truth); err != nil {
+				return fmt.Errorf("simulate: writing the table: %w", err)
+			}
+		}
+	}
+	return nil
+}
