@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The README's kernel is the real thing: its three files are taken from the
+// page, and the page's command tunes them.
+func TestReadmeExampleTunes(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "scale"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```(?:yaml|c)\n(?:# |/\\* )(scale/[a-z.]+)(?: \\*/)?\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) != 3 {
+		t.Fatalf("%d files of the example on the page, want 3", len(blocks))
+	}
+	for _, block := range blocks {
+		if err := os.WriteFile(filepath.Join(dir, block[1]), []byte(block[2]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := regexp.MustCompile(`go run ./cmd/pawl (tune ./scale .*)`).FindStringSubmatch(string(page))
+	if command == nil {
+		t.Fatal("no command for the example on the page")
+	}
+	arguments := append(strings.Fields(command[1]), "--rounds", "3")
+	output, err := asPawl(t, dir, arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	if !strings.Contains(string(output), "wrote tuning/suggestions.md") {
+		t.Errorf("%s", output)
+	}
+}
+
+// Every command that the README lists exists, and every one that exists is
+// listed.
+func TestReadmeListsTheCommands(t *testing.T) {
+	page, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range newApp(environment{}).Commands {
+		if !strings.Contains(string(page), "| `pawl "+c.Name) {
+			t.Errorf("pawl %s is not in the README's table", c.Name)
+		}
+	}
+	for _, link := range regexp.MustCompile(`\]\(([a-z][^)]*)\)`).FindAllStringSubmatch(string(page), -1) {
+		if _, err := os.Stat(filepath.Join("../..", link[1])); err != nil {
+			t.Errorf("the README links to %s: %v", link[1], err)
+		}
+	}
+}
