@@ -30,6 +30,9 @@ const (
 	tpeStartup = 10
 	// tpeGood is the part of the observations that counts as good.
 	tpeGood = 0.15
+	// tpeMostGood bounds that part: of very many observations the best few
+	// dozen say where to look, and more only blur it.
+	tpeMostGood = 50
 	// tpeCandidates bounds the points whose ratio is computed: those with the
 	// largest good density, which is where the original algorithm draws its
 	// candidates from.
@@ -87,7 +90,7 @@ func split(view *View) (good, bad []int) {
 		}
 		return cmp.Compare(a.Milliseconds, b.Milliseconds)
 	})
-	limit := int(math.Ceil(tpeGood * float64(len(sorted))))
+	limit := min(int(math.Ceil(tpeGood*float64(len(sorted)))), tpeMostGood)
 	for i, o := range sorted {
 		if i < limit && !o.Failed {
 			good = append(good, o.Index)

@@ -69,7 +69,7 @@ func printSummary(w io.Writer, s *report.Summary, paths []string) error {
 		fmt.Fprintf(w, "Note: %s\n", warning)
 	}
 	f := s.Search
-	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured, %d failed%s\n", f.Asked, f.Seconds, f.OK, f.Failed, failureText(s))
+	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, f.Failed, failureText(s), abandonedText(f.Abandoned))
 	if text := report.RegretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}
@@ -100,6 +100,14 @@ func timedRow(name string, t report.Timed) []string {
 		row[5] = fmt.Sprintf("%.0f %%", 100**t.Best)
 	}
 	return row
+}
+
+// abandonedText counts the trials that were compiling when the time was over.
+func abandonedText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d abandoned when the time was over", n)
 }
 
 func failureText(s *report.Summary) string {
