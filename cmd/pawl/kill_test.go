@@ -97,7 +97,7 @@ func readPast(t *testing.T, dir string, id int64) search.Past {
 // trial that was reported done is lost, none is measured twice, and the study
 // ends as if it had never been disturbed.
 func TestKillAnywhereAndResume(t *testing.T) {
-	arguments := []string{"tune", "--backend", "replay", "--record", "record.json", "--trials", "80", "--rounds", "10", "--seed", "7"}
+	arguments := []string{"tune", "--backend", "replay", "--record", "record.json", "--trials", "80", "--rounds", "10", "--seed", "7", "--sampler", "tpe"}
 	calm := t.TempDir()
 	writeRecord(t, filepath.Join(calm, "record.json"))
 	began := time.Now()

@@ -15,6 +15,8 @@ import (
 // TestMain makes the test binary stand in for pawl: the scripts in testdata and
 // the kill test execute it, and it executes itself again as a worker.
 func TestMain(m *testing.M) {
+	// The race detector lets every process sleep a second before it ends.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	testscript.Main(m, map[string]func(){"pawl": main})
 }
 
@@ -25,6 +27,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("CC", os.Getenv("CC"))
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return writeExamples(env.WorkDir)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema},

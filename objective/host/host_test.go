@@ -18,6 +18,8 @@ import (
 
 func TestMain(m *testing.M) {
 	worker.Main(map[string]func() worker.Device{host.DeviceName: host.NewDevice})
+	// The race detector lets every process sleep a second before it ends.
+	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
 }
 
