@@ -46,7 +46,6 @@ const (
 	CompileError   = "compile error"
 	CompileTimeout = "compile timeout"
 	WrongResult    = "wrong result"
-	AboveRoofline  = "above the roofline"
 )
 
 // Failure says at which stage a point failed and why. It is a value: a failed

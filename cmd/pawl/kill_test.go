@@ -201,45 +201,40 @@ func compareStudies(t *testing.T, got, want search.Past) {
 // Ctrl-C once: no more trials, the report, exit 130. The kernel is real and the
 // study is long.
 func TestInterruptOnceWritesTheReport(t *testing.T) {
-	dir := t.TempDir()
-	if err := writeExamples(dir); err != nil {
-		t.Fatal(err)
-	}
-	reported, code, output := interrupt(t, asPawl(t, dir, "tune", "scale", "--budget", "10m"), 1)
-	if code != exitInterrupted {
-		t.Errorf("exit code %d: %s", code, output)
-	}
+	dir := interruptedStudy(t, 1)
 	if _, err := os.Stat(filepath.Join(dir, "tuning", "suggestions.md")); err != nil {
 		t.Error(err)
 	}
-	checkReported(t, dir, reported)
 }
 
 // Twice: leaves at once, and the study is intact.
 func TestInterruptTwiceLeavesAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	if err := writeExamples(dir); err != nil {
-		t.Fatal(err)
-	}
-	reported, code, output := interrupt(t, asPawl(t, dir, "tune", "scale", "--budget", "10m"), 2)
-	if code != exitInterrupted {
-		t.Errorf("exit code %d: %s", code, output)
-	}
-	checkReported(t, dir, reported)
+	dir := interruptedStudy(t, 2)
 	resumed := asPawl(t, dir, "tune", "scale", "--trials", "6", "--rounds", "3", "--resume")
 	if output, err := resumed.CombinedOutput(); err != nil || !strings.Contains(string(output), "resuming study 1") {
 		t.Errorf("%v: %s", err, output)
 	}
 }
 
-func checkReported(t *testing.T, dir string, reported []int) {
+// interruptedStudy begins a long study of a real kernel, interrupts it, and
+// makes sure of the exit code and of every trial that was reported done.
+func interruptedStudy(t *testing.T, times int) (dir string) {
 	t.Helper()
+	dir = t.TempDir()
+	if err := writeExamples(dir); err != nil {
+		t.Fatal(err)
+	}
+	reported, code, output := interrupt(t, asPawl(t, dir, "tune", "scale", "--budget", "10m"), times)
+	if code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, output)
+	}
 	past := readPast(t, dir, 1)
 	for _, number := range reported {
 		if !past.Trials[number].Told {
 			t.Errorf("trial %d was reported done and is lost", number)
 		}
 	}
+	return dir
 }
 
 // interrupt sends SIGINT once three trials are done, as many times as asked.
