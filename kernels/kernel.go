@@ -45,6 +45,9 @@ type Kernel struct {
 	Origin string
 	// Flags go to the compiler as they are, without a shell.
 	Flags []string
+	// ArchSpecific asks for code that only the device's own architecture runs
+	// (sm_90a instead of sm_90), for instructions that need it.
+	ArchSpecific bool
 	// Workloads are in the order of the manifest; the first is the default.
 	Workloads []Workload
 	Arguments []Argument
@@ -54,6 +57,7 @@ type Kernel struct {
 	Launch    Launch
 	Work      Work
 
+	defines     []define
 	params      []space.Param
 	constraints []*space.Expression
 }
@@ -89,17 +93,6 @@ func (d Dims) Environment() space.Environment {
 type Tolerance struct {
 	Absolute float64 `json:"atol"`
 	Relative float64 `json:"rtol"`
-}
-
-// Launch holds the formulas of a launch. Fields that a backend does not use
-// are nil.
-type Launch struct {
-	// Threads is the number of threads that a host kernel starts.
-	Threads *space.Expression
-	// Grid and Block have up to three dimensions.
-	Grid, Block []*space.Expression
-	// Shared is the dynamic shared memory in bytes.
-	Shared *space.Expression
 }
 
 // Work holds the formulas of the work that one launch does. Either may be nil.
