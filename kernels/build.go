@@ -48,9 +48,11 @@ func (b *builder) build() (*Kernel, error) {
 		}
 	}
 	for _, w := range b.kernel.Workloads {
-		if _, err := b.kernel.Space(w); err != nil {
+		s, err := b.kernel.Space(w)
+		if err != nil {
 			return nil, b.top().errorf("%s", err)
 		}
+		b.kernel.initial = s.Default()
 		if _, err := b.kernel.Bind(w.Dims); err != nil {
 			return nil, b.top().errorf("%s", err)
 		}

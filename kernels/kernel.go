@@ -59,6 +59,7 @@ type Kernel struct {
 
 	defines     []define
 	params      []space.Param
+	initial     space.Point
 	constraints []*space.Expression
 }
 
@@ -114,6 +115,9 @@ func (k *Kernel) Workload(name string) (Workload, error) {
 	}
 	return Workload{}, fmt.Errorf("kernel %s has no workload %q; there are %s", k.Name, name, strings.Join(names, ", "))
 }
+
+// Default returns the point that everything is compared with.
+func (k *Kernel) Default() space.Point { return k.initial }
 
 // Space returns the space of the kernel for a workload: constraints may depend
 // on its sizes.

@@ -52,7 +52,7 @@ func (o *oracle) ready(ctx context.Context) error {
 
 // answer returns the reference's outputs for a case. Any failure here is an
 // error: without an oracle nothing can be judged.
-func (o *oracle) answer(ctx context.Context, c Case, bindings []kernels.Binding) ([][]byte, error) {
+func (o *oracle) answer(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) ([][]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := fmt.Sprintf("%s seed=%d", c.Dims, c.Seed)
@@ -61,7 +61,7 @@ func (o *oracle) answer(ctx context.Context, c Case, bindings []kernels.Binding)
 		o.order = append(slices.Delete(o.order, at, at+1), key)
 		return outputs, nil
 	}
-	outputs, err := o.compute(ctx, c, bindings)
+	outputs, err := o.compute(ctx, command, c, bindings)
 	if err != nil {
 		o.stop()
 		return nil, fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, c.Dims, err)
@@ -70,10 +70,10 @@ func (o *oracle) answer(ctx context.Context, c Case, bindings []kernels.Binding)
 	return outputs, nil
 }
 
-func (o *oracle) compute(ctx context.Context, c Case, bindings []kernels.Binding) ([][]byte, error) {
+func (o *oracle) compute(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) ([][]byte, error) {
 	if o.client == nil {
 		var err error
-		if o.client, err = worker.Start(o.backend.Worker()); err != nil {
+		if o.client, err = worker.Start(command); err != nil {
 			return nil, err
 		}
 	}
@@ -127,6 +127,25 @@ func (o *oracle) judge(got, want [][]byte) (*Mismatch, error) {
 			return mismatch, err
 		}
 		i++
+	}
+	return nil, nil
+}
+
+// judgeComparisons returns the first output that a device found wrong.
+func judgeComparisons(result worker.Result) (*Mismatch, error) {
+	if len(result.Comparisons) == 0 {
+		return nil, fmt.Errorf("the device compared nothing")
+	}
+	for _, c := range result.Comparisons {
+		switch {
+		case c.Undefined > 0:
+			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined, c.Argument)
+		case c.Bad > 0:
+			return &Mismatch{
+				Argument: c.Argument, First: int(c.First), Got: float64(c.Got), Want: float64(c.Want),
+				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total),
+			}, nil
+		}
 	}
 	return nil, nil
 }

@@ -12,7 +12,19 @@ import (
 // It separates what the kernel did (a fault) from what broke (an error).
 type session struct {
 	client  *worker.Client
+	slot    Slot
 	allowed time.Duration
+	// distrusted says that a kernel wrote where it must not: what the worker
+	// remembers may be damaged too.
+	distrusted bool
+}
+
+func (s *session) distrust() { s.distrusted = true }
+
+func (s *session) close() {
+	if s.client != nil {
+		s.client.Close()
+	}
 }
 
 func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, error) {

@@ -36,7 +36,9 @@ type Evaluator interface {
 	// Verify checks a point as thoroughly as the kernel's author asks. It
 	// returns why the point must not win, or nil.
 	Verify(context.Context, objective.Prepared) (*objective.Failure, error)
-	// Sample takes a number of samples in a fresh process.
+	// Refresh makes the samples that follow come from fresh processes.
+	Refresh()
+	// Sample takes a number of samples of a point.
 	Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error)
 }
 

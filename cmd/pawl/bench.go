@@ -65,6 +65,7 @@ func benchmark(c *cli.Context, env environment) error {
 	failure, err := b.evaluator.Verify(c.Context, prepared)
 	for round := 0; round < c.Int("rounds") && failure == nil && err == nil; round++ {
 		var outcome objective.Outcome
+		b.evaluator.Refresh()
 		outcome, err = b.evaluator.Sample(c.Context, prepared, c.Int("samples"))
 		failure = outcome.Failure
 		result.Rounds = append(result.Rounds, outcome.Samples)

@@ -197,23 +197,27 @@ func withoutDefines(flags []string) []string {
 	return kept
 }
 
-// Worker says how to start a worker process.
-func (b *Backend) Worker() worker.Command { return b.options.Worker }
-
 // Reserve takes the cores that the point's threads will run on. The semaphore
 // is first come, first served, so a waiting measurement holds back later
 // compilations.
-func (b *Backend) Reserve(ctx context.Context, point space.Point) (func(), error) {
+func (b *Backend) Reserve(ctx context.Context, point space.Point) (objective.Slot, error) {
 	threads, err := b.limits.threads(point)
 	if err != nil {
-		return nil, err
+		return objective.Slot{}, err
 	}
 	threads = min(max(threads, 1), int64(b.options.Cores))
 	if err := b.cores.Acquire(ctx, threads); err != nil {
-		return nil, context.Cause(ctx)
+		return objective.Slot{}, context.Cause(ctx)
 	}
-	return func() { b.cores.Release(threads) }, nil
+	return objective.Slot{Device: DeviceName, Worker: b.options.Worker, Release: func() { b.cores.Release(threads) }}, nil
 }
+
+// Resident is false: a process is cheap here, and a kernel may do anything to
+// the one it runs in.
+func (b *Backend) Resident() bool { return false }
+
+// Roofline is unknown: no formula tells what a processor can do.
+func (b *Backend) Roofline() objective.Roofline { return objective.Roofline{} }
 
 // Environment describes the processor and the compiler.
 func (b *Backend) Environment() objective.Environment {

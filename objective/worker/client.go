@@ -18,6 +18,8 @@ type Command struct {
 	Executable string
 	// Device is the name under which Main finds the device.
 	Device string
+	// Environment is added to the worker's environment.
+	Environment []string
 	// OutputLimit is how many bytes a worker may print before it counts as
 	// flooding. Zero means 1 MiB.
 	OutputLimit int64
@@ -86,6 +88,7 @@ func (c *Client) start() error {
 	requests, responses, output := pipes[0], pipes[1], pipes[2]
 	cmd := exec.Command(c.command.Executable)
 	cmd.Env = append(os.Environ(), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
+	cmd.Env = append(cmd.Env, c.command.Environment...)
 	cmd.ExtraFiles = []*os.File{requests.read, responses.write}
 	cmd.Stdout, cmd.Stderr = output.write, output.write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -133,7 +136,7 @@ func (c *Client) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Outputs: outputs, Damage: reply.Damage}, nil
+	return Result{Outputs: outputs, Comparisons: reply.Comparisons, Damage: reply.Damage}, nil
 }
 
 // Time takes samples of the loaded kernel.
@@ -195,6 +198,8 @@ func (c *Client) call(ctx context.Context, r request) (response, [][]byte, error
 // receive turns what was read into the call's result.
 func (c *Client) receive(a answered) (response, [][]byte, error) {
 	switch {
+	case a.err == nil && a.reply.Ended != nil:
+		return response{}, nil, c.fail(a.reply.Ended)
 	case a.err == nil && a.reply.Fault == nil && a.reply.Error == "":
 		return a.reply, a.payloads, nil
 	case a.err == nil && a.reply.Fault == nil:
@@ -243,6 +248,9 @@ func (c *Client) alive() bool {
 		return true
 	}
 }
+
+// Finished reports whether the worker is of no more use.
+func (c *Client) Finished() bool { return c.finished }
 
 // Pid returns the process number of the worker.
 func (c *Client) Pid() int { return c.process.Pid }
