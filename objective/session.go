@@ -47,6 +47,10 @@ func (s *session) time(ctx context.Context, t worker.Time) (worker.Timing, *work
 	defer cancel()
 	timing, err := s.client.Time(ctx, t)
 	fault, err := split(err)
+	if fault == nil && timing.Damage != nil {
+		s.distrust()
+		fault = timing.Damage
+	}
 	return timing, fault, err
 }
 

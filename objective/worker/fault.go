@@ -49,6 +49,8 @@ const (
 	// Refused: the driver does not launch it: too many threads, registers, or
 	// too much shared memory.
 	Refused FaultKind = "launch refused"
+	// WrongWhenTimed: right when it was checked, wrong when it was timed.
+	WrongWhenTimed FaultKind = "wrong while it was timed"
 	// NoMemory: the device has not enough memory for the buffers or the stack.
 	NoMemory FaultKind = "out of device memory"
 )

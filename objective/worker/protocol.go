@@ -108,6 +108,9 @@ type Timing struct {
 	Samples []float64 `json:"samples"`
 	// Batch is the number of launches that each sample is the mean of.
 	Batch int `json:"batch"`
+	// Damage says what the timed launches did that they must not do, on a device
+	// that looks. Nil is good.
+	Damage *Fault `json:"damage,omitempty"`
 	// Conditions is the state of the device meanwhile; nil where unknown.
 	Conditions *Conditions `json:"conditions,omitempty"`
 }
