@@ -24,13 +24,14 @@ var floors = [][]string{
 	{"cmd"},
 }
 
-// rooms says which package alone imports a library.
+// rooms says which package alone imports a library; the dynamic loader opens
+// something else in each of its rooms.
 var rooms = map[string]string{
 	"github.com/c-bata/goptuna":        "search",
 	"modernc.org/sqlite":               "studies",
 	"github.com/expr-lang/expr":        "space",
 	"github.com/goccy/go-yaml":         "kernels",
-	"github.com/ebitengine/purego":     "objective/host",
+	"github.com/ebitengine/purego":     "objective/host objective/cuda/nvcc",
 	"github.com/urfave/cli/v2":         "cmd/pawl",
 	"github.com/vbauerster/mpb/v8":     "cmd/pawl",
 	"github.com/aclements/go-moremath": "internal/stats",
@@ -121,7 +122,7 @@ func TestEachLibraryHasOneRoom(t *testing.T) {
 					continue
 				}
 				used[library] = true
-				if pkg != room {
+				if !slices.Contains(strings.Fields(room), pkg) {
 					t.Errorf("%s imports %s, which lives in %s", pkg, library, room)
 				}
 			}
