@@ -30,7 +30,7 @@ var rooms = map[string][]string{
 	"modernc.org/sqlite":               {"studies"},
 	"github.com/expr-lang/expr":        {"space"},
 	"github.com/goccy/go-yaml":         {"kernels"},
-	"github.com/ebitengine/purego":     {"objective/host", "objective/cuda/monitor"},
+	"github.com/ebitengine/purego":     {"objective/host", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
 	"github.com/NVIDIA/go-nvml":        {"objective/cuda/monitor"},
 	"github.com/urfave/cli/v2":         {"cmd/pawl"},
 	"github.com/vbauerster/mpb/v8":     {"cmd/pawl"},

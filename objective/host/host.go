@@ -11,12 +11,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	_ "embed" // the support code
@@ -26,6 +24,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
+	"pawl/objective/compiler"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -97,11 +96,11 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
 	entry, err := b.build(ctx, b.unit(b.kernel.Source), flags)
-	var refused *compileError
+	var refused *compiler.Refusal
 	switch {
 	case errors.As(err, &refused):
 		return objective.Binary{}, &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: refused.Error()}, nil
-	case errors.Is(err, errCompileTime):
+	case errors.Is(err, compiler.ErrTime):
 		return objective.Binary{}, &objective.Failure{
 			Stage: objective.Compile, Reason: objective.CompileTimeout,
 			Detail: fmt.Sprintf("not finished after %v", b.options.CompileTimeout),
@@ -174,17 +173,8 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 	return b.options.Cache.Get(key, func(path string) error {
 		arguments := append(common, "-shared", "-fPIC", "-o", path, "-", "-lm", "-pthread")
 		_, err := t.run(ctx, b.options.CompileTimeout, unit, arguments...)
-		return fullDisk(err)
+		return compiler.FullDisk(err)
 	})
-}
-
-// fullDisk tells a compiler that could not write from one that refused.
-func fullDisk(err error) error {
-	var refused *compileError
-	if errors.As(err, &refused) && (strings.Contains(refused.output, syscall.ENOSPC.Error()) || strings.Contains(refused.output, "No space left")) {
-		return &fs.PathError{Op: "write", Path: "compile cache", Err: syscall.ENOSPC}
-	}
-	return err
 }
 
 func withoutDefines(flags []string) []string {
