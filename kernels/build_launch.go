@@ -23,8 +23,8 @@ func (b *builder) launch() error {
 	if b.backend == CUDA && (l.Grid == nil || l.Block == nil) {
 		return b.top().errorf("launch needs a grid and a block for backend %s", CUDA)
 	}
-	launch.Reference = launch.Kernel
 	if l.Reference == nil {
+		launch.Reference, launch.Inherited = launch.Kernel, true
 		return nil
 	}
 	if l.Reference.Grid == nil || l.Reference.Block == nil {

@@ -17,6 +17,8 @@ type Launch struct {
 	// Reference launches the reference. A manifest that does not say how gets
 	// the kernel's own launch, at the default point.
 	Reference LaunchFormulas
+	// Inherited says that Reference is the kernel's own launch.
+	Inherited bool
 }
 
 // LaunchFormulas compute a launch on a device with grids and blocks.

@@ -141,11 +141,16 @@ type Resources struct {
 	Shared       int `json:"shared,omitempty"`
 }
 
+// Limits is what a machine cannot do, known without compiling.
+type Limits interface {
+	// Preflight returns why a point cannot work on this device, or nil.
+	Preflight(space.Point) *Failure
+}
+
 // Backend knows one kind of device, for one kernel and workload. All methods
 // are safe for concurrent use.
 type Backend interface {
-	// Preflight returns why a point cannot work on this device, or nil.
-	Preflight(space.Point) *Failure
+	Limits
 	// Compile returns the point's binary, or the failure to compile it. An
 	// error means that no point could be compiled: the compiler is gone, the
 	// disk is full.
@@ -155,6 +160,8 @@ type Backend interface {
 	// Reserve waits until a device is free for a point, and keeps others off it
 	// until the slot is released.
 	Reserve(ctx context.Context, point space.Point) (Slot, error)
+	// Width is how many points can be measured at once, on devices of one kind.
+	Width() int
 	// Resident says that starting a worker is dear and that it keeps what it
 	// knows: one process serves many trials, holds inputs and right answers on
 	// the device, and compares there. Otherwise each trial has a fresh process

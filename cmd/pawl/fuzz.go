@@ -19,7 +19,7 @@ func fuzzCommand(env environment) *cli.Command {
 				"and poisoned outputs, and compares with the reference.",
 			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
-		Flags:  []cli.Flag{atFlag, workloadFlag, backendFlag, seedFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag},
+		Flags:  []cli.Flag{atFlag, workloadFlag, backendFlag, compilerFlag, seedFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag},
 		Action: func(c *cli.Context) error { return fuzz(c, env) },
 	}
 }

@@ -16,7 +16,7 @@ import (
 const replayBackend = "replay"
 
 var (
-	tuneBackendFlag = &cli.StringFlag{Name: "backend", Value: "auto", Usage: "where kernels run: auto, host, or replay of a --record"}
+	tuneBackendFlag = &cli.StringFlag{Name: "backend", Value: autoBackend, Usage: "where kernels run: auto, cuda, host, or replay of a --record"}
 	recordFlag      = &cli.StringFlag{Name: "record", Usage: "the recorded `FILE` that --backend replay answers from"}
 )
 
@@ -41,12 +41,12 @@ func openSubject(c *cli.Context, env environment) (*subject, error) {
 	if isReplay {
 		return openReplay(c)
 	}
-	return openHost(c, env)
+	return openKernel(c, env)
 }
 
-// openHost opens a kernel on this machine.
-func openHost(c *cli.Context, env environment) (*subject, error) {
-	t, err := openTarget(c)
+// openKernel opens a kernel on this machine.
+func openKernel(c *cli.Context, env environment) (*subject, error) {
+	t, err := openTarget(c, env)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func tuneCommand(env environment) *cli.Command {
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "2 no point passed", "3 the machinery failed", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
-			workloadFlag, tuneBackendFlag, recordFlag, seedFlag, outFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
+			workloadFlag, tuneBackendFlag, recordFlag, compilerFlag, cachesFlag, clockFlag, seedFlag, outFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
 			&cli.DurationFlag{Name: "budget", DefaultText: fmt.Sprintf("%v, or none with --trials", defaultBudget), Usage: "the `TIME` for search and confirmation"},
 			&cli.IntFlag{Name: "trials", DefaultText: "no limit", Usage: "the largest `NUMBER` of trials"},
 			&cli.StringFlag{Name: "target", DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},

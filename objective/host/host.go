@@ -9,9 +9,7 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -96,17 +94,8 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
 	entry, err := b.build(ctx, b.unit(b.kernel.Source), flags)
-	var refused *compiler.Refusal
-	switch {
-	case errors.As(err, &refused):
-		return objective.Binary{}, &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: refused.Error()}, nil
-	case errors.Is(err, compiler.ErrTime):
-		return objective.Binary{}, &objective.Failure{
-			Stage: objective.Compile, Reason: objective.CompileTimeout,
-			Detail: fmt.Sprintf("not finished after %v", b.options.CompileTimeout),
-		}, nil
-	case err != nil:
-		return objective.Binary{}, nil, err
+	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
+		return objective.Binary{}, failure, err
 	}
 	return b.binary(entry), nil, nil
 }
@@ -206,6 +195,9 @@ func (b *Backend) Reserve(ctx context.Context, point space.Point) (objective.Slo
 // the one it runs in.
 func (b *Backend) Resident() bool { return false }
 
+// Width is 1: the cores are shared, but one point is timed at a time.
+func (b *Backend) Width() int { return 1 }
+
 // Roofline is unknown: no formula tells what a processor can do.
 func (b *Backend) Roofline() objective.Roofline { return objective.Roofline{} }
 
@@ -218,23 +210,6 @@ func (b *Backend) Environment() objective.Environment {
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
 		Compiler: b.options.Toolchain.Version,
 		Flags:    strings.Join(b.kernel.Flags, " "),
-		Commit:   commit(b.kernel.Dir),
+		Commit:   objective.Commit(b.kernel.Dir),
 	}
-}
-
-// commit returns the commit that the sources are at, with a mark if they are
-// changed, or nothing where that cannot be known.
-func commit(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	head, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
-	if err != nil {
-		return ""
-	}
-	hash := strings.TrimSpace(string(head))
-	if status, err := exec.Command("git", "-C", dir, "status", "--porcelain", "--", ".").Output(); err == nil && len(status) > 0 {
-		hash += "-dirty"
-	}
-	return hash
 }
