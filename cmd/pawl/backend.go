@@ -17,6 +17,7 @@ import (
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/host"
 	"pawl/objective/worker"
+	"pawl/space"
 )
 
 // autoBackend takes the best backend that the kernel has a source for and that
@@ -79,7 +80,8 @@ func findAccelerator(ctx context.Context, c *cli.Context, env environment) (*acc
 }
 
 // loadKernel reads the kernel for the backend that the command line asks for.
-// The accelerator is nil for the host.
+// The accelerator is nil for the host, and for a command that only reads where
+// there is none.
 func loadKernel(c *cli.Context, env environment, name string) (*kernels.Kernel, *accelerator, error) {
 	asked := c.String("backend")
 	if asked == host.DeviceName {
@@ -98,6 +100,9 @@ func loadKernel(c *cli.Context, env environment, name string) (*kernels.Kernel, 
 	accelerator, missing := findAccelerator(c.Context, c, env)
 	if missing == nil {
 		return onGPU, accelerator, nil
+	}
+	if asked == cuda.DeviceName && c.Command.Name == "space" {
+		return onGPU, nil, nil
 	}
 	if asked == cuda.DeviceName {
 		return nil, nil, fmt.Errorf("%w; pawl doctor says what this machine has", missing)
@@ -133,8 +138,16 @@ func (t *target) limits() objective.Limits {
 	if t.accelerator != nil {
 		return cuda.NewLimits(t.kernel, t.workload, t.accelerator.gpus.Devices[0])
 	}
+	if t.kernel.Backend == kernels.CUDA {
+		return unlimited{}
+	}
 	return host.NewLimits(t.kernel, t.space, 0)
 }
+
+// unlimited is a machine that nothing is known about.
+type unlimited struct{}
+
+func (unlimited) Preflight(space.Point) *objective.Failure { return nil }
 
 // lockClocks holds the clocks of the GPUs if the user asked for it. Where that
 // is not allowed, a warning says so and the clocks stay as they are.

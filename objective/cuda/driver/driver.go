@@ -38,7 +38,7 @@ type Library struct {
 func Open() (*Library, error) {
 	handle, err := openLibrary()
 	if err != nil {
-		return nil, fmt.Errorf("%w: libcuda.so.1 cannot be opened (%v): install the NVIDIA driver, or tune on the processor with --backend host", ErrNoDriver, err)
+		return nil, fmt.Errorf("%w: libcuda.so.1 cannot be opened%s; install the NVIDIA driver, or tune on the processor with --backend host", ErrNoDriver, inBrackets(err))
 	}
 	l := &Library{}
 	for _, symbol := range l.symbols.table() {
@@ -55,6 +55,14 @@ func Open() (*Library, error) {
 	}
 	l.Version = int(version)
 	return l, nil
+}
+
+// inBrackets quotes the loader, which sometimes has nothing to say.
+func inBrackets(err error) string {
+	if err == nil || err.Error() == "" {
+		return ""
+	}
+	return " (" + err.Error() + ")"
 }
 
 func openLibrary() (handle uintptr, err error) {
