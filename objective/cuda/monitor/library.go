@@ -68,14 +68,16 @@ type query struct {
 
 // The selectors of the driver's enumerations.
 const (
-	noSelector         = -1
-	selectSM           = 1
-	selectMemory       = 2
-	selectSensor       = 0
-	selectSlowdown     = 1
-	temperatureStruct  = "nvmlDeviceGetTemperatureV"
-	temperatureVersion = 1
+	noSelector     = -1
+	selectSM       = 1
+	selectMemory   = 2
+	selectSensor   = 0
+	selectSlowdown = 1
 )
+
+// temperatureStruct is the call that answers in a structure; the plain one is
+// deprecated and may go.
+const temperatureStruct = "nvmlDeviceGetTemperatureV"
 
 var queries = [quantities]query{
 	smClock:             {"SM clock", []string{"nvmlDeviceGetClockInfo"}, selectSM},

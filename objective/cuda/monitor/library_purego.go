@@ -166,10 +166,10 @@ func (d *dynamicDevice) memory(wanted quantity) (uint64, error) {
 }
 
 // structTemperature asks drivers that have dropped the plain call. A structure's
-// version holds its size as well.
+// version, here 1, holds its size as well.
 func (d *dynamicDevice) structTemperature(function uintptr) (uint64, error) {
 	information := temperatureInformation{sensor: selectSensor}
-	information.version = uint32(unsafe.Sizeof(information)) | temperatureVersion<<24
+	information.version = uint32(unsafe.Sizeof(information)) | 1<<24
 	err := invoke(function, d.handle, uintptr(unsafe.Pointer(&information)))
 	return uint64(max(0, information.celsius)), err
 }

@@ -78,6 +78,9 @@ func (v *visit) make(path string) error {
 	if _, err := reopen(path, "GPU-stranger"); err != nil {
 		v.Stranger = err.Error()
 	}
+	if err := crowd(path); err != nil {
+		return err
+	}
 	if monitor, err = reopen(path, testUUID); err != nil {
 		return err
 	}
@@ -100,6 +103,29 @@ func (v *visit) lock(monitor *Monitor) error {
 	}
 	v.Restored, err = monitor.Read()
 	return err
+}
+
+// crowd uses the library from several goroutines, for the race detector.
+func crowd(path string) error {
+	failures := make(chan error)
+	const goroutines = 4
+	for range goroutines {
+		go func() {
+			monitor, err := reopen(path, testUUID)
+			if err != nil {
+				failures <- err
+				return
+			}
+			defer monitor.Close()
+			_, err = inventory(monitor.library, Permission{})
+			failures <- err
+		}()
+	}
+	var all error
+	for range goroutines {
+		all = errors.Join(all, <-failures)
+	}
+	return all
 }
 
 func reopen(path, uuid string) (*Monitor, error) {
