@@ -188,6 +188,9 @@ func libraryFlags(flags []string) []string {
 		case flag == "-Xcompiler" || flag == "--compiler-options":
 			i++ // with its value
 		case strings.HasPrefix(flag, "-Xcompiler=") || strings.HasPrefix(flag, "--compiler-options="):
+		case (flag == "-Xptxas" || flag == "--ptxas-options") && i+1 < len(flags):
+			i++ // its value may look like one of nvcc's own flags
+			kept = append(kept, flag, flags[i])
 		case len(flag) == 3 && strings.HasPrefix(flag, "-O"):
 		default:
 			kept = append(kept, flag)
