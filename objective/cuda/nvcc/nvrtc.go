@@ -224,8 +224,12 @@ func (l *Library) call(ctx context.Context, allowed time.Duration, dir string, r
 	output, err := command.Run(ctx, allowed, input)
 	err = compiler.FullDisk(err)
 	var refused *compiler.Refusal
-	if errors.As(err, &refused) && refused.Status == statusBroken {
+	switch {
+	case !errors.As(err, &refused):
+	case refused.Status == statusBroken:
 		return "", errors.New(strings.TrimSpace(refused.Output))
+	case refused.Status == statusCrashed:
+		refused.Output = "error: NVRTC itself crashed: " + refused.Output
 	}
 	return string(output.Stdout), err
 }
