@@ -49,10 +49,14 @@ func realNVRTC(t *testing.T) Tool {
 	return tool
 }
 
-// eachTool runs a test with both compilers.
+// eachTool runs a test with both compilers, beside other such tests.
 func eachTool(t *testing.T, test func(t *testing.T, c *Compiler)) {
+	t.Parallel()
 	for name, find := range map[string]func(*testing.T) Tool{"nvcc": realNVCC, "nvrtc": realNVRTC} {
-		t.Run(name, func(t *testing.T) { test(t, newCompiler(t, find(t))) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newCompiler(t, find(t)))
+		})
 	}
 }
 
