@@ -45,6 +45,9 @@ func firstError(output string) string {
 			return strings.TrimSpace(line)
 		}
 	}
+	if lines[0] == "" {
+		return "the compiler gave no reason"
+	}
 	return strings.TrimSpace(lines[0])
 }
 

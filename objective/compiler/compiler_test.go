@@ -29,7 +29,7 @@ func TestRefusalNamesTheFirstError(t *testing.T) {
 		"gcc: No such file\nnvcc fatal   : Failed to preprocess":       "nvcc fatal   : Failed to preprocess",
 		"ld: undefined reference to `x'":                               "ld: undefined reference to `x'",
 		"something else\nsecond":                                       "something else",
-		"":                                                             "",
+		"\n":                                                           "the compiler gave no reason",
 	} {
 		if got := (&Refusal{Output: output}).Error(); got != want {
 			t.Errorf("%q: got %q, want %q", output, got, want)

@@ -24,7 +24,7 @@ func TestJudge(t *testing.T) {
 		"no throttle": {[]State{at(1980, Idle), at(1980, ApplicationsClock|SyncBoost), at(1980, DisplayClock|1<<40)}, []bool{true, true}, 0, 0},
 		// One throttled state spoils the samples on both its sides.
 		"throttled": {[]State{at(1980, 0), at(1980, 0), at(1980, SoftwareThermal), at(1980, 0), at(1980, 0)}, []bool{true, false, false, true}, 2, 0},
-		"always":    {[]State{at(1500, SoftwarePowerCap), at(1500, SoftwarePowerCap), at(1500, HardwareSlowdown)}, []bool{false, false}, 2, 0},
+		"always":    {[]State{at(1500, SoftwarePowerCap), at(1500, SoftwarePowerCap), at(1500, HardwareSlowdown)}, []bool{true, false}, 1, 0},
 		// The median is 2000; 1900 is exactly 5 % below and stays, 1899 goes.
 		"at the edge": {[]State{at(1900, 0), at(2000, 0), at(2000, 0), at(2000, 0), at(1899, 0)}, []bool{true, true, true, false}, 0, 1},
 		"warming up":  {[]State{at(345, Idle), at(1980, 0), at(1980, 0), at(1980, 0)}, []bool{false, true, true}, 0, 1},
@@ -52,10 +52,10 @@ func TestJudge(t *testing.T) {
 func TestSummary(t *testing.T) {
 	_, got := Judge([]State{
 		{SMClock: 1900, Temperature: 70, Power: 400.5, Reasons: Idle},
-		{SMClock: 1800, Temperature: 83, Power: 690, Reasons: SoftwarePowerCap},
+		{SMClock: 1800, Temperature: 83, Power: 690, Reasons: SoftwareThermal},
 		{SMClock: 1980, Temperature: 81, Power: 500},
 	})
-	want := Summary{Samples: 2, Throttled: 2, ClockLow: 1800, ClockMedian: 1900, ClockHigh: 1980, Temperature: 83, Power: 690, Reasons: Idle | SoftwarePowerCap}
+	want := Summary{Samples: 2, Throttled: 2, ClockLow: 1800, ClockMedian: 1900, ClockHigh: 1980, Temperature: 83, Power: 690, Reasons: Idle | SoftwareThermal}
 	if got != want {
 		t.Errorf("got %+v", got)
 	}
@@ -63,7 +63,7 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const expected = `{"samples":2,"throttled":2,"low_clock":0,"clock_low":1800,"clock_median":1900,"clock_high":1980,"temperature":83,"power":690,"reasons":"idle, software power cap"}`
+	const expected = `{"samples":2,"throttled":2,"low_clock":0,"clock_low":1800,"clock_median":1900,"clock_high":1980,"temperature":83,"power":690,"reasons":"idle, software thermal slowdown"}`
 	if string(text) != expected {
 		t.Errorf("got %s", text)
 	}
@@ -104,8 +104,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		"none": {Summary{Samples: 20, ClockMedian: 1980, Temperature: 80, Reasons: Idle}, nil},
 		"hot":  {Summary{Samples: 20, Temperature: 81}, []string{"81 °C: above 80 °C the clock may give way; cool the GPU or let it rest before measuring again"}},
-		"throttled": {Summary{Samples: 20, Throttled: 3, Reasons: Idle | SoftwarePowerCap},
-			[]string{"3 of 20 samples were taken while the clock was throttled (software power cap) and are discarded"}},
+		"throttled": {Summary{Samples: 20, Throttled: 3, Reasons: Idle | SoftwareThermal},
+			[]string{"3 of 20 samples were taken while the clock was throttled (software thermal slowdown) and are discarded"}},
 		"low": {Summary{Samples: 20, LowClock: 1, ClockMedian: 1980},
 			[]string{"1 of 20 samples was taken while the SM clock was more than 5 % below the run's median of 1980 MHz and is discarded"}},
 		"nothing left": {Summary{Samples: 2, Throttled: 2, ClockLow: 1500, Reasons: HardwareThermal}, []string{

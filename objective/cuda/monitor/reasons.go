@@ -25,9 +25,11 @@ const (
 
 // throttling is what takes the clock away from a kernel while it runs. Idle
 // says that nothing runs; the settings and sync boost are somebody's choice and
-// hold for every sample alike. A reason that a newer driver adds is named but
-// not counted: if it costs anything, the clock itself shows it.
-const throttling = SoftwarePowerCap | HardwareSlowdown | SoftwareThermal | HardwareThermal | HardwarePowerBrake
+// hold for every sample alike. The software power cap is where a heavy kernel
+// lives: it is part of how fast the kernel is, and a sample is only spoiled if
+// the clock itself falls. A reason that a newer driver adds is named but not
+// counted: if it costs anything, the clock shows it.
+const throttling = HardwareSlowdown | SoftwareThermal | HardwareThermal | HardwarePowerBrake
 
 var reasonNames = []struct {
 	reason Reasons

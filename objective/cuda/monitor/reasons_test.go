@@ -11,7 +11,7 @@ func TestReasons(t *testing.T) {
 		{0, "", false},
 		{0x1, "idle", false},
 		{0x2, "applications clock setting", false},
-		{0x4, "software power cap", true},
+		{0x4, "software power cap", false},
 		{0x8, "hardware slowdown", true},
 		{0x10, "sync boost", false},
 		{0x20, "software thermal slowdown", true},

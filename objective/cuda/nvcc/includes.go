@@ -27,6 +27,7 @@ type scanner struct {
 	dir   string
 	paths []string // of -I and its like, absolute
 	seen  map[string]bool
+	all   bool // the unit's folder was read as a whole
 	files []file
 }
 
@@ -129,6 +130,10 @@ func (s *scanner) include(from, name string) error {
 
 // everything reads all regular files of the unit's folder.
 func (s *scanner) everything() error {
+	if s.all {
+		return nil
+	}
+	s.all = true
 	return filepath.WalkDir(s.dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrPermission):

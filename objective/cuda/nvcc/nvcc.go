@@ -69,7 +69,7 @@ type Resources struct {
 	Stack        int `json:"stack"`
 	StaticShared int `json:"static_shared"`
 	Barriers     int `json:"barriers"`
-	// Constant is 0 where ptxas does not say: since CUDA 13 it does not.
+	// Constant is 0 where ptxas does not say: it does for sm_75, not for sm_90.
 	Constant int `json:"constant"`
 }
 

@@ -188,6 +188,9 @@ func libraryFlags(flags []string) []string {
 		case flag == "-Xcompiler" || flag == "--compiler-options":
 			i++ // with its value
 		case strings.HasPrefix(flag, "-Xcompiler=") || strings.HasPrefix(flag, "--compiler-options="):
+		case (flag == "-Xptxas" || flag == "--ptxas-options") && i+1 < len(flags):
+			i++ // its value may look like one of nvcc's own flags
+			kept = append(kept, flag, flags[i])
 		case len(flag) == 3 && strings.HasPrefix(flag, "-O"):
 		default:
 			kept = append(kept, flag)
@@ -221,8 +224,12 @@ func (l *Library) call(ctx context.Context, allowed time.Duration, dir string, r
 	output, err := command.Run(ctx, allowed, input)
 	err = compiler.FullDisk(err)
 	var refused *compiler.Refusal
-	if errors.As(err, &refused) && refused.Status == statusBroken {
+	switch {
+	case !errors.As(err, &refused):
+	case refused.Status == statusBroken:
 		return "", errors.New(strings.TrimSpace(refused.Output))
+	case refused.Status == statusCrashed:
+		refused.Output = "error: NVRTC itself crashed: " + refused.Output
 	}
 	return string(output.Stdout), err
 }

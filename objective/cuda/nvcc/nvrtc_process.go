@@ -15,9 +15,10 @@ import (
 // libraryVariable makes this binary a compiler.
 const libraryVariable = "PAWL_NVRTC"
 
-// The exit codes of the process. A Go program that panics exits with 2.
+// The exit codes of the process.
 const (
 	statusRefused = 1
+	statusCrashed = 2 // the Go runtime's, after a fatal signal
 	statusBroken  = 3
 )
 

@@ -12,7 +12,7 @@ import (
 // without a function's name, and NVRTC puts "ptxas ." before each. So lines are
 // known by their words, not by their place.
 var (
-	entryLine    = regexp.MustCompile(`Compiling entry function '([^']+)'`)
+	entryLine    = regexp.MustCompile(`Compiling entry function '([^'\r\n]+)'`)
 	functionLine = regexp.MustCompile(`Function properties for '?([^\s']+)`)
 	stackFigure  = regexp.MustCompile(`(\d+) bytes stack frame`)
 	storeFigure  = regexp.MustCompile(`(\d+) bytes spill stores`)

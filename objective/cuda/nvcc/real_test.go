@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/objective/cache"
 	"pawl/objective/compiler"
@@ -48,10 +49,14 @@ func realNVRTC(t *testing.T) Tool {
 	return tool
 }
 
-// eachTool runs a test with both compilers.
+// eachTool runs a test with both compilers, beside other such tests.
 func eachTool(t *testing.T, test func(t *testing.T, c *Compiler)) {
+	t.Parallel()
 	for name, find := range map[string]func(*testing.T) Tool{"nvcc": realNVCC, "nvrtc": realNVRTC} {
-		t.Run(name, func(t *testing.T) { test(t, newCompiler(t, find(t))) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newCompiler(t, find(t)))
+		})
 	}
 }
 
@@ -132,6 +137,26 @@ func TestArchitectureSpecificCode(t *testing.T) {
 		unit.Architecture = Architecture(9, 0, "")
 		if plain := compileUnit(t, c, unit); plain.Digest == special.Digest || plain.Hit {
 			t.Error("sm_90 and sm_90a are taken for one")
+		}
+	})
+}
+
+// However far a compilation has come when its time is over, none of its
+// processes stays, and nothing in the cache: newCompiler sees to the latter.
+func TestNothingOfARealCompilerStays(t *testing.T) {
+	eachTool(t, func(t *testing.T, c *Compiler) {
+		for _, allowed := range []time.Duration{20 * time.Millisecond, 80 * time.Millisecond, 320 * time.Millisecond} {
+			c.options.Timeout = allowed
+			_, err := c.Compile(t.Context(), Unit{Dir: "testdata/units", Source: "several.cu", Architecture: "sm_90"})
+			if err != nil && !errors.Is(err, compiler.ErrTime) {
+				t.Fatal(err)
+			}
+			commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+			for _, path := range commands {
+				if command, _ := os.ReadFile(path); strings.Contains(string(command), c.options.Cache.Dir()) {
+					t.Errorf("still running after %v: %q", allowed, command)
+				}
+			}
 		}
 	})
 }
