@@ -351,6 +351,7 @@ struct Warp {
     Walk walk;
     float scale;
     int first_row, causal;
+    int tiles; /* that its rows may see: in a causal block the upper warps stop early */
 };
 
 /* begin finds the scores of a tile and where the weights stand. */
@@ -370,6 +371,8 @@ template <bool MASKED> INLINE void one_after_the_other(Warp &warp, int tile)
     float factor[ROW_TILES][2];
     Scores scores;
 
+    if (MASKED && tile >= warp.tiles)
+        return;
     if (begin<MASKED>(warp, scores, place, tile, factor))
         fade(warp.rows, factor);
     UNROLL for (int n = 0; n < KEY_STEPS; n++) {
@@ -378,13 +381,20 @@ template <bool MASKED> INLINE void one_after_the_other(Warp &warp, int tile)
     }
 }
 
-/* side_by_side mixes a tile while the weights of the next replace its own. */
+/* side_by_side mixes a tile while the weights of the next, if there is one,
+ * replace its own. */
 template <bool MASKED> INLINE void side_by_side(Warp &warp, int tile)
 {
     const unsigned place = arrive(warp.walk, tile);
     float factor[ROW_TILES][2];
     Scores scores;
 
+    if (MASKED && tile + 1 >= warp.tiles) {
+        if (tile + 1 == warp.tiles)
+            UNROLL for (int n = 0; n < KEY_STEPS; n++)
+                mix(warp.rows, warp.weights.step[n], place + TILE_BYTES, n);
+        return;
+    }
     const bool raised = begin<MASKED>(warp, scores, place, tile + 1, factor);
     UNROLL for (int n = 0; n < KEY_STEPS; n++) {
         mix(warp.rows, warp.weights.step[n], place + TILE_BYTES, n);
@@ -405,8 +415,8 @@ template <bool MASKED> INLINE void lead(Warp &warp)
         weigh(warp.weights.step[n], warp.rows, scores, warp.scale, n);
 }
 
-/* walk_keys visits all tiles; those from whole on need the mask. Two loops, so
- * that the first pays nothing for it. */
+/* walk_keys visits all tiles; the scores of those from whole on need the mask.
+ * Two loops, so that the first pays nothing for it. */
 INLINE void walk_keys(Warp &warp, int whole)
 {
     const int tiles = warp.walk.tiles;
@@ -425,11 +435,8 @@ INLINE void walk_keys(Warp &warp, int whole)
         lead<true>(warp);
     for (; tile + 1 < whole; tile++)
         side_by_side<false>(warp, tile);
-    for (; tile + 1 < tiles; tile++)
+    for (; tile < tiles; tile++)
         side_by_side<true>(warp, tile);
-    const unsigned place = arrive(warp.walk, tile);
-    UNROLL for (int n = 0; n < KEY_STEPS; n++)
-        mix(warp.rows, warp.weights.step[n], place + TILE_BYTES, n);
 }
 
 /* start fetches the queries and the first stages, and waits for the queries.
@@ -497,6 +504,8 @@ INLINE void store(__half *o, const unsigned char *place, int first_row, int S)
                 *(const uint4 *)(place + swizzled(row + r, chunk));
 }
 
+INLINE int tiles_of(int keys) { return (keys + BLOCK_N - 1) / BLOCK_N; }
+
 /* The grid is blocks of queries by heads. D is HEAD_DIM; B and H are in the grid. */
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_WARPS / NUM_WARPS)
 attention_forward(const __half *q, const __half *k, const __half *v, __half *o,
@@ -508,15 +517,15 @@ attention_forward(const __half *q, const __half *k, const __half *v, __half *o,
     const int block = causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
     const int first = block * BLOCK_M, warp_row = threadIdx.x / 32 * WARP_ROWS;
     const size_t head = (size_t)blockIdx.y * S * HEAD_DIM;
-    const int end = causal ? smaller(S, first + BLOCK_M) : S;
     const unsigned shared = shared_address(memory);
     Warp warp;
 
     warp.walk.keys = k + head, warp.walk.values = v + head;
     warp.walk.stages = shared + QUERY_BYTES, warp.walk.stage = 0;
-    warp.walk.S = S, warp.walk.tiles = (end + BLOCK_N - 1) / BLOCK_N;
+    warp.walk.S = S, warp.walk.tiles = tiles_of(causal ? smaller(S, first + BLOCK_M) : S);
     warp.scale = scale * 1.44269504f; /* log2(e) */
     warp.first_row = first + warp_row, warp.causal = causal;
+    warp.tiles = tiles_of(causal ? smaller(S, warp.first_row + WARP_ROWS) : S);
     clear(warp.rows);
     start(warp, q + head, shared, first);
     walk_keys(warp, (causal ? first + 1 : S) / BLOCK_N);
