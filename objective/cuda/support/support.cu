@@ -46,13 +46,13 @@ static __device__ double value(int type, const void *elements, u64 i) {
     }
 }
 
-// Report is read by the host: see report in support.go. first starts at the
-// largest number there is.
-struct Report { u64 bad, first, undefined, worst; };
+// Finding is read by the host: see finding in support.go. Everything starts at
+// zero, so the first bad index is kept inverted: the largest is the first.
+struct Finding { u64 bad, inverted_first, undefined, worst; };
 
 // Compares element by element: |x - ref| <= atol + rtol * |ref|, written so that
 // a result that is not a number fails.
-extern "C" __global__ void pawl_compare(int type, const void *got, const void *want, u64 count, double atol, double rtol, Report *report) {
+extern "C" __global__ void pawl_compare(int type, const void *got, const void *want, u64 count, double atol, double rtol, Finding *finding) {
     u64 bad = 0, undefined = 0, first = ~0ULL;
     double worst = 0;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
@@ -68,14 +68,14 @@ extern "C" __global__ void pawl_compare(int type, const void *got, const void *w
         if (i < first) first = i;
         worst = fmax(worst, deviation);
     }
-    if (undefined) atomicAdd(&report->undefined, undefined);
+    if (undefined) atomicAdd(&finding->undefined, undefined);
     if (!bad) return;
-    atomicAdd(&report->bad, bad);
-    atomicMin(&report->first, first);
-    atomicMax(&report->worst, (u64)__double_as_longlong(worst)); // non-negative doubles order like integers
+    atomicAdd(&finding->bad, bad);
+    atomicMax(&finding->inverted_first, ~first);
+    atomicMax(&finding->worst, (u64)__double_as_longlong(worst)); // non-negative doubles order like integers
 }
 
-// Adds a checksum of bytes to *sum: it does not depend on the order of threads
+// Adds a checksum of bytes to the first word of a finding: it does not depend on the order of threads
 // and notices every single changed byte.
 extern "C" __global__ void pawl_sum(const u8 *bytes, u64 count, u64 *sum) {
     u64 total = 0;
