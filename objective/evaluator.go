@@ -60,6 +60,9 @@ func (e *Evaluator) Close() {
 	e.Refresh()
 }
 
+// Width is how many points can be measured at once.
+func (e *Evaluator) Width() int { return e.backend.Width() }
+
 // Prepared is a point that is ready to be measured, or that failed before.
 type Prepared struct {
 	Point   space.Point

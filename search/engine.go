@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"pawl/objective"
@@ -92,6 +93,10 @@ type Result struct {
 	// Ended says why the search asked for no more.
 	Ended   Ending
 	Elapsed time.Duration
+	// Spending says where the time went.
+	Spending Spending
+	// Dead are the parameters that never change the machine code.
+	Dead []string
 }
 
 // Ending is a reason to ask for no more trials.
@@ -136,14 +141,23 @@ type engine struct {
 	rounds    []Round
 	ended     Ending
 	progress  progress
+	spending  Spending
+	dead      []string
+
+	// mu guards the study while points are measured beside each other.
+	mu sync.Mutex
 }
 
-// flight is a trial on its way: its preparation runs in a goroutine.
+// flight is a trial on its way: its preparation runs in a goroutine, and so
+// does its measurement, once it is among the oldest.
 type flight struct {
 	trial    Trial
 	prepared chan struct{} // closed when result and err are there
 	result   objective.Prepared
 	err      error
+	measured chan struct{} // nil until begun; closed when outcome and failed are there
+	outcome  objective.Outcome
+	failed   error
 }
 
 // Run searches and confirms. The pool holds the points that may be tried. On a
@@ -170,14 +184,17 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	if err := e.search(ctx); err != nil {
 		return e.result(), err
 	}
-	if err := e.confirm(ctx); err != nil {
-		return e.result(), err
-	}
-	return e.result(), nil
+	err = timed(&e.spending.Confirming, func() error {
+		if err := e.confirm(ctx); err != nil {
+			return err
+		}
+		return e.findDead(ctx)
+	})
+	return e.result(), err
 }
 
 func (e *engine) result() Result {
-	r := Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed()}
+	r := Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed(), Spending: e.spending, Dead: e.dead}
 	if regret, known := EstimateRegret(e.study.view, e.options.Seed); known {
 		r.Regret = &regret
 	}
@@ -219,7 +236,13 @@ func (e *engine) fill(ctx context.Context) error {
 		if e.ended = e.reasonToEnd(); e.ended != "" {
 			return nil
 		}
-		trial, err := e.study.ask()
+		var trial Trial
+		err := timed(&e.spending.Asking, func() (err error) {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			trial, err = e.study.ask()
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -301,52 +324,86 @@ func (e *engine) launch(ctx context.Context, trial Trial) {
 	}()
 }
 
-// land waits for preparations that were abandoned.
+// land waits for what was abandoned.
 func (e *engine) land() {
 	for _, f := range e.flight {
 		<-f.prepared
+		if f.measured != nil {
+			<-f.measured
+		}
 	}
 }
 
 // completeOldest takes the oldest trial in flight through measurement and tell.
+// Where there are several devices, the ones behind it are measured meanwhile;
+// what is told is told in the order asked.
 func (e *engine) completeOldest(ctx context.Context) error {
-	f := e.flight[0]
-	select {
-	case <-f.prepared:
-	case <-e.options.Stop:
-		return nil // the next look at the reasons to end finds it
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	for _, f := range e.flight[:min(len(e.flight), e.evaluator.Width())] {
+		e.measure(ctx, f)
 	}
-	if f.err != nil {
-		return f.err
+	f := e.flight[0]
+	err := timed(&e.spending.Waiting, func() error {
+		select {
+		case <-f.prepared:
+			return f.err
+		case <-e.options.Stop:
+			return errStopped
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	if err != nil {
+		return ignoreStop(err) // the next look at the reasons to end finds it
+	}
+	if err := timed(&e.spending.Device, func() error { <-f.measured; return f.failed }); err != nil {
+		return err
 	}
 	trial := f.trial
-	var err error
-	if trial.Outcome, err = e.evaluate(ctx, f.result); err != nil {
-		return err
-	}
-	trial.Told, trial.Elapsed = true, e.elapsed()
-	if err := e.study.tell(trial); err != nil {
-		return err
-	}
+	trial.Outcome, trial.Told, trial.Elapsed = f.outcome, true, e.elapsed()
 	e.flight = e.flight[1:]
+	if err := timed(&e.spending.Storing, func() error { return e.tell(trial) }); err != nil {
+		return err
+	}
 	e.progress.count(trial)
 	e.observe(SearchPhase, &trial)
 	return e.compilerWorks()
 }
 
+func (e *engine) tell(trial Trial) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.study.tell(trial)
+}
+
+// measure begins to measure a trial as soon as it is prepared.
+func (e *engine) measure(ctx context.Context, f *flight) {
+	if f.measured != nil {
+		return
+	}
+	f.measured = make(chan struct{})
+	go func() {
+		defer close(f.measured)
+		<-f.prepared
+		if f.err == nil {
+			f.outcome, f.failed = e.evaluate(ctx, f.result)
+		}
+	}()
+}
+
 // evaluate measures a point, unless the same machine code was measured before.
 func (e *engine) evaluate(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
-	if twin, found := e.study.twin(p.Binary.Digest); found && p.Failure == nil {
+	e.mu.Lock()
+	twin, found := e.study.twin(p.Binary.Digest)
+	rival := 0.0
+	if best, found := e.study.best(); found {
+		rival = best.Outcome.Milliseconds()
+	}
+	e.mu.Unlock()
+	if found && p.Failure == nil {
 		outcome := twin.Outcome
 		outcome.SameAs = twin.Point.String()
 		outcome.Spent = p.Spent
 		return outcome, nil
-	}
-	rival := 0.0
-	if best, found := e.study.best(); found {
-		rival = best.Outcome.Milliseconds()
 	}
 	return e.evaluator.Measure(ctx, p, rival)
 }
