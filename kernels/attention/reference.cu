@@ -1,10 +1,9 @@
 /* The definition of attention, a block of threads per query: softmax over the
  * scores of the keys it may see, and the values weighted by it.
  *
- * Everything is double. The GPUs of data centres do fp64 at half the rate of
- * fp32, so it costs little here, and a reference that is exact to fp16's last
- * place leaves all of the tolerance to the kernel. The only rounding that shows
- * is the one of the output.
+ * Everything is double. An H200 does fp64 at half the rate of fp32, so it costs
+ * little, and a reference that is exact to fp16's last place leaves all of the
+ * tolerance to the kernel: the only rounding that shows is the one of the output.
  *
  * The launch: S x (B * H) blocks of at least D threads, a power of two and no
  * less than 32; shared memory for S + blockDim.x doubles. */
