@@ -79,8 +79,9 @@ func setDefault(value *int, fallback int) {
 type Past struct {
 	Trials []Trial
 	Rounds []Round
-	// Elapsed is the active time of the earlier runs.
-	Elapsed time.Duration
+	// Elapsed is the active time of the earlier runs, Spending where it went.
+	Elapsed  time.Duration
+	Spending Spending
 }
 
 // Result is how a study ended.
@@ -176,6 +177,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	e := &engine{
 		options: options, study: s, evaluator: evaluator, recorder: recorder, past: past,
 		started: time.Now(), lanes: make(chan struct{}, options.Lanes), rounds: past.Rounds,
+		spending: past.Spending,
 	}
 	// Whatever happens, no preparation outlives the run.
 	ctx, cancel := context.WithCancel(ctx)
