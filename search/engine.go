@@ -31,6 +31,10 @@ type Options struct {
 	// First are points to try right after the default: what earlier studies
 	// found good. Those that the pool lacks are passed over. See Transfer.
 	First []space.Point
+	// Earlier is what earlier studies of the same kernel have observed, the
+	// latest first. The samplers learn from it as far as it agrees with what this
+	// study observes. See Remember.
+	Earlier []Memory
 	// Ahead is the number of trials that are asked and not yet told: the depth
 	// of the compile-ahead pipeline. Zero means 8. It does not depend on the
 	// machine, so that the same seed asks for the same points everywhere.
@@ -174,6 +178,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	if err != nil {
 		return Result{}, err
 	}
+	s.view.Earlier = options.Earlier
 	e := &engine{
 		options: options, study: s, evaluator: evaluator, recorder: recorder, past: past,
 		started: time.Now(), lanes: make(chan struct{}, options.Lanes), rounds: past.Rounds,
@@ -242,6 +247,7 @@ func (e *engine) fill(ctx context.Context) error {
 		err := timed(&e.spending.Asking, func() (err error) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
+			e.study.view.Thrift = e.thrift()
 			trial, err = e.study.ask()
 			return err
 		})
@@ -272,6 +278,18 @@ func (e *engine) reasonToEnd() Ending {
 		return BudgetSpent
 	}
 	return ""
+}
+
+// thrift returns how much the cost of a point counts in the next choice. Where
+// time is the only limit, that is fully at the beginning, when cheap points leave
+// time for more, and not at all at the end, when nothing comes after the last one
+// (cost cooling, Lee et al. 2020). It looks at recorded times, not at the clock,
+// so that a resumed study chooses as the undisturbed one.
+func (e *engine) thrift() float64 {
+	if e.options.Budget == 0 || e.options.Trials > 0 {
+		return 0
+	}
+	return max(0, 1-float64(e.study.elapsed)/float64(searchTime(e.options.Budget)))
 }
 
 // regretEvery is how many told trials lie between two estimates of the regret:

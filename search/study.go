@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/c-bata/goptuna"
 
@@ -21,6 +22,7 @@ type study struct {
 	trials   []Trial
 	first    []int          // positions to try before the sampler is asked
 	leader   int            // number of the fastest told trial, -1 for none
+	elapsed  time.Duration  // the study's active time when the last trial was told
 	measured map[string]int // trials that ran, by the digest of their machine code
 }
 
@@ -137,7 +139,11 @@ func (s *study) learn(trial Trial) error {
 	if err != nil {
 		return fmt.Errorf("telling trial %d: %w", trial.Number, err)
 	}
-	observation := Observation{Index: index, Failed: trial.Outcome.Failure != nil}
+	spent := trial.Outcome.Spent
+	observation := Observation{
+		Index: index, Failed: trial.Outcome.Failure != nil,
+		Seconds: (spent.Compile + spent.Check + spent.Measure).Seconds(),
+	}
 	state := goptuna.TrialStateFail
 	if !observation.Failed {
 		observation.Milliseconds = trial.Outcome.Milliseconds()
@@ -154,6 +160,7 @@ func (s *study) learn(trial Trial) error {
 	}
 	s.view.Tell(observation)
 	s.trials[trial.Number] = trial
+	s.elapsed = max(s.elapsed, trial.Elapsed)
 	if trial.OK() && (s.leader < 0 || observation.Milliseconds < s.trials[s.leader].Outcome.Milliseconds()) {
 		s.leader = trial.Number
 	}

@@ -173,8 +173,12 @@ func runSearch(c *cli.Context, env environment, store *studies.Store, s *subject
 	if err != nil {
 		return false, err
 	}
+	earlier, err := memories(c, store, s, study)
+	if err != nil {
+		return false, err
+	}
 	result, err := search.Run(ctx, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
-		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret, First: study.First, Lanes: c.Int("lanes"),
+		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret, First: study.First, Earlier: earlier, Lanes: c.Int("lanes"),
 		Finalists: c.Int("finalists"), Rounds: c.Int("rounds"), Stop: stop, Observe: display.update,
 	})
 	display.finish()

@@ -116,6 +116,10 @@ func (e ownEntry) entry() (Entry, error) {
 		Point: point, Failure: e.Failure, Samples: e.Samples,
 		Compile: time.Duration(e.Compile * float64(time.Millisecond)),
 	}
+	entry.Spent = entry.Compile
+	for _, sample := range e.Samples {
+		entry.Spent += time.Duration(sample * float64(time.Millisecond))
+	}
 	if len(e.Samples) > 0 {
 		entry.Milliseconds = stats.Median(e.Samples)
 	}

@@ -51,6 +51,9 @@ type Entry struct {
 	Milliseconds float64
 	// Compile is how long compiling took, 0 when unknown.
 	Compile time.Duration
+	// Spent is how long compiling, checking and measuring took together, as far
+	// as the file says; 0 when unknown.
+	Spent time.Duration
 }
 
 // OK reports whether the entry has a time.
