@@ -137,7 +137,7 @@ func (t *target) openBench(ctx context.Context, c *cli.Context, env environment)
 		return nil, err
 	}
 	evaluator := objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
-		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"), Caches: worker.Caches(c.String("caches")),
+		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"), Stopping: objective.Stopping{Floor: c.Int("samples")}, Caches: worker.Caches(c.String("caches")),
 	})
 	return &bench{t, backend, evaluator, t.lockClocks(c, env)}, nil
 }

@@ -44,6 +44,7 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.BoolFlag{Name: "cold", DisableDefaultText: true, Usage: "learn nothing from earlier studies of the kernel"},
 			&cli.IntFlag{Name: "lanes", DefaultText: "one per core", Usage: "how many compilers run at once"},
+			&cli.IntFlag{Name: "samples", Value: 5, Usage: "the fewest samples of a trial; a promising one gets more"},
 			&cli.IntFlag{Name: "finalists", Value: 5, Usage: "how many points are confirmed"},
 			&cli.IntFlag{Name: "rounds", Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
 		},
@@ -86,8 +87,8 @@ func checkTuneFlags(c *cli.Context) error {
 	if c.IsSet("budget") && c.Duration("budget") <= 0 {
 		return usagef("--budget must be positive")
 	}
-	if c.Int("rounds") < 1 || c.Int("finalists") < 1 {
-		return usagef("--rounds and --finalists must be at least 1")
+	if c.Int("rounds") < 1 || c.Int("finalists") < 1 || c.Int("samples") < 2 {
+		return usagef("--rounds and --finalists must be at least 1, --samples at least 2")
 	}
 	if _, err := parseTarget(c.String("target")); err != nil {
 		return err

@@ -42,6 +42,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.P
 	}
 	prepared := objective.Prepared{Point: point}
 	prepared.Spent.Compile = entry.Compile
+	prepared.Binary.Resources = entry.Resources
 	if f := entry.Failure; f != nil && (f.Stage == objective.Preflight || f.Stage == objective.Compile) {
 		prepared.Failure = f
 	}
@@ -55,7 +56,7 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, _ float64
 		return objective.Outcome{}, err
 	}
 	return objective.Outcome{
-		Failure: entry.Failure, Samples: slices.Clone(entry.Samples), Batch: 1, Spent: p.Spent,
+		Failure: entry.Failure, Samples: slices.Clone(entry.Samples), Batch: 1, Spent: p.Spent, Resources: entry.Resources,
 	}, ctx.Err()
 }
 
