@@ -111,7 +111,11 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{k.Source, k.Reference} {
+	files := []string{k.Source, k.Reference}
+	if k.Naive != "" {
+		files = append(files, k.Naive)
+	}
+	for _, name := range files {
 		if !filepath.IsLocal(name) {
 			return nil, fmt.Errorf("%s: file %q leaves the kernel's folder", file, name)
 		}
