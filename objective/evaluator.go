@@ -3,8 +3,7 @@ package objective
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"strings"
+	"slices"
 	"time"
 
 	"pawl/kernels"
@@ -34,6 +33,7 @@ type Evaluator struct {
 	backend  Backend
 	options  Options
 	oracle   *oracle
+	notes    notes
 }
 
 // NewEvaluator returns an evaluator. Close it to end its worker processes.
@@ -83,7 +83,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	err := e.onDevice(ctx, p.Point, func(s *session) (err error) {
+	err := e.onDevice(ctx, p, func(s *session) (err error) {
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
 		outcome.Spent.Check = time.Since(start)
@@ -101,30 +101,18 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 // checkQuickly checks a few small shapes and then the workload itself, with
 // the very inputs that are timed next.
 func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*Failure, error) {
-	cases := quickCases(Matrix(e.kernel, e.workload), e.options.QuickCases, e.seedOf(p.Point))
-	for _, c := range cases {
-		if failure, err := e.check(ctx, s, p, c, worker.Guarded); failure != nil || err != nil {
+	for _, c := range e.quick(p.Point) {
+		if failure, err := e.check(ctx, s, p, c); failure != nil || err != nil {
 			return failure, err
 		}
 	}
-	return e.check(ctx, s, p, e.workloadCase(), worker.Aligned)
+	return nil, nil
 }
 
-// Verify runs the full matrix on a point.
-func (e *Evaluator) Verify(ctx context.Context, p Prepared) (failure *Failure, err error) {
-	if p.Failure != nil {
-		return p.Failure, nil
-	}
-	err = e.onDevice(ctx, p.Point, func(s *session) (err error) {
-		for i, shape := range Matrix(e.kernel, e.workload) {
-			c := Case{Dims: shape, Seed: e.options.Seed + uint64(i)}
-			if failure, err = e.check(ctx, s, p, c, worker.Guarded); failure != nil || err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return failure, err
+// Verify checks a point on the full tier.
+func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
+	finding, err := e.Try(ctx, p, slices.Values(e.FullCases(p.Point)), nil)
+	return finding.Failure, err
 }
 
 // Sample takes a fixed number of samples in a fresh process, for comparing
@@ -134,8 +122,8 @@ func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcom
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	err := e.onDevice(ctx, p.Point, func(s *session) (err error) {
-		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase(), worker.Aligned)
+	err := e.onDevice(ctx, p, func(s *session) (err error) {
+		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase())
 		if err != nil || outcome.Failure != nil {
 			return err
 		}
@@ -172,8 +160,8 @@ func (e *Evaluator) bench(ctx context.Context, s *session, rival float64, outcom
 
 // check runs a point twice on one case and compares both results with the
 // reference: the poison under the outputs differs between the runs.
-func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case, layout worker.Layout) (*Failure, error) {
-	bindings, err := e.kernel.Bind(c.Dims)
+func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (*Failure, error) {
+	bindings, err := c.bind(e.kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -181,10 +169,15 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case, l
 	if err != nil {
 		return nil, err
 	}
-	load := worker.Load{Module: p.Binary.Path, Support: p.Binary.Support, Arguments: bindings, Seed: c.Seed, Layout: layout}
+	bounds, err := e.oracle.bounds(ctx, c, bindings, want)
+	if err != nil {
+		return nil, err
+	}
+	load := worker.Load{Module: p.Binary.Path, Support: p.Binary.Support, Arguments: bindings, Seed: c.Seed, Layout: c.layout()}
 	if fault, err := s.load(ctx, load); fault != nil || err != nil {
 		return e.caseFailure(fault, c), err
 	}
+	var earlier [][]byte
 	for range 2 {
 		result, fault, err := s.run(ctx)
 		if err != nil {
@@ -196,13 +189,15 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case, l
 		if fault != nil {
 			return e.caseFailure(fault, c), nil
 		}
-		mismatch, err := e.oracle.judge(result.Outputs, want)
+		mismatch, err := e.oracle.judge(result.Outputs, want, bounds)
 		if err != nil {
 			return nil, err
 		}
 		if mismatch != nil {
-			return &Failure{Fuzz, WrongResult, fmt.Sprintf("%s at %s, seed %d", mismatch, c.Dims, c.Seed)}, nil
+			return failed(WrongResult, mismatch.String(), c), nil
 		}
+		e.notes.repeated(p.Point, c, earlier, result.Outputs)
+		earlier = result.Outputs
 	}
 	return nil, nil
 }
@@ -211,38 +206,34 @@ func (e *Evaluator) caseFailure(fault *worker.Fault, c Case) *Failure {
 	if fault == nil {
 		return nil
 	}
-	failure := faultFailure(Fuzz, fault)
-	failure.Detail = strings.TrimSpace(fmt.Sprintf("%s at %s, seed %d", failure.Detail, c.Dims, c.Seed))
-	return failure
+	return failed(string(fault.Kind), fault.Explanation(), c)
 }
 
 func (e *Evaluator) workloadCase() Case {
-	return Case{Dims: e.workload.Dims, Seed: e.options.Seed}
-}
-
-// seedOf makes the quick cases of each point its own, and the same again when
-// an interrupted study is resumed.
-func (e *Evaluator) seedOf(point space.Point) uint64 {
-	hash := fnv.New64a()
-	fmt.Fprintf(hash, "%d %s", e.options.Seed, point)
-	return hash.Sum64()
+	return Case{Dims: e.workload.Dims, Seed: e.options.Seed, Layout: worker.Aligned}
 }
 
 // onDevice runs something in a fresh worker, with the device reserved for the
 // point.
-func (e *Evaluator) onDevice(ctx context.Context, point space.Point, do func(*session) error) error {
+func (e *Evaluator) onDevice(ctx context.Context, p Prepared, do func(*session) error) error {
 	if err := e.oracle.ready(ctx); err != nil {
 		return err
 	}
-	release, err := e.backend.Reserve(ctx, point)
+	release, err := e.backend.Reserve(ctx, p.Point)
 	if err != nil {
 		return err
 	}
 	defer release()
+	if err := p.Binary.unchanged(); err != nil {
+		return err
+	}
 	client, err := worker.Start(e.backend.Worker())
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	return do(&session{client: client, allowed: e.options.RunTimeout})
+	if err := do(&session{client: client, allowed: e.options.RunTimeout}); err != nil {
+		return err
+	}
+	return p.Binary.unchanged()
 }

@@ -61,7 +61,10 @@ type Backend struct {
 	device  string
 }
 
-var _ objective.Backend = (*Backend)(nil)
+var (
+	_ objective.Backend      = (*Backend)(nil)
+	_ objective.NaiveBuilder = (*Backend)(nil)
+)
 
 // New returns a backend for a kernel and the space of one of its workloads.
 func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options) (*Backend, error) {
@@ -115,9 +118,18 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 // Reference builds the kernel's reference, without parameters and without the
 // kernel's own flags: it should be plain.
 func (b *Backend) Reference(ctx context.Context) (objective.Binary, error) {
-	entry, err := b.build(ctx, b.unit(b.kernel.Reference), []string{"-O2"})
+	return b.plain(ctx, b.kernel.Reference)
+}
+
+// Naive builds the kernel's naive implementation in the same way.
+func (b *Backend) Naive(ctx context.Context) (objective.Binary, error) {
+	return b.plain(ctx, b.kernel.Naive)
+}
+
+func (b *Backend) plain(ctx context.Context, source string) (objective.Binary, error) {
+	entry, err := b.build(ctx, b.unit(source), []string{"-O2"})
 	if err != nil {
-		return objective.Binary{}, fmt.Errorf("compiling %s: %w", b.kernel.Reference, err)
+		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
 	return b.binary(entry), nil
 }
