@@ -173,8 +173,7 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (
 	if err != nil {
 		return nil, err
 	}
-	load := worker.Load{Module: p.Binary.Path, Support: p.Binary.Support, Arguments: bindings, Seed: c.Seed, Layout: c.layout()}
-	if fault, err := s.load(ctx, load); fault != nil || err != nil {
+	if fault, err := s.load(ctx, e.load(p, c, bindings)); fault != nil || err != nil {
 		return e.caseFailure(fault, c), err
 	}
 	var earlier [][]byte
@@ -200,6 +199,10 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (
 		earlier = result.Outputs
 	}
 	return nil, nil
+}
+
+func (e *Evaluator) load(p Prepared, c Case, bindings []kernels.Binding) worker.Load {
+	return worker.Load{Module: p.Binary.Path, Support: p.Binary.Support, Arguments: bindings, Seed: c.Seed, Layout: c.layout()}
 }
 
 func (e *Evaluator) caseFailure(fault *worker.Fault, c Case) *Failure {

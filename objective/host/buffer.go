@@ -53,11 +53,13 @@ func newBuffer(name string, size, align int, layout worker.Layout) (*buffer, err
 	b.data = b.body[start : start+size : start+size]
 	for _, slack := range b.slack() {
 		fillBytes(slack, canary)
+		forbid(slack)
 	}
 	return b, nil
 }
 
 func (b *buffer) free() {
+	permit(b.body)
 	// The mapping is ours and whole: unmapping it cannot fail.
 	_ = unix.Munmap(b.mapping)
 }

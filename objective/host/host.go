@@ -59,6 +59,8 @@ type Backend struct {
 	support cache.Entry
 	cores   *semaphore.Weighted
 	device  string
+	// sanitizer is nil except in a copy that Sanitized returns.
+	sanitizer *sanitizer
 }
 
 var (
@@ -96,6 +98,9 @@ func (b *Backend) Preflight(point space.Point) *objective.Failure { return b.lim
 // Compile builds the shared object of a point.
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
 	flags := append([]string{}, b.kernel.Flags...)
+	if b.sanitizer != nil {
+		flags = append(flags, b.sanitizer.flags...)
+	}
 	for _, a := range point.Assignments() {
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
@@ -210,7 +215,13 @@ func withoutDefines(flags []string) []string {
 }
 
 // Worker says how to start a worker process.
-func (b *Backend) Worker() worker.Command { return b.options.Worker }
+func (b *Backend) Worker() worker.Command {
+	command := b.options.Worker
+	if b.sanitizer != nil {
+		command.Environment = append(command.Environment, b.sanitizer.environment...)
+	}
+	return command
+}
 
 // Reserve takes the cores that the point's threads will run on. The semaphore
 // is first come, first served, so a waiting measurement holds back later

@@ -18,6 +18,8 @@ type Command struct {
 	Executable string
 	// Device is the name under which Main finds the device.
 	Device string
+	// Environment is added to the environment of this process.
+	Environment []string
 	// OutputLimit is how many bytes a worker may print before it counts as
 	// flooding. Zero means 1 MiB.
 	OutputLimit int64
@@ -86,6 +88,7 @@ func (c *Client) start() error {
 	requests, responses, output := pipes[0], pipes[1], pipes[2]
 	cmd := exec.Command(c.command.Executable)
 	cmd.Env = append(os.Environ(), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
+	cmd.Env = append(cmd.Env, c.command.Environment...)
 	cmd.ExtraFiles = []*os.File{requests.read, responses.write}
 	cmd.Stdout, cmd.Stderr = output.write, output.write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

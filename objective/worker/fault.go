@@ -51,17 +51,24 @@ func (f *Fault) Error() string {
 	return string(f.Kind)
 }
 
-// Explanation returns the detail and the last line that the kernel printed.
+// Explanation returns the detail and the line that says most of what the kernel
+// printed.
 func (f *Fault) Explanation() string {
 	text := f.Detail
 	if output := strings.TrimSpace(f.Output); output != "" {
-		text = strings.TrimSpace(text + fmt.Sprintf(" (it printed %q)", lastLine(output)))
+		text = strings.TrimSpace(text + fmt.Sprintf(" (it printed %q)", tellingLine(output)))
 	}
 	return text
 }
 
-func lastLine(text string) string {
+// tellingLine returns a sanitizer's summary, or the last line.
+func tellingLine(text string) string {
 	line := text[strings.LastIndexByte(text, '\n')+1:]
+	for candidate := range strings.Lines(text) {
+		if strings.HasPrefix(candidate, "SUMMARY: ") || strings.Contains(candidate, ": runtime error: ") {
+			line = strings.TrimSpace(candidate)
+		}
+	}
 	if len(line) > 200 {
 		line = line[len(line)-200:]
 	}
