@@ -56,9 +56,20 @@ func cost(k *kernels.Kernel, dims kernels.Dims) float64 {
 
 // byCost returns the matrix from the cheapest shape to the dearest.
 func byCost(k *kernels.Kernel, w kernels.Workload) []kernels.Dims {
-	matrix := Matrix(k, w)
-	slices.SortStableFunc(matrix, func(a, b kernels.Dims) int { return cmp.Compare(cost(k, a), cost(k, b)) })
-	return matrix
+	type priced struct {
+		dims kernels.Dims
+		cost float64
+	}
+	var shapes []priced
+	for _, dims := range Matrix(k, w) {
+		shapes = append(shapes, priced{dims, cost(k, dims)})
+	}
+	slices.SortStableFunc(shapes, func(a, b priced) int { return cmp.Compare(a.cost, b.cost) })
+	var sorted []kernels.Dims
+	for _, shape := range shapes {
+		sorted = append(sorted, shape.dims)
+	}
+	return sorted
 }
 
 // generator draws shapes that no search times: sizes of 1, primes, and tails.
@@ -112,27 +123,49 @@ const attempts = 200
 // matrix where the domain has hardly any other.
 func (g *generator) draw(rng *rand.Rand) kernels.Dims {
 	for range attempts {
-		dims := maps.Clone(g.workload.Dims)
-		for _, name := range slices.Sorted(maps.Keys(g.sizes)) {
-			dims[name] = g.sizes[name][rng.IntN(len(g.sizes[name]))]
-		}
-		if g.allows(dims) {
+		if dims, ok := g.once(rng); ok {
 			return dims
 		}
 	}
 	return g.fallback(rng)
 }
 
+// once draws a shape and reports whether it may be used.
+func (g *generator) once(rng *rand.Rand) (kernels.Dims, bool) {
+	dims := maps.Clone(g.workload.Dims)
+	for _, name := range slices.Sorted(maps.Keys(g.sizes)) {
+		dims[name] = g.sizes[name][rng.IntN(len(g.sizes[name]))]
+	}
+	return dims, g.allows(dims)
+}
+
 // ragged is draw with sizes of at least 2 that are no tile's multiple, as far
 // as the domain has such: nothing is whole, and every tail is there at once.
 func (g *generator) ragged(rng *rand.Rand) kernels.Dims {
-	for range attempts {
-		dims := g.draw(rng)
-		whole := false
-		for name := range g.sizes {
-			whole = whole || dims[name] < 2 || slices.ContainsFunc(g.tiles, func(t int64) bool { return t > 2 && dims[name]%t == 0 })
+	return g.where(rng, func(size int64) bool {
+		return size > 1 && !slices.ContainsFunc(g.tiles, func(t int64) bool { return t > 2 && size%t == 0 })
+	})
+}
+
+// prime is draw with odd primes only: a kernel that is right for what computers
+// like is seldom right for these.
+func (g *generator) prime(rng *rand.Rand) kernels.Dims {
+	return g.where(rng, func(size int64) bool { return size > 2 && slices.Contains(primes, size) })
+}
+
+// where is draw with the sizes that a condition admits, where there are such.
+func (g *generator) where(rng *rand.Rand, admits func(size int64) bool) kernels.Dims {
+	narrowed := *g
+	narrowed.sizes = map[string][]int64{}
+	for name, sizes := range g.sizes {
+		admitted := slices.DeleteFunc(slices.Clone(sizes), func(size int64) bool { return !admits(size) })
+		if len(admitted) == 0 {
+			admitted = sizes
 		}
-		if !whole {
+		narrowed.sizes[name] = admitted
+	}
+	for range attempts {
+		if dims, ok := narrowed.once(rng); ok {
 			return dims
 		}
 	}

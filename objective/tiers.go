@@ -3,6 +3,7 @@ package objective
 import (
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 
 	"pawl/kernels"
 	"pawl/objective/worker"
@@ -15,9 +16,12 @@ import (
 var layouts = []worker.Layout{worker.Guarded, worker.Aligned, worker.Misaligned}
 
 // Quick returns the cases that every trial is checked on beside the workload
-// itself: cheap ones that reject nearly everything wrong. The first has tails in
-// every dimension, the next ones the inputs that break most. The seed fixes
-// them; each point has its own.
+// itself: cheap ones that reject nearly everything wrong.
+//
+// The first two are the point's own: primes in every dimension, then tails of
+// its tiles. The others come from a small stock that all points share, because
+// what costs most is the right answer, and it is remembered: one of the family
+// that breaks most, then others in turn. The seed fixes all of them.
 func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed uint64) []Case {
 	shapes := byCost(k, w)
 	if len(shapes) == 0 || len(k.Fuzz) == 0 {
@@ -26,25 +30,53 @@ func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed
 	rng := rand.New(rand.NewPCG(pointSeed(seed, point), 0x717569636b))
 	cheap := shapes[:(len(shapes)+1)/2]
 	g := newGenerator(k, w, point, cost(k, cheap[len(cheap)-1]))
-	families := k.Families()
-	var cases []Case
-	for i := range n {
-		c := Case{Seed: rng.Uint64(), Layout: layouts[i%len(layouts)]}
-		if i%2 == 1 {
-			c.Dims = cheap[rng.IntN(len(cheap))]
-		} else {
-			c.Dims = g.ragged(rng)
-		}
-		switch {
-		case i == 0 || len(families) == 0: // as the manifest says
-		case i == 1:
-			c.Family = families[0]
-		default:
-			c.Family = families[rng.IntN(len(families))]
-		}
-		cases = append(cases, c)
+	cases := []Case{
+		{Dims: g.prime(rng), Seed: rng.Uint64()},
+		{Dims: g.ragged(rng), Seed: rng.Uint64(), Layout: worker.Misaligned},
 	}
-	return cases
+	stock := quickStock(k, shapes, seed)
+	start := rng.IntN(len(stock))
+	for len(cases) < n {
+		family := stock[0]
+		if others := len(stock) - 1; len(cases) > 2 && others > 0 {
+			family = stock[1+(start+len(cases))%others]
+		}
+		cases = append(cases, family[rng.IntN(len(family))])
+	}
+	return cases[:n]
+}
+
+// quickTurns is the number of cases of each family in the stock.
+const quickTurns = 3
+
+// quickStock returns cases by family that the points of a search share. Their
+// shapes are the cheaper half of those without a side of 1, which exercise
+// little of anything else.
+func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case {
+	thick := slices.DeleteFunc(slices.Clone(shapes), func(d kernels.Dims) bool {
+		for name, sizes := range k.Fuzz {
+			if d[name] == 1 && len(sizes) > 1 {
+				return true
+			}
+		}
+		return false
+	})
+	if len(thick) == 0 {
+		thick = shapes
+	}
+	thick = thick[:(len(thick)+1)/2]
+	families := k.Families()
+	if len(families) == 0 {
+		families = []string{kernels.Declared}
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x73746f636b))
+	stock := make([][]Case, len(families))
+	for i, family := range families {
+		for turn := range quickTurns {
+			stock[i] = append(stock[i], Case{Dims: thick[rng.IntN(len(thick))], Seed: rng.Uint64(), Family: family, Layout: layouts[(i+turn)%len(layouts)]})
+		}
+	}
+	return stock
 }
 
 // generatedCases is the number of generated shapes in the full tier.

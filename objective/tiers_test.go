@@ -52,31 +52,37 @@ func TestQuickTier(t *testing.T) {
 	for _, name := range kernels.Names() {
 		k, w, point := embedded(t, name)
 		shapes := byCost(k, w)
-		cases := Quick(k, w, point, 3, 1)
-		if len(cases) != 3 {
+		cases := Quick(k, w, point, 6, 1)
+		if len(cases) != 6 {
 			t.Fatalf("%d cases", len(cases))
 		}
 		for _, c := range cases {
-			if cost(k, c.Dims) > cost(k, shapes[len(shapes)/2]) {
+			if cost(k, c.Dims) > cost(k, shapes[len(shapes)*3/4]) {
 				t.Errorf("%s: %s is a dear shape for the quick tier", name, c.Dims)
 			}
 		}
-		if cases[0].family() != kernels.Declared || cases[1].Family != kernels.Overflow {
-			t.Errorf("%s: families %s and %s", name, cases[0].Family, cases[1].Family)
+		if cases[0].family() != kernels.Declared || cases[2].Family != kernels.Overflow {
+			t.Errorf("%s: families %s and %s", name, cases[0].Family, cases[2].Family)
+		}
+		if families := map[string]bool{cases[3].Family: true, cases[4].Family: true, cases[5].Family: true}; len(families) != 3 {
+			t.Errorf("%s: the others are of families %v", name, families)
 		}
 		for dim := range k.Fuzz {
-			if size := cases[0].Dims[dim]; size < 2 || size%4 == 0 {
-				t.Errorf("%s: the first case has no tail in %s=%d", name, dim, size)
+			if size := cases[0].Dims[dim]; !slices.Contains(primes, size) || size == 2 {
+				t.Errorf("%s: the first case has %s=%d, no odd prime", name, dim, size)
+			}
+			if size := cases[1].Dims[dim]; size < 2 || size%4 == 0 {
+				t.Errorf("%s: the second case has no tail in %s=%d", name, dim, size)
 			}
 		}
-		if !slices.Equal(texts(cases), texts(Quick(k, w, point, 3, 1))) {
+		if !slices.Equal(texts(cases), texts(Quick(k, w, point, 6, 1))) {
 			t.Error("not repeatable")
 		}
 		other, err := space.ParsePoint("BLOCK_M=48")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cases[0].Seed == Quick(k, w, point, 3, 2)[0].Seed || cases[0].Seed == Quick(k, w, other, 3, 1)[0].Seed {
+		if cases[0].Seed == Quick(k, w, point, 6, 2)[0].Seed || cases[0].Seed == Quick(k, w, other, 6, 1)[0].Seed {
 			t.Error("another seed or another point, the same inputs")
 		}
 	}

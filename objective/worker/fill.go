@@ -90,7 +90,7 @@ func (f *filler) drawer(fill string) (func(first uint64, values []float64), erro
 			return normal(drawn)
 		}), nil
 	case kernels.Overflow:
-		return f.each(func(i uint64) float64 { return overflowing * sign(f.stream.at(i/f.row)) }), nil
+		return f.each(f.overflow), nil
 	}
 	return nil, fmt.Errorf("no fill %q", fill)
 }
@@ -99,6 +99,15 @@ func (f *filler) drawer(fill string) (func(first uint64, values []float64), erro
 // product of 64 per element, which no exponential survives for long, and which
 // is exact in every type.
 const overflowing = 8
+
+// overflow gives all elements of a row one sign. Three rows of four are
+// positive, so that sums over rows grow as well.
+func (f *filler) overflow(i uint64) float64 {
+	if f.stream.at(i/f.row)%4 == 0 {
+		return -overflowing
+	}
+	return overflowing
+}
 
 // oneHot puts a 1 into each row, at a place of its own.
 func (f *filler) oneHot(i uint64) float64 {
