@@ -15,6 +15,11 @@ type Argument struct {
 	Shape []*space.Expression
 	// Fill is the family of an input's content.
 	Fill string
+	// Families are the families of inputs that this one takes; nil means all.
+	Families []string
+	// Large is the factor of the family large; 0 means that neither large nor
+	// overflow applies, because the tolerance is not made for them.
+	Large float64
 	// Out marks a buffer that the kernel writes and the check compares.
 	Out bool
 	// Align is the alignment in bytes that the kernel relies on; at least the
@@ -30,10 +35,14 @@ type Binding struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
 	// Count is the number of elements of a buffer; 0 for a scalar.
-	Count int64  `json:"count,omitempty"`
-	Fill  string `json:"fill,omitempty"`
-	Out   bool   `json:"out,omitempty"`
-	Align int    `json:"align,omitempty"`
+	Count int64 `json:"count,omitempty"`
+	// Row is the size of a buffer's last dimension.
+	Row  int64  `json:"row,omitempty"`
+	Fill string `json:"fill,omitempty"`
+	// Large is the factor of the fill of that name.
+	Large float64 `json:"large,omitempty"`
+	Out   bool    `json:"out,omitempty"`
+	Align int     `json:"align,omitempty"`
 	// Value is the value of a scalar.
 	Value float64 `json:"value,omitempty"`
 }
@@ -41,8 +50,8 @@ type Binding struct {
 // IsBuffer reports whether the argument is a buffer.
 func (b Binding) IsBuffer() bool { return b.Count > 0 }
 
-// Fills are the families of input values that a manifest may name.
-var Fills = []string{"normal", "uniform", "ones", "zeros"}
+// Fills are the contents of inputs that a manifest may name.
+var Fills = []string{Normal, Uniform, "ones", "zeros"}
 
 // largestBuffer bounds one buffer, in bytes: a slip in a shape should be an
 // error and not a machine that swaps.
@@ -53,7 +62,7 @@ func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
 	env := dims.Environment()
 	bindings := make([]Binding, 0, len(k.Arguments))
 	for _, a := range k.Arguments {
-		b := Binding{Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Out: a.Out, Align: a.Align}
+		b := Binding{Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Large: a.Large, Out: a.Out, Align: a.Align}
 		if a.Value != nil {
 			value, err := a.Value.Number(env)
 			if err != nil {
@@ -73,6 +82,7 @@ func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
 				return nil, fmt.Errorf("argument %s of %s at %s: size %d in shape is out of range", a.Name, k.Name, dims, n)
 			}
 			count *= n
+			b.Row = n
 		}
 		b.Count = count
 		bindings = append(bindings, b)

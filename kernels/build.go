@@ -41,7 +41,7 @@ func (b *builder) build() (*Kernel, error) {
 	b.kernel = &Kernel{Name: b.manifest.Name.text, Summary: b.manifest.Summary.text, Backend: b.backend}
 	for _, step := range []func() error{
 		b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
-		b.arguments, b.fuzz, b.defines, b.tolerance, b.launch, b.work, b.flags,
+		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func (b *builder) sources() error {
 	if b.files.Reference.text == "" {
 		return b.top().errorf("reference is missing for backend %s: without one no result can be checked, and nothing unchecked is timed", b.backend)
 	}
-	b.kernel.Source, b.kernel.Reference = b.files.Source.text, b.files.Reference.text
+	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.text, b.files.Reference.text, b.files.Naive.text
 	return nil
 }
 
@@ -236,20 +236,6 @@ func (b *builder) fuzz() error {
 			b.kernel.Fuzz[key.text] = append(b.kernel.Fuzz[key.text], size.value.Integer())
 		}
 	}
-	return nil
-}
-
-func (b *builder) tolerance() error {
-	t := b.keys.Tolerance
-	if t == nil || t.Absolute == nil || t.Relative == nil {
-		return b.top().errorf("tolerance needs both atol and rtol")
-	}
-	for _, bound := range []float64{*t.Absolute, *t.Relative} {
-		if !(bound >= 0 && bound < 1) {
-			return b.top().errorf("tolerance %v is not between 0 and 1", bound)
-		}
-	}
-	b.kernel.Tolerance = Tolerance{*t.Absolute, *t.Relative}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package kernels
 import (
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"pawl/space"
@@ -56,8 +57,8 @@ func (b *builder) argument(entry argEntry) (Argument, error) {
 }
 
 func (b *builder) scalarArgument(a Argument, entry argEntry) (Argument, error) {
-	if a.Out || entry.Fill.text != "" || entry.Align.text != "" {
-		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill and align belong to buffers", a.Name)
+	if a.Out || entry.Fill.text != "" || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" {
+		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill, families, large and align belong to buffers", a.Name)
 	}
 	want := space.Number
 	if !a.Element.Float {
@@ -87,9 +88,12 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 		return a, entry.Fill.at.errorf("argument %s is an output: it is poisoned before each run, so it has no fill", a.Name)
 	case a.Out:
 	case a.Fill == "":
-		a.Fill = "normal"
+		a.Fill = Normal
 	case !slices.Contains(Fills, a.Fill):
 		return a, entry.Fill.at.errorf("argument %s: unknown fill %q; there are %s", a.Name, a.Fill, strings.Join(Fills, ", "))
+	}
+	if err := b.families(&a, entry); err != nil {
+		return a, err
 	}
 	a.Align = a.Element.Size
 	if entry.Align.text != "" {
@@ -100,4 +104,29 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 		a.Align = int(n)
 	}
 	return a, nil
+}
+
+// families checks which families of inputs an argument takes.
+func (b *builder) families(a *Argument, entry argEntry) error {
+	if (entry.Families != nil || entry.Large.text != "") && (a.Out || !a.Element.Float) {
+		return entry.Name.at.errorf("argument %s: families and large belong to inputs of a floating-point type", a.Name)
+	}
+	if entry.Families != nil {
+		a.Families = []string{}
+	}
+	for _, name := range entry.Families {
+		if !slices.Contains(families, name.text) {
+			return name.at.errorf("argument %s: no family %q; there are %s", a.Name, name.text, strings.Join(families, ", "))
+		}
+		a.Families = append(a.Families, name.text)
+	}
+	if entry.Large.text == "" {
+		return nil
+	}
+	factor, err := strconv.ParseFloat(entry.Large.text, 64)
+	if err != nil || !(factor >= 1 && factor <= 1e30) {
+		return entry.Large.at.errorf("argument %s: large is %q: a factor from 1 to 1e30", a.Name, entry.Large.text)
+	}
+	a.Large = factor
+	return nil
 }

@@ -17,35 +17,46 @@ type Element struct {
 	C string
 	// Float says that the type holds floating-point numbers.
 	Float bool
+	// Digits is the number of bits of a float's mantissa, the leading one
+	// included: neighbours of 1 differ by 2^(1-Digits).
+	Digits int
+	// Least is the exponent of a float's smallest normal number.
+	Least int
 
 	load  func([]byte) float64
 	store func([]byte, float64)
 }
 
-// elements is the registry of types. Half-precision types travel as 16-bit
-// integers in C: not every host compiler has a type for them.
+// elements is the registry of types. Short floats travel as integers in C: not
+// every host compiler has a type for them.
 var elements = []Element{
-	{"f64", 8, "double", true,
+	{"f64", 8, "double", true, 53, -1022,
 		func(b []byte) float64 { return math.Float64frombits(binary.NativeEndian.Uint64(b)) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint64(b, math.Float64bits(x)) }},
-	{"f32", 4, "float", true,
+	{"f32", 4, "float", true, 24, -126,
 		func(b []byte) float64 { return float64(math.Float32frombits(binary.NativeEndian.Uint32(b))) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint32(b, math.Float32bits(float32(x))) }},
-	{"f16", 2, "uint16_t", true,
+	{"f16", 2, "uint16_t", true, 11, -14,
 		func(b []byte) float64 { return halfToFloat(binary.NativeEndian.Uint16(b)) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint16(b, floatToHalf(x)) }},
-	{"bf16", 2, "uint16_t", true,
+	{"bf16", 2, "uint16_t", true, 8, -126,
 		func(b []byte) float64 {
 			return float64(math.Float32frombits(uint32(binary.NativeEndian.Uint16(b)) << 16))
 		},
 		func(b []byte, x float64) { binary.NativeEndian.PutUint16(b, floatToBrain(x)) }},
-	{"i64", 8, "int64_t", false,
+	{"e4m3", 1, "uint8_t", true, 4, -6,
+		func(b []byte) float64 { return tableE4M3[b[0]] },
+		func(b []byte, x float64) { b[0] = e4m3.encode(x) }},
+	{"e5m2", 1, "uint8_t", true, 3, -14,
+		func(b []byte) float64 { return tableE5M2[b[0]] },
+		func(b []byte, x float64) { b[0] = e5m2.encode(x) }},
+	{"i64", 8, "int64_t", false, 0, 0,
 		func(b []byte) float64 { return float64(int64(binary.NativeEndian.Uint64(b))) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint64(b, uint64(int64(x))) }},
-	{"i32", 4, "int32_t", false,
+	{"i32", 4, "int32_t", false, 0, 0,
 		func(b []byte) float64 { return float64(int32(binary.NativeEndian.Uint32(b))) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint32(b, uint32(int32(x))) }},
-	{"u8", 1, "uint8_t", false,
+	{"u8", 1, "uint8_t", false, 0, 0,
 		func(b []byte) float64 { return float64(b[0]) },
 		func(b []byte, x float64) { b[0] = uint8(x) }},
 }
@@ -68,43 +79,61 @@ func (e Element) Load(b []byte) float64 { return e.load(b) }
 // Store writes x, rounded to the type, to the start of b.
 func (e Element) Store(b []byte, x float64) { e.store(b, x) }
 
-// halfToFloat widens an IEEE 754 binary16 number.
-func halfToFloat(h uint16) float64 {
-	sign := 1.0
-	if h&0x8000 != 0 {
-		sign = -1
-	}
-	exponent, fraction := int(h>>10&0x1f), float64(h&0x3ff)
-	switch exponent {
-	case 0:
-		return sign * math.Ldexp(fraction, -24)
-	case 31:
-		if fraction != 0 {
-			return math.NaN()
+// StoreAll writes numbers, rounded to the type, one after the other.
+func (e Element) StoreAll(b []byte, values []float64) {
+	switch e.Name { // large buffers are filled with these two
+	case "f32":
+		for i, x := range values {
+			binary.NativeEndian.PutUint32(b[4*i:4*i+4], math.Float32bits(float32(x)))
 		}
-		return sign * math.Inf(1)
+		return
+	case "f16":
+		for i, x := range values {
+			binary.NativeEndian.PutUint16(b[2*i:2*i+2], floatToHalf(x))
+		}
+		return
 	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
+	for i, x := range values {
+		e.store(b[i*e.Size:], x)
+	}
 }
 
-// floatToHalf rounds to the nearest binary16 number, ties to even.
-func floatToHalf(x float64) uint16 {
-	var sign uint16
-	if math.Signbit(x) {
-		sign, x = 0x8000, -x
+// halfToFloat widens an IEEE 754 binary16 number.
+func halfToFloat(h uint16) float64 {
+	sign, magnitude := uint32(h&0x8000)<<16, uint32(h&0x7fff)
+	switch {
+	case magnitude < 0x400: // subnormal: steps of 2^-24
+		return math.Copysign(float64(magnitude)*0x1p-24, float64(int32(sign|1)))
+	case magnitude >= 0x7c00: // infinite, or not a number
+		return float64(math.Float32frombits(sign | 0x7f800000 | magnitude<<13))
 	}
+	const rebias = (127 - 15) << 23
+	return float64(math.Float32frombits(sign | (magnitude<<13 + rebias)))
+}
+
+// floatToHalf rounds to the nearest binary16 number, ties to even. It works on
+// the bits: buffers of millions are filled through it.
+func floatToHalf(x float64) uint16 {
+	bits := math.Float64bits(x)
+	sign, magnitude := uint16(bits>>48&0x8000), bits&^(1<<63)
+	const smallest, overflowing = (1023 - 14) << 52, 0x40effe0000000000 // 2^-14; 65520, half a step above the largest
+	if magnitude-smallest < overflowing-smallest {
+		const dropped, rebias = 52 - 10, (1023 - 15) << 10
+		rounded := (magnitude + 1<<(dropped-1) - 1 + magnitude>>dropped&1) >> dropped
+		return sign | uint16(rounded-rebias)
+	}
+	return sign | floatToRareHalf(math.Abs(x))
+}
+
+// floatToRareHalf rounds what is no normal binary16 number, without its sign.
+func floatToRareHalf(x float64) uint16 {
 	switch {
 	case math.IsNaN(x):
-		return sign | 0x7e00
-	case x >= 65520: // half a step above the largest finite number
-		return sign | 0x7c00
-	case x < 0x1p-14: // subnormal: steps of 2^-24
-		return sign | uint16(math.RoundToEven(math.Ldexp(x, 24)))
+		return 0x7e00
+	case x >= 1:
+		return 0x7c00
 	}
-	_, exponent := math.Frexp(x) // x = f * 2^exponent, f in [0.5, 1)
-	steps := uint16(math.RoundToEven(math.Ldexp(x, 11-exponent)))
-	// A mantissa that rounds up to 2048 carries into the exponent by itself.
-	return sign | (uint16(exponent+13)<<10 + steps)
+	return uint16(math.RoundToEven(x * 0x1p24)) // subnormal: steps of 2^-24
 }
 
 // floatToBrain rounds to the nearest bfloat16 number, ties to even.

@@ -30,15 +30,24 @@ func TestHalfPrecision(t *testing.T) {
 			t.Fatalf("%#04x becomes %#04x", bits, got)
 		}
 	}
-	if !math.IsNaN(halfToFloat(floatToHalf(math.NaN()))) {
-		t.Error("NaN does not survive")
+	for bits := range uint16(0x7bff) { // the middle goes to even, its sides to the nearer
+		low, high := halfToFloat(bits), halfToFloat(bits+1)
+		middle := (low + high) / 2
+		for value, want := range map[float64]uint16{middle: bits + bits&1, math.Nextafter(middle, low): bits, math.Nextafter(middle, high): bits + 1} {
+			if got := floatToHalf(-value); got != want|0x8000 {
+				t.Fatalf("%v becomes %#04x, want %#04x", -value, got, want|0x8000)
+			}
+		}
+	}
+	if !math.IsNaN(halfToFloat(floatToHalf(math.NaN()))) || !math.IsInf(halfToFloat(0xfc00), -1) || !math.Signbit(halfToFloat(0x8000)) {
+		t.Error("NaN, infinity or the sign of zero does not survive")
 	}
 }
 
 func TestElementsRoundTrip(t *testing.T) {
 	for _, e := range elements {
 		buffer := make([]byte, 8)
-		for _, x := range []float64{0, 1, 2, 100} {
+		for _, x := range []float64{0, 1, 2, 96} {
 			e.Store(buffer, x)
 			if got := e.Load(buffer); got != x {
 				t.Errorf("%s: %v becomes %v", e.Name, x, got)

@@ -36,8 +36,9 @@ type Kernel struct {
 	Backend string
 	// Entry is the function's name in Source and in Reference.
 	Entry string
-	// Source and Reference are file names inside Dir.
-	Source, Reference string
+	// Source and Reference are file names inside Dir; so is Naive, a plain
+	// implementation in the kernel's own precision, empty where there is none.
+	Source, Reference, Naive string
 	// Dir is the folder on disk that holds the sources. It is empty for an
 	// embedded kernel: see Materialise.
 	Dir string
@@ -61,6 +62,7 @@ type Kernel struct {
 	params      []space.Param
 	initial     space.Point
 	constraints []*space.Expression
+	domain      []*space.Expression
 }
 
 // Workload is a named choice of sizes.
@@ -88,12 +90,6 @@ func (d Dims) Environment() space.Environment {
 		env[name] = int(size)
 	}
 	return env
-}
-
-// Tolerance bounds the error of a result: |x - ref| <= Absolute + Relative*|ref|.
-type Tolerance struct {
-	Absolute float64 `json:"atol"`
-	Relative float64 `json:"rtol"`
 }
 
 // Work holds the formulas of the work that one launch does. Either may be nil.

@@ -52,6 +52,15 @@ func Names() []string {
 	return names
 }
 
+// Files returns the files of an embedded kernel.
+func Files(name string) fs.FS {
+	folder, err := fs.Sub(embedded, name)
+	if err != nil {
+		panic("kernels: embedded files: " + err.Error())
+	}
+	return folder
+}
+
 // Load returns a kernel for a backend by the name of an embedded kernel or by
 // the path of a folder. A path wins where it looks like one (./attention).
 func Load(name, backend string) (*Kernel, error) {
@@ -88,11 +97,7 @@ func loadFolder(dir, backend string) (*Kernel, error) {
 }
 
 func loadEmbedded(name, backend string) (*Kernel, error) {
-	folder, err := fs.Sub(embedded, name)
-	if err != nil {
-		panic("kernels: embedded files: " + err.Error())
-	}
-	k, err := load(folder, name+"/"+ManifestName, backend)
+	k, err := load(Files(name), name+"/"+ManifestName, backend)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +116,11 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{k.Source, k.Reference} {
+	files := []string{k.Source, k.Reference}
+	if k.Naive != "" {
+		files = append(files, k.Naive)
+	}
+	for _, name := range files {
 		if !filepath.IsLocal(name) {
 			return nil, fmt.Errorf("%s: file %q leaves the kernel's folder", file, name)
 		}
@@ -132,11 +141,7 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 // content say nothing about another.
 func (k *Kernel) Digest() (string, error) {
 	if k.Dir == "" {
-		folder, err := fs.Sub(embedded, k.Origin)
-		if err != nil {
-			panic("kernels: embedded files: " + err.Error())
-		}
-		return folderDigest(folder)
+		return folderDigest(Files(k.Origin))
 	}
 	root, err := os.OpenRoot(k.Dir)
 	if err != nil {
@@ -157,10 +162,7 @@ func (k *Kernel) Materialise(parent string) (string, error) {
 	if k.Dir != "" {
 		return k.Dir, nil
 	}
-	folder, err := fs.Sub(embedded, k.Origin)
-	if err != nil {
-		panic("kernels: embedded files: " + err.Error())
-	}
+	folder := Files(k.Origin)
 	digest, err := folderDigest(folder)
 	if err != nil {
 		return "", fmt.Errorf("unpacking kernel %s: %w", k.Name, err)

@@ -17,6 +17,7 @@ type manifest struct {
 	Source  sources `yaml:"source"`
 	// Reference is the plain implementation that results are checked against.
 	Reference sources  `yaml:"reference"`
+	Naive     sources  `yaml:"naive"`
 	Keys      keys     `yaml:",inline"`
 	Host      *section `yaml:"host"`
 	CUDA      *section `yaml:"cuda"`
@@ -32,6 +33,7 @@ type keys struct {
 	Launch      *launchEntry         `yaml:"launch"`
 	Args        []argEntry           `yaml:"args"`
 	Fuzz        *entries[[]scalar]   `yaml:"fuzz"`
+	Domain      []scalar             `yaml:"domain"`
 	Tolerance   *toleranceEntry      `yaml:"tolerance"`
 	Work        *workEntry           `yaml:"work"`
 	Flags       []scalar             `yaml:"flags"`
@@ -44,6 +46,7 @@ type keys struct {
 type section struct {
 	Source    scalar `yaml:"source"`
 	Reference scalar `yaml:"reference"`
+	Naive     scalar `yaml:"naive"`
 	Keys      keys   `yaml:",inline"`
 }
 
@@ -74,18 +77,21 @@ type gridEntry struct {
 }
 
 type argEntry struct {
-	Name  scalar   `yaml:"name"`
-	Type  scalar   `yaml:"type"`
-	Shape []scalar `yaml:"shape"`
-	Fill  scalar   `yaml:"fill"`
-	Out   bool     `yaml:"out"`
-	Value scalar   `yaml:"value"`
-	Align scalar   `yaml:"align"`
+	Name     scalar   `yaml:"name"`
+	Type     scalar   `yaml:"type"`
+	Shape    []scalar `yaml:"shape"`
+	Fill     scalar   `yaml:"fill"`
+	Families []scalar `yaml:"families"`
+	Large    scalar   `yaml:"large"`
+	Out      bool     `yaml:"out"`
+	Value    scalar   `yaml:"value"`
+	Align    scalar   `yaml:"align"`
 }
 
 type toleranceEntry struct {
 	Absolute *float64 `yaml:"atol"`
 	Relative *float64 `yaml:"rtol"`
+	Derived  float64  `yaml:"derived"`
 }
 
 type workEntry struct {
@@ -153,7 +159,7 @@ func decode(content []byte) (m *manifest, err error) {
 
 // forBackend returns the keys that hold for one backend.
 func (m *manifest) forBackend(backend string) section {
-	merged := section{Source: m.Source.of(backend), Reference: m.Reference.of(backend), Keys: m.Keys}
+	merged := section{Source: m.Source.of(backend), Reference: m.Reference.of(backend), Naive: m.Naive.of(backend), Keys: m.Keys}
 	own := m.Host
 	if backend == CUDA {
 		own = m.CUDA
@@ -163,6 +169,7 @@ func (m *manifest) forBackend(backend string) section {
 	}
 	replace(&merged.Source, own.Source, own.Source.text != "")
 	replace(&merged.Reference, own.Reference, own.Reference.text != "")
+	replace(&merged.Naive, own.Naive, own.Naive.text != "")
 	to, from := &merged.Keys, own.Keys
 	replace(&to.Entry, from.Entry, from.Entry.text != "")
 	replace(&to.Params, from.Params, from.Params != nil)
@@ -172,6 +179,7 @@ func (m *manifest) forBackend(backend string) section {
 	replace(&to.Launch, from.Launch, from.Launch != nil)
 	replace(&to.Args, from.Args, from.Args != nil)
 	replace(&to.Fuzz, from.Fuzz, from.Fuzz != nil)
+	replace(&to.Domain, from.Domain, from.Domain != nil)
 	replace(&to.Tolerance, from.Tolerance, from.Tolerance != nil)
 	replace(&to.Work, from.Work, from.Work != nil)
 	replace(&to.Flags, from.Flags, from.Flags != nil)

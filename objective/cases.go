@@ -1,78 +1,46 @@
 package objective
 
 import (
-	"math/rand/v2"
-	"slices"
+	"fmt"
 
 	"pawl/kernels"
+	"pawl/objective/worker"
 )
 
-// Case is one check of a kernel's results: the sizes of a problem and the seed
-// of its inputs.
+// Case is one check of a kernel's results: the sizes of a problem, its inputs,
+// and where they lie.
 type Case struct {
-	Dims kernels.Dims
-	Seed uint64
+	Dims kernels.Dims `json:"shape"`
+	// Seed and Family fix the inputs; the empty family is the declared one.
+	Seed   uint64 `json:"seed"`
+	Family string `json:"family,omitempty"`
+	// Layout is where the buffers lie; the empty one is worker.Guarded.
+	Layout worker.Layout `json:"layout,omitempty"`
 }
 
-// Matrix returns the shapes of the manifest's fuzz matrix; a dimension that
-// the matrix leaves out keeps its size in the workload. The order is fixed.
-func Matrix(k *kernels.Kernel, w kernels.Workload) []kernels.Dims {
-	shapes := []kernels.Dims{{}}
-	names := make([]string, 0, len(w.Dims))
-	for name := range w.Dims {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		sizes := k.Fuzz[name]
-		if len(sizes) == 0 {
-			sizes = []int64{w.Dims[name]}
-		}
-		var next []kernels.Dims
-		for _, shape := range shapes {
-			for _, size := range sizes {
-				extended := kernels.Dims{name: size}
-				for other, value := range shape {
-					extended[other] = value
-				}
-				next = append(next, extended)
-			}
-		}
-		shapes = next
-	}
-	return shapes
+// String returns the flags of pawl fuzz that repeat the case.
+func (c Case) String() string {
+	return fmt.Sprintf("--shape %s --seed %d --family %s --layout %s", c.Dims, c.Seed, c.family(), c.layout())
 }
 
-// volume is a measure of a shape's cost that needs no formula.
-func volume(dims kernels.Dims) float64 {
-	product := 1.0
-	for _, size := range dims {
-		product *= float64(size)
+// key identifies the right answer, which does not depend on the layout.
+func (c Case) key() string { return fmt.Sprintf("%s seed=%d %s", c.Dims, c.Seed, c.family()) }
+
+func (c Case) family() string {
+	if c.Family == "" {
+		return kernels.Declared
 	}
-	return product
+	return c.Family
 }
 
-// quickCases draws a few shapes from the cheaper half of the matrix, with
-// fresh seeds: enough to reject nearly everything wrong at little cost.
-func quickCases(matrix []kernels.Dims, n int, seed uint64) []Case {
-	cheap := slices.Clone(matrix)
-	slices.SortStableFunc(cheap, func(a, b kernels.Dims) int {
-		switch va, vb := volume(a), volume(b); {
-		case va < vb:
-			return -1
-		case va > vb:
-			return 1
-		}
-		return 0
-	})
-	cheap = cheap[:(len(cheap)+1)/2]
-	rng := rand.New(rand.NewPCG(seed, 0x66757a7a))
-	var cases []Case
-	for _, i := range rng.Perm(len(cheap)) {
-		if len(cases) == n {
-			break
-		}
-		cases = append(cases, Case{cheap[i], rng.Uint64()})
+func (c Case) layout() worker.Layout {
+	if c.Layout == "" {
+		return worker.Guarded
 	}
-	return cases
+	return c.Layout
+}
+
+// bind evaluates the kernel's arguments for the case.
+func (c Case) bind(k *kernels.Kernel) ([]kernels.Binding, error) {
+	return k.BindFamily(c.Dims, c.family())
 }

@@ -15,13 +15,21 @@ type Mismatch struct {
 	Got, Want float64
 	// Worst is the largest error, infinite where a result is not a number.
 	Worst float64
-	// Bad of Total elements are outside the tolerance.
-	Bad, Total int
+	// Bad of Total elements are outside the tolerance; NotFinite of them are NaN
+	// or infinite.
+	Bad, Total, NotFinite int
 }
 
+// Share is the part of the elements that is bad, between 0 and 1.
+func (m *Mismatch) Share() float64 { return float64(m.Bad) / float64(m.Total) }
+
 func (m *Mismatch) String() string {
-	return fmt.Sprintf("%s[%d] is %g, the reference says %g; %d of %d elements wrong, worst error %.3g",
-		m.Argument, m.First, m.Got, m.Want, m.Bad, m.Total, m.Worst)
+	text := fmt.Sprintf("%s[%d] is %g, the reference says %g; %d of %d elements wrong (%.3g %%), worst error %.3g",
+		m.Argument, m.First, m.Got, m.Want, m.Bad, m.Total, 100*m.Share(), m.Worst)
+	if m.NotFinite > 0 {
+		text += fmt.Sprintf(", %d NaN or infinite", m.NotFinite)
+	}
+	return text
 }
 
 // compare checks a result element by element: |x - ref| <= atol + rtol*|ref|.
@@ -44,6 +52,9 @@ func compare(argument kernels.Argument, got, want []byte, tolerance kernels.Tole
 		}
 		if math.IsNaN(deviation) {
 			deviation = math.Inf(1)
+		}
+		if math.IsInf(deviation, 1) {
+			m.NotFinite++
 		}
 		if m.Bad == 0 {
 			m.First, m.Got, m.Want = i, x, reference

@@ -3,8 +3,7 @@ package objective
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
-	"strings"
+	"slices"
 	"time"
 
 	"pawl/kernels"
@@ -19,7 +18,7 @@ type Options struct {
 	// RunTimeout is how long one run of a kernel may take. Zero means 10 s.
 	RunTimeout time.Duration
 	// QuickCases is the number of shapes that every trial is checked on beside
-	// the workload itself. Zero means 3.
+	// the workload itself. Zero means 6.
 	QuickCases int
 	// Seed fixes the inputs of the workload and of the full matrix.
 	Seed uint64
@@ -37,6 +36,7 @@ type Evaluator struct {
 	backend  Backend
 	options  Options
 	oracle   *oracle
+	notes    notes
 	residents
 }
 
@@ -46,7 +46,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		options.RunTimeout = 10 * time.Second
 	}
 	if options.QuickCases == 0 {
-		options.QuickCases = 3
+		options.QuickCases = 6
 	}
 	if options.Caches == "" {
 		options.Caches = worker.Cold
@@ -96,7 +96,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	err := e.onDevice(ctx, p.Point, func(s *session) (err error) {
+	err := e.onDevice(ctx, p, func(s *session) (err error) {
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
 		outcome.Spent.Check = time.Since(start)
@@ -133,30 +133,18 @@ func (e *Evaluator) believe(outcome *Outcome, point space.Point) error {
 // checkQuickly checks a few small shapes and then the workload itself, with
 // the very inputs that are timed next.
 func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*Failure, error) {
-	cases := quickCases(Matrix(e.kernel, e.workload), e.options.QuickCases, e.seedOf(p.Point))
-	for _, c := range cases {
-		if failure, err := e.check(ctx, s, p, c, worker.Guarded); failure != nil || err != nil {
+	for _, c := range e.quick(p.Point) {
+		if failure, err := e.check(ctx, s, p, c); failure != nil || err != nil {
 			return failure, err
 		}
 	}
-	return e.check(ctx, s, p, e.workloadCase(), worker.Aligned)
+	return nil, nil
 }
 
-// Verify runs the full matrix on a point.
-func (e *Evaluator) Verify(ctx context.Context, p Prepared) (failure *Failure, err error) {
-	if p.Failure != nil {
-		return p.Failure, nil
-	}
-	err = e.onDevice(ctx, p.Point, func(s *session) (err error) {
-		for i, shape := range Matrix(e.kernel, e.workload) {
-			c := Case{Dims: shape, Seed: e.options.Seed + uint64(i)}
-			if failure, err = e.check(ctx, s, p, c, worker.Guarded); failure != nil || err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return failure, err
+// Verify checks a point on the full tier.
+func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
+	finding, err := e.Try(ctx, p, slices.Values(e.FullCases(p.Point)), nil)
+	return finding.Failure, err
 }
 
 // Sample takes a fixed number of samples, for comparing points that have passed
@@ -167,8 +155,8 @@ func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcom
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	err := e.onDevice(ctx, p.Point, func(s *session) (err error) {
-		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase(), worker.Aligned)
+	err := e.onDevice(ctx, p, func(s *session) (err error) {
+		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase())
 		if err != nil || outcome.Failure != nil {
 			return err
 		}
@@ -231,22 +219,23 @@ func (e *Evaluator) bench(ctx context.Context, s *session, rival float64, outcom
 
 // check runs a point twice on one case and compares both results with the
 // reference: the poison under the outputs differs between the runs.
-func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case, layout worker.Layout) (*Failure, error) {
-	bindings, err := e.kernel.Bind(c.Dims)
+func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (*Failure, error) {
+	bindings, err := c.bind(e.kernel)
 	if err != nil {
 		return nil, err
 	}
-	load := worker.Load{
-		Module: p.Binary.Path, Support: p.Binary.Support, Entry: e.kernel.Entry,
-		Arguments: bindings, Seed: c.Seed, Layout: layout,
+	load, err := e.load(p, c, bindings)
+	if err != nil {
+		return nil, err
 	}
-	judge, err := e.expect(ctx, s, p.Point, c, &load)
+	judge, err := e.expect(ctx, s, c, &load)
 	if err != nil {
 		return nil, err
 	}
 	if fault, err := s.load(ctx, load); fault != nil || err != nil {
 		return e.caseFailure(fault, c), err
 	}
+	var earlier [][]byte
 	for range 2 {
 		result, fault, err := s.run(ctx)
 		if err != nil {
@@ -264,69 +253,38 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case, l
 			return nil, err
 		}
 		if mismatch != nil {
-			return &Failure{Fuzz, WrongResult, fmt.Sprintf("%s at %s, seed %d", mismatch, c.Dims, c.Seed)}, nil
+			return failed(WrongResult, mismatch.String(), c), nil
 		}
+		e.notes.repeated(p.Point, c, earlier, result.Outputs)
+		earlier = result.Outputs
 	}
 	return nil, nil
-}
-
-// expect completes a load with its launch, and returns who judges the result:
-// the device itself with the reference in the load, or this process.
-func (e *Evaluator) expect(ctx context.Context, s *session, point space.Point, c Case, load *worker.Load) (func(worker.Result) (*Mismatch, error), error) {
-	if !e.backend.Resident() {
-		want, err := e.oracle.answer(ctx, s.slot.Worker, c, load.Arguments)
-		return func(r worker.Result) (*Mismatch, error) { return e.oracle.judge(r.Outputs, want) }, err
-	}
-	var err error
-	if load.Launch, err = e.kernel.Launch.Kernel.At(environment(c.Dims, point)); err != nil {
-		return nil, err
-	}
-	reference := worker.Reference{Module: e.oracle.binary.Path, Entry: e.kernel.Entry, Tolerance: e.kernel.Tolerance}
-	if reference.Launch, err = e.kernel.Launch.Reference.At(environment(c.Dims, e.initial)); err != nil {
-		return nil, err
-	}
-	load.Reference = &reference
-	return judgeComparisons, nil
-}
-
-// environment holds the sizes of a case and the values of a point.
-func environment(dims kernels.Dims, point space.Point) space.Environment {
-	env := dims.Environment()
-	env.Set(point)
-	return env
 }
 
 func (e *Evaluator) caseFailure(fault *worker.Fault, c Case) *Failure {
 	if fault == nil {
 		return nil
 	}
-	failure := faultFailure(Fuzz, fault)
-	failure.Detail = strings.TrimSpace(fmt.Sprintf("%s at %s, seed %d", failure.Detail, c.Dims, c.Seed))
-	return failure
+	return failed(string(fault.Kind), fault.Explanation(), c)
 }
 
 func (e *Evaluator) workloadCase() Case {
-	return Case{Dims: e.workload.Dims, Seed: e.options.Seed}
-}
-
-// seedOf makes the quick cases of each point its own, and the same again when
-// an interrupted study is resumed.
-func (e *Evaluator) seedOf(point space.Point) uint64 {
-	hash := fnv.New64a()
-	fmt.Fprintf(hash, "%d %s", e.options.Seed, point)
-	return hash.Sum64()
+	return Case{Dims: e.workload.Dims, Seed: e.options.Seed, Layout: worker.Aligned}
 }
 
 // onDevice runs something in a worker, with a device reserved for the point.
-func (e *Evaluator) onDevice(ctx context.Context, point space.Point, do func(*session) error) error {
+func (e *Evaluator) onDevice(ctx context.Context, p Prepared, do func(*session) error) error {
 	if err := e.oracle.ready(ctx); err != nil {
 		return err
 	}
-	slot, err := e.backend.Reserve(ctx, point)
+	slot, err := e.backend.Reserve(ctx, p.Point)
 	if err != nil {
 		return err
 	}
 	defer slot.Release()
+	if err := p.Binary.unchanged(); err != nil {
+		return err
+	}
 	s := &session{slot: slot, allowed: e.options.RunTimeout}
 	if e.backend.Resident() {
 		s.client, err = e.residents.take(slot)
@@ -338,5 +296,8 @@ func (e *Evaluator) onDevice(ctx context.Context, point space.Point, do func(*se
 	if err != nil {
 		return err
 	}
-	return do(s)
+	if err := do(s); err != nil {
+		return err
+	}
+	return p.Binary.unchanged()
 }

@@ -121,8 +121,8 @@ type Binary struct {
 	// Path is the module's file; Support is loaded beside it by devices that
 	// need one.
 	Path, Support string
-	// Digest identifies the machine code.
-	Digest string
+	// Digest identifies the machine code, File the bytes of the module's file.
+	Digest, File string
 	// Hit says that the cache had it.
 	Hit bool
 	// Resources is what the compiler says that the kernel needs; nil where it

@@ -20,6 +20,8 @@ type oracle struct {
 	mu       sync.Mutex
 	client   *worker.Client
 	binary   Binary
+	plain    Binary // the naive implementation, if the tolerance needs it
+	derived  map[string][]kernels.Tolerance
 	answers  map[string][][]byte
 	order    []string // keys of answers, least recently used first
 	retained int      // bytes in answers
@@ -32,7 +34,7 @@ const referenceTimeout = 5 * time.Minute
 const answerLimit = 64 << 20
 
 func newOracle(k *kernels.Kernel, b Backend) *oracle {
-	return &oracle{kernel: k, backend: b, answers: map[string][][]byte{}}
+	return &oracle{kernel: k, backend: b, answers: map[string][][]byte{}, derived: map[string][]kernels.Tolerance{}}
 }
 
 // ready compiles the reference. It comes before a device is reserved, because
@@ -47,7 +49,17 @@ func (o *oracle) ready(ctx context.Context) error {
 	if o.binary, err = o.backend.Reference(ctx); err != nil {
 		return fmt.Errorf("reference of %s: %w", o.kernel.Name, err)
 	}
-	return nil
+	o.plain, err = o.naive(ctx)
+	return err
+}
+
+// know returns the right answer for a case, and how far off a result may be.
+func (o *oracle) know(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) (want [][]byte, bounds []kernels.Tolerance, err error) {
+	if want, err = o.answer(ctx, command, c, bindings); err != nil {
+		return nil, nil, err
+	}
+	bounds, err = o.bounds(ctx, command, c, bindings, want)
+	return want, bounds, err
 }
 
 // answer returns the reference's outputs for a case. Any failure here is an
@@ -55,13 +67,13 @@ func (o *oracle) ready(ctx context.Context) error {
 func (o *oracle) answer(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) ([][]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	key := fmt.Sprintf("%s seed=%d", c.Dims, c.Seed)
+	key := c.key()
 	if outputs, ok := o.answers[key]; ok {
 		at := slices.Index(o.order, key)
 		o.order = append(slices.Delete(o.order, at, at+1), key)
 		return outputs, nil
 	}
-	outputs, err := o.compute(ctx, command, c, bindings)
+	outputs, err := o.compute(ctx, command, o.binary, c, bindings)
 	if err != nil {
 		o.stop()
 		return nil, fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, c.Dims, err)
@@ -70,7 +82,7 @@ func (o *oracle) answer(ctx context.Context, command worker.Command, c Case, bin
 	return outputs, nil
 }
 
-func (o *oracle) compute(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) ([][]byte, error) {
+func (o *oracle) compute(ctx context.Context, command worker.Command, binary Binary, c Case, bindings []kernels.Binding) ([][]byte, error) {
 	if o.client == nil {
 		var err error
 		if o.client, err = worker.Start(command); err != nil {
@@ -79,7 +91,7 @@ func (o *oracle) compute(ctx context.Context, command worker.Command, c Case, bi
 	}
 	ctx, cancel := worker.Allow(ctx, referenceTimeout)
 	defer cancel()
-	load := worker.Load{Module: o.binary.Path, Support: o.binary.Support, Arguments: bindings, Seed: c.Seed, Layout: worker.Guarded}
+	load := worker.Load{Module: binary.Path, Support: binary.Support, Arguments: bindings, Seed: c.Seed, Layout: worker.Guarded}
 	if err := o.client.Load(ctx, load); err != nil {
 		return nil, err
 	}
@@ -114,37 +126,13 @@ func size(outputs [][]byte) int {
 }
 
 // judge compares all outputs of a run with the reference's.
-func (o *oracle) judge(got, want [][]byte) (*Mismatch, error) {
-	i := 0
-	for _, argument := range o.kernel.Arguments {
-		if !argument.Out {
-			continue
-		}
+func (o *oracle) judge(got, want [][]byte, bounds []kernels.Tolerance) (*Mismatch, error) {
+	for i, argument := range outputs(o.kernel) {
 		if i >= len(got) || i >= len(want) {
 			return nil, fmt.Errorf("output %s is missing", argument.Name)
 		}
-		if mismatch, err := compare(argument, got[i], want[i], o.kernel.Tolerance); mismatch != nil || err != nil {
+		if mismatch, err := compare(argument, got[i], want[i], bounds[i]); mismatch != nil || err != nil {
 			return mismatch, err
-		}
-		i++
-	}
-	return nil, nil
-}
-
-// judgeComparisons returns the first output that a device found wrong.
-func judgeComparisons(result worker.Result) (*Mismatch, error) {
-	if len(result.Comparisons) == 0 {
-		return nil, fmt.Errorf("the device compared nothing")
-	}
-	for _, c := range result.Comparisons {
-		switch {
-		case c.Undefined > 0:
-			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined, c.Argument)
-		case c.Bad > 0:
-			return &Mismatch{
-				Argument: c.Argument, First: int(c.First), Got: float64(c.Got), Want: float64(c.Want),
-				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total),
-			}, nil
 		}
 	}
 	return nil, nil

@@ -1,9 +1,18 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"pawl/objective"
 	"pawl/space"
@@ -12,54 +21,302 @@ import (
 func fuzzCommand(env environment) *cli.Command {
 	return &cli.Command{
 		Name:      "fuzz",
-		Usage:     "check a point's results against the reference",
+		Usage:     "check results against the reference, on shapes and inputs that break kernels",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: details(
-			"Runs every shape of the manifest's fuzz matrix at one point, with guard pages round the buffers\n"+
-				"and poisoned outputs, and compares with the reference.",
-			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8",
+			"Checks one point, or the finalists of the latest study, on the full tier: every shape of the\n"+
+				"manifest's matrix, generated shapes with tails, and families of inputs, between guard pages and\n"+
+				"on poisoned outputs. A failure is shrunk to the smallest shape and printed as a command that\n"+
+				"repeats it. --mutants checks the checks: it runs them on wrong kernels.",
+			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
-		Flags:  []cli.Flag{atFlag, workloadFlag, backendFlag, compilerFlag, seedFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag},
+		Flags: []cli.Flag{
+			atFlag, workloadFlag, backendFlag, compilerFlag, cacheFlag, outFlag, jsonFlag, timeoutFlag, compileFlag,
+			&cli.Uint64Flag{Name: "seed", DefaultText: "a fresh one", Usage: "the `NUMBER` that fixes shapes and inputs"},
+			&cli.BoolFlag{Name: "all-finalists", DisableDefaultText: true, Usage: "check the finalists of the kernel's latest study in --out"},
+			&cli.IntFlag{Name: "cases", DefaultText: "none", Usage: "a `NUMBER` of random cases after the full tier"},
+			&cli.DurationFlag{Name: "time", DefaultText: "no limit", Usage: "go on with random cases for this `TIME`"},
+			&cli.StringFlag{Name: "shape", Usage: "check one case only, at `SIZES` such as B=1,S=33"},
+			&cli.StringFlag{Name: "family", Usage: "the `FAMILY` of that case's inputs, such as signs"},
+			&cli.StringFlag{Name: "layout", Usage: "where that case's buffers `LIE`: guarded, aligned or misaligned"},
+			&cli.BoolFlag{Name: "sanitizer", DisableDefaultText: true, Usage: "build and run with the compiler's sanitizers for memory and undefined behaviour"},
+			&cli.StringFlag{Name: "picture", Usage: "draw the errors of a failing case into this `FOLDER`"},
+			&cli.BoolFlag{Name: "mutants", DisableDefaultText: true, Usage: "check that the checks catch wrong kernels"},
+		},
 		Action: func(c *cli.Context) error { return fuzz(c, env) },
 	}
 }
 
 // fuzzReport is what the command prints.
 type fuzzReport struct {
-	Kernel  string             `json:"kernel"`
+	Kernel   string `json:"kernel"`
+	Workload string `json:"workload"`
+	Seed     uint64 `json:"seed"`
+	// Sanitizer names the sanitizers, if any.
+	Sanitizer string      `json:"sanitizer,omitempty"`
+	Points    []fuzzPoint `json:"points"`
+}
+
+// fuzzPoint is the result of one point.
+type fuzzPoint struct {
 	Point   space.Point        `json:"point"`
 	Cases   int                `json:"cases"`
 	Failure *objective.Failure `json:"failure,omitempty"`
+	// Case is the smallest one that fails, Command repeats it.
+	Case    *objective.Case `json:"case,omitempty"`
+	Command string          `json:"command,omitempty"`
+	// Once says that the case did not fail again when it was repeated alone.
+	Once bool `json:"once,omitempty"`
+	// Note is what was seen that is no failure.
+	Note     string   `json:"note,omitempty"`
+	Pictures []string `json:"pictures,omitempty"`
 }
 
 func fuzz(c *cli.Context, env environment) error {
-	b, prepared, err := openPoint(c, env)
+	if err := checkFuzzFlags(c); err != nil {
+		return err
+	}
+	if !c.IsSet("seed") {
+		// Nine digits are fresh enough and can be typed.
+		if err := c.Set("seed", strconv.FormatUint(rand.Uint64N(1e9), 10)); err != nil {
+			return err
+		}
+	}
+	if c.Bool("mutants") {
+		return fuzzMutants(c, env)
+	}
+	t, points, err := fuzzTargets(c, env)
+	if err != nil {
+		return err
+	}
+	if len(t.kernel.Fuzz) == 0 && !c.IsSet("shape") {
+		fmt.Fprintf(env.stderr, "pawl: the manifest of %s has no fuzz matrix: nothing to test\n", t.kernel.Name)
+		return answer(exitNothing)
+	}
+	b, sanitizer, err := fuzzBench(c, env, t)
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	if len(b.kernel.Fuzz) == 0 {
-		fmt.Fprintf(env.stderr, "pawl: the manifest of %s has no fuzz matrix: nothing to test\n", b.kernel.Name)
-		return answer(exitNothing)
-	}
-	result := fuzzReport{Kernel: b.kernel.Name, Point: prepared.Point, Cases: len(objective.Matrix(b.kernel, b.workload))}
-	if result.Failure, err = b.evaluator.Verify(c.Context, prepared); err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		if err := printJSON(env, result); err != nil {
+	result := fuzzReport{Kernel: t.kernel.Name, Workload: t.workload.Name, Seed: c.Uint64("seed"), Sanitizer: sanitizer}
+	for _, point := range points {
+		checked, err := b.fuzzPoint(c, env, point)
+		if err != nil {
 			return err
 		}
-	} else if result.Failure == nil {
-		fmt.Fprintf(env.stdout, "%s at %s: all %d cases right\n", result.Kernel, result.Point, result.Cases)
-	} else {
-		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, result.Failure)
+		result.Points = append(result.Points, checked)
 	}
+	return result.conclude(c, env)
+}
+
+func checkFuzzFlags(c *cli.Context) error {
 	switch {
-	case result.Failure == nil:
-		return nil
-	case result.Failure.Stage == objective.Preflight:
+	case c.Int("cases") < 0 || c.Duration("time") < 0:
+		return usagef("--cases and --time must not be negative")
+	case c.IsSet("at") && c.Bool("all-finalists"):
+		return usagef("--at names one point, --all-finalists takes those of a study: use one of them")
+	case !c.IsSet("shape") && (c.IsSet("family") || c.IsSet("layout")):
+		return usagef("--family and --layout describe the case of a --shape")
+	case c.IsSet("shape") && (c.IsSet("cases") || c.IsSet("time")):
+		return usagef("--shape checks one case; --cases and --time go with the full tier")
+	}
+	return nil
+}
+
+// fuzzBench connects the target with this machine, under sanitizers if asked.
+// Where they are missing the checks run without, and say so.
+func fuzzBench(c *cli.Context, env environment, t *target) (*bench, string, error) {
+	b, err := t.openBench(c.Context, c, env)
+	if err != nil || !c.Bool("sanitizer") {
+		return b, "", err
+	}
+	sanitizing, able := b.backend.(objective.Sanitizing)
+	if !able {
+		fmt.Fprintf(env.stderr, "pawl: %v for this backend; the checks run without\n", objective.ErrNoSanitizer)
+		return b, "", nil
+	}
+	backend, names, err := sanitizing.Sanitized(c.Context)
+	if errors.Is(err, objective.ErrNoSanitizer) {
+		fmt.Fprintf(env.stderr, "pawl: %v; the checks run without\n", err)
+		return b, "", nil
+	}
+	if err != nil {
+		b.close()
+		return nil, "", err
+	}
+	b.evaluator.Close()
+	b.evaluator = objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
+		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"),
+	})
+	return b, names, nil
+}
+
+// fuzzPoint checks one point.
+func (b *bench) fuzzPoint(c *cli.Context, env environment, point space.Point) (fuzzPoint, error) {
+	result := fuzzPoint{Point: point}
+	prepared, err := b.evaluator.Prepare(c.Context, point)
+	if err != nil {
+		return result, err
+	}
+	cases, total, err := b.fuzzCases(c, point)
+	if err != nil {
+		return result, err
+	}
+	line := newProgressLine(env.stderr)
+	defer line.clear()
+	done := 0
+	finding, err := b.evaluator.Try(c.Context, prepared, cases, func(next objective.Case) {
+		done++
+		line.show("case %d%s: %s", done, total, next)
+	})
+	if err != nil {
+		return result, err
+	}
+	result.Cases, result.Failure, result.Note = finding.Checked, finding.Failure, b.evaluator.Note(point)
+	if finding.Failure == nil || finding.Failure.Stage != objective.Fuzz {
+		return result, nil
+	}
+	line.show("looking for a smaller case that fails")
+	smallest, again, err := b.evaluator.Shrink(c.Context, prepared, finding)
+	if err != nil {
+		return result, err
+	}
+	result.Failure, result.Case, result.Once = smallest.Failure, &smallest.Case, !again
+	result.Command = fmt.Sprintf("pawl fuzz %s --workload %s --at '%s' %s", b.kernel.Origin, b.workload.Name, point, smallest.Case)
+	if c.Bool("sanitizer") {
+		result.Command += " --sanitizer"
+	}
+	if c.IsSet("picture") {
+		result.Pictures, err = b.drawPictures(c, prepared, smallest.Case)
+	}
+	return result, err
+}
+
+// fuzzCases returns the cases of a point and how many there are, as text.
+func (b *bench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objective.Case], string, error) {
+	if c.IsSet("shape") {
+		single, err := b.singleCase(c)
+		return func(yield func(objective.Case) bool) { yield(single) }, "", err
+	}
+	full := b.evaluator.FullCases(point)
+	random := c.Int("cases")
+	deadline := time.Now().Add(c.Duration("time"))
+	more := func(done int) bool {
+		if c.IsSet("time") {
+			return time.Now().Before(deadline) && (random == 0 || done < random)
+		}
+		return done < random
+	}
+	total := fmt.Sprintf(" of %d", len(full)+random)
+	if c.IsSet("time") {
+		total = ""
+	}
+	return func(yield func(objective.Case) bool) {
+		for _, next := range full {
+			if !yield(next) {
+				return
+			}
+		}
+		rng := rand.New(rand.NewPCG(c.Uint64("seed"), 0))
+		for done := 0; more(done); done++ {
+			if !yield(objective.Random(b.kernel, b.workload, point, rng)) {
+				return
+			}
+		}
+	}, total, nil
+}
+
+// drawPictures writes a picture per output and returns their files.
+func (b *bench) drawPictures(c *cli.Context, prepared objective.Prepared, failing objective.Case) ([]string, error) {
+	dir := c.String("picture")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("a folder for pictures: %w", err)
+	}
+	var paths []string
+	err := b.evaluator.Picture(c.Context, prepared, failing, func(argument string, draw func(io.Writer) error) error {
+		path := filepath.Join(dir, fmt.Sprintf("%s-%s-%d.png", b.kernel.Name, argument, failing.Seed))
+		f, err := os.Create(path)
+		if err != nil {
+			return fmt.Errorf("a picture of the errors: %w", err)
+		}
+		paths = append(paths, path)
+		return errors.Join(draw(f), f.Close())
+	})
+	return paths, err
+}
+
+// conclude prints the report and says how it went.
+func (r *fuzzReport) conclude(c *cli.Context, env environment) error {
+	if c.Bool("json") {
+		if err := printJSON(env, r); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range r.Points {
+			p.print(env.stdout, r)
+		}
+	}
+	infeasible := 0
+	for _, p := range r.Points {
+		switch {
+		case p.Failure == nil:
+		case p.Failure.Stage == objective.Preflight:
+			infeasible++
+		default:
+			return answer(exitNo)
+		}
+	}
+	if infeasible == len(r.Points) {
 		return answer(exitNothing)
 	}
-	return answer(exitNo)
+	return nil
+}
+
+func (p *fuzzPoint) print(w io.Writer, r *fuzzReport) {
+	with := ""
+	if r.Sanitizer != "" {
+		with = " with " + r.Sanitizer
+	}
+	if p.Failure == nil {
+		fmt.Fprintf(w, "%s at %s: all %d cases right%s, seed %d\n", r.Kernel, p.Point, p.Cases, with, r.Seed)
+	} else {
+		fmt.Fprintf(w, "%s at %s: %s\n", r.Kernel, p.Point, p.Failure)
+	}
+	if p.Once {
+		fmt.Fprintln(w, "It did not fail again when the case was repeated alone: a race, or something that an earlier case left behind.")
+	}
+	if p.Command != "" {
+		fmt.Fprintf(w, "found at case %d; to repeat it:\n  %s\n", p.Cases, p.Command)
+	}
+	if p.Note != "" {
+		fmt.Fprintf(w, "Note: %s\n", p.Note)
+	}
+	for _, path := range p.Pictures {
+		fmt.Fprintf(w, "wrote %s: white is exact, blue within the tolerance, red wrong, black no number\n", path)
+	}
+}
+
+// progressLine is a line on a terminal that changes in place, and nothing
+// anywhere else.
+type progressLine struct {
+	w     io.Writer
+	shown bool
+}
+
+func newProgressLine(w io.Writer) *progressLine {
+	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		w = io.Discard
+	}
+	return &progressLine{w: w}
+}
+
+func (l *progressLine) show(format string, arguments ...any) {
+	l.shown = true
+	fmt.Fprintf(l.w, "\r\x1b[K"+format, arguments...)
+}
+
+func (l *progressLine) clear() {
+	if l.shown {
+		fmt.Fprint(l.w, "\r\x1b[K")
+	}
 }

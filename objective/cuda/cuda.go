@@ -195,7 +195,7 @@ func (b *Backend) Reference(ctx context.Context) (objective.Binary, error) {
 }
 
 func (b *Backend) binary(module nvcc.Module) objective.Binary {
-	return objective.Binary{Path: module.Path, Support: b.support, Digest: module.Digest, Hit: module.Hit}
+	return objective.Binary{Path: module.Path, Support: b.support, Digest: module.Digest, File: module.File, Hit: module.Hit}
 }
 
 // Reserve waits for a GPU that neither this process nor another pawl is using.

@@ -156,8 +156,12 @@ func (d *Device) function(path, entry string) (driver.Function, error) {
 	return f, nil
 }
 
-// memoryShare is the part of the device's memory that problems may fill.
-const memoryShare = 0.25
+// memoryShare is the part of the device's memory that problems may fill, and
+// mostProblems how many there may be: enough for the full tier of a kernel.
+const (
+	memoryShare  = 0.25
+	mostProblems = 192
+)
 
 // problem returns the problem of a load: the one that is there, or a new one in
 // place of the least recently used.
@@ -194,7 +198,7 @@ func (d *Device) evict(limit int) {
 	for _, p := range d.problems {
 		total += p.bytes
 	}
-	for total > limit && len(d.recent) > 1 {
+	for (total > limit || len(d.recent) > mostProblems) && len(d.recent) > 1 {
 		oldest := d.recent[0]
 		total -= d.problems[oldest].bytes
 		d.problems[oldest].free()

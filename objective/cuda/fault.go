@@ -8,7 +8,7 @@ import (
 // faults says what a kernel has done, by the driver's code.
 var faults = map[driver.Code]worker.FaultKind{
 	driver.IllegalAddress:       worker.IllegalAddress,
-	driver.MisalignedAddress:    worker.Misaligned,
+	driver.MisalignedAddress:    worker.MisalignedAccess,
 	driver.Assert:               worker.Asserted,
 	driver.HardwareStackError:   worker.Trapped,
 	driver.IllegalInstruction:   worker.Trapped,

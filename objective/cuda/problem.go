@@ -71,7 +71,7 @@ func (p *problem) build(load worker.Load) error {
 	return p.solve(*load.Reference)
 }
 
-// allocate makes a buffer. A guarded one starts at an address that is aligned
+// allocate makes a buffer. A misaligned one starts at an address that is aligned
 // as the manifest promises and no better.
 func (p *problem) allocate(argument kernels.Binding, layout worker.Layout) (*buffer, error) {
 	element, err := kernels.ElementNamed(argument.Type)
@@ -80,7 +80,7 @@ func (p *problem) allocate(argument kernels.Binding, layout worker.Layout) (*buf
 	}
 	b := &buffer{Binding: argument, element: element, size: int(argument.Count) * element.Size}
 	offset := guardSize
-	if layout == worker.Guarded {
+	if layout == worker.Misaligned {
 		offset += max(argument.Align, element.Size) % guardSize
 	}
 	total := offset + b.size + guardSize

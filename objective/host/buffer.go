@@ -22,11 +22,15 @@ type buffer struct {
 }
 
 // newBuffer maps memory for size bytes. A guarded buffer ends where the guard
-// page begins, as nearly as its alignment allows; an aligned one starts at a
-// page.
+// page begins, as nearly as its alignment allows; an aligned one starts where
+// the first guard page ends; a misaligned one starts at an odd multiple of its
+// alignment.
 func newBuffer(name string, size, align int, layout worker.Layout) (*buffer, error) {
 	page := os.Getpagesize()
 	pages := (size + page - 1) / page * page
+	if layout == worker.Misaligned {
+		pages = (size + align + page - 1) / page * page
+	}
 	mapping, err := unix.Mmap(-1, 0, pages+2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("memory for %s: %w", name, err)
@@ -39,17 +43,23 @@ func newBuffer(name string, size, align int, layout worker.Layout) (*buffer, err
 		}
 	}
 	start := 0
-	if layout == worker.Guarded {
+	switch layout {
+	case worker.Guarded:
 		start = (pages - size) / align * align
+	case worker.Misaligned:
+		last := (pages - size) / align
+		start = (last - 1 + last%2) * align
 	}
 	b.data = b.body[start : start+size : start+size]
 	for _, slack := range b.slack() {
 		fillBytes(slack, canary)
+		forbid(slack)
 	}
 	return b, nil
 }
 
 func (b *buffer) free() {
+	permit(b.body)
 	// The mapping is ours and whole: unmapping it cannot fail.
 	_ = unix.Munmap(b.mapping)
 }

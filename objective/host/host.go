@@ -56,9 +56,14 @@ type Backend struct {
 	support cache.Entry
 	cores   *semaphore.Weighted
 	device  string
+	// sanitizer is nil except in a copy that Sanitized returns.
+	sanitizer *sanitizer
 }
 
-var _ objective.Backend = (*Backend)(nil)
+var (
+	_ objective.Backend      = (*Backend)(nil)
+	_ objective.NaiveBuilder = (*Backend)(nil)
+)
 
 // New returns a backend for a kernel and the space of one of its workloads.
 func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options) (*Backend, error) {
@@ -90,6 +95,9 @@ func (b *Backend) Preflight(point space.Point) *objective.Failure { return b.lim
 // Compile builds the shared object of a point.
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
 	flags := append([]string{}, b.kernel.Flags...)
+	if b.sanitizer != nil {
+		flags = append(flags, b.sanitizer.flags...)
+	}
 	for _, a := range point.Assignments() {
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
@@ -103,15 +111,24 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 // Reference builds the kernel's reference, without parameters and without the
 // kernel's own flags: it should be plain.
 func (b *Backend) Reference(ctx context.Context) (objective.Binary, error) {
-	entry, err := b.build(ctx, b.unit(b.kernel.Reference), []string{"-O2"})
+	return b.plain(ctx, b.kernel.Reference)
+}
+
+// Naive builds the kernel's naive implementation in the same way.
+func (b *Backend) Naive(ctx context.Context) (objective.Binary, error) {
+	return b.plain(ctx, b.kernel.Naive)
+}
+
+func (b *Backend) plain(ctx context.Context, source string) (objective.Binary, error) {
+	entry, err := b.build(ctx, b.unit(source), []string{"-O2"})
 	if err != nil {
-		return objective.Binary{}, fmt.Errorf("compiling %s: %w", b.kernel.Reference, err)
+		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
 	return b.binary(entry), nil
 }
 
 func (b *Backend) binary(entry cache.Entry) objective.Binary {
-	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, Hit: entry.Hit}
+	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, File: entry.Digest, Hit: entry.Hit}
 }
 
 // unit returns the translation unit around a source file: it adds pawl_call,
@@ -188,7 +205,16 @@ func (b *Backend) Reserve(ctx context.Context, point space.Point) (objective.Slo
 	if err := b.cores.Acquire(ctx, threads); err != nil {
 		return objective.Slot{}, context.Cause(ctx)
 	}
-	return objective.Slot{Device: DeviceName, Worker: b.options.Worker, Release: func() { b.cores.Release(threads) }}, nil
+	return objective.Slot{Device: DeviceName, Worker: b.worker(), Release: func() { b.cores.Release(threads) }}, nil
+}
+
+// worker says how to start a worker process.
+func (b *Backend) worker() worker.Command {
+	command := b.options.Worker
+	if b.sanitizer != nil {
+		command.Environment = append(command.Environment, b.sanitizer.environment...)
+	}
+	return command
 }
 
 // Resident is false: a process is cheap here, and a kernel may do anything to

@@ -18,7 +18,7 @@ type Command struct {
 	Executable string
 	// Device is the name under which Main finds the device.
 	Device string
-	// Environment is added to the worker's environment.
+	// Environment is added to the environment of this process.
 	Environment []string
 	// OutputLimit is how many bytes a worker may print before it counts as
 	// flooding. Zero means 1 MiB.

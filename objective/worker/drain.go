@@ -17,7 +17,7 @@ type drain struct {
 }
 
 // tailSize is how much of a worker's output is kept.
-const tailSize = 2 << 10
+const tailSize = 4 << 10
 
 func newDrain(file *os.File, limit int64) *drain {
 	d := &drain{flooded: make(chan struct{}), file: file, limit: limit}

@@ -38,8 +38,8 @@ const (
 const (
 	// IllegalAddress: an access to memory that nobody has allocated.
 	IllegalAddress FaultKind = "illegal address"
-	// Misaligned: an access whose address is no multiple of its size.
-	Misaligned FaultKind = "misaligned address"
+	// MisalignedAccess: an access whose address is no multiple of its size.
+	MisalignedAccess FaultKind = "misaligned address"
 	// Asserted: an assert in the kernel failed.
 	Asserted FaultKind = "device-side assert"
 	// Trapped: an illegal instruction, a trap, a stack that overflowed.
@@ -73,17 +73,24 @@ func (f *Fault) Error() string {
 	return string(f.Kind)
 }
 
-// Explanation returns the detail and the last line that the kernel printed.
+// Explanation returns the detail and the line that says most of what the kernel
+// printed.
 func (f *Fault) Explanation() string {
 	text := f.Detail
 	if output := strings.TrimSpace(f.Output); output != "" {
-		text = strings.TrimSpace(text + fmt.Sprintf(" (it printed %q)", lastLine(output)))
+		text = strings.TrimSpace(text + fmt.Sprintf(" (it printed %q)", tellingLine(output)))
 	}
 	return text
 }
 
-func lastLine(text string) string {
+// tellingLine returns a sanitizer's summary, or the last line.
+func tellingLine(text string) string {
 	line := text[strings.LastIndexByte(text, '\n')+1:]
+	for candidate := range strings.Lines(text) {
+		if strings.HasPrefix(candidate, "SUMMARY: ") || strings.Contains(candidate, ": runtime error: ") {
+			line = strings.TrimSpace(candidate)
+		}
+	}
 	if len(line) > 200 {
 		line = line[len(line)-200:]
 	}

@@ -51,6 +51,8 @@ type Module struct {
 	// Digest identifies the machine code: line tables, symbols and the record
 	// of the compiler's options do not count.
 	Digest string
+	// File identifies the bytes of the cubin.
+	File string
 	// Kernels are the figures of every entry function, by the name in the
 	// cubin: mangled unless extern "C".
 	Kernels map[string]Resources
@@ -133,7 +135,7 @@ func (c *Compiler) Compile(ctx context.Context, unit Unit) (Module, error) {
 			return Module{}, fmt.Errorf("compile cache: %w", err)
 		}
 	}
-	return Module{Path: entry.Path, Digest: found.MachineCode, Kernels: found.Kernels, Hit: entry.Hit}, nil
+	return Module{Path: entry.Path, File: entry.Digest, Digest: found.MachineCode, Kernels: found.Kernels, Hit: entry.Hit}, nil
 }
 
 func (c *Compiler) entry(ctx context.Context, key *cache.Key, unit Unit) (cache.Entry, error) {

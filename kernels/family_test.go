@@ -1,0 +1,110 @@
+package kernels
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func parsed(t *testing.T, replacements ...string) *Kernel {
+	t.Helper()
+	k, err := parse("kernel.yaml", []byte(strings.NewReplacer(replacements...).Replace(good)), Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestFamilies(t *testing.T) {
+	modest := []string{Signs, OneHot, NearTies, Denormals, Normal} // its own fill is uniform
+	for _, test := range []struct {
+		name, old, new string
+		want           []string
+	}{
+		{"no magnitude beyond 1 without leave", "", "", modest},
+		{"large and overflow on request", "fill: uniform", "fill: uniform, large: 8", append([]string{Overflow, Signs, OneHot, NearTies, Denormals, Large}, Normal)},
+		{"a list", "fill: uniform", "fill: uniform, families: [signs, uniform]", []string{Signs}},
+		{"none at all", "fill: uniform", "fill: uniform, families: []", nil},
+		{"constants are meant", "fill: uniform", "fill: ones", nil},
+		{"integers may be indices", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			k := parsed(t, test.old, test.new)
+			if test.old == "" {
+				k = parsed(t)
+			}
+			if got := k.Families(); !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+	k := parsed(t)
+	bindings, err := k.BindFamily(Dims{"N": 7}, Signs)
+	if err != nil || bindings[0].Fill != Signs || bindings[0].Row != 7 || bindings[1].Fill != "" {
+		t.Errorf("%+v, %v", bindings, err)
+	}
+	if _, err := k.BindFamily(Dims{"N": 7}, "odd"); err == nil {
+		t.Error("a family that does not exist")
+	}
+}
+
+func TestDomain(t *testing.T) {
+	k := parsed(t, "fuzz: {N: [1, 7, 100]}", `fuzz: {N: [1, 7, 100]}
+domain: ["N % 4 == 0", "100 / (N - 8) != 50"]`)
+	for n, want := range map[int64]bool{4: true, 5: false, 8: false, 100: true, 12: true} {
+		if got := k.Allows(Dims{"N": n}); got != want {
+			t.Errorf("N=%d: %t", n, got)
+		}
+	}
+	_, err := parse("kernel.yaml", []byte(good+"domain: [N < 1000]\n"), Host)
+	if err == nil || !strings.Contains(err.Error(), "does not hold for workload large") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTolerance(t *testing.T) {
+	stated := "tolerance: {atol: 1e-6, rtol: 0}\n"
+	for _, test := range []struct {
+		name, old, new string
+		want           Tolerance
+	}{
+		{"stated", stated, stated, Tolerance{Absolute: 1e-6}},
+		{"of the type", stated, "", typical["f32"]},
+		{"of the least precise output", "type: f32, shape: [N], out: true, align: 64}\n", "type: f16, shape: [N], out: true}\n  - {name: z, type: f64, shape: [N], out: true}\n", typical["f16"]},
+		{"integers are exact", "type: f32, shape: [N], out: true", "type: i32, shape: [N], out: true", Tolerance{}},
+		{"derived", stated, "tolerance: {atol: 1e-2, rtol: 1e-2, derived: 4}\nnaive: {host: naive.c}\n", Tolerance{1e-2, 1e-2, 4}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			replacements := []string{test.old, test.new}
+			if test.old != stated {
+				replacements = append(replacements, stated, "")
+			}
+			if got := parsed(t, replacements...).Tolerance; got != test.want {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+		})
+	}
+	for text, message := range map[string]string{
+		"tolerance: {atol: 1e-2, rtol: 1e-2, derived: 4}\n":                           "needs the key naive",
+		"tolerance: {atol: 1e-2, rtol: 1e-2, derived: 0.5}\nnaive: {host: naive.c}\n": "from 1 to 1000",
+		"tolerance: {atol: 1e-2, rtol: 1e-2, derived: 4e9}\nnaive: {host: naive.c}\n": "from 1 to 1000",
+	} {
+		_, err := parse("kernel.yaml", []byte(strings.Replace(good, stated, text, 1)), Host)
+		if err == nil || !strings.Contains(err.Error(), message) {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
+func TestFamilyMistakes(t *testing.T) {
+	for text, message := range map[string]string{
+		"fill: uniform, families: [odd]": `no family "odd"`,
+		"fill: uniform, large: 0.5":      "a factor from 1",
+		"out: true, large: 2":            "belong to inputs",
+	} {
+		_, err := parse("kernel.yaml", []byte(strings.Replace(good, "fill: uniform", text, 1)), Host)
+		if err == nil || !strings.Contains(err.Error(), message) {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}

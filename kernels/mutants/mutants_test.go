@@ -1,0 +1,53 @@
+package mutants
+
+import (
+	"path/filepath"
+	"testing"
+
+	"pawl/kernels"
+	"pawl/space"
+)
+
+// Every mutant still changes its kernel, and its point is one of the space.
+func TestMutantsFitTheKernels(t *testing.T) {
+	all := All()
+	if len(all) < 40 {
+		t.Errorf("only %d mutants", len(all))
+	}
+	names := map[string]bool{}
+	for _, m := range all {
+		t.Run(m.Kernel+"/"+m.Name, func(t *testing.T) {
+			if names[m.Kernel+m.Name] || m.What == "" || m.Old == m.New {
+				t.Error("a name that was used before, no explanation, or no change")
+			}
+			names[m.Kernel+m.Name] = true
+			dir := filepath.Join(t.TempDir(), "mutant")
+			if err := m.Write(dir); err != nil {
+				t.Fatal(err)
+			}
+			k, err := kernels.Load(dir, m.Backend)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := k.Space(k.Workloads[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			partial, err := space.ParsePoint(m.At)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Complete(partial); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestMutantOfAnotherTextIsAnError(t *testing.T) {
+	stale := Mutant{Kernel: "matmul", Backend: kernels.Host, Name: "stale", Old: "no such text", New: ""}
+	dir := filepath.Join(t.TempDir(), "mutant")
+	if err := stale.Write(dir); err == nil {
+		t.Error("a mutant that changes nothing was written")
+	}
+}

@@ -1,0 +1,215 @@
+package objective
+
+import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"pawl/kernels"
+	"pawl/space"
+)
+
+// Matrix returns the shapes of the manifest's fuzz matrix that lie in the
+// kernel's domain; a dimension that the matrix leaves out keeps its size in the
+// workload. The order is fixed.
+func Matrix(k *kernels.Kernel, w kernels.Workload) []kernels.Dims {
+	shapes := []kernels.Dims{{}}
+	for _, name := range slices.Sorted(maps.Keys(w.Dims)) {
+		sizes := k.Fuzz[name]
+		if len(sizes) == 0 {
+			sizes = []int64{w.Dims[name]}
+		}
+		var next []kernels.Dims
+		for _, shape := range shapes {
+			for _, size := range sizes {
+				next = append(next, with(shape, name, size))
+			}
+		}
+		shapes = next
+	}
+	return slices.DeleteFunc(shapes, func(d kernels.Dims) bool { return !k.Allows(d) })
+}
+
+// with returns a shape with one size changed.
+func with(dims kernels.Dims, name string, size int64) kernels.Dims {
+	changed := maps.Clone(dims)
+	changed[name] = size
+	return changed
+}
+
+// cost is a measure of what a shape costs to check: its operations where the
+// manifest counts them, or its volume.
+func cost(k *kernels.Kernel, dims kernels.Dims) float64 {
+	if k.Work.Flops != nil {
+		// A formula may use parameters, which a shape has not.
+		if flops, err := k.Work.Flops.Number(dims.Environment()); err == nil {
+			return flops
+		}
+	}
+	product := 1.0
+	for _, size := range dims {
+		product *= float64(size)
+	}
+	return product
+}
+
+// byCost returns the matrix from the cheapest shape to the dearest.
+func byCost(k *kernels.Kernel, w kernels.Workload) []kernels.Dims {
+	type priced struct {
+		dims kernels.Dims
+		cost float64
+	}
+	var shapes []priced
+	for _, dims := range Matrix(k, w) {
+		shapes = append(shapes, priced{dims, cost(k, dims)})
+	}
+	slices.SortStableFunc(shapes, func(a, b priced) int { return cmp.Compare(a.cost, b.cost) })
+	var sorted []kernels.Dims
+	for _, shape := range shapes {
+		sorted = append(sorted, shape.dims)
+	}
+	return sorted
+}
+
+// generator draws shapes that no search times: sizes of 1, primes, and tails.
+// Only the dimensions that the manifest's fuzz section names vary: the others
+// may be constants of the compiled kernel.
+type generator struct {
+	kernel   *kernels.Kernel
+	workload kernels.Workload
+	sizes    map[string][]int64 // candidates by dimension, ascending
+	tiles    []int64            // the point's integer values, ascending
+	limit    float64            // on cost
+}
+
+// primes are far enough apart that no tile divides two of them.
+var primes = []int64{2, 3, 5, 7, 13, 17, 31, 37, 61, 67, 97, 127, 131, 193, 257, 389, 521, 769, 1031, 2053}
+
+func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limit float64) *generator {
+	g := &generator{kernel: k, workload: w, sizes: map[string][]int64{}, limit: limit}
+	for _, a := range point.Assignments() {
+		if n := a.Value.Integer(); a.Value.Kind() == space.Integer && n > 1 {
+			g.tiles = append(g.tiles, n)
+		}
+	}
+	slices.Sort(g.tiles)
+	g.tiles = slices.Compact(g.tiles)
+	for name, sizes := range k.Fuzz {
+		// Twice the matrix's largest size leaves room for one past a tile.
+		largest := 2 * slices.Max(sizes)
+		candidates := append([]int64{1}, primes...)
+		for _, size := range sizes {
+			candidates = append(candidates, size-1, size, size+1)
+		}
+		for _, tile := range g.tiles {
+			candidates = append(candidates, tile-1, tile, tile+1, 2*tile-1, 2*tile+1)
+		}
+		slices.Sort(candidates)
+		candidates = slices.Compact(candidates)
+		g.sizes[name] = slices.DeleteFunc(candidates, func(n int64) bool { return n < 1 || n > largest })
+	}
+	return g
+}
+
+func (g *generator) allows(dims kernels.Dims) bool {
+	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit
+}
+
+// attempts is how often a shape is drawn before the domain counts as narrow.
+const attempts = 200
+
+// draw returns a shape in the domain and within the limit, or one of the
+// matrix where the domain has hardly any other.
+func (g *generator) draw(rng *rand.Rand) kernels.Dims {
+	for range attempts {
+		if dims, ok := g.once(rng); ok {
+			return dims
+		}
+	}
+	return g.fallback(rng)
+}
+
+// once draws a shape and reports whether it may be used.
+func (g *generator) once(rng *rand.Rand) (kernels.Dims, bool) {
+	dims := maps.Clone(g.workload.Dims)
+	for _, name := range slices.Sorted(maps.Keys(g.sizes)) {
+		dims[name] = g.sizes[name][rng.IntN(len(g.sizes[name]))]
+	}
+	return dims, g.allows(dims)
+}
+
+// ragged is draw with sizes of at least 2 that are no tile's multiple, as far
+// as the domain has such: nothing is whole, and every tail is there at once.
+func (g *generator) ragged(rng *rand.Rand) kernels.Dims {
+	return g.where(rng, func(size int64) bool {
+		return size > 1 && !slices.ContainsFunc(g.tiles, func(t int64) bool { return t > 2 && size%t == 0 })
+	})
+}
+
+// prime is draw with odd primes only: a kernel that is right for what computers
+// like is seldom right for these.
+func (g *generator) prime(rng *rand.Rand) kernels.Dims {
+	return g.where(rng, func(size int64) bool { return size > 2 && slices.Contains(primes, size) })
+}
+
+// where is draw with the sizes that a condition admits, where there are such.
+func (g *generator) where(rng *rand.Rand, admits func(size int64) bool) kernels.Dims {
+	narrowed := *g
+	narrowed.sizes = map[string][]int64{}
+	for name, sizes := range g.sizes {
+		admitted := slices.DeleteFunc(slices.Clone(sizes), func(size int64) bool { return !admits(size) })
+		if len(admitted) == 0 {
+			admitted = sizes
+		}
+		narrowed.sizes[name] = admitted
+	}
+	for range attempts {
+		if dims, ok := narrowed.once(rng); ok {
+			return dims
+		}
+	}
+	return g.draw(rng)
+}
+
+func (g *generator) fallback(rng *rand.Rand) kernels.Dims {
+	shapes := byCost(g.kernel, g.workload)
+	if len(shapes) == 0 {
+		return g.workload.Dims
+	}
+	return shapes[rng.IntN((len(shapes)+1)/2)]
+}
+
+// edges returns, for each dimension and starting from a shape, the sizes of 1
+// and of one beside the point's largest tile.
+func (g *generator) edges(from kernels.Dims) []kernels.Dims {
+	var shapes []kernels.Dims
+	for _, name := range slices.Sorted(maps.Keys(g.sizes)) {
+		sizes := []int64{1}
+		if len(g.tiles) > 0 {
+			tile := g.tiles[len(g.tiles)-1]
+			sizes = append(sizes, tile-1, tile+1)
+		}
+		for _, size := range sizes {
+			if dims := with(from, name, size); slices.Contains(g.sizes[name], size) && g.allows(dims) {
+				shapes = append(shapes, dims)
+			}
+		}
+	}
+	return shapes
+}
+
+// Generated returns a shape that the search never times, within the kernel's
+// domain, varying the dimensions of the manifest's fuzz section only. It costs
+// no more than the dearest shape of the matrix.
+func Generated(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.Rand) kernels.Dims {
+	return newGenerator(k, w, point, dearest(k, w)).draw(rng)
+}
+
+func dearest(k *kernels.Kernel, w kernels.Workload) float64 {
+	shapes := byCost(k, w)
+	if len(shapes) == 0 {
+		return cost(k, w.Dims)
+	}
+	return cost(k, shapes[len(shapes)-1])
+}

@@ -1,0 +1,73 @@
+package objective
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"pawl/space"
+)
+
+// Finding is what checking a point on many cases came to.
+type Finding struct {
+	// Checked is the number of cases that were run.
+	Checked int
+	// Failure is what went wrong at Case; nil if nothing did.
+	Failure *Failure
+	Case    Case
+}
+
+// Try checks a point on cases in one fresh worker, and stops at the first that
+// fails. Observe is called before each case; it may be nil.
+func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], observe func(Case)) (Finding, error) {
+	finding := Finding{Failure: p.Failure}
+	if p.Failure != nil {
+		return finding, nil
+	}
+	err := e.onDevice(ctx, p, func(s *session) error {
+		for c := range cases {
+			if observe != nil {
+				observe(c)
+			}
+			failure, err := e.check(ctx, s, p, c)
+			if err != nil {
+				return err
+			}
+			finding.Checked++
+			if failure != nil {
+				finding.Failure, finding.Case = failure, c
+				return nil
+			}
+		}
+		return nil
+	})
+	return finding, err
+}
+
+// TryQuick checks a point on what every trial is checked on, the workload
+// included.
+func (e *Evaluator) TryQuick(ctx context.Context, p Prepared) (Finding, error) {
+	return e.Try(ctx, p, slices.Values(e.quick(p.Point)), nil)
+}
+
+// FullCases returns the full tier of a point.
+func (e *Evaluator) FullCases(point space.Point) []Case {
+	return Full(e.kernel, e.workload, point, e.options.Seed)
+}
+
+// quick returns the quick tier of a point. The workload comes last, with the
+// very inputs that are timed next.
+func (e *Evaluator) quick(point space.Point) []Case {
+	cases := Quick(e.kernel, e.workload, point, e.options.QuickCases, e.options.Seed)
+	return append(cases, e.workloadCase())
+}
+
+// failed describes a failure at a case.
+func failed(reason, detail string, c Case) *Failure {
+	at := fmt.Sprintf("at %s, seed %d, family %s, %s buffers", c.Dims, c.Seed, c.family(), c.layout())
+	if detail != "" {
+		at = detail + " " + at
+	}
+	return &Failure{Stage: Fuzz, Reason: reason, Detail: at}
+}

@@ -1,0 +1,168 @@
+package worker
+
+import (
+	"bytes"
+	"math"
+	"runtime"
+	"testing"
+
+	"pawl/kernels"
+)
+
+// filled returns the content of a buffer as bytes and as numbers.
+func filled(t testing.TB, b kernels.Binding, seed uint64) ([]byte, []float64) {
+	t.Helper()
+	e, err := kernels.ElementNamed(b.Type)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content := make([]byte, int(b.Count)*e.Size)
+	if err := Fill(content, b, seed); err != nil {
+		t.Fatal(err)
+	}
+	values := make([]float64, b.Count)
+	for i := range values {
+		values[i] = e.Load(content[i*e.Size:])
+	}
+	return content, values
+}
+
+var everyFill = []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
+
+// The content depends on seed, name, fill and index, and on nothing else: not
+// on the number of cores, and not on how long the buffer is.
+func TestFillIsTheSameForEveryoneWhoAsks(t *testing.T) {
+	for _, fill := range everyFill {
+		for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i32", "u8"} {
+			b := kernels.Binding{Name: "q", Type: typ, Count: 5*block + 77, Row: 64, Fill: fill, Large: 4}
+			long, _ := filled(t, b, 7)
+			cores := runtime.GOMAXPROCS(1)
+			alone, _ := filled(t, b, 7)
+			runtime.GOMAXPROCS(5)
+			crowd, _ := filled(t, b, 7)
+			runtime.GOMAXPROCS(cores)
+			if !bytes.Equal(long, alone) || !bytes.Equal(long, crowd) {
+				t.Errorf("%s %s: the number of cores changes the content", fill, typ)
+			}
+			b.Count = block + 3
+			if short, _ := filled(t, b, 7); !bytes.Equal(short, long[:len(short)]) {
+				t.Errorf("%s %s: the length changes the content", fill, typ)
+			}
+			b.Name = "k"
+			other, _ := filled(t, b, 7)
+			b.Name = "q"
+			fresh, _ := filled(t, b, 8)
+			constant := fill == "zeros" || fill == "ones"
+			if bytes.Equal(other, long[:len(other)]) != constant || bytes.Equal(fresh, long[:len(fresh)]) != constant {
+				t.Errorf("%s %s: another name or seed, the same content", fill, typ)
+			}
+		}
+	}
+}
+
+func moments(values []float64) (mean, variance, fourth float64) {
+	for _, x := range values {
+		mean += x / float64(len(values))
+	}
+	for _, x := range values {
+		d := x - mean
+		variance += d * d / float64(len(values))
+		fourth += d * d * d * d / float64(len(values))
+	}
+	return mean, variance, fourth
+}
+
+func TestFillDistributions(t *testing.T) {
+	const n = 400_000
+	for _, test := range []struct {
+		fill             string
+		variance, fourth float64 // of the exact distribution
+	}{
+		{kernels.Normal, 1, 3}, {kernels.Uniform, 1. / 3, 1. / 5}, {kernels.Signs, 1, 1}, {kernels.Large, 16, 3 * 256},
+	} {
+		_, values := filled(t, kernels.Binding{Name: "x", Type: "f64", Count: n, Row: 4, Fill: test.fill, Large: 4}, 3)
+		mean, variance, fourth := moments(values)
+		// Six standard errors; rows of four equal elements double them.
+		if limit := 12 * math.Sqrt(test.variance/n); math.Abs(mean) > limit {
+			t.Errorf("%s: mean %g", test.fill, mean)
+		}
+		if math.Abs(variance/test.variance-1) > 0.02 || math.Abs(fourth/test.fourth-1) > 0.06 {
+			t.Errorf("%s: variance %g, fourth moment %g, want %g and %g", test.fill, variance, fourth, test.variance, test.fourth)
+		}
+	}
+}
+
+func TestFillShapes(t *testing.T) {
+	const row = 10
+	b := kernels.Binding{Name: "x", Type: "f32", Count: 100 * row, Row: row, Fill: kernels.OneHot}
+	_, values := filled(t, b, 1)
+	places := map[int]bool{}
+	for r := range 100 {
+		ones := 0
+		for c, x := range values[r*row : (r+1)*row] {
+			if x == 1 {
+				ones++
+				places[c] = true
+			} else if x != 0 {
+				t.Fatalf("%g in a one-hot row", x)
+			}
+		}
+		if ones != 1 {
+			t.Errorf("row %d has %d ones", r, ones)
+		}
+	}
+	if len(places) != row {
+		t.Errorf("only columns %v are ever hot", places)
+	}
+	b.Fill = kernels.Overflow
+	_, values = filled(t, b, 1)
+	if mean, _, _ := moments(values); mean < overflowing/4 || mean > overflowing*3/4 { // half of it, in 100 rows
+		t.Errorf("the mean of overflowing rows is %g", mean)
+	}
+	for i, x := range values {
+		if math.Abs(x) != overflowing || x != values[i/row*row] {
+			t.Fatalf("element %d of an overflowing row is %g", i, x)
+		}
+	}
+	for typ, least := range map[string]float64{"f32": 0x1p-126, "f16": 0x1p-14, "e4m3": 0x1p-6} {
+		_, values = filled(t, kernels.Binding{Name: "x", Type: typ, Count: 1000, Fill: kernels.Denormals}, 1)
+		small := 0
+		for _, x := range values {
+			if math.Abs(x) < least {
+				small++
+			}
+		}
+		if small < 400 || small > 700 { // half, and what of the rest rounds to little
+			t.Errorf("%s: %d of 1000 below the smallest normal number", typ, small)
+		}
+		distinct := map[float64]bool{}
+		_, values = filled(t, kernels.Binding{Name: "x", Type: typ, Count: 1000, Fill: kernels.NearTies}, 1)
+		for _, x := range values {
+			distinct[x] = true
+		}
+		if len(distinct) != 4 || !distinct[1] {
+			t.Errorf("%s: near ties are %v", typ, distinct)
+		}
+	}
+	if err := Fill(make([]byte, 4), kernels.Binding{Name: "x", Type: "f32", Count: 1, Fill: "odd"}, 1); err == nil {
+		t.Error("an unknown fill")
+	}
+}
+
+func BenchmarkFill(b *testing.B) {
+	for _, typ := range []string{"f32", "f16"} {
+		for _, fill := range []string{kernels.Normal, kernels.Denormals} {
+			b.Run(typ+"/"+fill, func(b *testing.B) {
+				binding := kernels.Binding{Name: "x", Type: typ, Count: 8 << 20, Row: 64, Fill: fill}
+				e, _ := kernels.ElementNamed(typ)
+				content := make([]byte, int(binding.Count)*e.Size)
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				for b.Loop() {
+					if err := Fill(content, binding, 1); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
