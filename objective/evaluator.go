@@ -57,7 +57,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 // Close ends the evaluator's worker processes.
 func (e *Evaluator) Close() {
 	e.oracle.close()
-	e.Refresh()
+	e.residents.end()
 }
 
 // Width is how many points can be measured at once.
@@ -287,7 +287,7 @@ func (e *Evaluator) onDevice(ctx context.Context, p Prepared, do func(*session) 
 	}
 	s := &session{slot: slot, allowed: e.options.RunTimeout}
 	if e.backend.Resident() {
-		s.client, err = e.residents.take(slot)
+		s.client, err = e.residents.take(slot, func(c *worker.Client) { e.warm(ctx, c) })
 		defer func() { e.residents.putBack(s) }()
 	} else {
 		s.client, err = worker.Start(slot.Worker)

@@ -33,6 +33,27 @@ func (e *Evaluator) reference(c Case) (r worker.Reference, err error) {
 	return r, err
 }
 
+// warm lets a fresh worker of a device that keeps things get the workload and
+// its right answer ready, by loading the reference as if it were the kernel. An
+// error would come again when the worker is used, so it is left for then.
+func (e *Evaluator) warm(ctx context.Context, client *worker.Client) {
+	c := e.workloadCase()
+	bindings, err := c.bind(e.kernel)
+	if err != nil {
+		return
+	}
+	reference, err := e.reference(c)
+	if err != nil {
+		return
+	}
+	ctx, cancel := worker.Allow(ctx, referenceTimeout)
+	defer cancel()
+	_ = client.Load(ctx, worker.Load{
+		Module: reference.Module, Support: e.oracle.binary.Support, Entry: reference.Entry, Launch: reference.Launch,
+		Arguments: bindings, Seed: c.Seed, Layout: c.layout(), Reference: &reference,
+	})
+}
+
 // environment holds the sizes of a case and the values of a point.
 func environment(dims kernels.Dims, point space.Point) space.Environment {
 	env := dims.Environment()

@@ -28,6 +28,8 @@ type subject struct {
 	space studies.SpaceFacts
 	// head is the part of a study's head that the subject knows.
 	head studies.Study
+	// ahead is how many trials are compiled ahead of the device.
+	ahead int
 	// commandLine names the subject in a command.
 	commandLine string
 	close       func()
@@ -72,8 +74,12 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 		return nil, err
 	}
 	environment := b.backend.Environment()
+	ahead := 0 // the search's own default
+	if t.accelerator != nil {
+		ahead = acceleratorAhead
+	}
 	return &subject{
-		pool: pool, space: facts, evaluator: b.evaluator, close: b.close,
+		ahead: ahead, pool: pool, space: facts, evaluator: b.evaluator, close: b.close,
 		commandLine: t.kernel.Origin + " --workload " + t.workload.Name,
 		head: studies.Study{
 			Kernel: t.kernel.Name, Origin: t.kernel.Origin, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
@@ -81,6 +87,11 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 		},
 	}, nil
 }
+
+// acceleratorAhead is how many trials are compiled ahead of a GPU, which
+// measures a point in a hundredth of the time that it takes to compile one. It
+// does not depend on the machine, so that the same seed asks for the same points.
+const acceleratorAhead = 16
 
 // preflightLimit is the largest pool that is put through preflight before the
 // search; points of a larger one are looked at when they are asked.
