@@ -97,7 +97,7 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 	}
 	if len(k.Fuzz) > 0 && len(matrix) > 0 {
 		rng := rand.New(rand.NewPCG(pointSeed(seed, point), 0x66756c6c))
-		g := newGenerator(k, w, point, dearest(k, w))
+		g := newGenerator(k, w, point, generatedCost(k, w))
 		for _, shape := range g.edges(matrix[len(matrix)/2]) {
 			add(shape, "", rng.Uint64())
 		}
