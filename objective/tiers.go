@@ -80,7 +80,7 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 }
 
 // generatedCases is the number of generated shapes in the full tier.
-const generatedCases = 24
+const generatedCases = 20
 
 // Full returns the cases that a point must pass before it is suggested: every
 // shape of the matrix, the edges of every dimension, generated shapes, every
