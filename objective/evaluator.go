@@ -18,7 +18,7 @@ type Options struct {
 	// RunTimeout is how long one run of a kernel may take. Zero means 10 s.
 	RunTimeout time.Duration
 	// QuickCases is the number of shapes that every trial is checked on beside
-	// the workload itself. Zero means 6.
+	// the workload itself. Zero means 5.
 	QuickCases int
 	// Seed fixes the inputs of the workload and of the full matrix.
 	Seed uint64
@@ -46,7 +46,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		options.RunTimeout = 10 * time.Second
 	}
 	if options.QuickCases == 0 {
-		options.QuickCases = 6
+		options.QuickCases = 5
 	}
 	if options.Caches == "" {
 		options.Caches = worker.Cold

@@ -2,6 +2,8 @@ package objective
 
 import (
 	"cmp"
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -47,9 +49,13 @@ func cost(k *kernels.Kernel, dims kernels.Dims) float64 {
 			return flops
 		}
 	}
+	return volume(dims)
+}
+
+func volume(dims kernels.Dims) float64 {
 	product := 1.0
 	for _, size := range dims {
-		product *= float64(size)
+		product *= float64(max(size, 1)) // a flag that is 0 has no extent
 	}
 	return product
 }
@@ -81,6 +87,7 @@ type generator struct {
 	sizes    map[string][]int64 // candidates by dimension, ascending
 	tiles    []int64            // the point's integer values, ascending
 	limit    float64            // on cost
+	volume   float64            // on the product of all sizes; 0 is no limit
 }
 
 // primes are far enough apart that no tile divides two of them.
@@ -113,7 +120,15 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 }
 
 func (g *generator) allows(dims kernels.Dims) bool {
-	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit
+	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit && (g.volume == 0 || volume(dims) <= g.volume)
+}
+
+// tileSeed is the same for points with the same tiles: their tails are the same,
+// and so the right answers for them can be remembered.
+func (g *generator) tileSeed() uint64 {
+	hash := fnv.New64a()
+	fmt.Fprint(hash, g.tiles)
+	return hash.Sum64()
 }
 
 // attempts is how often a shape is drawn before the domain counts as narrow.
@@ -201,15 +216,16 @@ func (g *generator) edges(from kernels.Dims) []kernels.Dims {
 
 // Generated returns a shape that the search never times, within the kernel's
 // domain, varying the dimensions of the manifest's fuzz section only. It costs
-// no more than the dearest shape of the matrix.
+// no more than most shapes of the matrix do.
 func Generated(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.Rand) kernels.Dims {
-	return newGenerator(k, w, point, dearest(k, w)).draw(rng)
+	return newGenerator(k, w, point, generatedCost(k, w)).draw(rng)
 }
 
-func dearest(k *kernels.Kernel, w kernels.Workload) float64 {
+// generatedCost is the cost that three quarters of the matrix stay within.
+func generatedCost(k *kernels.Kernel, w kernels.Workload) float64 {
 	shapes := byCost(k, w)
 	if len(shapes) == 0 {
 		return cost(k, w.Dims)
 	}
-	return cost(k, shapes[len(shapes)-1])
+	return cost(k, shapes[len(shapes)*3/4])
 }

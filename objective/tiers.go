@@ -18,8 +18,8 @@ var layouts = []worker.Layout{worker.Guarded, worker.Aligned, worker.Misaligned}
 // Quick returns the cases that every trial is checked on beside the workload
 // itself: cheap ones that reject nearly everything wrong.
 //
-// The first two are the point's own: primes in every dimension, then tails of
-// its tiles. The others come from a small stock that all points share, because
+// The first two are for the point's tiles: primes in every dimension, then their
+// tails; points with the same tiles share them. The others come from a small stock that all points share, because
 // what costs most is the right answer, and it is remembered: one of the family
 // that breaks most, then others in turn. The seed fixes all of them.
 func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed uint64) []Case {
@@ -27,9 +27,10 @@ func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed
 	if len(shapes) == 0 || len(k.Fuzz) == 0 {
 		return nil
 	}
-	rng := rand.New(rand.NewPCG(pointSeed(seed, point), 0x717569636b))
 	cheap := shapes[:(len(shapes)+1)/2]
 	g := newGenerator(k, w, point, min(cost(k, cheap[len(cheap)-1]), quickCost))
+	g.volume = quickVolume
+	rng := rand.New(rand.NewPCG(seed, g.tileSeed()))
 	cases := []Case{
 		{Dims: g.prime(rng), Seed: rng.Uint64()},
 		{Dims: g.ragged(rng), Seed: rng.Uint64(), Layout: worker.Misaligned},
@@ -46,11 +47,12 @@ func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed
 	return cases[:n]
 }
 
-// The point's own cases have answers that nobody else can use, so they are kept
-// small: a tail needs no large problem. The costs are operations.
+// Generated cases have answers that few others can use, so they are kept small:
+// a tail needs no large problem. The costs are operations, the volumes products
+// of all sizes.
 const (
-	quickCost = 2e8
-	fullCost  = 4e9
+	quickCost, quickVolume = 2e8, 2.5e5
+	fullCost, fullVolume   = 4e9, 2e6
 )
 
 // quickTurns is the number of cases of each family in the stock.
@@ -87,7 +89,7 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 }
 
 // generatedCases is the number of generated shapes in the full tier.
-const generatedCases = 24
+const generatedCases = 20
 
 // Full returns the cases that a point must pass before it is suggested: every
 // shape of the matrix, the edges of every dimension, generated shapes, every
@@ -104,7 +106,8 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 	}
 	if len(k.Fuzz) > 0 && len(matrix) > 0 {
 		rng := rand.New(rand.NewPCG(pointSeed(seed, point), 0x66756c6c))
-		g := newGenerator(k, w, point, min(dearest(k, w), fullCost))
+		g := newGenerator(k, w, point, min(generatedCost(k, w), fullCost))
+		g.volume = fullVolume
 		for _, shape := range g.edges(matrix[len(matrix)/2]) {
 			add(shape, "", rng.Uint64())
 		}

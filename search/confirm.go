@@ -59,6 +59,9 @@ func (e *engine) contenders(ctx context.Context) ([]objective.Prepared, error) {
 			return errStopped
 		}
 		p, failure, err := e.checkInFull(ctx, t.Point)
+		if err == nil {
+			err = sameBinary(t.Outcome, p)
+		}
 		switch {
 		case err != nil:
 			return err
@@ -156,11 +159,11 @@ func (e *engine) measureRounds(ctx context.Context, phase Phase, contenders []ob
 }
 
 func (e *engine) measureOnce(ctx context.Context, phase Phase, number int, p objective.Prepared) error {
-	recorded := slices.ContainsFunc(e.rounds, func(r Round) bool {
+	recorded := slices.IndexFunc(e.rounds, func(r Round) bool {
 		return r.Phase == phase && r.Number == number && r.Point == p.Point
 	})
-	if recorded {
-		return nil
+	if recorded >= 0 {
+		return sameBinary(e.rounds[recorded].Outcome, p)
 	}
 	outcome, err := e.evaluator.Sample(ctx, p, e.options.Samples)
 	if err != nil {

@@ -300,6 +300,30 @@ func TestBrokenCompilerEndsTheSearchSoon(t *testing.T) {
 	}
 }
 
+// A point that compiles to something else when it is checked in full must not
+// be suggested on the strength of what was measured before.
+func TestAnotherBinaryThanTheMeasuredOneIsAnError(t *testing.T) {
+	s := recordedSpace(t)
+	var mu sync.Mutex
+	prepared := map[space.Point]int{}
+	swapped := &faulty{Evaluator: replay.NewEvaluator(s, 1), digest: func(p space.Point) string {
+		mu.Lock()
+		defer mu.Unlock()
+		prepared[p]++
+		if p == s.Optimum().Point && prepared[p] > 1 {
+			return "something else"
+		}
+		return p.String()
+	}}
+	result, err := search.Run(t.Context(), s.Pool(), swapped, &memory{}, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	if err == nil || !strings.Contains(err.Error(), "is not what was measured before") {
+		t.Errorf("got %v", err)
+	}
+	if len(result.Rounds) > 0 {
+		t.Errorf("%d rounds were measured all the same", len(result.Rounds))
+	}
+}
+
 // The fastest point passes the quick check and fails the full one: it must not
 // win, and it must not appear in any round.
 func TestFinalistThatFailsTheFullCheckIsStruckOut(t *testing.T) {

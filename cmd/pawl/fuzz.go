@@ -124,7 +124,8 @@ func checkFuzzFlags(c *cli.Context) error {
 }
 
 // fuzzBench connects the target with this machine, under sanitizers if asked.
-// Where they are missing the checks run without, and say so.
+// Where they are missing nothing is checked: a check that was asked for and not
+// made must not end like one that passed.
 func fuzzBench(c *cli.Context, env environment, t *target) (*bench, string, error) {
 	b, err := t.openBench(c.Context, c, env)
 	if err != nil || !c.Bool("sanitizer") {
@@ -132,19 +133,19 @@ func fuzzBench(c *cli.Context, env environment, t *target) (*bench, string, erro
 	}
 	sanitizing, able := b.backend.(objective.Sanitizing)
 	if !able {
-		fmt.Fprintf(env.stderr, "pawl: %v for this backend; the checks run without\n", objective.ErrNoSanitizer)
-		return b, "", nil
+		b.close()
+		fmt.Fprintf(env.stderr, "pawl: %v for backend %s: nothing was tested; without --sanitizer the other checks run\n", objective.ErrNoSanitizer, t.kernel.Backend)
+		return nil, "", answer(exitNothing)
 	}
 	backend, names, err := sanitizing.Sanitized(c.Context)
+	b.evaluator.Close()
 	if errors.Is(err, objective.ErrNoSanitizer) {
-		fmt.Fprintf(env.stderr, "pawl: %v; the checks run without\n", err)
-		return b, "", nil
+		fmt.Fprintf(env.stderr, "pawl: %v: nothing was tested; without --sanitizer the other checks run\n", err)
+		return nil, "", answer(exitNothing)
 	}
 	if err != nil {
-		b.close()
 		return nil, "", err
 	}
-	b.evaluator.Close()
 	b.evaluator = objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
 		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"),
 	})

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"database/sql"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"pawl/objective/host"
 )
 
 // TestMain makes the test binary stand in for pawl: the scripts in testdata and
@@ -30,8 +34,21 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return writeExamples(env.WorkDir)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema},
+		Condition: condition,
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema},
 	})
+}
+
+// condition knows whether the compiler has its sanitizers.
+func condition(name string) (bool, error) {
+	if name != "sanitizer" {
+		return false, fmt.Errorf("no condition %q", name)
+	}
+	toolchain, err := host.FindToolchain(context.Background(), os.Getenv)
+	if err != nil {
+		return false, err
+	}
+	return toolchain.HasSanitizers(context.Background()), nil
 }
 
 // status runs a command and checks its exit code: status 64 pawl tune --bad.

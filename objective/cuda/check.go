@@ -26,15 +26,14 @@ func (d *Device) Run() (worker.Result, error) {
 	if err := d.start(d.kernel, d.loaded.Launch, parameters); err != nil {
 		return worker.Result{}, err
 	}
-	if err := d.context.Wait(d.stream); err != nil {
-		return worker.Result{}, fault(err)
-	}
+	// The checks are queued behind the kernel: one wait for all. If the kernel
+	// breaks the context, that is what the wait says.
 	seen := &inspection{device: d}
 	if err := seen.queue(d.on.buffers); err != nil {
-		return worker.Result{}, err
+		return worker.Result{}, fault(err)
 	}
 	if err := seen.collect(); err != nil {
-		return worker.Result{}, err
+		return worker.Result{}, fault(err)
 	}
 	result := worker.Result{Damage: seen.damage, Comparisons: seen.comparisons}
 	if d.loaded.Reference == nil && result.Damage == nil {

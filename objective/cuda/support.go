@@ -30,6 +30,8 @@ type support struct {
 	holdBack driver.Function
 	findings driver.Address
 	queued   int
+	// parameters are used for every launch: the driver copies them.
+	parameters *parameters
 }
 
 // finding is what one check found; checksums and counts use the first word.
@@ -43,6 +45,8 @@ func (f finding) error() float64 { return math.Float64frombits(f.worst) }
 const (
 	findingSize  = 32
 	mostFindings = 512
+	// mostArguments is the number of arguments of pawl_compare.
+	mostArguments = 7
 	// supportBlocks and supportThreads fill any GPU well enough.
 	supportBlocks  = 512
 	supportThreads = 256
@@ -54,6 +58,9 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 		return nil, err
 	}
 	p := &support{context: c, stream: s}
+	if p.parameters, err = newParameters(mostArguments); err != nil {
+		return nil, err
+	}
 	for name, function := range map[string]*driver.Function{
 		"pawl_compare": &p.compare, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack,
 	} {
@@ -75,15 +82,10 @@ func (p *support) begin() error {
 
 // launch runs one of the support kernels with the given words as arguments.
 func (p *support) launch(f driver.Function, blocks, threads int64, arguments ...uint64) error {
-	parameters, err := newParameters(len(arguments))
-	if err != nil {
-		return err
-	}
-	defer parameters.free()
 	for i, word := range arguments {
-		parameters.setWord(i, word)
+		p.parameters.setWord(i, word)
 	}
-	return p.context.Launch(f, [3]int64{blocks, 1, 1}, [3]int64{threads, 1, 1}, 0, p.stream, parameters.pointer())
+	return p.context.Launch(f, [3]int64{blocks, 1, 1}, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer())
 }
 
 // queue launches a check and returns the number of its finding.

@@ -12,7 +12,7 @@ import (
 const (
 	// warmUp is how long the kernel runs before the first sample, and
 	// longestWarmUp how long when the clock is still rising.
-	warmUp        = 5 * time.Millisecond
+	warmUp        = 10 * time.Millisecond
 	longestWarmUp = 100 * time.Millisecond
 	// risen is the share of the highest clock seen that counts as warmed up.
 	risen = 0.98
@@ -200,11 +200,11 @@ func (d *Device) verifyTimed() (*worker.Fault, error) {
 	}
 	for _, set := range ends {
 		if err := seen.queue(set); err != nil {
-			return nil, err
+			return nil, fault(err)
 		}
 	}
 	if err := seen.collect(); err != nil {
-		return nil, err
+		return nil, fault(err)
 	}
 	if wrong := seen.wrong(); wrong != "" && seen.damage == nil {
 		return &worker.Fault{Kind: worker.WrongWhenTimed, Detail: wrong}, nil

@@ -105,8 +105,9 @@ func folder(t *testing.T, files map[string]string) string {
 
 type bench struct {
 	*objective.Evaluator
-	kernel *kernels.Kernel
-	space  *space.Space
+	kernel  *kernels.Kernel
+	space   *space.Space
+	backend *host.Backend
 }
 
 func open(t *testing.T, files map[string]string, options host.Options) *bench {
@@ -139,7 +140,7 @@ func open(t *testing.T, files map[string]string, options host.Options) *bench {
 	}
 	e := objective.NewEvaluator(k, w, backend, objective.Options{RunTimeout: 2 * time.Second})
 	t.Cleanup(e.Close)
-	return &bench{e, k, s}
+	return &bench{e, k, s, backend}
 }
 
 func (b *bench) at(t *testing.T, text string) space.Point {

@@ -19,6 +19,9 @@ type sanitizer struct {
 	environment []string
 }
 
+// sanitizerRuntime is the library that must be loaded first.
+const sanitizerRuntime = "libasan.so"
+
 // sanitizerFlags make the first finding the last. The kernel's own flags stay:
 // what is checked should be as near as possible to what is timed.
 var sanitizerFlags = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1"}
@@ -31,7 +34,7 @@ const sanitizerOptions = "abort_on_error=1:halt_on_error=1:detect_leaks=0:handle
 // undefined behaviour. Their runtime must be in the worker before anything
 // else, so it is preloaded.
 func (b *Backend) Sanitized(ctx context.Context) (objective.Backend, string, error) {
-	runtime, err := b.options.Toolchain.library(ctx, "libasan.so")
+	runtime, err := b.options.Toolchain.library(ctx, sanitizerRuntime)
 	if err != nil {
 		return nil, "", err
 	}
@@ -49,6 +52,12 @@ func (b *Backend) Sanitized(ctx context.Context) (objective.Backend, string, err
 }
 
 var _ objective.Sanitizing = (*Backend)(nil)
+
+// HasSanitizers reports whether the compiler comes with their runtime.
+func (t *Toolchain) HasSanitizers(ctx context.Context) bool {
+	_, err := t.library(ctx, sanitizerRuntime)
+	return err == nil
+}
 
 // library returns the path of one of the compiler's own libraries. A compiler
 // that has none prints the name as it is.

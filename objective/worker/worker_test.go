@@ -218,6 +218,20 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
+// Of a long output the line that a sanitizer sums up with says most.
+func TestFaultShowsTheTellingLine(t *testing.T) {
+	for output, want := range map[string]string{
+		"first\nlast\n": "last",
+		"==1==ERROR: x\nSUMMARY: AddressSanitizer: heap-buffer-overflow a.c:6 in f\nShadow bytes\n==1==ABORTING\n": "SUMMARY: AddressSanitizer: heap-buffer-overflow a.c:6 in f",
+		"a.c:8:68: runtime error: signed integer overflow\n    #0 f\n":                                             "a.c:8:68: runtime error: signed integer overflow",
+	} {
+		fault := &Fault{Kind: Aborted, Detail: "SIGABRT", Output: output}
+		if got := fault.Explanation(); got != fmt.Sprintf("SIGABRT (it printed %q)", want) {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
 func TestFaultMessages(t *testing.T) {
 	regions := []Region{{Name: "c", Low: 1000, Start: 2000, End: 3000, High: 4000}}
 	for _, test := range []struct {

@@ -1,0 +1,245 @@
+package host_test
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/host"
+	"pawl/objective/worker"
+)
+
+// untidy doubles a vector, and does what only one kind of check can see.
+const untidy = `
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { good, underread, scratch, aligned, wobbly, rewrites, heap, overflow, subtle };
+
+static int calls;
+
+void twice(const float *x, float *y, int32_t N) {
+	calls++;
+	float *copy = malloc(sizeof *copy * (size_t)(N + 1));
+	for (int i = 0; i < N; i++) copy[i] = x[i];
+	for (int i = 0; i < N; i++) y[i] = 2 * copy[i];
+	switch (MODE) {
+	case underread: { volatile float before = x[-1]; (void)before; break; }
+	case scratch: y[0] += copy[N]; break; /* zero in fresh memory */
+	case aligned: if ((uintptr_t)y % 8) y[0] = 0; break;
+	case wobbly: y[0] *= 1 + (calls & 1) * 1.2e-7f; break;
+	case rewrites: {
+		Dl_info own;
+		FILE *file = dladdr((void *)twice, &own) ? fopen(own.dli_fname, "a") : NULL;
+		if (!file) abort();
+		fputc(0, file);
+		fclose(file);
+		break;
+	}
+	case heap: ((volatile float *)copy)[N + 1] = 1; break;
+	case overflow: { volatile int32_t most = INT32_MAX; most = most + N; break; }
+	case subtle: y[N - 1] *= 1 + 1e-5f; break;
+	}
+	free(copy);
+}
+`
+
+var untidyFiles = map[string]string{
+	"kernel.yaml": `
+name: twice
+entry: twice
+source: {host: twice.c}
+reference: {host: reference.c}
+params:
+  MODE: {values: [good, underread, scratch, aligned, wobbly, rewrites, heap, overflow, subtle], default: good}
+workloads:
+  small: {N: 1000}
+args:
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+fuzz: {N: [2, 7, 64, 1000]}
+tolerance: {atol: 1e-4, rtol: 1e-4}
+flags: [-O1, -D_GNU_SOURCE]
+`,
+	"twice.c":     untidy,
+	"reference.c": "void twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]); }",
+}
+
+func (b *bench) prepare(t *testing.T, text string) objective.Prepared {
+	t.Helper()
+	prepared, err := b.Prepare(t.Context(), b.at(t, text))
+	if err != nil || prepared.Failure != nil {
+		t.Fatal(err, prepared.Failure)
+	}
+	return prepared
+}
+
+// What one layout or one run cannot see, another can.
+func TestFullTierSeesWhatHides(t *testing.T) {
+	b := open(t, untidyFiles, host.Options{})
+	for mode, want := range map[string]string{
+		"underread": "out of bounds: an access 4 bytes before the start of x",
+		"aligned":   "wrong result: y[0]",
+		"scratch":   "wrong result: y[0]",
+	} {
+		failure, err := b.Verify(t.Context(), b.prepare(t, "MODE="+mode))
+		if err != nil || failure == nil || !strings.Contains(failure.String(), want) {
+			t.Errorf("%s: %v, %v, want %s", mode, failure, err, want)
+		}
+	}
+	// A page's worth of elements starts at a page both when its end and when its
+	// start is guarded: only the misaligned layout tells.
+	p := b.prepare(t, "MODE=aligned")
+	for layout, fails := range map[worker.Layout]bool{worker.Guarded: false, worker.Aligned: false, worker.Misaligned: true} {
+		c := objective.Case{Dims: kernels.Dims{"N": int64(os.Getpagesize() / 4)}, Seed: 1, Layout: layout}
+		found, err := b.Try(t.Context(), p, slices.Values([]objective.Case{c}), nil)
+		if err != nil || (found.Failure != nil) != fails {
+			t.Errorf("%s: %v, %v", layout, found.Failure, err)
+		}
+	}
+}
+
+func TestResultsThatDifferWithinToleranceAreNoted(t *testing.T) {
+	b := open(t, untidyFiles, host.Options{})
+	for mode, noted := range map[string]bool{"good": false, "wobbly": true} {
+		p := b.prepare(t, "MODE="+mode)
+		if failure, err := b.Verify(t.Context(), p); failure != nil || err != nil {
+			t.Fatal(failure, err)
+		}
+		if note := b.Note(p.Point); (note != "") != noted || noted && !strings.Contains(note, "two runs on the same inputs differ") {
+			t.Errorf("%s: noted %q", mode, note)
+		}
+	}
+}
+
+// What was compiled is what is checked and timed, or nothing counts.
+func TestBinaryThatChangesIsAnError(t *testing.T) {
+	t.Run("swapped before", func(t *testing.T) {
+		b := open(t, untidyFiles, host.Options{})
+		p, other := b.prepare(t, "MODE=good"), b.prepare(t, "MODE=subtle")
+		content, err := os.ReadFile(other.Binary.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p.Binary.Path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if outcome, err := b.Measure(t.Context(), p, 0); err == nil || !strings.Contains(err.Error(), "was changed") {
+			t.Errorf("%+v, %v", outcome.Failure, err)
+		}
+	})
+	t.Run("changed meanwhile", func(t *testing.T) {
+		b := open(t, untidyFiles, host.Options{})
+		if outcome, err := b.Measure(t.Context(), b.prepare(t, "MODE=rewrites"), 0); err == nil || !strings.Contains(err.Error(), "was changed") {
+			t.Errorf("%+v, %v", outcome.Failure, err)
+		}
+	})
+	t.Run("gone", func(t *testing.T) {
+		b := open(t, untidyFiles, host.Options{})
+		p := b.prepare(t, "MODE=good")
+		if err := os.Remove(p.Binary.Path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Sample(t.Context(), p, 1); err == nil || !strings.Contains(err.Error(), "is gone") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestShrinkFindsTheSmallestShape(t *testing.T) {
+	files := map[string]string{"kernel.yaml": untidyFiles["kernel.yaml"], "reference.c": untidyFiles["reference.c"],
+		"twice.c": strings.Replace(untidy, "calls++;", "calls++; if (N > 40) { for (int i = 0; i < N; i++) y[i] = x[0]; return; }", 1)}
+	b := open(t, files, host.Options{})
+	p := b.prepare(t, "")
+	found, err := b.Try(t.Context(), p, slices.Values(b.FullCases(p.Point)), nil)
+	if err != nil || found.Failure == nil {
+		t.Fatal(found, err)
+	}
+	smallest, again, err := b.Shrink(t.Context(), p, found)
+	if err != nil || !again || smallest.Case.Dims["N"] != 41 {
+		t.Errorf("%s, again %t, %v, want N=41", smallest.Case, again, err)
+	}
+}
+
+// A derived bound follows what a naive implementation gets wrong, so it sees a
+// small mistake that a generous tolerance lets pass.
+func TestDerivedTolerance(t *testing.T) {
+	files := map[string]string{"twice.c": untidy, "reference.c": untidyFiles["reference.c"],
+		"naive.c":     "void twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = x[i] + x[i]; }",
+		"kernel.yaml": strings.Replace(untidyFiles["kernel.yaml"], "rtol: 1e-4}", "rtol: 1e-4, derived: 4}\nnaive: {host: naive.c}", 1)}
+	b := open(t, files, host.Options{})
+	for mode, fails := range map[string]bool{"good": false, "subtle": true} {
+		failure, err := b.Verify(t.Context(), b.prepare(t, "MODE="+mode))
+		if err != nil || (failure != nil) != fails {
+			t.Errorf("derived, %s: %v, %v", mode, failure, err)
+		}
+	}
+	stated := open(t, untidyFiles, host.Options{})
+	if failure, err := stated.Verify(t.Context(), stated.prepare(t, "MODE=subtle")); failure != nil || err != nil {
+		t.Errorf("stated: %v, %v", failure, err)
+	}
+	files["naive.c"] = strings.Replace(files["naive.c"], "x[i] + x[i]", "x[i] * x[i]", 1)
+	wrong := open(t, files, host.Options{})
+	if _, err := wrong.Verify(t.Context(), wrong.prepare(t, "MODE=good")); err == nil || !strings.Contains(err.Error(), "naive implementation") {
+		t.Errorf("a wrong naive implementation: %v", err)
+	}
+}
+
+func TestSanitizers(t *testing.T) {
+	plain := open(t, untidyFiles, host.Options{})
+	backend, names, err := plain.backend.Sanitized(t.Context())
+	if errors.Is(err, objective.ErrNoSanitizer) {
+		t.Skip(err)
+	}
+	if err != nil || !strings.Contains(names, "AddressSanitizer") {
+		t.Fatal(names, err)
+	}
+	e := objective.NewEvaluator(plain.kernel, plain.kernel.Workloads[0], backend, objective.Options{})
+	t.Cleanup(e.Close)
+	sanitized := &bench{e, plain.kernel, plain.space, plain.backend}
+	for mode, want := range map[string]string{
+		"good":      "",
+		"heap":      "heap-buffer-overflow",
+		"overflow":  "signed integer overflow",
+		"underread": "AddressSanitizer", // in the slack before a buffer, where no page faults
+	} {
+		p := sanitized.prepare(t, "MODE="+mode)
+		c := objective.Case{Dims: kernels.Dims{"N": 8}, Seed: 1, Layout: worker.Guarded} // whole units of its shadow
+		found, err := sanitized.Try(t.Context(), p, slices.Values([]objective.Case{c}), nil)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", mode, err)
+		case want == "" && found.Failure != nil:
+			t.Errorf("%s: %s", mode, found.Failure)
+		case want != "" && (found.Failure == nil || !strings.Contains(found.Failure.Detail, want)):
+			t.Errorf("%s: %v, want %s", mode, found.Failure, want)
+		}
+		if mode == "heap" || mode == "overflow" {
+			if found, err := plain.Try(t.Context(), plain.prepare(t, "MODE="+mode), slices.Values([]objective.Case{c}), nil); found.Failure != nil || err != nil {
+				t.Errorf("%s fails without a sanitizer too: %v, %v", mode, found.Failure, err)
+			}
+		}
+	}
+}
+
+func TestNoSanitizerIsSaid(t *testing.T) {
+	script := t.TempDir() + "/bare"
+	content := "#!/bin/sh\ncase \"$*\" in *print-file-name*) echo libasan.so; exit;; esac\nexec cc \"$@\"\n"
+	if err := os.WriteFile(script, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	toolchain, err := host.FindToolchain(t.Context(), func(string) string { return script })
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := open(t, untidyFiles, host.Options{Toolchain: toolchain})
+	if _, _, err := b.backend.Sanitized(t.Context()); !errors.Is(err, objective.ErrNoSanitizer) || !strings.Contains(err.Error(), "install") {
+		t.Errorf("got %v", err)
+	}
+}
