@@ -47,6 +47,9 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	}
 	if options.QuickCases == 0 {
 		options.QuickCases = 5
+		if b.Resident() {
+			options.QuickCases = 4 // a trial is short there, and nothing wrong gets past the full tier
+		}
 	}
 	if options.Caches == "" {
 		options.Caches = worker.Cold

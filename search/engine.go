@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"pawl/objective"
@@ -149,8 +148,9 @@ type engine struct {
 	spending  Spending
 	dead      []string
 
-	// mu guards the study while points are measured beside each other.
-	mu sync.Mutex
+	// known is what measuring needs to know of the study, which goes on asking
+	// meanwhile.
+	known known
 }
 
 // flight is a trial on its way: its preparation runs in a goroutine, and so
@@ -239,14 +239,13 @@ func (e *engine) search(ctx context.Context) error {
 
 // fill asks until the pipeline is full or there is a reason to stop.
 func (e *engine) fill(ctx context.Context) error {
+	e.measureOldest(ctx) // asking goes on beside it
 	for len(e.flight) < e.options.Ahead {
 		if e.ended = e.reasonToEnd(); e.ended != "" {
 			return nil
 		}
 		var trial Trial
 		err := timed(&e.spending.Asking, func() (err error) {
-			e.mu.Lock()
-			defer e.mu.Unlock()
 			e.study.view.Thrift = e.thrift()
 			trial, err = e.study.ask()
 			return err
@@ -358,9 +357,7 @@ func (e *engine) land() {
 // Where there are several devices, the ones behind it are measured meanwhile;
 // what is told is told in the order asked.
 func (e *engine) completeOldest(ctx context.Context) error {
-	for _, f := range e.flight[:min(len(e.flight), e.evaluator.Width())] {
-		e.measure(ctx, f)
-	}
+	e.measureOldest(ctx)
 	f := e.flight[0]
 	err := timed(&e.spending.Waiting, func() error {
 		select {
@@ -381,18 +378,20 @@ func (e *engine) completeOldest(ctx context.Context) error {
 	trial := f.trial
 	trial.Outcome, trial.Told, trial.Elapsed = f.outcome, true, e.elapsed()
 	e.flight = e.flight[1:]
-	if err := timed(&e.spending.Storing, func() error { return e.tell(trial) }); err != nil {
+	if err := timed(&e.spending.Storing, func() error { return e.study.tell(trial) }); err != nil {
 		return err
 	}
+	e.known.tell(trial)
 	e.progress.count(trial)
 	e.observe(SearchPhase, &trial)
 	return e.compilerWorks()
 }
 
-func (e *engine) tell(trial Trial) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.study.tell(trial)
+// measureOldest begins to measure as many of the oldest as there are devices.
+func (e *engine) measureOldest(ctx context.Context) {
+	for _, f := range e.flight[:min(len(e.flight), e.evaluator.Width())] {
+		e.measure(ctx, f)
+	}
 }
 
 // measure begins to measure a trial as soon as it is prepared.
@@ -412,20 +411,13 @@ func (e *engine) measure(ctx context.Context, f *flight) {
 
 // evaluate measures a point, unless the same machine code was measured before.
 func (e *engine) evaluate(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
-	e.mu.Lock()
-	twin, found := e.study.twin(p.Binary.Digest)
-	rival := 0.0
-	if best, found := e.study.best(); found {
-		rival = best.Outcome.Milliseconds()
-	}
-	e.mu.Unlock()
-	if found && p.Failure == nil {
+	if twin, found := e.known.twin(p.Binary.Digest); found && p.Failure == nil {
 		outcome := twin.Outcome
 		outcome.SameAs = twin.Point.String()
 		outcome.Spent = p.Spent
 		return outcome, nil
 	}
-	return e.evaluator.Measure(ctx, p, rival)
+	return e.evaluator.Measure(ctx, p, e.known.rival())
 }
 
 // compilerWorks fails once enough points have failed to compile and none has
