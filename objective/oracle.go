@@ -95,7 +95,7 @@ func (o *oracle) compute(ctx context.Context, command worker.Command, binary Bin
 	if err := o.client.Load(ctx, load); err != nil {
 		return nil, err
 	}
-	result, err := o.client.Run(ctx)
+	result, err := o.client.Run(ctx, worker.Run{})
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func outputsOf(ctx context.Context, s *session, load worker.Load) ([][]byte, err
 	if fault != nil || err != nil {
 		return nil, err
 	}
-	result, fault, err := s.run(ctx)
+	result, fault, err := s.run(ctx, worker.Run{})
 	if fault != nil {
 		return nil, err
 	}

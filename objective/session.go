@@ -33,10 +33,10 @@ func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, er
 	return split(s.client.Load(ctx, load))
 }
 
-func (s *session) run(ctx context.Context) (worker.Result, *worker.Fault, error) {
+func (s *session) run(ctx context.Context, run worker.Run) (worker.Result, *worker.Fault, error) {
 	ctx, cancel := worker.Allow(ctx, s.allowed)
 	defer cancel()
-	result, err := s.client.Run(ctx)
+	result, err := s.client.Run(ctx, run)
 	fault, err := split(err)
 	return result, fault, err
 }

@@ -7,28 +7,33 @@ import (
 	"pawl/objective/worker"
 )
 
-// Run runs the kernel once on poisoned outputs, and compares on the device. The
+// Run runs the kernel on poisoned outputs, and compares on the device. The
 // poison alternates between runs, so that no right answer can hide an element
 // that was never written.
-func (d *Device) Run() (worker.Result, error) {
+//
+// Everything is queued and then waited for once. If the kernel breaks the
+// context, that is what the wait says.
+func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if d.kernel == 0 {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
-	d.poison ^= 0x55 // 0xff is a NaN in every float type, 0xaa a tiny number
 	parameters, err := d.on.parametersFor(d.on.buffers)
 	if err != nil {
 		return worker.Result{}, err
 	}
 	defer parameters.free()
-	if err := d.poisonOutputs(d.on.buffers); err != nil {
-		return worker.Result{}, err
-	}
-	if err := d.start(d.kernel, d.loaded.Launch, parameters); err != nil {
-		return worker.Result{}, err
-	}
-	// The checks are queued behind the kernel: one wait for all. If the kernel
-	// breaks the context, that is what the wait says.
 	seen := &inspection{device: d}
+	if run.Twice {
+		if err := d.runOnce(parameters); err != nil {
+			return worker.Result{}, err
+		}
+		if err := seen.queueOutputs(d.on.buffers); err != nil {
+			return worker.Result{}, fault(err)
+		}
+	}
+	if err := d.runOnce(parameters); err != nil {
+		return worker.Result{}, err
+	}
 	if err := seen.queue(d.on.buffers); err != nil {
 		return worker.Result{}, fault(err)
 	}
@@ -40,6 +45,14 @@ func (d *Device) Run() (worker.Result, error) {
 		result.Outputs, err = d.outputs()
 	}
 	return result, err
+}
+
+func (d *Device) runOnce(parameters *parameters) error {
+	d.poison ^= 0x55 // 0xff is a NaN in every float type, 0xaa a tiny number
+	if err := d.poisonOutputs(d.on.buffers); err != nil {
+		return err
+	}
+	return d.start(d.kernel, d.loaded.Launch, parameters)
 }
 
 func (d *Device) poisonOutputs(buffers []*buffer) error {

@@ -17,6 +17,20 @@ type inspection struct {
 	comparisons []worker.Comparison
 }
 
+// queueOutputs starts comparing the outputs of a set of buffers, for a run that
+// another one follows.
+func (n *inspection) queueOutputs(buffers []*buffer) error {
+	for _, b := range buffers {
+		if b == nil || !b.Out {
+			continue
+		}
+		if err := n.queueComparison(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // queue starts the checks of a set of buffers.
 func (n *inspection) queue(buffers []*buffer) error {
 	for _, b := range buffers {
@@ -77,8 +91,7 @@ func (n *inspection) queueInput(b *buffer) error {
 // queueOutput compares an output with its answer, if there is one, after making
 // sure that the answer itself is untouched.
 func (n *inspection) queueOutput(b *buffer) error {
-	reference := n.device.loaded.Reference
-	if reference == nil {
+	if n.device.loaded.Reference == nil {
 		return nil
 	}
 	number, err := n.device.support.queueChecksum(b.answer, b.size)
@@ -91,7 +104,15 @@ func (n *inspection) queueOutput(b *buffer) error {
 	if err != nil {
 		return err
 	}
-	number, err = n.device.support.queueCompare(b.element, b.data, b.answer, b.Count, reference.Tolerance)
+	return n.queueComparison(b)
+}
+
+func (n *inspection) queueComparison(b *buffer) error {
+	reference := n.device.loaded.Reference
+	if reference == nil {
+		return nil
+	}
+	number, err := n.device.support.queueCompare(b.element, b.data, b.answer, b.Count, reference.Tolerance)
 	return n.read(number, err, func(f finding) error { return n.compared(b, f) })
 }
 

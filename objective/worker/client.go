@@ -130,9 +130,9 @@ func (c *Client) Load(ctx context.Context, load Load) error {
 	return err
 }
 
-// Run runs the loaded kernel once.
-func (c *Client) Run(ctx context.Context) (Result, error) {
-	reply, outputs, err := c.call(ctx, request{Run: &struct{}{}})
+// Run runs the loaded kernel.
+func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
+	reply, outputs, err := c.call(ctx, request{Run: &run})
 	if err != nil {
 		return Result{}, err
 	}

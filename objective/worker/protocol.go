@@ -65,6 +65,13 @@ type Reference struct {
 	Tolerance kernels.Tolerance        `json:"tolerance"`
 }
 
+// Run asks for a run of the loaded kernel.
+type Run struct {
+	// Twice asks a device that compares by itself to run the kernel twice, on
+	// different poison, before it answers. Other devices run it once.
+	Twice bool `json:"twice,omitempty"`
+}
+
 // Time asks for samples of the loaded kernel.
 type Time struct {
 	// Samples is the number of samples to take.
@@ -95,7 +102,7 @@ type Result struct {
 	// Outputs holds the bytes of each output buffer, in order of the arguments.
 	// A device that compares by itself leaves them out.
 	Outputs [][]byte
-	// Comparisons has one entry per output, from a device that compares.
+	// Comparisons has an entry per output and run, from a device that compares.
 	Comparisons []Comparison
 	// Damage says what the kernel did that it must not do, short of dying: an
 	// input changed, a byte beside a buffer overwritten. Nil is good.
@@ -132,8 +139,8 @@ type Region struct {
 type Device interface {
 	// Load replaces what was loaded before and says where the buffers are.
 	Load(Load) ([]Region, error)
-	// Run poisons the outputs, runs the kernel once and checks for damage.
-	Run() (Result, error)
+	// Run poisons the outputs, runs the kernel and checks for damage.
+	Run(Run) (Result, error)
 	// Time runs the kernel repeatedly.
 	Time(Time) (Timing, error)
 }
@@ -141,9 +148,9 @@ type Device interface {
 // request and response are the two messages; exactly one field of a request is
 // set.
 type request struct {
-	Load *Load     `json:"load,omitempty"`
-	Run  *struct{} `json:"run,omitempty"`
-	Time *Time     `json:"time,omitempty"`
+	Load *Load `json:"load,omitempty"`
+	Run  *Run  `json:"run,omitempty"`
+	Time *Time `json:"time,omitempty"`
 }
 
 type response struct {

@@ -106,7 +106,7 @@ func answer(out io.Writer, device Device, r request) error {
 		reply.Regions, err = device.Load(*r.Load)
 	case r.Run != nil:
 		var result Result
-		if result, err = device.Run(); err == nil {
+		if result, err = device.Run(*r.Run); err == nil {
 			reply.Damage, reply.Comparisons = result.Damage, result.Comparisons
 			payloads = result.Outputs
 			for _, output := range result.Outputs {
