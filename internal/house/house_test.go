@@ -24,12 +24,12 @@ var floors = [][]string{
 	{"cmd"},
 }
 
-// rooms says which package alone imports a library.
+// rooms says which packages alone import a library.
 var rooms = map[string]string{
 	"github.com/c-bata/goptuna":        "search",
 	"modernc.org/sqlite":               "studies",
 	"github.com/expr-lang/expr":        "space",
-	"github.com/goccy/go-yaml":         "kernels",
+	"github.com/goccy/go-yaml":         "kernels gate/policy", // two file formats, two rooms
 	"github.com/ebitengine/purego":     "objective/host",
 	"github.com/urfave/cli/v2":         "cmd/pawl",
 	"github.com/vbauerster/mpb/v8":     "cmd/pawl",
@@ -121,7 +121,7 @@ func TestEachLibraryHasOneRoom(t *testing.T) {
 					continue
 				}
 				used[library] = true
-				if pkg != room {
+				if !slices.Contains(strings.Fields(room), pkg) {
 					t.Errorf("%s imports %s, which lives in %s", pkg, library, room)
 				}
 			}
