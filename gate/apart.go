@@ -120,7 +120,7 @@ func (p Policy) unsteady(processes [][]float64) string {
 	if math.Abs(drift) <= p.Regression || third == 0 {
 		return ""
 	}
-	if _, chance := stats.MannWhitney(thinned(series[:third], series), thinned(series[len(series)-third:], series)); chance > 0.01 {
+	if _, chance := stats.MannWhitney(thinned(series[:third]), thinned(series[len(series)-third:])); chance > 0.01 {
 		return ""
 	}
 	return fmt.Sprintf("drifted by %s from its first third to its last", percent(math.Abs(drift)))
@@ -148,10 +148,9 @@ func quarters(processes [][]float64) [][]float64 {
 	return cut
 }
 
-// thinned returns as many of the samples, evenly spaced, as are independent given
-// the dependence of the whole series.
-func thinned(samples, series []float64) []float64 {
-	step := max(1, int(math.Ceil(stats.IntegratedTime(series))))
+// thinned returns as many of the samples, evenly spaced, as are independent.
+func thinned(samples []float64) []float64 {
+	step := max(1, int(math.Ceil(stats.IntegratedTime(samples))))
 	var kept []float64
 	for i := 0; i < len(samples); i += step {
 		kept = append(kept, samples[i])
