@@ -13,7 +13,8 @@ import (
 // neighbour can make identical code differ, and no test on the samples can see
 // that; so
 //
-//   - a step or a drift inside either side makes the verdict inconclusive;
+//   - a step or a drift inside either side, of more than a third of the
+//     difference between them, makes the verdict inconclusive;
 //   - samples of few processes are taken in blocks as long as their
 //     autocorrelation asks for, and the test counts only as many as are
 //     independent;
@@ -79,8 +80,8 @@ const apartLevel = 0.004
 
 func (p Policy) judgeApart(e Evidence, independent [2][]float64, baseline, candidate [][]float64) Decision {
 	for i, processes := range [2][][]float64{baseline, candidate} {
-		if reason := p.unsteady(processes); reason != "" {
-			return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the %s %s", []Arm{Baseline, Candidate}[i], reason)}
+		if size, how := p.unsteady(processes); size > math.Abs(math.Log1p(-e.Change))/3 {
+			return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the %s %s", []Arm{Baseline, Candidate}[i], how)}
 		}
 	}
 	factor, why := 2.0, "two sides that were not measured together"
@@ -108,22 +109,29 @@ func (p Policy) judgeApart(e Evidence, independent [2][]float64, baseline, candi
 	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %+.1f %% to %+.1f %%; about %.0f processes a side would tell", 100*e.Interval.Low, 100*e.Interval.High, needed)}
 }
 
-// unsteady says how one side changed while it was measured, or nothing.
-func (p Policy) unsteady(processes [][]float64) string {
+// unsteady says how far one side stepped or drifted while it was measured, as a
+// log ratio, and how; 0 for a steady one.
+func (p Policy) unsteady(processes [][]float64) (size float64, how string) {
 	series := slices.Concat(processes...)
 	if steps := stats.ChangePoints(series, stats.ChangePointOptions{MinimumStep: p.Regression / 2}); len(steps) > 0 {
-		before, after := stats.Median(series[:steps[0]]), stats.Median(series[steps[0]:])
-		return fmt.Sprintf("stepped by %s after %d of %d samples", percent(math.Abs(stats.Change(before, after))), steps[0], len(series))
+		var levels []float64
+		first := 0
+		for _, next := range append(steps, len(series)) {
+			levels = append(levels, stats.Median(series[first:next]))
+			first = next
+		}
+		size = math.Log(slices.Max(levels) / slices.Min(levels))
+		return size, fmt.Sprintf("stepped by %s, first after %d of %d samples", percent(math.Expm1(size)), steps[0], len(series))
 	}
 	drift := stats.Drift(series)
 	third := len(series) / 3
 	if math.Abs(drift) <= p.Regression || third == 0 {
-		return ""
+		return 0, ""
 	}
 	if _, chance := stats.MannWhitney(thinned(series[:third]), thinned(series[len(series)-third:])); chance > 0.01 {
-		return ""
+		return 0, ""
 	}
-	return fmt.Sprintf("drifted by %s from its first third to its last", percent(math.Abs(drift)))
+	return math.Abs(math.Log1p(-drift)), fmt.Sprintf("drifted by %s from its first third to its last", percent(math.Abs(drift)))
 }
 
 // restless reports whether a side differs from itself, between the quarters of its

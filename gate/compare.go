@@ -166,10 +166,12 @@ func (r *run) measure(ctx context.Context, until, ceiling int) (late bool, faile
 	return false, nil, nil
 }
 
-// confirm measures an improvement again, as many rounds as it took to see it.
+// confirm measures an improvement again, as many rounds as it took to see it, and
+// as many more where they leave a doubt.
 func (r *run) confirm(ctx context.Context, c Comparison, rounds int) (Comparison, error) {
 	r.deadline = r.options.Now().Add(r.policy.Budget)
-	w, failed, err := r.untilClear(ctx, []Look{{Rounds: rounds, Level: r.policy.Alarm}}, 1)
+	level := r.policy.Alarm / 2
+	w, failed, err := r.untilClear(ctx, []Look{{rounds, level}, {2 * rounds, level}}, 1)
 	if err != nil || failed != nil {
 		return brokenComparison(failed), err
 	}
