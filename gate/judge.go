@@ -39,7 +39,7 @@ func (p Policy) judge(w weighed) Decision {
 	case proven:
 		return Decision{Maintained, fmt.Sprintf("%s, which is within the limits", faster(e.Change)), w.last || within}
 	case within:
-		return Decision{NoDifference, fmt.Sprintf("the intervals overlap, and a regression of %s would have been seen", percent(p.Regression)), true}
+		return Decision{NoDifference, fmt.Sprintf("the intervals overlap, and the change lies between the limits: no regression of %s", percent(p.Regression)), true}
 	}
 	return p.judgeNoise(w)
 }

@@ -143,7 +143,7 @@ func (r *gateRun) compare(ctx context.Context, c *configuration, p gate.Policy) 
 // the baseline only where the file knows nothing of the kind: a foreign device or
 // a workload of other sizes would otherwise be a way round the ratchet.
 func (r *gateRun) first(ctx context.Context, c *configuration, p gate.Policy, o outcome, entry baseline.Entry) (outcome, error) {
-	samples, failure, err := measureAlone(ctx, c, p.Rounds[0], p.Samples)
+	samples, failure, err := measureAlone(ctx, c, p)
 	if err != nil {
 		return o, err
 	}
@@ -172,11 +172,14 @@ func (r *gateRun) first(ctx context.Context, c *configuration, p gate.Policy, o 
 	return o, nil
 }
 
+// mostAlone is how many processes describe a configuration by itself, at most.
+const mostAlone = 20
+
 // measureAlone measures a configuration in fresh processes.
-func measureAlone(ctx context.Context, c *configuration, processes, samples int) ([][]float64, *objective.Failure, error) {
+func measureAlone(ctx context.Context, c *configuration, p gate.Policy) ([][]float64, *objective.Failure, error) {
 	var all [][]float64
-	for range processes {
-		o, err := c.evaluator.Sample(ctx, c.prepared, samples)
+	for range min(p.Rounds[0], mostAlone) {
+		o, err := c.evaluator.Sample(ctx, c.prepared, p.Samples)
 		if err != nil || o.Failure != nil {
 			return nil, o.Failure, err
 		}
@@ -218,7 +221,7 @@ func (r *gateRun) against(ctx context.Context, c *configuration, entry baseline.
 }
 
 func (r *gateRun) againstStored(ctx context.Context, c *configuration, entry baseline.Entry, p gate.Policy, why string) (gate.Comparison, error) {
-	samples, failure, err := measureAlone(ctx, c, p.Rounds[0], p.Samples)
+	samples, failure, err := measureAlone(ctx, c, p)
 	if err != nil {
 		return gate.Comparison{}, err
 	}

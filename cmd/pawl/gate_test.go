@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"flag"
 	"math/rand/v2"
 	"os"
@@ -57,6 +58,53 @@ func untouched(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 	if string(after) != string(before) {
 		ts.Fatalf("%s was changed", arguments[0])
+	}
+}
+
+// Ctrl-C in the middle of the measurements: exit 130, and the baseline is as it was.
+func TestInterruptedGateChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeExamples(dir); err != nil {
+		t.Fatal(err)
+	}
+	rules := "kernels: [{kernel: scale, workloads: [tiny], rounds: [100], samples: 2}]\n"
+	if err := os.WriteFile(filepath.Join(dir, "gate.yaml"), []byte(rules), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := asPawl(t, dir, "gate", "--policy", "gate.yaml").CombinedOutput(); err == nil || !strings.Contains(string(output), "this becomes it") {
+		t.Fatalf("%v: %s", err, output)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "results", "baseline.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	faster := strings.Replace(exampleSource, "repeat <= WASTE", "repeat < 1", 1)
+	if err := os.WriteFile(filepath.Join(dir, "scale", "scale.c"), []byte(faster), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := asPawl(t, dir, "gate")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		text.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "10 of up to 100 rounds") {
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, text.String())
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "results", "baseline.json")); err != nil || string(after) != string(before) {
+		t.Errorf("the baseline changed (%v)", err)
 	}
 }
 
