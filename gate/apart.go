@@ -30,6 +30,22 @@ func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, 
 	return c
 }
 
+// WithStoredErosion holds a finished comparison against the stored samples of the
+// oldest accepted release, where that could not be rebuilt and measured.
+func (c Comparison) WithStoredErosion(b stats.Bootstrap, oldest [][]float64, p Policy) Comparison {
+	if c.Verdict.Fails() || len(c.Candidate) == 0 {
+		return c
+	}
+	limits := p
+	limits.Regression = p.Erosion
+	apart := CompareApart(b, oldest, c.Candidate, limits, Stored)
+	c.Oldest = apart.Evidence
+	if apart.Verdict == Regression {
+		c.Decision = Decision{Verdict: Regression, Reason: "erosion against the stored samples of the oldest accepted release: " + apart.Reason}
+	}
+	return c
+}
+
 // enoughProcesses is how many processes a side needs for an interval over them.
 var enoughProcesses = stats.MinimumSamples(0.95)
 

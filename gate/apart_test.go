@@ -54,6 +54,24 @@ func TestApart(t *testing.T) {
 	}
 }
 
+// Erosion is found also where the oldest release is only a memory, beyond twice its
+// limit.
+func TestStoredErosion(t *testing.T) {
+	p := Presets["standard"]
+	now := noisy(1, 10, 20, 0.005, level(1))
+	c := Comparison{Decision: Decision{Verdict: Maintained}, Candidate: now}
+	if far := c.WithStoredErosion(quick, noisy(2, 10, 20, 0.005, level(0.85)), p); far.Verdict != Regression || !strings.Contains(far.Reason, "erosion against the stored samples") || far.Oldest.Change > -0.1 {
+		t.Errorf("%s: %s", far.Verdict, far.Reason)
+	}
+	if near := c.WithStoredErosion(quick, noisy(2, 10, 20, 0.005, level(0.96)), p); near.Verdict != Maintained {
+		t.Errorf("%s: %s", near.Verdict, near.Reason)
+	}
+	wrong := Comparison{Decision: Decision{Verdict: Wrong}}
+	if still := wrong.WithStoredErosion(quick, now, p); still.Verdict != Wrong {
+		t.Errorf("%s", still.Verdict)
+	}
+}
+
 // One or two samples a side are too few for anything, and break nothing.
 func TestApartOfVeryLittle(t *testing.T) {
 	for _, processes := range [][][]float64{{{1}}, {{1, 1.1}}, {{1}, {1}}} {

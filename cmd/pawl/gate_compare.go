@@ -78,13 +78,13 @@ func (c *configuration) key() baseline.Key {
 	return key
 }
 
-// sampler measures arms on configurations.
-type sampler map[gate.Arm]*configuration
+// armMeasurer measures arms on configurations.
+type armMeasurer map[gate.Arm]*configuration
 
-var _ gate.Measurer = sampler(nil)
+var _ gate.Measurer = armMeasurer(nil)
 
 // Measure takes samples in a fresh process.
-func (s sampler) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
+func (s armMeasurer) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
 	c := s[arm]
 	outcome, err := c.evaluator.Sample(ctx, c.prepared, samples)
 	return outcome.Samples, outcome.Failure, err
@@ -189,26 +189,30 @@ func measureAlone(ctx context.Context, c *configuration, p gate.Policy) ([][]flo
 }
 
 // against compares a candidate with a baseline entry: interleaved where the
-// baseline can be rebuilt, and with its stored samples where not.
+// baseline can be rebuilt, and with its stored samples where not. The oldest
+// accepted release is held against it in the same way.
 func (r *gateRun) against(ctx context.Context, c *configuration, entry baseline.Entry, p gate.Policy) (gate.Comparison, error) {
+	old, hasOldest := r.file.FindOldest(entry.Key)
+	hasOldest = hasOldest && old.Dims == entry.Dims && old.Binary != entry.Binary
 	base, why, err := r.rebuild(ctx, c, entry)
 	if err != nil {
 		return gate.Comparison{}, err
 	}
 	if base == nil {
-		return r.againstStored(ctx, c, entry, p, why)
+		compared, err := r.againstStored(ctx, c, entry, p, why)
+		if hasOldest && err == nil {
+			compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
+		}
+		return compared, err
 	}
 	defer base.close()
-	arms := sampler{gate.Baseline: base, gate.Control: base, gate.Candidate: c}
-	var notes []string
-	if old, ok := r.file.FindOldest(entry.Key); ok && old.Dims == entry.Dims && old.Binary != entry.Binary {
-		oldest, why, err := r.rebuild(ctx, c, old)
-		switch {
-		case err != nil:
+	arms := armMeasurer{gate.Baseline: base, gate.Control: base, gate.Candidate: c}
+	if hasOldest {
+		oldest, _, err := r.rebuild(ctx, c, old)
+		if err != nil {
 			return gate.Comparison{}, err
-		case oldest == nil:
-			notes = append(notes, "erosion was not checked: the oldest accepted release cannot be rebuilt: "+why)
-		default:
+		}
+		if oldest != nil {
 			defer oldest.close()
 			arms[gate.Oldest] = oldest
 		}
@@ -216,7 +220,10 @@ func (r *gateRun) against(ctx context.Context, c *configuration, entry baseline.
 	compared, err := gate.Compare(ctx, arms, p, gate.Options{
 		Seed: r.c.Uint64("seed"), Oldest: arms[gate.Oldest] != nil, Observe: r.progress(c),
 	})
-	compared.Notes = append(compared.Notes, notes...)
+	if hasOldest && arms[gate.Oldest] == nil && err == nil {
+		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
+		compared.Notes = append(compared.Notes, "the oldest accepted release cannot be rebuilt: its stored samples stand in")
+	}
 	return compared, err
 }
 

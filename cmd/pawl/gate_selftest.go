@@ -145,7 +145,7 @@ func (r *gateRun) slowedKernels(ctx context.Context, t *target, shares []float64
 
 func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p gate.Policy, seed uint64) error {
 	began := time.Now()
-	c, err := gate.Compare(ctx, sampler{gate.Baseline: base, gate.Control: base, gate.Candidate: slowed}, p, gate.Options{Seed: seed})
+	c, err := gate.Compare(ctx, armMeasurer{gate.Baseline: base, gate.Control: base, gate.Candidate: slowed}, p, gate.Options{Seed: seed})
 	if err != nil {
 		return err
 	}
