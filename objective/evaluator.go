@@ -22,6 +22,10 @@ type Options struct {
 	QuickCases int
 	// Seed fixes the inputs of the workload and of the full matrix.
 	Seed uint64
+	// Residents are the workers to use on a device that keeps them, shared with
+	// other evaluators; whoever made them ends them. Nil means workers of one's
+	// own.
+	Residents *Residents
 	// Caches says what timed launches find in the device's caches. Empty means
 	// Cold.
 	Caches worker.Caches
@@ -37,7 +41,7 @@ type Evaluator struct {
 	options  Options
 	oracle   *oracle
 	notes    notes
-	residents
+	*Residents
 }
 
 // NewEvaluator returns an evaluator. Close it to end its worker processes.
@@ -54,13 +58,19 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	if options.Caches == "" {
 		options.Caches = worker.Cold
 	}
-	return &Evaluator{kernel: k, workload: w, initial: k.Default(), backend: b, options: options, oracle: newOracle(k, b)}
+	residents := options.Residents
+	if residents == nil {
+		residents = &Residents{}
+	}
+	return &Evaluator{kernel: k, workload: w, initial: k.Default(), backend: b, options: options, oracle: newOracle(k, b), Residents: residents}
 }
 
 // Close ends the evaluator's worker processes.
 func (e *Evaluator) Close() {
 	e.oracle.close()
-	e.residents.end()
+	if e.options.Residents == nil {
+		e.End()
+	}
 }
 
 // Width is how many points can be measured at once.
@@ -296,8 +306,8 @@ func (e *Evaluator) onDevice(ctx context.Context, p Prepared, do func(*session) 
 	}
 	s := &session{slot: slot, allowed: e.options.RunTimeout}
 	if e.backend.Resident() {
-		s.client, err = e.residents.take(slot, func(c *worker.Client) { e.warm(ctx, c) })
-		defer func() { e.residents.putBack(s) }()
+		s.client, err = e.take(slot, func(c *worker.Client) { e.warm(ctx, c) })
+		defer func() { e.putBack(s) }()
 	} else {
 		s.client, err = worker.Start(slot.Worker)
 		defer func() { s.close() }()

@@ -6,9 +6,10 @@ import (
 	"pawl/objective/worker"
 )
 
-// residents are the workers that stay between trials, one per device, and those
-// that stand by for rounds which each want a fresh one.
-type residents struct {
+// Residents are the workers that stay between trials, one per device, and those
+// that stand by for rounds which each want a fresh one. Evaluators that share
+// them measure in the same processes. The zero Residents is ready.
+type Residents struct {
 	mu     sync.Mutex
 	idle   map[string]*worker.Client
 	spares map[string][]*worker.Client
@@ -25,7 +26,7 @@ const standBy = 5
 
 // take returns the device's worker, or a fresh one. Warm makes a fresh worker
 // ready for the workload; what goes wrong there shows when it is used.
-func (r *residents) take(slot Slot, warm func(*worker.Client)) (*worker.Client, error) {
+func (r *Residents) take(slot Slot, warm func(*worker.Client)) (*worker.Client, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if client := r.idle[slot.Device]; client != nil {
@@ -46,7 +47,7 @@ func (r *residents) take(slot Slot, warm func(*worker.Client)) (*worker.Client, 
 }
 
 // start fills up the spares of a device.
-func (r *residents) start(slot Slot, warm func(*worker.Client)) error {
+func (r *Residents) start(slot Slot, warm func(*worker.Client)) error {
 	r.endUsed()
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -71,7 +72,7 @@ func added(m map[string][]*worker.Client, device string, client *worker.Client) 
 
 // putBack keeps a worker for the next trial, unless a kernel has ended it or
 // may have damaged what it remembers.
-func (r *residents) putBack(s *session) {
+func (r *Residents) putBack(s *session) {
 	if s.client == nil {
 		return
 	}
@@ -89,7 +90,7 @@ func (r *residents) putBack(s *session) {
 
 // Refresh retires the workers that stay between trials: what is measured next
 // is measured in a fresh process.
-func (r *residents) Refresh() {
+func (r *Residents) Refresh() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.rounds = true
@@ -99,8 +100,8 @@ func (r *residents) Refresh() {
 	}
 }
 
-// end ends every worker.
-func (r *residents) end() {
+// End ends every worker.
+func (r *Residents) End() {
 	r.Refresh()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +112,7 @@ func (r *residents) end() {
 	r.endUsed()
 }
 
-func (r *residents) endUsed() {
+func (r *Residents) endUsed() {
 	var wait sync.WaitGroup
 	for _, client := range r.used {
 		wait.Go(client.Close)

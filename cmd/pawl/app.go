@@ -11,8 +11,8 @@ import (
 // exitCodesHelp closes the help of the program.
 const exitCodesHelp = `EXIT CODES:
    0    done; for a check, the answer is yes
-   1    the answer is no: wrong results
-   2    nothing to test, or no point passed
+   1    the answer is no: wrong results, a regression
+   2    nothing to test, no point passed, or no difference was shown
    3    the machinery failed: no compiler, a full disk, a broken database
    64   the command line was wrong
    130  stopped by Ctrl-C; a study can be resumed
@@ -27,6 +27,7 @@ func newApp(env environment) *cli.App {
 		Writer:  env.stdout, ErrWriter: env.stderr,
 		Commands: []*cli.Command{
 			tuneCommand(env), fuzzCommand(env), benchCommand(env), spaceCommand(env),
+			gateCommand(env), compareCommand(env), baselineCommand(env),
 			simulateCommand(env), studiesCommand(env), reportCommand(env), doctorCommand(env), completionCommand(env),
 		},
 		EnableBashCompletion: true,

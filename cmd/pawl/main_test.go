@@ -32,10 +32,13 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("CC", os.Getenv("CC"))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			if err := writeBaseline(env.WorkDir); err != nil {
+				return err
+			}
 			return writeExamples(env.WorkDir)
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "untouched": untouched},
 	})
 }
 

@@ -43,6 +43,8 @@ type target struct {
 	space    *space.Space
 	// accelerator is nil for a kernel that runs on the processor.
 	accelerator *accelerator
+	// residents are workers shared with other targets; nil for its own.
+	residents *objective.Residents
 }
 
 // openTarget loads the kernel that the command line names.
@@ -76,7 +78,7 @@ func openTarget(c *cli.Context, env environment) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{k, w, s, accelerator}, nil
+	return &target{kernel: k, workload: w, space: s, accelerator: accelerator}, nil
 }
 
 func suggestWorkload(err error, k *kernels.Kernel, name string) error {
@@ -137,7 +139,7 @@ func (t *target) openBench(ctx context.Context, c *cli.Context, env environment)
 		return nil, err
 	}
 	evaluator := objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
-		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"), Stopping: objective.Stopping{Floor: c.Int("samples")}, Caches: worker.Caches(c.String("caches")),
+		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"), Stopping: objective.Stopping{Floor: c.Int("samples")}, Caches: worker.Caches(c.String("caches")), Residents: t.residents,
 	})
 	return &bench{t, backend, evaluator, t.lockClocks(c, env)}, nil
 }

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/gate"
+	"pawl/gate/baseline"
+	"pawl/gate/report"
+	"pawl/gate/results"
+	"pawl/internal/stats"
+)
+
+func compareCommand(env environment) *cli.Command {
+	return &cli.Command{
+		Name:      "compare",
+		Usage:     "judge two result files that already exist",
+		ArgsUsage: "BASE CANDIDATE",
+		Description: details(
+			"Reads pawl's results, or any JSON or CSV with a list of times in milliseconds. The two sides were\n"+
+				"not measured together, so drift and autocorrelation are tested for and small differences prove nothing.",
+			"pawl compare before.json after.json --key runs.samples",
+			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive", "3 a file cannot be read", "64 usage"),
+		Flags: []cli.Flag{
+			presetFlag, jsonFlag,
+			&cli.StringFlag{Name: "key", Usage: "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file"},
+		},
+		Action: func(c *cli.Context) error { return compareFiles(c, env) },
+	}
+}
+
+func compareFiles(c *cli.Context, env environment) error {
+	if c.NArg() != 2 {
+		return usagef("two files are compared: pawl compare BASE CANDIDATE")
+	}
+	p, err := preset(c)
+	if err != nil {
+		return err
+	}
+	base, err := results.Read(c.Args().Get(0), c.String("key"))
+	if err != nil {
+		return err
+	}
+	candidate, err := results.Read(c.Args().Get(1), c.String("key"))
+	if err != nil {
+		return err
+	}
+	var r report.Report
+	for _, pair := range pairs(base, candidate) {
+		r.Results = append(r.Results, compareSeries(pair, p))
+	}
+	if c.Bool("json") {
+		err = report.JSON(env.stdout, &r)
+	} else {
+		err = printCompared(env, &r)
+	}
+	switch {
+	case err != nil:
+		return err
+	case r.Failed():
+		return answer(exitNo)
+	case r.Passed():
+		return nil
+	}
+	return answer(exitNothing)
+}
+
+// seriesPair is what is compared; a side without processes is missing.
+type seriesPair struct{ base, candidate results.Series }
+
+// pairs matches series by name. Two files with one series each are a pair whatever
+// the names.
+func pairs(base, candidate []results.Series) []seriesPair {
+	if len(base) == 1 && len(candidate) == 1 {
+		return []seriesPair{{base[0], candidate[0]}}
+	}
+	var matched []seriesPair
+	for _, c := range candidate {
+		pair := seriesPair{candidate: c}
+		for _, b := range base {
+			if b.Name == c.Name && (b.Device == c.Device || pair.base.Name == "") {
+				pair.base = b
+			}
+		}
+		matched = append(matched, pair)
+	}
+	return matched
+}
+
+func compareSeries(pair seriesPair, p gate.Policy) report.Result {
+	result := report.Result{Key: baseline.Key{Kernel: pair.candidate.Name, Device: pair.candidate.Device}, Policy: p}
+	if len(pair.base.Processes) == 0 {
+		result.Comparison = gate.Comparison{Method: gate.Files, Decision: gate.Decision{Verdict: gate.New, Reason: "the base file does not have it"}}
+		return result
+	}
+	result.Comparison = gate.CompareApart(stats.Bootstrap{}, pair.base.Processes, pair.candidate.Processes, p, gate.Files)
+	result.Baseline, result.Current = result.Evidence.Baseline.Median, result.Evidence.Candidate.Median
+	if pair.base.Device != pair.candidate.Device {
+		result.Verdict = gate.Inconclusive
+		result.Reason = fmt.Sprintf("foreign device: the base was measured on %q, the candidate on %q", pair.base.Device, pair.candidate.Device)
+	}
+	return result
+}
+
+func printCompared(env environment, r *report.Report) error {
+	var rows [][]string
+	for _, s := range r.Results {
+		row := []string{s.Kernel, report.Milliseconds(s.Baseline), report.Milliseconds(s.Current), report.Change(s), report.Interval(s), "~", "~", string(s.Verdict)}
+		if s.Evidence != nil {
+			row[5], row[6] = fmt.Sprintf("%+.2f", s.Evidence.Delta), fmt.Sprintf("%.2g", s.Evidence.P)
+		}
+		rows = append(rows, row)
+	}
+	if err := render(env.stdout, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"}, rows); err != nil {
+		return err
+	}
+	for _, s := range r.Results {
+		fmt.Fprintf(env.stdout, "\n%s: %s.\n", s.Verdict, s.Reason)
+		for _, note := range s.Notes {
+			fmt.Fprintf(env.stdout, "Note: %s.\n", note)
+		}
+	}
+	fmt.Fprintln(env.stdout, "\nPositive means faster. The sides were not measured together: pawl gate does that, and sees smaller differences.")
+	return nil
+}

@@ -1,0 +1,326 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/gate"
+	"pawl/gate/baseline"
+	"pawl/gate/policy"
+	"pawl/gate/report"
+	"pawl/objective"
+)
+
+var (
+	baselineFlag = &cli.StringFlag{Name: "baseline", Value: "results/baseline.json", Usage: "the `FILE` that performance is held to; reports go beside it"}
+	policyFlag   = &cli.StringFlag{Name: "policy", DefaultText: policy.FileName + " where there is one", Usage: "the `FILE` that says what is gated and by which limits"}
+)
+
+// currentName is the file beside the baseline with the results of the last run.
+const currentName = "current.json"
+
+func gateCommand(env environment) *cli.Command {
+	return &cli.Command{
+		Name:      "gate",
+		Usage:     "hold kernels to their baseline: wrong or slower fails, faster moves it",
+		ArgsUsage: "[KERNEL|FOLDER...]",
+		Description: details(
+			"Checks each kernel of the policy, rebuilds its baseline, measures both interleaved in fresh\n"+
+				"processes with an A/A control, and judges. Writes "+report.MarkdownName+" beside the baseline,\n"+
+				"and the baseline itself where a gain is confirmed and nothing fails.",
+			"pawl gate attention --policy gate.yaml",
+			"0 improved or maintained", "1 regression or wrong", "2 no significant difference, new or inconclusive",
+			"3 the machinery failed", "64 usage", "130 stopped, nothing changed"),
+		Flags: append(gateFlags(), jsonFlag,
+			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"}),
+		Subcommands: []*cli.Command{gateSelftestCommand(env), gateSimulateCommand(env)},
+		Action:      func(c *cli.Context) error { return runGate(c, env) },
+	}
+}
+
+// gateFlags are what comparing on a device needs.
+func gateFlags() []cli.Flag {
+	return []cli.Flag{policyFlag, baselineFlag, backendFlag, compilerFlag, seedFlag, cacheFlag, timeoutFlag, compileFlag}
+}
+
+func runGate(c *cli.Context, env environment) error {
+	rules, err := readPolicy(c)
+	if err != nil {
+		return err
+	}
+	path := c.String("baseline")
+	file, err := baseline.Read(path)
+	if err != nil {
+		return err
+	}
+	ctx, done := stoppable(c.Context, env)
+	defer done()
+	run := &gateRun{c: c, env: env, file: file, current: baseline.New()}
+	defer run.residents.End()
+	for _, k := range rules.Kernels {
+		if err := run.kernel(ctx, k); err != nil {
+			if ctx.Err() != nil {
+				fmt.Fprintln(env.stderr, "stopped; the baseline is as it was")
+				return answer(exitInterrupted)
+			}
+			return err
+		}
+	}
+	return run.conclude(path, rules.Profile)
+}
+
+// readPolicy returns the policy of the kernels on the command line, or of all
+// that the policy file names.
+func readPolicy(c *cli.Context) (*policy.File, error) {
+	path := policyPath(c)
+	if path == "" {
+		names := c.Args().Slice()
+		if len(names) == 0 {
+			names = []string{defaultKernel}
+		}
+		return policy.Default(names...), nil
+	}
+	file, err := policy.Read(path)
+	if err != nil || c.NArg() == 0 {
+		return file, err
+	}
+	chosen := &policy.File{Profile: file.Profile}
+	for _, name := range c.Args().Slice() {
+		before := len(chosen.Kernels)
+		for _, k := range file.Kernels {
+			if filepath.Clean(k.Name) == filepath.Clean(name) {
+				chosen.Kernels = append(chosen.Kernels, k)
+			}
+		}
+		if len(chosen.Kernels) == before {
+			return nil, usagef("%s gates no kernel %q", path, name)
+		}
+	}
+	return chosen, nil
+}
+
+// stoppable returns a context that ends with the user's first request to stop.
+// Nothing needs to be finished politely: a gate writes only at its end.
+func stoppable(ctx context.Context, env environment) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals, release := env.signals()
+	finished := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-finished:
+		}
+	}()
+	return ctx, func() {
+		close(finished)
+		release()
+		cancel()
+	}
+}
+
+// gateRun is a gate under way.
+type gateRun struct {
+	c    *cli.Context
+	env  environment
+	file *baseline.File
+	// current are the candidates as measured in this run.
+	current *baseline.File
+	report  report.Report
+	// moving are the entries that become the baseline if nothing fails.
+	moving []baseline.Entry
+	// residents are shared by all sides of a comparison: on a GPU they are
+	// measured in the same processes.
+	residents objective.Residents
+}
+
+// kernel gates the workloads of one kernel.
+func (r *gateRun) kernel(ctx context.Context, k policy.Kernel) error {
+	workloads := k.Workloads
+	if len(workloads) == 0 {
+		workloads = []string{""}
+	}
+	for _, name := range workloads {
+		began := time.Now()
+		configuration, err := r.open(ctx, k, name)
+		if err != nil {
+			return err
+		}
+		outcome, err := r.compare(ctx, configuration, k.Policy)
+		configuration.close()
+		if err != nil {
+			return fmt.Errorf("gating %s: %w", k.Name, err)
+		}
+		outcome.result.Seconds = time.Since(began).Seconds()
+		r.add(outcome)
+	}
+	return nil
+}
+
+// add takes a finished configuration into the report.
+func (r *gateRun) add(o outcome) {
+	r.report.Device = o.result.Device
+	if o.entry.Commit != "" {
+		r.report.Commit = o.entry.Commit
+	}
+	if o.entry.Median > 0 {
+		r.current.Put(o.entry)
+		if o.source != "" {
+			r.current.Sources = withSource(r.current.Sources, o.entry.Source, o.source)
+		}
+	}
+	if o.moves {
+		r.moving = append(r.moving, o.entry)
+	}
+	r.report.Results = append(r.report.Results, o.result)
+	fmt.Fprintf(r.env.stderr, "%s: %s: %s\n", o.result.Config(), o.result.Verdict, o.result.Reason)
+}
+
+func withSource(sources map[string]string, digest, text string) map[string]string {
+	if sources == nil {
+		sources = map[string]string{}
+	}
+	sources[digest] = text
+	return sources
+}
+
+// conclude writes everything: reports always, the baseline only if nothing fails.
+func (r *gateRun) conclude(path string, triggers []policy.Trigger) error {
+	r.report.Time = time.Now().UTC()
+	folder := filepath.Dir(path)
+	if err := r.current.WriteResults(filepath.Join(folder, currentName)); err != nil {
+		return err
+	}
+	if err := r.moveBaseline(path); err != nil {
+		return err
+	}
+	paths, err := report.WriteAll(folder, &r.report, triggers)
+	if err != nil {
+		return err
+	}
+	if !r.c.Bool("dry-run") {
+		if err := baseline.AppendHistory(baseline.HistoryPath(path), r.events()); err != nil {
+			return err
+		}
+	}
+	if err := r.stepSummary(); err != nil {
+		return err
+	}
+	if r.c.Bool("json") {
+		if err := report.JSON(r.env.stdout, &r.report); err != nil {
+			return err
+		}
+	} else if err := r.print(paths); err != nil {
+		return err
+	}
+	switch {
+	case r.report.Failed():
+		return answer(exitNo)
+	case r.report.Passed():
+		return nil
+	}
+	return answer(exitNothing)
+}
+
+func (r *gateRun) moveBaseline(path string) error {
+	if len(r.moving) == 0 || r.report.Failed() || r.c.Bool("dry-run") {
+		return nil
+	}
+	for _, e := range r.moving {
+		r.file.Put(e)
+		if text := r.current.Sources[e.Source]; text != "" {
+			r.file.Sources = withSource(r.file.Sources, e.Source, text)
+		}
+	}
+	if err := r.file.Write(path); err != nil {
+		return err
+	}
+	r.report.Updated = true
+	for i := range r.report.Results {
+		for _, e := range r.moving {
+			if r.report.Results[i].Key == e.Key {
+				r.report.Results[i].Moved = true
+			}
+		}
+	}
+	return nil
+}
+
+func (r *gateRun) events() []baseline.Event {
+	var events []baseline.Event
+	for _, result := range r.report.Results {
+		e := baseline.Event{
+			Time: r.report.Time, Key: result.Key, Commit: r.report.Commit, Point: result.Point,
+			Verdict: result.Verdict, Reason: result.Reason,
+		}
+		measured := result.Evidence != nil || result.Verdict == gate.New
+		if entry, ok := r.current.Find(result.Key); ok && measured {
+			e.Median, e.Interval = entry.Median, entry.Interval
+		}
+		if result.Evidence != nil {
+			e.Change = &result.Evidence.Change
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// stepSummary appends to the file that the CI server shows, where there is one.
+func (r *gateRun) stepSummary() error {
+	path := r.env.getenv("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return fmt.Errorf("writing the step summary: %w", err)
+	}
+	return errors.Join(report.StepSummary(f, &r.report), f.Close())
+}
+
+func (r *gateRun) print(paths []string) error {
+	w := r.env.stdout
+	fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(report.Headline(&r.report), "**", ""))
+	var rows [][]string
+	for _, s := range r.report.Results {
+		rows = append(rows, []string{s.Config(), report.Milliseconds(s.Baseline), report.Milliseconds(s.Current), report.Change(s), report.Interval(s), string(s.Verdict)})
+	}
+	if err := render(w, []string{"config", "baseline", "current", "change", "95 % interval", "verdict"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, s := range r.report.Results {
+		fmt.Fprintf(w, "%s: %s\n", s.Config(), s.Reason)
+		if s.SmallestRegression > 0 {
+			fmt.Fprintf(w, "  the smallest regression that would have been seen: %.1f %%\n", 100*s.SmallestRegression)
+		}
+		for _, note := range s.Notes {
+			fmt.Fprintf(w, "  note: %s\n", note)
+		}
+	}
+	if r.report.Updated {
+		fmt.Fprintf(w, "moved the baseline %s\n", r.c.String("baseline"))
+	}
+	for _, path := range paths {
+		fmt.Fprintf(w, "wrote %s\n", path)
+	}
+	return nil
+}
+
+// presetFlag chooses a policy where no file is asked for.
+var presetFlag = &cli.StringFlag{Name: "preset", Value: gate.DefaultPreset, Usage: "the policy: " + strings.Join(gate.PresetNames(), ", ")}
+
+func preset(c *cli.Context) (gate.Policy, error) {
+	p, ok := gate.Presets[c.String("preset")]
+	if !ok {
+		return p, usagef("no preset %q; there are %s", c.String("preset"), strings.Join(gate.PresetNames(), ", "))
+	}
+	return p, nil
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"bufio"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pawl/gate/baseline"
+	"pawl/objective"
+)
+
+// foreignEntry is a baseline of the example kernel on a device that is not here.
+func foreignEntry() baseline.Entry {
+	e := baseline.Entry{
+		Key:    baseline.Key{Device: "Another Chip", Kernel: "scale", Workload: "tiny", Type: "f32"},
+		Origin: "scale", Dims: "N=100", Point: "BLOCK=1,WASTE=3", Source: "none", Binary: "none",
+		Environment: objective.Environment{Backend: "host", Device: "Another Chip"},
+		Measured:    time.Date(2026, 7, 30, 6, 0, 0, 0, time.UTC),
+	}
+	e.Summarise([][]float64{{2, 2}, {2, 2}}, baseline.Work{})
+	return e
+}
+
+// writeBaseline puts a sound baseline into a script's folder, as good/baseline.json.
+func writeBaseline(dir string) error {
+	f := baseline.New()
+	f.Put(foreignEntry())
+	return f.Write(filepath.Join(dir, "good", "baseline.json"))
+}
+
+// untouched checks that every command refuses a baseline with a message and leaves
+// it as it is: untouched FILE MESSAGE.
+func untouched(ts *testscript.TestScript, _ bool, arguments []string) {
+	path := ts.MkAbs(arguments[0])
+	before, err := os.ReadFile(path)
+	ts.Check(err)
+	for _, command := range []string{
+		"gate scale --policy scale.yaml", "baseline verify", "baseline show", "baseline accept --reason because",
+	} {
+		err := ts.Exec("pawl", append(strings.Fields(command), "--baseline", arguments[0])...)
+		exit, ok := err.(*exec.ExitError)
+		if !ok || exit.ExitCode() != exitMachinery {
+			ts.Fatalf("pawl %s: %v, want exit code 3", command, err)
+		}
+		if stderr := ts.ReadFile("stderr"); !strings.Contains(stderr, arguments[1]) {
+			ts.Fatalf("pawl %s: %s, want %q", command, stderr, arguments[1])
+		}
+	}
+	after, err := os.ReadFile(path)
+	ts.Check(err)
+	if string(after) != string(before) {
+		ts.Fatalf("%s was changed", arguments[0])
+	}
+}
+
+// Ctrl-C in the middle of the measurements: exit 130, and the baseline is as it was.
+func TestInterruptedGateChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeExamples(dir); err != nil {
+		t.Fatal(err)
+	}
+	rules := "kernels: [{kernel: scale, workloads: [tiny], rounds: [100], samples: 2}]\n"
+	if err := os.WriteFile(filepath.Join(dir, "gate.yaml"), []byte(rules), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := asPawl(t, dir, "gate", "--policy", "gate.yaml").CombinedOutput(); err == nil || !strings.Contains(string(output), "this becomes it") {
+		t.Fatalf("%v: %s", err, output)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "results", "baseline.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	faster := strings.Replace(exampleSource, "repeat <= WASTE", "repeat < 1", 1)
+	if err := os.WriteFile(filepath.Join(dir, "scale", "scale.c"), []byte(faster), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := asPawl(t, dir, "gate")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		text.WriteString(lines.Text() + "\n")
+		if strings.Contains(lines.Text(), "10 of up to 100 rounds") {
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, text.String())
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "results", "baseline.json")); err != nil || string(after) != string(before) {
+		t.Errorf("the baseline changed (%v)", err)
+	}
+}
+
+// baselineKills is how often the writing of a baseline is killed. CI sets more.
+var baselineKills = flag.Int("baseline-kills", 15, "how many times TestKillLeavesOldOrNewBaseline kills the program")
+
+// The program is killed at random instants while it moves the baseline: the file
+// is the old one or the new one, whole, every time.
+func TestKillLeavesOldOrNewBaseline(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "results", "baseline.json")
+	current := baseline.New()
+	current.Put(foreignEntry())
+	// Large enough that writing takes a while.
+	current.Sources = map[string]string{"none": strings.Repeat("sources ", 200_000)}
+	if err := current.WriteResults(filepath.Join(dir, "results", currentName)); err != nil {
+		t.Fatal(err)
+	}
+	accept := []string{"baseline", "accept", "--reason", "because"}
+	// The second one has a baseline to read first, as all that follow.
+	var whole time.Duration
+	for range 2 {
+		began := time.Now()
+		if output, err := asPawl(t, dir, accept...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, output)
+		}
+		whole = time.Since(began)
+	}
+	random := rand.New(rand.NewPCG(uint64(*baselineKills), 5))
+	accepted, killed, moved := 2, 0, 0
+	for killed < *baselineKills {
+		cmd := asPawl(t, dir, accept...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(random.Int64N(int64(whole * 5 / 4))))
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err != nil {
+			killed++
+		}
+		f, err := baseline.Read(path)
+		if err != nil {
+			t.Fatalf("after %d kills: %v", killed, err)
+		}
+		switch len(f.Accepted) {
+		case accepted:
+		case accepted + 1:
+			accepted++
+			moved++
+		default:
+			t.Fatalf("%d acceptances after %d", len(f.Accepted), accepted)
+		}
+	}
+	t.Logf("%d kills, the baseline moved %d times", killed, moved)
+}

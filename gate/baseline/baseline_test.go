@@ -1,0 +1,230 @@
+package baseline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/gate"
+	"pawl/objective"
+)
+
+func example(kernel string, milliseconds float64) Entry {
+	e := Entry{
+		Key:    Key{Device: "chip", Kernel: kernel, Workload: "small", Type: "f32"},
+		Origin: kernel, Dims: "N=100", Point: "BLOCK=4", Source: "s" + kernel, Binary: "b", Commit: "c0ffee",
+		Environment: objective.Environment{Backend: "host", Device: "chip"},
+		Measured:    time.Date(2026, 7, 30, 6, 0, 0, 0, time.UTC),
+	}
+	e.Summarise([][]float64{{milliseconds, milliseconds * 1.01}, {milliseconds * 0.99, milliseconds}}, Work{Flops: 100, Bytes: 800})
+	return e
+}
+
+func written(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "results", "baseline.json")
+	f := New()
+	f.Put(example("scale", 2))
+	f.Put(example("add", 1.234567891))
+	f.Sources = map[string]string{"sscale": "text"}
+	if err := f.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	path := written(t)
+	f, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Entries) != 2 || f.Entries[0].Kernel != "add" || f.Sources["sscale"] != "text" {
+		t.Errorf("%+v", f)
+	}
+	e, _ := f.Find(example("scale", 2).Key)
+	if e.Median != 2 || e.Samples[1][0] != 1.98 || e.Throughput != 100/0.002 || e.Bandwidth != 800/0.002 {
+		t.Errorf("%+v", e)
+	}
+	if err := f.Write(path); err != nil {
+		t.Errorf("written again: %v", err)
+	}
+	content, _ := os.ReadFile(path)
+	if leftovers, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(leftovers) > 0 || len(content) == 0 {
+		t.Errorf("left behind: %v", leftovers)
+	}
+}
+
+// Every damage has its own message, and the file stays as it was, whoever tries
+// to write.
+func TestDamageIsNamedAndLeftAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage  func(string) string
+		problem Problem
+		message string
+	}{
+		"truncated":  {func(s string) string { return s[:len(s)/2] }, Truncated, "truncated after"},
+		"empty":      {func(string) string { return "" }, Truncated, "truncated after 0 bytes"},
+		"no JSON":    {func(string) string { return "hello" }, NotJSON, "not JSON"},
+		"edited":     {func(s string) string { return strings.Replace(s, `"p99": 2.0`, `"p99": 1.0`, 1) }, Edited, "edited by hand"},
+		"new key":    {func(s string) string { return strings.Replace(s, `"p99"`, `"extra": 1, "p99"`, 1) }, Edited, `unknown field "extra"`},
+		"NaN":        {func(s string) string { return strings.Replace(s, `"median": 2`, `"median": NaN`, 1) }, NotFinite, "NaN or an infinity"},
+		"NaN sample": {func(s string) string { return strings.Replace(s, "1.98", "NaN", 1) }, NotFinite, "it holds NaN"},
+		"newer":      {func(s string) string { return strings.Replace(s, `"version": 1`, `"version": 2`, 1) }, Newer, "newer pawl (version 2"},
+		"foreign":    {func(string) string { return `{"format": "other"}` }, Foreign, "not a pawl baseline"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := written(t)
+			good, err := Read(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			damaged := c.damage(string(content))
+			if damaged == string(content) {
+				t.Fatal("not damaged")
+			}
+			if err := os.WriteFile(path, []byte(damaged), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, err = Read(path)
+			var problem *ProblemError
+			if !errors.As(err, &problem) || problem.Problem != c.problem || !strings.Contains(err.Error(), c.message) {
+				t.Errorf("got %v", err)
+			}
+			if err := good.Write(path); err == nil {
+				t.Error("overwritten")
+			}
+			if after, _ := os.ReadFile(path); string(after) != damaged {
+				t.Error("changed")
+			}
+		})
+	}
+}
+
+func TestNaNIsRefused(t *testing.T) {
+	for name, change := range map[string]func(*Entry){
+		"median":   func(e *Entry) { e.Median = math.NaN() },
+		"interval": func(e *Entry) { e.Interval.High = math.Inf(1) },
+		"sample":   func(e *Entry) { e.Samples[0][0] = math.NaN() },
+		"zero":     func(e *Entry) { e.Samples[1][1] = 0 },
+	} {
+		path := filepath.Join(t.TempDir(), "baseline.json")
+		e := example("scale", 2)
+		change(&e)
+		f := New()
+		f.Put(e)
+		if err := f.Write(path); err == nil || !strings.Contains(err.Error(), "refusing to write") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s: written", name)
+		}
+	}
+}
+
+func TestSomebodyElsesChangeIsKept(t *testing.T) {
+	path := written(t)
+	first, _ := Read(path)
+	second, _ := Read(path)
+	first.Put(example("scale", 1.5))
+	if err := first.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	second.Put(example("scale", 1.8))
+	if err := second.Write(path); err == nil || !strings.Contains(err.Error(), "somebody else") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The oldest release stays through gains and acceptances, until a new release is
+// declared.
+func TestOldestRelease(t *testing.T) {
+	f := New()
+	key := example("scale", 2).Key
+	f.Put(example("scale", 2))
+	if _, ok := f.FindOldest(key); ok {
+		t.Error("an oldest release beside the first baseline")
+	}
+	f.Put(example("scale", 1.8))
+	f.Accept(example("scale", 1.85), Acceptance{Reason: "clearer code"})
+	if oldest, ok := f.FindOldest(key); !ok || oldest.Median != 2 {
+		t.Errorf("%v %v", oldest.Median, ok)
+	}
+	f.Accept(example("scale", 2.5), Acceptance{Reason: "twice the precision", Release: true})
+	if _, ok := f.FindOldest(key); ok {
+		t.Error("the old release is still there")
+	}
+	if len(f.Accepted) != 2 || f.Accepted[1].From != 1.85 || f.Accepted[1].To != 2.5 {
+		t.Errorf("%+v", f.Accepted)
+	}
+}
+
+func TestSourcesArePackedAndUnpacked(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	for name, content := range map[string]string{"kernel.yaml": "name: x\n", "include/deep.h": "#define X 1\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(from, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(from, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	packed, err := Pack(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Unpack(packed, to); err != nil {
+		t.Fatal(err)
+	}
+	if content, err := os.ReadFile(filepath.Join(to, "include/deep.h")); err != nil || string(content) != "#define X 1\n" {
+		t.Errorf("%q %v", content, err)
+	}
+	if again, _ := Pack(to); again != packed {
+		t.Error("the same sources pack differently")
+	}
+	if err := Unpack("bm90IGd6aXA=", to); err == nil {
+		t.Error("nonsense was unpacked")
+	}
+}
+
+// A run that was killed while it wrote costs its own line only.
+func TestHistorySurvivesAKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results", HistoryName)
+	change := -0.04
+	event := Event{Key: example("scale", 2).Key, Verdict: gate.Regression, Median: 2, Change: &change}
+	if err := AppendHistory(path, []Event{event, event}); err != nil {
+		t.Fatal(err)
+	}
+	content, _ := os.ReadFile(path)
+	if err := os.WriteFile(path, content[:len(content)-20], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := AppendHistory(path, []Event{event}); err != nil {
+		t.Fatal(err)
+	}
+	events, damaged, err := ReadHistory(path)
+	if err != nil || damaged != 1 || len(events) != 2 || *events[1].Change != change {
+		t.Errorf("%d events, %d damaged, %v", len(events), damaged, err)
+	}
+	if events, _, err := ReadHistory(filepath.Join(t.TempDir(), "none")); err != nil || len(events) > 0 {
+		t.Error(fmt.Sprint(events, err))
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"format": "pawl baseline", "version": 1, "entries": [{"samples": "1 2; 3"}], "digest": ""}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if file, problem, detail := parse(content); (file == nil) == (problem == "") || (problem != "") != (detail != "") {
+			t.Errorf("%v %q %q", file, problem, detail)
+		}
+	})
+}

@@ -1,0 +1,244 @@
+package baseline
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"time"
+)
+
+const (
+	format = "pawl baseline"
+	// version is what this program writes; it reads that and nothing newer.
+	version = 1
+)
+
+// File is the content of baseline.json. Current results have the same form.
+type File struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Entries are sorted, one per key.
+	Entries []Entry `json:"entries"`
+	// Oldest are the oldest accepted releases of keys whose baseline has moved
+	// since.
+	Oldest []Entry `json:"oldest,omitempty"`
+	// Accepted is the trail of decisions by people.
+	Accepted []Acceptance `json:"accepted,omitempty"`
+	// Sources holds archives of sources that no commit has, by digest.
+	Sources map[string]string `json:"sources,omitempty"`
+	// Digest is over everything else.
+	Digest string `json:"digest"`
+}
+
+// Acceptance is a baseline that a person moved.
+type Acceptance struct {
+	Key
+	Time   time.Time `json:"time"`
+	Reason string    `json:"reason"`
+	// From is 0 where there was no baseline.
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+	// Release says that what was accepted became the oldest release.
+	Release bool   `json:"release,omitempty"`
+	Commit  string `json:"commit,omitempty"`
+}
+
+// New returns a file without entries.
+func New() *File { return &File{Format: format, Version: version} }
+
+// Problem is what is wrong with a file.
+type Problem string
+
+// The problems.
+const (
+	Truncated Problem = "truncated"
+	NotJSON   Problem = "not JSON"
+	Foreign   Problem = "not a baseline"
+	Newer     Problem = "from a newer version"
+	NotFinite Problem = "not finite"
+	Edited    Problem = "edited by hand"
+)
+
+// ProblemError says why a baseline cannot be used, and what to do.
+type ProblemError struct {
+	Path    string
+	Problem Problem
+	Detail  string
+}
+
+func (e *ProblemError) Error() string { return fmt.Sprintf("baseline %s: %s", e.Path, e.Detail) }
+
+// Read returns the file, or an empty one where there is none. Any doubt about its
+// content is a *ProblemError, and the file stays as it is.
+func Read(path string) (*File, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return New(), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the baseline: %w", err)
+	}
+	f, problem, detail := parse(content)
+	if problem != "" {
+		return nil, &ProblemError{path, problem, detail}
+	}
+	return f, nil
+}
+
+const restore = "; nothing was changed. Restore it from version control"
+
+// notFinite finds numbers that JSON does not have.
+var notFinite = regexp.MustCompile(`[:\[,]\s*[+-]?(NaN|nan|Inf|Infinity)\b`)
+
+func parse(content []byte) (*File, Problem, string) {
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if err := json.Unmarshal(content, &head); err != nil {
+		return nil, syntaxProblem(content), syntaxDetail(content, err)
+	}
+	if head.Format != format {
+		return nil, Foreign, fmt.Sprintf("this is not a pawl baseline (its format is %q); name another file with --baseline", head.Format)
+	}
+	if head.Version > version {
+		return nil, Newer, fmt.Sprintf("it was written by a newer pawl (version %d, this one reads up to %d); update pawl. Nothing was changed", head.Version, version)
+	}
+	f := &File{}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(f); err != nil {
+		var number *notFiniteError
+		if errors.As(err, &number) {
+			return nil, NotFinite, fmt.Sprintf("it holds %s, which is not a time%s", number.text, restore)
+		}
+		return nil, Edited, fmt.Sprintf("it was edited by hand: %v%s", err, restore)
+	}
+	if digest, err := f.digest(); err != nil || digest != f.Digest {
+		return nil, Edited, "its digest does not match its content: it was edited by hand or merged" + restore + ", or run the gate again on a fresh one"
+	}
+	return f, "", ""
+}
+
+func syntaxProblem(content []byte) Problem {
+	switch {
+	case notFinite.Match(content):
+		return NotFinite
+	case truncated(content):
+		return Truncated
+	}
+	return NotJSON
+}
+
+func syntaxDetail(content []byte, err error) string {
+	switch syntaxProblem(content) {
+	case NotFinite:
+		return "it holds NaN or an infinity, which no measurement gives" + restore
+	case Truncated:
+		return fmt.Sprintf("it is truncated after %d bytes%s", len(content), restore)
+	}
+	return fmt.Sprintf("it is not JSON: %v%s", err, restore)
+}
+
+// truncated reports whether the content is the beginning of JSON.
+func truncated(content []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	for {
+		if _, err := decoder.Token(); err != nil {
+			var syntax *json.SyntaxError
+			return !errors.As(err, &syntax) || syntax.Offset >= int64(len(content))
+		}
+	}
+}
+
+// digest identifies the content of the file apart from the digest itself.
+func (f *File) digest() (string, error) {
+	plain := *f
+	plain.Digest = ""
+	encoded, err := json.Marshal(plain)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(encoded)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// Find returns the entry of a key.
+func (f *File) Find(key Key) (Entry, bool) { return find(f.Entries, key) }
+
+// FindOldest returns the oldest accepted release of a key where it is not the
+// baseline itself.
+func (f *File) FindOldest(key Key) (Entry, bool) { return find(f.Oldest, key) }
+
+func find(entries []Entry, key Key) (Entry, bool) {
+	for _, e := range entries {
+		if e.Key == key {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// OtherDevices returns the devices that the file knows a configuration on, beside
+// the key's own.
+func (f *File) OtherDevices(key Key) []string {
+	var devices []string
+	for _, e := range f.Entries {
+		if e.Device != key.Device && e.Kernel == key.Kernel && e.Workload == key.Workload && e.Type == key.Type {
+			devices = append(devices, e.Device)
+		}
+	}
+	return devices
+}
+
+// Put makes an entry the baseline of its key. The first one stays as the oldest
+// release.
+func (f *File) Put(e Entry) {
+	if earlier, ok := f.Find(e.Key); ok {
+		if _, ok := f.FindOldest(e.Key); !ok {
+			f.Oldest = place(f.Oldest, earlier)
+		}
+	}
+	f.Entries = place(f.Entries, e)
+	f.forgetSources()
+}
+
+// Accept makes an entry the baseline by a person's decision, and the oldest
+// release too where that is asked for.
+func (f *File) Accept(e Entry, a Acceptance) {
+	if earlier, ok := f.Find(e.Key); ok {
+		a.From = earlier.Median
+	}
+	f.Put(e)
+	if a.Release {
+		f.Oldest = slices.DeleteFunc(f.Oldest, func(o Entry) bool { return o.Key == e.Key })
+	}
+	a.Key, a.To, a.Commit = e.Key, e.Median, e.Commit
+	f.Accepted = append(f.Accepted, a)
+	f.forgetSources()
+}
+
+// place replaces or adds an entry and keeps the order.
+func place(entries []Entry, e Entry) []Entry {
+	kept := slices.DeleteFunc(slices.Clone(entries), func(o Entry) bool { return o.Key == e.Key })
+	kept = append(kept, e)
+	slices.SortFunc(kept, func(a, b Entry) int { return a.compare(b.Key) })
+	return kept
+}
+
+// forgetSources drops the archives that no entry needs any more.
+func (f *File) forgetSources() {
+	for digest := range f.Sources {
+		needed := func(e Entry) bool { return e.Source == digest }
+		if !slices.ContainsFunc(f.Entries, needed) && !slices.ContainsFunc(f.Oldest, needed) {
+			delete(f.Sources, digest)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package baseline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pawl/gate"
+	"pawl/internal/stats"
+)
+
+// HistoryName is the file beside the baseline that keeps every gate run, one line
+// per comparison.
+const HistoryName = "history.jsonl"
+
+// Event is one comparison of one gate run.
+type Event struct {
+	Time time.Time `json:"time"`
+	Key
+	Commit  string       `json:"commit,omitempty"`
+	Point   string       `json:"point"`
+	Verdict gate.Verdict `json:"verdict"`
+	Reason  string       `json:"reason"`
+	// Median and Interval are the candidate's, in milliseconds; Median is 0 where
+	// it was not measured.
+	Median   float64        `json:"median,omitempty"`
+	Interval stats.Interval `json:"interval,omitzero"`
+	// Change is against the baseline of the day: positive means faster.
+	Change *float64 `json:"change,omitempty"`
+}
+
+// HistoryPath returns where the history of a baseline lies.
+func HistoryPath(baseline string) string { return filepath.Join(filepath.Dir(baseline), HistoryName) }
+
+// AppendHistory adds events and forces them to the disk. A line that a killed run
+// left unfinished is closed first, so that it costs only itself.
+func AppendHistory(path string, events []Event) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing the history: %w", err)
+		}
+	}()
+	var lines bytes.Buffer
+	for _, e := range events {
+		encoded, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		lines.Write(append(encoded, '\n'))
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if open, err := endsOpen(f); err != nil {
+		return err
+	} else if open {
+		lines = *bytes.NewBuffer(append([]byte{'\n'}, lines.Bytes()...))
+	}
+	if _, err := f.Write(lines.Bytes()); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// endsOpen reports whether a file's last line has no end.
+func endsOpen(f *os.File) (bool, error) {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return false, err
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return last[0] != '\n', err
+}
+
+// ReadHistory returns the events in the order written and how many lines could
+// not be read.
+func ReadHistory(path string) (events []Event, damaged int, err error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading the history: %w", err)
+	}
+	for line := range bytes.Lines(content) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var e Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			damaged++
+			continue
+		}
+		events = append(events, e)
+	}
+	return events, damaged, nil
+}

@@ -1,0 +1,139 @@
+package gate
+
+import (
+	"math"
+	"slices"
+
+	"pawl/internal/stats"
+)
+
+// Evidence is what the samples of two arms say about each other.
+type Evidence struct {
+	// Change is (baseline-candidate)/baseline: positive means faster.
+	Change float64 `json:"change"`
+	// Interval is the 95 % interval of the change.
+	Interval stats.Interval `json:"interval"`
+	// P is the p-value of the hypothesis that there is no difference.
+	P float64 `json:"p"`
+	// Delta is Cliff's delta: positive means that the candidate is faster.
+	Delta float64 `json:"delta"`
+	// Rounds is the number of paired rounds, 0 where the sides were not measured
+	// together.
+	Rounds int `json:"rounds,omitempty"`
+	// Spread is the standard deviation of one round's log ratio.
+	Spread    float64 `json:"spread"`
+	Baseline  Side    `json:"baseline"`
+	Candidate Side    `json:"candidate"`
+}
+
+// Side describes one arm on its own. Times are milliseconds.
+type Side struct {
+	Median   float64        `json:"median"`
+	Interval stats.Interval `json:"interval"`
+	// Variation is the robust coefficient of variation inside processes.
+	Variation float64 `json:"variation"`
+	Processes int     `json:"processes"`
+	Samples   int     `json:"samples"`
+}
+
+// Weigh compares two arms that were measured in the same rounds.
+func Weigh(bootstrap stats.Bootstrap, baseline, candidate [][]float64) Evidence {
+	speedup := stats.Speedup(baseline, candidate)
+	interval := bootstrap.SpeedupInterval(baseline, candidate)
+	ratios := logRatios(baseline, candidate)
+	level, levelled := withoutRounds(baseline, candidate)
+	return Evidence{
+		Change:   changeOf(speedup),
+		Interval: stats.Interval{Low: changeOf(interval.Low), High: changeOf(interval.High)},
+		P:        stats.SignedRank(ratios),
+		Delta:    stats.CliffsDelta(level, levelled),
+		Rounds:   len(ratios),
+		Spread:   spread(ratios),
+		Baseline: Describe(bootstrap, baseline), Candidate: Describe(bootstrap, candidate),
+	}
+}
+
+// changeOf turns a speedup (baseline/candidate) into a change.
+func changeOf(speedup float64) float64 { return 1 - 1/speedup }
+
+// logRatios returns log(baseline/candidate) of each round's medians.
+func logRatios(baseline, candidate [][]float64) []float64 {
+	ratios := make([]float64, len(baseline))
+	for round := range baseline {
+		ratios[round] = math.Log(stats.Median(baseline[round]) / stats.Median(candidate[round]))
+	}
+	return ratios
+}
+
+// withoutRounds returns all samples of both sides, each over the level of its
+// round, the geometric mean of the two medians: what a round does to both sides
+// is not a difference between them.
+func withoutRounds(baseline, candidate [][]float64) (base, other []float64) {
+	for round := range baseline {
+		level := math.Sqrt(stats.Median(baseline[round]) * stats.Median(candidate[round]))
+		for _, sample := range baseline[round] {
+			base = append(base, sample/level)
+		}
+		for _, sample := range candidate[round] {
+			other = append(other, sample/level)
+		}
+	}
+	return base, other
+}
+
+// spread is a standard deviation from the quartiles, so that a stray round does
+// not count; where half of the values are equal it falls back to the range, which
+// for a normal sample of this size is at least two deviations.
+func spread(values []float64) float64 {
+	const quartiles = 1.349 // distance of the quartiles, in standard deviations
+	if s := (stats.Quantile(values, 0.75) - stats.Quantile(values, 0.25)) / quartiles; s > 0 {
+		return s
+	}
+	return (slices.Max(values) - slices.Min(values)) / 2
+}
+
+// Describe summarises the processes of one arm. The process is the unit: the
+// interval is over process medians where there are enough of them, and over
+// blocks of the samples in order otherwise.
+func Describe(bootstrap stats.Bootstrap, processes [][]float64) Side {
+	var medians, deviations []float64
+	all := slices.Concat(processes...)
+	for _, samples := range processes {
+		medians = append(medians, stats.Median(samples))
+		deviations = append(deviations, stats.RobustCV(samples))
+	}
+	side := Side{
+		Median: stats.Median(medians), Variation: stats.Median(deviations),
+		Processes: len(processes), Samples: len(all),
+	}
+	if len(medians) >= stats.MinimumSamples(0.95) {
+		side.Interval = bootstrap.Median(medians)
+	} else {
+		side.Interval = bootstrap.Block(all, 0)
+	}
+	return side
+}
+
+// medianFactor is how much wider the error of a median is than that of a mean of
+// normal values, the square root of pi/2.
+const medianFactor = 1.2533
+
+// power is the chance with which the smallest visible regression would be seen.
+const power = 0.9
+
+// SmallestRegression returns the smallest slowdown, as a share of the baseline's
+// time, that a comparison with this spread and number of rounds would have called
+// a regression nine times of ten: it must be proven and its estimate must exceed
+// the policy's limit.
+func (p Policy) SmallestRegression(spread float64, look Look) float64 {
+	s := spread * medianFactor
+	proven := stats.SmallestEffect(s, look.Rounds, look.Level/2, power)
+	beyond := math.Log1p(p.Regression) + stats.SmallestEffect(s, look.Rounds, 0.5, power)
+	return math.Expm1(max(proven, beyond))
+}
+
+// roundsNeeded returns how many rounds would show a regression of the policy's
+// size.
+func (p Policy) roundsNeeded(spread float64, look Look) int {
+	return stats.PairsNeeded(spread*medianFactor, math.Log1p(p.Regression), look.Level/2, power)
+}

@@ -1,0 +1,125 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// Policy is what a comparison is judged by. Shares are fractions of the
+// baseline's time: 0.03 is 3 %.
+type Policy struct {
+	// Regression is how much slower a candidate may be before it fails.
+	Regression float64 `json:"regression"`
+	// Improvement is how much faster it must be for the baseline to move.
+	Improvement float64 `json:"improvement"`
+	// Effect is the least |Cliff's delta| of an improvement.
+	Effect float64 `json:"effect"`
+	// Erosion is how much slower than the oldest accepted release a candidate may
+	// be, however small the steps were.
+	Erosion float64 `json:"erosion"`
+	// Alarm is the chance, over all looks and both directions, of calling two
+	// equal sides different. It is stricter than the 95 % of one interval because
+	// two disjoint 95 % intervals are: for equal errors they imply 0.0056.
+	Alarm float64 `json:"alarm"`
+	// Rounds are the numbers of rounds at which the evidence is weighed; the last
+	// is the ceiling.
+	Rounds []int `json:"rounds"`
+	// Samples is how many samples each process takes.
+	Samples int `json:"samples"`
+	// Budget is the time for the measurements of one comparison.
+	Budget time.Duration `json:"budget"`
+	// Variation is the robust coefficient of variation above which a note warns.
+	Variation float64 `json:"variation"`
+}
+
+// Presets are the policies that a file may begin from.
+var Presets = map[string]Policy{
+	"strict": {
+		Regression: 0.02, Improvement: 0.03, Effect: 0.3, Erosion: 0.03, Alarm: 0.004,
+		Rounds: []int{10, 20, 40, 80}, Samples: 20, Budget: 5 * time.Minute, Variation: 0.12,
+	},
+	"standard": {
+		Regression: 0.03, Improvement: 0.05, Effect: 0.3, Erosion: 0.05, Alarm: 0.004,
+		Rounds: []int{10, 20, 40}, Samples: 20, Budget: 2 * time.Minute, Variation: 0.12,
+	},
+	"relaxed": {
+		Regression: 0.05, Improvement: 0.10, Effect: 0.3, Erosion: 0.10, Alarm: 0.004,
+		Rounds: []int{10, 20}, Samples: 20, Budget: time.Minute, Variation: 0.12,
+	},
+}
+
+// DefaultPreset is the preset of a policy that names none.
+const DefaultPreset = "standard"
+
+// PresetNames returns the names of the presets, sorted.
+func PresetNames() []string { return slices.Sorted(maps.Keys(Presets)) }
+
+// Validate returns what is wrong with a policy.
+func (p Policy) Validate() error {
+	for name, share := range map[string]float64{
+		"regression": p.Regression, "improvement": p.Improvement, "erosion": p.Erosion, "variation": p.Variation,
+	} {
+		if !(share > 0 && share < 1) {
+			return fmt.Errorf("%s is %v: a share between 0 and 1, such as 3%%", name, share)
+		}
+	}
+	switch {
+	case !(p.Effect >= 0 && p.Effect <= 1):
+		return fmt.Errorf("effect is %v: a |Cliff's delta| between 0 and 1", p.Effect)
+	case !(p.Alarm > 0 && p.Alarm <= 0.05):
+		return fmt.Errorf("alarm is %v: a rate above 0 and up to 0.05", p.Alarm)
+	case p.Samples < 1:
+		return fmt.Errorf("samples is %d: at least 1 per process", p.Samples)
+	case p.Budget <= 0:
+		return fmt.Errorf("budget is %v: a positive time", p.Budget)
+	case p.Erosion < p.Regression:
+		return fmt.Errorf("erosion %v is below regression %v: the baseline would be held to more than a change against it", p.Erosion, p.Regression)
+	}
+	return p.validateRounds()
+}
+
+func (p Policy) validateRounds() error {
+	if len(p.Rounds) == 0 {
+		return fmt.Errorf("rounds is empty: at least one look is needed")
+	}
+	if !slices.IsSorted(p.Rounds) || len(slices.Compact(slices.Clone(p.Rounds))) < len(p.Rounds) {
+		return fmt.Errorf("rounds %v do not rise", p.Rounds)
+	}
+	if p.Rounds[len(p.Rounds)-1] > mostRounds {
+		return fmt.Errorf("rounds reach %d: at most %d", p.Rounds[len(p.Rounds)-1], mostRounds)
+	}
+	for _, look := range p.looks() {
+		if best := math.Ldexp(1, 1-look.Rounds); best > look.Level {
+			return fmt.Errorf("a look after %d rounds can show nothing: its smallest p-value is %.2g and its level %.2g; begin with more rounds", look.Rounds, best, look.Level)
+		}
+	}
+	return nil
+}
+
+// mostRounds bounds a comparison: beyond it the answer is a quieter machine.
+const mostRounds = 1000
+
+// Look is a planned weighing of the evidence.
+type Look struct {
+	Rounds int
+	// Level is the p-value that proves a difference at this look.
+	Level float64
+}
+
+// looks shares the alarm rate between the looks: half for the first, because few
+// rounds need a level that they can reach, and the rest in equal parts. By the
+// union bound the sum holds whatever the looks have in common.
+func (p Policy) looks() []Look {
+	looks := make([]Look, len(p.Rounds))
+	for i, rounds := range p.Rounds {
+		looks[i] = Look{Rounds: rounds, Level: p.Alarm / 2 / float64(max(1, len(p.Rounds)-1))}
+	}
+	looks[0].Level = p.Alarm / 2
+	if len(looks) == 1 {
+		looks[0].Level = p.Alarm
+	}
+	return looks
+}

@@ -1,0 +1,199 @@
+// Package policy reads the gate's policy file: which kernels and workloads are
+// gated, and by which limits.
+//
+// The file is small and read strictly: an unknown key, a share out of range or a
+// look that could show nothing is an error with file, line, column and the
+// offending text. A policy begins from a preset; the file's own keys replace the
+// preset's, and a kernel's keys replace the file's.
+package policy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"pawl/gate"
+	"pawl/kernels"
+)
+
+// FileName is the policy that is used where none is named.
+const FileName = "gate.yaml"
+
+// File is a policy file.
+type File struct {
+	// Kernels are in the order of the file.
+	Kernels []Kernel
+	// Profile names what makes a configuration worth profiling.
+	Profile []Trigger
+}
+
+// Kernel is what is gated of one kernel.
+type Kernel struct {
+	// Name is an embedded kernel or a folder.
+	Name string
+	// Workloads are names in the manifest; none means the manifest's first.
+	Workloads []string
+	// At is a partial point; empty means the manifest's defaults.
+	At string
+	// Policy judges.
+	Policy gate.Policy
+}
+
+// Trigger is a reason to profile a configuration.
+type Trigger string
+
+// The triggers.
+const (
+	OnRegression  Trigger = "regression"
+	OnImprovement Trigger = "improvement"
+	OnNoise       Trigger = "noise"
+)
+
+var triggers = []string{string(OnRegression), string(OnImprovement), string(OnNoise)}
+
+// DefaultProfile is what a file without the key says.
+var DefaultProfile = []Trigger{OnRegression, OnNoise}
+
+// Default returns the policy for kernels that are named on the command line.
+func Default(names ...string) *File {
+	f := &File{Profile: DefaultProfile}
+	for _, name := range names {
+		f.Kernels = append(f.Kernels, Kernel{Name: name, Policy: gate.Presets[gate.DefaultPreset]})
+	}
+	return f
+}
+
+// Read reads a policy file.
+func Read(path string) (*File, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the policy: %w", err)
+	}
+	return Parse(path, content)
+}
+
+// Parse reads the text of a policy file; the path is for messages.
+func Parse(path string, content []byte) (*File, error) {
+	written, err := decode(content)
+	if err != nil {
+		return nil, locate(path, content, err)
+	}
+	f, err := written.build()
+	if err != nil {
+		return nil, locate(path, content, err)
+	}
+	return f, nil
+}
+
+// decode reads the text strictly; the library's panics on hostile text become
+// errors.
+func decode(content []byte) (f *document, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			f, err = nil, fmt.Errorf("not valid YAML: %v", problem)
+		}
+	}()
+	f = &document{}
+	decoder := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict())
+	if err := decoder.Decode(f); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("the policy is empty")
+		}
+		return nil, err
+	}
+	var second any
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("more than one document in the file")
+	}
+	return f, nil
+}
+
+// document is the file as written.
+type document struct {
+	Keys    limits   `yaml:",inline"`
+	Kernels []entry  `yaml:"kernels"`
+	Profile []scalar `yaml:"profile"`
+}
+
+// entry is a kernel as written.
+type entry struct {
+	Kernel    scalar   `yaml:"kernel"`
+	Workloads []scalar `yaml:"workloads"`
+	At        scalar   `yaml:"at"`
+	Keys      limits   `yaml:",inline"`
+}
+
+func (d *document) build() (*File, error) {
+	f := &File{Profile: DefaultProfile}
+	if d.Profile != nil {
+		f.Profile = nil
+	}
+	for _, name := range d.Profile {
+		if !slices.Contains(triggers, name.text) {
+			return nil, name.at.errorf("no trigger %q; there are %s", name.text, strings.Join(triggers, ", "))
+		}
+		f.Profile = append(f.Profile, Trigger(name.text))
+	}
+	common, err := d.Keys.over(gate.Presets[gate.DefaultPreset])
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Kernels) == 0 {
+		return nil, fmt.Errorf("kernels is missing: name at least one, such as kernels: [{kernel: attention}]")
+	}
+	for _, e := range d.Kernels {
+		k, err := e.build(common)
+		if err != nil {
+			return nil, err
+		}
+		f.Kernels = append(f.Kernels, k)
+	}
+	return f, nil
+}
+
+func (e entry) build(common gate.Policy) (Kernel, error) {
+	k := Kernel{Name: e.Kernel.text, At: e.At.text}
+	if k.Name == "" {
+		return k, fmt.Errorf("a kernel without a name: each entry needs kernel: NAME or kernel: ./FOLDER")
+	}
+	for _, w := range e.Workloads {
+		if slices.Contains(k.Workloads, w.text) {
+			return k, w.at.errorf("workload %s is listed twice", w.text)
+		}
+		k.Workloads = append(k.Workloads, w.text)
+	}
+	var err error
+	if k.Policy, err = e.Keys.over(common); err != nil {
+		var placed *mistake
+		if !errors.As(err, &placed) {
+			return k, e.Kernel.at.errorf("kernel %s: %s", k.Name, err)
+		}
+	}
+	return k, err
+}
+
+// locate turns any error into one with its place, in the form of a manifest's.
+func locate(path string, content []byte, err error) error {
+	found := &kernels.ManifestError{File: path, Line: 1, Column: 1, Message: err.Error()}
+	var own *mistake
+	var library yaml.Error
+	switch {
+	case errors.As(err, &own):
+		found.Line, found.Column, found.Message = own.at.line, own.at.column, own.message
+	case errors.As(err, &library):
+		found.Message = library.GetMessage()
+		if token := library.GetToken(); token != nil {
+			found.Line, found.Column = token.Position.Line, token.Position.Column
+		}
+	}
+	if lines := strings.Split(string(content), "\n"); found.Line <= len(lines) {
+		found.Excerpt = strings.ReplaceAll(strings.TrimRight(lines[found.Line-1], "\r"), "\t", " ")
+	}
+	return found
+}

@@ -1,0 +1,82 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/gate"
+)
+
+func TestOverridesReplaceTheLevelBelow(t *testing.T) {
+	f, err := Parse("gate.yaml", []byte(`
+preset: relaxed
+budget: 90s
+profile: [improvement]
+kernels:
+  - {kernel: attention, workloads: [chat_256, batch_64]}
+  - kernel: ./scale
+    preset: strict
+    at: BLOCK=4
+    regression: 1.5%
+    rounds: [12, 24]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := f.Kernels[0], f.Kernels[1]
+	if first.Policy.Regression != gate.Presets["relaxed"].Regression || first.Policy.Budget != 90*time.Second || len(first.Workloads) != 2 {
+		t.Errorf("%+v", first)
+	}
+	// A kernel's preset replaces everything that the file says.
+	if second.Policy.Regression != 0.015 || second.Policy.Budget != gate.Presets["strict"].Budget || second.Policy.Rounds[1] != 24 || second.At != "BLOCK=4" {
+		t.Errorf("%+v", second)
+	}
+	if len(f.Profile) != 1 || f.Profile[0] != OnImprovement {
+		t.Errorf("%v", f.Profile)
+	}
+}
+
+func TestMistakesHaveTheirPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		"preset: stirct\nkernels: [{kernel: a}]":       `p:1:9: no preset "stirct"; there are relaxed, standard, strict`,
+		"kernels:\n  - {kernel: a, regresion: 3%}":     `p:2:17: unknown field "regresion"`,
+		"regression: 300%\nkernels: [{kernel: a}]":     `p:1:13: "300%" is not a share`,
+		"kernels:\n  - {kernel: a, rounds: [4]}":       "p:2:26: a look after 4 rounds can show nothing",
+		"kernels:\n  - {kernel: a, rounds: [20, 10]}":  "do not rise",
+		"kernels:\n  - {kernel: a, budget: soon}":      `budget "soon"`,
+		"kernels:\n  - {kernel: a, samples: -1}":       "not a whole number",
+		"kernels:\n  - {kernel: a, erosion: 1%}":       "below regression",
+		"kernels:\n  - {kernel: a, workloads: [x, x]}": "workload x is listed twice",
+		"kernels:\n  - {workloads: [x]}":               "a kernel without a name",
+		"preset: strict":                               "kernels is missing",
+		"kernels: [{kernel: a}]\nprofile: [sometimes]": `no trigger "sometimes"`,
+		"": "the policy is empty",
+		"kernels: [{kernel: a}]\n---\nkernels: [{kernel: b}]":         "more than one document",
+		"kernels: [{kernel: [a, b]}]":                                 "expected one plain value",
+		"kernels: [{kernel: a}]\nimprovement: 0%":                     "improvement is 0",
+		"kernels: [{kernel: a}]\nalarm: 20%":                          "alarm is 0.2",
+		"kernels: [{kernel: a}]\nrounds: [10, 20, 4000]\nsamples: 20": "at most 1000",
+	} {
+		_, err := Parse("p", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("preset: strict\nkernels: [{kernel: a, regression: 3%}]"))
+	f.Add([]byte("kernels: &a [*a]"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		file, err := Parse("p", content)
+		if err != nil {
+			return
+		}
+		for _, k := range file.Kernels {
+			if err := k.Policy.Validate(); err != nil {
+				t.Errorf("%s: %v", k.Name, err)
+			}
+		}
+	})
+}

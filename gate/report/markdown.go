@@ -1,0 +1,192 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"pawl/gate"
+)
+
+// Markdown writes the page that a reviewer decides by.
+func Markdown(w io.Writer, r *Report) error {
+	m := &markdown{}
+	m.line("# Ratchet report")
+	m.line("")
+	m.line("%s", Headline(r))
+	m.line("")
+	m.summary(r)
+	m.section("Wrong results", r.with(gate.Wrong))
+	m.section("Regressions", r.with(gate.Regression))
+	m.section(improvementsTitle(r), r.with(gate.Improvement))
+	m.section("Unchanged", r.with(gate.Maintained, gate.NoDifference))
+	m.section("New", r.with(gate.New))
+	m.section("Inconclusive", r.with(gate.Inconclusive))
+	m.legend(r)
+	_, err := io.WriteString(w, m.text.String())
+	return err
+}
+
+// StepSummary writes the few lines that stand on the page of a CI run.
+func StepSummary(w io.Writer, r *Report) error {
+	m := &markdown{}
+	m.line("### Ratchet: %s", Headline(r))
+	m.line("")
+	m.table(append([]string{"config", "verdict"}, "change", "95 % interval", "why"), func(yield func([]string)) {
+		for _, result := range r.Results {
+			yield([]string{result.Config(), string(result.Verdict), Change(result), Interval(result), result.Reason})
+		}
+	})
+	_, err := io.WriteString(w, m.text.String())
+	return err
+}
+
+// Headline is the run in one sentence.
+func Headline(r *Report) string {
+	switch {
+	case len(r.Results) == 0:
+		return "nothing was compared"
+	case r.Count(gate.Wrong) > 0:
+		return fmt.Sprintf("**fail**: %s with wrong results", count(r.Count(gate.Wrong), "configuration"))
+	case r.Failed():
+		return fmt.Sprintf("**fail**: %s", count(r.Count(gate.Regression), "regression"))
+	case r.Count(gate.Improvement) > 0:
+		return fmt.Sprintf("**pass**: %s", count(r.Count(gate.Improvement), "improvement"))
+	case r.Passed():
+		return "**pass**: performance is maintained"
+	case r.Count(gate.Inconclusive) > 0:
+		return fmt.Sprintf("**open**: %s inconclusive", count(r.Count(gate.Inconclusive), "comparison"))
+	case r.Count(gate.New) > 0:
+		return fmt.Sprintf("**open**: %s with nothing to compare with", count(r.Count(gate.New), "configuration"))
+	}
+	return "**no significant difference**"
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func improvementsTitle(r *Report) string {
+	if r.Updated {
+		return "Improvements, baseline updated"
+	}
+	return "Improvements, baseline not updated"
+}
+
+// markdown collects the page's text.
+type markdown struct{ text strings.Builder }
+
+func (m *markdown) line(format string, arguments ...any) {
+	fmt.Fprintf(&m.text, format+"\n", arguments...)
+}
+
+// table writes a table; cells may hold anything.
+func (m *markdown) table(header []string, rows func(yield func([]string))) {
+	m.line("| %s |", strings.Join(header, " | "))
+	m.line("|%s", strings.Repeat("---|", len(header)))
+	rows(func(row []string) {
+		for i, cell := range row {
+			row[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell)
+		}
+		m.line("| %s |", strings.Join(row, " | "))
+	})
+	m.line("")
+}
+
+func (m *markdown) summary(r *Report) {
+	m.table([]string{"", "configurations"}, func(yield func([]string)) {
+		yield([]string{"compared", fmt.Sprint(len(r.Results))})
+		for _, verdict := range gate.Verdicts {
+			if n := r.Count(verdict); n > 0 {
+				yield([]string{string(verdict), fmt.Sprint(n)})
+			}
+		}
+	})
+	m.line("On %s, %s%s.", r.Device, r.Time.Format("2006-01-02 15:04 MST"), at(r.Commit))
+	m.line("")
+}
+
+func at(commit string) string {
+	if commit == "" {
+		return ""
+	}
+	return ", commit " + shortCommit(commit)
+}
+
+func shortCommit(commit string) string {
+	hash, dirty := strings.CutSuffix(commit, "-dirty")
+	if len(hash) > 12 {
+		hash = hash[:12]
+	}
+	if dirty {
+		hash += " with changes"
+	}
+	return hash
+}
+
+// section writes the results of a kind, and why each was judged as it was.
+func (m *markdown) section(title string, results []Result) {
+	if len(results) == 0 {
+		return
+	}
+	m.line("## %s", title)
+	m.line("")
+	m.table([]string{"config", "baseline", "current", "change", "95 % interval", "δ", "p", "verdict"}, func(yield func([]string)) {
+		for _, r := range results {
+			yield([]string{r.Config(), Milliseconds(r.Baseline), Milliseconds(r.Current), Change(r), Interval(r), delta(r), chance(r), string(r.Verdict)})
+		}
+	})
+	for _, r := range results {
+		m.line("- **%s**: %s.", r.Config(), r.Reason)
+		m.details(r)
+	}
+	m.line("")
+}
+
+// details writes the facts that a doubter asks for.
+func (m *markdown) details(r Result) {
+	m.line("  Point `%s`%s.", r.Point, against(r))
+	if r.Method != "" && r.Evidence != nil {
+		m.line("  Measured: %s%s.", r.Method, rounds(r))
+	}
+	if r.SmallestRegression > 0 {
+		m.line("  The smallest regression that would have been seen: %s.", percent(r.SmallestRegression))
+	}
+	if c := r.Control; c != nil {
+		m.line("  A/A control: %s (p = %s).", signed(c.Change), probability(c.P))
+	}
+	if c := r.Confirmation; c != nil {
+		m.line("  Second measurement: %s (%s to %s).", signed(c.Change), signed(c.Interval.Low), signed(c.Interval.High))
+	}
+	if o := r.Oldest; o != nil {
+		m.line("  Against the oldest accepted release: %s (%s to %s).", signed(o.Change), signed(o.Interval.Low), signed(o.Interval.High))
+	}
+	for _, note := range r.Notes {
+		m.line("  Note: %s.", note)
+	}
+}
+
+func against(r Result) string {
+	text := ""
+	if r.BaselinePoint != "" && r.BaselinePoint != r.Point {
+		text = fmt.Sprintf(", against `%s`", r.BaselinePoint)
+	}
+	if r.BaselineCommit != "" {
+		text += ", baseline of commit " + shortCommit(r.BaselineCommit)
+	}
+	return text
+}
+
+func rounds(r Result) string {
+	if r.Evidence.Rounds == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d rounds, each side in a fresh process", r.Evidence.Rounds)
+}
+
+func (m *markdown) legend(r *Report) {
+	m.line("A change is (baseline − current) / baseline: positive means faster. δ is Cliff's, positive means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration was compared by its own policy; see docs/gate.md for the rules.")
+}

@@ -1,0 +1,114 @@
+// Package report writes what a gate run found, for everyone who asks: a page for
+// the reviewer, JSON for programs, JUnit for the CI server, a few lines for the
+// step summary, the list of configurations to profile, and the trend over commits.
+//
+// Everything is computed from a Report; nothing is measured or decided here.
+package report
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"pawl/gate"
+	"pawl/gate/baseline"
+	"pawl/gate/policy"
+)
+
+// The files that WriteAll makes.
+const (
+	MarkdownName = "ratchet_report.md"
+	JSONName     = "ratchet_report.json"
+	JUnitName    = "ratchet_report.xml"
+	ProfileName  = "profile.json"
+)
+
+// Report is a gate run.
+type Report struct {
+	Time    time.Time `json:"time"`
+	Device  string    `json:"device"`
+	Commit  string    `json:"commit,omitempty"`
+	Results []Result  `json:"results"`
+	// Updated says that the baseline file was written.
+	Updated bool `json:"updated"`
+}
+
+// Result is the comparison of one configuration.
+type Result struct {
+	baseline.Key
+	Point string `json:"point"`
+	// BaselinePoint and BaselineCommit are empty where there was no baseline.
+	BaselinePoint  string `json:"baseline_point,omitempty"`
+	BaselineCommit string `json:"baseline_commit,omitempty"`
+	// Baseline and Current are medians in milliseconds, 0 where not measured.
+	Baseline float64 `json:"baseline,omitempty"`
+	Current  float64 `json:"current,omitempty"`
+	gate.Comparison
+	Policy gate.Policy `json:"policy"`
+	// Moved says that this became the baseline.
+	Moved   bool    `json:"moved"`
+	Seconds float64 `json:"seconds"`
+}
+
+// Config names the configuration for people.
+func (r Result) Config() string { return fmt.Sprintf("%s %s %s", r.Kernel, r.Workload, r.Type) }
+
+// Count returns how many results have one of the verdicts.
+func (r *Report) Count(verdicts ...gate.Verdict) int { return len(r.with(verdicts...)) }
+
+func (r *Report) with(verdicts ...gate.Verdict) []Result {
+	var found []Result
+	for _, result := range r.Results {
+		if slices.Contains(verdicts, result.Verdict) {
+			found = append(found, result)
+		}
+	}
+	return found
+}
+
+// Failed reports whether the change must not land.
+func (r *Report) Failed() bool {
+	return slices.ContainsFunc(r.Results, func(s Result) bool { return s.Verdict.Fails() })
+}
+
+// Passed reports whether every configuration was shown to be kept or improved.
+func (r *Report) Passed() bool {
+	return len(r.Results) > 0 && !slices.ContainsFunc(r.Results, func(s Result) bool { return !s.Verdict.Passes() })
+}
+
+// ToProfile is a configuration that is worth a profiler's time, and why.
+type ToProfile struct {
+	Kernel   string           `json:"kernel"`
+	Workload string           `json:"workload"`
+	Point    string           `json:"point"`
+	Why      []policy.Trigger `json:"why"`
+}
+
+// Profile returns the configurations that the policy's triggers name.
+func (r *Report) Profile(triggers []policy.Trigger) []ToProfile {
+	list := []ToProfile{}
+	for _, result := range r.Results {
+		var why []policy.Trigger
+		for _, trigger := range triggers {
+			if result.triggers(trigger) {
+				why = append(why, trigger)
+			}
+		}
+		if len(why) > 0 {
+			list = append(list, ToProfile{result.Kernel, result.Workload, result.Point, why})
+		}
+	}
+	return list
+}
+
+func (r Result) triggers(t policy.Trigger) bool {
+	switch t {
+	case policy.OnRegression:
+		return r.Verdict == gate.Regression
+	case policy.OnImprovement:
+		return r.Verdict == gate.Improvement
+	case policy.OnNoise:
+		return r.Evidence != nil && max(r.Evidence.Baseline.Variation, r.Evidence.Candidate.Variation) > r.Policy.Variation
+	}
+	return false
+}

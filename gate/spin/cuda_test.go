@@ -1,0 +1,50 @@
+package spin
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pawl/kernels"
+)
+
+func TestCalibration(t *testing.T) {
+	c := Calibrate(0.05, 2.0015)
+	if c.Kernel != 50_000 || math.Abs(c.Outside-1500) > 1e-6 {
+		t.Fatalf("%+v", c)
+	}
+	if got := c.stay(0.1); math.Abs(got-(55_000-1500)) > 1e-6 {
+		t.Errorf("a tenth slower: stays %v ns", got)
+	}
+	if c.stay(0) != 0 || (Calibration{}).stay(0.1) != probeTime {
+		t.Error("no slowdown, no spin; no calibration, a probe")
+	}
+}
+
+// The guard stands first in the entry function, whatever stands between its name
+// and its body, and nowhere else.
+func TestWriteCUDA(t *testing.T) {
+	folder := t.TempDir()
+	const source = "extern \"C\" __global__ void scale(float *x);\nextern \"C\" __global__ void __launch_bounds__(128)\nscale(float *x,\n  int n) // comment\n{ if (n) return; }\n"
+	if err := os.WriteFile(filepath.Join(folder, "k.cu"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	k := &kernels.Kernel{Name: "scale", Entry: "scale", Source: "k.cu", Backend: kernels.CUDA}
+	err := writeCUDA(k, folder, 0.1, Calibrate(0.05, 2))
+	if err == nil || !strings.Contains(err.Error(), "no definition of scale") {
+		t.Fatalf("a comment before the body: %v", err) // refused rather than guessed
+	}
+	plain := strings.Replace(source, " // comment", "", 1)
+	if err := os.WriteFile(filepath.Join(folder, "k.cu"), []byte(plain), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeCUDA(k, folder, 0.1, Calibrate(0.05, 2)); err != nil {
+		t.Fatal(err)
+	}
+	slowed, err := os.ReadFile(filepath.Join(folder, "k.cu"))
+	if err != nil || !strings.Contains(string(slowed), "int n)\n{\n    pawl_stay pawl_guard; if (n)") || !strings.Contains(string(slowed), "begin < 55000ULL") {
+		t.Errorf("%s %v", slowed, err)
+	}
+}

@@ -1,0 +1,84 @@
+// Package spin makes kernels slower by a known share of their own time, to see
+// whether the gate notices.
+//
+// The slowdown is honest: the kernel is compiled from its own sources, does its own
+// work, and then spins for a share of the time that this very call has taken. So
+// the share holds whatever the machine's mood, and results stay right.
+package spin
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pawl/kernels"
+)
+
+// plain is put before the name of the kernel's source where the wrapper takes its
+// place.
+const plain = "plain_"
+
+// Write copies a kernel's folder to another one and makes the copy slower by a
+// share: 0.03 is 3 %. A share of 0 has the same addition, which then does not
+// spin. The calibration is for CUDA; the processor needs none.
+func Write(k *kernels.Kernel, from, to string, share float64, calibration Calibration) error {
+	if !(share >= 0) {
+		return fmt.Errorf("slowing kernel %s by a share of %v: at least 0", k.Name, share)
+	}
+	if err := os.RemoveAll(to); err != nil {
+		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
+	}
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
+	}
+	if k.Backend == kernels.CUDA {
+		return writeCUDA(k, to, share, calibration)
+	}
+	source := filepath.Join(to, k.Source)
+	original := filepath.Join(filepath.Dir(source), plain+filepath.Base(source))
+	if err := os.Rename(source, original); err != nil {
+		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
+	}
+	if err := os.WriteFile(source, []byte(wrapper(k, filepath.Base(original), share)), 0o644); err != nil {
+		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
+	}
+	return nil
+}
+
+// wrapper returns a source with the kernel's entry function round the original.
+func wrapper(k *kernels.Kernel, original string, share float64) string {
+	var parameters, arguments []string
+	for i, a := range k.Arguments {
+		name := fmt.Sprintf("pawl_argument_%d", i)
+		kind := a.Element.C
+		switch {
+		case a.Value != nil:
+			kind += " "
+		case a.Out:
+			kind += " *"
+		default:
+			kind = "const " + kind + " *"
+		}
+		parameters, arguments = append(parameters, kind+name), append(arguments, name)
+	}
+	return fmt.Sprintf(`#include <stdint.h>
+#include <time.h>
+#define %[1]s pawl_plain_entry
+#include %[2]q
+#undef %[1]s
+static int64_t pawl_spin_now(void) {
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+void %[1]s(%[3]s) {
+	int64_t begin = pawl_spin_now();
+	pawl_plain_entry(%[4]s);
+	int64_t end = pawl_spin_now();
+	int64_t until = end + (int64_t)(%[5]g * (double)(end - begin));
+	while (pawl_spin_now() < until)
+		;
+}
+`, k.Entry, original, strings.Join(parameters, ", "), strings.Join(arguments, ", "), share)
+}

@@ -1,0 +1,108 @@
+// Package streams puts the gate to the test on simulated machines that have the
+// faults of real ones, each known exactly: how often does it cry wolf, how often
+// does it say that it cannot tell, and does it still find a real slowdown?
+//
+//  1. A Fault describes a kind of machine; newMachine builds one from a seed.
+//  2. The machine produces samples as a stream in time: what one process leaves
+//     behind, the next one finds.
+//  3. Run compares many pairs on many machines and counts the verdicts, for
+//     sides measured interleaved and for sides measured apart.
+//
+// Seeds fix everything: the table is the same on every machine.
+package streams
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Fault is a kind of machine.
+type Fault struct {
+	Name string
+	// Noise is the standard deviation of independent noise, a share of the time.
+	Noise float64
+	// Wander is the standard deviation of noise whose correlation from one sample
+	// to the next is 0.9.
+	Wander float64
+	// Step says that the machine becomes 7 to 40 % faster or slower once, at a
+	// random moment in the middle half of the run.
+	Step bool
+	// Tick is the resolution of the clock, a share of the time; 0 is exact.
+	Tick float64
+	// Outliers is how many first samples of each process take 1.5 to 3 times as
+	// long.
+	Outliers int
+	// Mode is how much slower the second of two modes is; 0 for one mode. The
+	// machine changes between them at random, after 15 samples on average.
+	Mode float64
+}
+
+// Faults are the machines of the table.
+var Faults = []Fault{
+	{Name: "steady", Noise: 0.01},
+	{Name: "autocorrelation 0.9", Wander: 0.05},
+	{Name: "step of 7 to 40 %", Noise: 0.01, Step: true},
+	{Name: "coarse ticks", Noise: 0.01, Tick: 0.02},
+	{Name: "outliers first", Noise: 0.01, Outliers: 3},
+	{Name: "two modes", Noise: 0.01, Mode: 0.12},
+	{Name: "all of these", Noise: 0.01, Wander: 0.03, Step: true, Tick: 0.02, Outliers: 3, Mode: 0.12},
+}
+
+// machine produces samples one after the other.
+type machine struct {
+	fault    Fault
+	random   *rand.Rand
+	now      int // samples so far
+	stepAt   int
+	stepBy   float64
+	wander   float64
+	slowMode bool
+}
+
+// newMachine returns a machine whose run is expected to last a number of samples.
+func newMachine(f Fault, seed uint64, expected int) *machine {
+	m := &machine{fault: f, random: rand.New(rand.NewPCG(seed, 0x73747265616d))}
+	m.stepAt = expected/4 + m.random.IntN(expected/2+1)
+	m.stepBy = 1 + 0.07 + 0.33*m.random.Float64()
+	if m.random.IntN(2) == 0 {
+		m.stepBy = 1 / m.stepBy
+	}
+	m.wander = m.random.NormFloat64()
+	m.slowMode = m.random.IntN(2) == 0
+	return m
+}
+
+// process returns the samples of one process that takes a time on a calm machine,
+// in milliseconds.
+func (m *machine) process(samples int, milliseconds float64) []float64 {
+	result := make([]float64, samples)
+	for i := range result {
+		time := milliseconds * m.level()
+		if i < m.fault.Outliers {
+			time *= 1.5 + 1.5*m.random.Float64()
+		}
+		if tick := m.fault.Tick; tick > 0 {
+			time = max(1, math.Round(time/tick)) * tick
+		}
+		result[i] = time
+	}
+	return result
+}
+
+// level advances the machine by a sample and returns how slow it is.
+func (m *machine) level() float64 {
+	const correlation, dwell = 0.9, 15
+	m.now++
+	m.wander = correlation*m.wander + math.Sqrt(1-correlation*correlation)*m.random.NormFloat64()
+	if m.random.IntN(dwell) == 0 {
+		m.slowMode = !m.slowMode
+	}
+	level := math.Exp(m.fault.Noise*m.random.NormFloat64() + m.fault.Wander*m.wander)
+	if m.fault.Step && m.now > m.stepAt {
+		level *= m.stepBy
+	}
+	if m.slowMode {
+		level *= 1 + m.fault.Mode
+	}
+	return level
+}
