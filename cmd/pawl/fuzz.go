@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"pawl/objective"
+	"pawl/objective/cache"
 	"pawl/space"
 )
 
@@ -131,8 +132,13 @@ func fuzzBench(c *cli.Context, env environment, t *target) (*bench, string, erro
 	if err != nil || !c.Bool("sanitizer") {
 		return b, "", err
 	}
-	backend, names, err := b.backend.Sanitized(c.Context)
 	b.evaluator.Close()
+	var plain objective.Backend = b.backend
+	sanitizing, ok := plain.(objective.Sanitizing)
+	if !ok {
+		return nil, "", usagef("the backend %s has no sanitizers", plain.Environment().Backend)
+	}
+	backend, names, err := sanitizing.Sanitized(c.Context)
 	if errors.Is(err, objective.ErrNoSanitizer) {
 		fmt.Fprintf(env.stderr, "pawl: %v: nothing was tested; without --sanitizer the other checks run\n", err)
 		return nil, "", answer(exitNothing)
@@ -229,7 +235,7 @@ func (b *bench) drawPictures(c *cli.Context, prepared objective.Prepared, failin
 	}
 	var paths []string
 	err := b.evaluator.Picture(c.Context, prepared, failing, func(argument string, draw func(io.Writer) error) error {
-		path := filepath.Join(dir, fmt.Sprintf("%s-%s-%d.png", b.kernel.Name, argument, failing.Seed))
+		path := filepath.Join(dir, fmt.Sprintf("%s-%s-%.8s-%d.png", b.kernel.Name, argument, cache.Digest([]byte(prepared.Point.String())), failing.Seed))
 		f, err := os.Create(path)
 		if err != nil {
 			return fmt.Errorf("a picture of the errors: %w", err)
