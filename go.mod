@@ -3,6 +3,7 @@ module pawl
 go 1.26.0
 
 require (
+	github.com/NVIDIA/go-nvml v0.13.0-1
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794
 	github.com/c-bata/goptuna v0.9.0
 	github.com/ebitengine/purego v0.11.2

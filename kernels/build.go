@@ -41,16 +41,18 @@ func (b *builder) build() (*Kernel, error) {
 	b.kernel = &Kernel{Name: b.manifest.Name.text, Summary: b.manifest.Summary.text, Backend: b.backend}
 	for _, step := range []func() error{
 		b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
-		b.arguments, b.fuzz, b.domain, b.tolerance, b.launch, b.work, b.flags,
+		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags,
 	} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
 	for _, w := range b.kernel.Workloads {
-		if _, err := b.kernel.Space(w); err != nil {
+		s, err := b.kernel.Space(w)
+		if err != nil {
 			return nil, b.top().errorf("%s", err)
 		}
+		b.kernel.initial = s.Default()
 		if _, err := b.kernel.Bind(w.Dims); err != nil {
 			return nil, b.top().errorf("%s", err)
 		}
@@ -106,8 +108,8 @@ func (b *builder) workloads() error {
 		w := Workload{Name: key.text, Dims: Dims{}}
 		for j, dim := range b.keys.Workloads.values[i].keys {
 			size := b.keys.Workloads.values[i].values[j]
-			if size.value.Kind() != space.Integer || size.value.Integer() < 1 {
-				return size.at.errorf("%s of workload %s is %q: a size is an integer of at least 1", dim.text, key.text, size.text)
+			if size.value.Kind() != space.Integer || size.value.Integer() < 0 {
+				return size.at.errorf("%s of workload %s is %q: a size is a whole number, not negative", dim.text, key.text, size.text)
 			}
 			w.Dims[dim.text] = size.value.Integer()
 		}
@@ -228,47 +230,13 @@ func (b *builder) fuzz() error {
 			return key.at.errorf("fuzz: %s is not a dimension of the workloads (%s)", key.text, b.kernel.Workloads[0].Dims)
 		}
 		for _, size := range b.keys.Fuzz.values[i] {
-			if size.value.Kind() != space.Integer || size.value.Integer() < 1 {
-				return size.at.errorf("fuzz: %s is %q: a size is an integer of at least 1", key.text, size.text)
+			if size.value.Kind() != space.Integer || size.value.Integer() < 0 {
+				return size.at.errorf("fuzz: %s is %q: a size is a whole number, not negative", key.text, size.text)
 			}
 			b.kernel.Fuzz[key.text] = append(b.kernel.Fuzz[key.text], size.value.Integer())
 		}
 	}
 	return nil
-}
-
-func (b *builder) launch() error {
-	l := b.keys.Launch
-	if l == nil {
-		return nil
-	}
-	var err error
-	if b.kernel.Launch.Threads, err = b.optional(l.Threads, space.WholeNumber); err != nil {
-		return err
-	}
-	if b.kernel.Launch.Shared, err = b.optional(l.Shared, space.WholeNumber); err != nil {
-		return err
-	}
-	if b.kernel.Launch.Grid, err = b.launchDims(l.Grid); err != nil {
-		return err
-	}
-	b.kernel.Launch.Block, err = b.launchDims(l.Block)
-	return err
-}
-
-func (b *builder) launchDims(texts []scalar) ([]*space.Expression, error) {
-	if len(texts) > 3 {
-		return nil, texts[3].at.errorf("a launch has at most three dimensions")
-	}
-	var dims []*space.Expression
-	for _, text := range texts {
-		e, err := b.optional(text, space.WholeNumber)
-		if err != nil {
-			return nil, err
-		}
-		dims = append(dims, e)
-	}
-	return dims, nil
 }
 
 func (b *builder) work() error {
@@ -288,7 +256,11 @@ func (b *builder) optional(text scalar, want space.Result) (*space.Expression, e
 	if text.text == "" {
 		return nil, nil
 	}
-	e, err := b.all.Compile(text.text, want)
+	return compile(b.all, text, want)
+}
+
+func compile(scope *space.Scope, text scalar, want space.Result) (*space.Expression, error) {
+	e, err := scope.Compile(text.text, want)
 	if err != nil {
 		return nil, text.expressionError(err)
 	}
@@ -299,6 +271,7 @@ func (b *builder) flags() error {
 	for _, flag := range b.keys.Flags {
 		b.kernel.Flags = append(b.kernel.Flags, flag.text)
 	}
+	b.kernel.ArchSpecific = b.keys.ArchSpecific != nil && *b.keys.ArchSpecific
 	return nil
 }
 

@@ -46,6 +46,9 @@ type Kernel struct {
 	Origin string
 	// Flags go to the compiler as they are, without a shell.
 	Flags []string
+	// ArchSpecific asks for code that only the device's own architecture runs
+	// (sm_90a instead of sm_90), for instructions that need it.
+	ArchSpecific bool
 	// Workloads are in the order of the manifest; the first is the default.
 	Workloads []Workload
 	Arguments []Argument
@@ -55,7 +58,9 @@ type Kernel struct {
 	Launch    Launch
 	Work      Work
 
+	defines     []define
 	params      []space.Param
+	initial     space.Point
 	constraints []*space.Expression
 	domain      []*space.Expression
 }
@@ -87,17 +92,6 @@ func (d Dims) Environment() space.Environment {
 	return env
 }
 
-// Launch holds the formulas of a launch. Fields that a backend does not use
-// are nil.
-type Launch struct {
-	// Threads is the number of threads that a host kernel starts.
-	Threads *space.Expression
-	// Grid and Block have up to three dimensions.
-	Grid, Block []*space.Expression
-	// Shared is the dynamic shared memory in bytes.
-	Shared *space.Expression
-}
-
 // Work holds the formulas of the work that one launch does. Either may be nil.
 type Work struct {
 	Flops, Bytes *space.Expression
@@ -117,6 +111,9 @@ func (k *Kernel) Workload(name string) (Workload, error) {
 	}
 	return Workload{}, fmt.Errorf("kernel %s has no workload %q; there are %s", k.Name, name, strings.Join(names, ", "))
 }
+
+// Default returns the point that everything is compared with.
+func (k *Kernel) Default() space.Point { return k.initial }
 
 // Space returns the space of the kernel for a workload: constraints may depend
 // on its sizes.

@@ -37,6 +37,10 @@ type keys struct {
 	Tolerance   *toleranceEntry      `yaml:"tolerance"`
 	Work        *workEntry           `yaml:"work"`
 	Flags       []scalar             `yaml:"flags"`
+	// Defines are compile-time constants computed from the dimensions.
+	Defines *entries[scalar] `yaml:"defines"`
+	// ArchSpecific asks for code of the device's own architecture only.
+	ArchSpecific *bool `yaml:"arch_specific"`
 }
 
 type section struct {
@@ -59,10 +63,17 @@ type dimsEntry struct{ entries[scalar] }
 func (d *dimsEntry) UnmarshalYAML(node ast.Node) error { return d.entries.UnmarshalYAML(node) }
 
 type launchEntry struct {
-	Grid    []scalar `yaml:"grid"`
-	Block   []scalar `yaml:"block"`
-	Shared  scalar   `yaml:"shared"`
-	Threads scalar   `yaml:"threads"`
+	Grid      []scalar   `yaml:"grid"`
+	Block     []scalar   `yaml:"block"`
+	Shared    scalar     `yaml:"shared"`
+	Threads   scalar     `yaml:"threads"`
+	Reference *gridEntry `yaml:"reference"`
+}
+
+type gridEntry struct {
+	Grid   []scalar `yaml:"grid"`
+	Block  []scalar `yaml:"block"`
+	Shared scalar   `yaml:"shared"`
 }
 
 type argEntry struct {
@@ -172,6 +183,8 @@ func (m *manifest) forBackend(backend string) section {
 	replace(&to.Tolerance, from.Tolerance, from.Tolerance != nil)
 	replace(&to.Work, from.Work, from.Work != nil)
 	replace(&to.Flags, from.Flags, from.Flags != nil)
+	replace(&to.Defines, from.Defines, from.Defines != nil)
+	replace(&to.ArchSpecific, from.ArchSpecific, from.ArchSpecific != nil)
 	return merged
 }
 

@@ -91,7 +91,7 @@ func TestManifestMistakesSayWhere(t *testing.T) {
 		{"default", "default: 32}", "default: 48}", 7, 3, "not among its values"},
 		{"fraction", "[64, 16, 32]", "[64, 1.5, 32]", 7, 24, "not an integer"},
 		{"mixed", "[plain, unrolled]", "[plain, 3]", 8, 3, "mixes"},
-		{"zero size", "{N: 100}", "{N: 0}", 17, 14, "at least 1"},
+		{"negative size", "{N: 100}", "{N: -1}", 17, 14, "not negative"},
 		{"other dimensions", "{N: 100000}", "{M: 100000}", 18, 3, "dimensions"},
 		{"type", "type: f32, shape: [N], fill", "type: f99, shape: [N], fill", 20, 12, "unknown type"},
 		{"fill", "fill: uniform", "fill: bananas", 20, 44, "unknown fill"},

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"pawl/kernels"
+	"pawl/objective/worker"
 )
 
 // NaiveBuilder is a Backend that can build a kernel's naive implementation, for
@@ -31,7 +32,7 @@ func (o *oracle) naive(ctx context.Context) (Binary, error) {
 // bounds returns the tolerance of every output for a case. A derived one is so
 // many times the worst error that the naive implementation makes there, and one
 // step of the type: no implementation can do better than round.
-func (o *oracle) bounds(ctx context.Context, c Case, bindings []kernels.Binding, want [][]byte) ([]kernels.Tolerance, error) {
+func (o *oracle) bounds(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding, want [][]byte) ([]kernels.Tolerance, error) {
 	stated := o.kernel.Tolerance
 	bounds := make([]kernels.Tolerance, len(want))
 	for i := range bounds {
@@ -45,7 +46,7 @@ func (o *oracle) bounds(ctx context.Context, c Case, bindings []kernels.Binding,
 	if known, ok := o.derived[c.key()]; ok {
 		return known, nil
 	}
-	got, err := o.compute(ctx, o.plain, c, bindings)
+	got, err := o.compute(ctx, command, o.plain, c, bindings)
 	if err != nil {
 		o.stop()
 		return nil, fmt.Errorf("naive implementation of %s at %s: %w", o.kernel.Name, c.Dims, err)

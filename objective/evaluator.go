@@ -22,18 +22,22 @@ type Options struct {
 	QuickCases int
 	// Seed fixes the inputs of the workload and of the full matrix.
 	Seed uint64
+	// Caches says what timed launches find in the device's caches. Empty means
+	// Cold.
+	Caches worker.Caches
 }
 
-// Evaluator takes points of one kernel and workload through the stages.
-// Prepare is safe for concurrent use; Measure, Verify and Sample are called by
-// one goroutine at a time.
+// Evaluator takes points of one kernel and workload through the stages. Its
+// methods are safe for concurrent use: Measure and its like wait for a device.
 type Evaluator struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
+	initial  space.Point // the default point
 	backend  Backend
 	options  Options
 	oracle   *oracle
 	notes    notes
+	residents
 }
 
 // NewEvaluator returns an evaluator. Close it to end its worker processes.
@@ -43,12 +47,24 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	}
 	if options.QuickCases == 0 {
 		options.QuickCases = 5
+		if b.Resident() {
+			options.QuickCases = 4 // a trial is short there, and nothing wrong gets past the full tier
+		}
 	}
-	return &Evaluator{kernel: k, workload: w, backend: b, options: options, oracle: newOracle(k, b)}
+	if options.Caches == "" {
+		options.Caches = worker.Cold
+	}
+	return &Evaluator{kernel: k, workload: w, initial: k.Default(), backend: b, options: options, oracle: newOracle(k, b)}
 }
 
 // Close ends the evaluator's worker processes.
-func (e *Evaluator) Close() { e.oracle.close() }
+func (e *Evaluator) Close() {
+	e.oracle.close()
+	e.residents.end()
+}
+
+// Width is how many points can be measured at once.
+func (e *Evaluator) Width() int { return e.backend.Width() }
 
 // Prepared is a point that is ready to be measured, or that failed before.
 type Prepared struct {
@@ -79,7 +95,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 // best time so far in milliseconds, 0 for none: a point that is hopelessly
 // behind it gets few samples.
 func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Outcome, error) {
-	outcome := Outcome{Failure: p.Failure, Binary: p.Binary.Digest, Spent: p.Spent}
+	outcome := Outcome{Failure: p.Failure, Binary: p.Binary.Digest, Resources: p.Binary.Resources, Spent: p.Spent}
 	if p.Failure != nil {
 		return outcome, nil
 	}
@@ -93,9 +109,28 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 		start = time.Now()
 		outcome.Failure, err = e.bench(ctx, s, rival, &outcome)
 		outcome.Spent.Measure = time.Since(start)
-		return err
+		if err != nil || outcome.Failure != nil {
+			return err
+		}
+		return e.believe(&outcome, p.Point)
 	})
 	return outcome, err
+}
+
+// believe fails an outcome that is too good to be true.
+func (e *Evaluator) believe(outcome *Outcome, point space.Point) error {
+	roofline := e.backend.Roofline()
+	if e.options.Caches == worker.Warm {
+		roofline.Bytes = 0 // what is cached is not read from memory
+	}
+	floor, err := roofline.Floor(e.kernel.Work, environment(e.workload.Dims, point))
+	if err != nil {
+		return err
+	}
+	if outcome.Failure = veto(outcome.Milliseconds(), floor); outcome.Failure != nil {
+		outcome.Samples = nil
+	}
+	return nil
 }
 
 // checkQuickly checks a few small shapes and then the workload itself, with
@@ -115,8 +150,9 @@ func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
 	return finding.Failure, err
 }
 
-// Sample takes a fixed number of samples in a fresh process, for comparing
-// points that have passed Measure. The result is checked there again.
+// Sample takes a fixed number of samples, for comparing points that have passed
+// Measure. The result is checked there again. On the processor each call has a
+// fresh process; see Refresh for devices that keep theirs.
 func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcome, error) {
 	outcome := Outcome{Failure: p.Failure, Binary: p.Binary.Digest}
 	if p.Failure != nil {
@@ -127,22 +163,46 @@ func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcom
 		if err != nil || outcome.Failure != nil {
 			return err
 		}
-		timing, fault, err := s.time(ctx, worker.Time{Samples: samples})
+		timing, fault, err := s.time(ctx, worker.Time{Samples: samples, Caches: e.options.Caches})
 		if fault != nil {
 			outcome.Failure = faultFailure(Bench, fault)
 		}
-		outcome.Samples, outcome.Batch = timing.Samples, timing.Batch
-		return err
+		if fault != nil || err != nil {
+			return err
+		}
+		outcome.add(timing)
+		if len(outcome.Samples) == 0 {
+			outcome.Failure = throttled(outcome.Conditions)
+			return nil
+		}
+		return e.believe(&outcome, p.Point)
 	})
 	return outcome, err
+}
+
+// add appends what a call of the worker has measured.
+func (o *Outcome) add(timing worker.Timing) {
+	o.Batch = timing.Batch
+	o.Samples = append(o.Samples, timing.Samples...)
+	o.Conditions = o.Conditions.Join(timing.Conditions)
+}
+
+// throttled is the failure of a point none of whose samples can be believed.
+func throttled(conditions *worker.Conditions) *Failure {
+	reasons := "unknown reasons"
+	if conditions != nil && conditions.Reasons != "" {
+		reasons = conditions.Reasons
+	}
+	return &Failure{Bench, Throttled, "every sample was taken while the clock was throttled: " + reasons}
 }
 
 // bench takes samples until the stopping rule is content.
 func (e *Evaluator) bench(ctx context.Context, s *session, rival float64, outcome *Outcome) (*Failure, error) {
 	const chunk = 5
+	const throttledTime = 2 * time.Second // long enough for a burst of heat to pass
 	start := time.Now()
 	for {
-		timing, fault, err := s.time(ctx, worker.Time{Samples: chunk, Batch: outcome.Batch})
+		timing, fault, err := s.time(ctx, worker.Time{Samples: chunk, Batch: outcome.Batch, Caches: e.options.Caches})
 		if err != nil {
 			return nil, err
 		}
@@ -150,8 +210,10 @@ func (e *Evaluator) bench(ctx context.Context, s *session, rival float64, outcom
 			outcome.Samples = nil
 			return faultFailure(Bench, fault), nil
 		}
-		outcome.Batch = timing.Batch
-		outcome.Samples = append(outcome.Samples, timing.Samples...)
+		outcome.add(timing)
+		if len(outcome.Samples) == 0 && time.Since(start) > throttledTime {
+			return throttled(outcome.Conditions), nil
+		}
 		if outcome.Stop = e.options.Stopping.Decide(outcome.Samples, rival, time.Since(start)); outcome.Stop != "" {
 			return nil, nil
 		}
@@ -165,20 +227,26 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (
 	if err != nil {
 		return nil, err
 	}
-	want, err := e.oracle.answer(ctx, c, bindings)
+	load, err := e.load(p, c, bindings)
 	if err != nil {
 		return nil, err
 	}
-	bounds, err := e.oracle.bounds(ctx, c, bindings, want)
+	judge, err := e.expect(ctx, s, c, &load)
 	if err != nil {
 		return nil, err
 	}
-	if fault, err := s.load(ctx, e.load(p, c, bindings)); fault != nil || err != nil {
+	if fault, err := s.load(ctx, load); fault != nil || err != nil {
 		return e.caseFailure(fault, c), err
 	}
 	var earlier [][]byte
-	for range 2 {
-		result, fault, err := s.run(ctx)
+	// A device that compares by itself runs it twice before it answers.
+	run := worker.Run{Twice: e.backend.Resident()}
+	requests := 2
+	if run.Twice {
+		requests = 1
+	}
+	for range requests {
+		result, fault, err := s.run(ctx, run)
 		if err != nil {
 			return nil, err
 		}
@@ -186,9 +254,10 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (
 			fault = result.Damage
 		}
 		if fault != nil {
+			s.distrust()
 			return e.caseFailure(fault, c), nil
 		}
-		mismatch, err := e.oracle.judge(result.Outputs, want, bounds)
+		mismatch, err := judge(result)
 		if err != nil {
 			return nil, err
 		}
@@ -199,10 +268,6 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (
 		earlier = result.Outputs
 	}
 	return nil, nil
-}
-
-func (e *Evaluator) load(p Prepared, c Case, bindings []kernels.Binding) worker.Load {
-	return worker.Load{Module: p.Binary.Path, Support: p.Binary.Support, Arguments: bindings, Seed: c.Seed, Layout: c.layout()}
 }
 
 func (e *Evaluator) caseFailure(fault *worker.Fault, c Case) *Failure {
@@ -216,26 +281,31 @@ func (e *Evaluator) workloadCase() Case {
 	return Case{Dims: e.workload.Dims, Seed: e.options.Seed, Layout: worker.Aligned}
 }
 
-// onDevice runs something in a fresh worker, with the device reserved for the
-// point.
+// onDevice runs something in a worker, with a device reserved for the point.
 func (e *Evaluator) onDevice(ctx context.Context, p Prepared, do func(*session) error) error {
 	if err := e.oracle.ready(ctx); err != nil {
 		return err
 	}
-	release, err := e.backend.Reserve(ctx, p.Point)
+	slot, err := e.backend.Reserve(ctx, p.Point)
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer slot.Release()
 	if err := p.Binary.unchanged(); err != nil {
 		return err
 	}
-	client, err := worker.Start(e.backend.Worker())
+	s := &session{slot: slot, allowed: e.options.RunTimeout}
+	if e.backend.Resident() {
+		s.client, err = e.residents.take(slot, func(c *worker.Client) { e.warm(ctx, c) })
+		defer func() { e.residents.putBack(s) }()
+	} else {
+		s.client, err = worker.Start(slot.Worker)
+		defer func() { s.close() }()
+	}
 	if err != nil {
 		return err
 	}
-	defer client.Close()
-	if err := do(&session{client: client, allowed: e.options.RunTimeout}); err != nil {
+	if err := do(s); err != nil {
 		return err
 	}
 	return p.Binary.unchanged()

@@ -16,8 +16,8 @@ func (b Binary) unchanged() error {
 	if err != nil {
 		return fmt.Errorf("the compiled kernel is gone: %w; run the command again to compile it anew", err)
 	}
-	if found := cache.Digest(content); found != b.Digest {
-		return fmt.Errorf("the compiled kernel %s was changed while it was in use: its digest is %.12s, that of what was compiled %.12s; nothing that was measured with it counts, find out who writes to the compile cache", b.Path, found, b.Digest)
+	if found := cache.Digest(content); found != b.File {
+		return fmt.Errorf("the compiled kernel %s was changed while it was in use: its digest is %.12s, that of what was compiled %.12s; nothing that was measured with it counts, find out who writes to the compile cache", b.Path, found, b.File)
 	}
 	return nil
 }

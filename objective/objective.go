@@ -46,6 +46,8 @@ const (
 	CompileError   = "compile error"
 	CompileTimeout = "compile timeout"
 	WrongResult    = "wrong result"
+	TooFast        = "faster than the device"
+	Throttled      = "throttled"
 )
 
 // Failure says at which stage a point failed and why. It is a value: a failed
@@ -87,6 +89,11 @@ type Outcome struct {
 	SameAs string `json:"same_as,omitempty"`
 	// Stop says why no more samples were taken.
 	Stop Stop `json:"stop,omitempty"`
+	// Conditions is the state of the device while the samples were taken; nil
+	// where nobody knows.
+	Conditions *worker.Conditions `json:"conditions,omitempty"`
+	// Resources is what the compiler says that the kernel needs.
+	Resources *Resources `json:"resources,omitempty"`
 	// Spent says where the time went.
 	Spent Spent `json:"spent"`
 }
@@ -114,30 +121,66 @@ type Binary struct {
 	// Path is the module's file; Support is loaded beside it by devices that
 	// need one.
 	Path, Support string
-	// Digest identifies the machine code.
-	Digest string
+	// Digest identifies the machine code, File the bytes of the module's file.
+	Digest, File string
 	// Hit says that the cache had it.
 	Hit bool
+	// Resources is what the compiler says that the kernel needs; nil where it
+	// says nothing.
+	Resources *Resources
+}
+
+// Resources is what a kernel needs of a multiprocessor, as the compiler says.
+// Memory is in bytes per thread, shared memory in bytes per block.
+type Resources struct {
+	Registers    int `json:"registers"`
+	SpillStores  int `json:"spill_stores,omitempty"`
+	SpillLoads   int `json:"spill_loads,omitempty"`
+	Stack        int `json:"stack,omitempty"`
+	StaticShared int `json:"static_shared,omitempty"`
+	Shared       int `json:"shared,omitempty"`
+}
+
+// Limits is what a machine cannot do, known without compiling.
+type Limits interface {
+	// Preflight returns why a point cannot work on this device, or nil.
+	Preflight(space.Point) *Failure
 }
 
 // Backend knows one kind of device, for one kernel and workload. All methods
 // are safe for concurrent use.
 type Backend interface {
-	// Preflight returns why a point cannot work on this device, or nil.
-	Preflight(space.Point) *Failure
+	Limits
 	// Compile returns the point's binary, or the failure to compile it. An
 	// error means that no point could be compiled: the compiler is gone, the
 	// disk is full.
 	Compile(context.Context, space.Point) (Binary, *Failure, error)
 	// Reference returns the binary that results are checked against.
 	Reference(context.Context) (Binary, error)
-	// Worker says how to start a process that runs binaries.
-	Worker() worker.Command
-	// Reserve waits until the device is free for timing a point, and keeps
-	// others off it until release is called.
-	Reserve(ctx context.Context, point space.Point) (release func(), err error)
+	// Reserve waits until a device is free for a point, and keeps others off it
+	// until the slot is released.
+	Reserve(ctx context.Context, point space.Point) (Slot, error)
+	// Width is how many points can be measured at once, on devices of one kind.
+	Width() int
+	// Resident says that starting a worker is dear and that it keeps what it
+	// knows: one process serves many trials, holds inputs and right answers on
+	// the device, and compares there. Otherwise each trial has a fresh process
+	// and results are compared by this one.
+	Resident() bool
+	// Roofline is the speed that nothing on this device can pass.
+	Roofline() Roofline
 	// Environment describes the machine and the tools.
 	Environment() Environment
+}
+
+// Slot is a device that is reserved for a point.
+type Slot struct {
+	// Device names it among the devices of the backend.
+	Device string
+	// Worker says how to start a process that runs binaries there.
+	Worker worker.Command
+	// Release lets others have the device.
+	Release func()
 }
 
 // Environment is what a result depends on beside the point.

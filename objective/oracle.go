@@ -53,9 +53,18 @@ func (o *oracle) ready(ctx context.Context) error {
 	return err
 }
 
+// know returns the right answer for a case, and how far off a result may be.
+func (o *oracle) know(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) (want [][]byte, bounds []kernels.Tolerance, err error) {
+	if want, err = o.answer(ctx, command, c, bindings); err != nil {
+		return nil, nil, err
+	}
+	bounds, err = o.bounds(ctx, command, c, bindings, want)
+	return want, bounds, err
+}
+
 // answer returns the reference's outputs for a case. Any failure here is an
 // error: without an oracle nothing can be judged.
-func (o *oracle) answer(ctx context.Context, c Case, bindings []kernels.Binding) ([][]byte, error) {
+func (o *oracle) answer(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) ([][]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := c.key()
@@ -64,7 +73,7 @@ func (o *oracle) answer(ctx context.Context, c Case, bindings []kernels.Binding)
 		o.order = append(slices.Delete(o.order, at, at+1), key)
 		return outputs, nil
 	}
-	outputs, err := o.compute(ctx, o.binary, c, bindings)
+	outputs, err := o.compute(ctx, command, o.binary, c, bindings)
 	if err != nil {
 		o.stop()
 		return nil, fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, c.Dims, err)
@@ -73,10 +82,10 @@ func (o *oracle) answer(ctx context.Context, c Case, bindings []kernels.Binding)
 	return outputs, nil
 }
 
-func (o *oracle) compute(ctx context.Context, binary Binary, c Case, bindings []kernels.Binding) ([][]byte, error) {
+func (o *oracle) compute(ctx context.Context, command worker.Command, binary Binary, c Case, bindings []kernels.Binding) ([][]byte, error) {
 	if o.client == nil {
 		var err error
-		if o.client, err = worker.Start(o.backend.Worker()); err != nil {
+		if o.client, err = worker.Start(command); err != nil {
 			return nil, err
 		}
 	}
@@ -86,7 +95,7 @@ func (o *oracle) compute(ctx context.Context, binary Binary, c Case, bindings []
 	if err := o.client.Load(ctx, load); err != nil {
 		return nil, err
 	}
-	result, err := o.client.Run(ctx)
+	result, err := o.client.Run(ctx, worker.Run{})
 	if err != nil {
 		return nil, err
 	}

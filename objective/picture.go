@@ -8,8 +8,10 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 
 	"pawl/kernels"
+	"pawl/objective/worker"
 )
 
 // Picture runs a point on a case and draws the error of each output for people:
@@ -21,15 +23,7 @@ func (e *Evaluator) Picture(ctx context.Context, p Prepared, c Case, write func(
 	if err != nil {
 		return err
 	}
-	want, err := e.answer(ctx, c, bindings)
-	if err != nil {
-		return err
-	}
-	bounds, err := e.oracle.bounds(ctx, c, bindings, want)
-	if err != nil {
-		return err
-	}
-	got, err := e.outputsOf(ctx, p, c, bindings)
+	got, want, bounds, err := e.bothOutputs(ctx, p, c, bindings)
 	if err != nil || got == nil {
 		return err
 	}
@@ -47,28 +41,45 @@ func (e *Evaluator) Picture(ctx context.Context, p Prepared, c Case, write func(
 	return nil
 }
 
-// answer is the oracle's answer, with its reference compiled.
-func (e *Evaluator) answer(ctx context.Context, c Case, bindings []kernels.Binding) ([][]byte, error) {
-	if err := e.oracle.ready(ctx); err != nil {
-		return nil, err
-	}
-	return e.oracle.answer(ctx, c, bindings)
-}
-
-// outputsOf runs a point once and returns its outputs, nil if it died.
-func (e *Evaluator) outputsOf(ctx context.Context, p Prepared, c Case, bindings []kernels.Binding) (got [][]byte, err error) {
+// bothOutputs runs a point and its reference once on a case. There is nothing to
+// draw, and got is nil, if the kernel dies.
+func (e *Evaluator) bothOutputs(ctx context.Context, p Prepared, c Case, bindings []kernels.Binding) (got, want [][]byte, bounds []kernels.Tolerance, err error) {
 	err = e.onDevice(ctx, p, func(s *session) error {
-		fault, err := s.load(ctx, e.load(p, c, bindings))
-		if fault != nil || err != nil {
+		load, err := e.load(p, c, bindings)
+		if err != nil {
 			return err
 		}
-		result, fault, err := s.run(ctx)
-		if fault == nil {
-			got = result.Outputs
+		if got, err = outputsOf(ctx, s, load); err != nil || got == nil {
+			return err
 		}
+		if !e.backend.Resident() {
+			want, bounds, err = e.oracle.know(ctx, s.slot.Worker, c, bindings)
+			return err
+		}
+		reference, err := e.reference(c)
+		if err != nil {
+			return err
+		}
+		load.Module, load.Launch = reference.Module, reference.Launch
+		want, err = outputsOf(ctx, s, load)
+		bounds = slices.Repeat([]kernels.Tolerance{reference.Tolerance}, len(want))
 		return err
 	})
-	return got, err
+	return got, want, bounds, err
+}
+
+// outputsOf loads and runs a kernel once and returns its outputs, nil if it
+// died.
+func outputsOf(ctx context.Context, s *session, load worker.Load) ([][]byte, error) {
+	fault, err := s.load(ctx, load)
+	if fault != nil || err != nil {
+		return nil, err
+	}
+	result, fault, err := s.run(ctx, worker.Run{})
+	if fault != nil {
+		return nil, err
+	}
+	return result.Outputs, err
 }
 
 // relativeErrors returns each element's error in units of what is allowed:

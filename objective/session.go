@@ -12,7 +12,19 @@ import (
 // It separates what the kernel did (a fault) from what broke (an error).
 type session struct {
 	client  *worker.Client
+	slot    Slot
 	allowed time.Duration
+	// distrusted says that a kernel wrote where it must not: what the worker
+	// remembers may be damaged too.
+	distrusted bool
+}
+
+func (s *session) distrust() { s.distrusted = true }
+
+func (s *session) close() {
+	if s.client != nil {
+		s.client.Close()
+	}
 }
 
 func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, error) {
@@ -21,10 +33,10 @@ func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, er
 	return split(s.client.Load(ctx, load))
 }
 
-func (s *session) run(ctx context.Context) (worker.Result, *worker.Fault, error) {
+func (s *session) run(ctx context.Context, run worker.Run) (worker.Result, *worker.Fault, error) {
 	ctx, cancel := worker.Allow(ctx, s.allowed)
 	defer cancel()
-	result, err := s.client.Run(ctx)
+	result, err := s.client.Run(ctx, run)
 	fault, err := split(err)
 	return result, fault, err
 }
@@ -35,6 +47,10 @@ func (s *session) time(ctx context.Context, t worker.Time) (worker.Timing, *work
 	defer cancel()
 	timing, err := s.client.Time(ctx, t)
 	fault, err := split(err)
+	if fault == nil && timing.Damage != nil {
+		s.distrust()
+		fault = timing.Damage
+	}
 	return timing, fault, err
 }
 

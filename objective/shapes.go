@@ -2,6 +2,8 @@ package objective
 
 import (
 	"cmp"
+	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -47,9 +49,13 @@ func cost(k *kernels.Kernel, dims kernels.Dims) float64 {
 			return flops
 		}
 	}
+	return volume(dims)
+}
+
+func volume(dims kernels.Dims) float64 {
 	product := 1.0
 	for _, size := range dims {
-		product *= float64(size)
+		product *= float64(max(size, 1)) // a flag that is 0 has no extent
 	}
 	return product
 }
@@ -82,6 +88,7 @@ type generator struct {
 	tiles    []int64            // the point's integer values, ascending
 	point    space.Environment  // nil for a point that is not one of the space
 	limit    float64            // on cost
+	volume   float64            // on the product of all sizes; 0 is no limit
 }
 
 // primes are far enough apart that no tile divides two of them.
@@ -122,7 +129,15 @@ func (g *generator) allows(dims kernels.Dims) bool {
 	if g.point != nil && !g.kernel.AllowsAt(g.point, dims) {
 		return false
 	}
-	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit
+	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit && (g.volume == 0 || volume(dims) <= g.volume)
+}
+
+// tileSeed is the same for points with the same tiles: their tails are the same,
+// and so the right answers for them can be remembered.
+func (g *generator) tileSeed() uint64 {
+	hash := fnv.New64a()
+	fmt.Fprint(hash, g.tiles)
+	return hash.Sum64()
 }
 
 // attempts is how often a shape is drawn before the domain counts as narrow.

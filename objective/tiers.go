@@ -18,18 +18,20 @@ var layouts = []worker.Layout{worker.Guarded, worker.Aligned, worker.Misaligned}
 // Quick returns the cases that every trial is checked on beside the workload
 // itself: cheap ones that reject nearly everything wrong.
 //
-// The first two are the point's own: primes in every dimension, then tails of
-// its tiles. The others come from a small stock that all points share, because
-// what costs most is the right answer, and it is remembered: one of the family
-// that breaks most, then others in turn. The seed fixes all of them.
+// The first two are for the point's tiles: primes in every dimension, then their
+// tails; points with the same tiles share them. The others come from a small
+// stock that all points share, because what costs most is the right answer, and
+// it is remembered: one of the family that breaks most, then others in turn. The
+// seed fixes all of them.
 func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed uint64) []Case {
 	shapes := byCost(k, w)
 	if len(shapes) == 0 || len(k.Fuzz) == 0 {
 		return nil
 	}
-	rng := rand.New(rand.NewPCG(pointSeed(seed, point), 0x717569636b))
 	cheap := shapes[:(len(shapes)+1)/2]
-	g := newGenerator(k, w, point, cost(k, cheap[len(cheap)-1]))
+	g := newGenerator(k, w, point, min(cost(k, cheap[len(cheap)-1]), quickCost))
+	g.volume = quickVolume
+	rng := rand.New(rand.NewPCG(seed, g.tileSeed()))
 	cases := []Case{
 		{Dims: g.prime(rng), Seed: rng.Uint64()},
 		{Dims: g.ragged(rng), Seed: rng.Uint64(), Layout: worker.Misaligned},
@@ -45,6 +47,14 @@ func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed
 	}
 	return cases[:n]
 }
+
+// Generated cases have answers that few others can use, so they are kept small:
+// a tail needs no large problem. The costs are operations, the volumes products
+// of all sizes.
+const (
+	quickCost, quickVolume = 2e8, 2.5e5
+	fullCost, fullVolume   = 4e9, 2e6
+)
 
 // quickTurns is the number of cases of each family in the stock.
 const quickTurns = 3
@@ -97,7 +107,8 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 	}
 	if len(k.Fuzz) > 0 && len(matrix) > 0 {
 		rng := rand.New(rand.NewPCG(pointSeed(seed, point), 0x66756c6c))
-		g := newGenerator(k, w, point, generatedCost(k, w))
+		g := newGenerator(k, w, point, min(generatedCost(k, w), fullCost))
+		g.volume = fullVolume
 		for _, shape := range g.edges(matrix[len(matrix)/2]) {
 			add(shape, "", rng.Uint64())
 		}

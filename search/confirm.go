@@ -143,6 +143,7 @@ func (e *engine) measureRounds(ctx context.Context, phase Phase, contenders []ob
 			return nil
 		}
 		e.observeRound(phase, round, e.options.Rounds)
+		e.evaluator.Refresh()
 		rng := rand.New(rand.NewPCG(e.options.Seed, uint64(round)))
 		for _, i := range rng.Perm(len(contenders)) {
 			if e.stopped() {

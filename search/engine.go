@@ -30,6 +30,10 @@ type Options struct {
 	// First are points to try right after the default: what earlier studies
 	// found good. Those that the pool lacks are passed over. See Transfer.
 	First []space.Point
+	// Earlier is what earlier studies of the same kernel have observed, the
+	// latest first. The samplers learn from it as far as it agrees with what this
+	// study observes. See Remember.
+	Earlier []Memory
 	// Ahead is the number of trials that are asked and not yet told: the depth
 	// of the compile-ahead pipeline. Zero means 8. It does not depend on the
 	// machine, so that the same seed asks for the same points everywhere.
@@ -78,8 +82,9 @@ func setDefault(value *int, fallback int) {
 type Past struct {
 	Trials []Trial
 	Rounds []Round
-	// Elapsed is the active time of the earlier runs.
-	Elapsed time.Duration
+	// Elapsed is the active time of the earlier runs, Spending where it went.
+	Elapsed  time.Duration
+	Spending Spending
 }
 
 // Result is how a study ended.
@@ -92,6 +97,10 @@ type Result struct {
 	// Ended says why the search asked for no more.
 	Ended   Ending
 	Elapsed time.Duration
+	// Spending says where the time went.
+	Spending Spending
+	// Dead are the parameters that never change the machine code.
+	Dead []string
 }
 
 // Ending is a reason to ask for no more trials.
@@ -136,14 +145,24 @@ type engine struct {
 	rounds    []Round
 	ended     Ending
 	progress  progress
+	spending  Spending
+	dead      []string
+
+	// known is what measuring needs to know of the study, which goes on asking
+	// meanwhile.
+	known known
 }
 
-// flight is a trial on its way: its preparation runs in a goroutine.
+// flight is a trial on its way: its preparation runs in a goroutine, and so
+// does its measurement, once it is among the oldest.
 type flight struct {
 	trial    Trial
 	prepared chan struct{} // closed when result and err are there
 	result   objective.Prepared
 	err      error
+	measured chan struct{} // nil until begun; closed when outcome and failed are there
+	outcome  objective.Outcome
+	failed   error
 }
 
 // Run searches and confirms. The pool holds the points that may be tried. On a
@@ -159,9 +178,11 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	if err != nil {
 		return Result{}, err
 	}
+	s.view.Earlier = options.Earlier
 	e := &engine{
 		options: options, study: s, evaluator: evaluator, recorder: recorder, past: past,
 		started: time.Now(), lanes: make(chan struct{}, options.Lanes), rounds: past.Rounds,
+		spending: past.Spending,
 	}
 	// Whatever happens, no preparation outlives the run.
 	ctx, cancel := context.WithCancel(ctx)
@@ -170,14 +191,17 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	if err := e.search(ctx); err != nil {
 		return e.result(), err
 	}
-	if err := e.confirm(ctx); err != nil {
-		return e.result(), err
-	}
-	return e.result(), nil
+	err = timed(&e.spending.Confirming, func() error {
+		if err := e.confirm(ctx); err != nil {
+			return err
+		}
+		return e.findDead(ctx)
+	})
+	return e.result(), err
 }
 
 func (e *engine) result() Result {
-	r := Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed()}
+	r := Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed(), Spending: e.spending, Dead: e.dead}
 	if regret, known := EstimateRegret(e.study.view, e.options.Seed); known {
 		r.Regret = &regret
 	}
@@ -215,11 +239,17 @@ func (e *engine) search(ctx context.Context) error {
 
 // fill asks until the pipeline is full or there is a reason to stop.
 func (e *engine) fill(ctx context.Context) error {
+	e.measureOldest(ctx) // asking goes on beside it
 	for len(e.flight) < e.options.Ahead {
 		if e.ended = e.reasonToEnd(); e.ended != "" {
 			return nil
 		}
-		trial, err := e.study.ask()
+		var trial Trial
+		err := timed(&e.spending.Asking, func() (err error) {
+			e.study.view.Thrift = e.thrift()
+			trial, err = e.study.ask()
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -247,6 +277,18 @@ func (e *engine) reasonToEnd() Ending {
 		return BudgetSpent
 	}
 	return ""
+}
+
+// thrift returns how much the cost of a point counts in the next choice. Where
+// time is the only limit, that is fully at the beginning, when cheap points leave
+// time for more, and not at all at the end, when nothing comes after the last one
+// (cost cooling, Lee et al. 2020). It looks at recorded times, not at the clock,
+// so that a resumed study chooses as the undisturbed one.
+func (e *engine) thrift() float64 {
+	if e.options.Budget == 0 || e.options.Trials > 0 {
+		return 0
+	}
+	return max(0, 1-float64(e.study.elapsed)/float64(searchTime(e.options.Budget)))
 }
 
 // regretEvery is how many told trials lie between two estimates of the regret:
@@ -301,54 +343,81 @@ func (e *engine) launch(ctx context.Context, trial Trial) {
 	}()
 }
 
-// land waits for preparations that were abandoned.
+// land waits for what was abandoned.
 func (e *engine) land() {
 	for _, f := range e.flight {
 		<-f.prepared
+		if f.measured != nil {
+			<-f.measured
+		}
 	}
 }
 
 // completeOldest takes the oldest trial in flight through measurement and tell.
+// Where there are several devices, the ones behind it are measured meanwhile;
+// what is told is told in the order asked.
 func (e *engine) completeOldest(ctx context.Context) error {
+	e.measureOldest(ctx)
 	f := e.flight[0]
-	select {
-	case <-f.prepared:
-	case <-e.options.Stop:
-		return nil // the next look at the reasons to end finds it
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	err := timed(&e.spending.Waiting, func() error {
+		select {
+		case <-f.prepared:
+			return f.err
+		case <-e.options.Stop:
+			return errStopped
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	if err != nil {
+		return ignoreStop(err) // the next look at the reasons to end finds it
 	}
-	if f.err != nil {
-		return f.err
+	if err := timed(&e.spending.Device, func() error { <-f.measured; return f.failed }); err != nil {
+		return err
 	}
 	trial := f.trial
-	var err error
-	if trial.Outcome, err = e.evaluate(ctx, f.result); err != nil {
-		return err
-	}
-	trial.Told, trial.Elapsed = true, e.elapsed()
-	if err := e.study.tell(trial); err != nil {
-		return err
-	}
+	trial.Outcome, trial.Told, trial.Elapsed = f.outcome, true, e.elapsed()
 	e.flight = e.flight[1:]
+	if err := timed(&e.spending.Storing, func() error { return e.study.tell(trial) }); err != nil {
+		return err
+	}
+	e.known.tell(trial)
 	e.progress.count(trial)
 	e.observe(SearchPhase, &trial)
 	return e.compilerWorks()
 }
 
+// measureOldest begins to measure as many of the oldest as there are devices.
+func (e *engine) measureOldest(ctx context.Context) {
+	for _, f := range e.flight[:min(len(e.flight), e.evaluator.Width())] {
+		e.measure(ctx, f)
+	}
+}
+
+// measure begins to measure a trial as soon as it is prepared.
+func (e *engine) measure(ctx context.Context, f *flight) {
+	if f.measured != nil {
+		return
+	}
+	f.measured = make(chan struct{})
+	go func() {
+		defer close(f.measured)
+		<-f.prepared
+		if f.err == nil {
+			f.outcome, f.failed = e.evaluate(ctx, f.result)
+		}
+	}()
+}
+
 // evaluate measures a point, unless the same machine code was measured before.
 func (e *engine) evaluate(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
-	if twin, found := e.study.twin(p.Binary.Digest); found && p.Failure == nil {
+	if twin, found := e.known.twin(p.Binary.Digest); found && p.Failure == nil {
 		outcome := twin.Outcome
 		outcome.SameAs = twin.Point.String()
 		outcome.Spent = p.Spent
 		return outcome, nil
 	}
-	rival := 0.0
-	if best, found := e.study.best(); found {
-		rival = best.Outcome.Milliseconds()
-	}
-	return e.evaluator.Measure(ctx, p, rival)
+	return e.evaluator.Measure(ctx, p, e.known.rival())
 }
 
 // compilerWorks fails once enough points have failed to compile and none has

@@ -22,6 +22,7 @@ type gpSampler struct {
 	startup int
 	// times and labels save time only.
 	times, labels fittedProcess
+	earlier       trend
 }
 
 var _ Sampler = (*gpSampler)(nil)
@@ -62,22 +63,27 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	if len(view.Observations)+len(view.Pending) < g.startup || data.working() < gpWorking {
 		return startFree(view, axes, rng, feasible.logProbability)
 	}
-	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes)
+	earlier := g.earlier.over(g.shape, view)
+	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes, earlier.residual)
 	for _, index := range view.Pending {
 		model.extend(valuesOf(axes, view.Pool.Row(index)))
 	}
 	defer model.shrink(len(data.points))
 	scaled := scaledTimes(data.values)
-	model.condition(scaled)
+	expected := earlier.atAll(data.points)
+	trust := weigh(expected, scaled, &model.factor)
+	model.condition(difference(scaled, combined(expected, trust, len(scaled))))
 	model.inflate(gpInflation)
 	best := slices.Min(scaled)
+	costs := newCostModel(view, axes)
 	return climb(view, axes, rng, gpCandidates, func(points []int, floor float64) []float64 {
 		candidates := valuesOfAll(axes, view.Pool, points)
 		handicap := make([]float64, len(points))
 		for i, values := range candidates {
-			handicap[i] = feasible.logProbability(values)
+			handicap[i] = feasible.logProbability(values) - view.Thrift*costs.logCost(values)
 		}
-		return model.logImprovement(candidates, handicap, best, floor)
+		expected := combined(earlier.atAll(candidates), trust, len(candidates))
+		return model.logImprovement(candidates, expected, handicap, best, floor)
 	})
 }
 
@@ -202,14 +208,14 @@ func fitCount(n int) int {
 	return count
 }
 
-// over returns the process over the training data, not yet conditioned. Select
-// makes training data of observations, and scale turns its values into what the
-// process models.
-func (f *fittedProcess) over(shape kernelShape, told []Observation, data training, selected func([]Observation) training, scale func([]float64) []float64) *gaussianProcess {
+// over returns the process over the training data, not yet conditioned. Selected
+// makes training data of observations, scale turns its values into what is
+// modelled, and residual takes away what is known from elsewhere.
+func (f *fittedProcess) over(shape kernelShape, told []Observation, data training, selected func([]Observation) training, scale func([]float64) []float64, residual func([][]uint16, []float64) []float64) *gaussianProcess {
 	told = told[:fitCount(len(told))]
 	if f.parameters == nil || !slices.EqualFunc(f.told, told, sameObservation) {
 		fit := selected(told)
-		points, scaled := thinned(fit.points, scale(fit.values))
+		points, scaled := thinned(fit.points, residual(fit.points, scale(fit.values)), gpFitMost)
 		*f = fittedProcess{told: slices.Clone(told), fit: fit, parameters: fitParameters(shape, points, centred(scaled))}
 	}
 	// Where old observations have made room for new ones there is nothing to
@@ -237,10 +243,10 @@ func isPrefix(prefix, points [][]uint16) bool {
 	return len(prefix) <= len(points) && slices.EqualFunc(prefix, points[:len(prefix)], slices.Equal[[]uint16])
 }
 
-// thinned keeps at most gpFitMost observations, evenly by rank: lengths are a
+// thinned keeps at most so many observations, evenly by rank: lengths are a
 // matter of the whole range.
-func thinned(points [][]uint16, y []float64) ([][]uint16, []float64) {
-	if len(y) <= gpFitMost {
+func thinned(points [][]uint16, y []float64, most int) ([][]uint16, []float64) {
+	if len(y) <= most {
 		return points, y
 	}
 	ranks := make([]int, len(y))
@@ -258,8 +264,8 @@ func thinned(points [][]uint16, y []float64) ([][]uint16, []float64) {
 	})
 	var keptPoints [][]uint16
 	var kept []float64
-	for i := range gpFitMost {
-		at := ranks[i*len(ranks)/gpFitMost]
+	for i := range most {
+		at := ranks[i*len(ranks)/most]
 		keptPoints, kept = append(keptPoints, points[at]), append(kept, y[at])
 	}
 	return keptPoints, kept

@@ -183,10 +183,11 @@ func (c *columns) at(values []uint16, into []float64) {
 const solveBlock = 32
 
 // logImprovement returns the logarithm of the expected improvement over best of
-// each candidate, plus its handicap. Where that is certain to be below the best
+// each candidate, plus its handicap. Expected is what is known of the candidates
+// from elsewhere; the process models the rest. Where that is certain to be below the best
 // of all or below the floor it may return an upper bound instead: the variance, which takes a
 // triangular solve, is at most what the nearest observation leaves.
-func (g *gaussianProcess) logImprovement(candidates [][]uint16, handicap []float64, best, floor float64) []float64 {
+func (g *gaussianProcess) logImprovement(candidates [][]uint16, expected, handicap []float64, best, floor float64) []float64 {
 	n := len(g.points)
 	g.correlations = sized(g.correlations, n*len(candidates))
 	correlations := g.correlations
@@ -200,7 +201,7 @@ func (g *gaussianProcess) logImprovement(candidates [][]uint16, handicap []float
 	for i, values := range candidates {
 		k := correlations[i*n : (i+1)*n]
 		columns.at(values, k)
-		means[i] = g.mean + blas64.Dot(weights, blas64.Vector{N: n, Inc: 1, Data: k})
+		means[i] = expected[i] + g.mean + blas64.Dot(weights, blas64.Vector{N: n, Inc: 1, Data: k})
 		nearest := slices.Max(k)
 		scores[i] = logExpectedImprovement(best, means[i], g.deviation(nearest*nearest/(1+g.noise))) + handicap[i]
 		order[i] = i

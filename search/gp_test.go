@@ -121,7 +121,7 @@ func TestPosteriorByHand(t *testing.T) {
 	r, k := c.at([]uint16{0}, []uint16{2}), c.at([]uint16{0}, []uint16{1})
 	near(t, "the variance", g.variance, 1/(1+noise-r), 1e-12)
 	want := logExpectedImprovement(1, 2, math.Sqrt(g.variance*(1-2*k*k/(1+noise+r))))
-	near(t, "the improvement", g.logImprovement([][]uint16{{1}}, []float64{0}, 1, math.Inf(-1))[0], want, 1e-9)
+	near(t, "the improvement", g.logImprovement([][]uint16{{1}}, []float64{0}, []float64{0}, 1, math.Inf(-1))[0], want, 1e-9)
 }
 
 func TestBoundsNeverHideTheBest(t *testing.T) {
@@ -131,10 +131,10 @@ func TestBoundsNeverHideTheBest(t *testing.T) {
 	g.condition(y)
 	candidates := valuesOfAll(shape.axes, kernelPool(t), allOf(kernelPool(t).Len()))
 	handicap := make([]float64, len(candidates))
-	together := g.logImprovement(candidates, handicap, 0, math.Inf(-1))
+	together := g.logImprovement(candidates, make([]float64, len(candidates)), handicap, 0, math.Inf(-1))
 	best, alone := math.Inf(-1), math.Inf(-1)
 	for i, c := range candidates {
-		exact := g.logImprovement([][]uint16{c}, handicap[:1], 0, math.Inf(-1))[0]
+		exact := g.logImprovement([][]uint16{c}, []float64{0}, handicap[:1], 0, math.Inf(-1))[0]
 		best, alone = max(best, together[i]), max(alone, exact)
 		if together[i] < exact-1e-9 {
 			t.Errorf("candidate %d: %v is no upper bound of %v", i, together[i], exact)

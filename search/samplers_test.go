@@ -101,8 +101,10 @@ func TestSamplersAreFunctionsOfTheView(t *testing.T) {
 	eachSampler(t, func(t *testing.T, build func(*space.Pool) Sampler) {
 		pool := kernelPool(t)
 		view, used := NewView(pool), build(pool)
+		view.Earlier = []Memory{memoryOf(pool, 40, func(index int) float64 { return 1 + kernelTime(pool, index) })}
 		other := NewView(pool)
 		for trial := range 40 {
+			view.Thrift = 1 - float64(trial)/40
 			index := next(t, used, view, 3)
 			// A sampler that begins here, as after an interruption, and one
 			// that has just seen another study.
@@ -119,7 +121,7 @@ func TestSamplersAreFunctionsOfTheView(t *testing.T) {
 				v.Ask(index)
 				if trial%3 > 0 { // every third stays pending a little
 					for _, pending := range slices.Clone(v.Pending) {
-						v.Tell(Observation{Index: pending, Milliseconds: kernelTime(pool, pending), Failed: pending%11 == 0})
+						v.Tell(Observation{Index: pending, Milliseconds: kernelTime(pool, pending), Failed: pending%11 == 0, Seconds: 1 + float64(pending%5)})
 					}
 				}
 			}

@@ -30,13 +30,17 @@ type Evaluator interface {
 	// is broken machinery; a point that cannot work is a Prepared with a
 	// Failure.
 	Prepare(context.Context, space.Point) (objective.Prepared, error)
-	// Measure completes a prepared point. It is called by one goroutine at a
-	// time. Rival is the best time so far in milliseconds, 0 for none.
+	// Width is how many points can be measured at once.
+	Width() int
+	// Measure completes a prepared point. It is called by as many goroutines at
+	// a time. Rival is the best time so far in milliseconds, 0 for none.
 	Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error)
 	// Verify checks a point as thoroughly as the kernel's author asks. It
 	// returns why the point must not win, or nil.
 	Verify(context.Context, objective.Prepared) (*objective.Failure, error)
-	// Sample takes a number of samples in a fresh process.
+	// Refresh makes the samples that follow come from fresh processes.
+	Refresh()
+	// Sample takes a number of samples of a point.
 	Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error)
 }
 

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/c-bata/goptuna"
 
-	"pawl/objective"
 	"pawl/space"
 )
 
@@ -19,9 +19,9 @@ type study struct {
 	relative *relativeSampler
 	recorder Recorder
 	trials   []Trial
-	first    []int          // positions to try before the sampler is asked
-	leader   int            // number of the fastest told trial, -1 for none
-	measured map[string]int // trials that ran, by the digest of their machine code
+	first    []int         // positions to try before the sampler is asked
+	leader   int           // number of the fastest told trial, -1 for none
+	elapsed  time.Duration // the study's active time when the last trial was told
 }
 
 func newStudy(pool *space.Pool, sampler Sampler, seed uint64, first []space.Point, recorder Recorder) (*study, error) {
@@ -43,7 +43,7 @@ func newStudy(pool *space.Pool, sampler Sampler, seed uint64, first []space.Poin
 	}
 	s := &study{
 		pool: pool, view: view, goptuna: inner, relative: relative, recorder: recorder,
-		first: []int{index}, leader: -1, measured: map[string]int{},
+		first: []int{index}, leader: -1,
 	}
 	for _, point := range first {
 		if index, err := pool.Index(point); err == nil && !slices.Contains(s.first, index) {
@@ -137,7 +137,11 @@ func (s *study) learn(trial Trial) error {
 	if err != nil {
 		return fmt.Errorf("telling trial %d: %w", trial.Number, err)
 	}
-	observation := Observation{Index: index, Failed: trial.Outcome.Failure != nil}
+	spent := trial.Outcome.Spent
+	observation := Observation{
+		Index: index, Failed: trial.Outcome.Failure != nil,
+		Seconds: (spent.Compile + spent.Check + spent.Measure).Seconds(),
+	}
 	state := goptuna.TrialStateFail
 	if !observation.Failed {
 		observation.Milliseconds = trial.Outcome.Milliseconds()
@@ -154,13 +158,9 @@ func (s *study) learn(trial Trial) error {
 	}
 	s.view.Tell(observation)
 	s.trials[trial.Number] = trial
+	s.elapsed = max(s.elapsed, trial.Elapsed)
 	if trial.OK() && (s.leader < 0 || observation.Milliseconds < s.trials[s.leader].Outcome.Milliseconds()) {
 		s.leader = trial.Number
-	}
-	if ran := trial.OK() || trial.Outcome.Failure.Stage == objective.Fuzz; ran && trial.Outcome.Binary != "" {
-		if _, twice := s.measured[trial.Outcome.Binary]; !twice {
-			s.measured[trial.Outcome.Binary] = trial.Number
-		}
 	}
 	return nil
 }
@@ -195,15 +195,6 @@ func (s *study) best() (Trial, bool) {
 		return Trial{}, false
 	}
 	return s.trials[s.leader], true
-}
-
-// twin returns a told trial whose machine code is the same.
-func (s *study) twin(digest string) (Trial, bool) {
-	number, found := s.measured[digest]
-	if !found {
-		return Trial{}, false
-	}
-	return s.trials[number], true
 }
 
 // silent is a logger for goptuna that keeps quiet: every problem that it would

@@ -28,8 +28,13 @@ var _ Sampler = (*tpeSampler)(nil)
 const (
 	// tpeStartup is the number of told trials before the densities are asked.
 	tpeStartup = 10
-	// tpeGood is the part of the observations that counts as good.
-	tpeGood = 0.15
+	// tpeGood times the square root of the number of observations is how many
+	// count as good: a fixed share lets a crowd of middling points outweigh
+	// the best (Bergstra et al. 2011 use a square root as well).
+	tpeGood = 0.5
+	// tpeUniform is the part of an ordered axis's kernel that ignores the
+	// distance, so that a good point may be left on one axis alone by any step.
+	tpeUniform = 0.2
 	// tpeMostGood bounds that part: of very many observations the best few
 	// dozen say where to look, and more only blur it.
 	tpeMostGood = 50
@@ -75,8 +80,8 @@ func (t *tpeSampler) Next(view *View, rng *rand.Rand) int {
 	return best
 }
 
-// split parts the observations into the good ones, a fixed share of all by
-// time, and the bad ones, with every failure.
+// split parts the observations into the good ones, the fastest few, and the bad
+// ones, with every failure.
 func split(view *View) (good, bad []int) {
 	sorted := slices.Clone(view.Observations)
 	slices.SortStableFunc(sorted, func(a, b Observation) int {
@@ -90,7 +95,7 @@ func split(view *View) (good, bad []int) {
 		}
 		return cmp.Compare(a.Milliseconds, b.Milliseconds)
 	})
-	limit := min(int(math.Ceil(tpeGood*float64(len(sorted)))), tpeMostGood)
+	limit := min(int(math.Ceil(tpeGood*math.Sqrt(float64(len(sorted))))), tpeMostGood)
 	for i, o := range sorted {
 		if i < limit && !o.Failed {
 			good = append(good, o.Index)
@@ -133,8 +138,8 @@ func (p *parzen) all(points []int) []float64 {
 // kernelFactors tabulates one axis's kernel, divided by the uniform density, by
 // the observation's value and then the point's.
 // An ordered axis has a Gaussian over its coordinates, normalised over the
-// values that exist; an unordered one keeps a part for its own value and gives
-// the rest to all others alike (Aitchison and Aitken 1976).
+// values that exist, and a uniform part; an unordered one keeps a part for its
+// own value and gives the rest to all others alike (Aitchison and Aitken 1976).
 //
 // The width shrinks with the number of observations n as Scott's rule has it,
 // n^(-1/(axes+4)), and never below half a gap: between values there is nothing.
@@ -159,6 +164,9 @@ func kernelFactors(a axis, n, axes int) [][]float64 {
 		}
 		for value := range factors[centre] {
 			factors[centre][value] *= values / sum
+			if a.ordered {
+				factors[centre][value] = (1-tpeUniform)*factors[centre][value] + tpeUniform
+			}
 		}
 	}
 	return factors

@@ -6,40 +6,72 @@ import (
 	"pawl/space"
 )
 
-// transferred is how many points are taken over from earlier studies. They
-// cost a few trials at the worst: a search that is told nonsense begins that
-// much later, and is otherwise the same.
-const transferred = 5
+// transferred is how many points are taken over from earlier studies, and
+// transferredEach how many of them from one study. They are a wager of a few
+// trials: what was best on one device may be among the worst on another, and the
+// best points of one study resemble each other, so that they win or lose
+// together. What else earlier studies know reaches the model: see Remember.
+const (
+	transferred     = 3
+	transferredEach = 2
+)
 
 // Transfer returns the points of earlier studies that are worth trying first
-// in a space: the best of each in turn, so that no study crowds out another. A
-// value that the space no longer has becomes the nearest one it has, a
-// parameter that is new gets its default; what is not in the pool then is left
-// out.
+// in a space: the best of each in turn, and then one that is unlike it. A value
+// that the space no longer has becomes the nearest one it has, a parameter that
+// is new gets its default; what is not in the pool then is left out.
 func Transfer(pool *space.Pool, earlier ...[]Trial) []space.Point {
-	var rankings [][]Trial
-	longest := 0
+	var lists [][]space.Point
 	for _, trials := range earlier {
-		ranked := Ranking(trials)
-		rankings = append(rankings, ranked)
-		longest = max(longest, len(ranked))
+		lists = append(lists, recommended(pool, trials))
 	}
 	var points []space.Point
-	for place := range longest {
-		for _, ranked := range rankings {
-			if place >= len(ranked) || len(points) == transferred {
-				continue
+	for place := range transferredEach {
+		for _, list := range lists {
+			if place < len(list) && len(points) < transferred && !slices.Contains(points, list[place]) {
+				points = append(points, list[place])
 			}
-			point, ok := translate(pool, ranked[place].Point)
-			if ok && !slices.Contains(points, point) && point != pool.Space().Default() {
-				points = append(points, point)
-			}
-		}
-		if place >= 2*transferred {
-			break // what ranks lower is no longer a recommendation
 		}
 	}
 	return points
+}
+
+// recommended returns the best points of one study that are unlike each other
+// and not the default, which is tried anyway.
+func recommended(pool *space.Pool, trials []Trial) []space.Point {
+	points := []space.Point{pool.Space().Default()}
+	ranked := Ranking(trials)
+	// What ranks lower than the best quarter is no recommendation.
+	for _, trial := range ranked[:(len(ranked)+3)/4] {
+		point, ok := translate(pool, trial.Point)
+		if ok && !slices.Contains(points, point) && (len(points) == 1 || unlike(pool.Space(), point, points[1:])) {
+			points = append(points, point)
+		}
+		if len(points) == 1+transferredEach {
+			break
+		}
+	}
+	return points[1:]
+}
+
+// unlike reports whether a point differs from each of the others in at least a
+// third of the parameters that vary.
+func unlike(s *space.Space, point space.Point, others []space.Point) bool {
+	varying := len(axesOf(s))
+	for _, other := range others {
+		differing := 0
+		for _, p := range s.Params() {
+			a, _ := point.Get(p.Name)
+			b, _ := other.Get(p.Name)
+			if a != b {
+				differing++
+			}
+		}
+		if 3*differing < varying {
+			return false
+		}
+	}
+	return true
 }
 
 // translate moves a point into another space.

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"slices"
 	"testing"
 
 	"pawl/objective"
@@ -27,27 +28,28 @@ func finished(t *testing.T, number int, text string, ms float64) search.Trial {
 func TestTransferTakesTheBestOfEachStudyInTurn(t *testing.T) {
 	pool := recordedSpace(t).Pool()
 	one := []search.Trial{
-		finished(t, 0, "DEAD=1,M=16,N=16,STAGES=1", 9), // the default: tried anyway
-		finished(t, 1, "DEAD=1,M=64,N=16,STAGES=1", 3),
-		finished(t, 2, "DEAD=1,M=32,N=16,STAGES=1", 2),
-		finished(t, 3, "DEAD=1,M=128,N=16,STAGES=1", 0), // failed
+		finished(t, 0, "DEAD=1,M=16,N=16,STAGES=1", 1), // the default: tried anyway
+		finished(t, 1, "DEAD=1,M=32,N=16,STAGES=1", 2),
+		finished(t, 2, "DEAD=1,M=64,N=16,STAGES=1", 3), // too much like the best
+		finished(t, 3, "DEAD=1,M=64,N=32,STAGES=2", 4),
+		finished(t, 4, "DEAD=1,M=128,N=16,STAGES=1", 0), // failed
 	}
 	two := []search.Trial{
 		finished(t, 0, "GONE=7,M=100,N=16,STAGES=1", 5), // a value between 64 and 128, an unknown name, a missing one
-		finished(t, 1, "DEAD=1,M=32,N=16,STAGES=1", 6),  // the same as one's best
+	}
+	// Points that are only in the way: recommendations come from the best quarter.
+	for _, study := range []*[]search.Trial{&one, &two} {
+		for range 12 {
+			*study = append(*study, finished(t, len(*study), "DEAD=1,M=16,N=16,STAGES=1", 50))
+		}
 	}
 	var got []string
 	for _, p := range search.Transfer(pool, one, two) {
 		got = append(got, p.String())
 	}
-	want := []string{"DEAD=1,M=32,N=16,STAGES=1", "DEAD=1,M=128,N=16,STAGES=1", "DEAD=1,M=64,N=16,STAGES=1"}
-	if len(got) != len(want) {
-		t.Fatalf("got %v", got)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("%d: got %s, want %s", i, got[i], want[i])
-		}
+	want := []string{"DEAD=1,M=32,N=16,STAGES=1", "DEAD=1,M=128,N=16,STAGES=1", "DEAD=1,M=64,N=32,STAGES=2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

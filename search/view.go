@@ -12,6 +12,13 @@ type View struct {
 	// Pending are the positions of points that are asked and not yet told, in
 	// the order asked.
 	Pending []int
+	// Earlier are studies of the same kernel that came before this one, the
+	// latest first. They may be wrong about this one. They do not change while
+	// a study runs.
+	Earlier []Memory
+	// Thrift says how much the cost of a point counts against what it may gain:
+	// at 1 a sampler looks for gain per second, at 0 for gain per trial.
+	Thrift float64
 
 	taken []bool
 	free  int
@@ -26,6 +33,9 @@ type Observation struct {
 	Milliseconds float64
 	// Failed says that the point has no verified time.
 	Failed bool
+	// Seconds is what the trial has cost, compiling and checking included; 0 for
+	// unknown.
+	Seconds float64
 }
 
 // NewView returns a view of a pool that nothing was asked from.

@@ -81,6 +81,21 @@ func (p Point) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
+// Without returns the point without one of its parameters.
+func (p Point) Without(name string) Point {
+	rest := slices.DeleteFunc(p.Assignments(), func(a Assignment) bool { return a.Name == name })
+	point, err := NewPoint(rest...)
+	if err != nil {
+		panic("space: a part of a point is no point: " + err.Error())
+	}
+	return point
+}
+
+// With returns the point with another value for one of its parameters.
+func (p Point) With(name string, value Value) (Point, error) {
+	return NewPoint(append(p.Without(name).Assignments(), Assignment{name, value})...)
+}
+
 // MarshalText returns the canonical text.
 func (p Point) MarshalText() ([]byte, error) { return []byte(p.text), nil }
 

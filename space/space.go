@@ -220,6 +220,13 @@ func (s *Space) Environment(p Point) (Environment, error) {
 	return s.environment(row), nil
 }
 
+// Set adds the values of a point to an environment.
+func (e Environment) Set(p Point) {
+	for _, a := range p.Assignments() {
+		e[a.Name] = a.Value.native()
+	}
+}
+
 func (s *Space) environment(row Row) Environment {
 	env := make(Environment, len(s.params)+len(s.constants))
 	maps.Copy(env, s.constants)

@@ -19,6 +19,9 @@ import (
 // instant answers at once: what is left of a trial's time is overhead.
 type instant struct{}
 
+func (instant) Width() int { return 1 }
+func (instant) Refresh()   {}
+
 func (instant) Prepare(_ context.Context, p space.Point) (objective.Prepared, error) {
 	return objective.Prepared{Point: p}, nil
 }

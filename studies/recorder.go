@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl/objective"
+	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/space"
 )
@@ -36,14 +37,18 @@ func (r *Recorder) Told(t search.Trial) error {
 	if err != nil {
 		return err
 	}
+	facts, err := factsOf(t.Outcome)
+	if err != nil {
+		return err
+	}
 	failure := orEmpty(t.Outcome.Failure)
 	result, err := r.store.db.ExecContext(context.Background(),
 		`UPDATE trials SET told = 1, stage = ?, reason = ?, detail = ?, samples = ?, batch = ?, binary = ?, same_as = ?,
-			stop = ?, compile_ns = ?, check_ns = ?, measure_ns = ?, cache_hit = ?, elapsed_ns = ?
+			stop = ?, compile_ns = ?, check_ns = ?, measure_ns = ?, cache_hit = ?, elapsed_ns = ?, facts = ?
 		WHERE study = ? AND number = ? AND told = 0`,
 		string(failure.Stage), failure.Reason, failure.Detail, string(samples), t.Outcome.Batch, t.Outcome.Binary,
 		t.Outcome.SameAs, string(t.Outcome.Stop), int64(t.Outcome.Spent.Compile), int64(t.Outcome.Spent.Check),
-		int64(t.Outcome.Spent.Measure), t.Outcome.Spent.CacheHit, int64(t.Elapsed), r.study, t.Number)
+		int64(t.Outcome.Spent.Measure), t.Outcome.Spent.CacheHit, int64(t.Elapsed), facts, r.study, t.Number)
 	if err != nil {
 		return err
 	}
@@ -68,13 +73,28 @@ func (r *Recorder) Measured(round search.Round) error {
 	if err != nil {
 		return err
 	}
+	facts, err := factsOf(round.Outcome)
+	if err != nil {
+		return err
+	}
 	failure := orEmpty(round.Outcome.Failure)
 	_, err = r.store.db.ExecContext(context.Background(),
-		`INSERT INTO rounds (study, phase, number, point, stage, reason, detail, samples, batch, binary)
-		VALUES (`+placeholders(10)+`)`,
+		`INSERT INTO rounds (study, phase, number, point, stage, reason, detail, samples, batch, binary, facts)
+		VALUES (`+placeholders(11)+`)`,
 		r.study, string(round.Phase), round.Number, round.Point.String(), string(failure.Stage), failure.Reason,
-		failure.Detail, string(samples), round.Outcome.Batch, round.Outcome.Binary)
+		failure.Detail, string(samples), round.Outcome.Batch, round.Outcome.Binary, facts)
 	return err
+}
+
+// facts is what an outcome carries beside its samples.
+type facts struct {
+	Resources  *objective.Resources `json:"resources,omitempty"`
+	Conditions *worker.Conditions   `json:"conditions,omitempty"`
+}
+
+func factsOf(o objective.Outcome) (string, error) {
+	text, err := json.Marshal(facts{o.Resources, o.Conditions})
+	return string(text), err
 }
 
 func nonNil(samples []float64) []float64 {
@@ -98,7 +118,7 @@ func (s *Store) Past(ctx context.Context, study int64) (search.Past, error) {
 	if err != nil {
 		return search.Past{}, err
 	}
-	past := search.Past{Elapsed: head.Elapsed}
+	past := search.Past{Elapsed: head.Elapsed, Spending: head.Spending}
 	if past.Trials, err = s.trials(ctx, study); err != nil {
 		return past, fmt.Errorf("reading study %d: %w", study, err)
 	}
@@ -113,7 +133,7 @@ func (s *Store) Past(ctx context.Context, study int64) (search.Past, error) {
 
 func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT number, point, told, stage, reason, detail, samples, batch, binary, same_as,
-		stop, compile_ns, check_ns, measure_ns, cache_hit, elapsed_ns FROM trials WHERE study = ? ORDER BY number`, study)
+		stop, compile_ns, check_ns, measure_ns, cache_hit, elapsed_ns, facts FROM trials WHERE study = ? ORDER BY number`, study)
 	if err != nil {
 		return nil, err
 	}
@@ -121,17 +141,17 @@ func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error)
 	var trials []search.Trial
 	for rows.Next() {
 		var t search.Trial
-		var point, samples string
+		var point, samples, facts string
 		var failure objective.Failure
 		var compile, check, measure, elapsed int64
 		o := &t.Outcome
 		if err := rows.Scan(&t.Number, &point, &t.Told, &failure.Stage, &failure.Reason, &failure.Detail, &samples, &o.Batch,
-			&o.Binary, &o.SameAs, &o.Stop, &compile, &check, &measure, &o.Spent.CacheHit, &elapsed); err != nil {
+			&o.Binary, &o.SameAs, &o.Stop, &compile, &check, &measure, &o.Spent.CacheHit, &elapsed, &facts); err != nil {
 			return nil, err
 		}
 		o.Spent.Compile, o.Spent.Check, o.Spent.Measure = time.Duration(compile), time.Duration(check), time.Duration(measure)
 		t.Elapsed = time.Duration(elapsed)
-		if err := fill(&t.Point, o, point, samples, failure); err != nil {
+		if err := fill(&t.Point, o, point, samples, facts, failure); err != nil {
 			return nil, fmt.Errorf("trial %d: %w", t.Number, err)
 		}
 		trials = append(trials, t)
@@ -140,7 +160,7 @@ func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error)
 }
 
 func (s *Store) rounds(ctx context.Context, study int64) ([]search.Round, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT phase, number, point, stage, reason, detail, samples, batch, binary
+	rows, err := s.db.QueryContext(ctx, `SELECT phase, number, point, stage, reason, detail, samples, batch, binary, facts
 		FROM rounds WHERE study = ? ORDER BY phase DESC, number, point`, study)
 	if err != nil {
 		return nil, err
@@ -149,13 +169,13 @@ func (s *Store) rounds(ctx context.Context, study int64) ([]search.Round, error)
 	var rounds []search.Round
 	for rows.Next() {
 		var r search.Round
-		var point, samples string
+		var point, samples, facts string
 		var failure objective.Failure
 		if err := rows.Scan(&r.Phase, &r.Number, &point, &failure.Stage, &failure.Reason, &failure.Detail, &samples,
-			&r.Outcome.Batch, &r.Outcome.Binary); err != nil {
+			&r.Outcome.Batch, &r.Outcome.Binary, &facts); err != nil {
 			return nil, err
 		}
-		if err := fill(&r.Point, &r.Outcome, point, samples, failure); err != nil {
+		if err := fill(&r.Point, &r.Outcome, point, samples, facts, failure); err != nil {
 			return nil, fmt.Errorf("%s round %d: %w", r.Phase, r.Number, err)
 		}
 		rounds = append(rounds, r)
@@ -164,7 +184,12 @@ func (s *Store) rounds(ctx context.Context, study int64) ([]search.Round, error)
 }
 
 // fill decodes what trials and rounds have in common.
-func fill(point *space.Point, outcome *objective.Outcome, text, samples string, failure objective.Failure) error {
+func fill(point *space.Point, outcome *objective.Outcome, text, samples, more string, failure objective.Failure) error {
+	var known facts
+	if err := json.Unmarshal([]byte(more), &known); err != nil {
+		return err
+	}
+	outcome.Resources, outcome.Conditions = known.Resources, known.Conditions
 	var err error
 	if *point, err = space.ParsePoint(text); err != nil {
 		return err

@@ -67,6 +67,13 @@ var migrations = []string{
 	`ALTER TABLE studies ADD COLUMN first TEXT NOT NULL DEFAULT '[]'`,
 	// What the search estimates to have left behind, as JSON; empty for nothing.
 	`ALTER TABLE studies ADD COLUMN regret TEXT NOT NULL DEFAULT ''`,
+	// What the compiler and the device said about a point, as JSON; where a
+	// study's time went, which parameters are dead, and the device's roofline.
+	`ALTER TABLE trials ADD COLUMN facts TEXT NOT NULL DEFAULT '{}';
+	ALTER TABLE rounds ADD COLUMN facts TEXT NOT NULL DEFAULT '{}';
+	ALTER TABLE studies ADD COLUMN spending TEXT NOT NULL DEFAULT '{}';
+	ALTER TABLE studies ADD COLUMN dead TEXT NOT NULL DEFAULT '[]';
+	ALTER TABLE studies ADD COLUMN roofline TEXT NOT NULL DEFAULT '{}'`,
 }
 
 // migrate brings the database to the newest version this program knows.

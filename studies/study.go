@@ -39,6 +39,12 @@ type Study struct {
 	Elapsed time.Duration `json:"elapsed_ns"`
 	// Regret is what the search estimates to have left behind, nil if unknown.
 	Regret *search.Regret `json:"regret,omitempty"`
+	// Spending says where the time went, over all runs of the study.
+	Spending search.Spending `json:"spending"`
+	// Dead are the parameters that never change the machine code.
+	Dead []string `json:"dead,omitempty"`
+	// Roofline is the best that the device can do.
+	Roofline objective.Roofline `json:"roofline"`
 }
 
 // SpaceFacts describes a space well enough to report on it later, without the
@@ -114,16 +120,16 @@ func (f SpaceFacts) Open() (*space.Space, error) {
 
 // Create adds a study and returns its number.
 func (s *Store) Create(ctx context.Context, study Study) (int64, error) {
-	facts, err := encode(study.Space, study.Work, append([]space.Point{}, study.First...))
+	facts, err := encode(study.Space, study.Work, append([]space.Point{}, study.First...), study.Roofline)
 	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
 	result, err := s.db.ExecContext(ctx, `INSERT INTO studies
-		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created, first)
-		VALUES (`+placeholders(15)+`)`,
+		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created, first, roofline)
+		VALUES (`+placeholders(16)+`)`,
 		study.Kernel, study.Origin, study.Workload, study.Dims, study.Backend, study.Sampler, int64(study.Seed),
 		study.Fingerprint, study.Source, facts[0], facts[1], study.Environment.JSON(), study.Command,
-		study.Created.UTC().Format(time.RFC3339), facts[2])
+		study.Created.UTC().Format(time.RFC3339), facts[2], facts[3])
 	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
@@ -153,8 +159,12 @@ func (s *Store) Finish(ctx context.Context, id int64, result search.Result) erro
 		}
 		regret = text[0]
 	}
-	_, err := s.db.ExecContext(ctx, "UPDATE studies SET ended = ?, elapsed_ns = ?, regret = ? WHERE id = ?",
-		string(result.Ended), int64(result.Elapsed), regret, id)
+	texts, err := encode(result.Spending, append([]string{}, result.Dead...))
+	if err != nil {
+		return fmt.Errorf("finishing study %d: %w", id, err)
+	}
+	_, err = s.db.ExecContext(ctx, "UPDATE studies SET ended = ?, elapsed_ns = ?, regret = ?, spending = ?, dead = ? WHERE id = ?",
+		string(result.Ended), int64(result.Elapsed), regret, texts[0], texts[1], id)
 	if err != nil {
 		return fmt.Errorf("finishing study %d: %w", id, err)
 	}
@@ -165,7 +175,7 @@ func (s *Store) Finish(ctx context.Context, id int64, result search.Result) erro
 var ErrNoStudy = errors.New("no such study")
 
 const studyColumns = `id, kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work,
-	environment, command, created, ended, elapsed_ns, first, regret`
+	environment, command, created, ended, elapsed_ns, first, regret, spending, dead, roofline`
 
 // Study returns one study's head.
 func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
@@ -198,9 +208,10 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 func scanStudy(scan func(...any) error) (Study, error) {
 	var study Study
 	var seed, elapsed int64
-	var spaceText, workText, environment, created, ended, first, regret string
+	var spaceText, workText, environment, created, ended, first, regret, spending, dead, roofline string
 	err := scan(&study.ID, &study.Kernel, &study.Origin, &study.Workload, &study.Dims, &study.Backend, &study.Sampler,
-		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed, &first, &regret)
+		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed, &first, &regret,
+		&spending, &dead, &roofline)
 	if err != nil {
 		return study, fmt.Errorf("reading a study: %w", err)
 	}
@@ -208,7 +219,10 @@ func scanStudy(scan func(...any) error) (Study, error) {
 	for _, part := range []struct {
 		text   string
 		target any
-	}{{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}, {first, &study.First}, {regret, &study.Regret}} {
+	}{
+		{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}, {first, &study.First}, {regret, &study.Regret},
+		{spending, &study.Spending}, {dead, &study.Dead}, {roofline, &study.Roofline},
+	} {
 		if part.text == "" {
 			continue
 		}
@@ -218,6 +232,9 @@ func scanStudy(scan func(...any) error) (Study, error) {
 	}
 	if len(study.First) == 0 {
 		study.First = nil
+	}
+	if len(study.Dead) == 0 {
+		study.Dead = nil
 	}
 	if study.Created, err = time.Parse(time.RFC3339, created); err != nil {
 		return study, fmt.Errorf("reading study %d: %w", study.ID, err)

@@ -25,7 +25,7 @@ func benchCommand(env environment) *cli.Command {
 			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
 			"0 measured", "1 the point fails", "3 the machinery failed", "64 usage"),
 		Flags: []cli.Flag{
-			atFlag, workloadFlag, backendFlag, seedFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
+			atFlag, workloadFlag, backendFlag, compilerFlag, cachesFlag, clockFlag, seedFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
 			&cli.IntFlag{Name: "rounds", Value: 5, Usage: "how many fresh processes"},
 			&cli.IntFlag{Name: "samples", Value: 20, Usage: "how many samples per process"},
 			&cli.StringFlag{Name: "results", Value: "results/current.json", Usage: "the `FILE` for the raw samples"},
@@ -65,6 +65,7 @@ func benchmark(c *cli.Context, env environment) error {
 	failure, err := b.evaluator.Verify(c.Context, prepared)
 	for round := 0; round < c.Int("rounds") && failure == nil && err == nil; round++ {
 		var outcome objective.Outcome
+		b.evaluator.Refresh()
 		outcome, err = b.evaluator.Sample(c.Context, prepared, c.Int("samples"))
 		failure = outcome.Failure
 		result.Rounds = append(result.Rounds, outcome.Samples)

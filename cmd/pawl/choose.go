@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,10 +57,12 @@ func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subje
 // earlierStudies is how many earlier studies of a kernel a new one learns from.
 const earlierStudies = 3
 
-// firstPoints returns what the latest studies of the same kernel recommend: of
-// another workload, another device, or other sources.
-func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subject, study studies.Study) ([]space.Point, error) {
-	if c.Bool("cold") {
+// earlierTrials returns what the latest studies of the same kernel have tried
+// before this one: of another workload, another device, or other sources. A study
+// that is resumed finds the same ones again, unless one of them was itself
+// resumed since.
+func earlierTrials(c *cli.Context, store *studies.Store, study studies.Study) ([][]search.Trial, error) {
+	if c.Bool("cold") || slices.Contains(strings.Fields(study.Command), "--cold") {
 		return nil, nil
 	}
 	all, err := store.List(c.Context)
@@ -68,7 +71,8 @@ func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subje
 	}
 	var earlier [][]search.Trial
 	for _, other := range all {
-		if other.Kernel != study.Kernel || other.Backend != study.Backend || len(earlier) == earlierStudies {
+		later := study.ID != 0 && other.ID >= study.ID
+		if later || other.Kernel != study.Kernel || other.Backend != study.Backend || len(earlier) == earlierStudies {
 			continue
 		}
 		past, err := store.Past(c.Context, other.ID)
@@ -77,11 +81,33 @@ func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subje
 		}
 		earlier = append(earlier, past.Trials)
 	}
+	return earlier, nil
+}
+
+// firstPoints returns what earlier studies recommend.
+func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subject, study studies.Study) ([]space.Point, error) {
+	earlier, err := earlierTrials(c, store, study)
+	if err != nil {
+		return nil, err
+	}
 	points := search.Transfer(s.pool, earlier...)
 	if len(points) > 0 {
 		fmt.Fprintf(env.stderr, "beginning with %d points that earlier studies found good (--cold forgets them)\n", len(points))
 	}
 	return points, nil
+}
+
+// memories returns what earlier studies have observed, for the model.
+func memories(c *cli.Context, store *studies.Store, s *subject, study studies.Study) ([]search.Memory, error) {
+	earlier, err := earlierTrials(c, store, study)
+	if err != nil {
+		return nil, err
+	}
+	var memories []search.Memory
+	for _, trials := range earlier {
+		memories = append(memories, search.Remember(s.pool.Space(), trials))
+	}
+	return memories, nil
 }
 
 // describeStudy returns the head of a new study.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -36,6 +35,8 @@ type finding struct {
 	Needed bool `json:"needed"`
 	// Advice says what to do when it is missing.
 	Advice string `json:"advice,omitempty"`
+	// Details is more about what was found, for programs.
+	Details any `json:"details,omitempty"`
 }
 
 func doctor(c *cli.Context, env environment) error {
@@ -44,11 +45,9 @@ func doctor(c *cli.Context, env environment) error {
 		findCompiler(c.Context, env),
 		findCache(c.String("cache")),
 		findProgram(c.Context, "git", "--version", "install git to have commits recorded with results"),
-		findDriver(),
-		findProgram(c.Context, "nvcc", "--version", "install the CUDA toolkit to compile CUDA kernels"),
-		findProgram(c.Context, "ncu", "--version", "install Nsight Compute to profile CUDA kernels"),
-		findProgram(c.Context, "compute-sanitizer", "--version", "comes with the CUDA toolkit; finds memory errors in CUDA kernels"),
 	}
+	cudaFindings, gpu := findCUDA(c.Context, env)
+	findings = append(findings, cudaFindings...)
 	healthy := true
 	for _, f := range findings {
 		healthy = healthy && (f.Found != "" || !f.Needed)
@@ -58,7 +57,7 @@ func doctor(c *cli.Context, env environment) error {
 			return err
 		}
 	} else {
-		printFindings(env, findings, healthy)
+		printFindings(env, findings, healthy, gpu)
 	}
 	if !healthy {
 		return answer(exitMachinery)
@@ -66,7 +65,7 @@ func doctor(c *cli.Context, env environment) error {
 	return nil
 }
 
-func printFindings(env environment, findings []finding, healthy bool) {
+func printFindings(env environment, findings []finding, healthy, gpu bool) {
 	for _, f := range findings {
 		switch {
 		case f.Found != "":
@@ -77,9 +76,12 @@ func printFindings(env environment, findings []finding, healthy bool) {
 			fmt.Fprintf(env.stdout, "absent   %-18s %s\n", f.Name, f.Advice)
 		}
 	}
-	if healthy {
+	switch {
+	case healthy && gpu:
+		fmt.Fprintln(env.stdout, "\npawl can tune on this machine's GPU and on its processor: try pawl tune")
+	case healthy:
 		fmt.Fprintln(env.stdout, "\npawl can tune on this machine with the host backend: try pawl tune")
-	} else {
+	default:
 		fmt.Fprintln(env.stdout, "\npawl cannot tune here until what is MISSING is there")
 	}
 }
@@ -139,18 +141,6 @@ func findProgram(ctx context.Context, name, flag, advice string) finding {
 	if output, err := exec.CommandContext(ctx, name, flag).Output(); err == nil {
 		lines := strings.Split(strings.TrimSpace(string(output)), "\n")
 		f.Found = lines[len(lines)-1]
-	}
-	return f
-}
-
-// findDriver looks for the NVIDIA driver's library where loaders look.
-func findDriver() finding {
-	f := finding{Name: "NVIDIA driver", Advice: "without a driver and a GPU, kernels are tuned on the processor"}
-	for _, pattern := range []string{"/usr/lib*/libcuda.so.1", "/usr/lib*/*/libcuda.so.1", "/usr/local/cuda*/compat/libcuda.so.1"} {
-		if found, _ := filepath.Glob(pattern); len(found) > 0 {
-			f.Found = found[0]
-			return f
-		}
 	}
 	return f
 }

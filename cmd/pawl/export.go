@@ -26,7 +26,7 @@ func exportStudy(c *cli.Context, env environment) error {
 		if !t.Told {
 			continue
 		}
-		entry := replay.Entry{Point: t.Point, Failure: t.Outcome.Failure, Samples: t.Outcome.Samples, Compile: t.Outcome.Spent.Compile}
+		entry := replay.Entry{Point: t.Point, Failure: t.Outcome.Failure, Samples: t.Outcome.Samples, Compile: t.Outcome.Spent.Compile, Resources: t.Outcome.Resources}
 		if t.OK() {
 			entry.Milliseconds = t.Outcome.Milliseconds()
 		}

@@ -32,7 +32,7 @@ func fuzzCommand(env environment) *cli.Command {
 			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
 		Flags: []cli.Flag{
-			atFlag, workloadFlag, backendFlag, cacheFlag, outFlag, jsonFlag, timeoutFlag, compileFlag,
+			atFlag, workloadFlag, backendFlag, compilerFlag, cacheFlag, outFlag, jsonFlag, timeoutFlag, compileFlag,
 			&cli.Uint64Flag{Name: "seed", DefaultText: "a fresh one", Usage: "the `NUMBER` that fixes shapes and inputs"},
 			&cli.BoolFlag{Name: "all-finalists", DisableDefaultText: true, Usage: "check the finalists of the kernel's latest study in --out"},
 			&cli.IntFlag{Name: "cases", DefaultText: "none", Usage: "a `NUMBER` of random cases after the full tier"},
@@ -132,13 +132,14 @@ func fuzzBench(c *cli.Context, env environment, t *target) (*bench, string, erro
 	if err != nil || !c.Bool("sanitizer") {
 		return b, "", err
 	}
-	b.evaluator.Close()
-	var plain objective.Backend = b.backend
-	sanitizing, ok := plain.(objective.Sanitizing)
-	if !ok {
-		return nil, "", usagef("the backend %s has no sanitizers", plain.Environment().Backend)
+	sanitizing, able := b.backend.(objective.Sanitizing)
+	if !able {
+		b.close()
+		fmt.Fprintf(env.stderr, "pawl: %v for backend %s: nothing was tested; without --sanitizer the other checks run\n", objective.ErrNoSanitizer, t.kernel.Backend)
+		return nil, "", answer(exitNothing)
 	}
 	backend, names, err := sanitizing.Sanitized(c.Context)
+	b.evaluator.Close()
 	if errors.Is(err, objective.ErrNoSanitizer) {
 		fmt.Fprintf(env.stderr, "pawl: %v: nothing was tested; without --sanitizer the other checks run\n", err)
 		return nil, "", answer(exitNothing)

@@ -17,7 +17,7 @@ import (
 
 // fuzzTargets returns the kernel and the points that the command line names.
 func fuzzTargets(c *cli.Context, env environment) (*target, []space.Point, error) {
-	t, err := openTarget(c)
+	t, err := openTarget(c, env)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,7 +69,7 @@ func finalists(c *cli.Context, env environment, t *target) (*target, []space.Poi
 	if err := c.Set("workload", study.Workload); err != nil {
 		return nil, nil, err
 	}
-	if t, err = openTarget(c); err != nil {
+	if t, err = openTarget(c, env); err != nil {
 		return nil, nil, err
 	}
 	for _, point := range points {

@@ -11,12 +11,15 @@ import (
 	"io"
 	"os"
 
+	"pawl/objective/cuda"
+	"pawl/objective/cuda/nvcc"
 	"pawl/objective/host"
 	"pawl/objective/worker"
 )
 
 func main() {
-	worker.Main(map[string]func() worker.Device{host.DeviceName: host.NewDevice})
+	worker.Main(map[string]func() worker.Device{host.DeviceName: host.NewDevice, cuda.DeviceName: cuda.NewDevice})
+	nvcc.Main()
 	os.Exit(run(context.Background(), os.Args, environment{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts,
 	}))

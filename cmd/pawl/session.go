@@ -14,14 +14,13 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
-	"pawl/objective/host"
+	"pawl/objective/worker"
 	"pawl/space"
 )
 
 // Flags that several commands share.
 var (
 	workloadFlag = &cli.StringFlag{Name: "workload", Aliases: []string{"w"}, DefaultText: "the manifest's first", Usage: "the `NAME` of a workload in the manifest"}
-	backendFlag  = &cli.StringFlag{Name: "backend", Value: "auto", Usage: "where kernels run: auto or host"}
 	cacheFlag    = &cli.StringFlag{Name: "cache", DefaultText: "pawl in the user's cache folder", Usage: "the `FOLDER` of compiled kernels"}
 	outFlag      = &cli.StringFlag{Name: "out", Value: "tuning", Usage: "the `FOLDER` for the study database and the reports"}
 	jsonFlag     = &cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print the result as JSON on standard output"}
@@ -42,21 +41,23 @@ type target struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
 	space    *space.Space
+	// accelerator is nil for a kernel that runs on the processor.
+	accelerator *accelerator
 }
 
 // openTarget loads the kernel that the command line names.
-func openTarget(c *cli.Context) (*target, error) {
+func openTarget(c *cli.Context, env environment) (*target, error) {
 	if c.NArg() > 1 {
 		return nil, usagef("one kernel at a time, got %s", strings.Join(c.Args().Slice(), " "))
 	}
-	if backend := c.String("backend"); backend != "" && backend != "auto" && backend != host.DeviceName {
-		return nil, usagef("no backend %q; there are auto and %s", backend, host.DeviceName)
+	if err := checkDeviceFlags(c); err != nil {
+		return nil, err
 	}
 	name := c.Args().First()
 	if name == "" {
 		name = defaultKernel
 	}
-	k, err := kernels.Load(name, kernels.Host)
+	k, accelerator, err := loadKernel(c, env, name)
 	var missing *kernels.NotFoundError
 	if errors.As(err, &missing) {
 		if guess := closest(name, missing.Known); guess != "" {
@@ -75,7 +76,7 @@ func openTarget(c *cli.Context) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &target{k, w, s}, nil
+	return &target{k, w, s, accelerator}, nil
 }
 
 func suggestWorkload(err error, k *kernels.Kernel, name string) error {
@@ -105,21 +106,21 @@ func (t *target) point(c *cli.Context) (space.Point, error) {
 // bench is a target on a device.
 type bench struct {
 	*target
-	backend   *host.Backend
+	backend   objective.Backend
 	evaluator *objective.Evaluator
+	restore   func() // the clocks
 }
 
-func (b *bench) close() { b.evaluator.Close() }
+func (b *bench) close() {
+	b.evaluator.Close()
+	b.restore()
+}
 
-// openBench finds the compiler, opens the cache and connects both with the
-// target.
+// openBench opens the cache and connects the target with its device.
 func (t *target) openBench(ctx context.Context, c *cli.Context, env environment) (*bench, error) {
-	toolchain, err := host.FindToolchain(ctx, env.getenv)
-	if err != nil {
-		return nil, fmt.Errorf("%w; pawl doctor says what this machine has", err)
-	}
 	dir := c.String("cache")
 	if dir == "" {
+		var err error
 		if dir, err = defaultCache(); err != nil {
 			return nil, err
 		}
@@ -131,22 +132,20 @@ func (t *target) openBench(ctx context.Context, c *cli.Context, env environment)
 	if err := compiled.Prune(cacheLimit); err != nil {
 		fmt.Fprintf(env.stderr, "pawl: %v\n", err) // a full cache is no reason to stop
 	}
-	backend, err := host.New(ctx, t.kernel, t.space, host.Options{
-		Cache: compiled, Toolchain: toolchain, CompileTimeout: c.Duration("compile-timeout"),
-	})
+	backend, err := t.openBackend(ctx, c, env, compiled)
 	if err != nil {
 		return nil, err
 	}
 	evaluator := objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
-		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"),
+		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"), Stopping: objective.Stopping{Floor: c.Int("samples")}, Caches: worker.Caches(c.String("caches")),
 	})
-	return &bench{t, backend, evaluator}, nil
+	return &bench{t, backend, evaluator, t.lockClocks(c, env)}, nil
 }
 
 // openPoint prepares the point that the command line names, for commands about
 // a single one.
 func openPoint(c *cli.Context, env environment) (*bench, objective.Prepared, error) {
-	t, err := openTarget(c)
+	t, err := openTarget(c, env)
 	if err != nil {
 		return nil, objective.Prepared{}, err
 	}

@@ -31,6 +31,8 @@ func simulateCommand(env environment) *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 0, Usage: "the first of the seeds"},
 			&cli.IntFlag{Name: "trials", Value: 200, Usage: "how many evaluations per search"},
 			&cli.BoolFlag{Name: "noise", DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
+			&cli.StringFlag{Name: "warm", Usage: "also begin with what a search of the recorded space in this `FILE` has learned"},
+			&cli.BoolFlag{Name: "clock", DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being what the average point costs, and show what heeding them is worth"},
 			&cli.BoolFlag{Name: "regret", DisableDefaultText: true, Usage: "check how often the bound on what is left to gain holds"},
 			&cli.IntFlag{Name: "parallel", DefaultText: "one per core", Usage: "how many searches at a time"},
 			&cli.StringFlag{Name: "figure", Usage: "write the curves to this SVG `FILE`"},
@@ -56,7 +58,7 @@ func runSimulation(c *cli.Context, env environment) error {
 	progress, finish := simulationBar(env)
 	report, err := simulate.Run(c.Context, simulate.Options{
 		Files: c.Args().Slice(), Samplers: samplers, Seeds: c.Int("seeds"), FirstSeed: c.Uint64("seed"),
-		Trials: c.Int("trials"), Noise: c.Bool("noise"), Regret: c.Bool("regret"), Parallel: c.Int("parallel"), Progress: progress,
+		Trials: c.Int("trials"), Noise: c.Bool("noise"), Warm: c.String("warm"), Clock: c.Bool("clock"), Regret: c.Bool("regret"), Parallel: c.Int("parallel"), Progress: progress,
 	})
 	finish()
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"pawl/objective/host"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -23,7 +22,7 @@ func spaceCommand(env environment) *cli.Command {
 			"Counts the valid points and says what each constraint and the machine's limits remove.",
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
-		Flags:  []cli.Flag{workloadFlag, backendFlag, jsonFlag},
+		Flags:  []cli.Flag{workloadFlag, backendFlag, compilerFlag, jsonFlag},
 		Action: func(c *cli.Context) error { return showSpace(c, env) },
 	}
 }
@@ -39,7 +38,7 @@ type spaceReport struct {
 }
 
 func showSpace(c *cli.Context, env environment) error {
-	t, err := openTarget(c)
+	t, err := openTarget(c, env)
 	if err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func showSpace(c *cli.Context, env environment) error {
 		Fingerprint: t.space.Fingerprint(), Space: studies.NewSpaceFacts(pool),
 		Default: t.space.Default(),
 	}
-	if _, result.Space.Infeasible, err = feasible(pool, host.NewLimits(t.kernel, t.space, 0).Preflight); err != nil {
+	if _, result.Space.Infeasible, err = feasible(pool, t.limits().Preflight); err != nil {
 		return err
 	}
 	if c.Bool("json") {

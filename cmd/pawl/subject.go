@@ -16,7 +16,7 @@ import (
 const replayBackend = "replay"
 
 var (
-	tuneBackendFlag = &cli.StringFlag{Name: "backend", Value: "auto", Usage: "where kernels run: auto, host, or replay of a --record"}
+	tuneBackendFlag = &cli.StringFlag{Name: "backend", Value: autoBackend, Usage: "where kernels run: auto, cuda, host, or replay of a --record"}
 	recordFlag      = &cli.StringFlag{Name: "record", Usage: "the recorded `FILE` that --backend replay answers from"}
 )
 
@@ -28,6 +28,8 @@ type subject struct {
 	space studies.SpaceFacts
 	// head is the part of a study's head that the subject knows.
 	head studies.Study
+	// ahead is how many trials are compiled ahead of the device.
+	ahead int
 	// commandLine names the subject in a command.
 	commandLine string
 	close       func()
@@ -41,12 +43,12 @@ func openSubject(c *cli.Context, env environment) (*subject, error) {
 	if isReplay {
 		return openReplay(c)
 	}
-	return openHost(c, env)
+	return openKernel(c, env)
 }
 
-// openHost opens a kernel on this machine.
-func openHost(c *cli.Context, env environment) (*subject, error) {
-	t, err := openTarget(c)
+// openKernel opens a kernel on this machine.
+func openKernel(c *cli.Context, env environment) (*subject, error) {
+	t, err := openTarget(c, env)
 	if err != nil {
 		return nil, err
 	}
@@ -72,15 +74,24 @@ func openHost(c *cli.Context, env environment) (*subject, error) {
 		return nil, err
 	}
 	environment := b.backend.Environment()
+	ahead := 0 // the search's own default
+	if t.accelerator != nil {
+		ahead = acceleratorAhead
+	}
 	return &subject{
-		pool: pool, space: facts, evaluator: b.evaluator, close: b.close,
+		ahead: ahead, pool: pool, space: facts, evaluator: b.evaluator, close: b.close,
 		commandLine: t.kernel.Origin + " --workload " + t.workload.Name,
 		head: studies.Study{
 			Kernel: t.kernel.Name, Origin: t.kernel.Origin, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
-			Backend: environment.Backend, Source: source, Work: work, Environment: environment,
+			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.backend.Roofline(),
 		},
 	}, nil
 }
+
+// acceleratorAhead is how many trials are compiled ahead of a GPU, which
+// measures a point in a hundredth of the time that it takes to compile one. It
+// does not depend on the machine, so that the same seed asks for the same points.
+const acceleratorAhead = 16
 
 // preflightLimit is the largest pool that is put through preflight before the
 // search; points of a larger one are looked at when they are asked.

@@ -35,7 +35,7 @@ func tuneCommand(env environment) *cli.Command {
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "2 no point passed", "3 the machinery failed", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
-			workloadFlag, tuneBackendFlag, recordFlag, seedFlag, outFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
+			workloadFlag, tuneBackendFlag, recordFlag, compilerFlag, cachesFlag, clockFlag, seedFlag, outFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
 			&cli.DurationFlag{Name: "budget", DefaultText: fmt.Sprintf("%v, or none with --trials", defaultBudget), Usage: "the `TIME` for search and confirmation"},
 			&cli.IntFlag{Name: "trials", DefaultText: "no limit", Usage: "the largest `NUMBER` of trials"},
 			&cli.StringFlag{Name: "target", DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
@@ -44,6 +44,7 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.BoolFlag{Name: "cold", DisableDefaultText: true, Usage: "learn nothing from earlier studies of the kernel"},
 			&cli.IntFlag{Name: "lanes", DefaultText: "one per core", Usage: "how many compilers run at once"},
+			&cli.IntFlag{Name: "samples", Value: 5, Usage: "the fewest samples of a trial; a promising one gets more"},
 			&cli.IntFlag{Name: "finalists", Value: 5, Usage: "how many points are confirmed"},
 			&cli.IntFlag{Name: "rounds", Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
 		},
@@ -86,8 +87,8 @@ func checkTuneFlags(c *cli.Context) error {
 	if c.IsSet("budget") && c.Duration("budget") <= 0 {
 		return usagef("--budget must be positive")
 	}
-	if c.Int("rounds") < 1 || c.Int("finalists") < 1 {
-		return usagef("--rounds and --finalists must be at least 1")
+	if c.Int("rounds") < 1 || c.Int("finalists") < 1 || c.Int("samples") < 2 {
+		return usagef("--rounds and --finalists must be at least 1, --samples at least 2")
 	}
 	if _, err := parseTarget(c.String("target")); err != nil {
 		return err
@@ -173,8 +174,12 @@ func runSearch(c *cli.Context, env environment, store *studies.Store, s *subject
 	if err != nil {
 		return false, err
 	}
+	earlier, err := memories(c, store, s, study)
+	if err != nil {
+		return false, err
+	}
 	result, err := search.Run(ctx, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
-		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret, First: study.First, Lanes: c.Int("lanes"),
+		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret, First: study.First, Earlier: earlier, Ahead: s.ahead, Lanes: c.Int("lanes"),
 		Finalists: c.Int("finalists"), Rounds: c.Int("rounds"), Stop: stop, Observe: display.update,
 	})
 	display.finish()

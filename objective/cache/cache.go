@@ -78,7 +78,8 @@ func (k *Key) String() string { return hex.EncodeToString(k.hash.Sum(nil)) }
 
 // Get returns the artifact of a key. If there is no good one, it calls create
 // with a path to write the artifact to; an error of create is returned as it
-// is, and nothing is kept.
+// is, and nothing is kept. Other files that create leaves in the artifact's
+// folder are kept and removed with it, but only the artifact is verified.
 func (c *Cache) Get(key *Key, create func(path string) error) (Entry, error) {
 	name := key.String()
 	defer c.lock(name)()

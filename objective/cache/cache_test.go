@@ -40,6 +40,24 @@ func TestGetCreatesOnce(t *testing.T) {
 	}
 }
 
+func TestFilesBesideTheArtifactAreKeptWithIt(t *testing.T) {
+	c := open(t)
+	for range 2 {
+		entry, err := c.Get(NewKey().Add("k", "v"), func(path string) error {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(path), "beside"), []byte("note"), 0o644); err != nil {
+				return err
+			}
+			return os.WriteFile(path, []byte("artifact"), 0o644)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if note, err := os.ReadFile(filepath.Join(filepath.Dir(entry.Path), "beside")); err != nil || string(note) != "note" {
+			t.Errorf("%q, %v", note, err)
+		}
+	}
+}
+
 func TestKeysAreFramed(t *testing.T) {
 	if NewKey().Add("a", "bc").Add("d", "").String() == NewKey().Add("a", "b").Add("d", "c").String() {
 		t.Error("a byte moved between parts and the key stayed")

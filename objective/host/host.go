@@ -9,14 +9,10 @@ package host
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	_ "embed" // the support code
@@ -26,6 +22,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
+	"pawl/objective/compiler"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -105,17 +102,8 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
 	entry, err := b.build(ctx, b.unit(b.kernel.Source), flags)
-	var refused *compileError
-	switch {
-	case errors.As(err, &refused):
-		return objective.Binary{}, &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: refused.Error()}, nil
-	case errors.Is(err, errCompileTime):
-		return objective.Binary{}, &objective.Failure{
-			Stage: objective.Compile, Reason: objective.CompileTimeout,
-			Detail: fmt.Sprintf("not finished after %v", b.options.CompileTimeout),
-		}, nil
-	case err != nil:
-		return objective.Binary{}, nil, err
+	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
+		return objective.Binary{}, failure, err
 	}
 	return b.binary(entry), nil, nil
 }
@@ -140,7 +128,7 @@ func (b *Backend) plain(ctx context.Context, source string) (objective.Binary, e
 }
 
 func (b *Backend) binary(entry cache.Entry) objective.Binary {
-	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, Hit: entry.Hit}
+	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, File: entry.Digest, Hit: entry.Hit}
 }
 
 // unit returns the translation unit around a source file: it adds pawl_call,
@@ -191,17 +179,8 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 	return b.options.Cache.Get(key, func(path string) error {
 		arguments := append(common, "-shared", "-fPIC", "-o", path, "-", "-lm", "-pthread")
 		_, err := t.run(ctx, b.options.CompileTimeout, unit, arguments...)
-		return fullDisk(err)
+		return compiler.FullDisk(err)
 	})
-}
-
-// fullDisk tells a compiler that could not write from one that refused.
-func fullDisk(err error) error {
-	var refused *compileError
-	if errors.As(err, &refused) && (strings.Contains(refused.output, syscall.ENOSPC.Error()) || strings.Contains(refused.output, "No space left")) {
-		return &fs.PathError{Op: "write", Path: "compile cache", Err: syscall.ENOSPC}
-	}
-	return err
 }
 
 func withoutDefines(flags []string) []string {
@@ -214,8 +193,23 @@ func withoutDefines(flags []string) []string {
 	return kept
 }
 
-// Worker says how to start a worker process.
-func (b *Backend) Worker() worker.Command {
+// Reserve takes the cores that the point's threads will run on. The semaphore
+// is first come, first served, so a waiting measurement holds back later
+// compilations.
+func (b *Backend) Reserve(ctx context.Context, point space.Point) (objective.Slot, error) {
+	threads, err := b.limits.threads(point)
+	if err != nil {
+		return objective.Slot{}, err
+	}
+	threads = min(max(threads, 1), int64(b.options.Cores))
+	if err := b.cores.Acquire(ctx, threads); err != nil {
+		return objective.Slot{}, context.Cause(ctx)
+	}
+	return objective.Slot{Device: DeviceName, Worker: b.worker(), Release: func() { b.cores.Release(threads) }}, nil
+}
+
+// worker says how to start a worker process.
+func (b *Backend) worker() worker.Command {
 	command := b.options.Worker
 	if b.sanitizer != nil {
 		command.Environment = append(command.Environment, b.sanitizer.environment...)
@@ -223,20 +217,15 @@ func (b *Backend) Worker() worker.Command {
 	return command
 }
 
-// Reserve takes the cores that the point's threads will run on. The semaphore
-// is first come, first served, so a waiting measurement holds back later
-// compilations.
-func (b *Backend) Reserve(ctx context.Context, point space.Point) (func(), error) {
-	threads, err := b.limits.threads(point)
-	if err != nil {
-		return nil, err
-	}
-	threads = min(max(threads, 1), int64(b.options.Cores))
-	if err := b.cores.Acquire(ctx, threads); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	return func() { b.cores.Release(threads) }, nil
-}
+// Resident is false: a process is cheap here, and a kernel may do anything to
+// the one it runs in.
+func (b *Backend) Resident() bool { return false }
+
+// Width is 1: the cores are shared, but one point is timed at a time.
+func (b *Backend) Width() int { return 1 }
+
+// Roofline is unknown: no formula tells what a processor can do.
+func (b *Backend) Roofline() objective.Roofline { return objective.Roofline{} }
 
 // Environment describes the processor and the compiler.
 func (b *Backend) Environment() objective.Environment {
@@ -247,23 +236,6 @@ func (b *Backend) Environment() objective.Environment {
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
 		Compiler: b.options.Toolchain.Version,
 		Flags:    strings.Join(b.kernel.Flags, " "),
-		Commit:   commit(b.kernel.Dir),
+		Commit:   objective.Commit(b.kernel.Dir),
 	}
-}
-
-// commit returns the commit that the sources are at, with a mark if they are
-// changed, or nothing where that cannot be known.
-func commit(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	head, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
-	if err != nil {
-		return ""
-	}
-	hash := strings.TrimSpace(string(head))
-	if status, err := exec.Command("git", "-C", dir, "status", "--porcelain", "--", ".").Output(); err == nil && len(status) > 0 {
-		hash += "-dirty"
-	}
-	return hash
 }

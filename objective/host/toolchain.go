@@ -1,15 +1,14 @@
 package host
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
+
+	"pawl/objective/compiler"
 )
 
 // Toolchain is the machine's C compiler.
@@ -49,49 +48,9 @@ func FindToolchain(ctx context.Context, getenv func(string) string) (*Toolchain,
 	return nil, ErrNoCompiler
 }
 
-// errCompileTime is the cause of a compilation that took too long.
-var errCompileTime = errors.New("the compiler took too long")
-
-// compileError is a compiler's refusal, with what it printed.
-type compileError struct{ output string }
-
-func (e *compileError) Error() string { return firstError(e.output) }
-
-// firstError returns the first line that reports an error, or the first line.
-func firstError(output string) string {
-	lines := strings.Split(strings.TrimSpace(output), "\n")
-	for _, line := range lines {
-		if strings.Contains(line, "error:") || strings.Contains(line, "undefined reference") {
-			return strings.TrimSpace(line)
-		}
-	}
-	return strings.TrimSpace(lines[0])
-}
-
-// run executes the compiler without a shell, source on standard input, and
-// kills its whole process group when the time is over.
+// run executes the compiler, source on standard input, and returns what it
+// printed on standard output.
 func (t *Toolchain) run(ctx context.Context, allowed time.Duration, source []byte, arguments ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, allowed, errCompileTime)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, t.Command[0], append(t.Command[1:len(t.Command):len(t.Command)], arguments...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 2 * time.Second
-	cmd.Env = append(os.Environ(), "LC_ALL=C") // messages are searched for "error:"
-	cmd.Stdin = bytes.NewReader(source)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return stdout.Bytes(), nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.As(err, &exit) && exit.Exited():
-		return nil, &compileError{stderr.String()}
-	case errors.As(err, &exit):
-		return nil, &compileError{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr.String())}
-	}
-	return nil, fmt.Errorf("running %s: %w", t.Command[0], err)
+	output, err := compiler.Command{Program: t.Command}.Run(ctx, allowed, source, arguments...)
+	return output.Stdout, err
 }

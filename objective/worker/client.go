@@ -130,13 +130,13 @@ func (c *Client) Load(ctx context.Context, load Load) error {
 	return err
 }
 
-// Run runs the loaded kernel once.
-func (c *Client) Run(ctx context.Context) (Result, error) {
-	reply, outputs, err := c.call(ctx, request{Run: &struct{}{}})
+// Run runs the loaded kernel.
+func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
+	reply, outputs, err := c.call(ctx, request{Run: &run})
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Outputs: outputs, Damage: reply.Damage}, nil
+	return Result{Outputs: outputs, Comparisons: reply.Comparisons, Damage: reply.Damage}, nil
 }
 
 // Time takes samples of the loaded kernel.
@@ -198,6 +198,8 @@ func (c *Client) call(ctx context.Context, r request) (response, [][]byte, error
 // receive turns what was read into the call's result.
 func (c *Client) receive(a answered) (response, [][]byte, error) {
 	switch {
+	case a.err == nil && a.reply.Ended != nil:
+		return response{}, nil, c.fail(a.reply.Ended)
 	case a.err == nil && a.reply.Fault == nil && a.reply.Error == "":
 		return a.reply, a.payloads, nil
 	case a.err == nil && a.reply.Fault == nil:
@@ -246,6 +248,9 @@ func (c *Client) alive() bool {
 		return true
 	}
 }
+
+// Finished reports whether the worker is of no more use.
+func (c *Client) Finished() bool { return c.finished }
 
 // Pid returns the process number of the worker.
 func (c *Client) Pid() int { return c.process.Pid }

@@ -33,6 +33,28 @@ const (
 	InputModified FaultKind = "modified an input"
 )
 
+// The ways in which a kernel on an accelerator ends its context, and with it
+// the worker.
+const (
+	// IllegalAddress: an access to memory that nobody has allocated.
+	IllegalAddress FaultKind = "illegal address"
+	// MisalignedAccess: an access whose address is no multiple of its size.
+	MisalignedAccess FaultKind = "misaligned address"
+	// Asserted: an assert in the kernel failed.
+	Asserted FaultKind = "device-side assert"
+	// Trapped: an illegal instruction, a trap, a stack that overflowed.
+	Trapped FaultKind = "hardware exception"
+	// LaunchFailed: the launch failed for a reason the driver keeps to itself.
+	LaunchFailed FaultKind = "launch failure"
+	// Refused: the driver does not launch it: too many threads, registers, or
+	// too much shared memory.
+	Refused FaultKind = "launch refused"
+	// WrongWhenTimed: right when it was checked, wrong when it was timed.
+	WrongWhenTimed FaultKind = "wrong while it was timed"
+	// NoMemory: the device has not enough memory for the buffers or the stack.
+	NoMemory FaultKind = "out of device memory"
+)
+
 // Fault is what a kernel did wrong beside its result. As an error it says that
 // the worker did not survive. Either way it is the kernel's doing: one trial
 // fails and the search goes on.

@@ -44,11 +44,32 @@ type Load struct {
 	// one, of the timing and fault-reporting code beside it.
 	Module  string `json:"module"`
 	Support string `json:"support,omitempty"`
+	// Entry and Launch are for modules that hold kernels by name.
+	Entry  string                   `json:"entry,omitempty"`
+	Launch kernels.LaunchDimensions `json:"launch"`
 	// Arguments are in the order of the entry function's parameters.
 	Arguments []kernels.Binding `json:"arguments"`
 	// Seed fixes the content of the inputs.
 	Seed   uint64 `json:"seed"`
 	Layout Layout `json:"layout"`
+	// Reference asks the device to know the right answer itself and to compare
+	// with it. Nil leaves that to the client.
+	Reference *Reference `json:"reference,omitempty"`
+}
+
+// Reference is the kernel whose results are right by definition.
+type Reference struct {
+	Module    string                   `json:"module"`
+	Entry     string                   `json:"entry"`
+	Launch    kernels.LaunchDimensions `json:"launch"`
+	Tolerance kernels.Tolerance        `json:"tolerance"`
+}
+
+// Run asks for a run of the loaded kernel.
+type Run struct {
+	// Twice asks a device that compares by itself to run the kernel twice, on
+	// different poison, before it answers. Other devices run it once.
+	Twice bool `json:"twice,omitempty"`
 }
 
 // Time asks for samples of the loaded kernel.
@@ -58,12 +79,31 @@ type Time struct {
 	// Batch is the number of launches per sample; 0 lets the worker choose so
 	// that a sample is long against the clock's resolution, after a warm-up.
 	Batch int `json:"batch"`
+	// Caches says what the kernel finds in the device's caches.
+	Caches Caches `json:"caches,omitempty"`
 }
+
+// Caches is the state of a device's caches at the start of each launch. A
+// device that cannot choose times what it finds.
+type Caches string
+
+const (
+	// Cold launches find none of their data cached: they go round as many
+	// copies of the buffers as it takes to push the last one out.
+	Cold Caches = "cold"
+	// Warm launches use the same buffers again and again.
+	Warm Caches = "warm"
+	// Flushed launches are each preceded by a write over the whole cache.
+	Flushed Caches = "flush"
+)
 
 // Result is the outcome of one run of the kernel.
 type Result struct {
 	// Outputs holds the bytes of each output buffer, in order of the arguments.
+	// A device that compares by itself leaves them out.
 	Outputs [][]byte
+	// Comparisons has an entry per output and run, from a device that compares.
+	Comparisons []Comparison
 	// Damage says what the kernel did that it must not do, short of dying: an
 	// input changed, a byte beside a buffer overwritten. Nil is good.
 	Damage *Fault
@@ -75,6 +115,11 @@ type Timing struct {
 	Samples []float64 `json:"samples"`
 	// Batch is the number of launches that each sample is the mean of.
 	Batch int `json:"batch"`
+	// Damage says what the timed launches did that they must not do, on a device
+	// that looks. Nil is good.
+	Damage *Fault `json:"damage,omitempty"`
+	// Conditions is the state of the device meanwhile; nil where unknown.
+	Conditions *Conditions `json:"conditions,omitempty"`
 }
 
 // Region is where a buffer lies in the worker's memory. An access that faults
@@ -87,14 +132,15 @@ type Region struct {
 	High  uint64 `json:"high"`
 }
 
-// Device executes kernels inside the worker. An error from it is broken
-// machinery, for instance a module that cannot be opened. It need not be safe
-// for concurrent use.
+// Device executes kernels inside the worker. A *Fault as an error is the
+// kernel's doing, and ends the worker; any other error is broken machinery, for
+// instance a module that cannot be opened. It need not be safe for concurrent
+// use.
 type Device interface {
 	// Load replaces what was loaded before and says where the buffers are.
 	Load(Load) ([]Region, error)
-	// Run poisons the outputs, runs the kernel once and checks for damage.
-	Run() (Result, error)
+	// Run poisons the outputs, runs the kernel and checks for damage.
+	Run(Run) (Result, error)
 	// Time runs the kernel repeatedly.
 	Time(Time) (Timing, error)
 }
@@ -102,17 +148,20 @@ type Device interface {
 // request and response are the two messages; exactly one field of a request is
 // set.
 type request struct {
-	Load *Load     `json:"load,omitempty"`
-	Run  *struct{} `json:"run,omitempty"`
-	Time *Time     `json:"time,omitempty"`
+	Load *Load `json:"load,omitempty"`
+	Run  *Run  `json:"run,omitempty"`
+	Time *Time `json:"time,omitempty"`
 }
 
 type response struct {
-	Error   string   `json:"error,omitempty"`
-	Damage  *Fault   `json:"damage,omitempty"`
-	Outputs []int    `json:"outputs,omitempty"` // sizes of what follows the header
-	Timing  *Timing  `json:"timing,omitempty"`
-	Regions []Region `json:"regions,omitempty"`
+	Error  string `json:"error,omitempty"`
+	Damage *Fault `json:"damage,omitempty"`
+	// Ended is what the kernel did that this process cannot go on from.
+	Ended       *Fault       `json:"ended,omitempty"`
+	Comparisons []Comparison `json:"comparisons,omitempty"`
+	Outputs     []int        `json:"outputs,omitempty"` // sizes of what follows the header
+	Timing      *Timing      `json:"timing,omitempty"`
+	Regions     []Region     `json:"regions,omitempty"`
 	// Fault is written by the signal handler of a dying worker.
 	Fault *signalReport `json:"fault,omitempty"`
 }

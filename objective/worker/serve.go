@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,7 +44,11 @@ func Main(devices map[string]func() Device) {
 	runtime.LockOSThread()
 	requests := os.NewFile(requestPipe, "requests")
 	responses := os.NewFile(responsePipe, "responses")
-	if err := serve(requests, responses, open()); err != nil {
+	err := serve(requests, responses, open())
+	if errors.Is(err, errEnded) {
+		os.Exit(4)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(3)
 	}
@@ -101,8 +106,8 @@ func answer(out io.Writer, device Device, r request) error {
 		reply.Regions, err = device.Load(*r.Load)
 	case r.Run != nil:
 		var result Result
-		if result, err = device.Run(); err == nil {
-			reply.Damage = result.Damage
+		if result, err = device.Run(*r.Run); err == nil {
+			reply.Damage, reply.Comparisons = result.Damage, result.Comparisons
 			payloads = result.Outputs
 			for _, output := range result.Outputs {
 				reply.Outputs = append(reply.Outputs, len(output))
@@ -116,8 +121,18 @@ func answer(out io.Writer, device Device, r request) error {
 	default:
 		err = fmt.Errorf("an empty request")
 	}
+	var fault *Fault
+	if errors.As(err, &fault) {
+		if err := writeFrame(out, response{Ended: fault}); err != nil {
+			return err
+		}
+		return errEnded
+	}
 	if err != nil {
 		reply.Error = err.Error()
 	}
 	return writeFrame(out, reply, payloads...)
 }
+
+// errEnded ends a worker whose device a kernel has broken.
+var errEnded = errors.New("the kernel broke the device")

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 type polite struct{}
 
 func (polite) Load(Load) ([]Region, error) { return nil, nil }
-func (polite) Run() (Result, error) {
+func (polite) Run(Run) (Result, error) {
 	fmt.Println("a kernel that prints does not disturb the protocol")
 	return Result{Outputs: [][]byte{[]byte("one"), {}, []byte("three")}}, nil
 }
@@ -44,7 +44,7 @@ func (polite) Time(t Time) (Timing, error) {
 // endless never returns from a run.
 type endless struct{ polite }
 
-func (endless) Run() (Result, error) { select {} }
+func (endless) Run(Run) (Result, error) { select {} }
 
 func start(t *testing.T, command Command) *Client {
 	t.Helper()
@@ -61,7 +61,7 @@ func TestCalls(t *testing.T) {
 	if err := c.Load(t.Context(), Load{Module: "m"}); err != nil {
 		t.Fatal(err)
 	}
-	result, err := c.Run(t.Context())
+	result, err := c.Run(t.Context(), Run{})
 	if err != nil || len(result.Outputs) != 3 || string(result.Outputs[2]) != "three" {
 		t.Fatalf("%+v, %v", result, err)
 	}
@@ -75,7 +75,7 @@ func TestHangIsAFaultAndTheProcessIsGone(t *testing.T) {
 	c := start(t, Command{Device: "silent"})
 	ctx, cancel := Allow(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	_, err := c.Run(ctx)
+	_, err := c.Run(ctx, Run{})
 	var fault *Fault
 	if !errors.As(err, &fault) || fault.Kind != Hung {
 		t.Fatalf("got %v", err)
@@ -89,7 +89,7 @@ func TestCancelledCallIsNotTheKernelsFault(t *testing.T) {
 	c := start(t, Command{Device: "silent"})
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	_, err := c.Run(ctx)
+	_, err := c.Run(ctx, Run{})
 	var fault *Fault
 	if errors.As(err, &fault) || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -105,7 +105,7 @@ func TestUnkillableWorkerIsAbandoned(t *testing.T) {
 	ctx, cancel := Allow(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	_, err := c.Run(ctx)
+	_, err := c.Run(ctx, Run{})
 	var fault *Fault
 	if !errors.As(err, &fault) || fault.Kind != Unkillable {
 		t.Errorf("got %v", err)
@@ -118,7 +118,7 @@ func TestUnkillableWorkerIsAbandoned(t *testing.T) {
 
 func TestUnknownDevice(t *testing.T) {
 	c := start(t, Command{Device: "nonsense"})
-	if _, err := c.Run(t.Context()); err == nil {
+	if _, err := c.Run(t.Context(), Run{}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -132,7 +132,7 @@ func parent() {
 		os.Exit(1)
 	}
 	fmt.Println(c.Pid())
-	_, _ = c.Run(context.Background())
+	_, _ = c.Run(context.Background(), Run{})
 }
 
 func TestWorkerEndsWithItsParent(t *testing.T) {

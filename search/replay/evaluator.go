@@ -42,6 +42,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.P
 	}
 	prepared := objective.Prepared{Point: point}
 	prepared.Spent.Compile = entry.Compile
+	prepared.Binary.Resources = entry.Resources
 	if f := entry.Failure; f != nil && (f.Stage == objective.Preflight || f.Stage == objective.Compile) {
 		prepared.Failure = f
 	}
@@ -55,7 +56,7 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, _ float64
 		return objective.Outcome{}, err
 	}
 	return objective.Outcome{
-		Failure: entry.Failure, Samples: slices.Clone(entry.Samples), Batch: 1, Spent: p.Spent,
+		Failure: entry.Failure, Samples: slices.Clone(entry.Samples), Batch: 1, Spent: p.Spent, Resources: entry.Resources,
 	}, ctx.Err()
 }
 
@@ -68,6 +69,12 @@ func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objectiv
 	}
 	return entry.Failure, ctx.Err()
 }
+
+// Width is 1: answers come in the order asked.
+func (e *Evaluator) Width() int { return 1 }
+
+// Refresh has nothing to do: a record has no processes.
+func (e *Evaluator) Refresh() {}
 
 // Sample draws from the recorded samples, with replacement.
 func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {

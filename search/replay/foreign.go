@@ -32,6 +32,7 @@ type foreignEntry struct {
 	entry   Entry
 	unit    string // of the entry's times, where it differs from the file's
 	compile float64
+	running float64 // checking and measuring
 }
 
 // errorTime is what old versions of Kernel Tuner record as the time of a
@@ -81,10 +82,8 @@ func cacheEntry(fields map[string]json.RawMessage) (foreignEntry, error) {
 			return e, fmt.Errorf("__error__: %w", err)
 		}
 	}
-	if raw, ok := fields["compile_time"]; ok {
-		// Some versions write null or text here; then it is unknown.
-		_ = json.Unmarshal(raw, &e.compile)
-	}
+	e.compile = known(fields["compile_time"])
+	e.running = known(fields["verification_time"]) + known(fields["benchmark_time"])
 	raw, ok := fields["time"]
 	if !ok && reason == "" {
 		return e, errors.New("no time")
@@ -109,6 +108,16 @@ func cacheEntry(fields map[string]json.RawMessage) (foreignEntry, error) {
 	return e, nil
 }
 
+// known reads a duration. Some versions write null or text instead; then it is
+// unknown, which is 0.
+func known(raw json.RawMessage) float64 {
+	var duration float64
+	if json.Unmarshal(raw, &duration) != nil {
+		return 0
+	}
+	return max(duration, 0)
+}
+
 func cacheFailure(reason string) *objective.Failure {
 	switch reason {
 	case "CompilationFailedConfig":
@@ -126,6 +135,7 @@ type result struct {
 	Configuration json.RawMessage `json:"configuration"`
 	Times         struct {
 		Compilation float64   `json:"compilation"`
+		Validation  float64   `json:"validation"`
 		Runtimes    []float64 `json:"runtimes"`
 	} `json:"times"`
 	Invalidity   string `json:"invalidity"`
@@ -157,7 +167,10 @@ func (f *foreign) readResults(decoder *json.Decoder) error {
 }
 
 func (f *foreign) resultEntry(r result) (foreignEntry, error) {
-	e := foreignEntry{compile: r.Times.Compilation}
+	e := foreignEntry{compile: r.Times.Compilation, running: r.Times.Validation}
+	for _, runtime := range r.Times.Runtimes {
+		e.running += runtime
+	}
 	if err := json.Unmarshal(r.Configuration, &e.values); err != nil {
 		return e, fmt.Errorf("configuration: %w", err)
 	}
@@ -257,6 +270,7 @@ func (f *foreign) record() (*Record, error) {
 		}
 		entry := e.entry
 		entry.Compile = time.Duration(e.compile * fileUnit * float64(time.Millisecond))
+		entry.Spent = entry.Compile + time.Duration(e.running*fileUnit*float64(time.Millisecond))
 		if entry.Point, err = table.point(i); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", i, err)
 		}

@@ -20,10 +20,10 @@ import (
 // a number that is read wrongly is worse than one that is not read.
 const (
 	Format  = "pawl-record"
-	Version = 1
+	Version = 2
 )
 
-// ownFile is the layout of version 1. The format stands first, so that a reader
+// ownFile is the layout of version 2; version 1 had no resources. The format stands first, so that a reader
 // knows what it has before it reads on.
 type ownFile struct {
 	Format      string                `json:"format"`
@@ -50,6 +50,8 @@ type ownEntry struct {
 	Failure *objective.Failure `json:"failure,omitempty"`
 	// Compile is milliseconds, 0 or absent when unknown.
 	Compile float64 `json:"compile,omitempty"`
+	// Resources is what the compiler said that the point needs.
+	Resources *objective.Resources `json:"resources,omitempty"`
 }
 
 func readOwn(data []byte) (*Record, error) {
@@ -63,8 +65,8 @@ func readOwn(data []byte) (*Record, error) {
 	if version.Format != Format {
 		return nil, fmt.Errorf("reading a record: unknown format %q, expected %q", version.Format, Format)
 	}
-	if version.Version != Version {
-		return nil, fmt.Errorf("reading a record: version %d of %s is not known here, only %d", version.Version, Format, Version)
+	if version.Version < 1 || version.Version > Version {
+		return nil, fmt.Errorf("reading a record: version %d of %s is not known here, only 1 to %d", version.Version, Format, Version)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -113,8 +115,12 @@ func (e ownEntry) entry() (Entry, error) {
 		return Entry{}, err
 	}
 	entry := Entry{
-		Point: point, Failure: e.Failure, Samples: e.Samples,
+		Point: point, Failure: e.Failure, Samples: e.Samples, Resources: e.Resources,
 		Compile: time.Duration(e.Compile * float64(time.Millisecond)),
+	}
+	entry.Spent = entry.Compile
+	for _, sample := range e.Samples {
+		entry.Spent += time.Duration(sample * float64(time.Millisecond))
 	}
 	if len(e.Samples) > 0 {
 		entry.Milliseconds = stats.Median(e.Samples)
@@ -154,7 +160,7 @@ func (r *Record) Write(w io.Writer) error {
 	out.Write(bytes.TrimSuffix(head, []byte("]}"))) // the empty list of entries
 	for i, e := range r.Entries {
 		line, err := json.Marshal(ownEntry{
-			Point: e.Point.String(), Samples: e.Samples, Failure: e.Failure,
+			Point: e.Point.String(), Samples: e.Samples, Failure: e.Failure, Resources: e.Resources,
 			Compile: float64(e.Compile) / float64(time.Millisecond),
 		})
 		if err != nil {

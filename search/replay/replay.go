@@ -49,8 +49,13 @@ type Entry struct {
 	// the mean in foreign files, the median of the samples in ours. It means
 	// nothing after a failure.
 	Milliseconds float64
+	// Resources is what the compiler said that the point needs; nil if unknown.
+	Resources *objective.Resources
 	// Compile is how long compiling took, 0 when unknown.
 	Compile time.Duration
+	// Spent is how long compiling, checking and measuring took together, as far
+	// as the file says; 0 when unknown.
+	Spent time.Duration
 }
 
 // OK reports whether the entry has a time.

@@ -203,7 +203,7 @@ func TestReadErrors(t *testing.T) {
 		"a list as value":    {`{"tune_params_keys": ["block"], "cache": {"1": {"block": [1], "time": 1}}}`, "is not an integer"},
 		"T4 cut off":         {`{"results": [`, "EOF"},
 		"unknown unit":       {strings.Replace(t4, "seconds", "fortnights", 1), "fortnights"},
-		"other version":      {strings.Replace(own, `"version": 1`, `"version": 2`, 1), "version 2"},
+		"other version":      {strings.Replace(own, `"version": 1`, `"version": 3`, 1), "version 3"},
 		"other format":       {strings.Replace(own, "pawl-record", "other", 1), `"other"`},
 		"unknown field":      {strings.Replace(own, `"kernel"`, `"kernal"`, 1), "kernal"},
 		"samples + failure":  {strings.Replace(own, `"samples": [4]`, `"samples": [4], "failure": {"stage": "fuzz", "reason": "x"}`, 1), "failure with samples"},

@@ -18,6 +18,8 @@ type Recorded struct {
 	space *replay.Space
 	// slowToFast are the times of the points that work.
 	slowToFast []float64
+	// meanCost is what a point takes on average in seconds, 0 for unknown.
+	meanCost float64
 }
 
 // NewRecorded prepares a space for simulation under a name.
@@ -30,6 +32,7 @@ func NewRecorded(name string, s *replay.Space) *Recorded {
 	}
 	slices.Sort(r.slowToFast)
 	slices.Reverse(r.slowToFast)
+	r.meanCost = r.averageCost()
 	return r
 }
 
@@ -40,11 +43,13 @@ func (r *Recorded) median() float64 {
 	return (r.slowToFast[(n-1)/2] + r.slowToFast[n/2]) / 2
 }
 
-// run is one search: after each evaluation, the recorded time of the point that
-// the search believes to be the best.
+// run is one search: after each tick of its clock, the recorded time of the point
+// that the search believes to be the best.
 type run struct {
 	// best is NaN until a point has worked.
 	best []float64
+	// observations are what the search was told.
+	observations []search.Observation
 	// asking is the time spent inside the sampler, longest the longest ask.
 	asking, longest time.Duration
 	asks            int
@@ -58,50 +63,89 @@ type run struct {
 const noiseStream = math.MaxUint64
 
 // search runs one search. Where the record knows the kernel's default, the
-// first trial is the default, as in a real study.
-func (r *Recorded) search(ctx context.Context, name string, seed uint64, options Options) (run, error) {
-	sampler, err := search.NewSampler(name, r.space.Space())
+// first trial is the default, as in a real study; then come the points that an
+// earlier search recommends, if there was one.
+func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options Options) (run, error) {
+	sampler, err := search.NewSampler(e.sampler, r.space.Space())
 	if err != nil {
 		return run{}, err
 	}
 	view := search.NewView(r.space.Pool())
+	first := r.defaultPoint()
+	if e.warm {
+		learned, err := r.learn(ctx, e, seed, options)
+		if err != nil {
+			return run{}, err
+		}
+		view.Earlier = learned.memory
+		first = append(first, slices.DeleteFunc(learned.first, func(index int) bool { return slices.Contains(first, index) })...)
+	}
 	noise := rand.New(rand.NewPCG(seed, noiseStream))
-	result := run{best: make([]float64, options.Trials)}
+	result := run{best: make([]float64, 0, options.Trials)}
+	clock := clock{recorded: r, byCost: options.Clock}
 	seen, truth := math.Inf(1), math.NaN()
-	for trial := range options.Trials {
+	for trial := 0; len(result.best) < options.Trials; trial++ {
 		if err := ctx.Err(); err != nil {
 			return run{}, err
 		}
-		if view.FreeCount() > 0 {
-			index, err := r.ask(sampler, view, seed, trial, &result)
-			if err != nil {
-				return run{}, err
-			}
-			entry := r.space.Entry(index)
-			observed := entry.Milliseconds
-			if options.Noise && entry.OK() {
-				observed = entry.Samples[noise.IntN(len(entry.Samples))]
-			}
-			view.Ask(index)
-			view.Tell(search.Observation{Index: index, Milliseconds: observed, Failed: !entry.OK()})
-			if entry.OK() && observed < seen {
-				seen, truth = observed, entry.Milliseconds
-			}
+		if view.FreeCount() == 0 {
+			result.best = append(result.best, truth)
+			continue
 		}
-		result.best[trial] = truth
+		if e.thrifty {
+			view.Thrift = max(0, 1-clock.elapsed/float64(options.Trials))
+		}
+		index := result.ask(sampler, view, first, seed, trial)
+		clock.advance(index)
+		// A trial that ends within a tick counts at its end; one that takes
+		// several is not there yet at the first of them.
+		for float64(len(result.best)+1) < clock.elapsed && len(result.best) < options.Trials {
+			result.best = append(result.best, truth)
+		}
+		o := r.observe(index, noise, options)
+		view.Ask(index)
+		view.Tell(o)
+		if !o.Failed && o.Milliseconds < seen {
+			seen, truth = o.Milliseconds, r.space.Entry(index).Milliseconds
+		}
+		if !options.Clock {
+			result.best = append(result.best, truth)
+		}
 		if options.Regret {
 			result.estimate(view, trial, budgetsFor(options.Trials), seed)
 		}
 	}
+	result.observations = view.Observations
 	return result, nil
 }
 
-// ask times the sampler.
-func (r *Recorded) ask(sampler search.Sampler, view *search.View, seed uint64, trial int, result *run) (int, error) {
-	if trial == 0 && r.space.Record().DefaultKnown {
-		if index, err := r.space.Pool().Index(r.space.Space().Default()); err == nil {
-			return index, nil
-		}
+// observe answers a trial from the record.
+func (r *Recorded) observe(index int, noise *rand.Rand, options Options) search.Observation {
+	entry := r.space.Entry(index)
+	o := search.Observation{Index: index, Milliseconds: entry.Milliseconds, Failed: !entry.OK(), Seconds: entry.Spent.Seconds()}
+	if options.Noise && entry.OK() {
+		o.Milliseconds = entry.Samples[noise.IntN(len(entry.Samples))]
+	}
+	return o
+}
+
+// defaultPoint returns the position of the kernel's default, where the record
+// knows it.
+func (r *Recorded) defaultPoint() []int {
+	if !r.space.Record().DefaultKnown {
+		return nil
+	}
+	index, err := r.space.Pool().Index(r.space.Space().Default())
+	if err != nil {
+		return nil
+	}
+	return []int{index}
+}
+
+// ask returns the first points in their order, then times the sampler.
+func (result *run) ask(sampler search.Sampler, view *search.View, first []int, seed uint64, trial int) int {
+	if trial < len(first) {
+		return first[trial]
 	}
 	rng := rand.New(rand.NewPCG(seed, uint64(trial)))
 	start := time.Now()
@@ -110,5 +154,5 @@ func (r *Recorded) ask(sampler search.Sampler, view *search.View, seed uint64, t
 	result.asking += spent
 	result.longest = max(result.longest, spent)
 	result.asks++
-	return index, nil
+	return index
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"pawl/internal/stats"
@@ -16,9 +17,12 @@ var budgets = []int{25, 50, 100, 200}
 
 // Report is the result of a simulation.
 type Report struct {
-	Seeds   int   `json:"seeds"`
-	Trials  int   `json:"trials"`
-	Noise   bool  `json:"noise"`
+	Seeds  int  `json:"seeds"`
+	Trials int  `json:"trials"`
+	Noise  bool `json:"noise"`
+	// Clock says that a budget is what so many average points cost, and that
+	// random search's expectations do not apply.
+	Clock   bool  `json:"clock,omitempty"`
 	Budgets []int `json:"budgets"`
 	// Spaces are in the order of the files.
 	Spaces []SpaceReport `json:"spaces"`
@@ -64,6 +68,9 @@ type SamplerReport struct {
 	AskLongest float64 `json:"ask_longest_ms"`
 	// Calibration is there when it was asked for.
 	Calibration []Calibration `json:"calibration,omitempty"`
+	// Help compares with the same sampler without help, where it had some, in
+	// one space.
+	Help []Help `json:"help,omitempty"`
 	// Curve is the mean fraction of the optimum after each evaluation.
 	Curve []float64 `json:"curve"`
 }
@@ -85,8 +92,8 @@ func budgetsFor(trials int) []int {
 	return append(used, trials)
 }
 
-func newReport(spaces []*Recorded, runs [][][]run, options Options) *Report {
-	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Noise: options.Noise, Budgets: budgetsFor(options.Trials)}
+func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options Options) *Report {
+	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Noise: options.Noise, Clock: options.Clock, Budgets: budgetsFor(options.Trials)}
 	for i, s := range spaces {
 		expected := s.expectedFractions(options.Trials)
 		part := SpaceReport{
@@ -98,19 +105,28 @@ func newReport(spaces []*Recorded, runs [][][]run, options Options) *Report {
 		for _, b := range r.Budgets {
 			part.Random = append(part.Random, expected[b-1])
 		}
-		for j, name := range options.Samplers {
-			part.Samplers = append(part.Samplers, r.sampler(name, []*Recorded{s}, [][]run{runs[i][j]}))
+		for j, e := range entrants {
+			row := r.sampler(e.label, []*Recorded{s}, [][]run{runs[i][j]})
+			if e.warm || e.thrifty {
+				row.Help = r.help(s, runs[i][j], runs[i][alone(entrants, e)])
+			}
+			part.Samplers = append(part.Samplers, row)
 		}
 		r.Spaces = append(r.Spaces, part)
 	}
-	for j, name := range options.Samplers {
+	for j, e := range entrants {
 		var over [][]run
 		for i := range spaces {
 			over = append(over, runs[i][j])
 		}
-		r.Overall = append(r.Overall, r.sampler(name, spaces, over))
+		r.Overall = append(r.Overall, r.sampler(e.label, spaces, over))
 	}
 	return r
+}
+
+// alone returns the place of the same sampler without help.
+func alone(entrants []entrant, helped entrant) int {
+	return slices.Index(entrants, entrant{label: helped.sampler, sampler: helped.sampler})
 }
 
 // sampler summarises the runs of one sampler over some spaces; runs are by

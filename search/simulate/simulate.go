@@ -46,11 +46,21 @@ type Options struct {
 	// Regret also asks each search at the budgets what it has left behind, and
 	// holds the answers against the truth.
 	Regret bool
+	// Warm is the file of another recorded space. Each sampler then also runs
+	// warm: it begins with what a search of that space, by the same sampler with
+	// as many trials, has learned.
+	Warm string
+	// Clock measures budgets by cost instead of trials: a budget of 50 is what 50
+	// average points take to compile, check and measure, as the files record it.
+	// Each sampler then also runs thrifty: with the cost as part of the choice.
+	Clock bool
 	// Parallel is the number of searches at a time. Zero means one per core.
 	Parallel int
 	// Progress is called after every search, by one goroutine at a time. Nil
 	// means that nobody wants to know.
 	Progress func(done, total int)
+
+	other *Recorded // Warm, once it is read
 }
 
 func (o Options) withDefaults() Options {
@@ -92,17 +102,32 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	options = options.withDefaults()
 	var spaces []*Recorded
 	for _, file := range options.Files {
-		record, err := replay.ReadFile(file)
+		s, err := readRecorded(file)
 		if err != nil {
-			return nil, fmt.Errorf("simulate: %w", err)
+			return nil, err
 		}
-		s, err := replay.New(record)
+		spaces = append(spaces, s)
+	}
+	if options.Warm != "" {
+		other, err := readRecorded(options.Warm)
 		if err != nil {
-			return nil, fmt.Errorf("simulate: %s: %w", file, err)
+			return nil, err
 		}
-		spaces = append(spaces, NewRecorded(nameOf(file), s))
+		options.other = other
 	}
 	return RunSpaces(ctx, spaces, options)
+}
+
+func readRecorded(file string) (*Recorded, error) {
+	record, err := replay.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %w", err)
+	}
+	s, err := replay.New(record)
+	if err != nil {
+		return nil, fmt.Errorf("simulate: %s: %w", file, err)
+	}
+	return NewRecorded(nameOf(file), s), nil
 }
 
 // nameOf makes convolution_A100 of a/convolution_A100.json.gz.
@@ -115,26 +140,32 @@ func nameOf(file string) string {
 // options.Files.
 func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Report, error) {
 	options = options.withDefaults()
-	for _, name := range options.Samplers {
-		if _, err := search.NewSampler(name, spaces[0].space.Space()); err != nil {
+	entrants := options.entrants()
+	for _, e := range entrants {
+		if err := e.check(spaces[0]); err != nil {
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
 	}
-	// runs[space][sampler][seed]
+	for _, s := range spaces {
+		if err := s.costsKnown(); options.Clock && err != nil {
+			return nil, fmt.Errorf("simulate: %w", err)
+		}
+	}
+	// runs[space][entrant][seed]
 	runs := make([][][]run, len(spaces))
-	total := len(spaces) * len(options.Samplers) * options.Seeds
+	total := len(spaces) * len(entrants) * options.Seeds
 	finished := make(chan struct{}, total)
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(options.Parallel + 1)
 	group.Go(func() error { return report(ctx, finished, total, options.Progress) })
 	for i, s := range spaces {
-		runs[i] = make([][]run, len(options.Samplers))
-		for j, name := range options.Samplers {
+		runs[i] = make([][]run, len(entrants))
+		for j, e := range entrants {
 			runs[i][j] = make([]run, options.Seeds)
 			for k := range options.Seeds {
 				group.Go(func() error {
 					var err error
-					runs[i][j][k], err = s.search(ctx, name, options.FirstSeed+uint64(k), options)
+					runs[i][j][k], err = s.search(ctx, e, options.FirstSeed+uint64(k), options)
 					finished <- struct{}{}
 					return err
 				})
@@ -144,7 +175,7 @@ func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Repor
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
-	return newReport(spaces, runs, options), nil
+	return newReport(spaces, entrants, runs, options), nil
 }
 
 // report passes the number of finished searches on until all are done.

@@ -237,7 +237,7 @@ func TestDefaultComesFirstWhereItIsKnown(t *testing.T) {
 	record := bowl(t, 6)
 	record.DefaultKnown = true
 	s := recorded(t, record)
-	result, err := s.search(context.Background(), "random", 1, Options{Trials: 1})
+	result, err := s.search(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 
 func (r *Report) protocol() string {
 	text := fmt.Sprintf("%d seeds, fraction of the optimum with its 95 %% interval", r.Seeds)
+	if r.Clock {
+		text += ", a trial being what the average point costs"
+	}
 	if r.Noise {
 		text += ", one noisy sample per trial"
 	}
@@ -72,6 +75,9 @@ func (r *Report) writeTable(w io.Writer, title string, samplers []SamplerReport)
 	}
 	if err := table.Render(); err != nil {
 		return fmt.Errorf("simulate: writing the table: %w", err)
+	}
+	if err := writeHelp(w, samplers); err != nil {
+		return err
 	}
 	return writeCalibrations(w, samplers)
 }

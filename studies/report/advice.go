@@ -74,6 +74,9 @@ func percent(speedup float64) string { return fmt.Sprintf("%.1f %%", 100*(speedu
 const noisyVariation = 0.12
 
 // warnings collects what a reviewer should know before believing the rest.
+// hotTemperature is where a reader must be told, in degrees Celsius.
+const hotTemperature = 80
+
 func warnings(s *Summary) []string {
 	var found, noisy []string
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
@@ -91,6 +94,18 @@ func warnings(s *Summary) []string {
 	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
 		found = append(found, "The leading points are too close to tell which is best; any of them will do.")
 	}
+	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
+		if t == nil || t.Conditions == nil {
+			continue
+		}
+		if c := t.Conditions; c.Temperature > hotTemperature {
+			found = append(found, fmt.Sprintf("The device reached %d °C while the %s was measured; above %d °C the clock may give way.", c.Temperature, name, hotTemperature))
+		}
+		if c := t.Conditions; c.Discarded > 0 {
+			found = append(found, fmt.Sprintf("%d samples of the %s were taken while the clock was throttled (%s) and are discarded.", c.Discarded, name, c.Reasons))
+		}
+	}
+	slices.Sort(found)
 	if s.Study.Space.Sampled {
 		found = append(found, fmt.Sprintf("The space is too large to enumerate: the search saw a random sample of %d points.", s.Study.Space.Valid))
 	}

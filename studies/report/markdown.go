@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl/internal/stats"
+	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
@@ -129,11 +130,20 @@ func (m *markdown) top(s *Summary) {
 	}
 	m.line("%s", title)
 	m.line("")
+	header := []string{"", "median", "95 % interval", "speedup", "P(best)", "point"}
+	needs := s.Top[0].Resources != nil
+	if needs {
+		header = append(header, "needs")
+	}
 	var rows [][]string
 	for i, t := range s.Top {
-		rows = append(rows, []string{fmt.Sprint(i + 1), Milliseconds(t.Milliseconds), TimeInterval(t.Interval), speedupCell(t), probabilityCell(t), code(t.Point.String())})
+		row := []string{fmt.Sprint(i + 1), Milliseconds(t.Milliseconds), TimeInterval(t.Interval), speedupCell(t), probabilityCell(t), code(t.Point.String())}
+		if needs {
+			row = append(row, t.Needs())
+		}
+		rows = append(rows, row)
 	}
-	m.table([]string{"", "median", "95 % interval", "speedup", "P(best)", "point"}, rows)
+	m.table(header, rows)
 }
 
 func speedupCell(t Timed) string {
@@ -222,17 +232,65 @@ func (m *markdown) background(s *Summary) {
 	}
 	m.line("- %d trials in %s: %d measured, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
 		f.Asked, seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same, f.CacheHits)
-	m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", seconds(f.Compiling), seconds(f.Checking), seconds(f.Measuring))
+	if rows := TimeRows(s); rows == nil {
+		m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", seconds(f.Compiling), seconds(f.Checking), seconds(f.Measuring))
+	}
+	if len(s.Study.Dead) > 0 {
+		m.line("- %s", DeadText(s.Study.Dead))
+	}
 	m.line("- Space: %s.", spaceText(s.Study.Space))
 	m.line("- Workload %s: %s.", s.Study.Workload, code(s.Study.Dims))
 	e := s.Study.Environment
 	m.line("- Machine: %s, %d cores, %s, backend %s.", e.Device, e.Cores, e.System, e.Backend)
+	if e.Driver != "" {
+		m.line("- Driver: %s.", e.Driver)
+	}
+	if s.Winner != nil && s.Winner.Conditions != nil {
+		m.line("- While it was measured: %s.", ConditionsText(s.Winner.Conditions))
+	}
 	m.line("- Compiler: %s, flags %s.", e.Compiler, code(e.Flags))
 	m.line("- Sources: %s%s.", code(s.Study.Source), commitText(e.Commit))
 	m.line("")
+	m.time(s)
 	m.line("Reproduce it with:")
 	m.line("")
 	m.line("```sh\n%s\n```", s.Study.Command)
+}
+
+// time says where the time went.
+func (m *markdown) time(s *Summary) {
+	rows := TimeRows(s)
+	if rows == nil {
+		return
+	}
+	m.line("Where the time went:")
+	m.line("")
+	var cells [][]string
+	for _, r := range rows {
+		cells = append(cells, []string{r.What, seconds(r.Seconds), r.ShareText()})
+	}
+	m.table([]string{"", "time", "share of the search"}, cells)
+}
+
+// DeadText names the parameters that do nothing.
+func DeadText(names []string) string {
+	if len(names) == 1 {
+		return fmt.Sprintf("%s never changed the machine code: it is dead weight in this space.", code(names[0]))
+	}
+	var quoted []string
+	for _, name := range names {
+		quoted = append(quoted, code(name))
+	}
+	return fmt.Sprintf("%s never changed the machine code: they are dead weight in this space.", strings.Join(quoted, ", "))
+}
+
+// ConditionsText writes the state of a device.
+func ConditionsText(c *worker.Conditions) string {
+	text := fmt.Sprintf("clock %d to %d MHz, at most %d °C and %.0f W", c.ClockLow, c.ClockHigh, c.Temperature, c.Power)
+	if c.Discarded > 0 {
+		text += fmt.Sprintf("; %d samples discarded (%s)", c.Discarded, c.Reasons)
+	}
+	return text
 }
 
 // spaceText counts the points and what the machine's limits rule out.
@@ -294,11 +352,17 @@ func RatioInterval(i stats.Interval) string { return fmt.Sprintf("%.2f to %.2f",
 
 func throughput(t *Timed) string {
 	var parts []string
-	if t.Gigaflops > 0 {
+	switch {
+	case t.Gigaflops >= 1e4:
+		parts = append(parts, fmt.Sprintf("%.4g TFLOP/s", t.Gigaflops/1e3))
+	case t.Gigaflops > 0:
 		parts = append(parts, fmt.Sprintf("%.4g GFLOP/s", t.Gigaflops))
 	}
 	if t.Gigabytes > 0 {
 		parts = append(parts, fmt.Sprintf("%.3g GB/s", t.Gigabytes))
+	}
+	if t.Roofline > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %% of the roofline", 100*t.Roofline))
 	}
 	if len(parts) == 0 {
 		return "~"

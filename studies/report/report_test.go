@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pawl/objective"
+	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
@@ -50,7 +51,9 @@ func exampleStudy(t testing.TB) studies.Study {
 		Environment: objective.Environment{Backend: "host", Device: "Example CPU", Cores: 2, System: "linux/amd64", Compiler: "cc 1.0", Flags: "-O3", Commit: "abc123"},
 		Command:     "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
 		Created:     time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: search.TrialsDone,
-		Regret: &search.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
+		Regret:   &search.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
+		Spending: search.Spending{Asking: time.Second, Waiting: 3 * time.Second, Device: 2 * time.Second, Storing: 100 * time.Millisecond, Confirming: 14 * time.Second},
+		Dead:     []string{"UNROLL"}, Roofline: objective.Roofline{Flops: 2e9, Bytes: 1e10},
 	}
 }
 
@@ -88,6 +91,7 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 				p := point(t, fmt.Sprintf("BLOCK=%d,MODE=%s,UNROLL=%d", block, mode, unroll))
 				trial := search.Trial{Number: len(past.Trials), Point: p, Told: true, Elapsed: time.Duration(len(past.Trials)+1) * time.Second}
 				trial.Outcome.Spent = objective.Spent{Compile: 300 * time.Millisecond, Check: 10 * time.Millisecond, Measure: 100 * time.Millisecond}
+				trial.Outcome.Resources = &objective.Resources{Registers: 2 * block, SpillLoads: 4 * (unroll - 1), Shared: 1024 * block}
 				if block == 32 && unroll == 2 {
 					trial.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV | at N=7"}
 				} else {
@@ -103,7 +107,7 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 			for _, text := range texts {
 				p := point(t, text)
 				past.Rounds = append(past.Rounds, search.Round{Phase: phase, Number: number, Point: p,
-					Outcome: objective.Outcome{Samples: noisy(rng, 4+gain*(exampleTime(p)-4), 10)}})
+					Outcome: objective.Outcome{Samples: noisy(rng, 4+gain*(exampleTime(p)-4), 10), Conditions: exampleConditions(number)}})
 			}
 		}
 	}
@@ -112,6 +116,15 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 		measure(search.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1", `BLOCK=64,MODE="a|b $x",UNROLL=1`, winnerText)
 	}
 	return past
+}
+
+// exampleConditions are those of a device that gets warm and is throttled once.
+func exampleConditions(round int) *worker.Conditions {
+	c := &worker.Conditions{Device: "GPU-1", ClockLow: 1900 - round, ClockMedian: 1950, ClockHigh: 1980, Temperature: 75 + round, Power: 600}
+	if round == 9 {
+		c.Discarded, c.Reasons = 2, "software thermal slowdown"
+	}
+	return c
 }
 
 func summary(t testing.TB, past search.Past) *Summary {

@@ -15,6 +15,7 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
@@ -74,6 +75,12 @@ type Timed struct {
 	// formula.
 	Gigaflops float64 `json:"gigaflops,omitempty"`
 	Gigabytes float64 `json:"gigabytes,omitempty"`
+	// Roofline is the share of the best that the device can do, 0 if unknown.
+	Roofline float64 `json:"roofline,omitempty"`
+	// Resources is what the compiler says that the point needs.
+	Resources *objective.Resources `json:"resources,omitempty"`
+	// Conditions is the state of the device while it was measured.
+	Conditions *worker.Conditions `json:"conditions,omitempty"`
 }
 
 // Evidence compares the winner with the default.
@@ -120,6 +127,7 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 	} else {
 		summary.unconfirmed(s, past.Trials)
 	}
+	summary.describe(past)
 	summary.Advice = advise(&summary)
 	summary.Warnings = warnings(&summary)
 	return summary, nil
@@ -194,7 +202,34 @@ func (s *Summary) timed(point space.Point, milliseconds float64, samples []float
 	}
 	t.Gigaflops = s.Study.Work.Flops / milliseconds / 1e6
 	t.Gigabytes = s.Study.Work.Bytes / milliseconds / 1e6
+	if r := s.Study.Roofline; r.Flops > 0 && r.Bytes > 0 {
+		t.Roofline = max(1e9*t.Gigaflops/r.Flops, 1e9*t.Gigabytes/r.Bytes)
+	}
 	return t
+}
+
+// describe adds to the points on the page what the compiler and the device said
+// about them.
+func (s *Summary) describe(past search.Past) {
+	resources, conditions := map[space.Point]*objective.Resources{}, map[space.Point]*worker.Conditions{}
+	for _, t := range past.Trials {
+		resources[t.Point] = t.Outcome.Resources
+	}
+	for _, r := range past.Rounds {
+		if r.Phase == search.Confirmation {
+			conditions[r.Point] = conditions[r.Point].Join(r.Outcome.Conditions)
+		}
+	}
+	complete := func(t *Timed) {
+		if t != nil {
+			t.Resources, t.Conditions = resources[t.Point], conditions[t.Point]
+		}
+	}
+	complete(s.Default)
+	complete(s.Winner)
+	for i := range s.Top {
+		complete(&s.Top[i])
+	}
 }
 
 func searchFacts(past search.Past) SearchFacts {

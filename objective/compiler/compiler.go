@@ -1,0 +1,105 @@
+// Package compiler runs compilers: as processes, without a shell, for a bounded
+// time, with their whole process group killed when it is over.
+//
+// Three ends are told apart, because a search treats them differently: a
+// compiler that refused the source (a *Refusal: knowledge about the point), one
+// that took too long (ErrTime: likewise), and anything else, which means that
+// no point could be compiled.
+package compiler
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ErrTime is the cause of a compilation that took too long.
+var ErrTime = errors.New("the compiler took too long")
+
+// Refusal is a compiler's answer that it cannot compile this source.
+type Refusal struct {
+	// Output is what it printed about it.
+	Output string
+	// Status is its exit status, -1 if a signal ended it.
+	Status int
+}
+
+func (r *Refusal) Error() string { return firstError(r.Output) }
+
+// An error line of gcc, clang, nvcc, ptxas ("ptxas error   : ...") and NVRTC.
+var errorLine = regexp.MustCompile(`\b(error|fatal)\s*:|undefined reference`)
+
+// firstError returns the first line that reports an error, or the first line.
+func firstError(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	for _, line := range lines {
+		if errorLine.MatchString(line) {
+			return strings.TrimSpace(line)
+		}
+	}
+	if lines[0] == "" {
+		return "the compiler gave no reason"
+	}
+	return strings.TrimSpace(lines[0])
+}
+
+// Command is a compiler's program and how to run it.
+type Command struct {
+	// Program is the executable and any leading arguments.
+	Program []string
+	// Dir is the working folder; empty means this process's.
+	Dir string
+	// Environment is added to this process's own.
+	Environment []string
+}
+
+// Output is what a compiler printed.
+type Output struct{ Stdout, Stderr []byte }
+
+// Run executes the compiler with input on its standard input and kills its
+// whole process group when the time allowed is over.
+func (c Command) Run(ctx context.Context, allowed time.Duration, input []byte, arguments ...string) (Output, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, allowed, ErrTime)
+	defer cancel()
+	leading := c.Program[1:len(c.Program):len(c.Program)]
+	cmd := exec.CommandContext(ctx, c.Program[0], append(leading, arguments...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 2 * time.Second
+	cmd.Dir = c.Dir
+	cmd.Env = append(os.Environ(), c.Environment...)
+	cmd.Env = append(cmd.Env, "LC_ALL=C") // messages are searched for "error:"
+	cmd.Stdin = bytes.NewReader(input)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return Output{stdout.Bytes(), stderr.Bytes()}, nil
+	case ctx.Err() != nil:
+		return Output{}, context.Cause(ctx)
+	case errors.As(err, &exit) && exit.Exited():
+		return Output{}, &Refusal{stderr.String(), exit.ExitCode()}
+	case errors.As(err, &exit):
+		return Output{}, &Refusal{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr.String()), -1}
+	}
+	return Output{}, fmt.Errorf("running %s: %w", c.Program[0], err)
+}
+
+// FullDisk tells a compiler that could not write from one that refused.
+func FullDisk(err error) error {
+	var refused *Refusal
+	if errors.As(err, &refused) && (strings.Contains(refused.Output, syscall.ENOSPC.Error()) || strings.Contains(refused.Output, "No space left")) {
+		return &fs.PathError{Op: "write", Path: "compile cache", Err: syscall.ENOSPC}
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package compiler
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// script writes a program that stands for a compiler.
+func script(t *testing.T, body string) Command {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "compiler")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return Command{Program: []string{path}}
+}
+
+func TestRefusalNamesTheFirstError(t *testing.T) {
+	for output, want := range map[string]string{
+		"a.c: In function f:\na.c:3:1: error: bad\nmore":               "a.c:3:1: error: bad",
+		"warning: x\nptxas error   : Entry function 'k' uses too much": "ptxas error   : Entry function 'k' uses too much",
+		"gcc: No such file\nnvcc fatal   : Failed to preprocess":       "nvcc fatal   : Failed to preprocess",
+		"ld: undefined reference to `x'":                               "ld: undefined reference to `x'",
+		"something else\nsecond":                                       "something else",
+		"\n":                                                           "the compiler gave no reason",
+	} {
+		if got := (&Refusal{Output: output}).Error(); got != want {
+			t.Errorf("%q: got %q, want %q", output, got, want)
+		}
+	}
+}
+
+func TestRunTellsTheEndsApart(t *testing.T) {
+	var refused *Refusal
+	output, err := script(t, "cat; echo \"$LC_ALL $1\" >&2").Run(t.Context(), time.Minute, []byte("source"), "a b")
+	if err != nil || string(output.Stdout) != "source" || string(output.Stderr) != "C a b\n" {
+		t.Errorf("%q, %q, %v", output.Stdout, output.Stderr, err)
+	}
+	_, err = script(t, "echo 'error: no' >&2; exit 4").Run(t.Context(), time.Minute, nil)
+	if !errors.As(err, &refused) || refused.Status != 4 || refused.Error() != "error: no" {
+		t.Errorf("refusal: %v", err)
+	}
+	_, err = script(t, "kill -SEGV $$").Run(t.Context(), time.Minute, nil)
+	if !errors.As(err, &refused) || refused.Status != -1 || !strings.Contains(refused.Error(), "segmentation fault") {
+		t.Errorf("crash: %v", err)
+	}
+	_, err = Command{Program: []string{"/no/such/compiler"}}.Run(t.Context(), time.Minute, nil)
+	if err == nil || errors.As(err, &refused) {
+		t.Errorf("missing program: %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the user left"))
+	if _, err = script(t, "exit 0").Run(ctx, time.Minute, nil); err == nil || err.Error() != "the user left" {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A compiler's own children die with it: nvcc forks cicc and ptxas.
+func TestTheWholeGroupIsKilled(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	command := script(t, "(sleep 1000 & echo $! >"+pidFile+".new; mv "+pidFile+".new "+pidFile+"; wait) & wait\n")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(pidFile); err == nil {
+				cancel(ErrTime) // as the clock would, but not before the child is there
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	if _, err := command.Run(ctx, time.Minute, nil); !errors.Is(err, ErrTime) {
+		t.Fatalf("got %v", err)
+	}
+	content, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5000 { // init collects it, some time after the kill
+		if !running(pid) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("process %d is still there", pid)
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+}
+
+// running reports whether a process is there and no zombie.
+func running(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	return err != nil || !strings.Contains(string(status), ") Z ")
+}
+
+func TestTimeIsBounded(t *testing.T) {
+	if _, err := script(t, "sleep 1000").Run(t.Context(), 50*time.Millisecond, nil); !errors.Is(err, ErrTime) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	full := FullDisk(&Refusal{Output: "fatal error: error writing to /x: No space left on device"})
+	if !errors.Is(full, syscall.ENOSPC) {
+		t.Errorf("got %v", full)
+	}
+	refused := &Refusal{Output: "error: no"}
+	if FullDisk(refused) != error(refused) || FullDisk(nil) != nil {
+		t.Error("an ordinary end was changed")
+	}
+}

@@ -1,0 +1,91 @@
+package cuda
+
+import (
+	"fmt"
+
+	"pawl/objective/cuda/driver"
+	"pawl/objective/worker"
+)
+
+// Run runs the kernel on poisoned outputs, and compares on the device. The
+// poison alternates between runs, so that no right answer can hide an element
+// that was never written.
+//
+// Everything is queued and then waited for once. If the kernel breaks the
+// context, that is what the wait says.
+func (d *Device) Run(run worker.Run) (worker.Result, error) {
+	if d.kernel == 0 {
+		return worker.Result{}, fmt.Errorf("run before load")
+	}
+	parameters, err := d.on.parametersFor(d.on.buffers)
+	if err != nil {
+		return worker.Result{}, err
+	}
+	defer parameters.free()
+	seen := &inspection{device: d}
+	if run.Twice {
+		if err := d.runOnce(parameters); err != nil {
+			return worker.Result{}, err
+		}
+		if err := seen.queueOutputs(d.on.buffers); err != nil {
+			return worker.Result{}, fault(err)
+		}
+	}
+	if err := d.runOnce(parameters); err != nil {
+		return worker.Result{}, err
+	}
+	if err := seen.queue(d.on.buffers); err != nil {
+		return worker.Result{}, fault(err)
+	}
+	if err := seen.collect(); err != nil {
+		return worker.Result{}, fault(err)
+	}
+	result := worker.Result{Damage: seen.damage, Comparisons: seen.comparisons}
+	if d.loaded.Reference == nil && result.Damage == nil {
+		result.Outputs, err = d.outputs()
+	}
+	return result, err
+}
+
+func (d *Device) runOnce(parameters *parameters) error {
+	d.poison ^= 0x55 // 0xff is a NaN in every float type, 0xaa a tiny number
+	if err := d.poisonOutputs(d.on.buffers); err != nil {
+		return err
+	}
+	return d.start(d.kernel, d.loaded.Launch, parameters)
+}
+
+func (d *Device) poisonOutputs(buffers []*buffer) error {
+	for _, b := range buffers {
+		if b == nil || !b.Out {
+			continue
+		}
+		if err := d.context.Set(d.stream, b.data, d.poison, b.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// element reads one element of a buffer.
+func (d *Device) element(b *buffer, start driver.Address, index int64) (worker.Real, error) {
+	raw := make([]byte, b.element.Size)
+	err := d.context.ToHost(raw, start+driver.Address(index*int64(b.element.Size)))
+	return worker.Real(b.element.Load(raw)), err
+}
+
+// outputs copies the results to the host, for a client that compares itself.
+func (d *Device) outputs() ([][]byte, error) {
+	var outputs [][]byte
+	for _, b := range d.on.buffers {
+		if b == nil || !b.Out {
+			continue
+		}
+		content := make([]byte, b.size)
+		if err := d.context.ToHost(content, b.data); err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, content)
+	}
+	return outputs, nil
+}

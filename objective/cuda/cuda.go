@@ -1,0 +1,254 @@
+// Package cuda is the backend for NVIDIA GPUs: nvcc or NVRTC to machine code,
+// and the driver API to run it.
+//
+// It is the near side's half (Backend: preflight, compile, reserve) and the
+// worker's half (Device: load, run, time). A worker stays with its GPU from one
+// trial to the next, because a context costs half a second; it keeps inputs and
+// right answers there and compares there, because copying a result out costs
+// more than computing it. A kernel that breaks the context ends the worker, and
+// the next trial has a fresh one.
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/cuda/driver"
+	"pawl/objective/cuda/nvcc"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+// DeviceName is the name of this backend's device in worker.Main.
+const DeviceName = "cuda"
+
+// Options configures the backend.
+type Options struct {
+	// Cache keeps compiled kernels.
+	Cache *cache.Cache
+	// Tool is the compiler.
+	Tool nvcc.Tool
+	// GPUs are the devices; those like the first are used.
+	GPUs GPUs
+	// DriverVersion is for the record, such as 580.65.06.
+	DriverVersion string
+	// CompileTimeout is how long one compilation may take. Zero means 60 s.
+	CompileTimeout time.Duration
+	// Notice tells the user something that is no error. It may be nil.
+	Notice func(string)
+}
+
+// Backend compiles a kernel for the GPUs of this machine.
+type Backend struct {
+	kernel   *kernels.Kernel
+	workload kernels.Workload
+	limits   *Limits
+	options  Options
+	compiler *nvcc.Compiler
+	dir      string // of the sources
+	support  string // the compiled support code
+	gpus     []driver.Attributes
+	locks    map[string]gpuLock
+
+	free chan driver.Attributes
+}
+
+var _ objective.Backend = (*Backend)(nil)
+
+// New returns a backend for a kernel and one of its workloads.
+func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Options) (*Backend, error) {
+	if options.CompileTimeout == 0 {
+		options.CompileTimeout = time.Minute
+	}
+	if options.Notice == nil {
+		options.Notice = func(string) {}
+	}
+	gpus := options.GPUs.alike()
+	b := &Backend{
+		kernel: k, workload: w, options: options, gpus: gpus,
+		limits:   NewLimits(k, w, gpus[0]),
+		compiler: nvcc.New(options.Tool, nvcc.Options{Cache: options.Cache, Timeout: options.CompileTimeout}),
+		locks:    map[string]gpuLock{},
+		free:     make(chan driver.Attributes, len(gpus)),
+	}
+	for _, gpu := range gpus {
+		b.locks[gpu.UUID] = newGPULock(os.TempDir(), gpu.UUID)
+		b.free <- gpu
+	}
+	var err error
+	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
+		return nil, err
+	}
+	return b, b.compileSupport(ctx)
+}
+
+// compileSupport builds the worker's own code for the GPU.
+func (b *Backend) compileSupport(ctx context.Context) error {
+	dir := filepath.Join(b.options.Cache.Dir(), "support")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("the support code: %w", err)
+	}
+	name := "support-" + cache.Digest(supportSource)[:16] + ".cu"
+	if err := writeOnce(filepath.Join(dir, name), supportSource); err != nil {
+		return fmt.Errorf("the support code: %w", err)
+	}
+	module, err := b.compiler.Compile(ctx, nvcc.Unit{Dir: dir, Source: name, Architecture: b.architecture(false)})
+	if err != nil {
+		return fmt.Errorf("compiling the support code with %s: %w", b.options.Tool.Version(), err)
+	}
+	b.support = module.Path
+	return nil
+}
+
+// writeOnce writes a file whose name tells its content, unless it is there.
+func writeOnce(path string, content []byte) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(path), "new-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name())
+	if _, err := temporary.Write(content); err != nil {
+		temporary.Close()
+		return err
+	}
+	if err := temporary.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}
+
+func (b *Backend) architecture(specific bool) string {
+	suffix := ""
+	if specific {
+		suffix = "a"
+	}
+	return nvcc.Architecture(b.gpus[0].Major, b.gpus[0].Minor, suffix)
+}
+
+// Preflight compares what a point asks for with what the GPU has.
+func (b *Backend) Preflight(point space.Point) *objective.Failure { return b.limits.Preflight(point) }
+
+// Compile builds the cubin of a point.
+func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
+	unit, err := b.unit(b.kernel.Source, point)
+	if err != nil {
+		return objective.Binary{}, nil, err
+	}
+	module, err := b.compiler.Compile(ctx, unit)
+	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
+		return objective.Binary{}, failure, err
+	}
+	figures, there := module.Kernels[b.kernel.Entry]
+	if !there {
+		return objective.Binary{}, nil, fmt.Errorf("%s has no kernel %s: it must be extern \"C\" __global__", b.kernel.Source, b.kernel.Entry)
+	}
+	binary := b.binary(module)
+	binary.Resources = &objective.Resources{
+		Registers: figures.Registers, SpillStores: figures.SpillStores, SpillLoads: figures.SpillLoads,
+		Stack: figures.Stack, StaticShared: figures.StaticShared,
+	}
+	return binary, b.limits.afterCompile(point, binary.Resources), nil
+}
+
+// unit describes a compilation: the parameters and the workload's constants.
+func (b *Backend) unit(source string, point space.Point) (nvcc.Unit, error) {
+	suffix, flags := nvcc.Suffix(b.kernel.Flags)
+	unit := nvcc.Unit{Dir: b.dir, Source: source, Architecture: b.architecture(b.kernel.ArchSpecific || suffix == "a"), Flags: flags}
+	for _, a := range point.Assignments() {
+		unit.Defines = append(unit.Defines, nvcc.Define{Name: a.Name, Value: a.Value.Define()})
+	}
+	constants, err := b.kernel.Constants(b.workload.Dims)
+	for _, c := range constants {
+		unit.Defines = append(unit.Defines, nvcc.Define{Name: c.Name, Value: c.Value})
+	}
+	return unit, err
+}
+
+// Reference builds the kernel's reference. It sees the parameters of the
+// default point only where it is launched like the kernel.
+func (b *Backend) Reference(ctx context.Context) (objective.Binary, error) {
+	point := space.Point{}
+	if b.kernel.Launch.Inherited {
+		point = b.kernel.Default()
+	}
+	unit, err := b.unit(b.kernel.Reference, point)
+	if err != nil {
+		return objective.Binary{}, err
+	}
+	unit.Flags = nil // it should be plain
+	module, err := b.compiler.Compile(ctx, unit)
+	if err != nil {
+		return objective.Binary{}, fmt.Errorf("compiling %s: %w", b.kernel.Reference, err)
+	}
+	return b.binary(module), nil
+}
+
+func (b *Backend) binary(module nvcc.Module) objective.Binary {
+	return objective.Binary{Path: module.Path, Support: b.support, Digest: module.Digest, File: module.File, Hit: module.Hit}
+}
+
+// Reserve waits for a GPU that neither this process nor another pawl is using.
+func (b *Backend) Reserve(ctx context.Context, _ space.Point) (objective.Slot, error) {
+	var gpu driver.Attributes
+	select {
+	case gpu = <-b.free:
+	case <-ctx.Done():
+		return objective.Slot{}, context.Cause(ctx)
+	}
+	unlock, err := b.locks[gpu.UUID].take(ctx, func() {
+		b.options.Notice("waiting for another pawl process that is using " + gpu.Name + " " + gpu.UUID)
+	})
+	if err != nil {
+		b.free <- gpu
+		return objective.Slot{}, err
+	}
+	return objective.Slot{
+		Device:  gpu.UUID,
+		Worker:  worker.Command{Device: DeviceName, Environment: []string{"CUDA_VISIBLE_DEVICES=" + gpu.UUID}},
+		Release: func() { unlock(); b.free <- gpu },
+	}, nil
+}
+
+// Width is the number of points that can be measured at once.
+func (b *Backend) Width() int { return len(b.gpus) }
+
+// Resident is true: a context costs half a second.
+func (b *Backend) Resident() bool { return true }
+
+// Roofline is what the GPU can do at its highest clocks.
+func (b *Backend) Roofline() objective.Roofline {
+	var elements []string
+	for _, a := range b.kernel.Arguments {
+		elements = append(elements, a.Element.Name)
+	}
+	return roofline(b.gpus[0], elements)
+}
+
+// Environment describes the GPU, the driver and the compiler.
+func (b *Backend) Environment() objective.Environment {
+	driverText := "CUDA " + b.options.GPUs.Driver
+	if b.options.DriverVersion != "" {
+		driverText = b.options.DriverVersion + ", " + driverText
+	}
+	return objective.Environment{
+		Backend:  DeviceName,
+		Device:   b.gpus[0].Name,
+		Driver:   driverText,
+		Cores:    runtime.NumCPU(),
+		System:   runtime.GOOS + "/" + runtime.GOARCH,
+		Compiler: b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific),
+		Flags:    strings.Join(b.kernel.Flags, " "),
+		Commit:   objective.Commit(b.kernel.Dir),
+	}
+}

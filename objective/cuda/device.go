@@ -1,0 +1,218 @@
+package cuda
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"pawl/kernels"
+	"pawl/objective/cuda/driver"
+	"pawl/objective/cuda/monitor"
+	"pawl/objective/worker"
+)
+
+// Device runs CUDA kernels inside a worker process. It keeps the context, the
+// problems and the right answers from one trial to the next.
+type Device struct {
+	context    *driver.Context
+	attributes driver.Attributes
+	stream     driver.Stream
+	support    *support
+	monitor    *monitor.Monitor // nil where nobody watches the clock
+	events     [2]driver.Event
+
+	modules  map[string]driver.Module // the reference and the kernel under test
+	problems map[[32]byte]*problem
+	recent   [][32]byte // keys of problems, least recently used first
+
+	loaded worker.Load
+	kernel driver.Function
+	on     *problem
+	poison byte
+	graph  *graph
+
+	highestClock int            // that was ever seen, in MHz
+	sweep        driver.Address // memory that is written to flush the caches
+}
+
+var _ worker.Device = (*Device)(nil)
+
+// NewDevice returns a device that opens the driver when something is loaded.
+// The parent has chosen the GPU: it is the only one that this process sees.
+func NewDevice() worker.Device {
+	return &Device{modules: map[string]driver.Module{}, problems: map[[32]byte]*problem{}, poison: 0xaa}
+}
+
+// open makes the context, on the thread that all requests are served on.
+func (d *Device) open(supportPath string) error {
+	library, err := driver.Open()
+	if err != nil {
+		return err
+	}
+	devices, err := library.Devices()
+	if err != nil {
+		return err
+	}
+	if len(devices) == 0 {
+		return fmt.Errorf("%w sees a GPU in the worker", driver.ErrNoDriver)
+	}
+	if d.attributes, err = devices[0].Attributes(); err != nil {
+		return err
+	}
+	// The management library takes as long to open as the context: both at once.
+	watcher := make(chan *monitor.Monitor, 1)
+	go func() {
+		m, err := monitor.Open(d.attributes.UUID)
+		if err != nil {
+			m = nil // nobody watches the clock; the samples stand as they are
+		}
+		watcher <- m
+	}()
+	if d.context, err = devices[0].Use(); err != nil {
+		return err
+	}
+	d.monitor = <-watcher
+	return d.equip(supportPath)
+}
+
+// equip makes what every measurement needs.
+func (d *Device) equip(supportPath string) (err error) {
+	if d.stream, err = d.context.NewStream(); err != nil {
+		return err
+	}
+	for i := range d.events {
+		if d.events[i], err = d.context.NewEvent(); err != nil {
+			return err
+		}
+	}
+	image, err := os.ReadFile(supportPath)
+	if err != nil {
+		return fmt.Errorf("the support code: %w", err)
+	}
+	if d.support, err = newSupport(d.context, d.stream, image); err != nil {
+		return fmt.Errorf("the support code: %w", explainModule(err))
+	}
+	return nil
+}
+
+// explainModule adds what to do about a module that the driver refuses.
+func explainModule(err error) error {
+	if driver.WrongBinary(err) {
+		return fmt.Errorf("%w: the compiler is newer than the driver, or compiled for another GPU; pawl doctor shows both versions", err)
+	}
+	return err
+}
+
+// Load makes a kernel and a problem the current ones.
+func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
+	if d.context == nil {
+		if err := d.open(load.Support); err != nil {
+			return nil, err
+		}
+	}
+	d.dropGraph()
+	d.keepModules(load)
+	var err error
+	if d.on, err = d.problem(load); err != nil {
+		return nil, err
+	}
+	if d.kernel, err = d.function(load.Module, load.Entry); err != nil {
+		return nil, err
+	}
+	d.loaded = load
+	return nil, nil
+}
+
+// keepModules unloads every module that the load does not need.
+func (d *Device) keepModules(load worker.Load) {
+	for path, module := range d.modules {
+		if path == load.Module || (load.Reference != nil && path == load.Reference.Module) {
+			continue
+		}
+		_ = d.context.UnloadModule(module)
+		delete(d.modules, path)
+	}
+}
+
+// function returns a kernel of a module, which is loaded at its first use.
+func (d *Device) function(path, entry string) (driver.Function, error) {
+	module, loaded := d.modules[path]
+	if !loaded {
+		image, err := os.ReadFile(path)
+		if err != nil {
+			return 0, fmt.Errorf("loading a kernel: %w", err)
+		}
+		if module, err = d.context.LoadModule(image); err != nil {
+			return 0, fmt.Errorf("loading a kernel: %w", explainModule(err))
+		}
+		d.modules[path] = module
+	}
+	f, err := d.context.Function(module, entry)
+	if err != nil {
+		return 0, fmt.Errorf("kernel %s is not in the module (extern \"C\" keeps its name): %w", entry, err)
+	}
+	return f, nil
+}
+
+// memoryShare is the part of the device's memory that problems may fill, and
+// mostProblems how many there may be: enough for the full tier of a kernel.
+const (
+	memoryShare  = 0.25
+	mostProblems = 192
+)
+
+// problem returns the problem of a load: the one that is there, or a new one in
+// place of the least recently used.
+func (d *Device) problem(load worker.Load) (*problem, error) {
+	key, err := problemKey(load)
+	if err != nil {
+		return nil, err
+	}
+	if at := slices.Index(d.recent, key); at >= 0 {
+		d.recent = append(slices.Delete(d.recent, at, at+1), key)
+		return d.problems[key], nil
+	}
+	p, err := newProblem(d, load)
+	if err != nil {
+		return nil, err
+	}
+	d.problems[key] = p
+	d.recent = append(d.recent, key)
+	d.evict(int(memoryShare * float64(d.attributes.Memory)))
+	return p, nil
+}
+
+// problemKey identifies what a problem depends on, which is everything but the
+// kernel under test.
+func problemKey(load worker.Load) ([32]byte, error) {
+	load.Module, load.Entry, load.Launch = "", "", kernels.LaunchDimensions{}
+	encoded, err := json.Marshal(load)
+	return sha256.Sum256(encoded), err
+}
+
+// evict frees problems until the rest fits, but never the last one.
+func (d *Device) evict(limit int) {
+	total := 0
+	for _, p := range d.problems {
+		total += p.bytes
+	}
+	for (total > limit || len(d.recent) > mostProblems) && len(d.recent) > 1 {
+		oldest := d.recent[0]
+		total -= d.problems[oldest].bytes
+		d.problems[oldest].free()
+		delete(d.problems, oldest)
+		d.recent = d.recent[1:]
+	}
+}
+
+// start launches a kernel. More than 48 KB of shared memory must be asked for.
+func (d *Device) start(f driver.Function, launch kernels.LaunchDimensions, p *parameters) error {
+	if launch.Shared > 48<<10 {
+		if err := d.context.SetFunction(f, driver.MaxDynamicShared, int(launch.Shared)); err != nil {
+			return fault(err)
+		}
+	}
+	return fault(d.context.Launch(f, launch.Grid, launch.Block, launch.Shared, d.stream, p.pointer()))
+}

@@ -1,0 +1,83 @@
+package driver
+
+import "unsafe"
+
+// Context is a device's primary context, current on this thread.
+type Context struct {
+	*Library
+	device Device
+}
+
+// Use retains the device's primary context and makes it current on this thread.
+func (d Device) Use() (*Context, error) {
+	l := d.library
+	var handle uintptr
+	if err := l.do("cuDevicePrimaryCtxRetain", l.cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&handle)), uintptr(d.ordinal)); err != nil {
+		return nil, err
+	}
+	if err := l.do("cuCtxSetCurrent", l.cuCtxSetCurrent, handle); err != nil {
+		return nil, err
+	}
+	return &Context{l, d}, nil
+}
+
+// Release gives the context back; the driver frees what is left in it.
+func (c *Context) Release() error {
+	return c.do("cuDevicePrimaryCtxRelease", c.cuDevicePrimaryCtxRelease, uintptr(c.device.ordinal))
+}
+
+// Synchronize waits for everything that was launched.
+func (c *Context) Synchronize() error { return c.do("cuCtxSynchronize", c.cuCtxSynchronize) }
+
+// Address is a place in the device's memory.
+type Address uint64
+
+// FreeMemory returns the bytes that are free and that there are.
+func (c *Context) FreeMemory() (free, total uint64, err error) {
+	err = c.do("cuMemGetInfo", c.cuMemGetInfo, uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total)))
+	return free, total, err
+}
+
+// Allocate returns memory, aligned to 256 bytes at least.
+func (c *Context) Allocate(size int) (a Address, err error) {
+	err = c.do("cuMemAlloc", c.cuMemAlloc, uintptr(unsafe.Pointer(&a)), uintptr(size))
+	return a, err
+}
+
+// Free gives memory back.
+func (c *Context) Free(a Address) error { return c.do("cuMemFree", c.cuMemFree, uintptr(a)) }
+
+// ToDevice copies bytes to the device and waits until they are there: the driver
+// returns when it has read them, and other streams do not wait for its own.
+func (c *Context) ToDevice(to Address, from []byte) error {
+	if len(from) == 0 {
+		return nil
+	}
+	err := c.do("cuMemcpyHtoD", c.cuMemcpyHtoD, uintptr(to), uintptr(unsafe.Pointer(&from[0])), uintptr(len(from)))
+	if err != nil {
+		return err
+	}
+	return c.Synchronize()
+}
+
+// ToHost copies bytes from the device.
+func (c *Context) ToHost(to []byte, from Address) error {
+	if len(to) == 0 {
+		return nil
+	}
+	return c.do("cuMemcpyDtoH", c.cuMemcpyDtoH, uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)))
+}
+
+// Copy copies bytes from one place on the device to another and waits until
+// they are there.
+func (c *Context) Copy(to, from Address, size int) error {
+	if err := c.do("cuMemcpyDtoD", c.cuMemcpyDtoD, uintptr(to), uintptr(from), uintptr(size)); err != nil {
+		return err
+	}
+	return c.Synchronize()
+}
+
+// Set fills memory with a byte, in order with the stream.
+func (c *Context) Set(s Stream, at Address, value byte, size int) error {
+	return c.do("cuMemsetD8Async", c.cuMemsetD8Async, uintptr(at), uintptr(value), uintptr(size), uintptr(s))
+}

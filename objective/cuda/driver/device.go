@@ -1,0 +1,136 @@
+package driver
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+)
+
+// Device is a GPU as the driver numbers them.
+type Device struct {
+	library *Library
+	ordinal int32
+}
+
+// Devices returns the GPUs that this process may use.
+func (l *Library) Devices() ([]Device, error) {
+	var count int32
+	if err := l.do("cuDeviceGetCount", l.cuDeviceGetCount, uintptr(unsafe.Pointer(&count))); err != nil {
+		return nil, err
+	}
+	devices := make([]Device, count)
+	for i := range devices {
+		devices[i].library = l
+		if err := l.do("cuDeviceGet", l.cuDeviceGet, uintptr(unsafe.Pointer(&devices[i].ordinal)), uintptr(i)); err != nil {
+			return nil, err
+		}
+	}
+	return devices, nil
+}
+
+// Attribute is CUdevice_attribute.
+type Attribute int
+
+// The attributes that this project reads.
+const (
+	MaxThreadsPerBlock      Attribute = 1
+	MaxBlockX               Attribute = 2 // Y and Z follow
+	MaxGridX                Attribute = 5 // Y and Z follow
+	WarpSize                Attribute = 10
+	MaxRegistersPerBlock    Attribute = 12
+	ClockRate               Attribute = 13 // kHz
+	Multiprocessors         Attribute = 16
+	MemoryClockRate         Attribute = 36 // kHz
+	MemoryBusWidth          Attribute = 37 // bits
+	L2CacheSize             Attribute = 38
+	MaxThreadsPerMultiproc  Attribute = 39
+	ComputeCapabilityMajor  Attribute = 75
+	ComputeCapabilityMinor  Attribute = 76
+	SharedPerMultiprocessor Attribute = 81
+	RegistersPerMultiproc   Attribute = 82
+	SharedPerBlockOptIn     Attribute = 97
+)
+
+// Attribute reads one attribute.
+func (d Device) Attribute(a Attribute) (int, error) {
+	var value int32
+	err := d.library.do("cuDeviceGetAttribute", d.library.cuDeviceGetAttribute, uintptr(unsafe.Pointer(&value)), uintptr(a), uintptr(d.ordinal))
+	return int(value), err
+}
+
+// Attributes is what a device can do.
+type Attributes struct {
+	Name string `json:"name"`
+	UUID string `json:"uuid"`
+	Bus  string `json:"bus"`
+	// Major and Minor are the compute capability.
+	Major int `json:"major"`
+	Minor int `json:"minor"`
+	// Memory is in bytes.
+	Memory             int64  `json:"memory"`
+	Multiprocessors    int    `json:"multiprocessors"`
+	ThreadsPerBlock    int    `json:"threads_per_block"`
+	Block              [3]int `json:"block"`
+	Grid               [3]int `json:"grid"`
+	RegistersPerBlock  int    `json:"registers_per_block"`
+	SharedPerBlock     int    `json:"shared_per_block"`
+	SharedPerProcessor int    `json:"shared_per_multiprocessor"`
+	L2                 int    `json:"l2"`
+	// Clock and MemoryClock are the highest, in kHz.
+	Clock          int `json:"clock_khz"`
+	MemoryClock    int `json:"memory_clock_khz"`
+	MemoryBusWidth int `json:"memory_bus_width"`
+}
+
+// Attributes reads everything about a device.
+func (d Device) Attributes() (a Attributes, err error) {
+	for _, field := range []struct {
+		target    *int
+		attribute Attribute
+	}{
+		{&a.Major, ComputeCapabilityMajor}, {&a.Minor, ComputeCapabilityMinor},
+		{&a.Multiprocessors, Multiprocessors}, {&a.ThreadsPerBlock, MaxThreadsPerBlock},
+		{&a.Block[0], MaxBlockX}, {&a.Block[1], MaxBlockX + 1}, {&a.Block[2], MaxBlockX + 2},
+		{&a.Grid[0], MaxGridX}, {&a.Grid[1], MaxGridX + 1}, {&a.Grid[2], MaxGridX + 2},
+		{&a.RegistersPerBlock, MaxRegistersPerBlock}, {&a.SharedPerBlock, SharedPerBlockOptIn},
+		{&a.SharedPerProcessor, SharedPerMultiprocessor}, {&a.L2, L2CacheSize},
+		{&a.Clock, ClockRate}, {&a.MemoryClock, MemoryClockRate}, {&a.MemoryBusWidth, MemoryBusWidth},
+	} {
+		if *field.target, err = d.Attribute(field.attribute); err != nil {
+			return a, err
+		}
+	}
+	return a, d.identify(&a)
+}
+
+// identify reads the names of a device.
+func (d Device) identify(a *Attributes) error {
+	l := d.library
+	var name, bus [256]byte
+	if err := l.do("cuDeviceGetName", l.cuDeviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d.ordinal)); err != nil {
+		return err
+	}
+	if err := l.do("cuDeviceGetPCIBusId", l.cuDeviceGetPCIBusID, uintptr(unsafe.Pointer(&bus)), uintptr(len(bus)), uintptr(d.ordinal)); err != nil {
+		return err
+	}
+	var uuid [16]byte
+	if err := l.do("cuDeviceGetUuid", l.cuDeviceGetUUID, uintptr(unsafe.Pointer(&uuid)), uintptr(d.ordinal)); err != nil {
+		return err
+	}
+	var memory uint64
+	if err := l.do("cuDeviceTotalMem", l.cuDeviceTotalMem, uintptr(unsafe.Pointer(&memory)), uintptr(d.ordinal)); err != nil {
+		return err
+	}
+	a.Name, a.Bus, a.UUID, a.Memory = untilZero(name[:]), untilZero(bus[:]), uuidText(uuid), int64(memory)
+	return nil
+}
+
+func untilZero(text []byte) string {
+	before, _, _ := strings.Cut(string(text), "\x00")
+	return before
+}
+
+// uuidText writes a UUID as nvidia-smi and CUDA_VISIBLE_DEVICES do.
+func uuidText(u [16]byte) string {
+	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
+}

@@ -1,0 +1,79 @@
+package cuda
+
+import (
+	"fmt"
+	"strings"
+
+	"pawl/objective"
+	"pawl/objective/cuda/driver"
+)
+
+// GPUs are the devices of this machine that kernels may run on.
+type GPUs struct {
+	// Driver is the CUDA version that the driver supports, such as 13.0.
+	Driver  string
+	Devices []driver.Attributes
+}
+
+// FindGPUs asks the driver. The error says what is missing and what to do.
+func FindGPUs() (GPUs, error) {
+	library, err := driver.Open()
+	if err != nil {
+		return GPUs{}, err
+	}
+	found := GPUs{Driver: driver.VersionText(library.Version)}
+	devices, err := library.Devices()
+	if err != nil {
+		return found, err
+	}
+	if len(devices) == 0 {
+		return found, fmt.Errorf("%w sees a GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES", driver.ErrNoDriver)
+	}
+	for _, device := range devices {
+		attributes, err := device.Attributes()
+		if err != nil {
+			return found, err
+		}
+		found.Devices = append(found.Devices, attributes)
+	}
+	return found, nil
+}
+
+// alike returns the GPUs that are the same model as the first. Results of
+// different models are not comparable, so one study uses one model.
+func (g GPUs) alike() []driver.Attributes {
+	var same []driver.Attributes
+	for _, a := range g.Devices {
+		if first := g.Devices[0]; a.Name == first.Name && a.Major == first.Major && a.Minor == first.Minor {
+			same = append(same, a)
+		}
+	}
+	return same
+}
+
+// tensorFlops is how many operations of a dense product of 16-bit floats a
+// multiprocessor does per clock, by compute capability: the most that any code
+// can do in such types, and more than it can do in wider ones.
+var tensorFlops = map[[2]int]float64{
+	{7, 0}: 1024, {7, 5}: 1024, {8, 0}: 2048, {8, 6}: 1024, {8, 7}: 1024, {8, 9}: 1024,
+	{9, 0}: 4096, {10, 0}: 8192, {10, 3}: 8192, {12, 0}: 1024, {12, 1}: 1024,
+}
+
+// narrowing is how much faster 8-bit types are than 16-bit ones.
+const narrowing = 2
+
+// roofline returns the best that a GPU can do at its highest clocks.
+func roofline(a driver.Attributes, elements []string) objective.Roofline {
+	flops := tensorFlops[[2]int{a.Major, a.Minor}] * float64(a.Multiprocessors) * float64(a.Clock) * 1e3
+	for _, name := range elements {
+		if strings.HasPrefix(name, "e4") || strings.HasPrefix(name, "e5") || name == "u8" {
+			flops *= narrowing
+			break
+		}
+	}
+	return objective.Roofline{
+		Flops: flops,
+		// Two transfers per clock, eight bits to the byte.
+		Bytes: 2 * float64(a.MemoryClock) * 1e3 * float64(a.MemoryBusWidth) / 8,
+	}
+}

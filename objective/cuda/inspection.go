@@ -1,0 +1,158 @@
+package cuda
+
+import (
+	"fmt"
+
+	"pawl/objective/worker"
+)
+
+// inspection looks at what a launch has left behind: results to compare, and
+// what a kernel may not do beside them, which is to write beside a buffer, to an
+// input, or over the right answers. Everything is queued first and read once.
+type inspection struct {
+	device  *Device
+	readers []func(finding) error // one per queued check, in order
+
+	damage      *worker.Fault // the first that was found
+	comparisons []worker.Comparison
+}
+
+// queueOutputs starts comparing the outputs of a set of buffers, for a run that
+// another one follows.
+func (n *inspection) queueOutputs(buffers []*buffer) error {
+	for _, b := range buffers {
+		if b == nil || !b.Out {
+			continue
+		}
+		if err := n.queueComparison(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queue starts the checks of a set of buffers.
+func (n *inspection) queue(buffers []*buffer) error {
+	for _, b := range buffers {
+		if b == nil {
+			continue
+		}
+		if err := n.queueGuards(b); err != nil {
+			return err
+		}
+		queue := n.queueInput
+		if b.Out {
+			queue = n.queueOutput
+		}
+		if err := queue(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *inspection) read(_ int, err error, reader func(finding) error) error {
+	n.readers = append(n.readers, reader)
+	return err
+}
+
+func (n *inspection) damaged(kind worker.FaultKind, format string, arguments ...any) {
+	if n.damage == nil {
+		n.damage = &worker.Fault{Kind: kind, Detail: fmt.Sprintf(format, arguments...)}
+	}
+}
+
+func (n *inspection) queueGuards(b *buffer) error {
+	for _, zone := range b.guards() {
+		number, err := n.device.support.queueGuard(zone.at, zone.size, guardPattern)
+		err = n.read(number, err, func(f finding) error {
+			if f.bad > 0 {
+				n.damaged(worker.OutOfBounds, "%d bytes written %s of %s", f.bad, zone.what, b.Name)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *inspection) queueInput(b *buffer) error {
+	number, err := n.device.support.queueChecksum(b.data, b.size)
+	return n.read(number, err, func(f finding) error {
+		if f.bad != b.sum {
+			n.damaged(worker.InputModified, "%s", b.Name)
+		}
+		return nil
+	})
+}
+
+// queueOutput compares an output with its answer, if there is one, after making
+// sure that the answer itself is untouched.
+func (n *inspection) queueOutput(b *buffer) error {
+	if n.device.loaded.Reference == nil {
+		return nil
+	}
+	number, err := n.device.support.queueChecksum(b.answer, b.size)
+	err = n.read(number, err, func(f finding) error {
+		if f.bad != b.right {
+			n.damaged(worker.OutOfBounds, "wrote over the reference's result for %s", b.Name)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return n.queueComparison(b)
+}
+
+func (n *inspection) queueComparison(b *buffer) error {
+	reference := n.device.loaded.Reference
+	if reference == nil {
+		return nil
+	}
+	number, err := n.device.support.queueCompare(b.element, b.data, b.answer, b.Count, reference.Tolerance)
+	return n.read(number, err, func(f finding) error { return n.compared(b, f) })
+}
+
+// compared keeps a comparison, with the values at the first bad element.
+func (n *inspection) compared(b *buffer, f finding) (err error) {
+	c := worker.Comparison{Argument: b.Name, Bad: int64(f.bad), Total: b.Count, Undefined: int64(f.undefined)}
+	if f.bad > 0 {
+		c.First, c.Worst = f.first(), worker.Real(f.error())
+		if c.Got, err = n.device.element(b, b.data, c.First); err != nil {
+			return err
+		}
+		if c.Want, err = n.device.element(b, b.answer, c.First); err != nil {
+			return err
+		}
+	}
+	n.comparisons = append(n.comparisons, c)
+	return nil
+}
+
+// collect waits and reads.
+func (n *inspection) collect() error {
+	findings, err := n.device.support.collect()
+	if err != nil {
+		return err
+	}
+	for i, reader := range n.readers {
+		if err := reader(findings[i]); err != nil {
+			return err
+		}
+	}
+	n.readers = nil
+	return nil
+}
+
+// wrong says which output is wrong, or nothing.
+func (n *inspection) wrong() string {
+	for _, c := range n.comparisons {
+		if c.Bad > 0 {
+			return fmt.Sprintf("%d of %d elements of %s", c.Bad, c.Total, c.Argument)
+		}
+	}
+	return ""
+}

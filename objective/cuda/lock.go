@@ -1,0 +1,56 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// gpuLock keeps other pawl processes of this machine off a GPU. It is a lock on
+// a file named after the GPU, and it goes with the process, however that ends.
+type gpuLock struct{ path string }
+
+func newGPULock(dir, uuid string) gpuLock {
+	return gpuLock{filepath.Join(dir, "pawl-"+uuid+".lock")}
+}
+
+const (
+	lockInterval = 20 * time.Millisecond
+	// patience is how long to wait before telling the user why nothing happens.
+	patience = time.Second
+)
+
+// take waits for the lock. Waiting is called once if that takes long.
+func (l gpuLock) take(ctx context.Context, waiting func()) (release func(), err error) {
+	// Reading is enough for a lock, and works on a file of another user.
+	file, err := os.OpenFile(l.path, os.O_RDONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("locking the GPU: %w", err)
+	}
+	start, told := time.Now(), false
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		switch {
+		case err == nil:
+			return func() { file.Close() }, nil
+		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
+			file.Close()
+			return nil, fmt.Errorf("locking the GPU: %w", err)
+		}
+		if !told && time.Since(start) > patience {
+			told = true
+			waiting()
+		}
+		select {
+		case <-ctx.Done():
+			file.Close()
+			return nil, context.Cause(ctx)
+		case <-time.After(lockInterval):
+		}
+	}
+}

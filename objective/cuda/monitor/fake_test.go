@@ -1,0 +1,103 @@
+package monitor
+
+import "time"
+
+// fake is a management library with the GPUs that a test wants.
+type fake struct {
+	gpus   []*fakeDevice
+	closed int
+}
+
+var _ library = (*fake)(nil)
+
+func (f *fake) versions() (string, int, error) { return "580.65.06", 12080, nil }
+func (f *fake) count() (int, error)            { return len(f.gpus), nil }
+func (f *fake) close()                         { f.closed++ }
+
+func (f *fake) at(index int) (device, error) {
+	if f.gpus[index] == nil {
+		return nil, code(15)
+	}
+	return f.gpus[index], nil
+}
+
+func (f *fake) find(uuid string) (device, error) {
+	for _, gpu := range f.gpus {
+		if gpu != nil && gpu.texts[deviceUUID] == uuid {
+			return gpu, nil
+		}
+	}
+	return nil, codeNotFound
+}
+
+// fakeDevice answers from its maps; what is missing is not supported.
+type fakeDevice struct {
+	numbers  map[quantity]uint64
+	texts    map[property]string
+	failures map[quantity]error
+
+	lockFailure, unlockFailure error
+	ignoresLock                bool
+	locks, unlocks             int
+	free                       uint64 // the clock without a lock
+}
+
+var _ device = (*fakeDevice)(nil)
+
+const testUUID = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
+
+func healthy() *fakeDevice {
+	return &fakeDevice{
+		numbers: map[quantity]uint64{smClock: 1980, memoryClock: 3201, temperature: 41, power: 123456, reasons: 0,
+			maximumSMClock: 1995, maximumMemoryClock: 3202, powerLimit: 700000, slowdownTemperature: 87,
+			memoryTotal: 150 << 30, memoryUsed: 1 << 30, computeMode: 0, persistence: 1},
+		texts:    map[property]string{deviceName: "Test GPU", deviceUUID: testUUID, deviceBus: "00000000:1B:00.0"},
+		failures: map[quantity]error{},
+		free:     1980,
+	}
+}
+
+func (d *fakeDevice) number(wanted quantity) (uint64, error) {
+	if err := d.failures[wanted]; err != nil {
+		return 0, err
+	}
+	if value, ok := d.numbers[wanted]; ok {
+		return value, nil
+	}
+	return 0, codeNotSupported
+}
+
+func (d *fakeDevice) text(wanted property) (string, error) {
+	if text, ok := d.texts[wanted]; ok {
+		return text, nil
+	}
+	return "", codeNotSupported
+}
+
+func (d *fakeDevice) processes() ([]int, error) { return []int{17, 23}, nil }
+
+func (d *fakeDevice) lock(mhz int) error {
+	d.locks++
+	if d.lockFailure == nil && !d.ignoresLock {
+		d.numbers[smClock] = uint64(mhz)
+	}
+	return d.lockFailure
+}
+
+func (d *fakeDevice) unlock() error {
+	d.unlocks++
+	if d.unlockFailure == nil {
+		d.numbers[smClock] = d.free
+	}
+	return d.unlockFailure
+}
+
+// watching opens a monitor on a fake GPU that never waits.
+func watching(gpu *fakeDevice) (*Monitor, *fake, error) {
+	library := &fake{gpus: []*fakeDevice{gpu}}
+	monitor, err := open(library, testUUID)
+	if err == nil {
+		monitor.sleep = func(time.Duration) {}
+	}
+	return monitor, library, err
+}

@@ -1,0 +1,48 @@
+package nvcc
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Architecture returns the name that compilers have for a compute capability:
+// sm_90 for 9, 0. The suffix is empty for code that later devices of the same
+// major version run as well, "a" for all that exactly this one can do (wgmma,
+// TMA with multicast), "f" for what its family can do.
+func Architecture(major, minor int, suffix string) string {
+	return fmt.Sprintf("sm_%d%d%s", major, minor, suffix)
+}
+
+// An architecture anywhere in a flag: -arch=sm_90a, code=[sm_90a,compute_90a].
+var namedArchitecture = regexp.MustCompile(`(?:sm|compute)_\d+([af]?)\b`)
+
+// The flags that choose an architecture, for nvcc and for NVRTC.
+var architectureFlags = []string{"--gpu-architecture", "--gpu-code", "--generate-code", "-arch", "-code", "-gencode"}
+
+// Suffix takes the flags that choose an architecture out of a kernel's flags:
+// the device decides which one it is. What remains of them is the suffix that
+// they ask for, to be given to Architecture.
+func Suffix(flags []string) (suffix string, rest []string) {
+	for i := 0; i < len(flags); i++ {
+		next := ""
+		if i+1 < len(flags) {
+			next = flags[i+1]
+		}
+		value, consumed, ok := flagValue(flags[i], next, architectureFlags)
+		if !ok {
+			rest = append(rest, flags[i])
+			continue
+		}
+		i += consumed
+		for _, match := range namedArchitecture.FindAllStringSubmatch(value, -1) {
+			suffix = match[1]
+		}
+	}
+	return suffix, rest
+}
+
+// virtual returns the architecture that PTX is made for: compute_90a for sm_90a.
+func virtual(architecture string) string {
+	return "compute_" + strings.TrimPrefix(architecture, "sm_")
+}

@@ -1,0 +1,232 @@
+package nvcc
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"pawl/kernels"
+	"pawl/space"
+)
+
+// The default keeps an everyday test quick; .ci/run asks for many.
+var cornerLimit = flag.Int("corners", 4, "how many corners of each kernel's space to compile; under 2 means all")
+
+// TestCorners compiles every embedded CUDA kernel at its default and at every
+// corner of its space: each parameter at its first or last value.
+func TestCorners(t *testing.T) {
+	for _, name := range kernels.Names() {
+		k, err := kernels.Load(name, kernels.CUDA)
+		var none *kernels.NoSourceError
+		if errors.As(err, &none) {
+			requireNoCUDA(t, name)
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) { compileCorners(t, k, newCompiler(t, realNVCC(t))) })
+	}
+}
+
+// requireNoCUDA makes sure that a kernel which cannot be loaded for CUDA does
+// not pretend to be one.
+func requireNoCUDA(t *testing.T, name string) {
+	t.Helper()
+	k, err := kernels.Load(name, kernels.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := k.Materialise(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := fs.ReadFile(os.DirFS(dir), kernels.ManifestName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains("\n"+string(manifest), "\ncuda:") {
+		t.Errorf("kernel %s has a section for CUDA and no source", name)
+	}
+	if sources, _ := filepath.Glob(filepath.Join(dir, "*.cu")); len(sources) > 0 {
+		t.Errorf("kernel %s has %v, which its manifest does not name", name, sources)
+	}
+}
+
+func compileCorners(t *testing.T, k *kernels.Kernel, c *Compiler) {
+	dir, err := k.Materialise(c.options.Cache.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.Space(k.Workloads[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	points := corners(s)
+	chosen := spread(points, *cornerLimit)
+	t.Logf("%d of %d corners", len(chosen), len(points))
+	suffix, flags := Suffix(k.Flags)
+	unit := Unit{Dir: dir, Source: k.Source, Architecture: Architecture(9, 0, suffix), Flags: flags}
+	var lanes errgroup.Group
+	lanes.SetLimit(runtime.NumCPU())
+	var mu sync.Mutex
+	compiled := 0
+	for _, point := range chosen {
+		lanes.Go(func() error {
+			at := unit
+			at.Defines = definesOf(point)
+			module, err := c.Compile(t.Context(), at)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				t.Errorf("%s: %v", point, err)
+				return nil
+			}
+			compiled++
+			checkFigures(t, k, point, module)
+			return nil
+		})
+	}
+	_ = lanes.Wait() // the lanes report through t
+	if compiled == 0 {
+		t.Errorf("no point of kernel %s was compiled", k.Name)
+	}
+}
+
+func definesOf(point space.Point) []Define {
+	var defines []Define
+	for _, a := range point.Assignments() {
+		defines = append(defines, Define{a.Name, a.Value.Define()})
+	}
+	return defines
+}
+
+// corners returns the default and every combination of each parameter's first
+// and last value that satisfies the constraints. Values are in the order of the
+// manifest, the smallest first.
+func corners(s *space.Space) []space.Point {
+	params := s.Params()
+	points := []space.Point{s.Default()}
+	seen := map[string]bool{s.Default().String(): true}
+	row := make(space.Row, len(params))
+	for choice := range 1 << len(params) {
+		for i, p := range params {
+			row[i] = 0
+			if choice>>i&1 == 1 {
+				row[i] = uint16(len(p.Values) - 1)
+			}
+		}
+		point := s.Point(row)
+		if seen[point.String()] || s.Check(point) != nil {
+			continue
+		}
+		seen[point.String()] = true
+		points = append(points, point)
+	}
+	return points
+}
+
+// spread returns at most limit points, the first and the last among them, at
+// even distances.
+func spread(points []space.Point, limit int) []space.Point {
+	if limit < 2 || len(points) <= limit {
+		return points
+	}
+	chosen := make([]space.Point, limit)
+	for i := range chosen {
+		chosen[i] = points[i*(len(points)-1)/(limit-1)]
+	}
+	return chosen
+}
+
+// checkFigures holds what ptxas said against what must be true of any kernel.
+func checkFigures(t *testing.T, k *kernels.Kernel, point space.Point, module Module) {
+	t.Helper()
+	r, ok := module.Kernels[k.Entry]
+	switch {
+	case !ok:
+		t.Errorf("%s: no kernel %s in the module, only %v", point, k.Entry, module.Kernels)
+	case r.Registers < 1 || r.Registers > 255:
+		t.Errorf("%s: %d registers", point, r.Registers)
+	case r.SpillLoads > 0 && r.SpillStores == 0:
+		t.Errorf("%s: loads of what was never stored: %+v", point, r)
+	case r.SpillStores > 0 && r.Stack == 0:
+		t.Errorf("%s: spills without a stack: %+v", point, r)
+	case r.StaticShared < 0 || r.StaticShared > 48<<10:
+		t.Errorf("%s: %d bytes of static shared memory", point, r.StaticShared)
+	case r.Barriers < 0 || r.Barriers > 16:
+		t.Errorf("%s: %d barriers", point, r.Barriers)
+	case len(module.Digest) != 64:
+		t.Errorf("%s: digest %q", point, module.Digest)
+	}
+	content, err := os.ReadFile(module.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The cubin tells the registers as well, in another way.
+	if n := registersInCubin(t, content, k.Entry); n != r.Registers {
+		t.Errorf("%s: ptxas says %d registers, the cubin %d", point, r.Registers, n)
+	}
+}
+
+// The embedded kernels may have no CUDA source yet: the corners of a kernel
+// that has one show that the test above can fail.
+func TestCornersOfAKnownKernel(t *testing.T) {
+	dir := tree(t, map[string]string{"kernel.yaml": `
+name: copy
+entry: copy
+source: {cuda: copy.cu}
+reference: {cuda: copy.cu}
+params:
+  TILE: {values: [32, 64, 128], default: 64}
+  UNROLL: {values: [1, 2, 4], default: 1}
+constraints: ["TILE * UNROLL <= 256"]
+workloads: {small: {N: 1000}}
+launch: {grid: ["cdiv(N, TILE)"], block: [TILE]}
+args:
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+fuzz: {N: [1, 7]}
+tolerance: {atol: 0, rtol: 0}
+`, "copy.cu": `
+extern "C" __global__ void copy(const float *x, float *y, int n) {
+	__shared__ float tile[TILE];
+#pragma unroll
+	for (int u = 0; u < UNROLL; u++) {
+		int i = (blockIdx.x * UNROLL + u) * TILE + threadIdx.x;
+		tile[threadIdx.x] = i < n ? x[i] : 0;
+		__syncthreads();
+		if (i < n) y[i] = tile[threadIdx.x ^ 1];
+	}
+}
+`})
+	k, err := kernels.Load(dir, kernels.CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.Space(k.Workloads[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, p := range corners(s) {
+		texts = append(texts, p.String())
+	}
+	want := "TILE=64,UNROLL=1 TILE=32,UNROLL=1 TILE=128,UNROLL=1 TILE=32,UNROLL=4"
+	if got := strings.Join(texts, " "); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := spread(corners(s), 2); len(got) != 2 || got[1].String() != "TILE=32,UNROLL=4" {
+		t.Errorf("two of them: %v", got)
+	}
+	compileCorners(t, k, newCompiler(t, realNVCC(t)))
+}

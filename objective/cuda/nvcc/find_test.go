@@ -1,0 +1,103 @@
+package nvcc
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// toolkit writes a toolkit whose nvcc tells a release, and returns its root.
+func toolkit(t *testing.T, release string) string {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\n" + strings.Replace(fakeVersion, "13.0.88", release, 1)
+	if err := os.WriteFile(filepath.Join(root, "bin", "nvcc"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func TestFindPrefersWhatTheUserNames(t *testing.T) {
+	named, home, path, onPath := toolkit(t, "1.0.0"), toolkit(t, "2.0.0"), toolkit(t, "3.0.0"), toolkit(t, "4.0.0")
+	variables := map[string]string{
+		"NVCC": filepath.Join(named, "bin", "nvcc"), "CUDA_HOME": home, "CUDA_PATH": path,
+		"NVCC_CCBIN": filepath.Join(named, "bin", "nvcc"), // anything that answers --version
+		"PATH":       t.TempDir() + string(filepath.ListSeparator) + filepath.Join(onPath, "bin"),
+	}
+	for _, test := range []struct{ without, want string }{
+		{"", "1.0.0"}, {"NVCC", "2.0.0"}, {"CUDA_HOME", "3.0.0"}, {"CUDA_PATH", "4.0.0"},
+	} {
+		delete(variables, test.without)
+		tool, err := Find(t.Context(), only(variables))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tool.Version() != "nvcc "+test.want {
+			t.Errorf("without %s: %s, want %s", test.without, tool.Version(), test.want)
+		}
+	}
+}
+
+func TestFindSaysWhatToDo(t *testing.T) {
+	liar := toolkit(t, "none")
+	if err := os.WriteFile(filepath.Join(liar, "bin", "nvcc"), []byte("#!/bin/sh\necho hello\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	good := filepath.Join(toolkit(t, "13.0.88"), "bin", "nvcc")
+	for name, test := range map[string]struct {
+		variables map[string]string
+		want      error
+		message   string
+	}{
+		"not there": {map[string]string{"NVCC": "/no/such/nvcc"}, ErrNoCompiler, "/no/such/nvcc"},
+		"not nvcc":  {map[string]string{"NVCC": filepath.Join(liar, "bin", "nvcc")}, nil, "not nvcc"},
+		"no gcc":    {map[string]string{"NVCC": good, "NVCC_CCBIN": "/no/such/gcc"}, ErrNoHostCompiler, "/no/such/gcc"},
+	} {
+		_, err := Find(t.Context(), only(test.variables))
+		if err == nil || !strings.Contains(err.Error(), test.message) || (test.want != nil && !errors.Is(err, test.want)) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestFindNVRTCSaysWhatToDo(t *testing.T) {
+	if _, err := FindNVRTC(t.Context(), only(map[string]string{"NVRTC": "/no/such/libnvrtc.so"})); !errors.Is(err, ErrNoNVRTC) || !strings.Contains(err.Error(), "/no/such") {
+		t.Errorf("got %v", err)
+	}
+	// A file that is no library is an error of the other process, told here.
+	garbage := filepath.Join(t.TempDir(), "libnvrtc.so")
+	if err := os.WriteFile(garbage, []byte("garbage"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := FindNVRTC(t.Context(), only(map[string]string{"NVRTC": garbage})); err == nil || !strings.Contains(err.Error(), garbage) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNewestLibrary(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"libnvrtc.so.9.2", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.alt.so.14", "libnvrtc-builtins.so.15"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := filepath.Base(newestLibrary(dir)); got != "libnvrtc.so.13" {
+		t.Errorf("got %s", got)
+	}
+	if got := newestLibrary(t.TempDir()); got != "" {
+		t.Errorf("got %s from an empty folder", got)
+	}
+}
+
+func TestLibraryFlags(t *testing.T) {
+	got := libraryFlags([]string{"-O3", "-Xcompiler", "-Wall", "-Xcompiler=-O2", "-use_fast_math", "-std=c++17", "-Xptxas", "-O1"})
+	if want := []string{"-use_fast_math", "-std=c++17", "-Xptxas", "-O1"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

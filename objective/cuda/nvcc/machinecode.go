@@ -1,0 +1,91 @@
+package nvcc
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"strings"
+)
+
+// machineCUDA is the ELF machine of a cubin.
+const machineCUDA elf.Machine = 190
+
+// idleSections are the parts of a cubin that do not take part when it runs:
+// names and symbols, line tables and the PTX text, which tools read, and the
+// notes on how it was compiled, which hold the options. Whatever else there is
+// counts, known or not: to take two different codes for one would be a wrong
+// measurement, the reverse only a superfluous one.
+var idleSections = []string{
+	".shstrtab", ".strtab", ".symtab", ".debug_", ".nv_debug_", ".rela.debug_", ".rel.debug_",
+	".rela.nv_debug_", ".rel.nv_debug_", ".note.", ".nv.callgraph",
+}
+
+func idle(name string) bool {
+	for _, prefix := range idleSections {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// machineCode is what a cubin holds.
+type machineCode struct {
+	// digest identifies what executes.
+	digest string
+	// kernels are the names of the code sections.
+	kernels map[string]bool
+}
+
+// flagsOffset is where an ELF64 header keeps its flags, the architecture among
+// them; debug/elf does not tell.
+const flagsOffset = 48
+
+// readMachineCode digests what executes in a cubin: code, constants, the
+// initial values of variables, relocations, and the attributes by which the
+// driver sets a launch up.
+func readMachineCode(cubin []byte) (machineCode, error) {
+	f, err := elf.NewFile(bytes.NewReader(cubin))
+	if err != nil {
+		return machineCode{}, fmt.Errorf("not a cubin: %w", err)
+	}
+	if f.Class != elf.ELFCLASS64 || f.Machine != machineCUDA {
+		return machineCode{}, fmt.Errorf("not a cubin but an ELF file for machine %d", f.Machine)
+	}
+	sum := sha256.New()
+	sum.Write(cubin[flagsOffset : flagsOffset+4])
+	code := machineCode{kernels: map[string]bool{}}
+	for _, section := range f.Sections {
+		if idle(section.Name) || section.Type == elf.SHT_NULL {
+			continue
+		}
+		if name, found := strings.CutPrefix(section.Name, ".text."); found {
+			code.kernels[name] = true
+		}
+		if err := hashSection(sum, section); err != nil {
+			return machineCode{}, fmt.Errorf("section %s of a cubin: %w", section.Name, err)
+		}
+	}
+	code.digest = hex.EncodeToString(sum.Sum(nil))
+	return code, nil
+}
+
+// hashSection adds a section, framed so that no byte can move to the next.
+func hashSection(sum hash.Hash, section *elf.Section) error {
+	fmt.Fprintf(sum, "%d:%s", len(section.Name), section.Name)
+	for _, n := range []uint64{uint64(section.Type), uint64(section.Flags), section.Size, section.Addralign} {
+		if err := binary.Write(sum, binary.LittleEndian, n); err != nil {
+			return err
+		}
+	}
+	if section.Type == elf.SHT_NOBITS {
+		return nil // only its size matters
+	}
+	_, err := io.Copy(sum, section.Open())
+	return err
+}

@@ -1,0 +1,190 @@
+// Package nvcc turns CUDA C++ into machine code: by nvcc in processes of its
+// own, or by NVRTC, the compiler as a library, in a process of ours.
+//
+// A compilation goes in four steps:
+//
+//  1. The key: the source, every include of it that can be found, the defines,
+//     the flags, the architecture and the compiler's version. Nothing is
+//     executed for it, so a warm compilation costs about a millisecond.
+//  2. The cache answers, or a tool (Toolchain or Library) writes a cubin.
+//  3. What ptxas said about registers, spills and shared memory is parsed and
+//     kept beside the cubin.
+//  4. The machine code alone is digested, so that points which differ only in
+//     what the compiler ignored are known to be one.
+//
+// The package needs no GPU and no driver.
+package nvcc
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pawl/objective/cache"
+	"pawl/objective/compiler"
+)
+
+// Unit is what is compiled.
+type Unit struct {
+	// Dir is the folder of the sources; relative paths in Flags start there.
+	Dir string
+	// Source is the file inside Dir.
+	Source string
+	// Architecture is the machine that code is made for: sm_90, sm_90a.
+	Architecture string
+	// Defines are macros, in order.
+	Defines []Define
+	// Flags go to the compiler as they are.
+	Flags []string
+}
+
+// Define is a macro and its text.
+type Define struct{ Name, Value string }
+
+// Module is compiled code.
+type Module struct {
+	// Path is the cubin in the cache.
+	Path string
+	// Digest identifies the machine code: line tables, symbols and the record
+	// of the compiler's options do not count.
+	Digest string
+	// File identifies the bytes of the cubin.
+	File string
+	// Kernels are the figures of every entry function, by the name in the
+	// cubin: mangled unless extern "C".
+	Kernels map[string]Resources
+	// Hit says that the cache had it.
+	Hit bool
+}
+
+// Resources is what one kernel takes of a multiprocessor, as ptxas said.
+// Memory is in bytes per thread, shared memory and constants per block.
+type Resources struct {
+	Registers int `json:"registers"`
+	// SpillStores and SpillLoads include those of device functions that were
+	// not inlined.
+	SpillStores  int `json:"spill_stores"`
+	SpillLoads   int `json:"spill_loads"`
+	Stack        int `json:"stack"`
+	StaticShared int `json:"static_shared"`
+	Barriers     int `json:"barriers"`
+	// Constant is 0 where ptxas does not say: it does for sm_75, not for sm_90.
+	Constant int `json:"constant"`
+}
+
+// Tool makes cubins: *Toolchain and *Library.
+type Tool interface {
+	// Name is nvcc or nvrtc.
+	Name() string
+	// Version is for a person.
+	Version() string
+	// identity is everything about the tool that its output depends on.
+	identity() string
+	// build writes the cubin of a unit to output and returns what ptxas said.
+	// It may use the folder scratch. Errors are those of package compiler.
+	build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (log string, err error)
+}
+
+// Options configures a Compiler.
+type Options struct {
+	// Cache keeps the cubins.
+	Cache *cache.Cache
+	// Timeout is how long one compilation may take. Zero means 2 minutes.
+	Timeout time.Duration
+}
+
+// Compiler compiles units through a cache. It is safe for concurrent use.
+type Compiler struct {
+	Tool
+	options Options
+}
+
+// New returns a compiler that uses a tool.
+func New(tool Tool, options Options) *Compiler {
+	if options.Timeout == 0 {
+		options.Timeout = 2 * time.Minute
+	}
+	return &Compiler{tool, options}
+}
+
+// Compile returns the module of a unit. A *compiler.Refusal means that this
+// unit cannot be compiled, compiler.ErrTime that it took too long; any other
+// error means that no unit can be.
+func (c *Compiler) Compile(ctx context.Context, unit Unit) (Module, error) {
+	key, err := c.key(unit)
+	if err != nil {
+		return Module{}, fmt.Errorf("compiling %s: %w", unit.Source, err)
+	}
+	entry, err := c.entry(ctx, key, unit)
+	if err != nil {
+		return Module{}, err
+	}
+	found, err := readReport(entry)
+	if err != nil {
+		// The cubin is good but what stands beside it is not: make both again.
+		if err := os.RemoveAll(filepath.Dir(entry.Path)); err != nil {
+			return Module{}, fmt.Errorf("compile cache: %w", err)
+		}
+		if entry, err = c.entry(ctx, key, unit); err != nil {
+			return Module{}, err
+		}
+		if found, err = readReport(entry); err != nil {
+			return Module{}, fmt.Errorf("compile cache: %w", err)
+		}
+	}
+	return Module{Path: entry.Path, File: entry.Digest, Digest: found.MachineCode, Kernels: found.Kernels, Hit: entry.Hit}, nil
+}
+
+func (c *Compiler) entry(ctx context.Context, key *cache.Key, unit Unit) (cache.Entry, error) {
+	return c.options.Cache.Get(key, func(path string) error { return c.create(ctx, unit, path) })
+}
+
+// create compiles in the folder that the entry is made in: what it leaves there
+// beside the cubin is kept with it.
+func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
+	scratch := filepath.Join(filepath.Dir(path), "scratch")
+	if err := os.Mkdir(scratch, 0o755); err != nil {
+		return fmt.Errorf("compile cache: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	log, err := c.build(ctx, c.options.Timeout, unit, scratch, path)
+	if err != nil {
+		return compiler.FullDisk(err)
+	}
+	cubin, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%s succeeded without a cubin: %w", c.Name(), err)
+	}
+	if err := writeReport(path, cubin, log); err != nil {
+		return fmt.Errorf("compiling %s with %s: %w", unit.Source, c.Version(), err)
+	}
+	return nil
+}
+
+// key collects what the cubin depends on. It does not run the preprocessor, so
+// it counts includes that a condition leaves out, and every define although the
+// source may not use it: the digest of the machine code finds such points to be
+// the same. The headers of the toolkit and the system are not read: the
+// versions of nvcc and of its host compiler stand for them.
+func (c *Compiler) key(unit Unit) (*cache.Key, error) {
+	key := cache.NewKey().
+		Add("backend", "cuda").
+		Add("compiler", c.identity()).
+		Add("architecture", unit.Architecture).
+		Add("flags", strings.Join(unit.Flags, "\x00")).
+		Add("source", unit.Source)
+	for _, d := range unit.Defines {
+		key.Add("define", d.Name+"="+d.Value)
+	}
+	files, err := readFiles(unit)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		key.Add(f.name, string(f.content))
+	}
+	return key, nil
+}

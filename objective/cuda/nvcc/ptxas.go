@@ -1,0 +1,147 @@
+package nvcc
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// What ptxas -v prints. A report on an entry function begins with its name;
+// the other lines have stood in different orders over the years, with and
+// without a function's name, and NVRTC puts "ptxas ." before each. So lines are
+// known by their words, not by their place.
+var (
+	entryLine    = regexp.MustCompile(`Compiling entry function '([^'\r\n]+)'`)
+	functionLine = regexp.MustCompile(`Function properties for '?([^\s']+)`)
+	stackFigure  = regexp.MustCompile(`(\d+) bytes stack frame`)
+	storeFigure  = regexp.MustCompile(`(\d+) bytes spill stores`)
+	loadFigure   = regexp.MustCompile(`(\d+) bytes spill loads`)
+	usedLine     = regexp.MustCompile(`Used (\d+) registers`)
+	barrierCount = regexp.MustCompile(`used (\d+) barriers`)
+	// Old versions print shared memory as 40+16 bytes: declared, and for the
+	// arguments.
+	sharedFigure   = regexp.MustCompile(`(\d+)(?:\+(\d+))? bytes smem`)
+	constantFigure = regexp.MustCompile(`(\d+) bytes cmem\[\d+\]`)
+)
+
+// parser holds what is known at a line.
+type parser struct {
+	kernels map[string]*Resources
+	// callees are the spills of functions that were not inlined, by the kernel
+	// they were reported with.
+	callees map[string]Resources
+	used    map[string]bool // kernels whose registers are known
+	// entry is the kernel that is reported on; function is the one that the
+	// next figures of a stack belong to, perhaps one that the kernel calls.
+	entry, function string
+}
+
+// parsePtxas returns the figures of every kernel in what ptxas -v printed. Text
+// without a kernel gives none; a kernel whose registers are not told is an
+// error, because a figure of 0 would be a lie.
+func parsePtxas(log string) (map[string]Resources, error) {
+	p := &parser{kernels: map[string]*Resources{}, callees: map[string]Resources{}, used: map[string]bool{}}
+	for _, match := range entryLine.FindAllStringSubmatch(log, -1) {
+		p.kernels[match[1]] = &Resources{}
+	}
+	for line := range strings.Lines(log) {
+		if err := p.line(line); err != nil {
+			return nil, fmt.Errorf("reading what ptxas printed: %w: %s", err, strings.TrimSpace(line))
+		}
+	}
+	result := make(map[string]Resources, len(p.kernels))
+	for name, r := range p.kernels {
+		if !p.used[name] {
+			return nil, fmt.Errorf("ptxas did not say how many registers %s uses", name)
+		}
+		r.SpillStores += p.callees[name].SpillStores
+		r.SpillLoads += p.callees[name].SpillLoads
+		result[name] = *r
+	}
+	return result, nil
+}
+
+func (p *parser) line(line string) error {
+	if match := entryLine.FindStringSubmatch(line); match != nil {
+		p.entry, p.function = match[1], match[1]
+		return nil
+	}
+	if match := functionLine.FindStringSubmatch(line); match != nil {
+		p.function = match[1]
+		return nil
+	}
+	if storeFigure.MatchString(line) {
+		return p.stack(line)
+	}
+	if p.entry != "" && usedLine.MatchString(line) {
+		return p.use(line)
+	}
+	return nil
+}
+
+// stack reads a function's stack frame and spills. A function that is not
+// inlined is reported with the kernel that calls it, and its spills are the
+// kernel's too. Its frame is not added: the kernel's holds it.
+func (p *parser) stack(line string) error {
+	frame, err := figure(stackFigure, line)
+	if err != nil {
+		return err
+	}
+	stores, err := figure(storeFigure, line)
+	if err != nil {
+		return err
+	}
+	loads, err := figure(loadFigure, line)
+	if err != nil {
+		return err
+	}
+	if own := p.kernels[p.function]; own != nil {
+		own.Stack, own.SpillStores, own.SpillLoads = frame, stores, loads
+		return nil
+	}
+	sum := p.callees[p.entry]
+	sum.SpillStores += stores
+	sum.SpillLoads += loads
+	p.callees[p.entry] = sum
+	return nil
+}
+
+// use reads the line of registers, barriers and memories, which is always the
+// entry function's.
+func (p *parser) use(line string) error {
+	r := p.kernels[p.entry]
+	p.used[p.entry] = true
+	for _, f := range []struct {
+		target  *int
+		pattern *regexp.Regexp
+	}{
+		{&r.Registers, usedLine}, {&r.Barriers, barrierCount},
+		{&r.StaticShared, sharedFigure}, {&r.Constant, constantFigure},
+	} {
+		n, err := figure(f.pattern, line)
+		if err != nil {
+			return err
+		}
+		*f.target = n
+	}
+	return nil
+}
+
+// figure adds up the numbers that a pattern finds in a line.
+func figure(pattern *regexp.Regexp, line string) (int, error) {
+	total := 0
+	for _, match := range pattern.FindAllStringSubmatch(line, -1) {
+		for _, text := range match[1:] {
+			if text == "" {
+				continue
+			}
+			n, err := strconv.ParseInt(text, 10, 32)
+			if err != nil {
+				return 0, fmt.Errorf("no number of bytes or registers")
+			}
+			total += int(n)
+		}
+	}
+	return total, nil
+}

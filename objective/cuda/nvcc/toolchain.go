@@ -1,0 +1,223 @@
+package nvcc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/objective/compiler"
+)
+
+// Toolchain is nvcc with the host compiler that it preprocesses with.
+type Toolchain struct {
+	// Path is the nvcc program.
+	Path string
+
+	release string // such as 13.0.88
+	about   string // everything that nvcc and the host compiler say about themselves
+}
+
+var _ Tool = (*Toolchain)(nil)
+
+// ErrNoCompiler says that no nvcc was found.
+var ErrNoCompiler = errors.New("no CUDA compiler: install the CUDA toolkit, or set NVCC to the nvcc program or CUDA_HOME to the toolkit's folder")
+
+// ErrNoHostCompiler says that nvcc is there but has nothing to preprocess with.
+var ErrNoHostCompiler = errors.New("nvcc needs a host compiler: install gcc, or set NVCC_CCBIN to one")
+
+// versionTime is how long a compiler may think about its version.
+const versionTime = 30 * time.Second
+
+// Find returns the nvcc that the variable NVCC names (getenv is os.Getenv in
+// the program), or else the first of CUDA_HOME, CUDA_PATH, the path and the
+// usual places.
+func Find(ctx context.Context, getenv func(string) string) (*Toolchain, error) {
+	if named := getenv("NVCC"); named != "" {
+		path, err := exec.LookPath(named)
+		if err != nil {
+			return nil, fmt.Errorf("%w (NVCC is %q: %w)", ErrNoCompiler, named, errors.Unwrap(err))
+		}
+		return open(ctx, path, getenv)
+	}
+	for _, folder := range programFolders(getenv) {
+		path := filepath.Join(folder, "nvcc")
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return open(ctx, path, getenv)
+		}
+	}
+	return nil, ErrNoCompiler
+}
+
+// programFolders are the folders that may hold nvcc, best first.
+func programFolders(getenv func(string) string) []string {
+	var folders []string
+	for _, root := range namedRoots(getenv) {
+		folders = append(folders, filepath.Join(root, "bin"))
+	}
+	folders = append(folders, filepath.SplitList(getenv("PATH"))...)
+	for _, root := range usualRoots() {
+		folders = append(folders, filepath.Join(root, "bin"))
+	}
+	return folders
+}
+
+// namedRoots are the toolkits that the environment names.
+func namedRoots(getenv func(string) string) []string {
+	var roots []string
+	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		if root := getenv(variable); root != "" {
+			roots = append(roots, root)
+		}
+	}
+	return roots
+}
+
+// usualRoots are the places that installers put toolkits, the newest first
+// behind the one that the administrator chose.
+func usualRoots() []string {
+	versions, _ := filepath.Glob("/usr/local/cuda-*")
+	slices.SortFunc(versions, func(a, b string) int { return compareVersions(b, a) })
+	return append([]string{"/usr/local/cuda"}, versions...)
+}
+
+// compareVersions orders names that end in numbers with dots: cuda-9.2 is older
+// than cuda-13.0.
+func compareVersions(a, b string) int {
+	return slices.Compare(versionNumbers(a), versionNumbers(b))
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+func versionNumbers(text string) []int {
+	var numbers []int
+	for _, n := range digits.FindAllString(text, -1) {
+		value := 0
+		fmt.Sscan(n, &value)
+		numbers = append(numbers, value)
+	}
+	return numbers
+}
+
+var releaseNumber = regexp.MustCompile(`release [\d.]+, V([\d.]+)`)
+
+func open(ctx context.Context, path string, getenv func(string) string) (*Toolchain, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("finding nvcc: %w", err)
+	}
+	output, err := compiler.Command{Program: []string{absolute}}.Run(ctx, versionTime, nil, "--version")
+	if err != nil {
+		return nil, fmt.Errorf("%s does not answer --version: %w", absolute, err)
+	}
+	match := releaseNumber.FindSubmatch(output.Stdout)
+	if match == nil {
+		return nil, fmt.Errorf("%s is not nvcc: its --version names no release", absolute)
+	}
+	host, err := hostCompiler(ctx, getenv)
+	if err != nil {
+		return nil, err
+	}
+	about := []string{string(output.Stdout), host}
+	// What nvcc itself takes from the environment.
+	for _, variable := range []string{"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH", "CPLUS_INCLUDE_PATH"} {
+		about = append(about, variable+"="+getenv(variable))
+	}
+	return &Toolchain{Path: absolute, release: string(match[1]), about: strings.Join(about, "\n")}, nil
+}
+
+// hostCompiler returns what the compiler that nvcc preprocesses with says about
+// itself.
+func hostCompiler(ctx context.Context, getenv func(string) string) (string, error) {
+	program := getenv("NVCC_CCBIN")
+	if program == "" {
+		program = "gcc"
+	} else if info, err := os.Stat(program); err == nil && info.IsDir() {
+		program = filepath.Join(program, "gcc")
+	}
+	output, err := compiler.Command{Program: []string{program}}.Run(ctx, versionTime, nil, "--version")
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%w (there is no %s)", ErrNoHostCompiler, program)
+	}
+	if err != nil {
+		return "", fmt.Errorf("host compiler %s does not answer --version: %w", program, err)
+	}
+	return string(output.Stdout), nil
+}
+
+// Name returns nvcc.
+func (t *Toolchain) Name() string { return "nvcc" }
+
+// Version returns the release, such as "nvcc 13.0.88".
+func (t *Toolchain) Version() string { return "nvcc " + t.release }
+
+func (t *Toolchain) identity() string { return "nvcc\n" + t.about }
+
+// build runs nvcc. The defines go through a file, because nvcc splits -D at
+// commas and hands it to a shell, which executes what stands in $( ).
+func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (string, error) {
+	if err := safeForShell(append([]string{unit.Dir, unit.Source, scratch}, unit.Flags...)); err != nil {
+		return "", err
+	}
+	defines := filepath.Join(scratch, "defines.h")
+	if err := writeDefines(defines, unit.Defines); err != nil {
+		return "", err
+	}
+	source, err := filepath.Abs(filepath.Join(unit.Dir, unit.Source))
+	if err != nil {
+		return "", err
+	}
+	arguments := []string{
+		"-cubin", "-gencode=arch=" + virtual(unit.Architecture) + ",code=" + unit.Architecture,
+		"-lineinfo", "-Xptxas", "-v", "-include", defines,
+	}
+	arguments = append(arguments, unit.Flags...)
+	arguments = append(arguments, "-o", output, source)
+	command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
+	printed, err := command.Run(ctx, allowed, nil, arguments...)
+	if err != nil {
+		return "", driverError(err)
+	}
+	return string(printed.Stdout) + string(printed.Stderr), nil
+}
+
+// driverError tells nvcc's own complaint (an option or an architecture that it
+// does not know, no host compiler) from a refused source: no point would fare
+// better.
+func driverError(err error) error {
+	var refused *compiler.Refusal
+	if errors.As(err, &refused) && strings.HasPrefix(refused.Error(), "nvcc fatal") {
+		return errors.New(refused.Error() + "; check the manifest's flags and the toolkit's version")
+	}
+	return err
+}
+
+// safeForShell refuses text that the shell inside nvcc would expand.
+func safeForShell(texts []string) error {
+	for _, text := range texts {
+		if strings.ContainsAny(text, "$`\n") {
+			return fmt.Errorf("nvcc would hand %q to a shell: remove $, ` and line breaks from it", text)
+		}
+	}
+	return nil
+}
+
+// writeDefines writes a header that defines macros. A blank line follows each,
+// so that a backslash at the end of one cannot swallow the next.
+func writeDefines(path string, defines []Define) error {
+	var text strings.Builder
+	for _, d := range defines {
+		if strings.ContainsAny(d.Name+d.Value, "\n\r") {
+			return &compiler.Refusal{Output: fmt.Sprintf("error: the value of %s holds a line break", d.Name)}
+		}
+		fmt.Fprintf(&text, "#define %s %s\n\n", d.Name, d.Value)
+	}
+	return os.WriteFile(path, []byte(text.String()), 0o644)
+}

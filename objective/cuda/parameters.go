@@ -1,0 +1,48 @@
+package cuda
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"pawl/objective/cuda/driver"
+)
+
+// parameters are the arguments of one launch as the driver wants them: an array
+// of pointers to values. All of it lies outside the Go heap, because the driver
+// keeps the pointers while a graph is recorded.
+type parameters struct {
+	memory []byte
+	n      int
+}
+
+// newParameters returns room for n arguments of up to eight bytes.
+func newParameters(n int) (*parameters, error) {
+	memory, err := unix.Mmap(-1, 0, 16*max(n, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, fmt.Errorf("memory for arguments: %w", err)
+	}
+	p := &parameters{memory, n}
+	for i := range n {
+		*(*uintptr)(unsafe.Pointer(&memory[8*i])) = uintptr(unsafe.Pointer(&memory[8*(n+i)]))
+	}
+	return p, nil
+}
+
+// value is the place of an argument's bytes.
+func (p *parameters) value(i int) []byte { return p.memory[8*(p.n+i) : 8*(p.n+i)+8] }
+
+func (p *parameters) setAddress(i int, a driver.Address) {
+	binary.LittleEndian.PutUint64(p.value(i), uint64(a))
+}
+
+func (p *parameters) setWord(i int, word uint64) { binary.LittleEndian.PutUint64(p.value(i), word) }
+
+func (p *parameters) setReal(i int, value float64) { p.setWord(i, math.Float64bits(value)) }
+
+func (p *parameters) pointer() unsafe.Pointer { return unsafe.Pointer(&p.memory[0]) }
+
+func (p *parameters) free() { _ = unix.Munmap(p.memory) }

@@ -1,0 +1,288 @@
+package cuda
+
+import (
+	"fmt"
+	"sync"
+
+	"pawl/kernels"
+	"pawl/objective/cuda/driver"
+	"pawl/objective/worker"
+)
+
+// guardSize is the number of bytes before and behind each buffer that a kernel
+// must not touch; guardPattern fills them. As a float of any width it is not a
+// number, so that what is read there by mistake spoils the result.
+const (
+	guardSize    = 4096
+	guardPattern = 0xff
+)
+
+// buffer is one argument in the device's memory, between two guard zones.
+type buffer struct {
+	kernels.Binding
+	element kernels.Element
+	base    driver.Address // of the allocation
+	data    driver.Address // of the first element
+	size    int            // of the data, in bytes
+	tail    int            // of the zone behind the data, in bytes
+	sum     uint64         // the checksum of an input
+	answer  driver.Address // the right output; 0 for an input
+	right   uint64         // the checksum of the answer
+}
+
+// problem is one case on the device: inputs, outputs and the right answers. It
+// stays there from one trial to the next.
+type problem struct {
+	device    *Device
+	arguments []kernels.Binding
+	buffers   []*buffer // nil for scalars
+	bytes     int       // of device memory
+	// rotation holds further copies of the buffers for timing with cold caches.
+	rotation [][]*buffer
+}
+
+// newProblem allocates and fills the arguments, and asks the reference for the
+// right answers.
+func newProblem(d *Device, load worker.Load) (*problem, error) {
+	p := &problem{device: d, arguments: load.Arguments, buffers: make([]*buffer, len(load.Arguments))}
+	if err := p.build(load); err != nil {
+		p.free()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *problem) build(load worker.Load) error {
+	for i, argument := range load.Arguments {
+		if !argument.IsBuffer() {
+			continue
+		}
+		var err error
+		if p.buffers[i], err = p.allocate(argument, load.Layout); err != nil {
+			return err
+		}
+	}
+	if err := p.fill(load.Seed); err != nil {
+		return err
+	}
+	if load.Reference == nil {
+		return nil
+	}
+	return p.solve(*load.Reference)
+}
+
+// allocate makes a buffer. A misaligned one starts at an address that is aligned
+// as the manifest promises and no better.
+func (p *problem) allocate(argument kernels.Binding, layout worker.Layout) (*buffer, error) {
+	element, err := kernels.ElementNamed(argument.Type)
+	if err != nil {
+		return nil, err
+	}
+	b := &buffer{Binding: argument, element: element, size: int(argument.Count) * element.Size}
+	offset := guardSize
+	if layout == worker.Misaligned {
+		offset += max(argument.Align, element.Size) % guardSize
+	}
+	total := offset + b.size + guardSize
+	if b.base, err = p.memory(total); err != nil {
+		return nil, err
+	}
+	b.data = b.base + driver.Address(offset)
+	b.tail = guardSize
+	d := p.device
+	for _, zone := range b.guards() {
+		if err := d.context.Set(d.stream, zone.at, guardPattern, zone.size); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// memory allocates and counts.
+func (p *problem) memory(size int) (driver.Address, error) {
+	a, err := p.device.context.Allocate(size)
+	if driver.CodeOf(err) == driver.OutOfMemory {
+		return 0, &worker.Fault{Kind: worker.NoMemory, Detail: fmt.Sprintf("%d bytes for a buffer", size)}
+	}
+	if err == nil {
+		p.bytes += size
+	}
+	return a, err
+}
+
+type zone struct {
+	at   driver.Address
+	size int
+	what string
+}
+
+// guards are the zones before and behind the data.
+func (b *buffer) guards() []zone {
+	return []zone{
+		{b.base, int(b.data - b.base), "before the start"},
+		{b.data + driver.Address(b.size), b.tail, "past the end"},
+	}
+}
+
+// fill writes the inputs, each in a goroutine of its own on the host.
+func (p *problem) fill(seed uint64) error {
+	contents := make([][]byte, len(p.buffers))
+	errs := make([]error, len(p.buffers))
+	var wait sync.WaitGroup
+	for i, b := range p.buffers {
+		if b == nil || b.Out {
+			continue
+		}
+		wait.Go(func() {
+			contents[i] = make([]byte, b.size)
+			errs[i] = worker.Fill(contents[i], b.Binding, seed)
+		})
+	}
+	wait.Wait()
+	for i, b := range p.buffers {
+		if b == nil || b.Out {
+			continue
+		}
+		if errs[i] != nil {
+			return errs[i]
+		}
+		if err := p.device.context.ToDevice(b.data, contents[i]); err != nil {
+			return err
+		}
+		var err error
+		if b.sum, err = p.device.support.checksum(b.data, b.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// solve runs the reference on the inputs, into buffers of its own. Whatever
+// goes wrong here is not the kernel's fault.
+func (p *problem) solve(reference worker.Reference) error {
+	d := p.device
+	function, err := d.function(reference.Module, reference.Entry)
+	if err != nil {
+		return fmt.Errorf("the reference: %w", err)
+	}
+	parameters, err := p.parametersFor(p.buffers)
+	if err != nil {
+		return err
+	}
+	defer parameters.free()
+	for i, b := range p.buffers {
+		if b == nil || !b.Out {
+			continue
+		}
+		if b.answer, err = p.memory(b.size); err != nil {
+			return err
+		}
+		if err := d.context.Set(d.stream, b.answer, guardPattern, b.size); err != nil {
+			return err
+		}
+		parameters.setAddress(i, b.answer)
+	}
+	if err := d.start(function, reference.Launch, parameters); err != nil {
+		return fmt.Errorf("the reference: %w", plain(err))
+	}
+	if err := d.context.Wait(d.stream); err != nil {
+		return fmt.Errorf("the reference: %w", plain(err))
+	}
+	for _, b := range p.buffers {
+		if b == nil || !b.Out {
+			continue
+		}
+		if b.right, err = d.support.checksum(b.answer, b.size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plain makes an error of a fault: a fault would be blamed on the kernel.
+func plain(err error) error { return fmt.Errorf("%s", err) }
+
+// parametersFor returns the arguments of a launch on the given buffers.
+func (p *problem) parametersFor(buffers []*buffer) (*parameters, error) {
+	parameters, err := newParameters(len(p.arguments))
+	if err != nil {
+		return nil, err
+	}
+	for i, argument := range p.arguments {
+		if b := buffers[i]; b != nil {
+			parameters.setAddress(i, b.data)
+			continue
+		}
+		element, err := kernels.ElementNamed(argument.Type)
+		if err != nil {
+			parameters.free()
+			return nil, err
+		}
+		element.Store(parameters.value(i), argument.Value)
+	}
+	return parameters, nil
+}
+
+// footprint is what one launch reads and writes, in bytes.
+func (p *problem) footprint() int {
+	total := 0
+	for _, b := range p.buffers {
+		if b != nil {
+			total += b.size
+		}
+	}
+	return total
+}
+
+// copies returns n sets of buffers with the same inputs; the first is the one
+// that was checked.
+func (p *problem) copies(n int) ([][]*buffer, error) {
+	if len(p.rotation) == 0 {
+		p.rotation = append(p.rotation, p.buffers)
+	}
+	for len(p.rotation) < n {
+		set := make([]*buffer, len(p.buffers))
+		p.rotation = append(p.rotation, set) // freed with the problem, complete or not
+		for i, original := range p.buffers {
+			if original == nil {
+				continue
+			}
+			b, err := p.allocate(original.Binding, worker.Aligned)
+			if err != nil {
+				return nil, err
+			}
+			b.answer, b.right = original.answer, original.right
+			set[i] = b
+			if b.Out {
+				continue
+			}
+			if err := p.device.context.Copy(b.data, original.data, b.size); err != nil {
+				return nil, err
+			}
+			if b.sum, err = p.device.support.checksum(b.data, b.size); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return p.rotation[:n], nil
+}
+
+// free gives the memory back. Errors mean that the context is gone, and the
+// memory with it.
+func (p *problem) free() {
+	for i, set := range append([][]*buffer{p.buffers}, p.rotation...) {
+		if i == 1 {
+			continue // the first of the rotation is the problem's own
+		}
+		for _, b := range set {
+			if b == nil {
+				continue
+			}
+			_ = p.device.context.Free(b.base)
+			if i == 0 && b.answer != 0 {
+				_ = p.device.context.Free(b.answer)
+			}
+		}
+	}
+	p.buffers, p.rotation = nil, nil
+}

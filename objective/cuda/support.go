@@ -1,0 +1,151 @@
+package cuda
+
+import (
+	_ "embed" // the support code
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"pawl/kernels"
+	"pawl/objective/cuda/driver"
+)
+
+//go:embed support/support.cu
+var supportSource []byte
+
+// elementNumbers are the types of elements as support.cu numbers them.
+var elementNumbers = map[string]uint64{
+	"f64": 0, "f32": 1, "f16": 2, "bf16": 3, "i64": 4, "i32": 5, "u8": 6, "e4m3": 7, "e5m2": 8,
+}
+
+// support is the worker's own code on the device. Its checks are queued one
+// after the other, each with a place for what it finds, and read all at once:
+// waiting for the device costs more than checking.
+type support struct {
+	context  *driver.Context
+	stream   driver.Stream
+	compare  driver.Function
+	sum      driver.Function
+	guard    driver.Function
+	holdBack driver.Function
+	findings driver.Address
+	queued   int
+	// parameters are used for every launch: the driver copies them.
+	parameters *parameters
+}
+
+// finding is what one check found; checksums and counts use the first word.
+type finding struct {
+	bad, invertedFirst, undefined, worst uint64
+}
+
+func (f finding) first() int64   { return int64(^f.invertedFirst) }
+func (f finding) error() float64 { return math.Float64frombits(f.worst) }
+
+const (
+	findingSize  = 32
+	mostFindings = 512
+	// mostArguments is the number of arguments of pawl_compare.
+	mostArguments = 7
+	// supportBlocks and supportThreads fill any GPU well enough.
+	supportBlocks  = 512
+	supportThreads = 256
+)
+
+func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, error) {
+	module, err := c.LoadModule(image)
+	if err != nil {
+		return nil, err
+	}
+	p := &support{context: c, stream: s}
+	if p.parameters, err = newParameters(mostArguments); err != nil {
+		return nil, err
+	}
+	for name, function := range map[string]*driver.Function{
+		"pawl_compare": &p.compare, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack,
+	} {
+		if *function, err = c.Function(module, name); err != nil {
+			return nil, err
+		}
+	}
+	if p.findings, err = c.Allocate(findingSize * mostFindings); err != nil {
+		return nil, err
+	}
+	return p, p.begin()
+}
+
+// begin clears the findings.
+func (p *support) begin() error {
+	p.queued = 0
+	return p.context.Set(p.stream, p.findings, 0, findingSize*mostFindings)
+}
+
+// launch runs one of the support kernels with the given words as arguments.
+func (p *support) launch(f driver.Function, blocks, threads int64, arguments ...uint64) error {
+	for i, word := range arguments {
+		p.parameters.setWord(i, word)
+	}
+	return p.context.Launch(f, [3]int64{blocks, 1, 1}, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer())
+}
+
+// queue launches a check and returns the number of its finding.
+func (p *support) queue(f driver.Function, arguments ...uint64) (int, error) {
+	if p.queued == mostFindings {
+		return 0, fmt.Errorf("more than %d checks at once: the kernel has too many buffers", mostFindings)
+	}
+	number := p.queued
+	p.queued++
+	place := uint64(p.findings) + uint64(number*findingSize)
+	return number, p.launch(f, supportBlocks, supportThreads, append(arguments, place)...)
+}
+
+// queueChecksum identifies the bytes of a buffer.
+func (p *support) queueChecksum(at driver.Address, size int) (int, error) {
+	return p.queue(p.sum, uint64(at), uint64(size))
+}
+
+// queueGuard counts the bytes of a guard zone that are not the pattern.
+func (p *support) queueGuard(at driver.Address, size int, pattern byte) (int, error) {
+	return p.queue(p.guard, uint64(at), uint64(size), uint64(pattern))
+}
+
+// queueCompare compares a result with the right answer.
+func (p *support) queueCompare(element kernels.Element, got, want driver.Address, count int64, t kernels.Tolerance) (int, error) {
+	return p.queue(p.compare, elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
+		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
+}
+
+// collect waits for the queued checks, returns what they found, and begins
+// anew.
+func (p *support) collect() ([]finding, error) {
+	if err := p.context.Wait(p.stream); err != nil {
+		return nil, err
+	}
+	raw := make([]byte, p.queued*findingSize)
+	if err := p.context.ToHost(raw, p.findings); err != nil {
+		return nil, err
+	}
+	findings := make([]finding, p.queued)
+	for i := range findings {
+		word := func(w int) uint64 { return binary.LittleEndian.Uint64(raw[i*findingSize+8*w:]) }
+		findings[i] = finding{word(0), word(1), word(2), word(3)}
+	}
+	return findings, p.begin()
+}
+
+// checksum identifies the bytes of a buffer at once.
+func (p *support) checksum(at driver.Address, size int) (uint64, error) {
+	if _, err := p.queueChecksum(at, size); err != nil {
+		return 0, err
+	}
+	findings, err := p.collect()
+	if err != nil {
+		return 0, err
+	}
+	return findings[0].bad, nil
+}
+
+// hold keeps the stream waiting.
+func (p *support) hold(nanoseconds uint64) error {
+	return p.launch(p.holdBack, 1, 1, nanoseconds)
+}

@@ -1,0 +1,121 @@
+package objective
+
+import (
+	"sync"
+
+	"pawl/objective/worker"
+)
+
+// residents are the workers that stay between trials, one per device, and those
+// that stand by for rounds which each want a fresh one.
+type residents struct {
+	mu     sync.Mutex
+	idle   map[string]*worker.Client
+	spares map[string][]*worker.Client
+	// used are workers that have had their round. They end together, between
+	// measurements, because the end of a process is work for the device.
+	used   []*worker.Client
+	rounds bool
+}
+
+// standBy is how many workers are started at a time once rounds are measured.
+// Starting is slow and no work for the device, so it is done side by side and
+// before the measurements, which it must not disturb.
+const standBy = 5
+
+// take returns the device's worker, or a fresh one. Warm makes a fresh worker
+// ready for the workload; what goes wrong there shows when it is used.
+func (r *residents) take(slot Slot, warm func(*worker.Client)) (*worker.Client, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if client := r.idle[slot.Device]; client != nil {
+		delete(r.idle, slot.Device)
+		return client, nil
+	}
+	if !r.rounds {
+		return worker.Start(slot.Worker)
+	}
+	if len(r.spares[slot.Device]) == 0 {
+		if err := r.start(slot, warm); err != nil {
+			return nil, err
+		}
+	}
+	spares := r.spares[slot.Device]
+	r.spares[slot.Device] = spares[1:]
+	return spares[0], nil
+}
+
+// start fills up the spares of a device.
+func (r *residents) start(slot Slot, warm func(*worker.Client)) error {
+	r.endUsed()
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	for range standBy {
+		client, err := worker.Start(slot.Worker)
+		if err != nil {
+			return err
+		}
+		r.spares = added(r.spares, slot.Device, client)
+		wait.Go(func() { warm(client) })
+	}
+	return nil
+}
+
+func added(m map[string][]*worker.Client, device string, client *worker.Client) map[string][]*worker.Client {
+	if m == nil {
+		m = map[string][]*worker.Client{}
+	}
+	m[device] = append(m[device], client)
+	return m
+}
+
+// putBack keeps a worker for the next trial, unless a kernel has ended it or
+// may have damaged what it remembers.
+func (r *residents) putBack(s *session) {
+	if s.client == nil {
+		return
+	}
+	if s.distrusted || s.client.Finished() {
+		s.close()
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.idle == nil {
+		r.idle = map[string]*worker.Client{}
+	}
+	r.idle[s.slot.Device] = s.client
+}
+
+// Refresh retires the workers that stay between trials: what is measured next
+// is measured in a fresh process.
+func (r *residents) Refresh() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rounds = true
+	for device, client := range r.idle {
+		r.used = append(r.used, client)
+		delete(r.idle, device)
+	}
+}
+
+// end ends every worker.
+func (r *residents) end() {
+	r.Refresh()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, clients := range r.spares {
+		r.used = append(r.used, clients...)
+	}
+	r.spares = nil
+	r.endUsed()
+}
+
+func (r *residents) endUsed() {
+	var wait sync.WaitGroup
+	for _, client := range r.used {
+		wait.Go(client.Close)
+	}
+	wait.Wait()
+	r.used = nil
+}

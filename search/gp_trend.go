@@ -1,0 +1,170 @@
+package search
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// trend is what earlier studies expect of a point: the part of the model that
+// comes from elsewhere.
+//
+// Each earlier study becomes a Gaussian process of its own. Its predictions, on
+// its own scale of times, enter this study's model as a mean function with a
+// weight that is estimated from this study's observations at every ask. A study
+// that says nothing about this one gets the weight 0 and the model is the one of
+// a cold start; one that agrees gets a weight near 1 and the process has only
+// the difference left to learn.
+type trend struct {
+	memory    []Memory
+	processes []*gaussianProcess
+	columns   []*columns
+	scratch   []float64
+}
+
+const (
+	// trendMost bounds the observations of an earlier study, evenly by rank:
+	// its best points alone would not say where the slow ones are.
+	trendMost = 120
+	// trendLeast is the number of observations that an earlier study must have.
+	trendLeast = 10
+	// trendDoubt is the prior precision of a weight, in units of the signal: how
+	// strongly it is drawn towards 0, which is no trend at all.
+	trendDoubt = 1
+)
+
+// over returns the trend of a view. It depends on the view's memory alone, so
+// what is remembered saves time only.
+func (t *trend) over(shape kernelShape, view *View) *trend {
+	if len(view.Earlier) == 0 {
+		return nil
+	}
+	if sameMemories(t.memory, view.Earlier) {
+		return t
+	}
+	*t = trend{memory: view.Earlier}
+	for _, memory := range view.Earlier {
+		if len(memory) < trendLeast {
+			continue
+		}
+		var points [][]uint16
+		var times []float64
+		for _, m := range memory {
+			points = append(points, valuesOf(shape.axes, m.Row))
+			times = append(times, m.Milliseconds)
+		}
+		scaled := scaledTimes(times)
+		fitPoints, fitted := thinned(points, scaled, gpFitMost)
+		parameters := fitParameters(shape, fitPoints, centred(fitted))
+		points, scaled = thinned(points, scaled, trendMost)
+		process := newGaussianProcess(newCorrelation(shape, parameters), shape.noise(parameters), points)
+		process.condition(scaled)
+		t.processes = append(t.processes, process)
+		t.columns = append(t.columns, newColumns(process))
+	}
+	t.scratch = make([]float64, trendMost)
+	return t
+}
+
+// sameMemories compares by identity first: views keep their memory.
+func sameMemories(a, b []Memory) bool {
+	return slices.EqualFunc(a, b, func(x, y Memory) bool {
+		return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0] || slices.EqualFunc(x, y, func(p, q Remembered) bool {
+			return p.Milliseconds == q.Milliseconds && slices.Equal(p.Row, q.Row)
+		}))
+	})
+}
+
+// at returns what each earlier study expects of a point. The result is the
+// caller's.
+func (t *trend) at(values []uint16) []float64 {
+	expected := make([]float64, len(t.processes))
+	for e, process := range t.processes {
+		k := t.scratch[:len(process.points)]
+		t.columns[e].at(values, k)
+		n := len(k)
+		expected[e] = process.mean + blas64.Dot(blas64.Vector{N: n, Inc: 1, Data: process.weights}, blas64.Vector{N: n, Inc: 1, Data: k})
+	}
+	return expected
+}
+
+// atAll returns what the earlier studies expect of many points, by study; nil
+// without any.
+func (t *trend) atAll(points [][]uint16) [][]float64 {
+	if t == nil || len(t.processes) == 0 {
+		return nil
+	}
+	expected := make([][]float64, len(t.processes))
+	for _, values := range points {
+		for e, value := range t.at(values) {
+			expected[e] = append(expected[e], value)
+		}
+	}
+	return expected
+}
+
+// weigh estimates the weights of the expectations for observed values: the
+// generalised least squares estimate under the correlations of a factor, or the
+// ordinary one without, drawn towards 0, and never below it, because a study that
+// is wrong throughout is more likely chance than a good guide backwards.
+func weigh(expected [][]float64, y []float64, factor *blas64.Triangular) []float64 {
+	if len(expected) == 0 {
+		return nil
+	}
+	whitened := func(values []float64) blas64.Vector {
+		v := blas64.Vector{N: len(y), Inc: 1, Data: centred(values)}
+		if factor != nil {
+			part := *factor
+			part.N = len(y)
+			blas64.Trsv(blas.NoTrans, part, v)
+		}
+		return v
+	}
+	weights := make([]float64, len(expected))
+	var columns []blas64.Vector
+	for _, values := range expected {
+		columns = append(columns, whitened(values))
+	}
+	left := whitened(y)
+	// Coordinate descent: each weight in turn for what the others leave over.
+	for range trendSweeps {
+		for e, column := range columns {
+			squares := blas64.Dot(column, column)
+			updated := max(0, (blas64.Dot(column, left)+weights[e]*squares)/(squares+trendDoubt))
+			blas64.Axpy(weights[e]-updated, column, left)
+			weights[e] = updated
+		}
+	}
+	return weights
+}
+
+// trendSweeps is enough for the few studies that are remembered.
+const trendSweeps = 30
+
+// residual returns what a trend leaves of observed values, weighed without
+// correlations: good enough to fit lengths to.
+func (t *trend) residual(points [][]uint16, y []float64) []float64 {
+	expected := t.atAll(points)
+	return difference(y, combined(expected, weigh(expected, y, nil), len(y)))
+}
+
+// difference returns y less what was expected.
+func difference(y, expected []float64) []float64 {
+	left := make([]float64, len(y))
+	for i := range y {
+		left[i] = y[i] - expected[i]
+	}
+	return left
+}
+
+// combined sums up expectations by their weights, one sum per point.
+func combined(expected [][]float64, weights []float64, points int) []float64 {
+	sums := make([]float64, points)
+	for e, weight := range weights {
+		for i, value := range expected[e] {
+			sums[i] += weight * value
+		}
+	}
+	return sums
+}

@@ -1,0 +1,102 @@
+package simulate
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/search/replay"
+)
+
+// costly is the bowl with made-up costs: points with an odd A take nine seconds,
+// the others one.
+func costly(t *testing.T, width int) *replay.Record {
+	record := bowl(t, width)
+	for i := range record.Entries {
+		record.Entries[i].Spent = time.Second
+		if (i/width)%2 == 1 {
+			record.Entries[i].Spent = 9 * time.Second
+		}
+	}
+	return record
+}
+
+func TestTheClockCountsCosts(t *testing.T) {
+	record := line(t, 4, 2, 1).space.Record()
+	// Grid order costs 1, 4 and 1 s, on average 2: the ticks end at 2, 4, 6 s. The
+	// first trial is over at 1 s, the second at 5, the third at 6.
+	for i, seconds := range []int{1, 4, 1} {
+		record.Entries[i].Spent = time.Duration(seconds) * time.Second
+	}
+	s := recorded(t, record)
+	result, err := s.search(context.Background(), entrant{sampler: "grid"}, 1, Options{Trials: 3, Clock: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{4, 4, 1} {
+		if result.best[i] != want {
+			t.Errorf("after %d ticks %v, want %v", i+1, result.best[i], want)
+		}
+	}
+}
+
+func TestThriftFindsMorePerSecond(t *testing.T) {
+	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, costly(t, 16))}, Options{Samplers: []string{"gp"}, Seeds: 10, Trials: 30, Clock: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := report.Spaces[0].Samplers
+	if rows[1].Sampler != "gp thrifty" || len(rows[0].Help) != 0 {
+		t.Fatalf("rows %s, %s", rows[0].Sampler, rows[1].Sampler)
+	}
+	area := func(row SamplerReport) (sum float64) {
+		for _, fraction := range row.Curve {
+			sum += fraction / float64(len(row.Curve))
+		}
+		return sum
+	}
+	blind, thrifty := area(rows[0]), area(rows[1])
+	t.Logf("mean over the budget: thrifty %.4f, blind %.4f; at the end %+v", thrifty, blind, rows[1].Help[len(rows[1].Help)-1])
+	if thrifty <= blind {
+		t.Errorf("thrifty reaches %.4f over the budget, blind %.4f", thrifty, blind)
+	}
+	if last := rows[1].Help[len(rows[1].Help)-1]; last.Gain.Mean < -0.01 {
+		t.Errorf("at the end thrift has cost %.3f", -last.Gain.Mean)
+	}
+}
+
+func TestWarmBeginsWithWhatTheOtherSpaceTaught(t *testing.T) {
+	space := recorded(t, bowl(t, 16))
+	options := Options{Samplers: []string{"gp"}, Seeds: 6, Trials: 20, Warm: "itself", other: space}
+	report, err := RunSpaces(context.Background(), []*Recorded{space}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	warm := report.Spaces[0].Samplers[1]
+	// The earlier search of the same space has found the optimum, or nearly.
+	if warm.Sampler != "gp warm" || warm.Curve[2] < 0.95 {
+		t.Errorf("%s reaches %.3f after three trials", warm.Sampler, warm.Curve[2])
+	}
+	if last := warm.Help[len(warm.Help)-1]; last.Worst < last.WorstWithout-0.05 || last.Budget != 20 {
+		t.Errorf("help %+v", last)
+	}
+}
+
+func TestHelpByHand(t *testing.T) {
+	s := line(t, 2, 1)
+	r := &Report{Budgets: []int{1}}
+	// Fractions with the help 1, 0.5, 1, without 0.5, 1, 1.
+	help := r.help(s, []run{{best: []float64{1}}, {best: []float64{2}}, {best: []float64{1}}}, []run{{best: []float64{2}}, {best: []float64{1}}, {best: []float64{1}}})[0]
+	if help.Gain.Mean != 0 || math.Abs(help.Worse-1.0/3) > 1e-12 || help.Lost != 0.5 || help.Worst != 0.5 || help.WorstWithout != 0.5 {
+		t.Errorf("%+v", help)
+	}
+}
+
+func TestAClockNeedsCosts(t *testing.T) {
+	_, err := RunSpaces(context.Background(), []*Recorded{line(t, 1, 2)}, Options{Samplers: []string{"random"}, Clock: true})
+	if err == nil || !strings.Contains(err.Error(), "--clock") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,101 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"pawl/objective"
+	"pawl/search"
+)
+
+// lessons is what a warm search is given: the first points and the memory of an
+// earlier search of another space.
+type lessons struct {
+	first  []int
+	memory []search.Memory
+}
+
+// earlierSeed keeps the earlier search's luck apart from the later one's.
+const earlierSeed = 1 << 40
+
+// learn searches the other space, cold, with the same sampler and as many
+// trials, and translates what it has seen.
+func (r *Recorded) learn(ctx context.Context, e entrant, seed uint64, options Options) (lessons, error) {
+	cold := e
+	cold.warm = false
+	earlier, err := options.other.search(ctx, cold, seed+earlierSeed, options)
+	if err != nil {
+		return lessons{}, err
+	}
+	var trials []search.Trial
+	for i, o := range earlier.observations {
+		trial := search.Trial{Number: i, Point: options.other.space.Pool().Point(o.Index), Told: true}
+		if o.Failed {
+			trial.Outcome.Failure = options.other.space.Entry(o.Index).Failure
+		} else {
+			trial.Outcome = objective.Outcome{Samples: []float64{o.Milliseconds}, Batch: 1}
+		}
+		trials = append(trials, trial)
+	}
+	l := lessons{memory: []search.Memory{search.Remember(r.space.Space(), trials)}}
+	for _, point := range search.Transfer(r.space.Pool(), trials) {
+		index, err := r.space.Pool().Index(point)
+		if err != nil {
+			return lessons{}, err
+		}
+		l.first = append(l.first, index)
+	}
+	return l, nil
+}
+
+// Help compares an entrant that was helped with the same one without, seed by
+// seed, at one budget.
+type Help struct {
+	Budget int `json:"budget"`
+	// Gain is the mean difference of the fractions of the optimum.
+	Gain Estimate `json:"gain"`
+	// Worse is the share of seeds in which the help has cost more than 1 % of the
+	// optimum; Lost is the largest loss.
+	Worse float64 `json:"worse"`
+	Lost  float64 `json:"lost"`
+	// Worst is the smallest fraction over the seeds, with the help and without.
+	Worst        float64 `json:"worst"`
+	WorstWithout float64 `json:"worst_without"`
+}
+
+// help compares the runs of one entrant with those of another in one space.
+func (r *Report) help(s *Recorded, helped, alone []run) []Help {
+	var rows []Help
+	for _, budget := range r.Budgets {
+		h := Help{Budget: budget, Worst: 1, WorstWithout: 1}
+		differences := make([]float64, len(helped))
+		for seed := range helped {
+			with, without := s.fraction(helped[seed].best[budget-1]), s.fraction(alone[seed].best[budget-1])
+			differences[seed] = with - without
+			h.Worst, h.WorstWithout = min(h.Worst, with), min(h.WorstWithout, without)
+			if with < without-0.01 {
+				h.Worse += 1 / float64(len(helped))
+			}
+		}
+		h.Gain = estimate(differences)
+		h.Lost = max(0, -slices.Min(differences))
+		rows = append(rows, h)
+	}
+	return rows
+}
+
+// writeHelp writes what help was worth, where there was any.
+func writeHelp(w io.Writer, samplers []SamplerReport) error {
+	for _, s := range samplers {
+		for _, h := range s.Help {
+			_, err := fmt.Fprintf(w, "%s at %d: gains %+.3f [%+.3f, %+.3f] by seed, more than 0.01 worse in %.0f %% of the seeds and %.3f at most; worst seed %.3f, without %.3f\n",
+				s.Sampler, h.Budget, h.Gain.Mean, h.Gain.Low, h.Gain.High, 100*h.Worse, h.Lost, h.Worst, h.WorstWithout)
+			if err != nil {
+				return fmt.Errorf("simulate: writing the table: %w", err)
+			}
+		}
+	}
+	return nil
+}

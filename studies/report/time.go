@@ -1,0 +1,62 @@
+package report
+
+import (
+	"fmt"
+
+	"pawl/search"
+)
+
+// TimeRow is one line of the table that says where a study's time went.
+type TimeRow struct {
+	What    string
+	Seconds float64
+	// Share is the part of the search's own time; compiling has none, because it
+	// runs beside the rest.
+	Share float64
+}
+
+// ShareText writes the share, or that there is none.
+func (r TimeRow) ShareText() string {
+	if r.Share == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %%", 100*r.Share)
+}
+
+// TimeRows says where the time went: asking, compiling, waiting for a compile,
+// checking, measuring, storing, and the confirmation after the search. A study
+// that was recorded before time was kept has none.
+func TimeRows(s *Summary) []TimeRow {
+	spent := s.Study.Spending
+	total := (spent.Asking + spent.Waiting + spent.Device + spent.Storing).Seconds()
+	if spent == (search.Spending{}) || total == 0 {
+		return nil
+	}
+	rows := []TimeRow{
+		{"asking the sampler", spent.Asking.Seconds(), spent.Asking.Seconds() / total},
+		{"waiting for a compiler", spent.Waiting.Seconds(), spent.Waiting.Seconds() / total},
+		{"checking results", s.Search.Checking, s.Search.Checking / total},
+		{"measuring", s.Search.Measuring, s.Search.Measuring / total},
+		{"storing", spent.Storing.Seconds(), spent.Storing.Seconds() / total},
+		{"compiling, beside the rest", s.Search.Compiling, 0},
+		{"confirming, after the search", spent.Confirming.Seconds(), 0},
+	}
+	// Starting workers and waiting for the device belong to neither.
+	if rest := spent.Device.Seconds() - s.Search.Checking - s.Search.Measuring; rest > 0 {
+		rows = append(rows[:4], append([]TimeRow{{"starting workers, waiting for the device", rest, rest / total}}, rows[4:]...)...)
+	}
+	return rows
+}
+
+// Needs writes what a point needs of a multiprocessor.
+func (t *Timed) Needs() string {
+	if t == nil || t.Resources == nil {
+		return ""
+	}
+	r := t.Resources
+	text := fmt.Sprintf("%d registers, %.4g KB of shared memory", r.Registers, float64(r.Shared+r.StaticShared)/1024)
+	if r.SpillStores+r.SpillLoads > 0 {
+		text += fmt.Sprintf(", %d bytes spilled", r.SpillStores+r.SpillLoads)
+	}
+	return text
+}
