@@ -62,6 +62,24 @@ domain: ["N % 4 == 0", "100 / (N - 8) != 50"]`)
 	}
 }
 
+// A point that the constraints rule out at a shape need not work there.
+func TestConstraintsBoundShapes(t *testing.T) {
+	k := parsed(t) // BLOCK <= N, BLOCK is 32 by default
+	s, err := k.Space(k.Workloads[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := s.Environment(s.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int64]bool{31: false, 32: true, 33: true} {
+		if got := k.AllowsAt(env, Dims{"N": n}); got != want {
+			t.Errorf("N=%d: %t", n, got)
+		}
+	}
+}
+
 func TestTolerance(t *testing.T) {
 	stated := "tolerance: {atol: 1e-6, rtol: 0}\n"
 	for _, test := range []struct {

@@ -86,6 +86,7 @@ type generator struct {
 	workload kernels.Workload
 	sizes    map[string][]int64 // candidates by dimension, ascending
 	tiles    []int64            // the point's integer values, ascending
+	point    space.Environment  // nil for a point that is not one of the space
 	limit    float64            // on cost
 	volume   float64            // on the product of all sizes; 0 is no limit
 }
@@ -98,6 +99,11 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 	for _, a := range point.Assignments() {
 		if n := a.Value.Integer(); a.Value.Kind() == space.Integer && n > 1 {
 			g.tiles = append(g.tiles, n)
+		}
+	}
+	if s, err := k.Space(w); err == nil {
+		if env, err := s.Environment(point); err == nil {
+			g.point = env
 		}
 	}
 	slices.Sort(g.tiles)
@@ -120,6 +126,9 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 }
 
 func (g *generator) allows(dims kernels.Dims) bool {
+	if g.point != nil && !g.kernel.AllowsAt(g.point, dims) {
+		return false
+	}
 	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit && (g.volume == 0 || volume(dims) <= g.volume)
 }
 

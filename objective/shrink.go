@@ -3,6 +3,7 @@ package objective
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 
 	"pawl/kernels"
@@ -36,13 +37,14 @@ func (e *Evaluator) Shrink(ctx context.Context, p Prepared, f Finding) (smallest
 		return true
 	}
 	if fails(f.Case) {
-		shrink(e.kernel, f.Case, fails)
+		// No limit on cost: what is smaller costs less.
+		shrink(e.kernel, f.Case, newGenerator(e.kernel, e.workload, p.Point, math.Inf(1)).allows, fails)
 	}
 	return smallest, again, err
 }
 
 // shrink walks from a failing case to smaller ones, as long as they fail.
-func shrink(k *kernels.Kernel, c Case, fails func(Case) bool) Case {
+func shrink(k *kernels.Kernel, c Case, allows func(kernels.Dims) bool, fails func(Case) bool) Case {
 	plain := c
 	plain.Family, plain.Layout = "", ""
 	if plain.String() != c.String() && fails(plain) {
@@ -54,7 +56,7 @@ func shrink(k *kernels.Kernel, c Case, fails func(Case) bool) Case {
 			for _, size := range smaller(c.Dims[name]) {
 				candidate := c
 				candidate.Dims = with(c.Dims, name, size)
-				if k.Allows(candidate.Dims) && fails(candidate) {
+				if allows(candidate.Dims) && fails(candidate) {
 					c, again = candidate, true
 					break
 				}

@@ -19,9 +19,10 @@ var layouts = []worker.Layout{worker.Guarded, worker.Aligned, worker.Misaligned}
 // itself: cheap ones that reject nearly everything wrong.
 //
 // The first two are for the point's tiles: primes in every dimension, then their
-// tails; points with the same tiles share them. The others come from a small stock that all points share, because
-// what costs most is the right answer, and it is remembered: one of the family
-// that breaks most, then others in turn. The seed fixes all of them.
+// tails; points with the same tiles share them. The others come from a small
+// stock that all points share, because what costs most is the right answer, and
+// it is remembered: one of the family that breaks most, then others in turn. The
+// seed fixes all of them.
 func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed uint64) []Case {
 	shapes := byCost(k, w)
 	if len(shapes) == 0 || len(k.Fuzz) == 0 {

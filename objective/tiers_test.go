@@ -150,3 +150,17 @@ func TestGeneratedShapes(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkQuick(b *testing.B) {
+	k, err := kernels.Load("attention", kernels.Host)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s, err := k.Space(k.Workloads[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		Quick(k, k.Workloads[0], s.Default(), 5, 1)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"pawl/objective"
+	"pawl/objective/cache"
 	"pawl/space"
 )
 
@@ -235,7 +236,7 @@ func (b *bench) drawPictures(c *cli.Context, prepared objective.Prepared, failin
 	}
 	var paths []string
 	err := b.evaluator.Picture(c.Context, prepared, failing, func(argument string, draw func(io.Writer) error) error {
-		path := filepath.Join(dir, fmt.Sprintf("%s-%s-%d.png", b.kernel.Name, argument, failing.Seed))
+		path := filepath.Join(dir, fmt.Sprintf("%s-%s-%.8s-%d.png", b.kernel.Name, argument, cache.Digest([]byte(prepared.Point.String())), failing.Seed))
 		f, err := os.Create(path)
 		if err != nil {
 			return fmt.Errorf("a picture of the errors: %w", err)

@@ -104,7 +104,7 @@ func tryMutant(c *cli.Context, env environment, m mutants.Mutant) (mutantFate, e
 	if err := m.Write(dir); err != nil {
 		return fate, err
 	}
-	err = onKernel(c, env, dir, m.At, func(ctx context.Context, b *bench, p objective.Prepared) error {
+	err = onKernel(c, env, dir, m.Backend, m.At, func(ctx context.Context, b *bench, p objective.Prepared) error {
 		if p.Failure != nil {
 			return fmt.Errorf("it does not even compile: %s", p.Failure)
 		}
@@ -122,7 +122,7 @@ func tryMutant(c *cli.Context, env environment, m mutants.Mutant) (mutantFate, e
 
 // tryRight puts an embedded kernel itself through the full tier.
 func tryRight(c *cli.Context, env environment, name string) (failure *objective.Failure, err error) {
-	err = onKernel(c, env, name, "", func(ctx context.Context, b *bench, p objective.Prepared) error {
+	err = onKernel(c, env, name, kernels.Host, "", func(ctx context.Context, b *bench, p objective.Prepared) error {
 		failure, err = b.evaluator.Verify(ctx, p)
 		return err
 	})
@@ -130,8 +130,8 @@ func tryRight(c *cli.Context, env environment, name string) (failure *objective.
 }
 
 // onKernel opens a kernel at a point and does something with it.
-func onKernel(c *cli.Context, env environment, name, at string, do func(context.Context, *bench, objective.Prepared) error) error {
-	k, err := kernels.Load(name, kernels.Host)
+func onKernel(c *cli.Context, env environment, name, backend, at string, do func(context.Context, *bench, objective.Prepared) error) error {
+	k, err := kernels.Load(name, backend)
 	if err != nil {
 		return err
 	}
