@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,21 +47,51 @@ type rightKernel struct {
 	Failure *objective.Failure `json:"failure,omitempty"`
 }
 
-// fuzzMutants prints the kill table of the mutants of one kernel, or of all.
+// subjects remembers on which backend each kernel is checked.
+type subjects map[string]*target
+
+// of returns an embedded kernel on the backend of the command line, or nil for
+// one that has nothing for it.
+func (s subjects) of(c *cli.Context, env environment, name string) (*target, error) {
+	if t, known := s[name]; known {
+		return t, nil
+	}
+	k, accelerator, err := loadKernel(c, env, name)
+	var none *kernels.NoSourceError
+	switch {
+	case errors.As(err, &none):
+		s[name] = nil
+	case err != nil:
+		return nil, err
+	default:
+		s[name] = &target{kernel: k, accelerator: accelerator}
+	}
+	return s[name], nil
+}
+
+// fuzzMutants prints the kill table of the mutants of one kernel, or of all, on
+// the backend of the command line.
 func fuzzMutants(c *cli.Context, env environment) error {
 	result := mutantReport{Seed: c.Uint64("seed")}
 	line := newProgressLine(env.stderr)
 	defer line.clear()
-	var right []string
+	known, right := subjects{}, []*target{}
 	for _, m := range mutants.All() {
 		if c.NArg() > 0 && !slices.Contains(c.Args().Slice(), m.Kernel) {
 			continue
 		}
-		if !slices.Contains(right, m.Kernel) {
-			right = append(right, m.Kernel)
+		t, err := known.of(c, env, m.Kernel)
+		if err != nil {
+			return err
+		}
+		if t == nil || t.kernel.Backend != m.Backend {
+			continue
+		}
+		if !slices.Contains(right, t) {
+			right = append(right, t)
 		}
 		line.show("mutant %d: %s, %s", len(result.Mutants)+1, m.Kernel, m.Name)
-		fate, err := tryMutant(c, env, m)
+		fate, err := tryMutant(c, env, t, m)
 		if err != nil {
 			return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
 		}
@@ -70,13 +101,13 @@ func fuzzMutants(c *cli.Context, env environment) error {
 		fmt.Fprintln(env.stderr, "pawl: no mutant is made from these kernels: nothing to test")
 		return answer(exitNothing)
 	}
-	for _, name := range right {
-		line.show("the right %s", name)
-		failure, err := tryRight(c, env, name)
+	for _, t := range right {
+		line.show("the right %s", t.kernel.Name)
+		failure, err := tryRight(c, env, t)
 		if err != nil {
 			return err
 		}
-		result.Right = append(result.Right, rightKernel{name, failure})
+		result.Right = append(result.Right, rightKernel{t.kernel.Name, failure})
 	}
 	line.clear()
 	return result.conclude(c, env)
@@ -93,7 +124,7 @@ func (r *mutantReport) count(fate mutantFate) {
 }
 
 // tryMutant compiles a mutant and puts it through both tiers.
-func tryMutant(c *cli.Context, env environment, m mutants.Mutant) (mutantFate, error) {
+func tryMutant(c *cli.Context, env environment, t *target, m mutants.Mutant) (mutantFate, error) {
 	fate := mutantFate{Kernel: m.Kernel, Name: m.Name, What: m.What}
 	parent, err := os.MkdirTemp("", "pawl-mutant-")
 	if err != nil {
@@ -104,7 +135,11 @@ func tryMutant(c *cli.Context, env environment, m mutants.Mutant) (mutantFate, e
 	if err := m.Write(dir); err != nil {
 		return fate, err
 	}
-	err = onKernel(c, env, dir, m.Backend, m.At, func(ctx context.Context, b *bench, p objective.Prepared) error {
+	k, err := kernels.Load(dir, m.Backend)
+	if err != nil {
+		return fate, err
+	}
+	err = t.with(c, env, k, m.At, func(ctx context.Context, b *bench, p objective.Prepared) error {
 		if p.Failure != nil {
 			return fmt.Errorf("it does not even compile: %s", p.Failure)
 		}
@@ -121,33 +156,31 @@ func tryMutant(c *cli.Context, env environment, m mutants.Mutant) (mutantFate, e
 }
 
 // tryRight puts an embedded kernel itself through the full tier.
-func tryRight(c *cli.Context, env environment, name string) (failure *objective.Failure, err error) {
-	err = onKernel(c, env, name, kernels.Host, "", func(ctx context.Context, b *bench, p objective.Prepared) error {
+func tryRight(c *cli.Context, env environment, t *target) (failure *objective.Failure, err error) {
+	err = t.with(c, env, t.kernel, "", func(ctx context.Context, b *bench, p objective.Prepared) error {
 		failure, err = b.evaluator.Verify(ctx, p)
 		return err
 	})
 	return failure, err
 }
 
-// onKernel opens a kernel at a point and does something with it.
-func onKernel(c *cli.Context, env environment, name, backend, at string, do func(context.Context, *bench, objective.Prepared) error) error {
-	k, err := kernels.Load(name, backend)
-	if err != nil {
-		return err
-	}
-	t := &target{kernel: k, workload: k.Workloads[0]}
-	if t.space, err = k.Space(t.workload); err != nil {
+// with opens another version of the target's kernel at a point, on the same
+// device, and does something with it.
+func (t *target) with(c *cli.Context, env environment, k *kernels.Kernel, at string, do func(context.Context, *bench, objective.Prepared) error) error {
+	version := &target{kernel: k, workload: k.Workloads[0], accelerator: t.accelerator}
+	var err error
+	if version.space, err = k.Space(version.workload); err != nil {
 		return err
 	}
 	partial, err := space.ParsePoint(at)
 	if err != nil {
 		return err
 	}
-	point, err := t.space.Complete(partial)
+	point, err := version.space.Complete(partial)
 	if err != nil {
 		return err
 	}
-	b, err := t.openBench(c.Context, c, env)
+	b, err := version.openBench(c.Context, c, env)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type Mutant struct {
 }
 
 // All returns every mutant, kernel by kernel.
-func All() []Mutant { return slices.Concat(attention, matmul) }
+func All() []Mutant { return slices.Concat(attention, matmul, attentionCUDA) }
 
 // Write puts the mutant's folder, manifest and all, into an empty one.
 func (m Mutant) Write(dir string) error {
@@ -60,10 +60,10 @@ func (m Mutant) Write(dir string) error {
 	return nil
 }
 
-// of completes mutants of one kernel for the host.
-func of(kernel string, list []Mutant) []Mutant {
+// of completes the mutants of one kernel's source.
+func of(kernel, backend string, list []Mutant) []Mutant {
 	for i := range list {
-		list[i].Kernel, list[i].Backend = kernel, kernels.Host
+		list[i].Kernel, list[i].Backend = kernel, backend
 	}
 	return list
 }

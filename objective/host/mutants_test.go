@@ -22,7 +22,7 @@ func TestSomeMutantsAreCaught(t *testing.T) {
 	caught := 0
 	for _, m := range mutants.All() {
 		want, chosen := someMutants[m.Kernel+"/"+m.Name]
-		if !chosen {
+		if !chosen || m.Backend != kernels.Host {
 			continue
 		}
 		t.Run(m.Kernel+"/"+m.Name, func(t *testing.T) {
