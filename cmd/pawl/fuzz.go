@@ -63,7 +63,9 @@ type fuzzPoint struct {
 	Point   space.Point        `json:"point"`
 	Cases   int                `json:"cases"`
 	Failure *objective.Failure `json:"failure,omitempty"`
-	// Case is the smallest one that fails, Command repeats it.
+	// Found is the case that failed first, Case the smallest one that fails in
+	// the same way, and Command repeats that.
+	Found   *objective.Case `json:"found,omitempty"`
 	Case    *objective.Case `json:"case,omitempty"`
 	Command string          `json:"command,omitempty"`
 	// Once says that the case did not fail again when it was repeated alone.
@@ -179,17 +181,19 @@ func (b *bench) fuzzPoint(c *cli.Context, env environment, point space.Point) (f
 		return result, nil
 	}
 	line.show("looking for a smaller case that fails")
-	smallest, again, err := b.evaluator.Shrink(c.Context, prepared, finding)
-	if err != nil {
-		return result, err
+	smallest, again := finding, true
+	if !c.IsSet("shape") {
+		if smallest, again, err = b.evaluator.Shrink(c.Context, prepared, finding); err != nil {
+			return result, err
+		}
 	}
-	result.Failure, result.Case, result.Once = smallest.Failure, &smallest.Case, !again
+	result.Failure, result.Found, result.Case, result.Once = smallest.Failure, &finding.Case, &smallest.Case, !again
 	result.Command = fmt.Sprintf("pawl fuzz %s --workload %s --at '%s' %s", b.kernel.Origin, b.workload.Name, point, smallest.Case)
 	if c.Bool("sanitizer") {
 		result.Command += " --sanitizer"
 	}
-	if c.IsSet("picture") {
-		result.Pictures, err = b.drawPictures(c, prepared, smallest.Case)
+	if c.IsSet("picture") { // of the case as it was found: a small one shows little
+		result.Pictures, err = b.drawPictures(c, prepared, finding.Case)
 	}
 	return result, err
 }
@@ -288,7 +292,7 @@ func (p *fuzzPoint) print(w io.Writer, r *fuzzReport) {
 		fmt.Fprintln(w, "It did not fail again when the case was repeated alone: a race, or something that an earlier case left behind.")
 	}
 	if p.Command != "" {
-		fmt.Fprintf(w, "found at case %d; to repeat it:\n  %s\n", p.Cases, p.Command)
+		fmt.Fprintf(w, "found at case %d, %s; to repeat the smallest that fails:\n  %s\n", p.Cases, p.Found.Dims, p.Command)
 	}
 	if p.Note != "" {
 		fmt.Fprintf(w, "Note: %s\n", p.Note)
