@@ -47,12 +47,17 @@ func (c *Context) Allocate(size int) (a Address, err error) {
 // Free gives memory back.
 func (c *Context) Free(a Address) error { return c.do("cuMemFree", c.cuMemFree, uintptr(a)) }
 
-// ToDevice copies bytes to the device.
+// ToDevice copies bytes to the device, and returns when they are there: the
+// driver itself returns when they are on their way, and our streams do not wait
+// for the default one.
 func (c *Context) ToDevice(to Address, from []byte) error {
 	if len(from) == 0 {
 		return nil
 	}
-	return c.do("cuMemcpyHtoD", c.cuMemcpyHtoD, uintptr(to), uintptr(unsafe.Pointer(&from[0])), uintptr(len(from)))
+	if err := c.do("cuMemcpyHtoD", c.cuMemcpyHtoD, uintptr(to), uintptr(unsafe.Pointer(&from[0])), uintptr(len(from))); err != nil {
+		return err
+	}
+	return c.Synchronize()
 }
 
 // ToHost copies bytes from the device.
@@ -63,9 +68,13 @@ func (c *Context) ToHost(to []byte, from Address) error {
 	return c.do("cuMemcpyDtoH", c.cuMemcpyDtoH, uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)))
 }
 
-// Copy copies bytes from one place on the device to another.
+// Copy copies bytes from one place on the device to another, and returns when
+// they are there, as ToDevice does.
 func (c *Context) Copy(to, from Address, size int) error {
-	return c.do("cuMemcpyDtoD", c.cuMemcpyDtoD, uintptr(to), uintptr(from), uintptr(size))
+	if err := c.do("cuMemcpyDtoD", c.cuMemcpyDtoD, uintptr(to), uintptr(from), uintptr(size)); err != nil {
+		return err
+	}
+	return c.Synchronize()
 }
 
 // Set fills memory with a byte, in order with the stream.
