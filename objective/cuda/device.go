@@ -113,6 +113,7 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 		}
 	}
 	d.dropGraph()
+	d.kernel = 0 // nothing is loaded until all of it is
 	d.keepModules(load)
 	var err error
 	if d.on, err = d.problem(load); err != nil {
