@@ -54,7 +54,7 @@ func TestLockBetweenProcesses(t *testing.T) {
 	got.slot.Release()
 }
 
-func TestWaitingForAGPUCanBeGivenUp(t *testing.T) {
+func TestWaitingCanBeGivenUp(t *testing.T) {
 	r := newRig(t, settings{})
 	first := r.slot()
 	reason := errors.New("enough")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/worker"
 )
@@ -166,13 +167,12 @@ func (r *rig) slot() objective.Slot {
 // load is what an evaluator would send for a shape, without a reference.
 func (r *rig) load(p objective.Prepared, n int64) worker.Load {
 	r.t.Helper()
-	dims := map[string]int64{"N": n}
+	dims := kernels.Dims{"N": n}
 	bindings, err := r.kernel.Bind(dims)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	env := r.workload.Dims.Environment()
-	env["N"] = int(n)
+	env := dims.Environment()
 	env.Set(p.Point)
 	launch, err := r.kernel.Launch.Kernel.At(env)
 	if err != nil {

@@ -181,6 +181,14 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+func TestCodeThatDoesNotFit(t *testing.T) {
+	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_MEMORY": "1000000"}, options: objective.Options{Caches: worker.Warm}})
+	if detail := r.fails("MODE=fat", objective.Fuzz, string(worker.NoMemory)); !strings.Contains(detail, "loading the kernel: cuModuleLoadData: CUDA_ERROR_OUT_OF_MEMORY") {
+		t.Error(detail)
+	}
+	r.passes("")
+}
+
 func TestPreflight(t *testing.T) {
 	r := newRig(t, settings{})
 	for _, test := range []struct{ point, detail string }{

@@ -475,6 +475,8 @@ int cuModuleLoadData(struct module **module, const char *file) {
 	const char *image = image_of(file, &size);
 	if (!image)
 		return invalid_image;
+	if (ledger->bytes + size > memory())
+		return out_of_memory;
 	/* The file stays open as long as the module: the loader knows it by its name. */
 	int copy = memfd_create("module", MFD_CLOEXEC);
 	char path[64];

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { good, wrong, past_end, before_start, tampers, answer, unwritten, rests, not_a_number, hangs, greedy };
+enum { good, wrong, past_end, before_start, tampers, answer, unwritten, rests, not_a_number, hangs, greedy, fat };
 
 /* A point is launched twice for its quick case and twice for the workload
  * before it is timed. */
@@ -11,6 +11,9 @@ enum { checks = 4 };
 static int calls;
 
 const int add_registers = MODE == greedy ? 255 : 24;
+
+/* Code can be too large for a GPU as well. */
+const char baggage[MODE == fat ? 1 << 20 : 1] = {1};
 
 static void misbehave(float *a, float *c, int N) {
 	switch (MODE) {
