@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -178,7 +177,7 @@ func TestGPURefusesTooMuch(t *testing.T) {
 
 func TestGPUSupportCode(t *testing.T) {
 	requireGPU(t)
-	trySupport(t, newRealRig(t, plantedKernel(t), "", objective.Options{}).backend)
+	trySupport(t, newRealRig(t, plantedKernel(t), "", objective.Options{}))
 }
 
 // memoryUsed is what the management library says about a GPU.
@@ -426,8 +425,7 @@ func TestGPUProcessesAgree(t *testing.T) {
 	compiled := t.TempDir()
 	var times []float64
 	for range 10 {
-		command := exec.Command(os.Args[0])
-		command.Env = append(os.Environ(), roleVariable+"=point", compiledVariable+"="+compiled)
+		command := roleCommand("point", []string{compiledVariable + "=" + compiled})
 		command.Stderr = os.Stderr
 		output, err := command.Output()
 		var milliseconds float64

@@ -6,6 +6,7 @@ import (
 	_ "embed" // the C code
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -85,7 +86,10 @@ type rig struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
 	backend  *Backend
+	// imagined is the environment of every process that uses the driver.
+	imagined []string
 	ledgers  string
+	locks    string
 }
 
 // settings is what a test wants of its rig.
@@ -99,7 +103,6 @@ type settings struct {
 
 func newRig(t *testing.T, s settings) *rig {
 	t.Helper()
-	imagine(t, s)
 	if s.options.RunTimeout == 0 {
 		s.options.RunTimeout = time.Minute // nothing here hangs unless a test wants it to
 	}
@@ -107,14 +110,18 @@ func newRig(t *testing.T, s settings) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, kernel: k, ledgers: os.Getenv("PAWL_FAKE_LEDGER")}
+	r := &rig{t: t, kernel: k, ledgers: t.TempDir(), locks: t.TempDir()}
+	r.imagined = append(imagine(t, s), "PAWL_FAKE_LEDGER="+r.ledgers, "TMPDIR="+r.locks)
 	if r.workload, err = k.Workload(s.workload); err != nil {
 		t.Fatal(err)
 	}
-	if r.backend, err = imaginaryBackend(t.Context(), k, r.workload, s.notice); err != nil {
+	if r.backend, err = imaginaryBackend(t.Context(), imaginaryFolder(t), r.imagined, k, r.workload, s.notice); err != nil {
 		t.Fatal(err)
 	}
-	r.Evaluator = objective.NewEvaluator(k, r.workload, r.backend, s.options)
+	for uuid := range r.backend.locks {
+		r.backend.locks[uuid] = newGPULock(r.locks, uuid)
+	}
+	r.Evaluator = objective.NewEvaluator(k, r.workload, elsewhere{r}, s.options)
 	t.Cleanup(func() {
 		r.Close()
 		r.lawful()
@@ -122,9 +129,31 @@ func newRig(t *testing.T, s settings) *rig {
 	return r
 }
 
-// imagine makes the imaginary driver that of every process which this test
-// starts.
-func imagine(t *testing.T, s settings) {
+// elsewhere is a rig's backend whose workers find the imaginary driver. The
+// variables are the workers' own, so that tests can run beside each other.
+type elsewhere struct{ *rig }
+
+var _ objective.Backend = elsewhere{}
+
+func (e elsewhere) Preflight(p space.Point) *objective.Failure { return e.backend.Preflight(p) }
+func (e elsewhere) Compile(ctx context.Context, p space.Point) (objective.Binary, *objective.Failure, error) {
+	return e.backend.Compile(ctx, p)
+}
+func (e elsewhere) Reference(ctx context.Context) (objective.Binary, error) {
+	return e.backend.Reference(ctx)
+}
+func (e elsewhere) Reserve(ctx context.Context, p space.Point) (objective.Slot, error) {
+	slot, err := e.backend.Reserve(ctx, p)
+	slot.Worker.Environment = append(slot.Worker.Environment, e.imagined...)
+	return slot, err
+}
+func (e elsewhere) Width() int                         { return e.backend.Width() }
+func (e elsewhere) Resident() bool                     { return e.backend.Resident() }
+func (e elsewhere) Roofline() objective.Roofline       { return e.backend.Roofline() }
+func (e elsewhere) Environment() objective.Environment { return e.backend.Environment() }
+
+// imagine returns the variables by which a process finds the imaginary driver.
+func imagine(t *testing.T, s settings) []string {
 	t.Helper()
 	folder := imaginaryFolder(t)
 	libraries := folder
@@ -134,21 +163,19 @@ func imagine(t *testing.T, s settings) {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("LD_LIBRARY_PATH", libraries)
-	t.Setenv("PAWL_FAKE_LEDGER", t.TempDir())
-	t.Setenv("PAWL_TEST_IMAGINARY", folder)
-	t.Setenv("TMPDIR", t.TempDir()) // where locks are
-	t.Setenv("CUDA_VISIBLE_DEVICES", "")
-	os.Unsetenv("CUDA_VISIBLE_DEVICES")
+	variables := []string{"LD_LIBRARY_PATH=" + libraries, folderVariable + "=" + folder}
 	for name, value := range s.environment {
-		t.Setenv(name, value)
+		variables = append(variables, name+"="+value)
 	}
+	return variables
 }
+
+// folderVariable tells a process in another role where the imaginary driver is.
+const folderVariable = "PAWL_TEST_IMAGINARY"
 
 // imaginaryBackend opens the backend of a test, in its process or in another
 // one that it has started.
-func imaginaryBackend(ctx context.Context, k *kernels.Kernel, w kernels.Workload, notice func(string)) (*Backend, error) {
-	folder := os.Getenv("PAWL_TEST_IMAGINARY")
+func imaginaryBackend(ctx context.Context, folder string, imagined []string, k *kernels.Kernel, w kernels.Workload, notice func(string)) (*Backend, error) {
 	tool, err := nvcc.Find(ctx, func(name string) string {
 		return map[string]string{"NVCC": filepath.Join(folder, "nvcc"), "NVCC_CCBIN": "cc"}[name]
 	})
@@ -159,11 +186,14 @@ func imaginaryBackend(ctx context.Context, k *kernels.Kernel, w kernels.Workload
 	if err != nil {
 		return nil, err
 	}
-	gpus, err := askGPUs()
+	found, err := askGPUs(imagined)
+	if err == nil && found.Error != "" {
+		err = errors.New(found.Error)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return New(ctx, k, w, Options{Cache: compiled, Tool: tool, GPUs: gpus, DriverVersion: "580.65.06", Notice: notice})
+	return New(ctx, k, w, Options{Cache: compiled, Tool: tool, GPUs: found.GPUs, DriverVersion: "580.65.06", Notice: notice})
 }
 
 // at returns the point that differs from the default in the given values.
@@ -254,6 +284,9 @@ func (r *rig) books() map[int]ledger {
 		if err != nil {
 			r.t.Fatal(err)
 		}
+		if len(content) == 0 {
+			continue // a process that has just begun
+		}
 		var l ledger
 		if err := binary.Read(bytes.NewReader(content), binary.NativeEndian, &l); err != nil {
 			r.t.Fatal(err)
@@ -324,16 +357,11 @@ type answer struct {
 }
 
 // askGPUs asks the driver in a process of its own.
-func askGPUs() (GPUs, error) {
-	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), roleVariable+"=gpus")
-	output, err := command.Output()
+func askGPUs(imagined []string) (answer, error) {
+	output, err := roleCommand("gpus", imagined).Output()
 	var a answer
 	if err == nil {
 		err = json.Unmarshal(output, &a)
 	}
-	if err == nil && a.Error != "" {
-		err = fmt.Errorf("%s", a.Error)
-	}
-	return a.GPUs, err
+	return a, err
 }

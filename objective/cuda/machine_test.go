@@ -2,10 +2,7 @@ package cuda
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,9 +20,10 @@ const (
 // pawl processes keep off a GPU that another one is using, say so when it takes
 // long, and have it when the other is gone, however that ended.
 func TestLockBetweenProcesses(t *testing.T) {
+	t.Parallel()
 	told := make(chan string, 1)
 	r := newRig(t, settings{notice: func(text string) { told <- text }})
-	other := startRole(t, "hold")
+	other := startRole(t, "hold", r.imagined)
 	if !other.lines.Scan() || other.lines.Text() != "held" {
 		t.Fatalf("the other process says %q", other.lines.Text())
 	}
@@ -55,6 +53,7 @@ func TestLockBetweenProcesses(t *testing.T) {
 }
 
 func TestWaitingCanBeGivenUp(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	first := r.slot()
 	reason := errors.New("enough")
@@ -63,13 +62,14 @@ func TestWaitingCanBeGivenUp(t *testing.T) {
 	if _, err := r.backend.Reserve(ctx, r.kernel.Default()); !errors.Is(err, reason) {
 		t.Errorf("inside a process: %v", err)
 	}
-	lock := newGPULock(os.TempDir(), first.Device)
+	lock := newGPULock(r.locks, first.Device)
 	if _, err := lock.take(ctx, func() {}); !errors.Is(err, reason) {
 		t.Errorf("between processes: %v", err)
 	}
 }
 
 func TestTwoDevicesShareTheTrials(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{management: true, environment: map[string]string{"PAWL_FAKE_DEVICES": "2"}})
 	if r.Width() != 2 {
 		t.Fatalf("width %d", r.Width())
@@ -102,19 +102,19 @@ func TestTwoDevicesShareTheTrials(t *testing.T) {
 }
 
 func TestVisibleDevicesAreHonoured(t *testing.T) {
-	imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "2"}})
-	t.Setenv("CUDA_VISIBLE_DEVICES", secondUUID)
-	gpus, err := askGPUs()
-	if err != nil || len(gpus.Devices) != 1 || gpus.Devices[0].UUID != secondUUID || gpus.Devices[0].Bus != "0000:1C:00.0" {
-		t.Errorf("%+v, %v", gpus, err)
+	t.Parallel()
+	found := ask(t, imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "2", "CUDA_VISIBLE_DEVICES": secondUUID}}))
+	if gpus := found.GPUs.Devices; len(gpus) != 1 || gpus[0].UUID != secondUUID || gpus[0].Bus != "0000:1C:00.0" {
+		t.Errorf("%+v", found)
 	}
 }
 
 // A process that dies leaves no worker, even one in the middle of a launch that
 // does not end.
 func TestWorkerEndsWithItsParent(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
-	parent := startRole(t, "trial")
+	parent := startRole(t, "trial", r.imagined)
 	pid := 0
 	for range 10000 {
 		for worker, book := range r.books() {
@@ -134,33 +134,27 @@ func TestWorkerEndsWithItsParent(t *testing.T) {
 	gone(t, pid)
 }
 
-// trouble asks for the GPUs where something is missing.
-func trouble(t *testing.T) answer {
+// ask asks for the GPUs, where something may be missing.
+func ask(t *testing.T, imagined []string) answer {
 	t.Helper()
-	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), roleVariable+"=gpus")
-	output, err := command.Output()
-	var a answer
-	if err == nil {
-		err = json.Unmarshal(output, &a)
-	}
+	a, err := askGPUs(imagined)
 	if err != nil {
-		t.Fatalf("%v: %s", err, output)
+		t.Fatal(err)
 	}
 	return a
 }
 
 func TestNoDevice(t *testing.T) {
-	imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "0"}})
-	if a := trouble(t); !a.Missing || a.Error != "no CUDA driver sees a GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES" {
+	t.Parallel()
+	a := ask(t, imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "0"}}))
+	if !a.Missing || a.Error != "no CUDA driver sees a GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES" {
 		t.Errorf("%+v", a)
 	}
 }
 
 func TestNoDriver(t *testing.T) {
-	imagine(t, settings{})
-	t.Setenv("LD_LIBRARY_PATH", t.TempDir())
-	a := trouble(t)
+	t.Parallel()
+	a := ask(t, []string{"LD_LIBRARY_PATH=" + t.TempDir()})
 	if a.Error == "" {
 		t.Skip("this machine has a driver of its own")
 	}
@@ -171,9 +165,10 @@ func TestNoDriver(t *testing.T) {
 
 // A worker whose GPU has gone says so, and that is nobody's point.
 func TestDriverThatFailsInTheWorker(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	p := r.prepare("")
-	t.Setenv("PAWL_FAKE_INIT", "803")
+	r.imagined = append(r.imagined, "PAWL_FAKE_INIT=803")
 	outcome, err := r.Measure(t.Context(), p, 0)
 	if err == nil || !strings.Contains(err.Error(), "different versions") {
 		t.Errorf("%+v, %v", outcome, err)
@@ -181,6 +176,7 @@ func TestDriverThatFailsInTheWorker(t *testing.T) {
 }
 
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	e := r.backend.Environment()
 	if e.Backend != kernels.CUDA || e.Device != "Imaginary H200" || e.Driver != "580.65.06, CUDA 13.1" || e.Compiler != "nvcc 13.0.88 for sm_90" {
@@ -189,9 +185,10 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestNothingStaysInTheTemporaryFolder(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	r.passes("")
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "*"))
+	left, err := filepath.Glob(filepath.Join(r.locks, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,7 +47,7 @@ func holdGPU() error {
 	if err != nil {
 		return err
 	}
-	backend, err := imaginaryBackend(context.Background(), k, k.Workloads[0], nil)
+	backend, err := imaginaryBackend(context.Background(), os.Getenv(folderVariable), nil, k, k.Workloads[0], nil)
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func hangInTrial() error {
 	if err != nil {
 		return err
 	}
-	backend, err := imaginaryBackend(ctx, k, k.Workloads[0], nil)
+	backend, err := imaginaryBackend(ctx, os.Getenv(folderVariable), nil, k, k.Workloads[0], nil)
 	if err != nil {
 		return err
 	}
@@ -95,10 +97,20 @@ type child struct {
 	lines *bufio.Scanner
 }
 
-func startRole(t *testing.T, role string) *child {
-	t.Helper()
+// roleCommand is this binary in another role, with further variables.
+func roleCommand(role string, variables []string) *exec.Cmd {
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), roleVariable+"="+role)
+	// Which GPUs a person wants to be seen is nothing to the imaginary ones.
+	environment := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		return strings.HasPrefix(entry, "CUDA_VISIBLE_DEVICES=")
+	})
+	command.Env = append(append(environment, roleVariable+"="+role), variables...)
+	return command
+}
+
+func startRole(t *testing.T, role string, variables []string) *child {
+	t.Helper()
+	command := roleCommand(role, variables)
 	command.Stderr = os.Stderr
 	stdin, err := command.StdinPipe()
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"runtime"
 	"testing"
 
@@ -95,7 +94,7 @@ func compareOne(p *support, element kernels.Element, got, want []float64, tolera
 
 // checkCompare has errors inside and outside the tolerance at known places.
 func checkCompare(p *support, element kernels.Element) error {
-	const count = 300_001 // more than there are threads, and odd
+	const count = supportBlocks*supportThreads + 77 // more than there are threads
 	got, want := make([]float64, count), make([]float64, count)
 	for i := range want {
 		want[i] = float64(i % 50) // whole numbers that every type can hold
@@ -194,15 +193,15 @@ func checkGuards(p *support) error {
 }
 
 // trySupport runs the role on a backend's support code.
-func trySupport(t *testing.T, backend *Backend) {
+func trySupport(t *testing.T, r *rig) {
 	t.Helper()
-	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), roleVariable+"=support", supportVariable+"="+backend.support)
+	command := roleCommand("support", append(r.imagined, supportVariable+"="+r.backend.support))
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
 	}
 }
 
 func TestSupportCode(t *testing.T) {
-	trySupport(t, newRig(t, settings{}).backend)
+	t.Parallel()
+	trySupport(t, newRig(t, settings{}))
 }

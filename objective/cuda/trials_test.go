@@ -13,6 +13,7 @@ import (
 )
 
 func TestRightKernelIsTimed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	outcome := r.passes("")
 	// A launch takes 10 µs here, so a sample of 1 ms has 100.
@@ -33,6 +34,7 @@ func TestRightKernelIsTimed(t *testing.T) {
 }
 
 func TestSlowKernelIsTimedOneByOne(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	outcome := r.passes("TIME=5000000")
 	if outcome.Batch != 1 || math.Abs(outcome.Milliseconds()-5) > 1e-3 {
@@ -41,6 +43,7 @@ func TestSlowKernelIsTimedOneByOne(t *testing.T) {
 }
 
 func TestWrongResultIsToldExactly(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	detail := r.fails("MODE=wrong", objective.Fuzz, objective.WrongResult)
 	var got, want, worst float64
@@ -68,6 +71,7 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 }
 
 func TestNotANumber(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	if detail := r.fails("MODE=not_a_number", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, "c[32] is NaN, ") || !strings.Contains(detail, "worst error +Inf") {
 		t.Error(detail)
@@ -76,6 +80,7 @@ func TestNotANumber(t *testing.T) {
 
 // Each is one of the ways to have the right result and be wrong.
 func TestDamageIsFound(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	r.passes("")
 	for _, test := range []struct {
@@ -105,6 +110,7 @@ func TestDamageIsFound(t *testing.T) {
 // The poison under an output is another one in the second run, so that what was
 // never written cannot be right twice.
 func TestUnwrittenOutputIsFound(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	if detail := r.fails("MODE=unwritten", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, "c[63] is ") {
 		t.Error(detail)
@@ -112,6 +118,7 @@ func TestUnwrittenOutputIsFound(t *testing.T) {
 }
 
 func TestImpossibleSpeedIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	// 480 KB at 4.917 TB/s take 0.0976 µs.
 	r := newRig(t, settings{workload: "large"})
 	r.passes("TIME=100")
@@ -130,6 +137,7 @@ var codes = map[int]worker.FaultKind{
 }
 
 func TestEachErrorOfTheDriverIsBlamedOnItsTrial(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	r.passes("")
 	for code, kind := range codes {
@@ -149,16 +157,27 @@ func TestEachErrorOfTheDriverIsBlamedOnItsTrial(t *testing.T) {
 	}
 }
 
+// The evaluator that is short of time has a worker of its own: whatever this
+// machine is busy with, the other one is in no hurry.
 func TestHangCostsItsTime(t *testing.T) {
-	r := newRig(t, settings{options: objective.Options{RunTimeout: 2 * time.Second}})
+	t.Parallel()
+	r := newRig(t, settings{})
 	r.passes("")
-	sick, _ := r.worker()
-	r.fails("MODE=hangs", objective.Fuzz, string(worker.Hung))
-	gone(t, sick)
+	healthy, _ := r.worker()
+	hasty := objective.NewEvaluator(r.kernel, r.workload, elsewhere{r}, objective.Options{RunTimeout: time.Second})
+	defer hasty.Close()
+	outcome, err := hasty.Measure(t.Context(), r.prepare("MODE=hangs"), 0)
+	if f := outcome.Failure; err != nil || f == nil || f.Stage != objective.Fuzz || f.Reason != string(worker.Hung) {
+		t.Fatalf("%v, %v", f, err)
+	}
+	if left, _ := r.worker(); left != healthy {
+		t.Errorf("worker %d runs, and not %d", left, healthy)
+	}
 	r.passes("")
 }
 
 func TestRefusedLaunches(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_SHARED": "60000"}})
 	// The attributes promise 232448 bytes, so that only the driver knows better.
 	r.fails("SHARED=65536", objective.Fuzz, string(worker.Refused))
@@ -170,11 +189,13 @@ func TestRefusedLaunches(t *testing.T) {
 }
 
 func TestMoreSharedMemoryIsAskedFor(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	r.passes("SHARED=65536") // the driver refuses more than 48 KB unless it was asked
 }
 
 func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{workload: "large", environment: map[string]string{"PAWL_FAKE_MEMORY": "400000"}})
 	if detail := r.fails("", objective.Fuzz, string(worker.NoMemory)); !strings.Contains(detail, "bytes for a buffer at N=40000") {
 		t.Error(detail)
@@ -182,6 +203,7 @@ func TestOutOfMemory(t *testing.T) {
 }
 
 func TestCodeThatDoesNotFit(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_MEMORY": "1000000"}, options: objective.Options{Caches: worker.Warm}})
 	if detail := r.fails("MODE=fat", objective.Fuzz, string(worker.NoMemory)); !strings.Contains(detail, "loading the kernel: cuModuleLoadData: CUDA_ERROR_OUT_OF_MEMORY") {
 		t.Error(detail)
@@ -190,6 +212,7 @@ func TestCodeThatDoesNotFit(t *testing.T) {
 }
 
 func TestPreflight(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	for _, test := range []struct{ point, detail string }{
 		{"THREADS=2048", "2048 threads in a block; the GPU takes 1024"},
@@ -209,6 +232,7 @@ func TestPreflight(t *testing.T) {
 }
 
 func TestCompileError(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, settings{})
 	if detail := r.fails("MODE=nonsense", objective.Compile, objective.CompileError); !strings.Contains(detail, "nonsense") {
 		t.Error(detail)
