@@ -43,13 +43,16 @@ const (
 	gpInflation = 2
 	// gpCandidates is the number of random points whose improvement is
 	// computed; from the best of them the search climbs.
-	gpCandidates = 1000
+	gpCandidates = 600
 )
 
 func newGP(s *space.Space) Sampler { return newGPSampler(newKernelShape(s, true, true)) }
 
 func newGPSampler(shape kernelShape) *gpSampler {
-	return &gpSampler{shape: shape, startup: gpStartup}
+	return &gpSampler{
+		shape: shape, startup: gpStartup,
+		times: fittedProcess{most: gpFitMost}, labels: fittedProcess{most: feasibilityFitMost},
+	}
 }
 
 func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
@@ -188,6 +191,8 @@ func scaledTimes(times []float64) []float64 {
 // Both are functions of the observations alone: what is remembered saves time
 // only.
 type fittedProcess struct {
+	// most bounds the observations that the parameters are fitted to.
+	most       int
 	told       []Observation
 	parameters kernelParameters
 	fit        training
@@ -215,8 +220,8 @@ func (f *fittedProcess) over(shape kernelShape, told []Observation, data trainin
 	told = told[:fitCount(len(told))]
 	if f.parameters == nil || !slices.EqualFunc(f.told, told, sameObservation) {
 		fit := selected(told)
-		points, scaled := thinned(fit.points, residual(fit.points, scale(fit.values)), gpFitMost)
-		*f = fittedProcess{told: slices.Clone(told), fit: fit, parameters: fitParameters(shape, points, centred(scaled))}
+		points, scaled := thinned(fit.points, residual(fit.points, scale(fit.values)), f.most)
+		*f = fittedProcess{most: f.most, told: slices.Clone(told), fit: fit, parameters: fitParameters(shape, points, centred(scaled))}
 	}
 	// Where old observations have made room for new ones there is nothing to
 	// extend. The base depends on the data alone, so that the same sums are
