@@ -29,13 +29,16 @@ var _ Sampler = (*gpSampler)(nil)
 
 const (
 	gpStartup = 10
+	// gpWarmStartup is as gpStartup where earlier studies tell the model what to
+	// expect: enough trials to see whether they are right.
+	gpWarmStartup = 6
 	// gpWorking is the smallest number of times to fit a model to.
 	gpWorking = 3
 	// gpMost bounds the observations of the model: time grows with the third
 	// power. Beyond it failures and the slowest are left out.
 	gpMost = 300
 	// gpFitMost bounds the observations that lengths are fitted to.
-	gpFitMost = 80
+	gpFitMost = 64
 	// gpInflation is what the model's deviations are multiplied by. Lengths
 	// that were fitted to a few dozen observations are taken for the truth,
 	// which makes the model too sure of itself: see docs/search.md for what
@@ -63,10 +66,17 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	training := func(told []Observation) training { return newTraining(view.Pool, axes, told, gpMost) }
 	data := training(view.Observations)
 	feasible := g.feasible(view)
-	if len(view.Observations)+len(view.Pending) < g.startup || data.working() < gpWorking {
-		return startFree(view, axes, rng, feasible.logProbability)
+	startup := g.startup
+	if !sameMemories(g.earlier.memory, view.Earlier) {
+		g.times = fittedProcess{most: gpFitMost} // fitted to what another memory left over
 	}
 	earlier := g.earlier.over(g.shape, view)
+	if earlier != nil {
+		startup = min(startup, gpWarmStartup)
+	}
+	if len(view.Observations)+len(view.Pending) < startup || data.working() < gpWorking {
+		return startFree(view, axes, rng, feasible.logProbability)
+	}
 	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes, earlier.residual)
 	for _, index := range view.Pending {
 		model.extend(valuesOf(axes, view.Pool.Row(index)))

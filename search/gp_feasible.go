@@ -21,7 +21,7 @@ type feasibility struct {
 
 const (
 	// feasibilityMost bounds the observations of each label.
-	feasibilityMost = 150
+	feasibilityMost = 100
 	// feasibilityFitMost is as gpFitMost. Labels have two values and less to
 	// teach.
 	feasibilityFitMost = 40
