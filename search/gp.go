@@ -43,7 +43,7 @@ const (
 	// that were fitted to a few dozen observations are taken for the truth,
 	// which makes the model too sure of itself: see docs/search.md for what
 	// the search gains by doubting it.
-	gpInflation = 2
+	gpInflation = 3
 	// gpCandidates is the number of random points whose improvement is
 	// computed; from the best of them the search climbs.
 	gpCandidates = 600
