@@ -567,7 +567,7 @@ int cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, un
 	if (!alive(f, a_function) || !alive(s, a_stream))
 		return invalid_handle;
 	unsigned long threads = (unsigned long)bx * by * bz;
-	if (!gx || !gy || !gz || !threads || threads > 1024 || (int)shared > f->shared || extra)
+	if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || !threads || threads > 1024 || (int)shared > f->shared || extra)
 		return invalid_value;
 	if (threads * f->registers > registers)
 		return out_of_resources;
