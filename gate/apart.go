@@ -54,8 +54,9 @@ var enoughProcesses = stats.MinimumSamples(0.95)
 func weighApart(b stats.Bootstrap, baseline, candidate [][]float64) (Evidence, [2][]float64) {
 	sides := [2][]float64{independentOf(baseline), independentOf(candidate)}
 	e := Evidence{
-		Delta:    stats.CliffsDelta(slices.Concat(baseline...), slices.Concat(candidate...)),
-		Baseline: Describe(b, baseline), Candidate: Describe(b, candidate),
+		Statistic: Median,
+		Delta:     stats.CliffsDelta(slices.Concat(baseline...), slices.Concat(candidate...)),
+		Baseline:  Describe(b, baseline), Candidate: Describe(b, candidate),
 	}
 	e.Change = stats.Change(e.Baseline.Median, e.Candidate.Median)
 	// From the far ends of both intervals: it excludes 0 exactly where the two

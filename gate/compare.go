@@ -212,5 +212,8 @@ func (p Policy) notes(e Evidence) []string {
 		}
 	}
 	slices.Sort(notes)
+	if e.Statistic == FasterHalf {
+		notes = append(notes, fmt.Sprintf("the baseline's own samples vary by more than %s inside a process, so the faster half of each process was compared", percent(disturbed)))
+	}
 	return notes
 }

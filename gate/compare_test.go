@@ -271,3 +271,48 @@ func TestSmallestRegressionIsHonest(t *testing.T) {
 		t.Errorf("a regression of %.1f %% was found in %.0f %%", 100*smallest, 100*share)
 	}
 }
+
+// On a machine whose neighbours slow two samples of three, the medians of processes
+// say little and their faster halves much. A candidate that scatters on a quiet
+// machine gets no such favour.
+func TestNeighboursAreLeftOut(t *testing.T) {
+	busy := func(slowdown float64, who ...Arm) *neighbours {
+		return &neighbours{random: rand.New(rand.NewPCG(3, 3)), slowdown: slowdown, disturb: who}
+	}
+	all := []Arm{Baseline, Candidate, Control}
+	c, err := Compare(t.Context(), busy(0.10, all...), Presets["standard"], Options{Bootstrap: quick})
+	if err != nil || c.Verdict != Regression || c.Evidence.Statistic != FasterHalf || math.Abs(c.Evidence.Change+0.10) > 0.02 {
+		t.Errorf("%v: %s (%s), %+v", err, c.Verdict, c.Reason, c.Evidence)
+	}
+	c, err = Compare(t.Context(), busy(0, all...), Presets["standard"], Options{Bootstrap: quick})
+	if err != nil || c.Verdict != NoDifference {
+		t.Errorf("%v: %s (%s)", err, c.Verdict, c.Reason)
+	}
+	c, err = Compare(t.Context(), busy(0, Candidate), Presets["standard"], Options{Bootstrap: quick})
+	if err != nil || c.Verdict != Regression || c.Evidence.Statistic != Median {
+		t.Errorf("%v: %s (%s)", err, c.Verdict, c.Reason)
+	}
+}
+
+// neighbours slow some samples of the arms that they disturb, by a lot.
+type neighbours struct {
+	random   *rand.Rand
+	slowdown float64
+	disturb  []Arm
+}
+
+func (n *neighbours) Measure(_ context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error) {
+	times := make([]float64, samples)
+	level := 1.0
+	if arm == Candidate {
+		level += n.slowdown
+	}
+	busy := 0.4 + 0.3*n.random.Float64() // of this process's time
+	for i := range times {
+		times[i] = level * math.Exp(0.01*n.random.NormFloat64())
+		if slices.Contains(n.disturb, arm) && n.random.Float64() < busy {
+			times[i] *= 1.2 + n.random.Float64()
+		}
+	}
+	return times, nil, nil
+}

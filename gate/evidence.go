@@ -20,10 +20,53 @@ type Evidence struct {
 	// Rounds is the number of paired rounds, 0 where the sides were not measured
 	// together.
 	Rounds int `json:"rounds,omitempty"`
+	// Statistic says what stands for a process.
+	Statistic Statistic `json:"statistic"`
 	// Spread is the standard deviation of one round's log ratio.
 	Spread    float64 `json:"spread"`
 	Baseline  Side    `json:"baseline"`
 	Candidate Side    `json:"candidate"`
+}
+
+// Statistic is what stands for a process in a comparison.
+type Statistic string
+
+// The statistics.
+const (
+	// Median of all samples.
+	Median Statistic = "median"
+	// FasterHalf is the median of the faster half, which is the lower quartile.
+	FasterHalf Statistic = "lower quartile"
+)
+
+// disturbed is the variation inside the baseline's own processes above which their
+// slower samples are the neighbours' doing.
+const disturbed = 0.05
+
+// statisticFor chooses the statistic by what the baseline and the control, which
+// are the same program, say about the machine. The candidate has no say, so that
+// one whose times scatter is not excused for it.
+func statisticFor(s Samples) Statistic {
+	var deviations []float64
+	for _, process := range slices.Concat(s[Baseline], s[Control]) {
+		deviations = append(deviations, stats.RobustCV(process))
+	}
+	if stats.Median(deviations) > disturbed {
+		return FasterHalf
+	}
+	return Median
+}
+
+// of returns what of each process is compared, in no order.
+func (s Statistic) of(processes [][]float64) [][]float64 {
+	if s == Median {
+		return processes
+	}
+	faster := make([][]float64, len(processes))
+	for i, samples := range processes {
+		faster[i] = slices.Sorted(slices.Values(samples))[:(len(samples)+1)/2]
+	}
+	return faster
 }
 
 // Side describes one arm on its own. Times are milliseconds.
@@ -37,7 +80,8 @@ type Side struct {
 }
 
 // Weigh compares two arms that were measured in the same rounds.
-func Weigh(bootstrap stats.Bootstrap, baseline, candidate [][]float64) Evidence {
+func Weigh(bootstrap stats.Bootstrap, statistic Statistic, allBaseline, allCandidate [][]float64) Evidence {
+	baseline, candidate := statistic.of(allBaseline), statistic.of(allCandidate)
 	speedup := stats.Speedup(baseline, candidate)
 	interval := bootstrap.SpeedupInterval(baseline, candidate)
 	ratios := logRatios(baseline, candidate)
@@ -47,9 +91,9 @@ func Weigh(bootstrap stats.Bootstrap, baseline, candidate [][]float64) Evidence 
 		Interval: stats.Interval{Low: changeOf(interval.Low), High: changeOf(interval.High)},
 		P:        stats.SignedRank(ratios),
 		Delta:    stats.CliffsDelta(level, levelled),
-		Rounds:   len(ratios),
+		Rounds:   len(ratios), Statistic: statistic,
 		Spread:   spread(ratios),
-		Baseline: Describe(bootstrap, baseline), Candidate: Describe(bootstrap, candidate),
+		Baseline: Describe(bootstrap, allBaseline), Candidate: Describe(bootstrap, allCandidate),
 	}
 }
 

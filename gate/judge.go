@@ -121,17 +121,18 @@ func faster(change float64) string {
 
 // weighAt gathers what is known at a look.
 func weighAt(b stats.Bootstrap, samples Samples, look Look, last bool) weighed {
+	statistic := statisticFor(samples)
 	w := weighed{
 		look: look, last: last,
-		between: Weigh(b, samples[Baseline], samples[Candidate]),
-		control: Weigh(b, samples[Baseline], samples[Control]),
-		ratios:  logRatios(samples[Baseline], samples[Candidate]),
+		between: Weigh(b, statistic, samples[Baseline], samples[Candidate]),
+		control: Weigh(b, statistic, samples[Baseline], samples[Control]),
+		ratios:  logRatios(statistic.of(samples[Baseline]), statistic.of(samples[Candidate])),
 	}
-	for _, round := range samples[Baseline] {
+	for _, round := range statistic.of(samples[Baseline]) {
 		w.medians = append(w.medians, stats.Median(round))
 	}
 	if old := samples[Oldest]; len(old) > 0 {
-		e := Weigh(b, old, samples[Candidate])
+		e := Weigh(b, statistic, old, samples[Candidate])
 		w.oldest = &e
 	}
 	return w

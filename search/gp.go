@@ -29,27 +29,33 @@ var _ Sampler = (*gpSampler)(nil)
 
 const (
 	gpStartup = 10
+	// gpWarmStartup is as gpStartup where earlier studies tell the model what to
+	// expect: enough trials to see whether they are right.
+	gpWarmStartup = 6
 	// gpWorking is the smallest number of times to fit a model to.
 	gpWorking = 3
 	// gpMost bounds the observations of the model: time grows with the third
 	// power. Beyond it failures and the slowest are left out.
 	gpMost = 300
 	// gpFitMost bounds the observations that lengths are fitted to.
-	gpFitMost = 80
+	gpFitMost = 64
 	// gpInflation is what the model's deviations are multiplied by. Lengths
 	// that were fitted to a few dozen observations are taken for the truth,
 	// which makes the model too sure of itself: see docs/search.md for what
 	// the search gains by doubting it.
-	gpInflation = 2
+	gpInflation = 3
 	// gpCandidates is the number of random points whose improvement is
 	// computed; from the best of them the search climbs.
-	gpCandidates = 1000
+	gpCandidates = 600
 )
 
 func newGP(s *space.Space) Sampler { return newGPSampler(newKernelShape(s, true, true)) }
 
 func newGPSampler(shape kernelShape) *gpSampler {
-	return &gpSampler{shape: shape, startup: gpStartup}
+	return &gpSampler{
+		shape: shape, startup: gpStartup,
+		times: fittedProcess{most: gpFitMost}, labels: fittedProcess{most: feasibilityFitMost},
+	}
 }
 
 func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
@@ -60,10 +66,17 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	training := func(told []Observation) training { return newTraining(view.Pool, axes, told, gpMost) }
 	data := training(view.Observations)
 	feasible := g.feasible(view)
-	if len(view.Observations)+len(view.Pending) < g.startup || data.working() < gpWorking {
-		return startFree(view, axes, rng, feasible.logProbability)
+	startup := g.startup
+	if !sameMemories(g.earlier.memory, view.Earlier) {
+		g.times = fittedProcess{most: gpFitMost} // fitted to what another memory left over
 	}
 	earlier := g.earlier.over(g.shape, view)
+	if earlier != nil {
+		startup = min(startup, gpWarmStartup)
+	}
+	if len(view.Observations)+len(view.Pending) < startup || data.working() < gpWorking {
+		return startFree(view, axes, rng, feasible.logProbability)
+	}
 	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes, earlier.residual)
 	for _, index := range view.Pending {
 		model.extend(valuesOf(axes, view.Pool.Row(index)))
@@ -188,6 +201,8 @@ func scaledTimes(times []float64) []float64 {
 // Both are functions of the observations alone: what is remembered saves time
 // only.
 type fittedProcess struct {
+	// most bounds the observations that the parameters are fitted to.
+	most       int
 	told       []Observation
 	parameters kernelParameters
 	fit        training
@@ -215,8 +230,8 @@ func (f *fittedProcess) over(shape kernelShape, told []Observation, data trainin
 	told = told[:fitCount(len(told))]
 	if f.parameters == nil || !slices.EqualFunc(f.told, told, sameObservation) {
 		fit := selected(told)
-		points, scaled := thinned(fit.points, residual(fit.points, scale(fit.values)), gpFitMost)
-		*f = fittedProcess{told: slices.Clone(told), fit: fit, parameters: fitParameters(shape, points, centred(scaled))}
+		points, scaled := thinned(fit.points, residual(fit.points, scale(fit.values)), f.most)
+		*f = fittedProcess{most: f.most, told: slices.Clone(told), fit: fit, parameters: fitParameters(shape, points, centred(scaled))}
 	}
 	// Where old observations have made room for new ones there is nothing to
 	// extend. The base depends on the data alone, so that the same sums are

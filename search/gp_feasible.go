@@ -21,7 +21,10 @@ type feasibility struct {
 
 const (
 	// feasibilityMost bounds the observations of each label.
-	feasibilityMost = 150
+	feasibilityMost = 100
+	// feasibilityFitMost is as gpFitMost. Labels have two values and less to
+	// teach.
+	feasibilityFitMost = 40
 	// feasibilityBlur is the variance that the squashing adds: a label is
 	// never quite certain.
 	feasibilityBlur = 0.1
@@ -91,10 +94,9 @@ func (f *feasibility) logProbability(values []uint16) float64 {
 	if f == nil {
 		return 0
 	}
-	f.columns.at(values, f.scratch)
+	nearest := f.columns.at(values, f.scratch)
 	n := len(f.scratch)
 	mean := f.process.mean + blas64.Dot(blas64.Vector{N: n, Inc: 1, Data: f.process.weights}, blas64.Vector{N: n, Inc: 1, Data: f.scratch})
-	nearest := slices.Max(f.scratch)
 	deviation := f.process.deviation(nearest * nearest / (1 + f.process.noise))
 	z := mean / math.Sqrt(deviation*deviation+feasibilityBlur)
 	return math.Log(math.Erfc(-max(z, -8)/math.Sqrt2) / 2)

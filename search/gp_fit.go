@@ -87,40 +87,53 @@ func (s kernelShape) negativeLogPosterior(points [][]uint16, y []float64, p kern
 	lapack64.Potri(factor) // in place: now the lower half of the inverse
 	// What a change of a correlation costs: (R⁻¹ − αα'/s²), for pairs twice
 	// half of it.
-	price := func(a, b int) float64 { return factor.Data[a*n+b] - weights[a]*weights[b]/variance }
+	prices := factor.Data
 	for a := range n {
-		gradient[len(s.features)] += 0.5 * s.noise(p) * price(a, a)
+		row := prices[a*n : a*n+a+1]
+		scale := weights[a] / variance
+		for b := range row {
+			row[b] -= scale * weights[b]
+		}
+		gradient[len(s.features)] += 0.5 * s.noise(p) * row[a]
 	}
-	s.addSlopes(c, points, p, price, gradient)
+	s.addSlopes(c, points, p, prices, gradient)
 	return value, true
 }
 
 // addSlopes adds the gradient by the lengths and the share. Pairs with the same
-// values on an axis change alike, so prices are summed up by values first.
-func (s kernelShape) addSlopes(c *correlation, points [][]uint16, p kernelParameters, price func(a, b int) float64, gradient []float64) {
+// values on an axis change alike, so prices are summed up by values first. Prices
+// are the lower half of a matrix.
+func (s kernelShape) addSlopes(c *correlation, points [][]uint16, p kernelParameters, prices []float64, gradient []float64) {
 	changes := make([][][]float64, len(s.axes))
 	for j, a := range s.axes {
 		changes[j] = square(a.values(), func(int, int) float64 { return 0 })
 	}
 	k := make([]float64, len(s.axes))
 	one := c.share / float64(len(k))
+	towardsOne := 0.0
+	tables, changed := make([][]float64, len(k)), make([][]float64, len(k))
 	for a, point := range points {
+		for j, value := range point {
+			tables[j], changed[j] = c.tables[j][value], changes[j][value]
+		}
 		for b, other := range points[:a] {
-			cost := price(a, b)
+			cost := prices[a*len(points)+b]
 			sum, product := 0.0, 1.0
-			for j, table := range c.tables {
-				k[j] = table[point[j]][other[j]]
-				sum += k[j]
-				product *= k[j]
+			for j, value := range other {
+				correlation := tables[j][value]
+				k[j] = correlation
+				sum += correlation
+				product *= correlation
 			}
 			together := cost * (1 - c.share) * product
-			for j, value := range k {
-				changes[j][point[j]][other[j]] += cost*one*value + together
+			for j, value := range other {
+				changed[j][value] += cost*one*k[j] + together
 			}
-			if s.mainEffects {
-				gradient[len(s.features)+1] += cost * c.share * (1 - c.share) * (sum/float64(len(k)) - product)
-			}
+			towardsOne += cost * (sum/float64(len(k)) - product)
 		}
+	}
+	if s.mainEffects {
+		gradient[len(s.features)+1] += c.share * (1 - c.share) * towardsOne
 	}
 	for i, f := range s.features {
 		length := math.Exp(p[i])

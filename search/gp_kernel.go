@@ -18,12 +18,12 @@ type feature struct {
 }
 
 // The priors of the log length scales. A length of about 0.7 says that half a
-// parameter's range changes much. Alignment counts for less until the
-// observations speak for it, and that a single value stands out for less still.
+// parameter's range changes much; the two values of a switch are as far apart as
+// the ends of a range. Alignment counts for less until the observations speak for
+// it, and that a single value stands out for less still.
 const (
 	lengthPrior      = -0.35
 	lengthSpread     = 0.7
-	identityPrior    = lengthPrior + 0.7
 	alignmentPrior   = lengthPrior + 0.7
 	singlePrior      = lengthPrior + 2.1
 	noisePrior       = -4.6 // of the log ratio of noise to signal variance
@@ -53,7 +53,7 @@ func newKernelShape(s *space.Space, mainEffects, identities bool) kernelShape {
 	var features []feature
 	for j, a := range axes {
 		if !a.ordered || a.values() == 2 {
-			features = append(features, feature{j, identityDistances(a.values()), identityPrior})
+			features = append(features, feature{j, identityDistances(a.values()), lengthPrior})
 			continue
 		}
 		features = append(features, feature{j, lineDistances(a.coordinates), lengthPrior})

@@ -149,8 +149,8 @@ func newColumns(g *gaussianProcess) *columns {
 	return c
 }
 
-// at fills into with the correlations of a candidate.
-func (c *columns) at(values []uint16, into []float64) {
+// at fills into with the correlations of a candidate, and returns the largest.
+func (c *columns) at(values []uint16, into []float64) float64 {
 	shared := 0
 	for shared < c.available && c.last[shared] == values[shared] {
 		shared++
@@ -173,9 +173,15 @@ func (c *columns) at(values []uint16, into []float64) {
 	c.available = len(values)
 	products, sums := c.products[len(values)-1], c.sums[len(values)-1]
 	one, all := c.g.share/float64(len(values)), 1-c.g.share
+	nearest := 0.0
 	for i := range into {
-		into[i] = one*sums[i] + all*products[i]
+		k := one*sums[i] + all*products[i]
+		if k > nearest {
+			nearest = k
+		}
+		into[i] = k
 	}
+	return nearest
 }
 
 // solveBlock is the number of candidates whose variances are solved for at a
@@ -200,9 +206,8 @@ func (g *gaussianProcess) logImprovement(candidates [][]uint16, expected, handic
 	weights := blas64.Vector{N: n, Inc: 1, Data: g.weights}
 	for i, values := range candidates {
 		k := correlations[i*n : (i+1)*n]
-		columns.at(values, k)
+		nearest := columns.at(values, k)
 		means[i] = expected[i] + g.mean + blas64.Dot(weights, blas64.Vector{N: n, Inc: 1, Data: k})
-		nearest := slices.Max(k)
 		scores[i] = logExpectedImprovement(best, means[i], g.deviation(nearest*nearest/(1+g.noise))) + handicap[i]
 		order[i] = i
 	}

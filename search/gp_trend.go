@@ -37,11 +37,8 @@ const (
 // over returns the trend of a view. It depends on the view's memory alone, so
 // what is remembered saves time only.
 func (t *trend) over(shape kernelShape, view *View) *trend {
-	if len(view.Earlier) == 0 {
-		return nil
-	}
 	if sameMemories(t.memory, view.Earlier) {
-		return t
+		return t.known()
 	}
 	*t = trend{memory: view.Earlier}
 	for _, memory := range view.Earlier {
@@ -64,6 +61,14 @@ func (t *trend) over(shape kernelShape, view *View) *trend {
 		t.columns = append(t.columns, newColumns(process))
 	}
 	t.scratch = make([]float64, trendMost)
+	return t.known()
+}
+
+// known returns nil where no earlier study has seen enough.
+func (t *trend) known() *trend {
+	if len(t.processes) == 0 {
+		return nil
+	}
 	return t
 }
 
@@ -92,7 +97,7 @@ func (t *trend) at(values []uint16) []float64 {
 // atAll returns what the earlier studies expect of many points, by study; nil
 // without any.
 func (t *trend) atAll(points [][]uint16) [][]float64 {
-	if t == nil || len(t.processes) == 0 {
+	if t == nil {
 		return nil
 	}
 	expected := make([][]float64, len(t.processes))

@@ -65,7 +65,7 @@ func (n *neighbourhood) adjacent(index int, visit func(neighbour int)) {
 
 const (
 	// climbStarts is the number of candidates that climb goes uphill from.
-	climbStarts = 5
+	climbStarts = 3
 	// climbBests is the number of observations whose neighbours are candidates.
 	climbBests = 3
 	// climbSteps bounds one way uphill.

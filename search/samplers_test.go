@@ -1,7 +1,6 @@
 package search
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -285,74 +284,4 @@ func TestModelsBeatRandomOnASmoothSpace(t *testing.T) {
 			t.Errorf("%s reached %.3f, random %.3f", name, reached[name], reached["random"])
 		}
 	}
-}
-
-// BenchmarkAsk is one ask in the steady state of a study: the sampler has seen
-// the observations before, and one more has come in.
-func BenchmarkAsk(b *testing.B) {
-	pool := benchmarkPool(b)
-	for _, name := range SamplerNames() {
-		for _, told := range []int{50, 200, 1000, 3000} {
-			b.Run(fmt.Sprintf("%s/%d", name, told), func(b *testing.B) {
-				sampler, err := NewSampler(name, pool.Space())
-				if err != nil {
-					b.Fatal(err)
-				}
-				view := benchmarkView(pool, told)
-				b.ReportAllocs()
-				for b.Loop() {
-					trial := uint64(len(view.Observations))
-					index := sampler.Next(view, rand.New(rand.NewPCG(1, trial)))
-					view.Ask(index)
-					view.Tell(Observation{Index: index, Milliseconds: benchmarkTime(pool, index)})
-				}
-			})
-		}
-	}
-}
-
-// BenchmarkFirstAsk is one ask of a sampler that remembers nothing, as after an
-// interruption.
-func BenchmarkFirstAsk(b *testing.B) {
-	pool := benchmarkPool(b)
-	for _, name := range SamplerNames() {
-		for _, told := range []int{200, 1000} {
-			b.Run(fmt.Sprintf("%s/%d", name, told), func(b *testing.B) {
-				view := benchmarkView(pool, told)
-				for b.Loop() {
-					sampler, err := NewSampler(name, pool.Space())
-					if err != nil {
-						b.Fatal(err)
-					}
-					sampler.Next(view, rand.New(rand.NewPCG(1, 1)))
-				}
-			})
-		}
-	}
-}
-
-// benchmarkPool has 20,480 points over ten parameters.
-func benchmarkPool(b *testing.B) *space.Pool {
-	return poolOf(b,
-		ordered("A", 16, 32, 48, 64), ordered("B", 1, 2, 4, 8, 16), ordered("C", 1, 2, 3, 4), ordered("D", 0, 1),
-		ordered("E", 0, 1), ordered("F", 8, 16), ordered("G", 8, 16), ordered("H", 1, 2, 4, 8), ordered("I", 0, 1), ordered("J", 0, 1, 2, 4))
-}
-
-func benchmarkTime(pool *space.Pool, index int) float64 {
-	time := 1.0
-	for i, value := range pool.Row(index) {
-		time += 0.1 * float64((int(value)-i%3)*(int(value)-i%3))
-	}
-	return time
-}
-
-func benchmarkView(pool *space.Pool, told int) *View {
-	view := NewView(pool)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range told {
-		index := randomFree(view, rng)
-		view.Ask(index)
-		view.Tell(Observation{Index: index, Milliseconds: benchmarkTime(pool, index), Failed: rng.IntN(20) == 0})
-	}
-	return view
 }

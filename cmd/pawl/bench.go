@@ -11,7 +11,9 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/objective/worker"
 	"pawl/space"
+	"pawl/studies"
 	"pawl/studies/report"
 )
 
@@ -36,17 +38,33 @@ func benchCommand(env environment) *cli.Command {
 
 // benchReport is what the command prints and writes. Times are milliseconds.
 type benchReport struct {
-	Kernel       string                `json:"kernel"`
-	Workload     string                `json:"workload"`
-	Point        space.Point           `json:"point"`
-	Milliseconds float64               `json:"milliseconds"`
-	Interval     stats.Interval        `json:"interval"`
-	Variation    float64               `json:"variation"`
-	Rounds       [][]float64           `json:"rounds"`
-	Batch        int                   `json:"batch"`
-	Binary       string                `json:"binary"`
-	Environment  objective.Environment `json:"environment"`
-	Measured     time.Time             `json:"measured"`
+	Kernel       string         `json:"kernel"`
+	Workload     string         `json:"workload"`
+	Point        space.Point    `json:"point"`
+	Milliseconds float64        `json:"milliseconds"`
+	Interval     stats.Interval `json:"interval"`
+	Variation    float64        `json:"variation"`
+	// Percentiles and the least are over all samples; drift is from the first
+	// third of a process to its last, positive when it got faster.
+	P50   float64 `json:"p50"`
+	P95   float64 `json:"p95"`
+	P99   float64 `json:"p99"`
+	Least float64 `json:"least"`
+	Drift float64 `json:"drift"`
+	// Gigaflops and Gigabytes are per second, Roofline the share of the best
+	// that the device can do; 0 where nobody knows.
+	Gigaflops float64 `json:"gigaflops,omitempty"`
+	Gigabytes float64 `json:"gigabytes,omitempty"`
+	Roofline  float64 `json:"roofline,omitempty"`
+	// Resources is what the compiler says that the point needs, Conditions the
+	// state of the device.
+	Resources   *objective.Resources  `json:"resources,omitempty"`
+	Conditions  *worker.Conditions    `json:"conditions,omitempty"`
+	Rounds      [][]float64           `json:"rounds"`
+	Batch       int                   `json:"batch"`
+	Binary      string                `json:"binary"`
+	Environment objective.Environment `json:"environment"`
+	Measured    time.Time             `json:"measured"`
 }
 
 func benchmark(c *cli.Context, env environment) error {
@@ -70,6 +88,7 @@ func benchmark(c *cli.Context, env environment) error {
 		failure = outcome.Failure
 		result.Rounds = append(result.Rounds, outcome.Samples)
 		result.Batch, result.Binary = outcome.Batch, outcome.Binary
+		result.Conditions = result.Conditions.Join(outcome.Conditions)
 	}
 	if err != nil {
 		return err
@@ -78,19 +97,65 @@ func benchmark(c *cli.Context, env environment) error {
 		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, failure)
 		return answer(exitNo)
 	}
+	result.Resources = prepared.Binary.Resources
+	work, err := b.work()
+	if err != nil {
+		return err
+	}
+	result.summarise(work, b.backend.Roofline())
 	return result.conclude(c, env)
 }
 
-// conclude summarises the samples, writes the file and prints the result.
-func (r *benchReport) conclude(c *cli.Context, env environment) error {
-	var medians, all []float64
+// summarise computes what the samples say. The interval is over processes where
+// there are several, because they differ more than the launches inside one; of a
+// single process it is that of a block bootstrap.
+func (r *benchReport) summarise(work studies.Work, roofline objective.Roofline) {
+	var medians, all, drifts []float64
 	for _, samples := range r.Rounds {
 		medians = append(medians, stats.Median(samples))
+		drifts = append(drifts, stats.Drift(samples))
 		all = append(all, samples...)
 	}
 	r.Milliseconds = stats.Median(medians)
-	r.Interval = stats.Bootstrap{}.Median(medians)
+	if len(medians) > 1 {
+		r.Interval = stats.Bootstrap{}.Median(medians)
+	} else {
+		r.Interval = stats.Bootstrap{}.Block(all, 0)
+	}
 	r.Variation = stats.RobustCV(all)
+	r.P50, r.P95, r.P99, r.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99), stats.Quantile(all, 0)
+	r.Drift = stats.Median(drifts)
+	r.Gigaflops, r.Gigabytes = work.Flops/r.Milliseconds/1e6, work.Bytes/r.Milliseconds/1e6
+	if roofline.Flops > 0 && roofline.Bytes > 0 {
+		r.Roofline = max(1e9*r.Gigaflops/roofline.Flops, 1e9*r.Gigabytes/roofline.Bytes)
+	}
+}
+
+// noisyVariation and hotTemperature are where a reader must be warned.
+const (
+	noisyVariation = 0.12
+	hotTemperature = 80
+)
+
+// warnings are what a reader should know before believing the figures.
+func (r *benchReport) warnings() []string {
+	var found []string
+	if r.Variation > noisyVariation {
+		found = append(found, fmt.Sprintf("times vary by %.0f %%: the machine is noisy", 100*r.Variation))
+	}
+	if c := r.Conditions; c != nil {
+		if c.Temperature > hotTemperature {
+			found = append(found, fmt.Sprintf("the device reached %d °C", c.Temperature))
+		}
+		if c.Discarded > 0 {
+			found = append(found, fmt.Sprintf("%d samples were discarded: %s", c.Discarded, c.Reasons))
+		}
+	}
+	return found
+}
+
+// conclude writes the file and prints the result.
+func (r *benchReport) conclude(c *cli.Context, env environment) error {
 	path := c.String("results")
 	encoded, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -105,8 +170,23 @@ func (r *benchReport) conclude(c *cli.Context, env environment) error {
 	if c.Bool("json") {
 		return printJSON(env, r)
 	}
-	fmt.Fprintf(env.stdout, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%)\nwrote %s\n",
+	fmt.Fprintf(env.stdout, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%)\n",
 		r.Kernel, r.Workload, r.Point, report.Milliseconds(r.Milliseconds), report.TimeInterval(r.Interval),
-		len(r.Rounds), len(r.Rounds[0]), 100*r.Variation, path)
+		len(r.Rounds), len(r.Rounds[0]), 100*r.Variation)
+	fmt.Fprintf(env.stdout, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", report.Milliseconds(r.P50), report.Milliseconds(r.P95),
+		report.Milliseconds(r.P99), report.Milliseconds(r.Least), 100*r.Drift)
+	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
+	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
+		if line != "" {
+			fmt.Fprintln(env.stdout, line)
+		}
+	}
+	if r.Conditions != nil {
+		fmt.Fprintln(env.stdout, report.ConditionsText(r.Conditions))
+	}
+	for _, warning := range r.warnings() {
+		fmt.Fprintln(env.stdout, "Warning: "+warning)
+	}
+	fmt.Fprintf(env.stdout, "wrote %s\n", path)
 	return nil
 }

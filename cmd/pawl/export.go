@@ -1,22 +1,40 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/urfave/cli/v2"
 
 	"pawl/search/replay"
 )
 
-// exportStudy prints a study as a record.
+// exportStudy prints a study, or a record, as a record.
 func exportStudy(c *cli.Context, env environment) error {
-	study, past, err := openPast(c, env)
+	if format := c.String("format"); format != "pawl" && format != "t4" {
+		return usagef("--format %q: pawl or t4", format)
+	}
+	record, err := recordToExport(c, env)
 	if err != nil {
 		return err
 	}
+	if c.String("format") == "t4" {
+		return record.WriteT4(env.stdout)
+	}
+	return record.Write(env.stdout)
+}
+
+func recordToExport(c *cli.Context, env environment) (*replay.Record, error) {
+	if path := c.String("record"); path != "" {
+		if c.NArg() > 0 {
+			return nil, usagef("a study or a --record, not both")
+		}
+		return replay.ReadFile(path)
+	}
+	study, past, err := openPast(c, env)
+	if err != nil {
+		return nil, err
+	}
 	s, err := study.Space.Open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	record := &replay.Record{
 		Kernel: study.Kernel, Workload: study.Workload, Environment: study.Environment,
@@ -32,8 +50,5 @@ func exportStudy(c *cli.Context, env environment) error {
 		}
 		record.Entries = append(record.Entries, entry)
 	}
-	if err := record.Write(env.stdout); err != nil {
-		return fmt.Errorf("exporting study %d: %w", study.ID, err)
-	}
-	return nil
+	return record, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,18 +82,34 @@ func selftest(c *cli.Context, env environment) error {
 	for i, share := range shares {
 		rows[i] = selftestRow{Slowdown: share, Verdicts: map[gate.Verdict]int{}}
 	}
-	// The slowdowns take turns, so that an hour of noise hits all of them.
+	if err := compareAll(ctx, c, env, base, slowed, rows, p); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if err := concludeSelftest(c, env, t, rows); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return answer(exitInterrupted) // with what there is
+	}
+	return nil
+}
+
+// compareAll does the comparisons. The slowdowns take turns, so that an hour of
+// noise hits all of them.
+func compareAll(ctx context.Context, c *cli.Context, env environment, base *configuration, slowed []*configuration, rows []selftestRow, p gate.Policy) error {
 	for n := range c.Int("comparisons") {
 		for i := range rows {
 			if err := rows[i].add(ctx, base, slowed[i], p, c.Uint64("seed")+uint64(n)); err != nil {
-				if ctx.Err() != nil {
-					return answer(exitInterrupted)
-				}
 				return err
 			}
 		}
 		fmt.Fprintf(env.stderr, "%d of %d comparisons per slowdown\n", n+1, c.Int("comparisons"))
 	}
+	return nil
+}
+
+func concludeSelftest(c *cli.Context, env environment, t *target, rows []selftestRow) error {
+	rows = slices.DeleteFunc(rows, func(r selftestRow) bool { return r.Comparisons == 0 })
 	if c.Bool("json") {
 		return printJSON(env, rows)
 	}

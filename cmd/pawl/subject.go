@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/replay"
@@ -17,7 +19,7 @@ const replayBackend = "replay"
 
 var (
 	tuneBackendFlag = &cli.StringFlag{Name: "backend", Value: autoBackend, Usage: "where kernels run: auto, cuda, host, or replay of a --record"}
-	recordFlag      = &cli.StringFlag{Name: "record", Usage: "the recorded `FILE` that --backend replay answers from"}
+	recordFlag      = &cli.StringFlag{Name: "record", DefaultText: "the kernel's embedded one", Usage: "the recorded `FILE` that --backend replay answers from"}
 )
 
 // subject is what a search works on: points, and who answers for them.
@@ -37,8 +39,8 @@ type subject struct {
 
 func openSubject(c *cli.Context, env environment) (*subject, error) {
 	isReplay := c.String("backend") == replayBackend
-	if isReplay != c.IsSet("record") {
-		return nil, usagef("--backend replay and --record FILE belong together")
+	if !isReplay && c.IsSet("record") {
+		return nil, usagef("--record FILE is what --backend replay answers from")
 	}
 	if isReplay {
 		return openReplay(c)
@@ -133,12 +135,32 @@ func (t *target) work() (work studies.Work, err error) {
 	return work, nil
 }
 
+// recordPath returns the record to replay: the one that is named, or the
+// embedded one of a kernel.
+func recordPath(c *cli.Context) (string, error) {
+	if path := c.String("record"); path != "" {
+		if c.NArg() > 0 {
+			return "", usagef("a record names its kernel itself; %q is one too many", c.Args().First())
+		}
+		return path, nil
+	}
+	kernel := c.Args().First()
+	if kernel == "" {
+		kernel = defaultKernel
+	}
+	path, found := records.Of(kernel)
+	if !found {
+		return "", usagef("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel, strings.Join(records.Names(), ", "))
+	}
+	return path, nil
+}
+
 // openReplay opens a recorded space.
 func openReplay(c *cli.Context) (*subject, error) {
-	if c.NArg() > 0 {
-		return nil, usagef("a record names its kernel itself; %q is one too many", c.Args().First())
+	path, err := recordPath(c)
+	if err != nil {
+		return nil, err
 	}
-	path := c.String("record")
 	record, err := replay.ReadFile(path)
 	if err != nil {
 		return nil, err

@@ -93,35 +93,38 @@ class Search:
         return [min(times, default=None) for times in found]
 
 
-def search_optuna(space: Space, seed: int, trials: int, violation: str, duplicate: str, **tpe) -> Search:
-    """Search with Optuna's TPE over categorical parameters.
+def search_optuna(space: Space, seed: int, trials: int, violation: str, duplicate: str, sampler, **options) -> Search:
+    """Search with an Optuna sampler over categorical parameters.
 
     Optuna knows neither constraints between parameters nor sampling without
     replacement. What it suggests outside the space is told as `violation`, what
     it suggests again as `duplicate`: "pruned" counts as worse than any time,
     "fail" is not learned from, "value" repeats the known answer. With "fail" for
-    either, TPE asks for the same again until its suggestions are spent.
+    either, TPE asks for the same again until its suggestions are spent. "worst"
+    tells the slowest time so far, for a sampler that learns from times alone.
     """
-    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed, **tpe))
+    study = optuna.create_study(sampler=sampler(seed=seed, **options))
     seen, evaluated, suggestions = set(), [], 0
     while len(evaluated) < trials and suggestions < SUGGESTIONS_PER_TRIAL * trials:
         suggestions += 1
         trial = study.ask()
         point = tuple(trial.suggest_categorical(k, v) if len(v) > 1 else v[0] for k, v in space.params.items())
+        slowest = max((t for t in evaluated if t is not None), default=None)
         if point not in space.times:
-            tell(study, trial, None, violation)
+            tell(study, trial, slowest if violation == "worst" else None, violation)
         elif point in seen:
             tell(study, trial, space.times[point], duplicate)
         else:
             seen.add(point)
             evaluated.append(space.times[point])
-            tell(study, trial, space.times[point], "value")
+            failed = space.times[point] is None and violation == "worst"
+            tell(study, trial, slowest if failed else space.times[point], "value")
     return Search(evaluated, suggestions)
 
 
 def tell(study: optuna.Study, trial: optuna.Trial, value: float | None, how: str) -> None:
     """Tell a trial's outcome. A failed configuration is pruned: TPE ranks it last and learns."""
-    if how == "value" and value is not None:
+    if how in ("value", "worst") and value is not None:
         study.tell(trial, value)
     elif how == "fail":
         study.tell(trial, state=optuna.trial.TrialState.FAIL)
@@ -184,12 +187,19 @@ def kernel_tuner_strategy(name: str | None, **options):
 
 
 def optuna_strategy(**tpe):
-    return functools.partial(search_optuna, violation="pruned", duplicate="value", **tpe)
+    return functools.partial(search_optuna, violation="pruned", duplicate="value", sampler=optuna.samplers.TPESampler, **tpe)
+
+
+def optuna_gaussian_process():
+    """Optuna's Gaussian process looks at complete trials alone, so what is pruned would be suggested again."""
+    return functools.partial(search_optuna, violation="worst", duplicate="value", sampler=optuna.samplers.GPSampler)
 
 
 STRATEGIES = {
     "optuna_tpe": optuna_strategy(),
     "optuna_tpe_multivariate": optuna_strategy(multivariate=True, group=False),
+    # Needs PyTorch, see README.md.
+    "optuna_gp": optuna_gaussian_process(),
     "kt_default": kernel_tuner_strategy(None),
     "kt_random_sample": kernel_tuner_strategy("random_sample"),
     "kt_genetic_algorithm": kernel_tuner_strategy("genetic_algorithm"),
@@ -276,7 +286,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("spaces", nargs="+", type=pathlib.Path, help="cache files of Kernel Tuner, .json or .json.gz")
     parser.add_argument("--seeds", type=int, default=100, help="searches per space and strategy, from seed 0 (default 100)")
     parser.add_argument("--trials", type=int, default=200, help="evaluations per search (default 200)")
-    parser.add_argument("--strategies", default=",".join(STRATEGIES), help="comma-separated (default all: %(default)s)")
+    parser.add_argument("--strategies", default=",".join(s for s in STRATEGIES if s != "optuna_gp"), help="comma-separated (default all but optuna_gp: %(default)s)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("results.json"))
     options = parser.parse_args(argv)
     options.strategies = options.strategies.split(",")

@@ -35,7 +35,7 @@ func evidence(baseline, candidate float64) *gate.Evidence {
 		return gate.Side{Median: ms, Interval: stats.Interval{Low: 0.99 * ms, High: 1.01 * ms}, Variation: 0.02, Processes: 20, Samples: 400}
 	}
 	return &gate.Evidence{
-		Change: change, Interval: stats.Interval{Low: change - 0.01, High: change + 0.01}, P: 0.0019, Delta: delta, Rounds: 20, Spread: 0.01,
+		Change: change, Interval: stats.Interval{Low: change - 0.01, High: change + 0.01}, P: 0.0019, Delta: delta, Rounds: 20, Statistic: gate.Median, Spread: 0.01,
 		Baseline: side(baseline), Candidate: side(candidate),
 	}
 }

@@ -113,6 +113,7 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 		}
 	}
 	d.dropGraph()
+	d.kernel = 0 // nothing is loaded until all of it is
 	d.keepModules(load)
 	var err error
 	if d.on, err = d.problem(load); err != nil {
@@ -144,7 +145,10 @@ func (d *Device) function(path, entry string) (driver.Function, error) {
 		if err != nil {
 			return 0, fmt.Errorf("loading a kernel: %w", err)
 		}
-		if module, err = d.context.LoadModule(image); err != nil {
+		if module, err = d.context.LoadModule(image); driver.CodeOf(err) == driver.OutOfMemory {
+			return 0, &worker.Fault{Kind: worker.NoMemory, Detail: "loading the kernel: " + err.Error()}
+		}
+		if err != nil {
 			return 0, fmt.Errorf("loading a kernel: %w", explainModule(err))
 		}
 		d.modules[path] = module

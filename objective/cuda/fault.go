@@ -15,6 +15,7 @@ var faults = map[driver.Code]worker.FaultKind{
 	driver.InvalidAddressSpace:  worker.Trapped,
 	driver.InvalidProgramCount:  worker.Trapped,
 	driver.LaunchFailed:         worker.LaunchFailed,
+	driver.Unknown:              worker.LaunchFailed,
 	driver.LaunchTimeout:        worker.Hung,
 	driver.LaunchOutOfResources: worker.Refused,
 	driver.InvalidValue:         worker.Refused,

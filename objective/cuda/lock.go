@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,8 +28,7 @@ const (
 
 // take waits for the lock. Waiting is called once if that takes long.
 func (l gpuLock) take(ctx context.Context, waiting func()) (release func(), err error) {
-	// Reading is enough for a lock, and works on a file of another user.
-	file, err := os.OpenFile(l.path, os.O_RDONLY|os.O_CREATE, 0o644)
+	file, err := l.open()
 	if err != nil {
 		return nil, fmt.Errorf("locking the GPU: %w", err)
 	}
@@ -53,4 +53,15 @@ func (l gpuLock) take(ctx context.Context, waiting func()) (release func(), err 
 		case <-time.After(lockInterval):
 		}
 	}
+}
+
+// open returns the lock's file. Reading is enough for a lock, and works on a file
+// of another user; but asking to create what another user has made is refused in
+// folders like /tmp, so that comes second.
+func (l gpuLock) open() (*os.File, error) {
+	file, err := os.Open(l.path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	return os.OpenFile(l.path, os.O_RDONLY|os.O_CREATE, 0o644)
 }

@@ -163,7 +163,7 @@ func (p *problem) solve(reference worker.Reference) error {
 	d := p.device
 	function, err := d.function(reference.Module, reference.Entry)
 	if err != nil {
-		return fmt.Errorf("the reference: %w", err)
+		return fmt.Errorf("the reference: %w", plain(err))
 	}
 	parameters, err := p.parametersFor(p.buffers)
 	if err != nil {

@@ -8,16 +8,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
+
+	"pawl/kernels/records"
 )
 
 // Largest is the largest file that Read accepts, in bytes after decompression.
 // It keeps a small hostile gzip from filling the memory.
 const Largest = 1 << 30
 
-// ReadFile reads a record from a file.
+// ReadFile reads a record from a file, or the embedded one of that name where
+// there is no such file.
 func ReadFile(path string) (*Record, error) {
-	file, err := os.Open(path)
+	file, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading a record: %w", err)
 	}
@@ -27,6 +32,15 @@ func ReadFile(path string) (*Record, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return record, nil
+}
+
+func open(path string) (io.ReadCloser, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && slices.Contains(records.Names(), path) {
+		content, err := records.Read(path)
+		return io.NopCloser(bytes.NewReader(content)), err
+	}
+	return file, err
 }
 
 // Read reads a record of any known format, plain or gzip. The record is not

@@ -18,7 +18,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"ms":         Milliseconds,
 	"interval":   TimeInterval,
 	"ratio":      RatioInterval,
-	"throughput": func(t Timed) string { return throughput(&t) },
+	"throughput": func(t Timed) string { return Throughput(&t) },
 	"speedup":    speedupCell,
 	"best":       probabilityCell,
 	"changes":    ChangesText,

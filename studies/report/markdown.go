@@ -82,7 +82,7 @@ func (m *markdown) verdict(s *Summary) {
 }
 
 func comparisonRow(name string, t *Timed) []string {
-	return []string{name, Milliseconds(t.Milliseconds), TimeInterval(t.Interval), fmt.Sprintf("%.1f %%", 100*t.Variation), throughput(t), code(t.Point.String())}
+	return []string{name, Milliseconds(t.Milliseconds), TimeInterval(t.Interval), fmt.Sprintf("%.1f %%", 100*t.Variation), Throughput(t), code(t.Point.String())}
 }
 
 func (m *markdown) apply(s *Summary) {
@@ -350,7 +350,8 @@ func TimeInterval(i stats.Interval) string {
 // RatioInterval writes an interval of speedups.
 func RatioInterval(i stats.Interval) string { return fmt.Sprintf("%.2f to %.2f", i.Low, i.High) }
 
-func throughput(t *Timed) string {
+// Throughput writes what a point achieves, or ~ where the manifest has no formula.
+func Throughput(t *Timed) string {
 	var parts []string
 	switch {
 	case t.Gigaflops >= 1e4:

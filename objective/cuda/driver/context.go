@@ -47,14 +47,14 @@ func (c *Context) Allocate(size int) (a Address, err error) {
 // Free gives memory back.
 func (c *Context) Free(a Address) error { return c.do("cuMemFree", c.cuMemFree, uintptr(a)) }
 
-// ToDevice copies bytes to the device and waits until they are there: the driver
-// returns when it has read them, and other streams do not wait for its own.
+// ToDevice copies bytes to the device, and returns when they are there: the
+// driver itself returns when they are on their way, and our streams do not wait
+// for the default one.
 func (c *Context) ToDevice(to Address, from []byte) error {
 	if len(from) == 0 {
 		return nil
 	}
-	err := c.do("cuMemcpyHtoD", c.cuMemcpyHtoD, uintptr(to), uintptr(unsafe.Pointer(&from[0])), uintptr(len(from)))
-	if err != nil {
+	if err := c.do("cuMemcpyHtoD", c.cuMemcpyHtoD, uintptr(to), uintptr(unsafe.Pointer(&from[0])), uintptr(len(from))); err != nil {
 		return err
 	}
 	return c.Synchronize()
@@ -68,8 +68,8 @@ func (c *Context) ToHost(to []byte, from Address) error {
 	return c.do("cuMemcpyDtoH", c.cuMemcpyDtoH, uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)))
 }
 
-// Copy copies bytes from one place on the device to another and waits until
-// they are there.
+// Copy copies bytes from one place on the device to another, and returns when
+// they are there, as ToDevice does.
 func (c *Context) Copy(to, from Address, size int) error {
 	if err := c.do("cuMemcpyDtoD", c.cuMemcpyDtoD, uintptr(to), uintptr(from), uintptr(size)); err != nil {
 		return err

@@ -32,6 +32,7 @@ const (
 	systemNotReady       Code = 802
 	systemDriverMismatch Code = 803
 	compatNotSupported   Code = 804
+	Unknown              Code = 999
 
 	// InvalidValue is also how the driver refuses a launch that is out of range.
 	InvalidValue = invalidValue

@@ -44,6 +44,9 @@ func (c *Context) Capture(s Stream, do func() error) (x Executable, err error) {
 		failed = err
 	}
 	if failed != nil {
+		if g != 0 {
+			_ = c.do("cuGraphDestroy", c.cuGraphDestroy, uintptr(g)) // what failed first is told
+		}
 		return 0, failed
 	}
 	err = c.do("cuGraphInstantiate", c.cuGraphInstantiate, uintptr(unsafe.Pointer(&x)), uintptr(g), 0)

@@ -1,0 +1,53 @@
+// Package records holds sweeps of the embedded kernels that were recorded on
+// real devices: every valid point, its raw samples or the reason of its failure,
+// what the compiler said and how long it took. They let a laptop replay what
+// tuning such a device looks like.
+//
+// The files are in pawl's own record format, compressed; search/replay reads
+// them. A record is named after its kernel, its device and its workload.
+package records
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+//go:embed *.json.gz
+var files embed.FS
+
+const suffix = ".json.gz"
+
+// Names returns the names of the records, sorted.
+func Names() []string {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		panic("records: an embedded folder that cannot be read: " + err.Error())
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, strings.TrimSuffix(entry.Name(), suffix))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Of returns the name of the first record of a kernel.
+func Of(kernel string) (string, bool) {
+	for _, name := range Names() {
+		if strings.HasPrefix(name, kernel+"-") {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// Read returns a record's file, compressed as it is.
+func Read(name string) ([]byte, error) {
+	content, err := files.ReadFile(name + suffix)
+	if err != nil {
+		return nil, fmt.Errorf("no recorded sweep %q; there are %s", name, strings.Join(Names(), ", "))
+	}
+	return content, nil
+}

@@ -1,0 +1,445 @@
+package cuda
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/cuda/monitor"
+	"pawl/objective/cuda/nvcc"
+	"pawl/objective/worker"
+)
+
+// The tests in this file need a GPU with its driver and compiler, and nothing
+// else: the binary holds its own data. Built with go test -c, it runs anywhere:
+//
+//	cuda.test -test.run GPU -test.v
+//
+// requireVariable makes a missing GPU an error, where there should be one.
+const requireVariable = "PAWL_REQUIRE_GPU"
+
+//go:embed testdata/planted
+var planted embed.FS
+
+// realBackend opens a backend on the machine's own GPU.
+func realBackend(ctx context.Context, k *kernels.Kernel, w kernels.Workload, compiled string) (*Backend, error) {
+	gpus, err := FindGPUs()
+	if err != nil {
+		return nil, err
+	}
+	tool, err := nvcc.Find(ctx, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := cache.Open(compiled)
+	if err != nil {
+		return nil, err
+	}
+	return New(ctx, k, w, Options{Cache: kept, Tool: tool, GPUs: gpus})
+}
+
+// requireGPU skips a test where there is no GPU or no compiler.
+func requireGPU(t *testing.T) {
+	t.Helper()
+	_, err := FindGPUs()
+	if err == nil {
+		_, err = nvcc.Find(t.Context(), os.Getenv)
+	}
+	switch {
+	case err == nil:
+	case os.Getenv(requireVariable) != "":
+		t.Fatalf("%s is set: %v", requireVariable, err)
+	default:
+		t.Skip("needs a GPU: ", err)
+	}
+}
+
+// newRealRig is a rig on the machine's own GPU. It has no ledgers.
+func newRealRig(t *testing.T, k *kernels.Kernel, workload string, options objective.Options) *rig {
+	t.Helper()
+	requireGPU(t)
+	r := &rig{t: t, kernel: k}
+	var err error
+	if r.workload, err = k.Workload(workload); err != nil {
+		t.Fatal(err)
+	}
+	if r.backend, err = realBackend(t.Context(), k, r.workload, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	r.Evaluator = objective.NewEvaluator(k, r.workload, r.backend, options)
+	t.Cleanup(r.Close)
+	return r
+}
+
+// plantedKernel unpacks the kernel with the faults.
+func plantedKernel(t *testing.T) *kernels.Kernel {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "planted")
+	folder, err := fs.Sub(planted, "testdata/planted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, folder); err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernels.Load(dir, kernels.CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func TestGPUPlantedFaults(t *testing.T) {
+	requireGPU(t)
+	r := newRealRig(t, plantedKernel(t), "", objective.Options{RunTimeout: 5 * time.Second})
+	r.passes("")
+	for _, test := range []struct {
+		point   string
+		stage   objective.Stage
+		reasons []string // any of them; the empty one is none at all
+	}{
+		{"FAULT=ILLEGAL_ADDRESS", objective.Fuzz, []string{string(worker.IllegalAddress)}},
+		{"FAULT=MISALIGNED", objective.Fuzz, []string{string(worker.Misaligned)}},
+		{"FAULT=INFINITE_LOOP", objective.Fuzz, []string{string(worker.Hung)}},
+		{"FAULT=ASSERTION", objective.Fuzz, []string{string(worker.Asserted)}},
+		// Drivers call a trap an illegal instruction or a launch that failed.
+		{"FAULT=TRAP", objective.Fuzz, []string{string(worker.LaunchFailed), string(worker.Trapped)}},
+		// The stacks of all threads that a GPU can hold take 480 KB each: whether
+		// it has so much depends on the GPU.
+		{"FAULT=HUGE_STACK", objective.Fuzz, []string{string(worker.NoMemory), string(worker.Refused), ""}},
+		{"FAULT=WRONG_RESULT", objective.Fuzz, []string{objective.WrongResult}},
+		{"FAULT=PAST_THE_END", objective.Fuzz, []string{string(worker.OutOfBounds)}},
+		{"SHARED=300000", objective.Preflight, []string{objective.Infeasible}},
+		{"SHARED=200000,STATIC_SHARED=40000", objective.Preflight, []string{objective.Infeasible}},
+		{"STATIC_SHARED=60000", objective.Compile, []string{objective.CompileError}},
+		{"SHARED=65536", "", []string{""}},
+		{"SHARED=200000", "", []string{""}},
+	} {
+		failure := r.measure(test.point).Failure
+		began := time.Now()
+		r.passes("")
+		t.Logf("%s: %v; healthy again after %v", test.point, failure, time.Since(began).Round(time.Millisecond))
+		reason := ""
+		if failure != nil {
+			reason = failure.Reason
+		}
+		if !slices.Contains(test.reasons, reason) || failure != nil && failure.Stage != test.stage {
+			t.Errorf("%s: got %v, want %s: %q", test.point, failure, test.stage, test.reasons)
+		}
+	}
+}
+
+// The limits of the backend keep such launches away from the driver; it must
+// refuse them all the same.
+func TestGPURefusesTooMuch(t *testing.T) {
+	requireGPU(t)
+	r := newRealRig(t, plantedKernel(t), "", objective.Options{})
+	good := r.load(r.prepare(""), 1000)
+	for name, change := range map[string]func(*kernels.LaunchDimensions){
+		"shared memory": func(d *kernels.LaunchDimensions) { d.Shared = 300000 },
+		"threads":       func(d *kernels.LaunchDimensions) { d.Block[0] = 2048 },
+		"blocks":        func(d *kernels.LaunchDimensions) { d.Grid[1] = 65536 },
+	} {
+		slot, err := r.backend.Reserve(t.Context(), r.kernel.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := worker.Start(slot.Worker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		load := good
+		change(&load.Launch)
+		err = client.Load(t.Context(), load)
+		if err == nil {
+			_, err = client.Run(t.Context(), worker.Run{})
+		}
+		fault, ours := err.(*worker.Fault)
+		if !ours || fault.Kind != worker.Refused {
+			t.Errorf("%s: %v", name, err)
+		}
+		client.Close()
+		slot.Release()
+	}
+}
+
+func TestGPUSupportCode(t *testing.T) {
+	requireGPU(t)
+	trySupport(t, newRealRig(t, plantedKernel(t), "", objective.Options{}))
+}
+
+// memoryUsed is what the management library says about a GPU.
+func memoryUsed(t *testing.T, uuid string) uint64 {
+	t.Helper()
+	inventory, err := monitor.Devices()
+	if err != nil {
+		t.Skip("nobody counts the memory: ", err)
+	}
+	for _, gpu := range inventory.GPUs {
+		if gpu.UUID == uuid {
+			return gpu.MemoryUsed
+		}
+	}
+	t.Skip("the management library does not know ", uuid)
+	return 0
+}
+
+func TestGPUThousandTrials(t *testing.T) {
+	requireGPU(t)
+	r := newRealRig(t, plantedKernel(t), "", objective.Options{Stopping: objective.Stopping{Most: 5}})
+	points := []objective.Prepared{r.prepare(""), r.prepare("UNROLL=4")}
+	uuid := r.backend.gpus[0].UUID
+	var settled uint64
+	began := time.Now()
+	for trial := range 1000 {
+		outcome, err := r.Measure(t.Context(), points[trial%2], 0)
+		if err != nil || outcome.Failure != nil {
+			t.Fatalf("trial %d: %v, %v", trial, outcome.Failure, err)
+		}
+		if trial == 20 {
+			settled = memoryUsed(t, uuid)
+		}
+	}
+	last := memoryUsed(t, uuid)
+	t.Logf("%v per trial; %d MiB after 20 trials, %d MiB after 1000", time.Since(began)/1000, settled>>20, last>>20)
+	// The driver hands memory out in pieces of 2 MiB.
+	if last > settled+4<<20 {
+		t.Errorf("the memory grew from %d to %d bytes", settled, last)
+	}
+	if workers := childrenOf(t, os.Getpid()); len(workers) != 1 {
+		t.Errorf("%d workers", len(workers))
+	}
+}
+
+// childrenOf lists the processes that a process has started and that run.
+func childrenOf(t *testing.T, parent int) []int {
+	t.Helper()
+	entries, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var children []int
+	for _, path := range entries {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			continue // gone
+		}
+		var pid, its int
+		var state byte
+		name := bytes.LastIndexByte(content, ')')
+		if _, err := fmt.Sscan(filepath.Base(filepath.Dir(path)), &pid); err != nil || name < 0 {
+			continue
+		}
+		if _, err := fmt.Sscanf(string(content[name+1:]), " %c %d", &state, &its); err == nil && its == parent && state != 'Z' {
+			children = append(children, pid)
+		}
+	}
+	return children
+}
+
+// The reference of attention is the oracle of everything else: it is compared
+// with the definition, in double precision and in another language.
+func TestGPUAttentionReference(t *testing.T) {
+	requireGPU(t)
+	k, err := kernels.Load("attention", kernels.CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workload := range []string{"training_512", "wide_2048"} { // D is 64 and 128
+		t.Run(workload, func(t *testing.T) { compareShapes(t, k, workload) })
+	}
+}
+
+// compareShapes compares shapes that are a tile, less and more, with and without
+// a mask.
+func compareShapes(t *testing.T, k *kernels.Kernel, workload string) {
+	r := newRealRig(t, k, workload, objective.Options{})
+	binary, err := r.backend.Reference(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := r.client()
+	for _, keys := range []int64{1, 7, 33, 130} {
+		for causal := range int64(2) {
+			dims := kernels.Dims{"B": 2, "H": 3, "S": keys, "D": r.workload.Dims["D"], "CAUSAL": causal}
+			worst := compareAttention(t, client, k, binary, dims)
+			t.Logf("%s: worst error %.3f times half a unit in the last place", dims, worst)
+			if worst > 1+1e-6 {
+				t.Errorf("%s: more than the rounding of the output", dims)
+			}
+		}
+	}
+}
+
+// compareAttention runs the reference and returns its largest error, as a
+// multiple of what the rounding to fp16 alone may do.
+func compareAttention(t *testing.T, client *worker.Client, k *kernels.Kernel, binary objective.Binary, dims kernels.Dims) float64 {
+	t.Helper()
+	bindings, err := k.Bind(dims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch, err := k.Launch.Reference.At(dims.Environment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := worker.Load{
+		Module: binary.Path, Support: binary.Support, Entry: k.Entry, Launch: launch,
+		Arguments: bindings, Seed: 42, Layout: worker.Guarded,
+	}
+	if err := client.Load(t.Context(), load); err != nil {
+		t.Fatal(err)
+	}
+	result, err := client.Run(t.Context(), worker.Run{})
+	if err != nil || result.Damage != nil || len(result.Outputs) != 1 {
+		t.Fatalf("%+v, %v", result.Damage, err)
+	}
+	got := decodeHalf(t, result.Outputs[0])
+	want := attention(t, bindings, dims, load.Seed)
+	if len(got) != len(want) {
+		t.Fatalf("%d elements, want %d", len(got), len(want))
+	}
+	worst := 0.0
+	for i := range want {
+		_, exponent := math.Frexp(want[i])
+		half := math.Ldexp(1, max(exponent-12, -25)) // half a step of fp16 there
+		worst = math.Max(worst, math.Abs(got[i]-want[i])/half)
+		if math.IsNaN(got[i]) {
+			t.Fatalf("element %d of %s is not a number", i, dims)
+		}
+	}
+	return worst
+}
+
+func decodeHalf(t *testing.T, content []byte) []float64 {
+	t.Helper()
+	element, err := kernels.ElementNamed("f16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]float64, len(content)/element.Size)
+	for i := range values {
+		values[i] = element.Load(content[i*element.Size:])
+	}
+	return values
+}
+
+// attention is the definition: softmax(scale * q k') v, a query at a time.
+func attention(t *testing.T, bindings []kernels.Binding, dims kernels.Dims, seed uint64) []float64 {
+	t.Helper()
+	var inputs [3][]float64 // q, k, v
+	for i := range inputs {
+		content := make([]byte, 2*bindings[i].Count)
+		if err := worker.Fill(content, bindings[i], seed); err != nil {
+			t.Fatal(err)
+		}
+		inputs[i] = decodeHalf(t, content)
+	}
+	q, k, v := inputs[0], inputs[1], inputs[2]
+	rows, width := int(dims["S"]), int(dims["D"])
+	scale := float64(float32(1 / math.Sqrt(float64(width)))) // it is passed as a float
+	result := make([]float64, len(q))
+	for head := range int(dims["B"] * dims["H"]) {
+		base := head * rows * width
+		for row := range rows {
+			visible := rows
+			if dims["CAUSAL"] == 1 {
+				visible = row + 1
+			}
+			at := base + row*width
+			mix(result[at:at+width], q[at:at+width], k[base:base+visible*width], v[base:base+visible*width], scale)
+		}
+	}
+	return result
+}
+
+// mix writes one query's result.
+func mix(result, query, keys, values []float64, scale float64) {
+	width := len(query)
+	scores := make([]float64, len(keys)/width)
+	largest := math.Inf(-1)
+	for n := range scores {
+		for d, x := range query {
+			scores[n] += x * keys[n*width+d]
+		}
+		scores[n] *= scale
+		largest = math.Max(largest, scores[n])
+	}
+	sum := 0.0
+	for n, score := range scores {
+		weight := math.Exp(score - largest)
+		sum += weight
+		for d := range result {
+			result[d] += weight * values[n*width+d]
+		}
+	}
+	for d := range result {
+		result[d] /= sum
+	}
+}
+
+// compiledVariable is the folder of what was compiled for the role point.
+const compiledVariable = "PAWL_TEST_COMPILED"
+
+// measurePoint measures the default point of attention and prints its time.
+func measurePoint() error {
+	ctx := context.Background()
+	k, err := kernels.Load("attention", kernels.CUDA)
+	if err != nil {
+		return err
+	}
+	backend, err := realBackend(ctx, k, k.Workloads[0], os.Getenv(compiledVariable))
+	if err != nil {
+		return err
+	}
+	e := objective.NewEvaluator(k, k.Workloads[0], backend, objective.Options{})
+	defer e.Close()
+	p, err := e.Prepare(ctx, k.Default())
+	if err != nil {
+		return err
+	}
+	outcome, err := e.Sample(ctx, p, 50)
+	if err != nil {
+		return err
+	}
+	if outcome.Failure != nil {
+		return fmt.Errorf("%s", outcome.Failure)
+	}
+	return json.NewEncoder(os.Stdout).Encode(outcome.Milliseconds())
+}
+
+func TestGPUProcessesAgree(t *testing.T) {
+	requireGPU(t)
+	compiled := t.TempDir()
+	var times []float64
+	for range 10 {
+		command := roleCommand("point", []string{compiledVariable + "=" + compiled})
+		command.Stderr = os.Stderr
+		output, err := command.Output()
+		var milliseconds float64
+		if err == nil {
+			err = json.Unmarshal(output, &milliseconds)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		times = append(times, milliseconds)
+	}
+	low, high := slices.Min(times), slices.Max(times)
+	t.Logf("from %.5f to %.5f ms: %.2f %% apart", low, high, 100*(high/low-1))
+	if high/low > 1.005 {
+		t.Errorf("ten processes do not agree: %.5v ms", times)
+	}
+}

@@ -1,0 +1,198 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective"
+)
+
+const (
+	firstUUID  = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
+	secondUUID = "GPU-00010203-0405-0607-0809-0a0b0c0d0e10"
+)
+
+// pawl processes keep off a GPU that another one is using, say so when it takes
+// long, and have it when the other is gone, however that ended.
+func TestLockBetweenProcesses(t *testing.T) {
+	t.Parallel()
+	told := make(chan string, 1)
+	r := newRig(t, settings{notice: func(text string) { told <- text }})
+	other := startRole(t, "hold", r.imagined)
+	if !other.lines.Scan() || other.lines.Text() != "held" {
+		t.Fatalf("the other process says %q", other.lines.Text())
+	}
+	type result struct {
+		slot objective.Slot
+		err  error
+	}
+	reserved := make(chan result, 1)
+	go func() {
+		slot, err := r.backend.Reserve(t.Context(), r.kernel.Default())
+		reserved <- result{slot, err}
+	}()
+	select {
+	case text := <-told:
+		if text != "waiting for another pawl process that is using Imaginary H200 "+firstUUID {
+			t.Errorf("told %q", text)
+		}
+	case <-reserved:
+		t.Fatal("two processes have the same GPU")
+	}
+	other.kill()
+	got := <-reserved
+	if got.err != nil || got.slot.Device != firstUUID {
+		t.Fatalf("%+v", got)
+	}
+	got.slot.Release()
+}
+
+func TestWaitingCanBeGivenUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	first := r.slot()
+	reason := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
+	if _, err := r.backend.Reserve(ctx, r.kernel.Default()); !errors.Is(err, reason) {
+		t.Errorf("inside a process: %v", err)
+	}
+	lock := newGPULock(r.locks, first.Device)
+	if _, err := lock.take(ctx, func() {}); !errors.Is(err, reason) {
+		t.Errorf("between processes: %v", err)
+	}
+}
+
+func TestTwoDevicesShareTheTrials(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{management: true, environment: map[string]string{"PAWL_FAKE_DEVICES": "2"}})
+	if r.Width() != 2 {
+		t.Fatalf("width %d", r.Width())
+	}
+	names := map[string]bool{}
+	for range 4 {
+		outcome := r.passes("")
+		// The management library knows the first only.
+		if outcome.Conditions != nil {
+			names[outcome.Conditions.Device] = true
+			if outcome.Conditions.ClockMedian != 1980 {
+				t.Errorf("%+v", outcome.Conditions)
+			}
+		}
+	}
+	if len(names) != 1 || !names[firstUUID] {
+		t.Errorf("conditions of %v", names)
+	}
+	devices := map[int64]int{}
+	for _, book := range r.books() {
+		devices[book.Device]++
+	}
+	if len(devices) != 2 || devices[15] != 1 || devices[16] != 1 {
+		t.Errorf("workers by the last byte of their GPU: %v", devices)
+	}
+	one, two := r.slot(), r.slot()
+	if one.Device == two.Device || one.Device+two.Device != firstUUID+secondUUID && two.Device+one.Device != firstUUID+secondUUID {
+		t.Errorf("slots %s and %s", one.Device, two.Device)
+	}
+}
+
+func TestVisibleDevicesAreHonoured(t *testing.T) {
+	t.Parallel()
+	found := ask(t, imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "2", "CUDA_VISIBLE_DEVICES": secondUUID}}))
+	if gpus := found.GPUs.Devices; len(gpus) != 1 || gpus[0].UUID != secondUUID || gpus[0].Bus != "0000:1C:00.0" {
+		t.Errorf("%+v", found)
+	}
+}
+
+// A process that dies leaves no worker, even one in the middle of a launch that
+// does not end.
+func TestWorkerEndsWithItsParent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	parent := startRole(t, "trial", r.imagined)
+	pid := 0
+	for range 10000 {
+		for worker, book := range r.books() {
+			if book.Launches > 0 {
+				pid = worker
+			}
+		}
+		if pid != 0 {
+			break
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	if pid == 0 {
+		t.Fatal("the trial has not begun")
+	}
+	parent.kill()
+	gone(t, pid)
+}
+
+// ask asks for the GPUs, where something may be missing.
+func ask(t *testing.T, imagined []string) answer {
+	t.Helper()
+	a, err := askGPUs(imagined)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func TestNoDevice(t *testing.T) {
+	t.Parallel()
+	a := ask(t, imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "0"}}))
+	if !a.Missing || a.Error != "no CUDA driver sees a GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES" {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestNoDriver(t *testing.T) {
+	t.Parallel()
+	a := ask(t, []string{"LD_LIBRARY_PATH=" + t.TempDir()})
+	if a.Error == "" {
+		t.Skip("this machine has a driver of its own")
+	}
+	if !a.Missing || !strings.HasPrefix(a.Error, "no CUDA driver: libcuda.so.1 cannot be opened") || !strings.HasSuffix(a.Error, "install the NVIDIA driver, or tune on the processor with --backend host") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A worker whose GPU has gone says so, and that is nobody's point.
+func TestDriverThatFailsInTheWorker(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	p := r.prepare("")
+	r.imagined = append(r.imagined, "PAWL_FAKE_INIT=803")
+	outcome, err := r.Measure(t.Context(), p, 0)
+	if err == nil || !strings.Contains(err.Error(), "different versions") {
+		t.Errorf("%+v, %v", outcome, err)
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	e := r.backend.Environment()
+	if e.Backend != kernels.CUDA || e.Device != "Imaginary H200" || e.Driver != "580.65.06, CUDA 13.1" || e.Compiler != "nvcc 13.0.88 for sm_90" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestNothingStaysInTheTemporaryFolder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	r.passes("")
+	left, err := filepath.Glob(filepath.Join(r.locks, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != 1 || filepath.Base(left[0]) != "pawl-"+firstUUID+".lock" {
+		t.Errorf("beside the lock: %v", left)
+	}
+}

@@ -1,0 +1,278 @@
+package cuda
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/worker"
+)
+
+// uploads is how many inputs were copied to the device.
+func (r *rig) uploads() int64 {
+	_, book := r.worker()
+	return book.Uploads
+}
+
+func TestWorkerStaysAndRemembers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	r.passes("")
+	first, book := r.worker()
+	// Two inputs of the quick case and two of the workload.
+	if book.Uploads != 4 {
+		t.Errorf("%d uploads", book.Uploads)
+	}
+	// Beside the kernel: checks, holds and the reference, once per problem.
+	r.passes("")
+	again, after := r.worker()
+	if again != first || after.Uploads != 4 || after.Allocations != book.Allocations {
+		t.Errorf("the second trial of a point: worker %d after %d, %d uploads, %d allocations after %d",
+			again, first, after.Uploads, after.Allocations, book.Allocations)
+	}
+	// Another point has a quick case of its own, and the same workload.
+	r.passes("NUMBER=1")
+	if uploads := r.uploads(); uploads != 6 {
+		t.Errorf("%d uploads for two points", uploads)
+	}
+	r.Refresh()
+	gone(t, first)
+	r.passes("")
+	if fresh, book := r.worker(); fresh == first || book.Uploads != 4 {
+		t.Errorf("after a refresh: worker %d after %d, %d uploads", fresh, first, book.Uploads)
+	}
+}
+
+// A reference that runs again would cost more than the trial.
+func TestReferenceRunsOncePerProblem(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	p := r.prepare("")
+	sample := func() ledger {
+		t.Helper()
+		if outcome, err := r.Sample(t.Context(), p, 1); err != nil || outcome.Failure != nil {
+			t.Fatalf("%+v, %v", outcome, err)
+		}
+		_, book := r.worker()
+		return book
+	}
+	first := sample()
+	second := sample()
+	// Two runs of the kernel; after each, 2 guards of 3 buffers, the sums of 2
+	// inputs and of the answer, and the comparison: 2 * 11. The same checks of
+	// two sets of buffers after timing: 2 * 10. Calibration holds back and
+	// launches three times: 6. The reference would be one more.
+	const checks, calibration = 2*11 + 2*10, 3
+	samples := second.GraphLaunches - first.GraphLaunches - calibration
+	rest := second.Launches - first.Launches - samples*(1+second.GraphNodes)
+	if samples < 2 || rest != checks+2*calibration {
+		t.Errorf("%d launches beside those of %d samples, want %d", rest, samples, checks+2*calibration)
+	}
+	if first.Modules != 3 || second.Modules != 3 {
+		t.Errorf("%d modules, then %d: the kernel, the reference and the support are needed", first.Modules, second.Modules)
+	}
+}
+
+// alive are the counts of a ledger that must not grow.
+func (l ledger) alive() string {
+	return fmt.Sprintf("%d blocks of %d bytes, %d modules, %d streams, %d events, %d graphs, %d executables, %d contexts",
+		l.Blocks, l.Bytes, l.Modules, l.Streams, l.Events, l.Graphs, l.Executables, l.Contexts)
+}
+
+func TestNothingLeaks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	points := []objective.Prepared{r.prepare(""), r.prepare("NUMBER=1")}
+	var settled string
+	var pid int
+	for trial := range 300 {
+		p := points[trial%2]
+		outcome, err := r.Sample(t.Context(), p, 1)
+		if err != nil || outcome.Failure != nil {
+			t.Fatalf("trial %d: %+v, %v", trial, outcome, err)
+		}
+		if trial > 1 {
+			continue
+		}
+		var book ledger
+		pid, book = r.worker()
+		settled = book.alive()
+	}
+	last, book := r.worker()
+	if last != pid || book.alive() != settled {
+		t.Errorf("worker %d has %s; after two trials worker %d had %s", last, book.alive(), pid, settled)
+	}
+	if book.Graphs != 0 || book.Executables != 1 || book.Events != 2 || book.Streams != 1 || book.Contexts != 1 {
+		t.Error(book.alive())
+	}
+}
+
+// Problems may fill a quarter of the memory. The least recently used go first,
+// so what every trial needs stays.
+func TestOldProblemsMakeRoom(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_MEMORY": "2000000"}})
+	load := r.load(r.prepare(""), 1000)
+	client := r.client()
+	book := func(seed uint64) ledger {
+		t.Helper()
+		load.Seed = seed
+		if err := client.Load(t.Context(), load); err != nil {
+			t.Fatal(err)
+		}
+		return r.books()[client.Pid()]
+	}
+	const limit, favourite = 500_000, 1000
+	before := book(favourite).Bytes
+	each := book(0).Bytes - before
+	room := uint64(limit / each)
+	for seed := range 3 * room {
+		if taken := book(seed).Bytes; taken > limit+each {
+			t.Fatalf("%d bytes for problems of %d", taken, each)
+		}
+		book(favourite)
+	}
+	// Each has two inputs, and none was made twice.
+	uploads := book(favourite).Uploads
+	if uploads != int64(2*(3*room+1)) {
+		t.Errorf("%d uploads for %d problems", uploads, 3*room+1)
+	}
+	if again := book(3*room - 2).Uploads; again != uploads {
+		t.Error("one of the youngest problems was not there")
+	}
+	if again := book(0).Uploads; again != uploads+2 {
+		t.Error("the oldest problem was still there")
+	}
+}
+
+// client is a worker without an evaluator.
+func (r *rig) client() *worker.Client {
+	r.t.Helper()
+	client, err := worker.Start(r.slot().Worker)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(client.Close)
+	return client
+}
+
+// slot reserves a device for as long as the test runs.
+func (r *rig) slot() objective.Slot {
+	r.t.Helper()
+	slot, err := elsewhere{r}.Reserve(r.t.Context(), r.kernel.Default())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(slot.Release)
+	return slot
+}
+
+// load is what an evaluator would send for a shape, without a reference.
+func (r *rig) load(p objective.Prepared, n int64) worker.Load {
+	r.t.Helper()
+	dims := kernels.Dims{"N": n}
+	bindings, err := r.kernel.Bind(dims)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	env := dims.Environment()
+	env.Set(p.Point)
+	launch, err := r.kernel.Launch.Kernel.At(env)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return worker.Load{
+		Module: p.Binary.Path, Support: p.Binary.Support, Entry: r.kernel.Entry,
+		Launch: launch, Arguments: bindings, Layout: worker.Guarded,
+	}
+}
+
+func TestCachesAreColdWarmOrFlushed(t *testing.T) {
+	t.Parallel()
+	// A launch touches 12,000 bytes, and 3 times the cache of 64 KiB are 196,608:
+	// 17 copies, if there are as many launches in a graph.
+	for _, test := range []struct {
+		caches           worker.Caches
+		point            string
+		nodes, different int64
+		flushes          bool
+	}{
+		{worker.Cold, "", 100, 17, false},
+		{worker.Cold, "TIME=5000000", 1, 1, true}, // one launch cannot go round
+		{worker.Warm, "", 100, 1, false},
+		{worker.Flushed, "", 1, 1, true},
+	} {
+		t.Run(fmt.Sprint(test.caches, " ", test.point), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, settings{options: objective.Options{Caches: test.caches}})
+			outcome := r.passes(test.point)
+			_, book := r.worker()
+			if book.GraphNodes != test.nodes || book.GraphBufs != test.different || int64(outcome.Batch) != test.nodes {
+				t.Errorf("%d launches on %d buffers, batches of %d", book.GraphNodes, book.GraphBufs, outcome.Batch)
+			}
+			// Calibration takes three samples that need no flush.
+			if flushed := book.Flushes >= int64(len(outcome.Samples)); flushed != test.flushes || (!test.flushes && book.Flushes > 0) {
+				t.Errorf("%d flushes", book.Flushes)
+			}
+		})
+	}
+}
+
+func TestOutputsWithoutAReference(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	load := r.load(r.prepare(""), 3)
+	client := r.client()
+	for i := range load.Arguments {
+		load.Arguments[i].Fill = "ones"
+	}
+	if err := client.Load(t.Context(), load); err != nil {
+		t.Fatal(err)
+	}
+	result, err := client.Run(t.Context(), worker.Run{})
+	const two = "\x00\x00\x00\x40" // 2.0 in f32
+	if err != nil || result.Damage != nil || len(result.Outputs) != 1 || string(result.Outputs[0]) != strings.Repeat(two, 3) {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// What cannot be loaded is an error and no crash, and the worker goes on.
+func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	good := r.load(r.prepare(""), 64)
+	client := r.client()
+	for name, test := range map[string]struct {
+		change func(*worker.Load)
+		says   string
+	}{
+		"no such file":   {func(l *worker.Load) { l.Module = "missing" }, "no such file"},
+		"no such kernel": {func(l *worker.Load) { l.Entry = "other" }, `kernel other is not in the module (extern "C" keeps its name)`},
+		"no cubin":       {func(l *worker.Load) { l.Module = "testdata/add/add.cu" }, "the compiler is newer than the driver"},
+		"no such type": {func(l *worker.Load) {
+			l.Seed = 77
+			l.Arguments = append(l.Arguments[:0:0], l.Arguments...)
+			l.Arguments[0].Type = "f3"
+		}, `unknown type "f3"`},
+		"no reference": {func(l *worker.Load) {
+			l.Reference = &worker.Reference{Module: "missing", Entry: "add", Launch: l.Launch}
+		}, "the reference: "},
+	} {
+		if err := client.Load(t.Context(), good); err != nil {
+			t.Fatal(err)
+		}
+		bad := good
+		test.change(&bad)
+		if err := client.Load(t.Context(), bad); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := client.Run(t.Context(), worker.Run{}); err == nil || !strings.Contains(err.Error(), "run before load") {
+			t.Errorf("%s: running afterwards: %v", name, err)
+		}
+		if _, err := client.Time(t.Context(), worker.Time{Samples: 1}); err == nil || !strings.Contains(err.Error(), "time before load") {
+			t.Errorf("%s: timing afterwards: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"testing"
+
+	"pawl/kernels"
+	"pawl/objective/cuda/driver"
+)
+
+// supportVariable is the file of the compiled support code that the role
+// support tries out.
+const supportVariable = "PAWL_TEST_SUPPORT"
+
+// checkSupport tries the support code on whatever driver the process has. The
+// tests run it on the imaginary one with the C code and, where there is a GPU,
+// there with the real code: so both are known to do the same.
+func checkSupport() error {
+	runtime.LockOSThread()
+	library, err := driver.Open()
+	if err != nil {
+		return err
+	}
+	devices, err := library.Devices()
+	if err != nil {
+		return err
+	}
+	c, err := devices[0].Use()
+	if err != nil {
+		return err
+	}
+	stream, err := c.NewStream()
+	if err != nil {
+		return err
+	}
+	image, err := os.ReadFile(os.Getenv(supportVariable))
+	if err != nil {
+		return err
+	}
+	p, err := newSupport(c, stream, image)
+	if err != nil {
+		return err
+	}
+	var all error
+	for name := range elementNumbers {
+		if element, err := kernels.ElementNamed(name); err == nil {
+			all = errors.Join(all, checkCompare(p, element))
+		}
+	}
+	return errors.Join(all, checkUndefined(p), checkSums(p), checkGuards(p), p.hold(1000), c.Synchronize())
+}
+
+// upload puts bytes on the device.
+func upload(p *support, content []byte) (driver.Address, error) {
+	a, err := p.context.Allocate(len(content))
+	if err != nil {
+		return 0, err
+	}
+	return a, p.context.ToDevice(a, content)
+}
+
+// encode writes numbers as elements.
+func encode(element kernels.Element, values []float64) []byte {
+	content := make([]byte, len(values)*element.Size)
+	for i, value := range values {
+		element.Store(content[i*element.Size:], value)
+	}
+	return content
+}
+
+// compareOne compares two lists of numbers.
+func compareOne(p *support, element kernels.Element, got, want []float64, tolerance kernels.Tolerance) (finding, error) {
+	left, err := upload(p, encode(element, got))
+	if err != nil {
+		return finding{}, err
+	}
+	right, err := upload(p, encode(element, want))
+	if err != nil {
+		return finding{}, err
+	}
+	if _, err := p.queueCompare(element, left, right, int64(len(got)), tolerance); err != nil {
+		return finding{}, err
+	}
+	found, err := p.collect()
+	if err != nil {
+		return finding{}, err
+	}
+	return found[0], errors.Join(p.context.Free(left), p.context.Free(right))
+}
+
+// checkCompare has errors inside and outside the tolerance at known places.
+func checkCompare(p *support, element kernels.Element) error {
+	const count = supportBlocks*supportThreads + 77 // more than there are threads
+	got, want := make([]float64, count), make([]float64, count)
+	for i := range want {
+		want[i] = float64(i % 50) // whole numbers that every type can hold
+		got[i] = want[i]
+	}
+	tolerance := kernels.Tolerance{Absolute: 1, Relative: 0.25}
+	got[20] += 6    // 20: 1 + 5 allowed
+	got[1049] += 14 // 49: 1 + 12.25 allowed
+	got[3020] += 7
+	got[count-1] += 40
+	found, err := compareOne(p, element, got, want, tolerance)
+	if err == nil && (found.bad != 3 || found.first() != 1049 || found.error() != 40 || found.undefined != 0) {
+		err = fmt.Errorf("%s: %d bad, the first %d, worst %g, %d undefined", element.Name, found.bad, found.first(), found.error(), found.undefined)
+	}
+	return err
+}
+
+// checkUndefined compares numbers that are none, where the type has them.
+func checkUndefined(p *support) error {
+	var all error
+	for _, name := range []string{"f64", "f32", "f16", "bf16"} {
+		element, err := kernels.ElementNamed(name)
+		if err != nil {
+			return err
+		}
+		infinity, nan := math.Inf(1), math.NaN()
+		found, err := compareOne(p, element, []float64{1, nan, infinity, 0, 0, -0.5}, []float64{1, 2, 3, nan, -infinity, -0.5}, kernels.Tolerance{})
+		if err == nil && (found.bad != 2 || found.first() != 1 || !math.IsInf(found.error(), 1) || found.undefined != 2) {
+			err = fmt.Errorf("%s without numbers: %d bad, the first %d, worst %g, %d undefined", name, found.bad, found.first(), found.error(), found.undefined)
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// checkSums makes sure that a checksum notices each changed byte, also where the
+// bytes do not start or end at a word.
+func checkSums(p *support) error {
+	content := make([]byte, 61)
+	for i := range content {
+		content[i] = byte(7 * i)
+	}
+	for _, offset := range []int{0, 3} {
+		seen := map[uint64]int{}
+		for changed := -1; changed < len(content)-offset; changed++ {
+			varied := append([]byte{}, content...)
+			if changed >= 0 {
+				varied[offset+changed] ^= 1
+			}
+			a, err := upload(p, varied)
+			if err != nil {
+				return err
+			}
+			sum, err := p.checksum(a+driver.Address(offset), len(content)-offset)
+			if err != nil {
+				return err
+			}
+			if other, known := seen[sum]; known {
+				return fmt.Errorf("changing byte %d and byte %d gives the same checksum from %d on", other, changed, offset)
+			}
+			seen[sum] = changed
+			if err := p.context.Free(a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkGuards(p *support) error {
+	content := make([]byte, 5000)
+	for i := range content {
+		content[i] = guardPattern
+	}
+	content[0], content[4096], content[4999] = 0, 1, 0xfe
+	a, err := upload(p, content)
+	if err != nil {
+		return err
+	}
+	for _, test := range []struct {
+		from, size int
+		changed    uint64
+	}{{0, 5000, 3}, {1, 4095, 0}, {1, 4998, 1}, {4999, 1, 1}} {
+		if _, err := p.queueGuard(a+driver.Address(test.from), test.size, guardPattern); err != nil {
+			return err
+		}
+		found, err := p.collect()
+		if err != nil {
+			return err
+		}
+		if found[0].bad != test.changed {
+			return fmt.Errorf("%d bytes changed of %d from %d on, want %d", found[0].bad, test.size, test.from, test.changed)
+		}
+	}
+	return p.context.Free(a)
+}
+
+// trySupport runs the role on a backend's support code.
+func trySupport(t *testing.T, r *rig) {
+	t.Helper()
+	command := roleCommand("support", append(r.imagined, supportVariable+"="+r.backend.support))
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+func TestSupportCode(t *testing.T) {
+	t.Parallel()
+	trySupport(t, newRig(t, settings{}))
+}

@@ -1,0 +1,61 @@
+#include <assert.h>
+
+enum { NONE, ILLEGAL_ADDRESS, MISALIGNED, INFINITE_LOOP, ASSERTION, TRAP, HUGE_STACK, WRONG_RESULT, PAST_THE_END };
+
+/* deep fills a frame of nearly all the local memory that a thread may have, in a
+ * way that the compiler cannot see through. */
+static __device__ __noinline__ float deep(int seed)
+{
+    volatile float frame[120000];
+    for (int i = 0; i < 120000; i += 1000)
+        frame[(i + seed) % 120000] = i;
+    return frame[seed % 120000];
+}
+
+static __device__ void misbehave(const float *x, float *y, int N)
+{
+    switch (FAULT) {
+    case ILLEGAL_ADDRESS:
+        *(volatile float *)(y - (1LL << 38)) = 1; /* a terabyte away */
+        break;
+    case MISALIGNED:
+        *(volatile double *)((char *)y + 4) = 1;
+        break;
+    case INFINITE_LOOP:
+        while (((const volatile float *)x)[0] == ((const volatile float *)x)[0]) /* until it is not a number */
+            ;
+        break;
+    case ASSERTION:
+        assert(N < 0 && "planted");
+        break;
+    case TRAP:
+        __trap();
+        break;
+    case HUGE_STACK:
+        if (deep(N) == -1)
+            y[0] = -1;
+        break;
+    case WRONG_RESULT:
+        y[17] += 1;
+        break;
+    case PAST_THE_END:
+        y[N] = 1;
+        break;
+    }
+}
+
+extern "C" __global__ void planted(const float *x, float *y, int N)
+{
+#if STATIC_SHARED > 0
+    __shared__ volatile char declared[STATIC_SHARED];
+    declared[threadIdx.x] = 1;
+#endif
+    for (int k = 0; k < UNROLL; k++) {
+        int i = (blockIdx.x * UNROLL + k) * blockDim.x + threadIdx.x;
+        if (i < N)
+            y[i] = 2 * x[i];
+        /* The thread that wrote element 17 is the one that spoils things. */
+        if (i == 17)
+            misbehave(x, y, N);
+    }
+}

@@ -1,0 +1,240 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/worker"
+)
+
+func TestRightKernelIsTimed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	outcome := r.passes("")
+	// A launch takes 10 µs here, so a sample of 1 ms has 100.
+	if outcome.Batch != 100 || len(outcome.Samples) != 5 || outcome.Stop != objective.Precise {
+		t.Errorf("%+v", outcome)
+	}
+	for _, sample := range outcome.Samples {
+		if math.Abs(sample-0.01) > 1e-6 {
+			t.Errorf("%g ms, and the clock says 0.01", sample)
+		}
+	}
+	if outcome.Binary == "" || outcome.Resources == nil || outcome.Resources.Registers != 24 {
+		t.Errorf("%+v", outcome)
+	}
+	if failure, err := r.Verify(t.Context(), r.prepare("")); failure != nil || err != nil {
+		t.Errorf("the full matrix: %v, %v", failure, err)
+	}
+}
+
+func TestSlowKernelIsTimedOneByOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	outcome := r.passes("TIME=5000000")
+	if outcome.Batch != 1 || math.Abs(outcome.Milliseconds()-5) > 1e-3 {
+		t.Errorf("%+v", outcome)
+	}
+}
+
+func TestWrongResultIsToldExactly(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	detail := r.fails("MODE=wrong", objective.Fuzz, objective.WrongResult)
+	var got, want, worst float64
+	var seed uint64
+	if _, err := fmt.Sscanf(detail, "c[5] is %g, the reference says %g; 1 of 64 elements wrong, worst error %g at N=64, seed %d", &got, &want, &worst, &seed); err != nil {
+		t.Fatalf("%v: %s", err, detail)
+	}
+	right := 0.0
+	for _, name := range []string{"a", "b"} {
+		input := kernels.Binding{Name: name, Type: "f32", Count: 64, Fill: r.kernel.Arguments[0].Fill}
+		content := make([]byte, 4*64)
+		if err := worker.Fill(content, input, seed); err != nil {
+			t.Fatal(err)
+		}
+		element, err := kernels.ElementNamed("f32")
+		if err != nil {
+			t.Fatal(err)
+		}
+		right += element.Load(content[4*5:])
+	}
+	if math.Abs(want-right) > 1e-5 || math.Abs(got-right-1) > 1e-5 || math.Abs(worst-1) > 1e-3 {
+		t.Errorf("the sum is %g: %s", right, detail)
+	}
+	r.passes("")
+}
+
+func TestNotANumber(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	if detail := r.fails("MODE=not_a_number", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, "c[32] is NaN, ") || !strings.Contains(detail, "worst error +Inf") {
+		t.Error(detail)
+	}
+}
+
+// Each is one of the ways to have the right result and be wrong.
+func TestDamageIsFound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	r.passes("")
+	for _, test := range []struct {
+		mode   string
+		stage  objective.Stage
+		reason worker.FaultKind
+		detail string
+	}{
+		{"past_end", objective.Fuzz, worker.OutOfBounds, "4 bytes written past the end of c"},
+		// 1.0 is 00 00 80 3f: four bytes that are not the pattern.
+		{"before_start", objective.Fuzz, worker.OutOfBounds, "4 bytes written before the start of c"},
+		{"tampers", objective.Fuzz, worker.InputModified, "a at N=64"},
+		{"answer", objective.Fuzz, worker.OutOfBounds, "wrote over the reference's result for c"},
+		{"rests", objective.Bench, worker.WrongWhenTimed, "1000 of 1000 elements of c"},
+		{"past_end,LATE=1", objective.Bench, worker.OutOfBounds, "4 bytes written past the end of c"},
+		{"tampers,LATE=1", objective.Bench, worker.InputModified, "a"},
+	} {
+		sick, _ := r.worker()
+		if detail := r.fails("MODE="+test.mode, test.stage, string(test.reason)); !strings.Contains(detail, test.detail) {
+			t.Errorf("%s: %q", test.mode, detail)
+		}
+		gone(t, sick) // what it remembers may be damaged
+		r.passes("")
+	}
+}
+
+// The poison under an output is another one in the second run, so that what was
+// never written cannot be right twice.
+func TestUnwrittenOutputIsFound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	if detail := r.fails("MODE=unwritten", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, "c[63] is ") {
+		t.Error(detail)
+	}
+}
+
+func TestImpossibleSpeedIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	// 480 KB at 4.917 TB/s take 0.0976 µs.
+	r := newRig(t, settings{workload: "large"})
+	r.passes("TIME=100")
+	if detail := r.fails("TIME=50", objective.Bench, objective.TooFast); !strings.Contains(detail, "less than 9.763e-05 ms") {
+		t.Error(detail)
+	}
+	r = newRig(t, settings{workload: "large", options: objective.Options{Caches: worker.Warm}})
+	r.passes("TIME=50") // in the caches nothing is read from memory
+}
+
+// codes are what a launch can leave behind, and what each is called.
+var codes = map[int]worker.FaultKind{
+	700: worker.IllegalAddress, 701: worker.Refused, 702: worker.Hung, 710: worker.Asserted, 714: worker.Trapped,
+	715: worker.Trapped, 716: worker.MisalignedAccess, 717: worker.Trapped, 718: worker.Trapped, 719: worker.LaunchFailed,
+	999: worker.LaunchFailed,
+}
+
+func TestEachErrorOfTheDriverIsBlamedOnItsTrial(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	r.passes("")
+	for code, kind := range codes {
+		sick, _ := r.worker()
+		r.fails(fmt.Sprintf("CODE=%d", code), objective.Fuzz, string(kind))
+		gone(t, sick) // its context is broken
+		r.passes("")
+	}
+	for code, kind := range map[int]worker.FaultKind{700: worker.IllegalAddress, 719: worker.LaunchFailed} {
+		outcome := r.measure(fmt.Sprintf("CODE=%d,LATE=1", code))
+		if f := outcome.Failure; f == nil || f.Stage != objective.Bench || f.Reason != string(kind) || outcome.Samples != nil {
+			t.Errorf("%d when timed: %+v", code, outcome)
+		}
+	}
+	if detail := r.fails("CODE=716", objective.Fuzz, string(worker.Misaligned)); !strings.Contains(detail, "CUDA_ERROR_MISALIGNED_ADDRESS (misaligned address) at N=64, seed ") {
+		t.Errorf("the detail: %s", detail)
+	}
+}
+
+// The evaluator that is short of time has a worker of its own: whatever this
+// machine is busy with, the other one is in no hurry.
+func TestHangCostsItsTime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	r.passes("")
+	healthy, _ := r.worker()
+	hasty := objective.NewEvaluator(r.kernel, r.workload, elsewhere{r}, objective.Options{RunTimeout: time.Second})
+	defer hasty.Close()
+	outcome, err := hasty.Measure(t.Context(), r.prepare("MODE=hangs"), 0)
+	if f := outcome.Failure; err != nil || f == nil || f.Stage != objective.Fuzz || f.Reason != string(worker.Hung) {
+		t.Fatalf("%v, %v", f, err)
+	}
+	if left, _ := r.worker(); left != healthy {
+		t.Errorf("worker %d runs, and not %d", left, healthy)
+	}
+	r.passes("")
+}
+
+func TestRefusedLaunches(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_SHARED": "60000"}})
+	// The attributes promise 232448 bytes, so that only the driver knows better.
+	r.fails("SHARED=65536", objective.Fuzz, string(worker.Refused))
+	// ptxas says 24 registers; the driver finds 255 for each of 512 threads.
+	if detail := r.fails("MODE=greedy,THREADS=512", objective.Fuzz, string(worker.Refused)); !strings.Contains(detail, "LAUNCH_OUT_OF_RESOURCES") {
+		t.Error(detail)
+	}
+	r.passes("")
+}
+
+func TestMoreSharedMemoryIsAskedFor(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	r.passes("SHARED=65536") // the driver refuses more than 48 KB unless it was asked
+}
+
+func TestOutOfMemory(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{workload: "large", environment: map[string]string{"PAWL_FAKE_MEMORY": "400000"}})
+	if detail := r.fails("", objective.Fuzz, string(worker.NoMemory)); !strings.Contains(detail, "bytes for a buffer at N=40000") {
+		t.Error(detail)
+	}
+}
+
+func TestCodeThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_MEMORY": "1000000"}, options: objective.Options{Caches: worker.Warm}})
+	if detail := r.fails("MODE=fat", objective.Fuzz, string(worker.NoMemory)); !strings.Contains(detail, "loading the kernel: cuModuleLoadData: CUDA_ERROR_OUT_OF_MEMORY") {
+		t.Error(detail)
+	}
+	r.passes("")
+}
+
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	for _, test := range []struct{ point, detail string }{
+		{"THREADS=2048", "2048 threads in a block; the GPU takes 1024"},
+		{"SHARED=300000", "300000 bytes of shared memory; the GPU gives a block 232448"},
+		// 130 registers are 136 in units of 8: 136 * 512 = 69632.
+		{"REGISTERS=130,THREADS=512", "69632 registers for 512 threads; the GPU gives a block 65536"},
+		{"STATIC_SHARED=40000,SHARED=200000", "240000 bytes of shared memory, 40000 of them declared in the source; the GPU gives a block 232448"},
+	} {
+		if detail := r.fails(test.point, objective.Preflight, objective.Infeasible); detail != test.detail {
+			t.Errorf("%s: %s", test.point, detail)
+		}
+	}
+	if workers := r.books(); len(workers) > 0 {
+		t.Errorf("%d workers were started for points that cannot run", len(workers))
+	}
+	r.passes("REGISTERS=130")
+}
+
+func TestCompileError(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	if detail := r.fails("MODE=nonsense", objective.Compile, objective.CompileError); !strings.Contains(detail, "nonsense") {
+		t.Error(detail)
+	}
+}
