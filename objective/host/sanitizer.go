@@ -53,7 +53,8 @@ func (b *Backend) Sanitized(ctx context.Context) (objective.Backend, string, err
 
 var _ objective.Sanitizing = (*Backend)(nil)
 
-// HasSanitizers reports whether the compiler comes with their runtime.
+// HasSanitizers reports whether the compiler comes with their runtime, and this
+// program can run with it.
 func (t *Toolchain) HasSanitizers(ctx context.Context) bool {
 	_, err := t.library(ctx, sanitizerRuntime)
 	return err == nil
@@ -62,6 +63,9 @@ func (t *Toolchain) HasSanitizers(ctx context.Context) bool {
 // library returns the path of one of the compiler's own libraries. A compiler
 // that has none prints the name as it is.
 func (t *Toolchain) library(ctx context.Context, name string) (string, error) {
+	if raceDetector {
+		return "", fmt.Errorf("%w: this program was built with the race detector, which cannot run beside one; build it without -race", objective.ErrNoSanitizer)
+	}
 	output, err := t.run(ctx, 30*time.Second, nil, "-print-file-name="+name)
 	if path := strings.TrimSpace(string(output)); err == nil && filepath.IsAbs(path) {
 		return path, nil
