@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,6 +41,9 @@ var imaginary struct {
 
 func imaginaryFolder(t *testing.T) string {
 	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("the imaginary driver needs Linux")
+	}
 	imaginary.once.Do(func() { imaginary.failure = buildImaginary() })
 	if imaginary.failure != nil {
 		t.Fatal(imaginary.failure)

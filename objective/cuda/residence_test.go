@@ -276,3 +276,91 @@ func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 		}
 	}
 }
+
+// judged adds the reference to a load.
+func (r *rig) judged(load worker.Load) worker.Load {
+	r.t.Helper()
+	binary, err := r.backend.Reference(r.t.Context())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	launch, err := r.kernel.Launch.Reference.At(r.workload.Dims.Environment())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	load.Reference = &worker.Reference{Module: binary.Path, Entry: r.kernel.Entry, Launch: launch, Tolerance: r.kernel.Tolerance}
+	return load
+}
+
+// A problem that was timed has answers and copies of its buffers: all of them go
+// with it, and once.
+func TestTimedProblemsGoWithAllTheyHave(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_MEMORY": "4000000"}})
+	load := r.judged(r.load(r.prepare(""), 1000))
+	client := r.client()
+	timed := func(seed uint64) ledger {
+		t.Helper()
+		load.Seed = seed
+		if err := client.Load(t.Context(), load); err != nil {
+			t.Fatal(err)
+		}
+		if timing, err := client.Time(t.Context(), worker.Time{Samples: 1}); err != nil || timing.Damage != nil {
+			t.Fatalf("%+v, %v", timing, err)
+		}
+		return r.books()[client.Pid()]
+	}
+	timed(0)
+	two := timed(1)
+	// Two of them are over a quarter of the memory, so there are never three.
+	if two.Bytes < 1_000_000 {
+		t.Fatalf("two problems take %d bytes only", two.Bytes)
+	}
+	for seed := range uint64(5) {
+		if now := timed(2 + seed); now.Bytes != two.Bytes || now.Blocks != two.Blocks {
+			t.Fatalf("%s; with two problems it was %s", now.alive(), two.alive())
+		}
+	}
+}
+
+// The poison under the outputs is another one in every second run: an element
+// that was never written cannot pass for the right answer twice. One of the two
+// is a tiny number, which passes for 0 here.
+func TestPoisonAlternates(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	load := r.judged(r.load(r.prepare("MODE=unwritten"), 64))
+	for i := range load.Arguments {
+		load.Arguments[i].Fill = "zeros"
+	}
+	client := r.client()
+	if err := client.Load(t.Context(), load); err != nil {
+		t.Fatal(err)
+	}
+	var bad []int64
+	for range 4 {
+		result, err := client.Run(t.Context())
+		if err != nil || len(result.Comparisons) != 1 {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		bad = append(bad, result.Comparisons[0].Bad)
+	}
+	if bad[0]+bad[1] != 1 || bad[2] != bad[0] || bad[3] != bad[1] {
+		t.Errorf("wrong elements in four runs: %v", bad)
+	}
+}
+
+// Only the modules that a load needs stay.
+func TestModulesOfOtherPointsAreUnloaded(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	client := r.client()
+	for _, point := range []string{"", "NUMBER=1", "", "NUMBER=1"} {
+		if err := client.Load(t.Context(), r.load(r.prepare(point), 64)); err != nil {
+			t.Fatal(err)
+		}
+		if book := r.books()[client.Pid()]; book.Modules != 2 {
+			t.Errorf("%d modules: the kernel and the support are needed", book.Modules)
+		}
+	}
+}

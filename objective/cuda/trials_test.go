@@ -107,8 +107,6 @@ func TestDamageIsFound(t *testing.T) {
 	}
 }
 
-// The poison under an output is another one in the second run, so that what was
-// never written cannot be right twice.
 func TestUnwrittenOutputIsFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
