@@ -339,7 +339,7 @@ func TestPoisonAlternates(t *testing.T) {
 	}
 	var bad []int64
 	for range 4 {
-		result, err := client.Run(t.Context())
+		result, err := client.Run(t.Context(), worker.Run{})
 		if err != nil || len(result.Comparisons) != 1 {
 			t.Fatalf("%+v, %v", result, err)
 		}
