@@ -10,8 +10,14 @@ import (
 
 // Every mutant still changes its kernel, and its point is one of the space.
 func TestMutantsFitTheKernels(t *testing.T) {
-	all := All()
-	if len(all) < 40 {
+	for backend, least := range map[string]int{kernels.Host: 40, kernels.CUDA: 30} {
+		t.Run(backend, func(t *testing.T) { fit(t, backend, least) })
+	}
+}
+
+func fit(t *testing.T, backend string, least int) {
+	all := All(backend)
+	if len(all) < least {
 		t.Errorf("only %d mutants", len(all))
 	}
 	names := map[string]bool{}
