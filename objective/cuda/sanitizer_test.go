@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pawl/objective"
+	"pawl/objective/worker"
 )
 
 func TestFindSanitizer(t *testing.T) {
@@ -57,5 +59,42 @@ func TestNoSanitizerIsSaid(t *testing.T) {
 	_, err := findSanitizer(func(string) string { return "" })
 	if !errors.Is(err, objective.ErrNoSanitizer) || !strings.Contains(err.Error(), "install") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A whole case under a tool that runs the worker: the protocol gets through, a
+// finding is the kernel's fault at that case, and the next case has a new worker.
+func TestCaseUnderATool(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ says, want string }{
+		"clean":   {"========= ERROR SUMMARY: 0 errors", ""},
+		"finding": {"========= Invalid __shared__ read of size 16 bytes", "Invalid __shared__ read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			script := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift 2; done\n\"$@\"\necho '" + test.says + "'\n"
+			if err := os.WriteFile(filepath.Join(home, sanitizerProgram), []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			r := newRig(t, settings{})
+			r.backend.options.Getenv = func(name string) string { return map[string]string{"PATH": home}[name] }
+			tools, err := r.backend.Sanitized(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.backend = tools[0].Backend.(*Backend)
+			p := r.prepare("")
+			for range 2 {
+				found, err := r.Try(t.Context(), p, slices.Values(r.QuickCases(p.Point)[:1]), nil)
+				switch {
+				case err != nil || found.Checked != 1:
+					t.Errorf("%+v, %v", found, err)
+				case test.want == "" && found.Failure != nil:
+					t.Error(found.Failure)
+				case test.want != "" && (found.Failure == nil || found.Failure.Reason != string(worker.SanitizerFinding) || !strings.Contains(found.Failure.Detail, test.want)):
+					t.Errorf("got %v", found.Failure)
+				}
+			}
+		})
 	}
 }
