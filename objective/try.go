@@ -19,12 +19,15 @@ type Finding struct {
 }
 
 // Try checks a point on cases in one fresh worker, and stops at the first that
-// fails. Observe is called before each case; it may be nil.
+// fails. Observe is called before each case; it may be nil. A tool that the worker
+// runs under may report only at the end, and then the last case is blamed: to
+// know which one it was, try them one by one.
 func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], observe func(Case)) (Finding, error) {
 	finding := Finding{Failure: p.Failure}
 	if p.Failure != nil {
 		return finding, nil
 	}
+	var last Case
 	err := e.onDevice(ctx, p, func(s *session) error {
 		for c := range cases {
 			if observe != nil {
@@ -39,11 +42,20 @@ func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], o
 				finding.Failure, finding.Case = failure, c
 				return nil
 			}
+			last = c
 		}
-		return nil
+		if len(s.slot.Worker.Under) == 0 || finding.Checked == 0 {
+			return nil
+		}
+		fault, err := split(s.client.Conclude(ctx))
+		finding.Failure, finding.Case = e.caseFailure(fault, last), last
+		return err
 	})
 	return finding, err
 }
+
+// QuickCases returns the quick tier of a point, the workload included.
+func (e *Evaluator) QuickCases(point space.Point) []Case { return e.quick(point) }
 
 // TryQuick checks a point on what every trial is checked on, the workload
 // included.

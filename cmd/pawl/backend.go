@@ -119,8 +119,8 @@ func (t *target) openBackend(ctx context.Context, c *cli.Context, env environmen
 	if t.accelerator != nil {
 		return cuda.New(ctx, t.kernel, t.workload, cuda.Options{
 			Cache: compiled, Tool: t.accelerator.tool, GPUs: t.accelerator.gpus, DriverVersion: t.accelerator.driver,
-			CompileTimeout: c.Duration("compile-timeout"),
-			Notice:         func(text string) { fmt.Fprintln(env.stderr, "pawl: "+text) },
+			CompileTimeout: c.Duration("compile-timeout"), Getenv: env.getenv,
+			Notice: func(text string) { fmt.Fprintln(env.stderr, "pawl: "+text) },
 		})
 	}
 	toolchain, err := host.FindToolchain(ctx, env.getenv)

@@ -40,7 +40,7 @@ func fuzzCommand(env environment) *cli.Command {
 			&cli.StringFlag{Name: "shape", Usage: "check one case only, at `SIZES` such as B=1,S=33"},
 			&cli.StringFlag{Name: "family", Usage: "the `FAMILY` of that case's inputs, such as signs"},
 			&cli.StringFlag{Name: "layout", Usage: "where that case's buffers `LIE`: guarded, aligned or misaligned"},
-			&cli.BoolFlag{Name: "sanitizer", DisableDefaultText: true, Usage: "build and run with the compiler's sanitizers for memory and undefined behaviour"},
+			&cli.BoolFlag{Name: "sanitizer", DisableDefaultText: true, Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or compute-sanitizer's tools on CUDA"},
 			&cli.StringFlag{Name: "picture", Usage: "draw the errors of a failing case into this `FOLDER`"},
 			&cli.BoolFlag{Name: "mutants", DisableDefaultText: true, Usage: "check that the checks catch wrong kernels"},
 		},
@@ -53,14 +53,16 @@ type fuzzReport struct {
 	Kernel   string `json:"kernel"`
 	Workload string `json:"workload"`
 	Seed     uint64 `json:"seed"`
-	// Sanitizer names the sanitizers, if any.
-	Sanitizer string      `json:"sanitizer,omitempty"`
-	Points    []fuzzPoint `json:"points"`
+	// Points holds each point once, or once for each sanitizer.
+	Points []fuzzPoint `json:"points"`
 }
 
 // fuzzPoint is the result of one point.
 type fuzzPoint struct {
-	Point   space.Point        `json:"point"`
+	Point space.Point `json:"point"`
+	// Sanitizer names what the kernel ran under, if anything.
+	Sanitizer string `json:"sanitizer,omitempty"`
+
 	Cases   int                `json:"cases"`
 	Failure *objective.Failure `json:"failure,omitempty"`
 	// Found is the case that failed first, Case the smallest one that fails in
@@ -96,18 +98,20 @@ func fuzz(c *cli.Context, env environment) error {
 		fmt.Fprintf(env.stderr, "pawl: the manifest of %s has no fuzz matrix: nothing to test\n", t.kernel.Name)
 		return answer(exitNothing)
 	}
-	b, sanitizer, err := fuzzBench(c, env, t)
+	benches, err := fuzzBenches(c, env, t)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	result := fuzzReport{Kernel: t.kernel.Name, Workload: t.workload.Name, Seed: c.Uint64("seed"), Sanitizer: sanitizer}
+	defer closeAll(benches)
+	result := fuzzReport{Kernel: t.kernel.Name, Workload: t.workload.Name, Seed: c.Uint64("seed")}
 	for _, point := range points {
-		checked, err := b.fuzzPoint(c, env, point)
-		if err != nil {
-			return err
+		for _, b := range benches {
+			checked, err := b.fuzzPoint(c, env, point)
+			if err != nil {
+				return err
+			}
+			result.Points = append(result.Points, checked)
 		}
-		result.Points = append(result.Points, checked)
 	}
 	return result.conclude(c, env)
 }
@@ -126,38 +130,9 @@ func checkFuzzFlags(c *cli.Context) error {
 	return nil
 }
 
-// fuzzBench connects the target with this machine, under sanitizers if asked.
-// Where they are missing nothing is checked: a check that was asked for and not
-// made must not end like one that passed.
-func fuzzBench(c *cli.Context, env environment, t *target) (*bench, string, error) {
-	b, err := t.openBench(c.Context, c, env)
-	if err != nil || !c.Bool("sanitizer") {
-		return b, "", err
-	}
-	sanitizing, able := b.backend.(objective.Sanitizing)
-	if !able {
-		b.close()
-		fmt.Fprintf(env.stderr, "pawl: %v for backend %s: nothing was tested; without --sanitizer the other checks run\n", objective.ErrNoSanitizer, t.kernel.Backend)
-		return nil, "", answer(exitNothing)
-	}
-	backend, names, err := sanitizing.Sanitized(c.Context)
-	b.evaluator.Close()
-	if errors.Is(err, objective.ErrNoSanitizer) {
-		fmt.Fprintf(env.stderr, "pawl: %v: nothing was tested; without --sanitizer the other checks run\n", err)
-		return nil, "", answer(exitNothing)
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	b.evaluator = objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
-		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"),
-	})
-	return b, names, nil
-}
-
 // fuzzPoint checks one point.
-func (b *bench) fuzzPoint(c *cli.Context, env environment, point space.Point) (fuzzPoint, error) {
-	result := fuzzPoint{Point: point}
+func (b *fuzzBench) fuzzPoint(c *cli.Context, env environment, point space.Point) (fuzzPoint, error) {
+	result := fuzzPoint{Point: point, Sanitizer: b.sanitizer}
 	prepared, err := b.evaluator.Prepare(c.Context, point)
 	if err != nil {
 		return result, err
@@ -169,9 +144,9 @@ func (b *bench) fuzzPoint(c *cli.Context, env environment, point space.Point) (f
 	line := newProgressLine(env.stderr)
 	defer line.clear()
 	done := 0
-	finding, err := b.evaluator.Try(c.Context, prepared, cases, func(next objective.Case) {
+	finding, err := b.try(c.Context, prepared, cases, func(next objective.Case) {
 		done++
-		line.show("case %d%s: %s", done, total, next)
+		line.show("%scase %d%s: %s", b.prefix(), done, total, next)
 	})
 	if err != nil {
 		return result, err
@@ -180,9 +155,9 @@ func (b *bench) fuzzPoint(c *cli.Context, env environment, point space.Point) (f
 	if finding.Failure == nil || finding.Failure.Stage != objective.Fuzz {
 		return result, nil
 	}
-	line.show("looking for a smaller case that fails")
 	smallest, again := finding, true
-	if !c.IsSet("shape") {
+	if !b.slow && !c.IsSet("shape") {
+		line.show("looking for a smaller case that fails")
 		if smallest, again, err = b.evaluator.Shrink(c.Context, prepared, finding); err != nil {
 			return result, err
 		}
@@ -199,12 +174,15 @@ func (b *bench) fuzzPoint(c *cli.Context, env environment, point space.Point) (f
 }
 
 // fuzzCases returns the cases of a point and how many there are, as text.
-func (b *bench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objective.Case], string, error) {
+func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objective.Case], string, error) {
 	if c.IsSet("shape") {
 		single, err := b.singleCase(c)
 		return func(yield func(objective.Case) bool) { yield(single) }, "", err
 	}
 	full := b.evaluator.FullCases(point)
+	if b.slow {
+		full = b.evaluator.QuickCases(point)
+	}
 	random := c.Int("cases")
 	deadline := time.Now().Add(c.Duration("time"))
 	more := func(done int) bool {
@@ -280,13 +258,13 @@ func (r *fuzzReport) conclude(c *cli.Context, env environment) error {
 
 func (p *fuzzPoint) print(w io.Writer, r *fuzzReport) {
 	with := ""
-	if r.Sanitizer != "" {
-		with = " with " + r.Sanitizer
+	if p.Sanitizer != "" {
+		with = " with " + p.Sanitizer
 	}
 	if p.Failure == nil {
 		fmt.Fprintf(w, "%s at %s: all %d cases right%s, seed %d\n", r.Kernel, p.Point, p.Cases, with, r.Seed)
 	} else {
-		fmt.Fprintf(w, "%s at %s: %s\n", r.Kernel, p.Point, p.Failure)
+		fmt.Fprintf(w, "%s at %s%s: %s\n", r.Kernel, p.Point, with, p.Failure)
 	}
 	if p.Once {
 		fmt.Fprintln(w, "It did not fail again when the case was repeated alone: a race, or something that an earlier case left behind.")

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -14,7 +10,7 @@ import (
 	"pawl/kernels"
 	"pawl/kernels/mutants"
 	"pawl/objective"
-	"pawl/space"
+	"pawl/objective/host"
 )
 
 // quickShare is the part of the mutants that the quick tier must catch.
@@ -22,6 +18,7 @@ const quickShare = 0.9
 
 // mutantReport is the kill table.
 type mutantReport struct {
+	Backend string        `json:"backend"`
 	Seed    uint64        `json:"seed"`
 	Mutants []mutantFate  `json:"mutants"`
 	Quick   int           `json:"quick"`
@@ -47,70 +44,81 @@ type rightKernel struct {
 	Failure *objective.Failure `json:"failure,omitempty"`
 }
 
-// subjects remembers on which backend each kernel is checked.
-type subjects map[string]*target
-
-// of returns an embedded kernel on the backend of the command line, or nil for
-// one that has nothing for it.
-func (s subjects) of(c *cli.Context, env environment, name string) (*target, error) {
-	if t, known := s[name]; known {
-		return t, nil
-	}
-	k, accelerator, err := loadKernel(c, env, name)
-	var none *kernels.NoSourceError
-	switch {
-	case errors.As(err, &none):
-		s[name] = nil
-	case err != nil:
-		return nil, err
-	default:
-		s[name] = &target{kernel: k, accelerator: accelerator}
-	}
-	return s[name], nil
-}
-
-// fuzzMutants prints the kill table of the mutants of one kernel, or of all, on
-// the backend of the command line.
+// fuzzMutants prints the kill table of the mutants of one kernel, or of all.
 func fuzzMutants(c *cli.Context, env environment) error {
-	result := mutantReport{Seed: c.Uint64("seed")}
+	if err := checkDeviceFlags(c); err != nil {
+		return err
+	}
+	chosen, accelerator, err := chooseMutants(c, env)
+	if err != nil {
+		return err
+	}
+	if len(chosen) == 0 {
+		fmt.Fprintln(env.stderr, "pawl: no mutant is made from these kernels for this backend: nothing to test")
+		return answer(exitNothing)
+	}
 	line := newProgressLine(env.stderr)
 	defer line.clear()
-	known, right := subjects{}, []*target{}
-	for _, m := range mutants.All() {
-		if c.NArg() > 0 && !slices.Contains(c.Args().Slice(), m.Kernel) {
-			continue
-		}
-		t, err := known.of(c, env, m.Kernel)
+	lab := &mutantLab{c: c, env: env, accelerator: accelerator}
+	defer lab.close()
+	line.show("compiling %d mutants", len(chosen))
+	attempts, err := lab.prepareAll(chosen)
+	if err != nil {
+		return err
+	}
+	result := mutantReport{Backend: chosen[0].Backend, Seed: c.Uint64("seed")}
+	for i, a := range attempts {
+		line.show("mutant %d of %d: %s, %s", i+1, len(attempts), a.mutant.Kernel, a.mutant.Name)
+		fate, err := a.try(c.Context)
 		if err != nil {
-			return err
-		}
-		if t == nil || t.kernel.Backend != m.Backend {
-			continue
-		}
-		if !slices.Contains(right, t) {
-			right = append(right, t)
-		}
-		line.show("mutant %d: %s, %s", len(result.Mutants)+1, m.Kernel, m.Name)
-		fate, err := tryMutant(c, env, t, m)
-		if err != nil {
-			return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
+			return fmt.Errorf("mutant %s of %s: %w", a.mutant.Name, a.mutant.Kernel, err)
 		}
 		result.count(fate)
 	}
-	if len(result.Mutants) == 0 {
-		fmt.Fprintln(env.stderr, "pawl: no mutant is made from these kernels: nothing to test")
-		return answer(exitNothing)
-	}
-	for _, t := range right {
-		line.show("the right %s", t.kernel.Name)
-		failure, err := tryRight(c, env, t)
+	for _, name := range kernelsOf(chosen) {
+		line.show("the right %s", name)
+		failure, err := lab.tryRight(name, result.Backend)
 		if err != nil {
 			return err
 		}
-		result.Right = append(result.Right, rightKernel{t.kernel.Name, failure})
+		result.Right = append(result.Right, rightKernel{name, failure})
 	}
 	line.clear()
 	return result.conclude(c, env)
+}
+
+// chooseMutants returns the mutants of the kernels and the backend that the
+// command line asks for, and the accelerator, nil for the host.
+func chooseMutants(c *cli.Context, env environment) ([]mutants.Mutant, *accelerator, error) {
+	asked := c.String("backend")
+	named := func(backend string) []mutants.Mutant {
+		return slices.DeleteFunc(mutants.All(backend), func(m mutants.Mutant) bool {
+			return c.NArg() > 0 && !slices.Contains(c.Args().Slice(), m.Kernel)
+		})
+	}
+	onGPU := named(kernels.CUDA)
+	if asked == host.DeviceName || asked == autoBackend && len(onGPU) == 0 {
+		return named(kernels.Host), nil, nil
+	}
+	accelerator, missing := findAccelerator(c.Context, c, env)
+	switch {
+	case missing == nil:
+		return onGPU, accelerator, nil
+	case asked == autoBackend:
+		return named(kernels.Host), nil, nil
+	}
+	return nil, nil, fmt.Errorf("%w; pawl doctor says what this machine has", missing)
+}
+
+// kernelsOf returns the kernels that mutants are made from.
+func kernelsOf(list []mutants.Mutant) []string {
+	var names []string
+	for _, m := range list {
+		if !slices.Contains(names, m.Kernel) {
+			names = append(names, m.Kernel)
+		}
+	}
+	return names
 }
 
 func (r *mutantReport) count(fate mutantFate) {
@@ -121,75 +129,6 @@ func (r *mutantReport) count(fate mutantFate) {
 	if fate.Full != nil {
 		r.Full++
 	}
-}
-
-// tryMutant compiles a mutant and puts it through both tiers.
-func tryMutant(c *cli.Context, env environment, t *target, m mutants.Mutant) (mutantFate, error) {
-	fate := mutantFate{Kernel: m.Kernel, Name: m.Name, What: m.What}
-	parent, err := os.MkdirTemp("", "pawl-mutant-")
-	if err != nil {
-		return fate, err
-	}
-	defer os.RemoveAll(parent)
-	dir := filepath.Join(parent, m.Kernel)
-	if err := m.Write(dir); err != nil {
-		return fate, err
-	}
-	k, err := kernels.Load(dir, m.Backend)
-	if err != nil {
-		return fate, err
-	}
-	err = t.with(c, env, k, m.At, func(ctx context.Context, b *bench, p objective.Prepared) error {
-		if p.Failure != nil {
-			return fmt.Errorf("it does not even compile: %s", p.Failure)
-		}
-		finding, err := b.evaluator.TryQuick(ctx, p)
-		if err != nil {
-			return err
-		}
-		fate.Quick = finding.Failure
-		finding, err = b.evaluator.Try(ctx, p, slices.Values(b.evaluator.FullCases(p.Point)), nil)
-		fate.Full, fate.Cases = finding.Failure, finding.Checked
-		return err
-	})
-	return fate, err
-}
-
-// tryRight puts an embedded kernel itself through the full tier.
-func tryRight(c *cli.Context, env environment, t *target) (failure *objective.Failure, err error) {
-	err = t.with(c, env, t.kernel, "", func(ctx context.Context, b *bench, p objective.Prepared) error {
-		failure, err = b.evaluator.Verify(ctx, p)
-		return err
-	})
-	return failure, err
-}
-
-// with opens another version of the target's kernel at a point, on the same
-// device, and does something with it.
-func (t *target) with(c *cli.Context, env environment, k *kernels.Kernel, at string, do func(context.Context, *bench, objective.Prepared) error) error {
-	version := &target{kernel: k, workload: k.Workloads[0], accelerator: t.accelerator}
-	var err error
-	if version.space, err = k.Space(version.workload); err != nil {
-		return err
-	}
-	partial, err := space.ParsePoint(at)
-	if err != nil {
-		return err
-	}
-	point, err := version.space.Complete(partial)
-	if err != nil {
-		return err
-	}
-	b, err := version.openBench(c.Context, c, env)
-	if err != nil {
-		return err
-	}
-	defer b.close()
-	prepared, err := b.evaluator.Prepare(c.Context, point)
-	if err != nil {
-		return err
-	}
-	return do(c.Context, b, prepared)
 }
 
 // conclude prints the table and says whether the checks are good enough.

@@ -33,8 +33,10 @@ type Mutant struct {
 	At string
 }
 
-// All returns every mutant, kernel by kernel.
-func All() []Mutant { return slices.Concat(attention, matmul, attentionCUDA) }
+// All returns every mutant for a backend, kernel by kernel.
+func All(backend string) []Mutant {
+	return slices.DeleteFunc(slices.Concat(attention, matmul, attentionCUDA), func(m Mutant) bool { return m.Backend != backend })
+}
 
 // Write puts the mutant's folder, manifest and all, into an empty one.
 func (m Mutant) Write(dir string) error {
@@ -60,8 +62,11 @@ func (m Mutant) Write(dir string) error {
 	return nil
 }
 
-// of completes the mutants of one kernel's source.
-func of(kernel, backend string, list []Mutant) []Mutant {
+// of completes mutants of one kernel for the host.
+func of(kernel string, list []Mutant) []Mutant { return on(kernels.Host, kernel, list) }
+
+// on completes mutants of one kernel for a backend.
+func on(backend, kernel string, list []Mutant) []Mutant {
 	for i := range list {
 		list[i].Kernel, list[i].Backend = kernel, backend
 	}

@@ -42,6 +42,8 @@ type Options struct {
 	DriverVersion string
 	// CompileTimeout is how long one compilation may take. Zero means 60 s.
 	CompileTimeout time.Duration
+	// Getenv looks up where tools are. Nil means os.Getenv.
+	Getenv func(string) string
 	// Notice tells the user something that is no error. It may be nil.
 	Notice func(string)
 }
@@ -59,6 +61,8 @@ type Backend struct {
 	locks    map[string]gpuLock
 
 	free chan driver.Attributes
+	// under is empty except in a copy that Sanitized returns.
+	under []string
 }
 
 var _ objective.Backend = (*Backend)(nil)
@@ -67,6 +71,9 @@ var _ objective.Backend = (*Backend)(nil)
 func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Options) (*Backend, error) {
 	if options.CompileTimeout == 0 {
 		options.CompileTimeout = time.Minute
+	}
+	if options.Getenv == nil {
+		options.Getenv = os.Getenv
 	}
 	if options.Notice == nil {
 		options.Notice = func(string) {}
@@ -215,7 +222,7 @@ func (b *Backend) Reserve(ctx context.Context, _ space.Point) (objective.Slot, e
 	}
 	return objective.Slot{
 		Device:  gpu.UUID,
-		Worker:  worker.Command{Device: DeviceName, Environment: []string{"CUDA_VISIBLE_DEVICES=" + gpu.UUID}},
+		Worker:  worker.Command{Under: b.under, Device: DeviceName, Environment: []string{"CUDA_VISIBLE_DEVICES=" + gpu.UUID}},
 		Release: func() { unlock(); b.free <- gpu },
 	}, nil
 }

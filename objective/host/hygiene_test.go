@@ -193,14 +193,14 @@ func TestDerivedTolerance(t *testing.T) {
 
 func TestSanitizers(t *testing.T) {
 	plain := open(t, untidyFiles, host.Options{})
-	backend, names, err := plain.backend.Sanitized(t.Context())
+	tools, err := plain.backend.Sanitized(t.Context())
 	if errors.Is(err, objective.ErrNoSanitizer) {
 		t.Skip(err)
 	}
-	if err != nil || !strings.Contains(names, "AddressSanitizer") {
-		t.Fatal(names, err)
+	if err != nil || len(tools) != 1 || !strings.Contains(tools[0].Name, "AddressSanitizer") {
+		t.Fatal(tools, err)
 	}
-	e := objective.NewEvaluator(plain.kernel, plain.kernel.Workloads[0], backend, objective.Options{})
+	e := objective.NewEvaluator(plain.kernel, plain.kernel.Workloads[0], tools[0].Backend, objective.Options{})
 	t.Cleanup(e.Close)
 	sanitized := &bench{e, plain.kernel, plain.space, plain.backend}
 	for mode, want := range map[string]string{
@@ -239,7 +239,7 @@ func TestNoSanitizerIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := open(t, untidyFiles, host.Options{Toolchain: toolchain})
-	if _, _, err := b.backend.Sanitized(t.Context()); !errors.Is(err, objective.ErrNoSanitizer) || !strings.Contains(err.Error(), "install") && !strings.Contains(err.Error(), "-race") {
+	if _, err := b.backend.Sanitized(t.Context()); !errors.Is(err, objective.ErrNoSanitizer) || !strings.Contains(err.Error(), "install") && !strings.Contains(err.Error(), "-race") {
 		t.Errorf("got %v", err)
 	}
 }

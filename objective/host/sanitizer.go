@@ -33,10 +33,10 @@ const sanitizerOptions = "abort_on_error=1:halt_on_error=1:detect_leaks=0:handle
 // Sanitized returns the backend under AddressSanitizer and the sanitizer for
 // undefined behaviour. Their runtime must be in the worker before anything
 // else, so it is preloaded.
-func (b *Backend) Sanitized(ctx context.Context) (objective.Backend, string, error) {
+func (b *Backend) Sanitized(ctx context.Context) ([]objective.Sanitizer, error) {
 	runtime, err := b.options.Toolchain.library(ctx, sanitizerRuntime)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	copied := *b
 	copied.sanitizer = &sanitizer{flags: sanitizerFlags, environment: []string{
@@ -46,9 +46,9 @@ func (b *Backend) Sanitized(ctx context.Context) (objective.Backend, string, err
 	// now than to fail at every point.
 	probe := []byte("int pawl_probe(int x);\nint pawl_probe(int x) { return x + 1; }\n")
 	if _, err := copied.build(ctx, probe, sanitizerFlags); err != nil {
-		return nil, "", fmt.Errorf("%w: %s cannot link with it (%v); install its sanitizer libraries", objective.ErrNoSanitizer, b.options.Toolchain.Version, err)
+		return nil, fmt.Errorf("%w: %s cannot link with it (%v); install its sanitizer libraries", objective.ErrNoSanitizer, b.options.Toolchain.Version, err)
 	}
-	return &copied, "AddressSanitizer and UndefinedBehaviorSanitizer", nil
+	return []objective.Sanitizer{{Name: "AddressSanitizer and UndefinedBehaviorSanitizer", Backend: &copied, Slowdown: 1}}, nil
 }
 
 var _ objective.Sanitizing = (*Backend)(nil)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -16,6 +17,9 @@ import (
 type Command struct {
 	// Executable is the binary to run; empty means this one.
 	Executable string
+	// Under is a tool with its arguments that runs the binary and watches what
+	// it does: compute-sanitizer. What it finds is a Fault. Empty means none.
+	Under []string
 	// Device is the name under which Main finds the device.
 	Device string
 	// Environment is added to the environment of this process.
@@ -49,6 +53,7 @@ type Client struct {
 	responses *os.File
 	reader    *bufio.Reader
 	output    *drain
+	found     *findings // nil where no tool watches
 	exited    chan struct{}
 	status    syscall.WaitStatus
 	regions   []Region
@@ -86,7 +91,8 @@ func (c *Client) start() error {
 		return err
 	}
 	requests, responses, output := pipes[0], pipes[1], pipes[2]
-	cmd := exec.Command(c.command.Executable)
+	line := append(slices.Clone(c.command.Under), c.command.Executable)
+	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env = append(os.Environ(), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
 	cmd.Env = append(cmd.Env, c.command.Environment...)
 	cmd.ExtraFiles = []*os.File{requests.read, responses.write}
@@ -105,7 +111,10 @@ func (c *Client) start() error {
 	c.process = cmd.Process
 	c.requests, c.responses = requests.write, responses.read
 	c.reader = bufio.NewReaderSize(c.responses, 1<<16)
-	c.output = newDrain(output.read, c.command.OutputLimit)
+	if len(c.command.Under) > 0 {
+		c.found = &findings{}
+	}
+	c.output = newDrain(output.read, c.command.OutputLimit, c.found)
 	go c.wait()
 	return nil
 }
@@ -220,6 +229,13 @@ func (c *Client) receive(a answered) (response, [][]byte, error) {
 
 // fail ends the worker and completes the fault.
 func (c *Client) fail(f *Fault) error {
+	if c.found != nil && f.Kind != Hung && f.Kind != Flooded {
+		c.requests.Close()
+		c.listen(context.Background())
+		if found := c.found.fault(); found != nil {
+			f = found
+		}
+	}
 	if died := c.finish(); !died {
 		f = &Fault{Kind: Unkillable, Detail: fmt.Sprintf("%s; still there %v after it was killed", f.Error(), c.command.KillGrace)}
 	}

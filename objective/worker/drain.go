@@ -8,9 +8,11 @@ import (
 // drain reads what a worker prints, keeps the end of it, and notices a flood.
 type drain struct {
 	flooded chan struct{}
+	ended   chan struct{} // nobody is left who could print
 
 	file  *os.File
 	limit int64
+	found *findings
 	mu    sync.Mutex
 	last  []byte
 	total int64
@@ -19,16 +21,20 @@ type drain struct {
 // tailSize is how much of a worker's output is kept.
 const tailSize = 4 << 10
 
-func newDrain(file *os.File, limit int64) *drain {
-	d := &drain{flooded: make(chan struct{}), file: file, limit: limit}
+func newDrain(file *os.File, limit int64, found *findings) *drain {
+	d := &drain{flooded: make(chan struct{}), ended: make(chan struct{}), file: file, limit: limit, found: found}
 	go d.run()
 	return d
 }
 
 func (d *drain) run() {
+	defer close(d.ended)
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := d.file.Read(buffer)
+		if d.found != nil {
+			_, _ = d.found.Write(buffer[:n]) // it cannot fail
+		}
 		d.mu.Lock()
 		before := d.total
 		d.total += int64(n)

@@ -51,6 +51,8 @@ const (
 	Refused FaultKind = "launch refused"
 	// WrongWhenTimed: right when it was checked, wrong when it was timed.
 	WrongWhenTimed FaultKind = "wrong while it was timed"
+	// SanitizerFinding: the tool that the worker runs under found something.
+	SanitizerFinding FaultKind = "sanitizer finding"
 	// NoMemory: the device has not enough memory for the buffers or the stack.
 	NoMemory FaultKind = "out of device memory"
 )

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 	Main(map[string]func() Device{
 		"polite": func() Device { return polite{} },
 		"silent": func() Device { return endless{} },
+		"dying":  func() Device { return dying{} },
 	})
 	if os.Getenv("PAWL_TEST_PARENT") != "" {
 		parent()
@@ -45,6 +46,11 @@ func (polite) Time(t Time) (Timing, error) {
 type endless struct{ polite }
 
 func (endless) Run(Run) (Result, error) { select {} }
+
+// dying loses its device in a run.
+type dying struct{ polite }
+
+func (dying) Run(Run) (Result, error) { return Result{}, &Fault{Kind: LaunchFailed} }
 
 func start(t *testing.T, command Command) *Client {
 	t.Helper()

@@ -1,0 +1,100 @@
+package cuda
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/objective"
+	"pawl/objective/worker"
+)
+
+func TestFindSanitizer(t *testing.T) {
+	place := func(folder string) string {
+		root := t.TempDir()
+		dir := filepath.Join(root, folder)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, sanitizerProgram), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return root
+	}
+	path, bin, own := place(""), place("bin"), place("compute-sanitizer")
+	for name, test := range map[string]struct {
+		variables map[string]string
+		want      string
+	}{
+		"path":       {map[string]string{"PATH": t.TempDir() + ":" + path, "CUDA_HOME": bin}, path},
+		"toolkit":    {map[string]string{"CUDA_HOME": bin}, filepath.Join(bin, "bin")},
+		"own folder": {map[string]string{"CUDA_PATH": own}, filepath.Join(own, "compute-sanitizer")},
+	} {
+		getenv := func(name string) string { return test.variables[name] }
+		b := &Backend{options: Options{Getenv: getenv}}
+		tools, err := b.Sanitized(t.Context())
+		if err != nil || len(tools) != 4 {
+			t.Errorf("%s: %v, %v", name, tools, err)
+			continue
+		}
+		for i, tool := range []string{"memcheck", "racecheck", "initcheck", "synccheck"} {
+			under := strings.Join(tools[i].Backend.(*Backend).under, " ")
+			if !strings.HasPrefix(under, filepath.Join(test.want, sanitizerProgram)+" --tool "+tool) || !strings.Contains(tools[i].Name, tool) || tools[i].Slowdown < 2 {
+				t.Errorf("%s: %+v under %s", name, tools[i], under)
+			}
+		}
+		if b.under != nil {
+			t.Error("the backend itself runs under the tool")
+		}
+	}
+}
+
+func TestNoSanitizerIsSaid(t *testing.T) {
+	if _, err := os.Stat("/usr/local/cuda"); err == nil {
+		t.Skip("this machine has a toolkit where nobody names one")
+	}
+	_, err := findSanitizer(func(string) string { return "" })
+	if !errors.Is(err, objective.ErrNoSanitizer) || !strings.Contains(err.Error(), "install") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A whole case under a tool that runs the worker: the protocol gets through, a
+// finding is the kernel's fault at that case, and the next case has a new worker.
+func TestCaseUnderATool(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ says, want string }{
+		"clean":   {"========= ERROR SUMMARY: 0 errors", ""},
+		"finding": {"========= Invalid __shared__ read of size 16 bytes", "Invalid __shared__ read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			script := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift 2; done\n\"$@\"\necho '" + test.says + "'\n"
+			if err := os.WriteFile(filepath.Join(home, sanitizerProgram), []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			r := newRig(t, settings{})
+			r.backend.options.Getenv = func(name string) string { return map[string]string{"PATH": home}[name] }
+			tools, err := r.backend.Sanitized(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.backend = tools[0].Backend.(*Backend)
+			p := r.prepare("")
+			for range 2 {
+				found, err := r.Try(t.Context(), p, slices.Values(r.QuickCases(p.Point)[:1]), nil)
+				switch {
+				case err != nil || found.Checked != 1:
+					t.Errorf("%+v, %v", found, err)
+				case test.want == "" && found.Failure != nil:
+					t.Error(found.Failure)
+				case test.want != "" && (found.Failure == nil || found.Failure.Reason != string(worker.SanitizerFinding) || !strings.Contains(found.Failure.Detail, test.want)):
+					t.Errorf("got %v", found.Failure)
+				}
+			}
+		})
+	}
+}
