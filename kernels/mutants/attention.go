@@ -1,7 +1,5 @@
 package mutants
 
-import "pawl/kernels"
-
 // The anchors at which code is put into the entry function of attention: before
 // anything is done, and after everything is.
 const (
@@ -9,7 +7,7 @@ const (
 	attentionEnd   = "    free(scratch);\n}"
 )
 
-var attention = of("attention", kernels.Host, []Mutant{
+var attention = of("attention", []Mutant{
 	{Name: "zeros", What: "writes zeros",
 		Old: attentionStart, New: "memset(o, 0, (size_t)B * H * S * D * sizeof *o); return;\n" + attentionStart},
 	{Name: "copied input", What: "copies the values to the output",

@@ -1,14 +1,12 @@
 package mutants
 
-import "pawl/kernels"
-
 // The anchors at which code is put into the entry function of matmul.
 const (
 	matmulStart = "    struct slice slices[THREADS];\n"
 	matmulEnd   = "    free(scratch);\n}"
 )
 
-var matmul = of("matmul", kernels.Host, []Mutant{
+var matmul = of("matmul", []Mutant{
 	{Name: "zeros", What: "writes zeros",
 		Old: matmulStart, New: "memset(c, 0, (size_t)M * N * sizeof *c); return;\n" + matmulStart},
 	{Name: "copied input", What: "fills the output with the first element of A",
