@@ -54,6 +54,9 @@ func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed
 const (
 	quickCost, quickVolume = 2e8, 2.5e5
 	fullCost, fullVolume   = 4e9, 2e6
+	// stockVolume bounds the cases of the stock, which are made anew for every
+	// worker that stays.
+	stockVolume = 4e6
 )
 
 // quickTurns is the number of cases of each family in the stock.
@@ -75,6 +78,9 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 		thick = shapes
 	}
 	thick = thick[:(len(thick)+1)/2]
+	if small := slices.DeleteFunc(slices.Clone(thick), func(d kernels.Dims) bool { return volume(d) > stockVolume }); len(small) > 0 {
+		thick = small
+	}
 	families := k.Families()
 	if len(families) == 0 {
 		families = []string{kernels.Declared}

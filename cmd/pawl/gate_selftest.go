@@ -153,7 +153,7 @@ func (r *gateRun) slowedKernels(ctx context.Context, t *target, shares []float64
 		return base, nil, err
 	}
 	if t.accelerator != nil {
-		if calibrated, err = calibrate(ctx, base, build); err != nil {
+		if err := calibrate(ctx, base, func(c spin.Calibration) { calibrated = c }, build); err != nil {
 			return base, nil, err
 		}
 	}
@@ -167,30 +167,43 @@ func (r *gateRun) slowedKernels(ctx context.Context, t *target, shares []float64
 	return base, slowed, nil
 }
 
-// calibrate finds out how long the kernel takes on a GPU, and what a spin of
-// twice that time makes of it.
-func calibrate(ctx context.Context, base *configuration, build func(share float64) (*configuration, error)) (spin.Calibration, error) {
-	const samples = 50
-	alone, err := base.evaluator.Sample(ctx, base.prepared, samples)
+// calibrate finds out how long the kernel takes on a GPU, and what a spin that
+// doubles its time makes of it.
+func calibrate(ctx context.Context, base *configuration, set func(spin.Calibration), build func(share float64) (*configuration, error)) error {
+	alone, err := typicalTime(ctx, base)
 	if err != nil {
-		return spin.Calibration{}, err
+		return err
 	}
-	if alone.Failure != nil {
-		return spin.Calibration{}, fmt.Errorf("calibrating the spin: %s", alone.Failure)
-	}
-	probe, err := build(1) // uncalibrated: it spins for a fixed time
+	set(spin.Begin(alone))
+	doubled, err := build(1)
 	if err != nil {
-		return spin.Calibration{}, err
+		return err
 	}
-	defer probe.close()
-	spun, err := probe.evaluator.Sample(ctx, probe.prepared, samples)
+	defer doubled.close()
+	took, err := typicalTime(ctx, doubled)
 	if err != nil {
-		return spin.Calibration{}, err
+		return err
 	}
-	if spun.Failure != nil {
-		return spin.Calibration{}, fmt.Errorf("calibrating the spin: %s", spun.Failure)
+	set(spin.Begin(alone).Complete(1, took))
+	return nil
+}
+
+// typicalTime is the median over a few processes, in milliseconds.
+func typicalTime(ctx context.Context, c *configuration) (float64, error) {
+	const processes, samples = 5, 20
+	var medians []float64
+	for range processes {
+		c.evaluator.Refresh()
+		outcome, err := c.evaluator.Sample(ctx, c.prepared, samples)
+		if err != nil {
+			return 0, err
+		}
+		if outcome.Failure != nil {
+			return 0, fmt.Errorf("calibrating the spin: %s", outcome.Failure)
+		}
+		medians = append(medians, outcome.Milliseconds())
 	}
-	return spin.Calibrate(alone.Milliseconds(), spun.Milliseconds()), nil
+	return stats.Median(medians), nil
 }
 
 func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p gate.Policy, seed uint64) error {
@@ -218,7 +231,7 @@ func printSelftest(env environment, t *target, rows []selftestRow) error {
 	header = append(header, "median change", "median rounds", "median time")
 	var table [][]string
 	for _, r := range rows {
-		row := []string{fmt.Sprintf("%g %%", 100*r.Slowdown), fmt.Sprint(r.Comparisons)}
+		row := []string{fmt.Sprintf("%.4g %%", 100*r.Slowdown), fmt.Sprint(r.Comparisons)}
 		for _, verdict := range selftestVerdicts {
 			row = append(row, fmt.Sprintf("%.1f %%", 100*float64(r.Verdicts[verdict])/float64(r.Comparisons)))
 		}

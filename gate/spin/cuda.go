@@ -21,23 +21,21 @@ type Calibration struct {
 	Outside float64
 }
 
-// probeTime is how long an uncalibrated kernel spins, in nanoseconds: longer
-// than any kernel that is worth a selftest.
-const probeTime = 2e6
+// Begin is the calibration by the kernel's own time, in milliseconds, without
+// knowing what lies outside the first block.
+func Begin(kernel float64) Calibration { return Calibration{Kernel: 1e6 * kernel} }
 
-// Calibrate compares the kernel's time with that of an uncalibrated copy, both
-// in milliseconds.
-func Calibrate(kernel, probe float64) Calibration {
-	return Calibration{Kernel: 1e6 * kernel, Outside: max(0, 1e6*probe-probeTime)}
+// Complete learns from a copy that was slowed by a share and took so many
+// milliseconds.
+func (c Calibration) Complete(share, took float64) Calibration {
+	c.Outside = 1e6*took - (1+share)*c.Kernel
+	return c
 }
 
 // stay is how long the first block stays, in nanoseconds.
 func (c Calibration) stay(share float64) float64 {
-	switch {
-	case share == 0:
+	if share == 0 {
 		return 0
-	case c.Kernel == 0:
-		return probeTime
 	}
 	return max(0, (1+share)*c.Kernel-c.Outside)
 }

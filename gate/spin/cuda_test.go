@@ -11,15 +11,19 @@ import (
 )
 
 func TestCalibration(t *testing.T) {
-	c := Calibrate(0.05, 2.0015)
+	begun := Begin(0.05)
+	if got := begun.stay(1); got != 100_000 {
+		t.Errorf("twice as slow: stays %v ns", got)
+	}
+	c := begun.Complete(1, 0.1015)
 	if c.Kernel != 50_000 || math.Abs(c.Outside-1500) > 1e-6 {
 		t.Fatalf("%+v", c)
 	}
 	if got := c.stay(0.1); math.Abs(got-(55_000-1500)) > 1e-6 {
 		t.Errorf("a tenth slower: stays %v ns", got)
 	}
-	if c.stay(0) != 0 || (Calibration{}).stay(0.1) != probeTime {
-		t.Error("no slowdown, no spin; no calibration, a probe")
+	if c.stay(0) != 0 {
+		t.Error("no slowdown, but a spin")
 	}
 }
 
@@ -32,7 +36,7 @@ func TestWriteCUDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := &kernels.Kernel{Name: "scale", Entry: "scale", Source: "k.cu", Backend: kernels.CUDA}
-	err := writeCUDA(k, folder, 0.1, Calibrate(0.05, 2))
+	err := writeCUDA(k, folder, 0.1, Begin(0.05))
 	if err == nil || !strings.Contains(err.Error(), "no definition of scale") {
 		t.Fatalf("a comment before the body: %v", err) // refused rather than guessed
 	}
@@ -40,7 +44,7 @@ func TestWriteCUDA(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "k.cu"), []byte(plain), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeCUDA(k, folder, 0.1, Calibrate(0.05, 2)); err != nil {
+	if err := writeCUDA(k, folder, 0.1, Begin(0.05)); err != nil {
 		t.Fatal(err)
 	}
 	slowed, err := os.ReadFile(filepath.Join(folder, "k.cu"))

@@ -16,6 +16,8 @@ const (
 	// coverage is how many times the rotating buffers cover the last-level
 	// cache, so that none of a launch's data is left in it from the round before.
 	coverage = 3
+	// rotationShare is the part of the device's memory that they may take.
+	rotationShare = 0.05
 )
 
 // graph is a recorded sequence of launches of the kernel under test, which one
@@ -39,9 +41,11 @@ func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 	g := &graph{launches: n, caches: caches, flush: caches == worker.Flushed}
 	count := 1
 	if caches == worker.Cold {
-		enough := int(math.Ceil(coverage * float64(d.attributes.L2) / float64(max(d.on.footprint(), 1))))
-		count = min(n, max(enough, 2))
-		g.flush = count < max(enough, 2)
+		enough := max(int(math.Ceil(coverage*float64(d.attributes.L2)/float64(max(d.on.footprint(), 1)))), 2)
+		// Where buffers lie in memory is worth half a per cent, and no process
+		// lays them out like another: the more of them, the nearer to the mean.
+		count = min(n, max(enough, int(rotationShare*float64(d.attributes.Memory)/float64(max(d.on.footprint(), 1)))))
+		g.flush = count < enough
 	}
 	var err error
 	if g.sets, err = d.on.copies(count); err != nil {
