@@ -234,6 +234,9 @@ func (c *Client) fail(f *Fault) error {
 		c.listen(context.Background())
 		if found := c.found.fault(); found != nil {
 			f = found
+		} else if broken := c.found.trouble(); broken != "" {
+			c.finish()
+			return fmt.Errorf("%s: %s (%s)", c.command.Under[0], broken, f)
 		}
 	}
 	if died := c.finish(); !died {

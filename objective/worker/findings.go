@@ -31,6 +31,10 @@ var (
 	toolFailure  = regexp.MustCompile(`^(Internal Sanitizer Error|Error: )`)
 )
 
+// exitNotice is what the tool says about a worker whose exit status is not 0,
+// which is how one ends whose device a kernel has broken.
+const exitNotice = "process didn't terminate successfully"
+
 // Write takes output in pieces of any size.
 func (f *findings) Write(output []byte) (int, error) {
 	f.mu.Lock()
@@ -64,7 +68,7 @@ func (f *findings) line(line string) {
 			f.first = []string{text}
 		}
 	case count != nil:
-	case toolFailure.MatchString(text):
+	case toolFailure.MatchString(text) && !strings.HasSuffix(text, exitNotice):
 		f.broken = text
 	case len(f.first) > 0 && len(f.first) < findingLines:
 		f.first = append(f.first, text)
@@ -79,6 +83,13 @@ func (f *findings) fault() *Fault {
 		return nil
 	}
 	return &Fault{Kind: SanitizerFinding, Detail: strings.Join(f.first, "; ")}
+}
+
+// trouble is what the tool says about itself; empty for one that works.
+func (f *findings) trouble() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.broken
 }
 
 // complete says why the tool's silence means nothing; it is empty for a tool

@@ -83,6 +83,21 @@ func TestFaultIsExplainedByTheTool(t *testing.T) {
 	}
 }
 
+// A fault that the tool has nothing to say about stays what it is; a tool that
+// could not start its worker is not the kernel's fault.
+func TestFaultBesideATool(t *testing.T) {
+	c := start(t, Command{Device: "dying", Under: tool(t, "", "========= Error: process didn't terminate successfully\n"+cleanSummary)})
+	_, err := c.Run(t.Context(), Run{})
+	var fault *Fault
+	if !errors.As(err, &fault) || fault.Kind != LaunchFailed {
+		t.Errorf("got %v", err)
+	}
+	c = start(t, Command{Device: "no such device", Under: tool(t, "========= Error: no supported device\n", "")})
+	if _, err := c.Run(t.Context(), Run{}); err == nil || errors.As(err, &fault) || !strings.Contains(err.Error(), "no supported device") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A tool cannot keep a worker alive that hangs.
 func TestHangUnderATool(t *testing.T) {
 	c := start(t, Command{Device: "silent", Under: tool(t, "", cleanSummary)})
