@@ -39,15 +39,15 @@ type Policy struct {
 var Presets = map[string]Policy{
 	"strict": {
 		Regression: 0.02, Improvement: 0.03, Effect: 0.3, Erosion: 0.03, Alarm: 0.004,
-		Rounds: []int{10, 20, 40, 80}, Samples: 50, Budget: 5 * time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40, 80, 160}, Samples: 50, Budget: 5 * time.Minute, Variation: 0.12,
 	},
 	"standard": {
 		Regression: 0.03, Improvement: 0.05, Effect: 0.3, Erosion: 0.05, Alarm: 0.004,
-		Rounds: []int{10, 20, 40}, Samples: 50, Budget: 2 * time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40, 80}, Samples: 50, Budget: 2 * time.Minute, Variation: 0.12,
 	},
 	"relaxed": {
 		Regression: 0.05, Improvement: 0.10, Effect: 0.3, Erosion: 0.10, Alarm: 0.004,
-		Rounds: []int{10, 20}, Samples: 50, Budget: time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40}, Samples: 50, Budget: time.Minute, Variation: 0.12,
 	},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -43,6 +44,8 @@ type selftestRow struct {
 	Slowdown    float64              `json:"slowdown"`
 	Comparisons int                  `json:"comparisons"`
 	Verdicts    map[gate.Verdict]int `json:"verdicts"`
+	// Reasons counts what made comparisons inconclusive.
+	Reasons map[string]int `json:"reasons"`
 	// Changes are what was measured, positive means faster.
 	Changes []float64 `json:"changes"`
 	Rounds  []float64 `json:"rounds"`
@@ -80,7 +83,7 @@ func selftest(c *cli.Context, env environment) error {
 	}
 	rows := make([]selftestRow, len(shares))
 	for i, share := range shares {
-		rows[i] = selftestRow{Slowdown: share, Verdicts: map[gate.Verdict]int{}}
+		rows[i] = selftestRow{Slowdown: share, Verdicts: map[gate.Verdict]int{}, Reasons: map[string]int{}}
 	}
 	if err := compareAll(ctx, c, env, base, slowed, rows, p); err != nil && ctx.Err() == nil {
 		return err
@@ -214,6 +217,10 @@ func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p ga
 	}
 	r.Comparisons++
 	r.Verdicts[c.Verdict]++
+	if c.Verdict == gate.Inconclusive {
+		reason, _, _ := strings.Cut(c.Reason, ":")
+		r.Reasons[reason]++
+	}
 	if c.Evidence != nil {
 		r.Changes = append(r.Changes, c.Evidence.Change)
 		r.Rounds = append(r.Rounds, float64(c.Evidence.Rounds))
@@ -241,7 +248,15 @@ func printSelftest(env environment, t *target, rows []selftestRow) error {
 		}
 		table = append(table, append(row, change, rounds, fmt.Sprintf("%.1f s", stats.Median(r.Seconds))))
 	}
-	return render(env.stdout, header, table)
+	if err := render(env.stdout, header, table); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		for _, reason := range slices.Sorted(maps.Keys(r.Reasons)) {
+			fmt.Fprintf(env.stdout, "inconclusive at %g %%: %s, %d times\n", 100*r.Slowdown, reason, r.Reasons[reason])
+		}
+	}
+	return nil
 }
 
 // selftestVerdicts are those that a comparison of two working kernels can have.

@@ -76,9 +76,16 @@ void %[1]s(%[3]s) {
 	int64_t begin = pawl_spin_now();
 	pawl_plain_entry(%[4]s);
 	int64_t end = pawl_spin_now();
-	int64_t until = end + (int64_t)(%[5]g * (double)(end - begin));
-	while (pawl_spin_now() < until)
-		;
+	/* Reading the clock takes time too: every share reads it once here, and the
+	 * spin ends at the reading nearest to its mark, not at the first past it. */
+	int64_t now = pawl_spin_now();
+	int64_t step = now - end;
+	int64_t until = now + (int64_t)(%[5]g * (double)(end - begin));
+	while (now + step / 2 < until) {
+		int64_t before = now;
+		now = pawl_spin_now();
+		step = now - before;
+	}
 }
 `, k.Entry, original, strings.Join(parameters, ", "), strings.Join(arguments, ", "), share)
 }
