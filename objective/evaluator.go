@@ -82,6 +82,10 @@ type Prepared struct {
 	Binary  Binary
 	Failure *Failure
 	Spent   Spent
+
+	// quick are the cases of the quick tier: chosen ahead, not while a device
+	// waits.
+	quick []Case
 }
 
 // Prepare does what needs no device: preflight and compile.
@@ -98,6 +102,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	if err != nil {
 		return p, fmt.Errorf("compiling %s: %w", point, err)
 	}
+	p.quick = e.quick(point)
 	return p, nil
 }
 
@@ -146,7 +151,11 @@ func (e *Evaluator) believe(outcome *Outcome, point space.Point) error {
 // checkQuickly checks a few small shapes and then the workload itself, with
 // the very inputs that are timed next.
 func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*Failure, error) {
-	for _, c := range e.quick(p.Point) {
+	cases := p.quick
+	if cases == nil {
+		cases = e.quick(p.Point) // somebody else prepared it; unchecked is never timed
+	}
+	for _, c := range cases {
 		if failure, err := e.check(ctx, s, p, c); failure != nil || err != nil {
 			return failure, err
 		}

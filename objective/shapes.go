@@ -94,10 +94,12 @@ type generator struct {
 // primes are far enough apart that no tile divides two of them.
 var primes = []int64{2, 3, 5, 7, 13, 17, 31, 37, 61, 67, 97, 127, 131, 193, 257, 389, 521, 769, 1031, 2053}
 
-func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limit float64) *generator {
+// newGenerator draws for a point. An integer parameter of at least leastTile
+// counts as a tile.
+func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limit float64, leastTile int64) *generator {
 	g := &generator{kernel: k, workload: w, sizes: map[string][]int64{}, limit: limit}
 	for _, a := range point.Assignments() {
-		if n := a.Value.Integer(); a.Value.Kind() == space.Integer && n > 1 {
+		if n := a.Value.Integer(); a.Value.Kind() == space.Integer && n >= leastTile {
 			g.tiles = append(g.tiles, n)
 		}
 	}
@@ -139,6 +141,13 @@ func (g *generator) tileSeed() uint64 {
 	fmt.Fprint(hash, g.tiles)
 	return hash.Sum64()
 }
+
+// smallTile counts everything as a tile, largeTile leaves out what is rather a
+// number of warps or of stages.
+const (
+	smallTile = 2
+	largeTile = 9
+)
 
 // attempts is how often a shape is drawn before the domain counts as narrow.
 const attempts = 200
@@ -227,7 +236,7 @@ func (g *generator) edges(from kernels.Dims) []kernels.Dims {
 // domain, varying the dimensions of the manifest's fuzz section only. It costs
 // no more than most shapes of the matrix do.
 func Generated(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.Rand) kernels.Dims {
-	return newGenerator(k, w, point, generatedCost(k, w)).draw(rng)
+	return newGenerator(k, w, point, generatedCost(k, w), smallTile).draw(rng)
 }
 
 // generatedCost is the cost that three quarters of the matrix stay within.

@@ -38,7 +38,7 @@ func (e *Evaluator) Shrink(ctx context.Context, p Prepared, f Finding) (smallest
 	}
 	if fails(f.Case) {
 		// No limit on cost: what is smaller costs less.
-		shrink(e.kernel, f.Case, newGenerator(e.kernel, e.workload, p.Point, math.Inf(1)).allows, fails)
+		shrink(e.kernel, f.Case, newGenerator(e.kernel, e.workload, p.Point, math.Inf(1), smallTile).allows, fails)
 	}
 	return smallest, again, err
 }

@@ -18,8 +18,8 @@ var layouts = []worker.Layout{worker.Guarded, worker.Aligned, worker.Misaligned}
 // Quick returns the cases that every trial is checked on beside the workload
 // itself: cheap ones that reject nearly everything wrong.
 //
-// The first two are for the point's tiles: primes in every dimension, then their
-// tails; points with the same tiles share them. The others come from a small
+// The first two are for the point's large tiles: primes in every dimension, then
+// their tails; points with the same tiles share them. The others come from a small
 // stock that all points share, because what costs most is the right answer, and
 // it is remembered: one of the family that breaks most, then others in turn. The
 // seed fixes all of them.
@@ -29,7 +29,7 @@ func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed
 		return nil
 	}
 	cheap := shapes[:(len(shapes)+1)/2]
-	g := newGenerator(k, w, point, min(cost(k, cheap[len(cheap)-1]), quickCost))
+	g := newGenerator(k, w, point, min(cost(k, cheap[len(cheap)-1]), quickCost), largeTile)
 	g.volume = quickVolume
 	rng := rand.New(rand.NewPCG(seed, g.tileSeed()))
 	cases := []Case{
@@ -113,7 +113,7 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 	}
 	if len(k.Fuzz) > 0 && len(matrix) > 0 {
 		rng := rand.New(rand.NewPCG(pointSeed(seed, point), 0x66756c6c))
-		g := newGenerator(k, w, point, min(generatedCost(k, w), fullCost))
+		g := newGenerator(k, w, point, min(generatedCost(k, w), fullCost), smallTile)
 		g.volume = fullVolume
 		for _, shape := range g.edges(matrix[len(matrix)/2]) {
 			add(shape, "", rng.Uint64())
