@@ -14,8 +14,9 @@ type session struct {
 	client  *worker.Client
 	slot    Slot
 	allowed time.Duration
-	// distrusted says that a kernel wrote where it must not: what the worker
-	// remembers may be damaged too.
+	// distrusted says that a kernel wrote where it must not, so that what the
+	// worker remembers may be damaged too, or that a call failed for a reason
+	// that may stay with the worker: a reference can break its device as well.
 	distrusted bool
 }
 
@@ -30,14 +31,14 @@ func (s *session) close() {
 func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, error) {
 	ctx, cancel := worker.Allow(ctx, s.allowed)
 	defer cancel()
-	return split(s.client.Load(ctx, load))
+	return s.split(s.client.Load(ctx, load))
 }
 
 func (s *session) run(ctx context.Context, run worker.Run) (worker.Result, *worker.Fault, error) {
 	ctx, cancel := worker.Allow(ctx, s.allowed)
 	defer cancel()
 	result, err := s.client.Run(ctx, run)
-	fault, err := split(err)
+	fault, err := s.split(err)
 	return result, fault, err
 }
 
@@ -46,12 +47,20 @@ func (s *session) time(ctx context.Context, t worker.Time) (worker.Timing, *work
 	ctx, cancel := worker.Allow(ctx, s.allowed*time.Duration(t.Samples+1))
 	defer cancel()
 	timing, err := s.client.Time(ctx, t)
-	fault, err := split(err)
+	fault, err := s.split(err)
 	if fault == nil && timing.Damage != nil {
 		s.distrust()
 		fault = timing.Damage
 	}
 	return timing, fault, err
+}
+
+func (s *session) split(err error) (*worker.Fault, error) {
+	fault, err := split(err)
+	if err != nil {
+		s.distrust()
+	}
+	return fault, err
 }
 
 func split(err error) (*worker.Fault, error) {

@@ -3,6 +3,7 @@ package cuda
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -179,13 +180,22 @@ func (d *Device) problem(load worker.Load) (*problem, error) {
 		return d.problems[key], nil
 	}
 	p, err := newProblem(d, load)
+	if outOfMemory(err) && len(d.recent) > 0 {
+		d.evict(0, 0) // problems that may come again must not keep out one that is here
+		p, err = newProblem(d, load)
+	}
 	if err != nil {
 		return nil, err
 	}
 	d.problems[key] = p
 	d.recent = append(d.recent, key)
-	d.evict(int(memoryShare * float64(d.attributes.Memory)))
+	d.evict(int(memoryShare*float64(d.attributes.Memory)), 1)
 	return p, nil
+}
+
+func outOfMemory(err error) bool {
+	var fault *worker.Fault
+	return errors.As(err, &fault) && fault.Kind == worker.NoMemory
 }
 
 // problemKey identifies what a problem depends on, which is everything but the
@@ -196,13 +206,13 @@ func problemKey(load worker.Load) ([32]byte, error) {
 	return sha256.Sum256(encoded), err
 }
 
-// evict frees problems until the rest fits, but never the last one.
-func (d *Device) evict(limit int) {
+// evict frees problems until the rest fits, but never the youngest few.
+func (d *Device) evict(limit, youngest int) {
 	total := 0
 	for _, p := range d.problems {
 		total += p.bytes
 	}
-	for (total > limit || len(d.recent) > mostProblems) && len(d.recent) > 1 {
+	for (total > limit || len(d.recent) > mostProblems) && len(d.recent) > youngest {
 		oldest := d.recent[0]
 		total -= d.problems[oldest].bytes
 		d.problems[oldest].free()

@@ -1,9 +1,11 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/kernels"
 	"pawl/objective"
@@ -21,27 +23,112 @@ func TestWorkerStaysAndRemembers(t *testing.T) {
 	r := newRig(t, settings{})
 	r.passes("")
 	first, book := r.worker()
-	// Two inputs of the quick case and two of the workload.
-	if book.Uploads != 4 {
-		t.Errorf("%d uploads", book.Uploads)
+	one := r.inputs("")
+	if book.Uploads != one {
+		t.Errorf("%d uploads, want %d", book.Uploads, one)
 	}
-	// Beside the kernel: checks, holds and the reference, once per problem.
+	// Nothing is made twice.
 	r.passes("")
 	again, after := r.worker()
-	if again != first || after.Uploads != 4 || after.Allocations != book.Allocations {
+	if again != first || after.Uploads != one || after.Allocations != book.Allocations {
 		t.Errorf("the second trial of a point: worker %d after %d, %d uploads, %d allocations after %d",
 			again, first, after.Uploads, after.Allocations, book.Allocations)
 	}
-	// Another point has a quick case of its own, and the same workload.
-	r.passes("NUMBER=1")
-	if uploads := r.uploads(); uploads != 6 {
-		t.Errorf("%d uploads for two points", uploads)
+	// Another point has cases for its own tiles, and shares the others.
+	two := r.inputs("", "THREADS=512")
+	r.passes("THREADS=512")
+	if uploads := r.uploads(); uploads != two || two <= one || two >= 2*one {
+		t.Errorf("%d uploads for two points, want %d; one has %d", uploads, two, one)
 	}
-	r.Refresh()
-	gone(t, first)
+}
+
+// inputs is how many inputs the checks of points have, each counted once.
+func (r *rig) inputs(points ...string) int64 {
+	r.t.Helper()
+	cases := map[string]bool{}
+	for _, point := range points {
+		for _, c := range r.QuickCases(r.at(point)) {
+			cases[c.String()] = true
+		}
+	}
+	return 2 * int64(len(cases))
+}
+
+// Rounds want fresh workers. Five are started at a time and get the workload
+// ready; those that have had their round end when the next five are started.
+func TestRefreshedWorkers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	p := r.prepare("")
 	r.passes("")
-	if fresh, book := r.worker(); fresh == first || book.Uploads != 4 {
-		t.Errorf("after a refresh: worker %d after %d, %d uploads", fresh, first, book.Uploads)
+	first, _ := r.worker()
+	earlier := map[int]bool{first: true}
+	for range 2 {
+		batch := map[int]bool{}
+		for range 5 {
+			before := r.books()
+			r.Refresh()
+			if outcome, err := r.Sample(t.Context(), p, 1); err != nil || outcome.Failure != nil {
+				t.Fatalf("%+v, %v", outcome, err)
+			}
+			pid, book := r.busy(before)
+			if earlier[pid] || batch[pid] {
+				t.Errorf("worker %d was used before", pid)
+			}
+			if book.Uploads != 2 {
+				t.Errorf("%d uploads; the workload has two inputs", book.Uploads)
+			}
+			batch[pid] = true
+		}
+		for pid := range earlier {
+			if running(pid) {
+				t.Errorf("worker %d has had its round, and others have been started since", pid)
+			}
+		}
+		earlier = batch
+	}
+	if started := len(r.books()); started != 11 {
+		t.Errorf("%d workers for eleven rounds", started)
+	}
+}
+
+// busy returns the only worker that has launched a graph since, and its ledger.
+func (r *rig) busy(before map[int]ledger) (pid int, book ledger) {
+	r.t.Helper()
+	var found []int
+	for worker, now := range r.books() {
+		if now.GraphLaunches > before[worker].GraphLaunches {
+			found, pid, book = append(found, worker), worker, now
+		}
+	}
+	if len(found) != 1 {
+		r.t.Fatalf("workers %v have measured", found)
+	}
+	return pid, book
+}
+
+// A reference that breaks the context is nobody's point, and the worker with the
+// broken context serves nobody else.
+func TestBrokenReferenceEndsItsWorker(t *testing.T) {
+	t.Parallel()
+	residents := &objective.Residents{}
+	r := newRig(t, settings{workload: "cursed", options: objective.Options{Residents: residents}})
+	t.Cleanup(residents.End)
+	outcome, err := r.Measure(t.Context(), r.prepare(""), 0)
+	if err == nil || !strings.Contains(err.Error(), "the reference: ") || !strings.Contains(err.Error(), "ILLEGAL_ADDRESS") {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+	for pid := range r.books() {
+		gone(t, pid)
+	}
+	small, err := r.kernel.Workload("small")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := objective.NewEvaluator(r.kernel, small, elsewhere{r}, objective.Options{RunTimeout: time.Minute, Residents: residents})
+	defer other.Close()
+	if outcome, err := other.Measure(t.Context(), r.prepare(""), 0); err != nil || outcome.Failure != nil {
+		t.Errorf("with the same workers: %+v, %v", outcome, err)
 	}
 }
 
@@ -60,11 +147,12 @@ func TestReferenceRunsOncePerProblem(t *testing.T) {
 	}
 	first := sample()
 	second := sample()
-	// Two runs of the kernel; after each, 2 guards of 3 buffers, the sums of 2
-	// inputs and of the answer, and the comparison: 2 * 11. The same checks of
-	// two sets of buffers after timing: 2 * 10. Calibration holds back and
-	// launches three times: 6. The reference would be one more.
-	const checks, calibration = 2*11 + 2*10, 3
+	// Two runs of the kernel and a comparison after the first; after the second 2
+	// guards of 3 buffers, the sums of 2 inputs and of the answer, and the
+	// comparison: 3 + 10. The same checks of two sets of buffers after timing: 2 *
+	// 10. Calibration holds back and launches three times: 6. The reference would
+	// be one more.
+	const checks, calibration = 3 + 10 + 2*10, 3
 	samples := second.GraphLaunches - first.GraphLaunches - calibration
 	rest := second.Launches - first.Launches - samples*(1+second.GraphNodes)
 	if samples < 2 || rest != checks+2*calibration {
@@ -87,7 +175,7 @@ func TestNothingLeaks(t *testing.T) {
 	points := []objective.Prepared{r.prepare(""), r.prepare("NUMBER=1")}
 	var settled string
 	var pid int
-	for trial := range 300 {
+	for trial := range 100 {
 		p := points[trial%2]
 		outcome, err := r.Sample(t.Context(), p, 1)
 		if err != nil || outcome.Failure != nil {
@@ -147,6 +235,29 @@ func TestOldProblemsMakeRoom(t *testing.T) {
 	}
 }
 
+// Old problems do not keep out a new one that has room without them; one that has
+// no room at all is the point's misfortune.
+func TestOldProblemsGoWhenMemoryIsShort(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_MEMORY": "2000000"}})
+	p := r.prepare("")
+	client := r.client()
+	// Three buffers of 4 bytes an element, each with 8 KiB of guards: 481 KB, which
+	// is less than a quarter of the memory, then 1.585 MB.
+	for _, test := range []struct{ count, uploads int64 }{{38000, 2}, {130000, 4}, {130000, 4}, {38000, 6}} {
+		if err := client.Load(t.Context(), r.load(p, test.count)); err != nil {
+			t.Fatalf("N=%d: %v", test.count, err)
+		}
+		if book := r.books()[client.Pid()]; book.Uploads != test.uploads {
+			t.Errorf("N=%d: %d uploads, want %d", test.count, book.Uploads, test.uploads)
+		}
+	}
+	var fault *worker.Fault
+	if err := client.Load(t.Context(), r.load(p, 170000)); !errors.As(err, &fault) || fault.Kind != worker.NoMemory {
+		t.Errorf("2.065 MB: %v", err)
+	}
+}
+
 // client is a worker without an evaluator.
 func (r *rig) client() *worker.Client {
 	r.t.Helper()
@@ -191,22 +302,30 @@ func (r *rig) load(p objective.Prepared, n int64) worker.Load {
 
 func TestCachesAreColdWarmOrFlushed(t *testing.T) {
 	t.Parallel()
-	// A launch touches 12,000 bytes, and 3 times the cache of 64 KiB are 196,608:
-	// 17 copies, if there are as many launches in a graph.
+	// Every launch has buffers of its own where a twentieth of the memory holds
+	// them. A launch touches 12,000 bytes: 25 copies fit into a twentieth of 6 MB.
+	// 3 times the cache of 64 KiB are 196,608 bytes, 17 copies, and more than a
+	// twentieth of 2.4 MB.
 	for _, test := range []struct {
 		caches           worker.Caches
 		point            string
+		memory           string
 		nodes, different int64
 		flushes          bool
 	}{
-		{worker.Cold, "", 100, 17, false},
-		{worker.Cold, "TIME=5000000", 1, 1, true}, // one launch cannot go round
-		{worker.Warm, "", 100, 1, false},
-		{worker.Flushed, "", 1, 1, true},
+		{worker.Cold, "", "", 100, 100, false},
+		{worker.Cold, "", "6000000", 100, 25, false},
+		{worker.Cold, "", "2400000", 100, 17, false},
+		{worker.Cold, "TIME=5000000", "", 1, 1, true}, // one launch cannot go round
+		{worker.Warm, "", "", 100, 1, false},
+		{worker.Flushed, "", "", 1, 1, true},
 	} {
-		t.Run(fmt.Sprint(test.caches, " ", test.point), func(t *testing.T) {
+		t.Run(strings.TrimSpace(fmt.Sprint(test.caches, " ", test.point, test.memory)), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, settings{options: objective.Options{Caches: test.caches}})
+			r := newRig(t, settings{
+				options:     objective.Options{Caches: test.caches},
+				environment: map[string]string{"PAWL_FAKE_MEMORY": test.memory},
+			})
 			outcome := r.passes(test.point)
 			_, book := r.worker()
 			if book.GraphNodes != test.nodes || book.GraphBufs != test.different || int64(outcome.Batch) != test.nodes {

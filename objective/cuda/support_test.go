@@ -49,6 +49,9 @@ func checkSupport() error {
 	for name := range elementNumbers {
 		if element, err := kernels.ElementNamed(name); err == nil {
 			all = errors.Join(all, checkCompare(p, element))
+			if element.Size == 1 {
+				all = errors.Join(all, checkCodes(p, element))
+			}
 		}
 	}
 	return errors.Join(all, checkUndefined(p), checkSums(p), checkGuards(p), p.hold(1000), c.Synchronize())
@@ -74,15 +77,20 @@ func encode(element kernels.Element, values []float64) []byte {
 
 // compareOne compares two lists of numbers.
 func compareOne(p *support, element kernels.Element, got, want []float64, tolerance kernels.Tolerance) (finding, error) {
-	left, err := upload(p, encode(element, got))
+	return compareBytes(p, element, encode(element, got), encode(element, want), tolerance)
+}
+
+// compareBytes compares two lists of elements.
+func compareBytes(p *support, element kernels.Element, got, want []byte, tolerance kernels.Tolerance) (finding, error) {
+	left, err := upload(p, got)
 	if err != nil {
 		return finding{}, err
 	}
-	right, err := upload(p, encode(element, want))
+	right, err := upload(p, want)
 	if err != nil {
 		return finding{}, err
 	}
-	if _, err := p.queueCompare(element, left, right, int64(len(got)), tolerance); err != nil {
+	if _, err := p.queueCompare(element, left, right, int64(len(got)/element.Size), tolerance); err != nil {
 		return finding{}, err
 	}
 	found, err := p.collect()
@@ -92,19 +100,22 @@ func compareOne(p *support, element kernels.Element, got, want []float64, tolera
 	return found[0], errors.Join(p.context.Free(left), p.context.Free(right))
 }
 
-// checkCompare has errors inside and outside the tolerance at known places.
+// checkCompare has errors inside and outside the tolerance at known places. The
+// numbers are whole and have at most three significant bits, because e5m2 has no
+// more: what is stored is what was meant.
 func checkCompare(p *support, element kernels.Element) error {
 	const count = supportBlocks*supportThreads + 77 // more than there are threads
+	exact := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24}
 	got, want := make([]float64, count), make([]float64, count)
 	for i := range want {
-		want[i] = float64(i % 50) // whole numbers that every type can hold
+		want[i] = exact[i%len(exact)]
 		got[i] = want[i]
 	}
 	tolerance := kernels.Tolerance{Absolute: 1, Relative: 0.25}
-	got[20] += 6    // 20: 1 + 5 allowed
-	got[1049] += 14 // 49: 1 + 12.25 allowed
-	got[3020] += 7
-	got[count-1] += 40
+	want[20], got[20] = 12, 16     // 1 + 3 allowed
+	want[1049], got[1049] = 12, 20 // not 8
+	want[3020], got[3020] = 20, 28 // 1 + 5 allowed
+	want[count-1], got[count-1] = 24, 64
 	found, err := compareOne(p, element, got, want, tolerance)
 	if err == nil && (found.bad != 3 || found.first() != 1049 || found.error() != 40 || found.undefined != 0) {
 		err = fmt.Errorf("%s: %d bad, the first %d, worst %g, %d undefined", element.Name, found.bad, found.first(), found.error(), found.undefined)
@@ -112,10 +123,40 @@ func checkCompare(p *support, element kernels.Element) error {
 	return err
 }
 
+// checkCodes has the device decode all codes of a type of one byte, on either
+// side of a comparison: the distance from 1 tells what a code was taken for.
+func checkCodes(p *support, element kernels.Element) error {
+	var all error
+	one := encode(element, []float64{1})
+	for code := range 256 {
+		value := element.Load([]byte{byte(code)})
+		distance := math.Abs(value - 1)
+		finite := !math.IsNaN(distance) && !math.IsInf(distance, 0)
+		if !finite {
+			distance = math.Inf(1)
+		}
+		result, err := compareBytes(p, element, []byte{byte(code)}, one, kernels.Tolerance{})
+		if err != nil {
+			return err
+		}
+		if result.error() != distance || result.bad != 0 != (distance > 0) || result.undefined != 0 {
+			all = errors.Join(all, fmt.Errorf("%s: %#02x as a result is %g from 1, want %g", element.Name, code, result.error(), distance))
+		}
+		reference, err := compareBytes(p, element, one, []byte{byte(code)}, kernels.Tolerance{})
+		if err != nil {
+			return err
+		}
+		if reference.undefined != 0 != !finite || finite && reference.error() != distance {
+			all = errors.Join(all, fmt.Errorf("%s: %#02x as the reference is %g from 1, want %g, %d undefined", element.Name, code, reference.error(), distance, reference.undefined))
+		}
+	}
+	return all
+}
+
 // checkUndefined compares numbers that are none, where the type has them.
 func checkUndefined(p *support) error {
 	var all error
-	for _, name := range []string{"f64", "f32", "f16", "bf16"} {
+	for _, name := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2"} {
 		element, err := kernels.ElementNamed(name)
 		if err != nil {
 			return err

@@ -46,23 +46,26 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
 	detail := r.fails("MODE=wrong", objective.Fuzz, objective.WrongResult)
+	first := r.QuickCases(r.at("MODE=wrong"))[0]
+	count := first.Dims["N"]
+	text, found := strings.CutSuffix(detail, place(first))
 	var got, want, worst float64
-	var seed uint64
-	if _, err := fmt.Sscanf(detail, "c[5] is %g, the reference says %g; 1 of 64 elements wrong, worst error %g at N=64, seed %d", &got, &want, &worst, &seed); err != nil {
+	format := fmt.Sprintf("c[%d] is %%g, the reference says %%g; 1 of %d elements wrong (%.1f %%%%), worst error %%g", count/2, count, 100/float64(count))
+	if _, err := fmt.Sscanf(text, format, &got, &want, &worst); err != nil || !found {
 		t.Fatalf("%v: %s", err, detail)
 	}
 	right := 0.0
 	for _, name := range []string{"a", "b"} {
-		input := kernels.Binding{Name: name, Type: "f32", Count: 64, Fill: r.kernel.Arguments[0].Fill}
-		content := make([]byte, 4*64)
-		if err := worker.Fill(content, input, seed); err != nil {
+		input := kernels.Binding{Name: name, Type: "f32", Count: count, Fill: r.kernel.Arguments[0].Fill}
+		content := make([]byte, 4*count)
+		if err := worker.Fill(content, input, first.Seed); err != nil {
 			t.Fatal(err)
 		}
 		element, err := kernels.ElementNamed("f32")
 		if err != nil {
 			t.Fatal(err)
 		}
-		right += element.Load(content[4*5:])
+		right += element.Load(content[4*(count/2):])
 	}
 	if math.Abs(want-right) > 1e-5 || math.Abs(got-right-1) > 1e-5 || math.Abs(worst-1) > 1e-3 {
 		t.Errorf("the sum is %g: %s", right, detail)
@@ -70,10 +73,17 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 	r.passes("")
 }
 
+// place is where a failure says that it was found.
+func place(c objective.Case) string {
+	return fmt.Sprintf(" at %s, seed %d, family declared, guarded buffers", c.Dims, c.Seed)
+}
+
 func TestNotANumber(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
-	if detail := r.fails("MODE=not_a_number", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, "c[32] is NaN, ") || !strings.Contains(detail, "worst error +Inf") {
+	first := r.QuickCases(r.at("MODE=not_a_number"))[0]
+	prefix := fmt.Sprintf("c[%d] is NaN, ", first.Dims["N"]/2)
+	if detail := r.fails("MODE=not_a_number", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, prefix) || !strings.HasSuffix(detail, "worst error +Inf"+place(first)) {
 		t.Error(detail)
 	}
 }
@@ -82,6 +92,11 @@ func TestNotANumber(t *testing.T) {
 func TestDamageIsFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
+	// Mistakes that show only when it is timed begin after that many launches.
+	if launches := 2 * len(r.QuickCases(r.kernel.Default())); launches != 10 {
+		t.Fatalf("a point is launched %d times before it is timed; testdata/add/add.cu counts 10", launches)
+	}
+	first := place(r.QuickCases(r.kernel.Default())[0])
 	r.passes("")
 	for _, test := range []struct {
 		mode   string
@@ -89,18 +104,18 @@ func TestDamageIsFound(t *testing.T) {
 		reason worker.FaultKind
 		detail string
 	}{
-		{"past_end", objective.Fuzz, worker.OutOfBounds, "4 bytes written past the end of c"},
+		{"past_end", objective.Fuzz, worker.OutOfBounds, "4 bytes written past the end of c" + first},
 		// 1.0 is 00 00 80 3f: four bytes that are not the pattern.
-		{"before_start", objective.Fuzz, worker.OutOfBounds, "4 bytes written before the start of c"},
-		{"tampers", objective.Fuzz, worker.InputModified, "a at N=64"},
-		{"answer", objective.Fuzz, worker.OutOfBounds, "wrote over the reference's result for c"},
+		{"before_start", objective.Fuzz, worker.OutOfBounds, "4 bytes written before the start of c" + first},
+		{"tampers", objective.Fuzz, worker.InputModified, "a" + first},
+		{"answer", objective.Fuzz, worker.OutOfBounds, "wrote over the reference's result for c" + first},
 		{"rests", objective.Bench, worker.WrongWhenTimed, "1000 of 1000 elements of c"},
 		{"past_end,LATE=1", objective.Bench, worker.OutOfBounds, "4 bytes written past the end of c"},
 		{"tampers,LATE=1", objective.Bench, worker.InputModified, "a"},
 	} {
 		sick, _ := r.worker()
-		if detail := r.fails("MODE="+test.mode, test.stage, string(test.reason)); !strings.Contains(detail, test.detail) {
-			t.Errorf("%s: %q", test.mode, detail)
+		if detail := r.fails("MODE="+test.mode, test.stage, string(test.reason)); detail != test.detail {
+			t.Errorf("%s: %q, want %q", test.mode, detail, test.detail)
 		}
 		gone(t, sick) // what it remembers may be damaged
 		r.passes("")
@@ -110,7 +125,9 @@ func TestDamageIsFound(t *testing.T) {
 func TestUnwrittenOutputIsFound(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
-	if detail := r.fails("MODE=unwritten", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, "c[63] is ") {
+	first := r.QuickCases(r.at("MODE=unwritten"))[0]
+	prefix := fmt.Sprintf("c[%d] is ", first.Dims["N"]-1)
+	if detail := r.fails("MODE=unwritten", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, prefix) || !strings.HasSuffix(detail, place(first)) {
 		t.Error(detail)
 	}
 }
@@ -150,7 +167,8 @@ func TestEachErrorOfTheDriverIsBlamedOnItsTrial(t *testing.T) {
 			t.Errorf("%d when timed: %+v", code, outcome)
 		}
 	}
-	if detail := r.fails("CODE=716", objective.Fuzz, string(worker.Misaligned)); !strings.Contains(detail, "CUDA_ERROR_MISALIGNED_ADDRESS (misaligned address) at N=64, seed ") {
+	first := r.QuickCases(r.at("CODE=716"))[0]
+	if detail := r.fails("CODE=716", objective.Fuzz, string(worker.MisalignedAccess)); !strings.HasSuffix(detail, "CUDA_ERROR_MISALIGNED_ADDRESS (misaligned address)"+place(first)) {
 		t.Errorf("the detail: %s", detail)
 	}
 }

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { F64, F32, F16, BF16, I64, I32, U8 };
+enum { F64, F32, F16, BF16, I64, I32, U8, E4M3, E5M2 };
 
 static double half_value(uint16_t bits) {
 	int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -14,6 +14,15 @@ static double half_value(uint16_t bits) {
 	if (exponent == 31)
 		return fraction ? NAN : sign * INFINITY;
 	return exponent ? sign * ldexp(1024 + fraction, exponent - 25) : sign * ldexp(fraction, -24);
+}
+
+/* E5M2 is a half without its last eight bits. */
+static double e4m3_value(uint8_t bits) {
+	int exponent = bits >> 3 & 15, fraction = bits & 7;
+	double sign = bits & 0x80 ? -1 : 1;
+	if ((bits & 0x7f) == 0x7f)
+		return NAN;
+	return exponent ? sign * ldexp(8 + fraction, exponent - 10) : sign * ldexp(fraction, -9);
 }
 
 static double value(int type, const void *elements, uint64_t i) {
@@ -29,7 +38,10 @@ static double value(int type, const void *elements, uint64_t i) {
 		return wide;
 	case I64: return ((const int64_t *)elements)[i];
 	case I32: return ((const int32_t *)elements)[i];
-	default: return ((const uint8_t *)elements)[i];
+	case U8: return ((const uint8_t *)elements)[i];
+	case E4M3: return e4m3_value(((const uint8_t *)elements)[i]);
+	case E5M2: return half_value((uint16_t)(((const uint8_t *)elements)[i] << 8));
+	default: return NAN;
 	}
 }
 
