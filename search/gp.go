@@ -67,9 +67,6 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	data := training(view.Observations)
 	feasible := g.feasible(view)
 	startup := g.startup
-	if !sameMemories(g.earlier.memory, view.Earlier) {
-		g.times = fittedProcess{most: gpFitMost} // fitted to what another memory left over
-	}
 	earlier := g.earlier.over(g.shape, view)
 	if earlier != nil {
 		startup = min(startup, gpWarmStartup)
@@ -77,15 +74,13 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	if len(view.Observations)+len(view.Pending) < startup || data.working() < gpWorking {
 		return startFree(view, axes, rng, feasible.logProbability)
 	}
-	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes, earlier.residual)
+	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes)
 	for _, index := range view.Pending {
 		model.extend(valuesOf(axes, view.Pool.Row(index)))
 	}
 	defer model.shrink(len(data.points))
 	scaled := scaledTimes(data.values)
-	expected := earlier.atAll(data.points)
-	trust := weigh(expected, scaled, &model.factor)
-	model.condition(difference(scaled, combined(expected, trust, len(scaled))))
+	trust := earlier.condition(model, data.points, scaled)
 	model.inflate(gpInflation)
 	best := slices.Min(scaled)
 	costs := newCostModel(view, axes)
@@ -224,13 +219,13 @@ func fitCount(n int) int {
 }
 
 // over returns the process over the training data, not yet conditioned. Selected
-// makes training data of observations, scale turns its values into what is
-// modelled, and residual takes away what is known from elsewhere.
-func (f *fittedProcess) over(shape kernelShape, told []Observation, data training, selected func([]Observation) training, scale func([]float64) []float64, residual func([][]uint16, []float64) []float64) *gaussianProcess {
+// makes training data of observations, and scale turns its values into what the
+// process models.
+func (f *fittedProcess) over(shape kernelShape, told []Observation, data training, selected func([]Observation) training, scale func([]float64) []float64) *gaussianProcess {
 	told = told[:fitCount(len(told))]
 	if f.parameters == nil || !slices.EqualFunc(f.told, told, sameObservation) {
 		fit := selected(told)
-		points, scaled := thinned(fit.points, residual(fit.points, scale(fit.values)), f.most)
+		points, scaled := thinned(fit.points, scale(fit.values), f.most)
 		*f = fittedProcess{most: f.most, told: slices.Clone(told), fit: fit, parameters: fitParameters(shape, points, centred(scaled))}
 	}
 	// Where old observations have made room for new ones there is nothing to
