@@ -39,11 +39,13 @@ const (
 	gpMost = 300
 	// gpFitMost bounds the observations that lengths are fitted to.
 	gpFitMost = 64
-	// gpInflation is what the model's deviations are multiplied by. Lengths
-	// that were fitted to a few dozen observations are taken for the truth,
-	// which makes the model too sure of itself: see docs/search.md for what
-	// the search gains by doubting it.
-	gpInflation = 3
+	// gpDoubt is by how much more than once the model's deviations count. Lengths
+	// that were fitted to a few dozen observations are taken for the truth, which
+	// makes the model too sure of itself: see docs/search.md for what the search
+	// gains by doubting it. Beyond gpDoubted observations the lengths are known
+	// better and the doubt falls as 1/n.
+	gpDoubt   = 2
+	gpDoubted = 50
 	// gpCandidates is the number of random points whose improvement is
 	// computed; from the best of them the search climbs.
 	gpCandidates = 600
@@ -81,7 +83,7 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	defer model.shrink(len(data.points))
 	scaled := scaledTimes(data.values)
 	trust := earlier.condition(model, data.points, scaled)
-	model.inflate(gpInflation)
+	model.inflate(inflation(len(view.Observations)))
 	best := slices.Min(scaled)
 	costs := newCostModel(view, axes)
 	return climb(view, axes, rng, gpCandidates, func(points []int, floor float64) []float64 {
@@ -93,6 +95,12 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 		expected := combined(earlier.atAll(candidates), trust, len(candidates))
 		return model.logImprovement(candidates, expected, handicap, best, floor)
 	})
+}
+
+// inflation returns what the deviations are multiplied by with so many
+// observations.
+func inflation(observations int) float64 {
+	return 1 + gpDoubt*min(1, gpDoubted/float64(max(observations, 1)))
 }
 
 // training is what a model learns from, in the order told.
