@@ -39,13 +39,14 @@ const (
 	gpMost = 300
 	// gpFitMost bounds the observations that lengths are fitted to.
 	gpFitMost = 64
-	// gpDoubt is by how much more than once the model's deviations count. Lengths
-	// that were fitted to a few dozen observations are taken for the truth, which
-	// makes the model too sure of itself: see docs/search.md for what the search
-	// gains by doubting it. Beyond gpDoubted observations the lengths are known
-	// better and the doubt falls as 1/n.
-	gpDoubt   = 2
-	gpDoubted = 50
+	// gpDoubt is what the model's deviations are multiplied by. Lengths that were
+	// fitted to a few dozen observations are taken for the truth, which makes the
+	// model too sure of itself: see docs/search.md for what the search gains by
+	// doubting it. Beyond gpDoubted observations the lengths are known better and
+	// the doubt falls, to gpLeastDoubt.
+	gpDoubt      = 3
+	gpLeastDoubt = 2
+	gpDoubted    = 50
 	// gpCandidates is the number of random points whose improvement is
 	// computed; from the best of them the search climbs.
 	gpCandidates = 600
@@ -100,7 +101,8 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 // inflation returns what the deviations are multiplied by with so many
 // observations.
 func inflation(observations int) float64 {
-	return 1 + gpDoubt*min(1, gpDoubted/float64(max(observations, 1)))
+	falling := 1 + (gpDoubt-1)*gpDoubted/float64(max(observations, 1))
+	return min(max(falling, gpLeastDoubt), gpDoubt)
 }
 
 // training is what a model learns from, in the order told.

@@ -207,7 +207,7 @@ func TestFeasibilityByHand(t *testing.T) {
 }
 
 func TestDoubtFallsAsObservationsCome(t *testing.T) {
-	for observations, want := range map[int]float64{0: 3, 10: 3, 50: 3, 100: 2, 200: 1.5} {
+	for observations, want := range map[int]float64{0: 3, 10: 3, 50: 3, 80: 2.25, 100: 2, 200: 2} {
 		near(t, "the inflation", inflation(observations), want, 1e-12)
 	}
 }
