@@ -25,6 +25,8 @@ var _ Sampler = (*forestSampler)(nil)
 const (
 	forestStartup = 10
 	forestTrees   = 40
+	// forestLabelTrees tell what works from what fails, which takes fewer.
+	forestLabelTrees = 20
 	// forestLeaf is the largest number of observations that is not split.
 	forestLeaf = 2
 	// forestCandidates is as gpCandidates; a forest's answers are flat, and
@@ -71,7 +73,7 @@ func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
 		points = append(points, valuesOf(f.axes, view.Pool.Row(index)))
 		y = append(y, 0) // the median
 	}
-	times := f.grow(points, y, rng)
+	times := f.grow(forestTrees, points, y, rng)
 	return climb(view, f.axes, rng, forestCandidates, func(candidates []int, _ float64) []float64 {
 		scores := make([]float64, len(candidates))
 		for i, values := range valuesOfAll(f.axes, view.Pool, candidates) {
@@ -83,8 +85,8 @@ func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
 }
 
 // grow returns a forest over some points.
-func (f *forestSampler) grow(points [][]uint16, y []float64, rng *rand.Rand) []*tree {
-	trees := make([]*tree, forestTrees)
+func (f *forestSampler) grow(count int, points [][]uint16, y []float64, rng *rand.Rand) []*tree {
+	trees := make([]*tree, count)
 	members := make([]int, len(points))
 	for t := range trees {
 		for i := range members {
@@ -119,7 +121,7 @@ func (f *forestSampler) feasibility(view *View, rng *rand.Rand) *forestFeasibili
 		}
 		labels = append(labels, label)
 	}
-	return &forestFeasibility{trees: f.grow(points, labels, rng), cuts: f.cuts, prior: share}
+	return &forestFeasibility{trees: f.grow(forestLabelTrees, points, labels, rng), cuts: f.cuts, prior: share}
 }
 
 func (f *forestFeasibility) logProbability(values []uint16) float64 {

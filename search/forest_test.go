@@ -25,7 +25,7 @@ func TestTreesLearnAStep(t *testing.T) {
 		}
 		y = append(y, step)
 	}
-	trees := f.grow(points, y, rand.New(rand.NewPCG(1, 1)))
+	trees := f.grow(forestTrees, points, y, rand.New(rand.NewPCG(1, 1)))
 	for i, values := range points {
 		mean, deviation := predict(trees, f.cuts, values)
 		// Grown to the end on exact data, trees repeat what they saw, up to

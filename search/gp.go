@@ -39,11 +39,14 @@ const (
 	gpMost = 300
 	// gpFitMost bounds the observations that lengths are fitted to.
 	gpFitMost = 64
-	// gpInflation is what the model's deviations are multiplied by. Lengths
-	// that were fitted to a few dozen observations are taken for the truth,
-	// which makes the model too sure of itself: see docs/search.md for what
-	// the search gains by doubting it.
-	gpInflation = 3
+	// gpDoubt is what the model's deviations are multiplied by. Lengths that were
+	// fitted to a few dozen observations are taken for the truth, which makes the
+	// model too sure of itself: see docs/search.md for what the search gains by
+	// doubting it. Beyond gpDoubted observations the lengths are known better and
+	// the doubt falls, to gpLeastDoubt.
+	gpDoubt      = 3
+	gpLeastDoubt = 2
+	gpDoubted    = 50
 	// gpCandidates is the number of random points whose improvement is
 	// computed; from the best of them the search climbs.
 	gpCandidates = 600
@@ -67,9 +70,6 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	data := training(view.Observations)
 	feasible := g.feasible(view)
 	startup := g.startup
-	if !sameMemories(g.earlier.memory, view.Earlier) {
-		g.times = fittedProcess{most: gpFitMost} // fitted to what another memory left over
-	}
 	earlier := g.earlier.over(g.shape, view)
 	if earlier != nil {
 		startup = min(startup, gpWarmStartup)
@@ -77,16 +77,14 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	if len(view.Observations)+len(view.Pending) < startup || data.working() < gpWorking {
 		return startFree(view, axes, rng, feasible.logProbability)
 	}
-	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes, earlier.residual)
+	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes)
 	for _, index := range view.Pending {
 		model.extend(valuesOf(axes, view.Pool.Row(index)))
 	}
 	defer model.shrink(len(data.points))
 	scaled := scaledTimes(data.values)
-	expected := earlier.atAll(data.points)
-	trust := weigh(expected, scaled, &model.factor)
-	model.condition(difference(scaled, combined(expected, trust, len(scaled))))
-	model.inflate(gpInflation)
+	trust := earlier.condition(model, data.points, scaled)
+	model.inflate(inflation(len(view.Observations)))
 	best := slices.Min(scaled)
 	costs := newCostModel(view, axes)
 	return climb(view, axes, rng, gpCandidates, func(points []int, floor float64) []float64 {
@@ -98,6 +96,13 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 		expected := combined(earlier.atAll(candidates), trust, len(candidates))
 		return model.logImprovement(candidates, expected, handicap, best, floor)
 	})
+}
+
+// inflation returns what the deviations are multiplied by with so many
+// observations.
+func inflation(observations int) float64 {
+	falling := 1 + (gpDoubt-1)*gpDoubted/float64(max(observations, 1))
+	return min(max(falling, gpLeastDoubt), gpDoubt)
 }
 
 // training is what a model learns from, in the order told.
@@ -224,13 +229,13 @@ func fitCount(n int) int {
 }
 
 // over returns the process over the training data, not yet conditioned. Selected
-// makes training data of observations, scale turns its values into what is
-// modelled, and residual takes away what is known from elsewhere.
-func (f *fittedProcess) over(shape kernelShape, told []Observation, data training, selected func([]Observation) training, scale func([]float64) []float64, residual func([][]uint16, []float64) []float64) *gaussianProcess {
+// makes training data of observations, and scale turns its values into what the
+// process models.
+func (f *fittedProcess) over(shape kernelShape, told []Observation, data training, selected func([]Observation) training, scale func([]float64) []float64) *gaussianProcess {
 	told = told[:fitCount(len(told))]
 	if f.parameters == nil || !slices.EqualFunc(f.told, told, sameObservation) {
 		fit := selected(told)
-		points, scaled := thinned(fit.points, residual(fit.points, scale(fit.values)), f.most)
+		points, scaled := thinned(fit.points, scale(fit.values), f.most)
 		*f = fittedProcess{most: f.most, told: slices.Clone(told), fit: fit, parameters: fitParameters(shape, points, centred(scaled))}
 	}
 	// Where old observations have made room for new ones there is nothing to

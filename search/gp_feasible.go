@@ -48,16 +48,12 @@ func (g *gpSampler) feasible(view *View) *feasibility {
 		return data
 	}
 	data := labels(view.Observations)
-	f := &feasibility{process: g.labels.over(g.shape, view.Observations, data, labels, slices.Clone[[]float64], asTheyAre)}
+	f := &feasibility{process: g.labels.over(g.shape, view.Observations, data, labels, slices.Clone[[]float64])}
 	f.process.condition(data.values)
 	f.columns = newColumns(f.process)
 	f.scratch = make([]float64, len(data.values))
 	return f
 }
-
-// asTheyAre is the residual of values about which nothing is known from
-// elsewhere.
-func asTheyAre(_ [][]uint16, y []float64) []float64 { return y }
 
 // workingShare returns the share of the observations that work, 1 for none.
 func workingShare(view *View) float64 {

@@ -12,10 +12,9 @@ import (
 //
 // Each earlier study becomes a Gaussian process of its own. Its predictions, on
 // its own scale of times, enter this study's model as a mean function with a
-// weight that is estimated from this study's observations at every ask. A study
-// that says nothing about this one gets the weight 0 and the model is the one of
-// a cold start; one that agrees gets a weight near 1 and the process has only
-// the difference left to learn.
+// weight that is estimated from this study's observations at every ask and fades
+// as they become many. A study that says nothing about this one gets the weight 0
+// and the model is the one of a cold start.
 type trend struct {
 	memory    []Memory
 	processes []*gaussianProcess
@@ -32,6 +31,8 @@ const (
 	// trendDoubt is the prior precision of a weight, in units of the signal: how
 	// strongly it is drawn towards 0, which is no trend at all.
 	trendDoubt = 1
+	// trendFade is the number of own observations that halve the weights.
+	trendFade = 10
 )
 
 // over returns the trend of a view. It depends on the view's memory alone, so
@@ -110,20 +111,14 @@ func (t *trend) atAll(points [][]uint16) [][]float64 {
 }
 
 // weigh estimates the weights of the expectations for observed values: the
-// generalised least squares estimate under the correlations of a factor, or the
-// ordinary one without, drawn towards 0, and never below it, because a study that
-// is wrong throughout is more likely chance than a good guide backwards.
-func weigh(expected [][]float64, y []float64, factor *blas64.Triangular) []float64 {
-	if len(expected) == 0 {
-		return nil
-	}
+// generalised least squares estimate under the correlations of a factor, drawn
+// towards 0, and never below it, because a study that is wrong throughout is more
+// likely chance than a good guide backwards. There is at least one expectation.
+func weigh(expected [][]float64, y []float64, factor blas64.Triangular) []float64 {
+	factor.N = len(y) // pending points have no values
 	whitened := func(values []float64) blas64.Vector {
 		v := blas64.Vector{N: len(y), Inc: 1, Data: centred(values)}
-		if factor != nil {
-			part := *factor
-			part.N = len(y)
-			blas64.Trsv(blas.NoTrans, part, v)
-		}
+		blas64.Trsv(blas.NoTrans, factor, v)
 		return v
 	}
 	weights := make([]float64, len(expected))
@@ -147,11 +142,28 @@ func weigh(expected [][]float64, y []float64, factor *blas64.Triangular) []float
 // trendSweeps is enough for the few studies that are remembered.
 const trendSweeps = 30
 
-// residual returns what a trend leaves of observed values, weighed without
-// correlations: good enough to fit lengths to.
-func (t *trend) residual(points [][]uint16, y []float64) []float64 {
+// condition conditions a process on observed values with what the earlier studies
+// expect as the mean, and returns the weights. Without earlier studies it is the
+// plain condition.
+//
+// The weights fade as observations come: what another device knows helps to find
+// the good region and misleads within it. For the same reason the process keeps
+// the variance that it has without the trend: an explained past must not make the
+// search surer of what is left.
+func (t *trend) condition(process *gaussianProcess, points [][]uint16, y []float64) []float64 {
+	process.condition(y)
 	expected := t.atAll(points)
-	return difference(y, combined(expected, weigh(expected, y, nil), len(y)))
+	if len(expected) == 0 {
+		return nil
+	}
+	cold := process.variance
+	weights := weigh(expected, y, process.factor)
+	for e := range weights {
+		weights[e] *= trendFade / (trendFade + float64(len(y)))
+	}
+	process.condition(difference(y, combined(expected, weights, len(y))))
+	process.variance = max(process.variance, cold)
+	return weights
 }
 
 // difference returns y less what was expected.

@@ -4,6 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"pawl/objective"
 	"pawl/space"
 )
@@ -52,6 +55,8 @@ func memoryOf(pool *space.Pool, count int, time func(index int) float64) Memory 
 
 func TestWeightsOfATrendByHand(t *testing.T) {
 	y := []float64{-1, 0, 1, 0}
+	// Without correlations the factor is the identity.
+	identity := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: 4, Stride: 4, Data: []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}}
 	// What expects exactly what is seen has squares of 2 and the doubt 1: 2/3.
 	// What expects the opposite, or the same everywhere, has no say.
 	for name, c := range map[string]struct {
@@ -63,7 +68,7 @@ func TestWeightsOfATrendByHand(t *testing.T) {
 		"the opposite": {[]float64{1, 0, -1, 0}, 0},
 		"constant":     {[]float64{3, 3, 3, 3}, 0},
 	} {
-		near(t, name, weigh([][]float64{c.expected}, y, nil)[0], c.want, 1e-9)
+		near(t, name, weigh([][]float64{c.expected}, y, identity)[0], c.want, 1e-9)
 	}
 }
 

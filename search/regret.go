@@ -65,7 +65,7 @@ func EstimateRegret(view *View, seed uint64) (Regret, bool) {
 	}
 	training := func(told []Observation) training { return newTraining(view.Pool, g.shape.axes, told, gpMost) }
 	data := training(view.Observations)
-	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes, asTheyAre)
+	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes)
 	scaled := scaledTimes(data.values)
 	model.condition(scaled)
 	best := slices.Min(scaled)

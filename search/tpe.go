@@ -14,8 +14,8 @@ import (
 //
 // The observations are split into a good and a bad part. Each part becomes a
 // density over the points: a mixture of one product kernel per observation and
-// one uniform prior. The next point is the free one with the largest ratio of
-// the good density to the bad one.
+// one uniform prior. Free points are drawn from the good density; the next point
+// is the one of them with the largest ratio of the good density to the bad one.
 //
 // Failures are bad observations. Pending points count as bad as well, which
 // keeps a batch from holding near-copies.
@@ -28,24 +28,18 @@ var _ Sampler = (*tpeSampler)(nil)
 const (
 	// tpeStartup is the number of told trials before the densities are asked.
 	tpeStartup = 10
-	// tpeGood times the square root of the number of observations is how many
-	// count as good: a fixed share lets a crowd of middling points outweigh
-	// the best (Bergstra et al. 2011 use a square root as well).
-	tpeGood = 0.5
-	// tpeUniform is the part of an ordered axis's kernel that ignores the
-	// distance, so that a good point may be left on one axis alone by any step.
-	tpeUniform = 0.2
+	// tpeGood is the part of the observations that counts as good.
+	tpeGood = 0.1
+	// tpeWidth is the width of an ordered axis's kernel around one observation,
+	// as a part of the range.
+	tpeWidth = 0.25
 	// tpeMostGood bounds that part: of very many observations the best few
 	// dozen say where to look, and more only blur it.
-	tpeMostGood = 50
-	// tpeCandidates bounds the points whose ratio is computed: those with the
-	// largest good density, which is where the original algorithm draws its
-	// candidates from.
-	tpeCandidates = 2000
-	// tpeRatios bounds the products of candidates and bad observations: with
-	// very many observations fewer candidates do, because the good density is
-	// the sharper for them.
-	tpeRatios = 500_000
+	tpeMostGood = 25
+	// tpeDraws is the number of points that are drawn from the good density and
+	// compared, as in the original algorithm. The best ratio of all points would
+	// be the same region again and again; the draws are what makes it leave.
+	tpeDraws = 24
 	// tpePool bounds the points whose good density is computed.
 	tpePool = 50_000
 )
@@ -60,28 +54,36 @@ func (t *tpeSampler) Next(view *View, rng *rand.Rand) int {
 	goodDensity := newParzen(view.Pool, t.axes, good)
 	badDensity := newParzen(view.Pool, t.axes, append(bad, view.Pending...))
 
-	candidates := freeSubset(view, tpePool, rng)
-	densities := goodDensity.all(candidates)
-	floor := 0.0
-	if most := min(tpeCandidates, tpeRatios/(len(bad)+1)); len(candidates) > most {
-		sorted := slices.Clone(densities)
-		slices.Sort(sorted)
-		floor = sorted[len(sorted)-max(most, 1)]
-	}
+	free := freeSubset(view, tpePool, rng)
 	best, bestRatio := -1, math.Inf(-1)
-	for i, index := range candidates {
-		if densities[i] < floor {
-			continue
-		}
-		if ratio := densities[i] / badDensity.at(index); ratio > bestRatio {
-			best, bestRatio = index, ratio
+	for _, i := range drawWeighted(goodDensity.all(free), tpeDraws, rng) {
+		if ratio := goodDensity.at(free[i]) / badDensity.at(free[i]); ratio > bestRatio {
+			best, bestRatio = free[i], ratio
 		}
 	}
 	return best
 }
 
-// split parts the observations into the good ones, the fastest few, and the bad
-// ones, with every failure.
+// drawWeighted draws positions without replacement, each with a probability that
+// is proportional to its weight: those with the smallest exponential variates of
+// that rate (Efraimidis and Spirakis 2006). Weights are positive.
+func drawWeighted(weights []float64, count int, rng *rand.Rand) []int {
+	var drawn []int
+	var keys []float64
+	for i, weight := range weights {
+		key := rng.ExpFloat64() / weight
+		if len(drawn) == count && key >= keys[count-1] {
+			continue
+		}
+		at, _ := slices.BinarySearch(keys, key)
+		drawn, keys = slices.Insert(drawn, at, i), slices.Insert(keys, at, key)
+		drawn, keys = drawn[:min(count, len(drawn))], keys[:min(count, len(keys))]
+	}
+	return drawn
+}
+
+// split parts the observations into the good ones, a fixed share of all by
+// time, and the bad ones, with every failure.
 func split(view *View) (good, bad []int) {
 	sorted := slices.Clone(view.Observations)
 	slices.SortStableFunc(sorted, func(a, b Observation) int {
@@ -95,7 +97,7 @@ func split(view *View) (good, bad []int) {
 		}
 		return cmp.Compare(a.Milliseconds, b.Milliseconds)
 	})
-	limit := min(int(math.Ceil(tpeGood*math.Sqrt(float64(len(sorted))))), tpeMostGood)
+	limit := min(int(math.Ceil(tpeGood*float64(len(sorted)))), tpeMostGood)
 	for i, o := range sorted {
 		if i < limit && !o.Failed {
 			good = append(good, o.Index)
@@ -137,39 +139,47 @@ func (p *parzen) all(points []int) []float64 {
 
 // kernelFactors tabulates one axis's kernel, divided by the uniform density, by
 // the observation's value and then the point's.
-// An ordered axis has a Gaussian over its coordinates, normalised over the
-// values that exist, and a uniform part; an unordered one keeps a part for its
-// own value and gives the rest to all others alike (Aitchison and Aitken 1976).
 //
-// The width shrinks with the number of observations n as Scott's rule has it,
-// n^(-1/(axes+4)), and never below half a gap: between values there is nothing.
+// An unordered axis keeps a part for its own value and gives the rest to all
+// alike: one imagined observation's worth, so that the kernel sharpens as 1/n. An
+// ordered axis is half that and half a Gaussian over its coordinates, because
+// neighbours may resemble each other and yet a single value may stand out, as 32
+// and 64 do between 16 and 80. The Gaussian's width shrinks with the number of
+// observations n as Scott's rule has it, n^(-1/(axes+4)), and never below half a
+// gap: between values there is nothing.
 func kernelFactors(a axis, n, axes int) [][]float64 {
-	shrink := math.Pow(float64(max(n, 1)), -1/float64(axes+4))
-	values := float64(a.values())
+	rest := 1 / float64(n+1)
+	width := max(tpeWidth*math.Pow(float64(max(n, 1)), -1/float64(axes+4)), 0.5/float64(a.values()-1))
 	factors := make([][]float64, a.values())
 	for centre := range factors {
-		factors[centre] = make([]float64, a.values())
-		sum := 0.0
-		for value := range factors[centre] {
-			density := 1.0
-			if a.ordered {
-				width := max(0.5*shrink, 0.5/(values-1))
-				z := (a.coordinates[value] - a.coordinates[centre]) / width
-				density = math.Exp(-z * z / 2)
-			} else if value != centre {
-				density = shrink * 0.5
-			}
-			factors[centre][value] = density
-			sum += density
+		own := make([]float64, a.values())
+		near := make([]float64, a.values())
+		for value := range own {
+			own[value] = rest
+			z := (a.coordinates[value] - a.coordinates[centre]) / width
+			near[value] = math.Exp(-z * z / 2)
 		}
-		for value := range factors[centre] {
-			factors[centre][value] *= values / sum
-			if a.ordered {
-				factors[centre][value] = (1-tpeUniform)*factors[centre][value] + tpeUniform
+		own[centre]++
+		factors[centre] = relativeToUniform(own)
+		if a.ordered {
+			for value, factor := range relativeToUniform(near) {
+				factors[centre][value] = (factors[centre][value] + factor) / 2
 			}
 		}
 	}
 	return factors
+}
+
+// relativeToUniform scales weights to a mean of 1.
+func relativeToUniform(weights []float64) []float64 {
+	sum := 0.0
+	for _, weight := range weights {
+		sum += weight
+	}
+	for i := range weights {
+		weights[i] *= float64(len(weights)) / sum
+	}
+	return weights
 }
 
 // at returns the density of a point, relative to the uniform one.
