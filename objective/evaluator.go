@@ -83,9 +83,10 @@ type Prepared struct {
 	Failure *Failure
 	Spent   Spent
 
-	// quick are the cases of the quick tier: chosen ahead, not while a device
-	// waits.
+	// quick are the cases of the quick tier, for the evaluator that prepared the
+	// point: chosen ahead, not while a device waits.
 	quick []Case
+	by    *Evaluator
 }
 
 // Prepare does what needs no device: preflight and compile.
@@ -102,7 +103,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	if err != nil {
 		return p, fmt.Errorf("compiling %s: %w", point, err)
 	}
-	p.quick = e.quick(point)
+	p.quick, p.by = e.quick(point), e
 	return p, nil
 }
 
@@ -152,8 +153,8 @@ func (e *Evaluator) believe(outcome *Outcome, point space.Point) error {
 // the very inputs that are timed next.
 func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*Failure, error) {
 	cases := p.quick
-	if cases == nil {
-		cases = e.quick(p.Point) // somebody else prepared it; unchecked is never timed
+	if p.by != e {
+		cases = e.quick(p.Point) // another evaluator may have another workload
 	}
 	for _, c := range cases {
 		if failure, err := e.check(ctx, s, p, c); failure != nil || err != nil {
