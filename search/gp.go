@@ -39,14 +39,11 @@ const (
 	gpMost = 300
 	// gpFitMost bounds the observations that lengths are fitted to.
 	gpFitMost = 64
-	// gpDoubt is what the model's deviations are multiplied by. Lengths that were
-	// fitted to a few dozen observations are taken for the truth, which makes the
-	// model too sure of itself: see docs/search.md for what the search gains by
-	// doubting it. Beyond gpDoubted observations the lengths are known better and
-	// the doubt falls, to gpLeastDoubt.
-	gpDoubt      = 3
-	gpLeastDoubt = 2
-	gpDoubted    = 50
+	// gpInflation is what the model's deviations are multiplied by. Lengths
+	// that were fitted to a few dozen observations are taken for the truth,
+	// which makes the model too sure of itself: see docs/search.md for what
+	// the search gains by doubting it.
+	gpInflation = 3
 	// gpCandidates is the number of random points whose improvement is
 	// computed; from the best of them the search climbs.
 	gpCandidates = 600
@@ -84,7 +81,7 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	defer model.shrink(len(data.points))
 	scaled := scaledTimes(data.values)
 	trust := earlier.condition(model, data.points, scaled)
-	model.inflate(inflation(len(view.Observations)))
+	model.inflate(gpInflation)
 	best := slices.Min(scaled)
 	costs := newCostModel(view, axes)
 	return climb(view, axes, rng, gpCandidates, func(points []int, floor float64) []float64 {
@@ -96,13 +93,6 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 		expected := combined(earlier.atAll(candidates), trust, len(candidates))
 		return model.logImprovement(candidates, expected, handicap, best, floor)
 	})
-}
-
-// inflation returns what the deviations are multiplied by with so many
-// observations.
-func inflation(observations int) float64 {
-	falling := 1 + (gpDoubt-1)*gpDoubted/float64(max(observations, 1))
-	return min(max(falling, gpLeastDoubt), gpDoubt)
 }
 
 // training is what a model learns from, in the order told.

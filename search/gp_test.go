@@ -205,9 +205,3 @@ func TestFeasibilityByHand(t *testing.T) {
 	want := math.Log(0.5 * math.Erfc(-mean/math.Sqrt(2*(variance+feasibilityBlur))))
 	near(t, "the log probability", f.logProbability([]uint16{0}), want, 1e-9)
 }
-
-func TestDoubtFallsAsObservationsCome(t *testing.T) {
-	for observations, want := range map[int]float64{0: 3, 10: 3, 50: 3, 80: 2.25, 100: 2, 200: 2} {
-		near(t, "the inflation", inflation(observations), want, 1e-12)
-	}
-}
