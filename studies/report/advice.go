@@ -73,12 +73,18 @@ func percent(speedup float64) string { return fmt.Sprintf("%.1f %%", 100*(speedu
 // called noisy.
 const noisyVariation = 0.12
 
+// replayed is the backend of a study whose answers come from a record.
+const replayed = "replay"
+
 // warnings collects what a reviewer should know before believing the rest.
 // hotTemperature is where a reader must be told, in degrees Celsius.
 const hotTemperature = 80
 
 func warnings(s *Summary) []string {
 	var found, noisy []string
+	if s.Study.Backend == replayed {
+		found = append(found, fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.", s.Study.Environment.Device))
+	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && t.Variation > noisyVariation {
 			noisy = append(noisy, fmt.Sprintf("the %s's by %.0f %%", name, 100*t.Variation))

@@ -239,9 +239,11 @@ func (m *markdown) background(s *Summary) {
 		m.line("- %s", DeadText(s.Study.Dead))
 	}
 	m.line("- Space: %s.", spaceText(s.Study.Space))
-	m.line("- Workload %s: %s.", s.Study.Workload, code(s.Study.Dims))
+	if s.Study.Dims != "" { // a record does not know its sizes
+		m.line("- Workload %s: %s.", s.Study.Workload, code(s.Study.Dims))
+	}
 	e := s.Study.Environment
-	m.line("- Machine: %s, %d cores, %s, backend %s.", e.Device, e.Cores, e.System, e.Backend)
+	m.line("- Machine: %s, %d cores, %s, backend %s.", e.Device, e.Cores, e.System, s.Study.Backend)
 	if e.Driver != "" {
 		m.line("- Driver: %s.", e.Driver)
 	}
