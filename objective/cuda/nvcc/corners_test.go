@@ -3,6 +3,7 @@ package nvcc
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,18 +62,34 @@ func requireNoCUDA(t *testing.T, name string) {
 	}
 }
 
+// compileCorners compiles the corners for every workload that is another one to
+// the compiler.
 func compileCorners(t *testing.T, k *kernels.Kernel, c *Compiler) {
+	seen := map[string]bool{}
+	for _, w := range k.Workloads {
+		constants, err := k.Constants(w.Dims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key := fmt.Sprint(constants); !seen[key] {
+			seen[key] = true
+			compileWorkload(t, k, w, constants, c)
+		}
+	}
+}
+
+func compileWorkload(t *testing.T, k *kernels.Kernel, w kernels.Workload, constants []kernels.Constant, c *Compiler) {
 	dir, err := k.Materialise(c.options.Cache.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := k.Space(k.Workloads[0])
+	s, err := k.Space(w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	points := corners(s)
 	chosen := spread(points, *cornerLimit)
-	t.Logf("%d of %d corners", len(chosen), len(points))
+	t.Logf("%s: %d of %d corners", w.Name, len(chosen), len(points))
 	suffix, flags := Suffix(k.Flags)
 	unit := Unit{Dir: dir, Source: k.Source, Architecture: Architecture(9, 0, suffix), Flags: flags}
 	var lanes errgroup.Group
@@ -82,7 +99,7 @@ func compileCorners(t *testing.T, k *kernels.Kernel, c *Compiler) {
 	for _, point := range chosen {
 		lanes.Go(func() error {
 			at := unit
-			at.Defines = definesOf(point)
+			at.Defines = definesOf(point, constants)
 			module, err := c.Compile(t.Context(), at)
 			mu.Lock()
 			defer mu.Unlock()
@@ -101,8 +118,11 @@ func compileCorners(t *testing.T, k *kernels.Kernel, c *Compiler) {
 	}
 }
 
-func definesOf(point space.Point) []Define {
+func definesOf(point space.Point, constants []kernels.Constant) []Define {
 	var defines []Define
+	for _, c := range constants {
+		defines = append(defines, Define{c.Name, c.Value})
+	}
 	for _, a := range point.Assignments() {
 		defines = append(defines, Define{a.Name, a.Value.Define()})
 	}
