@@ -79,11 +79,10 @@ func findAccelerator(ctx context.Context, c *cli.Context, env environment) (*acc
 	return a, nil
 }
 
-// loadKernel reads the kernel for the backend that the command line asks for.
+// loadKernel reads the kernel for the backend that is asked for.
 // The accelerator is nil for the host, and for a command that only reads where
 // there is none.
-func loadKernel(c *cli.Context, env environment, name string) (*kernels.Kernel, *accelerator, error) {
-	asked := c.String("backend")
+func loadKernel(c *cli.Context, env environment, name, asked string) (*kernels.Kernel, *accelerator, error) {
 	if asked == host.DeviceName {
 		k, err := kernels.Load(name, kernels.Host)
 		return k, nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (r *gateRun) openConfiguration(ctx context.Context, k *kernels.Kernel, on *
 
 // open prepares a candidate.
 func (r *gateRun) open(ctx context.Context, rule policy.Kernel, workload string) (*configuration, error) {
-	k, on, err := loadKernel(r.c, r.env, rule.Name)
+	k, on, err := loadKernel(r.c, r.env, rule.Name, cmp.Or(rule.Backend, r.c.String("backend")))
 	var missing *kernels.NotFoundError
 	if errors.As(err, &missing) {
 		return nil, usageError{err}

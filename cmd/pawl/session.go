@@ -59,7 +59,7 @@ func openTarget(c *cli.Context, env environment) (*target, error) {
 	if name == "" {
 		name = defaultKernel
 	}
-	k, accelerator, err := loadKernel(c, env, name)
+	k, accelerator, err := loadKernel(c, env, name, c.String("backend"))
 	var missing *kernels.NotFoundError
 	if errors.As(err, &missing) {
 		if guess := closest(name, missing.Known); guess != "" {

@@ -41,6 +41,8 @@ type Kernel struct {
 	Workloads []string
 	// At is a partial point; empty means the manifest's defaults.
 	At string
+	// Backend is where it runs; empty leaves that to the command line.
+	Backend string
 	// Policy judges.
 	Policy gate.Policy
 }
@@ -126,6 +128,7 @@ type entry struct {
 	Kernel    scalar   `yaml:"kernel"`
 	Workloads []scalar `yaml:"workloads"`
 	At        scalar   `yaml:"at"`
+	Backend   scalar   `yaml:"backend"`
 	Keys      limits   `yaml:",inline"`
 }
 
@@ -161,6 +164,11 @@ func (e entry) build(common gate.Policy) (Kernel, error) {
 	k := Kernel{Name: e.Kernel.text, At: e.At.text}
 	if k.Name == "" {
 		return k, fmt.Errorf("a kernel without a name: each entry needs kernel: NAME or kernel: ./FOLDER")
+	}
+	switch k.Backend = e.Backend.text; k.Backend {
+	case "", kernels.Host, kernels.CUDA:
+	default:
+		return k, e.Backend.at.errorf("no backend %q; there are %s and %s", k.Backend, kernels.CUDA, kernels.Host)
 	}
 	for _, w := range e.Workloads {
 		if slices.Contains(k.Workloads, w.text) {
