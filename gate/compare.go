@@ -9,6 +9,7 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/objective/worker"
 )
 
 // Options says how a comparison is run. Their zero values are usable.
@@ -89,12 +90,22 @@ type broken struct {
 	failure *objective.Failure
 }
 
+// Broken is the decision about a candidate that failed: it is wrong, unless the
+// failure is the machine's.
+func Broken(failure *objective.Failure) Decision {
+	switch failure.Reason {
+	case objective.Throttled, string(worker.NoMemory):
+		return Decision{Verdict: Inconclusive, Reason: failure.String()}
+	}
+	return Decision{Verdict: Wrong, Reason: failure.String()}
+}
+
 func brokenComparison(b *broken) Comparison {
 	switch {
 	case b == nil:
 		return Comparison{}
 	case b.arm == Candidate:
-		return Comparison{Method: Interleaved, Decision: Decision{Verdict: Wrong, Reason: b.failure.String()}}
+		return Comparison{Method: Interleaved, Decision: Broken(b.failure)}
 	}
 	return Comparison{Method: Interleaved, Decision: Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("the %s itself fails: %s", b.arm, b.failure)}}
 }

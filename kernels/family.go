@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Declared is the family in which every input has the fill that the manifest
@@ -57,7 +58,7 @@ func (k *Kernel) Families() []string {
 // BindFamily is Bind with the inputs of a family.
 func (k *Kernel) BindFamily(dims Dims, family string) ([]Binding, error) {
 	if family != Declared && !slices.Contains(families, family) {
-		return nil, fmt.Errorf("no family %q; there are %s and %v", family, Declared, families)
+		return nil, fmt.Errorf("no family %q; there are %s, %s", family, Declared, strings.Join(families, ", "))
 	}
 	bindings, err := k.Bind(dims)
 	if err != nil {

@@ -71,7 +71,7 @@ func (b *builder) tolerance() error {
 	case !(t.Derived >= 1 && t.Derived <= 1000):
 		return b.top().errorf("tolerance: derived is %v: a multiple of the naive implementation's error, from 1 to 1000", t.Derived)
 	case b.kernel.Naive == "":
-		return b.top().errorf("tolerance: derived needs the key naive: a plain implementation in the kernel's own precision, whose error is the measure")
+		return b.top().errorf("tolerance: derived needs the key naive for backend %s: a plain implementation in the kernel's own precision, whose error is the measure", b.backend)
 	}
 	return nil
 }

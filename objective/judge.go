@@ -2,9 +2,11 @@ package objective
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"pawl/kernels"
+	"pawl/objective/cache"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -52,6 +54,16 @@ func (e *Evaluator) warm(ctx context.Context, client *worker.Client) {
 		Module: reference.Module, Support: e.oracle.binary.Support, Entry: reference.Entry, Launch: reference.Launch,
 		Arguments: bindings, Seed: c.Seed, Layout: c.layout(), Reference: &reference,
 	})
+}
+
+// Problem identifies what the kernel is called with when it is timed.
+func (e *Evaluator) Problem() (string, error) {
+	bindings, err := e.workloadCase().bind(e.kernel)
+	if err != nil {
+		return "", err
+	}
+	encoded, err := json.Marshal(bindings)
+	return cache.Digest(encoded), err
 }
 
 // environment holds the sizes of a case and the values of a point.

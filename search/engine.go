@@ -172,11 +172,13 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 		started: time.Now(), lanes: make(chan struct{}, options.Lanes), rounds: past.Rounds,
 		spending: past.Spending,
 	}
-	// Whatever happens, no preparation outlives the run.
-	ctx, cancel := context.WithCancel(ctx)
-	defer e.land()
-	defer cancel()
-	if err := e.search(ctx); err != nil {
+	// Whatever happens, no preparation outlives the search: the confirmation wants
+	// the machine for itself.
+	searching, cancel := context.WithCancel(ctx)
+	err = e.search(searching)
+	cancel()
+	e.land()
+	if err != nil {
 		return e.result(), err
 	}
 	err = timed(&e.spending.Confirming, func() error {
@@ -207,6 +209,7 @@ func (e *engine) search(ctx context.Context) error {
 	}
 	for _, t := range e.past.Trials {
 		e.progress.count(t)
+		e.known.tell(t)
 	}
 	for _, t := range running {
 		e.launch(ctx, t)

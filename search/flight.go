@@ -43,6 +43,7 @@ func (e *engine) land() {
 			<-f.measured
 		}
 	}
+	e.flight = nil
 }
 
 // completeOldest takes the oldest trial in flight through measurement and tell.

@@ -32,11 +32,15 @@ var (
 )
 
 func checkDeviceFlags(c *cli.Context) error {
+	backends := []string{autoBackend, cuda.DeviceName, host.DeviceName}
+	if c.Command.Name == "tune" {
+		backends = append(backends, replayBackend)
+	}
 	for _, choice := range []struct {
 		flag    string
 		allowed []string
 	}{
-		{"backend", []string{autoBackend, cuda.DeviceName, host.DeviceName, replayBackend}},
+		{"backend", backends},
 		{"compiler", []string{"nvcc", "nvrtc"}},
 		{"caches", []string{string(worker.Cold), string(worker.Warm), string(worker.Flushed)}},
 	} {
@@ -160,7 +164,7 @@ func (t *target) lockClocks(c *cli.Context, env environment) (restore func()) {
 		return restore
 	}
 	var locks []*monitor.Lock
-	for _, gpu := range t.accelerator.gpus.Devices {
+	for _, gpu := range t.accelerator.gpus.Alike() {
 		m, err := monitor.Open(gpu.UUID)
 		if err == nil {
 			var lock *monitor.Lock
@@ -172,11 +176,31 @@ func (t *target) lockClocks(c *cli.Context, env environment) (restore func()) {
 			fmt.Fprintf(env.stderr, "pawl: the clocks stay as they are: %v\n", err)
 		}
 	}
-	return func() {
+	restore = func() {
 		for _, lock := range locks {
 			if err := lock.Restore(); err != nil {
 				fmt.Fprintf(env.stderr, "pawl: the clocks could not be restored: %v; nvidia-smi -rgc does it\n", err)
 			}
 		}
+	}
+	return restoredOnSignal(env, restore)
+}
+
+// restoredOnSignal gives the clocks back at the first request to stop, because
+// after the second nobody may be there to do it. Restoring twice is harmless.
+func restoredOnSignal(env environment, restore func()) func() {
+	signals, release := env.signals()
+	finished := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			restore()
+		case <-finished:
+		}
+	}()
+	return func() {
+		close(finished)
+		release()
+		restore()
 	}
 }

@@ -25,12 +25,12 @@ func benchCommand(env environment) *cli.Command {
 		Description: details(
 			"Checks the point's results, then measures it and writes the raw samples to a file.",
 			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
-			"0 measured", "1 the point fails", "3 the machinery failed", "64 usage"),
+			"0 measured", "1 the point fails", "3 the machinery failed", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
 			atFlag, workloadFlag, backendFlag, compilerFlag, cachesFlag, clockFlag, seedFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
 			&cli.IntFlag{Name: "rounds", Value: 5, Usage: "how many fresh processes"},
 			&cli.IntFlag{Name: "samples", Value: 20, Usage: "how many samples per process"},
-			&cli.StringFlag{Name: "results", Value: "results/current.json", Usage: "the `FILE` for the raw samples"},
+			&cli.StringFlag{Name: "results", Value: "results/bench.json", Usage: "the `FILE` for the raw samples"},
 		},
 		Action: func(c *cli.Context) error { return benchmark(c, env) },
 	}
@@ -71,6 +71,9 @@ func benchmark(c *cli.Context, env environment) error {
 	if c.Int("rounds") < 1 || c.Int("samples") < 1 {
 		return usagef("--rounds and --samples must be at least 1")
 	}
+	ctx, done := stoppable(c.Context, env)
+	defer done()
+	c.Context = ctx
 	b, prepared, err := openPoint(c, env)
 	if err != nil {
 		return err
@@ -89,6 +92,9 @@ func benchmark(c *cli.Context, env environment) error {
 		result.Rounds = append(result.Rounds, outcome.Samples)
 		result.Batch, result.Binary = outcome.Batch, outcome.Binary
 		result.Conditions = result.Conditions.Join(outcome.Conditions)
+	}
+	if ctx.Err() != nil {
+		return answer(exitInterrupted)
 	}
 	if err != nil {
 		return err
@@ -177,7 +183,7 @@ func (r *benchReport) conclude(c *cli.Context, env environment) error {
 		report.Milliseconds(r.P99), report.Milliseconds(r.Least), 100*r.Drift)
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
 	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
-		if line != "" {
+		if line != "" && line != "~" {
 			fmt.Fprintln(env.stdout, line)
 		}
 	}

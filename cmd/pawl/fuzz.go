@@ -39,7 +39,7 @@ func fuzzCommand(env environment) *cli.Command {
 			&cli.DurationFlag{Name: "time", DefaultText: "no limit", Usage: "go on with random cases for this `TIME`"},
 			&cli.StringFlag{Name: "shape", Usage: "check one case only, at `SIZES` such as B=1,S=33"},
 			&cli.StringFlag{Name: "family", Usage: "the `FAMILY` of that case's inputs, such as signs"},
-			&cli.StringFlag{Name: "layout", Usage: "where that case's buffers `LIE`: guarded, aligned or misaligned"},
+			&cli.StringFlag{Name: "layout", Usage: "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned"},
 			&cli.BoolFlag{Name: "sanitizer", DisableDefaultText: true, Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or compute-sanitizer's tools on CUDA"},
 			&cli.StringFlag{Name: "picture", Usage: "draw the errors of a failing case into this `FOLDER`"},
 			&cli.BoolFlag{Name: "mutants", DisableDefaultText: true, Usage: "check that the checks catch wrong kernels"},

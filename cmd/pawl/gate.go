@@ -51,6 +51,9 @@ func gateFlags() []cli.Flag {
 }
 
 func runGate(c *cli.Context, env environment) error {
+	if err := checkDeviceFlags(c); err != nil {
+		return err
+	}
 	rules, err := readPolicy(c)
 	if err != nil {
 		return err

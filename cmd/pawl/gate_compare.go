@@ -89,8 +89,9 @@ type armMeasurer struct {
 
 var _ gate.Measurer = (*armMeasurer)(nil)
 
-// roundsPerProcess is how many rounds a process on a GPU serves.
-const roundsPerProcess = 5
+// roundsPerProcess is how many rounds a process on a GPU serves: whole pairs, of
+// which the second mirrors the first.
+const roundsPerProcess = 4
 
 // Measure takes samples of an arm.
 func (s *armMeasurer) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
@@ -122,7 +123,7 @@ func (r *gateRun) compare(ctx context.Context, c *configuration, p gate.Policy) 
 		return o, err
 	}
 	if failure != nil {
-		o.result.Decision = gate.Decision{Verdict: gate.Wrong, Reason: failure.String()}
+		o.result.Decision = gate.Broken(failure)
 		return o, nil
 	}
 	entry, known := r.file.Find(o.result.Key)
@@ -131,7 +132,11 @@ func (r *gateRun) compare(ctx context.Context, c *configuration, p gate.Policy) 
 	}
 	o.result.BaselinePoint, o.result.BaselineCommit = entry.Point, entry.Commit
 	o.result.Baseline = entry.Median
-	if entry.Binary == c.prepared.Binary.Digest {
+	problem, err := c.evaluator.Problem()
+	if err != nil {
+		return o, err
+	}
+	if entry.Binary == c.prepared.Binary.Digest && entry.Problem == problem {
 		o.entry, o.result.Current = entry, entry.Median
 		o.source = r.file.Sources[entry.Source]
 		o.result.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the machine code is the baseline's own: there is nothing to measure"}
@@ -161,7 +166,7 @@ func (r *gateRun) first(ctx context.Context, c *configuration, p gate.Policy, o 
 		return o, err
 	}
 	if failure != nil {
-		o.result.Decision = gate.Decision{Verdict: gate.Wrong, Reason: failure.String()}
+		o.result.Decision = gate.Broken(failure)
 		return o, nil
 	}
 	if o.entry, o.source, err = r.entry(c, samples); err != nil {
@@ -247,7 +252,7 @@ func (r *gateRun) againstStored(ctx context.Context, c *configuration, entry bas
 		return gate.Comparison{}, err
 	}
 	if failure != nil {
-		return gate.Comparison{Decision: gate.Decision{Verdict: gate.Wrong, Reason: failure.String()}}, nil
+		return gate.Comparison{Decision: gate.Broken(failure)}, nil
 	}
 	compared := gate.CompareApart(stats.Bootstrap{}, entry.Samples, samples, p, gate.Stored)
 	compared.Notes = append(compared.Notes, "compared with stored samples, because the baseline cannot be rebuilt: "+why)
@@ -277,11 +282,15 @@ func (r *gateRun) entry(c *configuration, samples [][]float64) (baseline.Entry, 
 	if err != nil {
 		return baseline.Entry{}, "", err
 	}
+	problem, err := c.evaluator.Problem()
+	if err != nil {
+		return baseline.Entry{}, "", err
+	}
 	environment := c.backend.Environment()
 	environment.Pawl = version()
 	e := baseline.Entry{
 		Key: c.key(), Origin: c.kernel.Origin, Dims: c.workload.Dims.String(), Point: c.prepared.Point.String(),
-		Environment: environment, Source: source, Binary: c.prepared.Binary.Digest, Commit: environment.Commit,
+		Environment: environment, Source: source, Binary: c.prepared.Binary.Digest, Problem: problem, Commit: environment.Commit,
 		Measured: time.Now().UTC(),
 	}
 	e.Summarise(samples, baseline.Work{Flops: work.Flops, Bytes: work.Bytes})

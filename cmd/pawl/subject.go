@@ -91,7 +91,7 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 }
 
 // acceleratorAhead is how many trials are compiled ahead of a GPU, which
-// measures a point in a hundredth of the time that it takes to compile one. It
+// measures a point in a fiftieth of the time that it takes to compile one. It
 // does not depend on the machine, so that the same seed asks for the same points.
 const acceleratorAhead = 16
 
@@ -164,6 +164,9 @@ func openReplay(c *cli.Context) (*subject, error) {
 	record, err := replay.ReadFile(path)
 	if err != nil {
 		return nil, err
+	}
+	if asked := c.String("workload"); asked != "" && asked != record.Workload {
+		return nil, usagef("the record is of workload %q, not of %q", record.Workload, asked)
 	}
 	recorded, err := replay.New(record)
 	if err != nil {

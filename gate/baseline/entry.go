@@ -62,6 +62,9 @@ type Entry struct {
 	// Source is the digest of the kernel's folder, Binary of its machine code.
 	Source string `json:"source"`
 	Binary string `json:"binary"`
+	// Problem identifies what the kernel is called with: the same machine code on
+	// other arguments is another measurement.
+	Problem string `json:"problem,omitempty"`
 	// Commit is where the sources can be found again, empty when unknown; one that
 	// ends in -dirty cannot.
 	Commit   string    `json:"commit,omitempty"`

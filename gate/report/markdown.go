@@ -98,7 +98,7 @@ func (m *markdown) table(header []string, rows func(yield func([]string))) {
 
 func (m *markdown) summary(r *Report) {
 	m.table([]string{"", "configurations"}, func(yield func([]string)) {
-		yield([]string{"compared", fmt.Sprint(len(r.Results))})
+		yield([]string{"configurations", fmt.Sprint(len(r.Results))})
 		for _, verdict := range gate.Verdicts {
 			if n := r.Count(verdict); n > 0 {
 				yield([]string{string(verdict), fmt.Sprint(n)})

@@ -78,7 +78,7 @@ func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Opt
 	if options.Notice == nil {
 		options.Notice = func(string) {}
 	}
-	gpus := options.GPUs.alike()
+	gpus := options.GPUs.Alike()
 	b := &Backend{
 		kernel: k, workload: w, options: options, gpus: gpus,
 		limits:   NewLimits(k, w, gpus[0]),
@@ -165,6 +165,13 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		Registers: figures.Registers, SpillStores: figures.SpillStores, SpillLoads: figures.SpillLoads,
 		Stack: figures.Stack, StaticShared: figures.StaticShared,
 	}
+	launch, err := b.limits.launch(point)
+	if err != nil {
+		return objective.Binary{}, infeasible("%s", err), nil
+	}
+	// The same machine code in another grid is another point: it may read its
+	// block's size, and even if not, it runs at another speed.
+	binary.Digest = cache.Digest(fmt.Appendf(nil, "%s %v", module.Digest, launch))
 	return binary, b.limits.afterCompile(point, binary.Resources), nil
 }
 

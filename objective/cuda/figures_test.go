@@ -45,7 +45,7 @@ func TestRoofline(t *testing.T) {
 func TestAlike(t *testing.T) {
 	same, other, older := h200, h200, h200
 	same.UUID, other.Name, older.Major = secondUUID, "NVIDIA L4", 8
-	got := GPUs{Devices: []driver.Attributes{h200, other, same, older}}.alike()
+	got := GPUs{Devices: []driver.Attributes{h200, other, same, older}}.Alike()
 	if len(got) != 2 || got[0].UUID != firstUUID || got[1].UUID != secondUUID {
 		t.Errorf("%+v", got)
 	}

@@ -39,9 +39,9 @@ func FindGPUs() (GPUs, error) {
 	return found, nil
 }
 
-// alike returns the GPUs that are the same model as the first. Results of
+// Alike returns the GPUs that are the same model as the first. Results of
 // different models are not comparable, so one study uses one model.
-func (g GPUs) alike() []driver.Attributes {
+func (g GPUs) Alike() []driver.Attributes {
 	var same []driver.Attributes
 	for _, a := range g.Devices {
 		if first := g.Devices[0]; a.Name == first.Name && a.Major == first.Major && a.Minor == first.Minor {

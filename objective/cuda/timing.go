@@ -33,6 +33,7 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 		return worker.Timing{}, err
 	}
 	timing := worker.Timing{Batch: d.graph.launches}
+	d.poison = 0xff // what is not written is no number
 	for _, set := range d.graph.sets {
 		if err := d.poisonOutputs(set); err != nil {
 			return timing, err
@@ -186,7 +187,7 @@ func (d *Device) discard(timing *worker.Timing, states []monitor.State) {
 		Device:   d.attributes.UUID,
 		ClockLow: summary.ClockLow, ClockMedian: summary.ClockMedian, ClockHigh: summary.ClockHigh,
 		Temperature: summary.Temperature, Power: summary.Power,
-		Discarded: summary.Throttled, Reasons: summary.Reasons.String(),
+		Discarded: summary.Throttled + summary.LowClock, Reasons: summary.Reasons.String(),
 	}
 }
 

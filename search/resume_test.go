@@ -1,0 +1,119 @@
+package search_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/search/replay"
+	"pawl/space"
+)
+
+// watcher notes the rivals that points are measured against, and whether a
+// preparation is still under way when the confirmation begins.
+type watcher struct {
+	*replay.Evaluator
+	mu        sync.Mutex
+	rivals    []float64
+	preparing int
+	late      bool
+	// free is how many preparations go ahead; the others wait until their context
+	// ends. 0 is all.
+	free, begun int
+}
+
+func (w *watcher) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
+	w.mu.Lock()
+	w.preparing++
+	w.begun++
+	held := w.free > 0 && w.begun > w.free
+	w.mu.Unlock()
+	if held {
+		<-ctx.Done()
+	}
+	defer func() {
+		w.mu.Lock()
+		w.preparing--
+		w.mu.Unlock()
+	}()
+	return w.Evaluator.Prepare(ctx, p)
+}
+
+func (w *watcher) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+	w.mu.Lock()
+	w.rivals = append(w.rivals, rival)
+	w.mu.Unlock()
+	return w.Evaluator.Measure(ctx, p, rival)
+}
+
+func (w *watcher) Verify(ctx context.Context, p objective.Prepared) (*objective.Failure, error) {
+	w.mu.Lock()
+	w.late = w.late || w.preparing > 0
+	w.mu.Unlock()
+	return w.Evaluator.Verify(ctx, p)
+}
+
+// A resumed study knows the time to beat from its first measurement on.
+func TestResumeRemembersTheRival(t *testing.T) {
+	s := recordedSpace(t)
+	options := search.Options{Sampler: "random", Seed: 1, Trials: 20, Rounds: 1}
+	first, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := 0.0
+	for _, trial := range search.Ranking(first.Trials)[:1] {
+		best = trial.Outcome.Milliseconds()
+	}
+	w := &watcher{Evaluator: replay.NewEvaluator(s, 1)}
+	options.Trials = 23
+	if _, err := search.Run(t.Context(), s.Pool(), w, &memory{trials: slices.Clone(first.Trials)}, search.Past{Trials: first.Trials}, options); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.rivals) == 0 || w.rivals[0] != best {
+		t.Errorf("rivals %v, the best before was %v", w.rivals, best)
+	}
+}
+
+// What was asked and not needed does not disturb the confirmation.
+func TestNothingIsPreparedDuringTheConfirmation(t *testing.T) {
+	s := recordedSpace(t)
+	options := search.Options{Sampler: "random", Seed: 1, Trials: 40, Rounds: 1, Target: 1.0001, Lanes: 1}
+	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, options)
+	if err != nil || plain.Ended != search.TargetMet {
+		t.Fatalf("%v, ended %q", err, plain.Ended)
+	}
+	told := 0
+	for _, trial := range plain.Trials {
+		if trial.Told {
+			told++
+		}
+	}
+	if told == len(plain.Trials) {
+		t.Fatal("nothing was abandoned")
+	}
+	// The confirmation prepares its contenders anew, so only what the search has
+	// no use for is held back.
+	w := &watcher{Evaluator: replay.NewEvaluator(s, 1), free: told}
+	result, err := search.Run(t.Context(), s.Pool(), &confirming{w}, &memory{}, search.Past{}, options)
+	if err != nil || result.Ended != search.TargetMet || w.late {
+		t.Errorf("%v, ended %q, preparing during the confirmation: %v", err, result.Ended, w.late)
+	}
+}
+
+// confirming lets preparations go ahead once the search is over, which it knows
+// by the end of the context of those that were held back.
+type confirming struct{ *watcher }
+
+func (c *confirming) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
+	prepared, err := c.watcher.Prepare(ctx, p)
+	if ctx.Err() != nil {
+		c.mu.Lock()
+		c.free = 0
+		c.mu.Unlock()
+	}
+	return prepared, err
+}
