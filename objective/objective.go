@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"pawl/internal/stats"
+	"pawl/kernels"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -139,6 +140,8 @@ type Resources struct {
 	Stack        int `json:"stack,omitempty"`
 	StaticShared int `json:"static_shared,omitempty"`
 	Shared       int `json:"shared,omitempty"`
+	// Launch is the grid and the block at the workload; nil where it is unknown.
+	Launch *kernels.LaunchDimensions `json:"launch,omitempty"`
 }
 
 // Limits is what a machine cannot do, known without compiling.

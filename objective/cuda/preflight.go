@@ -61,7 +61,7 @@ func (l *Limits) afterCompile(point space.Point, r *objective.Resources) *object
 	if err != nil {
 		return infeasible("%s", err)
 	}
-	r.Shared = int(launch.Shared)
+	r.Shared, r.Launch = int(launch.Shared), &launch
 	registers := (int64(r.Registers) + registerUnit - 1) / registerUnit * registerUnit
 	if needed := registers * launch.Threads(); needed > int64(l.gpu.RegistersPerBlock) {
 		return infeasible("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(), l.gpu.RegistersPerBlock)

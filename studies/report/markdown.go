@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"pawl/internal/stats"
-	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
@@ -118,6 +117,10 @@ func (m *markdown) apply(s *Summary) {
 	m.line("```sh\n%s\n```\n", strings.Join(DefineFlags(s.Defines()), " "))
 	m.line("Or include the generated header `%s` before the kernel.", HeaderName(s))
 	m.line("")
+	if text := LaunchText(s.Winner); text != "" {
+		m.line("%s", text)
+		m.line("")
+	}
 }
 
 func (m *markdown) top(s *Summary) {
@@ -284,15 +287,6 @@ func DeadText(names []string) string {
 		quoted = append(quoted, code(name))
 	}
 	return fmt.Sprintf("%s never changed the machine code: they are dead weight in this space.", strings.Join(quoted, ", "))
-}
-
-// ConditionsText writes the state of a device.
-func ConditionsText(c *worker.Conditions) string {
-	text := fmt.Sprintf("clock %d to %d MHz, at most %d °C and %.0f W", c.ClockLow, c.ClockHigh, c.Temperature, c.Power)
-	if c.Discarded > 0 {
-		text += fmt.Sprintf("; %d samples discarded (%s)", c.Discarded, c.Reasons)
-	}
-	return text
 }
 
 // spaceText counts the points and what the machine's limits rule out.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/worker"
 	"pawl/search"
@@ -91,7 +92,8 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 				p := point(t, fmt.Sprintf("BLOCK=%d,MODE=%s,UNROLL=%d", block, mode, unroll))
 				trial := search.Trial{Number: len(past.Trials), Point: p, Told: true, Elapsed: time.Duration(len(past.Trials)+1) * time.Second}
 				trial.Outcome.Spent = objective.Spent{Compile: 300 * time.Millisecond, Check: 10 * time.Millisecond, Measure: 100 * time.Millisecond}
-				trial.Outcome.Resources = &objective.Resources{Registers: 2 * block, SpillLoads: 4 * (unroll - 1), Shared: 1024 * block}
+				trial.Outcome.Resources = &objective.Resources{Registers: 2 * block, SpillLoads: 4 * (unroll - 1), Shared: 1024 * block,
+					Launch: &kernels.LaunchDimensions{Grid: [3]int64{100, 8, 1}, Block: [3]int64{int64(4 * block), 1, 1}, Shared: int64(1024 * block)}}
 				if block == 32 && unroll == 2 {
 					trial.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV | at N=7"}
 				} else {

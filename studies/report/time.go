@@ -47,16 +47,3 @@ func TimeRows(s *Summary) []TimeRow {
 	}
 	return rows
 }
-
-// Needs writes what a point needs of a multiprocessor.
-func (t *Timed) Needs() string {
-	if t == nil || t.Resources == nil {
-		return ""
-	}
-	r := t.Resources
-	text := fmt.Sprintf("%d registers, %.4g KB of shared memory", r.Registers, float64(r.Shared+r.StaticShared)/1024)
-	if r.SpillStores+r.SpillLoads > 0 {
-		text += fmt.Sprintf(", %d bytes spilled", r.SpillStores+r.SpillLoads)
-	}
-	return text
-}

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"fmt"
+
+	"pawl/objective/worker"
+)
+
+// Needs writes what a point needs of a multiprocessor.
+func (t *Timed) Needs() string {
+	if t == nil || t.Resources == nil {
+		return ""
+	}
+	r := t.Resources
+	text := fmt.Sprintf("%d registers, %.4g KB of shared memory", r.Registers, float64(r.Shared+r.StaticShared)/1024)
+	if r.SpillStores+r.SpillLoads > 0 {
+		text += fmt.Sprintf(", %d bytes spilled", r.SpillStores+r.SpillLoads)
+	}
+	return text
+}
+
+// LaunchText says how the winner is launched, which its parameters decide too.
+func LaunchText(t *Timed) string {
+	if t == nil || t.Resources == nil || t.Resources.Launch == nil {
+		return ""
+	}
+	l := t.Resources.Launch
+	return fmt.Sprintf("At this workload it is launched with a grid of %d × %d × %d blocks of %d × %d × %d threads and %d bytes of dynamic shared memory.",
+		l.Grid[0], l.Grid[1], l.Grid[2], l.Block[0], l.Block[1], l.Block[2], l.Shared)
+}
+
+// ConditionsText writes the state of a device.
+func ConditionsText(c *worker.Conditions) string {
+	text := fmt.Sprintf("clock %d to %d MHz, at most %d °C and %.0f W", c.ClockLow, c.ClockHigh, c.Temperature, c.Power)
+	if c.Discarded > 0 {
+		text += fmt.Sprintf("; %d samples discarded (%s)", c.Discarded, c.Reasons)
+	}
+	return text
+}
