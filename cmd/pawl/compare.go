@@ -96,7 +96,7 @@ func compareSeries(pair seriesPair, p gate.Policy) report.Result {
 	}
 	result.Comparison = gate.CompareApart(stats.Bootstrap{}, pair.base.Processes, pair.candidate.Processes, p, gate.Files)
 	result.Baseline, result.Current = result.Evidence.Baseline.Median, result.Evidence.Candidate.Median
-	if pair.base.Device != pair.candidate.Device {
+	if known := pair.base.Device != "" && pair.candidate.Device != ""; known && pair.base.Device != pair.candidate.Device {
 		result.Verdict = gate.Inconclusive
 		result.Reason = fmt.Sprintf("foreign device: the base was measured on %q, the candidate on %q", pair.base.Device, pair.candidate.Device)
 	}

@@ -54,11 +54,42 @@ func parse(path string, content []byte, key string) ([]Series, error) {
 	}
 	var head struct {
 		Format string `json:"format"`
+		bench
 	}
-	if json.Unmarshal(content, &head) == nil && head.Format == "pawl baseline" && key == "" {
+	if json.Unmarshal(content, &head) != nil || key != "" {
+		return readJSON(content, key)
+	}
+	switch {
+	case head.Format == "pawl baseline":
 		return readOwn(path)
+	case head.Kernel != "" && len(head.Rounds) > 0:
+		return head.series()
 	}
 	return readJSON(content, key)
+}
+
+// bench is what pawl bench writes, as far as a comparison needs it.
+type bench struct {
+	Kernel      string      `json:"kernel"`
+	Workload    string      `json:"workload"`
+	Rounds      [][]float64 `json:"rounds"`
+	Environment struct {
+		Device string `json:"device"`
+	} `json:"environment"`
+}
+
+func (b bench) series() ([]Series, error) {
+	for i, samples := range b.Rounds {
+		if len(samples) == 0 {
+			return nil, fmt.Errorf("rounds.%d is empty", i)
+		}
+		for _, sample := range samples {
+			if !(sample > 0) {
+				return nil, fmt.Errorf("rounds.%d: %v is not a time in milliseconds", i, sample)
+			}
+		}
+	}
+	return []Series{{Name: b.Kernel + " " + b.Workload, Device: b.Environment.Device, Processes: b.Rounds}}, nil
 }
 
 // readOwn reads a baseline or current results, whose digest must hold.

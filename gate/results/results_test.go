@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -65,4 +66,19 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What pawl bench writes says which kernel and device it is about; other lists in
+// it are no samples.
+func TestBenchFiles(t *testing.T) {
+	const file = `{"kernel": "scale", "workload": "small", "rounds": [[1, 2], [3]],
+		"resources": {"launch": {"grid": [8, 1, 1]}}, "environment": {"device": "Example"}}`
+	series, err := parse("bench.json", []byte(file), "")
+	want := []Series{{Name: "scale small", Device: "Example", Processes: [][]float64{{1, 2}, {3}}}}
+	if err != nil || !reflect.DeepEqual(series, want) {
+		t.Errorf("%+v, %v", series, err)
+	}
+	if _, err := parse("bench.json", []byte(strings.Replace(file, "[3]", "[0]", 1)), ""); err == nil {
+		t.Error("a time of zero")
+	}
 }
