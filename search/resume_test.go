@@ -20,18 +20,16 @@ type watcher struct {
 	rivals    []float64
 	preparing int
 	late      bool
-	// free is how many preparations go ahead; the others wait until their context
-	// ends. 0 is all.
-	free, begun int
+	// wanted are the points whose preparation goes ahead; the others wait until
+	// their context ends. Nil is all.
+	wanted map[space.Point]bool
 }
 
 func (w *watcher) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
 	w.mu.Lock()
 	w.preparing++
-	w.begun++
-	held := w.free > 0 && w.begun > w.free
 	w.mu.Unlock()
-	if held {
+	if w.wanted != nil && !w.wanted[p] {
 		<-ctx.Done()
 	}
 	defer func() {
@@ -81,39 +79,25 @@ func TestResumeRemembersTheRival(t *testing.T) {
 // What was asked and not needed does not disturb the confirmation.
 func TestNothingIsPreparedDuringTheConfirmation(t *testing.T) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "random", Seed: 1, Trials: 40, Rounds: 1, Target: 1.0001, Lanes: 1}
+	options := search.Options{Sampler: "random", Seed: 1, Trials: 40, Rounds: 1, Target: 1.0001, Lanes: 8}
 	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, options)
 	if err != nil || plain.Ended != search.TargetMet {
 		t.Fatalf("%v, ended %q", err, plain.Ended)
 	}
-	told := 0
+	// What the search comes to use, and the confirmation prepares again, goes
+	// ahead; the rest is held until it is abandoned.
+	wanted := map[space.Point]bool{}
 	for _, trial := range plain.Trials {
 		if trial.Told {
-			told++
+			wanted[trial.Point] = true
 		}
 	}
-	if told == len(plain.Trials) {
+	if len(wanted) == len(plain.Trials) {
 		t.Fatal("nothing was abandoned")
 	}
-	// The confirmation prepares its contenders anew, so only what the search has
-	// no use for is held back.
-	w := &watcher{Evaluator: replay.NewEvaluator(s, 1), free: told}
-	result, err := search.Run(t.Context(), s.Pool(), &confirming{w}, &memory{}, search.Past{}, options)
+	w := &watcher{Evaluator: replay.NewEvaluator(s, 1), wanted: wanted}
+	result, err := search.Run(t.Context(), s.Pool(), w, &memory{}, search.Past{}, options)
 	if err != nil || result.Ended != search.TargetMet || w.late {
 		t.Errorf("%v, ended %q, preparing during the confirmation: %v", err, result.Ended, w.late)
 	}
-}
-
-// confirming lets preparations go ahead once the search is over, which it knows
-// by the end of the context of those that were held back.
-type confirming struct{ *watcher }
-
-func (c *confirming) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
-	prepared, err := c.watcher.Prepare(ctx, p)
-	if ctx.Err() != nil {
-		c.mu.Lock()
-		c.free = 0
-		c.mu.Unlock()
-	}
-	return prepared, err
 }
