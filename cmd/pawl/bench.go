@@ -137,20 +137,14 @@ func (r *benchReport) summarise(work studies.Work, roofline objective.Roofline) 
 	}
 }
 
-// noisyVariation and hotTemperature are where a reader must be warned.
-const (
-	noisyVariation = 0.12
-	hotTemperature = 80
-)
-
 // warnings are what a reader should know before believing the figures.
 func (r *benchReport) warnings() []string {
 	var found []string
-	if r.Variation > noisyVariation {
+	if r.Variation > report.NoisyVariation {
 		found = append(found, fmt.Sprintf("times vary by %.0f %%: the machine is noisy", 100*r.Variation))
 	}
 	if c := r.Conditions; c != nil {
-		if c.Temperature > hotTemperature {
+		if c.Temperature > report.HotTemperature {
 			found = append(found, fmt.Sprintf("the device reached %d °C", c.Temperature))
 		}
 		if c.Discarded > 0 {

@@ -167,7 +167,7 @@ func TestParametersLieAsTheDriverReadsThem(t *testing.T) {
 	}
 	defer p.free()
 	p.setAddress(0, 0x7f0011223344)
-	p.setReal(1, 0.5)
+	p.setWord(1, math.Float64bits(0.5))
 	element, err := kernels.ElementNamed("i32")
 	if err != nil {
 		t.Fatal(err)

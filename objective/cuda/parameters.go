@@ -3,7 +3,6 @@ package cuda
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -40,8 +39,6 @@ func (p *parameters) setAddress(i int, a driver.Address) {
 }
 
 func (p *parameters) setWord(i int, word uint64) { binary.LittleEndian.PutUint64(p.value(i), word) }
-
-func (p *parameters) setReal(i int, value float64) { p.setWord(i, math.Float64bits(value)) }
 
 func (p *parameters) pointer() unsafe.Pointer { return unsafe.Pointer(&p.memory[0]) }
 

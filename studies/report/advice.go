@@ -69,16 +69,16 @@ func advise(s *Summary) Advice {
 // percent writes a speedup as a gain.
 func percent(speedup float64) string { return fmt.Sprintf("%.1f %%", 100*(speedup-1)) }
 
-// noisyVariation is the coefficient of variation above which timings are
+// NoisyVariation is the coefficient of variation above which timings are
 // called noisy.
-const noisyVariation = 0.12
+const NoisyVariation = 0.12
 
 // replayed is the backend of a study whose answers come from a record.
 const replayed = "replay"
 
 // warnings collects what a reviewer should know before believing the rest.
-// hotTemperature is where a reader must be told, in degrees Celsius.
-const hotTemperature = 80
+// HotTemperature is where a reader must be told, in degrees Celsius.
+const HotTemperature = 80
 
 func warnings(s *Summary) []string {
 	var found, noisy []string
@@ -86,7 +86,7 @@ func warnings(s *Summary) []string {
 		found = append(found, fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.", s.Study.Environment.Device))
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
-		if t != nil && t.Variation > noisyVariation {
+		if t != nil && t.Variation > NoisyVariation {
 			noisy = append(noisy, fmt.Sprintf("the %s's by %.0f %%", name, 100*t.Variation))
 		}
 	}
@@ -104,8 +104,8 @@ func warnings(s *Summary) []string {
 		if t == nil || t.Conditions == nil {
 			continue
 		}
-		if c := t.Conditions; c.Temperature > hotTemperature {
-			found = append(found, fmt.Sprintf("The device reached %d °C while the %s was measured; above %d °C the clock may give way.", c.Temperature, name, hotTemperature))
+		if c := t.Conditions; c.Temperature > HotTemperature {
+			found = append(found, fmt.Sprintf("The device reached %d °C while the %s was measured; above %d °C the clock may give way.", c.Temperature, name, HotTemperature))
 		}
 		if c := t.Conditions; c.Discarded > 0 {
 			found = append(found, fmt.Sprintf("%d samples of the %s were taken while the clock was throttled (%s) and are discarded.", c.Discarded, name, c.Reasons))

@@ -8,7 +8,6 @@
 //     management library share.
 //  2. Read, before the first sample and after each, costs microseconds.
 //  3. Judge looks at the states around the samples and says which to keep.
-//  4. Warnings puts what was seen into sentences.
 //
 // The management library (NVML) is opened at run time. With cgo on Linux the
 // calls go through go-nvml; without cgo, or with the build tag purego, through

@@ -20,9 +20,6 @@ type Summary struct {
 	Reasons     Reasons `json:"reasons"`      // all that were seen
 }
 
-// Kept is the number of samples that may be believed.
-func (s Summary) Kept() int { return s.Samples - s.Throttled - s.LowClock }
-
 // Judge says which samples to keep, from the n+1 states around n samples: one
 // before the first and one after each. A sample is discarded when throttling
 // was active at either end, or when the SM clock at either end was more than

@@ -16,7 +16,7 @@ type Monitor struct {
 	sleep   func(time.Duration)
 }
 
-// Open finds the GPU with this UUID (see UUID). The error is ErrUnavailable
+// Open finds the GPU with this UUID, as the driver API writes it. The error is ErrUnavailable
 // where there is no management library. The caller closes the monitor.
 func Open(uuid string) (*Monitor, error) {
 	library, err := load(libraryName)

@@ -6,16 +6,6 @@ import (
 	"testing"
 )
 
-func TestUUID(t *testing.T) {
-	var bytes [16]byte
-	for i := range bytes {
-		bytes[i] = byte(i)
-	}
-	if got := UUID(bytes); got != testUUID {
-		t.Errorf("got %s", got)
-	}
-}
-
 func TestReadAndLimits(t *testing.T) {
 	monitor, library, err := watching(healthy())
 	if err != nil {
