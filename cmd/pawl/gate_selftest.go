@@ -170,43 +170,56 @@ func (r *gateRun) slowedKernels(ctx context.Context, t *target, shares []float64
 	return base, slowed, nil
 }
 
-// calibrate finds out how long the kernel takes on a GPU, and what a spin that
-// doubles its time makes of it.
+// calibrationShare is the slowdown that the spin is calibrated by. It is near
+// those that are injected: a kernel that waits for long draws less power, and a
+// GPU with power to spare runs faster.
+const calibrationShare = 0.1
+
+// calibrate finds out how long the kernel takes on a GPU, and what a spin makes of
+// it.
 func calibrate(ctx context.Context, base *configuration, set func(spin.Calibration), build func(share float64) (*configuration, error)) error {
-	alone, err := typicalTime(ctx, base)
+	alone, err := typicalTimes(ctx, base)
 	if err != nil {
 		return err
 	}
-	set(spin.Begin(alone))
-	doubled, err := build(1)
+	begun := spin.Begin(alone[0])
+	set(begun)
+	slowed, err := build(calibrationShare)
 	if err != nil {
 		return err
 	}
-	defer doubled.close()
-	took, err := typicalTime(ctx, doubled)
+	defer slowed.close()
+	times, err := typicalTimes(ctx, base, slowed)
 	if err != nil {
 		return err
 	}
-	set(spin.Begin(alone).Complete(1, took))
+	set(begun.Complete(calibrationShare, times[0], times[1]))
 	return nil
 }
 
-// typicalTime is the median over a few processes, in milliseconds.
-func typicalTime(ctx context.Context, c *configuration) (float64, error) {
-	const processes, samples = 5, 20
-	var medians []float64
+// typicalTimes are the medians over a few processes, in milliseconds, taken in
+// turns.
+func typicalTimes(ctx context.Context, sides ...*configuration) ([]float64, error) {
+	const processes, samples = 9, 20
+	medians := make([][]float64, len(sides))
 	for range processes {
-		c.evaluator.Refresh()
-		outcome, err := c.evaluator.Sample(ctx, c.prepared, samples)
-		if err != nil {
-			return 0, err
+		for i, side := range sides {
+			side.evaluator.Refresh()
+			outcome, err := side.evaluator.Sample(ctx, side.prepared, samples)
+			if err != nil {
+				return nil, err
+			}
+			if outcome.Failure != nil {
+				return nil, fmt.Errorf("calibrating the spin: %s", outcome.Failure)
+			}
+			medians[i] = append(medians[i], outcome.Milliseconds())
 		}
-		if outcome.Failure != nil {
-			return 0, fmt.Errorf("calibrating the spin: %s", outcome.Failure)
-		}
-		medians = append(medians, outcome.Milliseconds())
 	}
-	return stats.Median(medians), nil
+	typical := make([]float64, len(sides))
+	for i := range sides {
+		typical[i] = stats.Median(medians[i])
+	}
+	return typical, nil
 }
 
 func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p gate.Policy, seed uint64) error {

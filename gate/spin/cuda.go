@@ -25,11 +25,10 @@ type Calibration struct {
 // knowing what lies outside the first block.
 func Begin(kernel float64) Calibration { return Calibration{Kernel: 1e6 * kernel} }
 
-// Complete learns from a copy that was slowed by a share and took so many
-// milliseconds.
-func (c Calibration) Complete(share, took float64) Calibration {
-	c.Outside = 1e6*took - (1+share)*c.Kernel
-	return c
+// Complete learns from a copy that was written with this calibration and slowed
+// by a share: from what the kernel and the copy took in turns, in milliseconds.
+func (c Calibration) Complete(share, kernel, copy float64) Calibration {
+	return Calibration{Kernel: 1e6 * kernel, Outside: 1e6*copy - c.stay(share)}
 }
 
 // stay is how long the first block stays, in nanoseconds.
