@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"pawl/objective"
@@ -9,9 +10,11 @@ import (
 )
 
 // ablationPath returns the points between the default and the winner, both
-// included, checked in full: at each step one more parameter has the winner's
-// value. Points that fail are left out, which merges their step with the next.
-func (e *engine) ablationPath(ctx context.Context) ([]objective.Prepared, error) {
+// included: at each step one more parameter has the winner's value. Its ends have
+// contended and are checked in full; what lies between explains and is never
+// suggested, so that the check of every trial will do. Points that fail are left
+// out, which merges their step with the next.
+func (e *engine) ablationPath(ctx context.Context, contenders []objective.Prepared) ([]objective.Prepared, error) {
 	s := e.study.pool.Space()
 	winner, found := Winner(e.rounds)
 	if !found || winner == s.Default() {
@@ -24,7 +27,11 @@ func (e *engine) ablationPath(ctx context.Context) ([]objective.Prepared, error)
 		if e.stopped() {
 			return nil, errStopped
 		}
-		p, failure, err := e.checkInFull(ctx, point)
+		if i := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == point }); i >= 0 {
+			path = append(path, contenders[i])
+			continue
+		}
+		p, failure, err := e.checkQuickly(ctx, point)
 		if err != nil {
 			return nil, err
 		}
@@ -33,6 +40,21 @@ func (e *engine) ablationPath(ctx context.Context) ([]objective.Prepared, error)
 		}
 	}
 	return path, nil
+}
+
+// checkQuickly checks a point as a trial would, unless it was one. Samples are not
+// used here: the rounds take their own.
+func (e *engine) checkQuickly(ctx context.Context, point space.Point) (objective.Prepared, *objective.Failure, error) {
+	p, err := e.evaluator.Prepare(ctx, point)
+	if err != nil || p.Failure != nil {
+		return p, p.Failure, err
+	}
+	if i := slices.IndexFunc(e.study.trials, func(t Trial) bool { return t.Told && t.Point == point }); i >= 0 {
+		known := e.study.trials[i].Outcome
+		return p, known.Failure, sameBinary(known, p)
+	}
+	outcome, err := e.evaluate(ctx, p)
+	return p, outcome.Failure, err
 }
 
 // compileAhead prepares points in all lanes at once. It only warms the

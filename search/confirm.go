@@ -31,7 +31,7 @@ func (e *engine) confirm(ctx context.Context) error {
 	if err := e.measureRounds(ctx, Confirmation, contenders, confirmBy); err != nil {
 		return ignoreStop(err)
 	}
-	path, err := e.ablationPath(ctx)
+	path, err := e.ablationPath(ctx, contenders)
 	if err != nil || len(path) < 2 {
 		return ignoreStop(err)
 	}
@@ -110,6 +110,7 @@ func (e *engine) strike(t Trial, failure *objective.Failure) error {
 	struck := e.study.trials[t.Number]
 	struck.Outcome.Failure, struck.Outcome.Samples = failure, nil
 	e.study.trials[t.Number] = struck
+	e.known.strike(struck)
 	e.progress.failures = with(e.progress.failures, failure.Reason, e.progress.failures[failure.Reason]+1)
 	return nil
 }

@@ -360,11 +360,11 @@ func TestFinalistThatFailsTheFullCheckIsStruckOut(t *testing.T) {
 func TestIdenticalMachineCodeIsMeasuredOnce(t *testing.T) {
 	s := recordedSpace(t)
 	measured := map[string]int{}
-	counting := &counter{faulty{Evaluator: replay.NewEvaluator(s, 1), digest: func(p space.Point) string {
+	counting := &counter{faulty: faulty{Evaluator: replay.NewEvaluator(s, 1), digest: func(p space.Point) string {
 		// DEAD never changes the code.
 		text := p.String()
 		return text[strings.Index(text, "M="):]
-	}}, measured}
+	}}, measured: measured}
 	m := &memory{}
 	if _, err := search.Run(t.Context(), s.Pool(), counting, m, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3}); err != nil {
 		t.Fatal(err)
@@ -388,10 +388,14 @@ func TestIdenticalMachineCodeIsMeasuredOnce(t *testing.T) {
 type counter struct {
 	faulty
 	measured map[string]int
+	wrong    func(space.Point) bool // fails the check of every trial; nil for none
 }
 
 func (c *counter) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
 	c.measured[p.Binary.Digest]++
+	if c.wrong != nil && c.wrong(p.Point) {
+		return objective.Outcome{Failure: &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}, Binary: p.Binary.Digest}, nil
+	}
 	return c.faulty.Measure(ctx, p, rival)
 }
 
@@ -410,6 +414,46 @@ func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
 	}
 	if got := search.Contenders(result.Rounds, search.Ablation); len(got) != len(points) {
 		t.Errorf("%d points of the ablation measured, want %d", len(got), len(points))
+	}
+}
+
+// The full check is for what may be suggested. A point between the default and the
+// winner is checked as a trial is, once, and left out where it is wrong.
+func TestAblationChecksAsTrialsDo(t *testing.T) {
+	s := recordedSpace(t)
+	verified := map[space.Point]bool{}
+	measured := map[string]int{}
+	run := func(wrong func(space.Point) bool) search.Result {
+		clear(verified)
+		clear(measured)
+		watched := &counter{faulty: faulty{Evaluator: replay.NewEvaluator(s, 1), digest: space.Point.String, verify: func(p space.Point) *objective.Failure {
+			verified[p] = true
+			return nil
+		}}, measured: measured, wrong: wrong}
+		result, err := search.Run(t.Context(), s.Pool(), watched, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	result := run(nil)
+	if contenders := search.Contenders(result.Rounds, search.Confirmation); len(verified) != len(contenders) {
+		t.Errorf("%d points checked in full, want the %d contenders", len(verified), len(contenders))
+	}
+	path := search.Contenders(result.Rounds, search.Ablation)
+	untried := slices.IndexFunc(path, func(c search.Contender) bool {
+		return !slices.ContainsFunc(result.Trials, func(t search.Trial) bool { return t.Point == c.Point })
+	})
+	if untried < 0 {
+		t.Fatal("every point of the way was a trial: there is nothing to test")
+	}
+	between := path[untried].Point
+	if n := measured[between.String()]; n != 1 {
+		t.Errorf("%s was checked %d times", between, n)
+	}
+	again := search.Contenders(run(func(p space.Point) bool { return p == between }).Rounds, search.Ablation)
+	if len(again) != len(path)-1 || slices.ContainsFunc(again, func(c search.Contender) bool { return c.Point == between }) {
+		t.Errorf("a wrong point stayed on the way: %d points, %d before", len(again), len(path))
 	}
 }
 

@@ -33,6 +33,15 @@ func (k *known) tell(t Trial) {
 	k.twins[t.Outcome.Binary] = t
 }
 
+// strike tells what a trial came to that failed the full check.
+func (k *known) strike(t Trial) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if _, met := k.twins[t.Outcome.Binary]; met {
+		k.twins[t.Outcome.Binary] = t
+	}
+}
+
 // rival returns the time to beat, 0 for none.
 func (k *known) rival() float64 {
 	k.mu.Lock()
