@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 
@@ -101,7 +100,8 @@ const generatedCases = 20
 // Full returns the cases that a point must pass before it is suggested: every
 // shape of the matrix, the edges of every dimension, generated shapes, every
 // family of inputs on three shapes, and the workload itself. Cases of the matrix
-// are the same for every point, so that their answers are computed once.
+// are the same for every point, and generated ones for every point with the same
+// tiles, so that their answers are computed once.
 func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64) []Case {
 	matrix := Matrix(k, w)
 	var cases []Case
@@ -112,9 +112,9 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 		cases = append(cases, Case{Dims: shape, Seed: seed + uint64(i)})
 	}
 	if len(k.Fuzz) > 0 && len(matrix) > 0 {
-		rng := rand.New(rand.NewPCG(pointSeed(seed, point), 0x66756c6c))
 		g := newGenerator(k, w, point, min(generatedCost(k, w), fullCost), smallTile)
 		g.volume = fullVolume
+		rng := rand.New(rand.NewPCG(seed^0x66756c6c, g.tileSeed()))
 		for _, shape := range g.edges(matrix[len(matrix)/2]) {
 			add(shape, "", rng.Uint64())
 		}
@@ -146,12 +146,4 @@ func Random(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.
 	}
 	c.Dims = Generated(k, w, point, rng)
 	return c
-}
-
-// pointSeed makes the drawn cases of each point its own, and the same again
-// when an interrupted study is resumed.
-func pointSeed(seed uint64, point space.Point) uint64 {
-	hash := fnv.New64a()
-	hash.Write([]byte(point.String()))
-	return hash.Sum64() ^ seed*0x9e3779b97f4a7c15
 }
