@@ -25,7 +25,7 @@ type Sanitizer struct {
 	Name    string
 	Backend Backend
 	// Slowdown is how many times as long a run may take under it as without,
-	// at least 1. With more than 1 the quick tier's cases are all that one
-	// has time for.
+	// at least 1. With more than 1 the small cases of the quick tier are all
+	// that one has time for.
 	Slowdown int
 }

@@ -19,15 +19,13 @@ type Finding struct {
 }
 
 // Try checks a point on cases in one fresh worker, and stops at the first that
-// fails. Observe is called before each case; it may be nil. A tool that the worker
-// runs under may report only at the end, and then the last case is blamed: to
-// know which one it was, try them one by one.
+// fails. Observe is called before each case; it may be nil.
 func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], observe func(Case)) (Finding, error) {
 	finding := Finding{Failure: p.Failure}
 	if p.Failure != nil {
 		return finding, nil
 	}
-	var last Case
+	var passed []Case
 	err := e.onDevice(ctx, p, func(s *session) error {
 		for c := range cases {
 			if observe != nil {
@@ -42,16 +40,34 @@ func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], o
 				finding.Failure, finding.Case = failure, c
 				return nil
 			}
-			last = c
+			passed = append(passed, c)
 		}
-		if len(s.slot.Worker.Under) == 0 || finding.Checked == 0 {
+		if len(s.slot.Worker.Under) == 0 || len(passed) == 0 {
 			return nil
 		}
 		fault, err := split(s.client.Conclude(ctx))
-		finding.Failure, finding.Case = e.caseFailure(fault, last), last
+		finding.Case = passed[len(passed)-1]
+		finding.Failure = e.caseFailure(fault, finding.Case)
 		return err
 	})
-	return finding, err
+	if err != nil || finding.Failure == nil || len(passed) < finding.Checked || finding.Checked == 1 {
+		return finding, err
+	}
+	return e.blame(ctx, p, passed, finding)
+}
+
+// blame finds out which case it was that a tool has reported on at the end of the
+// worker, after all of them: it tries them one by one. Where none fails alone, it
+// stays with the last.
+func (e *Evaluator) blame(ctx context.Context, p Prepared, cases []Case, found Finding) (Finding, error) {
+	for i, c := range cases {
+		one, err := e.Try(ctx, p, slices.Values([]Case{c}), nil)
+		one.Checked += i
+		if err != nil || one.Failure != nil {
+			return one, err
+		}
+	}
+	return found, nil
 }
 
 // QuickCases returns the quick tier of a point, the workload included.

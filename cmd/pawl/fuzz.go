@@ -144,7 +144,7 @@ func (b *fuzzBench) fuzzPoint(c *cli.Context, env environment, point space.Point
 	line := newProgressLine(env.stderr)
 	defer line.clear()
 	done := 0
-	finding, err := b.try(c.Context, prepared, cases, func(next objective.Case) {
+	finding, err := b.evaluator.Try(c.Context, prepared, cases, func(next objective.Case) {
 		done++
 		line.show("%scase %d%s: %s", b.prefix(), done, total, next)
 	})
@@ -181,7 +181,10 @@ func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objec
 	}
 	full := b.evaluator.FullCases(point)
 	if b.slow {
+		// The workload comes last. It is large, and what a tool sees there it
+		// sees on small shapes too.
 		full = b.evaluator.QuickCases(point)
+		full = full[:max(1, len(full)-1)]
 	}
 	random := c.Int("cases")
 	deadline := time.Now().Add(c.Duration("time"))

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -18,8 +16,8 @@ type fuzzBench struct {
 	*bench
 	// sanitizer is its name, empty for none.
 	sanitizer string
-	// slow says that there is time for the quick tier only, and none to look
-	// for smaller cases.
+	// slow says that there is time for a few small cases only, and none to look
+	// for smaller ones.
 	slow bool
 }
 
@@ -70,21 +68,4 @@ func (b *fuzzBench) prefix() string {
 		return ""
 	}
 	return b.sanitizer + ", "
-}
-
-// try checks a point on cases. A slow sanitizer has a process for each: some
-// report at its end only, and then it must be clear which case it was.
-func (b *fuzzBench) try(ctx context.Context, p objective.Prepared, cases iter.Seq[objective.Case], observe func(objective.Case)) (objective.Finding, error) {
-	if !b.slow {
-		return b.evaluator.Try(ctx, p, cases, observe)
-	}
-	all := objective.Finding{Failure: p.Failure}
-	for next := range cases {
-		found, err := b.evaluator.Try(ctx, p, func(yield func(objective.Case) bool) { yield(next) }, observe)
-		found.Checked += all.Checked
-		if all = found; err != nil || found.Failure != nil {
-			return all, err
-		}
-	}
-	return all, nil
 }

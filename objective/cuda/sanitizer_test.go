@@ -98,3 +98,36 @@ func TestCaseUnderATool(t *testing.T) {
 		})
 	}
 }
+
+// A tool that reports at the end of the process only cannot say which case it was:
+// they are tried again one by one.
+func TestToolThatReportsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	// The fourth process is the one that runs the third case alone.
+	script := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift 2; done\n\"$@\"\n" +
+		"echo x >> " + filepath.Join(home, "processes") + "\n" +
+		"case $(wc -l < " + filepath.Join(home, "processes") + ") in 1|4) echo '========= RACECHECK SUMMARY: 1 hazard displayed';; " +
+		"*) echo '========= RACECHECK SUMMARY: 0 hazards displayed';; esac\n"
+	if err := os.WriteFile(filepath.Join(home, sanitizerProgram), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, settings{})
+	r.backend.options.Getenv = func(name string) string {
+		return map[string]string{"PATH": home + string(filepath.ListSeparator) + os.Getenv("PATH")}[name]
+	}
+	tools, err := r.backend.Sanitized(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.backend = tools[0].Backend.(*Backend)
+	p := r.prepare("")
+	cases := r.QuickCases(p.Point)
+	found, err := r.Try(t.Context(), p, slices.Values(cases), nil)
+	if err != nil || found.Failure == nil || found.Failure.Reason != string(worker.SanitizerFinding) {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if found.Checked != 3 || found.Case.String() != cases[2].String() {
+		t.Errorf("blamed %s after %d cases, want %s", found.Case, found.Checked, cases[2])
+	}
+}
