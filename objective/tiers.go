@@ -55,11 +55,11 @@ const (
 	fullCost, fullVolume   = 4e9, 2e6
 	// stockVolume bounds the cases of the stock, which are made anew for every
 	// worker that stays.
-	stockVolume = 4e6
+	stockVolume = 1 << 21
 )
 
 // quickTurns is the number of cases of each family in the stock.
-const quickTurns = 3
+const quickTurns = 2
 
 // quickStock returns cases by family that the points of a search share. Their
 // shapes are the cheaper half of those without a side of 1, which exercise
