@@ -18,8 +18,6 @@ import (
 // believed to come out as predicted, so that a batch spreads.
 type gpSampler struct {
 	shape kernelShape
-	// startup is the number of asked trials before the model is asked.
-	startup int
 	// times and labels save time only.
 	times, labels fittedProcess
 	earlier       trend
@@ -28,10 +26,9 @@ type gpSampler struct {
 var _ Sampler = (*gpSampler)(nil)
 
 const (
-	gpStartup = 10
-	// gpWarmStartup is as gpStartup where earlier studies tell the model what to
-	// expect: enough trials to see whether they are right.
-	gpWarmStartup = 6
+	// gpStartup is few: from the first handful on the model chooses better than
+	// chance does.
+	gpStartup = 5
 	// gpWorking is the smallest number of times to fit a model to.
 	gpWorking = 3
 	// gpMost bounds the observations of the model: time grows with the third
@@ -53,7 +50,7 @@ func newGP(s *space.Space) Sampler { return newGPSampler(newKernelShape(s, true,
 
 func newGPSampler(shape kernelShape) *gpSampler {
 	return &gpSampler{
-		shape: shape, startup: gpStartup,
+		shape: shape,
 		times: fittedProcess{most: gpFitMost}, labels: fittedProcess{most: feasibilityFitMost},
 	}
 }
@@ -66,12 +63,7 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	training := func(told []Observation) training { return newTraining(view.Pool, axes, told, gpMost) }
 	data := training(view.Observations)
 	feasible := g.feasible(view)
-	startup := g.startup
-	earlier := g.earlier.over(g.shape, view)
-	if earlier != nil {
-		startup = min(startup, gpWarmStartup)
-	}
-	if len(view.Observations)+len(view.Pending) < startup || data.working() < gpWorking {
+	if len(view.Observations)+len(view.Pending) < gpStartup || data.working() < gpWorking {
 		return startFree(view, axes, rng, feasible.logProbability)
 	}
 	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes)
@@ -80,6 +72,7 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	}
 	defer model.shrink(len(data.points))
 	scaled := scaledTimes(data.values)
+	earlier := g.earlier.over(g.shape, view)
 	trust := earlier.condition(model, data.points, scaled)
 	model.inflate(gpInflation)
 	best := slices.Min(scaled)
