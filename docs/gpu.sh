@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Measures what docs/benchmarks.md says about a GPU. It needs no Go there:
+#
+#   go build -o bin/pawl ./cmd/pawl && go test -c -o bin/cuda.test ./objective/cuda
+#   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
+#
+# Parts: tests tune bench checks sanitizer gate. All of them take about a quarter
+# of an hour. Logs go to FOLDER; a part that fails does not stop the others.
+set -uo pipefail
+
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+shift
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer gate
+pawl=$PWD/bin/pawl
+tests=$PWD/bin/cuda.test
+best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
+
+# Studies, results and the compile cache stay out of the way.
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export XDG_CACHE_HOME=$scratch/cache
+cd "$scratch"
+
+# timed LOG COMMAND... appends what the command says, its exit status and its time.
+timed() {
+  local log=$out/$1 start status
+  shift
+  printf '\n### %s\n' "$*" >> "$log"
+  start=$(date +%s%N)
+  "$@" >> "$log" 2>&1
+  status=$?
+  printf 'exit status %d, %d ms\n' "$status" "$((($(date +%s%N) - start) / 1000000))" >> "$log"
+}
+
+for part in "$@"; do
+  case $part in
+    tests) PAWL_REQUIRE_GPU=1 timed tests.log "$tests" -test.run GPU -test.v ;;
+    tune) # from a cold cache; the same points again; then as a user would
+      for study in cold warm; do
+        timed tune.log "$pawl" tune attention --cold --sampler random --trials 100 --out "$study"
+        grep -A 14 '^Where the time went' "$study/suggestions.md" >> "$out/tune.log"
+      done
+      rm -rf "$XDG_CACHE_HOME"
+      timed tune.log "$pawl" tune attention --trials 100 --out user
+      grep -A 14 '^Where the time went' user/suggestions.md >> "$out/tune.log"
+      ;;
+    bench) for _ in 1 2 3 4 5 6 7 8 9 10; do timed bench.log "$pawl" bench attention --at "$best"; done ;;
+    checks)
+      timed checks.log "$pawl" fuzz attention
+      timed checks.log "$pawl" fuzz attention --at "$best" --cases 1000
+      timed checks.log "$pawl" fuzz attention --mutants --backend cuda --seed 1
+      ;;
+    sanitizer) timed sanitizer.log "$pawl" fuzz attention --sanitizer ;;
+    gate)
+      timed gate.log "$pawl" gate selftest attention --at "$best" --slowdowns 3.5 --comparisons 100
+      timed gate.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100
+      ;;
+    *) echo "no part $part" >&2; exit 64 ;;
+  esac
+done
