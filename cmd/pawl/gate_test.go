@@ -36,6 +36,28 @@ func writeBaseline(dir string) error {
 	return f.Write(filepath.Join(dir, "good", "baseline.json"))
 }
 
+// erode gives a baseline an oldest release that was a thousand times as fast and
+// whose sources are gone: erode FILE.
+func erode(ts *testscript.TestScript, _ bool, arguments []string) {
+	path := ts.MkAbs(arguments[0])
+	f, err := baseline.Read(path)
+	ts.Check(err)
+	entry := f.Entries[0]
+	oldest := entry
+	oldest.Source, oldest.Binary, oldest.Commit = "gone", "older", ""
+	var samples [][]float64
+	for _, process := range entry.Samples {
+		var faster []float64
+		for _, milliseconds := range process {
+			faster = append(faster, milliseconds/1000)
+		}
+		samples = append(samples, faster)
+	}
+	oldest.Summarise(samples, baseline.Work{})
+	f.Oldest = []baseline.Entry{oldest}
+	ts.Check(f.Write(path))
+}
+
 // untouched checks that every command refuses a baseline with a message and leaves
 // it as it is: untouched FILE MESSAGE.
 func untouched(ts *testscript.TestScript, _ bool, arguments []string) {

@@ -38,7 +38,7 @@ func TestScripts(t *testing.T) {
 			return writeExamples(env.WorkDir)
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "untouched": untouched},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "untouched": untouched, "erode": erode},
 	})
 }
 
