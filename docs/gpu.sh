@@ -4,10 +4,11 @@
 #   go build -o bin/pawl ./cmd/pawl && go test -c -o bin/cuda.test ./objective/cuda
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer gate. All of them take about a quarter
-# of an hour. Logs go to FOLDER; a part that fails does not stop the others.
+# Parts: tests tune bench checks sanitizer gate. All of them should take
+# about a quarter of an hour. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
+[ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
 [ $# -gt 0 ] || set -- tests tune bench checks sanitizer gate
@@ -36,6 +37,7 @@ for part in "$@"; do
   case $part in
     tests) PAWL_REQUIRE_GPU=1 timed tests.log "$tests" -test.run GPU -test.v ;;
     tune) # from a cold cache; the same points again; then as a user would
+      rm -rf "$XDG_CACHE_HOME"
       for study in cold warm; do
         timed tune.log "$pawl" tune attention --cold --sampler random --trials 100 --out "$study"
         grep -A 14 '^Where the time went' "$study/suggestions.md" >> "$out/tune.log"

@@ -27,8 +27,8 @@ func Begin(kernel float64) Calibration { return Calibration{Kernel: 1e6 * kernel
 
 // Complete learns from a copy that was written with this calibration and slowed
 // by a share: from what the kernel and the copy took in turns, in milliseconds.
-func (c Calibration) Complete(share, kernel, copy float64) Calibration {
-	return Calibration{Kernel: 1e6 * kernel, Outside: 1e6*copy - c.stay(share)}
+func (c Calibration) Complete(share, kernel, slowed float64) Calibration {
+	return Calibration{Kernel: 1e6 * kernel, Outside: 1e6*slowed - c.stay(share)}
 }
 
 // stay is how long the first block stays, in nanoseconds.

@@ -62,6 +62,24 @@ func TestNoSanitizerIsSaid(t *testing.T) {
 	}
 }
 
+// rigUnder is a rig whose workers run under a tool in a folder: it runs its command
+// line, as compute-sanitizer does, and then some shell.
+func rigUnder(t *testing.T, home, shell string) *rig {
+	t.Helper()
+	script := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift 2; done\n\"$@\"\n" + shell + "\n"
+	if err := os.WriteFile(filepath.Join(home, sanitizerProgram), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, settings{})
+	r.backend.options.Getenv = func(name string) string { return map[string]string{"PATH": home}[name] }
+	tools, err := r.backend.Sanitized(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.backend = tools[0].Backend.(*Backend)
+	return r
+}
+
 // A whole case under a tool that runs the worker: the protocol gets through, a
 // finding is the kernel's fault at that case, and the next case has a new worker.
 func TestCaseUnderATool(t *testing.T) {
@@ -71,18 +89,7 @@ func TestCaseUnderATool(t *testing.T) {
 		"finding": {"========= Invalid __shared__ read of size 16 bytes", "Invalid __shared__ read"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			home := t.TempDir()
-			script := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift 2; done\n\"$@\"\necho '" + test.says + "'\n"
-			if err := os.WriteFile(filepath.Join(home, sanitizerProgram), []byte(script), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			r := newRig(t, settings{})
-			r.backend.options.Getenv = func(name string) string { return map[string]string{"PATH": home}[name] }
-			tools, err := r.backend.Sanitized(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.backend = tools[0].Backend.(*Backend)
+			r := rigUnder(t, t.TempDir(), "echo '"+test.says+"'")
 			p := r.prepare("")
 			for range 2 {
 				found, err := r.Try(t.Context(), p, slices.Values(r.QuickCases(p.Point)[:1]), nil)
@@ -104,23 +111,11 @@ func TestCaseUnderATool(t *testing.T) {
 func TestToolThatReportsAtTheEnd(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
+	processes := filepath.Join(home, "processes")
 	// The fourth process is the one that runs the third case alone.
-	script := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift 2; done\n\"$@\"\n" +
-		"echo x >> " + filepath.Join(home, "processes") + "\n" +
-		"case $(wc -l < " + filepath.Join(home, "processes") + ") in 1|4) echo '========= RACECHECK SUMMARY: 1 hazard displayed';; " +
-		"*) echo '========= RACECHECK SUMMARY: 0 hazards displayed';; esac\n"
-	if err := os.WriteFile(filepath.Join(home, sanitizerProgram), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	r := newRig(t, settings{})
-	r.backend.options.Getenv = func(name string) string {
-		return map[string]string{"PATH": home + string(filepath.ListSeparator) + os.Getenv("PATH")}[name]
-	}
-	tools, err := r.backend.Sanitized(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.backend = tools[0].Backend.(*Backend)
+	r := rigUnder(t, home, "echo x >> "+processes+"\ncase $(wc -l < "+processes+") in "+
+		"1|4) echo '========= RACECHECK SUMMARY: 1 hazard displayed';; "+
+		"*) echo '========= RACECHECK SUMMARY: 0 hazards displayed';; esac")
 	p := r.prepare("")
 	cases := r.QuickCases(p.Point)
 	found, err := r.Try(t.Context(), p, slices.Values(cases), nil)

@@ -1,0 +1,234 @@
+package search_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/search/replay"
+	"pawl/space"
+)
+
+// A point that compiles to something else when it is checked in full must not
+// be suggested on the strength of what was measured before.
+func TestAnotherBinaryThanTheMeasuredOneIsAnError(t *testing.T) {
+	s := recordedSpace(t)
+	var mu sync.Mutex
+	prepared := map[space.Point]int{}
+	swapped := &faulty{Evaluator: replay.NewEvaluator(s, 1), digest: func(p space.Point) string {
+		mu.Lock()
+		defer mu.Unlock()
+		prepared[p]++
+		if p == s.Optimum().Point && prepared[p] > 1 {
+			return "something else"
+		}
+		return p.String()
+	}}
+	result, err := search.Run(t.Context(), s.Pool(), swapped, &memory{}, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	if err == nil || !strings.Contains(err.Error(), "is not what was measured before") {
+		t.Errorf("got %v", err)
+	}
+	if len(result.Rounds) > 0 {
+		t.Errorf("%d rounds were measured all the same", len(result.Rounds))
+	}
+}
+
+// The fastest point passes the quick check and fails the full one: it must not
+// win, and it must not appear in any round.
+func TestFinalistThatFailsTheFullCheckIsStruckOut(t *testing.T) {
+	s := recordedSpace(t)
+	fastest := s.Optimum().Point
+	strict := &faulty{Evaluator: replay.NewEvaluator(s, 1), verify: func(p space.Point) *objective.Failure {
+		if p == fastest {
+			return &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}
+		}
+		return nil
+	}}
+	m := &memory{}
+	result, err := search.Run(t.Context(), s.Pool(), strict, m, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.struck) != 1 {
+		t.Errorf("struck out: %v", m.struck)
+	}
+	contenders := search.Contenders(result.Rounds, search.Confirmation)
+	if len(contenders) != 6 {
+		t.Errorf("%d contenders, want the default and five finalists", len(contenders))
+	}
+	for _, r := range result.Rounds {
+		if r.Point == fastest {
+			t.Fatal("a wrong point was measured again")
+		}
+	}
+	if search.Ranking(result.Trials)[0].Point == fastest {
+		t.Error("a wrong point leads the ranking")
+	}
+}
+
+// A point with the machine code of one that was struck out is as wrong, also where
+// it only explains: the way from the default to the winner leaves it out.
+func TestTwinOfAStruckPointExplainsNothing(t *testing.T) {
+	s := recordedSpace(t)
+	honest := replay.NewEvaluator(s, 1)
+	plain, err := search.Run(t.Context(), s.Pool(), &faulty{Evaluator: honest, digest: space.Point.String}, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := search.Contenders(plain.Rounds, search.Ablation)
+	between := path[slices.IndexFunc(path, func(c search.Contender) bool { return !tried(plain, c.Point) })].Point
+	best := search.Ranking(plain.Trials)[0].Point
+	twins := &faulty{Evaluator: honest, digest: func(p space.Point) string {
+		if p == best {
+			return between.String()
+		}
+		return p.String()
+	}, verify: func(p space.Point) *objective.Failure {
+		if p == best {
+			return &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}
+		}
+		return nil
+	}}
+	result, err := search.Run(t.Context(), s.Pool(), twins, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	winner, _ := search.Winner(result.Rounds)
+	if !slices.Contains(search.AblationPoints(s.Pool(), result.Trials, winner), between) {
+		t.Fatal("the winner's way does not lead there: there is nothing to test")
+	}
+	for _, c := range search.Contenders(result.Rounds, search.Ablation) {
+		if c.Point == between {
+			t.Errorf("%s was measured, whose machine code is wrong", between)
+		}
+	}
+}
+
+func tried(r search.Result, point space.Point) bool {
+	return slices.ContainsFunc(r.Trials, func(t search.Trial) bool { return t.Point == point })
+}
+
+func TestIdenticalMachineCodeIsMeasuredOnce(t *testing.T) {
+	s := recordedSpace(t)
+	measured := map[string]int{}
+	counting := &counter{faulty: faulty{Evaluator: replay.NewEvaluator(s, 1), digest: func(p space.Point) string {
+		// DEAD never changes the code.
+		text := p.String()
+		return text[strings.Index(text, "M="):]
+	}}, measured: measured}
+	m := &memory{}
+	if _, err := search.Run(t.Context(), s.Pool(), counting, m, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3}); err != nil {
+		t.Fatal(err)
+	}
+	for digest, n := range measured {
+		if n != 1 {
+			t.Errorf("%s measured %d times", digest, n)
+		}
+	}
+	same := 0
+	for _, trial := range m.trials {
+		if trial.Outcome.SameAs != "" {
+			same++
+		}
+	}
+	if same != 160 {
+		t.Errorf("%d trials took over another's samples, want 160: two of every three", same)
+	}
+}
+
+type counter struct {
+	faulty
+	measured map[string]int
+	wrong    func(space.Point) bool // fails the check of every trial; nil for none
+}
+
+func (c *counter) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+	c.measured[p.Binary.Digest]++
+	if c.wrong != nil && c.wrong(p.Point) {
+		return objective.Outcome{Failure: &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}, Binary: p.Binary.Digest}, nil
+	}
+	return c.faulty.Measure(ctx, p, rival)
+}
+
+func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
+	s := recordedSpace(t)
+	_, result := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	winner, _ := search.Winner(result.Rounds)
+	points := search.AblationPoints(s.Pool(), result.Trials, winner)
+	if points[0] != s.Space().Default() || points[len(points)-1] != winner {
+		t.Fatalf("from %s to %s", points[0], points[len(points)-1])
+	}
+	for i := 1; i < len(points); i++ {
+		if n := differences(points[i-1], points[i]); n != 1 {
+			t.Errorf("step %d changes %d parameters", i, n)
+		}
+	}
+	if got := search.Contenders(result.Rounds, search.Ablation); len(got) != len(points) {
+		t.Errorf("%d points of the ablation measured, want %d", len(got), len(points))
+	}
+}
+
+// The full check is for what may be suggested. A point between the default and the
+// winner is checked as a trial is, once, and left out where it is wrong.
+func TestAblationChecksAsTrialsDo(t *testing.T) {
+	s := recordedSpace(t)
+	verified := map[space.Point]bool{}
+	measured := map[string]int{}
+	run := func(wrong func(space.Point) bool) search.Result {
+		clear(verified)
+		clear(measured)
+		watched := &counter{faulty: faulty{Evaluator: replay.NewEvaluator(s, 1), digest: space.Point.String, verify: func(p space.Point) *objective.Failure {
+			verified[p] = true
+			return nil
+		}}, measured: measured, wrong: wrong}
+		result, err := search.Run(t.Context(), s.Pool(), watched, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	result := run(nil)
+	if contenders := search.Contenders(result.Rounds, search.Confirmation); len(verified) != len(contenders) {
+		t.Errorf("%d points checked in full, want the %d contenders", len(verified), len(contenders))
+	}
+	path := search.Contenders(result.Rounds, search.Ablation)
+	untried := slices.IndexFunc(path, func(c search.Contender) bool { return !tried(result, c.Point) })
+	if untried < 0 {
+		t.Fatal("every point of the way was a trial: there is nothing to test")
+	}
+	between := path[untried].Point
+	if n := measured[between.String()]; n != 1 {
+		t.Errorf("%s was checked %d times", between, n)
+	}
+	again := search.Contenders(run(func(p space.Point) bool { return p == between }).Rounds, search.Ablation)
+	if len(again) != len(path)-1 || slices.ContainsFunc(again, func(c search.Contender) bool { return c.Point == between }) {
+		t.Errorf("a wrong point stayed on the way: %d points, %d before", len(again), len(path))
+	}
+}
+
+func differences(a, b space.Point) int {
+	n := 0
+	for _, x := range a.Assignments() {
+		if y, _ := b.Get(x.Name); x.Value != y {
+			n++
+		}
+	}
+	return n
+}
+
+func TestImportanceFindsTheDeadParameter(t *testing.T) {
+	s := recordedSpace(t)
+	_, result := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	importances := search.Importances(s.Space(), result.Trials)
+	last := importances[len(importances)-1]
+	if last.Name != "DEAD" || last.Share > 0.01 {
+		t.Errorf("least important: %+v", last)
+	}
+	if importances[0].Share < 0.1 {
+		t.Errorf("most important: %+v", importances[0])
+	}
+}
