@@ -251,6 +251,7 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (
 	if err != nil {
 		return nil, err
 	}
+	load.Watched = len(s.slot.Worker.Under) > 0
 	judge, err := e.expect(ctx, s, c, &load)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ func compileC(source, defines, scratch string) ([]byte, error) {
 	if err := os.WriteFile(header, kernelHeader, 0o644); err != nil {
 		return nil, err
 	}
-	output, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-include", header, "-include", defines, "-o", object, "-x", "c", source, "-lm").CombinedOutput()
+	output, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-ffp-contract=off", "-include", header, "-include", defines, "-o", object, "-x", "c", source, "-lm").CombinedOutput()
 	if err != nil {
 		return nil, errors.New(string(output))
 	}

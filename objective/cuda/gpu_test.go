@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -289,4 +290,41 @@ func inProcess(t *testing.T, compiled string) (milliseconds float64) {
 		t.Fatal(err)
 	}
 	return milliseconds
+}
+
+// What no result shows, the tools see: each plants a fault for one of them, and
+// the kernel without one is clean under all.
+func TestGPUSanitizer(t *testing.T) {
+	requireGPU(t)
+	k := plantedKernel(t)
+	r := newRealRig(t, k, "", objective.Options{})
+	for _, point := range []string{"FAULT=READ_PAST_THE_END", "FAULT=RACE", "FAULT=UNINITIALISED", "FAULT=DIVERGENT"} {
+		if failure := r.measure(point).Failure; failure != nil {
+			t.Errorf("%s shows without a tool: %v", point, failure)
+		}
+	}
+	tools, err := r.backend.Sanitized(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := map[string]string{
+		"memcheck": "FAULT=READ_PAST_THE_END", "racecheck": "FAULT=RACE", "initcheck": "FAULT=UNINITIALISED", "synccheck": "FAULT=DIVERGENT",
+	}
+	for _, tool := range tools {
+		e := objective.NewEvaluator(k, r.workload, tool.Backend, objective.Options{RunTimeout: time.Minute})
+		defer e.Close()
+		name := tool.Name[strings.LastIndex(tool.Name, " ")+1:]
+		for _, point := range []string{"", faults[name]} {
+			p := r.prepare(point)
+			began := time.Now()
+			found, err := e.Try(t.Context(), p, slices.Values(e.QuickCases(p.Point)[:2]), nil)
+			t.Logf("%s: %q: %v after %v", name, point, found.Failure, time.Since(began).Round(time.Millisecond))
+			if err != nil {
+				t.Errorf("%s: %q: %v", name, point, err)
+			}
+			if reported := found.Failure != nil && found.Failure.Reason == string(worker.SanitizerFinding); reported != (point != "") {
+				t.Errorf("%s: %q: %v", name, point, found.Failure)
+			}
+		}
+	}
 }

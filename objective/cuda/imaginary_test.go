@@ -283,11 +283,11 @@ func (r *rig) fails(text string, stage objective.Stage, reason string) string {
 // ledger is what the imaginary driver has counted in one process. The fields
 // are those of driver/testdata/driver.c.
 type ledger struct {
-	Device                                                                        int64
-	Blocks, Bytes, Modules, Streams, Events, Graphs, Executables, Contexts        int64
-	Allocations, Uploads, Launches, GraphLaunches, Flushes, GraphNodes, GraphBufs int64
-	Violations                                                                    int64
-	Violation                                                                     [256]byte
+	Device                                                                      int64
+	Blocks, Bytes, Modules, Streams, Events, Graphs, Executables, Contexts      int64
+	Allocations, Fills, Launches, GraphLaunches, Flushes, GraphNodes, GraphBufs int64
+	Violations                                                                  int64
+	Violation                                                                   [256]byte
 }
 
 // books returns the ledger of every process, by its number.

@@ -2,7 +2,7 @@ package cuda
 
 import (
 	"fmt"
-	"sync"
+	"slices"
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
@@ -35,6 +35,7 @@ type buffer struct {
 type problem struct {
 	device    *Device
 	arguments []kernels.Binding
+	guard     int       // bytes before and behind each buffer
 	buffers   []*buffer // nil for scalars
 	bytes     int       // of device memory
 	// rotation holds further copies of the buffers for timing with cold caches.
@@ -44,7 +45,10 @@ type problem struct {
 // newProblem allocates and fills the arguments, and asks the reference for the
 // right answers.
 func newProblem(d *Device, load worker.Load) (*problem, error) {
-	p := &problem{device: d, arguments: load.Arguments, buffers: make([]*buffer, len(load.Arguments))}
+	p := &problem{device: d, arguments: load.Arguments, guard: guardSize, buffers: make([]*buffer, len(load.Arguments))}
+	if load.Watched {
+		p.guard = 0
+	}
 	if err := p.build(load); err != nil {
 		p.free()
 		return nil, err
@@ -79,16 +83,16 @@ func (p *problem) allocate(argument kernels.Binding, layout worker.Layout) (*buf
 		return nil, err
 	}
 	b := &buffer{Binding: argument, element: element, size: int(argument.Count) * element.Size}
-	offset := guardSize
+	offset := p.guard
 	if layout == worker.Misaligned {
 		offset += max(argument.Align, element.Size) % guardSize
 	}
-	total := offset + b.size + guardSize
+	total := offset + b.size + p.guard
 	if b.base, err = p.memory(total); err != nil {
 		return nil, err
 	}
 	b.data = b.base + driver.Address(offset)
-	b.tail = guardSize
+	b.tail = p.guard
 	d := p.device
 	for _, zone := range b.guards() {
 		if err := d.context.Set(d.stream, zone.at, guardPattern, zone.size); err != nil {
@@ -116,43 +120,50 @@ type zone struct {
 	what string
 }
 
-// guards are the zones before and behind the data.
+// guards are the zones before and behind the data, as far as there are any.
 func (b *buffer) guards() []zone {
-	return []zone{
+	zones := []zone{
 		{b.base, int(b.data - b.base), "before the start"},
 		{b.data + driver.Address(b.size), b.tail, "past the end"},
 	}
+	return slices.DeleteFunc(zones, func(z zone) bool { return z.size == 0 })
 }
 
-// fill writes the inputs, each in a goroutine of its own on the host.
+// fill has the device write the inputs.
 func (p *problem) fill(seed uint64) error {
-	contents := make([][]byte, len(p.buffers))
-	errs := make([]error, len(p.buffers))
-	var wait sync.WaitGroup
-	for i, b := range p.buffers {
+	for _, b := range p.buffers {
 		if b == nil || b.Out {
 			continue
 		}
-		wait.Go(func() {
-			contents[i] = make([]byte, b.size)
-			errs[i] = worker.Fill(contents[i], b.Binding, seed)
-		})
+		recipe, err := worker.NewRecipe(b.Binding, seed)
+		if err != nil {
+			return err
+		}
+		if err := p.device.support.fill(b.element, b.data, b.Count, recipe); err != nil {
+			return err
+		}
 	}
-	wait.Wait()
-	for i, b := range p.buffers {
+	return p.identify(p.buffers)
+}
+
+// identify takes the checksums of a set's inputs.
+func (p *problem) identify(buffers []*buffer) error {
+	var inputs []*buffer
+	for _, b := range buffers {
 		if b == nil || b.Out {
 			continue
 		}
-		if errs[i] != nil {
-			return errs[i]
-		}
-		if err := p.device.context.ToDevice(b.data, contents[i]); err != nil {
+		if _, err := p.device.support.queueChecksum(b.data, b.size); err != nil {
 			return err
 		}
-		var err error
-		if b.sum, err = p.device.support.checksum(b.data, b.size); err != nil {
-			return err
-		}
+		inputs = append(inputs, b)
+	}
+	sums, err := p.device.support.collect()
+	if err != nil {
+		return err
+	}
+	for i, b := range inputs {
+		b.sum = sums[i].bad
 	}
 	return nil
 }
@@ -259,9 +270,9 @@ func (p *problem) copies(n int) ([][]*buffer, error) {
 			if err := p.device.context.Copy(b.data, original.data, b.size); err != nil {
 				return nil, err
 			}
-			if b.sum, err = p.device.support.checksum(b.data, b.size); err != nil {
-				return nil, err
-			}
+		}
+		if err := p.identify(set); err != nil {
+			return nil, err
 		}
 	}
 	return p.rotation[:n], nil

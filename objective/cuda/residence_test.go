@@ -10,10 +10,10 @@ import (
 	"pawl/objective/worker"
 )
 
-// uploads is how many inputs were copied to the device.
-func (r *rig) uploads() int64 {
+// fills is how many inputs the device was asked to fill.
+func (r *rig) fills() int64 {
 	_, book := r.worker()
-	return book.Uploads
+	return book.Fills
 }
 
 func TestWorkerStaysAndRemembers(t *testing.T) {
@@ -22,21 +22,21 @@ func TestWorkerStaysAndRemembers(t *testing.T) {
 	r.passes("")
 	first, book := r.worker()
 	one := r.inputs("")
-	if book.Uploads != one {
-		t.Errorf("%d uploads, want %d", book.Uploads, one)
+	if book.Fills != one {
+		t.Errorf("%d fills, want %d", book.Fills, one)
 	}
 	// Nothing is made twice.
 	r.passes("")
 	again, after := r.worker()
-	if again != first || after.Uploads != one || after.Allocations != book.Allocations {
-		t.Errorf("the second trial of a point: worker %d after %d, %d uploads, %d allocations after %d",
-			again, first, after.Uploads, after.Allocations, book.Allocations)
+	if again != first || after.Fills != one || after.Allocations != book.Allocations {
+		t.Errorf("the second trial of a point: worker %d after %d, %d fills, %d allocations after %d",
+			again, first, after.Fills, after.Allocations, book.Allocations)
 	}
 	// Another point has cases for its own tiles, and shares the others.
 	two := r.inputs("", "THREADS=512")
 	r.passes("THREADS=512")
-	if uploads := r.uploads(); uploads != two || two <= one || two >= 2*one {
-		t.Errorf("%d uploads for two points, want %d; one has %d", uploads, two, one)
+	if fills := r.fills(); fills != two || two <= one || two >= 2*one {
+		t.Errorf("%d fills for two points, want %d; one has %d", fills, two, one)
 	}
 }
 
@@ -73,8 +73,8 @@ func TestRefreshedWorkers(t *testing.T) {
 			if earlier[pid] || batch[pid] {
 				t.Errorf("worker %d was used before", pid)
 			}
-			if book.Uploads != 2 {
-				t.Errorf("%d uploads; the workload has two inputs", book.Uploads)
+			if book.Fills != 2 {
+				t.Errorf("%d fills; the workload has two inputs", book.Fills)
 			}
 			batch[pid] = true
 		}

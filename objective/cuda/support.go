@@ -8,6 +8,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
+	"pawl/objective/worker"
 )
 
 //go:embed support/support.cu
@@ -28,8 +29,11 @@ type support struct {
 	sum      driver.Function
 	guard    driver.Function
 	holdBack driver.Function
+	filler   driver.Function
 	findings driver.Address
-	queued   int
+	// quantiles is the table for normal numbers.
+	quantiles driver.Address
+	queued    int
 	// parameters are used for every launch: the driver copies them.
 	parameters *parameters
 }
@@ -45,8 +49,8 @@ func (f finding) error() float64 { return math.Float64frombits(f.worst) }
 const (
 	findingSize  = 32
 	mostFindings = 512
-	// mostArguments is the number of arguments of pawl_compare.
-	mostArguments = 7
+	// mostArguments is the number of arguments of pawl_fill.
+	mostArguments = 8
 	// supportBlocks and supportThreads fill any GPU well enough.
 	supportBlocks  = 512
 	supportThreads = 256
@@ -62,7 +66,7 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 		return nil, err
 	}
 	for name, function := range map[string]*driver.Function{
-		"pawl_compare": &p.compare, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack,
+		"pawl_compare": &p.compare, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack, "pawl_fill": &p.filler,
 	} {
 		if *function, err = c.Function(module, name); err != nil {
 			return nil, err
@@ -71,7 +75,28 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 	if p.findings, err = c.Allocate(findingSize * mostFindings); err != nil {
 		return nil, err
 	}
+	if err := p.uploadQuantiles(); err != nil {
+		return nil, err
+	}
 	return p, p.begin()
+}
+
+func (p *support) uploadQuantiles() (err error) {
+	table := worker.Quantiles()
+	content := make([]byte, 0, 8*len(table))
+	for _, x := range table {
+		content = binary.LittleEndian.AppendUint64(content, math.Float64bits(x))
+	}
+	if p.quantiles, err = p.context.Allocate(len(content)); err != nil {
+		return err
+	}
+	return p.context.ToDevice(p.quantiles, content)
+}
+
+// fill writes the content of a buffer.
+func (p *support) fill(element kernels.Element, at driver.Address, count int64, r worker.Recipe) error {
+	return p.launch(p.filler, supportBlocks, supportThreads, elementNumbers[element.Name], uint64(r.Kind),
+		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles))
 }
 
 // begin clears the findings.

@@ -10,6 +10,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
+	"pawl/objective/worker"
 )
 
 // supportVariable is the file of the compiled support code that the role
@@ -54,7 +55,7 @@ func checkSupport() error {
 			}
 		}
 	}
-	return errors.Join(all, checkUndefined(p), checkSums(p), checkGuards(p), p.hold(1000), c.Synchronize())
+	return errors.Join(all, checkFills(p), checkUndefined(p), checkSums(p), checkGuards(p), p.hold(1000), c.Synchronize())
 }
 
 // upload puts bytes on the device.
@@ -151,6 +152,49 @@ func checkCodes(p *support, element kernels.Element) error {
 		}
 	}
 	return all
+}
+
+// checkFills has the device fill buffers of every type in every way, and compares
+// them with what this process draws, byte by byte.
+func checkFills(p *support) error {
+	fills := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
+	const count = supportBlocks*supportThreads + 77
+	var all error
+	for name := range elementNumbers {
+		for _, fill := range fills {
+			b := kernels.Binding{Name: "x", Type: name, Count: count, Row: 24, Fill: fill, Large: 300}
+			all = errors.Join(all, checkFill(p, b))
+		}
+	}
+	return all
+}
+
+func checkFill(p *support, b kernels.Binding) error {
+	element, err := kernels.ElementNamed(b.Type)
+	if err != nil {
+		return err
+	}
+	want, got := make([]byte, int(b.Count)*element.Size), make([]byte, int(b.Count)*element.Size)
+	if err := worker.Fill(want, b, 5); err != nil {
+		return err
+	}
+	recipe, err := worker.NewRecipe(b, 5)
+	if err != nil {
+		return err
+	}
+	a, err := p.context.Allocate(len(got))
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(p.fill(element, a, b.Count, recipe), p.context.Wait(p.stream), p.context.ToHost(got, a), p.context.Free(a)); err != nil {
+		return err
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			return fmt.Errorf("%s %s: byte %d is %#02x, want %#02x", b.Type, b.Fill, i, got[i], want[i])
+		}
+	}
+	return nil
 }
 
 // checkUndefined compares numbers that are none, where the type has them.

@@ -52,6 +52,9 @@ type Load struct {
 	// Seed fixes the content of the inputs.
 	Seed   uint64 `json:"seed"`
 	Layout Layout `json:"layout"`
+	// Watched says that a tool watches every access. A device leaves out its
+	// guard zones then: an access there would look legal to the tool.
+	Watched bool `json:"watched,omitempty"`
 	// Reference asks the device to know the right answer itself and to compare
 	// with it. Nil leaves that to the client.
 	Reference *Reference `json:"reference,omitempty"`

@@ -1,5 +1,6 @@
-// What the worker needs on the device beside the kernel under test: checking
-// without copying results to the host, and holding a stream back.
+// What the worker needs on the device beside the kernel under test: inputs that
+// are drawn there, checking without copying results to the host, and holding a
+// stream back.
 //
 // No headers: this compiles with nvcc and with NVRTC, wherever they are.
 
@@ -44,6 +45,92 @@ static __device__ double value(int type, const void *elements, u64 i) {
     case E4M3: return small_value(((const u8 *)elements)[i], 3, 7, false);
     default: return small_value(((const u8 *)elements)[i], 2, 15, true);
     }
+}
+
+static __device__ u16 half_bits(double x) {
+    u16 bits;
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
+    return bits;
+}
+
+static __device__ u16 brain_bits(double x) {
+    u32 bits = __float_as_uint(__double2float_rn(x));
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+// The nearest 8-bit float, ties to even, no larger than the largest.
+static __device__ u8 small_bits(double x, int mantissa, int bias, int largest) {
+    u8 sign = signbit(x) ? 0x80 : 0;
+    x = fabs(x);
+    if (x == 0) return sign;
+    int exponent = ilogb(x);
+    if (exponent < 1 - bias) exponent = 1 - bias;
+    int code = ((exponent + bias - 1) << mantissa) + (int)rint(ldexp(x, mantissa - exponent));
+    return sign | (code < largest ? code : largest);
+}
+
+static __device__ void store(int type, void *elements, u64 i, double x) {
+    switch (type) {
+    case F64: ((double *)elements)[i] = x; break;
+    case F32: ((float *)elements)[i] = __double2float_rn(x); break;
+    case F16: ((u16 *)elements)[i] = half_bits(x); break;
+    case BF16: ((u16 *)elements)[i] = brain_bits(x); break;
+    case I64: ((i64 *)elements)[i] = (i64)x; break;
+    case I32: ((int *)elements)[i] = (int)x; break;
+    case U8: ((u8 *)elements)[i] = (u8)x; break;
+    case E4M3: ((u8 *)elements)[i] = small_bits(x, 3, 7, 0x7e); break;
+    default: ((u8 *)elements)[i] = small_bits(x, 2, 15, 0x7b); break;
+    }
+}
+
+// The content of inputs: the kinds, the generator and the arithmetic are those of
+// worker/recipe.go, to the bit. Nothing is fused, because nothing is there.
+enum { CONSTANT, INTEGERS, NORMAL, UNIFORM, SIGNS, HOT_ROWS, TIES, SUBNORMALS, SIGNED_ROWS };
+enum { CELLS = 4096 };
+
+static __device__ u64 random_bits(u64 stream, u64 i) {
+    u64 x = stream + (i + 1) * 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+static __device__ double unit(u64 bits) {
+    return __dsub_rn(__longlong_as_double((bits & 0xfffffffffffffULL) | 1023ULL << 52), 1.0);
+}
+
+static __device__ double normal(const double *quantiles, u64 bits) {
+    u64 cell = bits >> 52, rest = bits << 12;
+    if (cell == 0 || cell == CELLS - 1) {
+        cell = (cell == 0 ? CELLS + 1 : 2 * (CELLS + 1)) + (rest >> 52);
+        rest <<= 12;
+    }
+    double low = quantiles[cell], high = quantiles[cell + 1];
+    return __dadd_rn(low, __dmul_rn(unit(rest >> 12), __dsub_rn(high, low)));
+}
+
+static __device__ double sign_of(u64 bits) { return bits & 1 ? -1.0 : 1.0; }
+
+static __device__ double content(int kind, u64 i, u64 stream, u64 row, double scale, const double *quantiles) {
+    u64 bits = random_bits(stream, kind == HOT_ROWS || kind == SIGNED_ROWS ? i / row : i);
+    switch (kind) {
+    case CONSTANT: return scale;
+    case INTEGERS: return (double)(bits % 100);
+    case NORMAL: return __dmul_rn(scale, normal(quantiles, bits));
+    case UNIFORM: return __dsub_rn(__dmul_rn(2.0, unit(bits >> 12)), 1.0);
+    case SIGNS: return sign_of(bits);
+    case HOT_ROWS: return i % row == bits % row ? 1.0 : 0.0;
+    case TIES: return __dadd_rn(1.0, __dmul_rn(scale, (double)(bits & 3)));
+    case SUBNORMALS:
+        if (bits & 1) return normal(quantiles, bits);
+        return __dmul_rn(__dmul_rn(sign_of(bits >> 1), scale), unit(bits >> 12));
+    default: return bits % 4 == 0 ? -scale : scale;
+    }
+}
+
+extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 count, u64 stream, u64 row, double scale, const double *quantiles) {
+    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x)
+        store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
 }
 
 // Finding is read by the host: see finding in support.go. Everything starts at

@@ -15,3 +15,4 @@
 
 void *fake_block(size_t size);   /* the youngest allocation of a size */
 extern double fake_milliseconds; /* how long this launch takes */
+extern int64_t fake_fills;       /* inputs that were filled, for the ledger */

@@ -1,5 +1,5 @@
 /*
- * The worker's own four kernels in C, for the imaginary driver: the same names,
+ * The worker's own five kernels in C, for the imaginary driver: the same names,
  * arguments and findings as support/support.cu. The fake nvcc takes this in its
  * place. Only the checksum's formula is another one.
  */
@@ -43,6 +43,83 @@ static double value(int type, const void *elements, uint64_t i) {
 	case E5M2: return half_value((uint16_t)(((const uint8_t *)elements)[i] << 8));
 	default: return NAN;
 	}
+}
+
+/* The nearest float of few bits, ties to even: halves, and the two of 8 bits. */
+static int short_bits(double x, int mantissa, int bias, int sign, int largest) {
+	int code = signbit(x) ? sign : 0;
+	x = fabs(x);
+	if (x == 0)
+		return code;
+	int exponent = ilogb(x);
+	if (exponent < 1 - bias)
+		exponent = 1 - bias;
+	int magnitude = ((exponent + bias - 1) << mantissa) + (int)nearbyint(ldexp(x, mantissa - exponent));
+	return code | (magnitude < largest ? magnitude : largest);
+}
+
+static uint16_t brain_bits(float x) {
+	uint32_t bits;
+	memcpy(&bits, &x, sizeof bits);
+	return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+static void store(int type, void *elements, uint64_t i, double x) {
+	switch (type) {
+	case F64: ((double *)elements)[i] = x; break;
+	case F32: ((float *)elements)[i] = x; break;
+	case F16: ((uint16_t *)elements)[i] = short_bits(x, 10, 15, 0x8000, 0x7c00); break;
+	case BF16: ((uint16_t *)elements)[i] = brain_bits(x); break;
+	case I64: ((int64_t *)elements)[i] = x; break;
+	case I32: ((int32_t *)elements)[i] = x; break;
+	case U8: ((uint8_t *)elements)[i] = x; break;
+	case E4M3: ((uint8_t *)elements)[i] = short_bits(x, 3, 7, 0x80, 0x7e); break;
+	case E5M2: ((uint8_t *)elements)[i] = short_bits(x, 2, 15, 0x80, 0x7b); break;
+	}
+}
+
+static uint64_t random_bits(uint64_t stream, uint64_t i) {
+	uint64_t x = stream + (i + 1) * 0x9e3779b97f4a7c15;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+static double unit(uint64_t bits) { return ldexp(bits & 0xfffffffffffff, -52); }
+
+static double normal(const double *quantiles, uint64_t bits) {
+	enum { cells = 4096 };
+	uint64_t cell = bits >> 52, rest = bits << 12;
+	if (cell == 0 || cell == cells - 1) {
+		cell = (cell ? 2 : 1) * (cells + 1) + (rest >> 52);
+		rest <<= 12;
+	}
+	return quantiles[cell] + unit(rest >> 12) * (quantiles[cell + 1] - quantiles[cell]);
+}
+
+static double content(int kind, uint64_t i, uint64_t stream, uint64_t row, double scale, const double *quantiles) {
+	uint64_t bits = random_bits(stream, i), of_row = random_bits(stream, i / row);
+	switch (kind) {
+	case 0: return scale;
+	case 1: return bits % 100;
+	case 2: return scale * normal(quantiles, bits);
+	case 3: return 2 * unit(bits >> 12) - 1;
+	case 4: return bits & 1 ? -1 : 1;
+	case 5: return i % row == of_row % row;
+	case 6: return 1 + scale * (bits & 3);
+	case 7: return bits & 1 ? normal(quantiles, bits) : (bits >> 1 & 1 ? -scale : scale) * unit(bits >> 12);
+	default: return of_row % 4 ? scale : -scale;
+	}
+}
+
+KERNEL(pawl_fill, 8) {
+	int type = ARGUMENT(int, 0), kind = ARGUMENT(int, 1);
+	uint64_t count = ARGUMENT(uint64_t, 3), stream = ARGUMENT(uint64_t, 4), row = ARGUMENT(uint64_t, 5);
+	double scale = ARGUMENT(double, 6);
+	for (uint64_t i = 0; i < count; i++)
+		store(type, ARGUMENT(void *, 2), i, content(kind, i, stream, row, scale, ARGUMENT(double *, 7)));
+	fake_fills++;
+	return 0;
 }
 
 struct finding { uint64_t bad, inverted_first, undefined, worst; };

@@ -40,7 +40,7 @@ enum { cache_size = 64 << 10, shared_default = 48 << 10, shared_most = 232448, r
 static struct ledger {
 	int64_t device; /* the last byte of its UUID */
 	int64_t blocks, bytes, modules, streams, events, graphs, executables, contexts; /* alive now */
-	int64_t allocations, uploads, launches, graph_launches, flushes; /* ever */
+	int64_t allocations, fills, launches, graph_launches, flushes; /* ever */
 	int64_t graph_nodes, graph_buffers; /* of the last graph that was launched */
 	int64_t violations;
 	char violation[256]; /* the first */
@@ -290,6 +290,7 @@ static struct copy *copies, **last_copy = &copies;
 /* The clock that events read, in milliseconds; a kernel may change its own share. */
 static double now;
 double fake_milliseconds;
+int64_t fake_fills;
 
 static void run(struct node *n) {
 	void *parameters[64];
@@ -299,6 +300,7 @@ static void run(struct node *n) {
 	ledger->launches++;
 	int code = n->function->code(parameters, n->grid, n->block);
 	now += fake_milliseconds;
+	ledger->fills = fake_fills;
 	if (code)
 		sticky = code;
 }
@@ -419,7 +421,6 @@ int cuMemcpyHtoD_v2(char *to, const char *from, size_t size) {
 	CURRENT();
 	if (!inside(to, size))
 		return invalid_value;
-	ledger->uploads++;
 	copy_later(to, from, size, 1); /* the bytes are staged, and on their way */
 	return 0;
 }

@@ -1,6 +1,6 @@
 #include <assert.h>
 
-enum { NONE, ILLEGAL_ADDRESS, MISALIGNED, INFINITE_LOOP, ASSERTION, TRAP, HUGE_STACK, WRONG_RESULT, PAST_THE_END };
+enum { NONE, ILLEGAL_ADDRESS, MISALIGNED, INFINITE_LOOP, ASSERTION, TRAP, HUGE_STACK, WRONG_RESULT, PAST_THE_END, READ_PAST_THE_END, RACE, UNINITIALISED, DIVERGENT };
 
 /* deep fills a frame of nearly all the local memory that a thread may have, in a
  * way that the compiler cannot see through. */
@@ -10,6 +10,32 @@ static __device__ __noinline__ float deep(int seed)
     for (int i = 0; i < 120000; i += 1000)
         frame[(i + seed) % 120000] = i;
     return frame[seed % 120000];
+}
+
+/* hide does what no result shows: a tool must watch to see it. The values that it
+ * reads decide nothing, and the compiler cannot know that. */
+static __device__ void hide(const float *x, float *y, int N)
+{
+    __shared__ volatile float shared[256];
+    float seen = 0;
+    switch (FAULT) {
+    case READ_PAST_THE_END:
+        seen = ((const volatile float *)x)[N];
+        break;
+    case RACE:
+        shared[threadIdx.x] = 1;
+        seen = shared[255 - threadIdx.x];
+        break;
+    case UNINITIALISED:
+        seen = shared[threadIdx.x];
+        break;
+    case DIVERGENT:
+        if (threadIdx.x % 2)
+            __syncthreads();
+        break;
+    }
+    if (seen == 0x1.234568p-100f)
+        y[0] = seen;
 }
 
 static __device__ void misbehave(const float *x, float *y, int N)
@@ -50,6 +76,7 @@ extern "C" __global__ void planted(const float *x, float *y, int N)
     __shared__ volatile char declared[STATIC_SHARED];
     declared[threadIdx.x] = 1;
 #endif
+    hide(x, y, N);
     for (int k = 0; k < UNROLL; k++) {
         int i = (blockIdx.x * UNROLL + k) * blockDim.x + threadIdx.x;
         if (i < N)

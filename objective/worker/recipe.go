@@ -1,0 +1,206 @@
+package worker
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"sync"
+
+	"pawl/kernels"
+)
+
+// Recipe says how the content of a buffer is computed. An element depends on
+// nothing but its index, because the generator counts and has no state: so any
+// number of cores can share the work, and a device can do it itself.
+//
+// A device must give every element the same bits as draw does. Nothing here is
+// rounded in a way that depends on the processor: products are rounded before
+// they are added to.
+type Recipe struct {
+	Kind Kind
+	// Stream is the state of the generator.
+	Stream uint64
+	// Row is the number of elements that belong together, at least 1.
+	Row uint64
+	// Scale is the magnitude: a factor, a constant or the smallest step.
+	Scale float64
+}
+
+// Kind is a distribution of elements. The numbers are those of support.cu.
+type Kind uint64
+
+// The kinds of content.
+const (
+	Constant      Kind = iota // Scale
+	Integers                  // from 0 to 99
+	NormalNumbers             // times Scale
+	UniformReals              // between -1 and 1
+	SignsOnly                 // -1 or 1
+	HotRows                   // a single 1 in every row
+	Ties                      // 1 to 1 + 3 Scale
+	Subnormals                // half of them below Scale, the others normal numbers
+	SignedRows                // rows of Scale, a quarter of them negative
+)
+
+// overflowing is the magnitude of the fill of that name: two rows of it have a
+// product of 64 per element, which no exponential survives for long, and which
+// is exact in every type.
+const overflowing = 8
+
+// NewRecipe returns the recipe of an input.
+func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
+	element, err := kernels.ElementNamed(argument.Type)
+	if err != nil {
+		return Recipe{}, err
+	}
+	r := Recipe{Stream: uint64(newStream(seed, argument.Name)), Row: uint64(max(argument.Row, 1))}
+	switch argument.Fill {
+	case "zeros":
+		return r.of(Constant, 0), nil
+	case "ones":
+		return r.of(Constant, 1), nil
+	}
+	if !element.Float {
+		return r.of(Integers, 1), nil
+	}
+	switch argument.Fill {
+	case kernels.Normal:
+		return r.of(NormalNumbers, 1), nil
+	case kernels.Large:
+		return r.of(NormalNumbers, argument.Large), nil
+	case kernels.Uniform:
+		return r.of(UniformReals, 1), nil
+	case kernels.Signs:
+		return r.of(SignsOnly, 1), nil
+	case kernels.OneHot:
+		return r.of(HotRows, 1), nil
+	case kernels.NearTies:
+		return r.of(Ties, math.Ldexp(1, 1-element.Digits)), nil
+	case kernels.Denormals:
+		return r.of(Subnormals, math.Ldexp(1, element.Least)), nil
+	case kernels.Overflow:
+		return r.of(SignedRows, overflowing), nil
+	}
+	return r, fmt.Errorf("argument %s: no fill %q", argument.Name, argument.Fill)
+}
+
+func (r Recipe) of(kind Kind, scale float64) Recipe {
+	r.Kind, r.Scale = kind, scale
+	return r
+}
+
+// draw computes elements from the first on.
+func (r Recipe) draw(first uint64, values []float64) {
+	if r.Kind == NormalNumbers { // most content is: no switch for each element
+		table := Quantiles()
+		for k := range values {
+			values[k] = r.Scale * normal(table, r.at(first+uint64(k)))
+		}
+		return
+	}
+	for k := range values {
+		values[k] = r.element(first + uint64(k))
+	}
+}
+
+func (r Recipe) at(i uint64) uint64 { return stream(r.Stream).at(i) }
+
+func (r Recipe) element(i uint64) float64 {
+	switch r.Kind {
+	case Constant:
+		return r.Scale
+	case Integers:
+		return float64(r.at(i) % 100)
+	case UniformReals:
+		return 2*fraction(r.at(i)) - 1
+	case SignsOnly:
+		return sign(r.at(i))
+	case HotRows:
+		if i%r.Row == r.at(i/r.Row)%r.Row {
+			return 1
+		}
+		return 0
+	case Ties:
+		return 1 + float64(r.Scale*float64(r.at(i)&3))
+	case Subnormals:
+		drawn := r.at(i)
+		if drawn&1 == 0 {
+			return sign(drawn>>1) * r.Scale * fraction(drawn)
+		}
+		return normal(Quantiles(), drawn)
+	default: // all elements of a row have one sign, so that sums over rows grow as well
+		if r.at(i/r.Row)%4 == 0 {
+			return -r.Scale
+		}
+		return r.Scale
+	}
+}
+
+// stream is a counter-based generator: 64 random bits for every index. It
+// mixes as SplitMix64 does (Steele, Lea and Flood 2014, "Fast splittable
+// pseudorandom number generators").
+type stream uint64
+
+func newStream(seed uint64, name string) stream {
+	hash := fnv.New64a()
+	hash.Write([]byte(name))
+	return stream(stream(seed).at(hash.Sum64()))
+}
+
+func (s stream) at(i uint64) uint64 {
+	x := uint64(s) + (i+1)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// fraction returns a number in [0, 1) from the upper 52 bits.
+func fraction(bits uint64) float64 { return unit(bits >> 12) }
+
+func sign(bits uint64) float64 { return 1 - 2*float64(bits&1) }
+
+// unit returns a number in [0, 1) from the lower 52 bits: they become the
+// mantissa of a number in [1, 2).
+func unit(bits uint64) float64 {
+	return math.Float64frombits(bits&(1<<52-1)|1023<<52) - 1
+}
+
+// cells is how many parts of equal probability the normal distribution has in
+// the table, and how many each of its two outermost parts is divided into again.
+// Inside a part the density is taken for flat. The outermost of the outermost
+// end at 5.5 standard deviations.
+const cells = 1 << 12
+
+// Quantiles is the table that normal numbers are interpolated in: the borders of
+// all cells, then of those in the lowest cell, then of those in the highest.
+var Quantiles = sync.OnceValue(func() []float64 {
+	table := make([]float64, 3*(cells+1))
+	inner, lowest, highest := table[:cells+1], table[cells+1:2*(cells+1)], table[2*(cells+1):]
+	quantile := func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
+	for i := 1; i < cells; i++ {
+		inner[i] = quantile(float64(i) / cells)
+	}
+	lowest[0] = quantile(0.5 / cells / cells)
+	for i := 1; i <= cells; i++ {
+		lowest[i] = quantile(float64(i) / cells / cells)
+	}
+	for i := range highest {
+		highest[i] = -lowest[cells-i]
+	}
+	return table
+})
+
+// normal turns random bits into a normal number. The first twelve choose the
+// cell, the others the place in it; the outermost cells are chosen in again.
+func normal(table []float64, bits uint64) float64 {
+	cell, rest := bits>>52, bits<<12
+	if cell == 0 || cell == cells-1 {
+		base := uint64(cells + 1)
+		if cell != 0 {
+			base *= 2
+		}
+		cell, rest = base+bits<<12>>52, bits<<24
+	}
+	low, high := table[cell], table[cell+1]
+	return low + float64(unit(rest>>12)*(high-low))
+}
