@@ -156,12 +156,7 @@ func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*
 	if p.by != e {
 		cases = e.quick(p.Point) // another evaluator may have another workload
 	}
-	for _, c := range cases {
-		if failure, err := e.check(ctx, s, p, c); failure != nil || err != nil {
-			return failure, err
-		}
-	}
-	return nil, nil
+	return e.check(ctx, s, p, cases...)
 }
 
 // Verify checks a point on the full tier.
@@ -238,64 +233,6 @@ func (e *Evaluator) bench(ctx context.Context, s *session, rival float64, outcom
 			return nil, nil
 		}
 	}
-}
-
-// check runs a point twice on one case and compares both results with the
-// reference: the poison under the outputs differs between the runs.
-func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, c Case) (*Failure, error) {
-	bindings, err := c.bind(e.kernel)
-	if err != nil {
-		return nil, err
-	}
-	load, err := e.load(p, c, bindings)
-	if err != nil {
-		return nil, err
-	}
-	load.Watched = len(s.slot.Worker.Under) > 0
-	judge, err := e.expect(ctx, s, c, &load)
-	if err != nil {
-		return nil, err
-	}
-	if fault, err := s.load(ctx, load); fault != nil || err != nil {
-		return e.caseFailure(fault, c), err
-	}
-	var earlier [][]byte
-	// A device that compares by itself runs it twice before it answers.
-	run := worker.Run{Twice: e.backend.Resident()}
-	requests := 2
-	if run.Twice {
-		requests = 1
-	}
-	for range requests {
-		result, fault, err := s.run(ctx, run)
-		if err != nil {
-			return nil, err
-		}
-		if fault == nil {
-			fault = result.Damage
-		}
-		if fault != nil {
-			s.distrust()
-			return e.caseFailure(fault, c), nil
-		}
-		mismatch, err := judge(result)
-		if err != nil {
-			return nil, err
-		}
-		if mismatch != nil {
-			return failed(WrongResult, mismatch.String(), c), nil
-		}
-		e.notes.repeated(p.Point, c, earlier, result.Outputs)
-		earlier = result.Outputs
-	}
-	return nil, nil
-}
-
-func (e *Evaluator) caseFailure(fault *worker.Fault, c Case) *Failure {
-	if fault == nil {
-		return nil
-	}
-	return failed(string(fault.Kind), fault.Explanation(), c)
 }
 
 func (e *Evaluator) workloadCase() Case {

@@ -23,7 +23,7 @@ func (e *Evaluator) Picture(ctx context.Context, p Prepared, c Case, write func(
 	if err != nil {
 		return err
 	}
-	got, want, bounds, err := e.bothOutputs(ctx, p, c, bindings)
+	got, want, bounds, err := e.bothOutputs(ctx, p, c)
 	if err != nil || got == nil {
 		return err
 	}
@@ -43,9 +43,9 @@ func (e *Evaluator) Picture(ctx context.Context, p Prepared, c Case, write func(
 
 // bothOutputs runs a point and its reference once on a case. There is nothing to
 // draw, and got is nil, if the kernel dies.
-func (e *Evaluator) bothOutputs(ctx context.Context, p Prepared, c Case, bindings []kernels.Binding) (got, want [][]byte, bounds []kernels.Tolerance, err error) {
+func (e *Evaluator) bothOutputs(ctx context.Context, p Prepared, c Case) (got, want [][]byte, bounds []kernels.Tolerance, err error) {
 	err = e.onDevice(ctx, p, func(s *session) error {
-		load, err := e.load(p, c, bindings)
+		load, err := e.load(p, c)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (e *Evaluator) bothOutputs(ctx context.Context, p Prepared, c Case, binding
 			return err
 		}
 		if !e.backend.Resident() {
-			want, bounds, err = e.oracle.know(ctx, s.slot.Worker, c, bindings)
+			want, bounds, err = e.oracle.know(ctx, s.slot.Worker, c, load.Arguments)
 			return err
 		}
 		reference, err := e.reference(c)

@@ -34,6 +34,14 @@ func (s *session) load(ctx context.Context, load worker.Load) (*worker.Fault, er
 	return s.split(s.client.Load(ctx, load))
 }
 
+// check takes steps on a device that compares by itself. At is the step that a
+// fault belongs to.
+func (s *session) check(ctx context.Context, steps []worker.Step, judge func(int, worker.Result) bool) (at int, fault *worker.Fault, err error) {
+	at, err = s.client.Check(ctx, s.allowed, steps, judge)
+	fault, err = s.split(err)
+	return at, fault, err
+}
+
 func (s *session) run(ctx context.Context, run worker.Run) (worker.Result, *worker.Fault, error) {
 	ctx, cancel := worker.Allow(ctx, s.allowed)
 	defer cancel()

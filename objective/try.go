@@ -47,7 +47,7 @@ func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], o
 		}
 		fault, err := split(s.client.Conclude(ctx))
 		finding.Case = passed[len(passed)-1]
-		finding.Failure = e.caseFailure(fault, finding.Case)
+		finding.Failure = caseFailure(fault, finding.Case)
 		return err
 	})
 	if err != nil || finding.Failure == nil || len(passed) < finding.Checked || finding.Checked == 1 {

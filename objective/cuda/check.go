@@ -49,8 +49,10 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 
 func (d *Device) runOnce(parameters *parameters) error {
 	d.poison ^= 0x55 // 0xff is a NaN in every float type, 0xaa a tiny number
-	if err := d.poisonOutputs(d.on.buffers); err != nil {
-		return err
+	if !d.loaded.Watched {
+		if err := d.poisonOutputs(d.on.buffers); err != nil {
+			return err
+		}
 	}
 	return d.start(d.kernel, d.loaded.Launch, parameters)
 }

@@ -160,31 +160,119 @@ func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 	return *reply.Timing, nil
 }
 
+// Step is a case: a problem and a run of it.
+type Step struct {
+	Load Load
+	Run  Run
+}
+
+// Check takes steps one after the other and hands the result of each to judge,
+// until judge says that it has seen enough. All requests are sent at once: the
+// worker never waits for this process in between, which costs more than a small
+// case does. Each request is allowed its time. At returns the number of the step
+// that an error or a fault belongs to.
+func (c *Client) Check(ctx context.Context, allowed time.Duration, steps []Step, judge func(int, Result) bool) (at int, err error) {
+	enough := false
+	for first := 0; first < len(steps) && !enough; first += mostAhead / 2 {
+		some := steps[first:min(first+mostAhead/2, len(steps))]
+		at, err := c.checkSome(ctx, allowed, some, func(i int, r Result) bool {
+			enough = !judge(first+i, r)
+			return !enough
+		})
+		if err != nil {
+			return first + at, err
+		}
+	}
+	return 0, nil
+}
+
+// checkSome is Check for as many steps as may be sent at once. It reads every
+// answer, also those that nobody needs any more.
+func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []Step, judge func(int, Result) bool) (at int, err error) {
+	var requests []request
+	for i := range steps {
+		requests = append(requests, request{Load: &steps[i].Load}, request{Run: &steps[i].Run})
+	}
+	c.regions = nil
+	sent := c.send(requests...)
+	enough := false
+	for i := range requests {
+		bounded, cancel := Allow(ctx, allowed)
+		reply, outputs, err := c.await(bounded, sent)
+		cancel()
+		switch {
+		case err != nil && enough:
+			c.abandon()
+			return 0, nil // the verdict stands
+		case err != nil:
+			c.abandon()
+			return i / 2, err
+		case i%2 == 0:
+			c.regions = reply.Regions
+		case !enough:
+			enough = !judge(i/2, Result{Outputs: outputs, Comparisons: reply.Comparisons, Damage: reply.Damage})
+		}
+	}
+	return 0, nil
+}
+
+// abandon ends a worker that may still answer requests which nobody waits for.
+func (c *Client) abandon() {
+	if !c.finished {
+		c.finish()
+	}
+}
+
 type answered struct {
 	reply    response
 	payloads [][]byte
 	err      error
 }
 
-// call sends a request and waits for whatever comes first: the answer, the
-// end of the process, a flood, or the end of the time allowed.
+// call sends a request and waits for the answer.
 func (c *Client) call(ctx context.Context, r request) (response, [][]byte, error) {
+	return c.await(ctx, c.send(r))
+}
+
+// send writes requests while others go on, and returns what went wrong.
+func (c *Client) send(requests ...request) <-chan error {
+	failed := make(chan error, 1)
+	go func() {
+		for _, r := range requests {
+			if err := writeFrame(c.requests, r); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	return failed
+}
+
+// await waits for whatever comes first: the next answer, the end of the process,
+// a flood, or the end of the time allowed.
+func (c *Client) await(ctx context.Context, sent <-chan error) (response, [][]byte, error) {
 	if c.finished {
 		return response{}, nil, errors.New("worker: called after its end")
 	}
 	answers := make(chan answered, 1)
 	go func() {
 		var a answered
-		if a.err = writeFrame(c.requests, r); a.err == nil {
-			if a.err = readFrame(c.reader, &a.reply); a.err == nil {
-				a.payloads, a.err = readPayloads(c.reader, a.reply.Outputs)
-			}
+		if a.err = readFrame(c.reader, &a.reply); a.err == nil {
+			a.payloads, a.err = readPayloads(c.reader, a.reply.Outputs)
 		}
 		answers <- a
 	}()
 	select {
 	case a := <-answers:
 		return c.receive(a)
+	case err := <-sent:
+		// The worker may have said why it reads no more.
+		select {
+		case a := <-answers:
+			return c.receive(a)
+		case <-time.After(time.Second):
+			return c.receive(answered{err: err})
+		}
 	case <-c.exited:
 		// The last frame may still be on its way through the pipe.
 		select {

@@ -53,7 +53,8 @@ type Load struct {
 	Seed   uint64 `json:"seed"`
 	Layout Layout `json:"layout"`
 	// Watched says that a tool watches every access. A device leaves out its
-	// guard zones then: an access there would look legal to the tool.
+	// guard zones and the poison then: an access there would look legal to the
+	// tool, and a read of what was never written like one of what was.
 	Watched bool `json:"watched,omitempty"`
 	// Reference asks the device to know the right answer itself and to compare
 	// with it. Nil leaves that to the client.

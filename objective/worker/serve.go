@@ -55,11 +55,15 @@ func Main(devices map[string]func() Device) {
 	os.Exit(0)
 }
 
+// mostAhead is how many requests a client may send before it reads an answer.
+const mostAhead = 32
+
 // serve answers requests until the pipe ends. Requests are read ahead by a
 // goroutine of their own, because the end of the pipe means that the client is
-// gone: then the process must end even while a kernel is running.
+// gone: then the process must end even while a kernel is running. It has room for
+// all that may come, so that it always gets to the end.
 func serve(in io.Reader, out io.Writer, device Device) error {
-	requests := make(chan request)
+	requests := make(chan request, mostAhead)
 	ended := make(chan error, 1)
 	go func() {
 		reader := bufio.NewReader(in)

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 		"polite": func() Device { return polite{} },
 		"silent": func() Device { return endless{} },
 		"dying":  func() Device { return dying{} },
+		"told":   func() Device { return &told{} },
 	})
 	if os.Getenv("PAWL_TEST_PARENT") != "" {
 		parent()

@@ -11,11 +11,12 @@ import (
 	"pawl/space"
 )
 
-// judge tells whether the result of a run is right.
-type judge func(worker.Result) (*Mismatch, error)
-
 // load says how a worker gets a point ready for a case.
-func (e *Evaluator) load(p Prepared, c Case, bindings []kernels.Binding) (worker.Load, error) {
+func (e *Evaluator) load(p Prepared, c Case) (worker.Load, error) {
+	bindings, err := c.bind(e.kernel)
+	if err != nil {
+		return worker.Load{}, err
+	}
 	load := worker.Load{
 		Module: p.Binary.Path, Support: p.Binary.Support, Entry: e.kernel.Entry,
 		Arguments: bindings, Seed: c.Seed, Layout: c.layout(),
@@ -23,7 +24,6 @@ func (e *Evaluator) load(p Prepared, c Case, bindings []kernels.Binding) (worker
 	if !e.backend.Resident() {
 		return load, nil // what runs on the processor is called, not launched
 	}
-	var err error
 	load.Launch, err = e.kernel.Launch.Kernel.At(environment(c.Dims, p.Point))
 	return load, err
 }
@@ -71,18 +71,6 @@ func environment(dims kernels.Dims, point space.Point) space.Environment {
 	env := dims.Environment()
 	env.Set(point)
 	return env
-}
-
-// expect returns who judges a case: the device, which is told the reference in
-// the load, or the oracle in this process.
-func (e *Evaluator) expect(ctx context.Context, s *session, c Case, load *worker.Load) (judge, error) {
-	if e.backend.Resident() {
-		reference, err := e.reference(c)
-		load.Reference = &reference
-		return judgeComparisons, err
-	}
-	want, bounds, err := e.oracle.know(ctx, s.slot.Worker, c, load.Arguments)
-	return func(r worker.Result) (*Mismatch, error) { return e.oracle.judge(r.Outputs, want, bounds) }, err
 }
 
 // judgeComparisons returns the first output that a device found wrong.
