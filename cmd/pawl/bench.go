@@ -87,7 +87,7 @@ func benchmark(c *cli.Context, env environment) error {
 	for round := 0; round < c.Int("rounds") && failure == nil && err == nil; round++ {
 		var outcome objective.Outcome
 		b.evaluator.Refresh()
-		outcome, err = b.evaluator.Sample(c.Context, prepared, c.Int("samples"))
+		outcome, err = b.evaluator.SampleAlone(c.Context, prepared, c.Int("samples"))
 		failure = outcome.Failure
 		result.Rounds = append(result.Rounds, outcome.Samples)
 		result.Batch, result.Binary = outcome.Batch, outcome.Binary
