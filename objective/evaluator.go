@@ -264,7 +264,7 @@ func (e *Evaluator) onDevice(ctx context.Context, p Prepared, do func(*session) 
 	}
 	s := &session{slot: slot, allowed: e.options.RunTimeout}
 	if e.backend.Resident() {
-		s.client, err = e.take(slot, func(c *worker.Client) { e.warm(ctx, c) })
+		s.client, err = e.take(slot, func(c *worker.Client) error { return e.warm(ctx, slot, c) })
 		defer func() { e.putBack(s) }()
 	} else {
 		s.client, err = worker.Start(slot.Worker)

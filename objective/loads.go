@@ -36,21 +36,24 @@ func (e *Evaluator) reference(c Case) (r worker.Reference, err error) {
 }
 
 // warm lets a fresh worker of a device that keeps things get the workload and
-// its right answer ready, by loading the reference as if it were the kernel. An
-// error would come again when the worker is used, so it is left for then.
-func (e *Evaluator) warm(ctx context.Context, client *worker.Client) {
+// its right answer ready, by loading the reference as if it were the kernel. Under
+// a tool that would take long, and the workload is not run there.
+func (e *Evaluator) warm(ctx context.Context, slot Slot, client *worker.Client) error {
+	if len(slot.Worker.Under) > 0 {
+		return nil
+	}
 	c := e.workloadCase()
 	bindings, err := c.bind(e.kernel)
 	if err != nil {
-		return
+		return err
 	}
 	reference, err := e.reference(c)
 	if err != nil {
-		return
+		return err
 	}
 	ctx, cancel := worker.Allow(ctx, referenceTimeout)
 	defer cancel()
-	_ = client.Load(ctx, worker.Load{
+	return client.Load(ctx, worker.Load{
 		Module: reference.Module, Support: e.oracle.binary.Support, Entry: reference.Entry, Launch: reference.Launch,
 		Arguments: bindings, Seed: c.Seed, Layout: c.layout(), Reference: &reference,
 	})

@@ -26,7 +26,7 @@ const standBy = 5
 
 // take returns the device's worker, or a fresh one. Warm makes a fresh worker
 // ready for the workload; what goes wrong there shows when it is used.
-func (r *Residents) take(slot Slot, warm func(*worker.Client)) (*worker.Client, error) {
+func (r *Residents) take(slot Slot, warm func(*worker.Client) error) (*worker.Client, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if client := r.idle[slot.Device]; client != nil {
@@ -34,7 +34,7 @@ func (r *Residents) take(slot Slot, warm func(*worker.Client)) (*worker.Client, 
 		return client, nil
 	}
 	if !r.rounds {
-		return worker.Start(slot.Worker)
+		return startWarm(slot, warm)
 	}
 	if len(r.spares[slot.Device]) == 0 {
 		if err := r.start(slot, warm); err != nil {
@@ -46,8 +46,20 @@ func (r *Residents) take(slot Slot, warm func(*worker.Client)) (*worker.Client, 
 	return spares[0], nil
 }
 
+// startWarm returns a fresh worker that is ready for the workload: that is part of
+// its start, and not of the first check. If it cannot be made ready, whoever uses
+// it must learn why, in a worker that nothing has happened to yet.
+func startWarm(slot Slot, warm func(*worker.Client) error) (*worker.Client, error) {
+	client, err := worker.Start(slot.Worker)
+	if err != nil || warm(client) == nil {
+		return client, err
+	}
+	client.Close()
+	return worker.Start(slot.Worker)
+}
+
 // start fills up the spares of a device.
-func (r *Residents) start(slot Slot, warm func(*worker.Client)) error {
+func (r *Residents) start(slot Slot, warm func(*worker.Client) error) error {
 	r.endUsed()
 	var wait sync.WaitGroup
 	defer wait.Wait()
@@ -57,7 +69,7 @@ func (r *Residents) start(slot Slot, warm func(*worker.Client)) error {
 			return err
 		}
 		r.spares = added(r.spares, slot.Device, client)
-		wait.Go(func() { warm(client) })
+		wait.Go(func() { _ = warm(client) })
 	}
 	return nil
 }

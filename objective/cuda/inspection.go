@@ -14,6 +14,7 @@ type inspection struct {
 	readers []func(finding) error // one per queued check, in order
 
 	damage      *worker.Fault // the first that was found
+	spoilt      []*buffer     // inputs that have changed, or their guard zones
 	comparisons []worker.Comparison
 }
 
@@ -36,9 +37,6 @@ func (n *inspection) queue(buffers []*buffer) error {
 	for _, b := range buffers {
 		if b == nil {
 			continue
-		}
-		if err := n.queueGuards(b); err != nil {
-			return err
 		}
 		queue := n.queueInput
 		if b.Out {
@@ -78,19 +76,43 @@ func (n *inspection) queueGuards(b *buffer) error {
 	return nil
 }
 
+// queueInput makes sure that an input and its guard zones are what they were. One
+// checksum is over all of it, because launches are what a check costs; only when
+// it differs is it asked where.
 func (n *inspection) queueInput(b *buffer) error {
-	number, err := n.device.support.queueChecksum(b.data, b.size)
+	number, err := n.device.support.queueChecksum(b.base, b.whole())
 	return n.read(number, err, func(f finding) error {
 		if f.bad != b.sum {
-			n.damaged(worker.InputModified, "%s", b.Name)
+			n.spoilt = append(n.spoilt, b)
 		}
 		return nil
 	})
 }
 
+// locate tells which part of the inputs has changed.
+func (n *inspection) locate() error {
+	for _, b := range n.spoilt {
+		before := n.damage
+		if err := n.queueGuards(b); err != nil {
+			return err
+		}
+		if err := n.readAll(); err != nil {
+			return err
+		}
+		if n.damage == before {
+			n.damaged(worker.InputModified, "%s", b.Name)
+		}
+	}
+	n.spoilt = nil
+	return nil
+}
+
 // queueOutput compares an output with its answer, if there is one, after making
-// sure that the answer itself is untouched.
+// sure that the answer itself is untouched, and looks at its guard zones.
 func (n *inspection) queueOutput(b *buffer) error {
+	if err := n.queueGuards(b); err != nil {
+		return err
+	}
 	if n.device.loaded.Reference == nil {
 		return nil
 	}
@@ -134,6 +156,13 @@ func (n *inspection) compared(b *buffer, f finding) (err error) {
 
 // collect waits and reads.
 func (n *inspection) collect() error {
+	if err := n.readAll(); err != nil {
+		return err
+	}
+	return n.locate()
+}
+
+func (n *inspection) readAll() error {
 	findings, err := n.device.support.collect()
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type buffer struct {
 	data    driver.Address // of the first element
 	size    int            // of the data, in bytes
 	tail    int            // of the zone behind the data, in bytes
-	sum     uint64         // the checksum of an input
+	sum     uint64         // the checksum of an input and its guard zones
 	answer  driver.Address // the right output; 0 for an input
 	right   uint64         // the checksum of the answer
 }
@@ -120,6 +120,9 @@ type zone struct {
 	what string
 }
 
+// whole is the size of the data with its guard zones.
+func (b *buffer) whole() int { return int(b.data-b.base) + b.size + b.tail }
+
 // guards are the zones before and behind the data, as far as there are any.
 func (b *buffer) guards() []zone {
 	zones := []zone{
@@ -153,7 +156,7 @@ func (p *problem) identify(buffers []*buffer) error {
 		if b == nil || b.Out {
 			continue
 		}
-		if _, err := p.device.support.queueChecksum(b.data, b.size); err != nil {
+		if _, err := p.device.support.queueChecksum(b.base, b.whole()); err != nil {
 			return err
 		}
 		inputs = append(inputs, b)

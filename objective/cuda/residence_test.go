@@ -146,11 +146,11 @@ func TestReferenceRunsOncePerProblem(t *testing.T) {
 	first := sample()
 	second := sample()
 	// Two runs of the kernel and a comparison after the first; after the second 2
-	// guards of 3 buffers, the sums of 2 inputs and of the answer, and the
-	// comparison: 3 + 10. The same checks of two sets of buffers after timing: 2 *
-	// 10. Calibration holds back, launches and marks the end three times: 9. The
+	// guards of the output, the sums of 2 inputs and of the answer, and the
+	// comparison: 3 + 6. The same checks of two sets of buffers after timing: 2 *
+	// 6. Calibration holds back, launches and marks the end three times: 9. The
 	// reference would be one more.
-	const checks, calibration = 3 + 10 + 2*10, 3
+	const checks, calibration = 3 + 6 + 2*6, 3
 	samples := second.GraphLaunches - first.GraphLaunches - calibration
 	rest := second.Launches - first.Launches - samples*(2+second.GraphNodes)
 	if samples < 2 || rest != checks+3*calibration {
