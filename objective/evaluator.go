@@ -172,10 +172,11 @@ func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcom
 	return e.sample(ctx, p, worker.Time{Samples: samples, Caches: e.options.Caches})
 }
 
-// SampleAlone is Sample for a figure that stands alone: it waits for the device's
-// highest clock. What is compared in turns needs no such patience.
+// SampleAlone is Sample for a figure that stands alone: the device rests between
+// the samples, so that they do not depend on what it did before. What is compared
+// in turns has no need of that.
 func (e *Evaluator) SampleAlone(ctx context.Context, p Prepared, samples int) (Outcome, error) {
-	return e.sample(ctx, p, worker.Time{Samples: samples, Caches: e.options.Caches, Patient: true})
+	return e.sample(ctx, p, worker.Time{Samples: samples, Caches: e.options.Caches, Rested: true})
 }
 
 func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outcome, error) {

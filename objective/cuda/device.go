@@ -35,7 +35,6 @@ type Device struct {
 	graph  *graph
 
 	highestClock int            // that was ever seen, in MHz
-	fullClock    float64        // that a patient caller waits for, in MHz
 	sweep        driver.Address // memory that is written to flush the caches
 }
 

@@ -148,13 +148,13 @@ func TestReferenceRunsOncePerProblem(t *testing.T) {
 	// Two runs of the kernel and a comparison after the first; after the second 2
 	// guards of the output, the sums of 2 inputs and of the answer, and the
 	// comparison: 3 + 6. The same checks of two sets of buffers after timing: 2 *
-	// 6. Calibration holds back, launches and marks the end three times: 9. The
-	// reference would be one more.
+	// 6. Calibration holds back and launches three times: 6. The reference would
+	// be one more.
 	const checks, calibration = 3 + 6 + 2*6, 3
 	samples := second.GraphLaunches - first.GraphLaunches - calibration
-	rest := second.Launches - first.Launches - samples*(2+second.GraphNodes)
-	if samples < 2 || rest != checks+3*calibration {
-		t.Errorf("%d launches beside those of %d samples, want %d", rest, samples, checks+3*calibration)
+	rest := second.Launches - first.Launches - samples*(1+second.GraphNodes)
+	if samples < 2 || rest != checks+2*calibration {
+		t.Errorf("%d launches beside those of %d samples, want %d", rest, samples, checks+2*calibration)
 	}
 	if first.Modules != 3 || second.Modules != 3 {
 		t.Errorf("%d modules, then %d: the kernel, the reference and the support are needed", first.Modules, second.Modules)

@@ -29,10 +29,8 @@ type support struct {
 	sum      driver.Function
 	guard    driver.Function
 	holdBack driver.Function
-	marker   driver.Function
 	filler   driver.Function
 	findings driver.Address
-	marks    driver.Address // two of them
 	// quantiles is the table for normal numbers.
 	quantiles driver.Address
 	queued    int
@@ -50,7 +48,6 @@ func (f finding) error() float64 { return math.Float64frombits(f.worst) }
 
 const (
 	findingSize  = 32
-	markSize     = 24
 	mostFindings = 512
 	// mostArguments is the number of arguments of pawl_fill.
 	mostArguments = 8
@@ -69,16 +66,13 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 		return nil, err
 	}
 	for name, function := range map[string]*driver.Function{
-		"pawl_compare": &p.compare, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack, "pawl_mark": &p.marker, "pawl_fill": &p.filler,
+		"pawl_compare": &p.compare, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack, "pawl_fill": &p.filler,
 	} {
 		if *function, err = c.Function(module, name); err != nil {
 			return nil, err
 		}
 	}
 	if p.findings, err = c.Allocate(findingSize * mostFindings); err != nil {
-		return nil, err
-	}
-	if p.marks, err = c.Allocate(2 * markSize); err != nil {
 		return nil, err
 	}
 	if err := p.uploadQuantiles(); err != nil {
@@ -176,30 +170,7 @@ func (p *support) checksum(at driver.Address, size int) (uint64, error) {
 	return findings[0].bad, nil
 }
 
-// hold keeps the stream waiting, and sets the first mark.
+// hold keeps the stream waiting.
 func (p *support) hold(nanoseconds uint64) error {
-	return p.launch(p.holdBack, 1, 1, nanoseconds, uint64(p.marks))
-}
-
-// mark sets the second mark.
-func (p *support) mark() error {
-	return p.launch(p.marker, 1, 1, uint64(p.marks)+markSize)
-}
-
-// clock waits for the marks and returns the mean clock between them, in MHz. It is
-// 0 if they were set on different processors, whose cycles do not compare.
-func (p *support) clock() (float64, error) {
-	if err := p.context.Wait(p.stream); err != nil {
-		return 0, err
-	}
-	raw := make([]byte, 2*markSize)
-	if err := p.context.ToHost(raw, p.marks); err != nil {
-		return 0, err
-	}
-	word := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8*i:]) }
-	nanoseconds, cycles := word(3)-word(0), word(4)-word(1)
-	if word(2) != word(5) || nanoseconds == 0 {
-		return 0, nil
-	}
-	return 1000 * float64(cycles) / float64(nanoseconds), nil
+	return p.launch(p.holdBack, 1, 1, nanoseconds)
 }

@@ -20,6 +20,11 @@ const (
 	// queued, in nanoseconds, and per launch in its graph.
 	holdTime       = 30_000
 	holdTimeLaunch = 500
+	// rest is how long a GPU rests before a sample that shall not depend on the
+	// ones before: four times as long as a sample takes. A kernel that keeps an
+	// H200's tensor cores busy reaches the power limit after 0.15 s without a
+	// pause, and is 0.5 to 2 % slower from then on.
+	rest = 4 * time.Millisecond
 )
 
 // Time takes samples. With no batch given it warms up first and chooses one.
@@ -39,11 +44,20 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 			return timing, err
 		}
 	}
-	taken, err := d.take(t)
-	if err != nil {
-		return timing, err
+	states := d.look(nil)
+	for range t.Samples {
+		if t.Rested {
+			time.Sleep(rest)
+		}
+		milliseconds, err := d.sample()
+		if err != nil {
+			return timing, err
+		}
+		timing.Samples = append(timing.Samples, milliseconds)
+		states = d.look(states)
 	}
-	timing.Samples, timing.Conditions = taken.judge(d)
+	d.discard(&timing, states)
+	var err error
 	timing.Damage, err = d.verifyTimed()
 	return timing, err
 }
@@ -134,9 +148,6 @@ func (d *Device) sample() (float64, error) {
 	if err := d.context.Record(d.events[1], d.stream); err != nil {
 		return 0, fault(err)
 	}
-	if err := d.support.mark(); err != nil {
-		return 0, fault(err)
-	}
 	milliseconds, err := d.context.Between(d.events[0], d.events[1])
 	return milliseconds / float64(g.launches), fault(err)
 }
@@ -165,6 +176,27 @@ func (d *Device) look(states []monitor.State) []monitor.State {
 		return nil
 	}
 	return append(states, state)
+}
+
+// discard drops the samples that were taken while the clock was throttled.
+func (d *Device) discard(timing *worker.Timing, states []monitor.State) {
+	if len(states) != len(timing.Samples)+1 {
+		return
+	}
+	keep, summary := monitor.Judge(states)
+	var kept []float64
+	for i, sample := range timing.Samples {
+		if keep[i] {
+			kept = append(kept, sample)
+		}
+	}
+	timing.Samples = kept
+	timing.Conditions = &worker.Conditions{
+		Device:   d.attributes.UUID,
+		ClockLow: summary.ClockLow, ClockMedian: summary.ClockMedian, ClockHigh: summary.ClockHigh,
+		Temperature: summary.Temperature, Power: summary.Power,
+		Discarded: summary.Throttled + summary.LowClock, Reasons: summary.Reasons.String(),
+	}
 }
 
 // verifyTimed checks what the timed launches have left behind, in the first

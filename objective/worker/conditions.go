@@ -14,9 +14,6 @@ type Conditions struct {
 	// throttled and thrown away; Reasons says what throttled it.
 	Discarded int    `json:"discarded,omitempty"`
 	Reasons   string `json:"reasons,omitempty"`
-	// Slow is the number of samples that were taken below the highest clock and
-	// replaced, because the caller was patient.
-	Slow int `json:"slow,omitempty"`
 }
 
 // Join adds what was seen later.
@@ -34,7 +31,6 @@ func (c *Conditions) Join(later *Conditions) *Conditions {
 	joined.Temperature = max(c.Temperature, later.Temperature)
 	joined.Power = max(c.Power, later.Power)
 	joined.Discarded += later.Discarded
-	joined.Slow += later.Slow
 	if joined.Reasons == "" {
 		joined.Reasons = later.Reasons
 	}

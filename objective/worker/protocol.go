@@ -85,10 +85,9 @@ type Time struct {
 	Batch int `json:"batch"`
 	// Caches says what the kernel finds in the device's caches.
 	Caches Caches `json:"caches,omitempty"`
-	// Patient asks for samples at the device's highest clock: those that a power
-	// limit has slowed down are replaced, with a rest before each, as long as
-	// that helps.
-	Patient bool `json:"patient,omitempty"`
+	// Rested lets a device rest before each sample that heats up when it works
+	// without a pause, and slows down then.
+	Rested bool `json:"rested,omitempty"`
 }
 
 // Caches is the state of a device's caches at the start of each launch. A

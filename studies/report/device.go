@@ -35,8 +35,5 @@ func ConditionsText(c *worker.Conditions) string {
 	if c.Discarded > 0 {
 		text += fmt.Sprintf("; %d samples discarded (%s)", c.Discarded, c.Reasons)
 	}
-	if c.Slow > 0 {
-		text += fmt.Sprintf("; %d samples below the highest clock were taken again", c.Slow)
-	}
 	return text
 }

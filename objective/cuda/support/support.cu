@@ -190,29 +190,11 @@ extern "C" __global__ void pawl_guard(const u8 *bytes, u64 count, u32 pattern, u
     if (different) atomicAdd(changed, different);
 }
 
-// A mark is a moment on one processor: nanoseconds, its cycles, its number. Two of
-// them tell how fast the clock really was in between.
-struct Mark { u64 nanoseconds, cycles, processor; };
-
-static __device__ u64 nanoseconds_now() {
-    u64 now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
-static __device__ void set(Mark *mark) {
-    u32 processor;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(processor));
-    *mark = Mark{nanoseconds_now(), (u64)clock64(), processor};
-}
-
-extern "C" __global__ void pawl_mark(Mark *mark) { set(mark); }
-
 // Holds the stream back, so that what follows is queued before it starts and
-// the time of queueing stays out of the figure. It ends with a mark.
-extern "C" __global__ void pawl_hold(u64 nanoseconds, Mark *mark) {
-    u64 start = nanoseconds_now();
-    while (nanoseconds_now() - start < nanoseconds) {
-    }
-    set(mark);
+// the time of queueing stays out of the figure.
+extern "C" __global__ void pawl_hold(u64 nanoseconds) {
+    u64 start, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    while (now - start < nanoseconds);
 }

@@ -14,6 +14,5 @@
 #define ARGUMENT(type, number) (*(type *)parameters[number])
 
 void *fake_block(size_t size);   /* the youngest allocation of a size */
-double fake_now(void);           /* milliseconds, at the start of this launch */
 extern double fake_milliseconds; /* how long this launch takes */
 extern int64_t fake_fills;       /* inputs that were filled, for the ledger */

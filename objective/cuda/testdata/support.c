@@ -1,10 +1,9 @@
 /*
- * The worker's own six kernels in C, for the imaginary driver: the same names,
+ * The worker's own five kernels in C, for the imaginary driver: the same names,
  * arguments and findings as support/support.cu. The fake nvcc takes this in its
  * place. Only the checksum's formula is another one.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { F64, F32, F16, BF16, I64, I32, U8, E4M3, E5M2 };
@@ -166,31 +165,7 @@ KERNEL(pawl_guard, 4) {
 	return 0;
 }
 
-struct mark { uint64_t nanoseconds, cycles, processor; };
-
-/* The clock between two marks is the next of a list of numbers in the environment,
- * in MHz, round and round; without one it is the highest. */
-static double clock_rate(void) {
-	static const char *next;
-	const char *list = getenv("PAWL_FAKE_CLOCKS");
-	char *end;
-	if (!list || !*list)
-		return 1980;
-	double rate = strtod(next ? next : list, &end);
-	next = *end ? end : NULL;
-	return rate;
-}
-
-KERNEL(pawl_hold, 2) {
+KERNEL(pawl_hold, 1) {
 	fake_milliseconds = ARGUMENT(uint64_t, 0) * 1e-6;
-	*ARGUMENT(struct mark *, 1) = (struct mark){(fake_now() + fake_milliseconds) * 1e6, 0, 7};
-	return 0;
-}
-
-KERNEL(pawl_mark, 1) {
-	struct mark *end = ARGUMENT(struct mark *, 0), *start = end - 1;
-	uint64_t now = fake_now() * 1e6;
-	fake_milliseconds = 0;
-	*end = (struct mark){now, (now - start->nanoseconds) * clock_rate() * 1e-3, 7};
 	return 0;
 }

@@ -290,7 +290,6 @@ static struct copy *copies, **last_copy = &copies;
 /* The clock that events read, in milliseconds; a kernel may change its own share. */
 static double now;
 double fake_milliseconds;
-double fake_now(void) { return now; }
 int64_t fake_fills;
 
 static void run(struct node *n) {
