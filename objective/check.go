@@ -4,43 +4,67 @@ import (
 	"context"
 
 	"pawl/objective/worker"
+	"pawl/space"
 )
+
+// plan is what a point is checked on, and what a worker is told for it.
+type plan struct {
+	point space.Point
+	cases []Case
+	loads []worker.Load
+	// bitwise says that it matters whether two runs give the same bits, for a note.
+	bitwise bool
+}
+
+// plan plans the check of a point on some cases.
+func (e *Evaluator) plan(p Prepared, cases ...Case) (plan, error) {
+	made := plan{point: p.Point, cases: cases}
+	for _, c := range cases {
+		load, err := e.load(p, c)
+		if err != nil {
+			return made, err
+		}
+		made.loads = append(made.loads, load)
+	}
+	return made, nil
+}
 
 // check runs a point on cases, twice on each, and compares both results with the
 // reference: the poison under the outputs differs between the runs. It stops at
 // the first case that fails.
 func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, cases ...Case) (*Failure, error) {
-	if e.backend.Resident() {
-		return e.checkOnDevice(ctx, s, p, cases)
+	made, err := e.plan(p, cases...)
+	if err != nil {
+		return nil, err
 	}
-	for _, c := range cases {
-		if failure, err := e.checkHere(ctx, s, p, c); failure != nil || err != nil {
+	return e.follow(ctx, s, made)
+}
+
+// follow does what is planned.
+func (e *Evaluator) follow(ctx context.Context, s *session, made plan) (*Failure, error) {
+	if e.backend.Resident() {
+		return e.followOnDevice(ctx, s, made)
+	}
+	for i, c := range made.cases {
+		if failure, err := e.followHere(ctx, s, made.point, c, made.loads[i]); failure != nil || err != nil {
 			return failure, err
 		}
 	}
 	return nil, nil
 }
 
-// checkOnDevice checks on a device that knows the right answers and compares by
+// followOnDevice checks on a device that knows the right answers and compares by
 // itself. It is told all cases at once, and judged one by one.
-func (e *Evaluator) checkOnDevice(ctx context.Context, s *session, p Prepared, cases []Case) (*Failure, error) {
-	var steps []worker.Step
-	for _, c := range cases {
-		load, err := e.load(p, c)
-		if err != nil {
-			return nil, err
-		}
-		reference, err := e.reference(c)
-		if err != nil {
-			return nil, err
-		}
-		load.Reference, load.Watched = &reference, len(s.slot.Worker.Under) > 0
-		steps = append(steps, worker.Step{Load: load, Run: worker.Run{Twice: true}})
+func (e *Evaluator) followOnDevice(ctx context.Context, s *session, made plan) (*Failure, error) {
+	steps := make([]worker.Step, len(made.cases))
+	for i, load := range made.loads {
+		load.Watched = len(s.slot.Worker.Under) > 0
+		steps[i] = worker.Step{Load: load, Run: worker.Run{Twice: true, Bitwise: made.bitwise}}
 	}
 	var failure *Failure
 	var broken error
 	at, fault, err := s.check(ctx, steps, func(i int, result worker.Result) bool {
-		failure, broken = e.judgeDevice(s, cases[i], result)
+		failure, broken = e.judgeDevice(s, made.point, made.cases[i], result)
 		return failure == nil && broken == nil
 	})
 	switch {
@@ -48,30 +72,32 @@ func (e *Evaluator) checkOnDevice(ctx context.Context, s *session, p Prepared, c
 		return failure, broken
 	case fault != nil:
 		s.distrust()
-		return caseFailure(fault, cases[at]), nil
+		return caseFailure(fault, made.cases[at]), nil
 	}
 	return nil, err
 }
 
 // judgeDevice says what a device's own comparisons mean.
-func (e *Evaluator) judgeDevice(s *session, c Case, result worker.Result) (*Failure, error) {
+func (e *Evaluator) judgeDevice(s *session, point space.Point, c Case, result worker.Result) (*Failure, error) {
 	if result.Damage != nil {
 		s.distrust()
 		return caseFailure(result.Damage, c), nil
 	}
 	mismatch, err := judgeComparisons(result)
-	if err != nil || mismatch == nil {
+	if err != nil {
 		return nil, err
+	}
+	if mismatch == nil {
+		if result.Differs {
+			e.notes.differs(point, c)
+		}
+		return nil, nil
 	}
 	return failed(WrongResult, mismatch.String(), c), nil
 }
 
-// checkHere checks one case on a device that hands its results over.
-func (e *Evaluator) checkHere(ctx context.Context, s *session, p Prepared, c Case) (*Failure, error) {
-	load, err := e.load(p, c)
-	if err != nil {
-		return nil, err
-	}
+// followHere checks one case on a device that hands its results over.
+func (e *Evaluator) followHere(ctx context.Context, s *session, point space.Point, c Case, load worker.Load) (*Failure, error) {
 	want, bounds, err := e.oracle.know(ctx, s.slot.Worker, c, load.Arguments)
 	if err != nil {
 		return nil, err
@@ -99,7 +125,7 @@ func (e *Evaluator) checkHere(ctx context.Context, s *session, p Prepared, c Cas
 		if mismatch != nil {
 			return failed(WrongResult, mismatch.String(), c), nil
 		}
-		e.notes.repeated(p.Point, c, earlier, result.Outputs)
+		e.notes.repeated(point, c, earlier, result.Outputs)
 		earlier = result.Outputs
 	}
 	return nil, nil

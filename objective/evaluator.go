@@ -52,7 +52,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	if options.QuickCases == 0 {
 		options.QuickCases = 5
 		if b.Resident() {
-			options.QuickCases = 4 // a trial is short there, and nothing wrong gets past the full tier
+			options.QuickCases = 3 // a trial is short there, and nothing wrong gets past the full tier
 		}
 	}
 	if options.Caches == "" {
@@ -83,9 +83,9 @@ type Prepared struct {
 	Failure *Failure
 	Spent   Spent
 
-	// quick are the cases of the quick tier, for the evaluator that prepared the
-	// point: chosen ahead, not while a device waits.
-	quick []Case
+	// quick is the quick tier, for the evaluator that prepared the point: planned
+	// ahead, not while a device waits.
+	quick plan
 	by    *Evaluator
 }
 
@@ -103,8 +103,15 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	if err != nil {
 		return p, fmt.Errorf("compiling %s: %w", point, err)
 	}
-	p.quick, p.by = e.quick(point), e
-	return p, nil
+	if p.Failure != nil {
+		return p, nil
+	}
+	if err := e.oracle.ready(ctx); err != nil {
+		return p, err
+	}
+	p.quick, err = e.plan(p, e.quick(point)...)
+	p.by = e
+	return p, err
 }
 
 // Measure checks a point's results and takes samples of its time. Rival is the
@@ -152,11 +159,10 @@ func (e *Evaluator) believe(outcome *Outcome, point space.Point) error {
 // checkQuickly checks a few small shapes and then the workload itself, with
 // the very inputs that are timed next.
 func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*Failure, error) {
-	cases := p.quick
-	if p.by != e {
-		cases = e.quick(p.Point) // another evaluator may have another workload
+	if p.by != e { // another evaluator may have another workload
+		return e.check(ctx, s, p, e.quick(p.Point)...)
 	}
-	return e.check(ctx, s, p, cases...)
+	return e.follow(ctx, s, p.quick)
 }
 
 // Verify checks a point on the full tier.

@@ -11,7 +11,8 @@ import (
 	"pawl/space"
 )
 
-// load says how a worker gets a point ready for a case.
+// load says how a worker gets a point ready for a case, and, on a device that
+// compares by itself, how it gets the right answer.
 func (e *Evaluator) load(p Prepared, c Case) (worker.Load, error) {
 	bindings, err := c.bind(e.kernel)
 	if err != nil {
@@ -24,7 +25,11 @@ func (e *Evaluator) load(p Prepared, c Case) (worker.Load, error) {
 	if !e.backend.Resident() {
 		return load, nil // what runs on the processor is called, not launched
 	}
-	load.Launch, err = e.kernel.Launch.Kernel.At(environment(c.Dims, p.Point))
+	if load.Launch, err = e.kernel.Launch.Kernel.At(environment(c.Dims, p.Point)); err != nil {
+		return load, err
+	}
+	reference, err := e.reference(c)
+	load.Reference = &reference
 	return load, err
 }
 

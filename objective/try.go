@@ -31,7 +31,12 @@ func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], o
 			if observe != nil {
 				observe(c)
 			}
-			failure, err := e.check(ctx, s, p, c)
+			made, err := e.plan(p, c)
+			if err != nil {
+				return err
+			}
+			made.bitwise = true
+			failure, err := e.follow(ctx, s, made)
 			if err != nil {
 				return err
 			}

@@ -22,17 +22,22 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 		return worker.Result{}, err
 	}
 	defer parameters.free()
-	seen := &inspection{device: d}
+	seen := &inspection{device: d, bits: map[*buffer]uint64{}}
 	if run.Twice {
 		if err := d.runOnce(parameters); err != nil {
 			return worker.Result{}, err
 		}
-		if err := seen.queueOutputs(d.on.buffers); err != nil {
+		if err := seen.queueOutputs(d.on.buffers, run.Bitwise); err != nil {
 			return worker.Result{}, fault(err)
 		}
 	}
 	if err := d.runOnce(parameters); err != nil {
 		return worker.Result{}, err
+	}
+	if run.Twice && run.Bitwise {
+		if err := seen.queueBits(d.on.buffers); err != nil {
+			return worker.Result{}, fault(err)
+		}
 	}
 	if err := seen.queue(d.on.buffers); err != nil {
 		return worker.Result{}, fault(err)
@@ -40,7 +45,7 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if err := seen.collect(); err != nil {
 		return worker.Result{}, fault(err)
 	}
-	result := worker.Result{Damage: seen.damage, Comparisons: seen.comparisons}
+	result := worker.Result{Damage: seen.damage, Comparisons: seen.comparisons, Differs: seen.differs}
 	if d.loaded.Reference == nil && result.Damage == nil {
 		result.Outputs, err = d.outputs()
 	}

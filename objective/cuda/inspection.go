@@ -16,16 +16,45 @@ type inspection struct {
 	damage      *worker.Fault // the first that was found
 	spoilt      []*buffer     // inputs that have changed, or their guard zones
 	comparisons []worker.Comparison
+
+	bits    map[*buffer]uint64 // checksums of the outputs of the first run
+	differs bool               // from those of the second
 }
 
 // queueOutputs starts comparing the outputs of a set of buffers, for a run that
 // another one follows.
-func (n *inspection) queueOutputs(buffers []*buffer) error {
+func (n *inspection) queueOutputs(buffers []*buffer, bitwise bool) error {
 	for _, b := range buffers {
 		if b == nil || !b.Out {
 			continue
 		}
 		if err := n.queueComparison(b); err != nil {
+			return err
+		}
+	}
+	if bitwise {
+		return n.queueBits(buffers)
+	}
+	return nil
+}
+
+// queueBits takes the checksums of a run's outputs. The second time it compares
+// them with those of the first.
+func (n *inspection) queueBits(buffers []*buffer) error {
+	for _, b := range buffers {
+		if b == nil || !b.Out {
+			continue
+		}
+		number, err := n.device.support.queueChecksum(b.data, b.size)
+		err = n.read(number, err, func(f finding) error {
+			if earlier, again := n.bits[b]; again {
+				n.differs = n.differs || earlier != f.bad
+			} else {
+				n.bits[b] = f.bad
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}

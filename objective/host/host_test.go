@@ -329,6 +329,12 @@ func TestBrokenOracleIsAnError(t *testing.T) {
 			files := map[string]string{"kernel.yaml": addManifest, "add.c": misbehaving, "reference.c": reference}
 			b := open(t, files, host.Options{})
 			prepared, err := b.Prepare(t.Context(), b.at(t, "MODE=good"))
+			if name == "does not compile" {
+				if err == nil {
+					t.Error("prepared with a reference that does not compile")
+				}
+				return
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

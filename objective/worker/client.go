@@ -145,7 +145,7 @@ func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	return Result{Outputs: outputs, Comparisons: reply.Comparisons, Damage: reply.Damage}, nil
+	return reply.result(outputs), nil
 }
 
 // Time takes samples of the loaded kernel.
@@ -158,6 +158,10 @@ func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 		return Timing{}, errors.New("worker protocol: a timing without samples")
 	}
 	return *reply.Timing, nil
+}
+
+func (r response) result(outputs [][]byte) Result {
+	return Result{Outputs: outputs, Comparisons: r.Comparisons, Damage: r.Damage, Differs: r.Differs}
 }
 
 // Step is a case: a problem and a run of it.
@@ -210,7 +214,7 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 		case i%2 == 0:
 			c.regions = reply.Regions
 		case !enough:
-			enough = !judge(i/2, Result{Outputs: outputs, Comparisons: reply.Comparisons, Damage: reply.Damage})
+			enough = !judge(i/2, reply.result(outputs))
 		}
 	}
 	return 0, nil

@@ -74,6 +74,8 @@ type Run struct {
 	// Twice asks a device that compares by itself to run the kernel twice, on
 	// different poison, before it answers. Other devices run it once.
 	Twice bool `json:"twice,omitempty"`
+	// Bitwise asks it to say as well whether both runs gave the same bits.
+	Bitwise bool `json:"bitwise,omitempty"`
 }
 
 // Time asks for samples of the loaded kernel.
@@ -114,6 +116,8 @@ type Result struct {
 	// Damage says what the kernel did that it must not do, short of dying: an
 	// input changed, a byte beside a buffer overwritten. Nil is good.
 	Damage *Fault
+	// Differs says that two runs gave different bits, if that was asked.
+	Differs bool
 }
 
 // Timing is the answer to Time.
@@ -161,8 +165,9 @@ type request struct {
 }
 
 type response struct {
-	Error  string `json:"error,omitempty"`
-	Damage *Fault `json:"damage,omitempty"`
+	Error   string `json:"error,omitempty"`
+	Damage  *Fault `json:"damage,omitempty"`
+	Differs bool   `json:"differs,omitempty"`
 	// Ended is what the kernel did that this process cannot go on from.
 	Ended       *Fault       `json:"ended,omitempty"`
 	Comparisons []Comparison `json:"comparisons,omitempty"`

@@ -111,7 +111,7 @@ func answer(out io.Writer, device Device, r request) error {
 	case r.Run != nil:
 		var result Result
 		if result, err = device.Run(*r.Run); err == nil {
-			reply.Damage, reply.Comparisons = result.Damage, result.Comparisons
+			reply.Damage, reply.Differs, reply.Comparisons = result.Damage, result.Differs, result.Comparisons
 			payloads = result.Outputs
 			for _, output := range result.Outputs {
 				reply.Outputs = append(reply.Outputs, len(output))
