@@ -4,14 +4,14 @@
 #   go build -o bin/pawl ./cmd/pawl && go test -c -o bin/cuda.test ./objective/cuda
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer gate. All of them should take
+# Parts: tests tune bench checks sanitizer ratchet slower same. All of them take
 # about a quarter of an hour. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer gate
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet slower same
 pawl=$PWD/bin/pawl
 tests=$PWD/bin/cuda.test
 best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
@@ -53,10 +53,14 @@ for part in "$@"; do
       timed checks.log "$pawl" fuzz attention --mutants --backend cuda --seed 1
       ;;
     sanitizer) timed sanitizer.log "$pawl" fuzz attention --sanitizer ;;
-    gate)
-      timed gate.log "$pawl" gate selftest attention --at "$best" --slowdowns 3.5 --comparisons 100
-      timed gate.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100
+    ratchet) # a gate run: the first has nothing to compare with, the others do
+      for point in "$best" "${best/LAZY_RESCALE=true/LAZY_RESCALE=false}" "${best/BLOCK_N=128/BLOCK_N=64}"; do
+        printf 'kernels: [{kernel: attention, at: "%s"}]\n' "$point" > gate.yaml
+        timed ratchet.log "$pawl" gate
+      done
       ;;
+    slower) timed slower.log "$pawl" gate selftest attention --at "$best" --slowdowns 3.5 --comparisons 100 ;;
+    same) timed same.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100 ;;
     *) echo "no part $part" >&2; exit 64 ;;
   esac
 done

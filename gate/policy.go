@@ -27,8 +27,8 @@ type Policy struct {
 	// Rounds are the numbers of rounds at which the evidence is weighed; the last
 	// is the ceiling.
 	Rounds []int `json:"rounds"`
-	// Samples is how many samples each process takes.
-	Samples int `json:"samples"`
+	// Samples is how many samples each process takes. 0 leaves it to the device.
+	Samples int `json:"samples,omitempty"`
 	// Budget is the time for the measurements of one comparison.
 	Budget time.Duration `json:"budget"`
 	// Variation is the robust coefficient of variation above which a note warns.
@@ -39,15 +39,15 @@ type Policy struct {
 var Presets = map[string]Policy{
 	"strict": {
 		Regression: 0.02, Improvement: 0.03, Effect: 0.3, Erosion: 0.03, Alarm: 0.004,
-		Rounds: []int{10, 20, 40, 80, 160}, Samples: 50, Budget: 5 * time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40, 80, 160}, Budget: 5 * time.Minute, Variation: 0.12,
 	},
 	"standard": {
 		Regression: 0.03, Improvement: 0.05, Effect: 0.3, Erosion: 0.05, Alarm: 0.004,
-		Rounds: []int{10, 20, 40, 80}, Samples: 50, Budget: 2 * time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40, 80}, Budget: 2 * time.Minute, Variation: 0.12,
 	},
 	"relaxed": {
 		Regression: 0.05, Improvement: 0.10, Effect: 0.3, Erosion: 0.10, Alarm: 0.004,
-		Rounds: []int{10, 20, 40}, Samples: 50, Budget: time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40}, Budget: time.Minute, Variation: 0.12,
 	},
 }
 
@@ -71,7 +71,7 @@ func (p Policy) Validate() error {
 		return fmt.Errorf("effect is %v: a |Cliff's delta| between 0 and 1", p.Effect)
 	case !(p.Alarm > 0 && p.Alarm <= 0.05):
 		return fmt.Errorf("alarm is %v: a rate above 0 and up to 0.05", p.Alarm)
-	case p.Samples < 1:
+	case p.Samples < 0:
 		return fmt.Errorf("samples is %d: at least 1 per process", p.Samples)
 	case p.Budget <= 0:
 		return fmt.Errorf("budget is %v: a positive time", p.Budget)

@@ -79,6 +79,19 @@ func (c *configuration) key() baseline.Key {
 	return key
 }
 
+// samples is how many samples a process takes, where the policy does not say. On a
+// GPU each is a millisecond of launches on buffers of their own, and the samples of
+// a process agree to a few thousandths: what is worth time there is more processes.
+func (c *configuration) samples(asked int) int {
+	switch {
+	case asked > 0:
+		return asked
+	case c.accelerator != nil:
+		return 20
+	}
+	return 50
+}
+
 // armMeasurer measures arms on configurations. On the processor each
 // measurement has a fresh process; on a GPU all arms of a few rounds share one,
 // so that what differs between processes hits all of them.
@@ -100,7 +113,7 @@ func (s *armMeasurer) Measure(ctx context.Context, arm gate.Arm, samples int) ([
 		c.evaluator.Refresh()
 	}
 	s.measured++
-	outcome, err := c.evaluator.Sample(ctx, c.prepared, samples)
+	outcome, err := c.evaluator.Sample(ctx, c.prepared, c.samples(samples))
 	return outcome.Samples, outcome.Failure, err
 }
 
@@ -198,7 +211,7 @@ func measureAlone(ctx context.Context, c *configuration, p gate.Policy) ([][]flo
 	var all [][]float64
 	for range min(p.Rounds[0], mostAlone) {
 		c.evaluator.Refresh()
-		o, err := c.evaluator.Sample(ctx, c.prepared, p.Samples)
+		o, err := c.evaluator.Sample(ctx, c.prepared, c.samples(p.Samples))
 		if err != nil || o.Failure != nil {
 			return nil, o.Failure, err
 		}

@@ -50,6 +50,8 @@ type selftestRow struct {
 	Changes []float64 `json:"changes"`
 	Rounds  []float64 `json:"rounds"`
 	Seconds []float64 `json:"seconds"`
+
+	last string // what the last comparison came to
 }
 
 func selftest(c *cli.Context, env environment) error {
@@ -106,7 +108,11 @@ func compareAll(ctx context.Context, c *cli.Context, env environment, base *conf
 				return err
 			}
 		}
-		fmt.Fprintf(env.stderr, "%d of %d comparisons per slowdown\n", n+1, c.Int("comparisons"))
+		var last []string
+		for _, r := range rows {
+			last = append(last, r.last)
+		}
+		fmt.Fprintf(env.stderr, "%d of %d comparisons per slowdown: %s\n", n+1, c.Int("comparisons"), strings.Join(last, "; "))
 	}
 	return nil
 }
@@ -155,7 +161,7 @@ func (r *gateRun) slowedKernels(ctx context.Context, t *target, shares []float64
 	if base, err = build(0); err != nil {
 		return base, nil, err
 	}
-	if t.accelerator != nil {
+	if t.accelerator != nil && slices.Max(shares) > 0 {
 		if err := calibrate(ctx, base, func(c spin.Calibration) { calibrated = c }, build); err != nil {
 			return base, nil, err
 		}
@@ -170,41 +176,47 @@ func (r *gateRun) slowedKernels(ctx context.Context, t *target, shares []float64
 	return base, slowed, nil
 }
 
-// calibrationShare is the slowdown that the spin is calibrated by. It is near
-// those that are injected: a kernel that waits for long draws less power, and a
-// GPU with power to spare runs faster.
-const calibrationShare = 0.1
+// calibrationShares are the slowdowns that the spin is calibrated by, one after the
+// other. The last is near those that are injected.
+var calibrationShares = []float64{0.3, 0.05}
 
 // calibrate finds out how long the kernel takes on a GPU, and what a spin makes of
 // it.
 func calibrate(ctx context.Context, base *configuration, set func(spin.Calibration), build func(share float64) (*configuration, error)) error {
-	alone, err := typicalTimes(ctx, base)
+	alone, err := timesInTurns(ctx, base)
 	if err != nil {
 		return err
 	}
-	begun := spin.Begin(alone[0])
-	set(begun)
-	slowed, err := build(calibrationShare)
-	if err != nil {
-		return err
+	learnt := spin.Begin(stats.Median(alone[0]))
+	for _, share := range calibrationShares {
+		set(learnt)
+		slowed, err := build(share)
+		if err != nil {
+			return err
+		}
+		times, err := timesInTurns(ctx, base, slowed)
+		slowed.close()
+		if err != nil {
+			return err
+		}
+		ratios := make([]float64, len(times[0]))
+		for i := range ratios {
+			ratios[i] = times[1][i] / times[0][i]
+		}
+		learnt = learnt.Learn(share, stats.Median(ratios))
 	}
-	defer slowed.close()
-	times, err := typicalTimes(ctx, base, slowed)
-	if err != nil {
-		return err
-	}
-	set(begun.Complete(calibrationShare, times[0], times[1]))
+	set(learnt)
 	return nil
 }
 
-// typicalTimes are the medians over a few processes, in milliseconds, taken in
-// turns.
-func typicalTimes(ctx context.Context, sides ...*configuration) ([]float64, error) {
-	const processes, samples = 9, 20
-	medians := make([][]float64, len(sides))
+// timesInTurns measures sides in turns, in a few processes that they share, and
+// returns the medians of each, in milliseconds.
+func timesInTurns(ctx context.Context, sides ...*configuration) ([][]float64, error) {
+	const processes, samples = 10, 20
+	times := make([][]float64, len(sides))
 	for range processes {
+		sides[0].evaluator.Refresh()
 		for i, side := range sides {
-			side.evaluator.Refresh()
 			outcome, err := side.evaluator.Sample(ctx, side.prepared, samples)
 			if err != nil {
 				return nil, err
@@ -212,14 +224,10 @@ func typicalTimes(ctx context.Context, sides ...*configuration) ([]float64, erro
 			if outcome.Failure != nil {
 				return nil, fmt.Errorf("calibrating the spin: %s", outcome.Failure)
 			}
-			medians[i] = append(medians[i], outcome.Milliseconds())
+			times[i] = append(times[i], outcome.Milliseconds())
 		}
 	}
-	typical := make([]float64, len(sides))
-	for i := range sides {
-		typical[i] = stats.Median(medians[i])
-	}
-	return typical, nil
+	return times, nil
 }
 
 func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p gate.Policy, seed uint64) error {
@@ -228,6 +236,7 @@ func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p ga
 	if err != nil {
 		return err
 	}
+	r.last = string(c.Verdict)
 	r.Comparisons++
 	r.Verdicts[c.Verdict]++
 	if c.Verdict == gate.Inconclusive {
@@ -235,6 +244,7 @@ func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p ga
 		r.Reasons[reason]++
 	}
 	if c.Evidence != nil {
+		r.last = fmt.Sprintf("%s, %+.1f %% in %d rounds", c.Verdict, 100*c.Evidence.Change, c.Evidence.Rounds)
 		r.Changes = append(r.Changes, c.Evidence.Change)
 		r.Rounds = append(r.Rounds, float64(c.Evidence.Rounds))
 	}

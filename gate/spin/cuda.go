@@ -11,32 +11,34 @@ import (
 
 // Calibration is what is known about a CUDA kernel's time. A block that spins
 // leaves its multiprocessor to the others, so a share of each block's time would
-// not be a share of the kernel's. Instead the first block alone stays until the
-// time is over that the whole kernel is to take.
+// not be a share of the kernel's. Instead the first block alone stays for as many
+// cycles as the whole kernel is to take. They are cycles and not nanoseconds
+// because the GPU's clock follows its power and its temperature: the kernel and its
+// slowed copy must follow it alike.
 type Calibration struct {
-	// Kernel is the kernel's own time, in nanoseconds.
-	Kernel float64
-	// Outside is the part of a launch's time before the first block begins and
-	// after it ends.
-	Outside float64
+	// Cycles is a stay that was tried, and Ratio the time that the kernel then
+	// took, in multiples of its own.
+	Cycles, Ratio float64
 }
 
-// Begin is the calibration by the kernel's own time, in milliseconds, without
-// knowing what lies outside the first block.
-func Begin(kernel float64) Calibration { return Calibration{Kernel: 1e6 * kernel} }
+// Begin is a guess from the kernel's own time, in milliseconds: two cycles a
+// nanosecond, which is more than GPUs have, so that the first try stays too long
+// rather than not at all.
+func Begin(kernel float64) Calibration { return Calibration{Cycles: 2e6 * kernel, Ratio: 1} }
 
-// Complete learns from a copy that was written with this calibration and slowed
-// by a share: from what the kernel and the copy took in turns, in milliseconds.
-func (c Calibration) Complete(share, kernel, slowed float64) Calibration {
-	return Calibration{Kernel: 1e6 * kernel, Outside: 1e6*slowed - c.stay(share)}
+// Learn returns the calibration by a copy that was written with this one and slowed
+// by a share: it took ratio times the kernel's time.
+func (c Calibration) Learn(share, ratio float64) Calibration {
+	return Calibration{Cycles: c.stay(share), Ratio: ratio}
 }
 
-// stay is how long the first block stays, in nanoseconds.
+// stay is how many cycles the first block stays. They are in proportion to the
+// time, but for the launch itself, so that what was tried should be near.
 func (c Calibration) stay(share float64) float64 {
 	if share == 0 {
 		return 0
 	}
-	return max(0, (1+share)*c.Kernel-c.Outside)
+	return c.Cycles * (1 + share) / c.Ratio
 }
 
 // writeCUDA puts a guard into the entry function whose end, on whatever way out,
@@ -68,20 +70,15 @@ func bodyOf(source, entry string) (int, error) {
 	return place[1], nil
 }
 
-func guard(nanoseconds float64) string {
-	return fmt.Sprintf(`static __device__ __forceinline__ unsigned long long pawl_now() {
-    unsigned long long now;
-    asm volatile("mov.u64 %%0, %%%%globaltimer;" : "=l"(now));
-    return now;
-}
-struct pawl_stay {
-    unsigned long long begin;
-    __device__ __forceinline__ pawl_stay() : begin(pawl_now()) {}
+func guard(cycles float64) string {
+	return fmt.Sprintf(`struct pawl_stay {
+    long long begin;
+    __device__ __forceinline__ pawl_stay() : begin(clock64()) {}
     __device__ __forceinline__ ~pawl_stay() {
         if (blockIdx.x + blockIdx.y + blockIdx.z == 0)
-            while (pawl_now() - begin < %.0fULL)
+            while (clock64() - begin < %.0fLL)
                 ;
     }
 };
-`, nanoseconds)
+`, cycles)
 }
