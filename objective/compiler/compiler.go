@@ -80,7 +80,10 @@ func (c Command) Run(ctx context.Context, allowed time.Duration, input []byte, a
 	cmd.Stdin = bytes.NewReader(input)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	err := start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -94,6 +97,22 @@ func (c Command) Run(ctx context.Context, allowed time.Duration, input []byte, a
 	}
 	return Output{}, fmt.Errorf("running %s: %w", c.Program[0], err)
 }
+
+// start starts a compiler behind everything else: who waits for a device must not
+// wait for a core. Where somebody has changed the priority of all this, it stays.
+func start(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	// Linux answers with 20 for the ordinary priority, others with 0.
+	if own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); err == nil && (own == 20 || own == 0) {
+		_ = syscall.Setpriority(syscall.PRIO_PGRP, cmd.Process.Pid, compilerNice) // it may have ended
+	}
+	return nil
+}
+
+// compilerNice is how far compilers stand back, on the scale of nice(1).
+const compilerNice = 10
 
 // FullDisk tells a compiler that could not write from one that refused.
 func FullDisk(err error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -119,5 +120,17 @@ func TestFullDisk(t *testing.T) {
 	refused := &Refusal{Output: "error: no"}
 	if FullDisk(refused) != error(refused) || FullDisk(nil) != nil {
 		t.Error("an ordinary end was changed")
+	}
+}
+
+// A compiler stands back behind what measures, and so does what it starts.
+func TestCompilersStandBack(t *testing.T) {
+	if own, err := exec.Command("nice").Output(); err != nil || strings.TrimSpace(string(own)) != "0" {
+		t.Skipf("nothing to stand back from: nice says %s, %v", own, err)
+	}
+	wait := script(t, "while [ $(nice) -eq 0 ]; do sleep 0.01; done; nice")
+	output, err := wait.Run(t.Context(), time.Minute, nil)
+	if got := strings.TrimSpace(string(output.Stdout)); err != nil || got != strconv.Itoa(compilerNice) {
+		t.Errorf("nice value %s, %v", got, err)
 	}
 }
