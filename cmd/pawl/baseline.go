@@ -99,7 +99,11 @@ func verifyBaseline(c *cli.Context, env environment) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.stdout, "%s is whole: %d entries, %s\n", c.String("baseline"), len(f.Entries), f.Digest)
+	entries := "1 entry"
+	if n := len(f.Entries); n != 1 {
+		entries = fmt.Sprintf("%d entries", n)
+	}
+	fmt.Fprintf(env.stdout, "%s is whole: %s, %s\n", c.String("baseline"), entries, f.Digest)
 	return nil
 }
 
