@@ -138,6 +138,9 @@ func (t *target) openBench(ctx context.Context, c *cli.Context, env environment)
 	if err != nil {
 		return nil, err
 	}
+	if c.IsSet("caches") && t.accelerator == nil {
+		fmt.Fprintln(env.stderr, "pawl: --caches has no effect: the kernel runs on the processor")
+	}
 	evaluator := objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
 		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"), Stopping: objective.Stopping{Floor: c.Int("samples")}, Caches: worker.Caches(c.String("caches")), Residents: t.residents,
 	})
