@@ -146,7 +146,7 @@ const trendSweeps = 30
 // expect as the mean, and returns the weights. Without earlier studies it is the
 // plain condition.
 //
-// The weights fade as observations come: what another device knows helps to find
+// The weights fade as observations come: what another study knows helps to find
 // the good region and misleads within it. For the same reason the process keeps
 // the variance that it has without the trend: an explained past must not make the
 // search surer of what is left.

@@ -5,7 +5,7 @@ import (
 )
 
 // Memory is what an earlier study has observed, in the words of another space:
-// another workload, another device, changed values. See Remember.
+// another workload, other sources, changed values. See Remember.
 type Memory []Remembered
 
 // Remembered is one point that an earlier study has measured.

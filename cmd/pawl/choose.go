@@ -57,11 +57,16 @@ func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subje
 // earlierStudies is how many earlier studies of a kernel a new one learns from.
 const earlierStudies = 3
 
-// earlierTrials returns what the latest studies of the same kernel have tried
-// before this one: of another workload, another device, or other sources. A study
-// that is resumed finds the same ones again, unless one of them was itself
-// resumed since.
-func earlierTrials(c *cli.Context, store *studies.Store, study studies.Study) ([][]search.Trial, error) {
+// pastStudy is an earlier study of the same kernel.
+type pastStudy struct {
+	studies.Study
+	trials []search.Trial
+}
+
+// pastStudies returns the latest studies of the same kernel before this one: of
+// another workload, another device, or other sources. A study that is resumed finds
+// the same ones again, unless one of them was itself resumed since.
+func pastStudies(c *cli.Context, store *studies.Store, study studies.Study) ([]pastStudy, error) {
 	if c.Bool("cold") || slices.Contains(strings.Fields(study.Command), "--cold") {
 		return nil, nil
 	}
@@ -69,7 +74,7 @@ func earlierTrials(c *cli.Context, store *studies.Store, study studies.Study) ([
 	if err != nil {
 		return nil, err
 	}
-	var earlier [][]search.Trial
+	var earlier []pastStudy
 	for _, other := range all {
 		later := study.ID != 0 && other.ID >= study.ID
 		if later || other.Kernel != study.Kernel || other.Backend != study.Backend || len(earlier) == earlierStudies {
@@ -79,33 +84,40 @@ func earlierTrials(c *cli.Context, store *studies.Store, study studies.Study) ([
 		if err != nil {
 			return nil, err
 		}
-		earlier = append(earlier, past.Trials)
+		earlier = append(earlier, pastStudy{other, past.Trials})
 	}
 	return earlier, nil
 }
 
 // firstPoints returns what earlier studies recommend.
 func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subject, study studies.Study) ([]space.Point, error) {
-	earlier, err := earlierTrials(c, store, study)
+	earlier, err := pastStudies(c, store, study)
 	if err != nil {
 		return nil, err
 	}
-	points := search.Transfer(s.pool, earlier...)
+	var trials [][]search.Trial
+	for _, past := range earlier {
+		trials = append(trials, past.trials)
+	}
+	points := search.Transfer(s.pool, trials...)
 	if len(points) > 0 {
 		fmt.Fprintf(env.stderr, "beginning with %d points that earlier studies found good (--cold forgets them)\n", len(points))
 	}
 	return points, nil
 }
 
-// memories returns what earlier studies have observed, for the model.
+// memories returns what earlier studies of the same device have observed, for the
+// model. Another device's would lead it astray: docs/search.md has the figures.
 func memories(c *cli.Context, store *studies.Store, s *subject, study studies.Study) ([]search.Memory, error) {
-	earlier, err := earlierTrials(c, store, study)
+	earlier, err := pastStudies(c, store, study)
 	if err != nil {
 		return nil, err
 	}
 	var memories []search.Memory
-	for _, trials := range earlier {
-		memories = append(memories, search.Remember(s.pool.Space(), trials))
+	for _, past := range earlier {
+		if past.Environment.Device == study.Environment.Device {
+			memories = append(memories, search.Remember(s.pool.Space(), past.trials))
+		}
 	}
 	return memories, nil
 }

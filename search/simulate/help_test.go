@@ -84,6 +84,22 @@ func TestWarmBeginsWithWhatTheOtherSpaceTaught(t *testing.T) {
 	}
 }
 
+// Points are taken over from any device, expectations from the same one only.
+func TestWarmTrustsTheSameDeviceOnly(t *testing.T) {
+	on := func(device string) *Recorded {
+		record := bowl(t, 16)
+		record.Environment.Device = device
+		return recorded(t, record)
+	}
+	here := on("one GPU")
+	for device, memories := range map[string]int{"one GPU": 1, "another": 0} {
+		learnt, err := here.learn(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 20, other: on(device)})
+		if err != nil || len(learnt.first) == 0 || len(learnt.memory) != memories {
+			t.Errorf("%s: %d first points, %d memories, %v", device, len(learnt.first), len(learnt.memory), err)
+		}
+	}
+}
+
 func TestHelpByHand(t *testing.T) {
 	s := line(t, 2, 1)
 	r := &Report{Budgets: []int{1}}

@@ -98,7 +98,7 @@ func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options O
 		expected := s.expectedFractions(options.Trials)
 		part := SpaceReport{
 			Name: s.name, Kernel: s.space.Record().Kernel, Workload: s.space.Record().Workload,
-			Device: s.space.Record().Environment.Device,
+			Device: s.device(),
 			Points: s.space.Pool().Len(), Working: len(s.slowToFast),
 			Optimum: s.optimum(), CommunityBudget: s.communityBudget(),
 		}

@@ -39,7 +39,10 @@ func (r *Recorded) learn(ctx context.Context, e entrant, seed uint64, options Op
 		}
 		trials = append(trials, trial)
 	}
-	l := lessons{memory: []search.Memory{search.Remember(r.space.Space(), trials)}}
+	var l lessons
+	if r.device() == options.other.device() { // as pawl tune does it
+		l.memory = []search.Memory{search.Remember(r.space.Space(), trials)}
+	}
 	for _, point := range search.Transfer(r.space.Pool(), trials) {
 		index, err := r.space.Pool().Index(point)
 		if err != nil {
@@ -49,6 +52,8 @@ func (r *Recorded) learn(ctx context.Context, e entrant, seed uint64, options Op
 	}
 	return l, nil
 }
+
+func (r *Recorded) device() string { return r.space.Record().Environment.Device }
 
 // Help compares an entrant that was helped with the same one without, seed by
 // seed, at one budget.
