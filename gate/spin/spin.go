@@ -72,15 +72,20 @@ static int64_t pawl_spin_now(void) {
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+/* The machine code is the same for every share. Neither the share nor the call can
+ * be seen through: a loop that the compiler has inlined at another address may be
+ * faster or slower by more than the share. */
+static volatile double pawl_spin_share = %[5]g;
+static void (*volatile pawl_spin_plain)(%[3]s) = pawl_plain_entry;
 void %[1]s(%[3]s) {
 	int64_t begin = pawl_spin_now();
-	pawl_plain_entry(%[4]s);
+	pawl_spin_plain(%[4]s);
 	int64_t end = pawl_spin_now();
 	/* Reading the clock takes time too: every share reads it once here, and the
 	 * spin ends at the reading nearest to its mark, not at the first past it. */
 	int64_t now = pawl_spin_now();
 	int64_t step = now - end;
-	int64_t until = now + (int64_t)(%[5]g * (double)(end - begin));
+	int64_t until = now + (int64_t)(pawl_spin_share * (double)(end - begin));
 	while (now + step / 2 < until) {
 		int64_t before = now;
 		now = pawl_spin_now();
