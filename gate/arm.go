@@ -21,9 +21,10 @@ const (
 
 // Measurer measures one arm in a fresh process.
 type Measurer interface {
-	// Measure returns samples in milliseconds per launch, in the order taken. A
-	// failure says that the arm itself does not work (it crashes, its result is
-	// wrong); an error that the machinery is broken and nothing was learned.
+	// Measure returns samples in milliseconds per launch, in the order taken: so
+	// many, or for 0 as many as the device needs. A failure says that the arm itself
+	// does not work (it crashes, its result is wrong); an error that the machinery is
+	// broken and nothing was learned.
 	Measure(ctx context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error)
 }
 
