@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"fmt"
 
 	"pawl/objective/worker"
 	"pawl/space"
@@ -94,6 +95,25 @@ func (e *Evaluator) judgeDevice(s *session, point space.Point, c Case, result wo
 		return nil, nil
 	}
 	return failed(WrongResult, mismatch.String(), c), nil
+}
+
+// judgeComparisons returns the first output that a device found wrong.
+func judgeComparisons(result worker.Result) (*Mismatch, error) {
+	if len(result.Comparisons) == 0 {
+		return nil, fmt.Errorf("the device compared nothing")
+	}
+	for _, c := range result.Comparisons {
+		switch {
+		case c.Undefined > 0:
+			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined, c.Argument)
+		case c.Bad > 0:
+			return &Mismatch{
+				Argument: c.Argument, First: int(c.First), Got: float64(c.Got), Want: float64(c.Want),
+				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total),
+			}, nil
+		}
+	}
+	return nil, nil
 }
 
 // followHere checks one case on a device that hands its results over.

@@ -89,7 +89,7 @@ type Prepared struct {
 	by    *Evaluator
 }
 
-// Prepare does what needs no device: preflight and compile.
+// Prepare does what needs no device: preflight, compile, and plan the check.
 func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, error) {
 	p := Prepared{Point: point}
 	if p.Failure = e.backend.Preflight(point); p.Failure != nil {

@@ -3,7 +3,6 @@ package objective
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"pawl/kernels"
 	"pawl/objective/cache"
@@ -47,21 +46,14 @@ func (e *Evaluator) warm(ctx context.Context, slot Slot, client *worker.Client) 
 	if len(slot.Worker.Under) > 0 {
 		return nil
 	}
-	c := e.workloadCase()
-	bindings, err := c.bind(e.kernel)
+	load, err := e.load(Prepared{Point: e.initial, Binary: e.oracle.binary}, e.workloadCase())
 	if err != nil {
 		return err
 	}
-	reference, err := e.reference(c)
-	if err != nil {
-		return err
-	}
+	load.Launch = load.Reference.Launch
 	ctx, cancel := worker.Allow(ctx, referenceTimeout)
 	defer cancel()
-	return client.Load(ctx, worker.Load{
-		Module: reference.Module, Support: e.oracle.binary.Support, Entry: reference.Entry, Launch: reference.Launch,
-		Arguments: bindings, Seed: c.Seed, Layout: c.layout(), Reference: &reference,
-	})
+	return client.Load(ctx, load)
 }
 
 // Problem identifies what the kernel is called with when it is timed.
@@ -79,23 +71,4 @@ func environment(dims kernels.Dims, point space.Point) space.Environment {
 	env := dims.Environment()
 	env.Set(point)
 	return env
-}
-
-// judgeComparisons returns the first output that a device found wrong.
-func judgeComparisons(result worker.Result) (*Mismatch, error) {
-	if len(result.Comparisons) == 0 {
-		return nil, fmt.Errorf("the device compared nothing")
-	}
-	for _, c := range result.Comparisons {
-		switch {
-		case c.Undefined > 0:
-			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined, c.Argument)
-		case c.Bad > 0:
-			return &Mismatch{
-				Argument: c.Argument, First: int(c.First), Got: float64(c.Got), Want: float64(c.Want),
-				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total),
-			}, nil
-		}
-	}
-	return nil, nil
 }

@@ -21,7 +21,13 @@ type Remembered struct {
 // matter: it will not be tried, only learned from. Of trials that become the same
 // point the fastest counts. Failures are left out: limits differ most between
 // devices.
-func Remember(s *space.Space, trials []Trial) Memory {
+//
+// What was measured there, on another device than here, is not remembered at all:
+// it leads a model astray. docs/search.md has the figures.
+func Remember(s *space.Space, here, there string, trials []Trial) Memory {
+	if here != there {
+		return nil
+	}
 	var memory Memory
 	place := map[string]int{}
 	for _, t := range trials {

@@ -26,12 +26,16 @@ func toldTrial(t *testing.T, text string, milliseconds float64) Trial {
 
 func TestRememberTranslates(t *testing.T) {
 	pool := poolOf(t, ordered("A", 16, 32, 64), ordered("NEW", 3, 4))
-	memory := Remember(pool.Space(), []Trial{
+	trials := []Trial{
 		toldTrial(t, "A=16,GONE=1", 5),
 		toldTrial(t, "A=60,GONE=1", 4), // 64 is nearest
 		toldTrial(t, "A=64,GONE=2", 3), // the same point, and faster
 		toldTrial(t, "A=32,GONE=1", 0), // failed
-	})
+	}
+	if other := Remember(pool.Space(), "this GPU", "another", trials); len(other) > 0 {
+		t.Errorf("another device is remembered: %v", other)
+	}
+	memory := Remember(pool.Space(), "this GPU", "this GPU", trials)
 	if len(memory) != 2 {
 		t.Fatalf("%d points, want 2: %v", len(memory), memory)
 	}

@@ -106,8 +106,7 @@ func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subje
 	return points, nil
 }
 
-// memories returns what earlier studies of the same device have observed, for the
-// model. Another device's would lead it astray: docs/search.md has the figures.
+// memories returns what earlier studies have observed, for the model.
 func memories(c *cli.Context, store *studies.Store, s *subject, study studies.Study) ([]search.Memory, error) {
 	earlier, err := pastStudies(c, store, study)
 	if err != nil {
@@ -115,9 +114,7 @@ func memories(c *cli.Context, store *studies.Store, s *subject, study studies.St
 	}
 	var memories []search.Memory
 	for _, past := range earlier {
-		if past.Environment.Device == study.Environment.Device {
-			memories = append(memories, search.Remember(s.pool.Space(), past.trials))
-		}
+		memories = append(memories, search.Remember(s.pool.Space(), study.Environment.Device, past.Environment.Device, past.trials))
 	}
 	return memories, nil
 }

@@ -16,7 +16,7 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("twice as slow, at first: stays %v cycles", got)
 	}
 	// A GPU of 1.6 cycles a nanosecond, where a launch takes 2 µs beside the first
-	// block: after two tries a slowdown is right to a thousandth.
+	// block: after two tries a slowdown of up to a tenth is right to three thousandths.
 	took := func(cycles float64) float64 { return (cycles/1.6 + 2000) / 50_000 }
 	for _, share := range []float64{0.3, 0.05} {
 		c = c.Learn(share, took(c.stay(share)))

@@ -205,11 +205,13 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 		reply, outputs, err := c.await(bounded, sent)
 		cancel()
 		switch {
-		case err != nil && enough:
-			c.abandon()
-			return 0, nil // the verdict stands
 		case err != nil:
-			c.abandon()
+			if !c.finished {
+				c.finish() // it may still answer requests that nobody waits for
+			}
+			if enough {
+				return 0, nil // the verdict stands
+			}
 			return i / 2, err
 		case i%2 == 0:
 			c.regions = reply.Regions
@@ -218,13 +220,6 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 		}
 	}
 	return 0, nil
-}
-
-// abandon ends a worker that may still answer requests which nobody waits for.
-func (c *Client) abandon() {
-	if !c.finished {
-		c.finish()
-	}
 }
 
 type answered struct {

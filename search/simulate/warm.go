@@ -39,10 +39,7 @@ func (r *Recorded) learn(ctx context.Context, e entrant, seed uint64, options Op
 		}
 		trials = append(trials, trial)
 	}
-	var l lessons
-	if r.device() == options.other.device() { // as pawl tune does it
-		l.memory = []search.Memory{search.Remember(r.space.Space(), trials)}
-	}
+	l := lessons{memory: []search.Memory{search.Remember(r.space.Space(), r.device(), options.other.device(), trials)}}
 	for _, point := range search.Transfer(r.space.Pool(), trials) {
 		index, err := r.space.Pool().Index(point)
 		if err != nil {
