@@ -3,7 +3,6 @@ package objective
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"pawl/kernels"
@@ -41,6 +40,7 @@ type Evaluator struct {
 	options  Options
 	oracle   *oracle
 	notes    notes
+	verified verified
 	*Residents
 }
 
@@ -163,12 +163,6 @@ func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*
 		return e.check(ctx, s, p, e.quick(p.Point)...)
 	}
 	return e.follow(ctx, s, p.quick)
-}
-
-// Verify checks a point on the full tier.
-func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
-	finding, err := e.Try(ctx, p, slices.Values(e.FullCases(p.Point)), nil)
-	return finding.Failure, err
 }
 
 // Sample takes a fixed number of samples, for comparing points that have passed

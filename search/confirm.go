@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,17 +75,9 @@ func (e *engine) contenders(ctx context.Context) ([]objective.Prepared, error) {
 		chosen = append(chosen, p)
 		return nil
 	}
-	if first := e.study.trials; len(first) > 0 && first[0].OK() {
-		if err := admit(first[0]); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range Ranking(e.study.trials) {
+	for _, t := range e.candidates() {
 		if len(chosen) > e.options.Finalists {
 			break
-		}
-		if t.Number == 0 {
-			continue
 		}
 		if err := admit(t); err != nil {
 			return nil, err
@@ -107,10 +100,15 @@ func (e *engine) strike(t Trial, failure *objective.Failure) error {
 	if err := e.recorder.Struck(t.Number, failure); err != nil {
 		return fmt.Errorf("striking out trial %d: %w", t.Number, err)
 	}
-	struck := e.study.trials[t.Number]
-	struck.Outcome.Failure, struck.Outcome.Samples = failure, nil
-	e.study.trials[t.Number] = struck
-	e.known.strike(struck)
+	struck, err := e.study.strike(t.Number, failure)
+	if err != nil {
+		return err
+	}
+	best := 0.0
+	if leader, found := e.study.best(); found {
+		best = leader.Outcome.Milliseconds()
+	}
+	e.known.strike(struck, best)
 	e.progress.failures = with(e.progress.failures, failure.Reason, e.progress.failures[failure.Reason]+1)
 	return nil
 }
@@ -118,20 +116,14 @@ func (e *engine) strike(t Trial, failure *objective.Failure) error {
 // Ranking returns the trials with a verified time, fastest first.
 func Ranking(trials []Trial) []Trial {
 	var ranked []Trial
+	times := map[int]float64{}
 	for _, t := range trials {
 		if t.OK() {
 			ranked = append(ranked, t)
+			times[t.Number] = t.Outcome.Milliseconds()
 		}
 	}
-	slices.SortStableFunc(ranked, func(a, b Trial) int {
-		switch x, y := a.Outcome.Milliseconds(), b.Outcome.Milliseconds(); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(ranked, func(a, b Trial) int { return cmp.Compare(times[a.Number], times[b.Number]) })
 	return ranked
 }
 
@@ -171,8 +163,12 @@ func (e *engine) measureOnce(ctx context.Context, phase Phase, number int, p obj
 		return fmt.Errorf("measuring %s again: %w", p.Point, err)
 	}
 	round := Round{Phase: phase, Number: number, Point: p.Point, Outcome: outcome}
+	return e.record(round)
+}
+
+func (e *engine) record(round Round) error {
 	if err := e.recorder.Measured(round); err != nil {
-		return fmt.Errorf("recording round %d: %w", number, err)
+		return fmt.Errorf("recording round %d of the %s: %w", round.Number, round.Phase, err)
 	}
 	e.rounds = append(e.rounds, round)
 	return nil

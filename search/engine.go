@@ -150,7 +150,8 @@ type engine struct {
 
 	// known is what measuring needs to know of the study, which goes on asking
 	// meanwhile.
-	known known
+	known  known
+	second secondLook
 }
 
 // Run searches and confirms. The pool holds the points that may be tried. On a
@@ -170,7 +171,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	e := &engine{
 		options: options, study: s, evaluator: evaluator, recorder: recorder, past: past,
 		started: time.Now(), lanes: make(chan struct{}, options.Lanes), rounds: past.Rounds,
-		spending: past.Spending,
+		spending: past.Spending, second: newSecondLook(past),
 	}
 	// Whatever happens, no preparation outlives the search: the confirmation wants
 	// the machine for itself.

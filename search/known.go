@@ -33,10 +33,12 @@ func (k *known) tell(t Trial) {
 	k.twins[t.Outcome.Binary] = t
 }
 
-// strike tells what a trial came to that failed the full check.
-func (k *known) strike(t Trial) {
+// strike tells what a trial came to that failed the full check, and the best time
+// without it.
+func (k *known) strike(t Trial, best float64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.best = best
 	if _, met := k.twins[t.Outcome.Binary]; met {
 		k.twins[t.Outcome.Binary] = t
 	}

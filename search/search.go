@@ -38,6 +38,12 @@ type Evaluator interface {
 	// Verify checks a point as thoroughly as the kernel's author asks. It
 	// returns why the point must not win, or nil.
 	Verify(context.Context, objective.Prepared) (*objective.Failure, error)
+	// VerifyFor does a part of Verify, for about as long as it is allowed, and
+	// reports whether that was the last. Both go on where the part before ended.
+	VerifyFor(ctx context.Context, p objective.Prepared, allowed time.Duration) (through bool, failure *objective.Failure, err error)
+	// Spare reports whether the device has time to spare while compilers run,
+	// because they run somewhere else.
+	Spare() bool
 	// Refresh makes the samples that follow come from fresh processes.
 	Refresh()
 	// Sample takes a number of samples of a point.
@@ -61,21 +67,24 @@ type Trial struct {
 // OK reports whether the trial has a verified time.
 func (t Trial) OK() bool { return t.Told && t.Outcome.Failure == nil }
 
-// Round is one measurement of one contender in the confirmation.
+// Round is one more measurement of a trial's point.
 type Round struct {
-	// Phase is Confirmation or Ablation.
+	// Phase is SecondLook, Confirmation or Ablation.
 	Phase Phase
 	// Number counts the rounds of a phase from 0. Contenders of one round are
-	// measured close together, in random order, each in a fresh process.
+	// measured close together, in random order, each in a fresh process. Second
+	// looks are counted for each point by itself.
 	Number  int
 	Point   space.Point
 	Outcome objective.Outcome
 }
 
-// Phase is a part of the confirmation.
+// Phase is a part of a study after a trial's own measurement.
 type Phase string
 
 const (
+	// SecondLook measures the leaders again while the search goes on.
+	SecondLook Phase = "second look"
 	// Confirmation compares the finalists with the default.
 	Confirmation Phase = "confirmation"
 	// Ablation walks from the default to the winner.
@@ -92,6 +101,6 @@ type Recorder interface {
 	Told(Trial) error
 	// Struck records that a told trial failed the full check afterwards.
 	Struck(number int, failure *objective.Failure) error
-	// Measured records a round of the confirmation.
+	// Measured records a round.
 	Measured(Round) error
 }

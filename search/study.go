@@ -8,6 +8,7 @@ import (
 
 	"github.com/c-bata/goptuna"
 
+	"pawl/objective"
 	"pawl/space"
 )
 
@@ -163,6 +164,23 @@ func (s *study) learn(trial Trial) error {
 		s.leader = trial.Number
 	}
 	return nil
+}
+
+// strike turns a told trial into a failure. The samplers hear of it: what a wrong
+// result has to offer must not attract them.
+func (s *study) strike(number int, failure *objective.Failure) (Trial, error) {
+	struck := &s.trials[number]
+	index, err := s.pool.Index(struck.Point)
+	if err != nil {
+		return *struck, fmt.Errorf("striking out trial %d: %w", number, err)
+	}
+	struck.Outcome.Failure, struck.Outcome.Samples = failure, nil
+	s.view.Fail(index)
+	s.leader = -1
+	if ranked := Ranking(s.trials); len(ranked) > 0 {
+		s.leader = ranked[0].Number
+	}
+	return *struck, nil
 }
 
 // restore replays what an earlier run has recorded: the told trials, and the

@@ -69,6 +69,16 @@ func (v *View) Tell(o Observation) {
 	v.Observations = append(v.Observations, o)
 }
 
+// Fail turns the observation of a point into a failure: it was found wrong after
+// it was told.
+func (v *View) Fail(index int) {
+	for i := range v.Observations {
+		if v.Observations[i].Index == index {
+			v.Observations[i].Failed, v.Observations[i].Milliseconds = true, 0
+		}
+	}
+}
+
 // Best returns the fastest observation, or false when there is none.
 func (v *View) Best() (Observation, bool) {
 	var best Observation

@@ -19,8 +19,9 @@ import (
 // instant answers at once: what is left of a trial's time is overhead.
 type instant struct{}
 
-func (instant) Width() int { return 1 }
-func (instant) Refresh()   {}
+func (instant) Width() int  { return 1 }
+func (instant) Refresh()    {}
+func (instant) Spare() bool { return false }
 
 func (instant) Prepare(_ context.Context, p space.Point) (objective.Prepared, error) {
 	return objective.Prepared{Point: p}, nil
@@ -42,6 +43,10 @@ func (instant) Measure(_ context.Context, p objective.Prepared, _ float64) (obje
 
 func (instant) Verify(context.Context, objective.Prepared) (*objective.Failure, error) {
 	return nil, nil
+}
+
+func (instant) VerifyFor(context.Context, objective.Prepared, time.Duration) (bool, *objective.Failure, error) {
+	return true, nil, nil
 }
 
 func (i instant) Sample(ctx context.Context, p objective.Prepared, _ int) (objective.Outcome, error) {

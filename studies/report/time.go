@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"pawl/search"
 )
@@ -28,7 +29,7 @@ func (r TimeRow) ShareText() string {
 // that was recorded before time was kept has none.
 func TimeRows(s *Summary) []TimeRow {
 	spent := s.Study.Spending
-	total := (spent.Asking + spent.Waiting + spent.Device + spent.Storing).Seconds()
+	total := (spent.Asking + spent.Waiting + spent.Looking + spent.Device + spent.Storing).Seconds()
 	if spent == (search.Spending{}) || total == 0 {
 		return nil
 	}
@@ -43,7 +44,10 @@ func TimeRows(s *Summary) []TimeRow {
 	}
 	// Starting workers and waiting for the device belong to neither.
 	if rest := spent.Device.Seconds() - s.Search.Checking - s.Search.Measuring; rest > 0 {
-		rows = append(rows[:4], append([]TimeRow{{"starting workers, waiting for the device", rest, rest / total}}, rows[4:]...)...)
+		rows = slices.Insert(rows, 4, TimeRow{"starting workers, waiting for the device", rest, rest / total})
+	}
+	if looking := spent.Looking.Seconds(); looking > 0 {
+		rows = slices.Insert(rows, 2, TimeRow{"looking at the leaders again, instead of waiting", looking, looking / total})
 	}
 	return rows
 }

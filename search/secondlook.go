@@ -1,0 +1,167 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pawl/objective"
+	"pawl/space"
+)
+
+const (
+	// mostLooks is how many times a leader is measured again during the search.
+	// After that the device may as well rest.
+	mostLooks = 20
+	// lookTime is about how long a look at the results takes: so short that a
+	// trial which is ready hardly waits for it.
+	lookTime = 20 * time.Millisecond
+)
+
+// secondLook is what the device does while it would wait for a compiler: it looks
+// again at what leads. The leaders are checked in full, so that a wrong one is
+// struck out before others are judged by its time, and their times are measured
+// again, so that luck makes no finalist. What it finds never reaches a sampler as
+// a time: the same seed asks for the same points however long compilers take.
+type secondLook struct {
+	checked map[int]bool      // trials that have passed the full check
+	samples map[int][]float64 // what was measured again, by trial
+	looks   map[int]int       // how many times
+}
+
+func newSecondLook(past Past) secondLook {
+	s := secondLook{checked: map[int]bool{}, samples: map[int][]float64{}, looks: map[int]int{}}
+	numbers := map[space.Point]int{}
+	for _, t := range past.Trials {
+		numbers[t.Point] = t.Number
+	}
+	for _, r := range past.Rounds {
+		if r.Phase == SecondLook {
+			s.add(numbers[r.Point], r.Outcome.Samples)
+		}
+	}
+	return s
+}
+
+func (s *secondLook) add(number int, samples []float64) {
+	s.looks[number]++
+	s.samples[number] = append(s.samples[number], samples...)
+}
+
+// lookAgain looks at the leaders until a trial is prepared.
+func (e *engine) lookAgain(ctx context.Context, f *flight) error {
+	if !e.evaluator.Spare() {
+		return nil
+	}
+	for !done(f.prepared) && !e.stopped() && ctx.Err() == nil {
+		t, found := e.nextLook()
+		if !found {
+			return nil
+		}
+		if err := e.look(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func done(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// nextLook returns the leader that deserves a look most: the first that is not
+// checked in full, then the one that was looked at least.
+func (e *engine) nextLook() (Trial, bool) {
+	leaders := e.leaders()
+	for _, t := range leaders {
+		if !e.second.checked[t.Number] {
+			return t, true
+		}
+	}
+	slices.SortStableFunc(leaders, func(a, b Trial) int { return e.second.looks[a.Number] - e.second.looks[b.Number] })
+	if len(leaders) == 0 || e.second.looks[leaders[0].Number] >= mostLooks {
+		return Trial{}, false
+	}
+	return leaders[0], true
+}
+
+// leaders are those who would be confirmed if the search ended now.
+func (e *engine) leaders() []Trial {
+	var leaders []Trial
+	met := map[string]bool{}
+	for _, t := range e.candidates() {
+		if met[t.Outcome.Binary] && t.Outcome.Binary != "" {
+			continue
+		}
+		met[t.Outcome.Binary] = true
+		if leaders = append(leaders, t); len(leaders) > e.options.Finalists {
+			break
+		}
+	}
+	return leaders
+}
+
+// look goes on with the full check of a trial, or measures it again.
+func (e *engine) look(ctx context.Context, t Trial) error {
+	return timed(&e.spending.Looking, func() error {
+		p, err := e.evaluator.Prepare(ctx, t.Point)
+		if err == nil {
+			err = sameBinary(t.Outcome, p)
+		}
+		if err != nil {
+			return err
+		}
+		if e.second.checked[t.Number] {
+			return e.measureAgain(ctx, t, p)
+		}
+		through, failure, err := e.evaluator.VerifyFor(ctx, p, lookTime)
+		switch {
+		case err != nil:
+			return fmt.Errorf("checking %s in full: %w", t.Point, err)
+		case failure != nil:
+			return e.strike(t, failure)
+		}
+		e.second.checked[t.Number] = through
+		return nil
+	})
+}
+
+func (e *engine) measureAgain(ctx context.Context, t Trial, p objective.Prepared) error {
+	outcome, err := e.evaluator.Sample(ctx, p, e.options.Samples)
+	if err != nil {
+		return fmt.Errorf("measuring %s again: %w", t.Point, err)
+	}
+	if outcome.Failure != nil {
+		return e.strike(t, outcome.Failure)
+	}
+	round := Round{Phase: SecondLook, Number: e.second.looks[t.Number], Point: t.Point, Outcome: outcome}
+	if err := e.record(round); err != nil {
+		return err
+	}
+	e.second.add(t.Number, outcome.Samples)
+	return nil
+}
+
+// candidates returns the default and then the trials with a verified time, fastest
+// first by all that was measured of them.
+func (e *engine) candidates() []Trial {
+	trials := slices.Clone(e.study.trials)
+	for number, samples := range e.second.samples {
+		if trials[number].OK() {
+			trials[number].Outcome.Samples = slices.Concat(trials[number].Outcome.Samples, samples)
+		}
+	}
+	ranked := Ranking(trials)
+	if at := slices.IndexFunc(ranked, func(t Trial) bool { return t.Number == 0 }); at > 0 {
+		initial := ranked[at]
+		copy(ranked[1:at+1], ranked[:at])
+		ranked[0] = initial
+	}
+	return ranked
+}

@@ -1,0 +1,216 @@
+package search_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/search/replay"
+	"pawl/space"
+)
+
+// slowTrials is how many trials are tested with, and looksPerTrial how many looks
+// the compilation of one takes.
+const slowTrials, looksPerTrial = 25, 4
+
+// lucky is a time that no point has.
+const lucky = 0.1
+
+// slowCompiler has a device with time to spare: it compiles a new point once the
+// device has looked at others for a while. Nothing depends on real time.
+type slowCompiler struct {
+	search.Evaluator
+	wrong space.Point // passes the quick check only
+	lucky space.Point // is measured too fast at first
+
+	slow     int // all compilations but the first, until so many were done
+	mu       sync.Mutex
+	changed  sync.Cond
+	looks    int
+	compiled map[space.Point]bool
+	parts    map[space.Point]int
+	rivals   []float64
+}
+
+func newSlowCompiler(s *replay.Space) *slowCompiler {
+	c := &slowCompiler{Evaluator: replay.NewEvaluator(s, 1), slow: slowTrials, compiled: map[space.Point]bool{}, parts: map[space.Point]int{}}
+	c.changed.L = &c.mu
+	return c
+}
+
+func (c *slowCompiler) Spare() bool { return true }
+
+func (c *slowCompiler) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
+	c.mu.Lock()
+	if !c.compiled[p] {
+		until := c.looks + looksPerTrial
+		for len(c.compiled) > 0 && len(c.compiled) < c.slow && c.looks < until {
+			c.changed.Wait()
+		}
+		c.compiled[p] = true
+	}
+	c.mu.Unlock()
+	return c.Evaluator.Prepare(ctx, p)
+}
+
+func (c *slowCompiler) look() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looks++
+	c.changed.Broadcast()
+}
+
+func (c *slowCompiler) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+	c.mu.Lock()
+	c.rivals = append(c.rivals, rival)
+	c.mu.Unlock()
+	outcome, err := c.Evaluator.Measure(ctx, p, rival)
+	if p.Point == c.lucky {
+		outcome.Samples = []float64{lucky, lucky, lucky}
+	}
+	return outcome, err
+}
+
+// VerifyFor takes three parts.
+func (c *slowCompiler) VerifyFor(_ context.Context, p objective.Prepared, _ time.Duration) (bool, *objective.Failure, error) {
+	defer c.look()
+	c.parts[p.Point]++
+	if p.Point == c.wrong {
+		return false, &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}, nil
+	}
+	return c.parts[p.Point] >= 3, nil, nil
+}
+
+func (c *slowCompiler) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
+	defer c.look()
+	return c.Evaluator.Sample(ctx, p, samples)
+}
+
+func lookingOptions(sampler string) search.Options {
+	return search.Options{Sampler: sampler, Seed: 5, Trials: slowTrials, Rounds: 3, Ahead: 1, Lanes: 1}
+}
+
+func runLooking(t *testing.T, c *slowCompiler, sampler string) (search.Result, *memory) {
+	t.Helper()
+	m := &memory{}
+	result, err := search.Run(t.Context(), recordedSpace(t).Pool(), c, m, search.Past{}, lookingOptions(sampler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result, m
+}
+
+// slowOne returns the slowest of the first points after the default.
+func slowOne(t *testing.T) space.Point {
+	before, _ := runLooking(t, newSlowCompiler(recordedSpace(t)), "random")
+	ranked := search.Ranking(before.Trials[1:10])
+	return ranked[len(ranked)-1].Point
+}
+
+// Looks fill the time in which the device would wait, and change no choice.
+func TestSecondLooksFillTheWait(t *testing.T) {
+	s := recordedSpace(t)
+	c := newSlowCompiler(s)
+	result, _ := runLooking(t, c, "auto")
+	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, lookingOptions("auto"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, trial := range result.Trials {
+		if trial.Point != plain.Trials[i].Point {
+			t.Fatalf("trial %d is %s, without looks %s", i, trial.Point, plain.Trials[i].Point)
+		}
+	}
+	looks := 0
+	for _, r := range result.Rounds {
+		if r.Phase == search.SecondLook {
+			looks++
+		}
+	}
+	for _, parts := range c.parts {
+		if parts != 3 {
+			t.Errorf("a check in three parts was done in %d", parts)
+		}
+		looks += parts
+	}
+	if want := looksPerTrial * (slowTrials - 1); looks < want {
+		t.Errorf("%d looks in the time of %d", looks, want)
+	}
+	if result.Spending.Looking == 0 {
+		t.Error("looking took no time")
+	}
+}
+
+// A wrong point that leads is struck out while the search goes on: nobody is
+// measured against its time.
+func TestSecondLookStrikesAWrongLeader(t *testing.T) {
+	c := newSlowCompiler(recordedSpace(t))
+	c.wrong = slowOne(t)
+	c.lucky = c.wrong
+	result, m := runLooking(t, c, "random")
+	if len(m.struck) != 1 || slices.ContainsFunc(search.Ranking(result.Trials), func(t search.Trial) bool { return t.Point == c.wrong }) {
+		t.Fatalf("struck out: %v", m.struck)
+	}
+	if slices.Contains(c.rivals, lucky) {
+		t.Error("a trial was measured against the time of a wrong point")
+	}
+	if slices.ContainsFunc(result.Rounds, func(r search.Round) bool { return r.Point == c.wrong }) {
+		t.Error("a wrong point was measured again")
+	}
+}
+
+// A point that was lucky once is no finalist where another look says so.
+func TestSecondLookSeesThroughLuck(t *testing.T) {
+	s := recordedSpace(t)
+	c := newSlowCompiler(s)
+	c.lucky = slowOne(t)
+	result, _ := runLooking(t, c, "random")
+	if search.Ranking(result.Trials)[0].Point != c.lucky {
+		t.Fatal("nobody was lucky: there is nothing to test")
+	}
+	for _, contender := range search.Contenders(result.Rounds, search.Confirmation) {
+		if contender.Point == c.lucky {
+			t.Error("luck has made a finalist")
+		}
+	}
+}
+
+// A resumed study knows the looks of the run before.
+func TestSecondLooksAreResumed(t *testing.T) {
+	s := recordedSpace(t)
+	first, _ := runLooking(t, newSlowCompiler(s), "random")
+	past := search.Past{Trials: first.Trials}
+	for _, r := range first.Rounds {
+		if r.Phase == search.SecondLook {
+			past.Rounds = append(past.Rounds, r)
+		}
+	}
+	options := lookingOptions("random")
+	options.Trials += 5
+	c := newSlowCompiler(s)
+	c.slow = options.Trials
+	for _, trial := range first.Trials {
+		c.compiled[trial.Point] = true
+	}
+	again, err := search.Run(t.Context(), s.Pool(), c, &memory{trials: slices.Clone(first.Trials)}, past, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := map[space.Point]map[int]bool{}
+	for _, r := range again.Rounds {
+		if r.Phase != search.SecondLook {
+			continue
+		}
+		if met[r.Point] == nil {
+			met[r.Point] = map[int]bool{}
+		}
+		if met[r.Point][r.Number] {
+			t.Errorf("look %d at %s was taken twice", r.Number, r.Point)
+		}
+		met[r.Point][r.Number] = true
+	}
+}
