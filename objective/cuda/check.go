@@ -17,11 +17,10 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if d.kernel == 0 {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
-	parameters, err := d.on.parametersFor(d.on.buffers)
+	parameters, err := d.on.parameters(0)
 	if err != nil {
 		return worker.Result{}, err
 	}
-	defer parameters.free()
 	seen := &inspection{device: d, bits: map[*buffer]uint64{}}
 	if run.Twice {
 		if err := d.runOnce(parameters); err != nil {

@@ -27,7 +27,6 @@ type graph struct {
 	launches   int
 	caches     worker.Caches
 	sets       [][]*buffer
-	parameters []*parameters
 	// flush says that the caches must be written over before each sample: the
 	// buffers of one round do not do that by themselves.
 	flush bool
@@ -51,17 +50,13 @@ func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 	if g.sets, err = d.on.copies(count); err != nil {
 		return nil, err
 	}
-	for _, set := range g.sets {
-		p, err := d.on.parametersFor(set)
-		if err != nil {
-			g.free(d.context)
-			return nil, err
-		}
-		g.parameters = append(g.parameters, p)
-	}
 	g.executable, err = d.context.Capture(d.stream, func() error {
 		for i := range n {
-			if err := d.start(d.kernel, d.loaded.Launch, g.parameters[i%count]); err != nil {
+			p, err := d.on.parameters(i % count)
+			if err != nil {
+				return err
+			}
+			if err := d.start(d.kernel, d.loaded.Launch, p); err != nil {
 				return err
 			}
 		}
@@ -77,9 +72,6 @@ func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 func (g *graph) free(c *driver.Context) {
 	if g.executable != 0 {
 		_ = c.DestroyGraph(g.executable)
-	}
-	for _, p := range g.parameters {
-		p.free()
 	}
 }
 

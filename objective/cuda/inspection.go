@@ -90,19 +90,20 @@ func (n *inspection) damaged(kind worker.FaultKind, format string, arguments ...
 }
 
 func (n *inspection) queueGuards(b *buffer) error {
-	for _, zone := range b.guards() {
-		number, err := n.device.support.queueGuard(zone.at, zone.size, guardPattern)
-		err = n.read(number, err, func(f finding) error {
-			if f.bad > 0 {
-				n.damaged(worker.OutOfBounds, "%d bytes written %s of %s", f.bad, zone.what, b.Name)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	if b.tail == 0 {
+		return nil // a tool watches instead
 	}
-	return nil
+	before, behind := b.guards()
+	number, err := n.device.support.queueGuards(before.at, before.size, behind.at, behind.size, guardPattern)
+	return n.read(number, err, func(f finding) error {
+		if f.bad > 0 {
+			n.damaged(worker.OutOfBounds, "%d bytes written before the start of %s", f.bad, b.Name)
+		}
+		if f.behind() > 0 {
+			n.damaged(worker.OutOfBounds, "%d bytes written past the end of %s", f.behind(), b.Name)
+		}
+		return nil
+	})
 }
 
 // queueInput makes sure that an input and its guard zones are what they were. One

@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"fmt"
-	"slices"
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
@@ -40,6 +39,9 @@ type problem struct {
 	bytes     int       // of device memory
 	// rotation holds further copies of the buffers for timing with cold caches.
 	rotation [][]*buffer
+	// launches are the arguments of launches on the buffers, and on each copy of
+	// them. They stay: memory for them costs as much as a launch.
+	launches []*parameters
 }
 
 // newProblem allocates and fills the arguments, and asks the reference for the
@@ -94,8 +96,12 @@ func (p *problem) allocate(argument kernels.Binding, layout worker.Layout) (*buf
 	b.data = b.base + driver.Address(offset)
 	b.tail = p.guard
 	d := p.device
-	for _, zone := range b.guards() {
-		if err := d.context.Set(d.stream, zone.at, guardPattern, zone.size); err != nil {
+	before, behind := b.guards()
+	for _, z := range []zone{before, behind} {
+		if z.size == 0 {
+			continue
+		}
+		if err := d.context.Set(d.stream, z.at, guardPattern, z.size); err != nil {
 			return nil, err
 		}
 	}
@@ -117,19 +123,15 @@ func (p *problem) memory(size int) (driver.Address, error) {
 type zone struct {
 	at   driver.Address
 	size int
-	what string
 }
 
 // whole is the size of the data with its guard zones.
 func (b *buffer) whole() int { return int(b.data-b.base) + b.size + b.tail }
 
-// guards are the zones before and behind the data, as far as there are any.
-func (b *buffer) guards() []zone {
-	zones := []zone{
-		{b.base, int(b.data - b.base), "before the start"},
-		{b.data + driver.Address(b.size), b.tail, "past the end"},
-	}
-	return slices.DeleteFunc(zones, func(z zone) bool { return z.size == 0 })
+// guards are the zones before and behind the data. They are empty where a tool
+// watches.
+func (b *buffer) guards() (before, behind zone) {
+	return zone{b.base, int(b.data - b.base)}, zone{b.data + driver.Address(b.size), b.tail}
 }
 
 // fill has the device write the inputs.
@@ -237,6 +239,23 @@ func (p *problem) parametersFor(buffers []*buffer) (*parameters, error) {
 	return parameters, nil
 }
 
+// parameters returns the arguments of a launch on the buffers, 0, or on a copy of
+// them.
+func (p *problem) parameters(set int) (*parameters, error) {
+	for len(p.launches) <= set {
+		buffers := p.buffers
+		if at := len(p.launches); at > 0 {
+			buffers = p.rotation[at]
+		}
+		next, err := p.parametersFor(buffers)
+		if err != nil {
+			return nil, err
+		}
+		p.launches = append(p.launches, next)
+	}
+	return p.launches[set], nil
+}
+
 // footprint is what one launch reads and writes, in bytes.
 func (p *problem) footprint() int {
 	total := 0
@@ -299,4 +318,8 @@ func (p *problem) free() {
 		}
 	}
 	p.buffers, p.rotation = nil, nil
+	for _, l := range p.launches {
+		l.free()
+	}
+	p.launches = nil
 }

@@ -145,12 +145,12 @@ func TestReferenceRunsOncePerProblem(t *testing.T) {
 	}
 	first := sample()
 	second := sample()
-	// Two runs of the kernel and a comparison after the first; after the second 2
+	// Two runs of the kernel and a comparison after the first; after the second the
 	// guards of the output, the sums of 2 inputs and of the answer, and the
-	// comparison: 3 + 6. The same checks of two sets of buffers after timing: 2 *
-	// 6. Calibration holds back and launches three times: 6. The reference would
+	// comparison: 3 + 5. The same checks of two sets of buffers after timing: 2 *
+	// 5. Calibration holds back and launches three times: 6. The reference would
 	// be one more.
-	const checks, calibration = 3 + 6 + 2*6, 3
+	const checks, calibration = 3 + 5 + 2*5, 3
 	samples := second.GraphLaunches - first.GraphLaunches - calibration
 	rest := second.Launches - first.Launches - samples*(1+second.GraphNodes)
 	if samples < 2 || rest != checks+2*calibration {

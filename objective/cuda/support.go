@@ -30,7 +30,9 @@ type support struct {
 	guard    driver.Function
 	holdBack driver.Function
 	filler   driver.Function
+	// findings are on the device; seen is where they are copied to.
 	findings driver.Address
+	seen     []byte
 	// quantiles is the table for normal numbers.
 	quantiles driver.Address
 	queued    int
@@ -38,10 +40,14 @@ type support struct {
 	parameters *parameters
 }
 
-// finding is what one check found; checksums and counts use the first word.
+// finding is what one check found; checksums use the first word, guard zones the
+// first two.
 type finding struct {
 	bad, invertedFirst, undefined, worst uint64
 }
+
+// behind is the second word where it counts bytes behind a buffer.
+func (f finding) behind() uint64 { return f.invertedFirst }
 
 func (f finding) first() int64   { return int64(^f.invertedFirst) }
 func (f finding) error() float64 { return math.Float64frombits(f.worst) }
@@ -75,10 +81,13 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 	if p.findings, err = c.Allocate(findingSize * mostFindings); err != nil {
 		return nil, err
 	}
+	if p.seen, err = c.HostMemory(findingSize * mostFindings); err != nil {
+		return nil, err
+	}
 	if err := p.uploadQuantiles(); err != nil {
 		return nil, err
 	}
-	return p, p.begin()
+	return p, p.clear(mostFindings)
 }
 
 func (p *support) uploadQuantiles() (err error) {
@@ -99,10 +108,10 @@ func (p *support) fill(element kernels.Element, at driver.Address, count int64, 
 		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles))
 }
 
-// begin clears the findings.
-func (p *support) begin() error {
+// clear forgets the first n findings.
+func (p *support) clear(n int) error {
 	p.queued = 0
-	return p.context.Set(p.stream, p.findings, 0, findingSize*mostFindings)
+	return p.context.Set(p.stream, p.findings, 0, findingSize*n)
 }
 
 // launch runs one of the support kernels with the given words as arguments.
@@ -113,49 +122,56 @@ func (p *support) launch(f driver.Function, blocks, threads int64, arguments ...
 	return p.context.Launch(f, [3]int64{blocks, 1, 1}, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer())
 }
 
-// queue launches a check and returns the number of its finding.
-func (p *support) queue(f driver.Function, arguments ...uint64) (int, error) {
+// queue launches a check of so many elements and returns the number of its finding.
+func (p *support) queue(f driver.Function, elements int, arguments ...uint64) (int, error) {
 	if p.queued == mostFindings {
 		return 0, fmt.Errorf("more than %d checks at once: the kernel has too many buffers", mostFindings)
 	}
 	number := p.queued
 	p.queued++
 	place := uint64(p.findings) + uint64(number*findingSize)
-	return number, p.launch(f, supportBlocks, supportThreads, append(arguments, place)...)
+	blocks := min(elements/supportThreads+1, supportBlocks) // most buffers of a check are small
+	return number, p.launch(f, int64(blocks), supportThreads, append(arguments, place)...)
 }
 
 // queueChecksum identifies the bytes of a buffer.
 func (p *support) queueChecksum(at driver.Address, size int) (int, error) {
-	return p.queue(p.sum, uint64(at), uint64(size))
+	return p.queue(p.sum, size/8, uint64(at), uint64(size))
 }
 
-// queueGuard counts the bytes of a guard zone that are not the pattern.
-func (p *support) queueGuard(at driver.Address, size int, pattern byte) (int, error) {
-	return p.queue(p.guard, uint64(at), uint64(size), uint64(pattern))
+// queueGuards counts the bytes before and behind a buffer that are not the pattern:
+// the first two words of the finding.
+func (p *support) queueGuards(before driver.Address, first int, behind driver.Address, second int, pattern byte) (int, error) {
+	return p.queue(p.guard, max(first, second), uint64(before), uint64(first), uint64(behind), uint64(second), uint64(pattern))
 }
 
 // queueCompare compares a result with the right answer.
 func (p *support) queueCompare(element kernels.Element, got, want driver.Address, count int64, t kernels.Tolerance) (int, error) {
-	return p.queue(p.compare, elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
+	return p.queue(p.compare, int(count), elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
 		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
 }
 
 // collect waits for the queued checks, returns what they found, and begins
 // anew.
 func (p *support) collect() ([]finding, error) {
+	findings := make([]finding, p.queued)
+	if len(findings) == 0 {
+		return nil, p.context.Wait(p.stream)
+	}
+	if err := p.context.ToHostLater(p.stream, p.seen[:len(findings)*findingSize], p.findings); err != nil {
+		return nil, err
+	}
+	if err := p.clear(len(findings)); err != nil {
+		return nil, err
+	}
 	if err := p.context.Wait(p.stream); err != nil {
 		return nil, err
 	}
-	raw := make([]byte, p.queued*findingSize)
-	if err := p.context.ToHost(raw, p.findings); err != nil {
-		return nil, err
-	}
-	findings := make([]finding, p.queued)
 	for i := range findings {
-		word := func(w int) uint64 { return binary.LittleEndian.Uint64(raw[i*findingSize+8*w:]) }
+		word := func(w int) uint64 { return binary.LittleEndian.Uint64(p.seen[i*findingSize+8*w:]) }
 		findings[i] = finding{word(0), word(1), word(2), word(3)}
 	}
-	return findings, p.begin()
+	return findings, nil
 }
 
 // checksum identifies the bytes of a buffer at once.

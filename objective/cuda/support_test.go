@@ -263,7 +263,7 @@ func checkGuards(p *support) error {
 		from, size int
 		changed    uint64
 	}{{0, 5000, 3}, {1, 4095, 0}, {1, 4998, 1}, {4999, 1, 1}} {
-		if _, err := p.queueGuard(a+driver.Address(test.from), test.size, guardPattern); err != nil {
+		if _, err := p.queueGuards(a+driver.Address(test.from), test.size, a+4095, 3, guardPattern); err != nil {
 			return err
 		}
 		found, err := p.collect()
@@ -272,6 +272,9 @@ func checkGuards(p *support) error {
 		}
 		if found[0].bad != test.changed {
 			return fmt.Errorf("%d bytes changed of %d from %d on, want %d", found[0].bad, test.size, test.from, test.changed)
+		}
+		if found[0].behind() != 1 {
+			return fmt.Errorf("%d bytes changed in the second zone, want 1", found[0].behind())
 		}
 	}
 	return p.context.Free(a)

@@ -3,9 +3,11 @@ package host_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/kernels"
 	"pawl/objective"
@@ -101,6 +103,37 @@ func TestFullTierSeesWhatHides(t *testing.T) {
 		found, err := b.Try(t.Context(), p, slices.Values([]objective.Case{c}), nil)
 		if err != nil || (found.Failure != nil) != fails {
 			t.Errorf("%s: %v, %v", layout, found.Failure, err)
+		}
+	}
+}
+
+// The full tier can be gone through in parts, each case once.
+func TestFullTierInParts(t *testing.T) {
+	b := open(t, untidyFiles, host.Options{})
+	good := b.prepare(t, "MODE=good")
+	parts := 1
+	for {
+		through, failure, err := b.VerifyFor(t.Context(), good, time.Nanosecond)
+		if failure != nil || err != nil {
+			t.Fatal(failure, err)
+		}
+		if through {
+			break
+		}
+		parts++
+	}
+	if want := len(b.FullCases(good.Point)); parts != want {
+		t.Errorf("%d parts for %d cases", parts, want)
+	}
+	// Nothing is left to do, so nothing needs the binary any more.
+	good.Binary.Path = filepath.Join(t.TempDir(), "gone")
+	if failure, err := b.Verify(t.Context(), good); failure != nil || err != nil {
+		t.Errorf("checked again: %v, %v", failure, err)
+	}
+	bad := b.prepare(t, "MODE=underread")
+	for range 2 { // and a failure stays one
+		if failure, err := b.Verify(t.Context(), bad); failure == nil || err != nil {
+			t.Errorf("got %v, %v", failure, err)
 		}
 	}
 }

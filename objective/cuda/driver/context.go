@@ -68,6 +68,24 @@ func (c *Context) ToHost(to []byte, from Address) error {
 	return c.do("cuMemcpyDtoH", c.cuMemcpyDtoH, uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)))
 }
 
+// HostMemory returns memory of the host that the device can write to by itself. It
+// lasts as long as the context.
+func (c *Context) HostMemory(size int) ([]byte, error) {
+	var start unsafe.Pointer
+	if err := c.do("cuMemHostAlloc", c.cuMemHostAlloc, uintptr(unsafe.Pointer(&start)), uintptr(size), 0); err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(start), size), nil
+}
+
+// ToHostLater copies bytes to memory of HostMemory, in order with the stream.
+func (c *Context) ToHostLater(s Stream, to []byte, from Address) error {
+	if len(to) == 0 {
+		return nil
+	}
+	return c.do("cuMemcpyDtoHAsync", c.cuMemcpyDtoHAsync, uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)), uintptr(s))
+}
+
 // Copy copies bytes from one place on the device to another, and returns when
 // they are there, as ToDevice does.
 func (c *Context) Copy(to, from Address, size int) error {

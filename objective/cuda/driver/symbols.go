@@ -11,6 +11,7 @@ type symbols struct {
 	cuCtxSynchronize                                                     uintptr
 
 	cuMemGetInfo, cuMemAlloc, cuMemFree                       uintptr
+	cuMemHostAlloc, cuMemcpyDtoHAsync                         uintptr
 	cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async uintptr
 	cuModuleLoadData, cuModuleUnload, cuModuleGetFunction     uintptr
 	cuFuncSetAttribute, cuFuncGetAttribute, cuOccupancyBlocks uintptr
@@ -50,6 +51,8 @@ func (s *symbols) table() []symbol {
 		{"cuMemFree_v2", &s.cuMemFree},
 		{"cuMemcpyHtoD_v2", &s.cuMemcpyHtoD},
 		{"cuMemcpyDtoH_v2", &s.cuMemcpyDtoH},
+		{"cuMemHostAlloc", &s.cuMemHostAlloc},
+		{"cuMemcpyDtoHAsync_v2", &s.cuMemcpyDtoHAsync},
 		{"cuMemcpyDtoD_v2", &s.cuMemcpyDtoD},
 		{"cuMemsetD8Async", &s.cuMemsetD8Async},
 		{"cuModuleLoadData", &s.cuModuleLoadData},

@@ -182,12 +182,14 @@ extern "C" __global__ void pawl_sum(const u8 *bytes, u64 count, u64 *sum) {
     if (threadIdx.x % 32 == 0) atomicAdd(sum, total);
 }
 
-// Counts the bytes of a guard zone that are not what they were.
-extern "C" __global__ void pawl_guard(const u8 *bytes, u64 count, u32 pattern, u64 *changed) {
-    u64 different = 0;
-    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x)
-        different += bytes[i] != pattern;
-    if (different) atomicAdd(changed, different);
+// Counts the bytes of two guard zones that are not what they were.
+extern "C" __global__ void pawl_guard(const u8 *before, u64 first, const u8 *behind, u64 second, u32 pattern, u64 *changed) {
+    u64 step = (u64)gridDim.x * blockDim.x, start = blockIdx.x * (u64)blockDim.x + threadIdx.x;
+    u64 different = 0, beyond = 0;
+    for (u64 i = start; i < first; i += step) different += before[i] != pattern;
+    for (u64 i = start; i < second; i += step) beyond += behind[i] != pattern;
+    if (different) atomicAdd(&changed[0], different);
+    if (beyond) atomicAdd(&changed[1], beyond);
 }
 
 // Holds the stream back, so that what follows is queued before it starts and

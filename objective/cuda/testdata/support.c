@@ -156,12 +156,14 @@ KERNEL(pawl_sum, 3) {
 	return 0;
 }
 
-KERNEL(pawl_guard, 4) {
-	const uint8_t *bytes = ARGUMENT(const uint8_t *, 0);
-	uint64_t count = ARGUMENT(uint64_t, 1);
-	uint32_t pattern = ARGUMENT(uint32_t, 2);
-	for (uint64_t i = 0; i < count; i++)
-		*ARGUMENT(uint64_t *, 3) += bytes[i] != pattern;
+KERNEL(pawl_guard, 6) {
+	uint32_t pattern = ARGUMENT(uint32_t, 4);
+	for (int zone = 0; zone < 2; zone++) {
+		const uint8_t *bytes = ARGUMENT(const uint8_t *, 2 * zone);
+		uint64_t count = ARGUMENT(uint64_t, 2 * zone + 1);
+		for (uint64_t i = 0; i < count; i++)
+			ARGUMENT(uint64_t *, 5)[zone] += bytes[i] != pattern;
+	}
 	return 0;
 }
 

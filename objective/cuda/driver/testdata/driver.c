@@ -268,9 +268,9 @@ struct node {
 };
 struct event { struct handle handle; double time; int recorded; };
 struct work {
-	enum { launches, sets, records } what;
+	enum { launches, sets, reads, records } what;
 	struct node node;
-	char *at;
+	char *at, *to;
 	int value;
 	size_t size;
 	struct event *event;
@@ -334,6 +334,7 @@ static void finish(struct stream *s) {
 		if (!sticky) switch (w->what) {
 		case launches: run(&w->node); break;
 		case sets: memset(w->at, w->value, w->size); break;
+		case reads: memcpy(w->to, w->at, w->size); break;
 		case records: w->event->time = now; w->event->recorded = 1; break;
 		}
 		s->first = w->next;
@@ -430,6 +431,23 @@ int cuMemcpyDtoH_v2(char *to, const char *from, size_t size) {
 		return invalid_value;
 	finish_copies();
 	memcpy(to, from, size);
+	return 0;
+}
+int cuMemHostAlloc(void **address, size_t size, unsigned flags) {
+	CURRENT();
+	if (size == 0 || flags)
+		return invalid_value;
+	*address = calloc(1, size);
+	return 0;
+}
+int cuMemcpyDtoHAsync_v2(char *to, char *from, size_t size, struct stream *s) {
+	CURRENT();
+	if (!inside(from, size) || !alive(s, a_stream))
+		return invalid_value;
+	if (s->capture)
+		return capture_illegal;
+	struct work *w = later(s, reads);
+	w->at = from, w->to = to, w->size = size;
 	return 0;
 }
 int cuMemcpyDtoD_v2(char *to, const char *from, size_t size) {
