@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pawl/kernels"
+	"pawl/objective/cache"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -28,6 +29,9 @@ type Options struct {
 	// Caches says what timed launches find in the device's caches. Empty means
 	// Cold.
 	Caches worker.Caches
+	// Measurements is where measurements are kept for the rest of the day; nil
+	// measures everything.
+	Measurements *cache.Cache
 }
 
 // Evaluator takes points of one kernel and workload through the stages. Its
@@ -41,6 +45,7 @@ type Evaluator struct {
 	oracle   *oracle
 	notes    notes
 	verified verified
+	today    *today
 	*Residents
 }
 
@@ -62,7 +67,9 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	if residents == nil {
 		residents = &Residents{}
 	}
-	return &Evaluator{kernel: k, workload: w, initial: k.Default(), backend: b, options: options, oracle: newOracle(k, b), Residents: residents}
+	e := &Evaluator{kernel: k, workload: w, initial: k.Default(), backend: b, options: options, oracle: newOracle(k, b), Residents: residents}
+	e.today = newToday(e)
+	return e
 }
 
 // Close ends the evaluator's worker processes.
@@ -122,6 +129,11 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	if p.Failure != nil {
 		return outcome, nil
 	}
+	if past, found := e.today.recall(p, rival, e.options.Stopping); found {
+		outcome.Samples, outcome.Batch, outcome.Stop, outcome.Conditions = past.Samples, past.Batch, past.Stop, past.Conditions
+		outcome.Remembered = true
+		return outcome, nil
+	}
 	err := e.onDevice(ctx, p, func(s *session) (err error) {
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
@@ -137,6 +149,9 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 		}
 		return e.believe(&outcome, p.Point)
 	})
+	if err == nil {
+		e.today.remember(p, outcome, p.Point == e.initial)
+	}
 	return outcome, err
 }
 

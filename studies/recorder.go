@@ -90,10 +90,11 @@ func (r *Recorder) Measured(round search.Round) error {
 type facts struct {
 	Resources  *objective.Resources `json:"resources,omitempty"`
 	Conditions *worker.Conditions   `json:"conditions,omitempty"`
+	Remembered bool                 `json:"remembered,omitempty"`
 }
 
 func factsOf(o objective.Outcome) (string, error) {
-	text, err := json.Marshal(facts{o.Resources, o.Conditions})
+	text, err := json.Marshal(facts{o.Resources, o.Conditions, o.Remembered})
 	return string(text), err
 }
 
@@ -189,7 +190,7 @@ func fill(point *space.Point, outcome *objective.Outcome, text, samples, more st
 	if err := json.Unmarshal([]byte(more), &known); err != nil {
 		return err
 	}
-	outcome.Resources, outcome.Conditions = known.Resources, known.Conditions
+	outcome.Resources, outcome.Conditions, outcome.Remembered = known.Resources, known.Conditions, known.Remembered
 	var err error
 	if *point, err = space.ParsePoint(text); err != nil {
 		return err

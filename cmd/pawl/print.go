@@ -69,7 +69,7 @@ func printSummary(w io.Writer, s *report.Summary, paths []string) error {
 		fmt.Fprintf(w, "Note: %s\n", warning)
 	}
 	f := s.Search
-	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, f.Failed, failureText(s), abandonedText(f.Abandoned))
+	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured%s, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, report.RememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned))
 	if text := report.RegretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}

@@ -45,6 +45,8 @@ type target struct {
 	accelerator *accelerator
 	// residents are workers shared with other targets; nil for its own.
 	residents *objective.Residents
+	// remembers says that what was measured today need not be measured again.
+	remembers bool
 }
 
 // openTarget loads the kernel that the command line names.
@@ -141,8 +143,12 @@ func (t *target) openBench(ctx context.Context, c *cli.Context, env environment)
 	if c.IsSet("caches") && t.accelerator == nil {
 		fmt.Fprintln(env.stderr, "pawl: --caches has no effect: the kernel runs on the processor")
 	}
+	measurements := compiled
+	if !t.remembers || c.Bool("cold") || c.IsSet("lock-clocks") {
+		measurements = nil
+	}
 	evaluator := objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{
-		Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"), Stopping: objective.Stopping{Floor: c.Int("samples")}, Caches: worker.Caches(c.String("caches")), Residents: t.residents,
+		Measurements: measurements, Seed: c.Uint64("seed"), RunTimeout: c.Duration("run-timeout"), Stopping: objective.Stopping{Floor: c.Int("samples")}, Caches: worker.Caches(c.String("caches")), Residents: t.residents,
 	})
 	return &bench{t, backend, evaluator, t.lockClocks(c, env)}, nil
 }

@@ -42,7 +42,7 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.StringFlag{Name: "regret", DefaultText: "never", Usage: "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%"},
 			&cli.StringFlag{Name: "sampler", Value: search.DefaultSampler, Usage: "how points are chosen: " + strings.Join(search.SamplerNames(), ", ")},
 			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
-			&cli.BoolFlag{Name: "cold", DisableDefaultText: true, Usage: "learn nothing from earlier studies of the kernel"},
+			&cli.BoolFlag{Name: "cold", DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
 			&cli.IntFlag{Name: "lanes", DefaultText: "one per core", Usage: "how many compilers run at once"},
 			&cli.IntFlag{Name: "samples", Value: 5, Usage: "the fewest samples of a trial; a promising one gets more"},
 			&cli.IntFlag{Name: "finalists", Value: 5, Usage: "how many points are confirmed"},

@@ -2,11 +2,13 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pawl/objective"
+	"pawl/objective/cache"
 	"pawl/objective/worker"
 )
 
@@ -348,5 +350,32 @@ func TestModulesOfOtherPointsAreUnloaded(t *testing.T) {
 		if book := r.books()[client.Pid()]; book.Modules != 2 {
 			t.Errorf("%d modules: the kernel and the support are needed", book.Modules)
 		}
+	}
+}
+
+// What one run of the program has measured today, the next one knows.
+func TestAnotherRunRemembersTheDay(t *testing.T) {
+	t.Parallel()
+	kept, err := cache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	measure := func(r *rig, at string) objective.Outcome {
+		t.Helper()
+		outcome, err := r.Measure(t.Context(), r.prepare(at), 0)
+		if err != nil || outcome.Failure != nil {
+			t.Fatalf("%+v, %v", outcome, err)
+		}
+		return outcome
+	}
+	first := newRig(t, settings{options: objective.Options{Measurements: kept}})
+	before := []objective.Outcome{measure(first, ""), measure(first, "TIME=5000000")}
+	second := newRig(t, settings{options: objective.Options{Measurements: kept}})
+	after := []objective.Outcome{measure(second, ""), measure(second, "TIME=5000000")}
+	if before[0].Remembered || before[1].Remembered || after[0].Remembered {
+		t.Error("the first run and the default must be measured")
+	}
+	if !after[1].Remembered || !slices.Equal(after[1].Samples, before[1].Samples) || after[1].Binary != before[1].Binary {
+		t.Errorf("measured %v, remembered %v", before[1], after[1])
 	}
 }

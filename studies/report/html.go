@@ -27,6 +27,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"add":        func(a, b int) int { return a + b },
 	"flags":      func(s *Summary) string { return strings.Join(DefineFlags(s.Defines()), " ") },
 	"ended":      endedText,
+	"remembered": RememberedText,
 	"space":      spaceText,
 	"timeRows":   TimeRows,
 	"dead":       func(names []string) string { return strings.ReplaceAll(DeadText(names), "`", "") },

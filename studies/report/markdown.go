@@ -233,8 +233,8 @@ func (m *markdown) background(s *Summary) {
 	if n := len(s.Study.First); n > 0 {
 		m.line("- It began with %d points that earlier studies of this kernel found good.", n)
 	}
-	m.line("- %d trials in %s: %d measured, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
-		f.Asked, seconds(f.Seconds), f.OK, f.Failed, f.Abandoned, f.Same, f.CacheHits)
+	m.line("- %d trials in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
+		f.Asked, seconds(f.Seconds), f.OK, RememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits)
 	if rows := TimeRows(s); rows == nil {
 		m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", seconds(f.Compiling), seconds(f.Checking), seconds(f.Measuring))
 	}

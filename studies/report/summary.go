@@ -11,6 +11,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"pawl/internal/stats"
@@ -43,13 +44,15 @@ type Summary struct {
 
 // SearchFacts counts what the search did.
 type SearchFacts struct {
-	Asked     int     `json:"asked"`
-	OK        int     `json:"ok"`
-	Failed    int     `json:"failed"`
-	Abandoned int     `json:"abandoned"`
-	Same      int     `json:"same_machine_code"`
-	CacheHits int     `json:"cache_hits"`
-	Seconds   float64 `json:"seconds"`
+	Asked     int `json:"asked"`
+	OK        int `json:"ok"`
+	Failed    int `json:"failed"`
+	Abandoned int `json:"abandoned"`
+	Same      int `json:"same_machine_code"`
+	CacheHits int `json:"cache_hits"`
+	// Remembered were measured earlier on the same day.
+	Remembered int     `json:"remembered"`
+	Seconds    float64 `json:"seconds"`
 	// Where the time went, in seconds; compiling runs beside the others.
 	Compiling float64 `json:"compiling_seconds"`
 	Checking  float64 `json:"checking_seconds"`
@@ -246,6 +249,9 @@ func searchFacts(past search.Past) SearchFacts {
 		if t.Outcome.SameAs != "" {
 			f.Same++
 		}
+		if t.Outcome.Remembered {
+			f.Remembered++
+		}
 		if t.Outcome.Spent.CacheHit {
 			f.CacheHits++
 		}
@@ -254,6 +260,14 @@ func searchFacts(past search.Past) SearchFacts {
 		f.Measuring += t.Outcome.Spent.Measure.Seconds()
 	}
 	return f
+}
+
+// RememberedText says how many measurements are older than the study, or nothing.
+func RememberedText(f SearchFacts) string {
+	if f.Remembered == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of them earlier on the same day)", f.Remembered)
 }
 
 // failureGroups counts the failures of trials and rounds, most frequent first.

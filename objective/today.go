@@ -1,0 +1,143 @@
+package objective
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync"
+	"time"
+
+	"pawl/objective/cache"
+)
+
+// today remembers what was measured on this day, in the cache beside the machine
+// code. A point whose machine code was checked and measured today, on the same
+// inputs, device and options, is not measured again; whoever becomes a finalist is.
+//
+// A machine is not always in the same state, and times of two states must not be
+// mixed. So the default point is always measured, and the others are remembered
+// only if the default's time is what it was when the day began.
+type today struct {
+	cache *cache.Cache // nil remembers nothing
+	now   func() time.Time
+	// common is the part of every key that the point does not change.
+	common func() (string, error)
+
+	mu      sync.Mutex
+	trusted bool
+}
+
+// sameState is how far apart two times of the default point may be, relative to
+// each other, for the machine to be in the same state.
+const sameState = 0.02
+
+// errUnknown says that there is nothing to remember.
+var errUnknown = errors.New("not measured today")
+
+func newToday(e *Evaluator) *today {
+	return &today{cache: e.options.Measurements, now: time.Now, common: sync.OnceValues(e.circumstances)}
+}
+
+// circumstances is everything beside the machine code and the day that a
+// measurement depends on.
+func (e *Evaluator) circumstances() (string, error) {
+	sources, err := e.kernel.Digest() // of the reference and the tolerance too
+	if err != nil {
+		return "", err
+	}
+	problem, err := e.Problem()
+	if err != nil {
+		return "", err
+	}
+	machine := e.backend.Environment()
+	machine.Commit, machine.Compiler, machine.Flags = "", "", "" // seen in the machine code
+	encoded, err := json.Marshal([]any{sources, problem, machine, program(), e.options.Seed, e.options.Stopping, e.options.QuickCases, e.options.Caches})
+	return string(encoded), err
+}
+
+// program tells this build of this program from others, which may measure
+// differently.
+func program() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%d bytes of %s", info.Size(), info.ModTime().UTC())
+}
+
+func (t *today) key(p Prepared) (*cache.Key, error) {
+	common, err := t.common()
+	if err != nil {
+		return nil, err
+	}
+	return cache.NewKey().
+		Add("what", "measurement").
+		Add("day", t.now().UTC().Format(time.DateOnly)).
+		Add("machine code", p.Binary.Digest).
+		Add("circumstances", common), nil
+}
+
+// find returns what is remembered of a point, or errUnknown.
+func (t *today) find(p Prepared) (o Outcome, err error) {
+	key, err := t.key(p)
+	if err != nil {
+		return o, err
+	}
+	entry, err := t.cache.Get(key, func(string) error { return errUnknown })
+	if err != nil {
+		return o, err
+	}
+	content, err := os.ReadFile(entry.Path)
+	if err != nil {
+		return o, err
+	}
+	return o, json.Unmarshal(content, &o)
+}
+
+// recall returns what was measured today, if the machine's state is the same and
+// it says enough about a point with this rival.
+func (t *today) recall(p Prepared, rival float64, stopping Stopping) (Outcome, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.cache == nil || !t.trusted {
+		return Outcome{}, false
+	}
+	o, err := t.find(p)
+	if err != nil { // whatever is wrong with it, the point can be measured
+		return Outcome{}, false
+	}
+	o.Stop = stopping.Decide(o.Samples, rival, 0)
+	return o, o.Stop == Precise || o.Stop == Hopeless
+}
+
+// remember keeps a measurement that is precise enough to be used again. The
+// default's time decides whether those of today count, and whether new ones join
+// them. A measurement that cannot be kept is no loss.
+func (t *today) remember(p Prepared, o Outcome, isDefault bool) {
+	if t.cache == nil || o.Failure != nil || o.Stop != Precise && o.Stop != Hopeless {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if isDefault {
+		before, err := t.find(p)
+		t.trusted = err != nil || math.Abs(math.Log(o.Milliseconds()/before.Milliseconds())) <= sameState
+	}
+	key, err := t.key(p)
+	if err != nil || !t.trusted {
+		return
+	}
+	_, _ = t.cache.Get(key, func(path string) error {
+		content, err := json.Marshal(Outcome{Samples: o.Samples, Batch: o.Batch, Conditions: o.Conditions})
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, content, 0o644)
+	})
+}
