@@ -33,18 +33,25 @@ timed() {
   printf 'exit status %d, %d ms\n' "$status" "$((($(date +%s%N) - start) / 1000000))" >> "$log"
 }
 
+# twice NAME FLAGS... tunes from a cold cache, and then the same again.
+twice() {
+  local name=$1 study
+  shift
+  rm -rf "$XDG_CACHE_HOME"
+  for study in "$name-cold" "$name-warm"; do
+    timed tune.log "$pawl" tune attention --out "$study" "$@"
+    grep -A 14 '^Where the time went' "$study/suggestions.md" >> "$out/tune.log"
+    cp "$study/suggestions.json" "$out/$study.json"
+  done
+}
+
 for part in "$@"; do
   case $part in
     tests) PAWL_REQUIRE_GPU=1 timed tests.log "$tests" -test.run GPU -test.v ;;
-    tune) # from a cold cache; the same points again; then as a user would
-      rm -rf "$XDG_CACHE_HOME"
-      for study in cold warm; do
-        timed tune.log "$pawl" tune attention --cold --sampler random --trials 100 --out "$study"
-        grep -A 14 '^Where the time went' "$study/suggestions.md" >> "$out/tune.log"
-      done
-      rm -rf "$XDG_CACHE_HOME"
-      timed tune.log "$pawl" tune attention --trials 100 --out user
-      grep -A 14 '^Where the time went' user/suggestions.md >> "$out/tune.log"
+    tune) # from a cold cache, and the same study again: once measured anew, twice remembered
+      twice random --trials 100 --sampler random --cold
+      twice hundred --trials 100
+      twice hundreds --trials 400
       ;;
     bench) for _ in 1 2 3 4 5 6 7 8 9 10; do timed bench.log "$pawl" bench attention --at "$best"; done ;;
     checks)

@@ -130,9 +130,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 		return outcome, nil
 	}
 	if past, found := e.today.recall(p, rival, e.options.Stopping); found {
-		outcome.Samples, outcome.Batch, outcome.Stop, outcome.Conditions = past.Samples, past.Batch, past.Stop, past.Conditions
-		outcome.Remembered = true
-		return outcome, nil
+		return outcome.withSamples(past), nil
 	}
 	err := e.onDevice(ctx, p, func(s *session) (err error) {
 		start := time.Now()
@@ -150,7 +148,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 		return e.believe(&outcome, p.Point)
 	})
 	if err == nil {
-		e.today.remember(p, outcome, p.Point == e.initial)
+		outcome = e.today.remember(p, outcome, p.Point == e.initial)
 	}
 	return outcome, err
 }

@@ -17,8 +17,8 @@ import (
 // inputs, device and options, is not measured again; whoever becomes a finalist is.
 //
 // A machine is not always in the same state, and times of two states must not be
-// mixed. So the default point is always measured, and the others are remembered
-// only if the default's time is what it was when the day began.
+// mixed. So the default point is always measured, and all are remembered only if
+// its time is what it was when the day began.
 type today struct {
 	cache *cache.Cache // nil remembers nothing
 	now   func() time.Time
@@ -116,28 +116,39 @@ func (t *today) recall(p Prepared, rival float64, stopping Stopping) (Outcome, b
 	return o, o.Stop == Precise || o.Stop == Hopeless
 }
 
-// remember keeps a measurement that is precise enough to be used again. The
-// default's time decides whether those of today count, and whether new ones join
-// them. A measurement that cannot be kept is no loss.
-func (t *today) remember(p Prepared, o Outcome, isDefault bool) {
+// remember keeps a measurement that is precise enough to be used again, and returns
+// the one to go by. The default's time decides whether those of today count, and
+// whether new ones join them; if they do, the default has the time that they were
+// taken with. A measurement that cannot be kept is no loss.
+func (t *today) remember(p Prepared, o Outcome, isDefault bool) Outcome {
 	if t.cache == nil || o.Failure != nil || o.Stop != Precise && o.Stop != Hopeless {
-		return
+		return o
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if isDefault {
 		before, err := t.find(p)
-		t.trusted = err != nil || math.Abs(math.Log(o.Milliseconds()/before.Milliseconds())) <= sameState
+		if t.trusted = err != nil || math.Abs(math.Log(o.Milliseconds()/before.Milliseconds())) <= sameState; t.trusted && err == nil {
+			return o.withSamples(before)
+		}
 	}
 	key, err := t.key(p)
 	if err != nil || !t.trusted {
-		return
+		return o
 	}
 	_, _ = t.cache.Get(key, func(path string) error {
-		content, err := json.Marshal(Outcome{Samples: o.Samples, Batch: o.Batch, Conditions: o.Conditions})
+		content, err := json.Marshal(Outcome{Samples: o.Samples, Batch: o.Batch, Conditions: o.Conditions, Stop: o.Stop})
 		if err != nil {
 			return err
 		}
 		return os.WriteFile(path, content, 0o644)
 	})
+	return o
+}
+
+// withSamples returns the outcome with what was measured earlier.
+func (o Outcome) withSamples(past Outcome) Outcome {
+	o.Samples, o.Batch, o.Stop, o.Conditions = past.Samples, past.Batch, past.Stop, past.Conditions
+	o.Remembered = true
+	return o
 }

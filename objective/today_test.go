@@ -56,6 +56,9 @@ func TestWhatWasMeasuredTodayIsRemembered(t *testing.T) {
 	if !found || o.Milliseconds() != 1 || o.Batch != 7 || o.Stop != Precise || len(o.Samples) != 5 {
 		t.Errorf("the next run remembers %+v, %v", o, found)
 	}
+	if o := day.run(1.99).remember(coded("default"), precise(2.02), true); o.Milliseconds() != 2 || !o.Remembered {
+		t.Errorf("the default takes %v ms, beside times of another run", o.Milliseconds())
+	}
 	if elsewhere := day.run(2); elsewhere.knows("b", 0) != 0 {
 		t.Error("other machine code was taken for the same")
 	}

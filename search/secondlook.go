@@ -11,6 +11,8 @@ import (
 )
 
 const (
+	// mostLeaders is how many points are looked at again, for each finalist.
+	mostLeaders = 4
 	// mostLooks is how many times a leader is measured again during the search.
 	// After that the device may as well rest.
 	mostLooks = 20
@@ -55,11 +57,11 @@ func (e *engine) lookAgain(ctx context.Context, f *flight) error {
 		return nil
 	}
 	for !done(f.prepared) && !e.stopped() && ctx.Err() == nil {
-		t, found := e.nextLook()
+		t, measure, found := e.nextLook()
 		if !found {
 			return nil
 		}
-		if err := e.look(ctx, t); err != nil {
+		if err := e.look(ctx, t, measure); err != nil {
 			return err
 		}
 	}
@@ -76,22 +78,23 @@ func done(c <-chan struct{}) bool {
 }
 
 // nextLook returns the leader that deserves a look most: the first that is not
-// checked in full, then the one that was looked at least.
-func (e *engine) nextLook() (Trial, bool) {
+// checked in full and would be confirmed if the search ended now, then the one that
+// was looked at least.
+func (e *engine) nextLook() (t Trial, measure, found bool) {
 	leaders := e.leaders()
-	for _, t := range leaders {
+	for _, t := range leaders[:min(len(leaders), e.options.Finalists+1)] {
 		if !e.second.checked[t.Number] {
-			return t, true
+			return t, false, true
 		}
 	}
 	slices.SortStableFunc(leaders, func(a, b Trial) int { return e.second.looks[a.Number] - e.second.looks[b.Number] })
 	if len(leaders) == 0 || e.second.looks[leaders[0].Number] >= mostLooks {
-		return Trial{}, false
+		return Trial{}, false, false
 	}
-	return leaders[0], true
+	return leaders[0], true, true
 }
 
-// leaders are those who would be confirmed if the search ended now.
+// leaders are the default and the fastest, each machine code once.
 func (e *engine) leaders() []Trial {
 	var leaders []Trial
 	met := map[string]bool{}
@@ -100,15 +103,15 @@ func (e *engine) leaders() []Trial {
 			continue
 		}
 		met[t.Outcome.Binary] = true
-		if leaders = append(leaders, t); len(leaders) > e.options.Finalists {
+		if leaders = append(leaders, t); len(leaders) > mostLeaders*e.options.Finalists {
 			break
 		}
 	}
 	return leaders
 }
 
-// look goes on with the full check of a trial, or measures it again.
-func (e *engine) look(ctx context.Context, t Trial) error {
+// look measures a trial again, or goes on with its full check.
+func (e *engine) look(ctx context.Context, t Trial, measure bool) error {
 	return timed(&e.spending.Looking, func() error {
 		p, err := e.evaluator.Prepare(ctx, t.Point)
 		if err == nil {
@@ -117,7 +120,7 @@ func (e *engine) look(ctx context.Context, t Trial) error {
 		if err != nil {
 			return err
 		}
-		if e.second.checked[t.Number] {
+		if measure {
 			return e.measureAgain(ctx, t, p)
 		}
 		through, failure, err := e.evaluator.VerifyFor(ctx, p, lookTime)

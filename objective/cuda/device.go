@@ -162,10 +162,11 @@ func (d *Device) function(path, entry string) (driver.Function, error) {
 }
 
 // memoryShare is the part of the device's memory that problems may fill, and
-// mostProblems how many there may be: enough for the full tier of a kernel.
+// mostProblems how many there may be: enough for the full tiers of a dozen points
+// with different tiles, while others are checked quickly in between.
 const (
 	memoryShare  = 0.25
-	mostProblems = 192
+	mostProblems = 1024
 )
 
 // problem returns the problem of a load: the one that is there, or a new one in

@@ -372,10 +372,15 @@ func TestAnotherRunRemembersTheDay(t *testing.T) {
 	before := []objective.Outcome{measure(first, ""), measure(first, "TIME=5000000")}
 	second := newRig(t, settings{options: objective.Options{Measurements: kept}})
 	after := []objective.Outcome{measure(second, ""), measure(second, "TIME=5000000")}
-	if before[0].Remembered || before[1].Remembered || after[0].Remembered {
-		t.Error("the first run and the default must be measured")
+	for i, name := range []string{"the default", "the other"} {
+		if before[i].Remembered || !after[i].Remembered {
+			t.Errorf("%s: remembered by the first run %v, by the second %v", name, before[i].Remembered, after[i].Remembered)
+		}
+		if !slices.Equal(after[i].Samples, before[i].Samples) || after[i].Binary != before[i].Binary {
+			t.Errorf("%s: measured %v, remembered %v", name, before[i], after[i])
+		}
 	}
-	if !after[1].Remembered || !slices.Equal(after[1].Samples, before[1].Samples) || after[1].Binary != before[1].Binary {
-		t.Errorf("measured %v, remembered %v", before[1], after[1])
+	if after[0].Spent.Measure == 0 || after[1].Spent.Measure != 0 {
+		t.Error("the default is measured to see that the device is as it was, the other is not")
 	}
 }
