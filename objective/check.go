@@ -3,6 +3,8 @@ package objective
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"pawl/objective/worker"
 	"pawl/space"
@@ -56,16 +58,31 @@ func (e *Evaluator) follow(ctx context.Context, s *session, made plan) (*Failure
 
 // followOnDevice checks on a device that knows the right answers and compares by
 // itself. It is told all cases at once, and judged one by one.
+//
+// The last case is made ready before the first is run. It is the one that is timed
+// next, and known to the device: what that takes is the time for getting the kernel
+// there, which is no cost of the check.
 func (e *Evaluator) followOnDevice(ctx context.Context, s *session, made plan) (*Failure, error) {
-	steps := make([]worker.Step, len(made.cases))
-	for i, load := range made.loads {
-		load.Watched = len(s.slot.Worker.Under) > 0
-		steps[i] = worker.Step{Load: load, Run: worker.Run{Twice: true, Bitwise: made.bitwise}}
+	watched := len(s.slot.Worker.Under) > 0
+	var steps []worker.Step
+	for _, load := range made.loads {
+		load.Watched = watched
+		steps = append(steps, worker.Step{Load: load, Run: &worker.Run{Twice: true, Bitwise: made.bitwise}})
+	}
+	cases, last := made.cases, len(made.cases)-1
+	if last > 0 {
+		steps = slices.Insert(steps, 0, worker.Step{Load: steps[last].Load})
+		cases = slices.Insert(slices.Clone(cases), 0, cases[last])
 	}
 	var failure *Failure
 	var broken error
+	start := time.Now()
 	at, fault, err := s.check(ctx, steps, func(i int, result worker.Result) bool {
-		failure, broken = e.judgeDevice(s, made.point, made.cases[i], result)
+		if steps[i].Run == nil {
+			s.loading = time.Since(start)
+			return true
+		}
+		failure, broken = e.judgeDevice(s, made.point, cases[i], result)
 		return failure == nil && broken == nil
 	})
 	switch {
@@ -73,7 +90,7 @@ func (e *Evaluator) followOnDevice(ctx context.Context, s *session, made plan) (
 		return failure, broken
 	case fault != nil:
 		s.distrust()
-		return caseFailure(fault, made.cases[at]), nil
+		return caseFailure(fault, cases[at]), nil
 	}
 	return nil, err
 }

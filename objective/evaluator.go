@@ -135,7 +135,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	err := e.onDevice(ctx, p, func(s *session) (err error) {
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
-		outcome.Spent.Check = time.Since(start)
+		outcome.Spent.Check = time.Since(start) - s.loading
 		if err != nil || outcome.Failure != nil {
 			return err
 		}

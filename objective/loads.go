@@ -46,7 +46,12 @@ func (e *Evaluator) warm(ctx context.Context, slot Slot, client *worker.Client) 
 	if len(slot.Worker.Under) > 0 {
 		return nil
 	}
-	load, err := e.load(Prepared{Point: e.initial, Binary: e.oracle.binary}, e.workloadCase())
+	return e.answer(ctx, client, e.initial, e.workloadCase())
+}
+
+// answer lets a worker get a case and its right answer ready.
+func (e *Evaluator) answer(ctx context.Context, client *worker.Client, point space.Point, c Case) error {
+	load, err := e.load(Prepared{Point: point, Binary: e.oracle.binary}, c)
 	if err != nil {
 		return err
 	}
@@ -54,6 +59,24 @@ func (e *Evaluator) warm(ctx context.Context, slot Slot, client *worker.Client) 
 	ctx, cancel := worker.Allow(ctx, referenceTimeout)
 	defer cancel()
 	return client.Load(ctx, load)
+}
+
+// Anticipate works out the right answers that a point will be checked against,
+// for a device that has time to spare while the point is compiled. What goes wrong
+// shows when it is checked.
+func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
+	if err := e.oracle.ready(ctx); err != nil {
+		return err
+	}
+	return e.onDevice(ctx, Prepared{Point: point, Binary: e.oracle.binary}, func(s *session) error {
+		for _, c := range e.quick(point) {
+			if err := e.answer(ctx, s.client, point, c); err != nil {
+				s.distrust()
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
 }
 
 // Problem identifies what the kernel is called with when it is timed.

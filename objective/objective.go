@@ -104,6 +104,7 @@ type Outcome struct {
 // Spent is where a point's time went.
 type Spent struct {
 	Compile time.Duration `json:"compile"`
+	// Check is without the time for getting the kernel to the device.
 	Check   time.Duration `json:"check"`
 	Measure time.Duration `json:"measure"`
 	// CacheHit says that the binary was compiled before.

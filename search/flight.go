@@ -13,6 +13,7 @@ type flight struct {
 	prepared chan struct{} // closed when result and err are there
 	result   objective.Prepared
 	err      error
+	expected bool          // what it will be checked against is ready
 	measured chan struct{} // nil until begun; closed when outcome and failed are there
 	outcome  objective.Outcome
 	failed   error

@@ -44,6 +44,9 @@ type Evaluator interface {
 	// Spare reports whether the device has time to spare while compilers run,
 	// because they run somewhere else.
 	Spare() bool
+	// Anticipate gets ready what a point will be checked against while it is being
+	// prepared. It is called on a device with time to spare only.
+	Anticipate(context.Context, space.Point) error
 	// Refresh makes the samples that follow come from fresh processes.
 	Refresh()
 	// Sample takes a number of samples of a point.

@@ -21,8 +21,8 @@ const (
 	lookTime = 20 * time.Millisecond
 )
 
-// secondLook is what the device does while it would wait for a compiler: it looks
-// again at what leads. The leaders are checked in full, so that a wrong one is
+// secondLook is what the device knows from looking again at what leads, while it
+// would wait for a compiler. The leaders are checked in full, so that a wrong one is
 // struck out before others are judged by its time, and their times are measured
 // again, so that luck makes no finalist. What it finds never reaches a sampler as
 // a time: the same seed asks for the same points however long compilers take.
@@ -51,12 +51,19 @@ func (s *secondLook) add(number int, samples []float64) {
 	s.samples[number] = append(s.samples[number], samples...)
 }
 
-// lookAgain looks at the leaders until a trial is prepared.
+// lookAgain uses the time until a trial is prepared: it gets ready what those on
+// their way will be checked against, and then looks at the leaders.
 func (e *engine) lookAgain(ctx context.Context, f *flight) error {
 	if !e.evaluator.Spare() {
 		return nil
 	}
 	for !done(f.prepared) && !e.stopped() && ctx.Err() == nil {
+		if next := slices.IndexFunc(e.flight, func(f *flight) bool { return !f.expected && !done(f.prepared) }); next >= 0 {
+			if err := e.expect(ctx, e.flight[next]); err != nil {
+				return err
+			}
+			continue
+		}
 		t, measure, found := e.nextLook()
 		if !found {
 			return nil
@@ -66,6 +73,16 @@ func (e *engine) lookAgain(ctx context.Context, f *flight) error {
 		}
 	}
 	return nil
+}
+
+func (e *engine) expect(ctx context.Context, f *flight) error {
+	f.expected = true
+	return timed(&e.spending.Looking, func() error {
+		if err := e.evaluator.Anticipate(ctx, f.trial.Point); err != nil {
+			return fmt.Errorf("getting the check of %s ready: %w", f.trial.Point, err)
+		}
+		return nil
+	})
 }
 
 func done(c <-chan struct{}) bool {

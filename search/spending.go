@@ -10,8 +10,8 @@ type Spending struct {
 	// Waiting is the time in which the device had nothing to do because the
 	// next point was not compiled yet.
 	Waiting time.Duration `json:"waiting"`
-	// Looking is the time in which the device would have waited too, and looked at
-	// the leaders again.
+	// Looking is the time in which the device would have waited too, and got checks
+	// ready or looked at the leaders again.
 	Looking time.Duration `json:"looking,omitempty"`
 	// Device is the time in which points were checked and measured.
 	Device time.Duration `json:"device"`

@@ -384,3 +384,23 @@ func TestAnotherRunRemembersTheDay(t *testing.T) {
 		t.Error("the default is measured to see that the device is as it was, the other is not")
 	}
 }
+
+// What a point will be checked against can be got ready while it is compiled.
+func TestAnticipatedAnswersAreThere(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	p := r.prepare("")
+	if err := r.Anticipate(t.Context(), p.Point); err != nil {
+		t.Fatal(err)
+	}
+	before := r.fills()
+	if before != r.inputs("") {
+		t.Errorf("%d inputs were filled, of %d that the check needs", before, r.inputs(""))
+	}
+	if outcome, err := r.Measure(t.Context(), p, 0); err != nil || outcome.Failure != nil {
+		t.Fatalf("%+v, %v", outcome, err)
+	}
+	if after := r.fills(); after != before {
+		t.Errorf("%d more were filled for the check itself", after-before)
+	}
+}

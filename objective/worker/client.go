@@ -164,14 +164,15 @@ func (r response) result(outputs [][]byte) Result {
 	return Result{Outputs: outputs, Comparisons: r.Comparisons, Damage: r.Damage, Differs: r.Differs}
 }
 
-// Step is a case: a problem and a run of it.
+// Step is a case: a problem and a run of it. Without a run it only gets the kernel
+// and the problem ready.
 type Step struct {
 	Load Load
-	Run  Run
+	Run  *Run
 }
 
 // Check takes steps one after the other and hands the result of each to judge,
-// until judge says that it has seen enough. All requests are sent at once: the
+// until judge says that it has seen enough. A step without a run has an empty one. All requests are sent at once: the
 // worker never waits for this process in between, which costs more than a small
 // case does. Each request is allowed its time. At returns the number of the step
 // that an error or a fault belongs to.
@@ -194,29 +195,35 @@ func (c *Client) Check(ctx context.Context, allowed time.Duration, steps []Step,
 // answer, also those that nobody needs any more.
 func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []Step, judge func(int, Result) bool) (at int, err error) {
 	var requests []request
-	for i := range steps {
-		requests = append(requests, request{Load: &steps[i].Load}, request{Run: &steps[i].Run})
+	var of []int // the step of each request
+	for i, step := range steps {
+		requests, of = append(requests, request{Load: &step.Load}), append(of, i)
+		if step.Run != nil {
+			requests, of = append(requests, request{Run: step.Run}), append(of, i)
+		}
 	}
 	c.regions = nil
 	sent := c.send(requests...)
 	enough := false
-	for i := range requests {
+	for i, r := range requests {
 		bounded, cancel := Allow(ctx, allowed)
 		reply, outputs, err := c.await(bounded, sent)
 		cancel()
-		switch {
-		case err != nil:
+		if err != nil {
 			if !c.finished {
 				c.finish() // it may still answer requests that nobody waits for
 			}
 			if enough {
 				return 0, nil // the verdict stands
 			}
-			return i / 2, err
-		case i%2 == 0:
+			return of[i], err
+		}
+		if r.Load != nil {
 			c.regions = reply.Regions
-		case !enough:
-			enough = !judge(i/2, reply.result(outputs))
+		}
+		last := i+1 == len(requests) || of[i+1] != of[i]
+		if last && !enough {
+			enough = !judge(of[i], reply.result(outputs))
 		}
 	}
 	return 0, nil

@@ -80,6 +80,9 @@ func (e *Evaluator) VerifyFor(ctx context.Context, p objective.Prepared, _ time.
 // Spare is false: a record waits for no compiler.
 func (e *Evaluator) Spare() bool { return false }
 
+// Anticipate has nothing to do.
+func (e *Evaluator) Anticipate(context.Context, space.Point) error { return nil }
+
 // Width is 1: answers come in the order asked.
 func (e *Evaluator) Width() int { return 1 }
 

@@ -47,7 +47,7 @@ func TimeRows(s *Summary) []TimeRow {
 		rows = slices.Insert(rows, 4, TimeRow{"starting workers, waiting for the device", rest, rest / total})
 	}
 	if looking := spent.Looking.Seconds(); looking > 0 {
-		rows = slices.Insert(rows, 2, TimeRow{"looking at the leaders again, instead of waiting", looking, looking / total})
+		rows = slices.Insert(rows, 2, TimeRow{"working ahead and looking at the leaders again, instead of waiting", looking, looking / total})
 	}
 	return rows
 }
