@@ -113,6 +113,24 @@ func (e *engine) strike(t Trial, failure *objective.Failure) error {
 	return nil
 }
 
+// candidates returns the default and then the trials with a verified time, fastest
+// first by all that was measured of them.
+func (e *engine) candidates() []Trial {
+	trials := slices.Clone(e.study.trials)
+	for number, samples := range e.second.samples {
+		if trials[number].OK() {
+			trials[number].Outcome.Samples = slices.Concat(trials[number].Outcome.Samples, samples)
+		}
+	}
+	ranked := Ranking(trials)
+	if at := slices.IndexFunc(ranked, func(t Trial) bool { return t.Number == 0 }); at > 0 {
+		initial := ranked[at]
+		copy(ranked[1:at+1], ranked[:at])
+		ranked[0] = initial
+	}
+	return ranked
+}
+
 // Ranking returns the trials with a verified time, fastest first.
 func Ranking(trials []Trial) []Trial {
 	var ranked []Trial

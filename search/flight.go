@@ -53,7 +53,7 @@ func (e *engine) land() {
 func (e *engine) completeOldest(ctx context.Context) error {
 	e.measureOldest(ctx)
 	f := e.flight[0]
-	if err := e.lookAgain(ctx, f); err != nil {
+	if err := e.useWait(ctx, f); err != nil {
 		return err
 	}
 	err := timed(&e.spending.Waiting, func() error {

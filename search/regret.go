@@ -43,7 +43,8 @@ type candidate struct {
 	weight          float64
 }
 
-// EstimateRegret asks a Gaussian process what the free points may hold. It
+// EstimateRegret asks a Gaussian process what the other points may hold, above all
+// the free ones. It
 // answers false while too little is known. The same view and the same seed give
 // the same answer.
 //
@@ -68,16 +69,34 @@ func EstimateRegret(view *View, seed uint64) (Regret, bool) {
 	model := g.times.over(g.shape, view.Observations, data, training, scaledTimes)
 	scaled := scaledTimes(data.values)
 	model.condition(scaled)
-	best := slices.Min(scaled)
-	candidates := regretPoints(view, g, model, rand.New(rand.NewPCG(seed, 0x726567726574)))
+	best, tried := rivals(model, data, scaled)
+	untried := regretPoints(view, g, model, rand.New(rand.NewPCG(seed, 0x726567726574)))
 	unit := logUnit(slices.DeleteFunc(slices.Clone(data.values), func(t float64) bool { return t == failedTime }))
 	share := func(gain float64) float64 { return 1 - math.Exp(-gain*unit) }
-	regret.Gain = share(expectedGain(candidates, best, regretMore))
+	regret.Gain = share(expectedGain(untried, best.mean, regretMore))
+	candidates := slices.Concat(tried, untried)
 	for i := range candidates {
-		candidates[i].deviation *= regretCaution
+		candidates[i].deviation = regretCaution * math.Hypot(candidates[i].deviation, best.deviation)
 	}
-	regret.Left = max(share(boundOfBest(candidates, best, regretSure)), secondHalf(times), regret.Gain)
+	regret.Left = max(share(boundOfBest(candidates, best.mean, regretSure)), secondHalf(times), regret.Gain)
 	return regret, true
+}
+
+// rivals returns the fastest observation as the model sees it, and all others. Where
+// times are noisy the fastest was lucky, and one of the others may be better.
+func rivals(model *gaussianProcess, data training, scaled []float64) (best candidate, others []candidate) {
+	means, deviations := model.predict(data.points)
+	fastest := slices.Index(scaled, slices.Min(scaled))
+	for i := range data.points {
+		c := candidate{means[i], deviations[i], 1, 1}
+		switch {
+		case i == fastest:
+			best = c
+		case data.values[i] != failedTime:
+			others = append(others, c)
+		}
+	}
+	return best, others
 }
 
 // secondHalf returns the share of the best time that the second half of the

@@ -51,49 +51,6 @@ func (s *secondLook) add(number int, samples []float64) {
 	s.samples[number] = append(s.samples[number], samples...)
 }
 
-// lookAgain uses the time until a trial is prepared: it gets ready what those on
-// their way will be checked against, and then looks at the leaders.
-func (e *engine) lookAgain(ctx context.Context, f *flight) error {
-	if !e.evaluator.Spare() {
-		return nil
-	}
-	for !done(f.prepared) && !e.stopped() && ctx.Err() == nil {
-		if next := slices.IndexFunc(e.flight, func(f *flight) bool { return !f.expected && !done(f.prepared) }); next >= 0 {
-			if err := e.expect(ctx, e.flight[next]); err != nil {
-				return err
-			}
-			continue
-		}
-		t, measure, found := e.nextLook()
-		if !found {
-			return nil
-		}
-		if err := e.look(ctx, t, measure); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *engine) expect(ctx context.Context, f *flight) error {
-	f.expected = true
-	return timed(&e.spending.Looking, func() error {
-		if err := e.evaluator.Anticipate(ctx, f.trial.Point); err != nil {
-			return fmt.Errorf("getting the check of %s ready: %w", f.trial.Point, err)
-		}
-		return nil
-	})
-}
-
-func done(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // nextLook returns the leader that deserves a look most: the first that is not
 // checked in full and would be confirmed if the search ended now, then the one that
 // was looked at least.
@@ -157,7 +114,12 @@ func (e *engine) measureAgain(ctx context.Context, t Trial, p objective.Prepared
 	if err != nil {
 		return fmt.Errorf("measuring %s again: %w", t.Point, err)
 	}
-	if outcome.Failure != nil {
+	switch {
+	case outcome.Failure == nil:
+	case outcome.Failure.Reason == objective.Throttled: // the device's fault
+		e.second.looks[t.Number]++
+		return nil
+	default:
 		return e.strike(t, outcome.Failure)
 	}
 	round := Round{Phase: SecondLook, Number: e.second.looks[t.Number], Point: t.Point, Outcome: outcome}
@@ -166,22 +128,4 @@ func (e *engine) measureAgain(ctx context.Context, t Trial, p objective.Prepared
 	}
 	e.second.add(t.Number, outcome.Samples)
 	return nil
-}
-
-// candidates returns the default and then the trials with a verified time, fastest
-// first by all that was measured of them.
-func (e *engine) candidates() []Trial {
-	trials := slices.Clone(e.study.trials)
-	for number, samples := range e.second.samples {
-		if trials[number].OK() {
-			trials[number].Outcome.Samples = slices.Concat(trials[number].Outcome.Samples, samples)
-		}
-	}
-	ranked := Ranking(trials)
-	if at := slices.IndexFunc(ranked, func(t Trial) bool { return t.Number == 0 }); at > 0 {
-		initial := ranked[at]
-		copy(ranked[1:at+1], ranked[:at])
-		ranked[0] = initial
-	}
-	return ranked
 }

@@ -21,19 +21,21 @@ const slowTrials, looksPerTrial = 25, 4
 const lucky = 0.1
 
 // slowCompiler has a device with time to spare: it compiles a new point once the
-// device has looked at others for a while. Nothing depends on real time.
+// device has looked at others for a while. Nothing depends on real time: a wait
+// begins when the compilation has begun, and ends with its last look.
 type slowCompiler struct {
 	search.Evaluator
 	wrong space.Point // passes the quick check only
 	lucky space.Point // is measured too fast at first
+	slow  int         // how many compilations are slow, from the second on
 
-	slow     int // all compilations but the first, until so many were done
-	mu       sync.Mutex
-	changed  sync.Cond
-	looks    int
-	compiled map[space.Point]bool
-	parts    map[space.Point]int
-	rivals   []float64
+	mu           sync.Mutex
+	changed      sync.Cond
+	compiled     map[space.Point]bool
+	begun, waits int // compilations, and waits for them
+	missing      int // looks until the one that has begun is done
+	parts        map[space.Point]int
+	rivals       []float64
 }
 
 func newSlowCompiler(s *replay.Space) *slowCompiler {
@@ -42,16 +44,27 @@ func newSlowCompiler(s *replay.Space) *slowCompiler {
 	return c
 }
 
-func (c *slowCompiler) Spare() bool { return true }
+func (c *slowCompiler) Spare() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.waits++; c.begun < c.waits; {
+		c.changed.Wait()
+	}
+	return true
+}
 
 func (c *slowCompiler) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
 	c.mu.Lock()
 	if !c.compiled[p] {
-		until := c.looks + looksPerTrial
-		for len(c.compiled) > 0 && len(c.compiled) < c.slow && c.looks < until {
-			c.changed.Wait()
+		if len(c.compiled) > 0 && len(c.compiled) < c.slow {
+			c.missing = looksPerTrial
 		}
 		c.compiled[p] = true
+		c.begun++
+		c.changed.Broadcast()
+		for c.missing > 0 {
+			c.changed.Wait()
+		}
 	}
 	c.mu.Unlock()
 	return c.Evaluator.Prepare(ctx, p)
@@ -60,7 +73,7 @@ func (c *slowCompiler) Prepare(ctx context.Context, p space.Point) (objective.Pr
 func (c *slowCompiler) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.looks++
+	c.missing--
 	c.changed.Broadcast()
 }
 
