@@ -34,6 +34,7 @@ type slowCompiler struct {
 	compiled     map[space.Point]bool
 	begun, waits int // compilations, and waits for them
 	missing      int // looks until the one that has begun is done
+	compiling    bool
 	parts        map[space.Point]int
 	rivals       []float64
 }
@@ -61,10 +62,13 @@ func (c *slowCompiler) Prepare(ctx context.Context, p space.Point) (objective.Pr
 		}
 		c.compiled[p] = true
 		c.begun++
+		c.compiling = true
 		c.changed.Broadcast()
 		for c.missing > 0 {
 			c.changed.Wait()
 		}
+		c.compiling = false
+		c.changed.Broadcast()
 	}
 	c.mu.Unlock()
 	return c.Evaluator.Prepare(ctx, p)
@@ -75,6 +79,9 @@ func (c *slowCompiler) look() {
 	defer c.mu.Unlock()
 	c.missing--
 	c.changed.Broadcast()
+	for c.compiling && c.missing <= 0 {
+		c.changed.Wait()
+	}
 }
 
 func (c *slowCompiler) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
