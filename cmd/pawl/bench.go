@@ -28,7 +28,7 @@ func benchCommand(env environment) *cli.Command {
 			"0 measured", "1 the point fails", "3 the machinery failed", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
 			atFlag, workloadFlag, backendFlag, compilerFlag, cachesFlag, clockFlag, seedFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
-			&cli.IntFlag{Name: "rounds", Value: 5, Usage: "how many fresh processes"},
+			&cli.IntFlag{Name: "rounds", Value: 10, Usage: "how many fresh processes"},
 			&cli.IntFlag{Name: "samples", Value: 20, Usage: "how many samples per process"},
 			&cli.StringFlag{Name: "results", Value: "results/bench.json", Usage: "the `FILE` for the raw samples"},
 		},

@@ -1,4 +1,5 @@
-// Package cache keeps compiled kernels by the content they were made from.
+// Package cache keeps compiled kernels, and what was measured of them today, by the
+// content they were made from.
 //
 // An entry is a folder named after its key, with the artifact and its digest.
 // It is written beside its place and renamed into it, so that readers see all
