@@ -172,10 +172,10 @@ type Step struct {
 }
 
 // Check takes steps one after the other and hands the result of each to judge,
-// until judge says that it has seen enough. A step without a run has an empty one. All requests are sent at once: the
-// worker never waits for this process in between, which costs more than a small
-// case does. Each request is allowed its time. At returns the number of the step
-// that an error or a fault belongs to.
+// until judge says that it has seen enough. A step without a run has an empty one.
+// All requests are sent at once: the worker never waits for this process in between,
+// which costs more than a small case does. Each request is allowed its time. At
+// returns the number of the step that an error or a fault belongs to.
 func (c *Client) Check(ctx context.Context, allowed time.Duration, steps []Step, judge func(int, Result) bool) (at int, err error) {
 	enough := false
 	for first := 0; first < len(steps) && !enough; first += mostAhead / 2 {
