@@ -8,6 +8,7 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"pawl/search"
 	"pawl/studies/report"
 )
 
@@ -69,7 +70,7 @@ func printSummary(w io.Writer, s *report.Summary, paths []string) error {
 		fmt.Fprintf(w, "Note: %s\n", warning)
 	}
 	f := s.Search
-	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured%s, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, report.RememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned))
+	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured%s, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, report.RememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
 	if text := report.RegretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}
@@ -102,12 +103,17 @@ func timedRow(name string, t report.Timed) []string {
 	return row
 }
 
-// abandonedText counts the trials that were compiling when the time was over.
-func abandonedText(n int) string {
-	if n == 0 {
+// abandonedText counts the trials that were compiling when the search ended.
+func abandonedText(n int, ended search.Ending) string {
+	switch {
+	case n == 0:
 		return ""
+	case ended == search.Stopped:
+		return fmt.Sprintf(", %d abandoned when it was stopped", n)
+	case ended == search.BudgetSpent:
+		return fmt.Sprintf(", %d abandoned when the time was over", n)
 	}
-	return fmt.Sprintf(", %d abandoned when the time was over", n)
+	return fmt.Sprintf(", %d abandoned when the search ended", n)
 }
 
 func failureText(s *report.Summary) string {
