@@ -40,7 +40,12 @@ func asPawl(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 	cmd := exec.Command(program, arguments...)
 	cmd.Args[0] = "pawl"
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, ".cache"))
+	// A compiler that is killed leaves its temporary files behind.
+	temporary := filepath.Join(dir, ".tmp")
+	if err := os.MkdirAll(temporary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), "TMPDIR="+temporary)
 	return cmd
 }
 

@@ -18,11 +18,17 @@ import (
 )
 
 func main() {
-	worker.Main(map[string]func() worker.Device{host.DeviceName: host.NewDevice, cuda.DeviceName: cuda.NewDevice})
-	nvcc.Main()
+	playRole()
 	os.Exit(run(context.Background(), os.Args, environment{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts,
 	}))
+}
+
+// playRole does not return from a process that was started as a worker or as a
+// compiler: this binary executes itself for both.
+func playRole() {
+	worker.Main(map[string]func() worker.Device{host.DeviceName: host.NewDevice, cuda.DeviceName: cuda.NewDevice})
+	nvcc.Main()
 }
 
 // environment is the world outside: everything that a test may want to change.
