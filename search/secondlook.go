@@ -40,15 +40,16 @@ func newSecondLook(past Past) secondLook {
 	}
 	for _, r := range past.Rounds {
 		if r.Phase == SecondLook {
-			s.add(numbers[r.Point], r.Outcome.Samples)
+			s.add(numbers[r.Point], r)
 		}
 	}
 	return s
 }
 
-func (s *secondLook) add(number int, samples []float64) {
-	s.looks[number]++
-	s.samples[number] = append(s.samples[number], samples...)
+// add counts a look by its own number: looks that brought nothing have none.
+func (s *secondLook) add(number int, r Round) {
+	s.looks[number] = max(s.looks[number], r.Number+1)
+	s.samples[number] = append(s.samples[number], r.Outcome.Samples...)
 }
 
 // nextLook returns the leader that deserves a look most: the first that is not
@@ -126,6 +127,6 @@ func (e *engine) measureAgain(ctx context.Context, t Trial, p objective.Prepared
 	if err := e.record(round); err != nil {
 		return err
 	}
-	e.second.add(t.Number, outcome.Samples)
+	e.second.add(t.Number, round)
 	return nil
 }

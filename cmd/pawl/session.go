@@ -45,8 +45,6 @@ type target struct {
 	accelerator *accelerator
 	// residents are workers shared with other targets; nil for its own.
 	residents *objective.Residents
-	// remembers says that what was measured today need not be measured again.
-	remembers bool
 }
 
 // openTarget loads the kernel that the command line names.
@@ -144,7 +142,7 @@ func (t *target) openBench(ctx context.Context, c *cli.Context, env environment)
 		fmt.Fprintln(env.stderr, "pawl: --caches has no effect: the kernel runs on the processor")
 	}
 	measurements := compiled
-	if !t.remembers || c.Bool("cold") || c.IsSet("lock-clocks") {
+	if c.Bool("cold") || c.IsSet("lock-clocks") { // locked, the device is another one
 		measurements = nil
 	}
 	evaluator := objective.NewEvaluator(t.kernel, t.workload, backend, objective.Options{

@@ -54,7 +54,6 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.remembers = true
 	pool, err := t.space.Pool(space.PoolOptions{Seed: c.Uint64("seed")})
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", t.kernel.Name, err)
