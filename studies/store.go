@@ -80,7 +80,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
 	s := &Store{db: db, path: path}
-	if err := s.check(ctx); err != nil {
+	if err := patiently(ctx, s.check); err != nil {
 		db.Close()
 		return nil, err
 	}
@@ -91,12 +91,35 @@ func open(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
+// patience is how long a process waits for others that use the same file.
+const patience = 10 * time.Second
+
+// patiently tries again while the database is locked. SQLite waits by itself
+// everywhere but where it fears a deadlock: of several processes that turn a new
+// file to write-ahead logging at the same time, all but one are refused at once.
+func patiently(ctx context.Context, try func(context.Context) error) error {
+	for deadline := time.Now().Add(patience); ; {
+		err := try(ctx)
+		var coded *sqlite.Error
+		locked := errors.As(err, &coded) && coded.Code()&0xff == sqlite3.SQLITE_BUSY
+		if !locked || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
 // dsn asks for a write-ahead log, waiting instead of failing when another
 // process writes, and transactions that take the write lock at once: deferred
 // ones fail half-way under several writers.
 func dsn(path string) string {
 	escaped := (&url.URL{Path: path}).EscapedPath()
-	return "file:" + escaped + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_txlock=immediate"
+	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_txlock=immediate",
+		escaped, patience.Milliseconds())
 }
 
 // check makes sure that the file is a sound database.

@@ -313,6 +313,26 @@ func TestReadOnlyFolderIsAClearError(t *testing.T) {
 	}
 }
 
+// SQLite does not wait by itself while others turn a new file to write-ahead
+// logging: opened without patience, this fails now and then.
+func TestSeveralOpenANewFileAtOnce(t *testing.T) {
+	for range 10 {
+		path := filepath.Join(t.TempDir(), "studies.db")
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				store, err := Open(t.Context(), path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				store.Close()
+			})
+		}
+		wg.Wait()
+	}
+}
+
 func TestSeveralProcessesShareOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "studies.db")
 	var wg sync.WaitGroup
