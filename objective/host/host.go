@@ -166,7 +166,7 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 	defer b.cores.Release(1)
 	t := b.options.Toolchain
 	common := append([]string{"-x", "c", "-iquote", b.dir}, flags...)
-	preprocessed, err := t.run(ctx, b.options.CompileTimeout, unit, append(common, "-E", "-P", "-")...)
+	preprocessed, err := t.run(ctx, b.options.CompileTimeout, "", unit, append(common, "-E", "-P", "-")...)
 	if err != nil {
 		return cache.Entry{}, err
 	}
@@ -178,7 +178,7 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 		Add("source", string(preprocessed))
 	return b.options.Cache.Get(key, func(path string) error {
 		arguments := append(common, "-shared", "-fPIC", "-o", path, "-", "-lm", "-pthread")
-		_, err := t.run(ctx, b.options.CompileTimeout, unit, arguments...)
+		_, err := t.run(ctx, b.options.CompileTimeout, filepath.Dir(path), unit, arguments...)
 		return compiler.FullDisk(err)
 	})
 }

@@ -2,6 +2,8 @@ package host_test
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -352,11 +354,13 @@ func TestNoCompiler(t *testing.T) {
 	}
 }
 
-func TestCompilerThatHangsIsKilled(t *testing.T) {
-	dir := t.TempDir()
+func TestCompilerThatHangsIsKilledAndLeavesNothing(t *testing.T) {
+	dir, temporary := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	script := filepath.Join(dir, "slow")
-	// Answers --version and compiles the support code, but sleeps on kernels.
-	content := "#!/bin/sh\ncase \"$*\" in *--version*) echo slow 1.0; exit;; *MODE*) sleep 1000;; esac\nexec cc \"$@\"\n"
+	// Answers --version and compiles the support code, but sleeps on kernels with
+	// its work half done.
+	content := "#!/bin/sh\ncase \"$*\" in *--version*) echo slow 1.0; exit;; *MODE*-shared*) echo half >$TMPDIR/left.s; sleep 1000;; esac\nexec cc \"$@\"\n"
 	if err := os.WriteFile(script, []byte(content), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -371,5 +375,8 @@ func TestCompilerThatHangsIsKilled(t *testing.T) {
 	}
 	if f := prepared.Failure; f == nil || f.Reason != objective.CompileTimeout {
 		t.Errorf("got %v", f)
+	}
+	if _, err := os.Stat(filepath.Join(temporary, "left.s")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the compiler's temporary file is still there: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func FindToolchain(ctx context.Context, getenv func(string) string) (*Toolchain,
 			continue
 		}
 		t := &Toolchain{Command: command}
-		output, err := t.run(ctx, 30*time.Second, nil, "--version")
+		output, err := t.run(ctx, 30*time.Second, "", nil, "--version")
 		if err != nil {
 			return nil, fmt.Errorf("compiler %s does not answer --version: %w", strings.Join(command, " "), err)
 		}
@@ -49,8 +49,13 @@ func FindToolchain(ctx context.Context, getenv func(string) string) (*Toolchain,
 }
 
 // run executes the compiler, source on standard input, and returns what it
-// printed on standard output.
-func (t *Toolchain) run(ctx context.Context, allowed time.Duration, source []byte, arguments ...string) ([]byte, error) {
-	output, err := compiler.Command{Program: t.Command}.Run(ctx, allowed, source, arguments...)
+// printed on standard output. Scratch is where it may leave temporary files: one
+// that is killed does. Empty means where such files usually are.
+func (t *Toolchain) run(ctx context.Context, allowed time.Duration, scratch string, source []byte, arguments ...string) ([]byte, error) {
+	command := compiler.Command{Program: t.Command}
+	if scratch != "" {
+		command.Environment = []string{"TMPDIR=" + scratch}
+	}
+	output, err := command.Run(ctx, allowed, source, arguments...)
 	return output.Stdout, err
 }
