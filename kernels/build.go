@@ -145,7 +145,7 @@ func (b *builder) params() error {
 			return key.at.errorf("parameter %s has no default", key.text)
 		}
 		p.Default = entry.Default.value
-		p.Ordered = p.Kind() != space.Text
+		p.Ordered = space.LikelyOrdered(p.Values)
 		if entry.Ordered != nil {
 			p.Ordered = *entry.Ordered
 		}

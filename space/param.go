@@ -30,6 +30,21 @@ func (p Param) Kind() Kind { return p.Values[0].Kind() }
 // Index returns the position of v among the parameter's values, or -1.
 func (p Param) Index(v Value) int { return slices.Index(p.Values, v) }
 
+// LikelyOrdered guesses whether nearby values behave alike, where nobody has said.
+// Strings do not. Integers and booleans do, except three or more that count from
+// 0 without a gap: sizes hardly begin with 0, so these number alternatives.
+func LikelyOrdered(values []Value) bool {
+	highest := int64(len(values) - 1)
+	counts := highest >= 2
+	for _, v := range values {
+		if v.Kind() == Text {
+			return false
+		}
+		counts = counts && v.Kind() == Integer && v.Integer() >= 0 && v.Integer() <= highest
+	}
+	return !counts
+}
+
 // checked returns a copy of p, sorted if it is ordered, or what is wrong.
 func (p Param) checked() (Param, error) {
 	if !identifier.MatchString(p.Name) {

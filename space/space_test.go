@@ -192,6 +192,34 @@ func TestEmptySpace(t *testing.T) {
 	}
 }
 
+func TestLikelyOrdered(t *testing.T) {
+	integers := func(numbers ...int64) (values []Value) {
+		for _, n := range numbers {
+			values = append(values, IntegerValue(n))
+		}
+		return values
+	}
+	for _, test := range []struct {
+		name   string
+		values []Value
+		want   bool
+	}{
+		{"sizes", integers(16, 32, 48), true},
+		{"counts", integers(1, 2, 3), true},
+		{"a switch", integers(0, 1), true},
+		{"unroll factors", integers(0, 1, 2, 4), true},
+		{"offsets", integers(-1, 0, 1), true},
+		{"methods", integers(0, 1, 2), false},
+		{"methods out of order", integers(3, 0, 2, 1), false},
+		{"booleans", []Value{BooleanValue(true), BooleanValue(false)}, true},
+		{"words", []Value{TextValue("row"), TextValue("column")}, false},
+	} {
+		if got := LikelyOrdered(test.values); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}
+
 func TestFingerprint(t *testing.T) {
 	a := mustBuild(t, []Param{integers("A", 1, 2), words("W", "x", "y")}, "A < 3", "A > 0")
 	reordered := mustBuild(t, []Param{words("W", "x", "y"), integers("A", 1, 2)}, "A > 0", "A < 3")

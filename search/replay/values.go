@@ -120,7 +120,7 @@ func (t *valueTable) point(entry int) (space.Point, error) {
 func (t *valueTable) params(defaults int) []space.Param {
 	var params []space.Param
 	for i, name := range t.names {
-		p := space.Param{Name: name, Default: t.values[i][defaults], Ordered: t.kinds[i] == space.Integer}
+		p := space.Param{Name: name, Default: t.values[i][defaults]}
 		seen := map[space.Value]bool{}
 		for _, v := range t.values[i] {
 			if !seen[v] {
@@ -128,6 +128,7 @@ func (t *valueTable) params(defaults int) []space.Param {
 				p.Values = append(p.Values, v)
 			}
 		}
+		p.Ordered = t.kinds[i] == space.Integer && space.LikelyOrdered(p.Values)
 		params = append(params, p)
 	}
 	return params
