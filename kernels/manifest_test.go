@@ -74,6 +74,26 @@ func TestManifest(t *testing.T) {
 	}
 }
 
+func TestOrderIsGuessedUnlessItIsSaid(t *testing.T) {
+	for values, want := range map[string]bool{
+		"values: [1, 2, 4], default: 1":                 true,
+		"values: [1, 2, 4], default: 1, ordered: false": false,
+		"values: [0, 1, 2], default: 0":                 false,
+		"values: [0, 1, 2], default: 0, ordered: true":  true,
+	} {
+		k := parsed(t, "values: [plain, unrolled], default: plain", values)
+		s, err := k.Space(k.Workloads[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range s.Params() {
+			if p.Name == "MODE" && p.Ordered != want {
+				t.Errorf("%s: ordered %t", values, p.Ordered)
+			}
+		}
+	}
+}
+
 func TestManifestMistakesSayWhere(t *testing.T) {
 	for _, test := range []struct {
 		name, old, new string

@@ -3,6 +3,8 @@ package search
 import (
 	"math"
 	"testing"
+
+	"pawl/space"
 )
 
 func TestCostsByHand(t *testing.T) {
@@ -47,8 +49,8 @@ func TestCostsAreBoundedAndNeedEvidence(t *testing.T) {
 // Two halves of a space are equally good; one costs ten times as much.
 func TestThriftChoosesTheCheaperOfEquals(t *testing.T) {
 	pool := poolOf(t, ordered("A", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), ordered("DEAR", 0, 1), ordered("B", 1, 2, 3, 4, 5, 6, 7, 8))
-	dear := func(thrift float64) int {
-		sampler, view, count := newGP(pool.Space()), NewView(pool), 0
+	dear := func(build func(*space.Space) Sampler, thrift float64) int {
+		sampler, view, count := build(pool.Space()), NewView(pool), 0
 		view.Thrift = thrift
 		for trial := range 50 {
 			index := next(t, sampler, view, 1)
@@ -56,7 +58,7 @@ func TestThriftChoosesTheCheaperOfEquals(t *testing.T) {
 			seconds := 1.0
 			if row[1] == 1 {
 				seconds = 10
-				if trial >= gpStartup {
+				if trial >= forestStartup {
 					count++
 				}
 			}
@@ -66,7 +68,9 @@ func TestThriftChoosesTheCheaperOfEquals(t *testing.T) {
 		}
 		return count
 	}
-	if with, without := dear(1), dear(0); with >= without {
-		t.Errorf("%d dear points with thrift, %d without", with, without)
+	for name, build := range map[string]func(*space.Space) Sampler{"gp": newGP, "forest": newForest} {
+		if with, without := dear(build, 1), dear(build, 0); with >= without {
+			t.Errorf("%s: %d dear points with thrift, %d without", name, with, without)
+		}
 	}
 }

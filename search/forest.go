@@ -74,11 +74,12 @@ func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
 		y = append(y, 0) // the median
 	}
 	times := f.grow(forestTrees, points, y, rng)
+	costs := newCostModel(view, f.axes)
 	return climb(view, f.axes, rng, forestCandidates, func(candidates []int, _ float64) []float64 {
 		scores := make([]float64, len(candidates))
 		for i, values := range valuesOfAll(f.axes, view.Pool, candidates) {
 			mean, deviation := predict(times, f.cuts, values)
-			scores[i] = logExpectedImprovement(best, mean, deviation) + works.logProbability(values)
+			scores[i] = logExpectedImprovement(best, mean, deviation) + works.logProbability(values) - view.Thrift*costs.logCost(values)
 		}
 		return scores
 	})
