@@ -87,16 +87,33 @@ func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
 
 // grow returns a forest over some points.
 func (f *forestSampler) grow(count int, points [][]uint16, y []float64, rng *rand.Rand) []*tree {
+	g := ground{cuts: f.cuts, y: y}
+	for _, c := range f.cuts {
+		column := make([]float64, len(points))
+		for i, point := range points {
+			column[i] = c.places[point[c.axis]]
+		}
+		g.places = append(g.places, column)
+	}
 	trees := make([]*tree, count)
 	members := make([]int, len(points))
 	for t := range trees {
 		for i := range members {
 			members[i] = i
 		}
-		trees[t] = &tree{}
-		trees[t].grow(f.cuts, points, y, members, rng)
+		trees[t] = &tree{nodes: make([]node, 1, 2*len(points)+1)}
+		trees[t].split(0, &g, members, rng)
 	}
 	return trees
+}
+
+// ground is what the trees of a forest grow on.
+type ground struct {
+	cuts []cut
+	// places[c][i] is the place of observation i on cut c: looked up once, not at
+	// every split of every tree.
+	places [][]float64
+	y      []float64
 }
 
 // forestFeasibility is a forest whose mean is the share of points that work.
@@ -145,37 +162,32 @@ type node struct {
 	variance  float64
 }
 
-// grow builds a tree over the members, which it reorders.
-func (t *tree) grow(cuts []cut, points [][]uint16, y []float64, members []int, rng *rand.Rand) {
-	t.nodes = append(t.nodes, node{})
-	t.split(0, cuts, points, y, members, rng)
-}
-
-func (t *tree) split(at int, cuts []cut, points [][]uint16, y []float64, members []int, rng *rand.Rand) {
-	mean, variance := moments(y, members)
+// split grows the tree below a node over some members, which it reorders.
+func (t *tree) split(at int, g *ground, members []int, rng *rand.Rand) {
+	mean, variance := moments(g.y, members)
 	t.nodes[at] = node{cut: -1, mean: mean, variance: variance}
 	if len(members) <= forestLeaf || variance == 0 {
 		return
 	}
 	chosen, threshold, lowest := -1, 0.0, math.Inf(1)
-	for c := range cuts {
-		candidate, ok := cuts[c].draw(points, members, rng)
+	for c := range g.cuts {
+		candidate, ok := g.cuts[c].draw(g.places[c], members, rng)
 		if !ok {
 			continue
 		}
-		if spread := cuts[c].spread(points, y, members, candidate); spread < lowest {
+		if spread := g.cuts[c].spread(g.places[c], g.y, members, candidate); spread < lowest {
 			chosen, threshold, lowest = c, candidate, spread
 		}
 	}
 	if chosen < 0 {
 		return
 	}
-	middle := cuts[chosen].partition(points, members, threshold)
+	middle := g.cuts[chosen].partition(g.places[chosen], members, threshold)
 	left := len(t.nodes)
 	t.nodes = append(t.nodes, node{}, node{})
 	t.nodes[at].cut, t.nodes[at].threshold, t.nodes[at].left = chosen, threshold, left
-	t.split(left, cuts, points, y, members[:middle], rng)
-	t.split(left+1, cuts, points, y, members[middle:], rng)
+	t.split(left, g, members[:middle], rng)
+	t.split(left+1, g, members[middle:], rng)
 }
 
 func moments(y []float64, members []int) (mean, variance float64) {
@@ -190,36 +202,40 @@ func moments(y []float64, members []int) (mean, variance float64) {
 }
 
 // draw returns a threshold at random, or false where all members are alike.
-func (c *cut) draw(points [][]uint16, members []int, rng *rand.Rand) (float64, bool) {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, i := range members {
-		place := c.places[points[i][c.axis]]
-		low, high = min(low, place), max(high, place)
+func (c *cut) draw(places []float64, members []int, rng *rand.Rand) (float64, bool) {
+	low, high := places[members[0]], places[members[0]]
+	for _, i := range members[1:] {
+		// Comparisons: min and max mind NaN, which takes twice as long.
+		if place := places[i]; place < low {
+			low = place
+		} else if place > high {
+			high = place
+		}
 	}
 	if low == high {
 		return 0, false
 	}
 	if c.identity {
-		return c.places[points[members[rng.IntN(len(members))]][c.axis]], true
+		return places[members[rng.IntN(len(members))]], true
 	}
 	// Never the upper end, so that both sides have members.
 	return low + (high-low)*rng.Float64(), true
 }
 
-// left reports on which side of the cut a value is.
-func (c *cut) left(value uint16, threshold float64) bool {
+// left reports on which side of the cut a place is.
+func (c *cut) left(place, threshold float64) bool {
 	if c.identity {
-		return c.places[value] == threshold
+		return place == threshold
 	}
-	return c.places[value] <= threshold
+	return place <= threshold
 }
 
 // spread is the sum of squares that is left within the two sides.
-func (c *cut) spread(points [][]uint16, y []float64, members []int, threshold float64) float64 {
+func (c *cut) spread(places, y []float64, members []int, threshold float64) float64 {
 	var count, sum, squares [2]float64
 	for _, i := range members {
 		side := 0
-		if c.left(points[i][c.axis], threshold) {
+		if c.left(places[i], threshold) {
 			side = 1
 		}
 		count[side]++
@@ -231,10 +247,10 @@ func (c *cut) spread(points [][]uint16, y []float64, members []int, threshold fl
 
 // partition moves the members of the left side to the front and returns their
 // number.
-func (c *cut) partition(points [][]uint16, members []int, threshold float64) int {
+func (c *cut) partition(places []float64, members []int, threshold float64) int {
 	middle := 0
 	for i, member := range members {
-		if c.left(points[member][c.axis], threshold) {
+		if c.left(places[member], threshold) {
 			members[i], members[middle] = members[middle], member
 			middle++
 		}
@@ -250,7 +266,7 @@ func predict(trees []*tree, cuts []cut, values []uint16) (mean, deviation float6
 		at := &t.nodes[0]
 		for at.cut >= 0 {
 			next := at.left + 1
-			if c := &cuts[at.cut]; c.left(values[c.axis], at.threshold) {
+			if c := &cuts[at.cut]; c.left(c.places[values[c.axis]], at.threshold) {
 				next = at.left
 			}
 			at = &t.nodes[next]

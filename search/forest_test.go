@@ -39,12 +39,12 @@ func TestTreesLearnAStep(t *testing.T) {
 func TestSpreadByHand(t *testing.T) {
 	// A cut between 1 and 2 leaves 0, 2 on one side (mean 1, squares 2) and 5,
 	// 9 on the other (mean 7, squares 8).
-	c := cut{axis: 0, places: []float64{0, 1, 2, 3}}
-	points := [][]uint16{{0}, {1}, {2}, {3}}
+	var c cut
+	places := []float64{0, 1, 2, 3}
 	y := []float64{0, 2, 5, 9}
-	near(t, "the spread", c.spread(points, y, []int{0, 1, 2, 3}, 1.5), 10, 1e-12)
+	near(t, "the spread", c.spread(places, y, []int{0, 1, 2, 3}, 1.5), 10, 1e-12)
 	members := []int{3, 0, 2, 1}
-	if left := c.partition(points, members, 1.5); left != 2 || members[0]+members[1] != 1 {
+	if left := c.partition(places, members, 1.5); left != 2 || members[0]+members[1] != 1 {
 		t.Errorf("%d on the left: %v", left, members)
 	}
 }
