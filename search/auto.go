@@ -24,14 +24,14 @@ var _ Sampler = (*autoSampler)(nil)
 
 const (
 	// autoBegin is the number of trials that the process chooses in any case.
-	autoBegin = 20
+	autoBegin = 30
 	// autoNear is how much slower than the best a point is that counts as nearly
 	// as good.
-	autoNear = 0.04
+	autoNear = 0.1
 	// autoCrowd is the share of such points from which on the forest has every
 	// second turn, and autoFlat the one from which on it has all.
-	autoCrowd = 1.0 / 8
-	autoFlat  = 1.0 / 3
+	autoCrowd = 1.0 / 3
+	autoFlat  = 2.0 / 3
 	// autoPatience is the number of trials after which the forest has every second
 	// turn anyway: what the process has not found by then, it looks for in the
 	// wrong places.

@@ -11,20 +11,20 @@ func TestForestsTurns(t *testing.T) {
 		told, near, failed int
 		want               string // of this ask and the next
 	}{
-		{19, 19, 0, "false true"}, // too early, then flat
-		{40, 4, 0, "false false"},
-		{40, 5, 0, "true false"},
-		{40, 5, 1, "true false"}, // a failure is told too, and near nothing
-		{40, 14, 0, "true true"},
+		{29, 29, 0, "false true"}, // too early, then flat
+		{60, 19, 0, "false false"},
+		{60, 20, 0, "true false"},
+		{60, 20, 5, "true false"}, // failures are told too, and near nothing
+		{60, 40, 0, "true true"},
 		{100, 1, 0, "true false"},
-		{40, 0, 40, "false false"},
+		{60, 0, 60, "false false"},
 	} {
 		view := NewView(pool)
 		for i := range test.told {
 			o := Observation{Index: i, Milliseconds: 2}
 			switch {
 			case i < test.near:
-				o.Milliseconds = 1 + 0.04*float64(i)/float64(test.near)
+				o.Milliseconds = 1 + 0.1*float64(i)/float64(test.near)
 			case i < test.near+test.failed:
 				o.Failed = true
 			}
