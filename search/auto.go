@@ -32,10 +32,6 @@ const (
 	// second turn, and autoFlat the one from which on it has all.
 	autoCrowd = 1.0 / 3
 	autoFlat  = 2.0 / 3
-	// autoPatience is the number of trials after which the forest has every second
-	// turn anyway: what the process has not found by then, it looks for in the
-	// wrong places.
-	autoPatience = 100
 	// autoModels is the number of told trials up to which the models are asked.
 	autoModels = gpMost
 )
@@ -61,7 +57,7 @@ func forestsTurn(view *View) bool {
 		return false
 	}
 	crowd := nearlyBest(view)
-	return crowd >= autoFlat || (crowd >= autoCrowd || asked >= autoPatience) && asked%2 == 0
+	return crowd >= autoFlat || crowd >= autoCrowd && asked%2 == 0
 }
 
 // nearlyBest returns the share of the told points that are nearly as good as the

@@ -16,7 +16,6 @@ func TestForestsTurns(t *testing.T) {
 		{60, 20, 0, "true false"},
 		{60, 20, 5, "true false"}, // failures are told too, and near nothing
 		{60, 40, 0, "true true"},
-		{100, 1, 0, "true false"},
 		{60, 0, 60, "false false"},
 	} {
 		view := NewView(pool)
