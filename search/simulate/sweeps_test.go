@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What the default sampler reaches on real sweeps: .986 over 40 seeds. Seeds are
+// What the default sampler reaches on real sweeps: .992 over 24 seeds. Seeds are
 // fixed, so that this fails only when the search has changed.
 func TestAutoOnRecordedSweeps(t *testing.T) {
 	files, err := filepath.Glob("../../docs/spaces/*.json.gz")
@@ -25,7 +25,7 @@ func TestAutoOnRecordedSweeps(t *testing.T) {
 		}
 		sum += reached
 	}
-	if mean := sum / float64(len(report.Spaces)); mean < 0.97 {
+	if mean := sum / float64(len(report.Spaces)); mean < 0.98 {
 		t.Errorf("%.3f of the optimum over all sweeps", mean)
 	}
 }
