@@ -25,8 +25,8 @@ var _ Sampler = (*autoSampler)(nil)
 const (
 	// autoBegin is the number of trials that the process chooses in any case.
 	autoBegin = 30
-	// autoNear is how much slower than the best a point is that counts as nearly
-	// as good.
+	// autoNear is how much of the best's speed a point may lack that counts as
+	// nearly as good.
 	autoNear = 0.1
 	// autoCrowd is the share of such points from which on the forest has every
 	// second turn, and autoFlat the one from which on it has all.

@@ -193,26 +193,20 @@ func TestEmptySpace(t *testing.T) {
 }
 
 func TestLikelyOrdered(t *testing.T) {
-	integers := func(numbers ...int64) (values []Value) {
-		for _, n := range numbers {
-			values = append(values, IntegerValue(n))
-		}
-		return values
-	}
 	for _, test := range []struct {
 		name   string
 		values []Value
 		want   bool
 	}{
-		{"sizes", integers(16, 32, 48), true},
-		{"counts", integers(1, 2, 3), true},
-		{"a switch", integers(0, 1), true},
-		{"unroll factors", integers(0, 1, 2, 4), true},
-		{"offsets", integers(-1, 0, 1), true},
-		{"methods", integers(0, 1, 2), false},
-		{"methods out of order", integers(3, 0, 2, 1), false},
+		{"sizes", integers("A", 16, 32, 48).Values, true},
+		{"counts", integers("A", 1, 2, 3).Values, true},
+		{"a switch", integers("A", 0, 1).Values, true},
+		{"unroll factors", integers("A", 0, 1, 2, 4).Values, true},
+		{"offsets", integers("A", -1, 0, 1).Values, true},
+		{"methods", integers("A", 0, 1, 2).Values, false},
+		{"methods out of order", integers("A", 3, 0, 2, 1).Values, false},
 		{"booleans", []Value{BooleanValue(true), BooleanValue(false)}, true},
-		{"words", []Value{TextValue("row"), TextValue("column")}, false},
+		{"words", words("A", "row", "column").Values, false},
 	} {
 		if got := LikelyOrdered(test.values); got != test.want {
 			t.Errorf("%s: %t", test.name, got)
