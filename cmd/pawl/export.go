@@ -1,6 +1,9 @@
 package main
 
 import (
+	"slices"
+	"time"
+
 	"github.com/urfave/cli/v2"
 
 	"pawl/search/replay"
@@ -8,33 +11,41 @@ import (
 
 // exportStudy prints a study, or a record, as a record.
 func exportStudy(c *cli.Context, env environment) error {
-	if format := c.String("format"); format != "pawl" && format != "t4" {
-		return usagef("--format %q: pawl or t4", format)
+	format := c.String("format")
+	if !slices.Contains([]string{"pawl", "t4", "optuna"}, format) {
+		return usagef("--format %q: pawl, t4 or optuna", format)
 	}
-	record, err := recordToExport(c, env)
+	record, created, err := recordToExport(c, env)
 	if err != nil {
 		return err
 	}
-	if c.String("format") == "t4" {
+	switch format {
+	case "t4":
 		return record.WriteT4(env.stdout)
+	case "optuna":
+		return record.WriteOptuna(env.stdout, created)
 	}
 	return record.Write(env.stdout)
 }
 
-func recordToExport(c *cli.Context, env environment) (*replay.Record, error) {
+// recordToExport returns what was recorded and when that began, as far as it is
+// known.
+func recordToExport(c *cli.Context, env environment) (*replay.Record, time.Time, error) {
+	unknown := time.Unix(0, 0)
 	if path := c.String("record"); path != "" {
 		if c.NArg() > 0 {
-			return nil, usagef("a study or a --record, not both")
+			return nil, unknown, usagef("a study or a --record, not both")
 		}
-		return replay.ReadFile(path)
+		record, err := replay.ReadFile(path)
+		return record, unknown, err
 	}
 	study, past, err := openPast(c, env)
 	if err != nil {
-		return nil, err
+		return nil, unknown, err
 	}
 	s, err := study.Space.Open()
 	if err != nil {
-		return nil, err
+		return nil, unknown, err
 	}
 	record := &replay.Record{
 		Kernel: study.Kernel, Workload: study.Workload, Environment: study.Environment,
@@ -50,5 +61,5 @@ func recordToExport(c *cli.Context, env environment) (*replay.Record, error) {
 		}
 		record.Entries = append(record.Entries, entry)
 	}
-	return record, nil
+	return record, study.Created, nil
 }

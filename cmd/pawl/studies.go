@@ -32,9 +32,9 @@ func studiesCommand(env environment) *cli.Command {
 			},
 			{
 				Name: "export", Usage: "print a study as a record that can be replayed", ArgsUsage: "[STUDY]",
-				Description: details("Writes the whole study, raw samples included, as JSON on standard output: in pawl's own format, or in\nthe community's T4. --record converts a recorded space instead.", "pawl studies export --record attention-h200-training_512 --format t4 > attention.json", "0 done", "2 no study", "3 the machinery failed", "64 usage"),
+				Description: details("Writes the whole study, raw samples included, as JSON on standard output: in pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record converts a recorded space instead.", "pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no study", "3 the machinery failed", "64 usage"),
 				Flags: []cli.Flag{outFlag,
-					&cli.StringFlag{Name: "format", Value: "pawl", Usage: "pawl, or t4"},
+					&cli.StringFlag{Name: "format", Value: "pawl", Usage: "pawl, t4 or optuna"},
 					&cli.StringFlag{Name: "record", DefaultText: "a study", Usage: "a recorded `FILE`, or an embedded record's name"}},
 				Action: func(c *cli.Context) error { return exportStudy(c, env) },
 			},
