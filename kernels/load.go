@@ -52,6 +52,16 @@ func Names() []string {
 	return names
 }
 
+// NamesFor returns the names of the embedded kernels that have a source for a
+// backend, sorted.
+func NamesFor(backend string) []string {
+	return slices.DeleteFunc(Names(), func(name string) bool {
+		_, err := loadEmbedded(name, backend)
+		var none *NoSourceError
+		return errors.As(err, &none)
+	})
+}
+
 // Files returns the files of an embedded kernel.
 func Files(name string) fs.FS {
 	folder, err := fs.Sub(embedded, name)
