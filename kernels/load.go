@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed attention matmul
+//go:embed attention matmul reduce rmsnorm softmax
 var embedded embed.FS
 
 // ManifestName is the name of the manifest in a kernel's folder.
@@ -50,6 +50,16 @@ func Names() []string {
 		names = append(names, entry.Name())
 	}
 	return names
+}
+
+// NamesFor returns the names of the embedded kernels that have a source for a
+// backend, sorted.
+func NamesFor(backend string) []string {
+	return slices.DeleteFunc(Names(), func(name string) bool {
+		_, err := loadEmbedded(name, backend)
+		var none *NoSourceError
+		return errors.As(err, &none)
+	})
 }
 
 // Files returns the files of an embedded kernel.

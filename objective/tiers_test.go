@@ -49,7 +49,7 @@ func texts(cases []Case) []string {
 }
 
 func TestQuickTier(t *testing.T) {
-	for _, name := range kernels.Names() {
+	for _, name := range kernels.NamesFor(kernels.Host) {
 		k, w, point := embedded(t, name)
 		shapes := byCost(k, w)
 		cases := Quick(k, w, point, 6, 1)
@@ -93,7 +93,7 @@ func TestQuickTier(t *testing.T) {
 }
 
 func TestFullTier(t *testing.T) {
-	for _, name := range kernels.Names() {
+	for _, name := range kernels.NamesFor(kernels.Host) {
 		k, w, point := embedded(t, name)
 		cases := Full(k, w, point, 1)
 		all := texts(cases)

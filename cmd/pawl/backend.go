@@ -104,15 +104,15 @@ func loadKernel(c *cli.Context, env environment, name, asked string) (*kernels.K
 	if missing == nil {
 		return onGPU, accelerator, nil
 	}
-	if asked == cuda.DeviceName && c.Command.Name == "space" {
-		return onGPU, nil, nil
-	}
-	if asked == cuda.DeviceName {
-		return nil, nil, fmt.Errorf("%w; pawl doctor says what this machine has", missing)
-	}
 	k, err := kernels.Load(name, kernels.Host)
-	if errors.As(err, &none) {
-		return nil, nil, fmt.Errorf("kernel %s is for CUDA only, and %w", onGPU.Name, missing)
+	onlyGPU := errors.As(err, &none)
+	switch {
+	case c.Command.Name == "space" && (onlyGPU || asked == cuda.DeviceName):
+		return onGPU, nil, nil // a space can be shown without the device
+	case onlyGPU:
+		return nil, nil, fmt.Errorf("kernel %s is for CUDA only: %w; pawl doctor says what this machine has", onGPU.Name, missing)
+	case asked == cuda.DeviceName:
+		return nil, nil, fmt.Errorf("%w; pawl doctor says what this machine has, --backend host runs on the processor", missing)
 	}
 	return k, nil, err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"pawl/objective/cuda"
 	"pawl/objective/host"
 )
 
@@ -43,9 +44,15 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows whether the compiler has its sanitizers.
+// condition knows whether there is a GPU, and whether the compiler has its
+// sanitizers.
 func condition(name string) (bool, error) {
-	if name != "sanitizer" {
+	switch name {
+	case "gpu":
+		_, err := cuda.FindGPUs()
+		return err == nil, nil
+	case "sanitizer":
+	default:
 		return false, fmt.Errorf("no condition %q", name)
 	}
 	toolchain, err := host.FindToolchain(context.Background(), os.Getenv)

@@ -38,7 +38,7 @@ type Library struct {
 func Open() (*Library, error) {
 	handle, err := openLibrary()
 	if err != nil {
-		return nil, fmt.Errorf("%w: libcuda.so.1 cannot be opened%s; install the NVIDIA driver, or tune on the processor with --backend host", ErrNoDriver, inBrackets(err))
+		return nil, fmt.Errorf("%w: libcuda.so.1 cannot be opened%s; install the NVIDIA driver", ErrNoDriver, inBrackets(err))
 	}
 	l := &Library{}
 	for _, symbol := range l.symbols.table() {
