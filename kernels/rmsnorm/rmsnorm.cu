@@ -18,11 +18,12 @@
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
 
-constexpr int WARPS = THREADS / 32; /* per row */
+constexpr int LANES = THREADS < 32 ? THREADS : 32; /* of a warp, per row */
+constexpr int WARPS = THREADS / LANES;             /* per row */
 constexpr int STRIDE = THREADS * SPLIT;
 constexpr unsigned WHOLE_WARP = 0xffffffffu;
 
-static_assert(THREADS % 32 == 0, "a row belongs to whole warps");
+static_assert(THREADS % LANES == 0 && (THREADS & (THREADS - 1)) == 0, "a row belongs to whole warps, or to a part of one");
 static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
 
 template <int HALVES> struct Packed;
@@ -75,7 +76,7 @@ template <int HALVES> INLINE Vector<HALVES> scaled(Vector<HALVES> v, float facto
 
 INLINE float warp_sum(float mine)
 {
-    UNROLL for (int distance = 16; distance > 0; distance /= 2)
+    UNROLL for (int distance = LANES / 2; distance > 0; distance /= 2)
         mine += __shfl_xor_sync(WHOLE_WARP, mine, distance);
     return mine;
 }
@@ -105,7 +106,7 @@ INLINE float cluster_load(const float *mine, int block)
  * is used in turns (turn is 0 or 1), so that one barrier a row is enough. */
 INLINE float row_sum(float mine, int turn)
 {
-    const int group = threadIdx.x / THREADS, warp = threadIdx.x % THREADS / 32, lane = threadIdx.x % 32;
+    const int group = threadIdx.x / THREADS, warp = threadIdx.x % THREADS / 32, lane = threadIdx.x % LANES;
     mine = warp_sum(mine);
     if (WARPS > 1) {
         __shared__ float parts[2][ROWS][WARPS];

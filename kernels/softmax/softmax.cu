@@ -20,11 +20,12 @@
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
 
-constexpr int WARPS = THREADS / 32; /* per row */
+constexpr int LANES = THREADS < 32 ? THREADS : 32; /* of a warp, per row */
+constexpr int WARPS = THREADS / LANES;             /* per row */
 constexpr int STRIDE = THREADS * SPLIT;
 constexpr unsigned WHOLE_WARP = 0xffffffffu;
 
-static_assert(THREADS % 32 == 0, "a row belongs to whole warps");
+static_assert(THREADS % LANES == 0 && (THREADS & (THREADS - 1)) == 0, "a row belongs to whole warps, or to a part of one");
 static_assert(THREADS * ROWS <= 1024, "a block has at most 1024 threads");
 
 template <int HALVES> struct Packed;
@@ -61,7 +62,12 @@ template <int HALVES> INLINE void store(__half *to, Vector<HALVES> v)
 /* Exponentials are powers of two of scaled differences: one multiply-add each. */
 constexpr float LOG2_E = 1.4426950408889634f;
 
-INLINE float weight(__half x, float largest) { return exp2f(__half2float(x) * LOG2_E - largest); }
+INLINE float weight(__half x, float largest)
+{
+    float power; /* to two units in the last place of fp32, which fp16 does not see */
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(__half2float(x) * LOG2_E - largest));
+    return power;
+}
 
 template <int HALVES> INLINE float largest_of(Vector<HALVES> v, float so_far)
 {
@@ -97,7 +103,7 @@ struct Largest {
 
 template <class Fold> INLINE float over_warp(float mine)
 {
-    UNROLL for (int distance = 16; distance > 0; distance /= 2)
+    UNROLL for (int distance = LANES / 2; distance > 0; distance /= 2)
         mine = Fold::of(mine, __shfl_xor_sync(WHOLE_WARP, mine, distance));
     return mine;
 }
@@ -128,7 +134,7 @@ INLINE float cluster_load(const float *mine, int block)
  * one barrier each is enough. */
 template <class Fold> INLINE float over_row(float mine)
 {
-    const int group = threadIdx.x / THREADS, warp = threadIdx.x % THREADS / 32, lane = threadIdx.x % 32;
+    const int group = threadIdx.x / THREADS, warp = threadIdx.x % THREADS / 32, lane = threadIdx.x % LANES;
     mine = over_warp<Fold>(mine);
     if (WARPS > 1) {
         __shared__ float parts[ROWS][WARPS];
