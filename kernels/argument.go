@@ -27,6 +27,9 @@ type Argument struct {
 	Align int
 	// Value is the formula of a scalar; nil for a buffer.
 	Value *space.Expression
+	// TensorMap is how a CUDA kernel takes a buffer that it does not take as a
+	// pointer; nil for all others.
+	TensorMap *TensorMap
 }
 
 // Binding is an argument with the sizes of a problem put in. It is what a

@@ -57,8 +57,8 @@ func (b *builder) argument(entry argEntry) (Argument, error) {
 }
 
 func (b *builder) scalarArgument(a Argument, entry argEntry) (Argument, error) {
-	if a.Out || entry.Fill.text != "" || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" {
-		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill, families, large and align belong to buffers", a.Name)
+	if a.Out || entry.Fill.text != "" || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" || entry.TensorMap != nil {
+		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill, families, large, align and tensormap belong to buffers", a.Name)
 	}
 	want := space.Number
 	if !a.Element.Float {
@@ -93,6 +93,9 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 		return a, entry.Fill.at.errorf("argument %s: unknown fill %q; there are %s", a.Name, a.Fill, strings.Join(Fills, ", "))
 	}
 	if err := b.families(&a, entry); err != nil {
+		return a, err
+	}
+	if err := b.tensorMap(&a, entry); err != nil {
 		return a, err
 	}
 	a.Align = a.Element.Size

@@ -86,6 +86,8 @@ type argEntry struct {
 	Out      bool     `yaml:"out"`
 	Value    scalar   `yaml:"value"`
 	Align    scalar   `yaml:"align"`
+	// TensorMap is for buffers that a kernel takes as a descriptor.
+	TensorMap *tensorMapEntry `yaml:"tensormap"`
 }
 
 type toleranceEntry struct {

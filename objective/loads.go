@@ -3,6 +3,7 @@ package objective
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"pawl/kernels"
 	"pawl/objective/cache"
@@ -24,8 +25,12 @@ func (e *Evaluator) load(p Prepared, c Case) (worker.Load, error) {
 	if !e.backend.Resident() {
 		return load, nil // what runs on the processor is called, not launched
 	}
-	if load.Launch, err = e.kernel.Launch.Kernel.At(environment(c.Dims, p.Point)); err != nil {
+	env := environment(c.Dims, p.Point)
+	if load.Launch, err = e.kernel.Launch.Kernel.At(env); err != nil {
 		return load, err
+	}
+	if load.Maps, err = e.kernel.TensorLayouts(env); err != nil {
+		return load, fmt.Errorf("kernel %s at %s: %w", e.kernel.Name, c.Dims, err)
 	}
 	reference, err := e.reference(c)
 	load.Reference = &reference
@@ -55,7 +60,7 @@ func (e *Evaluator) answer(ctx context.Context, client *worker.Client, point spa
 	if err != nil {
 		return err
 	}
-	load.Launch = load.Reference.Launch
+	load.Launch, load.Maps = load.Reference.Launch, nil
 	ctx, cancel := worker.Allow(ctx, referenceTimeout)
 	defer cancel()
 	return client.Load(ctx, load)

@@ -58,7 +58,7 @@ func (e *Evaluator) bothOutputs(ctx context.Context, p Prepared, c Case) (got, w
 			want, bounds, err = e.oracle.know(ctx, s.slot.Worker, c, load.Arguments)
 			return err
 		}
-		load.Module, load.Launch = reference.Module, reference.Launch
+		load.Module, load.Launch, load.Maps = reference.Module, reference.Launch, nil
 		want, err = outputsOf(ctx, s, load)
 		bounds = slices.Repeat([]kernels.Tolerance{reference.Tolerance}, len(want))
 		return err

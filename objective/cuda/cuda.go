@@ -169,9 +169,18 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if err != nil {
 		return objective.Binary{}, infeasible("%s", err), nil
 	}
+	maps, err := b.limits.maps(point)
+	if err != nil {
+		return objective.Binary{}, infeasible("%s", err), nil
+	}
 	// The same machine code in another grid is another point: it may read its
-	// block's size, and even if not, it runs at another speed.
-	binary.Digest = cache.Digest(fmt.Appendf(nil, "%s %v", module.Digest, launch))
+	// block's size, and even if not, it runs at another speed. So it is with other
+	// tensor maps.
+	identity := fmt.Appendf(nil, "%s %v", module.Digest, launch)
+	if len(maps) > 0 {
+		identity = fmt.Appendf(identity, " %v", maps)
+	}
+	binary.Digest = cache.Digest(identity)
 	return binary, b.limits.afterCompile(point, binary.Resources), nil
 }
 

@@ -202,7 +202,7 @@ func outOfMemory(err error) bool {
 // problemKey identifies what a problem depends on, which is everything but the
 // kernel under test.
 func problemKey(load worker.Load) ([32]byte, error) {
-	load.Module, load.Entry, load.Launch = "", "", kernels.LaunchDimensions{}
+	load.Module, load.Entry, load.Launch, load.Maps = "", "", kernels.LaunchDimensions{}, nil
 	encoded, err := json.Marshal(load)
 	return sha256.Sum256(encoded), err
 }

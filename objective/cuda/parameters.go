@@ -18,21 +18,28 @@ type parameters struct {
 	n      int
 }
 
-// newParameters returns room for n arguments of up to eight bytes.
+// argumentSize is the room for an argument: a tensor map is the largest, and must
+// be aligned to 64 bytes.
+const argumentSize = driver.TensorMapSize
+
+// newParameters returns room for n arguments.
 func newParameters(n int) (*parameters, error) {
-	memory, err := unix.Mmap(-1, 0, 16*max(n, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	memory, err := unix.Mmap(-1, 0, 2*argumentSize*max(n, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("memory for arguments: %w", err)
 	}
 	p := &parameters{memory, n}
 	for i := range n {
-		*(*uintptr)(unsafe.Pointer(&memory[8*i])) = uintptr(unsafe.Pointer(&memory[8*(n+i)]))
+		*(*uintptr)(unsafe.Pointer(&memory[8*i])) = uintptr(unsafe.Pointer(&p.value(i)[0]))
 	}
 	return p, nil
 }
 
 // value is the place of an argument's bytes.
-func (p *parameters) value(i int) []byte { return p.memory[8*(p.n+i) : 8*(p.n+i)+8] }
+func (p *parameters) value(i int) []byte {
+	start := argumentSize * (p.n + i)
+	return p.memory[start : start+argumentSize]
+}
 
 func (p *parameters) setAddress(i int, a driver.Address) {
 	binary.LittleEndian.PutUint64(p.value(i), uint64(a))

@@ -28,6 +28,9 @@ func (l *Limits) Preflight(point space.Point) *objective.Failure {
 	if err != nil {
 		return infeasible("%s", err)
 	}
+	if _, err := l.maps(point); err != nil {
+		return infeasible("%s", err)
+	}
 	if threads := launch.Threads(); threads > int64(l.gpu.ThreadsPerBlock) {
 		return infeasible("%d threads in a block; the GPU takes %d", threads, l.gpu.ThreadsPerBlock)
 	}
@@ -46,9 +49,17 @@ func (l *Limits) Preflight(point space.Point) *objective.Failure {
 }
 
 func (l *Limits) launch(point space.Point) (kernels.LaunchDimensions, error) {
+	return l.kernel.Launch.Kernel.At(l.environment(point))
+}
+
+func (l *Limits) maps(point space.Point) ([]kernels.TensorLayout, error) {
+	return l.kernel.TensorLayouts(l.environment(point))
+}
+
+func (l *Limits) environment(point space.Point) space.Environment {
 	env := l.dims.Environment()
 	env.Set(point)
-	return l.kernel.Launch.Kernel.At(env)
+	return env
 }
 
 // registerUnit is what registers per thread are rounded up to.

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"reflect"
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
@@ -42,6 +43,8 @@ type problem struct {
 	// launches are the arguments of launches on the buffers, and on each copy of
 	// them. They stay: memory for them costs as much as a launch.
 	launches []*parameters
+	// maps are the tensor maps that are among them.
+	maps []kernels.TensorLayout
 }
 
 // newProblem allocates and fills the arguments, and asks the reference for the
@@ -181,7 +184,7 @@ func (p *problem) solve(reference worker.Reference) error {
 	if err != nil {
 		return fmt.Errorf("the reference: %w", plain(err))
 	}
-	parameters, err := p.parametersFor(p.buffers)
+	parameters, err := p.parametersFor(p.buffers, nil)
 	if err != nil {
 		return err
 	}
@@ -218,8 +221,9 @@ func (p *problem) solve(reference worker.Reference) error {
 // plain makes an error of a fault: a fault would be blamed on the kernel.
 func plain(err error) error { return fmt.Errorf("%s", err) }
 
-// parametersFor returns the arguments of a launch on the given buffers.
-func (p *problem) parametersFor(buffers []*buffer) (*parameters, error) {
+// parametersFor returns the arguments of a launch on the given buffers, some of
+// them as tensor maps.
+func (p *problem) parametersFor(buffers []*buffer, maps []kernels.TensorLayout) (*parameters, error) {
 	parameters, err := newParameters(len(p.arguments))
 	if err != nil {
 		return nil, err
@@ -236,18 +240,30 @@ func (p *problem) parametersFor(buffers []*buffer) (*parameters, error) {
 		}
 		element.Store(parameters.value(i), argument.Value)
 	}
+	for _, layout := range maps {
+		b := buffers[layout.Argument]
+		if err := p.device.context.EncodeTensorMap(parameters.value(layout.Argument), b.data, layout, b.element); err != nil {
+			parameters.free()
+			return nil, fmt.Errorf("the tensor map of argument %s: %w", b.Name, err)
+		}
+	}
 	return parameters, nil
 }
 
 // parameters returns the arguments of a launch on the buffers, 0, or on a copy of
 // them.
 func (p *problem) parameters(set int) (*parameters, error) {
+	maps := p.device.loaded.Maps
+	if !reflect.DeepEqual(p.maps, maps) { // they depend on the point
+		p.freeLaunches()
+		p.maps = maps
+	}
 	for len(p.launches) <= set {
 		buffers := p.buffers
 		if at := len(p.launches); at > 0 {
 			buffers = p.rotation[at]
 		}
-		next, err := p.parametersFor(buffers)
+		next, err := p.parametersFor(buffers, maps)
 		if err != nil {
 			return nil, err
 		}
@@ -318,6 +334,10 @@ func (p *problem) free() {
 		}
 	}
 	p.buffers, p.rotation = nil, nil
+	p.freeLaunches()
+}
+
+func (p *problem) freeLaunches() {
 	for _, l := range p.launches {
 		l.free()
 	}

@@ -49,6 +49,9 @@ type Load struct {
 	Launch kernels.LaunchDimensions `json:"launch"`
 	// Arguments are in the order of the entry function's parameters.
 	Arguments []kernels.Binding `json:"arguments"`
+	// Maps are for the buffers that the kernel takes as tensor maps; the reference
+	// takes all as pointers.
+	Maps []kernels.TensorLayout `json:"maps,omitempty"`
 	// Seed fixes the content of the inputs.
 	Seed   uint64 `json:"seed"`
 	Layout Layout `json:"layout"`

@@ -15,6 +15,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
+
+	"pawl/kernels"
 )
 
 // childVariable names what a child process of the tests does. The loader looks
@@ -110,6 +113,7 @@ func visitContext(l *Library, found *seen) error {
 	note("wrong binary", WrongBinary(err), nil)
 	note("graph", "", capture(c, s))
 	note("elapsed", "", events(c, s))
+	note("tensor map", "", tensorMap(c))
 	note("stream", "", c.DestroyStream(s))
 	note("stream again", "", c.DestroyStream(s))
 	return c.Release()
@@ -172,6 +176,40 @@ func events(c *Context, s Stream) error {
 		return fmt.Errorf("%g ms between events with nothing between: %w", milliseconds, err)
 	}
 	return errors.Join(c.DestroyEvent(first), c.DestroyEvent(second))
+}
+
+// tensorMap encodes three dimensions and reads what the imaginary driver got:
+// everything innermost first.
+func tensorMap(c *Context) error {
+	memory := make([]byte, TensorMapSize+64)
+	at := 64 - int(uintptr(unsafe.Pointer(&memory[0]))%64)
+	to := memory[at : at+TensorMapSize]
+	half, err := kernels.ElementNamed("f16")
+	if err != nil {
+		return err
+	}
+	layout := kernels.TensorLayout{Shape: []int64{6, 500, 64}, Box: []int64{1, 128, 32}, Swizzle: 64}
+	if err := c.EncodeTensorMap(to, 0x1000, layout, half); err != nil {
+		return err
+	}
+	var got struct {
+		Base                uint64
+		Shape               [5]uint64
+		Strides             [4]uint64
+		Box                 [5]uint32
+		Type, Rank, Swizzle uint32
+	}
+	if err := binary.Read(bytes.NewReader(to), binary.LittleEndian, &got); err != nil {
+		return err
+	}
+	if got.Base != 0x1000 || got.Shape != [5]uint64{64, 500, 6} || got.Strides != [4]uint64{128, 64000} ||
+		got.Box != [5]uint32{32, 128, 1} || got.Type != 6 || got.Rank != 3 || got.Swizzle != 2 {
+		return fmt.Errorf("%+v", got)
+	}
+	if err := c.EncodeTensorMap(to, 0x1008, layout, half); err == nil {
+		return errors.New("a base that is not aligned to 16 bytes")
+	}
+	return nil
 }
 
 // library is the imaginary driver, compiled once.
@@ -268,10 +306,10 @@ func TestContext(t *testing.T) {
 		"free":              "",
 		"free again":        "cuMemFree: CUDA_ERROR_INVALID_VALUE (invalid argument)",
 		"wrong binary":      "true",
-		"graph":             "",
-		"elapsed":           "",
-		"stream":            "",
-		"stream again":      "cuStreamDestroy: CUDA_ERROR_INVALID_HANDLE (invalid resource handle)",
+		"graph":             "", "tensor map": "",
+		"elapsed":      "",
+		"stream":       "",
+		"stream again": "cuStreamDestroy: CUDA_ERROR_INVALID_HANDLE (invalid resource handle)",
 	} {
 		if got, there := found.Notes[name]; got != want || !there {
 			t.Errorf("%s: got %q, want %q", name, got, want)

@@ -15,7 +15,7 @@ type symbols struct {
 	cuMemcpyHtoD, cuMemcpyDtoH, cuMemcpyDtoD, cuMemsetD8Async uintptr
 	cuModuleLoadData, cuModuleUnload, cuModuleGetFunction     uintptr
 	cuFuncSetAttribute, cuFuncGetAttribute, cuOccupancyBlocks uintptr
-	cuLaunchKernel                                            uintptr
+	cuLaunchKernel, cuTensorMapEncodeTiled                    uintptr
 	cuStreamCreate, cuStreamDestroy, cuStreamSynchronize      uintptr
 	cuStreamBeginCapture, cuStreamEndCapture                  uintptr
 	cuGraphInstantiate, cuGraphDestroy                        uintptr
@@ -62,6 +62,7 @@ func (s *symbols) table() []symbol {
 		{"cuFuncGetAttribute", &s.cuFuncGetAttribute},
 		{"cuOccupancyMaxActiveBlocksPerMultiprocessor", &s.cuOccupancyBlocks},
 		{"cuLaunchKernel", &s.cuLaunchKernel},
+		{"cuTensorMapEncodeTiled", &s.cuTensorMapEncodeTiled},
 		{"cuStreamCreate", &s.cuStreamCreate},
 		{"cuStreamDestroy_v2", &s.cuStreamDestroy},
 		{"cuStreamSynchronize", &s.cuStreamSynchronize},

@@ -603,6 +603,30 @@ int cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, un
 	return 0;
 }
 
+/* A tensor map here is what it was made of; a kernel finds the address first. */
+struct tensor_map {
+	uint64_t base, shape[5], strides[4];
+	uint32_t box[5], type, rank, swizzle;
+};
+int cuTensorMapEncodeTiled(struct tensor_map *map, int type, unsigned rank, void *base, const uint64_t *shape,
+		const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+	if ((uintptr_t)map % 64 || (uintptr_t)base % 16 || rank < 1 || rank > 5 || interleave || fill || promotion != 2 || swizzle > 3)
+		return invalid_value;
+	memset(map, 0, 128);
+	map->base = (uint64_t)base, map->type = type, map->rank = rank, map->swizzle = swizzle;
+	for (unsigned i = 0; i < rank; i++) {
+		if (!shape[i] || !box[i] || box[i] > 256 || steps[i] != 1)
+			return invalid_value;
+		map->shape[i] = shape[i], map->box[i] = box[i];
+		if (i + 1 < rank) {
+			if (strides[i] % 16)
+				return invalid_value;
+			map->strides[i] = strides[i];
+		}
+	}
+	return 0;
+}
+
 /* Streams, graphs and events. */
 
 int cuStreamCreate(struct stream **s, unsigned flags) {

@@ -1,0 +1,182 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+
+	"pawl/space"
+)
+
+// TensorMap says that a CUDA kernel takes a buffer as a descriptor for the
+// tensor copy engine (CUtensorMap, by value) and not as a pointer. The reference
+// takes the pointer all the same.
+type TensorMap struct {
+	// Shape is how the kernel sees the buffer, the outermost dimension first; nil
+	// means the buffer's own shape. Box is what one copy moves. Both may use
+	// sizes and parameters.
+	Shape, Box []*space.Expression
+	// Swizzle is the width in bytes of the pattern in which rows lie in shared
+	// memory; 0 is none.
+	Swizzle int
+}
+
+// TensorLayout is a tensor map with the numbers of a problem and a point put in.
+type TensorLayout struct {
+	// Argument is the position of the buffer among the arguments.
+	Argument int `json:"argument"`
+	// Shape and Box have the outermost dimension first.
+	Shape   []int64 `json:"shape"`
+	Box     []int64 `json:"box"`
+	Swizzle int     `json:"swizzle,omitempty"`
+}
+
+// What the tensor copy engine can do, by the driver's documentation of
+// cuTensorMapEncodeTiled.
+const (
+	mostTensorDimensions = 5
+	longestBoxSide       = 256
+	tensorUnit           = 16 // bytes: rows of a box and strides are multiples
+)
+
+// swizzles are the widths that the engine knows.
+var swizzles = []int64{0, 32, 64, 128}
+
+// TensorLayouts evaluates the tensor maps of the arguments. An error says what
+// the tensor copy engine cannot do with these sizes and parameters.
+func (k *Kernel) TensorLayouts(env space.Environment) ([]TensorLayout, error) {
+	var layouts []TensorLayout
+	for i, a := range k.Arguments {
+		if a.TensorMap == nil {
+			continue
+		}
+		layout, err := a.tensorLayout(env)
+		if err != nil {
+			return nil, fmt.Errorf("the tensor map of argument %s: %w", a.Name, err)
+		}
+		layout.Argument = i
+		layouts = append(layouts, layout)
+	}
+	return layouts, nil
+}
+
+func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error) {
+	l.Swizzle = a.TensorMap.Swizzle
+	shape := a.TensorMap.Shape
+	if shape == nil {
+		shape = a.Shape
+	}
+	own, err := integers(a.Shape, env)
+	if err != nil {
+		return l, err
+	}
+	if l.Shape, err = integers(shape, env); err != nil {
+		return l, err
+	}
+	if l.Box, err = integers(a.TensorMap.Box, env); err != nil {
+		return l, err
+	}
+	if product(l.Shape) > product(own) {
+		return l, fmt.Errorf("a shape of %v reaches beyond the buffer of %v", l.Shape, own)
+	}
+	return l, l.check(int64(a.Element.Size))
+}
+
+// check holds a layout against what the engine can do.
+func (l TensorLayout) check(size int64) error {
+	last := len(l.Box) - 1
+	for i, side := range l.Box {
+		if side < 1 || side > longestBoxSide {
+			return fmt.Errorf("the box %v has a side of %d; the tensor copy engine takes 1 to %d", l.Box, side, longestBoxSide)
+		}
+		if l.Shape[i] < 1 {
+			return fmt.Errorf("the shape %v has a side of %d", l.Shape, l.Shape[i])
+		}
+	}
+	row := l.Box[last] * size
+	if row%tensorUnit != 0 {
+		return fmt.Errorf("rows of the box are %d bytes; the tensor copy engine takes multiples of %d", row, tensorUnit)
+	}
+	if l.Swizzle > 0 && row > int64(l.Swizzle) {
+		return fmt.Errorf("rows of the box are %d bytes; a swizzle of %d takes no more than that", row, l.Swizzle)
+	}
+	if stride := l.Shape[last] * size; last > 0 && stride%tensorUnit != 0 {
+		return fmt.Errorf("rows of the buffer are %d bytes apart; the tensor copy engine takes multiples of %d (the manifest's domain may say so)", stride, tensorUnit)
+	}
+	return nil
+}
+
+func integers(formulas []*space.Expression, env space.Environment) ([]int64, error) {
+	numbers := make([]int64, len(formulas))
+	for i, formula := range formulas {
+		var err error
+		if numbers[i], err = formula.Integer(env); err != nil {
+			return nil, err
+		}
+	}
+	return numbers, nil
+}
+
+func product(sides []int64) float64 {
+	total := 1.0
+	for _, side := range sides {
+		total *= float64(side)
+	}
+	return total
+}
+
+// tensorMapEntry is a tensor map as the manifest has it.
+type tensorMapEntry struct {
+	Shape   []scalar `yaml:"shape"`
+	Box     []scalar `yaml:"box"`
+	Swizzle scalar   `yaml:"swizzle"`
+}
+
+// tensorMap checks and compiles the tensor map of a buffer.
+func (b *builder) tensorMap(a *Argument, entry argEntry) error {
+	if entry.TensorMap == nil {
+		return nil
+	}
+	if b.backend != CUDA {
+		return entry.Name.at.errorf("argument %s: a tensormap is for backend %s", a.Name, CUDA)
+	}
+	m := &TensorMap{}
+	var err error
+	if m.Shape, err = b.formulas(entry.TensorMap.Shape); err != nil {
+		return err
+	}
+	if m.Box, err = b.formulas(entry.TensorMap.Box); err != nil {
+		return err
+	}
+	rank := len(a.Shape)
+	if m.Shape != nil {
+		rank = len(m.Shape)
+	}
+	switch {
+	case rank > mostTensorDimensions:
+		return entry.Name.at.errorf("argument %s: a tensormap has at most %d dimensions, not %d", a.Name, mostTensorDimensions, rank)
+	case len(m.Box) != rank:
+		return entry.Name.at.errorf("argument %s: the box of the tensormap has %d sides for a shape of %d", a.Name, len(m.Box), rank)
+	}
+	if swizzle := entry.TensorMap.Swizzle; swizzle.text != "" {
+		width := swizzle.value.Integer()
+		if swizzle.value.Kind() != space.Integer || !slices.Contains(swizzles, width) {
+			return swizzle.at.errorf("argument %s: swizzle %s is not 0, 32, 64 or 128 bytes", a.Name, swizzle.text)
+		}
+		m.Swizzle = int(width)
+	}
+	a.TensorMap = m
+	return nil
+}
+
+// formulas compiles whole numbers over sizes and parameters.
+func (b *builder) formulas(texts []scalar) ([]*space.Expression, error) {
+	var all []*space.Expression
+	for _, text := range texts {
+		e, err := compile(b.all, text, space.WholeNumber)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
