@@ -16,7 +16,7 @@ import (
 // out, which merges their step with the next.
 func (e *engine) ablationPath(ctx context.Context, contenders []objective.Prepared) ([]objective.Prepared, error) {
 	s := e.study.pool.Space()
-	winner, found := Winner(e.rounds)
+	winner, found := Winner(Past{Trials: e.study.trials, Rounds: e.rounds}.Standing())
 	if !found || winner == s.Default() {
 		return nil, nil
 	}

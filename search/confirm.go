@@ -147,10 +147,17 @@ func Ranking(trials []Trial) []Trial {
 
 // measureRounds measures every contender once per round, in an order drawn
 // anew for each round, until the rounds are done or the time is over. What an
-// earlier run has measured is not measured again.
+// earlier run has measured in full, of these very contenders, is not measured
+// again; anything less of it does not count.
 func (e *engine) measureRounds(ctx context.Context, phase Phase, contenders []objective.Prepared, until time.Duration) error {
+	late := func() bool { return e.options.Budget > 0 && e.elapsed() > until }
+	if measured, err := e.measuredBefore(phase, contenders, late()); measured || err != nil {
+		return err
+	}
+	run := 1 + max(lastRun(e.rounds, Confirmation), lastRun(e.rounds, Ablation))
+	first := 1 + highest(e.rounds, phase)
 	for round := range e.options.Rounds {
-		if late := e.options.Budget > 0 && e.elapsed() > until; late && round >= fewestRounds {
+		if late() && round >= fewestRounds {
 			return nil
 		}
 		e.observeRound(phase, round, e.options.Rounds)
@@ -160,7 +167,7 @@ func (e *engine) measureRounds(ctx context.Context, phase Phase, contenders []ob
 			if e.stopped() {
 				return errStopped
 			}
-			if err := e.measureOnce(ctx, phase, round, contenders[i]); err != nil {
+			if err := e.measureOnce(ctx, Round{Phase: phase, Run: run, Number: first + round}, contenders[i]); err != nil {
 				return err
 			}
 		}
@@ -169,18 +176,41 @@ func (e *engine) measureRounds(ctx context.Context, phase Phase, contenders []ob
 	return nil
 }
 
-func (e *engine) measureOnce(ctx context.Context, phase Phase, number int, p objective.Prepared) error {
-	recorded := slices.IndexFunc(e.rounds, func(r Round) bool {
-		return r.Phase == phase && r.Number == number && r.Point == p.Point
-	})
-	if recorded >= 0 {
-		return sameBinary(e.rounds[recorded].Outcome, p)
+// measuredBefore reports whether the phase's latest run, in an earlier process, was
+// one of exactly these contenders and has as many rounds as are wanted, or as there
+// is time for.
+func (e *engine) measuredBefore(phase Phase, contenders []objective.Prepared, late bool) (bool, error) {
+	counts := map[space.Point]int{}
+	for _, r := range latest(e.rounds) {
+		if r.Phase != phase {
+			continue
+		}
+		at := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == r.Point })
+		if at < 0 {
+			return false, nil
+		}
+		if err := sameBinary(r.Outcome, contenders[at]); err != nil {
+			return false, err
+		}
+		counts[r.Point]++
 	}
-	outcome, err := e.evaluator.Sample(ctx, p, e.options.Samples)
-	if err != nil {
+	enough := e.options.Rounds
+	if late {
+		enough = min(enough, fewestRounds)
+	}
+	for _, p := range contenders {
+		if counts[p.Point] < enough {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (e *engine) measureOnce(ctx context.Context, round Round, p objective.Prepared) (err error) {
+	round.Point = p.Point
+	if round.Outcome, err = e.evaluator.Sample(ctx, p, e.options.Samples); err != nil {
 		return fmt.Errorf("measuring %s again: %w", p.Point, err)
 	}
-	round := Round{Phase: phase, Number: number, Point: p.Point, Outcome: outcome}
 	return e.record(round)
 }
 

@@ -118,7 +118,7 @@ var failedTime = math.Inf(1)
 // failures, the latest: where nearly everything fails, the model must not be
 // about failures. They are marked by failedTime and stay in the order told.
 func newTraining(pool *space.Pool, axes []axis, told []Observation, most int) training {
-	limit, working := fastestOf(told, most)
+	limit, working, ties := fastestOf(told, most)
 	failures := 0
 	for _, o := range told {
 		if o.Failed {
@@ -133,16 +133,19 @@ func newTraining(pool *space.Pool, axes []axis, told []Observation, most int) tr
 			skipped--
 		case o.Failed:
 			t.add(valuesOf(axes, pool.Row(o.Index)), failedTime)
-		case o.Milliseconds <= limit && working > 0:
-			working--
+		case o.Milliseconds < limit:
+			t.add(valuesOf(axes, pool.Row(o.Index)), o.Milliseconds)
+		case o.Milliseconds == limit && ties > 0:
+			ties-- // the first come, so that every faster one has its place
 			t.add(valuesOf(axes, pool.Row(o.Index)), o.Milliseconds)
 		}
 	}
 	return t
 }
 
-// fastestOf returns the largest of the most fastest times, and their number.
-func fastestOf(observations []Observation, most int) (limit float64, count int) {
+// fastestOf returns the largest of the most fastest times, their number, and how many
+// of them are as large as that: there may be more of those than fit.
+func fastestOf(observations []Observation, most int) (limit float64, count, ties int) {
 	var times []float64
 	for _, o := range observations {
 		if !o.Failed {
@@ -150,11 +153,13 @@ func fastestOf(observations []Observation, most int) (limit float64, count int) 
 		}
 	}
 	if len(times) == 0 {
-		return 0, 0
+		return 0, 0, 0
 	}
 	slices.Sort(times)
 	count = min(most, len(times))
-	return times[count-1], count
+	limit = times[count-1]
+	first, _ := slices.BinarySearch(times, limit)
+	return limit, count, count - first
 }
 
 // scaledTimes returns logarithms of times, 0 at the median and -1 at the best,

@@ -193,6 +193,18 @@ func (l *ledger) SetTrialState(trialID int, state goptuna.TrialState) error {
 	})
 }
 
+// strike fails a trial that is complete, which goptuna has no way to say: what was
+// found wrong later must not stay its best.
+func (l *ledger) strike(trialID int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if trialID < 0 || trialID >= len(l.trials) {
+		return goptuna.ErrInvalidTrialID
+	}
+	l.trials[trialID].State, l.trials[trialID].Value = goptuna.TrialStateFail, 0
+	return nil
+}
+
 func (l *ledger) SetTrialUserAttr(trialID int, key, value string) error {
 	return l.update(trialID, func(t *goptuna.FrozenTrial) error {
 		t.UserAttrs = with(t.UserAttrs, key, value)

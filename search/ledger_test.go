@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/c-bata/goptuna"
+
+	"pawl/objective"
+	"pawl/space"
 )
 
 func TestLedgerServesGoptuna(t *testing.T) {
@@ -43,6 +46,57 @@ func TestLedgerServesGoptuna(t *testing.T) {
 		t.Errorf("a trial that is not there: %v", err)
 	}
 }
+
+// A trial that was struck out is not goptuna's best any more.
+func TestAStruckTrialIsNotTheBest(t *testing.T) {
+	param := space.Param{Name: "A", Values: []space.Value{space.IntegerValue(0), space.IntegerValue(1), space.IntegerValue(2)}, Default: space.IntegerValue(0)}
+	sp, err := space.New([]space.Param{param}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sp.Pool(space.PoolOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sampler, err := NewSampler("random", sp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newStudy(pool, sampler, 1, nil, forgetful{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []float64{3, 1, 2} {
+		trial, err := s.ask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial.Told, trial.Outcome.Samples = true, []float64{value}
+		if err := s.tell(trial); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int{1, 2, 0} {
+		best, err := s.goptuna.Storage.GetBestTrial(s.goptuna.ID)
+		if err != nil || best.Number != want {
+			t.Fatalf("the best is %d, %v; want %d", best.Number, err, want)
+		}
+		if _, err := s.strike(want, &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if value, err := s.goptuna.GetBestValue(); !errors.Is(err, goptuna.ErrNoCompletedTrials) {
+		t.Errorf("all are struck out, and the best value is %v, %v", value, err)
+	}
+}
+
+// forgetful records nothing.
+type forgetful struct{}
+
+func (forgetful) Asked(Trial) error                    { return nil }
+func (forgetful) Told(Trial) error                     { return nil }
+func (forgetful) Struck(int, *objective.Failure) error { return nil }
+func (forgetful) Measured(Round) error                 { return nil }
 
 // Readers never see a map that a writer changes: run with -race.
 func TestLedgerReadersDoNotRaceWithWriters(t *testing.T) {

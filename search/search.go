@@ -74,9 +74,14 @@ func (t Trial) OK() bool { return t.Told && t.Outcome.Failure == nil }
 type Round struct {
 	// Phase is SecondLook, Confirmation or Ablation.
 	Phase Phase
-	// Number counts the rounds of a phase from 0. Contenders of one round are
-	// measured close together, in random order, each in a fresh process. Second
-	// looks are counted for each point by itself.
+	// Run counts how often a set of contenders was measured against each other.
+	// Rounds of different runs are of different days or of different contenders,
+	// and are never compared: only the latest of a phase counts. Second looks
+	// belong to none.
+	Run int
+	// Number counts the rounds of a phase from 0, over all runs. Contenders of one
+	// round are measured close together, in random order, each in a fresh process.
+	// Second looks are counted for each point by itself.
 	Number  int
 	Point   space.Point
 	Outcome objective.Outcome

@@ -17,6 +17,7 @@ type study struct {
 	pool     *space.Pool
 	view     *View
 	goptuna  *goptuna.Study
+	ledger   *ledger // its storage
 	relative *relativeSampler
 	recorder Recorder
 	trials   []Trial
@@ -28,8 +29,9 @@ type study struct {
 func newStudy(pool *space.Pool, sampler Sampler, seed uint64, first []space.Point, recorder Recorder) (*study, error) {
 	view := NewView(pool)
 	relative := &relativeSampler{sampler: sampler, view: view, seed: seed}
+	storage := newLedger()
 	inner, err := goptuna.CreateStudy("pawl",
-		goptuna.StudyOptionStorage(newLedger()),
+		goptuna.StudyOptionStorage(storage),
 		goptuna.StudyOptionDirection(goptuna.StudyDirectionMinimize),
 		goptuna.StudyOptionRelativeSampler(relative),
 		goptuna.StudyOptionDefineSearchSpace(distributions(pool.Space())),
@@ -43,7 +45,7 @@ func newStudy(pool *space.Pool, sampler Sampler, seed uint64, first []space.Poin
 		return nil, fmt.Errorf("creating the study: %w", err)
 	}
 	s := &study{
-		pool: pool, view: view, goptuna: inner, relative: relative, recorder: recorder,
+		pool: pool, view: view, goptuna: inner, ledger: storage, relative: relative, recorder: recorder,
 		first: []int{index}, leader: -1,
 	}
 	for _, point := range first {
@@ -172,6 +174,9 @@ func (s *study) strike(number int, failure *objective.Failure) (Trial, error) {
 	struck := &s.trials[number]
 	index, err := s.pool.Index(struck.Point)
 	if err != nil {
+		return *struck, fmt.Errorf("striking out trial %d: %w", number, err)
+	}
+	if err := s.ledger.strike(number); err != nil {
 		return *struck, fmt.Errorf("striking out trial %d: %w", number, err)
 	}
 	struck.Outcome.Failure, struck.Outcome.Samples = failure, nil

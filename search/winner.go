@@ -26,10 +26,47 @@ func (c Contender) Medians() []float64 {
 	return medians
 }
 
-// Contenders groups the rounds of a phase by point, in the order of their
-// first measurement, and keeps only the rounds that every point completed, so
-// that rounds can be paired. A point that failed in any round is out.
+// Standing returns the rounds that still count: those of the latest run of each
+// phase, without points that have failed a check since. An ablation explains the
+// confirmation before it, and nothing after a later one.
+func (p Past) Standing() []Round {
+	failed := map[space.Point]bool{}
+	for _, t := range p.Trials {
+		failed[t.Point] = t.Told && !t.OK()
+	}
+	return slices.DeleteFunc(latest(p.Rounds), func(r Round) bool { return failed[r.Point] })
+}
+
+// latest returns the rounds of the latest runs, as a copy.
+func latest(rounds []Round) []Round {
+	confirmation, ablation := lastRun(rounds, Confirmation), lastRun(rounds, Ablation)
+	return slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool {
+		switch r.Phase {
+		case Confirmation:
+			return r.Run != confirmation
+		case Ablation:
+			return r.Run != ablation || ablation < confirmation
+		}
+		return false
+	})
+}
+
+// lastRun returns the number of a phase's latest run, -1 for none.
+func lastRun(rounds []Round, phase Phase) int {
+	run := -1
+	for _, r := range rounds {
+		if r.Phase == phase {
+			run = max(run, r.Run)
+		}
+	}
+	return run
+}
+
+// Contenders groups the rounds of a phase's latest run by point, in the order of
+// their first measurement, and keeps only the rounds that every point completed,
+// so that rounds can be paired. A point that failed in any round is out.
 func Contenders(rounds []Round, phase Phase) []Contender {
+	rounds = latest(rounds)
 	byPoint := map[space.Point]map[int][]float64{}
 	var order []space.Point
 	failed := map[space.Point]bool{}

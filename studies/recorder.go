@@ -3,6 +3,7 @@ package studies
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -53,7 +54,7 @@ func (r *Recorder) Told(t search.Trial) error {
 		return err
 	}
 	if changed, err := result.RowsAffected(); err != nil || changed != 1 {
-		return fmt.Errorf("trial %d of study %d was told before, or never asked (%w)", t.Number, r.study, err)
+		return errors.Join(fmt.Errorf("trial %d of study %d was told before, or never asked", t.Number, r.study), err)
 	}
 	return nil
 }
@@ -79,9 +80,9 @@ func (r *Recorder) Measured(round search.Round) error {
 	}
 	failure := orEmpty(round.Outcome.Failure)
 	_, err = r.store.db.ExecContext(context.Background(),
-		`INSERT INTO rounds (study, phase, number, point, stage, reason, detail, samples, batch, binary, facts)
-		VALUES (`+placeholders(11)+`)`,
-		r.study, string(round.Phase), round.Number, round.Point.String(), string(failure.Stage), failure.Reason,
+		`INSERT INTO rounds (study, phase, run, number, point, stage, reason, detail, samples, batch, binary, facts)
+		VALUES (`+placeholders(12)+`)`,
+		r.study, string(round.Phase), round.Run, round.Number, round.Point.String(), string(failure.Stage), failure.Reason,
 		failure.Detail, string(samples), round.Outcome.Batch, round.Outcome.Binary, facts)
 	return err
 }
@@ -161,7 +162,7 @@ func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error)
 }
 
 func (s *Store) rounds(ctx context.Context, study int64) ([]search.Round, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT phase, number, point, stage, reason, detail, samples, batch, binary, facts
+	rows, err := s.db.QueryContext(ctx, `SELECT phase, run, number, point, stage, reason, detail, samples, batch, binary, facts
 		FROM rounds WHERE study = ? ORDER BY phase DESC, number, point`, study)
 	if err != nil {
 		return nil, err
@@ -172,7 +173,7 @@ func (s *Store) rounds(ctx context.Context, study int64) ([]search.Round, error)
 		var r search.Round
 		var point, samples, facts string
 		var failure objective.Failure
-		if err := rows.Scan(&r.Phase, &r.Number, &point, &failure.Stage, &failure.Reason, &failure.Detail, &samples,
+		if err := rows.Scan(&r.Phase, &r.Run, &r.Number, &point, &failure.Stage, &failure.Reason, &failure.Detail, &samples,
 			&r.Outcome.Batch, &r.Outcome.Binary, &facts); err != nil {
 			return nil, err
 		}

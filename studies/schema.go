@@ -74,6 +74,10 @@ var migrations = []string{
 	ALTER TABLE studies ADD COLUMN spending TEXT NOT NULL DEFAULT '{}';
 	ALTER TABLE studies ADD COLUMN dead TEXT NOT NULL DEFAULT '[]';
 	ALTER TABLE studies ADD COLUMN roofline TEXT NOT NULL DEFAULT '{}'`,
+	// Which rounds were measured against each other, and the options that a study
+	// was begun with, as JSON.
+	`ALTER TABLE rounds ADD COLUMN run INTEGER NOT NULL DEFAULT 0;
+	ALTER TABLE studies ADD COLUMN options TEXT NOT NULL DEFAULT '{}'`,
 }
 
 // migrate brings the database to the newest version this program knows.

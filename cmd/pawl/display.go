@@ -1,13 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -25,26 +26,30 @@ import (
 // is a bar and a few lines that change in place; anywhere else it is one plain
 // line per event, without colour, so that a log reads well. A line about a
 // trial is printed after the trial is recorded, never before.
+//
+// It holds no lock. The bars are drawn by goroutines of their own, which call back
+// for their texts: whoever waits for them while holding what the texts need waits
+// for ever.
 
-// display shows a running study.
+// display shows a running study. Write may be called at any time; the other methods
+// by one goroutine at a time.
 type display struct {
-	w io.Writer
-
-	mu       sync.Mutex
-	last     search.Progress
-	phase    search.Phase // the last one announced in plain lines
-	progress *mpb.Progress
-	bar      *mpb.Bar
+	w     io.Writer
+	phase search.Phase // the last one announced in plain lines
+	bar   *mpb.Bar
+	// last is what the bars show, progress what draws them: nil while there are none.
+	last     atomic.Pointer[search.Progress]
+	progress atomic.Pointer[mpb.Progress]
 }
 
 func newDisplay(w io.Writer) *display { return &display{w: w} }
 
 // Write passes messages on without tearing the bar.
 func (d *display) Write(p []byte) (int, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.progress != nil {
-		return d.progress.Write(p)
+	if progress := d.progress.Load(); progress != nil {
+		if n, err := progress.Write(p); !errors.Is(err, mpb.ErrDone) {
+			return n, err
+		}
 	}
 	return d.w.Write(p)
 }
@@ -67,27 +72,22 @@ func (d *display) start(study studies.Study, past search.Past, pool *space.Pool)
 
 // startBars sets up the lines that change in place.
 func (d *display) startBars(f *os.File) {
-	d.progress = mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(150*time.Millisecond))
+	d.last.Store(&search.Progress{})
+	progress := mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(150*time.Millisecond))
 	line := func(text func(search.Progress) string) decor.Decorator {
-		return decor.Any(func(decor.Statistics) string {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			return text(d.last)
-		})
+		return decor.Any(func(decor.Statistics) string { return text(*d.last.Load()) })
 	}
-	d.bar = d.progress.New(1000, mpb.BarStyle().Rbound("|").Lbound("|").Filler("█").Tip("█").Padding(" "),
+	d.bar = progress.New(1000, mpb.BarStyle().Rbound("|").Lbound("|").Filler("█").Tip("█").Padding(" "),
 		mpb.PrependDecorators(line(phaseText)), mpb.AppendDecorators(line(leftText)))
 	for _, text := range []func(search.Progress) string{bestText, compilingText, failuresText} {
-		d.progress.New(0, mpb.NopStyle(), mpb.PrependDecorators(line(text)))
+		progress.New(0, mpb.NopStyle(), mpb.PrependDecorators(line(text)))
 	}
+	d.progress.Store(progress)
 }
 
 func (d *display) update(p search.Progress) {
-	d.mu.Lock()
-	d.last = p
-	bars := d.bar != nil
-	d.mu.Unlock()
-	if bars {
+	if d.bar != nil {
+		d.last.Store(&p)
 		d.bar.SetCurrent(int64(999 * done(p))) // a full bar would be closed, and the next phase needs it
 		return
 	}
@@ -111,15 +111,11 @@ func (d *display) plain(p search.Progress) {
 }
 
 func (d *display) finish() {
-	if d.progress == nil {
-		return
+	if progress := d.progress.Load(); progress != nil {
+		progress.Shutdown()
+		d.progress.Store(nil)
+		fmt.Fprintln(d.w)
 	}
-	d.mu.Lock()
-	progress := d.progress
-	d.progress = nil
-	d.mu.Unlock()
-	progress.Shutdown()
-	fmt.Fprintln(d.w)
 }
 
 // done returns how much of a phase is over, between 0 and 1.

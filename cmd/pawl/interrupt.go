@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -17,40 +18,80 @@ func interrupts() (<-chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// interruptible gives a run two ways to end early: the first signal closes
-// stop, after which the run finishes politely; the second cancels the context
-// and leaves.
-func interruptible(ctx context.Context, env environment, stderr io.Writer) (running context.Context, stop <-chan struct{}, done func()) {
+// politeness is how long a run that was told to leave at once may take to end what
+// it has started, and how long a terminal may take to show that it does.
+const politeness = 300 * time.Millisecond
+
+// interruption gives a run two ways to end early. Once it is polite, the first
+// signal closes stop, after which the run finishes by itself. The signal before that,
+// or the second, cancels the context and leaves with exitInterrupted. Neither waits
+// for the terminal, which may be stopped by Ctrl-S.
+type interruption struct {
+	stop     chan struct{}
+	polite   atomic.Bool
+	finished chan struct{}
+	over     chan struct{} // closed when no signal will be heeded any more
+}
+
+// interruptible makes a context that signals end. Stderr gets the message about a
+// polite end. Done must be called when the run has ended, whatever way; it does not
+// return from one that is being left.
+func interruptible(ctx context.Context, env environment, stderr io.Writer) (running context.Context, i *interruption, done func()) {
 	running, cancel := context.WithCancel(ctx)
-	stopping := make(chan struct{})
-	finished := make(chan struct{})
-	signals, release := env.signals()
+	i = &interruption{stop: make(chan struct{}), finished: make(chan struct{}), over: make(chan struct{})}
+	// They are never given back: until the program ends, a late Ctrl-C must not
+	// change its exit code.
+	signals, _ := env.signals()
 	go func() {
-		select {
-		case <-signals:
-		case <-finished:
-			return
-		}
-		fmt.Fprintln(stderr, "\nstopping: no new trials; the report follows. Press Ctrl-C again to leave at once.")
-		close(stopping)
-		select {
-		case <-signals:
-		case <-finished:
-			return
+		defer close(i.over)
+		for {
+			select {
+			case <-signals:
+			case <-i.finished:
+				return
+			}
+			if i.stopped() || !i.polite.Load() {
+				break
+			}
+			close(i.stop)
+			say(stderr, "\nstopping: no new trials; the report follows. Press Ctrl-C again to leave at once.\n")
 		}
 		cancel()
 		// Compilers and workers end with the context; nothing else is waited
 		// for, because everything told is recorded.
 		select {
-		case <-finished:
-		case <-time.After(300 * time.Millisecond):
+		case <-i.finished:
+		case <-time.After(politeness):
 		}
-		fmt.Fprintln(stderr, "left; pawl tune --resume goes on")
+		say(env.stderr, "\nleft; pawl tune --resume goes on\n") // the bars are not drawn again
 		os.Exit(exitInterrupted)
 	}()
-	return running, stopping, func() {
-		close(finished)
-		release()
+	return running, i, func() {
+		close(i.finished)
+		<-i.over
 		cancel()
+	}
+}
+
+// stopped reports whether the run was asked to finish.
+func (i *interruption) stopped() bool {
+	select {
+	case <-i.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// say writes a message, and does not wait long for it.
+func say(w io.Writer, text string) {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		fmt.Fprint(w, text)
+	}()
+	select {
+	case <-said:
+	case <-time.After(politeness):
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/kernels"
 	"pawl/search"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -56,6 +57,10 @@ func tune(c *cli.Context, env environment) error {
 	if err := checkTuneFlags(c); err != nil {
 		return err
 	}
+	display := newDisplay(env.stderr)
+	ctx, interruption, done := interruptible(c.Context, env, display)
+	defer done()
+	c.Context = ctx
 	s, err := openSubject(c, env)
 	if err != nil {
 		return err
@@ -71,11 +76,11 @@ func tune(c *cli.Context, env environment) error {
 		return err
 	}
 	defer unlock()
-	interrupted, err := runSearch(c, env, store, s, study, past)
-	if err != nil {
+	interruption.polite.Store(true)
+	if err := runSearch(c, store, s, study, past, display, interruption.stop); err != nil {
 		return err
 	}
-	return conclude(c, env, store, study.ID, interrupted)
+	return conclude(c, env, store, study.ID, interruption.stopped())
 }
 
 func checkTuneFlags(c *cli.Context) error {
@@ -138,7 +143,7 @@ func checkSampler(name string) error {
 }
 
 // databaseName is the study database in the output folder.
-const databaseName = "studies.db"
+const databaseName = kernels.DatabaseName
 
 func openStore(ctx context.Context, c *cli.Context, env environment) (*studies.Store, error) {
 	store, err := studies.Open(ctx, filepath.Join(c.String("out"), databaseName))
@@ -159,42 +164,34 @@ func limits(c *cli.Context) (trials int, budget time.Duration) {
 	return trials, budget
 }
 
-// runSearch runs the search of one study and reports whether the user stopped it.
-func runSearch(c *cli.Context, env environment, store *studies.Store, s *subject, study studies.Study, past search.Past) (interrupted bool, err error) {
-	display := newDisplay(env.stderr)
-	ctx, stop, done := interruptible(c.Context, env, display)
-	defer done()
+// runSearch runs the search of one study.
+func runSearch(c *cli.Context, store *studies.Store, s *subject, study studies.Study, past search.Past, display *display, stop <-chan struct{}) error {
 	display.start(study, past, s.pool)
 	trials, budget := limits(c)
 	target, err := parseTarget(c.String("target"))
 	if err != nil {
-		return false, err
+		return err
 	}
 	regret, err := parseShare(c.String("regret"))
 	if err != nil {
-		return false, err
+		return err
 	}
 	earlier, err := memories(c, store, s, study)
 	if err != nil {
-		return false, err
+		return err
 	}
-	result, err := search.Run(ctx, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
+	result, err := search.Run(c.Context, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
 		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret, First: study.First, Earlier: earlier, Ahead: s.ahead, Lanes: c.Int("lanes"),
 		Finalists: c.Int("finalists"), Rounds: c.Int("rounds"), Stop: stop, Observe: display.update,
 	})
 	display.finish()
-	if finishErr := store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
+	if finishErr := store.Finish(context.WithoutCancel(c.Context), study.ID, result); finishErr != nil {
 		err = errors.Join(err, finishErr)
 	}
 	if err != nil {
-		return false, explain(err, study)
+		return explain(err, study)
 	}
-	select {
-	case <-stop:
-		return true, nil
-	default:
-		return false, nil
-	}
+	return nil
 }
 
 // explain adds to an error what the user can do about it.

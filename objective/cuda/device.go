@@ -150,15 +150,22 @@ func (d *Device) function(path, entry string) (driver.Function, error) {
 			return 0, &worker.Fault{Kind: worker.NoMemory, Detail: "loading the kernel: " + err.Error()}
 		}
 		if err != nil {
-			return 0, fmt.Errorf("loading a kernel: %w", explainModule(err))
+			return 0, unloadable(explainModule(err))
 		}
 		d.modules[path] = module
 	}
 	f, err := d.context.Function(module, entry)
 	if err != nil {
-		return 0, fmt.Errorf("kernel %s is not in the module (extern \"C\" keeps its name): %w", entry, err)
+		return 0, unloadable(fmt.Errorf("kernel %s is not in the module (extern \"C\" keeps its name): %w", entry, err))
 	}
 	return f, nil
+}
+
+// unloadable blames the kernel for a module that the driver refuses. The worker
+// ends with it: if it is the device that is broken, the next one cannot load even
+// its own support code, and that is told as what it is.
+func unloadable(err error) error {
+	return &worker.Fault{Kind: worker.Unloadable, Detail: err.Error()}
 }
 
 // memoryShare is the part of the device's memory that problems may fill, and

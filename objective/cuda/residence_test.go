@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -226,27 +227,41 @@ func TestOutputsWithoutAReference(t *testing.T) {
 	}
 }
 
-// What cannot be loaded is an error and no crash, and the worker goes on.
+// What cannot be loaded is no crash. A module that the driver refuses is the
+// kernel's fault and ends the worker; after anything else the worker goes on.
 func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
 	good := r.load(r.prepare(""), 64)
-	client := r.client()
+	slot := r.slot()
+	fresh := func() *worker.Client {
+		client, err := worker.Start(slot.Worker)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		return client
+	}
+	client := fresh()
 	for name, test := range map[string]struct {
 		change func(*worker.Load)
 		says   string
+		fault  bool
 	}{
-		"no such file":   {func(l *worker.Load) { l.Module = "missing" }, "no such file"},
-		"no such kernel": {func(l *worker.Load) { l.Entry = "other" }, `kernel other is not in the module (extern "C" keeps its name)`},
-		"no cubin":       {func(l *worker.Load) { l.Module = "testdata/add/add.cu" }, "the compiler is newer than the driver"},
+		"no such file":   {func(l *worker.Load) { l.Module = "missing" }, "no such file", false},
+		"no such kernel": {func(l *worker.Load) { l.Entry = "other" }, `kernel other is not in the module (extern "C" keeps its name)`, true},
+		"no cubin":       {func(l *worker.Load) { l.Module = "testdata/add/add.cu" }, "the compiler is newer than the driver", true},
 		"no such type": {func(l *worker.Load) {
 			l.Seed = 77
 			l.Arguments = append(l.Arguments[:0:0], l.Arguments...)
 			l.Arguments[0].Type = "f3"
-		}, `unknown type "f3"`},
+		}, `unknown type "f3"`, false},
 		"no reference": {func(l *worker.Load) {
 			l.Reference = &worker.Reference{Module: "missing", Entry: "add", Launch: l.Launch}
-		}, "the reference: "},
+		}, "the reference: ", false},
+		"no kernel in the reference": {func(l *worker.Load) {
+			l.Reference = &worker.Reference{Module: l.Module, Entry: "other", Launch: l.Launch}
+		}, "the reference: ", false},
 	} {
 		if err := client.Load(t.Context(), good); err != nil {
 			t.Fatal(err)
@@ -255,6 +270,12 @@ func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 		test.change(&bad)
 		if err := client.Load(t.Context(), bad); err == nil || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v", name, err)
+		} else if fault := (*worker.Fault)(nil); errors.As(err, &fault) != test.fault {
+			t.Errorf("%s: whose fault is %v", name, err)
+		}
+		if test.fault {
+			client = fresh()
+			continue
 		}
 		if _, err := client.Run(t.Context(), worker.Run{}); err == nil || !strings.Contains(err.Error(), "run before load") {
 			t.Errorf("%s: running afterwards: %v", name, err)

@@ -73,6 +73,14 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 	r.passes("")
 }
 
+// A module that the driver refuses costs one trial, and the worker that met it.
+func TestARefusedModuleFailsThePoint(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	r.fails("MODE=unresolved", objective.Fuzz, "cannot be loaded")
+	r.passes("")
+}
+
 // Two runs that differ within the tolerance are no failure, and worth a note.
 func TestRunsThatDifferAreNoted(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -77,12 +78,18 @@ func (d *Device) open(module, support string) error {
 		d.watching = true
 	}
 	if library, err = purego.Dlopen(module, purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
-		return fmt.Errorf("opening the kernel: %w", err)
+		return unloadable(module, err)
 	}
 	if d.call, err = purego.Dlsym(library, "pawl_call"); err != nil {
-		return fmt.Errorf("opening the kernel: %w", err)
+		return unloadable(module, err)
 	}
 	return nil
+}
+
+// unloadable blames the kernel for a module that the loader refuses: it needs a
+// symbol or a library that is not there, or more thread-local storage than there is.
+func unloadable(module string, err error) error {
+	return &worker.Fault{Kind: worker.Unloadable, Detail: strings.ReplaceAll(err.Error(), module+": ", "")}
 }
 
 // allocate makes the buffers and the array of pointers. Everything that the

@@ -9,9 +9,11 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,7 @@ type Backend struct {
 	support cache.Entry
 	cores   *semaphore.Weighted
 	device  string
+	linking []string // flags for the linker
 	// sanitizer is nil except in a copy that Sanitized returns.
 	sanitizer *sanitizer
 }
@@ -83,7 +86,15 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
 		return nil, err
 	}
-	if b.support, err = b.build(ctx, supportSource, []string{"-O2"}); err != nil {
+	// A kernel that uses what nobody defines should not even link. Not every linker
+	// can be told so, and some need not be.
+	b.linking = []string{"-Wl,-z,defs"}
+	b.support, err = b.build(ctx, supportSource, []string{"-O2"})
+	if refused := (*compiler.Refusal)(nil); errors.As(err, &refused) {
+		b.linking = nil
+		b.support, err = b.build(ctx, supportSource, []string{"-O2"})
+	}
+	if err != nil {
 		return nil, fmt.Errorf("compiling the timing support with %s: %w", options.Toolchain.Version, err)
 	}
 	return b, nil
@@ -175,9 +186,10 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 		Add("compiler", strings.Join(t.Command, " ")+"\n"+t.Version).
 		Add("processor", b.device+"\n"+instructions()). // -march=native depends on it
 		Add("flags", strings.Join(withoutDefines(flags), "\x00")).
+		Add("linking", strings.Join(b.linking, "\x00")).
 		Add("source", string(preprocessed))
 	return b.options.Cache.Get(key, func(path string) error {
-		arguments := append(common, "-shared", "-fPIC", "-o", path, "-", "-lm", "-pthread")
+		arguments := slices.Concat(common, b.linking, []string{"-shared", "-fPIC", "-o", path, "-", "-lm", "-pthread"})
 		_, err := t.run(ctx, b.options.CompileTimeout, filepath.Dir(path), unit, arguments...)
 		return compiler.FullDisk(err)
 	})

@@ -39,6 +39,7 @@ func (b *Backend) Sanitized(ctx context.Context) ([]objective.Sanitizer, error) 
 		return nil, err
 	}
 	copied := *b
+	copied.linking = nil // the runtime's symbols are found when it is preloaded
 	copied.sanitizer = &sanitizer{flags: sanitizerFlags, environment: []string{
 		"LD_PRELOAD=" + runtime, "ASAN_OPTIONS=" + sanitizerOptions, "UBSAN_OPTIONS=" + sanitizerOptions,
 	}}

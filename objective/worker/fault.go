@@ -29,6 +29,8 @@ const (
 	LeftChild FaultKind = "left a process behind"
 	// Garbled: the kernel wrote to the worker's own pipes, or closed them.
 	Garbled FaultKind = "meddled with the worker's pipes"
+	// Unloadable: the loader or the driver refuses the compiled kernel.
+	Unloadable FaultKind = "cannot be loaded"
 	// InputModified: an input buffer is not what it was.
 	InputModified FaultKind = "modified an input"
 )

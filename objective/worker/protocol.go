@@ -148,8 +148,8 @@ type Region struct {
 
 // Device executes kernels inside the worker. A *Fault as an error is the
 // kernel's doing, and ends the worker; any other error is broken machinery, for
-// instance a module that cannot be opened. It need not be safe for concurrent
-// use.
+// instance a device that is gone. A kernel that cannot be loaded is a fault. It need
+// not be safe for concurrent use.
 type Device interface {
 	// Load replaces what was loaded before and says where the buffers are.
 	Load(Load) ([]Region, error)

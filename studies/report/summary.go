@@ -123,6 +123,7 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 	}
 	summary := Summary{Study: study, Search: searchFacts(past), Failures: failureGroups(past), Curve: curve(past.Trials)}
 	summary.Importances = search.Importances(s, past.Trials)
+	past.Rounds = past.Standing()
 	contenders := search.Contenders(past.Rounds, search.Confirmation)
 	if winner, found := search.Winner(past.Rounds); found {
 		summary.confirmed(s, contenders, winner)

@@ -2,7 +2,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { good, wrong, past_end, before_start, tampers, answer, unwritten, rests, not_a_number, hangs, greedy, fat, wavers };
+enum { good, wrong, past_end, before_start, tampers, answer, unwritten, rests, not_a_number, hangs, greedy, fat, wavers, unresolved };
+
+extern void nobody_defines_this(void);
 
 /* A point is launched twice for each of its quick cases, and twice for the
  * workload, before it is timed. TestDamageIsFound knows how many that are. */
@@ -24,6 +26,7 @@ static void misbehave(float *a, float *c, int N) {
 	case answer: memset(fake_block(sizeof *c * N), 0, sizeof *c); break;
 	case not_a_number: c[N / 2] = NAN; break;
 	case wavers: c[N / 2] = nextafterf(c[N / 2], calls % 2 ? 9 : -9); break;
+	case unresolved: nobody_defines_this(); break;
 	case hangs: for (;;) pause();
 	}
 }
