@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	playRole() // or every worker of a test would run all tests
 	// The race detector lets every process sleep a second before it ends.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	testscript.Main(m, map[string]func(){"pawl": main})
+	testscript.Main(m, map[string]func(){"pawl": main, "crash": crash})
 }
 
 // TestScripts runs the behaviours in testdata, each file named after one.
