@@ -42,6 +42,7 @@ func finalists(c *cli.Context, env environment, t *target) (*target, []space.Poi
 		return nil, nil, err
 	}
 	defer store.Close()
+	printNotices(env, store)
 	study, found, err := latestStudy(c, store, t)
 	if err != nil {
 		return nil, nil, err

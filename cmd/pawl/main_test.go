@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 			return writeExamples(env.WorkDir)
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "untouched": untouched, "erode": erode},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode},
 	})
 }
 
@@ -77,6 +77,15 @@ func schema(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 	defer db.Close()
 	_, err = db.Exec("PRAGMA user_version = " + arguments[1])
+	ts.Check(err)
+}
+
+// execute changes a database behind pawl's back: sql studies.db 'DELETE ...'.
+func execute(ts *testscript.TestScript, _ bool, arguments []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(arguments[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(arguments[1])
 	ts.Check(err)
 }
 
