@@ -93,6 +93,17 @@ func (b *builder) sources() error {
 		return b.top().errorf("reference is missing for backend %s: without one no result can be checked, and nothing unchecked is timed", b.backend)
 	}
 	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.text, b.files.Reference.text, b.files.Naive.text
+	for _, backend := range []string{Host, CUDA} {
+		merged := b.manifest.forBackend(backend)
+		for _, file := range []scalar{merged.Source, merged.Reference, merged.Naive} {
+			if file.text != "" {
+				b.kernel.named = append(b.kernel.named, file.text)
+			}
+		}
+		for _, flag := range merged.Keys.Flags {
+			b.kernel.flags = append(b.kernel.flags, flag.text)
+		}
+	}
 	return nil
 }
 

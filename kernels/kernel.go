@@ -58,6 +58,8 @@ type Kernel struct {
 	Launch    Launch
 	Work      Work
 
+	named       []string // files that the manifest names, for any backend
+	flags       []string // of any backend
 	defines     []define
 	params      []space.Param
 	initial     space.Point

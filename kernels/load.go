@@ -75,6 +75,8 @@ func Load(name, backend string) (*Kernel, error) {
 		return nil, fmt.Errorf("loading kernel %s: %w", name, err)
 	case info.IsDir():
 		return nil, fmt.Errorf("loading kernel %s: %s is a folder", name, ManifestName)
+	case !info.Mode().IsRegular(): // reading a pipe would wait for ever
+		return nil, fmt.Errorf("loading kernel %s: %s is not a regular file", name, ManifestName)
 	}
 	return loadFolder(name, backend)
 }
@@ -124,35 +126,30 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 		if !filepath.IsLocal(name) {
 			return nil, fmt.Errorf("%s: file %q leaves the kernel's folder", file, name)
 		}
-		f, err := folder.Open(filepath.ToSlash(name))
+		// Not opened before it is known to be a file: a pipe would wait for ever.
+		info, err := fs.Stat(folder, filepath.ToSlash(filepath.Clean(name)))
 		if err != nil {
 			return nil, fmt.Errorf("%s: file %q: %w", file, name, err)
 		}
-		info, err := f.Stat()
-		f.Close()
-		if err != nil || !info.Mode().IsRegular() {
+		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s: %q is not a regular file", file, name)
 		}
 	}
 	return k, nil
 }
 
-// Digest identifies the content of the kernel's folder: results of one
-// content say nothing about another.
+// Digest identifies the content of the kernel's files: results of one content say
+// nothing about another. See Files.
 func (k *Kernel) Digest() (string, error) {
-	if k.Dir == "" {
-		return folderDigest(Files(k.Origin))
-	}
-	root, err := os.OpenRoot(k.Dir)
+	files, err := k.Files()
 	if err != nil {
-		return "", fmt.Errorf("reading kernel %s: %w", k.Name, err)
+		return "", err
 	}
-	defer root.Close()
-	digest, err := folderDigest(root.FS())
-	if err != nil {
-		return "", fmt.Errorf("reading kernel %s: %w", k.Name, err)
+	hash := sha256.New()
+	for _, file := range files {
+		fmt.Fprintf(hash, "%s %x\n", file.Name, sha256.Sum256(file.Content))
 	}
-	return digest, nil
+	return hex.EncodeToString(hash.Sum(nil)[:8]), nil
 }
 
 // Materialise makes sure that the kernel's sources are on disk and returns

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/kernels"
 	"pawl/search"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -138,7 +139,7 @@ func checkSampler(name string) error {
 }
 
 // databaseName is the study database in the output folder.
-const databaseName = "studies.db"
+const databaseName = kernels.DatabaseName
 
 func openStore(ctx context.Context, c *cli.Context, env environment) (*studies.Store, error) {
 	store, err := studies.Open(ctx, filepath.Join(c.String("out"), databaseName))
