@@ -3,5 +3,8 @@ package studies
 import "golang.org/x/sys/unix"
 
 // lockCommand takes locks that belong to the open file, so that two stores in
-// one process exclude each other too.
-const lockCommand = unix.F_OFD_SETLK
+// one process exclude each other too; waitCommand waits for them.
+const (
+	lockCommand = unix.F_OFD_SETLK
+	waitCommand = unix.F_OFD_SETLKW
+)

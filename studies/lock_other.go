@@ -4,5 +4,8 @@ package studies
 
 import "golang.org/x/sys/unix"
 
-// lockCommand takes locks that belong to the process.
-const lockCommand = unix.F_SETLK
+// lockCommand takes locks that belong to the process; waitCommand waits for them.
+const (
+	lockCommand = unix.F_SETLK
+	waitCommand = unix.F_SETLKW
+)

@@ -27,7 +27,7 @@ func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
 // Asked records a trial that is about to run. It does not take a context: a
 // trial that was chosen is recorded even while the program is being stopped.
 func (r *Recorder) Asked(t search.Trial) error {
-	_, err := r.store.db.ExecContext(context.Background(),
+	_, err := r.store.write(context.Background(), trialRow(r.study, t.Number),
 		"INSERT INTO trials (study, number, point) VALUES (?, ?, ?)", r.study, t.Number, t.Point.String())
 	return err
 }
@@ -43,26 +43,23 @@ func (r *Recorder) Told(t search.Trial) error {
 		return err
 	}
 	failure := orEmpty(t.Outcome.Failure)
-	result, err := r.store.db.ExecContext(context.Background(),
+	changed, err := r.store.write(context.Background(), trialRow(r.study, t.Number),
 		`UPDATE trials SET told = 1, stage = ?, reason = ?, detail = ?, samples = ?, batch = ?, binary = ?, same_as = ?,
 			stop = ?, compile_ns = ?, check_ns = ?, measure_ns = ?, cache_hit = ?, elapsed_ns = ?, facts = ?
 		WHERE study = ? AND number = ? AND told = 0`,
 		string(failure.Stage), failure.Reason, failure.Detail, string(samples), t.Outcome.Batch, t.Outcome.Binary,
 		t.Outcome.SameAs, string(t.Outcome.Stop), int64(t.Outcome.Spent.Compile), int64(t.Outcome.Spent.Check),
 		int64(t.Outcome.Spent.Measure), t.Outcome.Spent.CacheHit, int64(t.Elapsed), facts, r.study, t.Number)
-	if err != nil {
-		return err
+	if err == nil && changed != 1 {
+		return fmt.Errorf("trial %d of study %d was told before, or never asked", t.Number, r.study)
 	}
-	if changed, err := result.RowsAffected(); err != nil || changed != 1 {
-		return errors.Join(fmt.Errorf("trial %d of study %d was told before, or never asked", t.Number, r.study), err)
-	}
-	return nil
+	return err
 }
 
 // Struck turns a told trial into a failure. Its samples stay in no report: a
 // wrong result has no time.
 func (r *Recorder) Struck(number int, failure *objective.Failure) error {
-	_, err := r.store.db.ExecContext(context.Background(),
+	_, err := r.store.write(context.Background(), trialRow(r.study, number),
 		"UPDATE trials SET stage = ?, reason = ?, detail = ?, samples = '[]' WHERE study = ? AND number = ?",
 		string(failure.Stage), failure.Reason, failure.Detail, r.study, number)
 	return err
@@ -79,10 +76,12 @@ func (r *Recorder) Measured(round search.Round) error {
 		return err
 	}
 	failure := orEmpty(round.Outcome.Failure)
-	_, err = r.store.db.ExecContext(context.Background(),
+	point := round.Point.String()
+	row := rowKey{"rounds", keyColumns["rounds"], []any{r.study, string(round.Phase), round.Number, point}}
+	_, err = r.store.write(context.Background(), row,
 		`INSERT INTO rounds (study, phase, run, number, point, stage, reason, detail, samples, batch, binary, facts)
 		VALUES (`+placeholders(12)+`)`,
-		r.study, string(round.Phase), round.Run, round.Number, round.Point.String(), string(failure.Stage), failure.Reason,
+		r.study, string(round.Phase), round.Run, round.Number, point, string(failure.Stage), failure.Reason,
 		failure.Detail, string(samples), round.Outcome.Batch, round.Outcome.Binary, facts)
 	return err
 }

@@ -78,6 +78,10 @@ var migrations = []string{
 	// was begun with, as JSON.
 	`ALTER TABLE rounds ADD COLUMN run INTEGER NOT NULL DEFAULT 0;
 	ALTER TABLE studies ADD COLUMN options TEXT NOT NULL DEFAULT '{}'`,
+	// A digest of each row: see rowDigest for what later columns must heed.
+	`ALTER TABLE studies ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+	ALTER TABLE trials ADD COLUMN digest TEXT NOT NULL DEFAULT '';
+	ALTER TABLE rounds ADD COLUMN digest TEXT NOT NULL DEFAULT ''`,
 }
 
 // migrate brings the database to the newest version this program knows.
@@ -92,6 +96,9 @@ func (s *Store) migrate(ctx context.Context) error {
 	if version == len(migrations) {
 		return nil
 	}
+	if version < 0 {
+		return s.foreignSchema(fmt.Sprintf("its schema has version %d", version))
+	}
 	// Another process may migrate at the same time: look again inside the
 	// transaction, which holds the write lock.
 	err = s.transact(ctx, func(tx *sql.Tx) error {
@@ -104,6 +111,9 @@ func (s *Store) migrate(ctx context.Context) error {
 				return fmt.Errorf("to version %d: %w", version+1, err)
 			}
 		}
+		if err := sealOld(ctx, tx); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
 		return err
 	})
@@ -111,6 +121,11 @@ func (s *Store) migrate(ctx context.Context) error {
 		return fmt.Errorf("migrating %s: %w", s.path, err)
 	}
 	return nil
+}
+
+// foreignSchema says that the tables are not those that pawl makes.
+func (s *Store) foreignSchema(detail string) error {
+	return &DamagedError{Path: s.path, Detail: detail, Advice: "it was left as it is; move it away, or name another folder with --out"}
 }
 
 func (s *Store) version(ctx context.Context) (int, error) {

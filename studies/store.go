@@ -14,14 +14,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -32,6 +30,12 @@ type Store struct {
 	// SetAside is where a damaged database was moved to on opening, empty if
 	// it was sound.
 	SetAside string
+	// Notices are what a user should hear: what was damaged, and what that means.
+	Notices []string
+	// damage holds, by study, the rows that are not what was recorded.
+	damage map[int64][]string
+	// discard removes the copy that stands for a file that cannot be written.
+	discard func() error
 }
 
 // NewerVersionError says that a database was written by a newer pawl.
@@ -50,43 +54,90 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("opening the study database: %w", err)
 	}
-	store, err := open(ctx, path)
-	if err == nil || !damaged(err) {
-		return store, err
+	if exists(path) && !writable(path) {
+		return nil, fmt.Errorf("opening the study database: %s cannot be written; name another folder with --out", path)
 	}
-	aside, moveErr := setAside(path)
-	if moveErr != nil {
-		return nil, fmt.Errorf("the study database %s is damaged (%w) and could not be set aside: %w", path, err, moveErr)
+	aside, notices := "", []string(nil)
+	err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) })
+	if damaged(err) {
+		detail := err
+		if aside, err = setAsideDamaged(ctx, path); err != nil {
+			return nil, fmt.Errorf("the study database %s is damaged (%w) and could not be set aside: %w", path, detail, err)
+		}
+		if aside != "" {
+			notices = append(notices, fmt.Sprintf("the study database was damaged and is now at %s; a new one was begun", aside))
+		}
 	}
-	if store, err = open(ctx, path); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	store.SetAside = aside
+	problem, err := logProblem(path)
+	if err != nil {
+		return nil, err
+	}
+	if problem != "" {
+		kept := freeName(path + "-wal")
+		if err := copyFile(path+"-wal", kept); err != nil {
+			return nil, fmt.Errorf("keeping the damaged log of %s: %w", path, err)
+		}
+		notices = append(notices, fmt.Sprintf("the log %s-wal: %s; a copy of it is at %s", path, problem, kept))
+	}
+	store, err := open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	store.SetAside, store.Notices = aside, append(notices, store.Notices...)
 	return store, nil
 }
 
 // OpenExisting opens a database for reading what is there; a missing file is
-// an error that wraps fs.ErrNotExist.
+// an error that wraps fs.ErrNotExist, and a damaged one a *DamagedError: it stays
+// as it is. A database that cannot be written can be read.
 func OpenExisting(ctx context.Context, path string) (*Store, error) {
-	if _, err := os.Stat(path); err != nil {
+	_, err := os.Stat(path)
+	if err != nil && !exists(path+"-wal") {
 		return nil, fmt.Errorf("no study database: %w", err)
 	}
-	return Open(ctx, path)
+	if err == nil && size(path) == 0 && size(path+"-wal") == 0 {
+		return nil, unusable(path, fmt.Errorf("%w: it is empty", errDamaged))
+	}
+	problem, err := logProblem(path)
+	if err != nil {
+		return nil, err
+	}
+	if size(path) > 0 && (!writable(path) || problem != "") {
+		store, err := openCopy(ctx, path)
+		if err == nil && problem != "" {
+			store.Notices = append(store.Notices, fmt.Sprintf("the log %s-wal: %s", path, problem))
+		}
+		return store, err
+	}
+	if err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) }); err != nil {
+		return nil, unusable(path, err)
+	}
+	return open(ctx, path)
 }
 
+// unusable says of a damaged file that it was left alone; other errors stay.
+func unusable(path string, err error) error {
+	if !damaged(err) {
+		return err
+	}
+	return &DamagedError{Path: path, Detail: err.Error(), Advice: "it was left as it is; pawl tune sets it aside and begins a new one"}
+}
+
+// open opens a database that inspect found sound.
 func open(ctx context.Context, path string) (*Store, error) {
-	db, err := sql.Open("sqlite", dsn(path))
+	db, err := sql.Open("sqlite", dsn(path, "_pragma=journal_mode(WAL)"))
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
 	s := &Store{db: db, path: path}
-	if err := patiently(ctx, s.check); err != nil {
-		db.Close()
-		return nil, err
-	}
-	if err := s.migrate(ctx); err != nil {
-		db.Close()
-		return nil, err
+	for _, step := range []func(context.Context) error{s.migrate, s.examine} {
+		if err := patiently(ctx, step); err != nil {
+			db.Close()
+			return nil, err
+		}
 	}
 	return s, nil
 }
@@ -100,8 +151,7 @@ const patience = 10 * time.Second
 func patiently(ctx context.Context, try func(context.Context) error) error {
 	for deadline := time.Now().Add(patience); ; {
 		err := try(ctx)
-		var coded *sqlite.Error
-		locked := errors.As(err, &coded) && coded.Code()&0xff == sqlite3.SQLITE_BUSY
+		locked := hasCode(err, sqlite3.SQLITE_BUSY)
 		if !locked || time.Now().After(deadline) {
 			return err
 		}
@@ -113,66 +163,26 @@ func patiently(ctx context.Context, try func(context.Context) error) error {
 	}
 }
 
-// dsn asks for a write-ahead log, waiting instead of failing when another
-// process writes, and transactions that take the write lock at once: deferred
-// ones fail half-way under several writers.
-func dsn(path string) string {
+// dsn asks for waiting instead of failing when another process writes, and for
+// transactions that take the write lock at once: deferred ones fail half-way under
+// several writers.
+func dsn(path, more string) string {
 	escaped := (&url.URL{Path: path}).EscapedPath()
-	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_txlock=immediate",
-		escaped, patience.Milliseconds())
-}
-
-// check makes sure that the file is a sound database.
-func (s *Store) check(ctx context.Context) error {
-	var result string
-	if err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&result); err != nil {
-		return fmt.Errorf("opening %s: %w", s.path, err)
-	}
-	if result != "ok" {
-		return fmt.Errorf("opening %s: %w: %s", s.path, errDamaged, result)
-	}
-	return nil
-}
-
-var errDamaged = errors.New("the database is damaged")
-
-// damaged reports whether an error means that the file's content is broken, as
-// opposed to a missing permission or a full disk.
-func damaged(err error) bool {
-	if errors.Is(err, errDamaged) {
-		return true
-	}
-	var coded *sqlite.Error
-	if !errors.As(err, &coded) {
-		return false
-	}
-	primary := coded.Code() & 0xff
-	return primary == sqlite3.SQLITE_CORRUPT || primary == sqlite3.SQLITE_NOTADB
-}
-
-// setAside renames a damaged database and its companions.
-func setAside(path string) (string, error) {
-	stamp := time.Now().UTC().Format("20060102-150405")
-	aside := fmt.Sprintf("%s.damaged-%s", path, stamp)
-	for i := 1; ; i++ {
-		if _, err := os.Stat(aside); errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		aside = fmt.Sprintf("%s.damaged-%s-%d", path, stamp, i)
-	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-	}
-	return aside, nil
+	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_txlock=immediate&%s",
+		escaped, patience.Milliseconds(), more)
 }
 
 // Path returns the database's file.
 func (s *Store) Path() string { return s.path }
 
 // Close closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	err := s.db.Close()
+	if s.discard != nil {
+		err = errors.Join(err, s.discard())
+	}
+	return err
+}
 
 // transact runs a function in one transaction.
 func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {

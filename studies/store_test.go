@@ -21,11 +21,17 @@ import (
 	"pawl/space"
 )
 
-// TestMain lets the test binary stand for another process: with the variable
-// set it writes trials to a database, or holds a study's lock.
+// roles are what the test binary does as another process, by the variable that
+// names a database for it.
+var roles = map[string]func(path string) error{"PAWL_TEST_WRITER": writer}
+
 func TestMain(m *testing.M) {
-	if path := os.Getenv("PAWL_TEST_WRITER"); path != "" {
-		if err := writer(path); err != nil {
+	for variable, play := range roles {
+		path := os.Getenv(variable)
+		if path == "" {
+			continue
+		}
+		if err := play(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -45,6 +45,9 @@ type Study struct {
 	Dead []string `json:"dead,omitempty"`
 	// Roofline is the best that the device can do.
 	Roofline objective.Roofline `json:"roofline"`
+	// Damaged says what is wrong with a study that cannot be read; nothing else
+	// but its number is known then.
+	Damaged string `json:"damaged,omitempty"`
 }
 
 // SpaceFacts describes a space well enough to report on it later, without the
@@ -124,16 +127,26 @@ func (s *Store) Create(ctx context.Context, study Study) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
-	result, err := s.db.ExecContext(ctx, `INSERT INTO studies
-		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created, first, roofline)
-		VALUES (`+placeholders(16)+`)`,
-		study.Kernel, study.Origin, study.Workload, study.Dims, study.Backend, study.Sampler, int64(study.Seed),
-		study.Fingerprint, study.Source, facts[0], facts[1], study.Environment.JSON(), study.Command,
-		study.Created.UTC().Format(time.RFC3339), facts[2], facts[3])
+	var id int64
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, `INSERT INTO studies
+			(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created, first, roofline)
+			VALUES (`+placeholders(16)+`)`,
+			study.Kernel, study.Origin, study.Workload, study.Dims, study.Backend, study.Sampler, int64(study.Seed),
+			study.Fingerprint, study.Source, facts[0], facts[1], study.Environment.JSON(), study.Command,
+			study.Created.UTC().Format(time.RFC3339), facts[2], facts[3])
+		if err != nil {
+			return err
+		}
+		if id, err = result.LastInsertId(); err != nil {
+			return err
+		}
+		return studyRow(id).seal(ctx, tx)
+	})
 	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
-	return result.LastInsertId()
+	return id, nil
 }
 
 // encode returns values as JSON texts.
@@ -163,7 +176,7 @@ func (s *Store) Finish(ctx context.Context, id int64, result search.Result) erro
 	if err != nil {
 		return fmt.Errorf("finishing study %d: %w", id, err)
 	}
-	_, err = s.db.ExecContext(ctx, "UPDATE studies SET ended = ?, elapsed_ns = ?, regret = ?, spending = ?, dead = ? WHERE id = ?",
+	_, err = s.write(ctx, studyRow(id), "UPDATE studies SET ended = ?, elapsed_ns = ?, regret = ?, spending = ?, dead = ? WHERE id = ?",
 		string(result.Ended), int64(result.Elapsed), regret, texts[0], texts[1], id)
 	if err != nil {
 		return fmt.Errorf("finishing study %d: %w", id, err)
@@ -177,8 +190,12 @@ var ErrNoStudy = errors.New("no such study")
 const studyColumns = `id, kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work,
 	environment, command, created, ended, elapsed_ns, first, regret, spending, dead, roofline`
 
-// Study returns one study's head.
+// Study returns one study's head. One of which anything is not what was recorded
+// is a *DamagedError.
 func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
+	if err := s.damageOf(id); err != nil {
+		return Study{}, err
+	}
 	row := s.db.QueryRowContext(ctx, "SELECT "+studyColumns+" FROM studies WHERE id = ?", id)
 	study, err := scanStudy(row.Scan)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -187,7 +204,7 @@ func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 	return study, err
 }
 
-// List returns all studies, newest first.
+// List returns all studies, newest first; those that are damaged by their number.
 func (s *Store) List(ctx context.Context) ([]Study, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT "+studyColumns+" FROM studies ORDER BY id DESC")
 	if err != nil {
@@ -197,6 +214,9 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 	var all []Study
 	for rows.Next() {
 		study, err := scanStudy(rows.Scan)
+		if damage := s.damageOf(study.ID); damage != nil {
+			study, err = Study{ID: study.ID, Damaged: damage.Error()}, nil
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ const exitCodesHelp = `EXIT CODES:
    3    the machinery failed: no compiler, a full disk, a broken database
    64   the command line was wrong
    130  stopped by Ctrl-C; a study can be resumed
+   134  pawl itself crashed (SIGABRT); nothing was answered
 `
 
 // newApp describes the command line.

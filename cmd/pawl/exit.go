@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
+	"runtime/debug"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 )
@@ -16,7 +19,25 @@ const (
 	exitMachinery   = 3   // something broke; nothing was learned
 	exitUsage       = 64  // the command line was wrong
 	exitInterrupted = 130 // stopped by the user
+	// A crash of pawl itself ends with SIGABRT, which a shell shows as 134.
 )
+
+// crashByAbort makes a crash of this process look like one. Where Go gives up (out of
+// memory, a panic, concurrent map writes, a deadlock), it would exit with 2, which
+// here is an answer; so would a fatal signal. As no code of ours runs any more then,
+// the runtime is told beforehand to end by SIGABRT instead. What little is left (the
+// runtime exits with 2 where it cannot even begin) has written no report: see
+// docs/gate.md for what a script may take for an answer.
+func crashByAbort() {
+	debug.SetTraceback("crash")
+	// No core file: it would lie in the folder that is tuned. Where the limit cannot
+	// be set there is one file too many, and nothing else is wrong.
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_CORE, &limit) == nil {
+		limit.Cur = 0
+		_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &limit)
+	}
+}
 
 // answer is an exit code that is a result and not an error; what there is to
 // say was said.
@@ -39,6 +60,7 @@ func exitCode(stderr io.Writer, err error) int {
 	var result answer
 	var usage usageError
 	var coder cli.ExitCoder
+	var child *exec.ExitError // has an exit code too, which is no answer of ours
 	switch {
 	case err == nil:
 		return exitOK
@@ -47,7 +69,7 @@ func exitCode(stderr io.Writer, err error) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "pawl: %v\n", err)
 		return exitUsage
-	case errors.As(err, &coder):
+	case errors.As(err, &coder) && !errors.As(err, &child):
 		fmt.Fprintf(stderr, "pawl: %v\n", err)
 		return exitUsage
 	}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/worker"
 	"pawl/space"
@@ -18,6 +20,12 @@ import (
 // fuzzTargets returns the kernel and the points that the command line names.
 func fuzzTargets(c *cli.Context, env environment) (*target, []space.Point, error) {
 	t, err := openTarget(c, env)
+	var missing *kernels.NotFoundError
+	if errors.As(err, &missing) && isFolder(missing.Name) {
+		// The command line is right, as a script's loop over folders is.
+		fmt.Fprintf(env.stderr, "pawl: there is no %s in %s: nothing to test\n", kernels.ManifestName, missing.Name)
+		return nil, nil, answer(exitNothing)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -26,6 +34,11 @@ func fuzzTargets(c *cli.Context, env environment) (*target, []space.Point, error
 	}
 	point, err := t.point(c)
 	return t, []space.Point{point}, err
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // finalists returns the default and the finalists of a kernel's latest study.
@@ -42,6 +55,7 @@ func finalists(c *cli.Context, env environment, t *target) (*target, []space.Poi
 		return nil, nil, err
 	}
 	defer store.Close()
+	printNotices(env, store)
 	study, found, err := latestStudy(c, store, t)
 	if err != nil {
 		return nil, nil, err

@@ -204,6 +204,12 @@ func (r *gateRun) conclude(path string, triggers []policy.Trigger) error {
 	if err := r.moveBaseline(path); err != nil {
 		return err
 	}
+	switch {
+	case r.report.Failed():
+		r.report.Exit = exitNo
+	case !r.report.Passed():
+		r.report.Exit = exitNothing
+	}
 	paths, err := report.WriteAll(folder, &r.report, triggers)
 	if err != nil {
 		return err
@@ -223,13 +229,10 @@ func (r *gateRun) conclude(path string, triggers []policy.Trigger) error {
 	} else if err := r.print(paths); err != nil {
 		return err
 	}
-	switch {
-	case r.report.Failed():
-		return answer(exitNo)
-	case r.report.Passed():
+	if r.report.Exit == exitOK {
 		return nil
 	}
-	return answer(exitNothing)
+	return answer(r.report.Exit)
 }
 
 func (r *gateRun) moveBaseline(path string) error {

@@ -18,10 +18,14 @@ import (
 )
 
 func main() {
+	start(environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts})
+}
+
+// start is the whole life of a process.
+func start(env environment) {
 	playRole()
-	os.Exit(run(context.Background(), os.Args, environment{
-		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts,
-	}))
+	crashByAbort()
+	os.Exit(run(context.Background(), os.Args, env))
 }
 
 // playRole does not return from a process that was started as a worker or as a

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	playRole() // or every worker of a test would run all tests
 	// The race detector lets every process sleep a second before it ends.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	testscript.Main(m, map[string]func(){"pawl": main})
+	testscript.Main(m, map[string]func(){"pawl": main, "crash": crash})
 }
 
 // TestScripts runs the behaviours in testdata, each file named after one.
@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 			return writeExamples(env.WorkDir)
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "untouched": untouched, "erode": erode},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode},
 	})
 }
 
@@ -84,6 +84,15 @@ func schema(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 	defer db.Close()
 	_, err = db.Exec("PRAGMA user_version = " + arguments[1])
+	ts.Check(err)
+}
+
+// execute changes a database behind pawl's back: sql studies.db 'DELETE ...'.
+func execute(ts *testscript.TestScript, _ bool, arguments []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(arguments[0]))
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(arguments[1])
 	ts.Check(err)
 }
 

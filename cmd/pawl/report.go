@@ -94,6 +94,7 @@ func openExisting(c *cli.Context, env environment) (*studies.Store, error) {
 	if err != nil {
 		return nil, nothingError(env, err)
 	}
+	printNotices(env, store)
 	return store, nil
 }
 
@@ -113,5 +114,5 @@ func namedStudy(c *cli.Context, env environment, store *studies.Store, id int64)
 		fmt.Fprintf(env.stderr, "pawl: no studies in %s; pawl tune makes one\n", store.Path())
 		return studies.Study{}, answer(exitNothing)
 	}
-	return all[0], nil
+	return store.Study(c.Context, all[0].ID) // a damaged one is not passed over
 }

@@ -70,6 +70,10 @@ func listStudies(c *cli.Context, env environment) error {
 	}
 	var lines []studyLine
 	for _, s := range all {
+		if s.Damaged != "" {
+			lines = append(lines, studyLine{Study: s})
+			continue
+		}
 		past, err := store.Past(c.Context, s.ID)
 		if err != nil {
 			return err
@@ -90,6 +94,10 @@ func listStudies(c *cli.Context, env environment) error {
 	}
 	var rows [][]string
 	for _, l := range lines {
+		if l.Damaged != "" {
+			rows = append(rows, []string{fmt.Sprint(l.ID), "?", "?", "?", "?", "?", "?", "?", "damaged"})
+			continue
+		}
 		best, ended := "~", string(l.Ended)
 		if l.Best != nil {
 			best = report.Milliseconds(*l.Best)

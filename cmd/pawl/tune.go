@@ -150,10 +150,15 @@ func openStore(ctx context.Context, c *cli.Context, env environment) (*studies.S
 	if err != nil {
 		return nil, err
 	}
-	if store.SetAside != "" {
-		fmt.Fprintf(env.stderr, "pawl: the study database was damaged and is now at %s; a new one was begun\n", store.SetAside)
-	}
+	printNotices(env, store)
 	return store, nil
+}
+
+// printNotices says what is damaged in a database.
+func printNotices(env environment, store *studies.Store) {
+	for _, notice := range store.Notices {
+		fmt.Fprintf(env.stderr, "pawl: %s\n", notice)
+	}
 }
 
 func limits(c *cli.Context) (trials int, budget time.Duration) {

@@ -31,6 +31,9 @@ type Report struct {
 	Results []Result  `json:"results"`
 	// Updated says that the baseline file was written.
 	Updated bool `json:"updated"`
+	// Exit is the code that the gate exits with. A script holds the one it got
+	// against it: a crash leaves a code and no report.
+	Exit int `json:"exit"`
 }
 
 // Result is the comparison of one configuration.

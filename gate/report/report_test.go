@@ -68,6 +68,7 @@ func example() *Report {
 	first := result(key("scale", "small"), gate.New, "there is no baseline yet; this becomes it", 0, 2)
 	first.BaselinePoint, first.BaselineCommit = "", ""
 	return &Report{
+		Exit: 1,
 		Time: time.Date(2026, 7, 30, 6, 0, 0, 0, time.UTC), Device: "Example Chip", Commit: "fedcba9876543210fedcba9876543210fedcba98-dirty",
 		Results: []Result{
 			result(key("matmul", "tall"), gate.Wrong, "fuzz: wrong result: c[0] is 1 <&> not 2", 3, 0),

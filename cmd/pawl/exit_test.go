@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// faults are ways in which a Go program ends without being asked.
+var faults = map[string]func(){
+	"panic":          func() { panic("planted") },
+	"panic-apart":    func() { go panic("planted"); select {} },
+	"nil-pointer":    func() { var p *int; *p = 1 },
+	"memory":         exhaustMemory,
+	"map-writes":     writeMapTogether,
+	"stack-overflow": func() { debug.SetMaxStack(1 << 16); recurse(1) },
+	"fatal-signal":   func() { suffer(syscall.SIGSEGV) },
+	"quit":           func() { suffer(syscall.SIGQUIT) },
+	"killed":         func() { suffer(syscall.SIGKILL) },
+}
+
+func exhaustMemory() {
+	var kept [][]byte
+	for size := 1 << 30; ; size *= 2 { // no address space holds it all
+		kept = append(kept, make([]byte, size))
+	}
+}
+
+func writeMapTogether() {
+	shared := map[int]int{}
+	for range 4 {
+		go func() {
+			for i := 0; ; i++ {
+				shared[i%100]++
+			}
+		}()
+	}
+	select {}
+}
+
+func recurse(n int) int { return 1 + recurse(n+1) }
+
+func suffer(s syscall.Signal) {
+	if err := syscall.Kill(os.Getpid(), s); err != nil {
+		panic(err)
+	}
+	select {}
+}
+
+// faultyWriter crashes the process at its first write.
+type faultyWriter struct{ fault func() }
+
+func (w faultyWriter) Write([]byte) (int, error) {
+	w.fault()
+	return 0, errors.New("it survived")
+}
+
+// crash is pawl with a fault in its standard output.
+func crash() {
+	start(environment{stdout: faultyWriter{faults[os.Getenv("PAWL_TEST_FAULT")]}, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts})
+}
+
+// A crash is none of the exit codes that mean something, 2 above all: Go's own
+// code for it is the gate's "no difference was shown".
+func TestACrashIsNoAnswer(t *testing.T) {
+	meanings := []int{exitOK, exitNo, exitNothing, exitMachinery, exitUsage, exitInterrupted}
+	for name := range faults {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := asPawl(t, dir, "space", "matmul")
+			cmd.Args[0] = "crash"
+			cmd.Env = append(cmd.Env, "PAWL_TEST_FAULT="+name)
+			output, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || slices.Contains(meanings, exit.ExitCode()) {
+				t.Errorf("%v: %.2000s", err, output)
+			}
+			if cores, _ := filepath.Glob(filepath.Join(dir, "*core*")); len(cores) > 0 {
+				t.Errorf("left %v", cores)
+			}
+		})
+	}
+}
+
+// A tool that fails has an exit code of its own, which is not pawl's.
+func TestAChildsExitCodeIsNotOurs(t *testing.T) {
+	for _, code := range []int{1, 2, 64} {
+		err := exec.Command("sh", "-c", fmt.Sprintf("exit %d", code)).Run()
+		var said strings.Builder
+		if got := exitCode(&said, fmt.Errorf("asking git: %w", err)); got != exitMachinery || !strings.Contains(said.String(), "asking git") {
+			t.Errorf("exit %d of a child gives %d, %q", code, got, said.String())
+		}
+	}
+}
+
+// The workflow's own lines, run by a shell: 2 passes only with the report of the
+// same run, and a baseline that cannot be read never passes.
+func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
+	workflow, err := os.ReadFile("../../.github/workflows/gate.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	step := func(name string) string {
+		found := regexp.MustCompile(`(?s)- name: ` + name + `\n        run: \|\n(.*?)\n      - `).FindSubmatch(workflow)
+		if found == nil {
+			t.Fatalf("no step %s in the workflow", name)
+		}
+		return string(found[1])
+	}
+	const crashing = "exit 2"
+	const report, old = `mkdir -p results; echo '{"exit": %d,' > results/ratchet_report.json; exit %d`, `{"exit": 2,`
+	for name, c := range map[string]struct {
+		step, program string
+		before        map[string]string
+		passes        bool
+	}{
+		"no difference":              {"Gate", fmt.Sprintf(report, 2, 2), nil, true},
+		"improved":                   {"Gate", fmt.Sprintf(report, 0, 0), nil, true},
+		"regression":                 {"Gate", fmt.Sprintf(report, 1, 1), nil, false},
+		"machinery":                  {"Gate", "exit 3", nil, false},
+		"crash":                      {"Gate", crashing, nil, false},
+		"crash beside an old report": {"Gate", crashing, map[string]string{"results/ratchet_report.json": old}, false},
+		"crash after the report":     {"Gate", fmt.Sprintf(report, 1, 2), nil, false},
+		"no baseline":                {"Baseline", "exit 2", nil, true},
+		"sound baseline":             {"Baseline", "exit 0", map[string]string{"results/baseline.json": "{}"}, true},
+		"damaged baseline":           {"Baseline", "exit 3", map[string]string{"results/baseline.json": "{}"}, false},
+		"crash on a baseline":        {"Baseline", crashing, map[string]string{"results/baseline.json": "{}"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			files := map[string]string{"bin/pawl": "#!/bin/sh\n" + c.program + "\n"}
+			for file, content := range c.before {
+				files[file] = content
+			}
+			for file, content := range files {
+				path := filepath.Join(dir, file)
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command("sh", "-e", "-c", step(c.step)) // as GitHub runs it
+			cmd.Dir = dir
+			if output, err := cmd.CombinedOutput(); (err == nil) != c.passes {
+				t.Errorf("%v: %s", err, output)
+			}
+		})
+	}
+}

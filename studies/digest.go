@@ -1,0 +1,201 @@
+package studies
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A row carries a digest of its own content, which is made when the row is written
+// and compared when the database is opened: SQLite sees a page that makes no sense,
+// but not a bit that turned one time into another.
+//
+// The digest is over names and values, sorted by name, without those that are
+// empty. So it depends on no order of columns, and a column that a later version
+// adds with an empty default leaves the digests of older rows as they were.
+
+// digestColumn is the column that holds the digest of its row.
+const digestColumn = "digest"
+
+// sealedTables are the tables whose rows have a digest.
+var sealedTables = []string{"studies", "trials", "rounds"}
+
+// rowDigest identifies the content of a row by the names of its columns.
+func rowDigest(names []string, values []any) string {
+	var parts []string
+	for i, name := range names {
+		if name == digestColumn || isEmpty(values[i]) {
+			continue
+		}
+		// The type and the length keep two different rows from one text.
+		text := fmt.Sprint(values[i])
+		if raw, ok := values[i].([]byte); ok {
+			text = string(raw)
+		}
+		parts = append(parts, fmt.Sprintf("%s %T %d %s\n", name, values[i], len(text), text))
+	}
+	slices.Sort(parts)
+	sum := sha256.Sum256([]byte(strings.Join(parts, "")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// isEmpty reports whether a value is what columns have by default.
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case int64:
+		return v == 0
+	case string:
+		return v == "" || v == "[]" || v == "{}"
+	}
+	return false
+}
+
+// rowKey names one row.
+type rowKey struct {
+	table string
+	// names and values are the columns that tell the row from others.
+	names  []string
+	values []any
+}
+
+func studyRow(id int64) rowKey { return rowKey{"studies", keyColumns["studies"], []any{id}} }
+
+func trialRow(study int64, number int) rowKey {
+	return rowKey{"trials", keyColumns["trials"], []any{study, number}}
+}
+
+// where is the condition for the row.
+func (k rowKey) where() string { return " WHERE " + strings.Join(k.names, " = ? AND ") + " = ?" }
+
+// querier is a database, or a transaction in it.
+type querier interface {
+	QueryContext(ctx context.Context, query string, arguments ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, arguments ...any) (sql.Result, error)
+}
+
+// eachRow calls do with the columns of each row of a query.
+func eachRow(ctx context.Context, q querier, do func(names []string, values []any) error, query string, arguments ...any) error {
+	rows, err := q.QueryContext(ctx, query, arguments...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		values, targets := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		if err := do(names, values); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// seal gives a row that was just written its digest.
+func (k rowKey) seal(ctx context.Context, tx querier) error {
+	digest := ""
+	err := eachRow(ctx, tx, func(names []string, values []any) error {
+		digest = rowDigest(names, values)
+		return nil
+	}, "SELECT * FROM "+k.table+k.where(), k.values...)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE "+k.table+" SET "+digestColumn+" = ?"+k.where(), append([]any{digest}, k.values...)...)
+	return err
+}
+
+// write changes one row and seals it, in one transaction; it returns how many rows
+// the statement changed.
+func (s *Store) write(ctx context.Context, row rowKey, statement string, arguments ...any) (changed int64, err error) {
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, statement, arguments...)
+		if err != nil {
+			return err
+		}
+		if changed, err = result.RowsAffected(); err != nil || changed == 0 {
+			return err
+		}
+		return row.seal(ctx, tx)
+	})
+	return changed, err
+}
+
+// keyColumns are the primary keys of the sealed tables.
+var keyColumns = map[string][]string{
+	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},
+}
+
+// sealOld gives the rows of an older database, which have no digest, theirs.
+func sealOld(ctx context.Context, tx querier) error {
+	for _, table := range sealedTables {
+		var old []rowKey
+		err := eachRow(ctx, tx, func(names []string, values []any) error {
+			old = append(old, rowKey{table, names, values})
+			return nil
+		}, "SELECT "+strings.Join(keyColumns[table], ", ")+" FROM "+table+" WHERE "+digestColumn+" = ''")
+		if err != nil {
+			return err
+		}
+		for _, row := range old {
+			if err := row.seal(ctx, tx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unsound returns, by study, the rows that are not what was written, in words.
+func (s *Store) unsound(ctx context.Context) (map[int64][]string, error) {
+	found := map[int64][]string{}
+	for _, table := range sealedTables {
+		err := eachRow(ctx, s.db, func(names []string, values []any) error {
+			for _, name := range append([]string{digestColumn}, keyColumns[table]...) {
+				if !slices.Contains(names, name) {
+					return s.foreignSchema(fmt.Sprintf("table %s has no column %s", table, name))
+				}
+			}
+			if rowDigest(names, values) == values[slices.Index(names, digestColumn)] {
+				return nil
+			}
+			study, what := describeRow(table, names, values)
+			found[study] = append(found[study], what)
+			return nil
+		}, "SELECT * FROM "+table)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", s.path, err)
+		}
+	}
+	return found, nil
+}
+
+// describeRow returns the study that a row says it belongs to, 0 if that makes no
+// sense, and what the row is.
+func describeRow(table string, names []string, values []any) (study int64, what string) {
+	value := func(name string) any { return values[slices.Index(names, name)] }
+	switch table {
+	case "studies":
+		study, _ = value("id").(int64)
+		return study, "its head"
+	case "trials":
+		study, _ = value("study").(int64)
+		return study, fmt.Sprintf("trial %v", value("number"))
+	}
+	study, _ = value("study").(int64)
+	return study, fmt.Sprintf("%v round %v", value("phase"), value("number"))
+}

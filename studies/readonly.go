@@ -1,0 +1,89 @@
+package studies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// writable reports whether a database can be opened as SQLite likes it: it writes
+// beside the file even where it is only read.
+func writable(path string) bool {
+	return unix.Access(path, unix.W_OK) == nil && unix.Access(filepath.Dir(path), unix.W_OK) == nil
+}
+
+// openCopy opens a copy of a database that cannot be written, or must not be. The
+// copy goes with the store.
+func openCopy(ctx context.Context, path string) (*Store, error) {
+	folder, err := os.MkdirTemp("", "pawl-studies-")
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	discard := func() error { return os.RemoveAll(folder) }
+	copied := filepath.Join(folder, filepath.Base(path))
+	if err := copyDatabase(path, copied); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, errors.Join(err, discard()))
+	}
+	if err := inspect(ctx, copied); err != nil {
+		return nil, errors.Join(unusable(path, err), discard())
+	}
+	s, err := open(ctx, copied)
+	if err != nil {
+		return nil, errors.Join(err, discard())
+	}
+	s.path, s.discard = path, discard
+	return s, nil
+}
+
+// copyDatabase copies a database with its log, as they were at one moment: if
+// another process writes meanwhile, it begins again.
+func copyDatabase(from, to string) error {
+	for range 5 {
+		before := stamp(from)
+		for _, suffix := range []string{"", "-wal", "-journal"} {
+			if err := copyFile(from+suffix, to+suffix); err != nil && !(suffix != "" && errors.Is(err, fs.ErrNotExist)) {
+				return err
+			}
+		}
+		if stamp(from) == before {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return errors.New("another process is writing to it all the time")
+}
+
+// stamp changes when a database is written.
+func stamp(path string) (stamps [2]struct {
+	size int64
+	at   time.Time
+}) {
+	for i, suffix := range []string{"", "-wal"} {
+		if info, err := os.Stat(path + suffix); err == nil {
+			stamps[i].size, stamps[i].at = info.Size(), info.ModTime()
+		}
+	}
+	return stamps
+}
+
+func copyFile(from, to string) (err error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	_, err = io.Copy(target, source)
+	return err
+}
