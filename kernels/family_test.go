@@ -26,7 +26,8 @@ func TestFamilies(t *testing.T) {
 		{"a list", "fill: uniform", "fill: uniform, families: [signs, uniform]", []string{Signs}},
 		{"none at all", "fill: uniform", "fill: uniform, families: []", nil},
 		{"constants are meant", "fill: uniform", "fill: ones", nil},
-		{"integers may be indices", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]", nil},
+		{"integers have their own", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]", []string{Extremes, Powers, Small, Repeated, Sorted, Reversed}},
+		{"also in a range", "type: f32, shape: [N], fill: uniform", "type: u8, shape: [N], range: [3, 5], families: [sorted, small]", []string{Small, Sorted}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := parsed(t, test.old, test.new)

@@ -65,7 +65,7 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bindings[0].Count != 100 || bindings[1].Align != 64 || bindings[2].Value != 0.1 || bindings[3].Value != 100 {
+	if bindings[0].Count != 100 || bindings[1].Align != 64 || bindings[2].Value != 0.1 || bindings[3].Integer != 100 {
 		t.Errorf("%+v", bindings)
 	}
 	cuda, err := parse("kernel.yaml", []byte(good), CUDA)
