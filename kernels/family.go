@@ -43,10 +43,15 @@ var families = []string{Overflow, Extremes, Uniform, Signs, OneHot, NearTies, De
 // integerFamilies are those that integers take.
 var integerFamilies = []string{Extremes, Uniform, Powers, Small, Repeated, Sorted, Reversed}
 
+// OfIntegers reports whether only integers have a family.
+func OfIntegers(family string) bool {
+	return family != Uniform && slices.Contains(integerFamilies, family)
+}
+
 // isFamilyOf reports whether a type has a family at all.
 func isFamilyOf(e Element, family string) bool {
 	if e.Float {
-		return family == Uniform || !slices.Contains(integerFamilies, family)
+		return !OfIntegers(family)
 	}
 	return slices.Contains(integerFamilies, family)
 }

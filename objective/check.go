@@ -91,6 +91,8 @@ func (e *Evaluator) followOnDevice(ctx context.Context, s *session, made plan) (
 	case fault != nil:
 		s.distrust()
 		return caseFailure(fault, cases[at]), nil
+	case err != nil && ctx.Err() == nil:
+		err = fmt.Errorf("%w%s", err, rangeAdvice(e.kernel))
 	}
 	return nil, err
 }

@@ -57,10 +57,11 @@ func (r Recipe) integer(i uint64) int64 {
 	drawn := r.at(i)
 	switch r.Kind {
 	case RangeEnds:
-		return r.end(drawn)
+		return r.end(r.turn(i, 8), drawn)
 	case PowersOfTwo:
-		power := int64(uint64(1)<<(drawn>>8%r.Row)) + int64(drawn>>2%3) - 1
-		if drawn&1 != 0 {
+		which := r.turn(i, 6*r.Row)
+		power := int64(uint64(1)<<(which/6)) + int64(which%3) - 1
+		if which%6 < 3 {
 			power = -power
 		}
 		if r.inRange(power) {
@@ -92,6 +93,11 @@ func (r Recipe) integer(i uint64) int64 {
 	}
 }
 
+// turn is which of n numbers an element is: each of them once in n elements, so that
+// none is left out by chance, from another one on each time, so that none keeps its
+// place in a vector.
+func (r Recipe) turn(i, n uint64) uint64 { return (i + r.at(i/n)%n) % n }
+
 // any is any number of the range.
 func (r Recipe) any(drawn uint64) int64 {
 	if r.Span == math.MaxUint64 {
@@ -122,10 +128,10 @@ func (r Recipe) around(offset, more uint64) uint64 {
 }
 
 // end is one of the numbers at which kernels go wrong, or any.
-func (r Recipe) end(drawn uint64) int64 {
+func (r Recipe) end(which, drawn uint64) int64 {
 	high := r.Low + int64(r.Span)
 	n := int64(0)
-	switch drawn >> 8 % 8 {
+	switch which {
 	case 0:
 		n = r.Low
 	case 1:

@@ -159,8 +159,10 @@ static __device__ u64 nearest_of(Range r, u64 n) {
     return (i64)n < (i64)r.low ? r.low : r.low + r.span;
 }
 
-static __device__ u64 end_of(Range r, u64 bits) {
-    switch (bits >> 8 & 7) {
+static __device__ u64 turn(u64 stream, u64 i, u64 n) { return (i + random_bits(stream, i / n) % n) % n; }
+
+static __device__ u64 end_of(Range r, u64 which, u64 bits) {
+    switch (which) {
     case 0: return r.low;
     case 1: return nearest_of(r, r.low + 1);
     case 2: return r.low + r.span;
@@ -183,10 +185,10 @@ static __device__ u64 rising(Range r, u64 row, u64 place, u64 bits) {
 static __device__ u64 integer(int kind, u64 i, u64 stream, u64 row, double scale, Range r, const double *quantiles) {
     u64 bits = random_bits(stream, i);
     switch (kind) {
-    case RANGE_ENDS: return end_of(r, bits);
+    case RANGE_ENDS: return end_of(r, turn(stream, i, 8), bits);
     case POWERS_OF_TWO: {
-        u64 power = (1ULL << (bits >> 8) % row) + (bits >> 2) % 3 - 1;
-        if (bits & 1) power = 0 - power;
+        u64 which = turn(stream, i, 6 * row), power = (1ULL << which / 6) + which % 3 - 1;
+        if (which % 6 < 3) power = 0 - power;
         return in_range(r, power) ? power : any_of(r, bits);
     }
     case SMALL_INTEGERS: {

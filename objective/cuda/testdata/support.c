@@ -113,13 +113,14 @@ static uint64_t integer(int kind, uint64_t i, uint64_t stream, uint64_t row, dou
 	uint64_t bits = random_bits(stream, i), any = span == UINT64_MAX ? bits - (uint64_t)low : bits % (span + 1);
 	uint64_t zero = low > 0 ? 0 : 0 - (uint64_t)low > span ? span : 0 - (uint64_t)low;
 	uint64_t place = kind == 14 ? row - 1 - i % row : i % row;
+	uint64_t turns = kind == 9 ? 8 : 6 * row, which = (i + random_bits(stream, i / turns) % turns) % turns;
 	__int128 n;
 	switch (kind) {
 	case 9:
-		n = (__int128[]){low, (__int128)low + 1, (__int128)low + span, (__int128)low + span - 1, 1, -1, (__int128)low + any, 0}[bits >> 8 & 7] - low;
+		n = (__int128[]){low, (__int128)low + 1, (__int128)low + span, (__int128)low + span - 1, 1, -1, (__int128)low + any, 0}[which] - low;
 		return n < 0 ? 0 : n > span ? span : n;
 	case 10: /* 2^63 and beyond wraps around */
-		n = (int64_t)((bits & 1 ? -1 : 1) * ((1ull << (bits >> 8) % row) + (bits >> 2) % 3 - 1));
+		n = (int64_t)((which % 6 < 3 ? -1 : 1) * ((1ull << which / 6) + which % 3 - 1));
 		return n < low || n - low > span ? any : n - low;
 	case 11:
 		n = (__int128)zero + bits % 9 - 4;
