@@ -17,6 +17,9 @@ type Argument struct {
 	Fill string
 	// Families are the families of inputs that this one takes; nil means all.
 	Families []string
+	// Low and High are the formulas of the range that an integer input is drawn
+	// from, both ends included; nil means all of its type.
+	Low, High *space.Expression
 	// Large is the factor of the family large; 0 means that neither large nor
 	// overflow applies, because the tolerance is not made for them.
 	Large float64
@@ -44,10 +47,33 @@ type Binding struct {
 	Fill string `json:"fill,omitempty"`
 	// Large is the factor of the fill of that name.
 	Large float64 `json:"large,omitempty"`
-	Out   bool    `json:"out,omitempty"`
-	Align int     `json:"align,omitempty"`
-	// Value is the value of a scalar.
-	Value float64 `json:"value,omitempty"`
+	// Range bounds the content of an integer input; nil means all of its type.
+	Range *Range `json:"range,omitempty"`
+	Out   bool   `json:"out,omitempty"`
+	Align int    `json:"align,omitempty"`
+	// Value is the value of a scalar of a float type, Integer of an integer one.
+	Value   float64 `json:"value,omitempty"`
+	Integer int64   `json:"integer,omitempty"`
+}
+
+// Range is an interval of integers, both ends included.
+type Range struct {
+	Low  int64 `json:"low"`
+	High int64 `json:"high"`
+}
+
+// Put writes a scalar to the start of b.
+func (b Binding) Put(to []byte) error {
+	element, err := ElementNamed(b.Type)
+	if err != nil {
+		return err
+	}
+	if element.Float {
+		element.Store(to, b.Value)
+	} else {
+		element.PutInteger(to, b.Integer)
+	}
+	return nil
 }
 
 // IsBuffer reports whether the argument is a buffer.
@@ -66,29 +92,70 @@ func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
 	bindings := make([]Binding, 0, len(k.Arguments))
 	for _, a := range k.Arguments {
 		b := Binding{Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Large: a.Large, Out: a.Out, Align: a.Align}
+		bind := a.bindBuffer
 		if a.Value != nil {
-			value, err := a.Value.Number(env)
-			if err != nil {
-				return nil, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)
-			}
-			b.Value = value
-			bindings = append(bindings, b)
-			continue
+			bind = a.bindScalar
 		}
-		count := int64(1)
-		for _, size := range a.Shape {
-			n, err := size.Integer(env)
-			if err != nil {
-				return nil, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)
-			}
-			if n < 1 || float64(n)*float64(count)*float64(a.Element.Size) > largestBuffer {
-				return nil, fmt.Errorf("argument %s of %s at %s: size %d in shape is out of range", a.Name, k.Name, dims, n)
-			}
-			count *= n
-			b.Row = n
+		if err := bind(&b, env); err != nil {
+			return nil, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)
 		}
-		b.Count = count
 		bindings = append(bindings, b)
 	}
 	return bindings, nil
+}
+
+// bindScalar evaluates a scalar. A value that its type cannot hold is an error:
+// the kernel would get another one, and so would the reference.
+func (a Argument) bindScalar(b *Binding, env space.Environment) (err error) {
+	if !a.Element.Float {
+		b.Integer, err = a.fitting(a.Value, env)
+		return err
+	}
+	if b.Value, err = a.Value.Number(env); err != nil {
+		return err
+	}
+	if !a.Element.Holds(b.Value) {
+		return fmt.Errorf("the value %g is too large for %s", b.Value, a.Element.Name)
+	}
+	return nil
+}
+
+// fitting evaluates a formula to a number that the argument's type can hold.
+func (a Argument) fitting(formula *space.Expression, env space.Environment) (int64, error) {
+	n, err := formula.Integer(env)
+	if low, high := a.Element.Limits(); err == nil && (n < low || n > high) {
+		return 0, fmt.Errorf("the value %d does not fit %s, which holds %d to %d", n, a.Element.Name, low, high)
+	}
+	return n, err
+}
+
+func (a Argument) bindBuffer(b *Binding, env space.Environment) error {
+	b.Count = 1
+	for _, size := range a.Shape {
+		n, err := size.Integer(env)
+		if err != nil {
+			return err
+		}
+		if n < 1 || float64(n)*float64(b.Count)*float64(a.Element.Size) > largestBuffer {
+			return fmt.Errorf("size %d in shape is out of range", n)
+		}
+		b.Count *= n
+		b.Row = n
+	}
+	if a.Low == nil {
+		return nil
+	}
+	low, err := a.fitting(a.Low, env)
+	if err != nil {
+		return fmt.Errorf("range: %w", err)
+	}
+	high, err := a.fitting(a.High, env)
+	if err != nil {
+		return fmt.Errorf("range: %w", err)
+	}
+	if low > high {
+		return fmt.Errorf("range: nothing lies from %d to %d", low, high)
+	}
+	b.Range = &Range{low, high}
+	return nil
 }

@@ -278,14 +278,6 @@ func compile(scope *space.Scope, text scalar, want space.Result) (*space.Express
 	return e, nil
 }
 
-func (b *builder) flags() error {
-	for _, flag := range b.keys.Flags {
-		b.kernel.Flags = append(b.kernel.Flags, flag.text)
-	}
-	b.kernel.ArchSpecific = b.keys.ArchSpecific != nil && *b.keys.ArchSpecific
-	return nil
-}
-
 func sortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {

@@ -57,8 +57,8 @@ func (b *builder) argument(entry argEntry) (Argument, error) {
 }
 
 func (b *builder) scalarArgument(a Argument, entry argEntry) (Argument, error) {
-	if a.Out || entry.Fill.text != "" || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" || entry.TensorMap != nil {
-		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill, families, large, align and tensormap belong to buffers", a.Name)
+	if a.Out || entry.Fill.text != "" || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" || entry.Range != nil || entry.TensorMap != nil {
+		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill, families, large, range, align and tensormap belong to buffers", a.Name)
 	}
 	want := space.Number
 	if !a.Element.Float {
@@ -87,12 +87,17 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 	case a.Out && a.Fill != "":
 		return a, entry.Fill.at.errorf("argument %s is an output: it is poisoned before each run, so it has no fill", a.Name)
 	case a.Out:
+	case a.Fill == "" && !a.Element.Float:
+		a.Fill = Uniform
 	case a.Fill == "":
 		a.Fill = Normal
 	case !slices.Contains(Fills, a.Fill):
 		return a, entry.Fill.at.errorf("argument %s: unknown fill %q; there are %s", a.Name, a.Fill, strings.Join(Fills, ", "))
 	}
 	if err := b.families(&a, entry); err != nil {
+		return a, err
+	}
+	if err := b.valueRange(&a, entry); err != nil {
 		return a, err
 	}
 	if err := b.tensorMap(&a, entry); err != nil {
@@ -109,10 +114,32 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 	return a, nil
 }
 
+// valueRange compiles the range of an integer input. What a constant is needs no
+// range, and floats have families for their magnitudes.
+func (b *builder) valueRange(a *Argument, entry argEntry) (err error) {
+	if entry.Range == nil {
+		return nil
+	}
+	if a.Out || a.Element.Float || a.Fill != Uniform && a.Fill != Normal {
+		return entry.Name.at.errorf("argument %s: range belongs to inputs of an integer type that are filled with %s or %s", a.Name, Uniform, Normal)
+	}
+	if len(entry.Range) != 2 {
+		return entry.Name.at.errorf("argument %s: range is two formulas over the sizes, the smallest and the largest number: [0, N - 1]", a.Name)
+	}
+	if a.Low, err = compile(b.dims, entry.Range[0], space.WholeNumber); err != nil {
+		return err
+	}
+	a.High, err = compile(b.dims, entry.Range[1], space.WholeNumber)
+	return err
+}
+
 // families checks which families of inputs an argument takes.
 func (b *builder) families(a *Argument, entry argEntry) error {
-	if (entry.Families != nil || entry.Large.text != "") && (a.Out || !a.Element.Float) {
-		return entry.Name.at.errorf("argument %s: families and large belong to inputs of a floating-point type", a.Name)
+	if a.Out && (entry.Families != nil || entry.Large.text != "") {
+		return entry.Name.at.errorf("argument %s: families and large belong to inputs", a.Name)
+	}
+	if !a.Element.Float && entry.Large.text != "" {
+		return entry.Name.at.errorf("argument %s: large belongs to inputs of a floating-point type; integers have a range", a.Name)
 	}
 	if entry.Families != nil {
 		a.Families = []string{}
@@ -120,6 +147,9 @@ func (b *builder) families(a *Argument, entry argEntry) error {
 	for _, name := range entry.Families {
 		if !slices.Contains(families, name.text) {
 			return name.at.errorf("argument %s: no family %q; there are %s", a.Name, name.text, strings.Join(families, ", "))
+		}
+		if !isFamilyOf(a.Element, name.text) {
+			return name.at.errorf("argument %s: %s has no family %q", a.Name, a.Element.Name, name.text)
 		}
 		a.Families = append(a.Families, name.text)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // Element is the type of a buffer's elements or of a scalar argument.
@@ -98,6 +99,69 @@ func (e Element) StoreAll(b []byte, values []float64) {
 	}
 }
 
+// Limits returns the smallest and the largest number of an integer type.
+func (e Element) Limits() (low, high int64) {
+	if e.Name == "u8" {
+		return 0, math.MaxUint8
+	}
+	high = math.MaxInt64 >> (64 - 8*e.Size)
+	return -high - 1, high
+}
+
+// Integer returns the element of an integer type at the start of b.
+func (e Element) Integer(b []byte) int64 {
+	switch e.Size {
+	case 8:
+		return int64(binary.NativeEndian.Uint64(b))
+	case 4:
+		return int64(int32(binary.NativeEndian.Uint32(b)))
+	}
+	return int64(b[0])
+}
+
+// Distance returns how far two elements of an integer type are apart. It is 0 for
+// equal ones only: 64 bits are not subtracted as floats.
+func (e Element) Distance(a, b []byte) float64 {
+	x, y := e.Integer(a), e.Integer(b)
+	if x < y {
+		x, y = y, x
+	}
+	return float64(uint64(x) - uint64(y))
+}
+
+// Text writes the element at the start of b for a person, integers with all digits.
+func (e Element) Text(b []byte) string {
+	if e.Float {
+		return strconv.FormatFloat(e.Load(b), 'g', -1, 64)
+	}
+	return strconv.FormatInt(e.Integer(b), 10)
+}
+
+// PutInteger writes n, which the integer type can hold, to the start of b.
+func (e Element) PutInteger(b []byte, n int64) {
+	switch e.Size {
+	case 8:
+		binary.NativeEndian.PutUint64(b, uint64(n))
+	case 4:
+		binary.NativeEndian.PutUint32(b, uint32(n))
+	default:
+		b[0] = uint8(n)
+	}
+}
+
+// Holds reports whether a float type has a finite number next to x.
+func (e Element) Holds(x float64) bool {
+	largest := math.Ldexp(2-e.Step(), 1-e.Least)
+	switch e.Name {
+	case "e4m3": // not IEEE's exponents: it has no infinity
+		largest = 448
+	case "e5m2":
+		largest = 57344
+	}
+	halfStep := math.Ldexp(e.Step(), int(math.Logb(largest))) / 2
+	return math.Abs(x) < largest+halfStep
+}
+
 // halfToFloat widens an IEEE 754 binary16 number.
 func halfToFloat(h uint16) float64 {
 	sign, magnitude := uint32(h&0x8000)<<16, uint32(h&0x7fff)
@@ -136,11 +200,19 @@ func floatToRareHalf(x float64) uint16 {
 	return uint16(math.RoundToEven(x * 0x1p24)) // subnormal: steps of 2^-24
 }
 
-// floatToBrain rounds to the nearest bfloat16 number, ties to even.
+// floatToBrain rounds to the nearest bfloat16 number, ties to even. The float32 on
+// the way is rounded to odd: its last bit says that something was cut off, so that
+// rounding again cannot take what lies beside the middle for the middle.
 func floatToBrain(x float64) uint16 {
 	bits := math.Float32bits(float32(x))
 	if math.IsNaN(x) {
 		return uint16(bits>>16) | 0x40
+	}
+	if nearest := float64(math.Float32frombits(bits)); nearest != x {
+		if math.Abs(nearest) > math.Abs(x) {
+			bits--
+		}
+		bits |= 1
 	}
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }

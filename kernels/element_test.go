@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"encoding/binary"
 	"math"
 	"testing"
 )
@@ -59,17 +60,42 @@ func TestElementsRoundTrip(t *testing.T) {
 	}
 }
 
+// Every number that lies between two others goes to the nearer one, and the
+// middle to even: what is rounded to float32 first does not.
 func TestBrainFloat(t *testing.T) {
 	e, err := ElementNamed("bf16")
 	if err != nil {
 		t.Fatal(err)
 	}
 	buffer := make([]byte, 2)
-	// bfloat16 has 8 bits of mantissa: 1 + 2^-8 is a tie and goes to even.
-	for x, want := range map[float64]float64{1 + 0x1p-8: 1, 1 + 3*0x1p-8: 1 + 0x1p-6, -3.140625: -3.140625} {
+	store := func(x float64) uint16 {
 		e.Store(buffer, x)
-		if got := e.Load(buffer); got != want {
-			t.Errorf("%v: got %v, want %v", x, got, want)
+		return binary.NativeEndian.Uint16(buffer)
+	}
+	load := func(bits uint16) float64 {
+		binary.NativeEndian.PutUint16(buffer, bits)
+		return e.Load(buffer)
+	}
+	for x, want := range map[float64]float64{
+		1 + 0x1p-8: 1, 1 + 3*0x1p-8: 1 + 0x1p-6, -3.140625: -3.140625,
+		1 + 0x1p-8 + 0x1p-40: 1 + 0x1p-7, 1 + 3*0x1p-8 - 0x1p-40: 1 + 0x1p-7, -1 - 0x1p-8 - 0x1p-40: -1 - 0x1p-7,
+		math.MaxFloat64: math.Inf(1), -0x1.fep127: -0x1.fep127, 0x1.fefffffffffffp127: 0x1.fep127, 0x1.ffp127: math.Inf(1),
+		0x1p-134: 0, 0x1.0000000000001p-134: 0x1p-133, 0x1p-1000: 0, math.Inf(-1): math.Inf(-1),
+	} {
+		if got := load(store(x)); got != want {
+			t.Errorf("%x: got %x, want %x", x, got, want)
 		}
+	}
+	for bits := range uint16(0x7f7f) {
+		low, high := load(bits), load(bits+1)
+		middle := (low + high) / 2
+		for value, want := range map[float64]uint16{low: bits, middle: bits + bits&1, math.Nextafter(middle, low): bits, math.Nextafter(middle, high): bits + 1} {
+			if got := store(-value); got != want|0x8000 {
+				t.Fatalf("%x becomes %#04x, want %#04x", -value, got, want|0x8000)
+			}
+		}
+	}
+	if !math.IsNaN(load(store(math.NaN()))) || store(math.Copysign(0, -1)) != 0x8000 {
+		t.Error("NaN or the sign of zero does not survive")
 	}
 }

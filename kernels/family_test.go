@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +27,8 @@ func TestFamilies(t *testing.T) {
 		{"a list", "fill: uniform", "fill: uniform, families: [signs, uniform]", []string{Signs}},
 		{"none at all", "fill: uniform", "fill: uniform, families: []", nil},
 		{"constants are meant", "fill: uniform", "fill: ones", nil},
-		{"integers may be indices", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]", nil},
+		{"integers have their own", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]", []string{Extremes, Powers, Small, Repeated, Sorted, Reversed}},
+		{"also in a range", "type: f32, shape: [N], fill: uniform", "type: u8, shape: [N], range: [3, 5], families: [sorted, small]", []string{Small, Sorted}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := parsed(t, test.old, test.new)
@@ -123,6 +125,24 @@ func TestFamilyMistakes(t *testing.T) {
 		_, err := parse("kernel.yaml", []byte(strings.Replace(good, "fill: uniform", text, 1)), Host)
 		if err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%q: got %v", text, err)
+		}
+	}
+}
+
+// A workload that a kernel cannot do is a mistake in its manifest: attention's
+// addresses need rows of a power of two on CUDA.
+func TestAttentionRefusesOtherHeads(t *testing.T) {
+	content, err := fs.ReadFile(Files("attention"), ManifestName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []string{"D: 192", "D: 32", "D: 512", "D: 96"} {
+		text := strings.Replace(string(content), "wide_2048: {B: 8, H: 16, S: 2048, D: 128", "wide_2048: {B: 8, H: 16, S: 2048, "+size, 1)
+		if text == string(content) {
+			t.Fatal("the workload is gone")
+		}
+		if _, err := parse("kernel.yaml", []byte(text), CUDA); err == nil || !strings.Contains(err.Error(), "does not hold for workload wide_2048") {
+			t.Errorf("%s: got %v", size, err)
 		}
 	}
 }

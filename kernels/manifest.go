@@ -83,6 +83,7 @@ type argEntry struct {
 	Fill     scalar   `yaml:"fill"`
 	Families []scalar `yaml:"families"`
 	Large    scalar   `yaml:"large"`
+	Range    []scalar `yaml:"range"`
 	Out      bool     `yaml:"out"`
 	Value    scalar   `yaml:"value"`
 	Align    scalar   `yaml:"align"`

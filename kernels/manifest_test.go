@@ -66,12 +66,43 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bindings[0].Count != 100 || bindings[1].Align != 64 || bindings[2].Value != 0.1 || bindings[3].Value != 100 {
+	if bindings[0].Count != 100 || bindings[1].Align != 64 || bindings[2].Value != 0.1 || bindings[3].Integer != 100 {
 		t.Errorf("%+v", bindings)
 	}
 	cuda, err := parse("kernel.yaml", []byte(good), CUDA)
 	if err != nil || cuda.Source != "scale.cu" || cuda.Flags[0] != "-O2" {
 		t.Errorf("%+v, %v", cuda, err)
+	}
+}
+
+// No kernel is built without optimisation unless its manifest says so.
+func TestFlagsOptimiseUnlessTheySayOtherwise(t *testing.T) {
+	for _, test := range []struct{ flags, host, cuda string }{
+		{"", "-O2", "-O3"},
+		{"flags:", "-O2", "-O3"},
+		{"flags: []", "-O2", "-O3"},
+		{"flags: [-march=native, -Wall]", "-O2 -march=native -Wall", "-O3 -march=native -Wall"},
+		{"flags: [-O0]", "-O0", "-O0"},
+		{"flags: [-g, -Ofast]", "-g -Ofast", "-g -Ofast"},
+		{"flags: [-O]", "-O", "-O"},
+		{"flags: [--optimize=1]", "--optimize=1", "--optimize=1"},
+		{"flags: [-G]", "-G", "-G"},
+		{"flags: [-Xlinker, -O1]", "-O2 -Xlinker -O1", "-O3 -Xlinker -O1"},
+		{"flags: [-Xptxas=-v, -O1]", "-Xptxas=-v -O1", "-Xptxas=-v -O1"},
+		{"flags: [-DLEVEL=-O0, -GNU]", "-O2 -DLEVEL=-O0 -GNU", "-O3 -DLEVEL=-O0 -GNU"},
+		{"flags: [-O1]\ncuda: {flags: []}", "-O1", "-O3"},
+		{"flags: [-O1]\nhost: {flags: [-g]}", "-O2 -g", "-O1"},
+	} {
+		text := strings.Replace(good, "flags: [-O2]\nhost:\n  flags: [-O3]\n", test.flags+"\n", 1)
+		for backend, want := range map[string]string{Host: test.host, CUDA: test.cuda} {
+			k, err := parse("kernel.yaml", []byte(text), backend)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(k.Flags, " "); got != want {
+				t.Errorf("%q for %s: %s, want %s", test.flags, backend, got, want)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package kernels
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -79,7 +80,7 @@ func (s *scalar) UnmarshalYAML(node ast.Node) error {
 		case int64:
 			s.value = space.IntegerValue(value)
 		case uint64:
-			if value > 1<<62 {
+			if value > math.MaxInt64 {
 				return s.at.errorf("%s is too large", s.text)
 			}
 			s.value = space.IntegerValue(int64(value))

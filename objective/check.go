@@ -91,6 +91,8 @@ func (e *Evaluator) followOnDevice(ctx context.Context, s *session, made plan) (
 	case fault != nil:
 		s.distrust()
 		return caseFailure(fault, cases[at]), nil
+	case err != nil && ctx.Err() == nil:
+		err = fmt.Errorf("%w%s", err, rangeAdvice(e.kernel))
 	}
 	return nil, err
 }
@@ -125,7 +127,7 @@ func judgeComparisons(result worker.Result) (*Mismatch, error) {
 			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined, c.Argument)
 		case c.Bad > 0:
 			return &Mismatch{
-				Argument: c.Argument, First: int(c.First), Got: float64(c.Got), Want: float64(c.Want),
+				Argument: c.Argument, First: int(c.First), Got: c.Got, Want: c.Want,
 				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total),
 			}, nil
 		}

@@ -12,7 +12,7 @@ type Mismatch struct {
 	Argument string
 	// First is the index of the first bad element, with what was found there.
 	First     int
-	Got, Want float64
+	Got, Want string
 	// Worst is the largest error, infinite where a result is not a number.
 	Worst float64
 	// Bad of Total elements are outside the tolerance; NotFinite of them are NaN
@@ -24,7 +24,7 @@ type Mismatch struct {
 func (m *Mismatch) Share() float64 { return float64(m.Bad) / float64(m.Total) }
 
 func (m *Mismatch) String() string {
-	text := fmt.Sprintf("%s[%d] is %g, the reference says %g; %d of %d elements wrong (%.3g %%), worst error %.3g",
+	text := fmt.Sprintf("%s[%d] is %s, the reference says %s; %d of %d elements wrong (%.3g %%), worst error %.3g",
 		m.Argument, m.First, m.Got, m.Want, m.Bad, m.Total, 100*m.Share(), m.Worst)
 	if m.NotFinite > 0 {
 		text += fmt.Sprintf(", %d NaN or infinite", m.NotFinite)
@@ -32,9 +32,9 @@ func (m *Mismatch) String() string {
 	return text
 }
 
-// compare checks a result element by element: |x - ref| <= atol + rtol*|ref|.
-// It returns nil where every element passes. A reference that is not finite is
-// a broken oracle, and an error.
+// compare checks a result element by element: |x - ref| <= atol + rtol*|ref|, and
+// integers are equal. It returns nil where every element passes. A reference that
+// is not finite is a broken oracle, and an error.
 func compare(argument kernels.Argument, got, want []byte, tolerance kernels.Tolerance) (*Mismatch, error) {
 	if len(got) != len(want) {
 		return nil, fmt.Errorf("output %s has %d bytes, the reference %d", argument.Name, len(got), len(want))
@@ -46,8 +46,11 @@ func compare(argument kernels.Argument, got, want []byte, tolerance kernels.Tole
 		if math.IsNaN(reference) || math.IsInf(reference, 0) {
 			return nil, fmt.Errorf("the reference gives %v for %s[%d]: the oracle is broken", reference, argument.Name, i)
 		}
-		deviation := math.Abs(x - reference)
-		if deviation <= tolerance.Absolute+tolerance.Relative*math.Abs(reference) {
+		deviation, allowed := math.Abs(x-reference), tolerance.Absolute+tolerance.Relative*math.Abs(reference)
+		if !argument.Element.Float {
+			deviation, allowed = argument.Element.Distance(got[i*size:], want[i*size:]), 0
+		}
+		if deviation <= allowed {
 			continue // written so that a NaN falls through
 		}
 		if math.IsNaN(deviation) {
@@ -57,7 +60,7 @@ func compare(argument kernels.Argument, got, want []byte, tolerance kernels.Tole
 			m.NotFinite++
 		}
 		if m.Bad == 0 {
-			m.First, m.Got, m.Want = i, x, reference
+			m.First, m.Got, m.Want = i, argument.Element.Text(got[i*size:]), argument.Element.Text(want[i*size:])
 		}
 		m.Bad++
 		m.Worst = math.Max(m.Worst, deviation)

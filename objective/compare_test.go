@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 		})
 	}
 	mismatch, err := compare(argument, buffer(t, f32, 0, 5, math.NaN()), buffer(t, f32, 0, 1, 100), tolerance)
-	if err != nil || mismatch.First != 1 || mismatch.Got != 5 || !math.IsInf(mismatch.Worst, 1) || mismatch.NotFinite != 1 {
+	if err != nil || mismatch.First != 1 || mismatch.Got != "5" || !math.IsInf(mismatch.Worst, 1) || mismatch.NotFinite != 1 {
 		t.Errorf("%+v, %v", mismatch, err)
 	}
 	if text := mismatch.String(); !strings.Contains(text, "c[1] is 5, the reference says 1; 2 of 3 elements wrong (66.7 %), worst error +Inf, 1 NaN or infinite") {
@@ -63,5 +63,39 @@ func TestCompare(t *testing.T) {
 	}
 	if _, err := compare(argument, buffer(t, f32, 1), buffer(t, f32, 1, 2), tolerance); err == nil {
 		t.Error("sizes differ without an error")
+	}
+}
+
+// Integers are equal or wrong, whatever the tolerance of other outputs: no float on
+// the way hides a difference.
+func TestIntegersAreComparedExactly(t *testing.T) {
+	for _, test := range []struct {
+		typ       string
+		got, want int64
+		worst     float64
+		text      string
+	}{
+		{"i64", 1<<53 + 1, 1 << 53, 1, "y[1] is 9007199254740993, the reference says 9007199254740992"},
+		{"i64", 1<<63 - 1, 1<<63 - 2, 1, "y[1] is 9223372036854775807"},
+		{"i64", -1 << 63, 1<<63 - 1, 0x1p64, "y[1] is -9223372036854775808"},
+		{"i32", 1_000_001, 1_000_000, 1, "y[1] is 1000001, the reference says 1000000"},
+		{"u8", 255, 254, 1, "y[1] is 255"},
+	} {
+		element, err := kernels.ElementNamed(test.typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := make([]byte, 3*element.Size), make([]byte, 3*element.Size)
+		element.PutInteger(want[element.Size:], test.want)
+		element.PutInteger(got[element.Size:], test.got)
+		argument := kernels.Argument{Name: "y", Element: element, Out: true}
+		loose := kernels.Tolerance{Absolute: 0.5, Relative: 0.5}
+		mismatch, err := compare(argument, got, want, loose)
+		if err != nil || mismatch == nil || mismatch.Bad != 1 || mismatch.Worst != test.worst || !strings.Contains(mismatch.String(), test.text) {
+			t.Errorf("%s: %v, %v, want %q", test.typ, mismatch, err, test.text)
+		}
+		if mismatch, err = compare(argument, want, want, kernels.Tolerance{}); mismatch != nil || err != nil {
+			t.Errorf("%s: equal is wrong: %v, %v", test.typ, mismatch, err)
+		}
 	}
 }

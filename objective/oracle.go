@@ -76,10 +76,21 @@ func (o *oracle) answer(ctx context.Context, command worker.Command, c Case, bin
 	outputs, err := o.compute(ctx, command, o.binary, c, bindings)
 	if err != nil {
 		o.stop()
-		return nil, fmt.Errorf("reference of %s at %s: %w", o.kernel.Name, c.Dims, err)
+		return nil, fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, c.Dims, err, rangeAdvice(o.kernel))
 	}
 	o.remember(key, outputs)
 	return outputs, nil
+}
+
+// rangeAdvice is what else to say when a reference does not bear its inputs: it may
+// have taken any integer for an index.
+func rangeAdvice(k *kernels.Kernel) string {
+	for _, a := range k.Arguments {
+		if !a.Out && a.Value == nil && !a.Element.Float && a.Low == nil {
+			return fmt.Sprintf("; %s is drawn from all of %s: if it is an index, state its range in the manifest, such as [0, N - 1]", a.Name, a.Element.Name)
+		}
+	}
+	return ""
 }
 
 func (o *oracle) compute(ctx context.Context, command worker.Command, binary Binary, c Case, bindings []kernels.Binding) ([][]byte, error) {

@@ -88,6 +88,10 @@ func relativeErrors(e kernels.Element, got, want []byte, t kernels.Tolerance) []
 		x, reference := e.Load(got[i*e.Size:]), e.Load(want[i*e.Size:])
 		deviation := math.Abs(x - reference)
 		switch allowed := t.Absolute + t.Relative*math.Abs(reference); {
+		case !e.Float:
+			if distance := e.Distance(got[i*e.Size:], want[i*e.Size:]); distance > 0 {
+				errors[i] = 1 + distance // none is allowed
+			}
 		case math.IsNaN(deviation):
 			errors[i] = math.Inf(1)
 		case deviation > 0:

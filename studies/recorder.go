@@ -3,7 +3,6 @@ package studies
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 

@@ -136,9 +136,16 @@ func (a mutantAttempt) try(ctx context.Context) (mutantFate, error) {
 	return fate, err
 }
 
-// tryRight puts an embedded kernel itself through the full tier.
+// tryRight puts the kernel itself through the full tier.
 func (l *mutantLab) tryRight(name, backend string) (*objective.Failure, error) {
-	b, prepared, err := l.open(name, backend, "")
+	dir := filepath.Join(l.dir, "right", name)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, err
+	}
+	if err := mutants.Right(name, dir); err != nil {
+		return nil, err
+	}
+	b, prepared, err := l.open(dir, backend, "")
 	if b != nil {
 		defer b.close()
 	}

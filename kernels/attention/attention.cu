@@ -41,11 +41,13 @@ constexpr int STAGE_BYTES = 2 * TILE_BYTES;
 constexpr unsigned WHOLE_WARP = 0xffffffffu;
 constexpr unsigned TWO_ONES = 0x3c003c00u; /* the fp16 pair 1, 1 */
 
-static_assert(HEAD_DIM % 64 == 0, "a row must be a whole number of 128-byte lines");
+static_assert(HEAD_DIM == 64 || HEAD_DIM == 128 || HEAD_DIM == 256,
+              "steps along a row are made by xor, so it must be a power of two, from a line of 128 bytes to a chunk per lane");
 static_assert(BLOCK_M % (16 * NUM_WARPS) == 0, "a warp owns whole tiles of 16 queries");
 static_assert(BLOCK_N % 16 == 0, "a tile of keys is a whole number of steps");
 static_assert(BLOCK_N * CHUNKS % THREADS == 0, "threads share a tile's chunks evenly");
 static_assert(NUM_STAGES >= 1, "keys and values need a place");
+static_assert(!OVERLAP || NUM_STAGES > 1, "keys that are ahead need a stage of their own");
 
 /* The instructions that C++ has no words for. An emulation on the host defines
  * WARP_INSTRUCTIONS and brings its own. */

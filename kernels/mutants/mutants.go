@@ -1,5 +1,5 @@
-// Package mutants holds wrong kernels: the embedded ones, each with one mistake
-// put in. They test the tests: a check that lets one of them pass would let the
+// Package mutants holds wrong kernels: the embedded ones, and a small one of
+// integers, each with one mistake put in. They test the tests: a check that lets one of them pass would let the
 // like of it win a search.
 //
 // A mutant is a replacement in the text of an embedded kernel's source, so it
@@ -10,6 +10,7 @@
 package mutants
 
 import (
+	"embed"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,7 +23,7 @@ import (
 
 // Mutant is an embedded kernel with one mistake.
 type Mutant struct {
-	// Kernel is the embedded kernel's name and Backend whose source it changes.
+	// Kernel is the kernel's name and Backend whose source it changes.
 	Kernel, Backend string
 	// Name is short, What says what is wrong with it.
 	Name, What string
@@ -35,27 +36,41 @@ type Mutant struct {
 
 // All returns every mutant for a backend, kernel by kernel.
 func All(backend string) []Mutant {
-	return slices.DeleteFunc(slices.Concat(attention, matmul, attentionCUDA), func(m Mutant) bool { return m.Backend != backend })
+	return slices.DeleteFunc(slices.Concat(attention, matmul, tally, attentionCUDA, tallyCUDA), func(m Mutant) bool { return m.Backend != backend })
+}
+
+//go:embed tally
+var own embed.FS
+
+// Right puts the folder of the kernel that mutants are made from into an empty one.
+func Right(kernel, dir string) error {
+	files := kernels.Files(kernel)
+	if !slices.Contains(kernels.Names(), kernel) {
+		var err error
+		if files, err = fs.Sub(own, kernel); err != nil {
+			return err
+		}
+	}
+	return os.CopyFS(dir, files)
 }
 
 // Write puts the mutant's folder, manifest and all, into an empty one.
 func (m Mutant) Write(dir string) error {
-	k, err := kernels.Load(m.Kernel, m.Backend)
+	if err := Right(m.Kernel, dir); err != nil {
+		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
+	}
+	k, err := kernels.Load(dir, m.Backend)
 	if err != nil {
 		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
 	}
-	files := kernels.Files(m.Kernel)
-	if err := os.CopyFS(dir, files); err != nil {
-		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
-	}
-	source, err := fs.ReadFile(files, k.Source)
+	path := filepath.Join(dir, k.Source)
+	source, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
 	}
 	if found := strings.Count(string(source), m.Old); found != 1 {
 		return fmt.Errorf("mutant %s of %s: %s holds %d times what it replaces: bring the mutant up to date with the kernel", m.Name, m.Kernel, k.Source, found)
 	}
-	path := filepath.Join(dir, k.Source)
 	if err := os.WriteFile(path, []byte(strings.Replace(string(source), m.Old, m.New, 1)), 0o644); err != nil {
 		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
 	}

@@ -73,11 +73,11 @@ func (d *Device) poisonOutputs(buffers []*buffer) error {
 	return nil
 }
 
-// element reads one element of a buffer.
-func (d *Device) element(b *buffer, start driver.Address, index int64) (worker.Real, error) {
+// element reads one element of a buffer, for a person.
+func (d *Device) element(b *buffer, start driver.Address, index int64) (string, error) {
 	raw := make([]byte, b.element.Size)
 	err := d.context.ToHost(raw, start+driver.Address(index*int64(b.element.Size)))
-	return worker.Real(b.element.Load(raw)), err
+	return b.element.Text(raw), err
 }
 
 // outputs copies the results to the host, for a client that compares itself.

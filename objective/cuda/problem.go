@@ -233,12 +233,10 @@ func (p *problem) parametersFor(buffers []*buffer, maps []kernels.TensorLayout) 
 			parameters.setAddress(i, b.data)
 			continue
 		}
-		element, err := kernels.ElementNamed(argument.Type)
-		if err != nil {
+		if err := argument.Put(parameters.value(i)); err != nil {
 			parameters.free()
 			return nil, err
 		}
-		element.Store(parameters.value(i), argument.Value)
 	}
 	for _, layout := range maps {
 		b := buffers[layout.Argument]

@@ -56,7 +56,7 @@ const (
 	findingSize  = 32
 	mostFindings = 512
 	// mostArguments is the number of arguments of pawl_fill.
-	mostArguments = 8
+	mostArguments = 10
 	// supportBlocks and supportThreads fill any GPU well enough.
 	supportBlocks  = 512
 	supportThreads = 256
@@ -105,7 +105,7 @@ func (p *support) uploadQuantiles() (err error) {
 // fill writes the content of a buffer.
 func (p *support) fill(element kernels.Element, at driver.Address, count int64, r worker.Recipe) error {
 	return p.launch(p.filler, supportBlocks, supportThreads, elementNumbers[element.Name], uint64(r.Kind),
-		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles))
+		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles), uint64(r.Low), r.Span)
 }
 
 // clear forgets the first n findings.

@@ -49,7 +49,11 @@ func checkSupport() error {
 	var all error
 	for name := range elementNumbers {
 		if element, err := kernels.ElementNamed(name); err == nil {
-			all = errors.Join(all, checkCompare(p, element))
+			if element.Float {
+				all = errors.Join(all, checkCompare(p, element))
+			} else {
+				all = errors.Join(all, checkExact(p, element))
+			}
 			if element.Size == 1 {
 				all = errors.Join(all, checkCodes(p, element))
 			}
@@ -124,6 +128,30 @@ func checkCompare(p *support, element kernels.Element) error {
 	return err
 }
 
+// checkExact has integers of which no float could tell one from the other, and a
+// tolerance that does not count for them.
+func checkExact(p *support, element kernels.Element) error {
+	const count = supportBlocks*supportThreads + 77
+	low, high := element.Limits()
+	got, want := make([]byte, count*element.Size), make([]byte, count*element.Size)
+	for i := range count {
+		element.PutInteger(want[i*element.Size:], high-int64(i%2))
+		element.PutInteger(got[i*element.Size:], high-int64(i%2))
+	}
+	element.PutInteger(got[2000*element.Size:], high-1) // is high
+	loose := kernels.Tolerance{Absolute: 0.5, Relative: 0.25}
+	found, err := compareBytes(p, element, got, want, loose)
+	if err == nil && (found.bad != 1 || found.first() != 2000 || found.error() != 1 || found.undefined != 0) {
+		err = fmt.Errorf("%s: %d bad, the first %d, worst %g, %d undefined", element.Name, found.bad, found.first(), found.error(), found.undefined)
+	}
+	element.PutInteger(got[(count-1)*element.Size:], low) // is high or one less
+	wide, other := compareBytes(p, element, got, want, loose)
+	if distance := element.Distance(got[(count-1)*element.Size:], want[(count-1)*element.Size:]); other == nil && (wide.bad != 2 || wide.error() != distance) {
+		other = fmt.Errorf("%s: %d bad, worst %g, want %g", element.Name, wide.bad, wide.error(), distance)
+	}
+	return errors.Join(err, other)
+}
+
 // checkCodes has the device decode all codes of a type of one byte, on either
 // side of a comparison: the distance from 1 tells what a code was taken for.
 func checkCodes(p *support, element kernels.Element) error {
@@ -157,16 +185,45 @@ func checkCodes(p *support, element kernels.Element) error {
 // checkFills has the device fill buffers of every type in every way, and compares
 // them with what this process draws, byte by byte.
 func checkFills(p *support) error {
-	fills := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
-	const count = supportBlocks*supportThreads + 77
 	var all error
+	err := everyFill(func(b kernels.Binding) error {
+		all = errors.Join(all, checkFill(p, b))
+		return nil
+	})
+	return errors.Join(all, err)
+}
+
+// everyFill visits inputs of every type with every fill; integers in ranges of every
+// kind, and with rows that are longer and shorter than the range.
+func everyFill(visit func(kernels.Binding) error) error {
+	floats := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
+	integers := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Extremes, kernels.Powers, kernels.Small, kernels.Repeated, kernels.Sorted, kernels.Reversed}
 	for name := range elementNumbers {
-		for _, fill := range fills {
-			b := kernels.Binding{Name: "x", Type: name, Count: count, Row: 24, Fill: fill, Large: 300}
-			all = errors.Join(all, checkFill(p, b))
+		element, err := kernels.ElementNamed(name)
+		if err != nil {
+			return err
+		}
+		b := kernels.Binding{Name: "x", Type: name, Count: supportBlocks*supportThreads + 77, Row: 24, Large: 300}
+		if element.Float {
+			for _, b.Fill = range floats {
+				if err := visit(b); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		low, high := element.Limits()
+		ranges := []*kernels.Range{nil, {Low: 0, High: 0}, {Low: 0, High: 1}, {Low: 3, High: 99}, {Low: high - 1, High: high}, {Low: low, High: low + 2}, {Low: low + 1, High: high}, {Low: low / 2, High: high / 3}}
+		for _, b.Fill = range integers {
+			for i, bounds := range ranges {
+				b.Count, b.Row, b.Range = 5000, int64([]int{1, 24, 1700}[i%3]), bounds
+				if err := visit(b); err != nil {
+					return err
+				}
+			}
 		}
 	}
-	return all
+	return nil
 }
 
 func checkFill(p *support, b kernels.Binding) error {

@@ -112,7 +112,9 @@ func (d *Device) allocate() error {
 		}
 		pointer := (*uintptr)(unsafe.Pointer(&d.arguments[8*i]))
 		if !argument.IsBuffer() {
-			element.Store(d.scalars[8*i:], argument.Value)
+			if err := argument.Put(d.scalars[8*i:]); err != nil {
+				return err
+			}
 			*pointer = address(d.scalars[8*i:])
 			continue
 		}

@@ -16,6 +16,8 @@ var someMutants = map[string]string{
 	"matmul/read before the start":    "out of bounds", // a guard page before
 	"matmul/aligned vectors":          "crashed",       // misaligned buffers
 	"matmul/stops at a zero":          "wrong result",  // the family one-hot
+	"tally/masked keys":               "wrong result",  // integers in their range
+	"tally/counters of 16 bits":       "wrong result",  // the family repeated
 }
 
 func TestSomeMutantsAreCaught(t *testing.T) {

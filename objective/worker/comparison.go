@@ -16,8 +16,8 @@ type Comparison struct {
 	Total int64 `json:"total"`
 	First int64 `json:"first,omitempty"`
 	// Got and Want are what the kernel and the reference say there.
-	Got  Real `json:"got,omitempty"`
-	Want Real `json:"want,omitempty"`
+	Got  string `json:"got,omitempty"`
+	Want string `json:"want,omitempty"`
 	// Worst is the largest error, infinite where a result is not a number.
 	Worst Real `json:"worst,omitempty"`
 	// Undefined is the number of elements where the reference itself is not

@@ -37,10 +37,23 @@ func (r Recipe) fill(buffer []byte, element kernels.Element) {
 			values := make([]float64, block)
 			for b := lane; b < blocks; b += lanes {
 				first, last := b*block, min((b+1)*block, total)
+				if !element.Float {
+					r.fillIntegers(buffer[first*size:last*size], element, uint64(first))
+					continue
+				}
 				r.draw(uint64(first), values[:last-first])
 				element.StoreAll(buffer[first*size:last*size], values[:last-first])
 			}
 		})
 	}
 	done.Wait()
+}
+
+// fillIntegers writes elements from the first on. They do not go by way of floats,
+// which have not enough digits for all of them.
+func (r Recipe) fillIntegers(buffer []byte, element kernels.Element, first uint64) {
+	for at := 0; at < len(buffer); at += element.Size {
+		element.PutInteger(buffer[at:], r.integer(first))
+		first++
+	}
 }

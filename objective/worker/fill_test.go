@@ -27,13 +27,19 @@ func filled(t testing.TB, b kernels.Binding, seed uint64) ([]byte, []float64) {
 	return content, values
 }
 
-var everyFill = []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
+// everyFill returns the fills of a type.
+func everyFill(typ string) []string {
+	if e, _ := kernels.ElementNamed(typ); !e.Float {
+		return []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Extremes, kernels.Powers, kernels.Small, kernels.Repeated, kernels.Sorted, kernels.Reversed}
+	}
+	return []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
+}
 
 // The content depends on seed, name, fill and index, and on nothing else: not
 // on the number of cores, and not on how long the buffer is.
 func TestFillIsTheSameForEveryoneWhoAsks(t *testing.T) {
-	for _, fill := range everyFill {
-		for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i32", "u8"} {
+	for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32", "u8"} {
+		for _, fill := range everyFill(typ) {
 			b := kernels.Binding{Name: "q", Type: typ, Count: 5*block + 77, Row: 64, Fill: fill, Large: 4}
 			long, _ := filled(t, b, 7)
 			cores := runtime.GOMAXPROCS(1)

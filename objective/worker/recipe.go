@@ -24,6 +24,9 @@ type Recipe struct {
 	Row uint64
 	// Scale is the magnitude: a factor, a constant or the smallest step.
 	Scale float64
+	// Low is the smallest number that an integer may be, Low + Span the largest.
+	Low  int64
+	Span uint64
 }
 
 // Kind is a distribution of elements. The numbers are those of support.cu.
@@ -32,7 +35,7 @@ type Kind uint64
 // The kinds of content.
 const (
 	Constant      Kind = iota // Scale
-	Integers                  // from 0 to 99
+	Integers                  // from Low to Low + Span
 	NormalNumbers             // times Scale
 	UniformReals              // between -1 and 1
 	SignsOnly                 // -1 or 1
@@ -40,6 +43,13 @@ const (
 	Ties                      // 1 to 1 + 3 Scale
 	Subnormals                // half of them below Scale, the others normal numbers
 	SignedRows                // rows of Scale, a quarter of them negative
+	RangeEnds                 // the integers at the ends of the range, around 0, and any
+	PowersOfTwo               // integers beside a power of two below 2^Row
+	SmallIntegers             // the nine integers around 0
+	FewIntegers               // one integer, and now and then one of four others
+	RisingRows                // integers that never fall along a row
+	FallingRows               // integers that never rise along a row
+	BellIntegers              // normal numbers times Scale around the middle of the range
 )
 
 // overflowing is the magnitude of the fill of that name: two rows of it have a
@@ -54,16 +64,14 @@ func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
 		return Recipe{}, err
 	}
 	r := Recipe{Stream: uint64(newStream(seed, argument.Name)), Row: uint64(max(argument.Row, 1))}
+	if !element.Float {
+		return r.ofIntegers(argument, element)
+	}
 	switch argument.Fill {
 	case "zeros":
 		return r.of(Constant, 0), nil
 	case "ones":
 		return r.of(Constant, 1), nil
-	}
-	if !element.Float {
-		return r.of(Integers, 1), nil
-	}
-	switch argument.Fill {
 	case kernels.Normal:
 		return r.of(NormalNumbers, 1), nil
 	case kernels.Large:
@@ -109,8 +117,6 @@ func (r Recipe) element(i uint64) float64 {
 	switch r.Kind {
 	case Constant:
 		return r.Scale
-	case Integers:
-		return float64(r.at(i) % 100)
 	case UniformReals:
 		return 2*fraction(r.at(i)) - 1
 	case SignsOnly:

@@ -39,9 +39,6 @@ static __device__ double value(int type, const void *elements, u64 i) {
     case F32: return ((const float *)elements)[i];
     case F16: return half_value(((const u16 *)elements)[i]);
     case BF16: return __uint_as_float((u32)((const u16 *)elements)[i] << 16);
-    case I64: return (double)((const i64 *)elements)[i];
-    case I32: return ((const int *)elements)[i];
-    case U8: return ((const u8 *)elements)[i];
     case E4M3: return small_value(((const u8 *)elements)[i], 3, 7, false);
     default: return small_value(((const u8 *)elements)[i], 2, 15, true);
     }
@@ -53,8 +50,11 @@ static __device__ u16 half_bits(double x) {
     return bits;
 }
 
+// The float on the way is rounded to odd: its last bit says that something was cut
+// off, so that rounding again does not take what lies beside the middle for it.
 static __device__ u16 brain_bits(double x) {
-    u32 bits = __float_as_uint(__double2float_rn(x));
+    float cut = __double2float_rz(x);
+    u32 bits = __float_as_uint(cut) | (cut != x);
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
@@ -75,17 +75,36 @@ static __device__ void store(int type, void *elements, u64 i, double x) {
     case F32: ((float *)elements)[i] = __double2float_rn(x); break;
     case F16: ((u16 *)elements)[i] = half_bits(x); break;
     case BF16: ((u16 *)elements)[i] = brain_bits(x); break;
-    case I64: ((i64 *)elements)[i] = (i64)x; break;
-    case I32: ((int *)elements)[i] = (int)x; break;
-    case U8: ((u8 *)elements)[i] = (u8)x; break;
     case E4M3: ((u8 *)elements)[i] = small_bits(x, 3, 7, 0x7e); break;
     default: ((u8 *)elements)[i] = small_bits(x, 2, 15, 0x7b); break;
     }
 }
 
+// Integers do not go by way of floats, which have not enough digits for all of them.
+static __device__ bool is_integer(int type) { return type == I64 || type == I32 || type == U8; }
+
+static __device__ i64 integer_value(int type, const void *elements, u64 i) {
+    switch (type) {
+    case I64: return ((const i64 *)elements)[i];
+    case I32: return ((const int *)elements)[i];
+    default: return ((const u8 *)elements)[i];
+    }
+}
+
+static __device__ void store_integer(int type, void *elements, u64 i, u64 n) {
+    switch (type) {
+    case I64: ((u64 *)elements)[i] = n; break;
+    case I32: ((u32 *)elements)[i] = (u32)n; break;
+    default: ((u8 *)elements)[i] = (u8)n; break;
+    }
+}
+
 // The content of inputs: the kinds, the generator and the arithmetic are those of
 // worker/recipe.go, to the bit. Nothing is fused, because nothing is there.
-enum { CONSTANT, INTEGERS, NORMAL, UNIFORM, SIGNS, HOT_ROWS, TIES, SUBNORMALS, SIGNED_ROWS };
+enum {
+    CONSTANT, INTEGERS, NORMAL, UNIFORM, SIGNS, HOT_ROWS, TIES, SUBNORMALS, SIGNED_ROWS,
+    RANGE_ENDS, POWERS_OF_TWO, SMALL_INTEGERS, FEW_INTEGERS, RISING_ROWS, FALLING_ROWS, BELL_INTEGERS
+};
 enum { CELLS = 4096 };
 
 static __device__ u64 random_bits(u64 stream, u64 i) {
@@ -115,7 +134,6 @@ static __device__ double content(int kind, u64 i, u64 stream, u64 row, double sc
     u64 bits = random_bits(stream, kind == HOT_ROWS || kind == SIGNED_ROWS ? i / row : i);
     switch (kind) {
     case CONSTANT: return scale;
-    case INTEGERS: return (double)(bits % 100);
     case NORMAL: return __dmul_rn(scale, normal(quantiles, bits));
     case UNIFORM: return __dsub_rn(__dmul_rn(2.0, unit(bits >> 12)), 1.0);
     case SIGNS: return sign_of(bits);
@@ -128,9 +146,76 @@ static __device__ double content(int kind, u64 i, u64 stream, u64 row, double sc
     }
 }
 
-extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 count, u64 stream, u64 row, double scale, const double *quantiles) {
-    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x)
-        store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
+// The range of integers, as in worker/recipe_integers.go. Everything is unsigned, so
+// that sums wrap around as they do there.
+struct Range { u64 low, span; };
+
+static __device__ u64 any_of(Range r, u64 bits) { return r.span == ~0ULL ? bits : r.low + bits % (r.span + 1); }
+
+static __device__ bool in_range(Range r, u64 n) { return n - r.low <= r.span; }
+
+static __device__ u64 nearest_of(Range r, u64 n) {
+    if (in_range(r, n)) return n;
+    return (i64)n < (i64)r.low ? r.low : r.low + r.span;
+}
+
+static __device__ u64 turn(u64 stream, u64 i, u64 n) { return (i + random_bits(stream, i / n) % n) % n; }
+
+static __device__ u64 end_of(Range r, u64 which, u64 bits) {
+    switch (which) {
+    case 0: return r.low;
+    case 1: return nearest_of(r, r.low + 1);
+    case 2: return r.low + r.span;
+    case 3: return nearest_of(r, r.low + r.span - 1);
+    case 4: return nearest_of(r, 1);
+    case 5: return nearest_of(r, ~0ULL);
+    case 6: return any_of(r, bits);
+    default: return nearest_of(r, 0);
+    }
+}
+
+static __device__ u64 rising(Range r, u64 row, u64 place, u64 bits) {
+    if (r.span >= row) {
+        u64 part = r.span / row;
+        return r.low + place * part + bits % part;
+    }
+    return r.low + place / (row / (r.span + 1) + 1);
+}
+
+static __device__ u64 integer(int kind, u64 i, u64 stream, u64 row, double scale, Range r, const double *quantiles) {
+    u64 bits = random_bits(stream, i);
+    switch (kind) {
+    case RANGE_ENDS: return end_of(r, turn(stream, i, 8), bits);
+    case POWERS_OF_TWO: {
+        u64 which = turn(stream, i, 6 * row), power = (1ULL << which / 6) + which % 3 - 1;
+        if (which % 6 < 3) power = 0 - power;
+        return in_range(r, power) ? power : any_of(r, bits);
+    }
+    case SMALL_INTEGERS: {
+        u64 offset = nearest_of(r, 0) - r.low + bits % 9;
+        return r.low + (offset < 4 ? 0 : offset - 4 < r.span ? offset - 4 : r.span);
+    }
+    case FEW_INTEGERS: return any_of(r, random_bits(stream, ~(bits % 32 ? 0ULL : 1 + (bits >> 5) % 4)));
+    case RISING_ROWS: return rising(r, row, i % row, bits);
+    case FALLING_ROWS: return rising(r, row, row - 1 - i % row, bits);
+    case BELL_INTEGERS: {
+        double distance = rint(__dmul_rn(scale, normal(quantiles, bits)));
+        if (fabs(distance) < __dmul_rn(4.0, scale)) {
+            u64 n = r.low + r.span / 2 + (u64)(i64)distance;
+            if (in_range(r, n)) return n;
+        }
+        return any_of(r, bits);
+    }
+    default: return any_of(r, bits);
+    }
+}
+
+extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 count, u64 stream, u64 row, double scale, const double *quantiles, u64 low, u64 span) {
+    Range range = {low, span};
+    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
+        if (is_integer(type)) store_integer(type, elements, i, integer(kind, i, stream, row, scale, range, quantiles));
+        else store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
+    }
 }
 
 // Finding is read by the host: see finding in support.go. Everything starts at
@@ -138,18 +223,25 @@ extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 cou
 struct Finding { u64 bad, inverted_first, undefined, worst; };
 
 // Compares element by element: |x - ref| <= atol + rtol * |ref|, written so that
-// a result that is not a number fails.
+// a result that is not a number fails. Integers must be equal.
 extern "C" __global__ void pawl_compare(int type, const void *got, const void *want, u64 count, double atol, double rtol, Finding *finding) {
     u64 bad = 0, undefined = 0, first = ~0ULL;
     double worst = 0;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
-        double x = value(type, got, i), reference = value(type, want, i);
-        if (!isfinite(reference)) {
-            undefined++;
-            continue;
+        double deviation;
+        if (is_integer(type)) {
+            i64 x = integer_value(type, got, i), reference = integer_value(type, want, i);
+            if (x == reference) continue;
+            deviation = (double)(x > reference ? (u64)x - (u64)reference : (u64)reference - (u64)x);
+        } else {
+            double x = value(type, got, i), reference = value(type, want, i);
+            if (!isfinite(reference)) {
+                undefined++;
+                continue;
+            }
+            deviation = fabs(x - reference);
+            if (deviation <= atol + rtol * fabs(reference)) continue;
         }
-        double deviation = fabs(x - reference);
-        if (deviation <= atol + rtol * fabs(reference)) continue;
         if (!(deviation <= 1.7976931348623157e308)) deviation = __longlong_as_double(0x7ff0000000000000LL);
         bad++;
         if (i < first) first = i;

@@ -36,9 +36,6 @@ static double value(int type, const void *elements, uint64_t i) {
 		bits = (uint32_t)((const uint16_t *)elements)[i] << 16;
 		memcpy(&wide, &bits, sizeof wide);
 		return wide;
-	case I64: return ((const int64_t *)elements)[i];
-	case I32: return ((const int32_t *)elements)[i];
-	case U8: return ((const uint8_t *)elements)[i];
 	case E4M3: return e4m3_value(((const uint8_t *)elements)[i]);
 	case E5M2: return half_value((uint16_t)(((const uint8_t *)elements)[i] << 8));
 	default: return NAN;
@@ -58,10 +55,13 @@ static int short_bits(double x, int mantissa, int bias, int sign, int largest) {
 	return code | (magnitude < largest ? magnitude : largest);
 }
 
-static uint16_t brain_bits(float x) {
+/* bfloat16's exponents are float's: the steps of 2^-133 are the smallest. */
+static uint16_t brain_bits(double x) {
+	int exponent = x == 0 ? -126 : ilogb(x) < -126 ? -126 : ilogb(x);
+	float rounded = ldexp(nearbyint(ldexp(x, 7 - exponent)), exponent - 7);
 	uint32_t bits;
-	memcpy(&bits, &x, sizeof bits);
-	return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+	memcpy(&bits, &rounded, sizeof bits);
+	return bits >> 16;
 }
 
 static void store(int type, void *elements, uint64_t i, double x) {
@@ -70,9 +70,6 @@ static void store(int type, void *elements, uint64_t i, double x) {
 	case F32: ((float *)elements)[i] = x; break;
 	case F16: ((uint16_t *)elements)[i] = short_bits(x, 10, 15, 0x8000, 0x7c00); break;
 	case BF16: ((uint16_t *)elements)[i] = brain_bits(x); break;
-	case I64: ((int64_t *)elements)[i] = x; break;
-	case I32: ((int32_t *)elements)[i] = x; break;
-	case U8: ((uint8_t *)elements)[i] = x; break;
 	case E4M3: ((uint8_t *)elements)[i] = short_bits(x, 3, 7, 0x80, 0x7e); break;
 	case E5M2: ((uint8_t *)elements)[i] = short_bits(x, 2, 15, 0x80, 0x7b); break;
 	}
@@ -101,7 +98,6 @@ static double content(int kind, uint64_t i, uint64_t stream, uint64_t row, doubl
 	uint64_t bits = random_bits(stream, i), of_row = random_bits(stream, i / row);
 	switch (kind) {
 	case 0: return scale;
-	case 1: return bits % 100;
 	case 2: return scale * normal(quantiles, bits);
 	case 3: return 2 * unit(bits >> 12) - 1;
 	case 4: return bits & 1 ? -1 : 1;
@@ -112,12 +108,68 @@ static double content(int kind, uint64_t i, uint64_t stream, uint64_t row, doubl
 	}
 }
 
-KERNEL(pawl_fill, 8) {
+/* The range is counted from its lowest number, so nothing here is negative. */
+static uint64_t integer(int kind, uint64_t i, uint64_t stream, uint64_t row, double scale, const double *quantiles, int64_t low, uint64_t span) {
+	uint64_t bits = random_bits(stream, i), any = span == UINT64_MAX ? bits - (uint64_t)low : bits % (span + 1);
+	uint64_t zero = low > 0 ? 0 : 0 - (uint64_t)low > span ? span : 0 - (uint64_t)low;
+	uint64_t place = kind == 14 ? row - 1 - i % row : i % row;
+	uint64_t turns = kind == 9 ? 8 : 6 * row, which = (i + random_bits(stream, i / turns) % turns) % turns;
+	__int128 n;
+	switch (kind) {
+	case 9:
+		n = (__int128[]){low, (__int128)low + 1, (__int128)low + span, (__int128)low + span - 1, 1, -1, (__int128)low + any, 0}[which] - low;
+		return n < 0 ? 0 : n > span ? span : n;
+	case 10: /* 2^63 and beyond wraps around */
+		n = (int64_t)((which % 6 < 3 ? -1 : 1) * ((1ull << which / 6) + which % 3 - 1));
+		return n < low || n - low > span ? any : n - low;
+	case 11:
+		n = (__int128)zero + bits % 9 - 4;
+		return n < 0 ? 0 : n > span ? span : n;
+	case 12:
+		bits = random_bits(stream, ~(bits % 32 ? 0ull : 1 + (bits >> 5) % 4));
+		return span == UINT64_MAX ? bits - (uint64_t)low : bits % (span + 1);
+	case 13:
+	case 14:
+		return span >= row ? place * (span / row) + bits % (span / row) : place / (row / (span + 1) + 1);
+	case 15:
+		scale *= normal(quantiles, bits);
+		n = (__int128)(span / 2) + (__int128)nearbyint(scale);
+		return fabs(nearbyint(scale)) < ldexp(span, -1) && n >= 0 && n <= span ? n : any;
+	default:
+		return any;
+	}
+}
+
+static int is_integer(int type) { return type == I64 || type == I32 || type == U8; }
+
+static void store_integer(int type, void *elements, uint64_t i, uint64_t n) {
+	switch (type) {
+	case I64: ((uint64_t *)elements)[i] = n; break;
+	case I32: ((uint32_t *)elements)[i] = n; break;
+	case U8: ((uint8_t *)elements)[i] = n; break;
+	}
+}
+
+static int64_t load_integer(int type, const void *elements, uint64_t i) {
+	switch (type) {
+	case I64: return ((const int64_t *)elements)[i];
+	case I32: return ((const int32_t *)elements)[i];
+	default: return ((const uint8_t *)elements)[i];
+	}
+}
+
+KERNEL(pawl_fill, 10) {
 	int type = ARGUMENT(int, 0), kind = ARGUMENT(int, 1);
+	void *elements = ARGUMENT(void *, 2);
 	uint64_t count = ARGUMENT(uint64_t, 3), stream = ARGUMENT(uint64_t, 4), row = ARGUMENT(uint64_t, 5);
-	double scale = ARGUMENT(double, 6);
-	for (uint64_t i = 0; i < count; i++)
-		store(type, ARGUMENT(void *, 2), i, content(kind, i, stream, row, scale, ARGUMENT(double *, 7)));
+	double scale = ARGUMENT(double, 6), *quantiles = ARGUMENT(double *, 7);
+	int64_t low = ARGUMENT(int64_t, 8);
+	for (uint64_t i = 0; i < count; i++) {
+		if (is_integer(type))
+			store_integer(type, elements, i, low + integer(kind, i, stream, row, scale, quantiles, low, ARGUMENT(uint64_t, 9)));
+		else
+			store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
+	}
 	fake_fills++;
 	return 0;
 }
@@ -131,14 +183,22 @@ KERNEL(pawl_compare, 7) {
 	double atol = ARGUMENT(double, 4), rtol = ARGUMENT(double, 5), worst = 0;
 	struct finding *finding = ARGUMENT(struct finding *, 6);
 	for (uint64_t i = 0; i < count; i++) {
-		double x = value(type, got, i), reference = value(type, want, i);
-		if (!isfinite(reference)) {
-			finding->undefined++;
-			continue;
+		double deviation;
+		if (is_integer(type)) {
+			__int128 difference = (__int128)load_integer(type, got, i) - load_integer(type, want, i);
+			if (difference == 0)
+				continue;
+			deviation = difference < 0 ? -difference : difference;
+		} else {
+			double x = value(type, got, i), reference = value(type, want, i);
+			if (!isfinite(reference)) {
+				finding->undefined++;
+				continue;
+			}
+			deviation = fabs(x - reference);
+			if (deviation <= atol + rtol * fabs(reference))
+				continue;
 		}
-		double deviation = fabs(x - reference);
-		if (deviation <= atol + rtol * fabs(reference))
-			continue;
 		if (!finding->bad++)
 			finding->inverted_first = ~i;
 		worst = fmax(worst, isfinite(deviation) ? deviation : INFINITY);

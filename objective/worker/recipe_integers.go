@@ -1,0 +1,161 @@
+package worker
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"pawl/kernels"
+)
+
+// ofIntegers completes the recipe of an input of integers. Whatever the fill, they
+// stay in the argument's range.
+func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (Recipe, error) {
+	low, high := element.Limits()
+	if argument.Range != nil {
+		low, high = argument.Range.Low, argument.Range.High
+	}
+	switch argument.Fill {
+	case "zeros":
+		low, high = 0, 0
+	case "ones":
+		low, high = 1, 1
+	}
+	r.Low, r.Span = low, uint64(high)-uint64(low)
+	switch argument.Fill {
+	case "zeros", "ones", kernels.Uniform:
+		return r.of(Integers, 0), nil
+	case kernels.Normal:
+		return r.of(BellIntegers, float64(r.Span)/8), nil
+	case kernels.Extremes:
+		return r.of(RangeEnds, 0), nil
+	case kernels.Powers:
+		r.Row = uint64(max(bits.Len64(magnitude(low)), bits.Len64(magnitude(high)), 1))
+		return r.of(PowersOfTwo, 0), nil
+	case kernels.Small:
+		return r.of(SmallIntegers, 0), nil
+	case kernels.Repeated:
+		return r.of(FewIntegers, 0), nil
+	case kernels.Sorted:
+		return r.of(RisingRows, 0), nil
+	case kernels.Reversed:
+		return r.of(FallingRows, 0), nil
+	}
+	return r, fmt.Errorf("argument %s: no fill %q for %s", argument.Name, argument.Fill, argument.Type)
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
+
+// integer computes an element of an integer type. Sums wrap around, here and on a
+// device; what has left the range by that is brought back.
+func (r Recipe) integer(i uint64) int64 {
+	drawn := r.at(i)
+	switch r.Kind {
+	case RangeEnds:
+		return r.end(r.turn(i, 8), drawn)
+	case PowersOfTwo:
+		which := r.turn(i, 6*r.Row)
+		power := int64(uint64(1)<<(which/6)) + int64(which%3) - 1
+		if which%6 < 3 {
+			power = -power
+		}
+		if r.inRange(power) {
+			return power
+		}
+		return r.any(drawn)
+	case SmallIntegers:
+		return r.Low + int64(r.around(uint64(r.nearest(0))-uint64(r.Low), drawn%9))
+	case FewIntegers:
+		which := uint64(0)
+		if drawn%32 == 0 {
+			which = 1 + drawn>>5%4
+		}
+		return r.any(r.at(^which))
+	case RisingRows:
+		return r.rising(i%r.Row, drawn)
+	case FallingRows:
+		return r.rising(r.Row-1-i%r.Row, drawn)
+	case BellIntegers:
+		distance := math.RoundToEven(r.Scale * normal(Quantiles(), drawn))
+		if math.Abs(distance) < 4*r.Scale {
+			if n := r.Low + int64(r.Span/2) + int64(distance); r.inRange(n) {
+				return n
+			}
+		}
+		return r.any(drawn)
+	default:
+		return r.any(drawn)
+	}
+}
+
+// turn is which of n numbers an element is: each of them once in n elements, so that
+// none is left out by chance, from another one on each time, so that none keeps its
+// place in a vector.
+func (r Recipe) turn(i, n uint64) uint64 { return (i + r.at(i/n)%n) % n }
+
+// any is any number of the range.
+func (r Recipe) any(drawn uint64) int64 {
+	if r.Span == math.MaxUint64 {
+		return int64(drawn)
+	}
+	return r.Low + int64(drawn%(r.Span+1))
+}
+
+func (r Recipe) inRange(n int64) bool { return uint64(n)-uint64(r.Low) <= r.Span }
+
+// nearest is the number of the range that is next to n.
+func (r Recipe) nearest(n int64) int64 {
+	switch {
+	case r.inRange(n):
+		return n
+	case n < r.Low:
+		return r.Low
+	}
+	return r.Low + int64(r.Span)
+}
+
+// around is an offset from Low by four less than so many, as far as the range goes.
+func (r Recipe) around(offset, more uint64) uint64 {
+	if offset+more < 4 {
+		return 0
+	}
+	return min(offset+more-4, r.Span)
+}
+
+// end is one of the numbers at which kernels go wrong, or any.
+func (r Recipe) end(which, drawn uint64) int64 {
+	high := r.Low + int64(r.Span)
+	n := int64(0)
+	switch which {
+	case 0:
+		n = r.Low
+	case 1:
+		n = r.Low + 1
+	case 2:
+		n = high
+	case 3:
+		n = high - 1
+	case 4:
+		n = 1
+	case 5:
+		n = -1
+	case 6:
+		return r.any(drawn)
+	}
+	return r.nearest(n)
+}
+
+// rising is the number at a place of a row of numbers that never fall: each has a
+// part of the range to itself, or shares a number with its neighbours.
+func (r Recipe) rising(place, drawn uint64) int64 {
+	if r.Span >= r.Row {
+		part := r.Span / r.Row
+		return r.Low + int64(place*part+drawn%part)
+	}
+	return r.Low + int64(place/(r.Row/(r.Span+1)+1))
+}
