@@ -39,6 +39,9 @@ type Options struct {
 	Cache *cache.Cache
 	// Toolchain is the C compiler.
 	Toolchain *Toolchain
+	// Constants are the macros that come from the sizes of the workload, for every
+	// source of the kernel.
+	Constants []kernels.Constant
 	// Cores is the number of cores to use. Zero means all.
 	Cores int
 	// CompileTimeout is how long one compilation may take. Zero means 60 s.
@@ -83,6 +86,9 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
 		return nil, err
 	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return nil, err
+	}
 	if b.support, err = b.build(ctx, supportSource, []string{"-O2"}); err != nil {
 		return nil, fmt.Errorf("compiling the timing support with %s: %w", options.Toolchain.Version, err)
 	}
@@ -101,6 +107,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	for _, a := range point.Assignments() {
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
+	flags = append(flags, b.constants()...)
 	entry, err := b.build(ctx, b.unit(b.kernel.Source), flags)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
@@ -120,12 +127,24 @@ func (b *Backend) Naive(ctx context.Context) (objective.Binary, error) {
 }
 
 func (b *Backend) plain(ctx context.Context, source string) (objective.Binary, error) {
-	entry, err := b.build(ctx, b.unit(source), []string{"-O2"})
+	entry, err := b.build(ctx, b.unit(source), append([]string{"-O2"}, b.constants()...))
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
 	return b.binary(entry), nil
 }
+
+// constants are the defines that come from the workload.
+func (b *Backend) constants() []string {
+	var flags []string
+	for _, c := range b.options.Constants {
+		flags = append(flags, "-D"+c.Name+"="+c.Value)
+	}
+	return flags
+}
+
+// libraries are what a kernel is linked with.
+var libraries = []string{"-lm", "-pthread"}
 
 func (b *Backend) binary(entry cache.Entry) objective.Binary {
 	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, File: entry.Digest, Hit: entry.Hit}
@@ -133,10 +152,11 @@ func (b *Backend) binary(entry cache.Entry) objective.Binary {
 
 // unit returns the translation unit around a source file: it adds pawl_call,
 // which takes the arguments as an array of pointers. The compiler checks the
-// entry function's signature against the manifest on the way.
+// entry function's signature against the manifest on the way. The source stands
+// first: it must compile alone, because that is how it will be used.
 func (b *Backend) unit(source string) []byte {
 	var text strings.Builder
-	fmt.Fprintf(&text, "#include <stdint.h>\n#include %q\n", source)
+	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
 	text.WriteString("void pawl_call(void **arguments);\nvoid pawl_call(void **arguments) {\n")
 	fmt.Fprintf(&text, "\t%s(", b.kernel.Entry)
 	for i, a := range b.kernel.Arguments {
@@ -158,7 +178,9 @@ func (b *Backend) unit(source string) []byte {
 
 // build compiles a translation unit to a shared object through the cache. The
 // key is the preprocessed text, so it covers every include and every define
-// that matters, and two points that differ in nothing share one entry.
+// that matters, and two points that differ in nothing share one entry. The
+// compiler runs in the kernel's folder: what comes through its standard input
+// includes the files of the folder it runs in before all others.
 func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache.Entry, error) {
 	if err := b.cores.Acquire(ctx, 1); err != nil {
 		return cache.Entry{}, context.Cause(ctx)
@@ -166,7 +188,7 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 	defer b.cores.Release(1)
 	t := b.options.Toolchain
 	common := append([]string{"-x", "c", "-iquote", b.dir}, flags...)
-	preprocessed, err := t.run(ctx, b.options.CompileTimeout, "", unit, append(common, "-E", "-P", "-")...)
+	preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit, append(common, "-E", "-P", "-")...)
 	if err != nil {
 		return cache.Entry{}, err
 	}
@@ -177,8 +199,12 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 		Add("flags", strings.Join(withoutDefines(flags), "\x00")).
 		Add("source", string(preprocessed))
 	return b.options.Cache.Get(key, func(path string) error {
-		arguments := append(common, "-shared", "-fPIC", "-o", path, "-", "-lm", "-pthread")
-		_, err := t.run(ctx, b.options.CompileTimeout, filepath.Dir(path), unit, arguments...)
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		arguments := append(append(common, "-shared", "-fPIC", "-o", path, "-"), libraries...)
+		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), unit, arguments...)
 		return compiler.FullDisk(err)
 	})
 }
@@ -236,6 +262,9 @@ func (b *Backend) Environment() objective.Environment {
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
 		Compiler: b.options.Toolchain.Version,
 		Flags:    strings.Join(b.kernel.Flags, " "),
-		Commit:   objective.Commit(b.kernel.Dir),
+		Build: &objective.Build{
+			Source: b.kernel.Source, Compiler: b.options.Toolchain.Command, Flags: b.kernel.Flags, Libraries: libraries, Constants: b.options.Constants,
+		},
+		Commit: objective.Commit(b.kernel.Dir),
 	}
 }
