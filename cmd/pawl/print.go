@@ -57,7 +57,7 @@ func render(w io.Writer, header []string, rows [][]string) error {
 
 // printSummary shows the result to a person: what happened, how sure that is,
 // and what to do next.
-func printSummary(w io.Writer, s *report.Summary, paths []string) error {
+func printSummary(w io.Writer, s *report.Summary, files report.Files) error {
 	fmt.Fprintf(w, "%s, workload %s: %s\n\n", s.Study.Kernel, s.Study.Workload, s.Advice.Verdict)
 	if rows := summaryRows(s); len(rows) > 0 {
 		if err := render(w, []string{"", "median", "95 % interval", "speedup", "95 % interval", "P(best)", "point"}, rows); err != nil {
@@ -74,8 +74,11 @@ func printSummary(w io.Writer, s *report.Summary, paths []string) error {
 	if text := report.RegretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}
-	for _, path := range paths {
+	for _, path := range files.Written {
 		fmt.Fprintf(w, "wrote %s\n", path)
+	}
+	if files.Removed != "" {
+		fmt.Fprintf(w, "removed %s, the header of an earlier study\n", files.Removed)
 	}
 	return nil
 }

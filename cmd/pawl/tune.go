@@ -213,7 +213,7 @@ func conclude(c *cli.Context, env environment, store *studies.Store, id int64, i
 	if err != nil {
 		return err
 	}
-	paths, err := report.WriteAll(c.String("out"), summary)
+	files, err := report.WriteAll(c.String("out"), summary)
 	if err != nil {
 		return fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
 	}
@@ -221,7 +221,7 @@ func conclude(c *cli.Context, env environment, store *studies.Store, id int64, i
 		if err := report.JSON(env.stdout, summary); err != nil {
 			return err
 		}
-	} else if err := printSummary(env.stdout, summary, paths); err != nil {
+	} else if err := printSummary(env.stdout, summary, files); err != nil {
 		return err
 	}
 	switch {

@@ -253,6 +253,14 @@ func (b *Backend) Width() int { return 1 }
 // Roofline is unknown: no formula tells what a processor can do.
 func (b *Backend) Roofline() objective.Roofline { return objective.Roofline{} }
 
+// language returns the flags that make a compiler take a file for C, as we do.
+func language(source string) []string {
+	if filepath.Ext(source) == ".c" {
+		return nil
+	}
+	return []string{"-x", "c"}
+}
+
 // Environment describes the processor and the compiler.
 func (b *Backend) Environment() objective.Environment {
 	return objective.Environment{
@@ -263,7 +271,8 @@ func (b *Backend) Environment() objective.Environment {
 		Compiler: b.options.Toolchain.Version,
 		Flags:    strings.Join(b.kernel.Flags, " "),
 		Build: &objective.Build{
-			Source: b.kernel.Source, Compiler: b.options.Toolchain.Command, Flags: b.kernel.Flags, Libraries: libraries, Constants: b.options.Constants,
+			Source: b.kernel.Source, Compiler: b.options.Toolchain.Command, Flags: append(language(b.kernel.Source), b.kernel.Flags...),
+			Libraries: libraries, Constants: b.options.Constants,
 		},
 		Commit: objective.Commit(b.kernel.Dir),
 	}

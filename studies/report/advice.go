@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"pawl/space"
 )
 
 // Advice is what to do with a study's result.
@@ -116,12 +114,4 @@ func warnings(s *Summary) []string {
 		found = append(found, fmt.Sprintf("The space is too large to enumerate: the search saw a random sample of %d points.", s.Study.Space.Valid))
 	}
 	return found
-}
-
-// Defines returns the winner's assignments, or none.
-func (s *Summary) Defines() []space.Assignment {
-	if s.Winner == nil {
-		return nil
-	}
-	return s.Winner.Point.Assignments()
 }

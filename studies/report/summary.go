@@ -31,6 +31,8 @@ type Summary struct {
 	Default  *Timed        `json:"default,omitempty"`
 	Winner   *Timed        `json:"winner,omitempty"`
 	Evidence *Evidence     `json:"evidence,omitempty"`
+	// Suggestion is what to do; nil where there is nothing to apply.
+	Suggestion *Suggestion `json:"suggestion,omitempty"`
 	// Top are the finalists, most probably best first; before a confirmation, the best
 	// trials.
 	Top         []Timed             `json:"top,omitempty"`
@@ -132,6 +134,7 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 	}
 	summary.describe(past)
 	summary.Advice = advise(&summary)
+	summary.Suggestion = suggestion(&summary)
 	summary.Warnings = warnings(&summary)
 	return summary, nil
 }
