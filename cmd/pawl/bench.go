@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/escape"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/worker"
@@ -100,7 +101,7 @@ func benchmark(c *cli.Context, env environment) error {
 		return err
 	}
 	if failure != nil {
-		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, failure)
+		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, escape.Line(failure.String()))
 		return answer(exitNo)
 	}
 	result.Resources = prepared.Binary.Resources

@@ -20,7 +20,7 @@ import (
 func main() {
 	playRole()
 	os.Exit(run(context.Background(), os.Args, environment{
-		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts,
+		stdout: &output{file: os.Stdout}, stderr: &output{file: os.Stderr}, getenv: os.Getenv, signals: interrupts,
 	}))
 }
 

@@ -17,6 +17,9 @@ func Markdown(text string) string {
 	if linked.MatchString(text) {
 		return Code(text)
 	}
+	if text == "~" {
+		return text // "not known", and no markup
+	}
 	var escaped strings.Builder
 	runes := []rune(Line(text))
 	for i, r := range runes {
@@ -28,12 +31,17 @@ func Markdown(text string) string {
 			if !wordAt(runes, i-1) || !wordAt(runes, i+1) { // inside a word it is no markup
 				escaped.WriteByte('\\')
 			}
-		case strings.ContainsRune("\\`*<>&[]~$", r), i == 0 && strings.ContainsRune("#+-=:", r):
+		case strings.ContainsRune("\\`*<>&[]~$", r), beginsBlock(runes, i):
 			escaped.WriteByte('\\')
 		}
 		escaped.WriteRune(r)
 	}
 	return escaped.String()
+}
+
+// beginsBlock reports whether a heading or an item of a list begins at i.
+func beginsBlock(runes []rune, i int) bool {
+	return i == 0 && strings.ContainsRune("#+-", runes[0]) && (len(runes) == 1 || runes[1] == ' ' || runes[1] == '#')
 }
 
 func wordAt(runes []rune, i int) bool {

@@ -1,16 +1,18 @@
 package escape
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // Line returns text as one line for a terminal or a log: what would move the
 // cursor, change colours, reorder the line or begin another one is written as its
 // escape sequence in Go (\n, \x1b, \u202e). A log of GitHub executes ##[ anywhere
-// in a line, so it is broken up.
+// in a line, so it is broken up. A line of JSON stays the same JSON.
 func Line(text string) string {
 	if !strings.ContainsFunc(text, hidden) && utf8.ValidString(text) {
 		return breakCommand(text)
@@ -20,6 +22,11 @@ func Line(text string) string {
 		switch {
 		case r == utf8.RuneError && !validAt(text[i:]):
 			line.WriteString(`\x` + strconv.FormatInt(0x100|int64(text[i]), 16)[1:])
+		case r == '\x7f':
+			line.WriteString(`\u007f`)
+		case hidden(r) && r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&line, `\u%04x\u%04x`, high, low)
 		case hidden(r):
 			quoted := strconv.QuoteToASCII(string(r))
 			line.WriteString(quoted[1 : len(quoted)-1])
@@ -30,7 +37,7 @@ func Line(text string) string {
 	return breakCommand(line.String())
 }
 
-func breakCommand(line string) string { return strings.ReplaceAll(line, "##[", `##\[`) }
+func breakCommand(line string) string { return strings.ReplaceAll(line, "##[", `##\u005b`) }
 
 // validAt reports whether text begins with a whole character.
 func validAt(text string) bool {
