@@ -13,9 +13,9 @@ import (
 	"pawl/space"
 )
 
-// fewestRounds is the number of rounds below which nothing is claimed, and so
+// FewestRounds is the number of rounds below which nothing is claimed, and so
 // the number that is measured even when the time is over.
-const fewestRounds = 3
+const FewestRounds = 3
 
 // confirm measures the finalists against the default, and then the way from
 // the default to the winner. A search that the user stopped, or that found
@@ -150,7 +150,7 @@ func Ranking(trials []Trial) []Trial {
 // earlier run has measured is not measured again.
 func (e *engine) measureRounds(ctx context.Context, phase Phase, contenders []objective.Prepared, until time.Duration) error {
 	for round := range e.options.Rounds {
-		if late := e.options.Budget > 0 && e.elapsed() > until; late && round >= fewestRounds {
+		if late := e.options.Budget > 0 && e.elapsed() > until; late && round >= FewestRounds {
 			return nil
 		}
 		e.observeRound(phase, round, e.options.Rounds)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/stats"
 	"pawl/search"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -87,8 +88,11 @@ func checkTuneFlags(c *cli.Context) error {
 	if c.IsSet("budget") && c.Duration("budget") <= 0 {
 		return usagef("--budget must be positive")
 	}
-	if c.Int("rounds") < 1 || c.Int("finalists") < 1 || c.Int("samples") < 2 {
-		return usagef("--rounds and --finalists must be at least 1, --samples at least 2")
+	if rounds := c.Int("rounds"); rounds < search.FewestRounds {
+		return usagef("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", rounds, search.FewestRounds, stats.MinimumSamples(0.95))
+	}
+	if c.Int("finalists") < 1 || c.Int("samples") < 2 {
+		return usagef("--finalists must be at least 1, --samples at least 2")
 	}
 	if _, err := parseTarget(c.String("target")); err != nil {
 		return err

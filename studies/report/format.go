@@ -24,11 +24,22 @@ func Milliseconds(ms float64) string {
 
 // TimeInterval writes an interval of times.
 func TimeInterval(i stats.Interval) string {
+	if !i.Bounded() {
+		return unbounded
+	}
 	return Milliseconds(i.Low) + " to " + Milliseconds(i.High)
 }
 
 // RatioInterval writes an interval of speedups.
-func RatioInterval(i stats.Interval) string { return fmt.Sprintf("%.2f to %.2f", i.Low, i.High) }
+func RatioInterval(i stats.Interval) string {
+	if !i.Bounded() {
+		return unbounded
+	}
+	return fmt.Sprintf("%.2f to %.2f", i.Low, i.High)
+}
+
+// unbounded stands for an interval of which too little is known.
+const unbounded = "±∞"
 
 // Throughput writes what a point achieves, or ~ where the manifest has no formula.
 func Throughput(t *Timed) string {

@@ -18,6 +18,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"ms":         Milliseconds,
 	"interval":   TimeInterval,
 	"ratio":      RatioInterval,
+	"variation":  func(t Timed) string { return variationCell(&t) },
 	"throughput": func(t Timed) string { return Throughput(&t) },
 	"speedup":    speedupCell,
 	"best":       probabilityCell,

@@ -71,19 +71,23 @@ func (m *markdown) verdict(s *Summary) {
 	if s.Evidence != nil {
 		rows = append(rows, comparisonRow("winner", s.Winner))
 	}
-	m.table([]string{"", "median", "95 % interval", "CV", "throughput", "point"}, rows)
+	m.table([]string{"", "median", "95 % interval", "CV (without drift and outliers)", "throughput", "point"}, rows)
 	if e := s.Evidence; e != nil {
 		m.table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
 			fmt.Sprintf("**%.2f×**", e.Speedup), RatioInterval(e.Interval),
 			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), fmt.Sprintf("%.0f %%", 100*e.Best), fmt.Sprint(e.Rounds),
 		}})
-		m.line("A speedup above 1 means faster. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
+		m.line("A speedup above 1 means faster; it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
 		m.line("")
 	}
 }
 
+func variationCell(t *Timed) string {
+	return fmt.Sprintf("%.1f %% (%.1f %%)", 100*t.CV, 100*t.Variation)
+}
+
 func comparisonRow(name string, t *Timed) []string {
-	return []string{name, Milliseconds(t.Milliseconds), TimeInterval(t.Interval), fmt.Sprintf("%.1f %%", 100*t.Variation), Throughput(t), code(t.Point.String())}
+	return []string{name, Milliseconds(t.Milliseconds), TimeInterval(t.Interval), variationCell(t), Throughput(t), code(t.Point.String())}
 }
 
 // apply says what the winner's values are, and how to get what was measured where

@@ -172,6 +172,15 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+func rendered(t *testing.T, render func(io.Writer, *Summary) error, s *Summary) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := render(&text, s); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
 func firstDifference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(a), len(b)) {
