@@ -77,7 +77,10 @@ type define struct {
 }
 
 // Constant is a define for one workload.
-type Constant struct{ Name, Value string }
+type Constant struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // Constants returns what the compiler must know about a workload.
 func (k *Kernel) Constants(dims Dims) ([]Constant, error) {

@@ -198,6 +198,8 @@ type Environment struct {
 	System   string `json:"system"`
 	Compiler string `json:"compiler"`
 	Flags    string `json:"flags"`
+	// Build is how a point is compiled; nil where nobody knows.
+	Build *Build `json:"build,omitempty"`
 	// Commit is the commit of the kernel's sources, empty when unknown.
 	Commit string `json:"commit,omitempty"`
 	// Pawl is the version of this program.

@@ -52,7 +52,7 @@ func (e *Evaluator) circumstances() (string, error) {
 		return "", err
 	}
 	machine := e.backend.Environment()
-	machine.Commit, machine.Compiler, machine.Flags = "", "", "" // seen in the machine code
+	machine.Commit, machine.Compiler, machine.Flags, machine.Build = "", "", "", nil // seen in the machine code
 	encoded, err := json.Marshal([]any{sources, problem, machine, program(), e.options.Seed, e.options.Stopping, e.options.QuickCases, e.options.Caches})
 	return string(encoded), err
 }

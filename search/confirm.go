@@ -13,9 +13,9 @@ import (
 	"pawl/space"
 )
 
-// fewestRounds is the number of rounds below which nothing is claimed, and so
+// FewestRounds is the number of rounds below which nothing is claimed, and so
 // the number that is measured even when the time is over.
-const fewestRounds = 3
+const FewestRounds = 3
 
 // confirm measures the finalists against the default, and then the way from
 // the default to the winner. A search that the user stopped, or that found
@@ -157,7 +157,7 @@ func (e *engine) measureRounds(ctx context.Context, phase Phase, contenders []ob
 	run := 1 + max(lastRun(e.rounds, Confirmation), lastRun(e.rounds, Ablation))
 	first := 1 + highest(e.rounds, phase)
 	for round := range e.options.Rounds {
-		if late() && round >= fewestRounds {
+		if late() && round >= FewestRounds {
 			return nil
 		}
 		e.observeRound(phase, round, e.options.Rounds)
@@ -196,7 +196,7 @@ func (e *engine) measuredBefore(phase Phase, contenders []objective.Prepared, la
 	}
 	enough := e.options.Rounds
 	if late {
-		enough = min(enough, fewestRounds)
+		enough = min(enough, FewestRounds)
 	}
 	for _, p := range contenders {
 		if counts[p.Point] < enough {

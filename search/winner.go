@@ -121,7 +121,7 @@ func highest(rounds []Round, phase Phase) int {
 // counts for nobody.
 func Winner(rounds []Round) (space.Point, bool) {
 	contenders := Contenders(rounds, Confirmation)
-	if len(contenders) == 0 || len(contenders[0].Rounds) < fewestRounds {
+	if len(contenders) == 0 || len(contenders[0].Rounds) < FewestRounds {
 		return space.Point{}, false
 	}
 	probabilities := ProbabilityBest(contenders)

@@ -130,8 +130,12 @@ func (t *target) openBackend(ctx context.Context, c *cli.Context, env environmen
 	if err != nil {
 		return nil, fmt.Errorf("%w; pawl doctor says what this machine has", err)
 	}
+	constants, err := t.kernel.Constants(t.workload.Dims)
+	if err != nil {
+		return nil, err
+	}
 	return host.New(ctx, t.kernel, t.space, host.Options{
-		Cache: compiled, Toolchain: toolchain, CompileTimeout: c.Duration("compile-timeout"),
+		Cache: compiled, Toolchain: toolchain, Constants: constants, CompileTimeout: c.Duration("compile-timeout"),
 	})
 }
 

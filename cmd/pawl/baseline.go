@@ -16,6 +16,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/gate/report"
+	"pawl/internal/escape"
 )
 
 func baselineCommand(env environment) *cli.Command {
@@ -89,7 +90,7 @@ func showBaseline(c *cli.Context, env environment) error {
 		return err
 	}
 	for _, a := range f.Accepted {
-		fmt.Fprintf(env.stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel, a.Workload, report.Milliseconds(a.From), report.Milliseconds(a.To), a.Reason)
+		fmt.Fprintf(env.stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel, a.Workload, report.Milliseconds(a.From), report.Milliseconds(a.To), escape.Line(a.Reason))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/escape"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/worker"
@@ -43,7 +44,10 @@ type benchReport struct {
 	Point        space.Point    `json:"point"`
 	Milliseconds float64        `json:"milliseconds"`
 	Interval     stats.Interval `json:"interval"`
-	Variation    float64        `json:"variation"`
+	// CV is the standard deviation of all samples over their mean; Variation is
+	// what is left of it without drift, steps and outliers.
+	CV        float64 `json:"cv"`
+	Variation float64 `json:"variation"`
 	// Percentiles and the least are over all samples; drift is from the first
 	// third of a process to its last, positive when it got faster.
 	P50   float64 `json:"p50"`
@@ -100,7 +104,7 @@ func benchmark(c *cli.Context, env environment) error {
 		return err
 	}
 	if failure != nil {
-		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, failure)
+		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, escape.Line(failure.String()))
 		return answer(exitNo)
 	}
 	result.Resources = prepared.Binary.Resources
@@ -112,9 +116,8 @@ func benchmark(c *cli.Context, env environment) error {
 	return result.conclude(c, env)
 }
 
-// summarise computes what the samples say. The interval is over processes where
-// there are several, because they differ more than the launches inside one; of a
-// single process it is that of a block bootstrap.
+// summarise computes what the samples say. The interval is over processes, because
+// they differ more than the launches inside one; too few of them have none.
 func (r *benchReport) summarise(work studies.Work, roofline objective.Roofline) {
 	var medians, all, drifts []float64
 	for _, samples := range r.Rounds {
@@ -123,12 +126,11 @@ func (r *benchReport) summarise(work studies.Work, roofline objective.Roofline) 
 		all = append(all, samples...)
 	}
 	r.Milliseconds = stats.Median(medians)
-	if len(medians) > 1 {
+	r.Interval = stats.Unbounded()
+	if len(medians) >= stats.MinimumSamples(0.95) {
 		r.Interval = stats.Bootstrap{}.Median(medians)
-	} else {
-		r.Interval = stats.Bootstrap{}.Block(all, 0)
 	}
-	r.Variation = stats.RobustCV(all)
+	r.CV, r.Variation = stats.CV(all), stats.RobustCV(all)
 	r.P50, r.P95, r.P99, r.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99), stats.Quantile(all, 0)
 	r.Drift = stats.Median(drifts)
 	r.Gigaflops, r.Gigabytes = work.Flops/r.Milliseconds/1e6, work.Bytes/r.Milliseconds/1e6
@@ -140,8 +142,11 @@ func (r *benchReport) summarise(work studies.Work, roofline objective.Roofline) 
 // warnings are what a reader should know before believing the figures.
 func (r *benchReport) warnings() []string {
 	var found []string
-	if r.Variation > report.NoisyVariation {
-		found = append(found, fmt.Sprintf("times vary by %.0f %%: the machine is noisy", 100*r.Variation))
+	if r.CV > report.NoisyVariation {
+		found = append(found, fmt.Sprintf("times vary by %.0f %%: the machine is noisy", 100*r.CV))
+	}
+	if !r.Interval.Bounded() {
+		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", stats.MinimumSamples(0.95)))
 	}
 	if c := r.Conditions; c != nil {
 		if c.Temperature > report.HotTemperature {
@@ -170,9 +175,9 @@ func (r *benchReport) conclude(c *cli.Context, env environment) error {
 	if c.Bool("json") {
 		return printJSON(env, r)
 	}
-	fmt.Fprintf(env.stdout, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%)\n",
+	fmt.Fprintf(env.stdout, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without drift and outliers)\n",
 		r.Kernel, r.Workload, r.Point, report.Milliseconds(r.Milliseconds), report.TimeInterval(r.Interval),
-		len(r.Rounds), len(r.Rounds[0]), 100*r.Variation)
+		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
 	fmt.Fprintf(env.stdout, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", report.Milliseconds(r.P50), report.Milliseconds(r.P95),
 		report.Milliseconds(r.P99), report.Milliseconds(r.Least), 100*r.Drift)
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}

@@ -9,6 +9,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/report"
 	"pawl/gate/results"
+	"pawl/internal/escape"
 	"pawl/internal/stats"
 )
 
@@ -116,9 +117,9 @@ func printCompared(env environment, r *report.Report) error {
 		return err
 	}
 	for _, s := range r.Results {
-		fmt.Fprintf(env.stdout, "\n%s: %s.\n", s.Verdict, s.Reason)
+		fmt.Fprintf(env.stdout, "\n%s: %s.\n", s.Verdict, escape.Line(s.Reason))
 		for _, note := range s.Notes {
-			fmt.Fprintf(env.stdout, "Note: %s.\n", note)
+			fmt.Fprintf(env.stdout, "Note: %s.\n", escape.Line(note))
 		}
 	}
 	fmt.Fprintln(env.stdout, "\nPositive means faster. The sides were not measured together: pawl gate does that, and sees smaller differences.")

@@ -13,8 +13,8 @@ import (
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
+	"pawl/internal/escape"
 	"pawl/internal/stats"
 	"pawl/search"
 	"pawl/space"
@@ -64,8 +64,9 @@ func (d *display) start(study studies.Study, past search.Past, pool *space.Pool)
 		dims = " (" + study.Dims + ")"
 	}
 	fmt.Fprintf(d.w, "%s %d: %s, workload %s%s, %d points, sampler %s\non %s with %s\n",
-		verb, study.ID, study.Kernel, study.Workload, dims, pool.Len(), study.Sampler, study.Environment.Device, study.Environment.Compiler)
-	if f, ok := d.w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		verb, study.ID, escape.Line(study.Kernel), escape.Line(study.Workload), dims, pool.Len(), study.Sampler,
+		escape.Line(study.Environment.Device), escape.Line(study.Environment.Compiler))
+	if f := terminal(d.w); f != nil {
 		d.startBars(f)
 	}
 }
@@ -75,7 +76,7 @@ func (d *display) startBars(f *os.File) {
 	d.last.Store(&search.Progress{})
 	progress := mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(150*time.Millisecond))
 	line := func(text func(search.Progress) string) decor.Decorator {
-		return decor.Any(func(decor.Statistics) string { return text(*d.last.Load()) })
+		return decor.Any(func(decor.Statistics) string { return escape.Line(text(*d.last.Load())) })
 	}
 	d.bar = progress.New(1000, mpb.BarStyle().Rbound("|").Lbound("|").Filler("█").Tip("█").Padding(" "),
 		mpb.PrependDecorators(line(phaseText)), mpb.AppendDecorators(line(leftText)))
@@ -101,7 +102,7 @@ func (d *display) plain(p search.Progress) {
 		fmt.Fprintf(d.w, "trial %d done: %s, best %s, %s\n", p.Trial.Number, report.Milliseconds(p.Trial.Outcome.Milliseconds()),
 			report.Milliseconds(p.Best.Outcome.Milliseconds()), p.Trial.Point)
 	case p.Trial != nil:
-		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, p.Trial.Outcome.Failure, p.Trial.Point)
+		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, escape.Line(p.Trial.Outcome.Failure.String()), p.Trial.Point)
 	case p.Phase != d.phase:
 		d.phase = p.Phase
 		if p.Phase != search.SearchPhase {

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
+	"pawl/internal/escape"
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/space"
@@ -267,7 +267,7 @@ func (p *fuzzPoint) print(w io.Writer, r *fuzzReport) {
 	if p.Failure == nil {
 		fmt.Fprintf(w, "%s at %s: all %d cases right%s, seed %d\n", r.Kernel, p.Point, p.Cases, with, r.Seed)
 	} else {
-		fmt.Fprintf(w, "%s at %s%s: %s\n", r.Kernel, p.Point, with, p.Failure)
+		fmt.Fprintf(w, "%s at %s%s: %s\n", r.Kernel, p.Point, with, escape.Line(p.Failure.String()))
 	}
 	if p.Once {
 		fmt.Fprintln(w, "It did not fail again when the case was repeated alone: a race, or something that an earlier case left behind.")
@@ -291,10 +291,10 @@ type progressLine struct {
 }
 
 func newProgressLine(w io.Writer) *progressLine {
-	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
-		w = io.Discard
+	if f := terminal(w); f != nil {
+		return &progressLine{w: f}
 	}
-	return &progressLine{w: w}
+	return &progressLine{w: io.Discard}
 }
 
 func (l *progressLine) show(format string, arguments ...any) {

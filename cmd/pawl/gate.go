@@ -15,6 +15,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/gate/report"
+	"pawl/internal/escape"
 	"pawl/objective"
 )
 
@@ -183,7 +184,7 @@ func (r *gateRun) add(o outcome) {
 		r.moving = append(r.moving, o.entry)
 	}
 	r.report.Results = append(r.report.Results, o.result)
-	fmt.Fprintf(r.env.stderr, "%s: %s: %s\n", o.result.Config(), o.result.Verdict, o.result.Reason)
+	fmt.Fprintf(r.env.stderr, "%s: %s: %s\n", o.result.Config(), o.result.Verdict, escape.Line(o.result.Reason))
 }
 
 func withSource(sources map[string]string, digest, text string) map[string]string {
@@ -303,12 +304,12 @@ func (r *gateRun) print(paths []string) error {
 	}
 	fmt.Fprintln(w)
 	for _, s := range r.report.Results {
-		fmt.Fprintf(w, "%s: %s\n", s.Config(), s.Reason)
+		fmt.Fprintf(w, "%s: %s\n", s.Config(), escape.Line(s.Reason))
 		if s.SmallestRegression > 0 {
 			fmt.Fprintf(w, "  the smallest regression that would have been seen: %.1f %%\n", 100*s.SmallestRegression)
 		}
 		for _, note := range s.Notes {
-			fmt.Fprintf(w, "  note: %s\n", note)
+			fmt.Fprintf(w, "  note: %s\n", escape.Line(note))
 		}
 	}
 	if r.report.Updated {

@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	start(environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts})
+	start(environment{stdout: &output{file: os.Stdout}, stderr: &output{file: os.Stderr}, getenv: os.Getenv, signals: interrupts})
 }
 
 // start is the whole life of a process.

@@ -118,7 +118,8 @@ work: {flops: N, bytes: 8 * N}
 flags: [-O1]
 `
 
-const exampleSource = `void scale(const float *x, float *y, int32_t N) {
+const exampleSource = `#include <stdint.h>
+void scale(const float *x, float *y, int32_t N) {
 	for (int repeat = 0; repeat <= WASTE; repeat++)
 		for (int i = 0; i < N; i += BLOCK)
 			for (int j = i; j < i + BLOCK && j < N; j++) {
@@ -128,7 +129,8 @@ const exampleSource = `void scale(const float *x, float *y, int32_t N) {
 }
 `
 
-const exampleReference = `void scale(const float *x, float *y, int32_t N) {
+const exampleReference = `#include <stdint.h>
+void scale(const float *x, float *y, int32_t N) {
 	for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]);
 }
 `

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/escape"
 	"pawl/kernels"
 	"pawl/kernels/mutants"
 	"pawl/objective"
@@ -170,7 +171,7 @@ func (r *mutantReport) print(w io.Writer) error {
 		if k.Failure == nil {
 			fmt.Fprintf(w, "%s as it is: right\n", k.Kernel)
 		} else {
-			fmt.Fprintf(w, "%s as it is: a false alarm: %s\n", k.Kernel, k.Failure)
+			fmt.Fprintf(w, "%s as it is: a false alarm: %s\n", k.Kernel, escape.Line(k.Failure.String()))
 		}
 	}
 	return nil

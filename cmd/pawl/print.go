@@ -8,6 +8,7 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/tw"
 
+	"pawl/internal/escape"
 	"pawl/search"
 	"pawl/studies/report"
 )
@@ -40,6 +41,9 @@ func render(w io.Writer, header []string, rows [][]string) error {
 	var text strings.Builder
 	table := newTable(&text, header...)
 	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = escape.Line(cell)
+		}
 		if err := table.Append(row); err != nil {
 			return err
 		}
@@ -57,8 +61,8 @@ func render(w io.Writer, header []string, rows [][]string) error {
 
 // printSummary shows the result to a person: what happened, how sure that is,
 // and what to do next.
-func printSummary(w io.Writer, s *report.Summary, paths []string) error {
-	fmt.Fprintf(w, "%s, workload %s: %s\n\n", s.Study.Kernel, s.Study.Workload, s.Advice.Verdict)
+func printSummary(w io.Writer, s *report.Summary, files report.Files) error {
+	fmt.Fprintf(w, "%s, workload %s: %s\n\n", escape.Line(s.Study.Kernel), escape.Line(s.Study.Workload), s.Advice.Verdict)
 	if rows := summaryRows(s); len(rows) > 0 {
 		if err := render(w, []string{"", "median", "95 % interval", "speedup", "95 % interval", "P(best)", "point"}, rows); err != nil {
 			return err
@@ -67,15 +71,18 @@ func printSummary(w io.Writer, s *report.Summary, paths []string) error {
 	}
 	fmt.Fprintln(w, s.Advice.Sentence)
 	for _, warning := range s.Warnings {
-		fmt.Fprintf(w, "Note: %s\n", warning)
+		fmt.Fprintf(w, "Note: %s\n", escape.Line(warning))
 	}
 	f := s.Search
 	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured%s, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, report.RememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
 	if text := report.RegretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}
-	for _, path := range paths {
+	for _, path := range files.Written {
 		fmt.Fprintf(w, "wrote %s\n", path)
+	}
+	if files.Removed != "" {
+		fmt.Fprintf(w, "removed %s, the header of an earlier study\n", files.Removed)
 	}
 	return nil
 }
@@ -119,7 +126,7 @@ func abandonedText(n int, ended search.Ending) string {
 func failureText(s *report.Summary) string {
 	var parts []string
 	for _, f := range s.Failures {
-		parts = append(parts, fmt.Sprintf("%d %s", f.Count, f.Reason))
+		parts = append(parts, fmt.Sprintf("%d %s", f.Count, escape.Line(f.Reason)))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -33,14 +33,14 @@ func reportCommand(env environment) *cli.Command {
 			if err != nil {
 				return err
 			}
-			paths, err := report.WriteAll(c.String("out"), summary)
+			files, err := report.WriteAll(c.String("out"), summary)
 			if err != nil {
 				return err
 			}
 			if c.Bool("json") {
 				return report.JSON(env.stdout, summary)
 			}
-			return printSummary(env.stdout, summary, paths)
+			return printSummary(env.stdout, summary, files)
 		},
 	}
 }

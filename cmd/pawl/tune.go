@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/search"
 	"pawl/studies"
@@ -92,8 +93,11 @@ func checkTuneFlags(c *cli.Context) error {
 	if c.IsSet("budget") && c.Duration("budget") <= 0 {
 		return usagef("--budget must be positive")
 	}
-	if c.Int("rounds") < 1 || c.Int("finalists") < 1 || c.Int("samples") < 2 {
-		return usagef("--rounds and --finalists must be at least 1, --samples at least 2")
+	if rounds := c.Int("rounds"); rounds < search.FewestRounds {
+		return usagef("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", rounds, search.FewestRounds, stats.MinimumSamples(0.95))
+	}
+	if c.Int("finalists") < 1 || c.Int("samples") < 2 {
+		return usagef("--finalists must be at least 1, --samples at least 2")
 	}
 	if _, err := parseTarget(c.String("target")); err != nil {
 		return err
@@ -215,7 +219,7 @@ func conclude(c *cli.Context, env environment, store *studies.Store, id int64, i
 	if err != nil {
 		return err
 	}
-	paths, err := report.WriteAll(c.String("out"), summary)
+	files, err := report.WriteAll(c.String("out"), summary)
 	if err != nil {
 		return fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
 	}
@@ -223,7 +227,7 @@ func conclude(c *cli.Context, env environment, store *studies.Store, id int64, i
 		if err := report.JSON(env.stdout, summary); err != nil {
 			return err
 		}
-	} else if err := printSummary(env.stdout, summary, paths); err != nil {
+	} else if err := printSummary(env.stdout, summary, files); err != nil {
 		return err
 	}
 	switch {

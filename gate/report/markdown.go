@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl/gate"
+	"pawl/internal/escape"
 )
 
 // Markdown writes the page that a reviewer decides by.
@@ -83,13 +84,13 @@ func (m *markdown) line(format string, arguments ...any) {
 	fmt.Fprintf(&m.text, format+"\n", arguments...)
 }
 
-// table writes a table; cells may hold anything.
+// table writes a table; cells are text and may hold anything.
 func (m *markdown) table(header []string, rows func(yield func([]string))) {
 	m.line("| %s |", strings.Join(header, " | "))
 	m.line("|%s", strings.Repeat("---|", len(header)))
 	rows(func(row []string) {
 		for i, cell := range row {
-			row[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell)
+			row[i] = escape.Cell(escape.Markdown(cell))
 		}
 		m.line("| %s |", strings.Join(row, " | "))
 	})
@@ -105,7 +106,7 @@ func (m *markdown) summary(r *Report) {
 			}
 		}
 	})
-	m.line("On %s, %s%s.", r.Device, r.Time.Format("2006-01-02 15:04 MST"), at(r.Commit))
+	m.line("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at(r.Commit))
 	m.line("")
 }
 
@@ -113,7 +114,7 @@ func at(commit string) string {
 	if commit == "" {
 		return ""
 	}
-	return ", commit " + shortCommit(commit)
+	return ", commit " + escape.Markdown(shortCommit(commit))
 }
 
 func shortCommit(commit string) string {
@@ -140,7 +141,7 @@ func (m *markdown) section(title string, results []Result) {
 		}
 	})
 	for _, r := range results {
-		m.line("- **%s**: %s.", r.Config(), r.Reason)
+		m.line("- **%s**: %s.", escape.Markdown(r.Config()), escape.Markdown(r.Reason))
 		m.details(r)
 	}
 	m.line("")
@@ -148,7 +149,7 @@ func (m *markdown) section(title string, results []Result) {
 
 // details writes the facts that a doubter asks for.
 func (m *markdown) details(r Result) {
-	m.line("  Point `%s`%s.", r.Point, against(r))
+	m.line("  Point %s%s.", escape.Code(r.Point), against(r))
 	if r.Method != "" && r.Evidence != nil {
 		m.line("  Measured: %s%s.", r.Method, rounds(r))
 	}
@@ -165,17 +166,17 @@ func (m *markdown) details(r Result) {
 		m.line("  Against the oldest accepted release: %s (%s to %s).", signed(o.Change), signed(o.Interval.Low), signed(o.Interval.High))
 	}
 	for _, note := range r.Notes {
-		m.line("  Note: %s.", note)
+		m.line("  Note: %s.", escape.Markdown(note))
 	}
 }
 
 func against(r Result) string {
 	text := ""
 	if r.BaselinePoint != "" && r.BaselinePoint != r.Point {
-		text = fmt.Sprintf(", against `%s`", r.BaselinePoint)
+		text = ", against " + escape.Code(r.BaselinePoint)
 	}
 	if r.BaselineCommit != "" {
-		text += ", baseline of commit " + shortCommit(r.BaselineCommit)
+		text += ", baseline of commit " + escape.Markdown(shortCommit(r.BaselineCommit))
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 )
@@ -9,6 +10,36 @@ import (
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
+}
+
+// Unbounded is the interval of a positive figure of which too little is known: see
+// [MinimumSamples]. Print it as ±∞.
+func Unbounded() Interval { return Interval{High: math.Inf(1)} }
+
+// Bounded reports whether the interval says anything.
+func (i Interval) Bounded() bool { return !math.IsInf(i.Low, 0) && !math.IsInf(i.High, 0) }
+
+// MarshalJSON writes the ends of [Unbounded] as null: JSON has no infinity. Any
+// other infinite end is a mistake, and an error.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	if i == Unbounded() {
+		return []byte(`{"low":null,"high":null}`), nil
+	}
+	type plain Interval
+	return json.Marshal(plain(i))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (i *Interval) UnmarshalJSON(encoded []byte) error {
+	var ends struct{ Low, High *float64 }
+	if err := json.Unmarshal(encoded, &ends); err != nil {
+		return err
+	}
+	*i = Unbounded()
+	if ends.Low != nil && ends.High != nil {
+		*i = Interval{*ends.Low, *ends.High}
+	}
+	return nil
 }
 
 // Contains reports whether x lies in the interval, its ends included.

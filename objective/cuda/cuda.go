@@ -184,16 +184,23 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	return binary, b.limits.afterCompile(point, binary.Resources), nil
 }
 
-// unit describes a compilation: the parameters and the workload's constants.
+// unit describes a compilation.
 func (b *Backend) unit(source string, point space.Point) (nvcc.Unit, error) {
-	suffix, flags := nvcc.Suffix(b.kernel.Flags)
-	unit := nvcc.Unit{Dir: b.dir, Source: source, Architecture: b.architecture(b.kernel.ArchSpecific || suffix == "a"), Flags: flags}
+	unit, err := newUnit(b.kernel, b.workload, b.architecture, source, point)
+	unit.Dir = b.dir
+	return unit, err
+}
+
+// newUnit describes a compilation: the parameters and the workload's constants.
+func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string, source string, point space.Point) (nvcc.Unit, error) {
+	suffix, flags := nvcc.Suffix(k.Flags)
+	unit := nvcc.Unit{Source: source, Architecture: architecture(k.ArchSpecific || suffix == "a"), Flags: flags}
 	for _, a := range point.Assignments() {
 		unit.Defines = append(unit.Defines, nvcc.Define{Name: a.Name, Value: a.Value.Define()})
 	}
-	constants, err := b.kernel.Constants(b.workload.Dims)
+	constants, err := k.Constants(w.Dims)
 	for _, c := range constants {
-		unit.Defines = append(unit.Defines, nvcc.Define{Name: c.Name, Value: c.Value})
+		unit.Defines = append(unit.Defines, nvcc.Define(c))
 	}
 	return unit, err
 }
@@ -258,6 +265,29 @@ func (b *Backend) Roofline() objective.Roofline {
 	return roofline(b.gpus[0], elements)
 }
 
+// recipe is how a point is compiled; nil where no point can be.
+func (b *Backend) recipe() *objective.Build {
+	build, err := Recipe(b.kernel, b.workload, b.architecture)
+	if err != nil {
+		return nil
+	}
+	return build
+}
+
+// Recipe says how to compile a kernel for a workload with nvcc, whichever compiler
+// is used here. Architecture names the machine, or its specific form.
+func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string) (*objective.Build, error) {
+	unit, err := newUnit(k, w, architecture, k.Source, space.Point{})
+	if err != nil {
+		return nil, err
+	}
+	build := &objective.Build{Source: unit.Source, Compiler: []string{"nvcc"}, Flags: append([]string{"-arch=" + unit.Architecture}, unit.Flags...)}
+	for _, d := range unit.Defines {
+		build.Constants = append(build.Constants, kernels.Constant(d))
+	}
+	return build, nil
+}
+
 // Environment describes the GPU, the driver and the compiler.
 func (b *Backend) Environment() objective.Environment {
 	driverText := "CUDA " + b.options.GPUs.Driver
@@ -272,6 +302,7 @@ func (b *Backend) Environment() objective.Environment {
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
 		Compiler: b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific),
 		Flags:    strings.Join(b.kernel.Flags, " "),
+		Build:    b.recipe(),
 		Commit:   objective.Commit(b.kernel.Dir),
 	}
 }

@@ -41,6 +41,9 @@ type Options struct {
 	Cache *cache.Cache
 	// Toolchain is the C compiler.
 	Toolchain *Toolchain
+	// Constants are the macros that come from the sizes of the workload, for every
+	// source of the kernel.
+	Constants []kernels.Constant
 	// Cores is the number of cores to use. Zero means all.
 	Cores int
 	// CompileTimeout is how long one compilation may take. Zero means 60 s.
@@ -86,6 +89,9 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
 		return nil, err
 	}
+	if b.dir, err = filepath.Abs(b.dir); err != nil {
+		return nil, err
+	}
 	// A kernel that uses what nobody defines should not even link. Not every linker
 	// can be told so, and some need not be.
 	b.linking = []string{"-Wl,-z,defs"}
@@ -112,6 +118,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	for _, a := range point.Assignments() {
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
+	flags = append(flags, b.constants()...)
 	entry, err := b.build(ctx, b.unit(b.kernel.Source), flags)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
@@ -131,12 +138,24 @@ func (b *Backend) Naive(ctx context.Context) (objective.Binary, error) {
 }
 
 func (b *Backend) plain(ctx context.Context, source string) (objective.Binary, error) {
-	entry, err := b.build(ctx, b.unit(source), []string{"-O2"})
+	entry, err := b.build(ctx, b.unit(source), append([]string{"-O2"}, b.constants()...))
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
 	return b.binary(entry), nil
 }
+
+// constants are the defines that come from the workload.
+func (b *Backend) constants() []string {
+	var flags []string
+	for _, c := range b.options.Constants {
+		flags = append(flags, "-D"+c.Name+"="+c.Value)
+	}
+	return flags
+}
+
+// libraries are what a kernel is linked with.
+var libraries = []string{"-lm", "-pthread"}
 
 func (b *Backend) binary(entry cache.Entry) objective.Binary {
 	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, File: entry.Digest, Hit: entry.Hit}
@@ -144,10 +163,11 @@ func (b *Backend) binary(entry cache.Entry) objective.Binary {
 
 // unit returns the translation unit around a source file: it adds pawl_call,
 // which takes the arguments as an array of pointers. The compiler checks the
-// entry function's signature against the manifest on the way.
+// entry function's signature against the manifest on the way. The source stands
+// first: it must compile alone, because that is how it will be used.
 func (b *Backend) unit(source string) []byte {
 	var text strings.Builder
-	fmt.Fprintf(&text, "#include <stdint.h>\n#include %q\n", source)
+	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
 	text.WriteString("void pawl_call(void **arguments);\nvoid pawl_call(void **arguments) {\n")
 	fmt.Fprintf(&text, "\t%s(", b.kernel.Entry)
 	for i, a := range b.kernel.Arguments {
@@ -169,7 +189,9 @@ func (b *Backend) unit(source string) []byte {
 
 // build compiles a translation unit to a shared object through the cache. The
 // key is the preprocessed text, so it covers every include and every define
-// that matters, and two points that differ in nothing share one entry.
+// that matters, and two points that differ in nothing share one entry. The
+// compiler runs in the kernel's folder: what comes through its standard input
+// includes the files of the folder it runs in before all others.
 func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache.Entry, error) {
 	if err := b.cores.Acquire(ctx, 1); err != nil {
 		return cache.Entry{}, context.Cause(ctx)
@@ -177,7 +199,7 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 	defer b.cores.Release(1)
 	t := b.options.Toolchain
 	common := append([]string{"-x", "c", "-iquote", b.dir}, flags...)
-	preprocessed, err := t.run(ctx, b.options.CompileTimeout, "", unit, append(common, "-E", "-P", "-")...)
+	preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit, append(common, "-E", "-P", "-")...)
 	if err != nil {
 		return cache.Entry{}, err
 	}
@@ -189,8 +211,12 @@ func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache
 		Add("linking", strings.Join(b.linking, "\x00")).
 		Add("source", string(preprocessed))
 	return b.options.Cache.Get(key, func(path string) error {
-		arguments := slices.Concat(common, b.linking, []string{"-shared", "-fPIC", "-o", path, "-", "-lm", "-pthread"})
-		_, err := t.run(ctx, b.options.CompileTimeout, filepath.Dir(path), unit, arguments...)
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		arguments := slices.Concat(common, b.linking, []string{"-shared", "-fPIC", "-o", path, "-"}, libraries)
+		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), unit, arguments...)
 		return compiler.FullDisk(err)
 	})
 }
@@ -239,6 +265,14 @@ func (b *Backend) Width() int { return 1 }
 // Roofline is unknown: no formula tells what a processor can do.
 func (b *Backend) Roofline() objective.Roofline { return objective.Roofline{} }
 
+// language returns the flags that make a compiler take a file for C, as we do.
+func language(source string) []string {
+	if filepath.Ext(source) == ".c" {
+		return nil
+	}
+	return []string{"-x", "c"}
+}
+
 // Environment describes the processor and the compiler.
 func (b *Backend) Environment() objective.Environment {
 	return objective.Environment{
@@ -248,6 +282,10 @@ func (b *Backend) Environment() objective.Environment {
 		System:   runtime.GOOS + "/" + runtime.GOARCH,
 		Compiler: b.options.Toolchain.Version,
 		Flags:    strings.Join(b.kernel.Flags, " "),
-		Commit:   objective.Commit(b.kernel.Dir),
+		Build: &objective.Build{
+			Source: b.kernel.Source, Compiler: b.options.Toolchain.Command, Flags: append(language(b.kernel.Source), b.kernel.Flags...),
+			Libraries: libraries, Constants: b.options.Constants,
+		},
+		Commit: objective.Commit(b.kernel.Dir),
 	}
 }

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 // misbehaving adds two vectors, or does what its parameter says.
 const misbehaving = `
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +70,8 @@ void add(const float *a, const float *b, float *c, int32_t N) {
 }
 `
 
-const addReference = `void add(const float *a, const float *b, float *c, int32_t N) {
+const addReference = `#include <stdint.h>
+void add(const float *a, const float *b, float *c, int32_t N) {
 	for (int i = 0; i < N; i++) c[i] = (float)((double)a[i] + (double)b[i]);
 }`
 

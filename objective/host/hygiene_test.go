@@ -18,6 +18,7 @@ import (
 // untidy doubles a vector, and does what only one kind of check can see.
 const untidy = `
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -70,7 +71,7 @@ tolerance: {atol: 1e-4, rtol: 1e-4}
 flags: [-O1, -D_GNU_SOURCE]
 `,
 	"twice.c":     untidy,
-	"reference.c": "void twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]); }",
+	"reference.c": "#include <stdint.h>\nvoid twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]); }",
 }
 
 func (b *bench) prepare(t *testing.T, text string) objective.Prepared {
@@ -204,7 +205,7 @@ func TestShrinkFindsTheSmallestShape(t *testing.T) {
 // small mistake that a generous tolerance lets pass.
 func TestDerivedTolerance(t *testing.T) {
 	files := map[string]string{"twice.c": untidy, "reference.c": untidyFiles["reference.c"],
-		"naive.c":     "void twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = x[i] + x[i]; }",
+		"naive.c":     "#include <stdint.h>\nvoid twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = x[i] + x[i]; }",
 		"kernel.yaml": strings.Replace(untidyFiles["kernel.yaml"], "rtol: 1e-4}", "rtol: 1e-4, derived: 4}\nnaive: {host: naive.c}", 1)}
 	b := open(t, files, host.Options{})
 	for mode, fails := range map[string]bool{"good": false, "subtle": true} {

@@ -67,7 +67,7 @@ func (t *Toolchain) library(ctx context.Context, name string) (string, error) {
 	if raceDetector {
 		return "", fmt.Errorf("%w: this program was built with the race detector, which cannot run beside one; build it without -race", objective.ErrNoSanitizer)
 	}
-	output, err := t.run(ctx, 30*time.Second, "", nil, "-print-file-name="+name)
+	output, err := t.run(ctx, 30*time.Second, "", "", nil, "-print-file-name="+name)
 	if path := strings.TrimSpace(string(output)); err == nil && filepath.IsAbs(path) {
 		return path, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -34,8 +35,12 @@ func FindToolchain(ctx context.Context, getenv func(string) string) (*Toolchain,
 		if _, err := exec.LookPath(command[0]); err != nil {
 			continue
 		}
+		command, err := absolute(command)
+		if err != nil {
+			return nil, err
+		}
 		t := &Toolchain{Command: command}
-		output, err := t.run(ctx, 30*time.Second, "", nil, "--version")
+		output, err := t.run(ctx, 30*time.Second, "", "", nil, "--version")
 		if err != nil {
 			return nil, fmt.Errorf("compiler %s does not answer --version: %w", strings.Join(command, " "), err)
 		}
@@ -48,11 +53,20 @@ func FindToolchain(ctx context.Context, getenv func(string) string) (*Toolchain,
 	return nil, ErrNoCompiler
 }
 
-// run executes the compiler, source on standard input, and returns what it
-// printed on standard output. Scratch is where it may leave temporary files: one
-// that is killed does. Empty means where such files usually are.
-func (t *Toolchain) run(ctx context.Context, allowed time.Duration, scratch string, source []byte, arguments ...string) ([]byte, error) {
-	command := compiler.Command{Program: t.Command}
+// absolute returns a command whose program is found from any folder.
+func absolute(command []string) ([]string, error) {
+	if !strings.ContainsRune(command[0], filepath.Separator) {
+		return command, nil
+	}
+	program, err := filepath.Abs(command[0])
+	return append([]string{program}, command[1:]...), err
+}
+
+// run executes the compiler in a folder, source on standard input, and returns
+// what it printed on standard output. Scratch is where it may leave temporary
+// files: one that is killed does. Empty means where such files usually are.
+func (t *Toolchain) run(ctx context.Context, allowed time.Duration, dir, scratch string, source []byte, arguments ...string) ([]byte, error) {
+	command := compiler.Command{Program: t.Command, Dir: dir}
 	if scratch != "" {
 		command.Environment = []string{"TMPDIR=" + scratch}
 	}

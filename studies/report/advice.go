@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"pawl/space"
 )
 
 // Advice is what to do with a study's result.
@@ -57,13 +55,37 @@ func advise(s *Summary) Advice {
 		return Advice{Keep, "The default is the best point that was found. Change nothing."}
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise, fmt.Sprintf("The best point is %s faster than the default. Under 5 %% that is probably noise: not worth applying.", percent(e.Speedup))}
-	case e.Interval.Low <= 1:
-		return Advice{Unproven, fmt.Sprintf("The best point looks %s faster, but the 95 %% interval includes no gain at all. Measure longer before applying it.", percent(e.Speedup))}
-	case e.Speedup >= claimSpeedup && e.Interval.Low > noiseSpeedup && e.Delta >= claimDelta:
-		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times as fast as the default, and the whole 95 %% interval lies above 5 %%.", e.Speedup)}
+	case e.least() <= 1:
+		return Advice{Unproven, fmt.Sprintf("The best point looks %s faster, but %s. Measure longer before applying it.", percent(e.Speedup), e.doubt())}
+	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
+		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times as fast as the default, and %s.", e.Speedup, e.certainty())}
 	default:
 		return Advice{Consider, fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", percent(e.Speedup))}
 	}
+}
+
+// least is the smallest speedup to reckon with: the low end of the interval, or of
+// all rounds where these are too few for one.
+func (e *Evidence) least() float64 {
+	if e.Interval.Bounded() {
+		return e.Interval.Low
+	}
+	return e.Least
+}
+
+// doubt says why a gain is not proven, and certainty how sure one is.
+func (e *Evidence) doubt() string {
+	if e.Interval.Bounded() {
+		return "the 95 % interval includes no gain at all"
+	}
+	return fmt.Sprintf("not in each of its %d rounds", e.Rounds)
+}
+
+func (e *Evidence) certainty() string {
+	if e.Interval.Bounded() {
+		return "the whole 95 % interval lies above 5 %"
+	}
+	return fmt.Sprintf("by more than 5 %% in each of its %d rounds", e.Rounds)
 }
 
 // percent writes a speedup as a gain.
@@ -86,16 +108,19 @@ func warnings(s *Summary) []string {
 		found = append(found, fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.", s.Study.Environment.Device))
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
-		if t != nil && t.Variation > NoisyVariation {
-			noisy = append(noisy, fmt.Sprintf("the %s's by %.0f %%", name, 100*t.Variation))
+		if t != nil && t.CV > NoisyVariation {
+			noisy = append(noisy, fmt.Sprintf("the %s's by %.0f %% (%.0f %% without drift and outliers)", name, 100*t.CV, 100*t.Variation))
 		}
 	}
 	if len(noisy) > 0 {
 		slices.Sort(noisy)
 		found = append(found, fmt.Sprintf("The machine is noisy: times vary, %s. Close other programs and measure again before trusting small differences.", strings.Join(noisy, ", ")))
 	}
-	if s.Evidence != nil && s.Evidence.Rounds < 5 {
-		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured. More of them (--rounds, --budget) give a narrower interval.", s.Evidence.Rounds))
+	if s.Winner != nil && s.Winner.Rounds < enoughProcesses {
+		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, --budget): hence ±∞.", s.Winner.Rounds, enoughProcesses))
+	}
+	if s.Winner == nil && len(s.Top) > 0 {
+		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")
 	}
 	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
 		found = append(found, "The leading points are too close to tell which is best; any of them will do.")
@@ -116,12 +141,4 @@ func warnings(s *Summary) []string {
 		found = append(found, fmt.Sprintf("The space is too large to enumerate: the search saw a random sample of %d points.", s.Study.Space.Valid))
 	}
 	return found
-}
-
-// Defines returns the winner's assignments, or none.
-func (s *Summary) Defines() []space.Assignment {
-	if s.Winner == nil {
-		return nil
-	}
-	return s.Winner.Point.Assignments()
 }

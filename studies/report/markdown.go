@@ -6,11 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"pawl/internal/stats"
+	"pawl/internal/escape"
 	"pawl/search"
-	"pawl/space"
 	"pawl/studies"
 )
 
@@ -36,14 +34,18 @@ func (m *markdown) line(format string, arguments ...any) {
 	fmt.Fprintf(&m.text, format+"\n", arguments...)
 }
 
-// table writes a table; cells may hold anything.
+// text and code write what is not ours, in a sentence or as code.
+func text(outside string) string { return escape.Markdown(outside) }
+func code(outside string) string { return escape.Code(outside) }
+
+// table writes a table; cells are Markdown.
 func (m *markdown) table(header []string, rows [][]string) {
 	m.line("| %s |", strings.Join(header, " | "))
 	m.line("|%s", strings.Repeat("---|", len(header)))
 	for _, row := range rows {
 		escaped := make([]string, len(row))
 		for i, cell := range row {
-			escaped[i] = strings.NewReplacer("|", `\|`, "\n", " ").Replace(cell)
+			escaped[i] = escape.Cell(cell)
 		}
 		m.line("| %s |", strings.Join(escaped, " | "))
 	}
@@ -51,12 +53,12 @@ func (m *markdown) table(header []string, rows [][]string) {
 }
 
 func (m *markdown) head(s *Summary) {
-	m.line("# %s, %s: %s", s.Study.Kernel, s.Study.Workload, s.Advice.Verdict)
+	m.line("# %s, %s: %s", text(s.Study.Kernel), text(s.Study.Workload), s.Advice.Verdict)
 	m.line("")
-	m.line("%s", s.Advice.Sentence)
+	m.line("%s", text(s.Advice.Sentence))
 	m.line("")
 	for _, warning := range s.Warnings {
-		m.line("> **Note.** %s", warning)
+		m.line("> **Note.** %s", text(warning))
 		m.line("")
 	}
 }
@@ -69,56 +71,79 @@ func (m *markdown) verdict(s *Summary) {
 	if s.Evidence != nil {
 		rows = append(rows, comparisonRow("winner", s.Winner))
 	}
-	m.table([]string{"", "median", "95 % interval", "CV", "throughput", "point"}, rows)
+	m.table([]string{"", "median", "95 % interval", "CV (without drift and outliers)", "throughput", "point"}, rows)
 	if e := s.Evidence; e != nil {
 		m.table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
 			fmt.Sprintf("**%.2f×**", e.Speedup), RatioInterval(e.Interval),
 			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), fmt.Sprintf("%.0f %%", 100*e.Best), fmt.Sprint(e.Rounds),
 		}})
-		m.line("A speedup above 1 means faster. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
+		m.line("A speedup above 1 means faster; it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
 		m.line("")
 	}
 }
 
-func comparisonRow(name string, t *Timed) []string {
-	return []string{name, Milliseconds(t.Milliseconds), TimeInterval(t.Interval), fmt.Sprintf("%.1f %%", 100*t.Variation), Throughput(t), code(t.Point.String())}
+func variationCell(t *Timed) string {
+	return fmt.Sprintf("%.1f %% (%.1f %%)", 100*t.CV, 100*t.Variation)
 }
 
+func comparisonRow(name string, t *Timed) []string {
+	return []string{name, Milliseconds(t.Milliseconds), TimeInterval(t.Interval), variationCell(t), Throughput(t), code(t.Point.String())}
+}
+
+// apply says what the winner's values are, and how to get what was measured where
+// that is worth it.
 func (m *markdown) apply(s *Summary) {
 	if s.Evidence == nil {
 		return
 	}
 	m.line("## Parameters")
 	m.line("")
-	base := map[string]space.Value{}
-	for _, a := range s.Default.Point.Assignments() {
-		base[a.Name] = a.Value
-	}
 	var rows [][]string
-	for _, a := range s.Defines() {
+	for _, a := range s.Winner.Point.Assignments() {
 		mark := ""
-		if base[a.Name] != a.Value {
+		base, _ := s.Default.Point.Get(a.Name)
+		if base != a.Value {
 			mark = "changed"
 		}
-		rows = append(rows, []string{code(a.Name), base[a.Name].String(), a.Value.String(), mark})
+		rows = append(rows, []string{code(a.Name), code(base.String()), code(a.Value.String()), mark})
 	}
 	m.table([]string{"parameter", "default", "winner", ""}, rows)
+	if why := withheld(s); why != "" {
+		m.line("%s", why)
+		m.line("")
+	}
+	if s.Suggestion != nil {
+		m.instructions(s.Suggestion, s.Winner)
+	}
+}
+
+// instructions says how to get what was measured, in commands that work as they
+// stand.
+func (m *markdown) instructions(g *Suggestion, winner *Timed) {
 	m.line("## How to apply")
 	m.line("")
-	m.line("With CMake:")
+	m.line("Copy %s into the kernel's folder and compile there:", code(g.Header))
 	m.line("")
-	m.line("```cmake\ntarget_compile_definitions(YOUR_TARGET PRIVATE")
-	for _, a := range s.Defines() {
-		m.line("    %s", cmakeQuote(a.Name+"="+a.Value.Define()))
+	m.line("%s", escape.Fence("sh", g.Command))
+	m.line("")
+	if g.Plain != "" {
+		m.line("Or, without the header:")
+		m.line("")
+		m.line("%s", escape.Fence("sh", g.Plain))
+		m.line("")
 	}
-	m.line(")\n```\n")
-	m.line("On the compiler's command line:")
-	m.line("")
-	m.line("```sh\n%s\n```\n", strings.Join(DefineFlags(s.Defines()), " "))
-	m.line("Or include the generated header `%s` before the kernel.", HeaderName(s))
-	m.line("")
-	if text := LaunchText(s.Winner); text != "" {
-		m.line("%s", text)
+	if cmake := g.cmake(); cmake != "" {
+		m.line("Or with CMake, without the header:")
+		m.line("")
+		m.line("%s", escape.Fence("cmake", cmake))
+		m.line("")
+	}
+	if g.Libraries != "" {
+		m.line("Link with %s.", code(g.Libraries))
+		m.line("")
+	}
+	if launch := LaunchText(winner); launch != "" {
+		m.line("%s", launch)
 		m.line("")
 	}
 }
@@ -175,7 +200,7 @@ func (m *markdown) ablation(s *Summary) {
 	for i, step := range s.Ablation {
 		name, worth := "default", ""
 		if i > 0 {
-			name = ChangesText(step.Changes)
+			name = text(ChangesText(step.Changes))
 			worth = fmt.Sprintf("%.2f× (%s)", step.Speedup, RatioInterval(step.Interval))
 		}
 		rows = append(rows, []string{name, Milliseconds(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
@@ -217,7 +242,7 @@ func (m *markdown) failures(s *Summary) {
 	}
 	var rows [][]string
 	for _, f := range s.Failures {
-		rows = append(rows, []string{fmt.Sprint(f.Count), string(f.Stage), f.Reason, code(f.Example.String()), f.Detail})
+		rows = append(rows, []string{fmt.Sprint(f.Count), text(string(f.Stage)), text(f.Reason), code(f.Example.String()), code(f.Detail)})
 	}
 	m.table([]string{"count", "stage", "reason", "for example", "detail"}, rows)
 }
@@ -226,7 +251,7 @@ func (m *markdown) background(s *Summary) {
 	f := s.Search
 	m.line("## How this was found")
 	m.line("")
-	m.line("- Study %d, %s, sampler %s, seed %d; the search ended because: %s.", s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), s.Study.Sampler, s.Study.Seed, endedText(s))
+	m.line("- Study %d, %s, sampler %s, seed %d; the search ended because: %s.", s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), text(s.Study.Sampler), s.Study.Seed, text(endedText(s)))
 	if text := RegretText(s.Study.Regret); text != "" {
 		m.line("- %s", text)
 	}
@@ -239,27 +264,27 @@ func (m *markdown) background(s *Summary) {
 		m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", seconds(f.Compiling), seconds(f.Checking), seconds(f.Measuring))
 	}
 	if len(s.Study.Dead) > 0 {
-		m.line("- %s", DeadText(s.Study.Dead))
+		m.line("- %s", text(DeadText(s.Study.Dead)))
 	}
-	m.line("- Space: %s.", spaceText(s.Study.Space))
+	m.line("- Space: %s.", text(spaceText(s.Study.Space)))
 	if s.Study.Dims != "" { // a record does not know its sizes
-		m.line("- Workload %s: %s.", s.Study.Workload, code(s.Study.Dims))
+		m.line("- Workload %s: %s.", text(s.Study.Workload), code(s.Study.Dims))
 	}
 	e := s.Study.Environment
-	m.line("- Machine: %s, %d cores, %s, backend %s.", e.Device, e.Cores, e.System, s.Study.Backend)
+	m.line("- Machine: %s, %d cores, %s, backend %s.", text(e.Device), e.Cores, text(e.System), text(s.Study.Backend))
 	if e.Driver != "" {
-		m.line("- Driver: %s.", e.Driver)
+		m.line("- Driver: %s.", text(e.Driver))
 	}
 	if s.Winner != nil && s.Winner.Conditions != nil {
-		m.line("- While it was measured: %s.", ConditionsText(s.Winner.Conditions))
+		m.line("- While it was measured: %s.", text(ConditionsText(s.Winner.Conditions)))
 	}
-	m.line("- Compiler: %s, flags %s.", e.Compiler, code(e.Flags))
+	m.line("- Compiler: %s, flags %s.", text(e.Compiler), flagsCell(e.Flags))
 	m.line("- Sources: %s%s.", code(s.Study.Source), commitText(e.Commit))
 	m.line("")
 	m.time(s)
 	m.line("Reproduce it with:")
 	m.line("")
-	m.line("```sh\n%s\n```", s.Study.Command)
+	m.line("%s", escape.Fence("sh", s.Study.Command))
 }
 
 // time says where the time went.
@@ -280,13 +305,9 @@ func (m *markdown) time(s *Summary) {
 // DeadText names the parameters that do nothing.
 func DeadText(names []string) string {
 	if len(names) == 1 {
-		return fmt.Sprintf("%s never changed the machine code: it is dead weight in this space.", code(names[0]))
+		return names[0] + " never changed the machine code: it is dead weight in this space."
 	}
-	var quoted []string
-	for _, name := range names {
-		quoted = append(quoted, code(name))
-	}
-	return fmt.Sprintf("%s never changed the machine code: they are dead weight in this space.", strings.Join(quoted, ", "))
+	return strings.Join(names, ", ") + " never changed the machine code: they are dead weight in this space."
 }
 
 // spaceText counts the points and what the machine's limits rule out.
@@ -317,67 +338,17 @@ func commitText(commit string) string {
 	return ", commit " + code(commit)
 }
 
+// flagsCell writes a build's flags, or that there are none.
+func flagsCell(flags string) string {
+	if flags == "" {
+		return "none"
+	}
+	return code(flags)
+}
+
 func endedText(s *Summary) string {
 	if s.Study.Ended == "" {
 		return "it was interrupted"
 	}
 	return string(s.Study.Ended)
-}
-
-// Milliseconds writes a time with four significant digits, in the unit that
-// suits it.
-func Milliseconds(ms float64) string {
-	switch {
-	case ms >= 1000:
-		return fmt.Sprintf("%.4g s", ms/1000)
-	case ms >= 1:
-		return fmt.Sprintf("%.4g ms", ms)
-	case ms >= 1e-3:
-		return fmt.Sprintf("%.4g µs", ms*1e3)
-	}
-	return fmt.Sprintf("%.4g ns", ms*1e6)
-}
-
-// TimeInterval writes an interval of times.
-func TimeInterval(i stats.Interval) string {
-	return Milliseconds(i.Low) + " to " + Milliseconds(i.High)
-}
-
-// RatioInterval writes an interval of speedups.
-func RatioInterval(i stats.Interval) string { return fmt.Sprintf("%.2f to %.2f", i.Low, i.High) }
-
-// Throughput writes what a point achieves, or ~ where the manifest has no formula.
-func Throughput(t *Timed) string {
-	var parts []string
-	switch {
-	case t.Gigaflops >= 1e4:
-		parts = append(parts, fmt.Sprintf("%.4g TFLOP/s", t.Gigaflops/1e3))
-	case t.Gigaflops > 0:
-		parts = append(parts, fmt.Sprintf("%.4g GFLOP/s", t.Gigaflops))
-	}
-	if t.Gigabytes > 0 {
-		parts = append(parts, fmt.Sprintf("%.3g GB/s", t.Gigabytes))
-	}
-	if t.Roofline > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f %% of the roofline", 100*t.Roofline))
-	}
-	if len(parts) == 0 {
-		return "~"
-	}
-	return strings.Join(parts, ", ")
-}
-
-func seconds(s float64) string {
-	return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond).String()
-}
-
-// code writes text in a code span, whatever backticks it holds.
-func code(text string) string {
-	if text == "" {
-		return ""
-	}
-	if strings.Contains(text, "`") {
-		return "`` " + text + " ``"
-	}
-	return "`" + text + "`"
 }

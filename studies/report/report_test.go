@@ -48,10 +48,11 @@ func exampleStudy(t testing.TB) studies.Study {
 			},
 			Product: 12, Valid: 12, Infeasible: map[string]int{"8 threads, this machine has 2 cores": 3},
 		},
-		Work:        studies.Work{Flops: 2e6, Bytes: 8e6},
-		Environment: objective.Environment{Backend: "host", Device: "Example CPU", Cores: 2, System: "linux/amd64", Compiler: "cc 1.0", Flags: "-O3", Commit: "abc123"},
-		Command:     "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
-		Created:     time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: search.TrialsDone,
+		Work: studies.Work{Flops: 2e6, Bytes: 8e6},
+		Environment: objective.Environment{Backend: "host", Device: "Example CPU", Cores: 2, System: "linux/amd64", Compiler: "cc 1.0", Flags: "-O3", Commit: "abc123",
+			Build: &objective.Build{Source: "scale.c", Compiler: []string{"cc"}, Flags: []string{"-O3"}, Libraries: []string{"-lm"}, Constants: []kernels.Constant{{Name: "WIDTH", Value: "8"}}}},
+		Command: "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
+		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: search.TrialsDone,
 		Regret:   &search.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
 		Spending: search.Spending{Asking: time.Second, Waiting: 3 * time.Second, Device: 2 * time.Second, Storing: 100 * time.Millisecond, Confirming: 14 * time.Second},
 		Dead:     []string{"UNROLL"}, Roofline: objective.Roofline{Flops: 2e9, Bytes: 1e10},
@@ -171,6 +172,15 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+func rendered(t *testing.T, render func(io.Writer, *Summary) error, s *Summary) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := render(&text, s); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
 func firstDifference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(a), len(b)) {
@@ -262,9 +272,9 @@ func TestWriteAllReplacesWholeFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := summary(t, examplePast(t, 10, 1))
 	for range 2 {
-		paths, err := WriteAll(dir, s)
-		if err != nil || len(paths) != 4 {
-			t.Fatal(paths, err)
+		files, err := WriteAll(dir, s)
+		if err != nil || len(files.Written) != 4 || files.Removed != "" {
+			t.Fatal(files, err)
 		}
 	}
 	entries, err := os.ReadDir(dir)

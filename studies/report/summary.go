@@ -12,6 +12,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"pawl/internal/stats"
@@ -31,6 +32,8 @@ type Summary struct {
 	Default  *Timed        `json:"default,omitempty"`
 	Winner   *Timed        `json:"winner,omitempty"`
 	Evidence *Evidence     `json:"evidence,omitempty"`
+	// Suggestion is what to do; nil where there is nothing to apply.
+	Suggestion *Suggestion `json:"suggestion,omitempty"`
 	// Top are the finalists, most probably best first; before a confirmation, the best
 	// trials.
 	Top         []Timed             `json:"top,omitempty"`
@@ -66,7 +69,9 @@ type Timed struct {
 	Interval     stats.Interval `json:"interval"`
 	Samples      int            `json:"samples"`
 	Rounds       int            `json:"rounds,omitempty"`
-	// Variation is the robust coefficient of variation of the samples.
+	// CV is the standard deviation of all samples over their mean; Variation is what
+	// is left of it without drift, steps and outliers.
+	CV        float64 `json:"cv"`
 	Variation float64 `json:"variation"`
 	// Speedup over the default and its 95 % interval; nil without a confirmed
 	// comparison.
@@ -97,6 +102,9 @@ type Evidence struct {
 	// Best is the probability that the winner is the best of the finalists.
 	Best   float64 `json:"probability_best"`
 	Rounds int     `json:"rounds"`
+	// Least is the smallest speedup of any round: what there is to go by when the
+	// rounds are too few for an interval.
+	Least float64 `json:"least"`
 }
 
 // FailureGroup is a kind of failure with one example.
@@ -133,6 +141,7 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 	}
 	summary.describe(past)
 	summary.Advice = advise(&summary)
+	summary.Suggestion = suggestion(&summary)
 	summary.Warnings = warnings(&summary)
 	return summary, nil
 }
@@ -143,8 +152,7 @@ func (s *Summary) confirmed(sp *space.Space, contenders []search.Contender, winn
 	base := slices.IndexFunc(contenders, func(c search.Contender) bool { return c.Point == sp.Default() })
 	for i, c := range contenders {
 		t := s.timed(c.Point, c.Milliseconds(), slices.Concat(c.Rounds...))
-		// Processes differ more than the launches inside one.
-		t.Interval = stats.Bootstrap{}.Median(c.Medians())
+		t.Interval = processInterval(c.Medians())
 		t.Rounds, t.Best = len(c.Rounds), &probabilities[i]
 		if base >= 0 && i != base {
 			speedup, interval := compare(contenders[base], c)
@@ -167,19 +175,35 @@ func (s *Summary) confirmed(sp *space.Space, contenders []search.Contender, winn
 	}
 }
 
-// compare returns the speedup of a contender over the default: the ratio of
-// medians round by round, and its interval over rounds and samples.
-func compare(base, c search.Contender) (float64, stats.Interval) {
-	var ratios []float64
-	for i := range base.Rounds {
-		ratios = append(ratios, stats.Median(base.Rounds[i])/stats.Median(c.Rounds[i]))
+// enoughProcesses is how many processes an interval of 95 % takes at least.
+var enoughProcesses = stats.MinimumSamples(0.95)
+
+// processInterval returns the interval of the median over processes, which differ
+// more than the launches inside one. Too few of them have none.
+func processInterval(medians []float64) stats.Interval {
+	if len(medians) < enoughProcesses {
+		return stats.Unbounded()
 	}
-	return stats.Median(ratios), stats.Bootstrap{}.SpeedupInterval(base.Rounds, c.Rounds)
+	return stats.Bootstrap{}.Median(medians)
+}
+
+// compare returns the speedup of a contender over the default, round by round, and
+// the interval of the same statistic; too few rounds have none.
+func compare(base, c search.Contender) (float64, stats.Interval) {
+	speedup := stats.Speedup(base.Rounds, c.Rounds)
+	if len(base.Rounds) < enoughProcesses {
+		return speedup, stats.Unbounded()
+	}
+	return speedup, stats.Bootstrap{}.SpeedupInterval(base.Rounds, c.Rounds)
 }
 
 func evidence(base, winner search.Contender, best float64) *Evidence {
 	e := &Evidence{Best: best, Rounds: len(winner.Rounds)}
 	e.Speedup, e.Interval = compare(base, winner)
+	e.Least = math.Inf(1)
+	for i := range base.Rounds {
+		e.Least = min(e.Least, stats.Speedup(base.Rounds[i:i+1], winner.Rounds[i:i+1]))
+	}
 	e.Delta = stats.CliffsDelta(slices.Concat(base.Rounds...), slices.Concat(winner.Rounds...))
 	e.Magnitude = stats.MagnitudeOf(e.Delta).String()
 	return e
@@ -201,8 +225,8 @@ func (s *Summary) unconfirmed(sp *space.Space, trials []search.Trial) {
 func (s *Summary) timed(point space.Point, milliseconds float64, samples []float64) Timed {
 	t := Timed{
 		Point: point, Milliseconds: milliseconds, Samples: len(samples),
-		Interval:  stats.Bootstrap{}.Median(samples),
-		Variation: stats.RobustCV(samples),
+		Interval: stats.Unbounded(), // of one process
+		CV:       stats.CV(samples), Variation: stats.RobustCV(samples),
 	}
 	t.Gigaflops = s.Study.Work.Flops / milliseconds / 1e6
 	t.Gigabytes = s.Study.Work.Bytes / milliseconds / 1e6

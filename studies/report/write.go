@@ -2,10 +2,13 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // The files that WriteAll makes, beside the header.
@@ -15,31 +18,56 @@ const (
 	HTMLName     = "report.html"
 )
 
-// WriteAll writes every form of the report into a folder and returns the
-// paths. Each file is replaced at once or not at all.
-func WriteAll(dir string, s *Summary) ([]string, error) {
+// Files are the paths that WriteAll has changed.
+type Files struct {
+	Written []string
+	// Removed is the header of an earlier study, which this one does not confirm;
+	// empty for none.
+	Removed string
+}
+
+// WriteAll writes every form of the report into a folder. Each file is replaced at
+// once or not at all. A header that an earlier study has left there goes, if there
+// is none in its place.
+func WriteAll(dir string, s *Summary) (changed Files, err error) {
 	files := []struct {
 		name   string
 		render func(io.Writer, *Summary) error
 	}{{MarkdownName, Markdown}, {JSONName, JSON}, {HTMLName, HTML}}
-	if s.Evidence != nil {
+	if s.Suggestion != nil {
 		files = append(files, struct {
 			name   string
 			render func(io.Writer, *Summary) error
 		}{HeaderName(s), Header})
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("writing the report: %w", err)
+		return changed, fmt.Errorf("writing the report: %w", err)
 	}
-	var paths []string
+	if s.Suggestion == nil {
+		if changed.Removed, err = removeHeader(filepath.Join(dir, HeaderName(s))); err != nil {
+			return changed, fmt.Errorf("writing the report: %w", err)
+		}
+	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
 		if err := replaceFile(path, func(w io.Writer) error { return f.render(w, s) }); err != nil {
-			return paths, fmt.Errorf("writing the report: %w", err)
+			return changed, fmt.Errorf("writing the report: %w", err)
 		}
-		paths = append(paths, path)
+		changed.Written = append(changed.Written, path)
 	}
-	return paths, nil
+	return changed, nil
+}
+
+// removeHeader removes a header that we have written, and returns its path.
+func removeHeader(path string) (string, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(string(content), headerMark) {
+		return "", nil
+	}
+	if err == nil {
+		err = os.Remove(path)
+	}
+	return path, err
 }
 
 // JSON writes the facts for programs.

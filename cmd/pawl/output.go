@@ -1,0 +1,55 @@
+package main
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/term"
+
+	"pawl/internal/escape"
+)
+
+// output is standard output or error for everything that this program says. Text
+// from outside (a compiler's complaint, a kernel's last words, a name in a record)
+// reaches the terminal as text and a log of GitHub as no command, wherever it was
+// printed. Only a display that draws asks for the file itself.
+type output struct {
+	file *os.File
+
+	mu sync.Mutex
+	// midway says that the last write did not end its line.
+	midway bool
+}
+
+// Write passes text on, line by line as escape.Lines writes it.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	text := string(p)
+	if o.midway {
+		text = "." + text // two colons in the middle of a line are no command
+	}
+	safe := escape.Lines(text)
+	if o.midway {
+		safe = safe[1:]
+	}
+	if len(p) > 0 {
+		o.midway = p[len(p)-1] != '\n'
+	}
+	if _, err := io.WriteString(o.file, safe); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// terminal returns the terminal that a writer leads to, nil where it is none.
+func terminal(w io.Writer) *os.File {
+	if o, ok := w.(*output); ok {
+		w = o.file
+	}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}

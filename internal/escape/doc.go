@@ -1,0 +1,11 @@
+// Package escape writes text from outside into documents: what a manifest, a
+// compiler, a kernel, a file's name or a record says.
+//
+// Each target has one function, and everything that is not ours goes through it:
+// Line and Lines for a terminal or a log, Markdown and Code and Fence for
+// Markdown, Macro and Comment for a C header, FileName for the name of a file.
+// HTML is html/template's business, XML is encoding/xml's and JSON is
+// encoding/json's.
+//
+// Ordinary text stays as it is, so that a reader of the source is not bothered.
+package escape

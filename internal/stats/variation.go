@@ -1,0 +1,16 @@
+package stats
+
+import "math"
+
+// CV returns the coefficient of variation: the standard deviation of the samples
+// over their mean, of everything that was measured. It is what a reader takes the
+// word for; [RobustCV] is what is left of it on a steady machine. One sample does
+// not vary: 0.
+func CV(samples []float64) float64 {
+	requirePositive("CV", samples)
+	if len(samples) == 1 {
+		return 0
+	}
+	mean, squares := meanAndSquares(samples)
+	return math.Sqrt(squares/float64(len(samples)-1)) / mean
+}

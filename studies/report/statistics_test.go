@@ -1,0 +1,88 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"pawl/internal/stats"
+	"pawl/objective"
+	"pawl/search"
+)
+
+// confirmation makes up a confirmation of the default and one more point.
+func confirmation(t *testing.T, initial, other [][]float64) *Summary {
+	t.Helper()
+	points := []string{"BLOCK=16,MODE=plain,UNROLL=1", winnerText}
+	var past search.Past
+	for i, samples := range [][][]float64{initial, other} {
+		p := point(t, points[i])
+		past.Trials = append(past.Trials, search.Trial{Number: i, Point: p, Told: true, Outcome: objective.Outcome{Samples: samples[0]}})
+		for number, round := range samples {
+			past.Rounds = append(past.Rounds, search.Round{Phase: search.Confirmation, Number: number, Point: p, Outcome: objective.Outcome{Samples: round}})
+		}
+	}
+	return summary(t, past)
+}
+
+// alternating returns rounds of one level each.
+func alternating(levels ...float64) [][]float64 {
+	var rounds [][]float64
+	for _, level := range levels {
+		rounds = append(rounds, []float64{level, level, level})
+	}
+	return rounds
+}
+
+// The middle of the ratios 1 and 4 is 2 by the statistic that the interval is of,
+// and 2.5 by another one.
+func TestEstimateAndIntervalAreOfOneStatistic(t *testing.T) {
+	e := confirmation(t, alternating(1, 4, 1, 4, 1, 4), alternating(1, 1, 1, 1, 1, 1)).Evidence
+	if e == nil || e.Speedup != 2 {
+		t.Fatalf("%+v, want a speedup of 2", e)
+	}
+	if !e.Interval.Contains(e.Speedup) {
+		t.Errorf("%v is outside of its interval %+v", e.Speedup, e.Interval)
+	}
+}
+
+// Fewer processes than a 95 % interval takes have none, in every form.
+func TestTooFewRoundsHaveNoInterval(t *testing.T) {
+	fewer := confirmation(t, alternating(4, 4, 4, 4, 4), alternating(2, 2, 2, 2, 2))
+	for name, interval := range map[string]stats.Interval{"default": fewer.Default.Interval, "winner": fewer.Winner.Interval, "speedup": fewer.Evidence.Interval} {
+		if interval.Bounded() {
+			t.Errorf("the interval of the %s over 5 rounds is %+v", name, interval)
+		}
+	}
+	if got := fewer.Advice; got.Verdict != Apply || strings.Contains(got.Sentence, "interval") || !strings.Contains(got.Sentence, "in each of its 5 rounds") {
+		t.Errorf("%+v", got)
+	}
+	for format, render := range map[string]string{"Markdown": rendered(t, Markdown, fewer), "HTML": rendered(t, HTML, fewer)} {
+		if !strings.Contains(render, "±∞") || !strings.Contains(render, "takes at least 6") {
+			t.Errorf("%s does not say that there is no interval", format)
+		}
+	}
+	if text := rendered(t, JSON, fewer); !strings.Contains(text, `"low": null`) {
+		t.Error("the JSON has an interval")
+	}
+	// One bad round of few is enough for doubt.
+	if got := confirmation(t, alternating(4, 4, 2), alternating(2, 2, 2.1)).Advice; got.Verdict != Unproven {
+		t.Errorf("%+v", got)
+	}
+	if six := confirmation(t, alternating(4, 4, 4, 4, 4, 4), alternating(2, 2, 2, 2, 2, 2)); !six.Evidence.Interval.Bounded() {
+		t.Error("six rounds have no interval")
+	}
+}
+
+// Processes that differ by a factor vary, whatever is left inside each.
+func TestPlainVariationIsPrintedAndWarnedOf(t *testing.T) {
+	s := confirmation(t, alternating(4, 4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8), alternating(2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4))
+	if s.Default.CV < 0.3 || s.Default.Variation > NoisyVariation {
+		t.Fatalf("CV %v, without drift %v", s.Default.CV, s.Default.Variation)
+	}
+	if len(s.Warnings) == 0 || !strings.Contains(strings.Join(s.Warnings, "\n"), "the default's by 34 % (0 % without drift and outliers)") {
+		t.Errorf("%q", s.Warnings)
+	}
+	if text := rendered(t, Markdown, s); !strings.Contains(text, "| 33.8 % (0.0 %) |") {
+		t.Error("the page does not show the plain CV")
+	}
+}

@@ -1,0 +1,162 @@
+package report
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"pawl/internal/escape"
+	"pawl/kernels"
+	"pawl/objective"
+)
+
+// Suggestion is what to do to get what was measured. There is one only where the
+// advice is to apply the winner, and where it is known how the winner was built. A
+// record is no such knowledge: it may come from anybody, and names commands.
+type Suggestion struct {
+	// Macros are the winner's parameters and then what the workload's sizes decide,
+	// each with its text.
+	Macros []kernels.Constant `json:"macros"`
+	// Header is the name of the file that defines them.
+	Header string `json:"header"`
+	// Command compiles the source with the header beside it, in the kernel's
+	// folder, in a shell.
+	Command string `json:"command"`
+	// Plain is the same without a header; empty where a macro's text would not
+	// survive a command line.
+	Plain string `json:"plain_command,omitempty"`
+	// Libraries are the flags for linking, empty for none.
+	Libraries string `json:"libraries,omitempty"`
+
+	build *objective.Build
+}
+
+// suggestion returns what to do, nil for nothing.
+func suggestion(s *Summary) *Suggestion {
+	build := s.Study.Environment.Build
+	if s.Evidence == nil || build == nil || s.Study.Backend == replayed || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider {
+		return nil
+	}
+	made := &Suggestion{Header: HeaderName(s), Macros: macros(s), build: build}
+	if _, err := header(s, made); err != nil {
+		return nil
+	}
+	made.Command = compileCommand(build, "-include", made.Header)
+	made.Libraries = shellWords(build.Libraries)
+	var defines []string
+	for _, macro := range made.Macros {
+		if !survives(macro.Value, build) {
+			return made
+		}
+		defines = append(defines, "-D"+macro.Name+"="+macro.Value)
+	}
+	made.Plain = compileCommand(build, defines...)
+	return made
+}
+
+// macros are all that the measured build had.
+func macros(s *Summary) []kernels.Constant {
+	var all []kernels.Constant
+	for _, a := range s.Winner.Point.Assignments() {
+		all = append(all, kernels.Constant{Name: a.Name, Value: a.Value.Define()})
+	}
+	return append(all, s.Study.Environment.Build.Constants...)
+}
+
+// survives reports whether a macro's text means the same on a command line: nvcc
+// splits it at commas and hands it to a shell once more, and what cannot be seen
+// cannot be copied.
+func survives(text string, build *objective.Build) bool {
+	if path.Base(build.Compiler[len(build.Compiler)-1]) == "nvcc" {
+		return text == "" || plainWord.MatchString(text) && !strings.Contains(text, ",")
+	}
+	return escape.Line(text) == text
+}
+
+// compileCommand returns the line that compiles the source in its folder.
+func compileCommand(build *objective.Build, more ...string) string {
+	words := append([]string{}, build.Compiler...)
+	words = append(words, build.Flags...)
+	words = append(words, more...)
+	if strings.Contains(build.Source, "/") {
+		words = append(words, "-I", ".") // its includes may be named from the kernel's folder
+	}
+	object := strings.TrimSuffix(path.Base(build.Source), path.Ext(build.Source)) + ".o"
+	return shellWords(append(words, "-c", build.Source, "-o", object))
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_=.,:/+-]+$`)
+
+// shellWords quotes words for a shell that a person may paste them into.
+func shellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellQuote(word)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func shellQuote(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func cmakeQuote(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, ";", `\;`).Replace(word) + `"`
+}
+
+// cmake returns the lines of a CMake file, empty where a macro's text would not
+// survive them.
+func (g *Suggestion) cmake() string {
+	if g.Plain == "" {
+		return ""
+	}
+	var text strings.Builder
+	command := func(name string, words []string) {
+		if len(words) == 0 {
+			return
+		}
+		text.WriteString(name + "(YOUR_TARGET PRIVATE")
+		for _, word := range words {
+			text.WriteString("\n    " + cmakeQuote(word))
+		}
+		text.WriteString(")\n")
+	}
+	var defines, options []string
+	for _, macro := range g.Macros {
+		defines = append(defines, macro.Name+"="+macro.Value)
+	}
+	for _, flag := range g.build.Flags {
+		// CMake chooses the architecture by a property, and warns without one.
+		if architecture, found := strings.CutPrefix(flag, "-arch=sm_"); found {
+			text.WriteString("set_target_properties(YOUR_TARGET PROPERTIES CUDA_ARCHITECTURES " + architecture + ")\n")
+		} else {
+			options = append(options, flag)
+		}
+	}
+	command("target_compile_definitions", defines)
+	command("target_compile_options", options)
+	command("target_link_libraries", g.build.Libraries)
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// withheld says why there is no suggestion although there is a winner, or nothing.
+func withheld(s *Summary) string {
+	switch {
+	case s.Evidence == nil || s.Suggestion != nil:
+		return ""
+	case s.Advice.Verdict != Apply && s.Advice.Verdict != Consider:
+		return "There is nothing to apply, so there is no header: the table only says what was compared."
+	case s.Study.Backend == replayed:
+		return "Nothing was compiled here, so there is no header and no command that is known to work."
+	}
+	if s.Study.Environment.Build != nil {
+		return "One of the winner's values cannot stand in a header, so there is none, and no command that is known to work."
+	}
+	return "The study was recorded before it was kept how a kernel is compiled, so there is no header and no command that is known to work. Tune again to get them."
+}

@@ -1,0 +1,369 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/cuda"
+	"pawl/objective/cuda/nvcc"
+	"pawl/objective/host"
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies"
+)
+
+// confirmed makes up a study in which a point is twice as fast as the default.
+func confirmed(t testing.TB, study studies.Study, initial, winner space.Point) *Summary {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	past := search.Past{Trials: []search.Trial{
+		{Number: 0, Point: initial, Told: true, Outcome: objective.Outcome{Samples: noisy(rng, 4, 5)}},
+		{Number: 1, Point: winner, Told: true, Outcome: objective.Outcome{Samples: noisy(rng, 2, 5)}},
+	}}
+	for round := range 8 {
+		for _, trial := range past.Trials {
+			past.Rounds = append(past.Rounds, search.Round{Phase: search.Confirmation, Number: round, Point: trial.Point,
+				Outcome: objective.Outcome{Samples: noisy(rng, trial.Outcome.Milliseconds(), 5)}})
+		}
+	}
+	s, err := Summarise(study, past)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Advice.Verdict != Apply {
+		t.Fatalf("verdict %q", s.Advice.Verdict)
+	}
+	return &s
+}
+
+// Every suggestion for every embedded kernel, backend and workload compiles as it
+// stands on the page, with the real compilers.
+func TestSuggestionsCompileVerbatim(t *testing.T) {
+	for _, name := range kernels.Names() {
+		for backend, recipe := range map[string]func(*testing.T, *kernels.Kernel, kernels.Workload) *objective.Build{kernels.Host: hostRecipe, kernels.CUDA: cudaRecipe} {
+			k, err := kernels.Load(name, backend)
+			var none *kernels.NoSourceError
+			if errors.As(err, &none) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := map[string]bool{}
+			for _, w := range k.Workloads {
+				constants, err := k.Constants(w.Dims)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if key := fmt.Sprint(constants); seen[key] {
+					continue // the same to the compiler
+				} else {
+					seen[key] = true
+				}
+				t.Run(name+" "+backend+" "+w.Name, func(t *testing.T) {
+					t.Parallel()
+					compileSuggestion(t, k, w, recipe(t, k, w))
+				})
+			}
+		}
+	}
+}
+
+func hostRecipe(t *testing.T, k *kernels.Kernel, w kernels.Workload) *objective.Build {
+	t.Helper()
+	toolchain, err := host.FindToolchain(t.Context(), os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.Space(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := cache.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := host.New(t.Context(), k, s, host.Options{Cache: compiled, Toolchain: toolchain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Environment().Build
+}
+
+// cudaRecipe is for an H200, which no test has to have.
+func cudaRecipe(t *testing.T, k *kernels.Kernel, w kernels.Workload) *objective.Build {
+	t.Helper()
+	tool, err := nvcc.Find(t.Context(), os.Getenv)
+	if err != nil {
+		if os.Getenv("PAWL_REQUIRE_NVCC") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("not run: ", err)
+	}
+	build, err := cuda.Recipe(k, w, func(specific bool) string {
+		if specific {
+			return nvcc.Architecture(9, 0, "a")
+		}
+		return nvcc.Architecture(9, 0, "")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	build.Compiler = []string{tool.Path} // the machine's may not be on the path
+	return build
+}
+
+// compileSuggestion writes the report for a random winner and follows it.
+func compileSuggestion(t *testing.T, k *kernels.Kernel, w kernels.Workload, build *objective.Build) {
+	s, err := k.Space(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := s.Pool(space.PoolOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	winner := pool.Point(rand.New(rand.NewPCG(3, 4)).IntN(pool.Len()))
+	if winner == s.Default() {
+		t.Fatal("the default was drawn: choose another seed")
+	}
+	folder := materialise(t, k)
+	study := studies.Study{ID: 1, Kernel: k.Name, Workload: w.Name, Backend: k.Backend, Space: studies.NewSpaceFacts(pool), Environment: objective.Environment{Build: build}}
+	if _, err := WriteAll(folder, confirmed(t, study, s.Default(), winner)); err != nil {
+		t.Fatal(err)
+	}
+	commands := commandsIn(t, filepath.Join(folder, MarkdownName))
+	if len(commands) != 2 {
+		t.Fatalf("%d commands on the page, want one with the header and one without: %q", len(commands), commands)
+	}
+	for _, command := range commands {
+		object := filepath.Join(folder, regexp.MustCompile(`-o (\S+)`).FindStringSubmatch(command)[1])
+		runIn(t, folder, command)
+		if _, err := os.Stat(object); err != nil {
+			t.Errorf("%s: %v", command, err)
+		}
+		if err := os.Remove(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// materialise copies a kernel's folder to where the test may write.
+func materialise(t *testing.T, k *kernels.Kernel) string {
+	t.Helper()
+	dir, err := k.Materialise(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// commandsIn returns the commands under "How to apply".
+func commandsIn(t *testing.T, path string) []string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(content), "\n## How to apply\n")
+	if !found {
+		t.Fatalf("nothing to apply on the page\n%s", content)
+	}
+	rest, _, _ = strings.Cut(rest, "\n## ")
+	var commands []string
+	for _, match := range regexp.MustCompile("(?s)```sh\n(.*?)\n```").FindAllStringSubmatch(rest, -1) {
+		commands = append(commands, match[1])
+	}
+	return commands
+}
+
+func runIn(t *testing.T, folder, command string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+	cmd.Dir = folder
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", command, err, output)
+	}
+}
+
+// hostileStudy is a study whose every text tries to leave its place. The winner's
+// value of MODE is the one given.
+func hostileStudy(t *testing.T, value string) (studies.Study, space.Point, space.Point) {
+	t.Helper()
+	initial, winner := point(t, "MODE=plain"), point(t, "MODE="+space.TextValue(value).String())
+	study := exampleStudy(t)
+	study.Space.Params = []studies.ParamFacts{{Name: "MODE", Values: []string{"plain", space.TextValue(value).String()}, Default: "plain"}}
+	study.Environment.Build = &objective.Build{Source: "show.c", Compiler: []string{"cc"}, Constants: []kernels.Constant{{Name: "LAST", Value: "7"}}}
+	return study, initial, winner
+}
+
+// Whatever a value is, the header means what -D meant, and what follows stands.
+func TestHeadersOfHostileValues(t *testing.T) {
+	t.Parallel()
+	const source = "#define TEXT(...) #__VA_ARGS__\n#define SHOW(...) TEXT(__VA_ARGS__)\n" +
+		"#if LAST != 7\n#error \"the constant is lost\"\n#endif\nchar shown[] = SHOW(MODE);\n"
+	for _, value := range []string{`a\`, `a\\`, "a\nb", "a // b\\", `"/*"`, "a\\ ", "```", "a``b", "<b>&amp;", "$(touch evil)", "a b;c"} {
+		t.Run(fmt.Sprintf("%q", value), func(t *testing.T) {
+			study, initial, winner := hostileStudy(t, value)
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, "show.c"), []byte(source), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			s := confirmed(t, study, initial, winner)
+			if _, err := WriteAll(folder, s); err != nil {
+				t.Fatal(err)
+			}
+			preprocess := func(command string) string {
+				cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(command, " -c ", " -E -P ", 1)+".i && cat show.o.i")
+				cmd.Dir = folder
+				var complaints bytes.Buffer
+				cmd.Stderr = &complaints
+				output, err := cmd.Output()
+				if err != nil {
+					t.Fatalf("%s: %v\n%s", command, err, complaints.String())
+				}
+				return strings.TrimSpace(string(output))
+			}
+			want := preprocess(shellWords([]string{"cc", "-DMODE=" + value, "-DLAST=7", "-c", "show.c", "-o", "show.o"}))
+			for _, command := range []string{s.Suggestion.Command, s.Suggestion.Plain} {
+				if command == "" {
+					continue
+				}
+				if got := preprocess(command); got != want {
+					t.Errorf("%s gives\n%s, want\n%s", command, got, want)
+				}
+			}
+			if entries, err := os.ReadDir(folder); err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "evil" }) {
+				t.Errorf("a value was executed (%v)", err)
+			}
+		})
+	}
+}
+
+// What no header can say is not suggested, and the page says so.
+func TestValueThatNoHeaderHolds(t *testing.T) {
+	study, initial, winner := hostileStudy(t, "a /* b")
+	folder := t.TempDir()
+	s := confirmed(t, study, initial, winner)
+	files, err := WriteAll(folder, s)
+	if err != nil || s.Suggestion != nil || len(files.Written) != 3 {
+		t.Fatalf("%+v, %v, %v", s.Suggestion, files, err)
+	}
+	content, err := os.ReadFile(filepath.Join(folder, MarkdownName))
+	if err != nil || !strings.Contains(string(content), "cannot stand in a header") {
+		t.Errorf("%v\n%s", err, content)
+	}
+}
+
+// Two headers in one file are an error, not a mixture; the same one twice is none.
+func TestTwoHeadersDoNotMix(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for _, name := range []string{"first", "second"} {
+		study, initial, winner := hostileStudy(t, name)
+		study.Kernel = name
+		if _, err := WriteAll(folder, confirmed(t, study, initial, winner)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compile := func(source string, flags ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "cc", append(flags, "-fsyntax-only", "-x", "c", "-")...)
+		cmd.Dir, cmd.Stdin = folder, strings.NewReader(source)
+		output, err := cmd.CombinedOutput()
+		return string(output), err
+	}
+	const first, second = "#include \"first_small.h\"\n", "#include \"second_small.h\"\n"
+	if output, err := compile(first + first + "int MODE;\n"); err != nil {
+		t.Errorf("the same header twice: %v\n%s", err, output)
+	}
+	for name, try := range map[string]func() (string, error){
+		"two headers":      func() (string, error) { return compile(first + second) },
+		"a define as well": func() (string, error) { return compile(first, "-DMODE=other") },
+	} {
+		if output, err := try(); err == nil || !strings.Contains(output, "MODE is defined before") {
+			t.Errorf("%s: %v\n%s", name, err, output)
+		}
+	}
+}
+
+// A record or a study with the name of a path stays in its folder.
+func TestNamesStayInTheFolder(t *testing.T) {
+	for _, name := range []string{"../../x", "/etc/x", "..", "a/b", "x\x00y", strings.Repeat("n", 300)} {
+		study, initial, winner := hostileStudy(t, "b")
+		study.Kernel, study.Workload = name, name
+		parent := t.TempDir()
+		folder := filepath.Join(parent, "one", "two")
+		files, err := WriteAll(folder, confirmed(t, study, initial, winner))
+		if err != nil {
+			t.Fatalf("%q: %v", name, err)
+		}
+		for _, path := range files.Written {
+			if filepath.Dir(path) != folder {
+				t.Errorf("%q is written to %s", name, path)
+			}
+		}
+		if entries, err := os.ReadDir(parent); err != nil || len(entries) != 1 {
+			t.Errorf("%q: %v beside the folder, %v", name, entries, err)
+		}
+	}
+}
+
+// A verdict below apply leaves no header, not even an older study's, and no
+// instructions; a file that we did not write stays.
+func TestNothingToApplyLeavesNoHeader(t *testing.T) {
+	folder := t.TempDir()
+	good, noise := summary(t, examplePast(t, 10, 1)), summary(t, examplePast(t, 10, 0.04))
+	if _, err := WriteAll(folder, good); err != nil {
+		t.Fatal(err)
+	}
+	header := filepath.Join(folder, HeaderName(good))
+	if noise.Advice.Verdict != Noise || noise.Evidence == nil {
+		t.Fatalf("verdict %q", noise.Advice.Verdict)
+	}
+	files, err := WriteAll(folder, noise)
+	if err != nil || files.Removed != header {
+		t.Errorf("removed %q, %v", files.Removed, err)
+	}
+	if _, err := os.Stat(header); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the header of the earlier study is still there: %v", err)
+	}
+	for _, name := range []string{MarkdownName, HTMLName} {
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil || strings.Contains(string(content), "How to apply") || strings.Contains(string(content), "-D") {
+			t.Errorf("%s says how to apply noise (%v)", name, err)
+		}
+	}
+	if err := os.WriteFile(header, []byte("/* mine */\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if files, err = WriteAll(folder, noise); err != nil || files.Removed != "" {
+		t.Errorf("removed %q, which pawl did not write (%v)", files.Removed, err)
+	}
+}
+
+// A replay writes no header, whatever its record says about compilers.
+func TestReplaySuggestsNoCommand(t *testing.T) {
+	study, initial, winner := hostileStudy(t, "b")
+	study.Backend = "replay"
+	study.Environment.Build.Compiler = []string{"sh", "-c", "touch evil"}
+	if s := confirmed(t, study, initial, winner); s.Suggestion != nil || !strings.Contains(withheld(s), "Nothing was compiled here") {
+		t.Errorf("%+v", s.Suggestion)
+	}
+}
