@@ -25,7 +25,7 @@ type buffer struct {
 	size    int            // of the data, in bytes
 	tail    int            // of the zone behind the data, in bytes
 	sum     uint64         // the checksum of an input and its guard zones
-	answer  driver.Address // the right output; 0 for an input
+	answer  driver.Address // what an output should be; 0 for an input
 	right   uint64         // the checksum of the answer
 }
 
@@ -37,17 +37,22 @@ type problem struct {
 	guard     int       // bytes before and behind each buffer
 	buffers   []*buffer // nil for scalars
 	bytes     int       // of device memory
-	// rotation holds further copies of the buffers for timing with cold caches.
+	// load is what the problem was made for, without the kernel under test.
+	load worker.Load
+	// contents are the inputs that timed launches see, by turns. The first is the
+	// one that was checked. See rotation.go.
+	contents []content
+	// rotation holds further sets of buffers for timing.
 	rotation [][]*buffer
-	// launches are the arguments of launches on the buffers, and on each copy of
-	// them. They stay: memory for them costs as much as a launch.
-	launches []*parameters
+	// arguments of launches: of those on the buffers, and of those that are timed.
+	// They stay: memory for them costs as much as a launch.
+	own, timed *parameters
 }
 
 // newProblem allocates and fills the arguments, and asks the reference for the
 // right answers.
 func newProblem(d *Device, load worker.Load) (*problem, error) {
-	p := &problem{device: d, arguments: load.Arguments, guard: guardSize, buffers: make([]*buffer, len(load.Arguments))}
+	p := &problem{device: d, load: load, arguments: load.Arguments, guard: guardSize, buffers: make([]*buffer, len(load.Arguments))}
 	if load.Watched {
 		p.guard = 0
 	}
@@ -68,13 +73,18 @@ func (p *problem) build(load worker.Load) error {
 			return err
 		}
 	}
-	if err := p.fill(load.Seed); err != nil {
+	if err := p.fill(p.buffers, load.Seed); err != nil {
 		return err
 	}
-	if load.Reference == nil {
-		return nil
+	if err := p.identify(p.buffers); err != nil {
+		return err
 	}
-	return p.solve(*load.Reference)
+	known, err := p.solve(p.buffers, content{seed: load.Seed})
+	p.contents = append(p.contents, known)
+	if err == nil {
+		p.expect(p.buffers, known)
+	}
+	return err
 }
 
 // allocate makes a buffer. A misaligned one starts at an address that is aligned
@@ -134,9 +144,9 @@ func (b *buffer) guards() (before, behind zone) {
 	return zone{b.base, int(b.data - b.base)}, zone{b.data + driver.Address(b.size), b.tail}
 }
 
-// fill has the device write the inputs.
-func (p *problem) fill(seed uint64) error {
-	for _, b := range p.buffers {
+// fill has the device write the inputs of a set.
+func (p *problem) fill(buffers []*buffer, seed uint64) error {
+	for _, b := range buffers {
 		if b == nil || b.Out {
 			continue
 		}
@@ -148,7 +158,7 @@ func (p *problem) fill(seed uint64) error {
 			return err
 		}
 	}
-	return p.identify(p.buffers)
+	return nil
 }
 
 // identify takes the checksums of a set's inputs.
@@ -173,46 +183,76 @@ func (p *problem) identify(buffers []*buffer) error {
 	return nil
 }
 
-// solve runs the reference on the inputs, into buffers of its own. Whatever
-// goes wrong here is not the kernel's fault.
-func (p *problem) solve(reference worker.Reference) error {
-	d := p.device
+// content is what inputs hold, and the right answers to it: an entry per
+// argument, empty for those that are no output, none without a reference.
+type content struct {
+	seed    uint64
+	answers []rightAnswer
+}
+
+type rightAnswer struct {
+	at  driver.Address
+	sum uint64
+}
+
+// solve runs the reference on a set of inputs, into memory of its own, or of an
+// earlier content. Whatever goes wrong here is not the kernel's fault. What it
+// returns with an error holds the memory that it has taken.
+func (p *problem) solve(inputs []*buffer, known content) (content, error) {
+	if p.load.Reference == nil {
+		return known, nil
+	}
+	reference, d := *p.load.Reference, p.device
+	if known.answers == nil {
+		known.answers = make([]rightAnswer, len(inputs))
+	}
 	function, err := d.function(reference.Module, reference.Entry)
 	if err != nil {
-		return fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %w", plain(err))
 	}
-	parameters, err := p.parametersFor(p.buffers)
+	parameters, err := p.parametersFor(inputs)
 	if err != nil {
-		return err
+		return known, err
 	}
 	defer parameters.free()
-	for i, b := range p.buffers {
+	for i, b := range inputs {
 		if b == nil || !b.Out {
 			continue
 		}
-		if b.answer, err = p.memory(b.size); err != nil {
-			return err
+		if known.answers[i].at == 0 {
+			if known.answers[i].at, err = p.memory(b.size); err != nil {
+				return known, err
+			}
 		}
-		if err := d.context.Set(d.stream, b.answer, guardPattern, b.size); err != nil {
-			return err
+		if err := d.context.Set(d.stream, known.answers[i].at, guardPattern, b.size); err != nil {
+			return known, err
 		}
-		parameters.setAddress(i, b.answer)
+		parameters.setAddress(i, known.answers[i].at)
 	}
 	if err := d.start(function, reference.Launch, parameters); err != nil {
-		return fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %w", plain(err))
 	}
 	if err := d.context.Wait(d.stream); err != nil {
-		return fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %w", plain(err))
 	}
-	for _, b := range p.buffers {
+	for i, b := range inputs {
 		if b == nil || !b.Out {
 			continue
 		}
-		if b.right, err = d.support.checksum(b.answer, b.size); err != nil {
-			return err
+		if known.answers[i].sum, err = d.support.checksum(known.answers[i].at, b.size); err != nil {
+			return known, err
 		}
 	}
-	return nil
+	return known, nil
+}
+
+// expect says which content the outputs of a set are held against.
+func (p *problem) expect(outputs []*buffer, known content) {
+	for i, b := range outputs {
+		if b != nil && b.Out && known.answers != nil {
+			b.answer, b.right = known.answers[i].at, known.answers[i].sum
+		}
+	}
 }
 
 // plain makes an error of a fault: a fault would be blamed on the kernel.
@@ -239,21 +279,12 @@ func (p *problem) parametersFor(buffers []*buffer) (*parameters, error) {
 	return parameters, nil
 }
 
-// parameters returns the arguments of a launch on the buffers, 0, or on a copy of
-// them.
-func (p *problem) parameters(set int) (*parameters, error) {
-	for len(p.launches) <= set {
-		buffers := p.buffers
-		if at := len(p.launches); at > 0 {
-			buffers = p.rotation[at]
-		}
-		next, err := p.parametersFor(buffers)
-		if err != nil {
-			return nil, err
-		}
-		p.launches = append(p.launches, next)
+// parameters returns the arguments of a launch on the buffers.
+func (p *problem) parameters() (_ *parameters, err error) {
+	if p.own == nil {
+		p.own, err = p.parametersFor(p.buffers)
 	}
-	return p.launches[set], nil
+	return p.own, err
 }
 
 // footprint is what one launch reads and writes, in bytes.
@@ -267,39 +298,6 @@ func (p *problem) footprint() int {
 	return total
 }
 
-// copies returns n sets of buffers with the same inputs; the first is the one
-// that was checked.
-func (p *problem) copies(n int) ([][]*buffer, error) {
-	if len(p.rotation) == 0 {
-		p.rotation = append(p.rotation, p.buffers)
-	}
-	for len(p.rotation) < n {
-		set := make([]*buffer, len(p.buffers))
-		p.rotation = append(p.rotation, set) // freed with the problem, complete or not
-		for i, original := range p.buffers {
-			if original == nil {
-				continue
-			}
-			b, err := p.allocate(original.Binding, worker.Aligned)
-			if err != nil {
-				return nil, err
-			}
-			b.answer, b.right = original.answer, original.right
-			set[i] = b
-			if b.Out {
-				continue
-			}
-			if err := p.device.context.Copy(b.data, original.data, b.size); err != nil {
-				return nil, err
-			}
-		}
-		if err := p.identify(set); err != nil {
-			return nil, err
-		}
-	}
-	return p.rotation[:n], nil
-}
-
 // free gives the memory back. Errors mean that the context is gone, and the
 // memory with it.
 func (p *problem) free() {
@@ -308,18 +306,23 @@ func (p *problem) free() {
 			continue // the first of the rotation is the problem's own
 		}
 		for _, b := range set {
-			if b == nil {
-				continue
-			}
-			_ = p.device.context.Free(b.base)
-			if i == 0 && b.answer != 0 {
-				_ = p.device.context.Free(b.answer)
+			if b != nil {
+				_ = p.device.context.Free(b.base)
 			}
 		}
 	}
-	p.buffers, p.rotation = nil, nil
-	for _, l := range p.launches {
-		l.free()
+	for _, known := range p.contents {
+		for _, a := range known.answers {
+			if a.at != 0 {
+				_ = p.device.context.Free(a.at)
+			}
+		}
 	}
-	p.launches = nil
+	p.buffers, p.rotation, p.contents = nil, nil, nil
+	for _, l := range []*parameters{p.own, p.timed} {
+		if l != nil {
+			l.free()
+		}
+	}
+	p.own, p.timed = nil, nil
 }
