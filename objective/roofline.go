@@ -18,6 +18,15 @@ type Roofline struct {
 	Loose bool `json:"-"`
 }
 
+// Measure is the roofline that a kernel can be measured against: unknown for a loose
+// one.
+func (r Roofline) Measure() Roofline {
+	if r.Loose {
+		return Roofline{}
+	}
+	return r
+}
+
 // disbelief is by how much a time must undercut the roofline before it is
 // called impossible: clocks and formulas are not exact to the last per cent.
 const disbelief = 1.05

@@ -123,6 +123,9 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 		if fault != nil || err != nil {
 			return timing, fault, err
 		}
+		if milliseconds <= 0 {
+			return timing, &worker.Fault{Kind: worker.Contradicted, Detail: "launches that took no time"}, nil
+		}
 		timing.Samples = append(timing.Samples, milliseconds)
 	}
 	fault, err := w.remembers(ctx, timing.Samples)

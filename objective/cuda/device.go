@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"time"
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
@@ -40,7 +41,9 @@ type Device struct {
 	// shown says that the kernel has seen the content that is held back.
 	shown bool
 
-	highestClock int            // that was ever seen, in MHz
+	highestClock int               // that was ever seen, in MHz
+	company      []monitor.Process // strangers on the GPU, when it was last looked
+	looked       time.Time
 	sweep        driver.Address // memory that is written to flush the caches
 }
 

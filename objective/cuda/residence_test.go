@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -97,6 +98,27 @@ func TestRefreshedWorkers(t *testing.T) {
 	}
 	if started := len(r.books()); started != 11 {
 		t.Errorf("%d workers for eleven rounds", started)
+	}
+}
+
+// A spare worker that has died is replaced, and not handed out.
+func TestDeadSparesAreReplaced(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	p := r.prepare("")
+	for round := range 6 {
+		r.Refresh()
+		if outcome, err := r.Sample(t.Context(), p, 1); err != nil || outcome.Failure != nil {
+			t.Fatalf("round %d: %+v, %v", round, outcome, err)
+		}
+		for pid, book := range r.books() {
+			if running(pid) && book.GraphLaunches == 0 {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				gone(t, pid)
+			}
+		}
 	}
 }
 

@@ -223,6 +223,24 @@ func (d *Device) discard(timing *worker.Timing, states []monitor.State) {
 		Temperature: summary.Temperature, Power: summary.Power,
 		Discarded: summary.Throttled + summary.LowClock, Reasons: summary.Reasons.String(),
 	}
+	d.lookRound(timing.Conditions)
+}
+
+// companyTime is how long it is taken for known who else is on the GPU: asking costs
+// about as much as a sample.
+const companyTime = 200 * time.Millisecond
+
+// lookRound says who else is on the GPU.
+func (d *Device) lookRound(c *worker.Conditions) {
+	if now := time.Now(); now.Sub(d.looked) > companyTime && d.monitor != nil {
+		d.looked = now
+		// A GPU that does not tell has nobody on it that could be named.
+		d.company, _ = d.monitor.Strangers()
+	}
+	for _, stranger := range d.company {
+		c.Strangers = append(c.Strangers, stranger.String())
+		c.Disturbed = c.Disturbed || stranger.Busy == nil || *stranger.Busy > 0
+	}
 }
 
 // The outputs of so many sets are compared after a sample, and so many of them are

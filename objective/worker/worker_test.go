@@ -24,6 +24,8 @@ func TestMain(m *testing.M) {
 		"silent": func() Device { return endless{} },
 		"dying":  func() Device { return dying{} },
 		"told":   func() Device { return &told{} },
+		"prints": func() Device { return prints{} },
+		"forges": func() Device { return &forges{} },
 	})
 	if os.Getenv("PAWL_TEST_PARENT") != "" {
 		parent()
