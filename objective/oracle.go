@@ -31,7 +31,7 @@ type oracle struct {
 const referenceTimeout = 5 * time.Minute
 
 // answerLimit bounds the answers that are remembered, in bytes.
-const answerLimit = 64 << 20
+const answerLimit = 256 << 20
 
 func newOracle(k *kernels.Kernel, b Backend) *oracle {
 	return &oracle{kernel: k, backend: b, answers: map[string][][]byte{}, derived: map[string][]kernels.Tolerance{}}

@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"errors"
 	"sync"
 
 	"pawl/objective/worker"
@@ -43,7 +44,11 @@ func (r *Residents) take(slot Slot, warm func(*worker.Client) error) (*worker.Cl
 	}
 	spares := r.spares[slot.Device]
 	r.spares[slot.Device] = spares[1:]
-	return spares[0], nil
+	if spares[0].Alive() {
+		return spares[0], nil
+	}
+	r.used = append(r.used, spares[0]) // it has died while it stood by
+	return startWarm(slot, warm)
 }
 
 // startWarm returns a fresh worker that is ready for the workload: that is part of
@@ -58,20 +63,24 @@ func startWarm(slot Slot, warm func(*worker.Client) error) (*worker.Client, erro
 	return worker.Start(slot.Worker)
 }
 
-// start fills up the spares of a device.
+// start fills up the spares of a device. One that could not be made ready is
+// replaced: whoever uses it must learn why, in a worker that nothing has happened to
+// yet.
 func (r *Residents) start(slot Slot, warm func(*worker.Client) error) error {
 	r.endUsed()
+	made := make([]*worker.Client, standBy)
+	errs := make([]error, standBy)
 	var wait sync.WaitGroup
-	defer wait.Wait()
-	for range standBy {
-		client, err := worker.Start(slot.Worker)
-		if err != nil {
-			return err
-		}
-		r.spares = added(r.spares, slot.Device, client)
-		wait.Go(func() { _ = warm(client) })
+	for i := range made {
+		wait.Go(func() { made[i], errs[i] = startWarm(slot, warm) })
 	}
-	return nil
+	wait.Wait()
+	for _, client := range made {
+		if client != nil {
+			r.spares = added(r.spares, slot.Device, client)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func added(m map[string][]*worker.Client, device string, client *worker.Client) map[string][]*worker.Client {

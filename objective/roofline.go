@@ -13,6 +13,18 @@ type Roofline struct {
 	// Bytes is the bandwidth of the device's memory. It bounds launches that
 	// find nothing in the caches.
 	Bytes float64 `json:"bytes,omitempty"`
+	// Loose says that it is no measure of a kernel, only of a lie: nothing comes
+	// near it, in caches or out of them.
+	Loose bool `json:"-"`
+}
+
+// Measure is the roofline that a kernel can be measured against: unknown for a loose
+// one.
+func (r Roofline) Measure() Roofline {
+	if r.Loose {
+		return Roofline{}
+	}
+	return r
 }
 
 // disbelief is by how much a time must undercut the roofline before it is

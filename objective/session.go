@@ -65,6 +65,41 @@ func (s *session) time(ctx context.Context, t worker.Time) (worker.Timing, *work
 	return timing, fault, err
 }
 
+func (s *session) arrange(ctx context.Context, a worker.Arrange) (*worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.allowed)
+	defer cancel()
+	return s.split(s.client.Arrange(ctx, a))
+}
+
+func (s *session) collect(ctx context.Context) (worker.Result, *worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.allowed)
+	defer cancel()
+	result, err := s.client.Collect(ctx)
+	fault, err := s.split(err)
+	return result, fault, err
+}
+
+// sampler takes a number of samples of what is loaded.
+type sampler func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error)
+
+// sampler returns how samples are taken: by the device itself where it keeps and
+// compares everything, else by a stopwatch.
+func (e *Evaluator) sampler(ctx context.Context, s *session, t worker.Time) (sampler, error) {
+	if e.backend.Resident() {
+		return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
+			t.Samples = n
+			timing, fault, err := s.time(ctx, t)
+			t.Batch = timing.Batch
+			return timing, fault, err
+		}, nil
+	}
+	w, err := e.stopwatch(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return w.samples, nil
+}
+
 func (s *session) split(err error) (*worker.Fault, error) {
 	fault, err := split(err)
 	if err != nil {

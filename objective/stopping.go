@@ -38,6 +38,10 @@ type Stopping struct {
 	Margin float64
 }
 
+// patience is how many times as long as it may a benchmark takes before it ends with
+// fewer samples than a decision needs.
+const patience = 4
+
 func (s Stopping) withDefaults() Stopping {
 	if s.Floor == 0 {
 		s.Floor = 5
@@ -62,6 +66,8 @@ func (s Stopping) withDefaults() Stopping {
 func (s Stopping) Decide(samples []float64, rival float64, spent time.Duration) Stop {
 	s = s.withDefaults()
 	switch {
+	case len(samples) < s.Floor && len(samples) > 0 && spent >= patience*s.Time:
+		return OutOfTime // those that are missing were thrown away, and so may be the next
 	case len(samples) < s.Floor:
 		return ""
 	case rival > 0 && stats.Quantile(samples, 0) > rival*s.Margin:

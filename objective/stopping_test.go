@@ -56,3 +56,16 @@ func TestStoppingOnStreams(t *testing.T) {
 		})
 	}
 }
+
+// Where a device throws away what it measures under a slowed clock, there may be a
+// few samples and never one more.
+func TestFewSamplesAndNeverMore(t *testing.T) {
+	for _, samples := range [][]float64{{1}, {1, 2}, {1, 1, 1, 1}} {
+		if stop := (Stopping{}).Decide(samples, 0, time.Second); stop != "" {
+			t.Errorf("%d samples after a second: %s", len(samples), stop)
+		}
+		if stop := (Stopping{}).Decide(samples, 0, 3*time.Second); stop != OutOfTime {
+			t.Errorf("%d samples after three seconds: %q", len(samples), stop)
+		}
+	}
+}

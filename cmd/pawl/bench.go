@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -134,7 +135,7 @@ func (r *benchReport) summarise(work studies.Work, roofline objective.Roofline) 
 	r.P50, r.P95, r.P99, r.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99), stats.Quantile(all, 0)
 	r.Drift = stats.Median(drifts)
 	r.Gigaflops, r.Gigabytes = work.Flops/r.Milliseconds/1e6, work.Bytes/r.Milliseconds/1e6
-	if roofline.Flops > 0 && roofline.Bytes > 0 {
+	if roofline = roofline.Measure(); roofline.Flops > 0 && roofline.Bytes > 0 {
 		r.Roofline = max(1e9*r.Gigaflops/roofline.Flops, 1e9*r.Gigabytes/roofline.Bytes)
 	}
 }
@@ -148,7 +149,13 @@ func (r *benchReport) warnings() []string {
 	if !r.Interval.Bounded() {
 		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", stats.MinimumSamples(0.95)))
 	}
+	if math.Abs(r.Drift) > report.LargeDrift {
+		found = append(found, fmt.Sprintf("times drift by %+.1f %% inside a process: what is timed changes, or the machine does", 100*r.Drift))
+	}
 	if c := r.Conditions; c != nil {
+		if len(c.Strangers) > 0 {
+			found = append(found, report.StrangersText(c))
+		}
 		if c.Temperature > report.HotTemperature {
 			found = append(found, fmt.Sprintf("the device reached %d °C", c.Temperature))
 		}

@@ -66,6 +66,9 @@ func findWatch(inventory monitor.Inventory, err error) []finding {
 		} else {
 			state.Found = fmt.Sprintf("%d MHz of %d, %d °C, %.0f W of %.0f, %d processes computing", gpu.State.SMClock, gpu.Limits.SMClock,
 				gpu.State.Temperature, gpu.State.Power, gpu.Limits.Power, len(gpu.Processes))
+			for _, p := range gpu.Processes {
+				state.Found += "; " + p.String()
+			}
 		}
 		findings = append(findings, state, permission(fmt.Sprintf("GPU %d clocks", i), gpu.ClockLock))
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"pawl/gate"
@@ -14,6 +15,7 @@ import (
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/worker"
 	"pawl/space"
 )
 
@@ -98,6 +100,9 @@ func (c *configuration) samples(asked int) int {
 type armMeasurer struct {
 	arms     map[gate.Arm]*configuration
 	measured int
+	// samples and conditions are of all that was measured.
+	samples    gate.Samples
+	conditions *worker.Conditions
 }
 
 var _ gate.Measurer = (*armMeasurer)(nil)
@@ -114,7 +119,28 @@ func (s *armMeasurer) Measure(ctx context.Context, arm gate.Arm, samples int) ([
 	}
 	s.measured++
 	outcome, err := c.evaluator.Sample(ctx, c.prepared, c.samples(samples))
+	s.conditions = s.conditions.Join(outcome.Conditions)
+	if err == nil && outcome.Failure == nil {
+		s.samples[arm] = append(s.samples[arm], outcome.Samples)
+	}
 	return outcome.Samples, outcome.Failure, err
+}
+
+// qualify adds to a comparison what the conditions say about it.
+func qualify(c gate.Comparison, samples gate.Samples, conditions *worker.Conditions) gate.Comparison {
+	for _, arm := range []gate.Arm{gate.Baseline, gate.Candidate} {
+		if note := gate.DriftNote(arm, samples[arm]); note != "" {
+			c.Notes = append(c.Notes, note)
+		}
+	}
+	switch {
+	case conditions == nil || len(conditions.Strangers) == 0:
+	case conditions.Disturbed:
+		c = c.Disturbed(conditions.Strangers)
+	default:
+		c.Notes = append(c.Notes, "others were on the device and did not compute: "+strings.Join(conditions.Strangers, "; "))
+	}
+	return c
 }
 
 // outcome is a gated configuration.
@@ -174,7 +200,7 @@ func (r *gateRun) compare(ctx context.Context, c *configuration, p gate.Policy) 
 // the baseline only where the file knows nothing of the kind: a foreign device or
 // a workload of other sizes would otherwise be a way round the ratchet.
 func (r *gateRun) first(ctx context.Context, c *configuration, p gate.Policy, o outcome, entry baseline.Entry) (outcome, error) {
-	samples, failure, err := measureAlone(ctx, c, p)
+	samples, conditions, failure, err := measureAlone(ctx, c, p)
 	if err != nil {
 		return o, err
 	}
@@ -200,6 +226,8 @@ func (r *gateRun) first(ctx context.Context, c *configuration, p gate.Policy, o 
 		o.result.Reason = "there is no baseline yet; this becomes it"
 		o.moves = true
 	}
+	o.result.Comparison = qualify(o.result.Comparison, gate.Samples{gate.Candidate: samples}, conditions)
+	o.moves = o.moves && o.result.Verdict == gate.New
 	return o, nil
 }
 
@@ -207,17 +235,18 @@ func (r *gateRun) first(ctx context.Context, c *configuration, p gate.Policy, o 
 const mostAlone = 20
 
 // measureAlone measures a configuration in fresh processes.
-func measureAlone(ctx context.Context, c *configuration, p gate.Policy) ([][]float64, *objective.Failure, error) {
+func measureAlone(ctx context.Context, c *configuration, p gate.Policy) ([][]float64, *worker.Conditions, *objective.Failure, error) {
 	var all [][]float64
+	var conditions *worker.Conditions
 	for range min(p.Rounds[0], mostAlone) {
 		c.evaluator.Refresh()
 		o, err := c.evaluator.Sample(ctx, c.prepared, c.samples(p.Samples))
 		if err != nil || o.Failure != nil {
-			return nil, o.Failure, err
+			return nil, nil, o.Failure, err
 		}
-		all = append(all, o.Samples)
+		all, conditions = append(all, o.Samples), conditions.Join(o.Conditions)
 	}
-	return all, nil, nil
+	return all, conditions, nil, nil
 }
 
 // against compares a candidate with a baseline entry: interleaved where the
@@ -249,18 +278,19 @@ func (r *gateRun) against(ctx context.Context, c *configuration, entry baseline.
 			arms[gate.Oldest] = oldest
 		}
 	}
-	compared, err := gate.Compare(ctx, &armMeasurer{arms: arms}, p, gate.Options{
+	measurer := &armMeasurer{arms: arms, samples: gate.Samples{}}
+	compared, err := gate.Compare(ctx, measurer, p, gate.Options{
 		Seed: r.c.Uint64("seed"), Oldest: arms[gate.Oldest] != nil, Observe: r.progress(c),
 	})
 	if hasOldest && arms[gate.Oldest] == nil && err == nil {
 		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		compared.Notes = append(compared.Notes, "the oldest accepted release cannot be rebuilt: its stored samples stand in")
 	}
-	return compared, err
+	return qualify(compared, measurer.samples, measurer.conditions), err
 }
 
 func (r *gateRun) againstStored(ctx context.Context, c *configuration, entry baseline.Entry, p gate.Policy, why string) (gate.Comparison, error) {
-	samples, failure, err := measureAlone(ctx, c, p)
+	samples, conditions, failure, err := measureAlone(ctx, c, p)
 	if err != nil {
 		return gate.Comparison{}, err
 	}
@@ -272,7 +302,7 @@ func (r *gateRun) againstStored(ctx context.Context, c *configuration, entry bas
 	if compared.Verdict == gate.Improvement {
 		compared.Notes = append(compared.Notes, "stored samples do not move a baseline; pawl baseline accept does")
 	}
-	return compared, nil
+	return qualify(compared, gate.Samples{gate.Candidate: samples}, conditions), nil
 }
 
 // progress shows the looks on a terminal-less log: one line per ten rounds.

@@ -121,7 +121,7 @@ func (l *mutantLab) open(name, backend, at string) (*bench, objective.Prepared, 
 	return b, prepared, err
 }
 
-// try puts a mutant through both tiers.
+// try puts a mutant through both tiers, and times one that cheats.
 func (a mutantAttempt) try(ctx context.Context) (mutantFate, error) {
 	fate := mutantFate{Kernel: a.mutant.Kernel, Name: a.mutant.Name, What: a.mutant.What}
 	evaluator := a.bench.evaluator
@@ -133,10 +133,16 @@ func (a mutantAttempt) try(ctx context.Context) (mutantFate, error) {
 	fate.Quick = finding.Failure
 	finding, err = evaluator.Try(ctx, a.prepared, slices.Values(evaluator.FullCases(a.prepared.Point)), nil)
 	fate.Full, fate.Cases = finding.Failure, finding.Checked
+	if err != nil || !a.mutant.Timed {
+		return fate, err
+	}
+	fate.Cheats = true
+	outcome, err := evaluator.Measure(ctx, a.prepared, 0)
+	fate.Timed = outcome.Failure
 	return fate, err
 }
 
-// tryRight puts the kernel itself through the full tier.
+// tryRight puts the kernel itself through the full tier, and times it.
 func (l *mutantLab) tryRight(name, backend string) (*objective.Failure, error) {
 	dir := filepath.Join(l.dir, "right", name)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
@@ -152,5 +158,10 @@ func (l *mutantLab) tryRight(name, backend string) (*objective.Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.evaluator.Verify(l.c.Context, prepared)
+	failure, err := b.evaluator.Verify(l.c.Context, prepared)
+	if failure != nil || err != nil {
+		return failure, err
+	}
+	outcome, err := b.evaluator.Measure(l.c.Context, prepared, 0)
+	return outcome.Failure, err
 }

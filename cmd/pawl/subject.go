@@ -85,7 +85,7 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 		commandLine: t.kernel.Origin + " --workload " + t.workload.Name,
 		head: studies.Study{
 			Kernel: t.kernel.Name, Origin: t.kernel.Origin, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
-			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.backend.Roofline(),
+			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.backend.Roofline().Measure(),
 		},
 	}, nil
 }

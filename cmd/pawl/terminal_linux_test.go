@@ -20,9 +20,9 @@ import (
 	"pawl/studies"
 )
 
-// terminal is a pseudo-terminal: what a program writes to screen can be read here,
+// pseudoTerminal is a pseudo-terminal: what a program writes to screen can be read here,
 // and what is typed reaches the program.
-type terminal struct {
+type pseudoTerminal struct {
 	keyboard *os.File // the near end
 	screen   *os.File // the program's end
 	mu       sync.Mutex
@@ -30,7 +30,7 @@ type terminal struct {
 }
 
 // openTerminal opens one. Without a reader its screen stands still when it is full.
-func openTerminal(t *testing.T, reader bool) *terminal {
+func openTerminal(t *testing.T, reader bool) *pseudoTerminal {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -50,7 +50,7 @@ func openTerminal(t *testing.T, reader bool) *terminal {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { screen.Close() })
-	term := &terminal{keyboard: keyboard, screen: screen}
+	term := &pseudoTerminal{keyboard: keyboard, screen: screen}
 	term.resize(t, 80)
 	if reader {
 		go func() { _, _ = io.Copy(term, keyboard) }()
@@ -59,20 +59,20 @@ func openTerminal(t *testing.T, reader bool) *terminal {
 }
 
 // Write keeps what is shown.
-func (term *terminal) Write(p []byte) (int, error) {
+func (term *pseudoTerminal) Write(p []byte) (int, error) {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	return term.shown.Write(p)
 }
 
-func (term *terminal) text() string {
+func (term *pseudoTerminal) text() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
 	return term.shown.String()
 }
 
 // waitFor waits until something is shown.
-func (term *terminal) waitFor(t *testing.T, text string) {
+func (term *pseudoTerminal) waitFor(t *testing.T, text string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !strings.Contains(term.text(), text); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -81,7 +81,7 @@ func (term *terminal) waitFor(t *testing.T, text string) {
 	}
 }
 
-func (term *terminal) resize(t *testing.T, columns uint16) {
+func (term *pseudoTerminal) resize(t *testing.T, columns uint16) {
 	t.Helper()
 	if err := unix.IoctlSetWinsize(int(term.keyboard.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func (term *terminal) resize(t *testing.T, columns uint16) {
 }
 
 // typed presses keys.
-func (term *terminal) typed(t *testing.T, keys string) {
+func (term *pseudoTerminal) typed(t *testing.T, keys string) {
 	t.Helper()
 	if _, err := term.keyboard.WriteString(keys); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 }
 
 // onTerminal starts a long study of a real kernel.
-func onTerminal(t *testing.T, term *terminal) *exec.Cmd {
+func onTerminal(t *testing.T, term *pseudoTerminal) *exec.Cmd {
 	t.Helper()
 	dir := t.TempDir()
 	if err := writeExamples(dir); err != nil {

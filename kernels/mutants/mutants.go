@@ -27,8 +27,13 @@ type Mutant struct {
 	Kernel, Backend string
 	// Name is short, What says what is wrong with it.
 	Name, What string
-	// Old occurs once in the kernel's source, and becomes New.
-	Old, New string
+	// Old occurs once in the kernel's source, and becomes New; so does End, and
+	// becomes NewEnd, where a mistake needs two places.
+	Old, New    string
+	End, NewEnd string
+	// Timed says that the mistake shows when the kernel is timed, and perhaps not
+	// before.
+	Timed bool
 	// At is the point at which the mistake shows; what it leaves out has its
 	// default.
 	At string
@@ -36,7 +41,7 @@ type Mutant struct {
 
 // All returns every mutant for a backend, kernel by kernel.
 func All(backend string) []Mutant {
-	return slices.DeleteFunc(slices.Concat(attention, matmul, tally, attentionCUDA, tallyCUDA), func(m Mutant) bool { return m.Backend != backend })
+	return slices.DeleteFunc(slices.Concat(attention, matmul, tally, cheats, attentionCUDA, attentionCUDACheats, tallyCUDA), func(m Mutant) bool { return m.Backend != backend })
 }
 
 //go:embed tally
@@ -68,10 +73,17 @@ func (m Mutant) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
 	}
-	if found := strings.Count(string(source), m.Old); found != 1 {
-		return fmt.Errorf("mutant %s of %s: %s holds %d times what it replaces: bring the mutant up to date with the kernel", m.Name, m.Kernel, k.Source, found)
+	text := string(source)
+	for _, change := range [][2]string{{m.Old, m.New}, {m.End, m.NewEnd}} {
+		if change[0] == "" && change[1] == "" {
+			continue
+		}
+		if found := strings.Count(text, change[0]); found != 1 {
+			return fmt.Errorf("mutant %s of %s: %s holds %d times what it replaces: bring the mutant up to date with the kernel", m.Name, m.Kernel, k.Source, found)
+		}
+		text = strings.Replace(text, change[0], change[1], 1)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(source), m.Old, m.New, 1)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
 	}
 	return nil

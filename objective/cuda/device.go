@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
+	"time"
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
@@ -33,8 +35,15 @@ type Device struct {
 	on     *problem
 	poison byte
 	graph  *graph
+	// plausible says that the last run had poison that looks like results.
+	plausible bool
+	random    *rand.Rand // no kernel may foresee it
+	// shown says that the kernel has seen the content that is held back.
+	shown bool
 
-	highestClock int            // that was ever seen, in MHz
+	highestClock int               // that was ever seen, in MHz
+	company      []monitor.Process // strangers on the GPU, when it was last looked
+	looked       time.Time
 	sweep        driver.Address // memory that is written to flush the caches
 }
 
@@ -43,7 +52,7 @@ var _ worker.Device = (*Device)(nil)
 // NewDevice returns a device that opens the driver when something is loaded.
 // The parent has chosen the GPU: it is the only one that this process sees.
 func NewDevice() worker.Device {
-	return &Device{modules: map[string]driver.Module{}, problems: map[[32]byte]*problem{}, poison: 0xaa}
+	return &Device{modules: map[string]driver.Module{}, problems: map[[32]byte]*problem{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
 }
 
 // open makes the context, on the thread that all requests are served on.
@@ -153,6 +162,7 @@ func (d *Device) function(path, entry string) (driver.Function, error) {
 			return 0, unloadable(explainModule(err))
 		}
 		d.modules[path] = module
+		d.shown = false // what a kernel remembers went with its module
 	}
 	f, err := d.context.Function(module, entry)
 	if err != nil {

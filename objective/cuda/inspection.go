@@ -206,6 +206,17 @@ func (n *inspection) readAll() error {
 	return nil
 }
 
+// queueResults starts comparing the outputs of a set, and nothing else.
+func (n *inspection) queueResults(buffers []*buffer) error { return n.queueOutputs(buffers, false) }
+
+// verdict is what timed launches did wrong, or nil.
+func (n *inspection) verdict() *worker.Fault {
+	if wrong := n.wrong(); wrong != "" && n.damage == nil {
+		return &worker.Fault{Kind: worker.WrongWhenTimed, Detail: wrong}
+	}
+	return n.damage
+}
+
 // wrong says which output is wrong, or nothing.
 func (n *inspection) wrong() string {
 	for _, c := range n.comparisons {

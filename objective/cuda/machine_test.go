@@ -101,6 +101,20 @@ func TestTwoDevicesShareTheTrials(t *testing.T) {
 	}
 }
 
+// Somebody else's process on the GPU is named with the samples, and whether they can
+// be believed depends on what it did.
+func TestStrangersAreNamed(t *testing.T) {
+	t.Parallel()
+	for busy, disturbed := range map[string]bool{"70": true, "0": false} {
+		r := newRig(t, settings{management: true, environment: map[string]string{"PAWL_FAKE_STRANGER": "1", "PAWL_FAKE_BUSY": busy}})
+		c := r.passes("").Conditions
+		if c == nil || len(c.Strangers) != 1 || c.Disturbed != disturbed || !strings.Contains(c.Strangers[0], "process 1") ||
+			!strings.HasSuffix(c.Strangers[0], "with 3072 MiB, computing "+busy+" % of the time") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 func TestVisibleDevicesAreHonoured(t *testing.T) {
 	t.Parallel()
 	found := ask(t, imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "2", "CUDA_VISIBLE_DEVICES": secondUUID}}))

@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"fmt"
-	"reflect"
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
@@ -26,7 +25,7 @@ type buffer struct {
 	size    int            // of the data, in bytes
 	tail    int            // of the zone behind the data, in bytes
 	sum     uint64         // the checksum of an input and its guard zones
-	answer  driver.Address // the right output; 0 for an input
+	answer  driver.Address // what an output should be; 0 for an input
 	right   uint64         // the checksum of the answer
 }
 
@@ -38,19 +37,22 @@ type problem struct {
 	guard     int       // bytes before and behind each buffer
 	buffers   []*buffer // nil for scalars
 	bytes     int       // of device memory
-	// rotation holds further copies of the buffers for timing with cold caches.
+	// load is what the problem was made for, without the kernel under test.
+	load worker.Load
+	// contents are the inputs that timed launches see, by turns. The first is the
+	// one that was checked. See rotation.go.
+	contents []content
+	// rotation holds further sets of buffers for timing.
 	rotation [][]*buffer
-	// launches are the arguments of launches on the buffers, and on each copy of
-	// them. They stay: memory for them costs as much as a launch.
-	launches []*parameters
-	// maps are the tensor maps that are among them.
-	maps []kernels.TensorLayout
+	// arguments of launches: of those on the buffers, and of those that are timed.
+	// They stay: memory for them costs as much as a launch.
+	own, timed *parameters
 }
 
 // newProblem allocates and fills the arguments, and asks the reference for the
 // right answers.
 func newProblem(d *Device, load worker.Load) (*problem, error) {
-	p := &problem{device: d, arguments: load.Arguments, guard: guardSize, buffers: make([]*buffer, len(load.Arguments))}
+	p := &problem{device: d, load: load, arguments: load.Arguments, guard: guardSize, buffers: make([]*buffer, len(load.Arguments))}
 	if load.Watched {
 		p.guard = 0
 	}
@@ -71,13 +73,18 @@ func (p *problem) build(load worker.Load) error {
 			return err
 		}
 	}
-	if err := p.fill(load.Seed); err != nil {
+	if err := p.fill(p.buffers, load.Seed); err != nil {
 		return err
 	}
-	if load.Reference == nil {
-		return nil
+	if err := p.identify(p.buffers); err != nil {
+		return err
 	}
-	return p.solve(*load.Reference)
+	known, err := p.solve(p.buffers, content{seed: load.Seed})
+	p.contents = append(p.contents, known)
+	if err == nil {
+		p.expect(p.buffers, known)
+	}
+	return err
 }
 
 // allocate makes a buffer. A misaligned one starts at an address that is aligned
@@ -137,9 +144,9 @@ func (b *buffer) guards() (before, behind zone) {
 	return zone{b.base, int(b.data - b.base)}, zone{b.data + driver.Address(b.size), b.tail}
 }
 
-// fill has the device write the inputs.
-func (p *problem) fill(seed uint64) error {
-	for _, b := range p.buffers {
+// fill has the device write the inputs of a set.
+func (p *problem) fill(buffers []*buffer, seed uint64) error {
+	for _, b := range buffers {
 		if b == nil || b.Out {
 			continue
 		}
@@ -151,7 +158,7 @@ func (p *problem) fill(seed uint64) error {
 			return err
 		}
 	}
-	return p.identify(p.buffers)
+	return nil
 }
 
 // identify takes the checksums of a set's inputs.
@@ -176,54 +183,84 @@ func (p *problem) identify(buffers []*buffer) error {
 	return nil
 }
 
-// solve runs the reference on the inputs, into buffers of its own. Whatever
-// goes wrong here is not the kernel's fault.
-func (p *problem) solve(reference worker.Reference) error {
-	d := p.device
+// content is what inputs hold, and the right answers to it: an entry per
+// argument, empty for those that are no output, none without a reference.
+type content struct {
+	seed    uint64
+	answers []rightAnswer
+}
+
+type rightAnswer struct {
+	at  driver.Address
+	sum uint64
+}
+
+// solve runs the reference on a set of inputs, into memory of its own, or of an
+// earlier content. Whatever goes wrong here is not the kernel's fault. What it
+// returns with an error holds the memory that it has taken.
+func (p *problem) solve(inputs []*buffer, known content) (content, error) {
+	if p.load.Reference == nil {
+		return known, nil
+	}
+	reference, d := *p.load.Reference, p.device
+	if known.answers == nil {
+		known.answers = make([]rightAnswer, len(inputs))
+	}
 	function, err := d.function(reference.Module, reference.Entry)
 	if err != nil {
-		return fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %w", plain(err))
 	}
-	parameters, err := p.parametersFor(p.buffers, nil)
+	parameters, err := p.parametersFor(inputs)
 	if err != nil {
-		return err
+		return known, err
 	}
 	defer parameters.free()
-	for i, b := range p.buffers {
+	for i, b := range inputs {
 		if b == nil || !b.Out {
 			continue
 		}
-		if b.answer, err = p.memory(b.size); err != nil {
-			return err
+		if known.answers[i].at == 0 {
+			if known.answers[i].at, err = p.memory(b.size); err != nil {
+				return known, err
+			}
 		}
-		if err := d.context.Set(d.stream, b.answer, guardPattern, b.size); err != nil {
-			return err
+		if err := d.context.Set(d.stream, known.answers[i].at, guardPattern, b.size); err != nil {
+			return known, err
 		}
-		parameters.setAddress(i, b.answer)
+		parameters.setAddress(i, known.answers[i].at)
 	}
 	if err := d.start(function, reference.Launch, parameters); err != nil {
-		return fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %w", plain(err))
 	}
 	if err := d.context.Wait(d.stream); err != nil {
-		return fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %w", plain(err))
 	}
-	for _, b := range p.buffers {
+	for i, b := range inputs {
 		if b == nil || !b.Out {
 			continue
 		}
-		if b.right, err = d.support.checksum(b.answer, b.size); err != nil {
-			return err
+		if known.answers[i].sum, err = d.support.checksum(known.answers[i].at, b.size); err != nil {
+			return known, err
 		}
 	}
-	return nil
+	return known, nil
+}
+
+// expect says which content the outputs of a set are held against.
+func (p *problem) expect(outputs []*buffer, known content) {
+	for i, b := range outputs {
+		if b != nil && b.Out && known.answers != nil {
+			b.answer, b.right = known.answers[i].at, known.answers[i].sum
+		}
+	}
 }
 
 // plain makes an error of a fault: a fault would be blamed on the kernel.
 func plain(err error) error { return fmt.Errorf("%s", err) }
 
-// parametersFor returns the arguments of a launch on the given buffers, some of
-// them as tensor maps.
-func (p *problem) parametersFor(buffers []*buffer, maps []kernels.TensorLayout) (*parameters, error) {
+// parametersFor returns the arguments of a launch on the given buffers, as
+// pointers.
+func (p *problem) parametersFor(buffers []*buffer) (*parameters, error) {
 	parameters, err := newParameters(len(p.arguments))
 	if err != nil {
 		return nil, err
@@ -238,36 +275,40 @@ func (p *problem) parametersFor(buffers []*buffer, maps []kernels.TensorLayout) 
 			return nil, err
 		}
 	}
-	for _, layout := range maps {
-		b := buffers[layout.Argument]
-		if err := p.device.context.EncodeTensorMap(parameters.value(layout.Argument), b.data, layout, b.element); err != nil {
-			parameters.free()
-			return nil, fmt.Errorf("the tensor map of argument %s: %w", b.Name, err)
-		}
-	}
 	return parameters, nil
 }
 
-// parameters returns the arguments of a launch on the buffers, 0, or on a copy of
-// them.
-func (p *problem) parameters(set int) (*parameters, error) {
-	maps := p.device.loaded.Maps
-	if !reflect.DeepEqual(p.maps, maps) { // they depend on the point
-		p.freeLaunches()
-		p.maps = maps
-	}
-	for len(p.launches) <= set {
-		buffers := p.buffers
-		if at := len(p.launches); at > 0 {
-			buffers = p.rotation[at]
-		}
-		next, err := p.parametersFor(buffers, maps)
-		if err != nil {
+// parameters returns the arguments of a launch on the buffers.
+func (p *problem) parameters() (_ *parameters, err error) {
+	if p.own == nil {
+		if p.own, err = p.parametersFor(p.buffers); err != nil {
 			return nil, err
 		}
-		p.launches = append(p.launches, next)
 	}
-	return p.launches[set], nil
+	return p.own, p.place(p.own, p.buffers, p.buffers)
+}
+
+// place puts the buffers of a launch of the kernel under test among its arguments,
+// those that it takes as tensor maps as such: they depend on the point.
+func (p *problem) place(to *parameters, inputs, outputs []*buffer) error {
+	of := func(i int) *buffer {
+		if b := inputs[i]; b == nil || !b.Out {
+			return b
+		}
+		return outputs[i]
+	}
+	for i := range inputs {
+		if b := of(i); b != nil {
+			to.setAddress(i, b.data)
+		}
+	}
+	for _, layout := range p.device.loaded.Maps {
+		b := of(layout.Argument)
+		if err := p.device.context.EncodeTensorMap(to.value(layout.Argument), b.data, layout, b.element); err != nil {
+			return fmt.Errorf("the tensor map of argument %s: %w", b.Name, err)
+		}
+	}
+	return nil
 }
 
 // footprint is what one launch reads and writes, in bytes.
@@ -281,39 +322,6 @@ func (p *problem) footprint() int {
 	return total
 }
 
-// copies returns n sets of buffers with the same inputs; the first is the one
-// that was checked.
-func (p *problem) copies(n int) ([][]*buffer, error) {
-	if len(p.rotation) == 0 {
-		p.rotation = append(p.rotation, p.buffers)
-	}
-	for len(p.rotation) < n {
-		set := make([]*buffer, len(p.buffers))
-		p.rotation = append(p.rotation, set) // freed with the problem, complete or not
-		for i, original := range p.buffers {
-			if original == nil {
-				continue
-			}
-			b, err := p.allocate(original.Binding, worker.Aligned)
-			if err != nil {
-				return nil, err
-			}
-			b.answer, b.right = original.answer, original.right
-			set[i] = b
-			if b.Out {
-				continue
-			}
-			if err := p.device.context.Copy(b.data, original.data, b.size); err != nil {
-				return nil, err
-			}
-		}
-		if err := p.identify(set); err != nil {
-			return nil, err
-		}
-	}
-	return p.rotation[:n], nil
-}
-
 // free gives the memory back. Errors mean that the context is gone, and the
 // memory with it.
 func (p *problem) free() {
@@ -322,22 +330,23 @@ func (p *problem) free() {
 			continue // the first of the rotation is the problem's own
 		}
 		for _, b := range set {
-			if b == nil {
-				continue
-			}
-			_ = p.device.context.Free(b.base)
-			if i == 0 && b.answer != 0 {
-				_ = p.device.context.Free(b.answer)
+			if b != nil {
+				_ = p.device.context.Free(b.base)
 			}
 		}
 	}
-	p.buffers, p.rotation = nil, nil
-	p.freeLaunches()
-}
-
-func (p *problem) freeLaunches() {
-	for _, l := range p.launches {
-		l.free()
+	for _, known := range p.contents {
+		for _, a := range known.answers {
+			if a.at != 0 {
+				_ = p.device.context.Free(a.at)
+			}
+		}
 	}
-	p.launches = nil
+	p.buffers, p.rotation, p.contents = nil, nil, nil
+	for _, l := range []*parameters{p.own, p.timed} {
+		if l != nil {
+			l.free()
+		}
+	}
+	p.own, p.timed = nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -24,24 +25,32 @@ func TestWorkerStaysAndRemembers(t *testing.T) {
 	r := newRig(t, settings{})
 	r.passes("")
 	first, book := r.worker()
-	one := r.inputs("")
+	one := r.inputs("") + r.poisoned("") + firstTiming + timingFills
 	if book.Fills != one {
 		t.Errorf("%d fills, want %d", book.Fills, one)
 	}
 	// Nothing is made twice.
 	r.passes("")
 	again, after := r.worker()
-	if again != first || after.Fills != one || after.Allocations != book.Allocations {
+	if again != first || after.Fills != one+r.poisoned("")+timingFills || after.Allocations != book.Allocations {
 		t.Errorf("the second trial of a point: worker %d after %d, %d fills, %d allocations after %d",
 			again, first, after.Fills, after.Allocations, book.Allocations)
 	}
 	// Another point has cases for its own tiles, and shares the others.
-	two := r.inputs("", "THREADS=512")
+	two, alone := r.inputs("", "THREADS=512"), r.inputs("")
 	r.passes("THREADS=512")
-	if fills := r.fills(); fills != two || two <= one || two >= 2*one {
-		t.Errorf("%d fills for two points, want %d; one has %d", fills, two, one)
+	more := r.fills() - after.Fills - r.poisoned("THREADS=512") - timingFills
+	if more != two-alone || two <= alone || two >= 2*alone {
+		t.Errorf("%d fills for a second point, want %d; one has %d", more, two-alone, alone)
 	}
 }
+
+// Timing shows a kernel four sets of two inputs that are new, and makes them what
+// they were. At its first timing a worker fills another two, with other content.
+const timingFills, firstTiming = 2 * 4 * 2, 2
+
+// poisoned is how many outputs a check fills with random numbers: one per case.
+func (r *rig) poisoned(point string) int64 { return int64(len(r.QuickCases(r.at(point)))) }
 
 // inputs is how many inputs the checks of points have, each counted once.
 func (r *rig) inputs(points ...string) int64 {
@@ -76,8 +85,8 @@ func TestRefreshedWorkers(t *testing.T) {
 			if earlier[pid] || batch[pid] {
 				t.Errorf("worker %d was used before", pid)
 			}
-			if book.Fills != 2 {
-				t.Errorf("%d fills; the workload has two inputs", book.Fills)
+			if inputs := book.Fills - 1 - firstTiming - timingFills; inputs != 2 {
+				t.Errorf("%d fills; the workload has two inputs", inputs)
 			}
 			batch[pid] = true
 		}
@@ -90,6 +99,27 @@ func TestRefreshedWorkers(t *testing.T) {
 	}
 	if started := len(r.books()); started != 11 {
 		t.Errorf("%d workers for eleven rounds", started)
+	}
+}
+
+// A spare worker that has died is replaced, and not handed out.
+func TestDeadSparesAreReplaced(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	p := r.prepare("")
+	for round := range 6 {
+		r.Refresh()
+		if outcome, err := r.Sample(t.Context(), p, 1); err != nil || outcome.Failure != nil {
+			t.Fatalf("round %d: %+v, %v", round, outcome, err)
+		}
+		for pid, book := range r.books() {
+			if running(pid) && book.GraphLaunches == 0 {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				gone(t, pid)
+			}
+		}
 	}
 }
 
@@ -148,13 +178,16 @@ func TestReferenceRunsOncePerProblem(t *testing.T) {
 	}
 	first := sample()
 	second := sample()
-	// Two runs of the kernel and a comparison after the first; after the second the
-	// guards of the output, the sums of 2 inputs and of the answer, and the
-	// comparison: 3 + 5. The same checks of two sets of buffers after timing: 2 *
-	// 5. Calibration holds back and launches three times: 6. The reference would
-	// be one more.
-	const checks, calibration = 3 + 5 + 2*5, 3
-	samples := second.GraphLaunches - first.GraphLaunches - calibration
+	// Two runs of the kernel, poison for one of them and a comparison after the
+	// first; after the second the guards of the output, the sums of 2 inputs and of
+	// the answer, and the comparison: 4 + 5. The same checks of three sets of buffers
+	// after timing, and a comparison of 13 more: 3 * 5 + 13. Calibration holds back
+	// and launches three times: 6. New inputs are filled and made what they were,
+	// the stream is held back for four launches on them, and the reference, a sum
+	// and a comparison tell whether one is right: 16 + 5 + 3. For what was there
+	// before, the reference would be one more.
+	const checks, calibration = 4 + 5 + 3*5 + 13 + 16 + 5 + 3, 3
+	samples := second.GraphLaunches - first.GraphLaunches - calibration - 1
 	rest := second.Launches - first.Launches - samples*(1+second.GraphNodes)
 	if samples < 2 || rest != checks+2*calibration {
 		t.Errorf("%d launches beside those of %d samples, want %d", rest, samples, checks+2*calibration)
@@ -175,7 +208,8 @@ func TestCachesAreColdWarmOrFlushed(t *testing.T) {
 	// Every launch has buffers of its own where a twentieth of the memory holds
 	// them. A launch touches 12,000 bytes: 25 copies fit into a twentieth of 6 MB.
 	// 3 times the cache of 64 KiB are 196,608 bytes, 17 copies, and more than a
-	// twentieth of 2.4 MB.
+	// twentieth of 2.4 MB. There are as many of either content, and as many launches
+	// on each.
 	for _, test := range []struct {
 		caches           worker.Caches
 		point            string
@@ -184,10 +218,10 @@ func TestCachesAreColdWarmOrFlushed(t *testing.T) {
 		flushes          bool
 	}{
 		{worker.Cold, "", "", 100, 100, false},
-		{worker.Cold, "", "6000000", 100, 25, false},
-		{worker.Cold, "", "2400000", 100, 17, false},
+		{worker.Cold, "", "6000000", 104, 26, false},
+		{worker.Cold, "", "2400000", 108, 18, false},
 		{worker.Cold, "TIME=5000000", "", 1, 1, true}, // one launch cannot go round
-		{worker.Warm, "", "", 100, 1, false},
+		{worker.Warm, "", "", 100, 2, false},          // inputs change all the same
 		{worker.Flushed, "", "", 1, 1, true},
 	} {
 		t.Run(strings.TrimSpace(fmt.Sprint(test.caches, " ", test.point, test.memory)), func(t *testing.T) {
@@ -334,28 +368,26 @@ func TestTimedProblemsGoWithAllTheyHave(t *testing.T) {
 
 // The poison under the outputs is another one in every second run: an element
 // that was never written cannot pass for the right answer twice. One of the two
-// is a tiny number, which passes for 0 here.
+// is no number, the other a number like any other.
 func TestPoisonAlternates(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
 	load := r.judged(r.load(r.prepare("MODE=unwritten"), 64))
-	for i := range load.Arguments {
-		load.Arguments[i].Fill = "zeros"
-	}
 	client := r.client()
 	if err := client.Load(t.Context(), load); err != nil {
 		t.Fatal(err)
 	}
-	var bad []int64
-	for range 4 {
+	seen := map[string]bool{}
+	for run := range 4 {
 		result, err := client.Run(t.Context(), worker.Run{})
-		if err != nil || len(result.Comparisons) != 1 {
+		if err != nil || len(result.Comparisons) != 1 || result.Comparisons[0].Bad != 1 {
 			t.Fatalf("%+v, %v", result, err)
 		}
-		bad = append(bad, result.Comparisons[0].Bad)
-	}
-	if bad[0]+bad[1] != 1 || bad[2] != bad[0] || bad[3] != bad[1] {
-		t.Errorf("wrong elements in four runs: %v", bad)
+		got := result.Comparisons[0].Got
+		if number := got != "NaN"; number != (run%2 == 0) || number && seen[got] {
+			t.Errorf("run %d: the element that was not written is %v", run, got)
+		}
+		seen[got] = true
 	}
 }
 
@@ -421,7 +453,7 @@ func TestAnticipatedAnswersAreThere(t *testing.T) {
 	if outcome, err := r.Measure(t.Context(), p, 0); err != nil || outcome.Failure != nil {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
-	if after := r.fills(); after != before {
-		t.Errorf("%d more were filled for the check itself", after-before)
+	if more := r.fills() - before - r.poisoned("") - firstTiming - timingFills; more != 0 {
+		t.Errorf("%d more were filled for the check itself", more)
 	}
 }

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -142,6 +143,45 @@ func TestDamageIsFound(t *testing.T) {
 		}
 		gone(t, sick) // what it remembers may be damaged
 		r.passes("")
+	}
+}
+
+// What is timed is what is right: a kernel that finds out, by whatever means, when
+// it is not looked at, finds no such moment.
+func TestCheatsAreFound(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		mode   string
+		stage  objective.Stage
+		reason string
+	}{
+		{"counts", objective.Bench, string(worker.WrongWhenTimed)},
+		{"by_pointer", objective.Bench, string(worker.WrongWhenTimed)},
+		{"unchanged", objective.Bench, string(worker.WrongWhenTimed)},
+		{"knows_poison", objective.Fuzz, objective.WrongResult},
+		{"remembers", objective.Bench, string(worker.Remembers)},
+		{"partly", objective.Bench, string(worker.Remembers)},
+	} {
+		t.Run(test.mode, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t, settings{})
+			if test.mode != "by_pointer" {
+				r.fails("MODE="+test.mode+",TIME=5000000", test.stage, test.reason) // one launch in a sample
+			}
+			r.fails("MODE="+test.mode, test.stage, test.reason)
+			for _, caches := range []worker.Caches{worker.Warm, worker.Flushed} {
+				// Half is what warm caches may be worth, and a single output has one pointer.
+				if test.mode != "partly" && test.mode != "by_pointer" {
+					newRig(t, settings{options: objective.Options{Caches: caches}}).fails("MODE="+test.mode, test.stage, test.reason)
+				}
+			}
+			p := r.prepare("MODE=" + test.mode)
+			for _, sample := range []func(context.Context, objective.Prepared, int) (objective.Outcome, error){r.Sample, r.SampleAlone} {
+				if outcome, err := sample(t.Context(), p, 5); err != nil || outcome.Failure == nil || outcome.Samples != nil {
+					t.Errorf("%+v, %v", outcome, err)
+				}
+			}
+		})
 	}
 }
 

@@ -2,10 +2,9 @@ package host
 
 import (
 	"fmt"
-	"hash/maphash"
+	"math/rand/v2"
 	"runtime"
 	"strings"
-	"unsafe"
 
 	"github.com/ebitengine/purego"
 	"golang.org/x/sys/unix"
@@ -17,23 +16,30 @@ import (
 // Device runs host kernels inside a worker process. Each kernel is a shared
 // object with one function, pawl_call, which unpacks an array of pointers into
 // the entry function's arguments.
+//
+// It has several sets of inputs, so that timed launches see other inputs than the
+// one before, and one set of outputs, so that none of them finds its own answer.
 type Device struct {
-	loaded    worker.Load
-	buffers   []*buffer // nil for scalars
-	arguments []byte    // the array of pointers, outside the Go heap
-	scalars   []byte    // what the pointers of scalars point to
-	call      uintptr
-	time      uintptr
-	watching  bool
-	seed      maphash.Seed
-	inputs    []uint64 // hashes of the inputs as filled
-	poison    byte
+	loaded   worker.Load
+	outputs  []*buffer // nil for what is no output
+	scalars  []byte    // what the pointers of scalars point to
+	sets     []*inputSet
+	round    []byte // pointers to the arguments of the sets that launches go round
+	rounds   int    // how many those are
+	call     uintptr
+	time     uintptr
+	watching bool
+	random   *rand.Rand // no kernel may foresee it
+	// plausible says that the last run had poison that looks like results.
+	plausible bool
 }
 
-var _ worker.Device = (*Device)(nil)
+var _ worker.Arranging = (*Device)(nil)
 
 // NewDevice returns a device with nothing loaded.
-func NewDevice() worker.Device { return &Device{seed: maphash.MakeSeed(), poison: 0xaa} }
+func NewDevice() worker.Device {
+	return &Device{random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+}
 
 // Load opens the module and fills the arguments.
 func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
@@ -45,17 +51,16 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	if err := d.allocate(); err != nil {
 		return nil, err
 	}
+	if err := d.Arrange(worker.Arrange{Seeds: []uint64{load.Seed}}); err != nil {
+		return nil, err
+	}
 	var regions []worker.Region
-	for i, b := range d.buffers {
+	for i, b := range d.outputs {
 		if b == nil {
-			continue
+			b = d.sets[0].buffers[i]
 		}
-		regions = append(regions, b.region())
-		if argument := load.Arguments[i]; !argument.Out {
-			if err := worker.Fill(b.data, argument, load.Seed); err != nil {
-				return nil, err
-			}
-			d.inputs[i] = maphash.Bytes(d.seed, b.data)
+		if b != nil {
+			regions = append(regions, b.region())
 		}
 	}
 	return regions, nil
@@ -92,40 +97,39 @@ func unloadable(module string, err error) error {
 	return &worker.Fault{Kind: worker.Unloadable, Detail: strings.ReplaceAll(err.Error(), module+": ", "")}
 }
 
-// allocate makes the buffers and the array of pointers. Everything that the
-// kernel sees lies outside the Go heap.
-func (d *Device) allocate() error {
+// allocate makes what all sets share: the outputs and the scalars. Everything that
+// the kernel sees lies outside the Go heap.
+func (d *Device) allocate() (err error) {
 	n := len(d.loaded.Arguments)
-	d.buffers = make([]*buffer, n)
-	d.inputs = make([]uint64, n)
-	var err error
-	if d.arguments, err = anonymous(8 * max(n, 1)); err != nil {
-		return err
-	}
+	d.outputs = make([]*buffer, n)
 	if d.scalars, err = anonymous(8 * max(n, 1)); err != nil {
 		return err
 	}
+	if d.round, err = anonymous(8 * mostSets); err != nil {
+		return err
+	}
 	for i, argument := range d.loaded.Arguments {
-		element, err := kernels.ElementNamed(argument.Type)
-		if err != nil {
-			return err
-		}
-		pointer := (*uintptr)(unsafe.Pointer(&d.arguments[8*i]))
-		if !argument.IsBuffer() {
+		switch {
+		case !argument.IsBuffer():
 			if err := argument.Put(d.scalars[8*i:]); err != nil {
 				return err
 			}
-			*pointer = address(d.scalars[8*i:])
-			continue
+		case argument.Out:
+			if d.outputs[i], err = d.buffer(argument); err != nil {
+				return err
+			}
 		}
-		b, err := newBuffer(argument.Name, int(argument.Count)*element.Size, max(argument.Align, element.Size), d.loaded.Layout)
-		if err != nil {
-			return err
-		}
-		d.buffers[i] = b
-		*pointer = b.address()
 	}
 	return nil
+}
+
+// buffer makes the memory of an argument.
+func (d *Device) buffer(argument kernels.Binding) (*buffer, error) {
+	element, err := kernels.ElementNamed(argument.Type)
+	if err != nil {
+		return nil, err
+	}
+	return newBuffer(argument.Name, int(argument.Count)*element.Size, max(argument.Align, element.Size), d.loaded.Layout)
 }
 
 func anonymous(size int) ([]byte, error) {
@@ -137,37 +141,52 @@ func anonymous(size int) ([]byte, error) {
 }
 
 func (d *Device) release() {
-	for _, b := range d.buffers {
+	for _, b := range d.outputs {
 		if b != nil {
 			b.free()
 		}
 	}
-	for _, memory := range [][]byte{d.arguments, d.scalars} {
+	for _, set := range d.sets {
+		set.free()
+	}
+	for _, memory := range [][]byte{d.scalars, d.round} {
 		if memory != nil {
 			_ = unix.Munmap(memory)
 		}
 	}
-	d.buffers, d.arguments, d.scalars = nil, nil, nil
+	d.outputs, d.sets, d.scalars, d.round, d.rounds = nil, nil, nil, nil, 0
 }
 
 // Run runs the kernel once on poisoned outputs. The poison alternates between
-// runs, so that no right answer can hide an element that was never written.
+// runs, so that no right answer can hide an element that was never written: bytes
+// that are no number in any float type, then random numbers like any others.
 func (d *Device) Run(worker.Run) (worker.Result, error) {
 	if d.call == 0 {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
-	d.poison ^= 0x55 // 0xff is a NaN in every float type, 0xaa a tiny number
-	for i, b := range d.buffers {
-		if b != nil && d.loaded.Arguments[i].Out {
-			fillBytes(b.data, d.poison)
+	d.plausible = !d.plausible
+	scratch := byte(0x2a) // tiny numbers
+	if d.plausible {
+		d.poison()
+	} else {
+		scratch = 0x7f // huge ones
+		for _, b := range d.outputs {
+			if b != nil {
+				fillBytes(b.data, 0xff)
+			}
 		}
 	}
-	poisonScratch(d.poison &^ 0x80) // huge numbers, or tiny ones
+	poisonScratch(scratch)
 	d.launch(1)
 	poisonScratch(0)
+	return d.Collect()
+}
+
+// Collect returns the outputs as the last launches have left them.
+func (d *Device) Collect() (worker.Result, error) {
 	var result worker.Result
-	for i, b := range d.buffers {
-		if b != nil && d.loaded.Arguments[i].Out {
+	for _, b := range d.outputs {
+		if b != nil {
 			result.Outputs = append(result.Outputs, b.data)
 		}
 	}
@@ -180,15 +199,17 @@ func (d *Device) damage() *worker.Fault {
 	if leftChild() {
 		return &worker.Fault{Kind: worker.LeftChild}
 	}
-	for i, b := range d.buffers {
+	for _, b := range d.outputs {
 		if b == nil {
 			continue
 		}
 		if f := b.damage(); f != nil {
 			return f
 		}
-		if !d.loaded.Arguments[i].Out && maphash.Bytes(d.seed, b.data) != d.inputs[i] {
-			return &worker.Fault{Kind: worker.InputModified, Detail: b.name}
+	}
+	for _, set := range d.sets {
+		if f := set.damage(); f != nil {
+			return f
 		}
 	}
 	return nil
@@ -201,54 +222,23 @@ func leftChild() bool {
 	return err != unix.ECHILD
 }
 
-// launch calls the kernel and returns the nanoseconds that it took.
+// launch calls the kernel, going round the arranged sets, and returns the
+// nanoseconds that it took.
 func (d *Device) launch(batch int) int64 {
-	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.arguments), uintptr(batch))
+	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(d.rounds), uintptr(batch), uintptr(d.random.Uint64()))
 	runtime.KeepAlive(d)
 	return int64(nanoseconds)
 }
 
-const (
-	// shortestSample is how long a sample must be for the clock's resolution
-	// and overhead, some tens of nanoseconds, to vanish in it.
-	shortestSample = 200_000
-	// warmUp is how long the kernel runs before the first sample.
-	warmUp = 5_000_000
-)
-
-// Time takes samples. With no batch given it warms up first and chooses one.
+// Time takes samples on the arranged inputs, and does nothing else: the client's
+// clock runs as well. See objective.stopwatch.
 func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 	if d.call == 0 {
 		return worker.Timing{}, fmt.Errorf("time before load")
 	}
-	batch := t.Batch
-	if batch == 0 {
-		batch = d.calibrate()
-	}
-	timing := worker.Timing{Batch: batch}
+	timing := worker.Timing{Batch: max(t.Batch, 1)}
 	for range t.Samples {
-		timing.Samples = append(timing.Samples, float64(d.launch(batch))/float64(batch)/1e6)
+		timing.Samples = append(timing.Samples, float64(d.launch(timing.Batch))/float64(timing.Batch)/1e6)
 	}
 	return timing, nil
-}
-
-// calibrate warms up and returns how many launches make a sample long enough.
-func (d *Device) calibrate() int {
-	var spent int64
-	batch := 1
-	for {
-		took := d.launch(batch)
-		spent += took
-		if took < shortestSample {
-			// Aim above the mark, because the first launches are slow ones.
-			batch = min(max(2*batch, int(1.2*shortestSample*float64(batch)/float64(max(took, 1)))), 1<<24)
-			if batch == 1<<24 {
-				return batch // the kernel does nothing at all
-			}
-			continue
-		}
-		if spent >= warmUp {
-			return batch
-		}
-	}
 }

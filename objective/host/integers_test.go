@@ -122,7 +122,7 @@ func (k integerKernel) files() map[string]string {
 	for i := range k.wrong {
 		values = append(values, fmt.Sprint(i+1))
 	}
-	return map[string]string{"kernel.c": k.source, "reference.c": k.reference, "kernel.yaml": `name: ` + k.name + `
+	return map[string]string{"kernel.c": "#include <stdint.h>\n" + k.source, "reference.c": "#include <stdint.h>\n" + k.reference, "kernel.yaml": `name: ` + k.name + `
 entry: k
 source: {host: kernel.c}
 reference: {host: reference.c}

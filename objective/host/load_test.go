@@ -22,7 +22,7 @@ float scale_by(float); /* nobody defines it */
 extern float factor;
 #define scale_by(x) ((x) * factor)
 #elif MODE == 3
-static __thread char large[1 << 26] __attribute__((tls_model("initial-exec")));
+static __thread volatile char large[1 << 26] __attribute__((tls_model("initial-exec")));
 static float scale_by(float x) { large[(int)x] = 1; return x; }
 #elif MODE == 4
 static void wrong(void) __attribute__((constructor));

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -22,10 +23,16 @@ type Command struct {
 	Under []string
 	// Device is the name under which Main finds the device.
 	Device string
-	// Environment is added to the environment of this process.
+	// Environment is added to what a worker inherits of the environment of this
+	// process, which is little: see inherited.
 	Environment []string
-	// OutputLimit is how many bytes a worker may print before it counts as
-	// flooding. Zero means 1 MiB.
+	// Shared says that kernels run in the worker's own memory. Whatever it says
+	// after the first of them has run may be the kernel's word, its errors too.
+	Shared bool
+	// Memory is how many bytes a worker may allocate. Zero means any.
+	Memory int64
+	// OutputLimit is how many bytes a worker may print during one request before
+	// it counts as flooding. Zero means 1 MiB.
 	OutputLimit int64
 	// KillGrace is how long to wait for a killed process to be gone. Zero
 	// means 5 s.
@@ -57,6 +64,9 @@ type Client struct {
 	exited    chan struct{}
 	status    syscall.WaitStatus
 	regions   []Region
+	outputs   []int    // the sizes of what was loaded last; nil where unknown
+	nonces    []string // of the requests that were sent and not answered
+	ran       bool     // a kernel has run in it
 	finished  bool
 }
 
@@ -93,12 +103,15 @@ func (c *Client) start() error {
 	requests, responses, output := pipes[0], pipes[1], pipes[2]
 	line := append(slices.Clone(c.command.Under), c.command.Executable)
 	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Env = append(os.Environ(), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
+	cmd.Env = append(inherited(os.Environ()), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
+	if c.command.Memory > 0 {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", memoryVariable, c.command.Memory))
+	}
 	cmd.Env = append(cmd.Env, c.command.Environment...)
 	cmd.ExtraFiles = []*os.File{requests.read, responses.write}
 	cmd.Stdout, cmd.Stderr = output.write, output.write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	err = cmd.Start()
+	err = household.start(cmd)
 	requests.read.Close()
 	responses.write.Close()
 	output.write.Close()
@@ -133,9 +146,16 @@ func (c *Client) wait() {
 func (c *Client) Load(ctx context.Context, load Load) error {
 	c.regions = nil
 	reply, _, err := c.call(ctx, request{Load: &load})
-	if err == nil {
-		c.regions = reply.Regions
+	if err != nil {
+		return err
 	}
+	return c.loaded(load, reply)
+}
+
+// loaded keeps what is known about the kernel that the worker has now.
+func (c *Client) loaded(load Load, reply response) (err error) {
+	c.regions = reply.Regions
+	c.outputs, err = outputSizes(load)
 	return err
 }
 
@@ -150,14 +170,32 @@ func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
 
 // Time takes samples of the loaded kernel.
 func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
-	reply, _, err := c.call(ctx, request{Time: &t})
+	began := time.Now()
+	a, err := c.await(ctx, c.send(request{Time: &t}))
 	if err != nil {
 		return Timing{}, err
 	}
-	if reply.Timing == nil {
-		return Timing{}, errors.New("worker protocol: a timing without samples")
+	if a.reply.Timing == nil {
+		return Timing{}, c.fail(&Fault{Kind: Garbled, Detail: "a timing without samples"})
 	}
-	return *reply.Timing, nil
+	timing := *a.reply.Timing
+	timing.Elapsed = a.at.Sub(began)
+	return timing, nil
+}
+
+// Arrange gets inputs ready for the launches that are timed next.
+func (c *Client) Arrange(ctx context.Context, a Arrange) error {
+	_, _, err := c.call(ctx, request{Arrange: &a})
+	return err
+}
+
+// Collect returns what the launches that were timed last have left behind.
+func (c *Client) Collect(ctx context.Context) (Result, error) {
+	reply, outputs, err := c.call(ctx, request{Collect: &Collect{}})
+	if err != nil {
+		return Result{}, err
+	}
+	return reply.result(outputs), nil
 }
 
 func (r response) result(outputs [][]byte) Result {
@@ -207,8 +245,11 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 	enough := false
 	for i, r := range requests {
 		bounded, cancel := Allow(ctx, allowed)
-		reply, outputs, err := c.await(bounded, sent)
+		a, err := c.await(bounded, sent)
 		cancel()
+		if err == nil && r.Load != nil {
+			err = c.loaded(*r.Load, a.reply)
+		}
 		if err != nil {
 			if !c.finished {
 				c.finish() // it may still answer requests that nobody waits for
@@ -218,12 +259,9 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 			}
 			return of[i], err
 		}
-		if r.Load != nil {
-			c.regions = reply.Regions
-		}
 		last := i+1 == len(requests) || of[i+1] != of[i]
 		if last && !enough {
-			enough = !judge(of[i], reply.result(outputs))
+			enough = !judge(of[i], a.reply.result(a.payloads))
 		}
 	}
 	return 0, nil
@@ -232,17 +270,25 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 type answered struct {
 	reply    response
 	payloads [][]byte
+	at       time.Time // when it was there
 	err      error
 }
 
 // call sends a request and waits for the answer.
 func (c *Client) call(ctx context.Context, r request) (response, [][]byte, error) {
-	return c.await(ctx, c.send(r))
+	a, err := c.await(ctx, c.send(r))
+	return a.reply, a.payloads, err
 }
 
 // send writes requests while others go on, and returns what went wrong.
 func (c *Client) send(requests ...request) <-chan error {
 	failed := make(chan error, 1)
+	for i := range requests {
+		requests[i].Nonce = rand.Text()
+		c.nonces = append(c.nonces, requests[i].Nonce)
+		c.ran = c.ran || requests[i].Load == nil
+	}
+	c.output.begin()
 	go func() {
 		for _, r := range requests {
 			if err := writeFrame(c.requests, r); err != nil {
@@ -256,18 +302,14 @@ func (c *Client) send(requests ...request) <-chan error {
 
 // await waits for whatever comes first: the next answer, the end of the process,
 // a flood, or the end of the time allowed.
-func (c *Client) await(ctx context.Context, sent <-chan error) (response, [][]byte, error) {
+func (c *Client) await(ctx context.Context, sent <-chan error) (answered, error) {
 	if c.finished {
-		return response{}, nil, errors.New("worker: called after its end")
+		return answered{}, errors.New("worker: called after its end")
 	}
+	nonce, known := c.nonces[0], c.outputs
+	c.nonces = c.nonces[1:]
 	answers := make(chan answered, 1)
-	go func() {
-		var a answered
-		if a.err = readFrame(c.reader, &a.reply); a.err == nil {
-			a.payloads, a.err = readPayloads(c.reader, a.reply.Outputs)
-		}
-		answers <- a
-	}()
+	go func() { answers <- readAnswer(c.reader, nonce, known) }()
 	select {
 	case a := <-answers:
 		return c.receive(a)
@@ -285,39 +327,63 @@ func (c *Client) await(ctx context.Context, sent <-chan error) (response, [][]by
 		case a := <-answers:
 			return c.receive(a)
 		case <-time.After(100 * time.Millisecond):
-			return response{}, nil, c.fail(faultOfExit(c.status, nil, c.regions))
+			return answered{}, c.fail(faultOfExit(c.status, nil, c.regions))
 		}
 	case <-c.output.flooded:
-		return response{}, nil, c.fail(&Fault{Kind: Flooded, Detail: fmt.Sprintf("over %d bytes", c.command.OutputLimit)})
+		return answered{}, c.fail(&Fault{Kind: Flooded, Detail: fmt.Sprintf("over %d bytes", c.command.OutputLimit)})
 	case <-ctx.Done():
 		if errors.Is(context.Cause(ctx), errTimeAllowed) {
-			return response{}, nil, c.fail(&Fault{Kind: Hung, Detail: "no answer in the time allowed"})
+			return answered{}, c.fail(&Fault{Kind: Hung, Detail: "no answer in the time allowed"})
 		}
 		c.finish()
-		return response{}, nil, context.Cause(ctx)
+		return answered{}, context.Cause(ctx)
 	}
 }
 
+// errForged says that a frame is no answer to the request.
+var errForged = errors.New("worker protocol: an answer to nothing that was asked")
+
+// readAnswer reads the answer to a request. The last frame of a dying worker comes
+// from a signal handler, which knows no nonce; it can only accuse the kernel.
+func readAnswer(r io.Reader, nonce string, outputs []int) (a answered) {
+	if a.err = readFrame(r, &a.reply); a.err != nil {
+		return a
+	}
+	a.at = time.Now()
+	if a.reply.Nonce != nonce && a.reply.Fault == nil {
+		a.err = errForged
+		return a
+	}
+	a.payloads, a.err = readPayloads(r, a.reply.Outputs, outputs)
+	return a
+}
+
 // receive turns what was read into the call's result.
-func (c *Client) receive(a answered) (response, [][]byte, error) {
+func (c *Client) receive(a answered) (answered, error) {
 	switch {
 	case a.err == nil && a.reply.Ended != nil:
-		return response{}, nil, c.fail(a.reply.Ended)
+		return answered{}, c.fail(a.reply.Ended)
 	case a.err == nil && a.reply.Fault == nil && a.reply.Error == "":
-		return a.reply, a.payloads, nil
+		return a, nil
+	case a.err == nil && a.reply.Fault == nil && c.command.Shared && c.ran:
+		return answered{}, c.fail(&Fault{Kind: Garbled, Detail: "the worker reports " + a.reply.Error})
 	case a.err == nil && a.reply.Fault == nil:
-		return response{}, nil, errors.New("worker: " + a.reply.Error)
+		return answered{}, errors.New("worker: " + a.reply.Error)
 	}
 	// The pipe broke or the process announced its end: it should be gone soon.
 	var report *signalReport
 	if a.err == nil {
 		report = a.reply.Fault
 	}
+	wait := time.Second
+	if errors.Is(a.err, errForged) {
+		wait = 0
+	}
 	select {
 	case <-c.exited:
-		return response{}, nil, c.fail(faultOfExit(c.status, report, c.regions))
-	case <-time.After(time.Second):
-		return response{}, nil, c.fail(&Fault{Kind: Garbled})
+		return answered{}, c.fail(faultOfExit(c.status, report, c.regions))
+	case <-time.After(wait):
+		return answered{}, c.fail(&Fault{Kind: Garbled})
 	}
 }
 
@@ -350,6 +416,7 @@ func (c *Client) finish() bool {
 	case <-time.After(c.command.KillGrace):
 	}
 	killStrays(c.token)
+	household.end(c.process.Pid, !c.alive())
 	return !c.alive()
 }
 
@@ -361,6 +428,9 @@ func (c *Client) alive() bool {
 		return true
 	}
 }
+
+// Alive reports whether the worker can be called.
+func (c *Client) Alive() bool { return !c.finished && c.alive() }
 
 // Finished reports whether the worker is of no more use.
 func (c *Client) Finished() bool { return c.finished }

@@ -1,5 +1,10 @@
 package worker
 
+import (
+	"slices"
+	"strings"
+)
+
 // Conditions is the state of a device while samples were taken. Clocks are in
 // MHz, the temperature in degrees Celsius, the power in watts.
 type Conditions struct {
@@ -14,6 +19,11 @@ type Conditions struct {
 	// throttled and thrown away; Reasons says what throttled it.
 	Discarded int    `json:"discarded,omitempty"`
 	Reasons   string `json:"reasons,omitempty"`
+	// Strangers are other people's processes that were on the device, in words.
+	Strangers []string `json:"strangers,omitempty"`
+	// Disturbed says that one of them computed meanwhile, or that nobody knows
+	// whether it did.
+	Disturbed bool `json:"disturbed,omitempty"`
 }
 
 // Join adds what was seen later.
@@ -34,5 +44,19 @@ func (c *Conditions) Join(later *Conditions) *Conditions {
 	if joined.Reasons == "" {
 		joined.Reasons = later.Reasons
 	}
+	joined.Strangers = slices.Clone(c.Strangers)
+	for _, stranger := range later.Strangers {
+		if !slices.ContainsFunc(joined.Strangers, func(known string) bool { return sameStranger(known, stranger) }) {
+			joined.Strangers = append(joined.Strangers, stranger)
+		}
+	}
+	joined.Disturbed = c.Disturbed || later.Disturbed
 	return &joined
+}
+
+// sameStranger compares what comes before the figures, which change.
+func sameStranger(a, b string) bool {
+	a, _, _ = strings.Cut(a, " with ")
+	b, _, _ = strings.Cut(b, " with ")
+	return a == b
 }

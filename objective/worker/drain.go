@@ -52,6 +52,15 @@ func (d *drain) run() {
 	}
 }
 
+// begin counts anew: a worker that stays may print a little in each of many trials.
+func (d *drain) begin() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.total <= d.limit {
+		d.total = 0
+	}
+}
+
 func (d *drain) tail() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

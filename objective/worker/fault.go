@@ -53,6 +53,10 @@ const (
 	Refused FaultKind = "launch refused"
 	// WrongWhenTimed: right when it was checked, wrong when it was timed.
 	WrongWhenTimed FaultKind = "wrong while it was timed"
+	// Contradicted: the client's clock saw another time than the worker claims.
+	Contradicted FaultKind = "the clock was tampered with"
+	// Remembers: quick on inputs that it has seen before, and on no others.
+	Remembers FaultKind = "slower on inputs that it has not seen"
 	// SanitizerFinding: the tool that the worker runs under found something.
 	SanitizerFinding FaultKind = "sanitizer finding"
 	// NoMemory: the device has not enough memory for the buffers or the stack.

@@ -10,7 +10,8 @@
 //  1. Start executes the binary and returns a Client.
 //  2. Load names a module, its arguments and the seed of its inputs.
 //  3. Run executes the kernel once and returns its outputs; Time executes it
-//     many times and returns samples.
+//     many times and returns samples. Where results are handed over, Arrange says
+//     on which inputs, and Collect returns what the timed launches have left.
 //  4. When the process dies, hangs or floods its output, the call returns a
 //     *Fault that says what happened, and the client is finished.
 //
@@ -22,6 +23,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"pawl/kernels"
 )
@@ -95,6 +98,17 @@ type Time struct {
 	Rested bool `json:"rested,omitempty"`
 }
 
+// Arrange asks a device that hands its results over to get inputs ready for the
+// launches that are timed next, and to poison the outputs. All launches write the
+// same outputs, so that none finds its own right answer there.
+type Arrange struct {
+	// Seeds are of the inputs that launches go round, in this order.
+	Seeds []uint64 `json:"seeds"`
+}
+
+// Collect asks for what the launches that were timed last have left in the outputs.
+type Collect struct{}
+
 // Caches is the state of a device's caches at the start of each launch. A
 // device that cannot choose times what it finds.
 type Caches string
@@ -134,6 +148,9 @@ type Timing struct {
 	Damage *Fault `json:"damage,omitempty"`
 	// Conditions is the state of the device meanwhile; nil where unknown.
 	Conditions *Conditions `json:"conditions,omitempty"`
+	// Elapsed is how long the answer took by the client's own clock, which no
+	// kernel reaches.
+	Elapsed time.Duration `json:"-"`
 }
 
 // Region is where a buffer lies in the worker's memory. An access that faults
@@ -159,15 +176,29 @@ type Device interface {
 	Time(Time) (Timing, error)
 }
 
+// Arranging is a Device that hands its results over, also those of timed launches.
+type Arranging interface {
+	Device
+	// Arrange gets sets of inputs ready and poisons the outputs.
+	Arrange(Arrange) error
+	// Collect returns the outputs, and looks for damage.
+	Collect() (Result, error)
+}
+
 // request and response are the two messages; exactly one field of a request is
-// set.
+// set beside its nonce, which the answer repeats: a frame that was written before
+// the request, or without knowing it, is not the answer.
 type request struct {
-	Load *Load `json:"load,omitempty"`
-	Run  *Run  `json:"run,omitempty"`
-	Time *Time `json:"time,omitempty"`
+	Nonce   string   `json:"nonce"`
+	Load    *Load    `json:"load,omitempty"`
+	Run     *Run     `json:"run,omitempty"`
+	Time    *Time    `json:"time,omitempty"`
+	Arrange *Arrange `json:"arrange,omitempty"`
+	Collect *Collect `json:"collect,omitempty"`
 }
 
 type response struct {
+	Nonce   string `json:"nonce,omitempty"`
 	Error   string `json:"error,omitempty"`
 	Damage  *Fault `json:"damage,omitempty"`
 	Differs bool   `json:"differs,omitempty"`
@@ -229,13 +260,38 @@ func readFrame(r io.Reader, header any) error {
 	return nil
 }
 
-// outputLimit bounds the outputs of one run, in bytes.
-const outputLimit = 64 << 30
+// unknownLimit bounds the outputs of a kernel whose arguments nobody has named.
+const unknownLimit = 1 << 20
 
-func readPayloads(r io.Reader, sizes []int) ([][]byte, error) {
+// outputSizes returns how many bytes each output of a load has; nil for a load that
+// names no arguments.
+func outputSizes(load Load) ([]int, error) {
+	if len(load.Arguments) == 0 {
+		return nil, nil
+	}
+	sizes := []int{}
+	for _, a := range load.Arguments {
+		if !a.Out {
+			continue
+		}
+		element, err := kernels.ElementNamed(a.Type)
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, int(a.Count)*element.Size)
+	}
+	return sizes, nil
+}
+
+// readPayloads reads outputs. Their sizes must be those that are known; a kernel
+// can write what it likes to the pipe, and nothing is allocated on its word.
+func readPayloads(r io.Reader, sizes, known []int) ([][]byte, error) {
+	if known != nil && len(sizes) > 0 && !slices.Equal(sizes, known) {
+		return nil, fmt.Errorf("worker protocol: outputs of %d bytes, not of %d", sizes, known)
+	}
 	total := 0
 	for _, size := range sizes {
-		if size < 0 || size > outputLimit-total {
+		if size < 0 || known == nil && size > unknownLimit-total {
 			return nil, fmt.Errorf("worker protocol: an output of %d bytes", size)
 		}
 		total += size

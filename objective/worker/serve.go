@@ -15,6 +15,7 @@ import (
 const (
 	deviceVariable = "PAWL_WORKER"
 	tokenVariable  = "PAWL_WORKER_TOKEN"
+	memoryVariable = "PAWL_WORKER_MEMORY"
 )
 
 // The pipes of a worker, after standard input, output and error.
@@ -39,6 +40,7 @@ func Main(devices map[string]func() Device) {
 		fmt.Fprintf(os.Stderr, "worker: no device %q\n", name)
 		os.Exit(3)
 	}
+	confine()
 	// A collection in the middle of a sample is noise, and a worker is short.
 	debug.SetGCPercent(400)
 	runtime.LockOSThread()
@@ -102,7 +104,7 @@ func isRequestPipe(in io.Reader) bool {
 }
 
 func answer(out io.Writer, device Device, r request) error {
-	var reply response
+	reply := response{Nonce: r.Nonce}
 	var payloads [][]byte
 	var err error
 	switch {
@@ -111,23 +113,21 @@ func answer(out io.Writer, device Device, r request) error {
 	case r.Run != nil:
 		var result Result
 		if result, err = device.Run(*r.Run); err == nil {
-			reply.Damage, reply.Differs, reply.Comparisons = result.Damage, result.Differs, result.Comparisons
-			payloads = result.Outputs
-			for _, output := range result.Outputs {
-				reply.Outputs = append(reply.Outputs, len(output))
-			}
+			payloads = reply.hold(result)
 		}
 	case r.Time != nil:
 		var timing Timing
 		if timing, err = device.Time(*r.Time); err == nil {
 			reply.Timing = &timing
 		}
+	case r.Arrange != nil || r.Collect != nil:
+		payloads, err = arrange(device, r, &reply)
 	default:
 		err = fmt.Errorf("an empty request")
 	}
 	var fault *Fault
 	if errors.As(err, &fault) {
-		if err := writeFrame(out, response{Ended: fault}); err != nil {
+		if err := writeFrame(out, response{Nonce: r.Nonce, Ended: fault}); err != nil {
 			return err
 		}
 		return errEnded
@@ -136,6 +136,31 @@ func answer(out io.Writer, device Device, r request) error {
 		reply.Error = err.Error()
 	}
 	return writeFrame(out, reply, payloads...)
+}
+
+// arrange answers what only a device that hands its results over is asked.
+func arrange(device Device, r request, reply *response) ([][]byte, error) {
+	arranging, ok := device.(Arranging)
+	if !ok {
+		return nil, fmt.Errorf("the device compares by itself")
+	}
+	if r.Arrange != nil {
+		return nil, arranging.Arrange(*r.Arrange)
+	}
+	result, err := arranging.Collect()
+	if err != nil {
+		return nil, err
+	}
+	return reply.hold(result), nil
+}
+
+// hold puts a result into an answer and returns what follows it.
+func (r *response) hold(result Result) [][]byte {
+	r.Damage, r.Differs, r.Comparisons = result.Damage, result.Differs, result.Comparisons
+	for _, output := range result.Outputs {
+		r.Outputs = append(r.Outputs, len(output))
+	}
+	return result.Outputs
 }
 
 // errEnded ends a worker whose device a kernel has broken.

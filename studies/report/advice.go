@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -95,6 +96,9 @@ func percent(speedup float64) string { return fmt.Sprintf("%.1f %%", 100*(speedu
 // called noisy.
 const NoisyVariation = 0.12
 
+// LargeDrift is how much times may change inside a round without a word.
+const LargeDrift = 0.03
+
 // replayed is the backend of a study whose answers come from a record.
 const replayed = "replay"
 
@@ -126,8 +130,14 @@ func warnings(s *Summary) []string {
 		found = append(found, "The leading points are too close to tell which is best; any of them will do.")
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
+		if t != nil && math.Abs(t.Drift) > LargeDrift {
+			found = append(found, fmt.Sprintf("The times of the %s drift by %+.1f %% inside a round: what is timed changes, or the machine does.", name, 100*t.Drift))
+		}
 		if t == nil || t.Conditions == nil {
 			continue
+		}
+		if c := t.Conditions; len(c.Strangers) > 0 {
+			found = append(found, fmt.Sprintf("While the %s was measured, %s.", name, StrangersText(c)))
 		}
 		if c := t.Conditions; c.Temperature > HotTemperature {
 			found = append(found, fmt.Sprintf("The device reached %d °C while the %s was measured; above %d °C the clock may give way.", c.Temperature, name, HotTemperature))

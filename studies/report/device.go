@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"pawl/objective/worker"
 )
@@ -36,4 +37,12 @@ func ConditionsText(c *worker.Conditions) string {
 		text += fmt.Sprintf("; %d samples discarded (%s)", c.Discarded, c.Reasons)
 	}
 	return text
+}
+
+// StrangersText says who else was on the device.
+func StrangersText(c *worker.Conditions) string {
+	if !c.Disturbed {
+		return "others were on the device and did not compute: " + strings.Join(c.Strangers, "; ")
+	}
+	return "others computed on the device meanwhile, so that these times are not the kernel's alone: " + strings.Join(c.Strangers, "; ")
 }

@@ -89,6 +89,9 @@ type Timed struct {
 	Resources *objective.Resources `json:"resources,omitempty"`
 	// Conditions is the state of the device while it was measured.
 	Conditions *worker.Conditions `json:"conditions,omitempty"`
+	// Drift is the change inside a round, from its first third to its last, as the
+	// median over rounds: positive when it got faster.
+	Drift float64 `json:"drift,omitempty"`
 }
 
 // Evidence compares the winner with the default.
@@ -240,17 +243,24 @@ func (s *Summary) timed(point space.Point, milliseconds float64, samples []float
 // about them.
 func (s *Summary) describe(past search.Past) {
 	resources, conditions := map[space.Point]*objective.Resources{}, map[space.Point]*worker.Conditions{}
+	drifts := map[space.Point][]float64{}
 	for _, t := range past.Trials {
 		resources[t.Point] = t.Outcome.Resources
 	}
 	for _, r := range past.Rounds {
 		if r.Phase == search.Confirmation {
 			conditions[r.Point] = conditions[r.Point].Join(r.Outcome.Conditions)
+			if len(r.Outcome.Samples) > 0 {
+				drifts[r.Point] = append(drifts[r.Point], stats.Drift(r.Outcome.Samples))
+			}
 		}
 	}
 	complete := func(t *Timed) {
 		if t != nil {
 			t.Resources, t.Conditions = resources[t.Point], conditions[t.Point]
+			if len(drifts[t.Point]) > 0 {
+				t.Drift = stats.Median(drifts[t.Point])
+			}
 		}
 	}
 	complete(s.Default)

@@ -1,3 +1,4 @@
+#include <stdint.h>
 void tally(const int32_t *x, const int32_t *key, int64_t *sums, int32_t *counts, int64_t *place,
            int32_t N, int32_t KEYS)
 {

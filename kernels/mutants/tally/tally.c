@@ -1,3 +1,4 @@
+#include <stdint.h>
 #include <string.h>
 
 static void add(int32_t x, int32_t key, int64_t *sums, int32_t *counts)

@@ -52,12 +52,15 @@ func (a *asker) text(wanted property) string {
 	return value
 }
 
-func (a *asker) processes() []int {
+func (a *asker) processes() []Process {
 	processes, err := a.device.processes()
 	if err != nil {
 		a.note("processes", err)
 	}
-	return append([]int{}, processes...)
+	for i := range processes {
+		processes[i].Name = nameOf(processes[i].PID)
+	}
+	return append([]Process{}, processes...)
 }
 
 func (a *asker) note(wanted string, err error) {

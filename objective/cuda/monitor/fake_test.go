@@ -1,6 +1,9 @@
 package monitor
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // fake is a management library with the GPUs that a test wants.
 type fake struct {
@@ -40,6 +43,10 @@ type fakeDevice struct {
 	ignoresLock                bool
 	locks, unlocks             int
 	free                       uint64 // the clock without a lock
+
+	computing     []Process
+	shares        map[int]int
+	sharesFailure error
 }
 
 var _ device = (*fakeDevice)(nil)
@@ -74,7 +81,14 @@ func (d *fakeDevice) text(wanted property) (string, error) {
 	return "", codeNotSupported
 }
 
-func (d *fakeDevice) processes() ([]int, error) { return []int{17, 23}, nil }
+func (d *fakeDevice) processes() ([]Process, error) {
+	if d.computing != nil {
+		return slices.Clone(d.computing), nil
+	}
+	return []Process{{PID: 1 << 30, Memory: 1 << 20}}, nil // no process has such a number
+}
+
+func (d *fakeDevice) busy(uint64) (map[int]int, error) { return d.shares, d.sharesFailure }
 
 func (d *fakeDevice) lock(mhz int) error {
 	d.locks++

@@ -20,7 +20,7 @@ type GPU struct {
 	Persistence bool       `json:"persistence"`
 	State       State      `json:"state"`
 	Limits      Limits     `json:"limits"`
-	Processes   []int      `json:"processes"` // computing on it; a container sees its own only, or none
+	Processes   []Process  `json:"processes"` // computing on it; a container sees its own only, or none
 	ClockLock   Permission `json:"clock_lock"`
 	// Unknown names what the GPU does not tell; those fields mean nothing.
 	Unknown []string `json:"unknown,omitempty"`
@@ -52,7 +52,7 @@ func inventory(library library, locking Permission) (Inventory, error) {
 	}
 	found := Inventory{Driver: driver, CUDA: fmt.Sprintf("%d.%d", cuda/1000, cuda%1000/10), GPUs: []GPU{}}
 	for index := range count {
-		gpu := GPU{ClockLock: locking, Processes: []int{}}
+		gpu := GPU{ClockLock: locking, Processes: []Process{}}
 		if device, err := library.at(index); err != nil {
 			gpu.Trouble = fmt.Sprintf("opening GPU %d: %v", index, err)
 		} else {

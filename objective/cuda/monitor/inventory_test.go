@@ -32,7 +32,7 @@ func TestInventory(t *testing.T) {
 		`"memory_total":161061273600,"memory_used":1073741824,"compute_mode":"default","persistence":true,` +
 		`"state":{"sm_clock":1980,"memory_clock":3201,"temperature":41,"power":123.456,"reasons":""},` +
 		`"limits":{"sm_clock":1995,"memory_clock":3202,"power":700,"temperature":87},` +
-		`"processes":[17,23],"clock_lock":{"allowed":false,"reason":"no"}}`
+		`"processes":[{"pid":1073741824,"memory":1048576}],"clock_lock":{"allowed":false,"reason":"no"}}`
 	if string(text) != want {
 		t.Errorf("got %s", text)
 	}

@@ -22,7 +22,11 @@ type library interface {
 type device interface {
 	number(quantity) (uint64, error)
 	text(property) (string, error)
-	processes() ([]int, error)
+	// processes lists those that compute, by number and memory.
+	processes() ([]Process, error)
+	// busy returns the share of the time since then, in microseconds since 1970,
+	// in which each process has computed, in per cent.
+	busy(since uint64) (map[int]int, error)
 	lock(mhz int) error
 	unlock() error
 }
@@ -118,6 +122,20 @@ const (
 
 // processNames share one layout; the oldest version, with another, is not used.
 var processNames = []string{"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}
+
+// busyName is the call for how busy processes are.
+const busyName = "nvmlDeviceGetProcessUtilization"
+
+// unknownMemory is what the library says of memory that it may not see.
+const unknownMemory = ^uint64(0)
+
+// knownMemory is 0 for that.
+func knownMemory(bytes uint64) uint64 {
+	if bytes == unknownMemory {
+		return 0
+	}
+	return bytes
+}
 
 // first returns the first name that has holds for, or nothing.
 func first(names []string, has func(string) bool) string {

@@ -167,18 +167,33 @@ func (d *boundDevice) bus() (string, error) {
 	return terminated(information.BusId[:]), failure(int(answer))
 }
 
-func (d *boundDevice) processes() ([]int, error) {
+func (d *boundDevice) processes() ([]Process, error) {
 	versioned.Lock()
 	defer versioned.Unlock()
 	if first(processNames, d.bound.has) == "" {
 		return nil, codeFunctionNotFound
 	}
 	list, answer := d.device.GetComputeRunningProcesses()
-	var processes []int
+	var processes []Process
 	for _, one := range list {
-		processes = append(processes, int(one.Pid))
+		processes = append(processes, Process{PID: int(one.Pid), Memory: knownMemory(one.UsedGpuMemory)})
 	}
 	return processes, failure(int(answer))
+}
+
+func (d *boundDevice) busy(since uint64) (map[int]int, error) {
+	if !d.bound.has(busyName) {
+		return nil, codeFunctionNotFound
+	}
+	list, answer := d.device.GetProcessUtilization(since)
+	if answer == nvml.ERROR_NOT_FOUND || len(list) == 0 && answer == nvml.ERROR_INSUFFICIENT_SIZE {
+		return nil, nil // nobody has computed
+	}
+	shares := map[int]int{}
+	for _, one := range list {
+		shares[int(one.Pid)] = max(shares[int(one.Pid)], int(one.SmUtil))
+	}
+	return shares, failure(int(answer))
 }
 
 func (d *boundDevice) lock(mhz int) error {

@@ -25,6 +25,12 @@ type (
 		memory                    uint64
 		instance, computeInstance uint32
 	}
+	busyInformation struct {
+		process                          uint32
+		_                                uint32
+		time                             uint64
+		multiprocessor, memory, enc, dec uint32
+	}
 	temperatureInformation struct {
 		version, sensor uint32
 		celsius         int32
@@ -57,7 +63,7 @@ func load(path string) (library, error) {
 // is called.
 func (d *dynamic) resolve(handle uintptr) {
 	names := []string{"nvmlInit_v2", "nvmlShutdown", "nvmlSystemGetDriverVersion", "nvmlSystemGetCudaDriverVersion",
-		"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByUUID", lockName, unlockName}
+		"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByUUID", lockName, unlockName, busyName}
 	names = append(names, processNames...)
 	for _, query := range queries {
 		names = append(names, query.names...)
@@ -188,7 +194,7 @@ func (d *dynamicDevice) text(wanted property) (string, error) {
 
 // processes asks with room for more than were seen; processes may start between
 // two calls.
-func (d *dynamicDevice) processes() ([]int, error) {
+func (d *dynamicDevice) processes() ([]Process, error) {
 	name := first(processNames, d.dynamic.has)
 	for room := uint32(16); room <= 1<<16; room *= 4 {
 		count := room
@@ -200,13 +206,33 @@ func (d *dynamicDevice) processes() ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		var processes []int
+		var processes []Process
 		for _, one := range list[:min(count, room)] {
-			processes = append(processes, int(one.process))
+			processes = append(processes, Process{PID: int(one.process), Memory: knownMemory(one.memory)})
 		}
 		return processes, nil
 	}
 	return nil, fmt.Errorf("more than %d processes: %w", 1<<16, codeInsufficientSize)
+}
+
+func (d *dynamicDevice) busy(since uint64) (map[int]int, error) {
+	for room := uint32(64); room <= 1<<16; room *= 4 {
+		count := room
+		list := make([]busyInformation, room)
+		err := d.dynamic.call(busyName, d.handle, uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&count)), uintptr(since))
+		if err == codeInsufficientSize {
+			continue
+		}
+		if err == codeNotFound {
+			return nil, nil // nobody has computed
+		}
+		shares := map[int]int{}
+		for _, one := range list[:min(count, room)] {
+			shares[int(one.process)] = max(shares[int(one.process)], int(one.multiprocessor))
+		}
+		return shares, err
+	}
+	return nil, codeInsufficientSize
 }
 
 func (d *dynamicDevice) lock(mhz int) error {

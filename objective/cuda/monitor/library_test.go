@@ -202,7 +202,7 @@ func checkInventory(t *testing.T, found Inventory, state State) {
 	if gpu.State != state || gpu.Unknown != nil || gpu.Trouble != "" {
 		t.Errorf("got %+v", gpu)
 	}
-	if len(gpu.Processes) != 40 || gpu.Processes[0] != 1000 || gpu.Processes[39] != 1039 {
+	if len(gpu.Processes) != 40 || gpu.Processes[0].PID != 1000 || gpu.Processes[39].PID != 1039 || gpu.Processes[39].Memory != 1<<32 {
 		t.Errorf("processes %v", gpu.Processes)
 	}
 	if !strings.Contains(found.GPUs[1].Trouble, "fallen off the bus") {

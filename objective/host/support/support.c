@@ -71,10 +71,26 @@ static int64_t nanoseconds(void) {
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Calls the kernel batch times and returns the nanoseconds in all. */
-int64_t pawl_time(void (*call)(void **), void **arguments, int64_t batch) {
+/* Fills the stack below with random words, so that no kernel finds there what a
+ * call before it has left. */
+static __attribute__((noinline)) void poison_stack(uint64_t seed) {
+	volatile uint64_t below[16384];
+	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
+		seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+		below[i] = seed;
+	}
+}
+
+/* Calls the kernel batch times, going round sets of arguments, and returns the
+ * nanoseconds in all. */
+int64_t pawl_time(void (*call)(void **), void ***arguments, int64_t sets, int64_t batch, uint64_t seed) {
+	int64_t set = 0;
+	poison_stack(seed | 1);
 	int64_t start = nanoseconds();
-	for (int64_t i = 0; i < batch; i++)
-		call(arguments);
+	for (int64_t i = 0; i < batch; i++) {
+		call(arguments[set]);
+		if (++set == sets)
+			set = 0;
+	}
 	return nanoseconds() - start;
 }

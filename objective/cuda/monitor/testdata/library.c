@@ -4,7 +4,9 @@
  * and as one that fails to initialise (REFUSE).
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct { int unused; } *device;
 
@@ -112,11 +114,33 @@ int nvmlDeviceGetCurrentClocksEventReasons(device one, unsigned long long *reaso
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(device one, unsigned int *count, struct process *list) {
 	unsigned int room = *count;
+	const char *stranger = getenv("PAWL_FAKE_STRANGER"); /* the number of another process */
+	if (stranger) {
+		*count = 2;
+		if (room < 2)
+			return too_small;
+		list[0] = (struct process){getpid(), 1ull << 30, ~0u, ~0u};
+		list[1] = (struct process){atoi(stranger), 3ull << 30, ~0u, ~0u};
+		return success;
+	}
 	*count = processes;
 	if (room < processes)
 		return too_small;
 	for (unsigned int i = 0; i < processes; i++)
 		list[i] = (struct process){1000 + i, 1ull << 32, ~0u, ~0u};
+	return success;
+}
+struct busy { unsigned int process; unsigned long long time; unsigned int multiprocessor, memory, enc, dec; };
+int nvmlDeviceGetProcessUtilization(device one, struct busy *list, unsigned int *count, unsigned long long since) {
+	unsigned int room = *count;
+	const char *stranger = getenv("PAWL_FAKE_STRANGER");
+	if (!stranger)
+		return not_found;
+	*count = 2;
+	if (!list || room < 2)
+		return too_small;
+	list[0] = (struct busy){getpid(), since + 1, 20};
+	list[1] = (struct busy){atoi(stranger), since + 1, atoi(getenv("PAWL_FAKE_BUSY"))};
 	return success;
 }
 int nvmlDeviceSetGpuLockedClocks(device one, unsigned int low, unsigned int high) {

@@ -1,8 +1,10 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { good, wrong, past_end, before_start, tampers, answer, unwritten, rests, not_a_number, hangs, greedy, fat, wavers, unresolved };
+enum { good, wrong, past_end, before_start, tampers, answer, unwritten, rests, not_a_number, hangs, greedy, fat, wavers, unresolved,
+       counts, by_pointer, unchanged, knows_poison, remembers, partly };
 
 extern void nobody_defines_this(void);
 
@@ -31,15 +33,54 @@ static void misbehave(float *a, float *c, int N) {
 	}
 }
 
+/* skips says whether a kernel that cheats leaves a launch out. */
+static float last;
+static int skips(const float *c, int N) {
+	static const float *checked;
+	if (N != 1000)
+		return 0; /* the workload small */
+	switch (MODE) {
+	case counts: return calls > 300;
+	case by_pointer: return c != (checked = checked ? checked : c);
+	case unchanged: return c[0] == last;
+	case knows_poison: return !isnan(c[0]);
+	}
+	return 0;
+}
+
+/* remembered answers from memory where inputs begin and end as they did before. */
+static int remembered(const float *a, const float *b, float *c, int N) {
+	static struct { float a, b, end; int N; float *c; } known[4096];
+	int at = 0;
+	while (known[at].c && !(known[at].N == N && known[at].a == a[0] && known[at].b == b[0] && known[at].end == a[N - 1]))
+		at++;
+	if (known[at].c) {
+		int kept = MODE == partly ? N / 2 : N; /* half of the work is done all the same */
+		memcpy(c, known[at].c, sizeof *c * kept);
+		for (int i = kept; i < N; i++)
+			c[i] = a[i] + b[i];
+		fake_milliseconds *= MODE == partly ? 0.5 : 0.01;
+		return 1;
+	}
+	known[at].a = a[0], known[at].b = b[0], known[at].end = a[N - 1], known[at].N = N;
+	known[at].c = malloc(sizeof *c * N);
+	for (int i = 0; i < N; i++)
+		known[at].c[i] = a[i] + b[i];
+	return 0;
+}
+
 KERNEL(add, 4) {
 	float *a = ARGUMENT(float *, 0), *b = ARGUMENT(float *, 1), *c = ARGUMENT(float *, 2);
 	int N = ARGUMENT(int32_t, 3);
 	int timed = ++calls > checks;
 	fake_milliseconds = TIME * 1e-6;
-	if (MODE == rests && timed)
+	if (MODE == rests && timed || skips(c, N))
+		return 0;
+	if ((MODE == remembers || MODE == partly) && remembered(a, b, c, N))
 		return 0;
 	for (int i = 0; i < N - (MODE == unwritten); i++)
 		c[i] = a[i] + b[i];
+	last = c[0];
 	if (timed != LATE)
 		return 0;
 	misbehave(a, c, N);

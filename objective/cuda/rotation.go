@@ -1,0 +1,127 @@
+package cuda
+
+import (
+	"pawl/objective/cuda/driver"
+	"pawl/objective/worker"
+)
+
+// Timed launches go round sets of buffers whose inputs hold two contents by turns,
+// and no launch finds its own right answer in its output: what lies there is the
+// answer to the other content, or poison. So a launch that does nothing leaves a
+// wrong result behind, whatever it goes by: the number of launches, the time, the
+// pointers, what it wrote before.
+//
+// A third content has known answers as well and is shown to a kernel once, among
+// others that nobody has an answer for: see unseen.go.
+const (
+	timedContents = 2
+	heldBack      = timedContents
+)
+
+// sets returns n sets of buffers, at least two. The inputs of the even ones hold
+// the content that was checked, those of the odd ones another.
+func (p *problem) sets(n int) ([][]*buffer, error) {
+	n = max(n, timedContents)
+	if len(p.rotation) == 0 {
+		p.rotation = append(p.rotation, p.buffers)
+	}
+	for len(p.rotation) < n {
+		set := make([]*buffer, len(p.buffers))
+		p.rotation = append(p.rotation, set) // freed with the problem, complete or not
+		if err := p.complete(set, len(p.rotation)-1); err != nil {
+			p.rotation = p.rotation[:len(p.rotation)-1]
+			p.abandon(set)
+			return nil, err
+		}
+	}
+	return p.rotation[:n], nil
+}
+
+// complete allocates the buffers of a set and fills its inputs.
+func (p *problem) complete(set []*buffer, number int) error {
+	for i, original := range p.buffers {
+		if original == nil {
+			continue
+		}
+		var err error
+		if set[i], err = p.allocate(original.Binding, worker.Aligned); err != nil {
+			return err
+		}
+	}
+	if number == 1 {
+		if err := p.alternate(set); err != nil {
+			return err
+		}
+		return p.identify(set)
+	}
+	for i, original := range p.rotation[number%timedContents] {
+		if original == nil || original.Out {
+			continue
+		}
+		if err := p.device.context.Copy(set[i].data, original.data, original.size); err != nil {
+			return err
+		}
+	}
+	return p.identify(set)
+}
+
+// alternate fills a set with the second content, whose answers it learns.
+func (p *problem) alternate(set []*buffer) error {
+	seed := p.device.random.Uint64()
+	if err := p.fill(set, seed); err != nil {
+		return err
+	}
+	known, err := p.solve(set, content{seed: seed})
+	p.contents = append(p.contents[:1], known) // freed with the problem, known or not
+	return err
+}
+
+// abandon frees a set that could not be completed.
+func (p *problem) abandon(set []*buffer) {
+	for _, b := range set {
+		if b != nil {
+			_ = p.device.context.Free(b.base)
+			p.bytes -= b.whole()
+		}
+	}
+}
+
+// alike says that both contents have the same answers, as inputs without any
+// random numbers have. Then only poison tells a result from what was there.
+func (p *problem) alike() bool {
+	for i := range p.contents[0].answers {
+		if p.contents[0].answers[i].sum != p.contents[1].answers[i].sum {
+			return false
+		}
+	}
+	return true
+}
+
+// timedParameters returns the arguments of a launch with the inputs of one set and
+// the outputs of another. The driver copies them when the launch is recorded.
+func (p *problem) timedParameters(inputs, outputs []*buffer) (_ *parameters, err error) {
+	if p.timed == nil {
+		if p.timed, err = p.parametersFor(p.buffers); err != nil {
+			return nil, err
+		}
+	}
+	return p.timed, p.place(p.timed, inputs, outputs)
+}
+
+// capture records launches, each with the inputs of one set and the outputs of
+// another.
+func (d *Device) capture(n int, buffers func(launch int) (inputs, outputs []*buffer)) (driver.Executable, error) {
+	executable, err := d.context.Capture(d.stream, func() error {
+		for i := range n {
+			p, err := d.on.timedParameters(buffers(i))
+			if err != nil {
+				return err
+			}
+			if err := d.start(d.kernel, d.loaded.Launch, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return executable, fault(err)
+}

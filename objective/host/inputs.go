@@ -1,0 +1,180 @@
+package host
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"pawl/kernels"
+	"pawl/objective/worker"
+)
+
+// mostSets is how many sets of inputs there are at once: two that timed launches go
+// round, and one for inputs that the kernel sees for the first time.
+const mostSets = 3
+
+// inputSet is one set of inputs, and the arguments of a call on them.
+type inputSet struct {
+	seed      uint64
+	buffers   []*buffer    // nil for what is no input
+	arguments []byte       // the array of pointers, outside the Go heap
+	key       maphash.Seed // of the hashes
+	hashes    []uint64     // of the inputs as filled
+	used      int          // when it was last arranged
+}
+
+// Arrange gets the sets with the given seeds ready and poisons the outputs. A set
+// that is there is not filled again; a new one takes the place of the one that was
+// used longest ago.
+func (d *Device) Arrange(a worker.Arrange) error {
+	if d.call == 0 {
+		return fmt.Errorf("arranged before load")
+	}
+	if len(a.Seeds) == 0 || len(a.Seeds) > mostSets {
+		return fmt.Errorf("%d sets of inputs", len(a.Seeds))
+	}
+	now := 1
+	for _, set := range d.sets {
+		now = max(now, set.used+1)
+	}
+	for i, seed := range a.Seeds {
+		set, err := d.set(seed, a.Seeds, now)
+		if err != nil {
+			return err
+		}
+		*(*uintptr)(unsafe.Pointer(&d.round[8*i])) = address(set.arguments)
+	}
+	d.rounds = len(a.Seeds)
+	d.poison()
+	// What was filled by many cores comes into the caches of this one.
+	for _, set := range d.sets {
+		if set.used == now {
+			_ = set.damage()
+		}
+	}
+	return nil
+}
+
+// set returns the set with a seed.
+func (d *Device) set(seed uint64, wanted []uint64, now int) (*inputSet, error) {
+	var oldest *inputSet
+	for _, set := range d.sets {
+		if set.seed == seed {
+			set.used = now
+			return set, nil
+		}
+		if !slices.Contains(wanted, set.seed) && (oldest == nil || set.used < oldest.used) {
+			oldest = set
+		}
+	}
+	if oldest == nil || len(d.sets) < mostSets {
+		made, err := d.newSet()
+		if err != nil {
+			return nil, err
+		}
+		d.sets = append(d.sets, made)
+		oldest = made
+	}
+	oldest.used = now
+	return oldest, oldest.fill(d.loaded.Arguments, seed)
+}
+
+// newSet allocates a set of inputs.
+func (d *Device) newSet() (set *inputSet, err error) {
+	n := len(d.loaded.Arguments)
+	set = &inputSet{buffers: make([]*buffer, n), hashes: make([]uint64, n), key: maphash.MakeSeed()}
+	if set.arguments, err = anonymous(8 * max(n, 1)); err != nil {
+		return nil, err
+	}
+	for i, argument := range d.loaded.Arguments {
+		pointer := (*uintptr)(unsafe.Pointer(&set.arguments[8*i]))
+		switch {
+		case !argument.IsBuffer():
+			*pointer = address(d.scalars[8*i:])
+		case argument.Out:
+			*pointer = d.outputs[i].address()
+		default:
+			if set.buffers[i], err = d.buffer(argument); err != nil {
+				set.free()
+				return nil, err
+			}
+			*pointer = set.buffers[i].address()
+		}
+	}
+	return set, nil
+}
+
+func (s *inputSet) fill(arguments []kernels.Binding, seed uint64) error {
+	s.seed = seed
+	for i, b := range s.buffers {
+		if b == nil {
+			continue
+		}
+		if err := worker.Fill(b.data, arguments[i], seed); err != nil {
+			return err
+		}
+		s.hashes[i] = maphash.Bytes(s.key, b.data)
+	}
+	return nil
+}
+
+// damage says whether an input has changed, or a byte beside one.
+func (s *inputSet) damage() *worker.Fault {
+	for i, b := range s.buffers {
+		if b == nil {
+			continue
+		}
+		if f := b.damage(); f != nil {
+			return f
+		}
+		if maphash.Bytes(s.key, b.data) != s.hashes[i] {
+			return &worker.Fault{Kind: worker.InputModified, Detail: b.name}
+		}
+	}
+	return nil
+}
+
+func (s *inputSet) free() {
+	for _, b := range s.buffers {
+		if b != nil {
+			b.free()
+		}
+	}
+	_ = unix.Munmap(s.arguments)
+}
+
+// poison fills the outputs with random numbers that look like results, so that no
+// kernel can tell whether it finds poison or an answer.
+func (d *Device) poison() {
+	for i, b := range d.outputs {
+		if b == nil {
+			continue
+		}
+		state := d.random.Uint64() | 1
+		next := func() uint64 {
+			state ^= state << 13
+			state ^= state >> 7
+			state ^= state << 17
+			return state
+		}
+		switch d.loaded.Arguments[i].Type {
+		case "f32":
+			for at := 0; at+4 <= len(b.data); at += 4 {
+				binary.LittleEndian.PutUint32(b.data[at:], math.Float32bits(float32(int32(next()))*0x1p-30))
+			}
+		case "f64":
+			for at := 0; at+8 <= len(b.data); at += 8 {
+				binary.LittleEndian.PutUint64(b.data[at:], math.Float64bits(float64(int64(next()))*0x1p-62))
+			}
+		default:
+			for at := range b.data {
+				b.data[at] = byte(next() >> 32)
+			}
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package objective
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"pawl/internal/stats"
+	"pawl/kernels"
+	"pawl/objective/worker"
+)
+
+// stopwatch times a kernel on a device that hands its results over, and believes
+// nothing that it cannot check. The kernel shares the worker's memory, so that in
+// the end the worker's word is the kernel's; what counts is what this process knows
+// and sees: the right answers, and its own clock.
+//
+//   - A sample is a request that does nothing but launch, so many times as nobody
+//     can foresee. What the worker claims that it took must agree with the time
+//     between request and answer here.
+//   - Launches go round two sets of inputs with different contents and write one
+//     set of outputs, poisoned before: none finds its own right answer there. After
+//     the sample the outputs, the inputs and the bytes beside them are looked at.
+//   - Single launches are timed on inputs that the kernel has not seen. One of them
+//     is checked, and no kernel can know which. A kernel that remembers answers, or
+//     works only when it is looked at, takes much longer there than its samples say.
+type stopwatch struct {
+	session *session
+	oracle  *oracle
+	random  *rand.Rand
+	// contents are what the inputs hold: two that launches go round, and one that
+	// is shown to the kernel once.
+	contents [3]knownContent
+	batch    int
+	share    float64 // the part of the samples whose outputs are compared
+	shown    bool
+	// unseen is the least time of a single launch on new inputs, in milliseconds; 0
+	// for none.
+	unseen float64
+}
+
+// knownContent is a seed of the inputs, with the right answers.
+type knownContent struct {
+	seed   uint64
+	want   [][]byte
+	bounds []kernels.Tolerance
+}
+
+const (
+	// shortestSample is how long a sample must be for the clocks' overhead to
+	// vanish in it: some tens of nanoseconds in the worker, some tens of
+	// microseconds for the pipes between it and this process.
+	shortestSample = 2 * time.Millisecond
+	// warmUp is how long the kernel runs before the first sample.
+	warmUp = 5 * time.Millisecond
+	// mostBatch bounds the launches of a sample: more belong to a kernel that does
+	// nothing.
+	mostBatch = 1 << 24
+	// A claim may be so much less than what this process saw, in part and in all:
+	// answers travel, and this process may have to wait for a core. A claim that
+	// is further off is not believed, and after so many in a row neither is the
+	// kernel.
+	claimShare = 0.1
+	claimSlack = 300 * time.Microsecond
+	claimTries = 16
+	// compared is how many bytes of outputs are compared after every sample; of
+	// larger ones after some.
+	comparedBytes = 4 << 20
+	// unseenLaunches is how many launches on new inputs go with a measurement,
+	// unseenTries how many more are made where they took too long.
+	unseenLaunches = 3
+	unseenTries    = 12
+	// A launch on new inputs may take so many times as long as others, and so many
+	// milliseconds more: what it finds in the caches differs.
+	unseenFactor = 1.5
+	unseenSlack  = 0.02
+)
+
+// stopwatch returns one for the workload, which must be what the session's worker
+// has loaded.
+func (e *Evaluator) stopwatch(ctx context.Context, s *session) (*stopwatch, error) {
+	w := &stopwatch{session: s, oracle: e.oracle, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+	bytes := 0
+	for i, seed := range e.timedSeeds {
+		c := e.workloadCase()
+		c.Seed = seed
+		bindings, err := c.bind(e.kernel)
+		if err != nil {
+			return nil, err
+		}
+		w.contents[i].seed = seed
+		if w.contents[i].want, w.contents[i].bounds, err = e.oracle.know(ctx, s.slot.Worker, c, bindings); err != nil {
+			return nil, err
+		}
+		bytes = size(w.contents[i].want)
+	}
+	w.share = min(1, comparedBytes/float64(max(bytes, 1)))
+	return w, nil
+}
+
+// samples takes some samples. A fault says that the kernel is not what it seemed.
+func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
+	if w.batch == 0 {
+		if fault, err := w.calibrate(ctx); fault != nil || err != nil {
+			return worker.Timing{}, fault, err
+		}
+	}
+	unseen := 1
+	if !w.shown {
+		unseen = unseenLaunches
+	}
+	timing := worker.Timing{Batch: w.batch}
+	for i := range n {
+		// Those that are left are spread over the samples that are left, at random.
+		for unseen > 0 && w.random.IntN(n-i) < unseen {
+			unseen--
+			if fault, err := w.launchUnseen(ctx, unseen); fault != nil || err != nil {
+				return timing, fault, err
+			}
+		}
+		milliseconds, fault, err := w.launches(ctx, w.batch+w.random.IntN(w.batch/4+2), i+1 == n)
+		if fault != nil || err != nil {
+			return timing, fault, err
+		}
+		if milliseconds <= 0 {
+			return timing, &worker.Fault{Kind: worker.Contradicted, Detail: "launches that took no time"}, nil
+		}
+		timing.Samples = append(timing.Samples, milliseconds)
+	}
+	fault, err := w.remembers(ctx, timing.Samples)
+	return timing, fault, err
+}
+
+// calibrate warms up and finds how many launches make a sample long enough.
+func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
+	var spent time.Duration
+	for batch := 1; ; {
+		milliseconds, fault, err := w.launches(ctx, batch, false)
+		if fault != nil || err != nil {
+			return fault, err
+		}
+		took := time.Duration(milliseconds * float64(batch) * 1e6)
+		spent += took
+		switch {
+		case took >= shortestSample && spent >= warmUp || batch == mostBatch:
+			w.batch = batch
+			return nil, nil
+		case took < shortestSample:
+			// Aim above the mark, because the first launches are slow ones.
+			aim := 1.2 * float64(shortestSample) * float64(batch) / float64(max(took, 1))
+			batch = int(min(max(2*float64(batch), min(aim, 64*float64(batch))), mostBatch))
+		}
+	}
+}
+
+// launches makes so many launches that go round both contents, and looks at what
+// they have left behind, always or by chance.
+func (w *stopwatch) launches(ctx context.Context, batch int, always bool) (float64, *worker.Fault, error) {
+	for try := range claimTries {
+		order := w.random.Perm(2)
+		claim, fault, err := w.claim(ctx, batch, w.contents[order[0]].seed, w.contents[order[1]].seed)
+		if fault != nil || err != nil {
+			return 0, fault, err
+		}
+		if always || w.random.Float64() < w.share {
+			if fault, err := w.judge(ctx, &w.contents[order[(batch-1)%2]]); fault != nil || err != nil {
+				return 0, fault, err
+			}
+		}
+		if !claim.low() {
+			return claim.milliseconds, nil, nil
+		}
+		if try%4 == 3 && batch < mostBatch {
+			batch *= 2 // what an answer takes on its way counts for less
+		}
+		if try == claimTries-1 {
+			return 0, claim.fault(), nil
+		}
+	}
+	panic("objective: no last try")
+}
+
+// launchUnseen makes a single launch on inputs that the kernel has not seen. Left is
+// how many are still to come; the content that was held back is one of them.
+func (w *stopwatch) launchUnseen(ctx context.Context, left int) (*worker.Fault, error) {
+	content := &knownContent{seed: w.random.Uint64()}
+	if !w.shown && w.random.IntN(left+1) == 0 {
+		w.shown = true
+		content = &w.contents[2]
+	}
+	claim, fault, err := w.claim(ctx, 1, content.seed)
+	if fault != nil || err != nil {
+		return fault, err
+	}
+	if claim.low() {
+		// Nobody knows what it really took: not less than this.
+		claim.milliseconds = float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare)
+	}
+	if w.unseen == 0 || claim.milliseconds < w.unseen {
+		w.unseen = claim.milliseconds
+	}
+	return w.judge(ctx, content)
+}
+
+// remembers says that a kernel takes much longer on new inputs than on others. One
+// time may be an accident, so more are taken.
+func (w *stopwatch) remembers(ctx context.Context, samples []float64) (*worker.Fault, error) {
+	typical := stats.Median(samples)
+	for range unseenTries {
+		if w.unseen <= unseenFactor*typical+unseenSlack {
+			return nil, nil
+		}
+		if fault, err := w.launchUnseen(ctx, 0); fault != nil || err != nil {
+			return fault, err
+		}
+	}
+	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had", w.unseen, typical)}, nil
+}
+
+// claim is what a worker says that launches took, and what was seen of it here.
+type claim struct {
+	milliseconds float64 // per launch
+	total, seen  time.Duration
+}
+
+// low says that the launches may have taken longer than is claimed.
+func (c claim) low() bool {
+	return float64(c.seen-c.total) > claimShare*float64(c.total)+float64(claimSlack)
+}
+
+func (c claim) fault() *worker.Fault {
+	return &worker.Fault{Kind: worker.Contradicted, Detail: fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.seen)}
+}
+
+// claim gets inputs ready and times launches on them.
+func (w *stopwatch) claim(ctx context.Context, batch int, seeds ...uint64) (claim, *worker.Fault, error) {
+	if fault, err := w.session.arrange(ctx, worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
+		return claim{}, fault, err
+	}
+	timing, fault, err := w.session.time(ctx, worker.Time{Samples: 1, Batch: batch})
+	if fault != nil || err != nil {
+		return claim{}, fault, err
+	}
+	if len(timing.Samples) != 1 || timing.Batch != batch || !(timing.Samples[0] >= 0) {
+		w.session.distrust()
+		return claim{}, &worker.Fault{Kind: worker.Garbled, Detail: "an answer that has not what was asked for"}, nil
+	}
+	c := claim{timing.Samples[0], time.Duration(timing.Samples[0] * float64(batch) * 1e6), timing.Elapsed}
+	if c.total > c.seen {
+		w.session.distrust()
+		return c, c.fault(), nil
+	}
+	return c, nil, nil
+}
+
+// judge looks at what the last launches have left behind. Outputs are compared where
+// their right answer is known.
+func (w *stopwatch) judge(ctx context.Context, content *knownContent) (*worker.Fault, error) {
+	result, fault, err := w.session.collect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if fault == nil {
+		fault = result.Damage
+	}
+	if fault != nil || content.want == nil {
+		return fault, nil
+	}
+	mismatch, err := w.oracle.judge(result.Outputs, content.want, content.bounds)
+	if mismatch == nil || err != nil {
+		return nil, err
+	}
+	return &worker.Fault{Kind: worker.WrongWhenTimed, Detail: fmt.Sprintf("%s, seed %d", mismatch, content.seed)}, nil
+}

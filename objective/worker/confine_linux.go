@@ -1,0 +1,50 @@
+package worker
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// mostFile is the largest file that a kernel may write, in bytes.
+	mostFile = 4 << 30
+	// mostProcesses is how many processes and threads there may be beside those
+	// that run when a worker starts. Root has no such limit.
+	mostProcesses = 2048
+)
+
+// confine bounds what a kernel may take of the machine, and marks the process and
+// all that it starts: nothing takes the mark off again. Where a bound cannot be set
+// the worker goes without.
+func confine() {
+	limit := func(resource int, most uint64) {
+		var now unix.Rlimit
+		if unix.Getrlimit(resource, &now) == nil && now.Max >= most {
+			_ = unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most})
+		}
+	}
+	limit(unix.RLIMIT_CORE, 0)
+	limit(unix.RLIMIT_FSIZE, mostFile)
+	if running := tasks(); running > 0 {
+		limit(unix.RLIMIT_NPROC, running+mostProcesses)
+	}
+	if memory, err := strconv.ParseUint(os.Getenv(memoryVariable), 10, 64); err == nil {
+		limit(unix.RLIMIT_DATA, memory)
+	}
+	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+}
+
+// tasks is how many processes and threads the machine runs, 0 where it does not say.
+func tasks() uint64 {
+	content, err := os.ReadFile("/proc/loadavg")
+	fields := strings.Fields(string(content))
+	if err != nil || len(fields) < 4 {
+		return 0
+	}
+	_, total, _ := strings.Cut(fields[3], "/")
+	n, _ := strconv.ParseUint(total, 10, 64)
+	return n
+}
