@@ -44,6 +44,8 @@ const (
 type Comparison struct {
 	Decision
 	Method Method `json:"method"`
+	// Rule is what two files were judged by; empty elsewhere.
+	Rule Rule `json:"rule,omitempty"`
 	// Evidence is missing where nothing was compared.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	Control  *Evidence `json:"control,omitempty"`
