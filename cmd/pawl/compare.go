@@ -28,6 +28,7 @@ func compareCommand(env environment) *cli.Command {
 			presetFlag, jsonFlag,
 			&cli.StringFlag{Name: "rule", Value: string(gate.ByProcess), Usage: "what the files are judged by: process or simple"},
 			&cli.StringFlag{Name: "key", Usage: "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file"},
+			&cli.StringFlag{Name: "select", Usage: "the `VALUES` beside the list of the result that is meant, such as seq=512,batch=32"},
 		},
 		Action: func(c *cli.Context) error { return compareFiles(c, env) },
 	}
@@ -48,11 +49,16 @@ func compareFiles(c *cli.Context, env environment) error {
 	if rule == gate.Simple && c.IsSet("preset") {
 		return usagef("--rule simple has its own limits: it takes no --preset")
 	}
-	base, err := results.Read(c.Args().Get(0), c.String("key"))
+	conditions, err := results.ParseSelect(c.String("select"))
+	if err != nil {
+		return usagef("--select: %v", err)
+	}
+	choice := results.Choice{Key: c.String("key"), Select: conditions}
+	base, err := results.Read(c.Args().Get(0), choice)
 	if err != nil {
 		return err
 	}
-	candidate, err := results.Read(c.Args().Get(1), c.String("key"))
+	candidate, err := results.Read(c.Args().Get(1), choice)
 	if err != nil {
 		return err
 	}
@@ -110,12 +116,28 @@ func compareSeries(pair seriesPair, p gate.Policy, rule gate.Rule) report.Result
 		result.Comparison = gate.CompareApart(stats.Bootstrap{}, pair.base.Processes, pair.candidate.Processes, p, gate.Files)
 		result.Rule = rule
 	}
+	if note := unitNote(pair); note != "" {
+		result.Notes = append(result.Notes, note)
+	}
 	result.Baseline, result.Current = result.Evidence.Baseline.Median, result.Evidence.Candidate.Median
 	if known := pair.base.Device != "" && pair.candidate.Device != ""; known && pair.base.Device != pair.candidate.Device {
 		result.Verdict = gate.Inconclusive
 		result.Reason = fmt.Sprintf("foreign device: the base was measured on %q, the candidate on %q", pair.base.Device, pair.candidate.Device)
 	}
 	return result
+}
+
+// unitNote says where no unit was named and milliseconds were assumed.
+func unitNote(pair seriesPair) string {
+	switch base, candidate := pair.base.Unit, pair.candidate.Unit; {
+	case base == "" && candidate == "":
+		return "neither file names the unit of its times: milliseconds are assumed"
+	case base == "":
+		return fmt.Sprintf("the base names no unit: milliseconds are assumed, while the candidate's are %s", candidate)
+	case candidate == "":
+		return fmt.Sprintf("the candidate names no unit: milliseconds are assumed, while the base's are %s", base)
+	}
+	return ""
 }
 
 func printCompared(env environment, r *report.Report) error {
