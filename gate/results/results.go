@@ -119,7 +119,30 @@ func decode(content []byte) (any, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more than one JSON document in it: put them into one list")
 	}
+	if depth(document) > deepest {
+		return nil, fmt.Errorf("nested deeper than %d", deepest)
+	}
 	return document, nil
+}
+
+// deepest bounds how deep a document may be nested; results are a few levels deep.
+const deepest = 32
+
+func depth(value any) int {
+	deep := 0
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			deep = max(deep, depth(inner))
+		}
+	case []any:
+		for _, inner := range v {
+			deep = max(deep, depth(inner))
+		}
+	default:
+		return 0
+	}
+	return deep + 1
 }
 
 // readOwn reads a baseline or current results, whose digest must hold.

@@ -40,6 +40,7 @@ func TestRead(t *testing.T) {
 		"cut off":            {content: `{"samples": [1, 2`, err: "cut off"},
 		"two documents":      {content: "[1, 2]\n[3, 4]", err: "more than one JSON document"},
 		"nothing":            {content: " \n", err: "empty"},
+		"very deep":          {content: strings.Repeat(`{"a":`, 5000) + "1" + strings.Repeat("}", 5000), err: "nested deeper"},
 		"a column of nobody": {content: "ms\n", err: "no samples"},
 
 		// What is there must be a time: a process less is another result.
