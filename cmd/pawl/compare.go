@@ -19,13 +19,17 @@ func compareCommand(env environment) *cli.Command {
 		Usage:     "judge two result files that already exist",
 		ArgsUsage: "BASE CANDIDATE",
 		Description: details(
-			"Reads pawl's results, or any JSON or CSV with a list of times in milliseconds. The two sides were\n"+
-				"not measured together, so drift and autocorrelation are tested for and small differences prove nothing.",
+			"Reads pawl's results, those of other programs, or any JSON or CSV with a list of times. The two sides\n"+
+				"were not measured together, so the process is the unit and small differences prove nothing; with one\n"+
+				"process a side a doubling is told and 30 % is not. --rule simple is the rule that is common elsewhere:\n"+
+				gate.SimpleRule+".",
 			"pawl compare before.json after.json --key runs.samples",
 			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive", "3 a file cannot be read", "64 usage"),
 		Flags: []cli.Flag{
 			presetFlag, jsonFlag,
+			&cli.StringFlag{Name: "rule", Value: string(gate.ByProcess), Usage: "what the files are judged by: process or simple"},
 			&cli.StringFlag{Name: "key", Usage: "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file"},
+			&cli.StringFlag{Name: "select", Usage: "the `VALUES` beside the list of the result that is meant, such as seq=512,batch=32"},
 		},
 		Action: func(c *cli.Context) error { return compareFiles(c, env) },
 	}
@@ -39,17 +43,29 @@ func compareFiles(c *cli.Context, env environment) error {
 	if err != nil {
 		return err
 	}
-	base, err := results.Read(c.Args().Get(0), c.String("key"))
+	rule := gate.Rule(c.String("rule"))
+	if rule != gate.ByProcess && rule != gate.Simple {
+		return usagef("no rule %q; there are process and simple", rule)
+	}
+	if rule == gate.Simple && c.IsSet("preset") {
+		return usagef("--rule simple has its own limits: it takes no --preset")
+	}
+	conditions, err := results.ParseSelect(c.String("select"))
+	if err != nil {
+		return usagef("--select: %v", err)
+	}
+	choice := results.Choice{Key: c.String("key"), Select: conditions}
+	base, err := results.Read(c.Args().Get(0), choice)
 	if err != nil {
 		return err
 	}
-	candidate, err := results.Read(c.Args().Get(1), c.String("key"))
+	candidate, err := results.Read(c.Args().Get(1), choice)
 	if err != nil {
 		return err
 	}
 	var r report.Report
 	for _, pair := range pairs(base, candidate) {
-		r.Results = append(r.Results, compareSeries(pair, p))
+		r.Results = append(r.Results, compareSeries(pair, p, rule))
 	}
 	if c.Bool("json") {
 		err = report.JSON(env.stdout, &r)
@@ -89,19 +105,40 @@ func pairs(base, candidate []results.Series) []seriesPair {
 	return matched
 }
 
-func compareSeries(pair seriesPair, p gate.Policy) report.Result {
+func compareSeries(pair seriesPair, p gate.Policy, rule gate.Rule) report.Result {
 	result := report.Result{Key: baseline.Key{Kernel: pair.candidate.Name, Device: pair.candidate.Device}, Policy: p}
 	if len(pair.base.Processes) == 0 {
 		result.Comparison = gate.Comparison{Method: gate.Files, Decision: gate.Decision{Verdict: gate.New, Reason: "the base file does not have it"}}
 		return result
 	}
-	result.Comparison = gate.CompareApart(stats.Bootstrap{}, pair.base.Processes, pair.candidate.Processes, p, gate.Files)
+	if rule == gate.Simple {
+		result.Comparison = gate.CompareSimple(pair.base.Processes, pair.candidate.Processes, p)
+	} else {
+		result.Comparison = gate.CompareApart(stats.Bootstrap{}, pair.base.Processes, pair.candidate.Processes, p, gate.Files)
+		result.Rule = rule
+	}
+	if note := unitNote(pair); note != "" {
+		result.Notes = append(result.Notes, note)
+	}
 	result.Baseline, result.Current = result.Evidence.Baseline.Median, result.Evidence.Candidate.Median
 	if known := pair.base.Device != "" && pair.candidate.Device != ""; known && pair.base.Device != pair.candidate.Device {
 		result.Verdict = gate.Inconclusive
 		result.Reason = fmt.Sprintf("foreign device: the base was measured on %q, the candidate on %q", pair.base.Device, pair.candidate.Device)
 	}
 	return result
+}
+
+// unitNote says where no unit was named and milliseconds were assumed.
+func unitNote(pair seriesPair) string {
+	switch base, candidate := pair.base.Unit, pair.candidate.Unit; {
+	case base == "" && candidate == "":
+		return "neither file names the unit of its times: milliseconds are assumed"
+	case base == "":
+		return fmt.Sprintf("the base names no unit: milliseconds are assumed, while the candidate's are %s", candidate)
+	case candidate == "":
+		return fmt.Sprintf("the candidate names no unit: milliseconds are assumed, while the base's are %s", base)
+	}
+	return ""
 }
 
 func printCompared(env environment, r *report.Report) error {

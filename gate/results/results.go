@@ -1,95 +1,148 @@
-// Package results reads raw samples from files that already exist: pawl's own, or
-// any JSON or CSV with a list of times in milliseconds.
+// Package results reads raw samples from files that already exist: pawl's own, those
+// of hyperfine, pyperf, pytest-benchmark and Google Benchmark, or any JSON or CSV
+// with a list of times.
 //
-// It guesses nothing: where a file holds more than one list, the caller must name
-// one, and the error says which there are. A value that is not a positive number
-// is an error and never skipped.
+// It guesses nothing:
+//
+//   - a list is taken for raw samples only if its name says so, or if the caller
+//     names it; an interval, a shape or a percentile never is;
+//   - where a file holds several results, the caller chooses, and the error says
+//     between which;
+//   - a value that is not a positive number is an error and never skipped;
+//   - the unit is what names and unit fields say; where nothing says, milliseconds,
+//     and [Series.Unit] is empty.
 package results
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pawl/gate/baseline"
 )
 
-// Series are samples by process, with the name under which they were found.
+// Series are samples by process, in milliseconds, with the name under which they
+// were found.
 type Series struct {
 	Name string
 	// Device is empty where the file does not say.
-	Device    string
+	Device string
+	// Unit is the unit of the file; empty where it names none, and milliseconds were
+	// assumed.
+	Unit      string
 	Processes [][]float64
+
+	path   string
+	config map[string]string // everything beside the list that may choose it
 }
 
-// Read returns what a file holds. A key names one list: the path of a JSON value
-// such as runs.samples, or the column of a CSV file.
-func Read(path, key string) ([]Series, error) {
+// Choice says which of the lists of a file is meant. Its zero value takes what there
+// is, if that is clear.
+type Choice struct {
+	// Key names a list: the path of a JSON value such as runs.0.samples, the same
+	// without numbers, or its last name; or the column of a CSV file.
+	Key string
+	// Select are values that the result must have beside its list.
+	Select []Condition
+}
+
+// Read returns what a file holds.
+func Read(path string, choice Choice) ([]Series, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	series, err := parse(path, content, key)
+	series, err := parse(path, content, choice)
 	if err != nil {
 		return nil, fmt.Errorf("results %s: %w", path, err)
 	}
 	return series, nil
 }
 
-func parse(path string, content []byte, key string) ([]Series, error) {
+func parse(path string, content []byte, choice Choice) ([]Series, error) {
+	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	trimmed := bytes.TrimSpace(content)
 	if len(trimmed) == 0 {
 		return nil, errors.New("the file is empty")
 	}
 	if trimmed[0] != '{' && trimmed[0] != '[' {
-		return readCSV(content, key)
+		return readCSV(content, choice)
 	}
-	var head struct {
-		Format string `json:"format"`
-		bench
+	document, err := decode(content)
+	if err != nil {
+		return nil, err
 	}
-	if json.Unmarshal(content, &head) != nil || key != "" {
-		return readJSON(content, key)
-	}
-	switch {
-	case head.Format == "pawl baseline":
-		return readOwn(path)
-	case head.Kernel != "" && len(head.Rounds) > 0:
-		return head.series()
-	}
-	return readJSON(content, key)
-}
-
-// bench is what pawl bench writes, as far as a comparison needs it.
-type bench struct {
-	Kernel      string      `json:"kernel"`
-	Workload    string      `json:"workload"`
-	Rounds      [][]float64 `json:"rounds"`
-	Environment struct {
-		Device string `json:"device"`
-	} `json:"environment"`
-}
-
-func (b bench) series() ([]Series, error) {
-	for i, samples := range b.Rounds {
-		if len(samples) == 0 {
-			return nil, fmt.Errorf("rounds.%d is empty", i)
+	object, _ := document.(map[string]any)
+	if object["format"] == "pawl baseline" && choice.Key == "" {
+		series, err := readOwn(path)
+		if err != nil {
+			return nil, err
 		}
-		for _, sample := range samples {
-			if !(sample > 0) {
-				return nil, fmt.Errorf("rounds.%d: %v is not a time in milliseconds", i, sample)
+		return choice.among(series)
+	}
+	for _, format := range formats {
+		if series, known, err := format(object); known || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			return choice.among(series)
+		}
+	}
+	return readLists(document, choice)
+}
+
+// decode reads one JSON document and leaves its numbers as they are written.
+func decode(content []byte) (any, error) {
+	var document any
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber()
+	if err := decoder.Decode(&document); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			for _, name := range []string{"NaN", "Infinity", "nan", "inf"} {
+				if at := max(0, int(syntax.Offset)-1); bytes.HasPrefix(bytes.TrimPrefix(content[min(at, len(content)):], []byte("-")), []byte(name)) ||
+					at > 0 && bytes.HasPrefix(content[at-1:], []byte("-"+name)) || at > 0 && bytes.HasPrefix(content[at-1:], []byte(name)) {
+					return nil, fmt.Errorf("not JSON: it holds %s (byte %d), which is not a time: a measurement that failed is left out or repeated, not written", name, at)
+				}
 			}
 		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, errors.New("not JSON: the file is cut off")
+		}
+		return nil, fmt.Errorf("not JSON: %w", err)
 	}
-	return []Series{{Name: b.Kernel + " " + b.Workload, Device: b.Environment.Device, Processes: b.Rounds}}, nil
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON document in it: put them into one list")
+	}
+	if depth(document) > deepest {
+		return nil, fmt.Errorf("nested deeper than %d", deepest)
+	}
+	return document, nil
+}
+
+// deepest bounds how deep a document may be nested; results are a few levels deep.
+const deepest = 32
+
+func depth(value any) int {
+	deep := 0
+	switch v := value.(type) {
+	case map[string]any:
+		for _, inner := range v {
+			deep = max(deep, depth(inner))
+		}
+	case []any:
+		for _, inner := range v {
+			deep = max(deep, depth(inner))
+		}
+	default:
+		return 0
+	}
+	return deep + 1
 }
 
 // readOwn reads a baseline or current results, whose digest must hold.
@@ -99,9 +152,11 @@ func readOwn(path string) ([]Series, error) {
 		return nil, err
 	}
 	var series []Series
-	for _, e := range f.Entries {
+	for i, e := range f.Entries {
 		series = append(series, Series{
-			Name: e.Kernel + " " + e.Workload + " " + e.Type, Device: e.Device, Processes: e.Samples,
+			Name: e.Kernel + " " + e.Workload + " " + e.Type, Device: e.Device, Unit: "ms", Processes: e.Samples,
+			path:   fmt.Sprintf("entries.%d.samples", i),
+			config: map[string]string{"kernel": e.Kernel, "workload": e.Workload, "type": e.Type, "device": e.Device},
 		})
 	}
 	if len(series) == 0 {
@@ -110,163 +165,23 @@ func readOwn(path string) ([]Series, error) {
 	return series, nil
 }
 
-func readJSON(content []byte, key string) ([]Series, error) {
-	var document any
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.UseNumber()
-	if err := decoder.Decode(&document); err != nil {
-		return nil, fmt.Errorf("not JSON: %w", err)
-	}
-	lists := map[string][][]float64{}
-	var bad error
-	collect(document, "", lists, &bad)
-	if key == "" && len(lists) == 1 {
-		for name, processes := range lists {
-			return []Series{{Name: name, Processes: processes}}, bad
+// among returns the series of a known format that are meant.
+func (c Choice) among(series []Series) ([]Series, error) {
+	if c.Key != "" {
+		named := slices.DeleteFunc(slices.Clone(series), func(s Series) bool { return !matchesKey(s.path, c.Key) })
+		if len(named) == 0 {
+			return nil, fmt.Errorf("no list of times under %q; there are %s", c.Key, strings.Join(paths(series), ", "))
 		}
+		series = named
 	}
-	if processes, ok := lists[key]; ok && key != "" {
-		return []Series{{Name: key, Processes: processes}}, nil
-	}
-	if bad != nil {
-		return nil, bad
-	}
-	return nil, chooseError(key, lists)
+	return c.selected(series)
 }
 
-func chooseError(key string, lists map[string][][]float64) error {
+func paths(series []Series) []string {
 	var names []string
-	for name := range lists {
-		names = append(names, name)
+	for _, s := range series {
+		names = append(names, s.path)
 	}
 	slices.Sort(names)
-	switch {
-	case len(names) == 0:
-		return errors.New("no list of times in it")
-	case key == "":
-		return fmt.Errorf("more than one list of times; name one with --key: %s", strings.Join(names, ", "))
-	}
-	return fmt.Errorf("no list of times under %q; there are %s", key, strings.Join(names, ", "))
-}
-
-// collect finds every list of numbers, and every list of such lists, below a
-// value.
-func collect(value any, path string, lists map[string][][]float64, bad *error) {
-	switch v := value.(type) {
-	case map[string]any:
-		for name, inner := range v {
-			collect(inner, strings.TrimPrefix(path+"."+name, "."), lists, bad)
-		}
-	case []any:
-		if processes, err := asProcesses(v); err != nil {
-			*bad = fmt.Errorf("%s: %w", path, err)
-		} else if processes != nil {
-			lists[path] = processes
-		} else {
-			for i, inner := range v {
-				collect(inner, strings.TrimPrefix(fmt.Sprintf("%s.%d", path, i), "."), lists, bad)
-			}
-		}
-	}
-}
-
-// asProcesses returns a list of numbers as one process, a list of lists of numbers
-// as many, and nil for anything else.
-func asProcesses(list []any) ([][]float64, error) {
-	if samples, err := asSamples(list); samples != nil || err != nil {
-		return [][]float64{samples}, err
-	}
-	var processes [][]float64
-	for _, inner := range list {
-		nested, ok := inner.([]any)
-		if !ok {
-			return nil, nil
-		}
-		samples, err := asSamples(nested)
-		if err != nil {
-			return nil, err
-		}
-		if samples == nil {
-			return nil, nil
-		}
-		processes = append(processes, samples)
-	}
-	return processes, nil
-}
-
-func asSamples(list []any) ([]float64, error) {
-	var samples []float64
-	for _, value := range list {
-		number, ok := value.(json.Number)
-		if !ok {
-			return nil, nil
-		}
-		sample, err := asTime(number.String())
-		if err != nil {
-			return nil, err
-		}
-		samples = append(samples, sample)
-	}
-	return samples, nil
-}
-
-func asTime(text string) (float64, error) {
-	sample, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsNaN(sample) || math.IsInf(sample, 0) || sample <= 0 {
-		return 0, fmt.Errorf("%q is not a time in milliseconds", text)
-	}
-	return sample, nil
-}
-
-// readCSV reads a column; the first row names the columns. A file of one column
-// without a name is one too.
-func readCSV(content []byte, key string) ([]Series, error) {
-	reader := csv.NewReader(bytes.NewReader(content))
-	reader.Comment = '#'
-	reader.TrimLeadingSpace = true
-	header, err := reader.Read()
-	if err != nil {
-		return nil, fmt.Errorf("neither JSON nor CSV: %w", err)
-	}
-	column, samples, err := chooseColumn(header, key)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		row, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("not CSV: %w", err)
-		}
-		sample, err := asTime(row[column])
-		if err != nil {
-			line, _ := reader.FieldPos(column)
-			return nil, fmt.Errorf("line %d: %w", line, err)
-		}
-		samples = append(samples, sample)
-	}
-	if len(samples) == 0 {
-		return nil, errors.New("no samples in it")
-	}
-	return []Series{{Name: header[column], Processes: [][]float64{samples}}}, nil
-}
-
-// chooseColumn returns the column to read and, where the file has no header, the
-// first sample.
-func chooseColumn(header []string, key string) (int, []float64, error) {
-	if key != "" {
-		if column := slices.Index(header, key); column >= 0 {
-			return column, nil, nil
-		}
-		return 0, nil, fmt.Errorf("no column %q; there are %s", key, strings.Join(header, ", "))
-	}
-	if len(header) > 1 {
-		return 0, nil, fmt.Errorf("more than one column; name one with --key: %s", strings.Join(header, ", "))
-	}
-	if first, err := asTime(header[0]); err == nil {
-		return 0, []float64{first}, nil
-	}
-	return 0, nil, nil
+	return slices.Compact(names)
 }

@@ -35,6 +35,10 @@ type Fault struct {
 	// Mode is how much slower the second of two modes is; 0 for one mode. The
 	// machine changes between them at random, after 15 samples on average.
 	Mode float64
+	// Also is one more disturbance; nil for none.
+	Also disturb
+	// Milliseconds is how long the kernel takes on a calm machine; 0 means 1.
+	Milliseconds float64
 }
 
 // Faults are the machines of the table.
@@ -51,17 +55,20 @@ var Faults = []Fault{
 // machine produces samples one after the other.
 type machine struct {
 	fault    Fault
+	source   *rand.PCG
 	random   *rand.Rand
 	now      int // samples so far
 	stepAt   int
 	stepBy   float64
 	wander   float64
 	slowMode bool
+	also     disturbance // nil for none
 }
 
 // newMachine returns a machine whose run is expected to last a number of samples.
 func newMachine(f Fault, seed uint64, expected int) *machine {
-	m := &machine{fault: f, random: rand.New(rand.NewPCG(seed, 0x73747265616d))}
+	m := &machine{fault: f, source: rand.NewPCG(seed, 0x73747265616d)}
+	m.random = rand.New(m.source)
 	m.stepAt = expected/4 + m.random.IntN(expected/2+1)
 	m.stepBy = 1 + 0.07 + 0.33*m.random.Float64()
 	if m.random.IntN(2) == 0 {
@@ -69,12 +76,22 @@ func newMachine(f Fault, seed uint64, expected int) *machine {
 	}
 	m.wander = m.random.NormFloat64()
 	m.slowMode = m.random.IntN(2) == 0
+	if f.Also != nil {
+		m.also = f.Also(m.random)
+	}
 	return m
 }
+
+// again makes the rest of the run another one on the same machine: what it is like
+// stays, what happens is drawn anew.
+func (m *machine) again(seed uint64) { m.source.Seed(seed, 0x616761696e) }
 
 // process returns the samples of one process that takes a time on a calm machine,
 // in milliseconds.
 func (m *machine) process(samples int, milliseconds float64) []float64 {
+	if m.also != nil {
+		m.also.begin()
+	}
 	result := make([]float64, samples)
 	for i := range result {
 		time := milliseconds * m.level()
@@ -103,6 +120,9 @@ func (m *machine) level() float64 {
 	}
 	if m.slowMode {
 		level *= 1 + m.fault.Mode
+	}
+	if m.also != nil {
+		level *= m.also.factor()
 	}
 	return level
 }
