@@ -35,6 +35,8 @@ type Fault struct {
 	// Mode is how much slower the second of two modes is; 0 for one mode. The
 	// machine changes between them at random, after 15 samples on average.
 	Mode float64
+	// Also is one more disturbance; nil for none.
+	Also disturb
 }
 
 // Faults are the machines of the table.
@@ -57,6 +59,7 @@ type machine struct {
 	stepBy   float64
 	wander   float64
 	slowMode bool
+	also     disturbance // nil for none
 }
 
 // newMachine returns a machine whose run is expected to last a number of samples.
@@ -69,12 +72,18 @@ func newMachine(f Fault, seed uint64, expected int) *machine {
 	}
 	m.wander = m.random.NormFloat64()
 	m.slowMode = m.random.IntN(2) == 0
+	if f.Also != nil {
+		m.also = f.Also(m.random)
+	}
 	return m
 }
 
 // process returns the samples of one process that takes a time on a calm machine,
 // in milliseconds.
 func (m *machine) process(samples int, milliseconds float64) []float64 {
+	if m.also != nil {
+		m.also.begin()
+	}
 	result := make([]float64, samples)
 	for i := range result {
 		time := milliseconds * m.level()
@@ -103,6 +112,9 @@ func (m *machine) level() float64 {
 	}
 	if m.slowMode {
 		level *= 1 + m.fault.Mode
+	}
+	if m.also != nil {
+		level *= m.also.factor()
 	}
 	return level
 }

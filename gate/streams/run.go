@@ -3,6 +3,7 @@ package streams
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"pawl/gate"
@@ -49,8 +50,11 @@ const (
 func Run(ctx context.Context, o Options) ([]Row, error) {
 	methods := []string{interleaved, processes, flat}
 	var rows []Row
-	for _, fault := range Faults {
+	for i, fault := range slices.Concat(Faults, Harder) {
 		for _, method := range methods {
+			if i >= len(Faults) && method != interleaved {
+				continue
+			}
 			row := Row{Fault: fault.Name, Method: method, Equal: map[gate.Verdict]int{}, Slowed: map[gate.Verdict]int{}}
 			for i := range o.Comparisons {
 				if ctx.Err() != nil {
@@ -67,7 +71,7 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 			}
 			rows = append(rows, row)
 			if o.Progress != nil {
-				o.Progress(len(rows), len(Faults)*len(methods))
+				o.Progress(len(rows), len(Faults)*len(methods)+len(Harder))
 			}
 		}
 	}
