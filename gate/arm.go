@@ -21,8 +21,9 @@ const (
 
 // Measurer measures one arm in a fresh process.
 type Measurer interface {
-	// Measure returns samples in milliseconds per launch, in the order taken: so
-	// many, or for 0 as many as the device needs. A failure says that the arm itself
+	// Measure returns so many samples in milliseconds per launch, in the order taken.
+	// What two calls share, a process included, is taken to be no more than what a
+	// round does to all its arms: calls of different rounds share nothing. A failure says that the arm itself
 	// does not work (it crashes, its result is wrong); an error that the machinery is
 	// broken and nothing was learned.
 	Measure(ctx context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error)

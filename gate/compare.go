@@ -19,6 +19,9 @@ type Options struct {
 	// Oldest says that the oldest accepted release is not the baseline and is to
 	// be measured too.
 	Oldest bool
+	// Samples is how many samples a process takes where the policy does not say; 0
+	// means 50. Slow kernels take fewer where the budget asks for it.
+	Samples int
 	// Bootstrap is how intervals are made.
 	Bootstrap stats.Bootstrap
 	// Now is the clock that the budget is held against. Nil means time.Now.
@@ -52,6 +55,9 @@ type Comparison struct {
 	Oldest *Evidence `json:"oldest,omitempty"`
 	// Confirmation is the second measurement of an improvement.
 	Confirmation *Evidence `json:"confirmation,omitempty"`
+	// Tails compare the slowest calls, one entry for each quantile that there were
+	// samples enough for.
+	Tails []Tail `json:"tails,omitempty"`
 	// SmallestRegression is the smallest slowdown that would have been called a
 	// regression nine times of ten, as a share; 0 where that is not known.
 	SmallestRegression float64  `json:"smallest_regression,omitempty"`
@@ -71,14 +77,23 @@ func Compare(ctx context.Context, m Measurer, p Policy, o Options) (Comparison, 
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	run := &run{measurer: m, policy: p, options: o, deadline: o.Now().Add(p.Budget)}
-	w, broken, err := run.untilClear(ctx, p.looks(), 0)
-	if err != nil || broken != nil {
+	run := newRun(m, p, o, 0)
+	looks, refused, broken, err := run.plan(ctx)
+	switch {
+	case err != nil || broken != nil:
 		return brokenComparison(broken), err
+	case refused != nil:
+		return Comparison{Method: Interleaved, Decision: *refused}, nil
 	}
-	decision := p.judge(w)
-	c := run.comparison(w, decision)
-	if decision.Verdict == Improvement {
+	w, broken, err := run.untilClear(ctx, looks)
+	switch {
+	case err != nil || broken != nil:
+		return brokenComparison(broken), err
+	case w == nil:
+		return Comparison{Method: Interleaved, Decision: run.late(looks[0])}, nil
+	}
+	c := run.comparison(*w, p.judge(*w))
+	if c.Verdict == Improvement {
 		return run.confirm(ctx, c, w.look.Rounds)
 	}
 	return c, nil
@@ -119,57 +134,80 @@ type run struct {
 	samples  Samples
 	arms     []Arm // in the order of the last round
 	random   *rand.Rand
+	pace     pace
+	each     int // samples a process
+}
+
+func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
+	r := &run{
+		measurer: m, policy: p, options: o, deadline: o.Now().Add(p.Budget),
+		samples: Samples{}, arms: []Arm{Baseline, Candidate, Control},
+		random: rand.New(rand.NewPCG(o.Seed, stream)),
+	}
+	if o.Oldest {
+		r.arms = append(r.arms, Oldest)
+	}
+	return r
 }
 
 // untilClear measures up to each look in turn and judges there. A budget that
 // ends between two looks makes a last look of what there is: time does not know
-// what the samples say, so the level of the next look holds.
-func (r *run) untilClear(ctx context.Context, looks []Look, stream uint64) (weighed, *broken, error) {
-	r.samples, r.arms = Samples{}, []Arm{Baseline, Candidate, Control}
-	if r.options.Oldest {
-		r.arms = append(r.arms, Oldest)
-	}
-	r.random = rand.New(rand.NewPCG(r.options.Seed, stream))
+// what the samples say, so the level of the next look holds. Where so few rounds
+// cannot reach that level, the look before was the last. Nothing is weighed where
+// the budget ends before the first look.
+func (r *run) untilClear(ctx context.Context, looks []Look) (*weighed, *broken, error) {
+	var before *weighed
 	for i, look := range looks {
-		late, failed, err := r.measure(ctx, look.Rounds, looks[len(looks)-1].Rounds)
+		late, failed, err := r.measure(ctx, look.Rounds, looks)
 		if err != nil || failed != nil {
-			return weighed{}, failed, err
+			return nil, failed, err
 		}
-		look.Rounds = r.samples.rounds()
-		w := weighAt(r.options.Bootstrap, r.samples, look, late || i == len(looks)-1)
+		if look.Rounds = r.samples.rounds(); late && (i == 0 || !look.canFire()) {
+			if before != nil {
+				before.last = true
+			}
+			return before, nil, nil
+		}
+		w := r.weigh(looks, look, late || i == len(looks)-1)
 		if w.last || r.policy.judge(w).clear {
-			return w, nil, nil
+			return &w, nil, nil
 		}
+		before = &w
 	}
 	panic("gate: a comparison without a last look")
 }
 
-// fewestRounds are measured even when the budget is over: fewer say nothing.
-const fewestRounds = 6
+// late is the decision of a comparison whose budget was over before its first look.
+func (r *run) late(first Look) Decision {
+	return r.tooSmall(time.Duration(first.Rounds)*r.pace.round(1), first.Rounds)
+}
 
 // measure adds rounds up to a number, or until the budget is over.
-func (r *run) measure(ctx context.Context, until, ceiling int) (late bool, failed *broken, err error) {
+func (r *run) measure(ctx context.Context, until int, looks []Look) (late bool, failed *broken, err error) {
+	first, ceiling := looks[0].Rounds, looks[len(looks)-1].Rounds
 	for round := r.samples.rounds(); round < until; round++ {
-		if round >= fewestRounds && !r.options.Now().Before(r.deadline) {
+		end := r.deadline
+		if round < first {
+			end = end.Add(time.Duration(grace * float64(r.policy.Budget)))
+		}
+		if !r.options.Now().Before(end) {
 			return true, nil, nil
 		}
-		// Mirrored pairs of rounds make the order ABBA: a steady drift adds to
-		// one ratio what it takes from the next.
-		if round%2 == 0 {
-			r.random.Shuffle(len(r.arms), func(i, j int) { r.arms[i], r.arms[j] = r.arms[j], r.arms[i] })
-		} else {
-			slices.Reverse(r.arms)
-		}
+		r.pacing(round, first)
+		// The order of each round is drawn by itself: that alone makes the signs of
+		// the rounds independent, whatever rhythm the machine has.
+		r.random.Shuffle(len(r.arms), func(i, j int) { r.arms[i], r.arms[j] = r.arms[j], r.arms[i] })
+		began := r.options.Now()
+		taken := map[Arm][]float64{}
 		for _, arm := range r.arms {
-			samples, failure, err := r.measurer.Measure(ctx, arm, r.policy.Samples)
-			if err != nil {
-				return false, nil, fmt.Errorf("measuring the %s: %w", arm, err)
+			if taken[arm], failed, err = r.sample(ctx, arm, r.each); err != nil || failed != nil {
+				return false, failed, err
 			}
-			if failure != nil {
-				return false, &broken{arm, failure}, nil
-			}
+		}
+		for arm, samples := range taken {
 			r.samples[arm] = append(r.samples[arm], samples)
 		}
+		r.learn(r.options.Now().Sub(began), r.launches(round))
 		if r.options.Observe != nil {
 			r.options.Observe(round+1, ceiling)
 		}
@@ -177,37 +215,63 @@ func (r *run) measure(ctx context.Context, until, ceiling int) (late bool, faile
 	return false, nil, nil
 }
 
+// sample measures an arm once.
+func (r *run) sample(ctx context.Context, arm Arm, samples int) ([]float64, *broken, error) {
+	taken, failure, err := r.measurer.Measure(ctx, arm, samples)
+	if err != nil {
+		return nil, nil, fmt.Errorf("measuring the %s: %w", arm, err)
+	}
+	if failure != nil {
+		return nil, &broken{arm, failure}, nil
+	}
+	return taken, nil, nil
+}
+
 // confirm measures an improvement again, as many rounds as it took to see it, and
 // as many more where they leave a doubt.
 func (r *run) confirm(ctx context.Context, c Comparison, rounds int) (Comparison, error) {
-	r.deadline = r.options.Now().Add(r.policy.Budget)
+	second := newRun(r.measurer, r.policy, r.options, 1)
+	second.pace, second.each = r.pace, r.each
 	level := r.policy.Alarm / 2
-	w, failed, err := r.untilClear(ctx, []Look{{rounds, level}, {2 * rounds, level}}, 1)
+	rounds = max(rounds, fewestRounds(level))
+	w, failed, err := second.untilClear(ctx, []Look{{rounds, level}, {2 * rounds, level}})
 	if err != nil || failed != nil {
 		return brokenComparison(failed), err
 	}
-	second := r.policy.judge(w)
-	c.Confirmation, c.Candidate = &w.between, r.samples[Candidate]
-	if second.Verdict == Improvement {
+	if w == nil {
+		c.Verdict = Inconclusive
+		c.Reason += "; not confirmed: the budget was over before the second measurement had " + fmt.Sprint(rounds) + " rounds"
+		return c, nil
+	}
+	again := r.policy.judge(*w)
+	c.Confirmation, c.Candidate = &w.between, second.samples[Candidate]
+	if again.Verdict == Improvement {
 		c.Reason += fmt.Sprintf("; the second measurement says %s", percent(w.between.Change))
 		return c, nil
 	}
 	c.Verdict = Inconclusive
-	if w.proven(w.between) && w.between.Change > 0 {
+	if w.proven(w.between) && w.between.Change > 0 && again.Verdict != Regression {
 		c.Verdict = Maintained
 	}
-	c.Reason += fmt.Sprintf("; not confirmed by the second measurement, which says: %s", second.Reason)
+	c.Reason += fmt.Sprintf("; not confirmed by the second measurement, which says: %s", again.Reason)
 	return c, nil
 }
 
 // comparison puts the result together.
 func (r *run) comparison(w weighed, d Decision) Comparison {
 	c := Comparison{
-		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Oldest: w.oldest,
-		SmallestRegression: r.policy.SmallestRegression(w.between.Spread, w.look),
-		Candidate:          r.samples[Candidate],
+		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Oldest: w.oldest, Tails: w.tails,
+		Candidate: r.samples[Candidate],
 	}
-	c.Notes = r.policy.notes(w.between)
+	// Where the measurement is not to be believed, nothing is known about what it
+	// would have seen.
+	if r.policy.judgeConditions(w) == nil {
+		c.SmallestRegression = w.smallest(r.policy)
+	}
+	c.Notes = append(r.policy.notes(w.between), tailNotes(w.tails)...)
+	if r.each < r.want() {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(), r.policy.Budget))
+	}
 	if !slices.Contains(r.policy.Rounds, w.look.Rounds) {
 		c.Notes = append(c.Notes, fmt.Sprintf("the budget of %v was over after %d rounds", r.policy.Budget, w.look.Rounds))
 	}

@@ -6,18 +6,20 @@
 //
 // A comparison goes in these steps:
 //
-//  1. Baseline, candidate and a control, which is the baseline once more, are
+//  1. One sample of each arm says what a round costs. From that and the budget follow
+//     the looks and the samples a process; where nothing could be proven, the
+//     comparison is refused.
+//  2. Baseline, candidate and a control, which is the baseline once more, are
 //     measured in rounds: each round measures each of them once, in a fresh
-//     process, in random order, and every second round in the mirrored order of
-//     the one before, so that what drifts cancels.
-//  2. At a few looks that are planned beforehand the [Evidence] is weighed: the
-//     bootstrap interval of the change over rounds and the exact signed-rank test
+//     process, in an order that is drawn for this round alone.
+//  3. At a few looks that are planned beforehand the [Evidence] is weighed: the
+//     bootstrap interval of the change over rounds and the exact sign-flip test
 //     of the rounds, at a level that the looks share between them. So stopping
 //     early does not raise the rate of false alarms.
-//  3. A [Policy] turns evidence into a [Verdict]. Where the control differs from
+//  4. A [Policy] turns evidence into a [Verdict]. Where the control differs from
 //     the baseline, where the ratio moved during the run, or where the noise could
 //     hide what the policy forbids, the verdict is inconclusive and says why.
-//  4. An improvement is measured a second time before it is believed.
+//  5. An improvement is measured a second time before it is believed.
 //
 // Where both sides were not measured together ([CompareApart]) nothing cancels:
 // drift and autocorrelation are tested for, and small differences decide nothing.

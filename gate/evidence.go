@@ -22,6 +22,10 @@ type Evidence struct {
 	Rounds int `json:"rounds,omitempty"`
 	// Statistic says what stands for a process.
 	Statistic Statistic `json:"statistic"`
+	// Level is the time of a round in milliseconds, by the same statistic: the middle
+	// over the rounds of the geometric mean of both sides. 0 where the sides were not
+	// measured together.
+	Level float64 `json:"level,omitempty"`
 	// Spread is the standard deviation of one round's log ratio.
 	Spread    float64 `json:"spread"`
 	Baseline  Side    `json:"baseline"`
@@ -89,16 +93,51 @@ func Weigh(bootstrap stats.Bootstrap, statistic Statistic, allBaseline, allCandi
 	return Evidence{
 		Change:   changeOf(speedup),
 		Interval: stats.Interval{Low: changeOf(interval.Low), High: changeOf(interval.High)},
-		P:        stats.SignedRank(ratios),
+		P:        stats.SignFlip(ratios),
 		Delta:    stats.CliffsDelta(level, levelled),
 		Rounds:   len(ratios), Statistic: statistic,
-		Spread:   spread(ratios),
+		Level: roundLevel(perProcess(baseline), perProcess(candidate)), Spread: spread(ratios),
 		Baseline: Describe(bootstrap, allBaseline), Candidate: Describe(bootstrap, allCandidate),
 	}
 }
 
 // changeOf turns a speedup (baseline/candidate) into a change.
 func changeOf(speedup float64) float64 { return 1 - 1/speedup }
+
+// Times are what the two sides take, in milliseconds, by the statistic that the
+// change is of: they differ by exactly the change.
+func (e Evidence) Times() (baseline, candidate float64) {
+	if e.Level == 0 {
+		return e.Baseline.Median, e.Candidate.Median
+	}
+	half := math.Sqrt(1 - e.Change)
+	return e.Level / half, e.Level * half
+}
+
+// roundLevel is the middle over the rounds of the geometric mean of both sides:
+// what a round does to both is not a difference between them.
+func roundLevel(baseline, candidate []float64) float64 {
+	levels := make([]float64, len(baseline))
+	for round := range levels {
+		levels[round] = math.Sqrt(baseline[round] * candidate[round])
+	}
+	return stats.Median(levels)
+}
+
+// levelsOf returns the typical value of two sides that differ by a log ratio.
+func levelsOf(baseline, candidate []float64, ratio float64) (before, after float64) {
+	level := roundLevel(baseline, candidate)
+	return level * math.Exp(ratio/2), level * math.Exp(-ratio/2)
+}
+
+// perProcess returns the median of each process.
+func perProcess(processes [][]float64) []float64 {
+	medians := make([]float64, len(processes))
+	for i, samples := range processes {
+		medians[i] = stats.Median(samples)
+	}
+	return medians
+}
 
 // logRatios returns log(baseline/candidate) of each round's medians.
 func logRatios(baseline, candidate [][]float64) []float64 {
@@ -161,20 +200,6 @@ func Describe(bootstrap stats.Bootstrap, processes [][]float64) Side {
 // medianFactor is how much wider the error of a median is than that of a mean of
 // normal values, the square root of pi/2.
 const medianFactor = 1.2533
-
-// power is the chance with which the smallest visible regression would be seen.
-const power = 0.9
-
-// SmallestRegression returns the smallest slowdown, as a share of the baseline's
-// time, that a comparison with this spread and number of rounds would have called
-// a regression nine times of ten: it must be proven and its estimate must exceed
-// the policy's limit.
-func (p Policy) SmallestRegression(spread float64, look Look) float64 {
-	s := spread * medianFactor
-	proven := stats.SmallestEffect(s, look.Rounds, look.Level/2, power)
-	beyond := math.Log1p(p.Regression) + stats.SmallestEffect(s, look.Rounds, 0.5, power)
-	return math.Expm1(max(proven, beyond))
-}
 
 // roundsNeeded returns how many rounds would show a regression of the policy's
 // size.

@@ -14,19 +14,52 @@ type weighed struct {
 	between Evidence  // baseline against candidate
 	control Evidence  // baseline against itself
 	oldest  *Evidence // oldest release against candidate; nil where it is the baseline
+	tails   []Tail
 	ratios  []float64 // log(baseline/candidate) by round, in order
 	medians []float64 // of the baseline, by round, in order
+	// controlRatios are log(control/candidate) by round.
+	controlRatios []float64
+	looks         []Look // that were planned, or the budget allows
+	bootstrap     stats.Bootstrap
+	blind         *float64 // the smallest visible regression, once it is known
+}
+
+// smallest returns the smallest regression that would have been seen.
+func (w *weighed) smallest(p Policy) float64 {
+	if w.blind == nil {
+		smallest := newRehearsal(p, w.looks, *w, w.bootstrap).smallest()
+		w.blind = &smallest
+	}
+	return *w.blind
 }
 
 // judge turns evidence into a decision. The rules stand in docs/gate.md, in this
-// order.
+// order. A comparison ends early only where all its questions are answered: against
+// the baseline, against the oldest release, and about the slowest calls.
 func (p Policy) judge(w weighed) Decision {
 	if d := p.judgeConditions(w); d != nil {
 		return *d
 	}
-	if d := p.judgeErosion(w); d != nil {
-		return *d
+	erosion, eroding := p.judgeErosion(w)
+	if erosion != nil && erosion.Verdict == Regression {
+		return *erosion
 	}
+	tail, tailOpen := p.judgeTails(w)
+	d := p.judgeChange(w)
+	switch {
+	case d.Verdict == Regression:
+		return d
+	case tail != nil:
+		return *tail
+	case erosion != nil:
+		return *erosion
+	}
+	d.clear = w.last || d.clear && !eroding && !tailOpen
+	return d
+}
+
+// judgeChange holds the candidate against the baseline.
+func (p Policy) judgeChange(w weighed) Decision {
 	e := w.between
 	within := e.Interval.Low > -p.Regression && e.Interval.High < p.Improvement
 	switch proven := w.proven(e); {
@@ -39,9 +72,17 @@ func (p Policy) judge(w weighed) Decision {
 	case proven:
 		return Decision{Maintained, fmt.Sprintf("%s, which is within the limits", faster(e.Change)), w.last || within}
 	case within:
-		return Decision{NoDifference, fmt.Sprintf("the intervals overlap, and the change lies between the limits: no regression of %s", percent(p.Regression)), true}
+		return Decision{NoDifference, fmt.Sprintf("%s, and the change lies between the limits: no regression of %s", w.unproven(), percent(p.Regression)), true}
 	}
 	return p.judgeNoise(w)
+}
+
+// unproven says why no difference is proven.
+func (w weighed) unproven() string {
+	if w.between.Interval.Contains(0) {
+		return "the intervals overlap"
+	}
+	return fmt.Sprintf("the difference may be chance (p = %.2g, and %.2g would prove it)", w.between.P, w.look.Level)
 }
 
 // proven reports whether two arms differ: the bootstrap interval excludes no
@@ -85,27 +126,49 @@ func (p Policy) moved(ratios []float64) (bool, float64) {
 	return chance <= 0.001, by
 }
 
-// judgeErosion holds the candidate against the oldest accepted release.
-func (p Policy) judgeErosion(w weighed) *Decision {
-	if w.oldest == nil || !w.proven(*w.oldest) || w.oldest.Change >= -p.Erosion {
-		return nil
+// judgeErosion holds the candidate against the oldest accepted release, and says
+// whether a later look might still answer otherwise. An estimate beyond the limit
+// that is not proven in the end is not let pass.
+func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
+	if w.oldest == nil {
+		return nil, false
 	}
-	return &Decision{Regression, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s", percent(-w.oldest.Change), percent(p.Erosion)), w.last || w.oldest.Interval.High < -p.Erosion}
+	switch e := *w.oldest; {
+	case e.Change < -p.Erosion && w.proven(e):
+		return &Decision{Regression, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s", percent(-e.Change), percent(p.Erosion)), w.last || e.Interval.High < -p.Erosion}, true
+	case e.Change < -p.Erosion && w.last:
+		return &Decision{Inconclusive, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s, but that may be chance (p = %.2g)", percent(-e.Change), percent(p.Erosion), e.P), true}, true
+	default:
+		return nil, e.Interval.Low < -p.Erosion
+	}
 }
 
 // judgeNoise decides where no difference is proven and the interval reaches
-// beyond the limits.
+// beyond the limits. Only the last look needs to know what would have been seen.
 func (p Policy) judgeNoise(w weighed) Decision {
 	e := w.between
-	needed := p.roundsNeeded(e.Spread, w.look)
-	blind := p.SmallestRegression(e.Spread, w.look)
-	switch {
-	case e.Change < -p.Regression || e.Change > p.Improvement:
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: %s, but that may be chance; %d rounds would tell", faster(e.Change), needed), w.last}
-	case blind > 2*p.Regression:
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: only a regression of %s would have been seen; %d rounds would show one of %s", percent(blind), needed, percent(p.Regression)), w.last}
+	if e.Change < -p.Regression || e.Change > p.Improvement {
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: %s, but that may be chance; %s", faster(e.Change), p.wouldTell(w)), w.last}
 	}
-	return Decision{NoDifference, fmt.Sprintf("the intervals overlap; the smallest regression that would have been seen is %s", percent(blind)), w.last}
+	if !w.last {
+		return Decision{Verdict: Inconclusive, Reason: "too noisy so far"}
+	}
+	switch blind := w.smallest(p); {
+	case blind == 0:
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would surely have been seen; %s", p.wouldTell(w)), true}
+	case blind > 2*p.Regression:
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: only a regression of %s would have been seen; %s", percent(blind), p.wouldTell(w)), true}
+	default:
+		return Decision{NoDifference, fmt.Sprintf("%s; the smallest regression that would have been seen is %s", w.unproven(), percent(blind)), true}
+	}
+}
+
+// wouldTell says what would show a regression of the policy's size.
+func (p Policy) wouldTell(w weighed) string {
+	if needed := p.roundsNeeded(w.between.Spread, w.look); needed > w.look.Rounds {
+		return fmt.Sprintf("about %d rounds would show %s", needed, percent(p.Regression))
+	}
+	return "a quieter machine would tell"
 }
 
 // percent writes a share, such as 3.2 %.
@@ -119,17 +182,20 @@ func faster(change float64) string {
 	return "faster by " + percent(change)
 }
 
-// weighAt gathers what is known at a look.
-func weighAt(b stats.Bootstrap, samples Samples, look Look, last bool) weighed {
+// weigh gathers what is known at a look.
+func (r *run) weigh(looks []Look, look Look, last bool) weighed {
+	samples, b := r.samples, r.options.Bootstrap
 	statistic := statisticFor(samples)
+	baseline, candidate := statistic.of(samples[Baseline]), statistic.of(samples[Candidate])
 	w := weighed{
 		look: look, last: last,
-		between: Weigh(b, statistic, samples[Baseline], samples[Candidate]),
-		control: Weigh(b, statistic, samples[Baseline], samples[Control]),
-		ratios:  logRatios(statistic.of(samples[Baseline]), statistic.of(samples[Candidate])),
-	}
-	for _, round := range statistic.of(samples[Baseline]) {
-		w.medians = append(w.medians, stats.Median(round))
+		between:       Weigh(b, statistic, samples[Baseline], samples[Candidate]),
+		control:       Weigh(b, statistic, samples[Baseline], samples[Control]),
+		tails:         r.policy.weighTails(b, look, samples[Baseline], samples[Candidate]),
+		ratios:        logRatios(baseline, candidate),
+		controlRatios: logRatios(statistic.of(samples[Control]), candidate),
+		medians:       perProcess(baseline),
+		looks:         r.reachable(looks, look), bootstrap: b,
 	}
 	if old := samples[Oldest]; len(old) > 0 {
 		e := Weigh(b, statistic, old, samples[Candidate])

@@ -33,21 +33,23 @@ type Policy struct {
 	Budget time.Duration `json:"budget"`
 	// Variation is the robust coefficient of variation above which a note warns.
 	Variation float64 `json:"variation"`
+	// Tail is how much slower the slowest calls may be.
+	Tail TailLimits `json:"tail"`
 }
 
 // Presets are the policies that a file may begin from.
 var Presets = map[string]Policy{
 	"strict": {
 		Regression: 0.02, Improvement: 0.03, Effect: 0.3, Erosion: 0.03, Alarm: 0.004,
-		Rounds: []int{10, 20, 40, 80, 160}, Budget: 5 * time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40, 80, 160}, Budget: 5 * time.Minute, Variation: 0.12, Tail: DefaultTail,
 	},
 	"standard": {
 		Regression: 0.03, Improvement: 0.05, Effect: 0.3, Erosion: 0.05, Alarm: 0.004,
-		Rounds: []int{10, 20, 40, 80}, Budget: 2 * time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40, 80}, Budget: 2 * time.Minute, Variation: 0.12, Tail: DefaultTail,
 	},
 	"relaxed": {
 		Regression: 0.05, Improvement: 0.10, Effect: 0.3, Erosion: 0.10, Alarm: 0.004,
-		Rounds: []int{10, 20, 40}, Budget: time.Minute, Variation: 0.12,
+		Rounds: []int{10, 20, 40}, Budget: time.Minute, Variation: 0.12, Tail: DefaultTail,
 	},
 }
 
@@ -61,6 +63,7 @@ func PresetNames() []string { return slices.Sorted(maps.Keys(Presets)) }
 func (p Policy) Validate() error {
 	for name, share := range map[string]float64{
 		"regression": p.Regression, "improvement": p.Improvement, "erosion": p.Erosion, "variation": p.Variation,
+		"tail p95": p.Tail.P95, "tail p99": p.Tail.P99,
 	} {
 		if !(share > 0 && share < 1) {
 			return fmt.Errorf("%s is %v: a share between 0 and 1, such as 3%%", name, share)
@@ -92,8 +95,8 @@ func (p Policy) validateRounds() error {
 		return fmt.Errorf("rounds reach %d: at most %d", p.Rounds[len(p.Rounds)-1], mostRounds)
 	}
 	for _, look := range p.looks() {
-		if best := math.Ldexp(1, 1-look.Rounds); best > look.Level {
-			return fmt.Errorf("a look after %d rounds can show nothing: its smallest p-value is %.2g and its level %.2g; begin with more rounds", look.Rounds, best, look.Level)
+		if !look.canFire() {
+			return fmt.Errorf("a look after %d rounds can show nothing: its smallest p-value is %.2g and its level %.2g; begin with more rounds", look.Rounds, math.Ldexp(1, 1-look.Rounds), look.Level)
 		}
 	}
 	return nil

@@ -293,16 +293,16 @@ func (r *gateRun) print(paths []string) error {
 	fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(report.Headline(&r.report), "**", ""))
 	var rows [][]string
 	for _, s := range r.report.Results {
-		rows = append(rows, []string{s.Config(), report.Milliseconds(s.Baseline), report.Milliseconds(s.Current), report.Change(s), report.Interval(s), string(s.Verdict)})
+		rows = append(rows, []string{s.Config(), report.Milliseconds(s.Baseline), report.Milliseconds(s.Current), report.Change(s), report.Interval(s), report.TailChange(s), string(s.Verdict)})
 	}
-	if err := render(w, []string{"config", "baseline", "current", "change", "95 % interval", "verdict"}, rows); err != nil {
+	if err := render(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
 	for _, s := range r.report.Results {
 		fmt.Fprintf(w, "%s: %s\n", s.Config(), s.Reason)
-		if s.SmallestRegression > 0 {
-			fmt.Fprintf(w, "  the smallest regression that would have been seen: %.1f %%\n", 100*s.SmallestRegression)
+		if seen := report.Smallest(s); seen != "" {
+			fmt.Fprintf(w, "  the smallest regression that would have been seen: %s\n", seen)
 		}
 		for _, note := range s.Notes {
 			fmt.Fprintf(w, "  note: %s\n", note)

@@ -93,8 +93,9 @@ func (c *configuration) samples(asked int) int {
 }
 
 // armMeasurer measures arms on configurations. On the processor each
-// measurement has a fresh process; on a GPU all arms of a few rounds share one,
-// so that what differs between processes hits all of them.
+// measurement has a fresh process; on a GPU, where a process costs as much as many
+// measurements, the arms of a round share one. Rounds share none: what is counted as
+// independent is a process.
 type armMeasurer struct {
 	arms     map[gate.Arm]*configuration
 	measured int
@@ -102,18 +103,14 @@ type armMeasurer struct {
 
 var _ gate.Measurer = (*armMeasurer)(nil)
 
-// roundsPerProcess is how many rounds a process on a GPU serves: whole pairs, of
-// which the second mirrors the first.
-const roundsPerProcess = 4
-
 // Measure takes samples of an arm.
 func (s *armMeasurer) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
 	c := s.arms[arm]
-	if s.measured%(roundsPerProcess*len(s.arms)) == 0 {
+	if s.measured%len(s.arms) == 0 {
 		c.evaluator.Refresh()
 	}
 	s.measured++
-	outcome, err := c.evaluator.Sample(ctx, c.prepared, c.samples(samples))
+	outcome, err := c.evaluator.Sample(ctx, c.prepared, samples)
 	return outcome.Samples, outcome.Failure, err
 }
 
@@ -159,7 +156,7 @@ func (r *gateRun) compare(ctx context.Context, c *configuration, p gate.Policy) 
 		return o, err
 	}
 	if e := o.result.Evidence; e != nil {
-		o.result.Baseline, o.result.Current = e.Baseline.Median, e.Candidate.Median
+		o.result.Baseline, o.result.Current = e.Times()
 	}
 	if len(o.result.Candidate) > 0 {
 		if o.entry, o.source, err = r.entry(c, o.result.Candidate); err != nil {
@@ -250,7 +247,7 @@ func (r *gateRun) against(ctx context.Context, c *configuration, entry baseline.
 		}
 	}
 	compared, err := gate.Compare(ctx, &armMeasurer{arms: arms}, p, gate.Options{
-		Seed: r.c.Uint64("seed"), Oldest: arms[gate.Oldest] != nil, Observe: r.progress(c),
+		Seed: r.c.Uint64("seed"), Samples: c.samples(0), Oldest: arms[gate.Oldest] != nil, Observe: r.progress(c),
 	})
 	if hasOldest && arms[gate.Oldest] == nil && err == nil {
 		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)

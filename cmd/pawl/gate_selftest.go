@@ -15,6 +15,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/spin"
+	"pawl/gate/streams"
 	"pawl/internal/stats"
 	"pawl/kernels"
 )
@@ -30,7 +31,7 @@ func gateSelftestCommand(env environment) *cli.Command {
 			"pawl gate selftest matmul --comparisons 20 --slowdowns 0,3,10",
 			"0 done", "3 the machinery failed", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
-			presetFlag, workloadFlag, atFlag, backendFlag, compilerFlag, seedFlag, cacheFlag, timeoutFlag, compileFlag, jsonFlag,
+			presetFlag, ownPolicyFlag, workloadFlag, atFlag, backendFlag, compilerFlag, seedFlag, cacheFlag, timeoutFlag, compileFlag, jsonFlag,
 			&cli.IntFlag{Name: "comparisons", Value: 20, Usage: "how many comparisons per slowdown"},
 			&cli.StringFlag{Name: "slowdowns", Value: "0,1,2,3,5,10", Usage: "the `PERCENTAGES` to inject"},
 		},
@@ -44,6 +45,8 @@ type selftestRow struct {
 	Slowdown    float64              `json:"slowdown"`
 	Comparisons int                  `json:"comparisons"`
 	Verdicts    map[gate.Verdict]int `json:"verdicts"`
+	// Warned is how often the slowest calls were said to be slower.
+	Warned int `json:"warned"`
 	// Reasons counts what made comparisons inconclusive.
 	Reasons map[string]int `json:"reasons"`
 	// Changes are what was measured, positive means faster.
@@ -55,7 +58,7 @@ type selftestRow struct {
 }
 
 func selftest(c *cli.Context, env environment) error {
-	p, err := preset(c)
+	p, err := ownPolicy(c)
 	if err != nil {
 		return err
 	}
@@ -232,13 +235,16 @@ func timesInTurns(ctx context.Context, sides ...*configuration) ([][]float64, er
 
 func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p gate.Policy, seed uint64) error {
 	began := time.Now()
-	c, err := gate.Compare(ctx, &armMeasurer{arms: map[gate.Arm]*configuration{gate.Baseline: base, gate.Control: base, gate.Candidate: slowed}}, p, gate.Options{Seed: seed})
+	c, err := gate.Compare(ctx, &armMeasurer{arms: map[gate.Arm]*configuration{gate.Baseline: base, gate.Control: base, gate.Candidate: slowed}}, p, gate.Options{Seed: seed, Samples: base.samples(0)})
 	if err != nil {
 		return err
 	}
 	r.last = string(c.Verdict)
 	r.Comparisons++
 	r.Verdicts[c.Verdict]++
+	if slices.ContainsFunc(c.Tails, func(t gate.Tail) bool { return t.Slower }) {
+		r.Warned++
+	}
 	if c.Verdict == gate.Inconclusive {
 		reason, _, _ := strings.Cut(c.Reason, ":")
 		r.Reasons[reason]++
@@ -253,18 +259,19 @@ func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p ga
 }
 
 func printSelftest(env environment, t *target, rows []selftestRow) error {
-	fmt.Fprintf(env.stdout, "%s, workload %s\n\n", t.kernel.Name, t.workload.Name)
+	fmt.Fprintf(env.stdout, "%s, workload %s; in brackets the 95 %% interval of a rate\n\n", t.kernel.Name, t.workload.Name)
 	header := []string{"slowdown", "comparisons"}
 	for _, verdict := range selftestVerdicts {
 		header = append(header, string(verdict))
 	}
-	header = append(header, "median change", "median rounds", "median time")
+	header = append(header, "tail warned", "median change", "median rounds", "median time")
 	var table [][]string
 	for _, r := range rows {
 		row := []string{fmt.Sprintf("%.4g %%", 100*r.Slowdown), fmt.Sprint(r.Comparisons)}
 		for _, verdict := range selftestVerdicts {
-			row = append(row, fmt.Sprintf("%.1f %%", 100*float64(r.Verdicts[verdict])/float64(r.Comparisons)))
+			row = append(row, streams.Rate{Times: r.Verdicts[verdict], Of: r.Comparisons}.String())
 		}
+		row = append(row, streams.Rate{Times: r.Warned, Of: r.Comparisons}.String())
 		change, rounds := "~", "~"
 		if len(r.Changes) > 0 {
 			change, rounds = fmt.Sprintf("%+.2f %%", 100*stats.Median(r.Changes)), fmt.Sprint(stats.Median(r.Rounds))

@@ -24,6 +24,14 @@ type limits struct {
 	Rounds      []scalar `yaml:"rounds"`
 	Samples     scalar   `yaml:"samples"`
 	Budget      scalar   `yaml:"budget"`
+	Tail        tail     `yaml:"tail"`
+}
+
+// tail are the limits of the slowest calls.
+type tail struct {
+	P95  scalar `yaml:"p95"`
+	P99  scalar `yaml:"p99"`
+	Fail scalar `yaml:"fail"`
 }
 
 // over returns a policy with these keys replaced.
@@ -41,12 +49,16 @@ func (l limits) over(p gate.Policy) (gate.Policy, error) {
 	}{
 		{l.Regression, &p.Regression}, {l.Improvement, &p.Improvement}, {l.Effect, &p.Effect},
 		{l.Erosion, &p.Erosion}, {l.Alarm, &p.Alarm}, {l.Variation, &p.Variation},
+		{l.Tail.P95, &p.Tail.P95}, {l.Tail.P99, &p.Tail.P99},
 	} {
 		if err := k.key.share(k.value); err != nil {
 			return p, err
 		}
 	}
 	if err := l.Samples.whole(&p.Samples); err != nil {
+		return p, err
+	}
+	if err := l.Tail.Fail.yes(&p.Tail.Fail); err != nil {
 		return p, err
 	}
 	if l.Rounds != nil {
@@ -75,7 +87,7 @@ func (l limits) over(p gate.Policy) (gate.Policy, error) {
 func (l limits) place() position {
 	first := position{1, 1}
 	found := false
-	for _, key := range append([]scalar{l.Preset, l.Regression, l.Improvement, l.Effect, l.Erosion, l.Alarm, l.Variation, l.Samples, l.Budget}, l.Rounds...) {
+	for _, key := range append([]scalar{l.Preset, l.Regression, l.Improvement, l.Effect, l.Erosion, l.Alarm, l.Variation, l.Samples, l.Budget, l.Tail.P95, l.Tail.P99, l.Tail.Fail}, l.Rounds...) {
 		if key.given() && (!found || key.at.line < first.line || key.at.line == first.line && key.at.column < first.column) {
 			first, found = key.at, true
 		}
@@ -113,7 +125,7 @@ func (s *scalar) UnmarshalYAML(node ast.Node) error {
 	switch n := node.(type) {
 	case *ast.StringNode:
 		s.text = n.Value
-	case *ast.IntegerNode, *ast.FloatNode:
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 		s.text = n.GetToken().Value
 	default:
 		return s.at.errorf("expected one plain value")
@@ -135,6 +147,19 @@ func (s scalar) share(value *float64) error {
 		return s.at.errorf("%q is not a share between 0 and 1, such as 3%% or 0.03", s.text)
 	}
 	*value = share
+	return nil
+}
+
+// yes reads true or false.
+func (s scalar) yes(value *bool) error {
+	if !s.given() {
+		return nil
+	}
+	yes, err := strconv.ParseBool(s.text)
+	if err != nil {
+		return s.at.errorf("%q is neither true nor false", s.text)
+	}
+	*value = yes
 	return nil
 }
 

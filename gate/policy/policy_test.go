@@ -20,6 +20,7 @@ kernels:
     at: BLOCK=4
     regression: 1.5%
     rounds: [12, 24]
+    tail: {p95: 25%, fail: true}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -31,6 +32,9 @@ kernels:
 	// A kernel's preset replaces everything that the file says.
 	if second.Policy.Regression != 0.015 || second.Policy.Budget != gate.Presets["strict"].Budget || second.Policy.Rounds[1] != 24 || second.At != "BLOCK=4" {
 		t.Errorf("%+v", second)
+	}
+	if first.Policy.Tail != gate.DefaultTail || second.Policy.Tail != (gate.TailLimits{P95: 0.25, P99: gate.DefaultTail.P99, Fail: true}) {
+		t.Errorf("%+v and %+v", first.Policy.Tail, second.Policy.Tail)
 	}
 	if len(f.Profile) != 1 || f.Profile[0] != OnImprovement {
 		t.Errorf("%v", f.Profile)
@@ -50,7 +54,11 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 		"kernels:\n  - {kernel: a, erosion: 1%}":       "below regression",
 		"kernels:\n  - {kernel: a, workloads: [x, x]}": "workload x is listed twice",
 		"kernels:\n  - {workloads: [x]}":               "a kernel without a name",
-		"preset: strict":                               "kernels is missing",
+		"kernels:\n  - {kernel: a, tail: 10%}":         "",
+		"kernels:\n  - {kernel: a, tail: {p90: 10%}}":  `unknown field "p90"`,
+		"kernels:\n  - {kernel: a, tail: {p95: 0%}}":   "tail p95 is 0",
+		"kernels:\n  - {kernel: a, tail: {fail: 7}}":   `p:2:30: "7" is neither true nor false`,
+		"preset: strict": "kernels is missing",
 		"kernels: [{kernel: a}]\nprofile: [sometimes]": `no trigger "sometimes"`,
 		"": "the policy is empty",
 		"kernels: [{kernel: a}]\n---\nkernels: [{kernel: b}]":         "more than one document",

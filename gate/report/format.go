@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"pawl/gate"
+)
 
 // unknown stands where there is no number.
 const unknown = "~"
@@ -32,6 +36,33 @@ func Interval(r Result) string {
 		return unknown
 	}
 	return signed(r.Evidence.Interval.Low) + " to " + signed(r.Evidence.Interval.High)
+}
+
+// TailChange writes the change of the slowest calls, p95, and marks what is beyond
+// the limit.
+func TailChange(r Result) string {
+	for _, t := range r.Tails {
+		switch {
+		case t.Quantile != 0.95:
+		case t.Slower:
+			return signed(t.Change) + " !"
+		default:
+			return signed(t.Change)
+		}
+	}
+	return unknown
+}
+
+// Smallest writes the smallest regression that would have been seen; it is empty
+// where nothing was measured together.
+func Smallest(r Result) string {
+	switch {
+	case r.Method != gate.Interleaved || r.Evidence == nil:
+		return ""
+	case r.SmallestRegression == 0:
+		return unknown
+	}
+	return percent(r.SmallestRegression)
 }
 
 func delta(r Result) string {

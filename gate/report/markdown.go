@@ -134,9 +134,9 @@ func (m *markdown) section(title string, results []Result) {
 	}
 	m.line("## %s", title)
 	m.line("")
-	m.table([]string{"config", "baseline", "current", "change", "95 % interval", "δ", "p", "verdict"}, func(yield func([]string)) {
+	m.table([]string{"config", "baseline", "current", "change", "95 % interval", "p95", "δ", "p", "verdict"}, func(yield func([]string)) {
 		for _, r := range results {
-			yield([]string{r.Config(), Milliseconds(r.Baseline), Milliseconds(r.Current), Change(r), Interval(r), delta(r), chance(r), string(r.Verdict)})
+			yield([]string{r.Config(), Milliseconds(r.Baseline), Milliseconds(r.Current), Change(r), Interval(r), TailChange(r), delta(r), chance(r), string(r.Verdict)})
 		}
 	})
 	for _, r := range results {
@@ -152,8 +152,8 @@ func (m *markdown) details(r Result) {
 	if r.Method != "" && r.Evidence != nil {
 		m.line("  Measured: %s%s.", r.Method, rounds(r))
 	}
-	if r.SmallestRegression > 0 {
-		m.line("  The smallest regression that would have been seen: %s.", percent(r.SmallestRegression))
+	if seen := Smallest(r); seen != "" {
+		m.line("  The smallest regression that would have been seen: %s.", seen)
 	}
 	if c := r.Control; c != nil {
 		m.line("  A/A control: %s (p = %s).", signed(c.Change), probability(c.P))
@@ -163,6 +163,9 @@ func (m *markdown) details(r Result) {
 	}
 	if o := r.Oldest; o != nil {
 		m.line("  Against the oldest accepted release: %s (%s to %s).", signed(o.Change), signed(o.Interval.Low), signed(o.Interval.High))
+	}
+	for _, t := range r.Tails {
+		m.line("  The slowest calls, %s: %s to %s, %s (%s to %s, p = %s, limit %s).", t.Name(), Milliseconds(t.Baseline), Milliseconds(t.Candidate), signed(t.Change), signed(t.Interval.Low), signed(t.Interval.High), probability(t.P), percent(t.Limit))
 	}
 	for _, note := range r.Notes {
 		m.line("  Note: %s.", note)
@@ -188,5 +191,5 @@ func rounds(r Result) string {
 }
 
 func (m *markdown) legend(r *Report) {
-	m.line("A change is (baseline − current) / baseline: positive means faster. δ is Cliff's, positive means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration was compared by its own policy; see docs/gate.md for the rules.")
+	m.line("A change is (baseline − current) / baseline: positive means faster. Where both sides were measured together, baseline and current are what a typical round took, by the statistic that is compared, and differ by exactly the change; p95 is the change of the slowest calls, a warning beyond its limit. δ is Cliff's, positive means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration was compared by its own policy; see docs/gate.md for the rules.")
 }

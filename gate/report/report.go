@@ -40,7 +40,9 @@ type Result struct {
 	// BaselinePoint and BaselineCommit are empty where there was no baseline.
 	BaselinePoint  string `json:"baseline_point,omitempty"`
 	BaselineCommit string `json:"baseline_commit,omitempty"`
-	// Baseline and Current are medians in milliseconds, 0 where not measured.
+	// Baseline and Current are times in milliseconds, 0 where not measured: of the
+	// statistic that is compared where both sides were measured together, so that they
+	// differ by exactly the change, and medians elsewhere.
 	Baseline float64 `json:"baseline,omitempty"`
 	Current  float64 `json:"current,omitempty"`
 	gate.Comparison

@@ -48,6 +48,7 @@ func result(k baseline.Key, verdict gate.Verdict, reason string, before, after f
 	r.Comparison = gate.Comparison{Decision: gate.Decision{Verdict: verdict, Reason: reason}, Method: gate.Interleaved}
 	if before > 0 && after > 0 {
 		r.Evidence, r.SmallestRegression = evidence(before, after), 0.034
+		r.Tails = []gate.Tail{{Quantile: 0.95, Baseline: 1.1 * before, Candidate: 1.1 * before, Interval: stats.Interval{Low: -0.01, High: 0.01}, P: 0.5, Units: 20, Limit: 0.1}}
 		control := *evidence(before, before)
 		control.P, control.Delta = 0.7, 0
 		r.Control = &control
@@ -60,11 +61,15 @@ func example() *Report {
 	slower := result(key("attention", "long"), gate.Regression, "slower by 8.0 %, more than 3.0 %", 1, 1.08)
 	slower.Evidence.Candidate.Variation = 0.2
 	slower.Notes = []string{"the candidate's times vary by 20.0 % inside a process, more than 12.0 %"}
+	slower.Tails = []gate.Tail{{
+		Quantile: 0.95, Baseline: 1.1, Candidate: 2.2, Change: -1, Interval: stats.Interval{Low: -1.1, High: -0.9}, P: 0.0019, Units: 10, Limit: 0.1, Slower: true,
+	}}
 	faster := result(key("attention", "chat"), gate.Improvement, "faster by 20.0 %, more than 5.0 %", 0.05, 0.04)
 	faster.Confirmation = evidence(0.05, 0.041)
 	faster.Oldest = evidence(0.06, 0.04)
 	same := result(key("matmul", "deep"), gate.NoDifference, "the intervals overlap", 1500, 1501)
 	same.Evidence.P, same.Evidence.Delta = 0.6, -0.02
+	same.SmallestRegression = 0
 	first := result(key("scale", "small"), gate.New, "there is no baseline yet; this becomes it", 0, 2)
 	first.BaselinePoint, first.BaselineCommit = "", ""
 	return &Report{

@@ -9,6 +9,7 @@ var Harder = []Fault{
 	{Name: "process modes of 12 %", Noise: 0.01, Also: processModes(0.12)},
 	{Name: "process modes of 25 %", Noise: 0.01, Also: processModes(0.25)},
 	{Name: "heavy tails", Noise: 0.01, Also: heavyTails(0.10)},
-	{Name: "period of 6 to 12 processes", Noise: 0.01, Also: everyFewProcesses(6, 12, 0.20)},
+	{Name: "period of 6 to 12 processes", Noise: 0.01, Also: everyFewProcesses(6, 12, 0.10)},
 	{Name: "bursty neighbour", Noise: 0.01, Also: burstyNeighbour(60, 120, 1)},
+	slowKernel,
 }

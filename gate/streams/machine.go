@@ -37,6 +37,8 @@ type Fault struct {
 	Mode float64
 	// Also is one more disturbance; nil for none.
 	Also disturb
+	// Milliseconds is how long the kernel takes on a calm machine; 0 means 1.
+	Milliseconds float64
 }
 
 // Faults are the machines of the table.
@@ -53,6 +55,7 @@ var Faults = []Fault{
 // machine produces samples one after the other.
 type machine struct {
 	fault    Fault
+	source   *rand.PCG
 	random   *rand.Rand
 	now      int // samples so far
 	stepAt   int
@@ -64,7 +67,8 @@ type machine struct {
 
 // newMachine returns a machine whose run is expected to last a number of samples.
 func newMachine(f Fault, seed uint64, expected int) *machine {
-	m := &machine{fault: f, random: rand.New(rand.NewPCG(seed, 0x73747265616d))}
+	m := &machine{fault: f, source: rand.NewPCG(seed, 0x73747265616d)}
+	m.random = rand.New(m.source)
 	m.stepAt = expected/4 + m.random.IntN(expected/2+1)
 	m.stepBy = 1 + 0.07 + 0.33*m.random.Float64()
 	if m.random.IntN(2) == 0 {
@@ -77,6 +81,10 @@ func newMachine(f Fault, seed uint64, expected int) *machine {
 	}
 	return m
 }
+
+// again makes the rest of the run another one on the same machine: what it is like
+// stays, what happens is drawn anew.
+func (m *machine) again(seed uint64) { m.source.Seed(seed, 0x616761696e) }
 
 // process returns the samples of one process that takes a time on a calm machine,
 // in milliseconds.

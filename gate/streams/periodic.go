@@ -1,10 +1,13 @@
 package streams
 
-import "math/rand/v2"
+import (
+	"math"
+	"math/rand/v2"
+)
 
-// periodic slows the machine for the first half of a period that is counted in
-// processes: a timer, a cron job, a fan that turns on and off. It is the worst that
-// can happen to an order of measurements that is itself periodic.
+// periodic makes the machine slower and faster in waves whose period is counted in
+// processes: a timer, a fan, a job that comes round. It is the worst that can happen
+// to an order of measurements that has a rhythm of its own.
 type periodic struct {
 	period, process int
 	by              float64
@@ -12,8 +15,8 @@ type periodic struct {
 
 var _ disturbance = (*periodic)(nil)
 
-// everyFewProcesses slows by a share, with a period between two numbers of
-// processes that the machine draws, and from a phase that it draws.
+// everyFewProcesses makes waves of a height, a share, with a period between two
+// numbers of processes and from a phase, both of which the machine draws.
 func everyFewProcesses(shortest, longest int, by float64) disturb {
 	return func(random *rand.Rand) disturbance {
 		period := shortest + random.IntN(longest-shortest+1)
@@ -24,8 +27,5 @@ func everyFewProcesses(shortest, longest int, by float64) disturb {
 func (p *periodic) begin() { p.process++ }
 
 func (p *periodic) factor() float64 {
-	if 2*(p.process%p.period) < p.period {
-		return 1 + p.by
-	}
-	return 1
+	return 1 + p.by*math.Sin(2*math.Pi*(float64(p.process)+0.25)/float64(p.period))
 }

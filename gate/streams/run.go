@@ -2,13 +2,10 @@ package streams
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"time"
 
 	"pawl/gate"
 	"pawl/internal/stats"
-	"pawl/objective"
 )
 
 // Options says what to simulate.
@@ -26,19 +23,6 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// Row counts verdicts on one kind of machine, measured in one way.
-type Row struct {
-	Fault  string `json:"fault"`
-	Method string `json:"method"`
-	// Equal counts the verdicts on two equal sides, Slowed those on a candidate
-	// with the real slowdown.
-	Equal  map[gate.Verdict]int `json:"equal"`
-	Slowed map[gate.Verdict]int `json:"slowed"`
-}
-
-// FalseAlarms is how often equal sides were called different enough to act on.
-func (r Row) FalseAlarms() int { return r.Equal[gate.Regression] + r.Equal[gate.Improvement] }
-
 // The ways of measuring.
 const (
 	interleaved = "interleaved"
@@ -46,52 +30,47 @@ const (
 	flat        = "apart, 1 process of 100"
 )
 
-// Run makes the table.
+// Run makes the table. Comparisons share the processors; seeds fix each of them, so
+// the table does not depend on how many there are.
 func Run(ctx context.Context, o Options) ([]Row, error) {
-	methods := []string{interleaved, processes, flat}
 	var rows []Row
+	total := len(Faults)*3 + len(Harder)
+	done := func(row Row) {
+		rows = append(rows, row)
+		if o.Progress != nil {
+			o.Progress(len(rows), total)
+		}
+	}
 	for i, fault := range slices.Concat(Faults, Harder) {
-		for _, method := range methods {
-			if i >= len(Faults) && method != interleaved {
-				continue
-			}
+		row, err := inRounds(ctx, fault, o)
+		if err != nil {
+			return nil, err
+		}
+		done(row)
+		if i >= len(Faults) {
+			continue
+		}
+		for _, method := range []string{processes, flat} {
 			row := Row{Fault: fault.Name, Method: method, Equal: map[gate.Verdict]int{}, Slowed: map[gate.Verdict]int{}}
 			for i := range o.Comparisons {
 				if ctx.Err() != nil {
 					return nil, context.Cause(ctx)
 				}
 				seed := o.Seed + uint64(i)
-				for counts, slowdown := range map[*map[gate.Verdict]int]float64{&row.Equal: 0, &row.Slowed: o.Slowdown} {
-					verdict, err := compare(ctx, fault, method, seed, slowdown, o.Policy)
-					if err != nil {
-						return nil, fmt.Errorf("simulating %s, %s, seed %d: %w", fault.Name, method, seed, err)
-					}
-					(*counts)[verdict]++
-				}
+				row.Equal[compareApart(fault, method, seed, 0, o.Policy)]++
+				row.Slowed[compareApart(fault, method, seed, o.Slowdown, o.Policy)]++
 			}
-			rows = append(rows, row)
-			if o.Progress != nil {
-				o.Progress(len(rows), len(Faults)*len(methods)+len(Harder))
-			}
+			done(row)
 		}
 	}
 	return rows, nil
 }
 
 // bootstrap is coarser than the gate's own: thousands of comparisons need no more.
-var bootstrap = stats.Bootstrap{Resamples: 1000}
+var bootstrap = stats.Bootstrap{Resamples: 500}
 
-func compare(ctx context.Context, f Fault, method string, seed uint64, slowdown float64, p gate.Policy) (gate.Verdict, error) {
-	candidate := 1 + slowdown
-	if method == interleaved {
-		p.Samples = 20 // as many as the other ways, and quick
-		expected := 3 * p.Rounds[0] * p.Samples
-		frozen := time.Unix(0, 0)
-		c, err := gate.Compare(ctx, &measurer{newMachine(f, seed, expected), candidate}, p, gate.Options{
-			Seed: seed, Bootstrap: bootstrap, Now: func() time.Time { return frozen },
-		})
-		return c.Verdict, err
-	}
+// compareApart compares two sides that were measured on a machine each.
+func compareApart(f Fault, method string, seed uint64, slowdown float64, p gate.Policy) gate.Verdict {
 	count, samples := 10, 20
 	if method == flat {
 		count, samples = 1, 100
@@ -103,22 +82,6 @@ func compare(ctx context.Context, f Fault, method string, seed uint64, slowdown 
 		return side
 	}
 	baseline := side(newMachine(f, 2*seed, count*samples), 1)
-	current := side(newMachine(f, 2*seed+1, count*samples), candidate)
-	return gate.CompareApart(bootstrap, baseline, current, p, gate.Files).Verdict, nil
-}
-
-// measurer measures on a simulated machine.
-type measurer struct {
-	machine   *machine
-	candidate float64 // its time, where the baseline's is 1
-}
-
-var _ gate.Measurer = (*measurer)(nil)
-
-// Measure runs a process of the arm.
-func (m *measurer) Measure(_ context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
-	if arm == gate.Candidate {
-		return m.machine.process(samples, m.candidate), nil, nil
-	}
-	return m.machine.process(samples, 1), nil, nil
+	current := side(newMachine(f, 2*seed+1, count*samples), 1+slowdown)
+	return gate.CompareApart(bootstrap, baseline, current, p, gate.Files).Verdict
 }

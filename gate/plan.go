@@ -1,0 +1,162 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"pawl/internal/stats"
+)
+
+// A comparison is planned before anything is judged: one sample of each arm says
+// what a round costs, and from that and the budget follow the number of samples a
+// process and the looks. Only the clock has a say here, never the ratios, so the
+// plan cannot raise the rate of false alarms.
+
+// pace is what a round costs.
+type pace struct {
+	// least is the time of a round with one sample a process: mostly starting them.
+	least time.Duration
+	// sample is what each further sample adds to a round.
+	sample time.Duration
+}
+
+// round is the time of a round with so many samples a process.
+func (p pace) round(samples int) time.Duration {
+	return p.least + time.Duration(samples-1)*p.sample
+}
+
+// fits is how many samples a process may take, from 1 to most, for a round to last
+// no longer than a time.
+func (p pace) fits(within time.Duration, most int) int {
+	if p.sample <= 0 || p.round(most) <= within {
+		return most
+	}
+	return min(most, max(1, 1+int((within-p.least)/p.sample)))
+}
+
+// grace is the share of the budget by which the first look may be late: to give up
+// shortly before the first answer would waste all of it.
+const grace = 0.5
+
+// fewestRounds is the smallest number of rounds whose p-value can reach a level.
+func fewestRounds(level float64) int { return int(math.Ceil(1 - math.Log2(level))) }
+
+// canFire reports whether so many rounds can prove anything at a level.
+func (l Look) canFire() bool { return math.Ldexp(1, 1-l.Rounds) <= l.Level }
+
+// plan runs each arm once, with one sample that nobody looks at, and returns the
+// looks that the budget allows. None means that the budget allows nothing that
+// could prove a regression, and the decision says so.
+func (r *run) plan(ctx context.Context) ([]Look, *Decision, *broken, error) {
+	began := r.options.Now()
+	for _, arm := range r.arms {
+		if _, failed, err := r.sample(ctx, arm, 1); err != nil || failed != nil {
+			return nil, nil, failed, err
+		}
+	}
+	pilot := r.options.Now().Sub(began)
+	// All of it may be one sample's, until the first round has told.
+	r.pace = pace{least: pilot, sample: pilot}
+	r.each = r.want()
+	looks := r.policy.looks()
+	fewest := fewestRounds(r.policy.Alarm)
+	if pilot <= 0 {
+		return looks, nil, nil, nil
+	}
+	affordable := int(float64(r.policy.Budget) * (1 + grace) / float64(pilot))
+	switch {
+	case affordable >= looks[0].Rounds:
+		return looks, nil, nil, nil
+	case affordable >= fewest:
+		return []Look{{Rounds: affordable, Level: r.policy.Alarm}}, nil, nil, nil
+	}
+	d := r.tooSmall(time.Duration(fewest)*pilot, fewest)
+	return nil, &d, nil, nil
+}
+
+// tooSmall is the decision where the budget is over before anything could be
+// proven.
+func (r *run) tooSmall(needed time.Duration, rounds int) Decision {
+	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf(
+		"the budget of %v is too small to prove anything: %d rounds are the fewest, and take about %v with one sample a process; budget: %v would do",
+		r.policy.Budget, rounds, roundUp(needed), roundUp(needed*5/4))}
+}
+
+// roundUp makes a time that a person would write: whole seconds, or tenths below
+// ten.
+func roundUp(d time.Duration) time.Duration {
+	unit := time.Second
+	if d < 10*time.Second {
+		unit = 100 * time.Millisecond
+	}
+	return (d + unit - 1) / unit * unit
+}
+
+// want is how many samples a process takes where time does not matter.
+func (r *run) want() int {
+	switch {
+	case r.policy.Samples > 0:
+		return r.policy.Samples
+	case r.options.Samples > 0:
+		return r.options.Samples
+	}
+	return defaultSamples
+}
+
+const defaultSamples = 50
+
+// pacing adapts the number of samples to what the rounds so far have cost, so that
+// the first look comes within the budget. Later looks take what time is left.
+func (r *run) pacing(round, first int) {
+	if round >= first {
+		return
+	}
+	// A tenth is kept back: rounds are not all equally long.
+	left := time.Duration(0.9*float64(r.deadline.Sub(r.options.Now()))) / time.Duration(first-round)
+	r.each = min(r.each, r.pace.fits(left, r.want()))
+	if round <= 1 { // the pilot knew too little to decide for good
+		r.each = r.pace.fits(left, r.want())
+	}
+}
+
+// learn takes the time of a finished round into account. A round cannot take less
+// than its samples say.
+func (r *run) learn(took time.Duration, launches float64) {
+	least := time.Duration(launches * float64(time.Millisecond))
+	if r.each > 1 {
+		r.pace.sample = max(least, (took-r.pace.least)/time.Duration(r.each-1), 0)
+	} else {
+		r.pace.sample = max(r.pace.sample, least)
+		r.pace.least = (r.pace.least + took) / 2
+	}
+}
+
+// launches is the time that one sample of each arm takes, in milliseconds.
+func (r *run) launches(round int) float64 {
+	sum := 0.0
+	for _, processes := range r.samples {
+		sum += stats.Median(processes[round])
+	}
+	return sum
+}
+
+// reachable are the looks up to one that was made, and those after it that the
+// budget would have allowed.
+func (r *run) reachable(looks []Look, made Look) []Look {
+	perRound := r.pace.round(r.each)
+	var reached []Look
+	for _, l := range looks {
+		switch {
+		case l.Rounds < made.Rounds:
+			reached = append(reached, l)
+		case !slices.Contains(reached, made): // the look itself, or the one that time cut short
+			reached = append(reached, made)
+		case time.Duration(l.Rounds)*perRound <= r.policy.Budget:
+			reached = append(reached, l)
+		}
+	}
+	return reached
+}

@@ -1,0 +1,141 @@
+package gate
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"pawl/internal/stats"
+)
+
+// power is the chance with which the smallest visible regression would be seen.
+const power = 0.9
+
+// rehearsal plays comparisons through: rounds like those that were measured, with a
+// slowdown put in, judged at the planned looks by the rule that judged the real
+// ones. No formula knows what the rule does with this machine's noise.
+type rehearsal struct {
+	policy Policy
+	looks  []Look
+	// draws are the noise of each rehearsed comparison: log ratios about 0, by round.
+	draws [][]float64
+	// wider is by how much the bootstrap, which draws also inside processes, makes
+	// an interval wider than the rounds alone do.
+	wider float64
+}
+
+// rehearsals is how many comparisons are played, by the size of the bootstrap: a
+// share of 0.9 of 400 is known to 1.5 points.
+func rehearsals(b stats.Bootstrap) int {
+	if b.Resamples == 0 {
+		return 400
+	}
+	return min(400, max(50, b.Resamples/25))
+}
+
+// newRehearsal takes the noise from the rounds that were measured: candidate against
+// baseline and against the control, which is the baseline once more, each about its
+// own middle. Rounds are drawn with replacement.
+func newRehearsal(p Policy, looks []Look, w weighed, b stats.Bootstrap) *rehearsal {
+	var noise []float64
+	for _, ratios := range [][]float64{w.ratios, w.controlRatios} {
+		middle := stats.Median(ratios)
+		for _, ratio := range ratios {
+			noise = append(noise, (ratio-middle)*fewRounds(len(ratios)))
+		}
+	}
+	r := &rehearsal{policy: p, looks: looks, wider: 1}
+	random := rand.New(rand.NewPCG(b.Seed, 0x72656865617273))
+	for range rehearsals(b) {
+		draw := make([]float64, looks[len(looks)-1].Rounds)
+		for i := range draw {
+			draw[i] = noise[random.IntN(len(noise))]
+		}
+		r.draws = append(r.draws, draw)
+	}
+	low, high := rankInterval(slices.Sorted(slices.Values(w.ratios)))
+	if width := math.Log((1 - w.between.Interval.Low) / (1 - w.between.Interval.High)); high > low {
+		r.wider = min(3, max(1, width/(high-low)))
+	}
+	return r
+}
+
+// fewRounds is by how much the spread of some rounds is likely to be larger than
+// they show: those that ended a comparison early were, by selection, quiet ones.
+// Chosen on simulated machines, so that what is printed is found.
+func fewRounds(rounds int) float64 { return 1.12 + 4/float64(rounds) }
+
+// smallest returns the smallest slowdown that is found nine times of ten, as a
+// share, or 0 where none up to a doubling is.
+func (r *rehearsal) smallest() float64 {
+	low, high := 0.0, math.Ln2
+	if r.found(high) < power {
+		return 0
+	}
+	for high-low > 0.002 {
+		if middle := (low + high) / 2; r.found(middle) < power {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return math.Expm1(high)
+}
+
+// found is the share of the comparisons that call a slowdown, a log ratio, a
+// regression.
+func (r *rehearsal) found(slowdown float64) float64 {
+	found := 0
+	ratios := make([]float64, 0, len(r.draws[0]))
+	for _, draw := range r.draws {
+		ratios = ratios[:0]
+		for _, noise := range draw {
+			ratios = append(ratios, noise-slowdown)
+		}
+		if r.regression(ratios) {
+			found++
+		}
+	}
+	return float64(found) / float64(len(r.draws))
+}
+
+// regression judges one comparison as Policy.judge does.
+func (r *rehearsal) regression(ratios []float64) bool {
+	for i, look := range r.looks {
+		sofar := ratios[:look.Rounds]
+		ascending := slices.Sorted(slices.Values(sofar))
+		middle := stats.Median(ascending)
+		low, high := rankInterval(ascending)
+		low, high = middle-r.wider*(middle-low), middle+r.wider*(high-middle)
+		change := changeOf(math.Exp(middle))
+		beyond := high < 0 && change < -r.policy.Regression && provenBy(sofar, look.Level)
+		clear := changeOf(math.Exp(high)) < -r.policy.Regression
+		within := changeOf(math.Exp(low)) > -r.policy.Regression && changeOf(math.Exp(high)) < r.policy.Improvement
+		switch {
+		case beyond && (clear || i == len(r.looks)-1):
+			return true
+		case !beyond && within:
+			return false
+		}
+	}
+	return false
+}
+
+// provenBy reports whether the exact test reaches a level. Beyond twenty rounds its
+// normal approximation decides, which errs towards not proven: the sum of bounded
+// coin tosses has lighter tails.
+func provenBy(ratios []float64, level float64) bool {
+	const exact = 20
+	if len(ratios) <= exact {
+		return stats.SignFlip(ratios) <= level
+	}
+	return stats.SignFlipNormal(ratios) <= level
+}
+
+// rankInterval is the percentile bootstrap's 95 % interval of the median of sorted
+// values, which lies at fixed ranks.
+func rankInterval(ascending []float64) (low, high float64) {
+	n := len(ascending)
+	rank := max(0, int(float64(n)/2-0.98*math.Sqrt(float64(n))))
+	return ascending[rank], ascending[n-1-rank]
+}

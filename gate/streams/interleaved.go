@@ -1,0 +1,157 @@
+package streams
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"pawl/gate"
+	"pawl/objective"
+)
+
+// kernel is what an arm runs.
+type kernel struct {
+	// time is how long a call takes on a calm machine, in milliseconds.
+	time float64
+	// slowShare of the calls take twice as long: its tail is heavy, its median not.
+	slowShare float64
+}
+
+// startProcess is what a process costs before its first sample, in milliseconds.
+const startProcess = 15
+
+// measurer measures on a simulated machine that has a clock: a process takes as long
+// as its samples do, and a little for its start.
+type measurer struct {
+	machine *machine
+	arms    map[gate.Arm]kernel
+	elapsed time.Duration
+}
+
+var _ gate.Measurer = (*measurer)(nil)
+
+// Measure runs a process of the arm.
+func (m *measurer) Measure(_ context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
+	k := m.arms[arm]
+	times := m.machine.process(samples, k.time)
+	total := float64(startProcess)
+	for i := range times {
+		if k.slowShare > 0 && m.machine.random.Float64() < k.slowShare {
+			times[i] *= 2
+		}
+		total += times[i]
+	}
+	m.elapsed += time.Duration(total * float64(time.Millisecond))
+	return times, nil, nil
+}
+
+func (m *measurer) now() time.Time { return time.Unix(0, 0).Add(m.elapsed) }
+
+// samplesEach is how many samples a simulated process takes where the policy does
+// not say: as many as the other ways of measuring, and quick.
+const samplesEach = 20
+
+// together compares arms on one machine, in rounds. Another run of the same machine
+// has the same seed and another number.
+func together(ctx context.Context, f Fault, seed, run uint64, arms map[gate.Arm]kernel, p gate.Policy) (gate.Comparison, error) {
+	m := &measurer{machine: newMachine(f, seed, 3*p.Rounds[0]*samplesEach), arms: arms}
+	if run > 0 {
+		m.machine.again(seed + run<<32)
+	}
+	_, hasOldest := arms[gate.Oldest]
+	return gate.Compare(ctx, m, p, gate.Options{
+		Seed: seed + run<<32, Samples: samplesEach, Oldest: hasOldest, Bootstrap: bootstrap, Now: m.now,
+	})
+}
+
+// slowShare of a candidate's calls take twice as long where the tail is tested.
+const slowShare = 0.4
+
+// inRounds makes the row of one machine, measured in rounds.
+func inRounds(ctx context.Context, f Fault, o Options) (Row, error) {
+	row := Row{Fault: f.Name, Method: interleaved, Equal: map[gate.Verdict]int{}, Slowed: map[gate.Verdict]int{}, Together: &Together{Eroded: map[gate.Verdict]int{}}}
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	found := make([]trials, o.Comparisons)
+	for i := range found {
+		workers.Go(func() (err error) {
+			seed := o.Seed + uint64(i)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if found[i], err = try(ctx, f, seed, o); err != nil {
+				return fmt.Errorf("simulating %s, seed %d: %w", f.Name, seed, err)
+			}
+			return nil
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return row, err
+	}
+	for _, t := range found { // in order, whoever was first
+		row.count(t)
+	}
+	return row, nil
+}
+
+// trials are the comparisons on one machine: sides that are equal, also to the
+// oldest release; a slower candidate; one that is slower than the oldest release
+// only; one with a heavy tail; and one that is slower by what the first printed.
+type trials struct{ equal, slowed, eroded, tail, printed gate.Comparison }
+
+func try(ctx context.Context, f Fault, seed uint64, o Options) (t trials, err error) {
+	time := cmp.Or(f.Milliseconds, 1)
+	eroded, equal := arms(time, kernel{time: time}), arms(time, kernel{time: time})
+	eroded[gate.Oldest], equal[gate.Oldest] = kernel{time: time / (1 + o.Slowdown)}, kernel{time: time}
+	for _, c := range []struct {
+		result *gate.Comparison
+		run    uint64
+		arms   func() map[gate.Arm]kernel
+	}{
+		{&t.equal, 0, func() map[gate.Arm]kernel { return equal }},
+		{&t.slowed, 0, func() map[gate.Arm]kernel { return arms(time, kernel{time: time * (1 + o.Slowdown)}) }},
+		{&t.eroded, 0, func() map[gate.Arm]kernel { return eroded }},
+		{&t.tail, 0, func() map[gate.Arm]kernel { return arms(time, kernel{time: time, slowShare: slowShare}) }},
+		{&t.printed, 1, func() map[gate.Arm]kernel {
+			slower := kernel{time: time * (1 + t.equal.SmallestRegression)}
+			all := arms(time, slower)
+			all[gate.Oldest] = slower // as many arms as when it was printed, and no erosion
+			return all
+		}},
+	} {
+		if *c.result, err = together(ctx, f, seed, c.run, c.arms(), o.Policy); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// count takes the comparisons on one machine into the row.
+func (r *Row) count(t trials) {
+	r.Equal[t.equal.Verdict]++
+	r.Slowed[t.slowed.Verdict]++
+	r.Together.Eroded[t.eroded.Verdict]++
+	slower := func(c gate.Comparison) bool {
+		return slices.ContainsFunc(c.Tails, func(t gate.Tail) bool { return t.Slower })
+	}
+	r.Together.Warned.add(slower(t.equal))
+	if len(t.tail.Tails) > 0 || t.tail.Verdict == gate.Regression {
+		r.Together.Tails.add(slower(t.tail) || t.tail.Verdict == gate.Regression)
+	}
+	if t.equal.SmallestRegression > 0 {
+		r.Together.Smallest = append(r.Together.Smallest, t.equal.SmallestRegression)
+		r.Together.Seen.add(t.printed.Verdict == gate.Regression)
+	}
+}
+
+// arms are a baseline of a time, a candidate, and the baseline again as a control.
+func arms(baseline float64, candidate kernel) map[gate.Arm]kernel {
+	return map[gate.Arm]kernel{
+		gate.Baseline: {time: baseline}, gate.Control: {time: baseline}, gate.Candidate: candidate,
+	}
+}

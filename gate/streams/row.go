@@ -1,0 +1,74 @@
+package streams
+
+import (
+	"fmt"
+
+	"pawl/gate"
+	"pawl/internal/stats"
+)
+
+// Row counts what came out on one kind of machine, measured in one way.
+type Row struct {
+	Fault  string `json:"fault"`
+	Method string `json:"method"`
+	// Equal counts the verdicts on two equal sides, Slowed those on a candidate
+	// with the real slowdown.
+	Equal  map[gate.Verdict]int `json:"equal"`
+	Slowed map[gate.Verdict]int `json:"slowed"`
+	// Together holds what only a comparison in rounds answers; nil elsewhere.
+	Together *Together `json:"together,omitempty"`
+}
+
+// Together counts what only a comparison in rounds answers.
+type Together struct {
+	// Eroded counts the verdicts on a candidate that is the baseline, where the
+	// oldest release was faster by the real slowdown.
+	Eroded map[gate.Verdict]int `json:"eroded"`
+	// Warned is how often equal sides got a warning about their slowest calls.
+	Warned Rate `json:"warned"`
+	// Tails is how often a candidate of whose calls 40 % take twice as long was
+	// warned of or failed, where samples allowed a warning.
+	Tails Rate `json:"tails"`
+	// Seen is how often another run on the same machine found the smallest
+	// regression that a comparison of equal sides had printed.
+	Seen Rate `json:"seen"`
+	// Smallest are the printed figures, as shares.
+	Smallest []float64 `json:"smallest"`
+}
+
+// FalseAlarms is how often equal sides were called different enough to act on.
+func (r Row) FalseAlarms() int { return r.Equal[gate.Regression] + r.Equal[gate.Improvement] }
+
+// Rate is how often something happened.
+type Rate struct {
+	Times int `json:"times"`
+	Of    int `json:"of"`
+}
+
+func (r *Rate) add(happened bool) {
+	r.Of++
+	if happened {
+		r.Times++
+	}
+}
+
+// String writes the rate and its 95 % interval, such as "0.5 % (0.1–2.8)".
+func (r Rate) String() string {
+	if r.Of == 0 {
+		return "~"
+	}
+	i := stats.Proportion(r.Times, r.Of, 0.95)
+	return fmt.Sprintf("%.1f %% (%.1f–%.1f)", 100*float64(r.Times)/float64(r.Of), 100*i.Low, 100*i.High)
+}
+
+// RateOf is how often one of the verdicts came out.
+func RateOf(counts map[gate.Verdict]int, verdicts ...gate.Verdict) Rate {
+	var r Rate
+	for _, n := range counts {
+		r.Of += n
+	}
+	for _, v := range verdicts {
+		r.Times += counts[v]
+	}
+	return r
+}

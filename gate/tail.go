@@ -1,0 +1,116 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"pawl/internal/stats"
+)
+
+// TailLimits are how much slower the slowest calls of a candidate may be, as shares
+// of the baseline's. Beyond them a note warns; the verdict stays.
+type TailLimits struct {
+	P95 float64 `json:"p95"`
+	P99 float64 `json:"p99"`
+	// Fail makes a proven loss beyond a limit a regression.
+	Fail bool `json:"fail,omitempty"`
+}
+
+// DefaultTail is the presets'. It is wider than the limit of the median because the
+// slowest calls vary more.
+var DefaultTail = TailLimits{P95: 0.10, P99: 0.20}
+
+// Tail compares the slowest calls of two arms. Two kernels with the same median are
+// not the same for those who wait for the slowest of many calls.
+type Tail struct {
+	// Quantile is 0.95 or 0.99.
+	Quantile float64 `json:"quantile"`
+	// Baseline and Candidate are typical times in milliseconds; they differ by the
+	// change.
+	Baseline  float64 `json:"baseline"`
+	Candidate float64 `json:"candidate"`
+	// Change is (baseline-candidate)/baseline: positive means faster.
+	Change   float64        `json:"change"`
+	Interval stats.Interval `json:"interval"`
+	P        float64        `json:"p"`
+	// Units is how many independent pairs were compared: rounds, or groups of them
+	// where one round has too few samples to have such a quantile.
+	Units int `json:"units"`
+	// Limit is the policy's, and Slower says that it is exceeded and that chance
+	// does not explain it.
+	Limit  float64 `json:"limit"`
+	Slower bool    `json:"slower"`
+}
+
+// Name is what people call the quantile, such as p95.
+func (t Tail) Name() string { return fmt.Sprintf("p%.0f", 100*t.Quantile) }
+
+// weighTails compares the quantiles that the samples allow: each unit needs as many
+// samples as have one beyond the quantile, and there must be units enough to prove
+// anything at the level of this look.
+func (p Policy) weighTails(b stats.Bootstrap, look Look, baseline, candidate [][]float64) []Tail {
+	var tails []Tail
+	for _, t := range []Tail{{Quantile: 0.95, Limit: p.Tail.P95}, {Quantile: 0.99, Limit: p.Tail.P99}} {
+		before, after := tailUnits(t.Quantile, baseline, candidate)
+		t.Units = len(before)
+		if !(Look{Rounds: t.Units, Level: look.Level}).canFire() {
+			continue
+		}
+		ratios := make([]float64, t.Units)
+		for i := range ratios {
+			ratios[i] = math.Log(before[i] / after[i])
+		}
+		ratio, interval := stats.Median(ratios), b.Median(ratios)
+		t.Change = changeOf(math.Exp(ratio))
+		t.Interval = stats.Interval{Low: changeOf(math.Exp(interval.Low)), High: changeOf(math.Exp(interval.High))}
+		t.P = stats.SignFlip(ratios)
+		t.Baseline, t.Candidate = levelsOf(before, after, ratio)
+		t.Slower = t.P <= look.Level && t.Interval.High < 0 && t.Change < -t.Limit
+		tails = append(tails, t)
+	}
+	return tails
+}
+
+// suspect says that the estimate is beyond the limit and the interval excludes no
+// difference, but nothing is proven yet.
+func (t Tail) suspect() bool { return !t.Slower && t.Change < -t.Limit && t.Interval.High < 0 }
+
+// tailUnits returns a quantile of both sides by unit. Swapping the sides of a whole
+// unit is as likely as not swapping them, because that holds for each round.
+func tailUnits(quantile float64, baseline, candidate [][]float64) (before, after []float64) {
+	enough := int(math.Round(1 / (1 - quantile)))
+	var pooled [2][]float64
+	for round := range baseline {
+		pooled[0] = append(pooled[0], baseline[round]...)
+		pooled[1] = append(pooled[1], candidate[round]...)
+		if min(len(pooled[0]), len(pooled[1])) >= enough {
+			before = append(before, stats.Quantile(pooled[0], quantile))
+			after = append(after, stats.Quantile(pooled[1], quantile))
+			pooled = [2][]float64{}
+		}
+	}
+	return before, after
+}
+
+// judgeTails fails a candidate whose slowest calls are too slow, where the policy
+// says so. It also says whether a later look might still prove it.
+func (p Policy) judgeTails(w weighed) (failed *Decision, open bool) {
+	for _, t := range w.tails {
+		if p.Tail.Fail && t.Slower && failed == nil {
+			failed = &Decision{Regression, fmt.Sprintf("tail: %s is slower by %s, more than %s", t.Name(), percent(-t.Change), percent(t.Limit)), w.last || t.Interval.High < -t.Limit}
+		}
+	}
+	return failed, slices.ContainsFunc(w.tails, Tail.suspect)
+}
+
+// tailNotes warns of the slowest calls.
+func tailNotes(tails []Tail) []string {
+	var notes []string
+	for _, t := range tails {
+		if t.Slower {
+			notes = append(notes, fmt.Sprintf("the slowest calls are slower: %s by %s, more than %s (%.3g to %.3g ms)", t.Name(), percent(-t.Change), percent(t.Limit), t.Baseline, t.Candidate))
+		}
+	}
+	return notes
+}
