@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl/internal/stats"
+	"pawl/objective"
 )
 
 // A comparison is planned before anything is judged: one sample of each arm says
@@ -53,7 +54,9 @@ func (l Look) canFire() bool { return math.Ldexp(1, 1-l.Rounds) <= l.Level }
 func (r *run) plan(ctx context.Context) ([]Look, *Decision, *broken, error) {
 	began := r.options.Now()
 	for _, arm := range r.arms {
-		if _, failed, err := r.sample(ctx, arm, 1); err != nil || failed != nil {
+		_, failed, err := r.sample(ctx, arm, 1)
+		// One sample that cannot be believed has still taken its time.
+		if err != nil || failed != nil && failed.failure.Reason != objective.Throttled {
 			return nil, nil, failed, err
 		}
 	}
