@@ -27,7 +27,7 @@ import (
 //
 // The outer slices are processes, in the order measured.
 func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, method Method) Comparison {
-	s := apart{policy: p, baseline: baseline, candidate: candidate, levels: [2][]float64{levelsOf(baseline), levelsOf(candidate)}}
+	s := apart{policy: p, baseline: baseline, candidate: candidate, levels: [2][]float64{processLevels(baseline), processLevels(candidate)}}
 	s.evidence = s.weigh(b)
 	c := Comparison{Method: method, Evidence: &s.evidence, Candidate: candidate, Notes: append(p.notes(s.evidence), s.notes()...)}
 	if s.few() {
@@ -72,8 +72,8 @@ type apart struct {
 // few reports that a side has too few processes to show how they differ.
 func (s *apart) few() bool { return min(len(s.baseline), len(s.candidate)) < enoughProcesses }
 
-// levelsOf returns the median of each process.
-func levelsOf(processes [][]float64) []float64 {
+// processLevels returns the median of each process.
+func processLevels(processes [][]float64) []float64 {
 	levels := make([]float64, len(processes))
 	for i, samples := range processes {
 		levels[i] = stats.Median(samples)

@@ -270,7 +270,7 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 	if r.policy.judgeConditions(w) == nil {
 		c.SmallestRegression = w.smallest(r.policy)
 	}
-	c.Notes = append(r.policy.notes(w.between), tailNotes(w.tails)...)
+	c.Notes = append(r.policy.notes(w.between), r.policy.tailNotes(w.tails)...)
 	if r.each < r.want() {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(), r.policy.Budget))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pawl/internal/stats"
+	"pawl/objective"
 )
 
 // A comparison is planned before anything is judged: one sample of each arm says
@@ -47,13 +48,22 @@ func fewestRounds(level float64) int { return int(math.Ceil(1 - math.Log2(level)
 // canFire reports whether so many rounds can prove anything at a level.
 func (l Look) canFire() bool { return math.Ldexp(1, 1-l.Rounds) <= l.Level }
 
+// SamplesFor is how many samples, up to a number, each of so many processes may take
+// for all of them to stay within the budget, where one process with one sample took
+// a time.
+func (p Policy) SamplesFor(most, processes int, one time.Duration) int {
+	return pace{least: one, sample: one}.fits(p.Budget/time.Duration(processes), most)
+}
+
 // plan runs each arm once, with one sample that nobody looks at, and returns the
 // looks that the budget allows. None means that the budget allows nothing that
 // could prove a regression, and the decision says so.
 func (r *run) plan(ctx context.Context) ([]Look, *Decision, *broken, error) {
 	began := r.options.Now()
 	for _, arm := range r.arms {
-		if _, failed, err := r.sample(ctx, arm, 1); err != nil || failed != nil {
+		_, failed, err := r.sample(ctx, arm, 1)
+		// One sample that cannot be believed has still taken its time.
+		if err != nil || failed != nil && failed.failure.Reason != objective.Throttled {
 			return nil, nil, failed, err
 		}
 	}

@@ -94,19 +94,33 @@ func tailUnits(quantile float64, baseline, candidate [][]float64) (before, after
 }
 
 // judgeTails fails a candidate whose slowest calls are too slow, where the policy
-// says so. It also says whether a later look might still prove it.
-func (p Policy) judgeTails(w weighed) (failed *Decision, open bool) {
+// says so, and does not let pass there what is beyond the limit and not proven. It
+// also says whether a later look might still answer otherwise: a mere warning asks
+// for more rounds only where it is suspected.
+func (p Policy) judgeTails(w weighed) (d *Decision, open bool) {
+	if !p.Tail.Fail {
+		return nil, slices.ContainsFunc(w.tails, Tail.suspect)
+	}
+	open = len(w.tails) == 0 // so far there are too few samples to have a tail
 	for _, t := range w.tails {
-		if p.Tail.Fail && t.Slower && failed == nil {
-			failed = &Decision{Regression, fmt.Sprintf("tail: %s is slower by %s, more than %s", t.Name(), percent(-t.Change), percent(t.Limit)), w.last || t.Interval.High < -t.Limit}
+		open = open || t.Interval.Low < -t.Limit
+		switch beyond := fmt.Sprintf("tail: %s is slower by %s, more than %s", t.Name(), percent(-t.Change), percent(t.Limit)); {
+		case t.Slower && (d == nil || d.Verdict != Regression):
+			d = &Decision{Regression, beyond, w.last || t.Interval.High < -t.Limit}
+		case t.Change < -t.Limit && w.last && d == nil:
+			d = &Decision{Inconclusive, fmt.Sprintf("%s, but that may be chance (p = %.2g)", beyond, t.P), true}
 		}
 	}
-	return failed, slices.ContainsFunc(w.tails, Tail.suspect)
+	return d, open
 }
 
-// tailNotes warns of the slowest calls.
-func tailNotes(tails []Tail) []string {
+// tailNotes warns of the slowest calls, and where the policy would fail them says
+// that they were not judged.
+func (p Policy) tailNotes(tails []Tail) []string {
 	var notes []string
+	if p.Tail.Fail && len(tails) == 0 {
+		notes = append(notes, "the slowest calls were not judged: there are too few samples")
+	}
 	for _, t := range tails {
 		if t.Slower {
 			notes = append(notes, fmt.Sprintf("the slowest calls are slower: %s by %s, more than %s (%.3g to %.3g ms)", t.Name(), percent(-t.Change), percent(t.Limit), t.Baseline, t.Candidate))

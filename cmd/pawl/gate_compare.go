@@ -231,13 +231,21 @@ func (r *gateRun) first(ctx context.Context, c *configuration, p gate.Policy, o 
 // mostAlone is how many processes describe a configuration by itself, at most.
 const mostAlone = 20
 
-// measureAlone measures a configuration in fresh processes.
+// measureAlone measures a configuration in fresh processes. A slow one takes fewer
+// samples, as the budget asks.
 func measureAlone(ctx context.Context, c *configuration, p gate.Policy) ([][]float64, *worker.Conditions, *objective.Failure, error) {
 	var all [][]float64
 	var conditions *worker.Conditions
-	for range min(p.Rounds[0], mostAlone) {
+	processes := min(p.Rounds[0], mostAlone)
+	began := time.Now()
+	c.evaluator.Refresh()
+	if _, err := c.evaluator.Sample(ctx, c.prepared, 1); err != nil {
+		return nil, nil, nil, err
+	}
+	samples := p.SamplesFor(c.samples(p.Samples), processes, time.Since(began))
+	for range processes {
 		c.evaluator.Refresh()
-		o, err := c.evaluator.Sample(ctx, c.prepared, c.samples(p.Samples))
+		o, err := c.evaluator.Sample(ctx, c.prepared, samples)
 		if err != nil || o.Failure != nil {
 			return nil, nil, o.Failure, err
 		}

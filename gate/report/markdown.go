@@ -33,9 +33,9 @@ func StepSummary(w io.Writer, r *Report) error {
 	m := &markdown{}
 	m.line("### Ratchet: %s", Headline(r))
 	m.line("")
-	m.table(append([]string{"config", "verdict"}, "change", "95 % interval", "why"), func(yield func([]string)) {
+	m.table([]string{"config", "verdict", "change", "95 % interval", "p95", "why"}, func(yield func([]string)) {
 		for _, result := range r.Results {
-			yield([]string{result.Config(), string(result.Verdict), Change(result), Interval(result), result.Reason})
+			yield([]string{result.Config(), string(result.Verdict), Change(result), Interval(result), TailChange(result), result.Reason})
 		}
 	})
 	_, err := io.WriteString(w, m.text.String())
@@ -188,7 +188,7 @@ func rounds(r Result) string {
 	if r.Evidence.Rounds == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d rounds, each side in a fresh process", r.Evidence.Rounds)
+	return fmt.Sprintf(", %d rounds in fresh processes", r.Evidence.Rounds)
 }
 
 func (m *markdown) legend(r *Report) {
