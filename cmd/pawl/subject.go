@@ -32,9 +32,7 @@ type subject struct {
 	head studies.Study
 	// ahead is how many trials are compiled ahead of the device.
 	ahead int
-	// commandLine names the subject in a command.
-	commandLine string
-	close       func()
+	close func()
 }
 
 func openSubject(c *cli.Context, env environment) (*subject, error) {
@@ -82,7 +80,6 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 	}
 	return &subject{
 		ahead: ahead, pool: pool, space: facts, evaluator: b.evaluator, close: b.close,
-		commandLine: t.kernel.Origin + " --workload " + t.workload.Name,
 		head: studies.Study{
 			Kernel: t.kernel.Name, Origin: t.kernel.Origin, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
 			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.backend.Roofline(),
@@ -174,7 +171,6 @@ func openReplay(c *cli.Context) (*subject, error) {
 	}
 	return &subject{
 		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()), evaluator: replay.NewEvaluator(recorded, c.Uint64("seed")), close: func() {},
-		commandLine: "--backend replay --record " + path,
 		head: studies.Study{
 			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
 			Backend: replayBackend, Source: "record " + path, Environment: record.Environment,
