@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -52,7 +54,7 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := t.space.Pool(space.PoolOptions{Seed: c.Uint64("seed")})
+	pool, err := t.pool(c)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", t.kernel.Name, err)
 	}
@@ -85,6 +87,21 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.backend.Roofline(),
 		},
 	}, nil
+}
+
+// pool finds the valid points, for no longer than the whole budget.
+func (t *target) pool(c *cli.Context) (*space.Pool, error) {
+	ctx := c.Context
+	if _, budget := limits(c); budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, budget, fmt.Errorf("the budget of %v was over before enough valid points were found: the constraints leave too few of %.3g", budget, t.space.Product()))
+		defer cancel()
+	}
+	pool, err := t.space.Pool(space.PoolOptions{Seed: c.Uint64("seed"), Done: ctx.Done()})
+	if errors.Is(err, space.ErrStopped) {
+		return nil, fmt.Errorf("%w: %w", err, context.Cause(ctx))
+	}
+	return pool, err
 }
 
 // acceleratorAhead is how many trials are compiled ahead of a GPU, which
