@@ -24,6 +24,9 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // parse reads a manifest and returns the kernel for one backend.
 func parse(file string, content []byte, backend string) (*Kernel, error) {
+	if err := checkText(content); err != nil {
+		return nil, locate(file, content, err)
+	}
 	m, err := decode(content)
 	if err != nil {
 		return nil, locate(file, content, err)
@@ -40,7 +43,7 @@ func parse(file string, content []byte, backend string) (*Kernel, error) {
 func (b *builder) build() (*Kernel, error) {
 	b.kernel = &Kernel{Name: b.manifest.Name.text, Summary: b.manifest.Summary.text, Backend: b.backend}
 	for _, step := range []func() error{
-		b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
+		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
 		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags,
 	} {
 		if err := step(); err != nil {

@@ -32,7 +32,8 @@ func (e *ManifestError) Error() string {
 		return text
 	}
 	gutter := fmt.Sprintf("%5d | ", e.Line)
-	return fmt.Sprintf("%s\n%s%s\n%*s^", text, gutter, e.Excerpt, len(gutter)+e.Column-1, "")
+	line, column := excerpt(e.Excerpt, e.Column)
+	return fmt.Sprintf("%s\n%s%s\n%*s^", text, gutter, line, len(gutter)+column-1, "")
 }
 
 // position is a place in a manifest.
@@ -130,6 +131,9 @@ func (e *entries[T]) UnmarshalYAML(node ast.Node) error {
 		pairs = []*ast.MappingValueNode{n}
 	default:
 		return positionOf(node).errorf("expected names with values, found %s", describe(node))
+	}
+	if len(pairs) > mostEntries {
+		return positionOf(node).errorf("%d names, at most %d are supported", len(pairs), mostEntries)
 	}
 	for _, pair := range pairs {
 		var key scalar

@@ -169,7 +169,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	}
 	s.view.Earlier = options.Earlier
 	e := &engine{
-		options: options, study: s, evaluator: evaluator, recorder: recorder, past: past,
+		options: options, study: s, evaluator: patient{evaluator}, recorder: recorder, past: past,
 		started: time.Now(), lanes: make(chan struct{}, options.Lanes), rounds: past.Rounds,
 		spending: past.Spending, second: newSecondLook(past),
 	}

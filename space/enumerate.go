@@ -1,6 +1,7 @@
 package space
 
 import (
+	"errors"
 	"fmt"
 )
 
@@ -26,6 +27,33 @@ type checker struct {
 	space   *Space
 	byDepth [][]*table // byDepth[d]: constraints whose last name is parameter d
 	env     Environment
+	left    int             // what the work may still cost, in branches
+	done    <-chan struct{} // ends the work early; nil for never
+	turns   int
+}
+
+// What an evaluation costs in branches, each of which takes about 20 ns: one whose
+// answer is remembered comes once, the others come at every branch. Counting the
+// cost instead of looking at the clock gives every machine the same pool.
+const (
+	rememberedCost = 10
+	evaluationCost = 50
+)
+
+// ErrStopped says that a pool was not finished because nobody waits for it.
+var ErrStopped = errors.New("stopped while looking for valid points")
+
+// spend takes a branch from what is left. It reports whether there was one.
+func (c *checker) spend() (bool, error) {
+	if c.turns++; c.turns%(1<<12) == 0 {
+		select {
+		case <-c.done:
+			return false, ErrStopped
+		default:
+		}
+	}
+	c.left--
+	return c.left >= 0, nil
 }
 
 type table struct {
@@ -76,7 +104,9 @@ func (c *checker) holds(row Row, depth int) (bool, error) {
 		}
 		if answer == unknown {
 			answer = c.evaluate(t, row)
+			c.left -= evaluationCost
 			if t.answers != nil {
+				c.left += evaluationCost - rememberedCost
 				t.answers[index] = answer
 			}
 		}
@@ -121,9 +151,10 @@ func (c *checker) explain(t *table, row Row) error {
 }
 
 // walk visits the valid rows in lexicographic order until visit returns false
-// or the walk has looked at more than the given number of branches. It reports
+// or the walk has cost more than the given number of branches. It reports
 // whether it came to the end. The row is reused: visit must copy it.
 func (c *checker) walk(branches int, visit func(Row) bool) (complete bool, err error) {
+	c.left = branches
 	row := make(Row, len(c.space.params))
 	last := len(row) - 1
 	depth := 0
@@ -134,8 +165,8 @@ func (c *checker) walk(branches int, visit func(Row) bool) (complete bool, err e
 			depth--
 			continue
 		}
-		if branches--; branches < 0 {
-			return false, nil
+		if ok, err := c.spend(); !ok {
+			return false, err
 		}
 		row[depth] = uint16(next[depth])
 		next[depth]++

@@ -1,6 +1,10 @@
 package space
 
-import "testing"
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+)
 
 // matrixProduct is a Cartesian product of 82,944 with ten parameters: a blocked
 // matrix product in which threads, vectors and staging must divide the blocks.
@@ -81,5 +85,64 @@ func BenchmarkPoolStencil(b *testing.B) {
 	s := stencil(b)
 	for b.Loop() {
 		mustPool(b, s)
+	}
+}
+
+// rare is a space of 10¹² points with a condition that hardly any satisfies and that
+// no table holds the answers to.
+func rare(t *testing.T) *Space {
+	t.Helper()
+	var params []Param
+	for _, name := range []string{"A", "B", "C", "D"} {
+		p := Param{Name: name, Ordered: true}
+		for v := range int64(1000) {
+			p.Values = append(p.Values, IntegerValue(v))
+		}
+		p.Default = p.Values[0]
+		params = append(params, p)
+	}
+	return mustBuild(t, params, "(A * 7919 + B * 104729 + C * 1299709 + D * 15485863) % 1000003 == 0")
+}
+
+// The work is bounded by what it costs, not by the number of branches alone: an
+// expression that is evaluated at every branch costs as much as fifty of them.
+func TestRareSpaceIsGivenUpByItsCost(t *testing.T) {
+	s := rare(t)
+	c := newChecker(s, true)
+	evaluated := 0
+	complete, err := c.walk(1_000_000, func(Row) bool { evaluated++; return true })
+	if complete || err != nil {
+		t.Errorf("%v, %v", complete, err)
+	}
+	if c.turns > 1_000_000/evaluationCost+2000 {
+		t.Errorf("%d branches with an evaluation each for the price of 1,000,000", c.turns)
+	}
+	pool, err := s.Pool(PoolOptions{Branches: 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.Pool(PoolOptions{Branches: 1_000_000})
+	if err != nil || again.Len() != pool.Len() || pool.Complete() {
+		t.Errorf("%v: %d points, then %d", err, pool.Len(), again.Len())
+	}
+}
+
+func TestPoolStopsWhenNobodyWaits(t *testing.T) {
+	done := make(chan struct{})
+	close(done)
+	if _, err := rare(t).Pool(PoolOptions{Done: done}); !errors.Is(err, ErrStopped) {
+		t.Errorf("got %v", err)
+	}
+	// Each of the three ways to look for points heeds it.
+	for name, look := range map[string]func(*checker) error{
+		"walk":    func(c *checker) error { _, err := c.walk(1<<30, func(Row) bool { return true }); return err },
+		"sample":  func(c *checker) error { _, err := c.sample(100, 1<<30, rand.New(rand.NewPCG(1, 2))); return err },
+		"descend": func(c *checker) error { return c.descend(newRowSet(c.space), 100, 1<<30, rand.New(rand.NewPCG(1, 2))) },
+	} {
+		c := newChecker(rare(t), true)
+		c.done = done
+		if err := look(c); !errors.Is(err, ErrStopped) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -219,9 +219,39 @@ func squareRoot(arguments ...any) (any, error) {
 	return math.Sqrt(x), nil
 }
 
+// What an expression may be: the parser is recursive.
+const (
+	longestExpression = 4096
+	deepestExpression = 100
+)
+
+// checkSize refuses what no person has written.
+func checkSize(source string) error {
+	excerpt := source[:min(len(source), 40)] + "..."
+	if len(source) > longestExpression {
+		return &ExpressionError{excerpt, 0, fmt.Sprintf("%d characters long, at most %d are supported", len(source), longestExpression)}
+	}
+	depth := 0
+	for at, r := range source {
+		switch r {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		}
+		if depth > deepestExpression {
+			return &ExpressionError{excerpt, at, fmt.Sprintf("more than %d brackets inside each other", deepestExpression)}
+		}
+	}
+	return nil
+}
+
 // freeNames returns the identifiers in the text that are not functions,
 // sorted, each once.
 func freeNames(source string) ([]string, error) {
+	if err := checkSize(source); err != nil {
+		return nil, err
+	}
 	tree, err := parser.Parse(source)
 	if err != nil {
 		var located *file.Error

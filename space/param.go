@@ -20,6 +20,14 @@ type Param struct {
 	Ordered bool
 }
 
+// What a space may hold. The samplers compare the values of a parameter with each
+// other, which takes time and memory by the square of their number: a thousand
+// values cost half a second at every step.
+const (
+	MostValues = 1000
+	MostParams = 100
+)
+
 // identifier is what both the C preprocessor and the expression language
 // accept as a name.
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -53,8 +61,8 @@ func (p Param) checked() (Param, error) {
 	if len(p.Values) == 0 {
 		return p, fmt.Errorf("parameter %s: no values", p.Name)
 	}
-	if len(p.Values) > 1<<16 {
-		return p, fmt.Errorf("parameter %s: %d values, at most %d are supported", p.Name, len(p.Values), 1<<16)
+	if len(p.Values) > MostValues {
+		return p, fmt.Errorf("parameter %s: %d values, at most %d are supported: leave out every second one, the search does not need them all", p.Name, len(p.Values), MostValues)
 	}
 	p.Values = slices.Clone(p.Values)
 	seen := make(map[Value]bool, len(p.Values))

@@ -26,8 +26,10 @@ type PoolOptions struct {
 	Points int
 	// Branches is the largest number of branches to look at before the space
 	// counts as too large to enumerate. Zero means 200,000,000, which takes a
-	// few seconds.
+	// few seconds. Constraints over many values count for more.
 	Branches int
+	// Done ends the work early when it is closed, with ErrStopped. Nil means never.
+	Done <-chan struct{}
 	// Seed draws the points of a sampled pool.
 	Seed uint64
 }
@@ -43,7 +45,9 @@ func (s *Space) Pool(options PoolOptions) (*Pool, error) {
 	if branches == 0 {
 		branches = 200_000_000
 	}
+	limit = min(limit, mostCells/len(s.params))
 	c := newChecker(s, true)
+	c.done = options.Done
 	var cells []uint16
 	complete, err := c.walk(branches, func(row Row) bool {
 		if len(cells) >= limit*len(row) {
@@ -65,6 +69,9 @@ func (s *Space) Pool(options PoolOptions) (*Pool, error) {
 	}
 	return newPool(s, cells, false)
 }
+
+// mostCells bounds the memory of an enumeration, in positions of two bytes.
+const mostCells = 64 << 20
 
 func newPool(s *Space, cells []uint16, complete bool) (*Pool, error) {
 	if len(cells) == 0 {

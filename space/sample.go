@@ -17,10 +17,13 @@ func (c *checker) sample(limit, branches int, rng *rand.Rand) ([]uint16, error) 
 	found := newRowSet(c.space)
 	found.add(c.space.defaultRow())
 	row := make(Row, len(c.space.params))
-	for draws := 0; found.len() < limit && draws < branches; {
+	c.left = branches
+	for found.len() < limit && c.left > 0 {
 		depth, ok := 0, true
 		for ; ok && depth < len(row); depth++ {
-			draws++
+			if _, err := c.spend(); err != nil {
+				return nil, err
+			}
 			row[depth] = uint16(rng.IntN(len(c.space.params[depth].Values)))
 			var err error
 			if ok, err = c.holds(row, depth); err != nil {
@@ -30,7 +33,7 @@ func (c *checker) sample(limit, branches int, rng *rand.Rand) ([]uint16, error) 
 		if ok {
 			found.add(row)
 		}
-		if rare := draws > branches/4 && found.len() < limit/100; rare {
+		if rare := c.left < branches-branches/4 && found.len() < limit/100; rare {
 			break
 		}
 	}
@@ -45,12 +48,13 @@ func (c *checker) sample(limit, branches int, rng *rand.Rand) ([]uint16, error) 
 // descend adds rows by depth-first search with the values in random order,
 // starting over after each find.
 func (c *checker) descend(found *rowSet, limit, branches int, rng *rand.Rand) error {
+	c.left = branches
 	row := make(Row, len(c.space.params))
 	var find func(depth int) (bool, error)
 	find = func(depth int) (bool, error) {
 		for _, value := range rng.Perm(len(c.space.params[depth].Values)) {
-			if branches--; branches < 0 {
-				return false, nil
+			if ok, err := c.spend(); !ok {
+				return false, err
 			}
 			row[depth] = uint16(value)
 			ok, err := c.holds(row, depth)
@@ -69,7 +73,7 @@ func (c *checker) descend(found *rowSet, limit, branches int, rng *rand.Rand) er
 		}
 		return false, nil
 	}
-	for found.len() < limit && branches > 0 {
+	for found.len() < limit && c.left > 0 {
 		ok, err := find(0)
 		if err != nil || !ok {
 			return err

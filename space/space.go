@@ -53,6 +53,9 @@ func New(params []Param, constraints []*Expression, constants map[string]int64) 
 	if len(params) == 0 {
 		return nil, fmt.Errorf("no parameters: there is nothing to tune")
 	}
+	if len(params) > MostParams {
+		return nil, fmt.Errorf("%d parameters, at most %d are supported", len(params), MostParams)
+	}
 	for _, p := range params {
 		checked, err := p.checked()
 		if err != nil {

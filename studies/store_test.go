@@ -83,6 +83,7 @@ func exampleStudy() Study {
 			Constraints: []string{"A > 0"}, Product: 4, Valid: 4,
 		},
 		Work: Work{Flops: 2}, Environment: objective.Environment{Device: "d", Cores: 2}, First: []space.Point{examplePoint(3)}, Command: "pawl tune ./k",
+		Options: map[string]string{"seed": "7"},
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 }
@@ -106,6 +107,10 @@ func TestStudyRoundTrip(t *testing.T) {
 	}
 	result := search.Result{Ended: search.TrialsDone, Elapsed: 3 * time.Second, Regret: &search.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40}}
 	if err := store.Finish(t.Context(), id, result); err != nil {
+		t.Fatal(err)
+	}
+	want.Options, want.Command = map[string]string{"seed": "7", "trials": "9"}, "pawl tune ./k --trials 9"
+	if err := store.Continue(t.Context(), Study{ID: id, Options: want.Options, Command: want.Command}); err != nil {
 		t.Fatal(err)
 	}
 	want.ID, want.Ended, want.Elapsed, want.Regret = id, result.Ended, result.Elapsed, result.Regret
@@ -146,7 +151,7 @@ func TestTrialsAndRoundsRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	round := search.Round{Phase: search.Confirmation, Number: 1, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"}}
+	round := search.Round{Phase: search.Confirmation, Run: 2, Number: 1, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"}}
 	if err := recorder.Measured(round); err != nil {
 		t.Fatal(err)
 	}
@@ -173,8 +178,8 @@ func TestTheRecorderRefusesLies(t *testing.T) {
 	}
 	recorder := store.Recorder(id)
 	trial := search.Trial{Number: 0, Point: examplePoint(0)}
-	if err := recorder.Told(trial); err == nil {
-		t.Error("told before asked")
+	if err := recorder.Told(trial); err == nil || strings.Contains(err.Error(), "%!") {
+		t.Errorf("told before asked: %v", err)
 	}
 	if err := recorder.Asked(trial); err != nil {
 		t.Fatal(err)
@@ -190,8 +195,8 @@ func TestTheRecorderRefusesLies(t *testing.T) {
 	if err := recorder.Told(trial); err != nil {
 		t.Fatal(err)
 	}
-	if err := recorder.Told(trial); err == nil {
-		t.Error("told twice")
+	if err := recorder.Told(trial); err == nil || strings.Contains(err.Error(), "%!") {
+		t.Errorf("told twice: %v", err)
 	}
 }
 

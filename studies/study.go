@@ -32,6 +32,9 @@ type Study struct {
 	Environment objective.Environment `json:"environment"`
 	// First are the points taken over from earlier studies.
 	First []space.Point `json:"first,omitempty"`
+	// Options are what the study was begun with, and its latest goals, by the name
+	// of the flag; empty in a study that is older than they are.
+	Options map[string]string `json:"options,omitempty"`
 	// Command reproduces the study.
 	Command string        `json:"command"`
 	Created time.Time     `json:"created"`
@@ -123,18 +126,18 @@ func (f SpaceFacts) Open() (*space.Space, error) {
 
 // Create adds a study and returns its number.
 func (s *Store) Create(ctx context.Context, study Study) (int64, error) {
-	facts, err := encode(study.Space, study.Work, append([]space.Point{}, study.First...), study.Roofline)
+	facts, err := encode(study.Space, study.Work, append([]space.Point{}, study.First...), study.Roofline, study.Options)
 	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
 	var id int64
 	err = s.transact(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, `INSERT INTO studies
-			(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created, first, roofline)
-			VALUES (`+placeholders(16)+`)`,
+			(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created, first, roofline, options)
+			VALUES (`+placeholders(17)+`)`,
 			study.Kernel, study.Origin, study.Workload, study.Dims, study.Backend, study.Sampler, int64(study.Seed),
 			study.Fingerprint, study.Source, facts[0], facts[1], study.Environment.JSON(), study.Command,
-			study.Created.UTC().Format(time.RFC3339), facts[2], facts[3])
+			study.Created.UTC().Format(time.RFC3339), facts[2], facts[3], facts[4])
 		if err != nil {
 			return err
 		}
@@ -147,6 +150,18 @@ func (s *Store) Create(ctx context.Context, study Study) (int64, error) {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
 	return id, nil
+}
+
+// Continue records that a study goes on, perhaps with other goals.
+func (s *Store) Continue(ctx context.Context, study Study) error {
+	options, err := encode(study.Options)
+	if err != nil {
+		return fmt.Errorf("going on with study %d: %w", study.ID, err)
+	}
+	if _, err := s.write(ctx, studyRow(study.ID), "UPDATE studies SET options = ?, command = ? WHERE id = ?", options[0], study.Command, study.ID); err != nil {
+		return fmt.Errorf("going on with study %d: %w", study.ID, err)
+	}
+	return nil
 }
 
 // encode returns values as JSON texts.
@@ -188,7 +203,7 @@ func (s *Store) Finish(ctx context.Context, id int64, result search.Result) erro
 var ErrNoStudy = errors.New("no such study")
 
 const studyColumns = `id, kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work,
-	environment, command, created, ended, elapsed_ns, first, regret, spending, dead, roofline`
+	environment, command, created, ended, elapsed_ns, first, regret, spending, dead, roofline, options`
 
 // Study returns one study's head. One of which anything is not what was recorded
 // is a *DamagedError.
@@ -228,10 +243,10 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 func scanStudy(scan func(...any) error) (Study, error) {
 	var study Study
 	var seed, elapsed int64
-	var spaceText, workText, environment, created, ended, first, regret, spending, dead, roofline string
+	var spaceText, workText, environment, created, ended, first, regret, spending, dead, roofline, options string
 	err := scan(&study.ID, &study.Kernel, &study.Origin, &study.Workload, &study.Dims, &study.Backend, &study.Sampler,
 		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed, &first, &regret,
-		&spending, &dead, &roofline)
+		&spending, &dead, &roofline, &options)
 	if err != nil {
 		return study, fmt.Errorf("reading a study: %w", err)
 	}
@@ -241,7 +256,7 @@ func scanStudy(scan func(...any) error) (Study, error) {
 		target any
 	}{
 		{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}, {first, &study.First}, {regret, &study.Regret},
-		{spending, &study.Spending}, {dead, &study.Dead}, {roofline, &study.Roofline},
+		{spending, &study.Spending}, {dead, &study.Dead}, {roofline, &study.Roofline}, {options, &study.Options},
 	} {
 		if part.text == "" {
 			continue
@@ -252,6 +267,9 @@ func scanStudy(scan func(...any) error) (Study, error) {
 	}
 	if len(study.First) == 0 {
 		study.First = nil
+	}
+	if len(study.Options) == 0 {
+		study.Options = nil
 	}
 	if len(study.Dead) == 0 {
 		study.Dead = nil

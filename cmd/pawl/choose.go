@@ -1,9 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -13,25 +12,32 @@ import (
 	"pawl/studies"
 )
 
-// chooseStudy finds the study to resume, or creates one, and locks it.
-func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subject) (studies.Study, search.Past, func(), error) {
-	fail := func(err error) (studies.Study, search.Past, func(), error) {
-		return studies.Study{}, search.Past{}, nil, err
+// chooseStudy finds the study to resume, or creates one, and locks it. The subject
+// that it returns is the study's: if the command line opened another one, that is
+// closed.
+func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subject) (*subject, studies.Study, search.Past, func(), error) {
+	fail := func(err error) (*subject, studies.Study, search.Past, func(), error) {
+		return s, studies.Study{}, search.Past{}, nil, err
 	}
-	study := describeStudy(c, s)
-	var err error
+	study := describeStudy(c, env, s)
 	if c.Bool("resume") {
 		earlier, found, err := findStudy(c, store, study)
 		if err != nil {
 			return fail(err)
 		}
 		if found {
+			if s, err = reopen(c, env, s, study, earlier); err != nil {
+				return fail(err)
+			}
+			goals := describeStudy(c, env, s) // it may have others now
 			study = earlier
+			study.Options, study.Command = goals.Options, goals.Command
 		} else {
 			fmt.Fprintln(env.stderr, "pawl: there is no study of this kernel, workload and sources to resume: starting a new one")
 		}
 	}
 	if study.ID == 0 {
+		var err error
 		if study.First, err = firstPoints(c, env, store, s, study); err != nil {
 			return fail(err)
 		}
@@ -45,13 +51,32 @@ func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subje
 	if err != nil {
 		return fail(err)
 	}
+	if err := store.Continue(c.Context, study); err != nil {
+		unlock()
+		return fail(err)
+	}
 	// Read only under the lock: another process may have been writing.
 	past, err := store.Past(c.Context, study.ID)
 	if err != nil {
 		unlock()
 		return fail(err)
 	}
-	return study, past, unlock, nil
+	return s, study, past, unlock, nil
+}
+
+// reopen opens the subject again if the study was begun with other options.
+func reopen(c *cli.Context, env environment, s *subject, current, study studies.Study) (*subject, error) {
+	changed, err := adopt(c, current.Options, study)
+	if err != nil || !changed {
+		return s, err
+	}
+	s.close()
+	s.close = func() {}
+	again, err := openSubject(c, env)
+	if err != nil {
+		return s, err
+	}
+	return again, nil
 }
 
 // earlierStudies is how many earlier studies of a kernel a new one learns from.
@@ -67,7 +92,7 @@ type pastStudy struct {
 // another workload, another device, or other sources. A study that is resumed finds
 // the same ones again, unless one of them was itself resumed since.
 func pastStudies(c *cli.Context, store *studies.Store, study studies.Study) ([]pastStudy, error) {
-	if c.Bool("cold") || slices.Contains(strings.Fields(study.Command), "--cold") {
+	if c.Bool("cold") {
 		return nil, nil
 	}
 	all, err := store.List(c.Context)
@@ -120,47 +145,44 @@ func memories(c *cli.Context, store *studies.Store, s *subject, study studies.St
 }
 
 // describeStudy returns the head of a new study.
-func describeStudy(c *cli.Context, s *subject) studies.Study {
+func describeStudy(c *cli.Context, env environment, s *subject) studies.Study {
 	study := s.head
 	study.Sampler, study.Seed = c.String("sampler"), c.Uint64("seed")
 	study.Fingerprint = s.pool.Space().Fingerprint()
 	study.Space = s.space
 	study.Environment.Pawl = version()
 	study.Created = time.Now()
-	words := []string{"pawl tune", s.commandLine, "--sampler " + study.Sampler, fmt.Sprintf("--seed %d", study.Seed)}
-	trials, budget := limits(c)
-	if trials > 0 {
-		words = append(words, fmt.Sprintf("--trials %d", trials))
-	}
-	if budget > 0 {
-		words = append(words, "--budget "+budget.String())
-	}
-	if c.Bool("cold") {
-		words = append(words, "--cold")
-	}
-	for _, name := range []string{"target", "regret"} {
-		if value := c.String(name); value != "" {
-			words = append(words, "--"+name+" "+value)
-		}
-	}
-	study.Command = strings.Join(words, " ")
+	study.Options = studyOptions(c, study)
+	study.Command = reproduction(env, study, study.Options)
 	return study
 }
 
-// findStudy returns the newest study that asks the same question. What the
-// command line sets explicitly must agree as well.
+// findStudy returns the newest study that asks the same question, on the same
+// device, and that the command line does not contradict. If there are only others,
+// the error says in what they differ: going on would mix what cannot be compared.
 func findStudy(c *cli.Context, store *studies.Store, like studies.Study) (studies.Study, bool, error) {
 	all, err := store.List(c.Context)
 	if err != nil {
 		return studies.Study{}, false, err
 	}
+	differs := ""
 	for _, s := range all {
 		same := s.Kernel == like.Kernel && s.Workload == like.Workload && s.Backend == like.Backend &&
-			s.Fingerprint == like.Fingerprint && s.Source == like.Source && s.Environment.Device == like.Environment.Device &&
-			(!c.IsSet("sampler") || s.Sampler == like.Sampler) && (!c.IsSet("seed") || s.Seed == like.Seed)
-		if same {
+			s.Fingerprint == like.Fingerprint && s.Source == like.Source && s.Environment.Device == like.Environment.Device
+		if !same {
+			continue
+		}
+		difference := contradiction(c, like.Options, s)
+		if machine := elsewhere(s.Environment, like.Environment); difference == "" && machine != "" {
+			difference = fmt.Sprintf("study %d was measured %s", s.ID, machine)
+		}
+		if difference == "" {
 			return s, true, nil
 		}
+		differs = cmp.Or(differs, difference)
+	}
+	if differs != "" {
+		return studies.Study{}, false, fmt.Errorf("nothing can be resumed: %s; make them agree, or start a new study without --resume", differs)
 	}
 	return studies.Study{}, false, nil
 }

@@ -108,6 +108,10 @@ type armMeasurer struct {
 
 var _ gate.Measurer = (*armMeasurer)(nil)
 
+func newArmMeasurer(arms map[gate.Arm]*configuration) *armMeasurer {
+	return &armMeasurer{arms: arms, samples: gate.Samples{}}
+}
+
 // Measure takes samples of an arm.
 func (s *armMeasurer) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
 	c := s.arms[arm]
@@ -283,7 +287,7 @@ func (r *gateRun) against(ctx context.Context, c *configuration, entry baseline.
 			arms[gate.Oldest] = oldest
 		}
 	}
-	measurer := &armMeasurer{arms: arms, samples: gate.Samples{}}
+	measurer := newArmMeasurer(arms)
 	compared, err := gate.Compare(ctx, measurer, p, gate.Options{
 		Seed: r.c.Uint64("seed"), Samples: c.samples(0), Oldest: arms[gate.Oldest] != nil, Observe: r.progress(c),
 	})

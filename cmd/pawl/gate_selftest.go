@@ -235,7 +235,7 @@ func timesInTurns(ctx context.Context, sides ...*configuration) ([][]float64, er
 
 func (r *selftestRow) add(ctx context.Context, base, slowed *configuration, p gate.Policy, seed uint64) error {
 	began := time.Now()
-	c, err := gate.Compare(ctx, &armMeasurer{arms: map[gate.Arm]*configuration{gate.Baseline: base, gate.Control: base, gate.Candidate: slowed}}, p, gate.Options{Seed: seed, Samples: base.samples(0)})
+	c, err := gate.Compare(ctx, newArmMeasurer(map[gate.Arm]*configuration{gate.Baseline: base, gate.Control: base, gate.Candidate: slowed}), p, gate.Options{Seed: seed, Samples: base.samples(0)})
 	if err != nil {
 		return err
 	}

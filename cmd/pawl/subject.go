@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,9 +34,7 @@ type subject struct {
 	head studies.Study
 	// ahead is how many trials are compiled ahead of the device.
 	ahead int
-	// commandLine names the subject in a command.
-	commandLine string
-	close       func()
+	close func()
 }
 
 func openSubject(c *cli.Context, env environment) (*subject, error) {
@@ -54,7 +54,7 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool, err := t.space.Pool(space.PoolOptions{Seed: c.Uint64("seed")})
+	pool, err := t.pool(c)
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", t.kernel.Name, err)
 	}
@@ -82,12 +82,26 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 	}
 	return &subject{
 		ahead: ahead, pool: pool, space: facts, evaluator: b.evaluator, close: b.close,
-		commandLine: t.kernel.Origin + " --workload " + t.workload.Name,
 		head: studies.Study{
 			Kernel: t.kernel.Name, Origin: t.kernel.Origin, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
 			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.backend.Roofline().Measure(),
 		},
 	}, nil
+}
+
+// pool finds the valid points, for no longer than the whole budget.
+func (t *target) pool(c *cli.Context) (*space.Pool, error) {
+	ctx := c.Context
+	if _, budget := limits(c); budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, budget, fmt.Errorf("the budget of %v was over before enough valid points were found: the constraints leave too few of %.3g", budget, t.space.Product()))
+		defer cancel()
+	}
+	pool, err := t.space.Pool(space.PoolOptions{Seed: c.Uint64("seed"), Done: ctx.Done()})
+	if errors.Is(err, space.ErrStopped) {
+		return nil, fmt.Errorf("%w: %w", err, context.Cause(ctx))
+	}
+	return pool, err
 }
 
 // acceleratorAhead is how many trials are compiled ahead of a GPU, which
@@ -174,7 +188,6 @@ func openReplay(c *cli.Context) (*subject, error) {
 	}
 	return &subject{
 		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()), evaluator: replay.NewEvaluator(recorded, c.Uint64("seed")), close: func() {},
-		commandLine: "--backend replay --record " + path,
 		head: studies.Study{
 			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
 			Backend: replayBackend, Source: "record " + path, Environment: record.Environment,

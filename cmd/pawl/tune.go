@@ -66,13 +66,13 @@ func tune(c *cli.Context, env environment) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer func() { s.close() }()
 	store, err := openStore(c.Context, c, env)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	study, past, unlock, err := chooseStudy(c, env, store, s)
+	s, study, past, unlock, err := chooseStudy(c, env, store, s)
 	if err != nil {
 		return err
 	}
