@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 			return writeExamples(env.WorkDir)
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode, "forget": forget, "archived": archived},
 	})
 }
 

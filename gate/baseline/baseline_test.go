@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"pawl/gate"
+	"pawl/kernels"
 	"pawl/objective"
 )
 
@@ -169,30 +171,29 @@ func TestOldestRelease(t *testing.T) {
 }
 
 func TestSourcesArePackedAndUnpacked(t *testing.T) {
-	from, to := t.TempDir(), t.TempDir()
-	for name, content := range map[string]string{"kernel.yaml": "name: x\n", "include/deep.h": "#define X 1\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(from, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(from, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	packed, err := Pack(from)
+	files := []kernels.File{{Name: "include/deep.h", Content: []byte("#define X 1\n")}, {Name: "kernel.yaml", Content: []byte("name: x\n")}}
+	packed, err := Pack(files)
 	if err != nil {
 		t.Fatal(err)
 	}
+	to := t.TempDir()
 	if err := Unpack(packed, to); err != nil {
 		t.Fatal(err)
 	}
-	if content, err := os.ReadFile(filepath.Join(to, "include/deep.h")); err != nil || string(content) != "#define X 1\n" {
-		t.Errorf("%q %v", content, err)
+	for _, f := range files {
+		if content, err := os.ReadFile(filepath.Join(to, f.Name)); err != nil || !bytes.Equal(content, f.Content) {
+			t.Errorf("%s: %q %v", f.Name, content, err)
+		}
 	}
-	if again, _ := Pack(to); again != packed {
+	if again, _ := Pack(files); again != packed {
 		t.Error("the same sources pack differently")
 	}
 	if err := Unpack("bm90IGd6aXA=", to); err == nil {
 		t.Error("nonsense was unpacked")
+	}
+	large := []kernels.File{{Name: "a", Content: make([]byte, archiveLimit)}, {Name: "b", Content: []byte("x")}}
+	if _, err := Pack(large); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
 	}
 }
 

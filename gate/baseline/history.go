@@ -53,9 +53,11 @@ func AppendHistory(path string, events []Event) (err error) {
 		}
 		lines.Write(append(encoded, '\n'))
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	unlock, err := lock(path)
+	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
