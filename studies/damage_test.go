@@ -279,6 +279,9 @@ func TestWhatIsSetAsideIsTheOriginal(t *testing.T) {
 			path := lay(t, files)
 			same := func(place string) {
 				t.Helper()
+				if there, _ := filepath.Glob(place + "*"); len(there) != len(files) {
+					t.Errorf("%v for %d files", there, len(files))
+				}
 				for suffix, want := range files {
 					if got, err := os.ReadFile(place + suffix); err != nil || !slices.Equal(got, want) {
 						t.Errorf("%s%s is another: %v", place, suffix, err)

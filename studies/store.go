@@ -135,7 +135,8 @@ func unusable(path string, err error) error {
 	if !damaged(err) {
 		return err
 	}
-	return &DamagedError{Path: path, Detail: err.Error(), Advice: "it was left as it is; pawl tune sets it aside and begins a new one"}
+	detail := strings.TrimPrefix(err.Error(), errDamaged.Error()+": ")
+	return &DamagedError{Path: path, Detail: detail, Advice: "it was left as it is; pawl tune sets it aside and begins a new one"}
 }
 
 // open opens a database that inspect found sound.
