@@ -18,7 +18,7 @@ import (
 )
 
 // flips is how many bits TestNoFlippedBitIsSilent changes, each in a file of its own.
-var flips = flag.Int("flips", 150, "how many bits TestNoFlippedBitIsSilent changes")
+var flips = flag.Int("flips", 100, "how many bits TestNoFlippedBitIsSilent changes")
 
 // record writes two studies as a search would, with failures, rounds and an end.
 func record(t *testing.T, store *Store) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -218,6 +219,41 @@ func TestHistorySurvivesAKill(t *testing.T) {
 	}
 	if events, _, err := ReadHistory(filepath.Join(t.TempDir(), "none")); err != nil || len(events) > 0 {
 		t.Error(fmt.Sprint(events, err))
+	}
+}
+
+// A bit that changed makes its line unreadable, or nothing else.
+func TestNoFlippedBitInAHistoryIsSilent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), HistoryName)
+	change := -0.04
+	event := Event{Key: example("scale", 2).Key, Commit: "c0ffee", Verdict: gate.Regression, Reason: "slower", Median: 2.125, Change: &change}
+	if err := AppendHistory(path, []Event{event, event}); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, damaged, err := ReadHistory(path)
+	if err != nil || damaged > 0 || len(want) != 2 {
+		t.Fatalf("%v, %d damaged, %v", want, damaged, err)
+	}
+	for bit := 0; bit < 8*len(content); bit += 3 {
+		flipped := bytes.Clone(content)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(path, flipped, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, damaged, err := ReadHistory(path); err == nil && damaged == 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("bit %d: %+v", bit, got)
+		}
+	}
+	old := `{"time":"2026-01-02T03:04:05Z","device":"chip","kernel":"scale","workload":"small","type":"f32","point":"","verdict":"new","reason":""}` + "\n"
+	if err := os.WriteFile(path, []byte(old), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, damaged, err := ReadHistory(path); err != nil || damaged > 0 || len(got) != 1 {
+		t.Errorf("a line of an older pawl: %v, %d damaged, %v", got, damaged, err)
 	}
 }
 
