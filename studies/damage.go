@@ -61,17 +61,45 @@ func inspect(ctx context.Context, path string) error {
 		}
 		return nil
 	}
+	before := present(path)
 	result, err := integrity(ctx, path, "mode=ro")
 	if hasCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) {
 		// A file that was being created when its process was killed is rolled back
 		// first, which needs to write.
 		result, err = integrity(ctx, path, "mode=rw")
 	}
+	if err == nil && result != "ok" {
+		result = strings.TrimPrefix(result, "*** in database main ***")
+		err = fmt.Errorf("%w: %s", errDamaged, strings.Join(strings.Fields(result), " "))
+	}
+	if damaged(err) {
+		return errors.Join(err, removeExcept(path, before))
+	}
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
-	if result != "ok" {
-		return fmt.Errorf("opening %s: %w: %s", path, errDamaged, result)
+	return nil
+}
+
+// present returns which companions of a database there are.
+func present(path string) map[string]bool {
+	there := map[string]bool{}
+	for _, suffix := range companions {
+		there[suffix] = exists(path + suffix)
+	}
+	return there
+}
+
+// removeExcept removes the companions of a database that were not there before: an
+// empty log and its index are what looking at the file makes.
+func removeExcept(path string, before map[string]bool) error {
+	for _, suffix := range companions {
+		if before[suffix] || suffix != "-shm" && size(path+suffix) > 0 {
+			continue
+		}
+		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }
@@ -110,25 +138,12 @@ func setAsideDamaged(ctx context.Context, path string) (aside string, err error)
 	if err := unix.FcntlFlock(lock.Fd(), waitCommand, &region); err != nil {
 		return "", err
 	}
-	before := map[string]bool{}
-	for _, suffix := range companions {
-		_, err := os.Stat(path + suffix)
-		before[suffix] = err == nil
-	}
 	if err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) }); err == nil || !damaged(err) {
 		return "", err
 	}
 	aside = freeName(path)
 	for _, suffix := range append([]string{""}, companions...) {
-		if suffix != "" && !before[suffix] {
-			continue // made by looking at it
-		}
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-	}
-	for _, suffix := range companions {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
 	}

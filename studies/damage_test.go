@@ -18,7 +18,7 @@ import (
 )
 
 // flips is how many bits TestNoFlippedBitIsSilent changes, each in a file of its own.
-var flips = flag.Int("flips", 150, "how many bits TestNoFlippedBitIsSilent changes")
+var flips = flag.Int("flips", 100, "how many bits TestNoFlippedBitIsSilent changes")
 
 // record writes two studies as a search would, with failures, rounds and an end.
 func record(t *testing.T, store *Store) {
@@ -279,6 +279,9 @@ func TestWhatIsSetAsideIsTheOriginal(t *testing.T) {
 			path := lay(t, files)
 			same := func(place string) {
 				t.Helper()
+				if there, _ := filepath.Glob(place + "*"); len(there) != len(files) {
+					t.Errorf("%v for %d files", there, len(files))
+				}
 				for suffix, want := range files {
 					if got, err := os.ReadFile(place + suffix); err != nil || !slices.Equal(got, want) {
 						t.Errorf("%s%s is another: %v", place, suffix, err)

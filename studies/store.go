@@ -98,7 +98,7 @@ func OpenExisting(ctx context.Context, path string) (*Store, error) {
 	if err != nil && !exists(path+"-wal") {
 		return nil, fmt.Errorf("no study database: %w", err)
 	}
-	if err == nil && size(path) == 0 && size(path+"-wal") == 0 {
+	if err == nil && staysEmpty(ctx, path) {
 		return nil, unusable(path, fmt.Errorf("%w: it is empty", errDamaged))
 	}
 	problem, err := logProblem(path)
@@ -118,12 +118,25 @@ func OpenExisting(ctx context.Context, path string) (*Store, error) {
 	return open(ctx, path)
 }
 
+// staysEmpty reports whether a database has no content, and not because another
+// process is creating it just now.
+func staysEmpty(ctx context.Context, path string) bool {
+	for range 50 {
+		if size(path) > 0 || size(path+"-wal") > 0 || ctx.Err() != nil {
+			return false
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return true
+}
+
 // unusable says of a damaged file that it was left alone; other errors stay.
 func unusable(path string, err error) error {
 	if !damaged(err) {
 		return err
 	}
-	return &DamagedError{Path: path, Detail: err.Error(), Advice: "it was left as it is; pawl tune sets it aside and begins a new one"}
+	detail := strings.TrimPrefix(err.Error(), errDamaged.Error()+": ")
+	return &DamagedError{Path: path, Detail: detail, Advice: "it was left as it is; pawl tune sets it aside and begins a new one"}
 }
 
 // open opens a database that inspect found sound.

@@ -356,7 +356,9 @@ func TestSeveralProcessesShareOneFile(t *testing.T) {
 			}
 		})
 	}
-	wg.Wait()
+	written := make(chan struct{})
+	go func() { wg.Wait(); close(written) }()
+	readUntil(t, path, written)
 	store, err := Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -372,33 +374,6 @@ func TestSeveralProcessesShareOneFile(t *testing.T) {
 			t.Errorf("study %d: %d trials, %v", s.ID, len(past.Trials), err)
 		}
 	}
-}
-
-func TestOneProcessPerStudy(t *testing.T) {
-	store := openTest(t)
-	unlock, err := store.Lock(3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := Open(t.Context(), store.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	if _, err := other.Lock(3); !errors.Is(err, ErrBusy) {
-		t.Errorf("a second lock: %v", err)
-	}
-	free, err := other.Lock(4)
-	if err != nil {
-		t.Fatalf("another study: %v", err)
-	}
-	free()
-	unlock()
-	again, err := other.Lock(3)
-	if err != nil {
-		t.Fatalf("after unlocking: %v", err)
-	}
-	again()
 }
 
 func TestOpenExisting(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -178,24 +179,39 @@ func acceptBaseline(c *cli.Context, env environment) error {
 		return err
 	}
 	accepted := chosen(current.Entries, c.Args().Slice())
+	if len(accepted) == 0 && c.Bool("release") {
+		accepted = chosen(file.Entries, c.Args().Slice()) // nothing new: what is the baseline already
+	}
 	if len(accepted) == 0 {
 		fmt.Fprintf(env.stderr, "pawl: nothing to accept in %s; pawl gate measures first\n", currentPath)
 		return answer(exitNothing)
 	}
-	if err := checkErosion(c, file, accepted); err != nil {
-		return err
-	}
-	for _, e := range accepted {
-		file.Accept(e, baseline.Acceptance{Time: time.Now().UTC(), Reason: reason, Release: c.Bool("release")})
-		if text := current.Sources[e.Source]; text != "" {
-			file.Sources = withSource(file.Sources, e.Source, text)
+	err = baseline.Update(path, func(file *baseline.File) error {
+		if err := errors.Join(checkOvertaken(file, accepted), checkErosion(c, file, accepted)); err != nil {
+			return err
 		}
-	}
-	if err := file.Write(path); err != nil {
+		for _, e := range accepted {
+			archive := cmp.Or(current.Sources[e.Source], file.Sources[e.Source])
+			file.Accept(e, baseline.Acceptance{Time: time.Now().UTC(), Reason: reason, Release: c.Bool("release")})
+			file.Keep(e.Source, archive)
+		}
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for _, e := range accepted {
 		fmt.Fprintf(env.stdout, "%s is now held to %s\n", e.Key, report.Milliseconds(e.Median))
+	}
+	return nil
+}
+
+// checkOvertaken refuses results that are older than what they would replace.
+func checkOvertaken(file *baseline.File, accepted []baseline.Entry) error {
+	for _, e := range accepted {
+		if now, ok := file.Find(e.Key); ok && now.Measured.After(e.Measured) {
+			return fmt.Errorf("%s: its baseline was measured after these results, so that they were held to another one: run pawl gate again", e.Key)
+		}
 	}
 	return nil
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,6 +160,8 @@ func (r *gateRun) kernel(ctx context.Context, k policy.Kernel) error {
 		if err != nil {
 			return err
 		}
+		// The candidate's, whatever comes of it; an embedded kernel has none.
+		r.report.Commit = cmp.Or(configuration.backend.Environment().Commit, r.report.Commit)
 		outcome, err := r.compare(ctx, configuration, k.Policy)
 		configuration.close()
 		if err != nil {
@@ -171,14 +176,9 @@ func (r *gateRun) kernel(ctx context.Context, k policy.Kernel) error {
 // add takes a finished configuration into the report.
 func (r *gateRun) add(o outcome) {
 	r.report.Device = o.result.Device
-	if o.entry.Commit != "" {
-		r.report.Commit = o.entry.Commit
-	}
 	if o.entry.Median > 0 {
 		r.current.Put(o.entry)
-		if o.source != "" {
-			r.current.Sources = withSource(r.current.Sources, o.entry.Source, o.source)
-		}
+		r.current.Keep(o.entry.Source, o.source)
 	}
 	if o.moves {
 		r.moving = append(r.moving, o.entry)
@@ -187,22 +187,15 @@ func (r *gateRun) add(o outcome) {
 	fmt.Fprintf(r.env.stderr, "%s: %s: %s\n", o.result.Config(), o.result.Verdict, escape.Line(o.result.Reason))
 }
 
-func withSource(sources map[string]string, digest, text string) map[string]string {
-	if sources == nil {
-		sources = map[string]string{}
-	}
-	sources[digest] = text
-	return sources
-}
-
 // conclude writes everything: reports always, the baseline only if nothing fails.
 func (r *gateRun) conclude(path string, triggers []policy.Trigger) error {
 	r.report.Time = time.Now().UTC()
 	folder := filepath.Dir(path)
-	if err := r.current.WriteResults(filepath.Join(folder, currentName)); err != nil {
+	if err := r.moveBaseline(path); err != nil {
 		return err
 	}
-	if err := r.moveBaseline(path); err != nil {
+	// After the baseline: results that could not be concluded are not for accepting.
+	if err := r.current.WriteResults(filepath.Join(folder, currentName)); err != nil {
 		return err
 	}
 	switch {
@@ -236,24 +229,40 @@ func (r *gateRun) conclude(path string, triggers []policy.Trigger) error {
 	return answer(r.report.Exit)
 }
 
+// moveBaseline makes the improved and the new configurations the baseline, in the
+// file as it is now: other gates may have moved others meanwhile. Where another one
+// moved the same, its entry stays, because this run has not been held to it.
 func (r *gateRun) moveBaseline(path string) error {
 	if len(r.moving) == 0 || r.report.Failed() || r.c.Bool("dry-run") {
 		return nil
 	}
-	for _, e := range r.moving {
-		r.file.Put(e)
-		if text := r.current.Sources[e.Source]; text != "" {
-			r.file.Sources = withSource(r.file.Sources, e.Source, text)
+	overtaken := map[baseline.Key]bool{}
+	err := baseline.Update(path, func(now *baseline.File) error {
+		for _, e := range r.moving {
+			was, _ := r.file.Find(e.Key)
+			is, _ := now.Find(e.Key)
+			if overtaken[e.Key] = !reflect.DeepEqual(was, is); overtaken[e.Key] {
+				continue
+			}
+			now.Put(e)
+			now.Keep(e.Source, r.current.Sources[e.Source])
 		}
-	}
-	if err := r.file.Write(path); err != nil {
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	r.report.Updated = true
+	// Results that were not held to what is the baseline now are not for accepting.
+	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(e baseline.Entry) bool { return overtaken[e.Key] })
 	for i := range r.report.Results {
+		result := &r.report.Results[i]
 		for _, e := range r.moving {
-			if r.report.Results[i].Key == e.Key {
-				r.report.Results[i].Moved = true
+			switch {
+			case result.Key != e.Key:
+			case overtaken[e.Key]:
+				result.Notes = append(result.Notes, "another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
+			default:
+				result.Moved, r.report.Updated = true, true
 			}
 		}
 	}

@@ -149,7 +149,7 @@ type outcome struct {
 	result report.Result
 	// entry is the candidate as measured; its median is 0 where it was not.
 	entry baseline.Entry
-	// source is the archive of its sources where no commit has them.
+	// source is the archive of its sources, empty where they are too large for one.
 	source string
 	// moves says that the candidate is to become the baseline.
 	moves bool
@@ -177,8 +177,6 @@ func (r *gateRun) compare(ctx context.Context, c *configuration, p gate.Policy) 
 		return o, err
 	}
 	if entry.Binary == c.prepared.Binary.Digest && entry.Problem == problem {
-		o.entry, o.result.Current = entry, entry.Median
-		o.source = r.file.Sources[entry.Source]
 		o.result.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the machine code is the baseline's own: there is nothing to measure"}
 		return o, nil
 	}
@@ -323,8 +321,8 @@ func (r *gateRun) progress(c *configuration) func(round, ceiling int) {
 	}
 }
 
-// entry describes a measured candidate, with an archive of its sources where no
-// commit has them.
+// entry describes a measured candidate, with an archive of its sources: a commit may
+// be squashed away before the baseline is rebuilt.
 func (r *gateRun) entry(c *configuration, samples [][]float64) (baseline.Entry, string, error) {
 	source, err := c.kernel.Digest()
 	if err != nil {
@@ -346,13 +344,13 @@ func (r *gateRun) entry(c *configuration, samples [][]float64) (baseline.Entry, 
 		Measured: time.Now().UTC(),
 	}
 	e.Summarise(samples, baseline.Work{Flops: work.Flops, Bytes: work.Bytes})
-	if cleanCommit.MatchString(e.Commit) {
-		return e, "", nil
-	}
-	folder, err := r.sourceFolder(c.kernel)
+	files, err := c.kernel.Files()
 	if err != nil {
 		return e, "", err
 	}
-	archive, err := baseline.Pack(folder)
+	archive, err := baseline.Pack(files)
+	if errors.Is(err, baseline.ErrTooLarge) && cleanCommit.MatchString(e.Commit) {
+		return e, "", nil // the commit has them, as long as it is there
+	}
 	return e, archive, err
 }

@@ -3,17 +3,22 @@ package main
 import (
 	"bufio"
 	"flag"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/urfave/cli/v2"
 
+	"pawl/gate"
 	"pawl/gate/baseline"
+	"pawl/gate/report"
 	"pawl/objective"
 )
 
@@ -58,6 +63,41 @@ func erode(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(f.Write(path))
 }
 
+// forget takes the archives out of a baseline, as if an older pawl had written it:
+// forget FILE.
+func forget(ts *testscript.TestScript, _ bool, arguments []string) {
+	path := ts.MkAbs(arguments[0])
+	f, err := baseline.Read(path)
+	ts.Check(err)
+	f.Sources = nil
+	ts.Check(f.Write(path))
+}
+
+// archived checks which files the archives of a baseline hold: archived FILE NAME...
+func archived(ts *testscript.TestScript, _ bool, arguments []string) {
+	f, err := baseline.Read(ts.MkAbs(arguments[0]))
+	ts.Check(err)
+	if len(f.Sources) != len(f.Entries) {
+		ts.Fatalf("%d archives for %d entries", len(f.Sources), len(f.Entries))
+	}
+	for _, text := range f.Sources {
+		folder, err := os.MkdirTemp(ts.MkAbs("."), "unpacked-")
+		ts.Check(err)
+		ts.Check(baseline.Unpack(text, folder))
+		var names []string
+		ts.Check(filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				names = append(names, strings.TrimPrefix(path, folder+"/"))
+			}
+			return err
+		}))
+		ts.Check(os.RemoveAll(folder))
+		if !slices.Equal(names, arguments[1:]) {
+			ts.Fatalf("the archive holds %s", names)
+		}
+	}
+}
+
 // untouched checks that every command refuses a baseline with a message and leaves
 // it as it is: untouched FILE MESSAGE.
 func untouched(ts *testscript.TestScript, _ bool, arguments []string) {
@@ -80,6 +120,84 @@ func untouched(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 	if string(after) != string(before) {
 		ts.Fatalf("%s was changed", arguments[0])
+	}
+}
+
+// Two gates at the same time: both land where they are about different things. Where
+// one has moved what the other was held to, the later one leaves it, says so, and
+// offers nothing to accept.
+func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results", "baseline.json")
+	entry := func(kernel, source string) baseline.Entry {
+		e := foreignEntry()
+		e.Kernel, e.Source = kernel, source
+		return e
+	}
+	put := func(entries ...baseline.Entry) {
+		t.Helper()
+		err := baseline.Update(path, func(f *baseline.File) error {
+			for _, e := range entries {
+				f.Put(e)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(entry("both", "first"))
+	file, err := baseline.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(entry("both", "theirs"), entry("another", "theirs")) // while ours measures
+
+	env := environment{stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }}
+	r := &gateRun{c: cli.NewContext(nil, flag.NewFlagSet("", flag.ContinueOnError), nil), env: env, file: file, current: baseline.New()}
+	for _, e := range []baseline.Entry{entry("both", "ours"), entry("new", "ours")} {
+		r.add(outcome{result: report.Result{Key: e.Key, Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Improvement}}}, entry: e, source: "archive", moves: true})
+	}
+	if err := r.conclude(path, nil); err != nil {
+		t.Fatal(err)
+	}
+	after, err := baseline.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kernel, want := range map[string]string{"both": "theirs", "another": "theirs", "new": "ours"} {
+		if e, _ := after.Find(entry(kernel, "").Key); e.Source != want {
+			t.Errorf("%s is of %q, want %q", kernel, e.Source, want)
+		}
+	}
+	if both := r.report.Results[0]; both.Moved || len(both.Notes) != 1 || !r.report.Results[1].Moved {
+		t.Errorf("%+v", r.report.Results)
+	}
+	current, err := baseline.Read(filepath.Join(filepath.Dir(path), currentName))
+	if err != nil || len(current.Entries) != 1 || current.Entries[0].Kernel != "new" {
+		t.Errorf("%+v, %v", current.Entries, err)
+	}
+}
+
+// Results that are older than the baseline were held to another one.
+func TestOldResultsAreNotAccepted(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "results", "baseline.json")
+	current := baseline.New()
+	current.Put(foreignEntry())
+	if err := current.WriteResults(filepath.Join(dir, "results", currentName)); err != nil {
+		t.Fatal(err)
+	}
+	newer := foreignEntry()
+	newer.Measured = newer.Measured.Add(time.Minute)
+	file := baseline.New()
+	file.Put(newer)
+	if err := file.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	cmd := asPawl(t, dir, "baseline", "accept", "--reason", "because")
+	output, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitMachinery || !strings.Contains(string(output), "measured after these results") {
+		t.Errorf("%s", output)
 	}
 }
 

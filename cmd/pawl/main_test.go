@@ -40,7 +40,9 @@ func TestScripts(t *testing.T) {
 			return writeExamples(env.WorkDir)
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode, "retold": retold},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode, "retold": retold, "forget": forget, "archived": archived,
+		},
 	})
 }
 

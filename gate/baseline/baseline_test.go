@@ -1,16 +1,19 @@
 package baseline
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"pawl/gate"
+	"pawl/kernels"
 	"pawl/objective"
 )
 
@@ -169,30 +172,29 @@ func TestOldestRelease(t *testing.T) {
 }
 
 func TestSourcesArePackedAndUnpacked(t *testing.T) {
-	from, to := t.TempDir(), t.TempDir()
-	for name, content := range map[string]string{"kernel.yaml": "name: x\n", "include/deep.h": "#define X 1\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(from, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(from, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	packed, err := Pack(from)
+	files := []kernels.File{{Name: "include/deep.h", Content: []byte("#define X 1\n")}, {Name: "kernel.yaml", Content: []byte("name: x\n")}}
+	packed, err := Pack(files)
 	if err != nil {
 		t.Fatal(err)
 	}
+	to := t.TempDir()
 	if err := Unpack(packed, to); err != nil {
 		t.Fatal(err)
 	}
-	if content, err := os.ReadFile(filepath.Join(to, "include/deep.h")); err != nil || string(content) != "#define X 1\n" {
-		t.Errorf("%q %v", content, err)
+	for _, f := range files {
+		if content, err := os.ReadFile(filepath.Join(to, f.Name)); err != nil || !bytes.Equal(content, f.Content) {
+			t.Errorf("%s: %q %v", f.Name, content, err)
+		}
 	}
-	if again, _ := Pack(to); again != packed {
+	if again, _ := Pack(files); again != packed {
 		t.Error("the same sources pack differently")
 	}
 	if err := Unpack("bm90IGd6aXA=", to); err == nil {
 		t.Error("nonsense was unpacked")
+	}
+	large := []kernels.File{{Name: "a", Content: make([]byte, archiveLimit)}, {Name: "b", Content: []byte("x")}}
+	if _, err := Pack(large); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -217,6 +219,41 @@ func TestHistorySurvivesAKill(t *testing.T) {
 	}
 	if events, _, err := ReadHistory(filepath.Join(t.TempDir(), "none")); err != nil || len(events) > 0 {
 		t.Error(fmt.Sprint(events, err))
+	}
+}
+
+// A bit that changed makes its line unreadable, or nothing else.
+func TestNoFlippedBitInAHistoryIsSilent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), HistoryName)
+	change := -0.04
+	event := Event{Key: example("scale", 2).Key, Commit: "c0ffee", Verdict: gate.Regression, Reason: "slower", Median: 2.125, Change: &change}
+	if err := AppendHistory(path, []Event{event, event}); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, damaged, err := ReadHistory(path)
+	if err != nil || damaged > 0 || len(want) != 2 {
+		t.Fatalf("%v, %d damaged, %v", want, damaged, err)
+	}
+	for bit := 0; bit < 8*len(content); bit += 3 {
+		flipped := bytes.Clone(content)
+		flipped[bit/8] ^= 1 << (bit % 8)
+		if err := os.WriteFile(path, flipped, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, damaged, err := ReadHistory(path); err == nil && damaged == 0 && !reflect.DeepEqual(got, want) {
+			t.Errorf("bit %d: %+v", bit, got)
+		}
+	}
+	old := `{"time":"2026-01-02T03:04:05Z","device":"chip","kernel":"scale","workload":"small","type":"f32","point":"","verdict":"new","reason":""}` + "\n"
+	if err := os.WriteFile(path, []byte(old), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, damaged, err := ReadHistory(path); err != nil || damaged > 0 || len(got) != 1 {
+		t.Errorf("a line of an older pawl: %v, %d damaged, %v", got, damaged, err)
 	}
 }
 

@@ -31,7 +31,8 @@ type File struct {
 	Oldest []Entry `json:"oldest,omitempty"`
 	// Accepted is the trail of decisions by people.
 	Accepted []Acceptance `json:"accepted,omitempty"`
-	// Sources holds archives of sources that no commit has, by digest.
+	// Sources holds archives of the entries' sources, by digest. Commits have them
+	// too, until somebody squashes, rebases or clones only the top.
 	Sources map[string]string `json:"sources,omitempty"`
 	// Digest is over everything else.
 	Digest string `json:"digest"`
@@ -231,6 +232,17 @@ func place(entries []Entry, e Entry) []Entry {
 	kept = append(kept, e)
 	slices.SortFunc(kept, func(a, b Entry) int { return a.compare(b.Key) })
 	return kept
+}
+
+// Keep stores the archive of an entry's sources; empty text is none.
+func (f *File) Keep(source, text string) {
+	if text == "" {
+		return
+	}
+	if f.Sources == nil {
+		f.Sources = map[string]string{}
+	}
+	f.Sources[source] = text
 }
 
 // forgetSources drops the archives that no entry needs any more.

@@ -2,6 +2,8 @@ package baseline
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,11 +53,13 @@ func AppendHistory(path string, events []Event) (err error) {
 		if err != nil {
 			return err
 		}
-		lines.Write(append(encoded, '\n'))
+		lines.Write(append(sealLine(encoded), '\n'))
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	unlock, err := lock(path)
+	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, unlock()) }()
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
@@ -98,11 +102,35 @@ func ReadHistory(path string) (events []Event, damaged int, err error) {
 			continue
 		}
 		var e Event
-		if err := json.Unmarshal(line, &e); err != nil {
+		if err := json.Unmarshal(line, &e); err != nil || !soundLine(bytes.TrimSpace(line)) {
 			damaged++
 			continue
 		}
 		events = append(events, e)
 	}
 	return events, damaged, nil
+}
+
+// digestKey begins the last part of a line: a digest of what stands before it. Lines of
+// an older pawl have none.
+const digestKey = `,"digest":"`
+
+// sealLine adds its digest to an encoded event.
+func sealLine(encoded []byte) []byte {
+	return fmt.Appendf(nil, `%s%s%s"}`, encoded[:len(encoded)-1], digestKey, lineDigest(encoded))
+}
+
+// soundLine reports whether a line is what was written.
+func soundLine(line []byte) bool {
+	at := bytes.LastIndex(line, []byte(digestKey))
+	if at < 0 {
+		return true
+	}
+	event := append(bytes.Clone(line[:at]), '}')
+	return bytes.Equal(line, sealLine(event))
+}
+
+func lineDigest(event []byte) string {
+	sum := sha256.Sum256(event)
+	return hex.EncodeToString(sum[:8])
 }

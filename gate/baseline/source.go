@@ -8,47 +8,41 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"pawl/kernels"
 )
 
 // archiveLimit bounds a kernel's sources in the baseline, in bytes before they
 // are packed: it is a file for a repository.
 const archiveLimit = 1 << 20
 
-// Pack returns the files of a kernel's folder as text for [File.Sources].
-func Pack(folder string) (string, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return "", fmt.Errorf("packing the sources: %w", err)
-	}
-	defer root.Close()
+// ErrTooLarge says that a kernel's files are too many bytes for a baseline.
+var ErrTooLarge = fmt.Errorf("they are larger than %d bytes: commit them instead", archiveLimit)
+
+// Pack returns the files of a kernel as text for [File.Sources]. The same files
+// pack to the same text.
+func Pack(files []kernels.File) (string, error) {
 	var packed bytes.Buffer
 	compressed := gzip.NewWriter(&packed)
 	archive := tar.NewWriter(compressed)
-	total := int64(0)
-	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+	total := 0
+	for _, f := range files {
+		if total += len(f.Content); total > archiveLimit {
+			return "", fmt.Errorf("packing the sources: %w", ErrTooLarge)
 		}
-		content, err := fs.ReadFile(root.FS(), path)
-		if err != nil {
-			return err
+		// Names and contents only: neither times nor owners.
+		if err := archive.WriteHeader(&tar.Header{Name: f.Name, Mode: 0o644, Size: int64(len(f.Content)), Format: tar.FormatPAX}); err != nil {
+			return "", fmt.Errorf("packing the sources: %w", err)
 		}
-		if total += int64(len(content)); total > archiveLimit {
-			return fmt.Errorf("they are larger than %d bytes: commit them instead", archiveLimit)
+		if _, err := archive.Write(f.Content); err != nil {
+			return "", fmt.Errorf("packing the sources: %w", err)
 		}
-		// Names and contents only: the same sources pack to the same text.
-		if err := archive.WriteHeader(&tar.Header{Name: path, Mode: 0o644, Size: int64(len(content)), Format: tar.FormatPAX}); err != nil {
-			return err
-		}
-		_, err = archive.Write(content)
-		return err
-	})
-	if err := errors.Join(err, archive.Close(), compressed.Close()); err != nil {
-		return "", fmt.Errorf("packing the sources of %s: %w", folder, err)
+	}
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
+		return "", fmt.Errorf("packing the sources: %w", err)
 	}
 	return base64.StdEncoding.EncodeToString(packed.Bytes()), nil
 }
