@@ -223,6 +223,7 @@ func (b *builder) constraints() error {
 func (b *builder) fuzz() error {
 	b.kernel.Fuzz = map[string][]int64{}
 	if b.keys.Fuzz == nil {
+		b.kernel.unfuzzed = true
 		return nil
 	}
 	for i, key := range b.keys.Fuzz.keys {

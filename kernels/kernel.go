@@ -58,6 +58,8 @@ type Kernel struct {
 	Launch    Launch
 	Work      Work
 
+	// unfuzzed says that the manifest has no fuzz section at all.
+	unfuzzed    bool
 	defines     []define
 	params      []space.Param
 	initial     space.Point
