@@ -208,6 +208,7 @@ func (b *builder) scopes() error {
 	if b.dims, err = space.NewScope(dims, overDims); err != nil {
 		return b.definitionError(err)
 	}
+	b.dims.Exact = true
 	return nil
 }
 
