@@ -97,12 +97,20 @@ func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
 			bind = a.bindScalar
 		}
 		if err := bind(&b, env); err != nil {
-			return nil, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)
+			return nil, &bindError{a.Name, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)}
 		}
 		bindings = append(bindings, b)
 	}
 	return bindings, nil
 }
+
+// bindError says which argument cannot be bound.
+type bindError struct {
+	argument string
+	error
+}
+
+func (e *bindError) Unwrap() error { return e.error }
 
 // bindScalar evaluates a scalar. A value that its type cannot hold is an error:
 // the kernel would get another one, and so would the reference.

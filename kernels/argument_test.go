@@ -7,7 +7,7 @@ import (
 
 // scalarOf returns the value that a scalar of a type and formula has at N=100.
 func scalarOf(typ, formula string) (Binding, error) {
-	text := strings.Replace(good, "{name: n, type: i32, value: N}", "{name: n, type: "+typ+", value: "+formula+"}", 1)
+	text := strings.Replace(strings.Replace(good, "{N: 100000}", "{N: 100}", 1), "{name: n, type: i32, value: N}", "{name: n, type: "+typ+", value: "+formula+"}", 1)
 	k, err := parse("kernel.yaml", []byte(text), Host)
 	if err != nil {
 		return Binding{}, err
@@ -42,6 +42,15 @@ func TestScalarsAreExactOrRefused(t *testing.T) {
 		{typ: "i64", formula: "9223372036854775807", integer: 1<<63 - 1},
 		{typ: "i64", formula: "9223372036854775808", want: "9223372036854775808"},
 		{typ: "i64", formula: `"2 ** 53 + 1"`, want: "expected an integer"},
+		{typ: "i64", formula: `"N * 92233720368547758"`, integer: 9223372036854775800},
+		{typ: "i64", formula: `"N * 92233720368547759"`, want: "100 * 92233720368547759 does not fit 64 bits"},
+		{typ: "i64", formula: `"N / 1 * 92233720368547759"`, want: "does not fit 64 bits"},
+		{typ: "i64", formula: `"9223372036854775807 - 0 + N"`, want: "does not fit 64 bits"},
+		{typ: "i64", formula: `"-9223372036854775807 - N"`, want: "does not fit 64 bits"},
+		{typ: "i64", formula: `"-9223372036854775807 - 1"`, integer: -1 << 63},
+		{typ: "i64", formula: `"(N - 101) * (-9223372036854775807 - 1)"`, want: "does not fit 64 bits"},
+		{typ: "i64", formula: `"BYTES * -23058430092136939"`, integer: -400 * 23058430092136939},
+		{typ: "f64", formula: `"N + 0.5"`, value: 100.5},
 		{typ: "f32", formula: "3.4028235e38", value: 3.4028235e38},
 		{typ: "f32", formula: "1e39", want: "too large for f32"},
 		{typ: "f16", formula: "65504", value: 65504},

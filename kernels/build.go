@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ func (b *builder) build() (*Kernel, error) {
 		}
 		b.kernel.initial = s.Default()
 		if _, err := b.kernel.Bind(w.Dims); err != nil {
-			return nil, b.top().errorf("%s", err)
+			return nil, b.argumentPlace(err).errorf("%s", err)
 		}
 	}
 	return b.kernel, nil
@@ -65,6 +66,19 @@ func (b *builder) build() (*Kernel, error) {
 
 // top is the place for what is missing altogether.
 func (b *builder) top() position { return position{1, 1} }
+
+// argumentPlace is the place of the argument that an error of Bind is about.
+func (b *builder) argumentPlace(err error) position {
+	var unbound *bindError
+	if errors.As(err, &unbound) {
+		for _, entry := range b.keys.Args {
+			if entry.Name.text == unbound.argument {
+				return entry.Name.at
+			}
+		}
+	}
+	return b.top()
+}
 
 func (b *builder) missing(key string) error {
 	return b.top().errorf("%s is missing", key)
@@ -208,6 +222,7 @@ func (b *builder) scopes() error {
 	if b.dims, err = space.NewScope(dims, overDims); err != nil {
 		return b.definitionError(err)
 	}
+	b.dims.Exact = true
 	return nil
 }
 
@@ -237,6 +252,7 @@ func (b *builder) constraints() error {
 func (b *builder) fuzz() error {
 	b.kernel.Fuzz = map[string][]int64{}
 	if b.keys.Fuzz == nil {
+		b.kernel.unfuzzed = true
 		return nil
 	}
 	for i, key := range b.keys.Fuzz.keys {

@@ -58,8 +58,10 @@ type Kernel struct {
 	Launch    Launch
 	Work      Work
 
-	named       []string // files that the manifest names, for any backend
-	flags       []string // of any backend
+	named []string // files that the manifest names, for any backend
+	flags []string // of any backend
+	// unfuzzed says that the manifest has no fuzz section at all.
+	unfuzzed    bool
 	defines     []define
 	params      []space.Param
 	initial     space.Point

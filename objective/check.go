@@ -43,8 +43,16 @@ func (e *Evaluator) check(ctx context.Context, s *session, p Prepared, cases ...
 	return e.follow(ctx, s, made)
 }
 
-// follow does what is planned.
+// follow does what is planned, and says what a failure may mean.
 func (e *Evaluator) follow(ctx context.Context, s *session, made plan) (*Failure, error) {
+	failure, err := e.followPlan(ctx, s, made)
+	if advice := e.generatedAdvice(failure); advice != "" {
+		failure.Detail += advice
+	}
+	return failure, err
+}
+
+func (e *Evaluator) followPlan(ctx context.Context, s *session, made plan) (*Failure, error) {
 	if e.backend.Resident() {
 		return e.followOnDevice(ctx, s, made)
 	}

@@ -34,9 +34,14 @@ func (n *notes) differs(point space.Point, c Case) {
 	}
 }
 
-// Note returns what was noticed about a point beside failures, or nothing.
+// Note returns what was noticed about a point beside failures, and which sizes it
+// was not checked with; or nothing.
 func (e *Evaluator) Note(point space.Point) string {
 	e.notes.mu.Lock()
 	defer e.notes.mu.Unlock()
-	return e.notes.byPoint[point]
+	note, unchecked := e.notes.byPoint[point], Unchecked(e.kernel, e.workload)
+	if note != "" && unchecked != "" {
+		note += ". "
+	}
+	return note + unchecked
 }

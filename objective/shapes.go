@@ -79,8 +79,8 @@ func byCost(k *kernels.Kernel, w kernels.Workload) []kernels.Dims {
 }
 
 // generator draws shapes that no search times: sizes of 1, primes, and tails.
-// Only the dimensions that the manifest's fuzz section names vary: the others
-// may be constants of the compiled kernel.
+// Only the kernel's varying dimensions vary: the others may be constants of the
+// compiled kernel.
 type generator struct {
 	kernel   *kernels.Kernel
 	workload kernels.Workload
@@ -110,7 +110,11 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 	}
 	slices.Sort(g.tiles)
 	g.tiles = slices.Compact(g.tiles)
-	for name, sizes := range k.Fuzz {
+	for _, name := range k.Varying() {
+		sizes := k.Fuzz[name]
+		if len(sizes) == 0 {
+			sizes = []int64{w.Dims[name], k.LargestSize(name)}
+		}
 		// Twice the matrix's largest size leaves room for one past a tile.
 		largest := 2 * slices.Max(sizes)
 		candidates := append([]int64{1}, primes...)
@@ -131,7 +135,25 @@ func (g *generator) allows(dims kernels.Dims) bool {
 	if g.point != nil && !g.kernel.AllowsAt(g.point, dims) {
 		return false
 	}
-	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit && (g.volume == 0 || volume(dims) <= g.volume)
+	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit && (g.volume == 0 || volume(dims) <= g.volume) && g.runs(dims)
+}
+
+// runs reports whether the kernel can be called at all with sizes that nobody has
+// named: its arguments have sizes and values there, and its launch has blocks.
+func (g *generator) runs(dims kernels.Dims) bool {
+	if _, err := g.kernel.Bind(dims); err != nil {
+		return false
+	}
+	if _, err := g.kernel.Launch.Reference.At(environment(dims, g.kernel.Default())); err != nil {
+		return false
+	}
+	if g.point == nil {
+		return true
+	}
+	env := maps.Clone(g.point)
+	maps.Copy(env, dims.Environment())
+	_, err := g.kernel.Launch.Kernel.At(env)
+	return err == nil
 }
 
 // tileSeed is the same for points with the same tiles: their tails are the same,
@@ -233,7 +255,7 @@ func (g *generator) edges(from kernels.Dims) []kernels.Dims {
 }
 
 // Generated returns a shape that the search never times, within the kernel's
-// domain, varying the dimensions of the manifest's fuzz section only. It costs
+// domain, varying the kernel's varying dimensions only. It costs
 // no more than most shapes of the matrix do.
 func Generated(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.Rand) kernels.Dims {
 	return newGenerator(k, w, point, generatedCost(k, w), smallTile).draw(rng)

@@ -2,7 +2,6 @@ package objective
 
 import (
 	"context"
-	"maps"
 	"math"
 	"slices"
 
@@ -52,7 +51,7 @@ func shrink(k *kernels.Kernel, c Case, allows func(kernels.Dims) bool, fails fun
 	}
 	for again := true; again; {
 		again = false
-		for _, name := range slices.Sorted(maps.Keys(k.Fuzz)) {
+		for _, name := range k.Varying() {
 			for _, size := range smaller(c.Dims[name]) {
 				candidate := c
 				candidate.Dims = with(c.Dims, name, size)

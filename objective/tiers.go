@@ -25,7 +25,7 @@ var layouts = []worker.Layout{worker.Guarded, worker.Aligned, worker.Misaligned}
 func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed uint64) []Case {
 	shapes := byCost(k, w)
 	if len(shapes) == 0 || len(k.Fuzz) == 0 {
-		return nil
+		return quickWithoutMatrix(k, w, point, n, seed)
 	}
 	cheap := shapes[:(len(shapes)+1)/2]
 	g := newGenerator(k, w, point, min(cost(k, cheap[len(cheap)-1]), quickCost), largeTile)
@@ -104,6 +104,9 @@ const generatedCases = 20
 // tiles, so that their answers are computed once.
 func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64) []Case {
 	matrix := Matrix(k, w)
+	if len(k.Fuzz) == 0 || len(matrix) == 0 {
+		return fullWithoutMatrix(k, w, point, seed)
+	}
 	var cases []Case
 	add := func(dims kernels.Dims, family string, seed uint64) {
 		cases = append(cases, Case{Dims: dims, Seed: seed, Family: family, Layout: layouts[len(cases)%len(layouts)]})
@@ -111,29 +114,27 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 	for i, shape := range matrix {
 		cases = append(cases, Case{Dims: shape, Seed: seed + uint64(i)})
 	}
-	if len(k.Fuzz) > 0 && len(matrix) > 0 {
-		g := newGenerator(k, w, point, min(generatedCost(k, w), fullCost), smallTile)
-		g.volume = fullVolume
-		rng := rand.New(rand.NewPCG(seed^0x66756c6c, g.tileSeed()))
-		for _, shape := range g.edges(matrix[len(matrix)/2]) {
-			add(shape, "", rng.Uint64())
+	g := newGenerator(k, w, point, min(generatedCost(k, w), fullCost), smallTile)
+	g.volume = fullVolume
+	rng := rand.New(rand.NewPCG(seed^0x66756c6c, g.tileSeed()))
+	for _, shape := range g.edges(matrix[len(matrix)/2]) {
+		add(shape, "", rng.Uint64())
+	}
+	for i := range generatedCases {
+		if i%2 == 0 {
+			add(g.ragged(rng), "", rng.Uint64())
+		} else {
+			add(g.draw(rng), "", rng.Uint64())
 		}
-		for i := range generatedCases {
-			if i%2 == 0 {
-				add(g.ragged(rng), "", rng.Uint64())
-			} else {
-				add(g.draw(rng), "", rng.Uint64())
-			}
+	}
+	for i, family := range k.Families() {
+		first := matrix[(7*i+len(matrix)/2)%len(matrix)]
+		if kernels.OfIntegers(family) && cost(k, w.Dims) <= fullCost {
+			first = w.Dims // counters overflow on many numbers, and there are many special ones
 		}
-		for i, family := range k.Families() {
-			first := matrix[(7*i+len(matrix)/2)%len(matrix)]
-			if kernels.OfIntegers(family) && cost(k, w.Dims) <= fullCost {
-				first = w.Dims // counters overflow on many numbers, and there are many special ones
-			}
-			add(first, family, seed)
-			add(g.ragged(rng), family, rng.Uint64())
-			add(g.draw(rng), family, rng.Uint64())
-		}
+		add(first, family, seed)
+		add(g.ragged(rng), family, rng.Uint64())
+		add(g.draw(rng), family, rng.Uint64())
 	}
 	return append(cases, Case{Dims: w.Dims, Seed: seed, Layout: worker.Aligned})
 }

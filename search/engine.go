@@ -114,6 +114,8 @@ const (
 	TargetMet   Ending = "the target was met"
 	LittleLeft  Ending = "little is left to gain"
 	Stopped     Ending = "stopped by the user"
+	// AllWrong is when the reference is suspected. See ReferenceSuspected.
+	AllWrong Ending = "every result disagrees with the reference"
 )
 
 // NothingCompilesError says that the compiler refused every point so far. The
@@ -220,7 +222,7 @@ func (e *engine) search(ctx context.Context) error {
 			return err
 		}
 		e.observe(SearchPhase, nil)
-		if abandon := e.ended == Stopped || e.ended == BudgetSpent || e.ended == TargetMet || e.ended == LittleLeft; abandon || len(e.flight) == 0 {
+		if abandon := e.ended == Stopped || e.ended == AllWrong || e.ended == BudgetSpent || e.ended == TargetMet || e.ended == LittleLeft; abandon || len(e.flight) == 0 {
 			return nil
 		}
 		if err := e.completeOldest(ctx); err != nil {
@@ -257,6 +259,8 @@ func (e *engine) reasonToEnd() Ending {
 	switch {
 	case e.stopped():
 		return Stopped
+	case ReferenceSuspected(e.study.trials, false):
+		return AllWrong
 	case e.options.Trials > 0 && len(e.study.trials) >= e.options.Trials:
 		return TrialsDone
 	case e.study.exhausted():

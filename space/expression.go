@@ -125,7 +125,7 @@ func runProgram(program *vm.Program, env Environment) (any, error) {
 }
 
 // compile checks and compiles one text against the types of the names.
-func compile(source string, types map[string]any) (*vm.Program, error) {
+func compile(source string, types map[string]any, exact bool) (*vm.Program, error) {
 	for _, comment := range []string{"//", "/*", "#"} {
 		if at := strings.Index(source, comment); at >= 0 {
 			return nil, &ExpressionError{source, at, comment + " is not part of the language (division of integers is /)"}
@@ -144,6 +144,9 @@ func compile(source string, types map[string]any) (*vm.Program, error) {
 		expr.Function("cdiv", ceilingDivide, new(func(int, int) int)),
 		expr.Function("pow2", isPowerOfTwo, new(func(int) bool)),
 		expr.Function("sqrt", squareRoot, new(func(int) float64), new(func(float64) float64)),
+	}
+	if exact {
+		options = append(options, exactOptions()...)
 	}
 	program, err := expr.Compile(source, options...)
 	if err != nil {

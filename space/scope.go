@@ -30,6 +30,11 @@ func (r Result) String() string { return resultNames[r] }
 // when the expression is evaluated, and definitions, which are expressions
 // themselves. The zero Scope is not ready: use NewScope.
 type Scope struct {
+	// Exact makes it an error when a sum or a product of integers does not fit 64
+	// bits; without it, it wraps around. It costs time, so that constraints, which
+	// are evaluated for every point, do without.
+	Exact bool
+
 	types       map[string]any
 	definitions map[string]string
 }
@@ -65,7 +70,7 @@ func (s *Scope) Compile(source string, want Result) (*Expression, error) {
 	if err := r.resolve(source, nil); err != nil {
 		return nil, err
 	}
-	program, err := compile(source, r.types)
+	program, err := compile(source, r.types, s.Exact)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +124,7 @@ func (r *resolver) define(name, text string, path []string) error {
 	if err := r.resolve(text, path); err != nil {
 		return err
 	}
-	program, err := compile(text, r.types)
+	program, err := compile(text, r.types, r.scope.Exact)
 	if err != nil {
 		return err
 	}

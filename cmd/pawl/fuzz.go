@@ -94,10 +94,6 @@ func fuzz(c *cli.Context, env environment) error {
 	if err != nil {
 		return err
 	}
-	if len(t.kernel.Fuzz) == 0 && !c.IsSet("shape") {
-		fmt.Fprintf(env.stderr, "pawl: the manifest of %s has no fuzz matrix: nothing to test\n", t.kernel.Name)
-		return answer(exitNothing)
-	}
 	benches, err := fuzzBenches(c, env, t)
 	if err != nil {
 		return err

@@ -46,6 +46,8 @@ const (
 
 func advise(s *Summary) Advice {
 	switch e := s.Evidence; {
+	case s.Suspected:
+		return Advice{Nothing, "The default and every other point that was compared disagree with the reference, so the reference is the first suspect; then the arguments and the tolerance in the manifest, and code that all points share. See what failed below; pawl fuzz shows the smallest case."}
 	case len(s.Top) == 0 && s.Default == nil:
 		return Advice{Nothing, "No point passed every stage, so there is nothing to suggest. See what failed below."}
 	case s.Winner == nil:

@@ -41,6 +41,8 @@ type Summary struct {
 	Importances []search.Importance `json:"importances,omitempty"`
 	Failures    []FailureGroup      `json:"failures,omitempty"`
 	Warnings    []string            `json:"warnings,omitempty"`
+	// Suspected says that the reference is more likely to be wrong than all points.
+	Suspected bool `json:"reference_suspected,omitempty"`
 	// Curve is the best time after each trial, for the picture.
 	Curve []CurvePoint `json:"curve,omitempty"`
 }
@@ -132,7 +134,7 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := Summary{Study: study, Search: searchFacts(past), Failures: failureGroups(past), Curve: curve(past.Trials)}
+	summary := Summary{Study: study, Search: searchFacts(past), Failures: failureGroups(past), Curve: curve(past.Trials), Suspected: search.ReferenceSuspected(past.Trials, true)}
 	summary.Importances = search.Importances(s, past.Trials)
 	past.Rounds = past.Standing()
 	contenders := search.Contenders(past.Rounds, search.Confirmation)
