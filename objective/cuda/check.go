@@ -21,7 +21,7 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if err != nil {
 		return worker.Result{}, err
 	}
-	seen := &inspection{device: d, bits: map[*buffer]uint64{}}
+	seen := &inspection{device: d, shares: run.Bitwise, bits: map[*buffer]uint64{}}
 	if run.Twice {
 		if err := d.runOnce(parameters); err != nil {
 			return worker.Result{}, err

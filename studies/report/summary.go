@@ -89,6 +89,9 @@ type Timed struct {
 	Resources *objective.Resources `json:"resources,omitempty"`
 	// Conditions is the state of the device while it was measured.
 	Conditions *worker.Conditions `json:"conditions,omitempty"`
+	// Checked is what its results were checked on before it was compared: of the
+	// default and the winner.
+	Checked *Checked `json:"checked,omitempty"`
 }
 
 // Evidence compares the winner with the default.
@@ -254,6 +257,7 @@ func (s *Summary) describe(past search.Past) {
 	}
 	complete(s.Default)
 	complete(s.Winner)
+	s.check(past.Rounds)
 	for i := range s.Top {
 		complete(&s.Top[i])
 	}
