@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/escape"
 	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/search"
@@ -82,7 +83,7 @@ func openKernel(c *cli.Context, env environment) (*subject, error) {
 	}
 	return &subject{
 		ahead: ahead, pool: pool, space: facts, evaluator: b.evaluator, close: b.close,
-		commandLine: t.kernel.Origin + " --workload " + t.workload.Name,
+		commandLine: escape.Shell(t.kernel.Origin, "--workload", t.workload.Name),
 		head: studies.Study{
 			Kernel: t.kernel.Name, Origin: t.kernel.Origin, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
 			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.backend.Roofline(),
@@ -174,7 +175,7 @@ func openReplay(c *cli.Context) (*subject, error) {
 	}
 	return &subject{
 		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()), evaluator: replay.NewEvaluator(recorded, c.Uint64("seed")), close: func() {},
-		commandLine: "--backend replay --record " + path,
+		commandLine: escape.Shell("--backend", "replay", "--record", path),
 		head: studies.Study{
 			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
 			Backend: replayBackend, Source: "record " + path, Environment: record.Environment,
