@@ -119,6 +119,7 @@ func (e *Evaluator) judgeDevice(s *session, point space.Point, c Case, result wo
 		if result.Differs {
 			e.notes.differs(point, c)
 		}
+		s.evidence.add(c, sharesOf(result))
 		return nil, nil
 	}
 	return failed(WrongResult, mismatch.String(), c), nil
@@ -153,6 +154,7 @@ func (e *Evaluator) followHere(ctx context.Context, s *session, point space.Poin
 		return caseFailure(fault, c), err
 	}
 	var earlier [][]byte
+	worst := 0.0
 	for range 2 {
 		result, fault, err := s.run(ctx, worker.Run{})
 		if err != nil {
@@ -173,8 +175,12 @@ func (e *Evaluator) followHere(ctx context.Context, s *session, point space.Poin
 			return failed(WrongResult, mismatch.String(), c), nil
 		}
 		e.notes.repeated(point, c, earlier, result.Outputs)
+		if s.evidence != nil {
+			worst = max(worst, e.oracle.share(result.Outputs, want, bounds))
+		}
 		earlier = result.Outputs
 	}
+	s.evidence.add(c, worst)
 	return nil, nil
 }
 

@@ -250,6 +250,9 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		}
 		return e.believe(&outcome, p.Point)
 	})
+	if err == nil && outcome.Failure == nil {
+		outcome.Evidence = e.verified.take(p)
+	}
 	return outcome, err
 }
 

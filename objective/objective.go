@@ -97,6 +97,9 @@ type Outcome struct {
 	Conditions *worker.Conditions `json:"conditions,omitempty"`
 	// Resources is what the compiler says that the kernel needs.
 	Resources *Resources `json:"resources,omitempty"`
+	// Evidence is what the point has passed of the full tier since its last
+	// outcome; nil for nothing.
+	Evidence *Evidence `json:"evidence,omitempty"`
 	// Spent says where the time went.
 	Spent Spent `json:"spent"`
 }

@@ -18,6 +18,8 @@ type session struct {
 	// worker remembers may be damaged too, or that a call failed for a reason
 	// that may stay with the worker: a reference can break its device as well.
 	distrusted bool
+	// evidence collects what passes; nil where nobody asks for it.
+	evidence *Evidence
 	// loading is how long it took to get the kernel to a device that keeps things.
 	loading time.Duration
 }

@@ -13,6 +13,8 @@ import (
 type Finding struct {
 	// Checked is the number of cases that were run.
 	Checked int
+	// Evidence is what passed; nil where nothing was run.
+	Evidence *Evidence
 	// Failure is what went wrong at Case; nil if nothing did.
 	Failure *Failure
 	Case    Case
@@ -27,6 +29,8 @@ func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], o
 	}
 	var passed []Case
 	err := e.onDevice(ctx, p, func(s *session) error {
+		finding.Evidence = &Evidence{Tolerance: e.kernel.Tolerance}
+		s.evidence = finding.Evidence
 		for c := range cases {
 			if observe != nil {
 				observe(c)

@@ -11,6 +11,8 @@ import (
 type verified struct {
 	mu     sync.Mutex
 	passed map[string]int // cases, by point and machine code
+	// evidence is what no outcome has carried away yet.
+	evidence map[string]*Evidence
 }
 
 func (v *verified) get(key string) int {
@@ -19,14 +21,28 @@ func (v *verified) get(key string) int {
 	return v.passed[key]
 }
 
-func (v *verified) add(key string, cases int) {
+func (v *verified) add(key string, cases int, evidence *Evidence) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.passed == nil {
-		v.passed = map[string]int{}
+		v.passed, v.evidence = map[string]int{}, map[string]*Evidence{}
 	}
 	v.passed[key] += cases
+	v.evidence[key] = v.evidence[key].Join(evidence)
 }
+
+// take returns what was verified since the last call, for an outcome to carry: so
+// that it is recorded once, with the first samples that follow.
+func (v *verified) take(p Prepared) *Evidence {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	taken := v.evidence[p.verifiedKey()]
+	delete(v.evidence, p.verifiedKey())
+	return taken
+}
+
+// verifiedKey identifies what was checked: a point and its machine code.
+func (p Prepared) verifiedKey() string { return p.Point.String() + " " + p.Binary.Digest }
 
 // Verify checks a point on the full tier.
 func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
@@ -38,7 +54,7 @@ func (e *Evaluator) Verify(ctx context.Context, p Prepared) (*Failure, error) {
 // allowed, and reports whether it is through with all of it; 0 allows any time. It
 // goes on where the call before ended.
 func (e *Evaluator) VerifyFor(ctx context.Context, p Prepared, allowed time.Duration) (through bool, failure *Failure, err error) {
-	key := p.Point.String() + " " + p.Binary.Digest
+	key := p.verifiedKey()
 	cases := e.FullCases(p.Point)[e.verified.get(key):]
 	if len(cases) == 0 {
 		return true, p.Failure, nil
@@ -52,7 +68,7 @@ func (e *Evaluator) VerifyFor(ctx context.Context, p Prepared, allowed time.Dura
 	if err != nil || finding.Failure != nil {
 		return false, finding.Failure, err
 	}
-	e.verified.add(key, finding.Checked)
+	e.verified.add(key, finding.Checked, finding.Evidence)
 	return finding.Checked == len(cases), nil, nil
 }
 

@@ -90,10 +90,11 @@ type facts struct {
 	Resources  *objective.Resources `json:"resources,omitempty"`
 	Conditions *worker.Conditions   `json:"conditions,omitempty"`
 	Remembered bool                 `json:"remembered,omitempty"`
+	Evidence   *objective.Evidence  `json:"evidence,omitempty"`
 }
 
 func factsOf(o objective.Outcome) (string, error) {
-	text, err := json.Marshal(facts{o.Resources, o.Conditions, o.Remembered})
+	text, err := json.Marshal(facts{o.Resources, o.Conditions, o.Remembered, o.Evidence})
 	return string(text), err
 }
 
@@ -190,6 +191,7 @@ func fill(point *space.Point, outcome *objective.Outcome, text, samples, more st
 		return err
 	}
 	outcome.Resources, outcome.Conditions, outcome.Remembered = known.Resources, known.Conditions, known.Remembered
+	outcome.Evidence = known.Evidence
 	var err error
 	if *point, err = space.ParsePoint(text); err != nil {
 		return err

@@ -63,7 +63,9 @@ type benchReport struct {
 	Roofline  float64 `json:"roofline,omitempty"`
 	// Resources is what the compiler says that the point needs, Conditions the
 	// state of the device.
-	Resources   *objective.Resources  `json:"resources,omitempty"`
+	Resources *objective.Resources `json:"resources,omitempty"`
+	// Checked is what the point has passed before it was measured.
+	Checked     *report.Checked       `json:"checked,omitempty"`
 	Conditions  *worker.Conditions    `json:"conditions,omitempty"`
 	Rounds      [][]float64           `json:"rounds"`
 	Batch       int                   `json:"batch"`
@@ -88,12 +90,13 @@ func benchmark(c *cli.Context, env environment) error {
 		Kernel: b.kernel.Name, Workload: b.workload.Name, Point: prepared.Point,
 		Environment: b.backend.Environment(), Measured: time.Now().UTC(),
 	}
+	var evidence *objective.Evidence
 	failure, err := b.evaluator.Verify(c.Context, prepared)
 	for round := 0; round < c.Int("rounds") && failure == nil && err == nil; round++ {
 		var outcome objective.Outcome
 		b.evaluator.Refresh()
 		outcome, err = b.evaluator.SampleAlone(c.Context, prepared, c.Int("samples"))
-		failure = outcome.Failure
+		failure, evidence = outcome.Failure, evidence.Join(outcome.Evidence)
 		result.Rounds = append(result.Rounds, outcome.Samples)
 		result.Batch, result.Binary = outcome.Batch, outcome.Binary
 		result.Conditions = result.Conditions.Join(outcome.Conditions)
@@ -108,7 +111,7 @@ func benchmark(c *cli.Context, env environment) error {
 		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, escape.Line(failure.String()))
 		return answer(exitNo)
 	}
-	result.Resources = prepared.Binary.Resources
+	result.Resources, result.Checked = prepared.Binary.Resources, report.NewChecked(evidence)
 	work, err := b.work()
 	if err != nil {
 		return err
@@ -192,6 +195,9 @@ func (r *benchReport) conclude(c *cli.Context, env environment) error {
 		if line != "" && line != "~" {
 			fmt.Fprintln(env.stdout, line)
 		}
+	}
+	if r.Checked != nil {
+		fmt.Fprintln(env.stdout, "checked on "+r.Checked.Text())
 	}
 	if r.Conditions != nil {
 		fmt.Fprintln(env.stdout, report.ConditionsText(r.Conditions))

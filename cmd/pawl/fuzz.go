@@ -159,7 +159,7 @@ func (b *fuzzBench) fuzzPoint(c *cli.Context, env environment, point space.Point
 		}
 	}
 	result.Failure, result.Found, result.Case, result.Once = smallest.Failure, &finding.Case, &smallest.Case, !again
-	result.Command = fmt.Sprintf("pawl fuzz %s --workload %s --at '%s' %s", b.kernel.Origin, b.workload.Name, point, smallest.Case)
+	result.Command = fmt.Sprintf("%s %s", escape.Shell("pawl", "fuzz", b.kernel.Origin, "--workload", b.workload.Name, "--at", point.String()), smallest.Case)
 	if c.Bool("sanitizer") {
 		result.Command += " --sanitizer"
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/escape"
 	"pawl/objective"
 	"pawl/objective/cuda"
 	"pawl/studies"
-	"pawl/studies/report"
 )
 
 // role is what a flag of pawl tune means for a study that is resumed.
@@ -178,12 +178,12 @@ func reproduction(env environment, head studies.Study, options map[string]string
 	var words []string
 	for _, variable := range variables[head.Backend] {
 		if value := env.getenv(variable); value != "" {
-			words = append(words, variable+"="+report.ShellQuote(value))
+			words = append(words, variable+"="+escape.Shell(value))
 		}
 	}
 	words = append(words, "pawl tune")
 	if head.Backend != replayBackend {
-		words = append(words, report.ShellQuote(head.Origin))
+		words = append(words, escape.Shell(head.Origin))
 	}
 	for _, o := range tuneOptions {
 		value, given := options[o.name]
@@ -192,7 +192,7 @@ func reproduction(env environment, head studies.Study, options map[string]string
 		case value == "true":
 			words = append(words, "--"+o.name)
 		default:
-			words = append(words, "--"+o.name+" "+report.ShellQuote(value))
+			words = append(words, "--"+o.name+" "+escape.Shell(value))
 		}
 	}
 	return strings.Join(words, " ")

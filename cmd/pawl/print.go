@@ -73,6 +73,9 @@ func printSummary(w io.Writer, s *report.Summary, files report.Files) error {
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "Note: %s\n", escape.Line(warning))
 	}
+	if s.Evidence != nil && s.Winner.Checked != nil {
+		fmt.Fprintf(w, "The winner's results are right on %s.\n", escape.Line(s.Winner.Checked.Text()))
+	}
 	f := s.Search
 	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured%s, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, report.RememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
 	if text := report.RegretText(s.Study.Regret); text != "" {

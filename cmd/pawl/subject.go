@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/escape"
 	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/search"

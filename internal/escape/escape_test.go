@@ -237,6 +237,22 @@ func FuzzMacro(f *testing.F) {
 	})
 }
 
+// A real shell reads every word back, and executes none.
+func FuzzShell(f *testing.F) {
+	seeds(f)
+	f.Add("$(touch evil)")
+	f.Add("it's")
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.ContainsRune(text, 0) {
+			return // no word of a command can hold it
+		}
+		output, err := exec.Command("sh", "-c", "printf %s "+Shell("a", text, "b")).Output()
+		if err != nil || string(output) != "a"+text+"b" {
+			t.Errorf("%q is read as %q (%v)", text, output, err)
+		}
+	})
+}
+
 func FuzzComment(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -23,7 +23,7 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 		return worker.Result{}, err
 	}
 	d.on.expect(d.on.buffers, d.on.contents[0])
-	seen := &inspection{device: d, bits: map[*buffer]uint64{}}
+	seen := &inspection{device: d, shares: run.Bitwise, bits: map[*buffer]uint64{}}
 	if run.Twice {
 		if err := d.runOnce(parameters); err != nil {
 			return worker.Result{}, err

@@ -17,6 +17,7 @@ type inspection struct {
 	spoilt      []*buffer     // inputs that have changed, or their guard zones
 	comparisons []worker.Comparison
 
+	shares  bool               // whether comparisons say how much of the tolerance is used
 	bits    map[*buffer]uint64 // checksums of the outputs of the first run
 	differs bool               // from those of the second
 }
@@ -165,7 +166,14 @@ func (n *inspection) queueComparison(b *buffer) error {
 		return nil
 	}
 	number, err := n.device.support.queueCompare(b.element, b.data, b.answer, b.Count, reference.Tolerance)
-	return n.read(number, err, func(f finding) error { return n.compared(b, f) })
+	if err := n.read(number, err, func(f finding) error { return n.compared(b, f) }); err != nil || !n.shares {
+		return err
+	}
+	number, err = n.device.support.queueShare(b.element, b.data, b.answer, b.Count, reference.Tolerance)
+	return n.read(number, err, func(f finding) error {
+		n.comparisons[len(n.comparisons)-1].Share = worker.Real(f.error()) // its reader comes before this one
+		return nil
+	})
 }
 
 // compared keeps a comparison, with the values at the first bad element.

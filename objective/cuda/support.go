@@ -27,6 +27,7 @@ type support struct {
 	stream   driver.Stream
 	compare  driver.Function
 	sum      driver.Function
+	share    driver.Function
 	guard    driver.Function
 	holdBack driver.Function
 	filler   driver.Function
@@ -72,7 +73,7 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 		return nil, err
 	}
 	for name, function := range map[string]*driver.Function{
-		"pawl_compare": &p.compare, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack, "pawl_fill": &p.filler,
+		"pawl_compare": &p.compare, "pawl_share": &p.share, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack, "pawl_fill": &p.filler,
 	} {
 		if *function, err = c.Function(module, name); err != nil {
 			return nil, err
@@ -148,6 +149,12 @@ func (p *support) queueGuards(before driver.Address, first int, behind driver.Ad
 // queueCompare compares a result with the right answer.
 func (p *support) queueCompare(element kernels.Element, got, want driver.Address, count int64, t kernels.Tolerance) (int, error) {
 	return p.queue(p.compare, int(count), elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
+		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
+}
+
+// queueShare finds how much of the tolerance a result uses.
+func (p *support) queueShare(element kernels.Element, got, want driver.Address, count int64, t kernels.Tolerance) (int, error) {
+	return p.queue(p.share, int(count), elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
 		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
 }
 

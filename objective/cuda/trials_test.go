@@ -317,3 +317,23 @@ func TestCompileError(t *testing.T) {
 		t.Error(detail)
 	}
 }
+
+// The device says how much of the tolerance a result has used.
+func TestEvidenceOfADevice(t *testing.T) {
+	t.Parallel()
+	for mode, exact := range map[string]bool{"MODE=good": true, "MODE=wavers": false} {
+		r := newRig(t, settings{})
+		p := r.prepare(mode)
+		if failure, err := r.Verify(t.Context(), p); failure != nil || err != nil {
+			t.Fatal(failure, err)
+		}
+		outcome, err := r.Sample(t.Context(), p, 2)
+		if err != nil || outcome.Evidence == nil || len(outcome.Evidence.Cases) != len(r.FullCases(p.Point)) {
+			t.Fatalf("%s: %+v, %v", mode, outcome, err)
+		}
+		// One step of an f32 near 1 is 1.2e-7, the tolerance 1e-6 and more.
+		if worst := outcome.Evidence.Worst; (worst == 0) != exact || worst > 0.5 {
+			t.Errorf("%s: worst error %v of the tolerance", mode, worst)
+		}
+	}
+}

@@ -20,6 +20,9 @@ type Comparison struct {
 	Want string `json:"want,omitempty"`
 	// Worst is the largest error, infinite where a result is not a number.
 	Worst Real `json:"worst,omitempty"`
+	// Share is the largest error as a share of what is allowed there, where a run
+	// is asked for it by Bitwise.
+	Share Real `json:"share,omitempty"`
 	// Undefined is the number of elements where the reference itself is not
 	// finite: the oracle is broken.
 	Undefined int64 `json:"undefined,omitempty"`

@@ -80,7 +80,8 @@ type Run struct {
 	// Twice asks a device that compares by itself to run the kernel twice, on
 	// different poison, before it answers. Other devices run it once.
 	Twice bool `json:"twice,omitempty"`
-	// Bitwise asks it to say as well whether both runs gave the same bits.
+	// Bitwise asks it to say as well whether both runs gave the same bits, and how
+	// much of the tolerance they used.
 	Bitwise bool `json:"bitwise,omitempty"`
 }
 

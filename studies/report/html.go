@@ -27,6 +27,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"seconds":    seconds,
 	"add":        func(a, b int) int { return a + b },
 	"withheld":   withheld,
+	"checked":    CheckedRows,
+	"unchecked":  unchecked,
 	"ended":      endedText,
 	"remembered": RememberedText,
 	"space":      spaceText,

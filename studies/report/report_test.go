@@ -110,7 +110,7 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 			for _, text := range texts {
 				p := point(t, text)
 				past.Rounds = append(past.Rounds, search.Round{Phase: phase, Number: number, Point: p,
-					Outcome: objective.Outcome{Samples: noisy(rng, 4+gain*(exampleTime(p)-4), 10), Conditions: exampleConditions(number)}})
+					Outcome: objective.Outcome{Samples: noisy(rng, 4+gain*(exampleTime(p)-4), 10), Conditions: exampleConditions(number), Evidence: exampleEvidence(phase, number, p)}})
 			}
 		}
 	}
@@ -119,6 +119,23 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 		measure(search.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1", `BLOCK=64,MODE="a|b $x",UNROLL=1`, winnerText)
 	}
 	return past
+}
+
+// exampleEvidence is what the first round of a confirmation carries: the winner's
+// is a little less exact.
+func exampleEvidence(phase search.Phase, round int, p space.Point) *objective.Evidence {
+	if phase != search.Confirmation || round > 0 {
+		return nil
+	}
+	e := &objective.Evidence{Tolerance: kernels.Tolerance{Absolute: 1e-6, Relative: 1e-4}}
+	for i, family := range []string{"", "signs", "one-hot"} {
+		e.Cases = append(e.Cases, objective.Case{Dims: kernels.Dims{"N": int64(7 + i)}, Seed: uint64(40 + i), Family: family, Layout: worker.Misaligned},
+			objective.Case{Dims: kernels.Dims{"N": 1000}, Seed: uint64(50 + i), Family: family})
+	}
+	if p.String() == winnerText {
+		e.Worst, e.At = 0.1234, &e.Cases[2]
+	}
+	return e
 }
 
 // exampleConditions are those of a device that gets warm and is throttled once.

@@ -86,3 +86,26 @@ func TestPlainVariationIsPrintedAndWarnedOf(t *testing.T) {
 		t.Error("the page does not show the plain CV")
 	}
 }
+
+// The page, the HTML and the JSON say on what the default and the winner were
+// checked, and what is not known is not made up.
+func TestEvidenceOfCorrectnessIsShown(t *testing.T) {
+	s := summary(t, examplePast(t, 10, 1))
+	if c := s.Winner.Checked; c == nil || len(c.Cases) != 6 || len(c.Shapes) != 4 || len(c.Seeds) != 6 || c.Worst != 0.1234 {
+		t.Fatalf("%+v", c)
+	}
+	for format, text := range map[string]string{"Markdown": rendered(t, Markdown, s), "HTML": rendered(t, HTML, s)} {
+		for _, want := range []string{"What was checked", "4: N=7; N=1000; N=8; N=9", "declared, signs, one-hot", "misaligned, guarded", "6, from 40 to 52", "atol 1e-06, rtol 0.0001", "13 %", "--shape N=8 --seed 41 --family signs --layout misaligned"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s does not say %q", format, want)
+			}
+		}
+	}
+	if text := rendered(t, JSON, s); !strings.Contains(text, `"worst": 0.1234`) || !strings.Contains(text, `"families"`) || !strings.Contains(text, `"atol": 0.000001`) {
+		t.Error("the JSON does not say what was checked")
+	}
+	old := confirmation(t, alternating(4, 4, 4, 4, 4, 4), alternating(2, 2, 2, 2, 2, 2))
+	if text := rendered(t, Markdown, old); !strings.Contains(text, "What was checked is not recorded") {
+		t.Error("an old study does not say that nothing is known")
+	}
+}

@@ -42,7 +42,7 @@ func suggestion(s *Summary) *Suggestion {
 		return nil
 	}
 	made.Command = compileCommand(build, "-include", made.Header)
-	made.Libraries = shellWords(build.Libraries)
+	made.Libraries = escape.Shell(build.Libraries...)
 	var defines []string
 	for _, macro := range made.Macros {
 		if !survives(macro.Value, build) {
@@ -82,26 +82,10 @@ func compileCommand(build *objective.Build, more ...string) string {
 		words = append(words, "-I", ".") // its includes may be named from the kernel's folder
 	}
 	object := strings.TrimSuffix(path.Base(build.Source), path.Ext(build.Source)) + ".o"
-	return shellWords(append(words, "-c", build.Source, "-o", object))
+	return escape.Shell(append(words, "-c", build.Source, "-o", object)...)
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_=.,:/+-]+$`)
-
-// shellWords quotes words for a shell that a person may paste them into.
-func shellWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = shellQuote(word)
-	}
-	return strings.Join(quoted, " ")
-}
-
-func shellQuote(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
 
 func cmakeQuote(word string) string {
 	if plainWord.MatchString(word) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/escape"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -241,7 +242,7 @@ func TestHeadersOfHostileValues(t *testing.T) {
 				}
 				return strings.TrimSpace(string(output))
 			}
-			want := preprocess(shellWords([]string{"cc", "-DMODE=" + value, "-DLAST=7", "-c", "show.c", "-o", "show.o"}))
+			want := preprocess(escape.Shell("cc", "-DMODE="+value, "-DLAST=7", "-c", "show.c", "-o", "show.o"))
 			for _, command := range []string{s.Suggestion.Command, s.Suggestion.Plain} {
 				if command == "" {
 					continue

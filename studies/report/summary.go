@@ -94,6 +94,9 @@ type Timed struct {
 	// Drift is the change inside a round, from its first third to its last, as the
 	// median over rounds: positive when it got faster.
 	Drift float64 `json:"drift,omitempty"`
+	// Checked is what its results were checked on before it was compared: of the
+	// default and the winner.
+	Checked *Checked `json:"checked,omitempty"`
 }
 
 // Evidence compares the winner with the default.
@@ -267,6 +270,7 @@ func (s *Summary) describe(past search.Past) {
 	}
 	complete(s.Default)
 	complete(s.Winner)
+	s.check(past.Rounds)
 	for i := range s.Top {
 		complete(&s.Top[i])
 	}

@@ -254,6 +254,17 @@ extern "C" __global__ void pawl_compare(int type, const void *got, const void *w
     atomicMax(&finding->worst, (u64)__double_as_longlong(worst)); // non-negative doubles order like integers
 }
 
+// Finds the largest error as a share of what is allowed, of results that were
+// compared: what is not a number was found there.
+extern "C" __global__ void pawl_share(int type, const void *got, const void *want, u64 count, double atol, double rtol, Finding *finding) {
+    double worst = 0;
+    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
+        double x = value(type, got, i), reference = value(type, want, i), deviation = fabs(x - reference);
+        if (deviation > 0) worst = fmax(worst, deviation / (atol + rtol * fabs(reference)));
+    }
+    if (worst > 0) atomicMax(&finding->worst, (u64)__double_as_longlong(worst));
+}
+
 // Adds a checksum of bytes to the first word of a finding: it does not depend on the order of threads
 // and notices every single changed byte.
 extern "C" __global__ void pawl_sum(const u8 *bytes, u64 count, u64 *sum) {

@@ -207,6 +207,20 @@ KERNEL(pawl_compare, 7) {
 	return 0;
 }
 
+KERNEL(pawl_share, 7) {
+	int type = ARGUMENT(int, 0);
+	const void *got = ARGUMENT(void *, 1), *want = ARGUMENT(void *, 2);
+	uint64_t count = ARGUMENT(uint64_t, 3);
+	double atol = ARGUMENT(double, 4), rtol = ARGUMENT(double, 5), worst = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		double reference = value(type, want, i), deviation = fabs(value(type, got, i) - reference);
+		if (deviation > 0)
+			worst = fmax(worst, deviation / (atol + rtol * fabs(reference)));
+	}
+	memcpy(&ARGUMENT(struct finding *, 6)->worst, &worst, sizeof worst);
+	return 0;
+}
+
 KERNEL(pawl_sum, 3) {
 	const uint8_t *bytes = ARGUMENT(const uint8_t *, 0);
 	uint64_t count = ARGUMENT(uint64_t, 1), sum = 14695981039346656037u;

@@ -1,0 +1,106 @@
+package objective
+
+import (
+	"math"
+	"slices"
+
+	"pawl/kernels"
+	"pawl/objective/worker"
+)
+
+// Evidence is what a point's results were held against the reference on, and how
+// close they came to what is allowed. Each case was run twice, on differently
+// poisoned outputs.
+type Evidence struct {
+	// Tolerance is the manifest's.
+	Tolerance kernels.Tolerance `json:"tolerance"`
+	// Cases are those that passed, each once.
+	Cases []Case `json:"cases"`
+	// Worst is the largest error of any element as a share of what was allowed
+	// there, and At the case; 0 and nil where every result was exact.
+	Worst float64 `json:"worst"`
+	At    *Case   `json:"at,omitempty"`
+}
+
+// add notes that a case passed. A nil Evidence is not interested.
+func (e *Evidence) add(c Case, worst float64) {
+	if e == nil {
+		return
+	}
+	if !slices.ContainsFunc(e.Cases, func(other Case) bool { return other.String() == c.String() }) {
+		e.Cases = append(e.Cases, c)
+	}
+	if worst > e.Worst {
+		e.Worst, e.At = worst, &c
+	}
+}
+
+// Join returns what both say, of one point. Either may be nil.
+func (e *Evidence) Join(other *Evidence) *Evidence {
+	if e == nil || other == nil {
+		return orOther(e, other)
+	}
+	joined := &Evidence{Tolerance: e.Tolerance, Cases: slices.Clone(e.Cases), Worst: e.Worst, At: e.At}
+	for _, c := range other.Cases {
+		joined.add(c, 0)
+	}
+	if other.At != nil {
+		joined.add(*other.At, other.Worst)
+	}
+	return joined
+}
+
+func orOther(e, other *Evidence) *Evidence {
+	if e == nil {
+		return other
+	}
+	return e
+}
+
+// Shapes, Families, Layouts and Seeds return what the cases differ in, each value
+// once, in the order of the cases.
+func (e *Evidence) Shapes() []string { return each(e, func(c Case) string { return c.Dims.String() }) }
+
+// Families returns the families of inputs.
+func (e *Evidence) Families() []string { return each(e, Case.family) }
+
+// Layouts returns where buffers lay.
+func (e *Evidence) Layouts() []worker.Layout { return each(e, Case.layout) }
+
+// Seeds returns the seeds of inputs.
+func (e *Evidence) Seeds() []uint64 { return each(e, func(c Case) uint64 { return c.Seed }) }
+
+func each[T comparable](e *Evidence, of func(Case) T) []T {
+	var values []T
+	for _, c := range e.Cases {
+		if value := of(c); !slices.Contains(values, value) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// share returns the largest error of outputs that have passed, as a share of what
+// is allowed.
+func (o *oracle) share(got, want [][]byte, bounds []kernels.Tolerance) float64 {
+	largest := 0.0
+	for i, argument := range outputs(o.kernel) {
+		size := argument.Element.Size
+		for at := 0; at < len(want[i]); at += size {
+			x, reference := argument.Element.Load(got[i][at:]), argument.Element.Load(want[i][at:])
+			if deviation := math.Abs(x - reference); deviation > 0 {
+				largest = max(largest, deviation/(bounds[i].Absolute+bounds[i].Relative*math.Abs(reference)))
+			}
+		}
+	}
+	return min(largest, 1) // it has passed; what is more is the rounding of this quotient
+}
+
+// sharesOf returns the same of a device's own comparisons.
+func sharesOf(result worker.Result) float64 {
+	largest := 0.0
+	for _, c := range result.Comparisons {
+		largest = max(largest, float64(c.Share))
+	}
+	return min(largest, 1)
+}

@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pawl/internal/escape"
+	"pawl/objective"
+	"pawl/objective/worker"
+	"pawl/search"
+	"pawl/space"
+)
+
+// Checked is the evidence that a point computes what it should: what its results
+// were held against the reference on, and how close they came to what is allowed.
+type Checked struct {
+	// Shapes, Families, Layouts and Seeds are what the cases differ in.
+	Shapes   []string        `json:"shapes"`
+	Families []string        `json:"families"`
+	Layouts  []worker.Layout `json:"layouts"`
+	Seeds    []uint64        `json:"seeds"`
+	*objective.Evidence
+}
+
+// check adds the evidence of the full tier to the default and the winner. It is
+// recorded with the first samples that follow the check.
+func (s *Summary) check(rounds []search.Round) {
+	of := func(point space.Point) *Checked {
+		var all *objective.Evidence
+		for _, r := range rounds {
+			if r.Point == point && r.Outcome.Failure == nil {
+				all = all.Join(r.Outcome.Evidence)
+			}
+		}
+		return NewChecked(all)
+	}
+	for _, t := range []*Timed{s.Default, s.Winner} {
+		if t != nil {
+			t.Checked = of(t.Point)
+		}
+	}
+}
+
+// NewChecked describes what a point has passed, nil for nothing.
+func NewChecked(e *objective.Evidence) *Checked {
+	if e == nil || len(e.Cases) == 0 {
+		return nil
+	}
+	return &Checked{Shapes: e.Shapes(), Families: e.Families(), Layouts: e.Layouts(), Seeds: e.Seeds(), Evidence: e}
+}
+
+// Text says it in one line.
+func (c *Checked) Text() string {
+	return fmt.Sprintf("%d cases (%s, %s, %s, %s), each run twice; worst error %s of the tolerance (%s)",
+		len(c.Cases), count(len(c.Shapes), "shape", "shapes"), count(len(c.Families), "family of inputs", "families of inputs"),
+		count(len(c.Layouts), "layout", "layouts"), count(len(c.Seeds), "seed", "seeds"), c.worstText(), c.toleranceText())
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// worstText writes the worst error as a share of the tolerance. It rounds up: what
+// is printed is never less than what was seen.
+func (c *Checked) worstText() string {
+	if c.Worst == 0 {
+		return "0 %"
+	}
+	percent := 100 * c.Worst
+	scale := math.Pow(10, 1-math.Floor(math.Log10(percent)))
+	return fmt.Sprintf("%.3g %%", math.Ceil(percent*scale-1e-9)/scale)
+}
+
+func (c *Checked) toleranceText() string {
+	t := c.Tolerance
+	switch {
+	case t.Derived != 0:
+		return fmt.Sprintf("%g times the worst error of the naive implementation", t.Derived)
+	case t.Absolute == 0 && t.Relative == 0:
+		return "exact"
+	}
+	return fmt.Sprintf("atol %g, rtol %g", t.Absolute, t.Relative)
+}
+
+// shownShapes is how many shapes a page lists; the JSON has all.
+const shownShapes = 12
+
+// ShapesText lists the shapes.
+func (c *Checked) ShapesText() string {
+	text := strings.Join(c.Shapes[:min(len(c.Shapes), shownShapes)], "; ")
+	if more := len(c.Shapes) - shownShapes; more > 0 {
+		text += fmt.Sprintf("; and %d more, which %s lists", more, JSONName)
+	}
+	return text
+}
+
+// SeedsText lists the seeds, or how they range.
+func (c *Checked) SeedsText() string {
+	if len(c.Seeds) > 3 {
+		return fmt.Sprintf("%d, from %d to %d", len(c.Seeds), slices.Min(c.Seeds), slices.Max(c.Seeds))
+	}
+	return strings.Trim(fmt.Sprint(c.Seeds), "[]")
+}
+
+func (c *Checked) layoutsText() string {
+	var names []string
+	for _, layout := range c.Layouts {
+		names = append(names, string(layout))
+	}
+	return strings.Join(names, ", ")
+}
+
+// CheckedRow is one line of the table that says what was checked.
+type CheckedRow struct{ What, Default, Winner string }
+
+// CheckedRows compares what was checked of the default and of the winner, one
+// fact a row; none where nothing is recorded.
+func CheckedRows(s *Summary) []CheckedRow {
+	if s.Default == nil || s.Winner == nil || s.Default.Checked == nil && s.Winner.Checked == nil {
+		return nil
+	}
+	rows := []CheckedRow{}
+	for _, fact := range []struct {
+		what string
+		of   func(*Checked) string
+	}{
+		{"cases, each run twice on differently poisoned outputs", func(c *Checked) string { return fmt.Sprint(len(c.Cases)) }},
+		{"shapes", func(c *Checked) string { return fmt.Sprintf("%d: %s", len(c.Shapes), c.ShapesText()) }},
+		{"families of inputs", func(c *Checked) string { return strings.Join(c.Families, ", ") }},
+		{"layouts of buffers", (*Checked).layoutsText},
+		{"seeds", (*Checked).SeedsText},
+		{"tolerance", (*Checked).toleranceText},
+		{"worst error, as a share of it", (*Checked).worstText},
+		{"found with", func(c *Checked) string {
+			if c.Worst == 0 {
+				return "~"
+			}
+			return c.At.String()
+		}},
+	} {
+		row := CheckedRow{What: fact.what, Default: "?", Winner: "?"}
+		if c := s.Default.Checked; c != nil {
+			row.Default = fact.of(c)
+		}
+		if c := s.Winner.Checked; c != nil {
+			row.Winner = fact.of(c)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// unchecked says why there is no such table although there is a winner.
+func unchecked(s *Summary) string {
+	switch {
+	case s.Winner == nil || CheckedRows(s) != nil:
+		return ""
+	case s.Study.Backend == replayed:
+		return "Nothing was run here, so nothing was checked here."
+	}
+	return "What was checked is not recorded: the study is older than that."
+}
+
+// checked writes what the results were checked on.
+func (m *markdown) checked(s *Summary) {
+	rows, why := CheckedRows(s), unchecked(s)
+	if rows == nil && why == "" {
+		return
+	}
+	m.line("## What was checked")
+	m.line("")
+	if why != "" {
+		m.line("%s", why)
+		m.line("")
+		return
+	}
+	var cells [][]string
+	for _, r := range rows {
+		cells = append(cells, []string{r.What, escape.Markdown(r.Default), escape.Markdown(r.Winner)})
+	}
+	m.table([]string{"", "default", "winner"}, cells)
+	m.line("Results are held against the reference before anything is compared; %s has every case.", code(JSONName))
+	m.line("")
+}
