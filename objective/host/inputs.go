@@ -38,6 +38,9 @@ func (d *Device) Arrange(a worker.Arrange) error {
 	if len(a.Seeds) == 0 || len(a.Seeds) > mostSets {
 		return fmt.Errorf("%d sets of inputs", len(a.Seeds))
 	}
+	if err := d.reach(true); err != nil {
+		return err
+	}
 	now := 1
 	for _, set := range d.sets {
 		now = max(now, set.used+1)
@@ -57,7 +60,7 @@ func (d *Device) Arrange(a worker.Arrange) error {
 			_ = set.damage()
 		}
 	}
-	return nil
+	return d.reach(false)
 }
 
 // set returns the set with a seed.
