@@ -121,6 +121,9 @@ func (s *armMeasurer) Measure(ctx context.Context, arm gate.Arm, samples int) ([
 	outcome, err := c.evaluator.Sample(ctx, c.prepared, c.samples(samples))
 	s.conditions = s.conditions.Join(outcome.Conditions)
 	if err == nil && outcome.Failure == nil {
+		if s.samples == nil {
+			s.samples = gate.Samples{}
+		}
 		s.samples[arm] = append(s.samples[arm], outcome.Samples)
 	}
 	return outcome.Samples, outcome.Failure, err
@@ -278,7 +281,7 @@ func (r *gateRun) against(ctx context.Context, c *configuration, entry baseline.
 			arms[gate.Oldest] = oldest
 		}
 	}
-	measurer := &armMeasurer{arms: arms, samples: gate.Samples{}}
+	measurer := &armMeasurer{arms: arms}
 	compared, err := gate.Compare(ctx, measurer, p, gate.Options{
 		Seed: r.c.Uint64("seed"), Oldest: arms[gate.Oldest] != nil, Observe: r.progress(c),
 	})
