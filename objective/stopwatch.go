@@ -182,7 +182,7 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 		least = min(least, milliseconds)
 		spent += time.Duration(milliseconds * float64(batch) * 1e6)
 		long := least*float64(batch)*1e6 >= float64(shortestSample)
-		if long && spent >= warmUp && (try > 0 || least > slowLaunch) || batch == mostBatch {
+		if long && spent >= warmUp && (try > 2 || least > slowLaunch) || batch == mostBatch {
 			w.batch, w.slow = batch, least > slowLaunch
 			return nil, nil
 		}
@@ -246,7 +246,7 @@ func (w *stopwatch) launchUnseen(ctx context.Context, left int) (*worker.Fault, 
 // remembers says that a kernel takes much longer on new inputs than on others. One
 // time may be an accident, so more are taken.
 func (w *stopwatch) remembers(ctx context.Context, samples []float64) (*worker.Fault, error) {
-	typical := stats.Median(samples)
+	typical := stats.Quantile(samples, 0.25) // the least of the others must not be held against noise
 	for range unseenTries {
 		if w.unseen <= unseenFactor*typical+unseenSlack {
 			return nil, nil

@@ -11,8 +11,8 @@ import (
 	"pawl/objective/host"
 )
 
-// cheating smooths a vector, or finds a way not to. After so many calls as its
-// checks take it knows that it is timed.
+// cheating smooths a vector, or finds a way not to. Its checks take twelve calls, six
+// cases twice: after those it knows that it is timed.
 const cheating = `
 
 #include <pthread.h>
@@ -29,7 +29,7 @@ enum { good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_
        whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere,
        garbage, early, slow_clock, daemon_process, greedy, late_worse, behind, ahead };
 
-enum { taps = 48, timed_after = 30 };
+enum { taps = 48, timed_after = 13 };
 
 static int calls;
 static double began;
@@ -232,7 +232,7 @@ func TestCheatsAreNotTimed(t *testing.T) {
 	b := open(t, cheatingFiles, host.Options{})
 	cheats := map[string]string{ // what may be found; several, where it depends on who comes first
 		"checked": "wrong while it was timed", "modulo": "wrong while it was timed", "by_chance": "wrong while it was timed",
-		"elapsed": "wrong while it was timed", "by_pointer": "wrong while it was timed", "late_worse": "wrong while it was timed",
+		"elapsed": "wrong while it was timed, wrong result", "by_pointer": "wrong while it was timed", "late_worse": "wrong while it was timed",
 		"own_output": "wrong while it was timed, slower on inputs that it has not seen", "looks_right": "",
 		"fixed_poison": "wrong result", "first_and_last": "slower on inputs", "whole_input": "slower on inputs", "half_of_it": "slower on inputs",
 		"stack": "wrong result", "stack_note": "wrong while it was timed, slower on inputs that it has not seen",

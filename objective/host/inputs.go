@@ -77,11 +77,13 @@ func (d *Device) set(seed uint64, wanted []uint64, now int) (*inputSet, error) {
 	}
 	if oldest == nil || len(d.sets) < mostSets {
 		made, err := d.newSet()
-		if err != nil {
+		switch {
+		case err == nil:
+			d.sets = append(d.sets, made)
+			oldest = made
+		case oldest == nil:
 			return nil, err
-		}
-		d.sets = append(d.sets, made)
-		oldest = made
+		} // where memory is short, fewer sets are filled more often
 	}
 	oldest.used = now
 	return oldest, oldest.fill(d.loaded.Arguments, seed)
