@@ -3,6 +3,7 @@ package objective
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -33,6 +34,7 @@ type stopwatch struct {
 	// is shown to the kernel once.
 	contents [3]knownContent
 	batch    int
+	slow     bool
 	share    float64 // the part of the samples whose outputs are compared
 	shown    bool
 	// unseen is the least time of a single launch on new inputs, in milliseconds; 0
@@ -54,6 +56,8 @@ const (
 	shortestSample = 2 * time.Millisecond
 	// warmUp is how long the kernel runs before the first sample.
 	warmUp = 5 * time.Millisecond
+	// slowLaunch is when a launch is worth a sample of its own, in milliseconds.
+	slowLaunch = 20
 	// mostBatch bounds the launches of a sample: more belong to a kernel that does
 	// nothing.
 	mostBatch = 1 << 24
@@ -67,6 +71,8 @@ const (
 	// compared is how many bytes of outputs are compared after every sample; of
 	// larger ones after some.
 	comparedBytes = 4 << 20
+	// looks is how many single launches are compared after each sample.
+	looks = 2
 	// unseenLaunches is how many launches on new inputs go with a measurement,
 	// unseenTries how many more are made where they took too long.
 	unseenLaunches = 3
@@ -107,7 +113,7 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 		}
 	}
 	unseen := 1
-	if !w.shown {
+	if !w.shown && w.batch > 1 {
 		unseen = unseenLaunches
 	}
 	timing := worker.Timing{Batch: w.batch}
@@ -119,8 +125,11 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 				return timing, fault, err
 			}
 		}
-		milliseconds, fault, err := w.launches(ctx, w.batch+w.random.IntN(w.batch/4+2), i+1 == n)
+		milliseconds, fault, err := w.launches(ctx, w.jittered(), i+1 == n)
 		if fault != nil || err != nil {
+			return timing, fault, err
+		}
+		if fault, err := w.look(ctx); fault != nil || err != nil {
 			return timing, fault, err
 		}
 		if milliseconds <= 0 {
@@ -132,23 +141,54 @@ func (w *stopwatch) samples(ctx context.Context, n int) (worker.Timing, *worker.
 	return timing, fault, err
 }
 
-// calibrate warms up and finds how many launches make a sample long enough.
+// look makes single launches whose results are compared, like those of a sample but
+// for their number, which no kernel knows beforehand: of a sample only the last launch
+// has left something behind. A kernel that leaves some launches out is found sooner.
+func (w *stopwatch) look(ctx context.Context) (*worker.Fault, error) {
+	if w.batch == 1 || w.share < 1 {
+		return nil, nil
+	}
+	for range looks {
+		content := &w.contents[w.random.IntN(2)]
+		if _, fault, err := w.claim(ctx, 1, content.seed); fault != nil || err != nil {
+			return fault, err
+		}
+		if fault, err := w.judge(ctx, content); fault != nil || err != nil {
+			return fault, err
+		}
+	}
+	return nil, nil
+}
+
+// jittered is how many launches a sample has: about so many. A kernel that is slow
+// has one, because every one of them is looked at.
+func (w *stopwatch) jittered() int {
+	if w.batch == 1 && w.slow {
+		return 1
+	}
+	return w.batch + w.random.IntN(w.batch/4+2)
+}
+
+// calibrate warms up and finds how many launches make a sample long enough, by the
+// least time that a launch took: a single one may have had to wait for a core.
 func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 	var spent time.Duration
-	for batch := 1; ; {
+	least := math.Inf(1)
+	for batch, try := 1, 0; ; try++ {
 		milliseconds, fault, err := w.launches(ctx, batch, false)
 		if fault != nil || err != nil {
 			return fault, err
 		}
-		took := time.Duration(milliseconds * float64(batch) * 1e6)
-		spent += took
-		switch {
-		case took >= shortestSample && spent >= warmUp || batch == mostBatch:
-			w.batch = batch
+		least = min(least, milliseconds)
+		spent += time.Duration(milliseconds * float64(batch) * 1e6)
+		long := least*float64(batch)*1e6 >= float64(shortestSample)
+		if long && spent >= warmUp && (try > 2 || least > slowLaunch) || batch == mostBatch {
+			w.batch, w.slow = batch, least > slowLaunch
 			return nil, nil
-		case took < shortestSample:
+		}
+		if !long {
 			// Aim above the mark, because the first launches are slow ones.
-			aim := 1.2 * float64(shortestSample) * float64(batch) / float64(max(took, 1))
+			aim := 1.2 * float64(shortestSample) / 1e6 / max(least, 1e-9)
 			batch = int(min(max(2*float64(batch), min(aim, 64*float64(batch))), mostBatch))
 		}
 	}
@@ -206,7 +246,7 @@ func (w *stopwatch) launchUnseen(ctx context.Context, left int) (*worker.Fault, 
 // remembers says that a kernel takes much longer on new inputs than on others. One
 // time may be an accident, so more are taken.
 func (w *stopwatch) remembers(ctx context.Context, samples []float64) (*worker.Fault, error) {
-	typical := stats.Median(samples)
+	typical := stats.Quantile(samples, 0.25) // the least of the others must not be held against noise
 	for range unseenTries {
 		if w.unseen <= unseenFactor*typical+unseenSlack {
 			return nil, nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"pawl/internal/escape"
 	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/search"

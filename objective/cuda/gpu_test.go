@@ -142,6 +142,32 @@ func TestGPUPlantedFaults(t *testing.T) {
 	}
 }
 
+// What is timed is what is right, on a real GPU as on the imaginary one.
+func TestGPUCheats(t *testing.T) {
+	requireGPU(t)
+	k := plantedKernel(t)
+	for _, caches := range []worker.Caches{worker.Cold, worker.Warm, worker.Flushed} {
+		r := newRealRig(t, k, "", objective.Options{Caches: caches})
+		for range 5 {
+			r.passes("")
+		}
+		for _, fault := range []string{"BY_COUNT", "BY_TIME", "BY_POINTER", "OWN_OUTPUT", "NO_POISON", "IN_A_GRAPH"} {
+			if caches != worker.Cold && (fault == "BY_POINTER" || fault == "IN_A_GRAPH") {
+				continue // one output has one pointer; a graph of one launch looks like none
+			}
+			if caches == worker.Flushed && fault == "BY_COUNT" {
+				continue // it does not come to 300 launches
+			}
+			failure := r.measure("FAULT=" + fault).Failure
+			t.Logf("%s, %s: %v", caches, fault, failure)
+			if failure == nil {
+				t.Errorf("%s passes with caches %s", fault, caches)
+			}
+			r.passes("")
+		}
+	}
+}
+
 // The limits of the backend keep such launches away from the driver; it must
 // refuse them all the same.
 func TestGPURefusesTooMuch(t *testing.T) {

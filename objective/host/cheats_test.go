@@ -11,8 +11,8 @@ import (
 	"pawl/objective/host"
 )
 
-// cheating smooths a vector, or finds a way not to. After so many calls as its
-// checks take it knows that it is timed.
+// cheating smooths a vector, or finds a way not to. Its checks take twelve calls, six
+// cases twice: after those it knows that it is timed.
 const cheating = `#include <stdint.h>
 
 
@@ -28,9 +28,9 @@ const cheating = `#include <stdint.h>
 
 enum { good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last,
        whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere,
-       garbage, early, slow_clock, daemon_process, greedy, late_worse };
+       garbage, early, slow_clock, daemon_process, greedy, late_worse, behind, ahead };
 
-enum { taps = 48, timed_after = 30 };
+enum { taps = 48, timed_after = 13 };
 
 static int calls;
 static double began;
@@ -87,6 +87,33 @@ static __attribute__((noinline)) float garbage_below(void) { volatile float belo
 
 struct job { const float *x; float *y; int32_t N; };
 static void *later(void *argument) { struct job j = *(struct job *)argument; free(argument); work(j.x, j.y, j.N); return NULL; }
+
+/* A thread that does the work while nobody looks at the clock: after the launch that
+ * asks for it, or before it. */
+static struct job wanted;
+static volatile int asked, answered;
+static float *prepared;
+static void *behind_the_back(void *unused) {
+	(void)unused;
+	for (int done = 0;;) {
+		if (MODE == behind) {
+			while (asked == done) ;
+			done = asked;
+			work(wanted.x, wanted.y, wanted.N);
+		} else {
+			work(wanted.x, prepared, wanted.N);
+			answered++;
+		}
+	}
+	return NULL;
+}
+static void begin_behind(void) {
+	static pthread_t thread;
+	static int begun;
+	if (begun++) return;
+	prepared = malloc(sizeof *prepared * (size_t)wanted.N);
+	pthread_create(&thread, NULL, behind_the_back, NULL);
+}
 
 static void frame(int descriptor, const char *text) {
 	char bytes[512];
@@ -150,6 +177,13 @@ void smooth(const float *x, float *y, int32_t N) {
 	case stack: y[0] = 0; work(x, y, N); y[N - 1] += garbage_below(); return;
 	case stack_note: if (big && note(0)) { note(1); return; } break;
 	case unfinished: if (timed) { struct job *j = malloc(sizeof *j); *j = (struct job){x, y, N}; pthread_t t; pthread_create(&t, NULL, later, j); pthread_detach(t); return; } break;
+	case behind: if (timed && big) { wanted = (struct job){x, y, N}; begin_behind(); asked++; return; } break;
+	case ahead: if (timed && big) {
+		wanted = (struct job){x, y, N};
+		begin_behind();
+		if (answered > 1) { memcpy(y, prepared, sizeof *y * (size_t)N); return; }
+		break;
+	} break;
 	case slow_clock: patch_clock(); break;
 	case late_worse: if (timed) { y[N / 2] += 1; return; } break;
 	case forged: if (timed) { frame(4, "{\"timing\":{\"samples\":[0.000001],\"batch\":1}}"); return; } break;
@@ -176,7 +210,7 @@ entry: smooth
 source: {host: smooth.c}
 reference: {host: reference.c}
 params:
-  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, daemon_process, greedy, late_worse], default: good}
+  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, daemon_process, greedy, late_worse, behind, ahead], default: good}
 workloads:
   small: {N: 3000}
 args:
@@ -200,11 +234,12 @@ func TestCheatsAreNotTimed(t *testing.T) {
 	b := open(t, cheatingFiles, host.Options{})
 	cheats := map[string]string{ // what may be found; several, where it depends on who comes first
 		"checked": "wrong while it was timed", "modulo": "wrong while it was timed", "by_chance": "wrong while it was timed",
-		"elapsed": "wrong while it was timed", "by_pointer": "wrong while it was timed", "late_worse": "wrong while it was timed",
+		"elapsed": "wrong while it was timed, wrong result", "by_pointer": "wrong while it was timed", "late_worse": "wrong while it was timed",
 		"own_output": "wrong while it was timed, slower on inputs that it has not seen", "looks_right": "",
 		"fixed_poison": "wrong result", "first_and_last": "slower on inputs", "whole_input": "slower on inputs", "half_of_it": "slower on inputs",
 		"stack": "wrong result", "stack_note": "wrong while it was timed, slower on inputs that it has not seen",
-		"tampers": "modified an input", "past_the_end": "out of bounds", "unfinished": "wrong while it was timed",
+		"tampers": "modified an input", "past_the_end": "out of bounds", "unfinished": "wrong while it was timed, went on, crashed",
+		"behind": "wrong while it was timed, went on, crashed", "ahead": "wrong while it was timed, crashed, out of bounds",
 		"forged": "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled", "garbage": "meddled", "early": "meddled",
 		"slow_clock": "the clock was tampered with", "daemon_process": "left a process behind",
 	}
@@ -271,7 +306,7 @@ func sleeping(t *testing.T, argument string) []string {
 func TestRightKernelsAreBelieved(t *testing.T) {
 	b := open(t, cheatingFiles, host.Options{})
 	p := b.prepare(t, "MODE=good")
-	for range 20 {
+	for range 8 {
 		if outcome, err := b.Sample(t.Context(), p, 5); err != nil || outcome.Failure != nil || len(outcome.Samples) != 5 {
 			t.Fatalf("%+v, %v", outcome.Failure, err)
 		}

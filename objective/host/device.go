@@ -26,6 +26,7 @@ type Device struct {
 	sets     []*inputSet
 	round    []byte // pointers to the arguments of the sets that launches go round
 	rounds   int    // how many those are
+	probes   []byte // pairs of words: a byte's address, and what it was after the launches
 	call     uintptr
 	time     uintptr
 	watching bool
@@ -108,6 +109,9 @@ func (d *Device) allocate() (err error) {
 	if d.round, err = anonymous(8 * mostSets); err != nil {
 		return err
 	}
+	if d.probes, err = anonymous(16 * probeCount); err != nil {
+		return err
+	}
 	for i, argument := range d.loaded.Arguments {
 		switch {
 		case !argument.IsBuffer():
@@ -149,12 +153,12 @@ func (d *Device) release() {
 	for _, set := range d.sets {
 		set.free()
 	}
-	for _, memory := range [][]byte{d.scalars, d.round} {
+	for _, memory := range [][]byte{d.scalars, d.round, d.probes} {
 		if memory != nil {
 			_ = unix.Munmap(memory)
 		}
 	}
-	d.outputs, d.sets, d.scalars, d.round, d.rounds = nil, nil, nil, nil, 0
+	d.outputs, d.sets, d.scalars, d.round, d.probes, d.rounds = nil, nil, nil, nil, nil, 0
 }
 
 // Run runs the kernel once on poisoned outputs. The poison alternates between
@@ -177,8 +181,11 @@ func (d *Device) Run(worker.Run) (worker.Result, error) {
 		}
 	}
 	poisonScratch(scratch)
-	d.launch(1)
+	_, err := d.launch(1)
 	poisonScratch(0)
+	if err != nil {
+		return worker.Result{}, err
+	}
 	return d.Collect()
 }
 
@@ -198,6 +205,9 @@ func (d *Device) Collect() (worker.Result, error) {
 func (d *Device) damage() *worker.Fault {
 	if leftChild() {
 		return &worker.Fault{Kind: worker.LeftChild}
+	}
+	if d.changed() {
+		return &worker.Fault{Kind: worker.Unfinished}
 	}
 	for _, b := range d.outputs {
 		if b == nil {
@@ -224,10 +234,15 @@ func leftChild() bool {
 
 // launch calls the kernel, going round the arranged sets, and returns the
 // nanoseconds that it took.
-func (d *Device) launch(batch int) int64 {
-	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(d.rounds), uintptr(batch), uintptr(d.random.Uint64()))
+func (d *Device) launch(batch int) (int64, error) {
+	count := d.placeProbes()
+	if err := d.reach(true); err != nil {
+		return 0, err
+	}
+	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(d.rounds), uintptr(batch), uintptr(d.random.Uint64()),
+		address(d.probes), uintptr(count))
 	runtime.KeepAlive(d)
-	return int64(nanoseconds)
+	return int64(nanoseconds), nil
 }
 
 // Time takes samples on the arranged inputs, and does nothing else: the client's
@@ -238,7 +253,11 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 	}
 	timing := worker.Timing{Batch: max(t.Batch, 1)}
 	for range t.Samples {
-		timing.Samples = append(timing.Samples, float64(d.launch(timing.Batch))/float64(timing.Batch)/1e6)
+		nanoseconds, err := d.launch(timing.Batch)
+		if err != nil {
+			return timing, err
+		}
+		timing.Samples = append(timing.Samples, float64(nanoseconds)/float64(timing.Batch)/1e6)
 	}
 	return timing, nil
 }

@@ -38,6 +38,9 @@ func (d *Device) Arrange(a worker.Arrange) error {
 	if len(a.Seeds) == 0 || len(a.Seeds) > mostSets {
 		return fmt.Errorf("%d sets of inputs", len(a.Seeds))
 	}
+	if err := d.reach(true); err != nil {
+		return err
+	}
 	now := 1
 	for _, set := range d.sets {
 		now = max(now, set.used+1)
@@ -57,7 +60,7 @@ func (d *Device) Arrange(a worker.Arrange) error {
 			_ = set.damage()
 		}
 	}
-	return nil
+	return d.reach(false)
 }
 
 // set returns the set with a seed.
@@ -74,11 +77,13 @@ func (d *Device) set(seed uint64, wanted []uint64, now int) (*inputSet, error) {
 	}
 	if oldest == nil || len(d.sets) < mostSets {
 		made, err := d.newSet()
-		if err != nil {
+		switch {
+		case err == nil:
+			d.sets = append(d.sets, made)
+			oldest = made
+		case oldest == nil:
 			return nil, err
-		}
-		d.sets = append(d.sets, made)
-		oldest = made
+		} // where memory is short, fewer sets are filled more often
 	}
 	oldest.used = now
 	return oldest, oldest.fill(d.loaded.Arguments, seed)

@@ -53,6 +53,8 @@ const (
 	Refused FaultKind = "launch refused"
 	// WrongWhenTimed: right when it was checked, wrong when it was timed.
 	WrongWhenTimed FaultKind = "wrong while it was timed"
+	// Unfinished: an output changed after the kernel had returned.
+	Unfinished FaultKind = "went on after it had returned"
 	// Contradicted: the client's clock saw another time than the worker claims.
 	Contradicted FaultKind = "the clock was tampered with"
 	// Remembers: quick on inputs that it has seen before, and on no others.

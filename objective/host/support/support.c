@@ -81,9 +81,15 @@ static __attribute__((noinline)) void poison_stack(uint64_t seed) {
 	}
 }
 
+/* Some bytes of the outputs, as they are when the kernel has returned. */
+struct probe {
+	const volatile unsigned char *at;
+	uint64_t seen;
+};
+
 /* Calls the kernel batch times, going round sets of arguments, and returns the
  * nanoseconds in all. */
-int64_t pawl_time(void (*call)(void **), void ***arguments, int64_t sets, int64_t batch, uint64_t seed) {
+int64_t pawl_time(void (*call)(void **), void ***arguments, int64_t sets, int64_t batch, uint64_t seed, struct probe *probes, int64_t count) {
 	int64_t set = 0;
 	poison_stack(seed | 1);
 	int64_t start = nanoseconds();
@@ -92,5 +98,8 @@ int64_t pawl_time(void (*call)(void **), void ***arguments, int64_t sets, int64_
 		if (++set == sets)
 			set = 0;
 	}
-	return nanoseconds() - start;
+	int64_t took = nanoseconds() - start;
+	for (int64_t i = 0; i < count; i++)
+		probes[i].seen = *probes[i].at;
+	return took;
 }

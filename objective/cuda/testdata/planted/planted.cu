@@ -1,6 +1,7 @@
 #include <assert.h>
 
-enum { NONE, ILLEGAL_ADDRESS, MISALIGNED, INFINITE_LOOP, ASSERTION, TRAP, HUGE_STACK, WRONG_RESULT, PAST_THE_END, READ_PAST_THE_END, RACE, UNINITIALISED, DIVERGENT };
+enum { NONE, ILLEGAL_ADDRESS, MISALIGNED, INFINITE_LOOP, ASSERTION, TRAP, HUGE_STACK, WRONG_RESULT, PAST_THE_END, READ_PAST_THE_END, RACE, UNINITIALISED, DIVERGENT,
+       BY_COUNT, BY_TIME, BY_POINTER, OWN_OUTPUT, NO_POISON, IN_A_GRAPH };
 
 /* deep fills a frame of nearly all the local memory that a thread may have, in a
  * way that the compiler cannot see through. */
@@ -70,6 +71,47 @@ static __device__ void misbehave(const float *x, float *y, int N)
     }
 }
 
+/* skips says that a block finds out that it is timed and leaves its work to others.
+ * Only launches on the workload count, which has 100000 elements. */
+static __device__ bool skips(const float *x, float *y, int N)
+{
+    static __device__ unsigned long long counted, began, mine, ended;
+    static __device__ float wrote[100000];
+    __shared__ unsigned long long launch, now;
+    if (N != 100000)
+        return false;
+    if (threadIdx.x == 0) {
+        launch = atomicAdd(&counted, 1ULL) / gridDim.x;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+        atomicCAS(&began, 0ULL, now);
+        atomicCAS(&mine, 0ULL, (unsigned long long)y);
+    }
+    __syncthreads();
+    const int own = blockIdx.x * blockDim.x * UNROLL;
+    const float found = *(volatile float *)(y + own);
+    switch (FAULT) {
+    case BY_COUNT: return launch > 300 && blockIdx.x % 2;
+    case BY_TIME: return now > began + 3000000 && blockIdx.x % 2;
+    case BY_POINTER: return (unsigned long long)y != mine && blockIdx.x % 2;
+    case OWN_OUTPUT:
+        __syncthreads();
+        if (found == *(volatile float *)(wrote + own) && found != 0)
+            return true;
+        if (threadIdx.x == 0)
+            wrote[own] = 2 * x[own];
+        return false;
+    case NO_POISON: return found == found;
+    case IN_A_GRAPH: { /* the launch before has ended just now */
+        const unsigned long long last = *(volatile unsigned long long *)&ended;
+        __syncthreads();
+        if (threadIdx.x == 0)
+            atomicMax(&ended, now);
+        return last != 0 && now < last + 20000 && blockIdx.x % 2 && launch > 20;
+    }
+    }
+    return false;
+}
+
 extern "C" __global__ void planted(const float *x, float *y, int N)
 {
 #if STATIC_SHARED > 0
@@ -77,6 +119,8 @@ extern "C" __global__ void planted(const float *x, float *y, int N)
     declared[threadIdx.x] = 1;
 #endif
     hide(x, y, N);
+    if (FAULT >= BY_COUNT && skips(x, y, N))
+        return;
     for (int k = 0; k < UNROLL; k++) {
         int i = (blockIdx.x * UNROLL + k) * blockDim.x + threadIdx.x;
         if (i < N)

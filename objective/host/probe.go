@@ -1,0 +1,72 @@
+package host
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// probeCount is how many bytes of the outputs are noted as soon as the launches have
+// returned. A kernel that lets a thread finish its work afterwards changes some.
+const probeCount = 256
+
+type probe struct {
+	at   uintptr
+	seen uint64
+}
+
+func (d *Device) probe(i int) *probe { return (*probe)(unsafe.Pointer(&d.probes[16*i])) }
+
+// placeProbes chooses bytes of the outputs at random, and returns how many.
+func (d *Device) placeProbes() int {
+	var outputs []*buffer
+	for _, b := range d.outputs {
+		if b != nil && len(b.data) > 0 {
+			outputs = append(outputs, b)
+		}
+	}
+	if len(outputs) == 0 {
+		return 0
+	}
+	for i := range probeCount {
+		b := outputs[i%len(outputs)]
+		*d.probe(i) = probe{at: b.address() + uintptr(d.random.IntN(len(b.data)))}
+	}
+	return probeCount
+}
+
+// changed says that an output is not what it was when the kernel returned.
+func (d *Device) changed() bool {
+	for i := range probeCount {
+		p := d.probe(i)
+		if p.at == 0 {
+			return false // nothing was launched yet
+		}
+		for _, b := range d.outputs {
+			if b != nil && p.at >= b.address() && p.at < b.address()+uintptr(len(b.data)) && uint64(b.data[p.at-b.address()]) != p.seen {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reach lets everybody in this process read the inputs, or nobody. Between launches
+// nobody does, so that no thread of a kernel works ahead.
+func (d *Device) reach(open bool) error {
+	protection := unix.PROT_NONE
+	if open {
+		protection = unix.PROT_READ | unix.PROT_WRITE
+	}
+	for _, set := range d.sets {
+		for _, b := range set.buffers {
+			if b == nil || len(b.body) == 0 {
+				continue
+			}
+			if err := unix.Mprotect(b.body, protection); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
