@@ -27,7 +27,7 @@ import (
 //
 // The outer slices are processes, in the order measured.
 func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, method Method) Comparison {
-	s := apart{policy: p, baseline: baseline, candidate: candidate, levels: [2][]float64{levelsOf(baseline), levelsOf(candidate)}}
+	s := apart{policy: p, baseline: baseline, candidate: candidate, levels: [2][]float64{processLevels(baseline), processLevels(candidate)}}
 	s.evidence = s.weigh(b)
 	c := Comparison{Method: method, Evidence: &s.evidence, Candidate: candidate, Notes: append(p.notes(s.evidence), s.notes()...)}
 	if s.few() {
@@ -72,8 +72,8 @@ type apart struct {
 // few reports that a side has too few processes to show how they differ.
 func (s *apart) few() bool { return min(len(s.baseline), len(s.candidate)) < enoughProcesses }
 
-// levelsOf returns the median of each process.
-func levelsOf(processes [][]float64) []float64 {
+// processLevels returns the median of each process.
+func processLevels(processes [][]float64) []float64 {
 	levels := make([]float64, len(processes))
 	for i, samples := range processes {
 		levels[i] = stats.Median(samples)
@@ -158,17 +158,27 @@ func (s *apart) judge() Decision {
 
 // cleared reports that every process of the candidate is beyond every process of
 // the baseline by the limit. Then no order of the processes explains the
-// difference.
+// difference; of fewer than ten, only if most of the difference lies between them,
+// because a step early in both runs leaves a process or two on the old level.
 func (s *apart) cleared(slow, fast float64) bool {
+	if n := min(len(s.baseline), len(s.candidate)); n < orderedProcesses && s.gap() < s.difference()/2 {
+		return false
+	}
+	return s.gap() > math.Log1p(slow) && s.evidence.Change < 0 || s.gap() > -math.Log1p(-fast) && s.evidence.Change > 0
+}
+
+// gap is the log ratio of the two levels, one of each side, that are next to each
+// other; negative where the sides overlap.
+func (s *apart) gap() float64 {
 	base, other := s.levels[0], s.levels[1]
-	return stats.Change(slices.Max(base), slices.Min(other)) < -slow || stats.Change(slices.Min(base), slices.Max(other)) > fast
+	return math.Log(max(slices.Min(other)/slices.Max(base), slices.Min(base)/slices.Max(other)))
 }
 
 // doubt says why a proven difference is not told although some process of one side
 // lies among those of the other.
 func (s *apart) doubt(slow, fast float64) *Decision {
 	if n := min(len(s.baseline), len(s.candidate)); n < orderedProcesses {
-		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but not every process of the candidate is beyond every process of the baseline by %s (%s for a gain), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), percent(slow), percent(fast), n, orderedProcesses)}
+		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the processes of the two sides come too close to each other (%s is the limit, %s for a gain, and half of the difference), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), percent(slow), percent(fast), n, orderedProcesses)}
 	}
 	// Interference only adds time, and may stay with a side for most of its run: what
 	// is slower is slower also in its fastest process.
