@@ -152,8 +152,24 @@ func (s *apart) judge() Decision {
 	case within:
 		return Decision{Verdict: NoDifference, Reason: fmt.Sprintf("the interval reaches from %+.1f %% to %+.1f %%: not proven, and within the limits for %s", 100*e.Interval.Low, 100*e.Interval.High, why)}
 	}
-	needed := math.Ceil(float64(min(len(s.baseline), len(s.candidate))) * math.Pow(max(-e.Interval.Low/slow, e.Interval.High/fast), 2))
-	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %+.1f %% to %+.1f %%; about %.0f processes a side would tell", 100*e.Interval.Low, 100*e.Interval.High, needed)}
+	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %+.1f %% to %+.1f %%; about %.0f processes a side would tell", 100*e.Interval.Low, 100*e.Interval.High, s.needed(slow, fast))}
+}
+
+// needed is how many processes a side would decide: either prove a change of the
+// size that was seen, or show that it is within the limits.
+func (s *apart) needed(slow, fast float64) float64 {
+	const (
+		normal95 = 1.96 // standard errors from the middle of the interval to its end
+		told     = 4.2  // standard errors for p = 0.004 nine times of ten
+	)
+	e, n := s.evidence, float64(min(len(s.baseline), len(s.candidate)))
+	half := (e.Interval.High - e.Interval.Low) / 2
+	if e.Change < -slow || e.Change > fast {
+		half *= told / normal95 / math.Abs(e.Change)
+	} else {
+		half /= min(slow, fast)
+	}
+	return math.Ceil(max(n+1, n*half*half))
 }
 
 // cleared reports that every process of the candidate is beyond every process of
