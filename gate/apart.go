@@ -152,23 +152,49 @@ func (s *apart) judge() Decision {
 	case within:
 		return Decision{Verdict: NoDifference, Reason: fmt.Sprintf("the interval reaches from %+.1f %% to %+.1f %%: not proven, and within the limits for %s", 100*e.Interval.Low, 100*e.Interval.High, why)}
 	}
-	needed := math.Ceil(float64(min(len(s.baseline), len(s.candidate))) * math.Pow(max(-e.Interval.Low/slow, e.Interval.High/fast), 2))
-	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %+.1f %% to %+.1f %%; about %.0f processes a side would tell", 100*e.Interval.Low, 100*e.Interval.High, needed)}
+	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %+.1f %% to %+.1f %%; about %.0f processes a side would tell", 100*e.Interval.Low, 100*e.Interval.High, s.needed(slow, fast))}
+}
+
+// needed is how many processes a side would decide: either prove a change of the
+// size that was seen, or show that it is within the limits.
+func (s *apart) needed(slow, fast float64) float64 {
+	const (
+		normal95 = 1.96 // standard errors from the middle of the interval to its end
+		told     = 4.2  // standard errors for p = 0.004 nine times of ten
+	)
+	e, n := s.evidence, float64(min(len(s.baseline), len(s.candidate)))
+	half := (e.Interval.High - e.Interval.Low) / 2
+	if e.Change < -slow || e.Change > fast {
+		half *= told / normal95 / math.Abs(e.Change)
+	} else {
+		half /= min(slow, fast)
+	}
+	return math.Ceil(max(n+1, n*half*half))
 }
 
 // cleared reports that every process of the candidate is beyond every process of
 // the baseline by the limit. Then no order of the processes explains the
-// difference.
+// difference; of fewer than ten, only if most of the difference lies between them,
+// because a step early in both runs leaves a process or two on the old level.
 func (s *apart) cleared(slow, fast float64) bool {
+	if n := min(len(s.baseline), len(s.candidate)); n < orderedProcesses && s.gap() < s.difference()/2 {
+		return false
+	}
+	return s.gap() > math.Log1p(slow) && s.evidence.Change < 0 || s.gap() > -math.Log1p(-fast) && s.evidence.Change > 0
+}
+
+// gap is the log ratio of the two levels, one of each side, that are next to each
+// other; negative where the sides overlap.
+func (s *apart) gap() float64 {
 	base, other := s.levels[0], s.levels[1]
-	return stats.Change(slices.Max(base), slices.Min(other)) < -slow || stats.Change(slices.Min(base), slices.Max(other)) > fast
+	return math.Log(max(slices.Min(other)/slices.Max(base), slices.Min(base)/slices.Max(other)))
 }
 
 // doubt says why a proven difference is not told although some process of one side
 // lies among those of the other.
 func (s *apart) doubt(slow, fast float64) *Decision {
 	if n := min(len(s.baseline), len(s.candidate)); n < orderedProcesses {
-		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but not every process of the candidate is beyond every process of the baseline by %s (%s for a gain), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), percent(slow), percent(fast), n, orderedProcesses)}
+		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the processes of the two sides come too close to each other (%s is the limit, %s for a gain, and half of the difference), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), percent(slow), percent(fast), n, orderedProcesses)}
 	}
 	// Interference only adds time, and may stay with a side for most of its run: what
 	// is slower is slower also in its fastest process.

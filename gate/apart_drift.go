@@ -58,17 +58,29 @@ const orderedProcesses = 10
 // level to another. Up to 20 processes can show little, so the bar is low; it costs
 // comparisons that are not clear anyway.
 func (s *apart) orderDrift() *Decision {
-	for i, levels := range s.levels {
+	for i, all := range s.levels {
+		levels, each := condensed(all)
 		chance := stats.OrderMatters(levels)
 		if few := len(levels) < 2*orderedProcesses; chance > 0.1 || !few && chance > 0.02 {
 			continue
 		}
 		cut, moved := largestMove(levels)
 		if math.Abs(moved) > s.difference()/3 {
-			return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the processes of the %s became %s after the first %d of %d", []Arm{Baseline, Candidate}[i], slowerOrFaster(moved), cut, len(levels))}
+			return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the processes of the %s became %s after the first %d of %d", []Arm{Baseline, Candidate}[i], slowerOrFaster(moved), cut*each, len(all))}
 		}
 	}
 	return nil
+}
+
+// condensed returns the levels, or the medians of so many neighbours each where there
+// are more than a few hundred: a move shows in them as well, and time is bounded.
+func condensed(levels []float64) (medians []float64, each int) {
+	const most = 200
+	each = (len(levels) + most - 1) / most
+	for part := range slices.Chunk(levels, each) {
+		medians = append(medians, stats.Median(part))
+	}
+	return medians, each
 }
 
 // largestMove returns where the median level before and after differ most, with at

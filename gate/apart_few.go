@@ -73,7 +73,7 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 	}
 	switch {
 	case !s.separate(b):
-		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the samples overlap; %s", faster(e.Change), advice)}
+		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice)}
 	case e.Change < 0:
 		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, which other levels of the processes do not explain: %s", percent(-e.Change), told)}
 	case math.Abs(e.Delta) >= s.policy.Effect:
@@ -82,12 +82,11 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", percent(e.Change), e.Delta, s.policy.Effect)}
 }
 
-// separate reports that the sides differ also without their levels: no process of
-// one lies among those of the other, and there are samples enough for intervals
+// separate reports that the sides differ also without their levels: all processes of
+// one are beyond all of the other, by half of what levels may explain, and there are samples enough for intervals
 // inside the processes, which are disjoint.
 func (s *apart) separate(b stats.Bootstrap) bool {
-	base, other := s.levels[0], s.levels[1]
-	if slices.Max(base) >= slices.Min(other) && slices.Max(other) >= slices.Min(base) {
+	if s.gap() < s.explained()/2 {
 		return false
 	}
 	var intervals [2]stats.Interval

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -102,10 +103,21 @@ func pairs(base, candidate []results.Series) []seriesPair {
 		}
 		matched = append(matched, pair)
 	}
+	for _, b := range base {
+		if !slices.ContainsFunc(candidate, func(c results.Series) bool { return c.Name == b.Name }) {
+			matched = append(matched, seriesPair{base: b})
+		}
+	}
 	return matched
 }
 
 func compareSeries(pair seriesPair, p gate.Policy, rule gate.Rule) report.Result {
+	if len(pair.candidate.Processes) == 0 {
+		return report.Result{
+			Key: baseline.Key{Kernel: pair.base.Name, Device: pair.base.Device}, Policy: p,
+			Comparison: gate.Comparison{Method: gate.Files, Decision: gate.Decision{Verdict: gate.Inconclusive, Reason: "the candidate file does not have it"}},
+		}
+	}
 	result := report.Result{Key: baseline.Key{Kernel: pair.candidate.Name, Device: pair.candidate.Device}, Policy: p}
 	if len(pair.base.Processes) == 0 {
 		result.Comparison = gate.Comparison{Method: gate.Files, Decision: gate.Decision{Verdict: gate.New, Reason: "the base file does not have it"}}

@@ -24,7 +24,7 @@ func gateSimulateCommand(env environment) *cli.Command {
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
 		Flags: []cli.Flag{
-			presetFlag, ownPolicyFlag, jsonFlag,
+			presetFlag, ownPolicyFlag, apartFlag, jsonFlag,
 			&cli.IntFlag{Name: "comparisons", Value: 200, Usage: "how many comparisons per machine and way of measuring"},
 			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Usage: "the first of the seeds"},
 			&cli.Float64Flag{Name: "most", Value: 1, Usage: "the highest `PERCENTAGE` of false alarms"},
@@ -40,6 +40,9 @@ func simulateGate(c *cli.Context, env environment) error {
 	}
 	if c.Int("comparisons") < 1 || c.NArg() > 0 {
 		return usagef("--comparisons must be at least 1, and nothing else is named")
+	}
+	if c.Bool("apart") {
+		return simulateApart(c, env, p)
 	}
 	progress, finish := simulationBar(env)
 	rows, err := streams.Run(c.Context, streams.Options{

@@ -104,11 +104,8 @@ func decode(content []byte) (any, error) {
 	if err := decoder.Decode(&document); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			for _, name := range []string{"NaN", "Infinity", "nan", "inf"} {
-				if at := max(0, int(syntax.Offset)-1); bytes.HasPrefix(bytes.TrimPrefix(content[min(at, len(content)):], []byte("-")), []byte(name)) ||
-					at > 0 && bytes.HasPrefix(content[at-1:], []byte("-"+name)) || at > 0 && bytes.HasPrefix(content[at-1:], []byte(name)) {
-					return nil, fmt.Errorf("not JSON: it holds %s (byte %d), which is not a time: a measurement that failed is left out or repeated, not written", name, at)
-				}
+			if name := notNumber(content, int(syntax.Offset)); name != "" {
+				return nil, fmt.Errorf("not JSON: it holds %s (byte %d), which is not a time: a measurement that failed is left out or repeated, not written", name, syntax.Offset-1)
 			}
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -123,6 +120,18 @@ func decode(content []byte) (any, error) {
 		return nil, fmt.Errorf("nested deeper than %d", deepest)
 	}
 	return document, nil
+}
+
+// notNumber returns the NaN or infinity on which reading stopped, or nothing. Some of
+// them begin like something that JSON knows.
+func notNumber(content []byte, offset int) string {
+	near := content[min(len(content), max(0, offset-2)):min(len(content), offset+len("Infinity"))]
+	for _, name := range []string{"NaN", "Infinity", "nan", "inf"} {
+		if bytes.Contains(near, []byte(name)) {
+			return name
+		}
+	}
+	return ""
 }
 
 // deepest bounds how deep a document may be nested; results are a few levels deep.

@@ -33,6 +33,7 @@ func TestRead(t *testing.T) {
 		"too large":          {content: "[1e999]", err: `"1e999" is not a time`},
 		"NaN in a column":    {content: "ms\n1\nNaN\n", err: "line 3"},
 		"NaN in JSON":        {content: "[1, NaN]", err: "not JSON: it holds NaN (byte 4), which is not a time"},
+		"nan":                {content: `{"samples": [1, nan]}`, err: "it holds nan"},
 		"NaN first":          {content: `{"samples": [NaN, 1]}`, err: "it holds NaN"},
 		"infinity":           {content: `{"samples": [1, Infinity]}`, err: "it holds Infinity"},
 		"minus infinity":     {content: `{"samples": [1, -Infinity]}`, err: "it holds Infinity"},
