@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -40,19 +41,19 @@ func (p Policy) judge(w weighed) Decision {
 	if d := p.judgeConditions(w); d != nil {
 		return *d
 	}
-	erosion, eroding := p.judgeErosion(w)
-	if erosion != nil && erosion.Verdict == Regression {
-		return *erosion
-	}
-	tail, tailOpen := p.judgeTails(w)
 	d := p.judgeChange(w)
-	switch {
-	case d.Verdict == Regression:
+	if d.Verdict == Regression && d.clear {
 		return d
-	case tail != nil:
-		return *tail
-	case erosion != nil:
-		return *erosion
+	}
+	erosion, eroding := p.judgeErosion(w)
+	tail, tailOpen := p.judgeTails(w)
+	for _, other := range []*Decision{erosion, tail} {
+		if other != nil && other.Verdict == Regression {
+			return *other
+		}
+	}
+	if other := cmp.Or(erosion, tail); other != nil && d.Verdict != Regression {
+		return *other
 	}
 	d.clear = w.last || d.clear && !eroding && !tailOpen
 	return d
