@@ -137,7 +137,8 @@ type run struct {
 	arms     []Arm // in the order of the last round
 	random   *rand.Rand
 	pace     pace
-	each     int // samples a process
+	each     int  // samples a process
+	over     bool // the budget ended before the last look
 }
 
 func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
@@ -164,6 +165,7 @@ func (r *run) untilClear(ctx context.Context, looks []Look) (*weighed, *broken, 
 		if err != nil || failed != nil {
 			return nil, failed, err
 		}
+		r.over = late
 		if look.Rounds = r.samples.rounds(); late && (i == 0 || !look.canFire()) {
 			if before != nil {
 				before.last = true
@@ -268,14 +270,14 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 	// Where the measurement is not to be believed, nothing is known about what it
 	// would have seen.
 	if r.policy.judgeConditions(w) == nil {
-		c.SmallestRegression = w.smallest(r.policy)
+		c.SmallestRegression = w.smallest()
 	}
 	c.Notes = append(r.policy.notes(w.between), r.policy.tailNotes(w.tails)...)
 	if r.each < r.want() {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(), r.policy.Budget))
 	}
-	if !slices.Contains(r.policy.Rounds, w.look.Rounds) {
-		c.Notes = append(c.Notes, fmt.Sprintf("the budget of %v was over after %d rounds", r.policy.Budget, w.look.Rounds))
+	if r.over || !slices.Contains(r.policy.Rounds, w.look.Rounds) {
+		c.Notes = append(c.Notes, fmt.Sprintf("the budget of %v was over after %d rounds", r.policy.Budget, r.samples.rounds()))
 	}
 	return c
 }

@@ -1,8 +1,10 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"sync"
 
 	"pawl/internal/stats"
 )
@@ -19,18 +21,8 @@ type weighed struct {
 	medians []float64 // of the baseline, by round, in order
 	// controlRatios are log(control/candidate) by round.
 	controlRatios []float64
-	looks         []Look // that were planned, or the budget allows
-	bootstrap     stats.Bootstrap
-	blind         *float64 // the smallest visible regression, once it is known
-}
-
-// smallest returns the smallest regression that would have been seen.
-func (w *weighed) smallest(p Policy) float64 {
-	if w.blind == nil {
-		smallest := newRehearsal(p, w.looks, *w, w.bootstrap).smallest()
-		w.blind = &smallest
-	}
-	return *w.blind
+	// smallest works out the smallest regression that would have been seen.
+	smallest func() float64
 }
 
 // judge turns evidence into a decision. The rules stand in docs/gate.md, in this
@@ -40,19 +32,19 @@ func (p Policy) judge(w weighed) Decision {
 	if d := p.judgeConditions(w); d != nil {
 		return *d
 	}
-	erosion, eroding := p.judgeErosion(w)
-	if erosion != nil && erosion.Verdict == Regression {
-		return *erosion
-	}
-	tail, tailOpen := p.judgeTails(w)
 	d := p.judgeChange(w)
-	switch {
-	case d.Verdict == Regression:
+	if d.Verdict == Regression && d.clear {
 		return d
-	case tail != nil:
-		return *tail
-	case erosion != nil:
-		return *erosion
+	}
+	erosion, eroding := p.judgeErosion(w)
+	tail, tailOpen := p.judgeTails(w)
+	for _, other := range []*Decision{erosion, tail} {
+		if other != nil && other.Verdict == Regression {
+			return *other
+		}
+	}
+	if other := cmp.Or(erosion, tail); other != nil && d.Verdict != Regression {
+		return *other
 	}
 	d.clear = w.last || d.clear && !eroding && !tailOpen
 	return d
@@ -153,7 +145,7 @@ func (p Policy) judgeNoise(w weighed) Decision {
 	if !w.last {
 		return Decision{Verdict: Inconclusive, Reason: "too noisy so far"}
 	}
-	switch blind := w.smallest(p); {
+	switch blind := w.smallest(); {
 	case blind == 0:
 		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would surely have been seen; %s", p.wouldTell(w)), true}
 	case blind > 2*p.Regression:
@@ -195,8 +187,11 @@ func (r *run) weigh(looks []Look, look Look, last bool) weighed {
 		ratios:        logRatios(baseline, candidate),
 		controlRatios: logRatios(statistic.of(samples[Control]), candidate),
 		medians:       perProcess(baseline),
-		looks:         r.reachable(looks, look), bootstrap: b,
 	}
+	rehearsed := w
+	w.smallest = sync.OnceValue(func() float64 {
+		return newRehearsal(r.policy, r.reachable(looks, look), rehearsed, b).smallest()
+	})
 	if old := samples[Oldest]; len(old) > 0 {
 		e := Weigh(b, statistic, old, samples[Candidate])
 		w.oldest = &e

@@ -126,6 +126,9 @@ func TestBudgetEndsBetweenLooks(t *testing.T) {
 		if c.Evidence == nil || c.Evidence.Rounds != want || c.Verdict != Regression && c.Verdict != Maintained {
 			t.Errorf("stalled after %d: %s (%s), %+v", stall, c.Verdict, c.Reason, c.Evidence)
 		}
+		if !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "the budget of 30s was over after") }) {
+			t.Errorf("%v", c.Notes)
+		}
 	}
 }
 

@@ -135,12 +135,7 @@ func TestSentencesAgreeWithTheNumbers(t *testing.T) {
 	for _, change := range []float64{-0.029, -0.02, -0.004, 0, 0.01, 0.049} {
 		for _, half := range []float64{0.001, 0.008, 0.02, 0.08} {
 			for _, chance := range []float64{0.5, 0.01, 1e-6} {
-				noise := make([]float64, 80)
-				for i := range noise {
-					noise[i] = math.Log1p(-change) * -1
-					noise[i] += half * float64(i%9-4)
-				}
-				w := weighed{look: look, last: true, ratios: noise, controlRatios: noise, medians: noise, looks: p.looks(), control: Evidence{P: 1}, between: Evidence{
+				w := weighed{look: look, last: true, ratios: make([]float64, 80), medians: make([]float64, 80), smallest: func() float64 { return 0.04 }, control: Evidence{P: 1}, between: Evidence{
 					Change: change, Interval: stats.Interval{Low: change - half, High: change + half}, P: chance, Delta: 0.9, Spread: half,
 				}}
 				d := p.judge(w)

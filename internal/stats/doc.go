@@ -24,8 +24,9 @@
 //  1. [ChangePoints], [Drift] and [RobustCV] say whether a run was steady.
 //  2. [Speedup] and [Bootstrap.SpeedupInterval] compare two contenders measured
 //     in the same rounds; [Bootstrap.ProbabilityBest] ranks many.
-//  3. [CliffsDelta], [HedgesG] and [MannWhitney] say how far apart two sets are.
-//  4. [PairsNeeded] and [SmallestEffect] say what today's noise could have hidden.
+//  3. [SignFlip] says whether chance explains the difference of such pairs;
+//     [CliffsDelta], [HedgesG] and [MannWhitney] say how far apart two sets are.
+//  4. [PairsNeeded] says how many rounds today's noise asks for.
 //
 // Where only the samples of one process exist, [Bootstrap.Block] respects their
 // order; [Bootstrap.Median] treats them as independent and is right only if they

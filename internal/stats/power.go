@@ -26,33 +26,18 @@ func PairsNeeded(spread, effect, alpha, power float64) int {
 	if !(effect > 0) || math.IsInf(effect, 0) {
 		panic(fmt.Sprintf("stats: PairsNeeded for an effect of %v", effect))
 	}
-	distance := detectable("PairsNeeded", spread, alpha, power) / effect
+	if !(spread >= 0) || math.IsInf(spread, 0) {
+		panic(fmt.Sprintf("stats: PairsNeeded with a spread of %v", spread))
+	}
+	if !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
+		panic(fmt.Sprintf("stats: PairsNeeded at alpha %v and power %v, not in (0, 1)", alpha, power))
+	}
+	// Not negative: where alpha and power together ask for less than a coin toss
+	// gives, any effect will do.
+	distance := max(0, distuv.UnitNormal.Quantile(1-alpha)+distuv.UnitNormal.Quantile(power)) * spread / effect
 	pairs := math.Ceil(distance * distance)
 	if pairs >= math.MaxInt {
 		return math.MaxInt
 	}
 	return max(1, int(pairs))
-}
-
-// SmallestEffect returns the smallest log ratio that the given number of paired
-// rounds shows with the given power at one-sided level alpha, in the unit of
-// spread: [PairsNeeded] solved for effect. What is smaller could have gone unseen.
-func SmallestEffect(spread float64, pairs int, alpha, power float64) float64 {
-	if pairs < 1 {
-		panic(fmt.Sprintf("stats: SmallestEffect of %d pairs", pairs))
-	}
-	return detectable("SmallestEffect", spread, alpha, power) / math.Sqrt(float64(pairs))
-}
-
-// detectable returns the effect that a single pair could show. It is not negative:
-// where alpha and power together ask for less than a coin toss gives, any effect
-// will do.
-func detectable(operation string, spread, alpha, power float64) float64 {
-	if !(spread >= 0) || math.IsInf(spread, 0) {
-		panic(fmt.Sprintf("stats: %s with a spread of %v", operation, spread))
-	}
-	if !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
-		panic(fmt.Sprintf("stats: %s at alpha %v and power %v, not in (0, 1)", operation, alpha, power))
-	}
-	return max(0, distuv.UnitNormal.Quantile(1-alpha)+distuv.UnitNormal.Quantile(power)) * spread
 }

@@ -31,26 +31,9 @@ func TestPairsNeeded(t *testing.T) {
 		"negative spread": func() { PairsNeeded(-1, 1, 0.05, 0.9) },
 		"alpha 0":         func() { PairsNeeded(1, 1, 0, 0.9) },
 		"power 1":         func() { PairsNeeded(1, 1, 0.05, 1) },
-		"no pairs":        func() { SmallestEffect(1, 0, 0.05, 0.9) },
 		"NaN":             func() { PairsNeeded(math.NaN(), 1, 0.05, 0.9) },
 	} {
 		panics(t, name, call)
-	}
-}
-
-func TestSmallestEffect(t *testing.T) {
-	// scipy 1.17.1: norm.ppf(0.99)+norm.ppf(0.9) = 3.6079, over √10.
-	near(t, "SmallestEffect", SmallestEffect(0.01, 10, 0.01, 0.9), 0.03607899439585441/math.Sqrt(10), 1e-9)
-	// The two functions are each other's inverse: the pairs needed suffice, and
-	// one fewer does not.
-	for _, spread := range []float64{0.003, 0.01, 0.05} {
-		pairs := PairsNeeded(spread, 0.004, 0.01, 0.9)
-		if got := SmallestEffect(spread, pairs, 0.01, 0.9); got > 0.004 {
-			t.Errorf("%d pairs at spread %v show %v only", pairs, spread, got)
-		}
-		if got := SmallestEffect(spread, max(1, pairs-1), 0.01, 0.9); pairs > 1 && got <= 0.004 {
-			t.Errorf("%d pairs at spread %v would do", pairs-1, spread)
-		}
 	}
 }
 
