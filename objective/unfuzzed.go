@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"pawl/kernels"
@@ -69,11 +68,15 @@ func fullWithoutMatrix(k *kernels.Kernel, w kernels.Workload, point space.Point,
 		}
 	}
 	for _, family := range k.Families() {
+		before := len(cases)
 		if len(g.sizes) == 0 || kernels.OfIntegers(family) && cost(k, w.Dims) <= fullCost {
 			add(w.Dims, family, seed)
 		}
 		generated(g.ragged(rng), family)
 		generated(g.draw(rng), family)
+		if len(cases) == before { // the domain has no other shape
+			add(w.Dims, family, seed)
+		}
 	}
 	return append(cases, Case{Dims: w.Dims, Seed: seed, Layout: worker.Aligned})
 }
@@ -108,6 +111,5 @@ func (e *Evaluator) generatedAdvice(f *Failure) string {
 	if f == nil || !e.kernel.Unfuzzed() || strings.Contains(f.Detail, "at "+e.workload.Dims.String()+",") {
 		return ""
 	}
-	varying := slices.Clone(e.kernel.Varying())
-	return fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel does not promise this one, state what it does promise as domain", strings.Join(varying, ", "))
+	return fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel does not promise this one, state what it does promise as domain", strings.Join(e.kernel.Varying(), ", "))
 }

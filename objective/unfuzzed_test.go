@@ -111,6 +111,13 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 	if len(quick) != 5 || len(sizesOf(quick, "N")) < 3 || quick[2].Family != kernels.Extremes {
 		t.Errorf("the quick tier is %v", quick)
 	}
+	// Families are tried where the domain has no shape but the workload's, too.
+	narrow := manifest(t, strings.ReplaceAll(unfuzzed, "type: i32, shape", "type: f32, shape")+"domain: [N >= 1000 && N % 500 == 0, M == 300]\n")
+	for _, family := range narrow.Families() {
+		if !slices.ContainsFunc(Full(narrow, narrow.Workloads[0], narrow.Default(), 3), func(c Case) bool { return c.Family == family }) {
+			t.Errorf("the family %s is not tried", family)
+		}
+	}
 	// All points of a study share what is as large as the workload.
 	fixed := manifest(t, unfuzzed+"fuzz: {}\n")
 	s, err := fixed.Space(fixed.Workloads[0])
