@@ -39,7 +39,7 @@ func TestScripts(t *testing.T) {
 			return writeExamples(env.WorkDir)
 		},
 		Condition: condition,
-		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "untouched": untouched, "erode": erode, "retold": retold},
+		Cmds:      map[string]func(*testscript.TestScript, bool, []string){"status": status, "schema": schema, "untouched": untouched, "erode": erode},
 	})
 }
 
@@ -77,16 +77,6 @@ func schema(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 	defer db.Close()
 	_, err = db.Exec("PRAGMA user_version = " + arguments[1])
-	ts.Check(err)
-}
-
-// retold makes the trials of a study that failed to compile ones that were asked and
-// never told, as a program leaves them that ends there.
-func retold(ts *testscript.TestScript, _ bool, arguments []string) {
-	db, err := sql.Open("sqlite", ts.MkAbs(arguments[0]))
-	ts.Check(err)
-	defer db.Close()
-	_, err = db.Exec("UPDATE trials SET told = 0, stage = '', reason = '', detail = '' WHERE stage = 'compile'")
 	ts.Check(err)
 }
 
