@@ -76,7 +76,14 @@ func reopen(c *cli.Context, env environment, s *subject, current, study studies.
 	if err != nil {
 		return s, err
 	}
+	if difference := elsewhere(study, again.head.Environment); difference != "" {
+		return again, cannotResume(difference)
+	}
 	return again, nil
+}
+
+func cannotResume(difference string) error {
+	return fmt.Errorf("nothing can be resumed: %s; make them agree, or start a new study without --resume", difference)
 }
 
 // earlierStudies is how many earlier studies of a kernel a new one learns from.
@@ -173,8 +180,9 @@ func findStudy(c *cli.Context, store *studies.Store, like studies.Study) (studie
 			continue
 		}
 		difference := contradiction(c, like.Options, s)
-		if machine := elsewhere(s.Environment, like.Environment); difference == "" && machine != "" {
-			difference = fmt.Sprintf("study %d was measured %s", s.ID, machine)
+		// With its own --compiler it may have its own compiler: see reopen.
+		if recorded, complete := recordedOptions(s); difference == "" && (!complete || recorded["compiler"] == like.Options["compiler"]) {
+			difference = elsewhere(s, like.Environment)
 		}
 		if difference == "" {
 			return s, true, nil
@@ -182,7 +190,7 @@ func findStudy(c *cli.Context, store *studies.Store, like studies.Study) (studie
 		differs = cmp.Or(differs, difference)
 	}
 	if differs != "" {
-		return studies.Study{}, false, fmt.Errorf("nothing can be resumed: %s; make them agree, or start a new study without --resume", differs)
+		return studies.Study{}, false, cannotResume(differs)
 	}
 	return studies.Study{}, false, nil
 }

@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode, "retold": retold, "forget": forget, "archived": archived,
+			"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode, "forget": forget, "archived": archived,
 		},
 	})
 }
@@ -95,21 +95,6 @@ func execute(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 	defer db.Close()
 	_, err = db.Exec(arguments[1])
-	ts.Check(err)
-}
-
-// retold makes the trials of a study that failed to compile ones that were asked and
-// never told, as a program leaves them that ends there. The rows lose their digests:
-// the database is one of an older version.
-func retold(ts *testscript.TestScript, _ bool, arguments []string) {
-	db, err := sql.Open("sqlite", ts.MkAbs(arguments[0]))
-	ts.Check(err)
-	defer db.Close()
-	var version int
-	ts.Check(db.QueryRow("PRAGMA user_version").Scan(&version))
-	_, err = db.Exec("UPDATE trials SET told = 0, stage = '', reason = '', detail = '' WHERE stage = 'compile';" +
-		"ALTER TABLE studies DROP COLUMN digest; ALTER TABLE trials DROP COLUMN digest; ALTER TABLE rounds DROP COLUMN digest;" +
-		fmt.Sprintf("PRAGMA user_version = %d", version-1))
 	ts.Check(err)
 }
 

@@ -138,7 +138,8 @@ func said(name, value string) string {
 
 // elsewhere says what differs between the machine of a study and this one, or
 // nothing. The device is the same.
-func elsewhere(before, now objective.Environment) string {
+func elsewhere(study studies.Study, now objective.Environment) string {
+	before := study.Environment
 	for _, part := range []struct{ name, before, now string }{
 		{"compiler", before.Compiler, now.Compiler},
 		{"set of compiler flags", before.Flags, now.Flags},
@@ -147,7 +148,7 @@ func elsewhere(before, now objective.Environment) string {
 		{"number of cores", strconv.Itoa(before.Cores), strconv.Itoa(now.Cores)},
 	} {
 		if part.before != part.now {
-			return fmt.Sprintf("with another %s: %q then, %q now", part.name, part.before, part.now)
+			return fmt.Sprintf("study %d was measured with another %s: %q then, %q now", study.ID, part.name, part.before, part.now)
 		}
 	}
 	return ""

@@ -103,20 +103,20 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 func TestAnotherMachineIsNamed(t *testing.T) {
 	here := objective.Environment{Device: "d", Compiler: "gcc 12", Flags: "-O2", Driver: "1", Cores: 2, System: "linux/amd64"}
 	for want, change := range map[string]func(*objective.Environment){
-		`with another compiler: "gcc 12" then, "clang 19" now`:      func(e *objective.Environment) { e.Compiler = "clang 19" },
-		`with another set of compiler flags: "-O2" then, "-O3" now`: func(e *objective.Environment) { e.Flags = "-O3" },
-		`with another driver: "1" then, "2" now`:                    func(e *objective.Environment) { e.Driver = "2" },
-		`with another number of cores: "2" then, "4" now`:           func(e *objective.Environment) { e.Cores = 4 },
+		`study 3 was measured with another compiler: "gcc 12" then, "clang 19" now`:      func(e *objective.Environment) { e.Compiler = "clang 19" },
+		`study 3 was measured with another set of compiler flags: "-O2" then, "-O3" now`: func(e *objective.Environment) { e.Flags = "-O3" },
+		`study 3 was measured with another driver: "1" then, "2" now`:                    func(e *objective.Environment) { e.Driver = "2" },
+		`study 3 was measured with another number of cores: "2" then, "4" now`:           func(e *objective.Environment) { e.Cores = 4 },
 	} {
 		now := here
 		change(&now)
-		if got := elsewhere(here, now); !strings.HasPrefix(got, want) {
+		if got := elsewhere(studies.Study{ID: 3, Environment: here}, now); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
 	now := here
 	now.Commit, now.Pawl = "abc", "2"
-	if got := elsewhere(here, now); got != "" {
+	if got := elsewhere(studies.Study{ID: 3, Environment: here}, now); got != "" {
 		t.Errorf("%q", got)
 	}
 }
