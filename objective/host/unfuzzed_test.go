@@ -26,13 +26,15 @@ args:
 // MODE 1 has no tail, MODE 2 is right for a whole number of its own blocks only.
 var unfuzzedFiles = map[string]string{
 	"kernel.yaml": unfuzzedManifest,
-	"twice.c": `void twice(const int32_t *x, int32_t *y, int32_t n) {
+	"twice.c": `#include <stdint.h>
+void twice(const int32_t *x, int32_t *y, int32_t n) {
 	for (int i = 0; i + (MODE == 1 ? 8 : 1) <= n; i += MODE == 1 ? 8 : 1)
 		for (int j = i; j < i + (MODE == 1 ? 8 : 1); j++) y[j] = (int32_t)(2u * (uint32_t)x[j]);
 	if (MODE == 2 && n % 64) y[n - 1] = 7;
 }
 `,
-	"reference.c": `void twice(const int32_t *x, int32_t *y, int32_t n) {
+	"reference.c": `#include <stdint.h>
+void twice(const int32_t *x, int32_t *y, int32_t n) {
 	for (int i = 0; i < n; i++) y[i] = (int32_t)((uint32_t)x[i] + (uint32_t)x[i]);
 }
 `,
