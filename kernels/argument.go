@@ -6,8 +6,8 @@ import (
 	"pawl/space"
 )
 
-// Argument is one argument of a kernel's entry function: a buffer with a shape
-// or a scalar with a value.
+// Argument is one argument of a kernel's entry function: a buffer with a shape,
+// a scalar with a value, or a map of a buffer.
 type Argument struct {
 	Name    string
 	Element Element
@@ -25,8 +25,10 @@ type Argument struct {
 	// Align is the alignment in bytes that the kernel relies on; at least the
 	// size of an element.
 	Align int
-	// Value is the formula of a scalar; nil for a buffer.
+	// Value is the formula of a scalar; nil for everything else.
 	Value *space.Expression
+	// Map describes a buffer to the copy engine; nil for everything else.
+	Map *TensorMap
 }
 
 // Binding is an argument with the sizes of a problem put in. It is what a
@@ -45,6 +47,8 @@ type Binding struct {
 	Align int     `json:"align,omitempty"`
 	// Value is the value of a scalar.
 	Value float64 `json:"value,omitempty"`
+	// Map is set for a tensor map.
+	Map *Map `json:"map,omitempty"`
 }
 
 // IsBuffer reports whether the argument is a buffer.
@@ -61,7 +65,8 @@ const largestBuffer = 64 << 30
 func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
 	env := dims.Environment()
 	bindings := make([]Binding, 0, len(k.Arguments))
-	for _, a := range k.Arguments {
+	shapes := make([][]int64, len(k.Arguments))
+	for at, a := range k.Arguments {
 		b := Binding{Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Large: a.Large, Out: a.Out, Align: a.Align}
 		if a.Value != nil {
 			value, err := a.Value.Number(env)
@@ -69,6 +74,11 @@ func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
 				return nil, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)
 			}
 			b.Value = value
+			bindings = append(bindings, b)
+			continue
+		}
+		if a.Map != nil {
+			b.Map = a.Map.bind(shapes[a.Map.Of])
 			bindings = append(bindings, b)
 			continue
 		}
@@ -83,6 +93,7 @@ func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
 			}
 			count *= n
 			b.Row = n
+			shapes[at] = append(shapes[at], n)
 		}
 		b.Count = count
 		bindings = append(bindings, b)

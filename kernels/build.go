@@ -20,6 +20,7 @@ type builder struct {
 }
 
 var cIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var architectureName = regexp.MustCompile(`^sm_[0-9]{2,3}a?$`)
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // parse reads a manifest and returns the kernel for one backend.
@@ -55,6 +56,11 @@ func (b *builder) build() (*Kernel, error) {
 		b.kernel.initial = s.Default()
 		if _, err := b.kernel.Bind(w.Dims); err != nil {
 			return nil, b.top().errorf("%s", err)
+		}
+		env := w.Dims.Environment()
+		env.Set(b.kernel.initial)
+		if _, err := b.kernel.Boxes(env); err != nil {
+			return nil, b.top().errorf("the default point at workload %s: %s", w.Name, err)
 		}
 	}
 	return b.kernel, nil
@@ -272,6 +278,13 @@ func (b *builder) flags() error {
 		b.kernel.Flags = append(b.kernel.Flags, flag.text)
 	}
 	b.kernel.ArchSpecific = b.keys.ArchSpecific != nil && *b.keys.ArchSpecific
+	if only := b.keys.Architecture; only.text != "" {
+		if !architectureName.MatchString(only.text) {
+			return only.at.errorf("architecture %q: a name such as sm_90a", only.text)
+		}
+		b.kernel.Architecture = only.text
+		b.kernel.ArchSpecific = strings.HasSuffix(only.text, "a")
+	}
 	return nil
 }
 

@@ -23,6 +23,9 @@ func (b *builder) arguments() error {
 		if slices.ContainsFunc(b.kernel.Arguments, func(other Argument) bool { return other.Name == a.Name }) {
 			return entry.Name.at.errorf("argument %s is listed twice", a.Name)
 		}
+		if last := len(b.kernel.Arguments) - 1; last >= 0 && a.Map == nil && b.kernel.Arguments[last].Map != nil {
+			return entry.Name.at.errorf("argument %s comes after a tensor map: they are the last ones, so that the reference, which is called with the same arguments, can leave them out", a.Name)
+		}
 		if a.Out {
 			outputs++
 		}
@@ -41,6 +44,12 @@ func (b *builder) argument(entry argEntry) (Argument, error) {
 			at = b.top()
 		}
 		return Argument{}, at.errorf("argument name %q is not an identifier", entry.Name.text)
+	}
+	if entry.Type.text == tensorMapType {
+		return b.mapArgument(entry)
+	}
+	if entry.Of.text != "" || entry.Box != nil || entry.Swizzle.text != "" {
+		return Argument{}, entry.Name.at.errorf("argument %s: of, box and swizzle belong to the type %s", entry.Name.text, tensorMapType)
 	}
 	element, err := ElementNamed(entry.Type.text)
 	if err != nil {

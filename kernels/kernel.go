@@ -49,6 +49,9 @@ type Kernel struct {
 	// ArchSpecific asks for code that only the device's own architecture runs
 	// (sm_90a instead of sm_90), for instructions that need it.
 	ArchSpecific bool
+	// Architecture is the only one that the source is written for, such as sm_90a;
+	// empty for a source that compiles for any.
+	Architecture string
 	// Workloads are in the order of the manifest; the first is the default.
 	Workloads []Workload
 	Arguments []Argument

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed attention matmul
+//go:embed attention attention_hopper matmul
 var embedded embed.FS
 
 // ManifestName is the name of the manifest in a kernel's folder.

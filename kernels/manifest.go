@@ -41,6 +41,8 @@ type keys struct {
 	Defines *entries[scalar] `yaml:"defines"`
 	// ArchSpecific asks for code of the device's own architecture only.
 	ArchSpecific *bool `yaml:"arch_specific"`
+	// Architecture is the only one that the source is written for.
+	Architecture scalar `yaml:"architecture"`
 }
 
 type section struct {
@@ -86,6 +88,9 @@ type argEntry struct {
 	Out      bool     `yaml:"out"`
 	Value    scalar   `yaml:"value"`
 	Align    scalar   `yaml:"align"`
+	Of       scalar   `yaml:"of"`
+	Box      []scalar `yaml:"box"`
+	Swizzle  scalar   `yaml:"swizzle"`
 }
 
 type toleranceEntry struct {
@@ -185,6 +190,7 @@ func (m *manifest) forBackend(backend string) section {
 	replace(&to.Flags, from.Flags, from.Flags != nil)
 	replace(&to.Defines, from.Defines, from.Defines != nil)
 	replace(&to.ArchSpecific, from.ArchSpecific, from.ArchSpecific != nil)
+	replace(&to.Architecture, from.Architecture, from.Architecture.text != "")
 	return merged
 }
 

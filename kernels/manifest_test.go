@@ -231,6 +231,10 @@ func TestLoadFromAFolder(t *testing.T) {
 func TestEmbeddedKernels(t *testing.T) {
 	for _, name := range Names() {
 		k, err := Load(name, Host)
+		var none *NoSourceError
+		if errors.As(err, &none) { // then it must be one for a GPU
+			k, err = Load(name, CUDA)
+		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -24,7 +24,11 @@ func (e *Evaluator) load(p Prepared, c Case) (worker.Load, error) {
 	if !e.backend.Resident() {
 		return load, nil // what runs on the processor is called, not launched
 	}
-	if load.Launch, err = e.kernel.Launch.Kernel.At(environment(c.Dims, p.Point)); err != nil {
+	env := environment(c.Dims, p.Point)
+	if load.Launch, err = e.kernel.Launch.Kernel.At(env); err != nil {
+		return load, err
+	}
+	if load.Boxes, err = e.kernel.Boxes(env); err != nil {
 		return load, err
 	}
 	reference, err := e.reference(c)

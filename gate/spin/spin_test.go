@@ -3,6 +3,7 @@ package spin
 import (
 	"bytes"
 	"debug/elf"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,10 @@ import (
 func TestWrite(t *testing.T) {
 	for _, name := range kernels.Names() {
 		k, err := kernels.Load(name, kernels.Host)
+		var none *kernels.NoSourceError
+		if errors.As(err, &none) {
+			continue // what is for a GPU only cannot be slowed so
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

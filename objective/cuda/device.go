@@ -120,6 +120,7 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	if d.on, err = d.problem(load); err != nil {
 		return nil, err
 	}
+	d.on.tile(load.Boxes)
 	if d.kernel, err = d.function(load.Module, load.Entry); err != nil {
 		return nil, err
 	}
@@ -202,7 +203,7 @@ func outOfMemory(err error) bool {
 // problemKey identifies what a problem depends on, which is everything but the
 // kernel under test.
 func problemKey(load worker.Load) ([32]byte, error) {
-	load.Module, load.Entry, load.Launch = "", "", kernels.LaunchDimensions{}
+	load.Module, load.Entry, load.Launch, load.Boxes = "", "", kernels.LaunchDimensions{}, nil
 	encoded, err := json.Marshal(load)
 	return sha256.Sum256(encoded), err
 }

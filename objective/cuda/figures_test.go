@@ -159,9 +159,46 @@ func TestProblemKey(t *testing.T) {
 	}
 }
 
+// A kernel for one architecture is refused on others, in words.
+func TestArchitecture(t *testing.T) {
+	k, err := kernels.Load("attention_hopper", kernels.CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := k.Workloads[0]
+	if failure := NewLimits(k, w, h200).Preflight(k.Default()); failure != nil {
+		t.Errorf("on an H200: %s", failure)
+	}
+	ampere := h200
+	ampere.Major = 8
+	failure := NewLimits(k, w, ampere).Preflight(k.Default())
+	if failure == nil || failure.Reason != objective.Infeasible || failure.Detail != "the kernel is written for sm_90a; the GPU is sm_80" {
+		t.Errorf("on another: %v", failure)
+	}
+}
+
+// Tensor maps have 128 bytes at a multiple of 64, behind the other arguments.
+func TestTensorMapsAmongParameters(t *testing.T) {
+	for n := 2; n < 12; n++ {
+		p, err := newParameters(n, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := uintptr(p.tensorMap(n-2)), uintptr(p.tensorMap(n-1))
+		if first%64 != 0 || second != first+128 || first < uintptr(p.pointer())+uintptr(16*n) || second+128 > uintptr(p.pointer())+uintptr(len(p.memory)) {
+			t.Errorf("%d arguments: maps at %#x and %#x behind %#x, %d bytes", n, first, second, p.pointer(), len(p.memory))
+		}
+		p.setWord(0, 7)
+		if n > 2 && *(*uint64)(*(*unsafe.Pointer)(p.pointer())) != 7 {
+			t.Errorf("%d arguments: the first is not where it was put", n)
+		}
+		p.free()
+	}
+}
+
 // The driver reads an array of pointers, each to the bytes of one argument.
 func TestParametersLieAsTheDriverReadsThem(t *testing.T) {
-	p, err := newParameters(3)
+	p, err := newParameters(3, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +223,7 @@ func TestParametersLieAsTheDriverReadsThem(t *testing.T) {
 	if upper := binary.LittleEndian.Uint32(p.value(2)[4:]); upper != 0 {
 		t.Errorf("the bytes behind it are %#x", upper)
 	}
-	none, err := newParameters(0)
+	none, err := newParameters(0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pawl/kernels"
 	"pawl/objective/cuda/driver"
 )
 
@@ -18,17 +19,29 @@ type parameters struct {
 	n      int
 }
 
-// newParameters returns room for n arguments of up to eight bytes.
-func newParameters(n int) (*parameters, error) {
-	memory, err := unix.Mmap(-1, 0, 16*max(n, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+// newParameters returns room for n arguments of up to eight bytes, of which the
+// last so many are tensor maps instead.
+func newParameters(n, maps int) (*parameters, error) {
+	const align = kernels.TensorMapSize / 2
+	first := (16*n + align - 1) / align * align // the memory begins with a page
+	memory, err := unix.Mmap(-1, 0, max(first+kernels.TensorMapSize*maps, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("memory for arguments: %w", err)
 	}
 	p := &parameters{memory, n}
 	for i := range n {
-		*(*uintptr)(unsafe.Pointer(&memory[8*i])) = uintptr(unsafe.Pointer(&memory[8*(n+i)]))
+		at := 8 * (n + i)
+		if m := i - (n - maps); m >= 0 {
+			at = first + kernels.TensorMapSize*m
+		}
+		*(*uintptr)(unsafe.Pointer(&memory[8*i])) = uintptr(unsafe.Pointer(&memory[at]))
 	}
 	return p, nil
+}
+
+// tensorMap is the place of an argument that is one.
+func (p *parameters) tensorMap(i int) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&p.memory[8*i]))
 }
 
 // value is the place of an argument's bytes.

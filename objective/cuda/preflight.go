@@ -2,10 +2,12 @@ package cuda
 
 import (
 	"fmt"
+	"strings"
 
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cuda/driver"
+	"pawl/objective/cuda/nvcc"
 	"pawl/space"
 )
 
@@ -26,6 +28,16 @@ func NewLimits(k *kernels.Kernel, w kernels.Workload, gpu driver.Attributes) *Li
 func (l *Limits) Preflight(point space.Point) *objective.Failure {
 	launch, err := l.launch(point)
 	if err != nil {
+		return infeasible("%s", err)
+	}
+	if only := l.kernel.Architecture; only != "" {
+		if here := nvcc.Architecture(l.gpu.Major, l.gpu.Minor, ""); strings.TrimSuffix(only, "a") != here {
+			return infeasible("the kernel is written for %s; the GPU is %s", only, here)
+		}
+	}
+	env := l.dims.Environment()
+	env.Set(point)
+	if _, err := l.kernel.Boxes(env); err != nil {
 		return infeasible("%s", err)
 	}
 	if threads := launch.Threads(); threads > int64(l.gpu.ThreadsPerBlock) {

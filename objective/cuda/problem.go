@@ -42,6 +42,7 @@ type problem struct {
 	// launches are the arguments of launches on the buffers, and on each copy of
 	// them. They stay: memory for them costs as much as a launch.
 	launches []*parameters
+	boxes    [][]int64 // the tiles of the tensor maps among them
 }
 
 // newProblem allocates and fills the arguments, and asks the reference for the
@@ -220,11 +221,24 @@ func plain(err error) error { return fmt.Errorf("%s", err) }
 
 // parametersFor returns the arguments of a launch on the given buffers.
 func (p *problem) parametersFor(buffers []*buffer) (*parameters, error) {
-	parameters, err := newParameters(len(p.arguments))
+	maps := 0
+	for _, argument := range p.arguments {
+		if argument.Map != nil {
+			maps++
+		}
+	}
+	parameters, err := newParameters(len(p.arguments), maps)
 	if err != nil {
 		return nil, err
 	}
 	for i, argument := range p.arguments {
+		if argument.Map != nil {
+			if err := p.describe(parameters.tensorMap(i), argument.Map, buffers, i-(len(p.arguments)-maps)); err != nil {
+				parameters.free()
+				return nil, err
+			}
+			continue
+		}
 		if b := buffers[i]; b != nil {
 			parameters.setAddress(i, b.data)
 			continue

@@ -68,7 +68,7 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 		return nil, err
 	}
 	p := &support{context: c, stream: s}
-	if p.parameters, err = newParameters(mostArguments); err != nil {
+	if p.parameters, err = newParameters(mostArguments, 0); err != nil {
 		return nil, err
 	}
 	for name, function := range map[string]*driver.Function{

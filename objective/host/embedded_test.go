@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -18,6 +19,10 @@ func TestEmbeddedKernelsAreRight(t *testing.T) {
 	for _, name := range kernels.Names() {
 		t.Run(name, func(t *testing.T) {
 			k, err := kernels.Load(name, kernels.Host)
+			var none *kernels.NoSourceError
+			if errors.As(err, &none) {
+				t.Skip("for another backend only")
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

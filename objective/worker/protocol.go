@@ -47,6 +47,8 @@ type Load struct {
 	// Entry and Launch are for modules that hold kernels by name.
 	Entry  string                   `json:"entry,omitempty"`
 	Launch kernels.LaunchDimensions `json:"launch"`
+	// Boxes are the sizes of the tiles of each tensor map among the arguments.
+	Boxes [][]int64 `json:"boxes,omitempty"`
 	// Arguments are in the order of the entry function's parameters.
 	Arguments []kernels.Binding `json:"arguments"`
 	// Seed fixes the content of the inputs.

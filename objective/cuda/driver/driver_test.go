@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 )
 
 // childVariable names what a child process of the tests does. The loader looks
@@ -102,6 +103,9 @@ func visitContext(l *Library, found *seen) error {
 	if err := memory(c, note); err != nil {
 		return err
 	}
+	if err := maps(c, note); err != nil {
+		return err
+	}
 	s, err := c.NewStream()
 	if err != nil {
 		return err
@@ -135,6 +139,39 @@ func memory(c *Context, note func(string, any, error)) error {
 	note("free", "", errors.Join(c.Free(a), c.Free(b)))
 	note("free again", "", c.Free(a))
 	return nil
+}
+
+// maps describes a buffer of 6 x 100 rows of 64 to the copy engine. The imaginary
+// driver's map is what it was made of.
+func maps(c *Context, note func(string, any, error)) error {
+	const size = 6 * 100 * 64 * 2
+	a, err := c.Allocate(size)
+	if err != nil {
+		return err
+	}
+	room := make([]byte, 192)
+	start := (64 - int(uintptr(unsafe.Pointer(&room[0]))%64)) % 64
+	tiled := Tiled{Type: "f16", ElementSize: 2, Data: a, Sizes: []int64{6, 100, 64}, Box: []int64{1, 32, 64}, Swizzle: 128}
+	err = c.EncodeTiled(unsafe.Pointer(&room[start]), tiled)
+	var made struct {
+		Data                Address
+		Sizes               [5]uint64
+		Strides             [4]uint64
+		Box                 [5]uint32
+		Type, Rank, Swizzle uint32
+	}
+	if _, decodeErr := binary.Decode(room[start:], binary.NativeEndian, &made); decodeErr != nil {
+		return decodeErr
+	}
+	here := made.Data == a
+	made.Data = 0
+	note("map", fmt.Sprint(here, made), err)
+	note("map askew", "", c.EncodeTiled(unsafe.Pointer(&room[start+32]), tiled))
+	tiled.Sizes[0]++
+	note("map beyond", "", c.EncodeTiled(unsafe.Pointer(&room[start]), tiled))
+	tiled.Type = "f99"
+	note("map of what", "", c.EncodeTiled(unsafe.Pointer(&room[start]), tiled))
+	return c.Free(a)
 }
 
 // capture records nothing, and then fails.
@@ -270,8 +307,13 @@ func TestContext(t *testing.T) {
 		"wrong binary":      "true",
 		"graph":             "",
 		"elapsed":           "",
-		"stream":            "",
-		"stream again":      "cuStreamDestroy: CUDA_ERROR_INVALID_HANDLE (invalid resource handle)",
+		// Sizes and strides begin with the contiguous dimension; f16 is 6, 128 bytes are 3.
+		"map":          "true {0 [64 100 6 0 0] [128 12800 0 0] [64 32 1 0 0] 6 3 3}",
+		"map askew":    "cuTensorMapEncodeTiled: CUDA_ERROR_INVALID_VALUE (invalid argument)",
+		"map beyond":   "cuTensorMapEncodeTiled: CUDA_ERROR_INVALID_VALUE (invalid argument)",
+		"map of what":  "no tensor map of f99 with sizes [7 100 64], box [1 32 64], swizzle 128",
+		"stream":       "",
+		"stream again": "cuStreamDestroy: CUDA_ERROR_INVALID_HANDLE (invalid resource handle)",
 	} {
 		if got, there := found.Notes[name]; got != want || !there {
 			t.Errorf("%s: got %q, want %q", name, got, want)

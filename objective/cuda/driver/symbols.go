@@ -22,6 +22,7 @@ type symbols struct {
 	cuGraphExecDestroy, cuGraphLaunch                         uintptr
 	cuEventCreate, cuEventDestroy, cuEventRecord              uintptr
 	cuEventSynchronize, cuEventElapsedTime                    uintptr
+	cuTensorMapEncodeTiled                                    uintptr
 }
 
 type symbol struct {
@@ -76,5 +77,6 @@ func (s *symbols) table() []symbol {
 		{"cuEventRecord", &s.cuEventRecord},
 		{"cuEventSynchronize", &s.cuEventSynchronize},
 		{"cuEventElapsedTime", &s.cuEventElapsedTime},
+		{"cuTensorMapEncodeTiled", &s.cuTensorMapEncodeTiled},
 	}
 }

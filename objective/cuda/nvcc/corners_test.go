@@ -91,6 +91,9 @@ func compileWorkload(t *testing.T, k *kernels.Kernel, w kernels.Workload, consta
 	chosen := spread(points, *cornerLimit)
 	t.Logf("%s: %d of %d corners", w.Name, len(chosen), len(points))
 	suffix, flags := Suffix(k.Flags)
+	if k.ArchSpecific {
+		suffix = "a"
+	}
 	unit := Unit{Dir: dir, Source: k.Source, Architecture: Architecture(9, 0, suffix), Flags: flags}
 	var lanes errgroup.Group
 	lanes.SetLimit(runtime.NumCPU())

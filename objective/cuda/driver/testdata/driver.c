@@ -580,6 +580,24 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *fit, struct function *f, in
 	*fit = 65536 / (f->registers * threads);
 	return 0;
 }
+/* The map holds what it was made of, for whoever wants to look. */
+struct map { void *data; uint64_t sizes[5], strides[4]; uint32_t box[5], type, rank, swizzle; };
+int cuTensorMapEncodeTiled(struct map *m, int type, unsigned rank, void *data, const uint64_t *sizes, const uint64_t *strides,
+		const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+	_Static_assert(sizeof *m <= 128, "a map has 128 bytes");
+	if ((uintptr_t)m % 64 || (uintptr_t)data % 16 || rank < 1 || rank > 5 || type < 0 || type > 12 || interleave || swizzle < 0 || swizzle > 3)
+		return invalid_value;
+	memset(m, 0, 128);
+	*m = (struct map){.data = data, .type = type, .rank = rank, .swizzle = swizzle};
+	for (unsigned i = 0; i < rank; i++) {
+		if (!sizes[i] || !box[i] || box[i] > 256 || steps[i] != 1 || (i + 1 < rank && strides[i] % 16))
+			return invalid_value;
+		m->sizes[i] = sizes[i], m->box[i] = box[i];
+		if (i + 1 < rank)
+			m->strides[i] = strides[i];
+	}
+	return inside(data, rank > 1 ? strides[rank - 2] * sizes[rank - 1] : 1) ? 0 : invalid_value;
+}
 int cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 		unsigned shared, struct stream *s, void **parameters, void **extra) {
 	CURRENT();
