@@ -46,8 +46,9 @@ constexpr int CHAIN_PANEL = CHAIN_ROWS * ROW_BYTES;
 constexpr int CHAIN_BYTES = PANELS * CHAIN_PANEL;
 constexpr int GROUP_BYTES = CHAINS * CHAIN_BYTES;
 constexpr int QUERY_BYTES = CONSUMERS * GROUP_BYTES;
-/* Queries in registers free their place at once; else the next item's need another. */
-constexpr int QUERY_PLACES = QUERY_REGISTERS ? 1 : 2;
+/* Queries in registers free their place at once; else those of the next item, whose
+ * scores are started before this one ends, need another. */
+constexpr int QUERY_PLACES = QUERY_REGISTERS || OVERLAP == 0 ? 1 : 2;
 
 constexpr int OUTPUTS_AT = QUERY_PLACES * QUERY_BYTES;
 constexpr int KEYS_AT = OUTPUTS_AT + QUERY_BYTES;
@@ -71,6 +72,7 @@ constexpr int CONSUMER_REGISTERS = LEFT_REGISTERS > 240 ? 240 : LEFT_REGISTERS;
 static_assert(HEAD_DIM == 64 || HEAD_DIM == 128, "one or two panels");
 static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a tile of keys is a whole number of steps");
 static_assert(CHAINS == 1 || CHAINS == 2, "a warpgroup has registers for two chains");
+static_assert(OVERLAP > 0 || CHAINS == 1, "two chains are never in step");
 static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
 
 /* A copy engine's descriptor of a tensor, made by the driver. */
@@ -706,7 +708,7 @@ struct Consumer {
     }
 
     /* one_chain: the scores of the next tile are computed together with the mixing
-     * of this one. With OVERLAP the next weights are found while still mixing. */
+     * of this one. With OVERLAP 2 the next weights are found while still mixing. */
     __device__ __forceinline__ void one_chain(Chain &chain)
     {
         do {
@@ -741,7 +743,7 @@ struct Consumer {
                 start_mixing(chain, value(value_place), tile > 0);
                 products_commit();
                 end_turn();
-                products_wait<OVERLAP ? 1 : 0>();
+                products_wait<OVERLAP == 2 ? 1 : 0>();
                 settled(chain.scores);
                 /* Only now is it sure that the queries have been read, not only asked for. */
                 if (QUERY_REGISTERS && ends && more)
@@ -766,6 +768,56 @@ struct Consumer {
                 pack_weights(chain);
             }
         } while (skip());
+    }
+
+    /* in_steps: scores, weights and mixing one after the other, which takes the fewest
+     * registers: other warpgroups keep the tensor cores busy meanwhile. */
+    __device__ __forceinline__ void in_steps(Chain &chain)
+    {
+        while (true) {
+            await_queries();
+            for (int tile = 0; tile < walk.tiles; tile++) {
+                const int key_place = await_keys();
+                float factor[2];
+                bool rescale;
+
+                /* Once per tile: ptxas 13.0 gave their registers to others after the
+                 * products of the first, as the machine code showed. */
+                load_queries(chain, query(0));
+                await_turn();
+                products_begin();
+                start_scores(chain, query(0), key(key_place));
+                products_commit();
+                end_turn();
+                products_wait<0>();
+                settled(chain.scores);
+                if (!TRUST_MAX)
+                    tell(barriers.keys_empty(key_place));
+                find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
+                if (TRUST_MAX)
+                    tell(barriers.keys_empty(key_place));
+                if (tile + 1 == walk.tiles)
+                    tell(barriers.queries_empty(group, query_place));
+                if (rescale)
+                    fade(chain, factor);
+                pack_weights(chain);
+                const int value_place = await_values();
+                products_begin();
+                start_mixing(chain, value(value_place), tile > 0);
+                products_commit();
+                products_wait<0>();
+                settled(chain.mixed);
+                tell(barriers.values_empty(value_place));
+            }
+            last = walk;
+            copy_result(chain, chain.sum, 0);
+            walk.index += gridDim.x, walk.turn++;
+            const bool more = walk.start(problem, group);
+            if (last.skipped > 0)
+                skip();
+            if (!more)
+                return;
+        }
     }
 
     /* two_chains: while the tensor cores work for one chain, the threads find the
@@ -873,7 +925,9 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
         return;
     if (group == CONSUMERS - 1)
         consumer.end_turn(); /* the first may begin */
-    if (CHAINS == 1)
+    if (OVERLAP == 0)
+        consumer.in_steps(chain[0]);
+    else if (CHAINS == 1)
         consumer.one_chain(chain[0]);
     else
         consumer.two_chains(chain[0], chain[CHAINS - 1]);
