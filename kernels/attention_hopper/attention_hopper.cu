@@ -2,25 +2,29 @@
  * with asynchronous tensor cores (sm_90a); fp16 in and out, fp32 in between,
  * [B, H, S, D] row-major, causal or not.
  *
- * The opinion: at D = 64 the tensor cores and the exponentials take equally long,
- * so neither may ever wait for the other (Shah et al. 2024, "FlashAttention-3").
- * Every warpgroup therefore works on CHAINS independent sets of 64 queries: while
- * the tensor cores multiply for one, the threads take exponentials of the other.
- * The steps:
+ * The opinion: at D = 64 the tensor cores and the exponentials take equally long, so
+ * neither may ever wait for the other (Shah et al. 2024, "FlashAttention-3"). Several
+ * warpgroups on a multiprocessor see to that, each 64 queries on its own way: while
+ * one multiplies, others take exponentials. The steps:
  *
  *  1. A block of threads walks over items, each an equal share of the queries of
- *     one head for every consuming warpgroup. Blocks stay until all items are
- *     done, so that nothing drains between two of them.
+ *     one head for every consuming warpgroup. Blocks may stay until all items are
+ *     done, so that the next keys are there before an item begins.
  *  2. One thread of the producing warpgroup has tiles of keys and values copied
  *     into a ring of STAGES places each, and the queries of the next item ahead
  *     of time. Barriers in shared memory tell who may read and who may overwrite.
- *  3. A consumer starts scores = queries times keys of the next tile together with
- *     mixed += weights times values of this one, and goes on to the other chain.
- *     Weights never leave the registers: what one product leaves in a lane is
- *     what the next one wants from it.
+ *  3. score: queries times keys. find_weights: scores become weights, which never
+ *     leave the registers: what one product leaves in a lane is what the next one
+ *     wants from it. mix: weights times values. OVERLAP says which of them run beside
+ *     each other within a warpgroup, CHAINS whether it has two sets of 64 queries in
+ *     turns.
  *  4. Rows are divided by their sum, put into shared memory by the warp that owns
  *     them and copied out by the copy engine, which also drops the rows that do
  *     not exist.
+ *
+ * With TRUST_MAX scores are compared in the first tile of an item only: see
+ * weigh_trusting. That is right for any input, and fast where no later score is
+ * larger by 12 powers of two, which is nearly everywhere.
  *
  * Scores are kept in units of log2(e) * scale, where a weight is one multiply-add
  * and one power of two. The scale must be positive. Every row sees key 0 in its
@@ -46,9 +50,6 @@ constexpr int CHAIN_PANEL = CHAIN_ROWS * ROW_BYTES;
 constexpr int CHAIN_BYTES = PANELS * CHAIN_PANEL;
 constexpr int GROUP_BYTES = CHAINS * CHAIN_BYTES;
 constexpr int QUERY_BYTES = CONSUMERS * GROUP_BYTES;
-/* Queries in registers free their place at once; else those of the next item, whose
- * scores are started before this one ends, need another. */
-constexpr int QUERY_PLACES = QUERY_REGISTERS || OVERLAP == 0 ? 1 : 2;
 
 constexpr int OUTPUTS_AT = QUERY_PLACES * QUERY_BYTES;
 constexpr int KEYS_AT = OUTPUTS_AT + QUERY_BYTES;
@@ -72,6 +73,8 @@ constexpr int CONSUMER_REGISTERS = LEFT_REGISTERS > 240 ? 240 : LEFT_REGISTERS;
 static_assert(HEAD_DIM == 64 || HEAD_DIM == 128, "one or two panels");
 static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a tile of keys is a whole number of steps");
 static_assert(CHAINS == 1 || CHAINS == 2, "a warpgroup has registers for two chains");
+/* With OVERLAP the scores of the next item are started before this one ends. */
+static_assert(QUERY_PLACES == 2 || QUERY_REGISTERS || OVERLAP == 0, "the next queries need a place");
 static_assert(OVERLAP > 0 || CHAINS == 1, "two chains are never in step");
 static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
 

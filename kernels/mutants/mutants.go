@@ -35,7 +35,7 @@ type Mutant struct {
 
 // All returns every mutant for a backend, kernel by kernel.
 func All(backend string) []Mutant {
-	return slices.DeleteFunc(slices.Concat(attention, matmul, attentionCUDA), func(m Mutant) bool { return m.Backend != backend })
+	return slices.DeleteFunc(slices.Concat(attention, matmul, attentionCUDA, attentionHopper), func(m Mutant) bool { return m.Backend != backend })
 }
 
 // Write puts the mutant's folder, manifest and all, into an empty one.
