@@ -41,7 +41,7 @@ type Mutant struct {
 
 // All returns every mutant for a backend, kernel by kernel.
 func All(backend string) []Mutant {
-	return slices.DeleteFunc(slices.Concat(attention, matmul, tally, cheats, attentionCUDA, attentionCUDACheats, tallyCUDA), func(m Mutant) bool { return m.Backend != backend })
+	return slices.DeleteFunc(slices.Concat(attention, matmul, tally, cheats, attentionCUDA, attentionCUDACheats, attentionHopper, tallyCUDA), func(m Mutant) bool { return m.Backend != backend })
 }
 
 //go:embed tally

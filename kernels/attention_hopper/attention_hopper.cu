@@ -1,0 +1,977 @@
+/* attention_hopper: o = softmax(scale * q k^T) v for every head, for the chips
+ * with asynchronous tensor cores (sm_90a); fp16 in and out, fp32 in between,
+ * [B, H, S, D] row-major, causal or not.
+ *
+ * The opinion: at D = 64 the tensor cores and the exponentials take equally long, so
+ * neither may ever wait for the other (Shah et al. 2024, "FlashAttention-3"). Several
+ * warpgroups on a multiprocessor see to that, each 64 queries on its own way: while
+ * one multiplies, others take exponentials. The steps:
+ *
+ *  1. A block of threads walks over items, each an equal share of the queries of
+ *     one head for every consuming warpgroup. Blocks may stay until all items are
+ *     done, so that the next keys are there before an item begins.
+ *  2. One thread of the producing warpgroup has tiles of keys and values copied
+ *     into a ring of STAGES places each, and the queries of the next item ahead
+ *     of time. Barriers in shared memory tell who may read and who may overwrite.
+ *  3. score: queries times keys. find_weights: scores become weights, which never
+ *     leave the registers: what one product leaves in a lane is what the next one
+ *     wants from it. mix: weights times values. OVERLAP says which of them run beside
+ *     each other within a warpgroup, CHAINS whether it has two sets of 64 queries in
+ *     turns.
+ *  4. Rows are divided by their sum, put into shared memory by the warp that owns
+ *     them and copied out by the copy engine, which also drops the rows that do
+ *     not exist.
+ *
+ * With TRUST_MAX scores are compared in the first tile of an item only: see
+ * weigh_trusting. That is right for any input, and fast where no later score is
+ * larger by 12 powers of two, which is nearly everywhere.
+ *
+ * Scores are kept in units of log2(e) * scale, where a weight is one multiply-add
+ * and one power of two. The scale must be positive. Every row sees key 0 in its
+ * first tile, masked or not, so its largest score is finite from then on. */
+#include <cuda_fp16.h>
+
+#define UNROLL _Pragma("unroll")
+#define INLINE static __device__ __forceinline__
+
+constexpr int WARPGROUP = 128;
+constexpr int CHAIN_ROWS = 64; /* what one product takes */
+constexpr int GROUP_ROWS = CHAINS * CHAIN_ROWS;
+constexpr int BLOCK_M = CONSUMERS * GROUP_ROWS;
+constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP;
+constexpr int CONSUMER_WARPS = CONSUMERS * 4;
+
+/* A panel is 64 columns: rows of 128 bytes, which is as far as a swizzle reaches. */
+constexpr int PANELS = HEAD_DIM / 64;
+constexpr int ROW_BYTES = 128;
+constexpr int TILE_PANEL = BLOCK_N * ROW_BYTES;
+constexpr int TILE_BYTES = PANELS * TILE_PANEL;
+constexpr int CHAIN_PANEL = CHAIN_ROWS * ROW_BYTES;
+constexpr int CHAIN_BYTES = PANELS * CHAIN_PANEL;
+constexpr int GROUP_BYTES = CHAINS * CHAIN_BYTES;
+constexpr int QUERY_BYTES = CONSUMERS * GROUP_BYTES;
+
+constexpr int OUTPUTS_AT = QUERY_PLACES * QUERY_BYTES;
+constexpr int KEYS_AT = OUTPUTS_AT + QUERY_BYTES;
+constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;
+constexpr int BARRIERS_AT = VALUES_AT + STAGES * TILE_BYTES;
+
+/* Weights up to here are exact enough in fp16, and their products cannot overflow. */
+constexpr float TRUSTED = 4096;
+
+constexpr int HEAD_STEPS = HEAD_DIM / 16;
+constexpr int KEY_STEPS = BLOCK_N / 16;
+constexpr int SCORES = BLOCK_N / 2;  /* of a chain's tile, per thread */
+constexpr int RESULTS = HEAD_DIM / 2;
+
+/* Registers are dealt out per thread in eights; the block owns what it started with. */
+constexpr int ENTRY_REGISTERS = 65536 / (BLOCKS * THREADS) / 8 * 8 > 248 ? 248 : 65536 / (BLOCKS * THREADS) / 8 * 8;
+constexpr int PRODUCER_REGISTERS = 24;
+constexpr int LEFT_REGISTERS = (ENTRY_REGISTERS * (CONSUMERS + 1) - PRODUCER_REGISTERS) / CONSUMERS / 8 * 8;
+constexpr int CONSUMER_REGISTERS = LEFT_REGISTERS > 240 ? 240 : LEFT_REGISTERS;
+
+static_assert(HEAD_DIM == 64 || HEAD_DIM == 128, "one or two panels");
+static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a tile of keys is a whole number of steps");
+static_assert(CHAINS == 1 || CHAINS == 2, "a warpgroup has registers for two chains");
+/* With OVERLAP the scores of the next item are started before this one ends. */
+static_assert(QUERY_PLACES == 2 || QUERY_REGISTERS || OVERLAP == 0, "the next queries need a place");
+static_assert(OVERLAP > 0 || CHAINS == 1, "two chains are never in step");
+static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
+
+/* A copy engine's descriptor of a tensor, made by the driver. */
+struct alignas(64) TensorMap {
+    unsigned char opaque[128];
+};
+
+INLINE unsigned shared_address(const void *pointer) { return (unsigned)__cvta_generic_to_shared(pointer); }
+
+/* ---- barriers in shared memory ---- */
+
+INLINE void barrier_init(unsigned barrier, int count)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
+}
+
+INLINE void barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* barrier_expect arrives and announces so many bytes from the copy engine. */
+INLINE void barrier_expect(unsigned barrier, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+/* barrier_wait returns when the phase of that parity is over. */
+INLINE void barrier_wait(unsigned barrier, int parity)
+{
+    asm volatile("{\n"
+                 ".reg .pred done;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                 "@done bra over;\n"
+                 "bra again;\n"
+                 "over:\n"
+                 "}" ::"r"(barrier), "r"(parity) : "memory");
+}
+
+/* ---- the copy engine ---- */
+
+INLINE void copy_in(unsigned to, const TensorMap *map, int column, int row, int head, unsigned barrier)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+                 " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to), "l"(map), "r"(barrier), "r"(column), "r"(row), "r"(head)
+                 : "memory");
+}
+
+INLINE void copy_out(const TensorMap *map, unsigned from, int column, int row, int head)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
+                 "r"(from), "r"(column), "r"(row), "r"(head) : "memory");
+}
+
+INLINE void commit_copies() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+
+/* copies_read returns when all but the last so many groups have read their source. */
+template <int GROUPS> INLINE void copies_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(GROUPS) : "memory");
+}
+
+INLINE void prefetch(const TensorMap *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+
+/* publish makes ordinary writes to shared memory visible to the copy engine. */
+INLINE void publish() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+/* ---- asynchronous products ---- */
+
+INLINE void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+INLINE void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int GROUPS> INLINE void products_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(GROUPS) : "memory");
+}
+
+/* settled tells the compiler that an accumulator is only now what it says. */
+template <int N> INLINE void settled(float (&d)[N])
+{
+    UNROLL for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+
+/* A descriptor of a tile in shared memory with the 128-byte swizzle: the address,
+ * the distance of panels (for operands that lie across) and of groups of 8 rows.
+ * What lies some bytes further in the same tile is found by adding, not anew. */
+INLINE unsigned descriptor(unsigned address, int panel) { return address >> 4 & 0x3fff | panel >> 4 << 16; }
+
+INLINE unsigned long long further(unsigned descriptor, int bytes)
+{
+    return (unsigned long long)(1024 >> 4 | 1 << 30) << 32 | (descriptor + (bytes >> 4));
+}
+
+/* Products of 64 rows, N columns and 16 steps. The second operand lies in shared
+ * memory; the first does too or is in registers. score begins with d = a b: an
+ * accumulator that went in with its old content would have been touched while other
+ * products run, and the compiler then lets none run beside another. score_more adds.
+ * In mix the second operand lies across (a row of it is a step), and add says
+ * whether it adds. The numbers are those of the operands behind N / 2 accumulators. */
+#define WGMMA(N, LIST) "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.f16.f16 {" LIST "}, "
+#define FALSE_P "{\n.reg .pred p;\nsetp.ne.b32 p, 0, 0;\n"
+#define FOUR(A, B, C, D) "{%" #A ",%" #B ",%" #C ",%" #D "}"
+#define PRODUCTS(N, LIST, REGISTERS, A, B, C, D, E, F)                                                             \
+    template <class...> INLINE void score(float (&d)[N / 2], unsigned long long a, unsigned long long b)           \
+    {                                                                                                              \
+        asm volatile(FALSE_P WGMMA(N, LIST) "%" #A ", %" #B ", p, 1, 1, 0, 0;\n}" : REGISTERS(OUT) : "l"(a), "l"(b)); \
+    }                                                                                                              \
+    template <class...> INLINE void score_more(float (&d)[N / 2], unsigned long long a, unsigned long long b)      \
+    {                                                                                                              \
+        asm volatile(WGMMA(N, LIST) "%" #A ", %" #B ", 1, 1, 1, 0, 0;" : REGISTERS(INOUT) : "l"(a), "l"(b));        \
+    }                                                                                                              \
+    template <class...> INLINE void score(float (&d)[N / 2], const unsigned (&a)[4], unsigned long long b)         \
+    {                                                                                                              \
+        asm volatile(FALSE_P WGMMA(N, LIST) FOUR(A, B, C, D) ", %" #E ", p, 1, 1, 0;\n}"                           \
+                     : REGISTERS(OUT) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                      \
+    }                                                                                                              \
+    template <class...> INLINE void score_more(float (&d)[N / 2], const unsigned (&a)[4], unsigned long long b)    \
+    {                                                                                                              \
+        asm volatile(WGMMA(N, LIST) FOUR(A, B, C, D) ", %" #E ", 1, 1, 1, 0;"                                      \
+                     : REGISTERS(INOUT) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                      \
+    }                                                                                                              \
+    template <class...> INLINE void mix(float (&d)[N / 2], const unsigned (&a)[4], unsigned long long b, int add)  \
+    {                                                                                                              \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #F ", 0;\n" WGMMA(N, LIST) FOUR(A, B, C, D)              \
+                     ", %" #E ", p, 1, 1, 1;\n}"                                                                   \
+                     : REGISTERS(INOUT) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));            \
+    }
+
+#define OUT(x) "=f"(x)
+#define INOUT(x) "+f"(x)
+#define R8(m, i) m(d[i]), m(d[i + 1]), m(d[i + 2]), m(d[i + 3]), m(d[i + 4]), m(d[i + 5]), m(d[i + 6]), m(d[i + 7])
+#define R32(m) R8(m, 0), R8(m, 8), R8(m, 16), R8(m, 24)
+#define R40(m) R32(m), R8(m, 32)
+#define R48(m) R40(m), R8(m, 40)
+#define R56(m) R48(m), R8(m, 48)
+#define R64(m) R56(m), R8(m, 56)
+#define R80(m) R64(m), R8(m, 64), R8(m, 72)
+#define R88(m) R80(m), R8(m, 80)
+#define R96(m) R88(m), R8(m, 88)
+#define L32 \
+    "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define L40 L32 ",%32,%33,%34,%35,%36,%37,%38,%39"
+#define L48 L40 ",%40,%41,%42,%43,%44,%45,%46,%47"
+#define L56 L48 ",%48,%49,%50,%51,%52,%53,%54,%55"
+#define L64 L56 ",%56,%57,%58,%59,%60,%61,%62,%63"
+#define L80 L64 ",%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
+#define L88 L80 ",%80,%81,%82,%83,%84,%85,%86,%87"
+#define L96 L88 ",%88,%89,%90,%91,%92,%93,%94,%95"
+
+PRODUCTS(64, L32, R32, 32, 33, 34, 35, 36, 37)
+PRODUCTS(80, L40, R40, 40, 41, 42, 43, 44, 45)
+PRODUCTS(96, L48, R48, 48, 49, 50, 51, 52, 53)
+PRODUCTS(112, L56, R56, 56, 57, 58, 59, 60, 61)
+PRODUCTS(128, L64, R64, 64, 65, 66, 67, 68, 69)
+PRODUCTS(160, L80, R80, 80, 81, 82, 83, 84, 85)
+PRODUCTS(176, L88, R88, 88, 89, 90, 91, 92, 93)
+PRODUCTS(192, L96, R96, 96, 97, 98, 99, 100, 101)
+
+/* ---- small things ---- */
+
+INLINE void load_matrices(unsigned (&to)[4], unsigned from)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(from) : "memory");
+}
+
+INLINE void store_shared(unsigned to, unsigned word) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(word) : "memory"); }
+
+INLINE unsigned pack(float low, float high)
+{
+    unsigned pair;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+
+/* power_of_two is 2^x within two units in the last place, and 0 for -inf. */
+INLINE float power_of_two(float x)
+{
+    float power;
+    asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
+/* polynomial_power_of_two is 2^x within 1e-4, a fifth of the rounding to fp16 that
+ * follows, without the special-function unit: the whole part of x is added to the
+ * exponent of a cubic in the rest (minimax on [-1/2, 1/2]). */
+INLINE float polynomial_power_of_two(float x)
+{
+    const float shifter = 12582912.0f; /* 1.5 * 2^23: adding it rounds to whole numbers */
+    x = fminf(fmaxf(x, -126.0f), 127.0f); /* what is too large must stay so: see weigh_trusting */
+    const float shifted = x + shifter, rest = x - (shifted - shifter);
+    float power = fmaf(0.055171659f, rest, 0.24261113f);
+    power = fmaf(power, rest, 0.69326099f);
+    power = fmaf(power, rest, 0.99992807f);
+    return __int_as_float(__float_as_int(power) + (__float_as_int(shifted) << 23));
+}
+
+INLINE int smaller(int a, int b) { return a < b ? a : b; }
+INLINE int tiles_of(int keys) { return (keys + BLOCK_N - 1) / BLOCK_N; }
+
+/* swizzled is the place of 16 bytes in a panel, as the copy engine puts them. */
+INLINE unsigned swizzled(int row, int chunk) { return row * ROW_BYTES + (chunk ^ row % 8) * 16; }
+
+/* ---- who does what ---- */
+
+/* The barriers of a block, 8 bytes each: two per place for keys and for values,
+ * and two per place for the queries of a warpgroup. */
+struct Barriers {
+    unsigned at;
+    __device__ unsigned keys_full(int place) const { return at + 8 * place; }
+    __device__ unsigned keys_empty(int place) const { return at + 8 * (STAGES + place); }
+    __device__ unsigned values_full(int place) const { return at + 8 * (2 * STAGES + place); }
+    __device__ unsigned values_empty(int place) const { return at + 8 * (3 * STAGES + place); }
+    __device__ unsigned queries_full(int group, int place) const { return at + 8 * (4 * STAGES + group * QUERY_PLACES + place); }
+    __device__ unsigned queries_empty(int group, int place) const
+    {
+        return at + 8 * (4 * STAGES + (CONSUMERS + group) * QUERY_PLACES + place);
+    }
+};
+
+/* A position in a ring of places: the place, and the parity of the round. */
+template <int PLACES> struct Ring {
+    int place = 0, round = 0;
+    __device__ void advance()
+    {
+        if (++place == PLACES)
+            place = 0, round ^= 1;
+    }
+};
+
+/* The problem. */
+struct Problem {
+    int S, heads, causal, blocks; /* of queries, per head */
+};
+
+/* An item: BLOCK_M queries of a head. When causal the ones with the most keys come
+ * first, so that the last blocks of threads to finish have the least to do. */
+struct Item {
+    int head, first, tiles;
+    __device__ Item(const Problem &problem, int index)
+    {
+        const int block = problem.causal ? problem.blocks - 1 - index / problem.heads : index % problem.blocks;
+        head = problem.causal ? index % problem.heads : index / problem.blocks;
+        first = block * BLOCK_M;
+        tiles = tiles_of(problem.causal ? smaller(problem.S, first + BLOCK_M) : problem.S);
+    }
+};
+
+/* Which share of an item a warpgroup takes. When causal the later shares are longer:
+ * warpgroups change places from item to item. */
+INLINE int share_of(const Problem &problem, int group, int turn)
+{
+    return problem.causal && (turn & 1) ? CONSUMERS - 1 - group : group;
+}
+
+INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &problem, const TensorMap *q_map,
+                    const TensorMap *k_map, const TensorMap *v_map)
+{
+    Ring<STAGES> ring;
+    Ring<QUERY_PLACES> queries;
+    int turn = 0;
+
+    for (int index = blockIdx.x; index < problem.heads * problem.blocks; index += gridDim.x, turn++) {
+        const Item item(problem, index);
+        for (int tile = 0; tile < item.tiles; tile++) {
+            if (tile == 0)
+                for (int group = 0; group < CONSUMERS; group++) {
+                    const unsigned full = barriers.queries_full(group, queries.place);
+                    const unsigned to = shared + queries.place * QUERY_BYTES + group * GROUP_BYTES;
+                    const int row = item.first + share_of(problem, group, turn) * GROUP_ROWS;
+                    barrier_wait(barriers.queries_empty(group, queries.place), queries.round ^ 1);
+                    barrier_expect(full, GROUP_BYTES);
+                    for (int chain = 0; chain < CHAINS; chain++)
+                        for (int panel = 0; panel < PANELS; panel++)
+                            copy_in(to + chain * CHAIN_BYTES + panel * CHAIN_PANEL, q_map, panel * 64,
+                                    row + chain * CHAIN_ROWS, item.head, full);
+                }
+            barrier_wait(barriers.keys_empty(ring.place), ring.round ^ 1);
+            barrier_expect(barriers.keys_full(ring.place), TILE_BYTES);
+            for (int panel = 0; panel < PANELS; panel++)
+                copy_in(shared + KEYS_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, k_map, panel * 64,
+                        tile * BLOCK_N, item.head, barriers.keys_full(ring.place));
+            barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);
+            barrier_expect(barriers.values_full(ring.place), TILE_BYTES);
+            for (int panel = 0; panel < PANELS; panel++)
+                copy_in(shared + VALUES_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, v_map, panel * 64,
+                        tile * BLOCK_N, item.head, barriers.values_full(ring.place));
+            ring.advance();
+        }
+        queries.advance();
+    }
+}
+
+/* What a warpgroup keeps of one chain. A thread has two rows, 8 apart. */
+struct Chain {
+    float scores[SCORES];
+    float mixed[RESULTS];
+    unsigned weights[KEY_STEPS][4];
+    unsigned queries[QUERY_REGISTERS ? HEAD_STEPS : 1][4];
+    float largest[2], sum[2];
+};
+
+/* start_scores multiplies the queries of a chain with a tile of keys. */
+INLINE void start_scores(Chain &chain, unsigned queries, unsigned keys)
+{
+    const unsigned key_tile = descriptor(keys, 16), query_tile = descriptor(queries, 16);
+
+    UNROLL for (int d = 0; d < HEAD_STEPS; d++) {
+        const unsigned long long b = further(key_tile, d / 4 * TILE_PANEL + d % 4 * 32);
+        const unsigned long long a = further(query_tile, d / 4 * CHAIN_PANEL + d % 4 * 32);
+        if (QUERY_REGISTERS && d == 0)
+            score(chain.scores, chain.queries[0], b);
+        else if (QUERY_REGISTERS)
+            score_more(chain.scores, chain.queries[QUERY_REGISTERS ? d : 0], b);
+        else if (d == 0)
+            score(chain.scores, a, b);
+        else
+            score_more(chain.scores, a, b);
+    }
+}
+
+/* start_mixing adds a tile of values by their weights, or begins with them. */
+INLINE void start_mixing(Chain &chain, unsigned values, int add)
+{
+    const unsigned tile = descriptor(values, TILE_PANEL);
+
+    UNROLL for (int n = 0; n < KEY_STEPS; n++)
+        mix(chain.mixed, chain.weights[n], further(tile, n * 16 * ROW_BYTES), n > 0 ? 1 : add);
+}
+
+INLINE void load_queries(Chain &chain, unsigned place)
+{
+    const int lane = threadIdx.x % 32, row = threadIdx.x % WARPGROUP / 32 * 16 + lane % 16;
+
+    if (QUERY_REGISTERS)
+        UNROLL for (int d = 0; d < HEAD_STEPS; d++)
+            load_matrices(chain.queries[QUERY_REGISTERS ? d : 0], place + d / 4 * CHAIN_PANEL + swizzled(row, d % 4 * 2 + lane / 16));
+}
+
+/* mask hides the keys that do not exist or, when causal, come after the query. */
+INLINE void mask(Chain &chain, int first_key, int row, const Problem &problem)
+{
+    const int column = first_key + threadIdx.x % 4 * 2;
+    int limit[2] = {problem.S - column, problem.S - column};
+
+    if (problem.causal)
+        limit[0] = smaller(limit[0], row + 1 - column), limit[1] = smaller(limit[1], row + 9 - column);
+    UNROLL for (int i = 0; i < SCORES; i++)
+        if (i / 4 * 8 + i % 2 >= limit[i % 4 / 2])
+            chain.scores[i] = -__int_as_float(0x7f800000);
+}
+
+/* raise finds where the weights of a tile stand and brings what is mixed so far to
+ * it. With LAZY_RESCALE weights may grow to 2^8 before anything is rescaled. */
+INLINE void raise(Chain &chain, float scale, bool first, float (&factor)[2], bool &rescale)
+{
+    float most[2];
+
+    UNROLL for (int half = 0; half < 2; half++) {
+        float part[2] = {chain.scores[half * 2], chain.scores[half * 2 + 1]};
+        UNROLL for (int n = 1; n < SCORES / 4; n++)
+            UNROLL for (int i = 0; i < 2; i++)
+                part[i] = fmaxf(part[i], chain.scores[n * 4 + half * 2 + i]);
+        most[half] = fmaxf(part[0], part[1]);
+        most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 1));
+        most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale;
+    }
+    rescale = false;
+    if (first) {
+        UNROLL for (int half = 0; half < 2; half++)
+            chain.largest[half] = most[half], chain.sum[half] = 0;
+        return;
+    }
+    if (LAZY_RESCALE && !__any_sync(0xffffffffu, most[0] > chain.largest[0] + 8 || most[1] > chain.largest[1] + 8))
+        return;
+    rescale = true;
+    UNROLL for (int half = 0; half < 2; half++) {
+        most[half] = fmaxf(most[half], chain.largest[half]);
+        factor[half] = power_of_two(chain.largest[half] - most[half]);
+        chain.largest[half] = most[half];
+        chain.sum[half] *= factor[half];
+    }
+}
+
+INLINE void fade(Chain &chain, const float (&factor)[2])
+{
+    UNROLL for (int i = 0; i < RESULTS; i++)
+        chain.mixed[i] *= factor[i % 4 / 2];
+}
+
+/* weigh turns scores into weights, in place. */
+INLINE void weigh(Chain &chain, float scale)
+{
+    float sum[4] = {chain.sum[0], 0, chain.sum[1], 0};
+
+    UNROLL for (int i = 0; i < SCORES; i++) {
+        const float x = fmaf(chain.scores[i], scale, -chain.largest[i % 4 / 2]);
+        /* Spread over both rows and both columns of a thread. */
+        const bool polynomial = POLYNOMIAL > 0 && (i * 5 + i / 4) % (POLYNOMIAL > 0 ? POLYNOMIAL : 1) == 0;
+        chain.scores[i] = polynomial ? polynomial_power_of_two(x) : power_of_two(x);
+        sum[i % 4] += chain.scores[i];
+    }
+    chain.sum[0] = sum[0] + sum[1];
+    chain.sum[1] = sum[2] + sum[3];
+    settled(chain.scores);
+    /* The compiler would move the wait for the products that run meanwhile to before
+     * most of the exponentials. A barrier that depends on their sum, and that nobody
+     * ever comes to, keeps it in its place. */
+    if (__any_sync(0xffffffffu, chain.sum[0] + chain.sum[1] < 0))
+        asm volatile("bar.sync 15, 32;" ::: "memory");
+}
+
+/* weigh_trusting weighs as if no score were much larger than the largest one of the
+ * first tile, and says whether that was right: no weight is larger than their sum,
+ * which is needed anyway. That saves the comparisons, and the exponentials need not
+ * wait for all scores. Otherwise the scores are lost and nothing else has changed. */
+INLINE bool weigh_trusting(Chain &chain, float scale)
+{
+    float sum[4] = {0, 0, 0, 0};
+
+    UNROLL for (int i = 0; i < SCORES; i++) {
+        const float x = fmaf(chain.scores[i], scale, -chain.largest[i % 4 / 2]);
+        const bool polynomial = POLYNOMIAL > 0 && (i * 5 + i / 4) % (POLYNOMIAL > 0 ? POLYNOMIAL : 1) == 0;
+        chain.scores[i] = polynomial ? polynomial_power_of_two(x) : power_of_two(x);
+        sum[i % 4] += chain.scores[i];
+    }
+    settled(chain.scores);
+    sum[0] += sum[1], sum[2] += sum[3];
+    /* The comparison fails for a sum that is no number. */
+    if (__any_sync(0xffffffffu, !(sum[0] <= TRUSTED) || !(sum[2] <= TRUSTED)))
+        return false;
+    chain.sum[0] += sum[0], chain.sum[1] += sum[2];
+    return true;
+}
+
+/* multiply_add is the synchronous product of a warp: 16 x 16 by 16 x 8. */
+INLINE void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/* score_again finds the scores of a tile once more. It happens rarely and in one warp
+ * at a time, so it uses the products that a warp can make alone. */
+INLINE void score_again(Chain &chain, unsigned queries, unsigned keys)
+{
+    const int lane = threadIdx.x % 32, row = threadIdx.x % WARPGROUP / 32 * 16 + lane % 16;
+
+    UNROLL for (int n = 0; n < KEY_STEPS; n++) {
+        float sum[2][4] = {};
+        UNROLL for (int d = 0; d < HEAD_STEPS; d++) {
+            unsigned a[4], b[4];
+            if (!QUERY_REGISTERS)
+                load_matrices(a, queries + d / 4 * CHAIN_PANEL + swizzled(row, d % 4 * 2 + lane / 16));
+            load_matrices(b, keys + d / 4 * TILE_PANEL + swizzled(n * 16 + lane / 16 * 8 + lane % 8, d % 4 * 2 + lane / 8 % 2));
+            multiply_add(sum[0], QUERY_REGISTERS ? chain.queries[QUERY_REGISTERS ? d : 0] : a, b[0], b[1]);
+            multiply_add(sum[1], QUERY_REGISTERS ? chain.queries[QUERY_REGISTERS ? d : 0] : a, b[2], b[3]);
+        }
+        UNROLL for (int i = 0; i < 8; i++)
+            chain.scores[n * 8 + i] = sum[i / 4][i % 4];
+    }
+}
+
+INLINE void pack_weights(Chain &chain)
+{
+    UNROLL for (int i = 0; i < SCORES / 2; i++)
+        chain.weights[i / 4][i % 4] = pack(chain.scores[2 * i], chain.scores[2 * i + 1]);
+}
+
+/* finish divides the rows of a chain by their sums and has them copied out, a warp
+ * its own 16 rows. The place was last used CHAINS copies ago. */
+INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, const TensorMap *o_map, int row, int head, int S)
+{
+    const int lane = threadIdx.x % 32, warp = threadIdx.x % WARPGROUP / 32;
+
+    place += warp * 16 * ROW_BYTES;
+    if (lane == 0)
+        copies_read<CHAINS - 1>();
+    __syncwarp();
+    UNROLL for (int half = 0; half < 2; half++) {
+        float sum = sums[half];
+        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+        const float share = __fdividef(1, sum);
+        UNROLL for (int n = 0; n < RESULTS / 4; n++)
+            store_shared(place + n / 8 * CHAIN_PANEL + swizzled(half * 8 + lane / 4, n % 8) + lane % 4 * 4,
+                         pack(chain.mixed[n * 4 + half * 2] * share, chain.mixed[n * 4 + half * 2 + 1] * share));
+    }
+    publish();
+    __syncwarp();
+    if (lane == 0) {
+        for (int panel = 0; panel < PANELS; panel++)
+            if (row + warp * 16 < S)
+                copy_out(o_map, place + panel * CHAIN_PANEL, panel * 64, row + warp * 16, head);
+        commit_copies();
+    }
+}
+
+/* Where a warpgroup is: an item, its first row there and how many tiles its rows
+ * see; the tiles beyond them are skipped. */
+struct Walk {
+    int index, turn, head, row, tiles, skipped;
+    __device__ bool start(const Problem &problem, int group)
+    {
+        if (index >= problem.heads * problem.blocks)
+            return false;
+        const Item item(problem, index);
+        head = item.head;
+        row = item.first + share_of(problem, group, turn) * GROUP_ROWS;
+        tiles = problem.causal ? smaller(item.tiles, tiles_of(row + GROUP_ROWS)) : item.tiles;
+        skipped = item.tiles - tiles;
+        return true;
+    }
+};
+
+/* A consuming warpgroup. At the end of an item it goes on to the next without
+ * emptying its pipeline, unless it has tiles to skip: other warpgroups may need
+ * the places that this one would hold while it waits. */
+struct Consumer {
+    unsigned shared;
+    Barriers barriers;
+    Problem problem;
+    const TensorMap *o_map;
+    float scale;
+    int group, lane, thread_row;
+
+    Ring<STAGES> keys, values; /* the next to wait for */
+    Ring<QUERY_PLACES> queries;
+    Walk walk, last;
+    int query_place; /* of the item that scores are started for */
+
+    __device__ unsigned output(int c) const { return shared + OUTPUTS_AT + group * GROUP_BYTES + c * CHAIN_BYTES; }
+    __device__ unsigned query_at(int place, int c) const { return shared + place * QUERY_BYTES + group * GROUP_BYTES + c * CHAIN_BYTES; }
+    __device__ unsigned query(int c) const { return query_at(query_place, c); }
+    __device__ unsigned key(int place) const { return shared + KEYS_AT + place * TILE_BYTES; }
+    __device__ unsigned value(int place) const { return shared + VALUES_AT + place * TILE_BYTES; }
+
+    __device__ __forceinline__ void tell(unsigned barrier) const
+    {
+        if (lane == 0)
+            barrier_arrive(barrier);
+    }
+
+    __device__ __forceinline__ void await_queries()
+    {
+        barrier_wait(barriers.queries_full(group, queries.place), queries.round);
+        query_place = queries.place;
+        queries.advance();
+    }
+
+    __device__ __forceinline__ int await_keys()
+    {
+        const int place = keys.place;
+        barrier_wait(barriers.keys_full(place), keys.round);
+        keys.advance();
+        return place;
+    }
+
+    __device__ __forceinline__ int await_values()
+    {
+        const int place = values.place;
+        barrier_wait(barriers.values_full(place), values.round);
+        values.advance();
+        return place;
+    }
+
+    /* next_keys waits for the keys of the next tile, of this item or of the next. It
+     * returns false where the pipeline ends. */
+    __device__ __forceinline__ bool next_keys(bool ends, int &place)
+    {
+        if (ends) {
+            last = walk;
+            walk.index += gridDim.x, walk.turn++;
+            if (last.skipped > 0 || !walk.start(problem, group))
+                return false;
+            await_queries();
+        }
+        place = await_keys();
+        return true;
+    }
+
+    /* skip gives back the tiles that only others see. A barrier is only told after
+     * its copy has come: else two rounds mix. It returns false at the very end. */
+    __device__ __forceinline__ bool skip()
+    {
+        for (int tile = 0; tile < last.skipped; tile++) {
+            tell(barriers.keys_empty(await_keys()));
+            tell(barriers.values_empty(await_values()));
+        }
+        return last.skipped > 0 && walk.start(problem, group);
+    }
+
+    /* find_weights turns the scores of a tile into weights, not yet packed. Queries
+     * and keys are where they came from. */
+    __device__ __forceinline__ void find_weights(Chain &chain, int row, int tile, unsigned queries, unsigned keys,
+                                                 float (&factor)[2], bool &rescale) const
+    {
+        const bool masked = (tile + 1) * BLOCK_N > (problem.causal ? smaller(problem.S, row + 1) : problem.S);
+
+        rescale = false;
+        if (masked)
+            mask(chain, tile * BLOCK_N, row + thread_row, problem);
+        if (TRUST_MAX && tile > 0) {
+            if (weigh_trusting(chain, scale))
+                return;
+            score_again(chain, queries, keys);
+            if (masked)
+                mask(chain, tile * BLOCK_N, row + thread_row, problem);
+        }
+        raise(chain, scale, tile == 0, factor, rescale);
+        weigh(chain, scale);
+    }
+
+    __device__ __forceinline__ void copy_result(const Chain &chain, const float (&sums)[2], int c) const
+    {
+        finish(chain, sums, output(c), o_map, last.row + c * CHAIN_ROWS, last.head, problem.S);
+    }
+
+    /* With PINGPONG warpgroups start their products one after the other, so that each
+     * finds its weights while others multiply. When causal they have different numbers
+     * of tiles and would wait for ever. */
+    __device__ __forceinline__ void await_turn() const
+    {
+        if (PINGPONG && !problem.causal)
+            asm volatile("bar.sync %0, 256;" ::"r"(1 + group) : "memory");
+    }
+
+    __device__ __forceinline__ void end_turn() const
+    {
+        if (PINGPONG && !problem.causal)
+            asm volatile("bar.arrive %0, 256;" ::"r"(group + 1 < CONSUMERS ? 2 + group : 1) : "memory");
+    }
+
+    /* one_chain: the scores of the next tile are computed together with the mixing
+     * of this one. With OVERLAP 2 the next weights are found while still mixing. */
+    __device__ __forceinline__ void one_chain(Chain &chain)
+    {
+        do {
+            int tile = 0, key_place;
+            float factor[2], sums[2];
+            bool rescale, more = true;
+
+            await_queries();
+            load_queries(chain, query(0));
+            key_place = await_keys();
+            products_begin();
+            start_scores(chain, query(0), key(key_place));
+            products_commit();
+            products_wait<0>();
+            settled(chain.scores);
+            tell(barriers.keys_empty(key_place));
+            if (QUERY_REGISTERS)
+                tell(barriers.queries_empty(group, query_place));
+            find_weights(chain, walk.row, 0, 0, 0, factor, rescale);
+            pack_weights(chain);
+            while (more) {
+                const bool ends = tile + 1 == walk.tiles;
+                const int value_place = await_values(), query_before = query_place;
+
+                more = next_keys(ends, key_place);
+                if (QUERY_REGISTERS && ends && more)
+                    load_queries(chain, query(0));
+                await_turn();
+                products_begin();
+                start_scores(chain, query(0), key(key_place));
+                products_commit();
+                start_mixing(chain, value(value_place), tile > 0);
+                products_commit();
+                end_turn();
+                products_wait<OVERLAP == 2 ? 1 : 0>();
+                settled(chain.scores);
+                /* Only now is it sure that the queries have been read, not only asked for. */
+                if (QUERY_REGISTERS && ends && more)
+                    tell(barriers.queries_empty(group, query_place));
+                if (!QUERY_REGISTERS && ends)
+                    tell(barriers.queries_empty(group, query_before));
+                if (!TRUST_MAX && more)
+                    tell(barriers.keys_empty(key_place));
+                tile = ends ? 0 : tile + 1;
+                UNROLL for (int half = 0; half < 2; half++)
+                    sums[half] = chain.sum[half];
+                find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
+                if (TRUST_MAX && more)
+                    tell(barriers.keys_empty(key_place));
+                products_wait<0>();
+                settled(chain.mixed);
+                tell(barriers.values_empty(value_place));
+                if (ends)
+                    copy_result(chain, sums, 0);
+                if (rescale)
+                    fade(chain, factor);
+                pack_weights(chain);
+            }
+        } while (skip());
+    }
+
+    /* in_steps: scores, weights and mixing one after the other, which takes the fewest
+     * registers: other warpgroups keep the tensor cores busy meanwhile. */
+    __device__ __forceinline__ void in_steps(Chain &chain)
+    {
+        while (true) {
+            await_queries();
+            for (int tile = 0; tile < walk.tiles; tile++) {
+                const int key_place = await_keys();
+                float factor[2];
+                bool rescale;
+
+                /* Once per tile: ptxas 13.0 gave their registers to others after the
+                 * products of the first, as the machine code showed. */
+                load_queries(chain, query(0));
+                await_turn();
+                products_begin();
+                start_scores(chain, query(0), key(key_place));
+                products_commit();
+                end_turn();
+                products_wait<0>();
+                settled(chain.scores);
+                if (!TRUST_MAX)
+                    tell(barriers.keys_empty(key_place));
+                find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
+                if (TRUST_MAX)
+                    tell(barriers.keys_empty(key_place));
+                if (tile + 1 == walk.tiles)
+                    tell(barriers.queries_empty(group, query_place));
+                if (rescale)
+                    fade(chain, factor);
+                pack_weights(chain);
+                const int value_place = await_values();
+                products_begin();
+                start_mixing(chain, value(value_place), tile > 0);
+                products_commit();
+                products_wait<0>();
+                settled(chain.mixed);
+                tell(barriers.values_empty(value_place));
+            }
+            last = walk;
+            copy_result(chain, chain.sum, 0);
+            walk.index += gridDim.x, walk.turn++;
+            const bool more = walk.start(problem, group);
+            if (last.skipped > 0)
+                skip();
+            if (!more)
+                return;
+        }
+    }
+
+    /* two_chains: while the tensor cores work for one chain, the threads find the
+     * weights of the other, which is half a tile behind. Products without a use (at
+     * the start and at the end) are made all the same: the compiler lets products run
+     * side by side only where no branch decides about their accumulators. */
+    __device__ __forceinline__ void two_chains(Chain &first, Chain &second)
+    {
+        do {
+            int tile = 0, key_place, value_before = 0, add_before = 0;
+            bool more = true, idle = true; /* idle: no item before this one is unfinished */
+
+            await_queries();
+            load_queries(first, query(0));
+            key_place = await_keys();
+            products_begin();
+            start_scores(first, query(0), key(key_place));
+            products_commit();
+            UNROLL for (int n = 0; n < KEY_STEPS; n++)
+                UNROLL for (int i = 0; i < 4; i++)
+                    second.weights[n][i] = 0;
+            products_wait<0>();
+            settled(first.scores);
+            while (more) {
+                const bool ends = tile + 1 == walk.tiles;
+                const int row = walk.row, key_now = key_place, query_now = query_place;
+                float factor[2];
+                bool rescale;
+
+                if (tile == 0)
+                    load_queries(second, query(1));
+                products_begin();
+                start_mixing(second, value(value_before), add_before);
+                start_scores(second, query(1), key(key_now));
+                products_commit();
+                /* Only now is it sure that the queries have been read, not only asked for. */
+                if (QUERY_REGISTERS && tile == 0)
+                    tell(barriers.queries_empty(group, query_now));
+
+                if (tile == 0 && !idle)
+                    copy_result(first, first.sum, 0);
+                find_weights(first, row, tile, query(0), key(key_now), factor, rescale);
+                if (rescale)
+                    fade(first, factor);
+                pack_weights(first);
+
+                const Walk before = last;
+                const int value_now = await_values();
+                more = next_keys(ends, key_place);
+                if (QUERY_REGISTERS && ends && more)
+                    load_queries(first, query(0));
+                products_begin();
+                start_mixing(first, value(value_now), tile > 0);
+                start_scores(first, query(0), key(key_place));
+                products_commit();
+
+                products_wait<1>();
+                settled(second.scores);
+                settled(second.mixed);
+                if (!TRUST_MAX)
+                    tell(barriers.keys_empty(key_now));
+                if (!idle)
+                    tell(barriers.values_empty(value_before));
+                if (!QUERY_REGISTERS && !TRUST_MAX && ends)
+                    tell(barriers.queries_empty(group, query_now));
+                if (tile == 0 && !idle)
+                    finish(second, second.sum, output(1), o_map, before.row + CHAIN_ROWS, before.head, problem.S);
+                find_weights(second, row + CHAIN_ROWS, tile, query_at(query_now, 1), key(key_now), factor, rescale);
+                if (TRUST_MAX)
+                    tell(barriers.keys_empty(key_now));
+                if (!QUERY_REGISTERS && TRUST_MAX && ends)
+                    tell(barriers.queries_empty(group, query_now));
+                if (rescale)
+                    fade(second, factor);
+                pack_weights(second);
+
+                products_wait<0>();
+                settled(first.scores);
+                settled(first.mixed);
+                value_before = value_now, add_before = tile > 0;
+                idle = false;
+                tile = ends ? 0 : tile + 1;
+            }
+            products_begin();
+            start_mixing(second, value(value_before), add_before);
+            products_commit();
+            copy_result(first, first.sum, 0);
+            products_wait<0>();
+            settled(second.mixed);
+            tell(barriers.values_empty(value_before));
+            copy_result(second, second.sum, 1);
+        } while (skip());
+    }
+};
+
+INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &problem, const TensorMap *o_map,
+                    float scale, int group)
+{
+    const int lane = threadIdx.x % 32;
+    Consumer consumer{shared, barriers, problem, o_map, scale, group, lane, (int)threadIdx.x % WARPGROUP / 32 * 16 + lane / 4};
+    Chain chain[CHAINS];
+
+    consumer.walk.index = blockIdx.x, consumer.walk.turn = 0;
+    if (!consumer.walk.start(problem, group))
+        return;
+    if (group == CONSUMERS - 1)
+        consumer.end_turn(); /* the first may begin */
+    if (OVERLAP == 0)
+        consumer.in_steps(chain[0]);
+    else if (CHAINS == 1)
+        consumer.one_chain(chain[0]);
+    else
+        consumer.two_chains(chain[0], chain[CHAINS - 1]);
+    if (lane == 0)
+        copies_read<0>();
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant__ TensorMap k_map,
+                  const __grid_constant__ TensorMap v_map, const __grid_constant__ TensorMap o_map, float scale, int B,
+                  int H, int S, int D, int causal)
+{
+    extern __shared__ __align__(1024) unsigned char memory[];
+    const unsigned shared = shared_address(memory);
+    const Barriers barriers{shared + BARRIERS_AT};
+    const Problem problem{S, B * H, causal, (S + BLOCK_M - 1) / BLOCK_M};
+
+    if (threadIdx.x == 0) {
+        prefetch(&q_map), prefetch(&k_map), prefetch(&v_map), prefetch(&o_map);
+        for (int place = 0; place < STAGES; place++) {
+            barrier_init(barriers.keys_full(place), 1);
+            barrier_init(barriers.keys_empty(place), CONSUMER_WARPS);
+            barrier_init(barriers.values_full(place), 1);
+            barrier_init(barriers.values_empty(place), CONSUMER_WARPS);
+        }
+        for (int group = 0; group < CONSUMERS; group++)
+            for (int place = 0; place < QUERY_PLACES; place++) {
+                barrier_init(barriers.queries_full(group, place), 1);
+                barrier_init(barriers.queries_empty(group, place), 4);
+            }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncthreads();
+    /* Taken from a shuffle, so that the compiler knows it to be one for the warp. */
+    const int group = __shfl_sync(0xffffffffu, threadIdx.x / WARPGROUP, 0);
+    if (group == CONSUMERS) {
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
+        if (threadIdx.x == CONSUMERS * WARPGROUP)
+            produce(shared, barriers, problem, &q_map, &k_map, &v_map);
+    } else {
+        asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        consume(shared, barriers, problem, &o_map, scale * 1.44269504f, group);
+    }
+}
