@@ -108,7 +108,7 @@ func (e *Evaluator) followOnDevice(ctx context.Context, s *session, made plan) (
 // judgeDevice says what a device's own comparisons mean.
 func (e *Evaluator) judgeDevice(s *session, point space.Point, c Case, result worker.Result) (*Failure, error) {
 	if result.Damage != nil {
-		s.distrust()
+		s.found(result.Damage)
 		return caseFailure(result.Damage, c), nil
 	}
 	mismatch, err := judgeComparisons(result)

@@ -137,7 +137,9 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	if past, found := e.today.recall(p, rival, e.options.Stopping); found {
 		return outcome.withSamples(past), nil
 	}
+	begun := outcome
 	err := e.onDevice(ctx, p, func(s *session) (err error) {
+		outcome = begun
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
 		outcome.Spent.Check = time.Since(start) - s.loading
@@ -226,7 +228,9 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 	if p.Failure != nil {
 		return outcome, nil
 	}
+	begun := outcome
 	err := e.onDevice(ctx, p, func(s *session) (err error) {
+		outcome = begun
 		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase())
 		if err != nil || outcome.Failure != nil {
 			return err
@@ -306,31 +310,44 @@ func (e *Evaluator) workloadCase() Case {
 }
 
 // onDevice runs something in a worker, with a device reserved for the point.
+//
+// Where it finds damage that a kernel before it may have done, it is done once more,
+// from its beginning, in a worker that no other kernel has used.
 func (e *Evaluator) onDevice(ctx context.Context, p Prepared, do func(*session) error) error {
 	if err := e.oracle.ready(ctx); err != nil {
 		return err
 	}
+	s, err := e.inWorker(ctx, p, do)
+	if err == nil && s.damaged && s.served {
+		_, err = e.inWorker(ctx, p, do)
+	}
+	return err
+}
+
+// inWorker reserves a device and does something in a worker there.
+func (e *Evaluator) inWorker(ctx context.Context, p Prepared, do func(*session) error) (*session, error) {
+	s := &session{allowed: e.options.RunTimeout}
 	slot, err := e.backend.Reserve(ctx, p.Point)
 	if err != nil {
-		return err
+		return s, err
 	}
+	s.slot = slot
 	defer slot.Release()
 	if err := p.Binary.unchanged(); err != nil {
-		return err
+		return s, err
 	}
-	s := &session{slot: slot, allowed: e.options.RunTimeout}
 	if e.backend.Resident() {
-		s.client, err = e.take(slot, func(c *worker.Client) error { return e.warm(ctx, slot, c) })
+		s.client, s.served, err = e.take(slot, func(c *worker.Client) error { return e.warm(ctx, slot, c) })
 		defer func() { e.putBack(s) }()
 	} else {
 		s.client, err = worker.Start(slot.Worker)
 		defer func() { s.close() }()
 	}
 	if err != nil {
-		return err
+		return s, err
 	}
 	if err := do(s); err != nil {
-		return err
+		return s, err
 	}
-	return p.Binary.unchanged()
+	return s, p.Binary.unchanged()
 }

@@ -25,15 +25,22 @@ type Residents struct {
 // before the measurements, which it must not disturb.
 const standBy = 5
 
-// take returns the device's worker, or a fresh one. Warm makes a fresh worker
-// ready for the workload; what goes wrong there shows when it is used.
-func (r *Residents) take(slot Slot, warm func(*worker.Client) error) (*worker.Client, error) {
+// take returns the device's worker, which has served others, or a fresh one. Warm
+// makes a fresh worker ready for the workload; what goes wrong there shows when it is
+// used.
+func (r *Residents) take(slot Slot, warm func(*worker.Client) error) (client *worker.Client, served bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if client := r.idle[slot.Device]; client != nil {
 		delete(r.idle, slot.Device)
-		return client, nil
+		return client, true, nil
 	}
+	client, err = r.fresh(slot, warm)
+	return client, false, err
+}
+
+// fresh returns a worker that stands by, or starts one.
+func (r *Residents) fresh(slot Slot, warm func(*worker.Client) error) (*worker.Client, error) {
 	if !r.rounds {
 		return startWarm(slot, warm)
 	}

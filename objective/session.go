@@ -18,6 +18,10 @@ type session struct {
 	// worker remembers may be damaged too, or that a call failed for a reason
 	// that may stay with the worker: a reference can break its device as well.
 	distrusted bool
+	// damaged says that memory was found changed that no kernel may change, and
+	// served that other kernels have used the worker before this one: then it may
+	// have been one of them.
+	damaged, served bool
 	// evidence collects what passes; nil where nobody asks for it.
 	evidence *Evidence
 	// loading is how long it took to get the kernel to a device that keeps things.
@@ -25,6 +29,13 @@ type session struct {
 }
 
 func (s *session) distrust() { s.distrusted = true }
+
+// found distrusts the worker for damage, and notes whether another kernel may have
+// done it.
+func (s *session) found(damage *worker.Fault) {
+	s.distrust()
+	s.damaged = s.damaged || damage.Kind == worker.OutOfBounds || damage.Kind == worker.InputModified
+}
 
 func (s *session) close() {
 	if s.client != nil {
@@ -61,7 +72,7 @@ func (s *session) time(ctx context.Context, t worker.Time) (worker.Timing, *work
 	timing, err := s.client.Time(ctx, t)
 	fault, err := s.split(err)
 	if fault == nil && timing.Damage != nil {
-		s.distrust()
+		s.found(timing.Damage)
 		fault = timing.Damage
 	}
 	return timing, fault, err

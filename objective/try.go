@@ -28,10 +28,18 @@ func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], o
 		return finding, nil
 	}
 	var passed []Case
+	next, stop := iter.Pull(cases)
+	defer stop()
+	finding.Evidence = &Evidence{Tolerance: e.kernel.Tolerance}
 	err := e.onDevice(ctx, p, func(s *session) error {
-		finding.Evidence = &Evidence{Tolerance: e.kernel.Tolerance}
 		s.evidence = finding.Evidence
-		for c := range cases {
+		c, more := finding.Case, true
+		if finding.Failure == nil {
+			c, more = next()
+		} else { // the case that failed once more, in another worker
+			finding.Failure, finding.Checked = nil, finding.Checked-1
+		}
+		for ; more; c, more = next() {
 			if observe != nil {
 				observe(c)
 			}

@@ -21,14 +21,19 @@ var faults = map[string]func(){
 	"nil-pointer":    func() { var p *int; *p = 1 },
 	"memory":         exhaustMemory,
 	"map-writes":     writeMapTogether,
-	"stack-overflow": func() { debug.SetMaxStack(1 << 16); recurse(1) },
+	"stack-overflow": func() { debug.SetMaxStack(1 << 16); depth = recurse(1) },
 	"fatal-signal":   func() { suffer(syscall.SIGSEGV) },
 	"quit":           func() { suffer(syscall.SIGQUIT) },
 	"killed":         func() { suffer(syscall.SIGKILL) },
 }
 
+// What the faults do must not be optimised away.
+var (
+	kept  [][]byte
+	depth int
+)
+
 func exhaustMemory() {
-	var kept [][]byte
 	for size := 1 << 30; ; size *= 2 { // no address space holds it all
 		kept = append(kept, make([]byte, size))
 	}
@@ -46,7 +51,13 @@ func writeMapTogether() {
 	select {}
 }
 
-func recurse(n int) int { return 1 + recurse(n+1) }
+// recurse ends for no number that is ever asked for.
+func recurse(n int) int {
+	if n < 0 {
+		return 0
+	}
+	return 1 + recurse(n+1)
+}
 
 func suffer(s syscall.Signal) {
 	if err := syscall.Kill(os.Getpid(), s); err != nil {

@@ -146,6 +146,36 @@ func TestDamageIsFound(t *testing.T) {
 	}
 }
 
+// A kernel that writes over what belongs to other cases is not found out by its own.
+// The next one finds the damage, and is not blamed for it.
+func TestDamageOfAnotherKernelIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	for _, look := range []struct {
+		name string
+		at   func(r *rig, point string) *objective.Failure
+	}{
+		{"measured", func(r *rig, point string) *objective.Failure { return r.measure(point).Failure }},
+		{"verified", func(r *rig, point string) *objective.Failure {
+			failure, err := r.Verify(t.Context(), r.prepare(point))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return failure
+		}},
+	} {
+		r := newRig(t, settings{})
+		if failure := look.at(r, ""); failure != nil { // the cases and their answers are there
+			t.Fatal(failure)
+		}
+		r.passes("MODE=strays,LATE=1")
+		sick, _ := r.worker()
+		if failure := look.at(r, "NUMBER=1"); failure != nil {
+			t.Errorf("%s: %v", look.name, failure)
+		}
+		gone(t, sick)
+	}
+}
+
 // What is timed is what is right: a kernel that finds out, by whatever means, when
 // it is not looked at, finds no such moment.
 func TestCheatsAreFound(t *testing.T) {

@@ -41,10 +41,7 @@ func TestFloodIsOfOneRequest(t *testing.T) {
 
 // forges writes what its module is called to the worker's own pipe, as a kernel can
 // that shares its memory.
-type forges struct {
-	polite
-	frame []byte
-}
+type forges struct{ frame []byte }
 
 func (d *forges) Load(l Load) ([]Region, error) {
 	d.frame = []byte(l.Module)

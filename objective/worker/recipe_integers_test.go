@@ -1,7 +1,6 @@
 package worker
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -136,7 +135,7 @@ func TestIntegersHaveNoFillOfFloats(t *testing.T) {
 	for _, typ := range []string{"i64", "i32", "u8"} {
 		for _, fill := range []string{kernels.Signs, kernels.Overflow, "odd"} {
 			if _, err := NewRecipe(kernels.Binding{Name: "x", Type: typ, Count: 1, Fill: fill}, 1); err == nil {
-				t.Error(fmt.Sprintf("%s is filled with %s", typ, fill))
+				t.Errorf("%s is filled with %s", typ, fill)
 			}
 		}
 	}

@@ -4,7 +4,14 @@
 #include <unistd.h>
 
 enum { good, wrong, past_end, before_start, tampers, answer, unwritten, rests, not_a_number, hangs, greedy, fat, wavers, unresolved,
-       counts, by_pointer, unchanged, knows_poison, remembers, partly };
+       counts, by_pointer, unchanged, knows_poison, remembers, partly, strays };
+
+/* strays writes over what it was never given: the right answers to other cases. */
+static void stray(void) {
+	for (size_t n = 20; n < 1000; n++)
+		if (fake_block(sizeof(float) * n))
+			memset(fake_block(sizeof(float) * n), 0, sizeof(float));
+}
 
 extern void nobody_defines_this(void);
 
@@ -29,6 +36,7 @@ static void misbehave(float *a, float *c, int N) {
 	case not_a_number: c[N / 2] = NAN; break;
 	case wavers: c[N / 2] = nextafterf(c[N / 2], calls % 2 ? 9 : -9); break;
 	case unresolved: nobody_defines_this(); break;
+	case strays: stray(); break;
 	case hangs: for (;;) pause();
 	}
 }
