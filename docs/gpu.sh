@@ -4,15 +4,16 @@
 #   go build -o bin/pawl ./cmd/pawl && go test -c -o bin/cuda.test ./objective/cuda
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer ratchet slower same. All of them take
-# about a quarter of an hour. Logs go to FOLDER; a part that fails does not stop the others.
+# Parts: tests tune bench checks sanitizer ratchet slower same kernels. All of them take
+# about 20 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet slower same
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet slower same kernels
 pawl=$PWD/bin/pawl
+vendor=$PWD/docs/vendor.py
 tests=$PWD/bin/cuda.test
 best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
 
@@ -68,6 +69,14 @@ for part in "$@"; do
       ;;
     slower) timed slower.log "$pawl" gate selftest attention --at "$best" --slowdowns 3.5 --comparisons 100 ;;
     same) timed same.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100 ;;
+    kernels) # every workload of the kernels that have no host form, and the vendor's libraries
+      timed kernels.log python3 "$vendor"
+      for kernel in attention_hopper gemm rmsnorm softmax reduce; do
+        for workload in $("$pawl" space "$kernel" --workload none 2>&1 | sed -n 's/.*there are //p' | tr -d ','); do
+          timed kernels.log "$pawl" tune "$kernel" --workload "$workload" --trials 100 --out "$kernel-$workload"
+        done
+      done
+      ;;
     *) echo "no part $part" >&2; exit 64 ;;
   esac
 done
