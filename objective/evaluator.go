@@ -171,11 +171,15 @@ func (e *Evaluator) believe(outcome *Outcome, point space.Point) error {
 		return err
 	}
 	if roofline.Loose {
-		written, err := e.written()
+		bindings, err := e.workloadCase().bind(e.kernel)
 		if err != nil {
 			return err
 		}
-		floor = max(floor, 1e3*written/roofline.Bytes)
+		written, err := bufferBytes(bindings, true)
+		if err != nil {
+			return err
+		}
+		floor = max(floor, 1e3*float64(written)/roofline.Bytes)
 	}
 	if outcome.Failure = veto(outcome.Milliseconds(), floor); outcome.Failure != nil {
 		outcome.Samples = nil
@@ -183,21 +187,19 @@ func (e *Evaluator) believe(outcome *Outcome, point space.Point) error {
 	return nil
 }
 
-// written is how many bytes a launch must write, whatever the manifest says.
-func (e *Evaluator) written() (float64, error) {
-	total := 0.0
-	bindings, err := e.workloadCase().bind(e.kernel)
+// bufferBytes is the size of all outputs, or of all inputs.
+func bufferBytes(bindings []kernels.Binding, out bool) (total int, err error) {
 	for _, b := range bindings {
-		if !b.Out {
+		if !b.IsBuffer() || b.Out != out {
 			continue
 		}
 		element, err := kernels.ElementNamed(b.Type)
 		if err != nil {
 			return 0, err
 		}
-		total += float64(b.Count) * float64(element.Size)
+		total += int(b.Count) * element.Size
 	}
-	return total, err
+	return total, nil
 }
 
 // checkQuickly checks a few small shapes and then the workload itself, with

@@ -35,6 +35,8 @@ type stopwatch struct {
 	contents [3]knownContent
 	batch    int
 	slow     bool
+	inputs   int     // bytes of one set
+	fresh    int     // sets of new inputs that go into one time
 	share    float64 // the part of the samples whose outputs are compared
 	shown    bool
 	// unseen is the least time of a single launch on new inputs, in milliseconds; 0
@@ -78,9 +80,14 @@ const (
 	unseenLaunches = 3
 	unseenTries    = 12
 	// A launch on new inputs may take so many times as long as others, and so many
-	// milliseconds more: what it finds in the caches differs.
+	// milliseconds more: what it finds in the caches differs. Of short launches
+	// several follow each other, each on inputs of its own, and share those, so that
+	// they are at most a part of the time; but not more than the caches hold, or
+	// memory would be what is timed.
 	unseenFactor = 1.5
 	unseenSlack  = 0.02
+	unseenPart   = 0.25
+	unseenBytes  = 256 << 10
 )
 
 // stopwatch returns one for the workload, which must be what the session's worker
@@ -100,6 +107,9 @@ func (e *Evaluator) stopwatch(ctx context.Context, s *session) (*stopwatch, erro
 			return nil, err
 		}
 		bytes = size(w.contents[i].want)
+		if w.inputs, err = bufferBytes(bindings, false); err != nil {
+			return nil, err
+		}
 	}
 	w.share = min(1, comparedBytes/float64(max(bytes, 1)))
 	return w, nil
@@ -184,6 +194,8 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 		long := least*float64(batch)*1e6 >= float64(shortestSample)
 		if long && spent >= warmUp && (try > 2 || least > slowLaunch) || batch == mostBatch {
 			w.batch, w.slow = batch, least > slowLaunch
+			w.fresh = int(min(math.Ceil(unseenSlack/unseenPart/max(least, 1e-9)), worker.MostUnseen))
+			w.fresh = max(min(w.fresh, unseenBytes/max(w.inputs, 1)), 1)
 			return nil, nil
 		}
 		if !long {
@@ -221,21 +233,27 @@ func (w *stopwatch) launches(ctx context.Context, batch int, always bool) (float
 	panic("objective: no last try")
 }
 
-// launchUnseen makes a single launch on inputs that the kernel has not seen. Left is
-// how many are still to come; the content that was held back is one of them.
+// launchUnseen makes launches on inputs that the kernel has not seen, one on each.
+// Left is how many times are still to be taken; the content that was held back is the
+// last of one of them.
 func (w *stopwatch) launchUnseen(ctx context.Context, left int) (*worker.Fault, error) {
 	content := &knownContent{seed: w.random.Uint64()}
 	if !w.shown && w.random.IntN(left+1) == 0 {
 		w.shown = true
 		content = &w.contents[2]
 	}
-	claim, fault, err := w.claim(ctx, 1, content.seed)
+	seeds := make([]uint64, w.fresh)
+	for i := range seeds {
+		seeds[i] = w.random.Uint64()
+	}
+	seeds[len(seeds)-1] = content.seed
+	claim, fault, err := w.claim(ctx, len(seeds), seeds...)
 	if fault != nil || err != nil {
 		return fault, err
 	}
 	if claim.low() {
 		// Nobody knows what it really took: not less than this.
-		claim.milliseconds = float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare)
+		claim.milliseconds = float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare) / float64(len(seeds))
 	}
 	if w.unseen == 0 || claim.milliseconds < w.unseen {
 		w.unseen = claim.milliseconds
@@ -248,7 +266,7 @@ func (w *stopwatch) launchUnseen(ctx context.Context, left int) (*worker.Fault, 
 func (w *stopwatch) remembers(ctx context.Context, samples []float64) (*worker.Fault, error) {
 	typical := stats.Quantile(samples, 0.25) // the least of the others must not be held against noise
 	for range unseenTries {
-		if w.unseen <= unseenFactor*typical+unseenSlack {
+		if w.unseen <= unseenFactor*typical+unseenSlack/float64(w.fresh) {
 			return nil, nil
 		}
 		if fault, err := w.launchUnseen(ctx, 0); fault != nil || err != nil {

@@ -281,7 +281,7 @@ func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bo
 	if err != nil {
 		return nil, err
 	}
-	build := &objective.Build{Source: unit.Source, Compiler: []string{"nvcc"}, Flags: append([]string{"-arch=" + unit.Architecture}, unit.Flags...)}
+	build := &objective.Build{Source: unit.Source, Compiler: []string{"nvcc"}, Flags: append([]string{nvcc.ArchitectureFlag(unit.Architecture)}, unit.Flags...)}
 	for _, d := range unit.Defines {
 		build.Constants = append(build.Constants, kernels.Constant(d))
 	}

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -269,6 +270,23 @@ func TestCheatsAreNotTimed(t *testing.T) {
 	}
 	if left := sleeping(t, "987.125"); len(left) > 0 {
 		t.Errorf("daemons left behind: %v", left)
+	}
+}
+
+// A launch of some microseconds is short against what new inputs may cost. A kernel
+// that remembers is found all the same, and one that does not is believed.
+func TestShortKernelsThatRememberAreFound(t *testing.T) {
+	files := maps.Clone(cheatingFiles)
+	files["kernel.yaml"] = strings.Replace(files["kernel.yaml"], "small: {N: 3000}", "small: {N: 32}", 1)
+	b := open(t, files, host.Options{})
+	good := b.measure(t, "MODE=good", 0)
+	if good.Failure != nil {
+		t.Fatal(good.Failure)
+	}
+	for _, mode := range []string{"first_and_last", "whole_input"} {
+		if outcome := b.measure(t, "MODE="+mode, 0); outcome.Failure == nil || !matches("slower on inputs", outcome.Failure.Reason) {
+			t.Errorf("%s: %v, %g ms; one that does its work takes %g ms", mode, outcome.Failure, stat(outcome), good.Milliseconds())
+		}
 	}
 }
 

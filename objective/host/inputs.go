@@ -15,8 +15,8 @@ import (
 )
 
 // mostSets is how many sets of inputs there are at once: two that timed launches go
-// round, and one for inputs that the kernel sees for the first time.
-const mostSets = 3
+// round, and some for inputs that the kernel sees for the first time.
+const mostSets = 2 + worker.MostUnseen
 
 // inputSet is one set of inputs, and the arguments of a call on them.
 type inputSet struct {

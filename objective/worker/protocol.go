@@ -99,6 +99,10 @@ type Time struct {
 	Rested bool `json:"rested,omitempty"`
 }
 
+// MostUnseen is how many sets of inputs that a kernel has not seen may be arranged at
+// once.
+const MostUnseen = 16
+
 // Arrange asks a device that hands its results over to get inputs ready for the
 // launches that are timed next, and to poison the outputs. All launches write the
 // same outputs, so that none finds its own right answer there.

@@ -117,7 +117,7 @@ func (g *Suggestion) cmake() string {
 	}
 	for _, flag := range g.build.Flags {
 		// CMake chooses the architecture by a property, and warns without one.
-		if architecture, found := strings.CutPrefix(flag, "-arch=sm_"); found {
+		if _, architecture, found := strings.Cut(flag, ",code=sm_"); found && strings.HasPrefix(flag, "-gencode=") {
 			text.WriteString("set_target_properties(YOUR_TARGET PROPERTIES CUDA_ARCHITECTURES " + architecture + ")\n")
 		} else {
 			options = append(options, flag)

@@ -42,6 +42,13 @@ func Suffix(flags []string) (suffix string, rest []string) {
 	return suffix, rest
 }
 
+// ArchitectureFlag asks nvcc for code of exactly one architecture. The shorter
+// -arch=sm_90a compiles for sm_90 as well, which knows none of the instructions that
+// the suffix is for.
+func ArchitectureFlag(architecture string) string {
+	return "-gencode=arch=" + virtual(architecture) + ",code=" + architecture
+}
+
 // virtual returns the architecture that PTX is made for: compute_90a for sm_90a.
 func virtual(architecture string) string {
 	return "compute_" + strings.TrimPrefix(architecture, "sm_")

@@ -175,7 +175,7 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 		return "", err
 	}
 	arguments := []string{
-		"-cubin", "-gencode=arch=" + virtual(unit.Architecture) + ",code=" + unit.Architecture,
+		"-cubin", ArchitectureFlag(unit.Architecture),
 		"-lineinfo", "-Xptxas", "-v", "-include", defines,
 	}
 	arguments = append(arguments, unit.Flags...)
