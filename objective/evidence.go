@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -20,6 +21,8 @@ type Evidence struct {
 	// there, and At the case; 0 and nil where every result was exact.
 	Worst float64 `json:"worst"`
 	At    *Case   `json:"at,omitempty"`
+	// Unchecked says which sizes never varied; empty where all of them did.
+	Unchecked string `json:"unchecked,omitempty"`
 }
 
 // add notes that a case passed. A nil Evidence is not interested.
@@ -40,7 +43,7 @@ func (e *Evidence) Join(other *Evidence) *Evidence {
 	if e == nil || other == nil {
 		return orOther(e, other)
 	}
-	joined := &Evidence{Tolerance: e.Tolerance, Cases: slices.Clone(e.Cases), Worst: e.Worst, At: e.At}
+	joined := &Evidence{Tolerance: e.Tolerance, Cases: slices.Clone(e.Cases), Worst: e.Worst, At: e.At, Unchecked: cmp.Or(e.Unchecked, other.Unchecked)}
 	for _, c := range other.Cases {
 		joined.add(c, 0)
 	}

@@ -30,7 +30,7 @@ func (e *Evaluator) Try(ctx context.Context, p Prepared, cases iter.Seq[Case], o
 	var passed []Case
 	next, stop := iter.Pull(cases)
 	defer stop()
-	finding.Evidence = &Evidence{Tolerance: e.kernel.Tolerance}
+	finding.Evidence = &Evidence{Tolerance: e.kernel.Tolerance, Unchecked: Unchecked(e.kernel, e.workload)}
 	err := e.onDevice(ctx, p, func(s *session) error {
 		s.evidence = finding.Evidence
 		c, more := finding.Case, true

@@ -104,10 +104,10 @@ const LargeDrift = 0.03
 // replayed is the backend of a study whose answers come from a record.
 const replayed = "replay"
 
-// warnings collects what a reviewer should know before believing the rest.
 // HotTemperature is where a reader must be told, in degrees Celsius.
 const HotTemperature = 80
 
+// warnings collects what a reviewer should know before believing the rest.
 func warnings(s *Summary) []string {
 	var found, noisy []string
 	if s.Study.Backend == replayed {
@@ -130,6 +130,9 @@ func warnings(s *Summary) []string {
 	}
 	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
 		found = append(found, "The leading points are too close to tell which is best; any of them will do.")
+	}
+	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
+		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && math.Abs(t.Drift) > LargeDrift {

@@ -104,6 +104,15 @@ func TestEvidenceOfCorrectnessIsShown(t *testing.T) {
 	if text := rendered(t, JSON, s); !strings.Contains(text, `"worst": 0.1234`) || !strings.Contains(text, `"families"`) || !strings.Contains(text, `"atol": 0.000001`) {
 		t.Error("the JSON does not say what was checked")
 	}
+	past := examplePast(t, 10, 1)
+	for _, r := range past.Rounds {
+		if r.Outcome.Evidence != nil {
+			r.Outcome.Evidence.Unchecked = "results were checked with D=64 only"
+		}
+	}
+	if text := rendered(t, Markdown, summary(t, past)); !strings.Contains(text, "Not every size was checked: results were checked with D=64 only.") {
+		t.Error("the page does not say what was not checked")
+	}
 	old := confirmation(t, alternating(4, 4, 4, 4, 4, 4), alternating(2, 2, 2, 2, 2, 2))
 	if text := rendered(t, Markdown, old); !strings.Contains(text, "What was checked is not recorded") {
 		t.Error("an old study does not say that nothing is known")
