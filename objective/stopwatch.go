@@ -39,9 +39,9 @@ type stopwatch struct {
 	fresh    int     // sets of new inputs that go into one time
 	share    float64 // the part of the samples whose outputs are compared
 	shown    bool
-	// unseen is the least time of a single launch on new inputs, in milliseconds; 0
-	// for none.
-	unseen float64
+	// unseen is the least time of a launch on new inputs, in milliseconds, and again
+	// that of one on the same inputs when they are no longer new; 0 for none.
+	unseen, again float64
 }
 
 // knownContent is a seed of the inputs, with the right answers.
@@ -65,11 +65,13 @@ const (
 	mostBatch = 1 << 24
 	// A claim may be so much less than what this process saw, in part and in all:
 	// answers travel, and this process may have to wait for a core. A claim that
-	// is further off is not believed, and after so many in a row neither is the
-	// kernel.
+	// is further off is not believed. The more launches, the less that matters: they
+	// are doubled until they take longer than anybody waits for a core, and after so
+	// many claims of that length neither is the kernel believed.
 	claimShare = 0.1
 	claimSlack = 300 * time.Microsecond
-	claimTries = 16
+	claimTries = 4
+	longClaim  = 200 * time.Millisecond
 	// compared is how many bytes of outputs are compared after every sample; of
 	// larger ones after some.
 	comparedBytes = 4 << 20
@@ -80,14 +82,16 @@ const (
 	unseenLaunches = 3
 	unseenTries    = 12
 	// A launch on new inputs may take so many times as long as others, and so many
-	// milliseconds more: what it finds in the caches differs. Of short launches
-	// several follow each other, each on inputs of its own, and share those, so that
-	// they are at most a part of the time; but not more than the caches hold, or
-	// memory would be what is timed.
+	// milliseconds more: what it finds in the caches differs.
 	unseenFactor = 1.5
 	unseenSlack  = 0.02
-	unseenPart   = 0.25
-	unseenBytes  = 256 << 10
+	// That would hide much of a short launch. Of those several follow each other,
+	// each on inputs of its own, and are held against the same launches later, when
+	// the kernel has seen these inputs up to so many times: the caches are the same.
+	shortLaunch = 0.1
+	unseenBytes = 256 << 10
+	mostTimes   = 512
+	againSlack  = 0.001
 )
 
 // stopwatch returns one for the workload, which must be what the session's worker
@@ -160,7 +164,7 @@ func (w *stopwatch) look(ctx context.Context) (*worker.Fault, error) {
 	}
 	for range looks {
 		content := &w.contents[w.random.IntN(2)]
-		if _, fault, err := w.claim(ctx, 1, content.seed); fault != nil || err != nil {
+		if _, fault, err := w.claim(ctx, 1, worker.Arrange{Seeds: []uint64{content.seed}}); fault != nil || err != nil {
 			return fault, err
 		}
 		if fault, err := w.judge(ctx, content); fault != nil || err != nil {
@@ -194,8 +198,10 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 		long := least*float64(batch)*1e6 >= float64(shortestSample)
 		if long && spent >= warmUp && (try > 2 || least > slowLaunch) || batch == mostBatch {
 			w.batch, w.slow = batch, least > slowLaunch
-			w.fresh = int(min(math.Ceil(unseenSlack/unseenPart/max(least, 1e-9)), worker.MostUnseen))
-			w.fresh = max(min(w.fresh, unseenBytes/max(w.inputs, 1)), 1)
+			w.fresh = 1
+			if least < shortLaunch {
+				w.fresh = max(min(worker.MostUnseen, unseenBytes/max(w.inputs, 1)), 1)
+			}
 			return nil, nil
 		}
 		if !long {
@@ -209,9 +215,9 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 // launches makes so many launches that go round both contents, and looks at what
 // they have left behind, always or by chance.
 func (w *stopwatch) launches(ctx context.Context, batch int, always bool) (float64, *worker.Fault, error) {
-	for try := range claimTries {
+	for tries := 0; ; {
 		order := w.random.Perm(2)
-		claim, fault, err := w.claim(ctx, batch, w.contents[order[0]].seed, w.contents[order[1]].seed)
+		claim, fault, err := w.claim(ctx, batch, worker.Arrange{Seeds: []uint64{w.contents[order[0]].seed, w.contents[order[1]].seed}})
 		if fault != nil || err != nil {
 			return 0, fault, err
 		}
@@ -223,14 +229,15 @@ func (w *stopwatch) launches(ctx context.Context, batch int, always bool) (float
 		if !claim.low() {
 			return claim.milliseconds, nil, nil
 		}
-		if try%4 == 3 && batch < mostBatch {
-			batch *= 2 // what an answer takes on its way counts for less
+		if claim.seen < longClaim && batch < mostBatch {
+			batch = min(2*batch, mostBatch)
+			w.batch = max(w.batch, min(batch, 2*w.batch))
+			continue
 		}
-		if try == claimTries-1 {
+		if tries++; tries == claimTries {
 			return 0, claim.fault(), nil
 		}
 	}
-	panic("objective: no last try")
 }
 
 // launchUnseen makes launches on inputs that the kernel has not seen, one on each.
@@ -247,18 +254,33 @@ func (w *stopwatch) launchUnseen(ctx context.Context, left int) (*worker.Fault, 
 		seeds[i] = w.random.Uint64()
 	}
 	seeds[len(seeds)-1] = content.seed
-	claim, fault, err := w.claim(ctx, len(seeds), seeds...)
+	claim, fault, err := w.claim(ctx, len(seeds), worker.Arrange{Seeds: seeds})
 	if fault != nil || err != nil {
 		return fault, err
 	}
-	if claim.low() {
-		// Nobody knows what it really took: not less than this.
-		claim.milliseconds = float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare) / float64(len(seeds))
+	if w.fresh == 1 && claim.low() {
+		// Nobody knows what it really took: not less than this. Short launches tell
+		// nothing about the way of their answer.
+		claim.milliseconds = float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare)
 	}
-	if w.unseen == 0 || claim.milliseconds < w.unseen {
-		w.unseen = claim.milliseconds
+	w.unseen = leastOf(w.unseen, claim.milliseconds)
+	if fault, err := w.judge(ctx, content); fault != nil || err != nil || w.fresh == 1 {
+		return fault, err
 	}
-	return w.judge(ctx, content)
+	if _, fault, err = w.claim(ctx, len(seeds)*(1+w.random.IntN(mostTimes)), worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
+		return fault, err
+	}
+	claim, fault, err = w.claim(ctx, len(seeds), worker.Arrange{Seeds: seeds, Refill: true})
+	w.again = leastOf(w.again, claim.milliseconds)
+	return fault, err
+}
+
+// leastOf is the smaller of two times, of which the first may be 0 for none.
+func leastOf(known, now float64) float64 {
+	if known == 0 {
+		return now
+	}
+	return min(known, now)
 }
 
 // remembers says that a kernel takes much longer on new inputs than on others. One
@@ -266,12 +288,16 @@ func (w *stopwatch) launchUnseen(ctx context.Context, left int) (*worker.Fault, 
 func (w *stopwatch) remembers(ctx context.Context, samples []float64) (*worker.Fault, error) {
 	typical := stats.Quantile(samples, 0.25) // the least of the others must not be held against noise
 	for range unseenTries {
-		if w.unseen <= unseenFactor*typical+unseenSlack/float64(w.fresh) {
+		short := w.again > 0 && w.unseen > unseenFactor*w.again+againSlack
+		if w.unseen <= unseenFactor*typical+unseenSlack && !short {
 			return nil, nil
 		}
 		if fault, err := w.launchUnseen(ctx, 0); fault != nil || err != nil {
 			return fault, err
 		}
+	}
+	if w.again > 0 {
+		typical = w.again
 	}
 	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had", w.unseen, typical)}, nil
 }
@@ -292,8 +318,8 @@ func (c claim) fault() *worker.Fault {
 }
 
 // claim gets inputs ready and times launches on them.
-func (w *stopwatch) claim(ctx context.Context, batch int, seeds ...uint64) (claim, *worker.Fault, error) {
-	if fault, err := w.session.arrange(ctx, worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
+func (w *stopwatch) claim(ctx context.Context, batch int, inputs worker.Arrange) (claim, *worker.Fault, error) {
+	if fault, err := w.session.arrange(ctx, inputs); fault != nil || err != nil {
 		return claim{}, fault, err
 	}
 	timing, fault, err := w.session.time(ctx, worker.Time{Samples: 1, Batch: batch})

@@ -46,7 +46,10 @@ func (d *Device) Arrange(a worker.Arrange) error {
 		now = max(now, set.used+1)
 	}
 	for i, seed := range a.Seeds {
-		set, err := d.set(seed, a.Seeds, now)
+		set, filled, err := d.set(seed, a.Seeds, now)
+		if err == nil && (a.Refill || !filled) {
+			err = set.fill(d.loaded.Arguments, seed)
+		}
 		if err != nil {
 			return err
 		}
@@ -63,13 +66,13 @@ func (d *Device) Arrange(a worker.Arrange) error {
 	return d.reach(false)
 }
 
-// set returns the set with a seed.
-func (d *Device) set(seed uint64, wanted []uint64, now int) (*inputSet, error) {
+// set returns the set with a seed, or one that is yet to be filled with it.
+func (d *Device) set(seed uint64, wanted []uint64, now int) (_ *inputSet, filled bool, err error) {
 	var oldest *inputSet
 	for _, set := range d.sets {
 		if set.seed == seed {
 			set.used = now
-			return set, nil
+			return set, true, nil
 		}
 		if !slices.Contains(wanted, set.seed) && (oldest == nil || set.used < oldest.used) {
 			oldest = set
@@ -82,11 +85,11 @@ func (d *Device) set(seed uint64, wanted []uint64, now int) (*inputSet, error) {
 			d.sets = append(d.sets, made)
 			oldest = made
 		case oldest == nil:
-			return nil, err
+			return nil, false, err
 		} // where memory is short, fewer sets are filled more often
 	}
 	oldest.used = now
-	return oldest, oldest.fill(d.loaded.Arguments, seed)
+	return oldest, false, nil
 }
 
 // newSet allocates a set of inputs.

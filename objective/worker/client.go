@@ -309,7 +309,7 @@ func (c *Client) alive() bool {
 }
 
 // Alive reports whether the worker can be called.
-func (c *Client) Alive() bool { return !c.finished && c.alive() }
+func (c *Client) Alive() bool { return !c.finished && c.alive() && !ended(c.process.Pid) }
 
 // Finished reports whether the worker is of no more use.
 func (c *Client) Finished() bool { return c.finished }

@@ -109,6 +109,9 @@ const MostUnseen = 16
 type Arrange struct {
 	// Seeds are of the inputs that launches go round, in this order.
 	Seeds []uint64 `json:"seeds"`
+	// Refill asks for the sets to be filled also where they are there already, so
+	// that nothing but what the kernel has seen tells this from the first time.
+	Refill bool `json:"refill,omitempty"`
 }
 
 // Collect asks for what the launches that were timed last have left in the outputs.
