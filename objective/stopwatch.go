@@ -1,10 +1,12 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"pawl/internal/stats"
@@ -77,10 +79,12 @@ const (
 	comparedBytes = 4 << 20
 	// looks is how many single launches are compared after each sample.
 	looks = 2
-	// unseenLaunches is how many launches on new inputs go with a measurement,
-	// unseenTries how many more are made where they took too long.
+	// unseenLaunches is how many launches on new inputs go with a measurement. Where
+	// they took too long more are made, each beside a sample: at least unseenPairs, up
+	// to unseenTries while most of them take too long.
 	unseenLaunches = 3
-	unseenTries    = 12
+	unseenPairs    = 5
+	unseenTries    = 15
 	// A launch on new inputs may take so many times as long as others, and so many
 	// milliseconds more: what it finds in the caches differs.
 	unseenFactor = 1.5
@@ -284,22 +288,54 @@ func leastOf(known, now float64) float64 {
 }
 
 // remembers says that a kernel takes much longer on new inputs than on others. One
-// time may be an accident, so more are taken.
+// time may be an accident, and all of them if the machine has become slower since the
+// samples, so that in doubt pairs are taken, one right after the other.
 func (w *stopwatch) remembers(ctx context.Context, samples []float64) (*worker.Fault, error) {
-	typical := stats.Quantile(samples, 0.25) // the least of the others must not be held against noise
-	for range unseenTries {
-		short := w.again > 0 && w.unseen > unseenFactor*w.again+againSlack
-		if w.unseen <= unseenFactor*typical+unseenSlack && !short {
-			return nil, nil
+	seen := stats.Quantile(samples, 0.25) // the least of the others must not be held against noise
+	if !longer(w.unseen, w.again, seen) {
+		return nil, nil
+	}
+	var pairs []unseenPair
+	for len(pairs) < unseenTries {
+		milliseconds, fault, err := w.launches(ctx, w.jittered(), false)
+		if fault != nil || err != nil {
+			return fault, err
 		}
+		w.unseen, w.again = 0, 0
 		if fault, err := w.launchUnseen(ctx, 0); fault != nil || err != nil {
 			return fault, err
 		}
+		pairs = append(pairs, unseenPair{w.unseen, w.again, milliseconds})
+		if len(pairs) >= unseenPairs && !mostlyLonger(pairs) {
+			return nil, nil
+		}
 	}
-	if w.again > 0 {
-		typical = w.again
+	slices.SortFunc(pairs, func(a, b unseenPair) int { return cmp.Compare(a.unseen, b.unseen) })
+	middle := pairs[len(pairs)/2]
+	if middle.again > 0 {
+		middle.seen = middle.again
 	}
-	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had", w.unseen, typical)}, nil
+	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had", middle.unseen, middle.seen)}, nil
+}
+
+// unseenPair are times of a launch, taken one after the other: on new inputs, on the
+// same later (0 for none), and on those that the samples have, in milliseconds.
+type unseenPair struct{ unseen, again, seen float64 }
+
+// mostlyLonger says whether new inputs cost too much in more than half of the pairs.
+func mostlyLonger(pairs []unseenPair) bool {
+	count := 0
+	for _, p := range pairs {
+		if longer(p.unseen, p.again, p.seen) {
+			count++
+		}
+	}
+	return 2*count > len(pairs)
+}
+
+// longer says whether a launch on new inputs takes more time than they explain.
+func longer(unseen, again, seen float64) bool {
+	return unseen > unseenFactor*seen+unseenSlack || again > 0 && unseen > unseenFactor*again+againSlack
 }
 
 // claim is what a worker says that launches took, and what was seen of it here.

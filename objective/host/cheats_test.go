@@ -254,8 +254,8 @@ func TestCheatsAreNotTimed(t *testing.T) {
 	for mode, want := range cheats {
 		t.Run(mode, func(t *testing.T) {
 			outcome := b.measure(t, "MODE="+mode, 0)
-			if want == "" { // it does its work: no launch finds its own answer
-				if outcome.Failure != nil || outcome.Milliseconds() < good.Milliseconds()/2 {
+			if want == "" { // it does its work, which is a thousand times what it takes to see that: no launch finds its own answer
+				if outcome.Failure != nil || outcome.Milliseconds() < good.Milliseconds()/50 {
 					t.Errorf("%v, %g ms, and the one that does its work %g ms", outcome.Failure, stat(outcome), good.Milliseconds())
 				}
 				return
