@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -108,11 +109,11 @@ func relativeSpread(values []float64) float64 { return spread(values) / stats.Me
 func (s *apart) notes() []string {
 	var notes []string
 	if s.few() {
-		notes = append(notes, fmt.Sprintf("%s a side cannot show how processes differ: the interval assumes levels with a standard deviation of %s", processCount(s.levels), percent(s.levelSpread())))
+		notes = append(notes, fmt.Sprintf("%s a side cannot show how processes differ: the interval assumes levels with a standard deviation of %s", processCount(s.levels), page.Percent(s.levelSpread())))
 	}
 	medians := stats.Change(s.evidence.Baseline.Median, s.evidence.Candidate.Median)
 	if math.Abs(medians-s.evidence.Change) > s.policy.Regression {
-		notes = append(notes, fmt.Sprintf("the change is the median over all pairs of a process from each side; the medians of the two sides alone are apart by %s", percent(math.Abs(medians))))
+		notes = append(notes, fmt.Sprintf("the change is the median over all pairs of a process from each side; the medians of the two sides alone are apart by %s", page.Percent(math.Abs(medians))))
 	}
 	return notes
 }
@@ -142,9 +143,9 @@ func (s *apart) judge() Decision {
 	}
 	switch {
 	case proven && e.Change < -slow:
-		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, more than %s, the limit for %s", percent(-e.Change), percent(slow), why)}
+		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, more than %s, the limit for %s", page.Percent(-e.Change), page.Percent(slow), why)}
 	case proven && e.Change > fast && math.Abs(e.Delta) >= s.policy.Effect:
-		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, more than %s, the limit for %s", percent(e.Change), percent(fast), why)}
+		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, more than %s, the limit for %s", page.Percent(e.Change), page.Percent(fast), why)}
 	case proven && (e.Change < -s.policy.Regression || e.Change > s.policy.Improvement):
 		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, which proves nothing between %s; pawl gate measures them together", faster(e.Change), why)}
 	case proven:
@@ -194,7 +195,7 @@ func (s *apart) gap() float64 {
 // lies among those of the other.
 func (s *apart) doubt(slow, fast float64) *Decision {
 	if n := min(len(s.baseline), len(s.candidate)); n < orderedProcesses {
-		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the processes of the two sides come too close to each other (%s is the limit, %s for a gain, and half of the difference), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), percent(slow), percent(fast), n, orderedProcesses)}
+		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the processes of the two sides come too close to each other (%s is the limit, %s for a gain, and half of the difference), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), n, orderedProcesses)}
 	}
 	// Interference only adds time, and may stay with a side for most of its run: what
 	// is slower is slower also in its fastest process.

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -100,9 +101,9 @@ func (s *apart) difference() float64 { return math.Abs(math.Log1p(-s.evidence.Ch
 // slowerOrFaster writes the log of a later time over an earlier one.
 func slowerOrFaster(moved float64) string {
 	if moved > 0 {
-		return percent(math.Expm1(moved)) + " slower"
+		return page.Percent(math.Expm1(moved)) + " slower"
 	}
-	return percent(-math.Expm1(moved)) + " faster"
+	return page.Percent(-math.Expm1(moved)) + " faster"
 }
 
 // unsteady says how far the samples of one process stepped or drifted, as a log
@@ -116,7 +117,7 @@ func (p Policy) unsteady(samples []float64) (size float64, how string) {
 			first = next
 		}
 		size = math.Log(slices.Max(levels) / slices.Min(levels))
-		return size, fmt.Sprintf("stepped by %s, first after %d of %d samples", percent(math.Expm1(size)), steps[0], len(samples))
+		return size, fmt.Sprintf("stepped by %s, first after %d of %d samples", page.Percent(math.Expm1(size)), steps[0], len(samples))
 	}
 	var quarters []float64
 	parts := min(4, len(samples))
@@ -127,5 +128,5 @@ func (p Policy) unsteady(samples []float64) (size float64, how string) {
 	if size = math.Log(slices.Max(quarters) / slices.Min(quarters)); size <= math.Log1p(p.Regression) {
 		return 0, ""
 	}
-	return size, fmt.Sprintf("differs from itself by %s between the quarters of its run", percent(math.Expm1(size)))
+	return size, fmt.Sprintf("differs from itself by %s between the quarters of its run", page.Percent(math.Expm1(size)))
 }

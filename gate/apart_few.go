@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -59,7 +60,7 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 	limit := s.explained()
 	slow := max(math.Expm1(limit), 3*s.policy.Regression)
 	fast := max(-math.Expm1(-limit), 3*s.policy.Improvement)
-	told := fmt.Sprintf("with %s a side only a candidate slower by more than %s or faster by more than %s is told from one in another process", processCount(s.levels), percent(slow), percent(fast))
+	told := fmt.Sprintf("with %s a side only a candidate slower by more than %s or faster by more than %s is told from one in another process", processCount(s.levels), page.Percent(slow), page.Percent(fast))
 	advice := fmt.Sprintf("%s; measure each side in six processes or more, or together with pawl gate", told)
 	if e.Change >= -slow && e.Change <= fast {
 		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s; %s", faster(e.Change), advice)}
@@ -75,11 +76,11 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 	case !s.separate(b):
 		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice)}
 	case e.Change < 0:
-		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, which other levels of the processes do not explain: %s", percent(-e.Change), told)}
+		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, which other levels of the processes do not explain: %s", page.Percent(-e.Change), told)}
 	case math.Abs(e.Delta) >= s.policy.Effect:
-		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, which other levels of the processes do not explain: %s", percent(e.Change), told)}
+		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, which other levels of the processes do not explain: %s", page.Percent(e.Change), told)}
 	}
-	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", percent(e.Change), e.Delta, s.policy.Effect)}
+	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, s.policy.Effect)}
 }
 
 // separate reports that the sides differ also without their levels: all processes of

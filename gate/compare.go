@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/worker"
@@ -250,7 +251,7 @@ func (r *run) confirm(ctx context.Context, c Comparison, rounds int) (Comparison
 	again := r.policy.judge(*w)
 	c.Confirmation, c.Candidate = &w.between, second.samples[Candidate]
 	if again.Verdict == Improvement {
-		c.Reason += fmt.Sprintf("; the second measurement says %s", percent(w.between.Change))
+		c.Reason += fmt.Sprintf("; the second measurement says %s", page.Percent(w.between.Change))
 		return c, nil
 	}
 	c.Verdict = Inconclusive
@@ -287,12 +288,12 @@ func (p Policy) notes(e Evidence) []string {
 	var notes []string
 	for name, side := range map[string]Side{"baseline": e.Baseline, "candidate": e.Candidate} {
 		if side.Variation > p.Variation {
-			notes = append(notes, fmt.Sprintf("the %s's times vary by %s inside a process, more than %s", name, percent(side.Variation), percent(p.Variation)))
+			notes = append(notes, fmt.Sprintf("the %s's times vary by %s inside a process, more than %s", name, page.Percent(side.Variation), page.Percent(p.Variation)))
 		}
 	}
 	slices.Sort(notes)
 	if e.Statistic == FasterHalf {
-		notes = append(notes, fmt.Sprintf("the baseline's own samples vary by more than %s inside a process, so the faster half of each process was compared", percent(disturbed)))
+		notes = append(notes, fmt.Sprintf("the baseline's own samples vary by more than %s inside a process, so the faster half of each process was compared", page.Percent(disturbed)))
 	}
 	return notes
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -56,15 +57,15 @@ func (p Policy) judgeChange(w weighed) Decision {
 	within := e.Interval.Low > -p.Regression && e.Interval.High < p.Improvement
 	switch proven := w.proven(e); {
 	case proven && e.Change < -p.Regression:
-		return Decision{Regression, fmt.Sprintf("slower by %s, more than %s", percent(-e.Change), percent(p.Regression)), w.last || e.Interval.High < -p.Regression}
+		return Decision{Regression, fmt.Sprintf("slower by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Regression)), w.last || e.Interval.High < -p.Regression}
 	case proven && e.Change > p.Improvement && math.Abs(e.Delta) < p.Effect:
-		return Decision{Maintained, fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", percent(e.Change), e.Delta, p.Effect), w.last}
+		return Decision{Maintained, fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, p.Effect), w.last}
 	case proven && e.Change > p.Improvement:
-		return Decision{Improvement, fmt.Sprintf("faster by %s, more than %s", percent(e.Change), percent(p.Improvement)), w.last || e.Interval.Low > p.Improvement}
+		return Decision{Improvement, fmt.Sprintf("faster by %s, more than %s", page.Percent(e.Change), page.Percent(p.Improvement)), w.last || e.Interval.Low > p.Improvement}
 	case proven:
 		return Decision{Maintained, fmt.Sprintf("%s, which is within the limits", faster(e.Change)), w.last || within}
 	case within:
-		return Decision{NoDifference, fmt.Sprintf("%s, and the change lies between the limits: no regression of %s", w.unproven(), percent(p.Regression)), true}
+		return Decision{NoDifference, fmt.Sprintf("%s, and the change lies between the limits: no regression of %s", w.unproven(), page.Percent(p.Regression)), true}
 	}
 	return p.judgeNoise(w)
 }
@@ -84,12 +85,12 @@ func (w weighed) proven(e Evidence) bool { return e.P <= w.look.Level && !e.Inte
 // judgeConditions looks for reasons not to believe the comparison at all.
 func (p Policy) judgeConditions(w weighed) *Decision {
 	if c := w.control; c.P <= controlLevel && math.Abs(c.Change) >= p.Regression/3 {
-		return &Decision{Inconclusive, fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of measurements", percent(math.Abs(c.Change)), c.P), w.last}
+		return &Decision{Inconclusive, fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of measurements", page.Percent(math.Abs(c.Change)), c.P), w.last}
 	}
 	if moved, by := p.moved(w.ratios); moved {
-		reason := fmt.Sprintf("drift: the ratio itself moved by %s during the run", percent(by))
+		reason := fmt.Sprintf("drift: the ratio itself moved by %s during the run", page.Percent(by))
 		if drift := stats.Drift(w.medians); drift < -throttled {
-			reason = fmt.Sprintf("throttling: the baseline became %s slower during the run and the ratio moved by %s", percent(-drift), percent(by))
+			reason = fmt.Sprintf("throttling: the baseline became %s slower during the run and the ratio moved by %s", page.Percent(-drift), page.Percent(by))
 		}
 		return &Decision{Inconclusive, reason, w.last}
 	}
@@ -127,9 +128,9 @@ func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
 	}
 	switch e := *w.oldest; {
 	case e.Change < -p.Erosion && w.proven(e):
-		return &Decision{Regression, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s", percent(-e.Change), percent(p.Erosion)), w.last || e.Interval.High < -p.Erosion}, true
+		return &Decision{Regression, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Erosion)), w.last || e.Interval.High < -p.Erosion}, true
 	case e.Change < -p.Erosion && w.last:
-		return &Decision{Inconclusive, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s, but that may be chance (p = %.2g)", percent(-e.Change), percent(p.Erosion), e.P), true}, true
+		return &Decision{Inconclusive, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s, but that may be chance (p = %.2g)", page.Percent(-e.Change), page.Percent(p.Erosion), e.P), true}, true
 	default:
 		return nil, e.Interval.Low < -p.Erosion
 	}
@@ -149,29 +150,26 @@ func (p Policy) judgeNoise(w weighed) Decision {
 	case blind == 0:
 		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would surely have been seen; %s", p.wouldTell(w)), true}
 	case blind > 2*p.Regression:
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: only a regression of %s would have been seen; %s", percent(blind), p.wouldTell(w)), true}
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: only a regression of %s would have been seen; %s", page.Percent(blind), p.wouldTell(w)), true}
 	default:
-		return Decision{NoDifference, fmt.Sprintf("%s; the smallest regression that would have been seen is %s", w.unproven(), percent(blind)), true}
+		return Decision{NoDifference, fmt.Sprintf("%s; the smallest regression that would have been seen is %s", w.unproven(), page.Percent(blind)), true}
 	}
 }
 
 // wouldTell says what would show a regression of the policy's size.
 func (p Policy) wouldTell(w weighed) string {
 	if needed := p.roundsNeeded(w.between.Spread, w.look); needed > w.look.Rounds {
-		return fmt.Sprintf("about %d rounds would show %s", needed, percent(p.Regression))
+		return fmt.Sprintf("about %d rounds would show %s", needed, page.Percent(p.Regression))
 	}
 	return "a quieter machine would tell"
 }
 
-// percent writes a share, such as 3.2 %.
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
-
 // faster writes a change in words.
 func faster(change float64) string {
 	if change < 0 {
-		return "slower by " + percent(-change)
+		return "slower by " + page.Percent(-change)
 	}
-	return "faster by " + percent(change)
+	return "faster by " + page.Percent(change)
 }
 
 // weigh gathers what is known at a look.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -70,11 +71,11 @@ func judgeSimple(e Evidence, intervals [2]stats.Interval) Decision {
 	case !disjoint:
 		return Decision{Verdict: NoDifference, Reason: "the 95 % intervals of the medians overlap"}
 	case e.Change < -simpleRegression:
-		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, more than %s, with disjoint intervals", percent(-e.Change), percent(simpleRegression))}
+		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, more than %s, with disjoint intervals", page.Percent(-e.Change), page.Percent(simpleRegression))}
 	case e.Change > simpleClaim && math.Abs(e.Delta) >= simpleEffect:
-		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, more than %s, with disjoint intervals and δ %+.2f", percent(e.Change), percent(simpleClaim), e.Delta)}
+		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, more than %s, with disjoint intervals and δ %+.2f", page.Percent(e.Change), page.Percent(simpleClaim), e.Delta)}
 	case e.Change > simpleMoves:
-		return Decision{Verdict: Maintained, Reason: fmt.Sprintf("faster by %s with disjoint intervals: beyond the %s that move a baseline, but a claim of improvement needs more than %s and |δ| ≥ %.1f (δ is %+.2f)", percent(e.Change), percent(simpleMoves), percent(simpleClaim), simpleEffect, e.Delta)}
+		return Decision{Verdict: Maintained, Reason: fmt.Sprintf("faster by %s with disjoint intervals: beyond the %s that move a baseline, but a claim of improvement needs more than %s and |δ| ≥ %.1f (δ is %+.2f)", page.Percent(e.Change), page.Percent(simpleMoves), page.Percent(simpleClaim), simpleEffect, e.Delta)}
 	}
 	return Decision{Verdict: Maintained, Reason: fmt.Sprintf("%s, which is within the limits", faster(e.Change))}
 }

@@ -18,6 +18,7 @@ import (
 	"pawl/gate/policy"
 	"pawl/gate/report"
 	"pawl/internal/escape"
+	"pawl/internal/page"
 )
 
 func baselineCommand(env environment) *cli.Command {
@@ -82,16 +83,16 @@ func showBaseline(c *cli.Context, env environment) error {
 	var rows [][]string
 	for _, e := range f.Entries {
 		rows = append(rows, []string{
-			e.Kernel, e.Workload, e.Type, report.Milliseconds(e.Median),
-			report.Milliseconds(e.Interval.Low) + " to " + report.Milliseconds(e.Interval.High),
-			fmt.Sprintf("%.1f %%", 100*e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point,
+			e.Kernel, e.Workload, e.Type, page.Milliseconds(e.Median),
+			page.TimeInterval(e.Interval),
+			page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point,
 		})
 	}
 	if err := render(env.stdout, []string{"kernel", "workload", "type", "median", "95 % interval", "CV", "measured", "device", "point"}, rows); err != nil {
 		return err
 	}
 	for _, a := range f.Accepted {
-		fmt.Fprintf(env.stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel, a.Workload, report.Milliseconds(a.From), report.Milliseconds(a.To), escape.Line(a.Reason))
+		fmt.Fprintf(env.stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel, a.Workload, page.Milliseconds(a.From), page.Milliseconds(a.To), escape.Line(a.Reason))
 	}
 	return nil
 }
@@ -150,10 +151,10 @@ func printHistory(env environment, trends []report.Trend) error {
 			}
 			change := "~"
 			if e.Change != nil {
-				change = fmt.Sprintf("%+.1f %%", 100**e.Change)
+				change = page.Change(*e.Change)
 			}
 			commit := strings.TrimSuffix(e.Commit, "-dirty")
-			rows = append(rows, []string{e.Time.Format("2006-01-02 15:04"), commit[:min(12, len(commit))], report.Milliseconds(e.Median), change, string(e.Verdict), mark})
+			rows = append(rows, []string{e.Time.Format("2006-01-02 15:04"), commit[:min(12, len(commit))], page.Milliseconds(e.Median), change, string(e.Verdict), mark})
 		}
 		if err := render(env.stdout, []string{"time", "commit", "median", "change", "verdict", ""}, rows); err != nil {
 			return err
@@ -201,7 +202,7 @@ func acceptBaseline(c *cli.Context, env environment) error {
 		return err
 	}
 	for _, e := range accepted {
-		fmt.Fprintf(env.stdout, "%s is now held to %s\n", e.Key, report.Milliseconds(e.Median))
+		fmt.Fprintf(env.stdout, "%s is now held to %s\n", e.Key, page.Milliseconds(e.Median))
 	}
 	return nil
 }

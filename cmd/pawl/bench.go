@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/objective/worker"
@@ -186,10 +187,10 @@ func (r *benchReport) conclude(c *cli.Context, env environment) error {
 		return printJSON(env, r)
 	}
 	fmt.Fprintf(env.stdout, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without drift and outliers)\n",
-		r.Kernel, r.Workload, r.Point, report.Milliseconds(r.Milliseconds), report.TimeInterval(r.Interval),
+		r.Kernel, r.Workload, r.Point, page.Milliseconds(r.Milliseconds), page.TimeInterval(r.Interval),
 		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
-	fmt.Fprintf(env.stdout, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", report.Milliseconds(r.P50), report.Milliseconds(r.P95),
-		report.Milliseconds(r.P99), report.Milliseconds(r.Least), 100*r.Drift)
+	fmt.Fprintf(env.stdout, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", page.Milliseconds(r.P50), page.Milliseconds(r.P95),
+		page.Milliseconds(r.P99), page.Milliseconds(r.Least), 100*r.Drift)
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
 	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
 		if line != "" && line != "~" {

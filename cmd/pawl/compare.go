@@ -11,6 +11,7 @@ import (
 	"pawl/gate/report"
 	"pawl/gate/results"
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -156,7 +157,7 @@ func unitNote(pair seriesPair) string {
 func printCompared(env environment, r *report.Report) error {
 	var rows [][]string
 	for _, s := range r.Results {
-		row := []string{s.Kernel, report.Milliseconds(s.Baseline), report.Milliseconds(s.Current), report.Change(s), report.Interval(s), "~", "~", string(s.Verdict)}
+		row := []string{s.Kernel, page.Milliseconds(s.Baseline), page.Milliseconds(s.Current), report.Change(s), report.Interval(s), "~", "~", string(s.Verdict)}
 		if s.Evidence != nil {
 			row[5], row[6] = fmt.Sprintf("%+.2f", s.Evidence.Delta), fmt.Sprintf("%.2g", s.Evidence.P)
 		}

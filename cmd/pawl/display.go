@@ -15,11 +15,11 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
-	"pawl/studies/report"
 )
 
 // The rules of the display: it writes to standard error only. On a terminal it
@@ -99,8 +99,8 @@ func (d *display) update(p search.Progress) {
 func (d *display) plain(p search.Progress) {
 	switch {
 	case p.Trial != nil && p.Trial.OK():
-		fmt.Fprintf(d.w, "trial %d done: %s, best %s, %s\n", p.Trial.Number, report.Milliseconds(p.Trial.Outcome.Milliseconds()),
-			report.Milliseconds(p.Best.Outcome.Milliseconds()), p.Trial.Point)
+		fmt.Fprintf(d.w, "trial %d done: %s, best %s, %s\n", p.Trial.Number, page.Milliseconds(p.Trial.Outcome.Milliseconds()),
+			page.Milliseconds(p.Best.Outcome.Milliseconds()), p.Trial.Point)
 	case p.Trial != nil:
 		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, escape.Line(p.Trial.Outcome.Failure.String()), p.Trial.Point)
 	case p.Phase != d.phase:
@@ -171,7 +171,7 @@ func bestText(p search.Progress) string {
 	}
 	samples := p.Best.Outcome.Samples
 	interval := stats.Bootstrap{Resamples: 1000}.Median(samples)
-	return fmt.Sprintf("best: %s (%s), %s", report.Milliseconds(stats.Median(samples)), report.TimeInterval(interval), p.Best.Point)
+	return fmt.Sprintf("best: %s (%s), %s", page.Milliseconds(stats.Median(samples)), page.TimeInterval(interval), p.Best.Point)
 }
 
 func compilingText(p search.Progress) string {

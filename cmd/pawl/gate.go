@@ -19,6 +19,7 @@ import (
 	"pawl/gate/policy"
 	"pawl/gate/report"
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/objective"
 )
 
@@ -306,7 +307,7 @@ func (r *gateRun) print(paths []string) error {
 	fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(report.Headline(&r.report), "**", ""))
 	var rows [][]string
 	for _, s := range r.report.Results {
-		rows = append(rows, []string{s.Config(), report.Milliseconds(s.Baseline), report.Milliseconds(s.Current), report.Change(s), report.Interval(s), report.TailChange(s), string(s.Verdict)})
+		rows = append(rows, []string{s.Config(), page.Milliseconds(s.Baseline), page.Milliseconds(s.Current), report.Change(s), report.Interval(s), report.TailChange(s), string(s.Verdict)})
 	}
 	if err := render(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}, rows); err != nil {
 		return err

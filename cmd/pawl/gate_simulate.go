@@ -8,6 +8,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/policy"
 	"pawl/gate/streams"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -97,7 +98,7 @@ func printStreams(env environment, rows []streams.Row, comparisons int) error {
 		if t := r.Together; t != nil {
 			smallest := "~"
 			if len(t.Smallest) > 0 {
-				smallest = fmt.Sprintf("%.1f %%", 100*stats.Median(t.Smallest))
+				smallest = page.Percent(stats.Median(t.Smallest))
 			}
 			together = append(together, []string{
 				r.Fault, streams.RateOf(t.Eroded, gate.Regression).String(), t.Warned.String(), t.Tails.String(), smallest, t.Seen.String(),

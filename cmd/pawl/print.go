@@ -9,6 +9,7 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/search"
 	"pawl/studies/report"
 )
@@ -102,13 +103,13 @@ func summaryRows(s *report.Summary) [][]string {
 }
 
 func timedRow(name string, t report.Timed) []string {
-	row := []string{name, report.Milliseconds(t.Milliseconds), report.TimeInterval(t.Interval), "", "", "", t.Point.String()}
+	row := []string{name, page.Milliseconds(t.Milliseconds), page.TimeInterval(t.Interval), "", "", "", t.Point.String()}
 	if t.Speedup != nil {
 		row[3] = fmt.Sprintf("%.2f×", *t.Speedup)
-		row[4] = report.RatioInterval(*t.SpeedupInterval)
+		row[4] = page.RatioInterval(*t.SpeedupInterval)
 	}
 	if t.Best != nil {
-		row[5] = fmt.Sprintf("%.0f %%", 100**t.Best)
+		row[5] = page.WholePercent(*t.Best)
 	}
 	return row
 }

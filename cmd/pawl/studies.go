@@ -8,9 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/page"
 	"pawl/search"
 	"pawl/studies"
-	"pawl/studies/report"
 )
 
 func studiesCommand(env environment) *cli.Command {
@@ -100,7 +100,7 @@ func listStudies(c *cli.Context, env environment) error {
 		}
 		best, ended := "~", string(l.Ended)
 		if l.Best != nil {
-			best = report.Milliseconds(*l.Best)
+			best = page.Milliseconds(*l.Best)
 		}
 		if ended == "" {
 			ended = "interrupted"
@@ -137,7 +137,7 @@ func trialTime(t search.Trial) string {
 	if !t.OK() {
 		return "~"
 	}
-	return report.Milliseconds(t.Outcome.Milliseconds())
+	return page.Milliseconds(t.Outcome.Milliseconds())
 }
 
 func trialNote(t search.Trial) string {

@@ -7,6 +7,7 @@ import (
 
 	"pawl/gate"
 	"pawl/internal/escape"
+	"pawl/internal/page"
 )
 
 // Markdown writes the page that a reviewer decides by.
@@ -48,26 +49,19 @@ func Headline(r *Report) string {
 	case len(r.Results) == 0:
 		return "nothing was compared"
 	case r.Count(gate.Wrong) > 0:
-		return fmt.Sprintf("**fail**: %s with wrong results", count(r.Count(gate.Wrong), "configuration"))
+		return fmt.Sprintf("**fail**: %s with wrong results", page.Count(r.Count(gate.Wrong), "configuration"))
 	case r.Failed():
-		return fmt.Sprintf("**fail**: %s", count(r.Count(gate.Regression), "regression"))
+		return fmt.Sprintf("**fail**: %s", page.Count(r.Count(gate.Regression), "regression"))
 	case r.Count(gate.Improvement) > 0:
-		return fmt.Sprintf("**pass**: %s", count(r.Count(gate.Improvement), "improvement"))
+		return fmt.Sprintf("**pass**: %s", page.Count(r.Count(gate.Improvement), "improvement"))
 	case r.Passed():
 		return "**pass**: performance is maintained"
 	case r.Count(gate.Inconclusive) > 0:
-		return fmt.Sprintf("**open**: %s inconclusive", count(r.Count(gate.Inconclusive), "comparison"))
+		return fmt.Sprintf("**open**: %s inconclusive", page.Count(r.Count(gate.Inconclusive), "comparison"))
 	case r.Count(gate.New) > 0:
-		return fmt.Sprintf("**open**: %s with nothing to compare with", count(r.Count(gate.New), "configuration"))
+		return fmt.Sprintf("**open**: %s with nothing to compare with", page.Count(r.Count(gate.New), "configuration"))
 	}
 	return "**no significant difference**"
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func improvementsTitle(r *Report) string {
@@ -137,7 +131,7 @@ func (m *markdown) section(title string, results []Result) {
 	m.line("")
 	m.table([]string{"config", "baseline", "current", "change", "95 % interval", "p95", "δ", "p", "verdict"}, func(yield func([]string)) {
 		for _, r := range results {
-			yield([]string{r.Config(), Milliseconds(r.Baseline), Milliseconds(r.Current), Change(r), Interval(r), TailChange(r), delta(r), chance(r), string(r.Verdict)})
+			yield([]string{r.Config(), page.Milliseconds(r.Baseline), page.Milliseconds(r.Current), Change(r), Interval(r), TailChange(r), delta(r), chance(r), string(r.Verdict)})
 		}
 	})
 	for _, r := range results {
@@ -157,16 +151,16 @@ func (m *markdown) details(r Result) {
 		m.line("  The smallest regression that would have been seen: %s.", seen)
 	}
 	if c := r.Control; c != nil {
-		m.line("  A/A control: %s (p = %s).", signed(c.Change), probability(c.P))
+		m.line("  A/A control: %s (p = %s).", page.Change(c.Change), probability(c.P))
 	}
 	if c := r.Confirmation; c != nil {
-		m.line("  Second measurement: %s (%s to %s).", signed(c.Change), signed(c.Interval.Low), signed(c.Interval.High))
+		m.line("  Second measurement: %s (%s).", page.Change(c.Change), page.ChangeInterval(c.Interval))
 	}
 	if o := r.Oldest; o != nil {
-		m.line("  Against the oldest accepted release: %s (%s to %s).", signed(o.Change), signed(o.Interval.Low), signed(o.Interval.High))
+		m.line("  Against the oldest accepted release: %s (%s).", page.Change(o.Change), page.ChangeInterval(o.Interval))
 	}
 	for _, t := range r.Tails {
-		m.line("  The slowest calls, %s: %s to %s, %s (%s to %s, p = %s, limit %s).", t.Name(), Milliseconds(t.Baseline), Milliseconds(t.Candidate), signed(t.Change), signed(t.Interval.Low), signed(t.Interval.High), probability(t.P), percent(t.Limit))
+		m.line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), page.Milliseconds(t.Baseline), page.Milliseconds(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P), page.Percent(t.Limit))
 	}
 	for _, note := range r.Notes {
 		m.line("  Note: %s.", escape.Markdown(note))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pawl/gate/baseline"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -117,7 +118,7 @@ func newTrendPanel(t Trend) trendPanel {
 	y := func(ms float64) float64 { return pixel(trendHeight * (high - ms) / (high - low)) }
 	last := t.Events[len(t.Events)-1]
 	p := trendPanel{
-		Title: t.Key.String(), High: Milliseconds(high), Low: Milliseconds(low),
+		Title: t.Key.String(), High: page.Milliseconds(high), Low: page.Milliseconds(low),
 		FirstDate: t.Events[0].Time.Format("2006-01-02"), EndDate: last.Time.Format("2006-01-02"),
 	}
 	var line, above, below []string
@@ -126,7 +127,7 @@ func newTrendPanel(t Trend) trendPanel {
 		line = append(line, fmt.Sprintf("%g,%g", at, y(e.Median)))
 		above = append(above, fmt.Sprintf("%g,%g", at, y(e.Interval.High)))
 		below = append([]string{fmt.Sprintf("%g,%g", at, y(e.Interval.Low))}, below...)
-		p.Points = append(p.Points, trendPoint{at, y(e.Median), colourOf(e), fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), shortCommit(e.Commit), Milliseconds(e.Median), e.Verdict)})
+		p.Points = append(p.Points, trendPoint{at, y(e.Median), colourOf(e), fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), shortCommit(e.Commit), page.Milliseconds(e.Median), e.Verdict)})
 	}
 	p.Line, p.Band = strings.Join(line, " "), strings.Join(append(above, below...), " ")
 	for _, step := range t.Steps {

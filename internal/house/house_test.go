@@ -17,6 +17,7 @@ import (
 // floors below its own, or from its own room (the same first element).
 var floors = [][]string{
 	{"space", "internal/stats", "internal/escape"},
+	{"internal/page"},
 	{"kernels"},
 	{"objective"},
 	{"search"},

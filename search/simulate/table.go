@@ -7,6 +7,8 @@ import (
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
+
+	"pawl/internal/page"
 )
 
 // WriteTable writes the report as text: one table over all spaces, and one for
@@ -89,7 +91,7 @@ func row(s SamplerReport) []string {
 	}
 	last := len(s.Within5) - 1
 	return append(cells,
-		fmt.Sprintf("%.0f %%", 100*s.Within5[last]), fmt.Sprintf("%.0f %%", 100*s.Within1[last]),
+		page.WholePercent(s.Within5[last]), page.WholePercent(s.Within1[last]),
 		fmt.Sprintf("%.3f", s.Community), fmt.Sprintf("%.3f", s.Zero),
 		fmt.Sprintf("%.2f ms", s.AskMean), fmt.Sprintf("%.1f ms", s.AskLongest))
 }

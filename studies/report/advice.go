@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"pawl/internal/page"
 )
 
 // Advice is what to do with a study's result.
@@ -57,13 +59,13 @@ func advise(s *Summary) Advice {
 	case e == nil:
 		return Advice{Keep, "The default is the best point that was found. Change nothing."}
 	case e.Speedup < noiseSpeedup:
-		return Advice{Noise, fmt.Sprintf("The best point is %s faster than the default. Under 5 %% that is probably noise: not worth applying.", percent(e.Speedup))}
+		return Advice{Noise, fmt.Sprintf("The best point is %s faster than the default. Under 5 %% that is probably noise: not worth applying.", page.Percent(e.Speedup-1))}
 	case e.least() <= 1:
-		return Advice{Unproven, fmt.Sprintf("The best point looks %s faster, but %s. Measure longer before applying it.", percent(e.Speedup), e.doubt())}
+		return Advice{Unproven, fmt.Sprintf("The best point looks %s faster, but %s. Measure longer before applying it.", page.Percent(e.Speedup-1), e.doubt())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times as fast as the default, and %s.", e.Speedup, e.certainty())}
 	default:
-		return Advice{Consider, fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", percent(e.Speedup))}
+		return Advice{Consider, fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", page.Percent(e.Speedup-1))}
 	}
 }
 
@@ -90,9 +92,6 @@ func (e *Evidence) certainty() string {
 	}
 	return fmt.Sprintf("by more than 5 %% in each of its %d rounds", e.Rounds)
 }
-
-// percent writes a speedup as a gain.
-func percent(speedup float64) string { return fmt.Sprintf("%.1f %%", 100*(speedup-1)) }
 
 // NoisyVariation is the coefficient of variation above which timings are
 // called noisy.

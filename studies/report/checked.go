@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/objective"
 	"pawl/objective/worker"
 	"pawl/search"
@@ -54,15 +55,8 @@ func NewChecked(e *objective.Evidence) *Checked {
 // Text says it in one line.
 func (c *Checked) Text() string {
 	return fmt.Sprintf("%d cases (%s, %s, %s, %s), each run twice; worst error %s of the tolerance (%s)",
-		len(c.Cases), count(len(c.Shapes), "shape", "shapes"), count(len(c.Families), "family of inputs", "families of inputs"),
-		count(len(c.Layouts), "layout", "layouts"), count(len(c.Seeds), "seed", "seeds"), c.worstText(), c.toleranceText())
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+		len(c.Cases), page.Count(len(c.Shapes), "shape"), page.Count(len(c.Families), "family of inputs", "families of inputs"),
+		page.Count(len(c.Layouts), "layout"), page.Count(len(c.Seeds), "seed"), c.worstText(), c.toleranceText())
 }
 
 // worstText writes the worst error as a share of the tolerance. It rounds up: what
@@ -138,7 +132,7 @@ func CheckedRows(s *Summary) []CheckedRow {
 		{"worst error, as a share of it", (*Checked).worstText},
 		{"found with", func(c *Checked) string {
 			if c.Worst == 0 {
-				return "~"
+				return page.Unknown
 			}
 			return c.At.String()
 		}},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/internal/page"
 	"pawl/objective/worker"
 )
 
@@ -45,4 +46,25 @@ func StrangersText(c *worker.Conditions) string {
 		return "others were on the device and did not compute: " + strings.Join(c.Strangers, "; ")
 	}
 	return "others computed on the device meanwhile, so that these times are not the kernel's alone: " + strings.Join(c.Strangers, "; ")
+}
+
+// Throughput writes what a point achieves, or ~ where the manifest has no formula.
+func Throughput(t *Timed) string {
+	var parts []string
+	switch {
+	case t.Gigaflops >= 1e4:
+		parts = append(parts, fmt.Sprintf("%.4g TFLOP/s", t.Gigaflops/1e3))
+	case t.Gigaflops > 0:
+		parts = append(parts, fmt.Sprintf("%.4g GFLOP/s", t.Gigaflops))
+	}
+	if t.Gigabytes > 0 {
+		parts = append(parts, fmt.Sprintf("%.3g GB/s", t.Gigabytes))
+	}
+	if t.Roofline > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f %% of the roofline", 100*t.Roofline))
+	}
+	if len(parts) == 0 {
+		return page.Unknown
+	}
+	return strings.Join(parts, ", ")
 }

@@ -8,23 +8,24 @@ import (
 	"math"
 	"strings"
 
+	"pawl/internal/page"
 	"pawl/space"
 )
 
 //go:embed page.html
 var pageSource string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"ms":         Milliseconds,
-	"interval":   TimeInterval,
-	"ratio":      RatioInterval,
+var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
+	"ms":         page.Milliseconds,
+	"interval":   page.TimeInterval,
+	"ratio":      page.RatioInterval,
 	"variation":  func(t Timed) string { return variationCell(&t) },
 	"throughput": func(t Timed) string { return Throughput(&t) },
 	"speedup":    speedupCell,
 	"best":       probabilityCell,
 	"changes":    ChangesText,
-	"percent":    func(x float64) string { return fmt.Sprintf("%.0f %%", 100*x) },
-	"seconds":    seconds,
+	"percent":    page.WholePercent,
+	"seconds":    page.Seconds,
 	"add":        func(a, b int) int { return a + b },
 	"withheld":   withheld,
 	"checked":    CheckedRows,
@@ -48,7 +49,7 @@ func breakable(p space.Point) template.HTML {
 }
 
 // HTML writes one page that needs nothing from elsewhere.
-func HTML(w io.Writer, s *Summary) error { return page.Execute(w, s) }
+func HTML(w io.Writer, s *Summary) error { return htmlPage.Execute(w, s) }
 
 // chart is a plot area in the page's units.
 type chart struct {
@@ -107,12 +108,12 @@ func newCurveChart(points []CurvePoint) *chart {
 		}
 		fmt.Fprintf(&line, " %s%.1f %.1f", command, x(p.Trial), y(p.Best))
 		previous = p.Best
-		c.Dots = append(c.Dots, dot{x(p.Trial), y(p.Milliseconds), fmt.Sprintf("trial %d: %s", p.Trial, Milliseconds(p.Milliseconds)), leads})
+		c.Dots = append(c.Dots, dot{x(p.Trial), y(p.Milliseconds), fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds)), leads})
 	}
 	c.Line = strings.TrimSpace(line.String())
 	for i := range 5 {
 		ms := low * math.Pow(high/low, float64(i)/4)
-		c.YTicks = append(c.YTicks, tick{y(ms), Milliseconds(roundTo(ms, 2))})
+		c.YTicks = append(c.YTicks, tick{y(ms), page.Milliseconds(roundTo(ms, 2))})
 		trial := last * i / 4
 		c.XTicks = append(c.XTicks, tick{x(trial), fmt.Sprint(trial)})
 	}
@@ -154,7 +155,7 @@ func newStepChart(steps []Step) *stepChart {
 		}
 		c.Bars = append(c.Bars, stepBar{
 			Y: float64(i)*30 + 4, Width: (chartWidth - c.Left - 150) * s.Milliseconds / longest,
-			Label: label, Value: fmt.Sprintf("%s, %.2f×", Milliseconds(s.Milliseconds), s.Total),
+			Label: label, Value: fmt.Sprintf("%s, %.2f×", page.Milliseconds(s.Milliseconds), s.Total),
 		})
 	}
 	return c

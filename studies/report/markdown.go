@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/search"
 	"pawl/studies"
 )
@@ -75,8 +76,8 @@ func (m *markdown) verdict(s *Summary) {
 	m.table([]string{"", "median", "95 % interval", "CV (without drift and outliers)", "throughput", "point"}, rows)
 	if e := s.Evidence; e != nil {
 		m.table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
-			fmt.Sprintf("**%.2f×**", e.Speedup), RatioInterval(e.Interval),
-			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), fmt.Sprintf("%.0f %%", 100*e.Best), fmt.Sprint(e.Rounds),
+			fmt.Sprintf("**%.2f×**", e.Speedup), page.RatioInterval(e.Interval),
+			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), page.WholePercent(e.Best), fmt.Sprint(e.Rounds),
 		}})
 		m.line("A speedup above 1 means faster; it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
 		m.line("")
@@ -88,7 +89,7 @@ func variationCell(t *Timed) string {
 }
 
 func comparisonRow(name string, t *Timed) []string {
-	return []string{name, Milliseconds(t.Milliseconds), TimeInterval(t.Interval), variationCell(t), Throughput(t), code(t.Point.String())}
+	return []string{name, page.Milliseconds(t.Milliseconds), page.TimeInterval(t.Interval), variationCell(t), Throughput(t), code(t.Point.String())}
 }
 
 // apply says what the winner's values are, and how to get what was measured where
@@ -166,7 +167,7 @@ func (m *markdown) top(s *Summary) {
 	}
 	var rows [][]string
 	for i, t := range s.Top {
-		row := []string{fmt.Sprint(i + 1), Milliseconds(t.Milliseconds), TimeInterval(t.Interval), speedupCell(t), probabilityCell(t), code(t.Point.String())}
+		row := []string{fmt.Sprint(i + 1), page.Milliseconds(t.Milliseconds), page.TimeInterval(t.Interval), speedupCell(t), probabilityCell(t), code(t.Point.String())}
 		if needs {
 			row = append(row, t.Needs())
 		}
@@ -177,16 +178,16 @@ func (m *markdown) top(s *Summary) {
 
 func speedupCell(t Timed) string {
 	if t.Speedup == nil {
-		return "~"
+		return page.Unknown
 	}
-	return fmt.Sprintf("%.2f× (%s)", *t.Speedup, RatioInterval(*t.SpeedupInterval))
+	return fmt.Sprintf("%.2f× (%s)", *t.Speedup, page.RatioInterval(*t.SpeedupInterval))
 }
 
 func probabilityCell(t Timed) string {
 	if t.Best == nil {
-		return "~"
+		return page.Unknown
 	}
-	return fmt.Sprintf("%.0f %%", 100**t.Best)
+	return page.WholePercent(*t.Best)
 }
 
 func (m *markdown) ablation(s *Summary) {
@@ -202,9 +203,9 @@ func (m *markdown) ablation(s *Summary) {
 		name, worth := "default", ""
 		if i > 0 {
 			name = text(ChangesText(step.Changes))
-			worth = fmt.Sprintf("%.2f× (%s)", step.Speedup, RatioInterval(step.Interval))
+			worth = fmt.Sprintf("%.2f× (%s)", step.Speedup, page.RatioInterval(step.Interval))
 		}
-		rows = append(rows, []string{name, Milliseconds(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
+		rows = append(rows, []string{name, page.Milliseconds(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
 	}
 	m.table([]string{"change", "median", "this step", "so far"}, rows)
 }
@@ -228,7 +229,7 @@ func (m *markdown) importances(s *Summary) {
 	m.line("")
 	var rows [][]string
 	for _, i := range s.Importances {
-		rows = append(rows, []string{code(i.Name), fmt.Sprintf("%.0f %%", 100*i.Share), strings.Repeat("█", int(20*i.Share+0.5))})
+		rows = append(rows, []string{code(i.Name), page.WholePercent(i.Share), strings.Repeat("█", int(20*i.Share+0.5))})
 	}
 	m.table([]string{"parameter", "share", ""}, rows)
 }
@@ -260,9 +261,9 @@ func (m *markdown) background(s *Summary) {
 		m.line("- It began with %d points that earlier studies of this kernel found good.", n)
 	}
 	m.line("- %d trials in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
-		f.Asked, seconds(f.Seconds), f.OK, RememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits)
+		f.Asked, page.Seconds(f.Seconds), f.OK, RememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits)
 	if rows := TimeRows(s); rows == nil {
-		m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", seconds(f.Compiling), seconds(f.Checking), seconds(f.Measuring))
+		m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))
 	}
 	if len(s.Study.Dead) > 0 {
 		m.line("- %s", text(DeadText(s.Study.Dead)))
@@ -298,7 +299,7 @@ func (m *markdown) time(s *Summary) {
 	m.line("")
 	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{r.What, seconds(r.Seconds), r.ShareText()})
+		cells = append(cells, []string{r.What, page.Seconds(r.Seconds), r.ShareText()})
 	}
 	m.table([]string{"", "time", "share of the search"}, cells)
 }

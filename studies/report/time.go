@@ -1,9 +1,9 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
+	"pawl/internal/page"
 	"pawl/search"
 )
 
@@ -21,7 +21,7 @@ func (r TimeRow) ShareText() string {
 	if r.Share == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f %%", 100*r.Share)
+	return page.WholePercent(r.Share)
 }
 
 // TimeRows says where the time went: asking, compiling, waiting for a compile,

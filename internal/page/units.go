@@ -1,0 +1,74 @@
+package page
+
+import (
+	"fmt"
+	"time"
+
+	"pawl/internal/stats"
+)
+
+const (
+	// Unknown stands where there is no number.
+	Unknown = "~"
+	// Unbounded stands for an interval that too few measurements leave open.
+	Unbounded = "±∞"
+)
+
+// Milliseconds writes a time with four significant digits, in the unit that suits it.
+// No measurement takes no time, so 0 is unknown.
+func Milliseconds(ms float64) string {
+	for _, unit := range []struct {
+		name string
+		size float64
+	}{{"s", 1000}, {"ms", 1}, {"µs", 1e-3}, {"ns", 0}} {
+		if ms > 0 && ms >= unit.size {
+			return fmt.Sprintf("%.4g %s", ms/max(unit.size, 1e-6), unit.name)
+		}
+	}
+	return Unknown
+}
+
+// Percent writes a share with one decimal, such as 3.2 %.
+func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// WholePercent writes a share without decimals, such as 3 %.
+func WholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// Change writes a share with its sign and one decimal, such as +3.2 %.
+func Change(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
+
+// TimeInterval writes an interval of milliseconds, RatioInterval one of speedups and
+// ChangeInterval one of changes.
+func TimeInterval(i stats.Interval) string { return interval(i, Milliseconds) }
+
+// RatioInterval writes an interval of speedups.
+func RatioInterval(i stats.Interval) string {
+	return interval(i, func(ratio float64) string { return fmt.Sprintf("%.2f", ratio) })
+}
+
+// ChangeInterval writes an interval of changes.
+func ChangeInterval(i stats.Interval) string { return interval(i, Change) }
+
+func interval(i stats.Interval, text func(float64) string) string {
+	if !i.Bounded() {
+		return Unbounded
+	}
+	return text(i.Low) + " to " + text(i.High)
+}
+
+// Seconds writes how long something took, to a tenth of a second.
+func Seconds(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
+}
+
+// Count writes a number of things, such as 1 layout or 3 layouts; many is the plural
+// where an s does not make it.
+func Count(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

@@ -1,0 +1,36 @@
+package page
+
+import (
+	"math"
+	"testing"
+
+	"pawl/internal/stats"
+)
+
+func TestUnits(t *testing.T) {
+	for got, want := range map[string]string{
+		Milliseconds(0):          "~",
+		Milliseconds(math.NaN()): "~",
+		Milliseconds(1.2345e-5):  "12.35 ns",
+		Milliseconds(0.001):      "1 µs",
+		Milliseconds(0.98765):    "987.6 µs",
+		Milliseconds(1):          "1 ms",
+		Milliseconds(1234.5):     "1.234 s",
+		Percent(0.0321):          "3.2 %",
+		WholePercent(0.995):      "100 %",
+		Change(-0.0321):          "-3.2 %",
+		Change(0.5):              "+50.0 %",
+		TimeInterval(stats.Interval{Low: 0.5, High: 2}):        "500 µs to 2 ms",
+		TimeInterval(stats.Unbounded()):                        "±∞",
+		RatioInterval(stats.Interval{Low: 1, High: 2}):         "1.00 to 2.00",
+		ChangeInterval(stats.Interval{Low: -0.01, High: 0.02}): "-1.0 % to +2.0 %",
+		Seconds(61.26):                           "1m1.3s",
+		Count(1, "seed"):                         "1 seed",
+		Count(0, "seed"):                         "0 seeds",
+		Count(2, "family", "families of inputs"): "2 families of inputs",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
