@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 
+	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
@@ -73,9 +74,9 @@ func (d *Device) plausiblePoison(buffers []*buffer) error {
 		if b == nil || !b.Out {
 			continue
 		}
-		recipe := worker.Recipe{Kind: worker.Integers, Stream: d.random.Uint64(), Row: 1, Scale: 1}
+		recipe := inputs.Recipe{Kind: inputs.Integers, Stream: d.random.Uint64(), Row: 1, Scale: 1}
 		if b.element.Float {
-			recipe.Kind = worker.NormalNumbers
+			recipe.Kind = inputs.NormalNumbers
 		}
 		if err := d.support.fill(b.element, b.data, b.Count, recipe); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/kernels/inputs"
 	"pawl/objective"
 	"pawl/objective/worker"
 )
@@ -103,15 +104,15 @@ func decodeHalf(t *testing.T, content []byte) []float64 {
 // attention is the definition: softmax(scale * q k') v, a query at a time.
 func attention(t *testing.T, bindings []kernels.Binding, dims kernels.Dims, seed uint64) []float64 {
 	t.Helper()
-	var inputs [3][]float64 // q, k, v
-	for i := range inputs {
+	var values [3][]float64 // q, k, v
+	for i := range values {
 		content := make([]byte, 2*bindings[i].Count)
-		if err := worker.Fill(content, bindings[i], seed); err != nil {
+		if err := inputs.Fill(content, bindings[i], seed); err != nil {
 			t.Fatal(err)
 		}
-		inputs[i] = decodeHalf(t, content)
+		values[i] = decodeHalf(t, content)
 	}
-	q, k, v := inputs[0], inputs[1], inputs[2]
+	q, k, v := values[0], values[1], values[2]
 	rows, width := int(dims["S"]), int(dims["D"])
 	scale := float64(float32(1 / math.Sqrt(float64(width)))) // it is passed as a float
 	result := make([]float64, len(q))

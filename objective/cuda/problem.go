@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pawl/kernels"
+	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
@@ -150,7 +151,7 @@ func (p *problem) fill(buffers []*buffer, seed uint64) error {
 		if b == nil || b.Out {
 			continue
 		}
-		recipe, err := worker.NewRecipe(b.Binding, seed)
+		recipe, err := inputs.NewRecipe(b.Binding, seed)
 		if err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"pawl/kernels"
+	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
-	"pawl/objective/worker"
 )
 
 //go:embed support/support.cu
@@ -92,7 +92,7 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 }
 
 func (p *support) uploadQuantiles() (err error) {
-	table := worker.Quantiles()
+	table := inputs.Quantiles()
 	content := make([]byte, 0, 8*len(table))
 	for _, x := range table {
 		content = binary.LittleEndian.AppendUint64(content, math.Float64bits(x))
@@ -104,7 +104,7 @@ func (p *support) uploadQuantiles() (err error) {
 }
 
 // fill writes the content of a buffer.
-func (p *support) fill(element kernels.Element, at driver.Address, count int64, r worker.Recipe) error {
+func (p *support) fill(element kernels.Element, at driver.Address, count int64, r inputs.Recipe) error {
 	return p.launch(p.filler, supportBlocks, supportThreads, elementNumbers[element.Name], uint64(r.Kind),
 		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles), uint64(r.Low), r.Span)
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"pawl/kernels"
-	"pawl/objective/worker"
+	"pawl/kernels/inputs"
 )
 
 //go:embed testdata/host.h
@@ -83,7 +83,7 @@ func TestSupportSourceDrawsAsTheHostDoes(t *testing.T) {
 	program := onHost(t)
 	var request, want bytes.Buffer
 	words := func(w ...uint64) { _ = binary.Write(&request, binary.NativeEndian, w) }
-	table := worker.Quantiles()
+	table := inputs.Quantiles()
 	words(uint64(len(table)))
 	for _, x := range table {
 		words(math.Float64bits(x))
@@ -96,13 +96,13 @@ func TestSupportSourceDrawsAsTheHostDoes(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		r, err := worker.NewRecipe(b, 5)
+		r, err := inputs.NewRecipe(b, 5)
 		if err != nil {
 			return err
 		}
 		words(elementNumbers[b.Type], uint64(r.Kind), uint64(b.Count), uint64(element.Size), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(r.Low), r.Span)
 		content := make([]byte, int(b.Count)*element.Size)
-		if err := worker.Fill(content, b, 5); err != nil {
+		if err := inputs.Fill(content, b, 5); err != nil {
 			return err
 		}
 		want.Write(content)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
-	"pawl/objective/worker"
 )
 
 // supportVariable is the file of the compiled support code that the role
@@ -232,10 +232,10 @@ func checkFill(p *support, b kernels.Binding) error {
 		return err
 	}
 	want, got := make([]byte, int(b.Count)*element.Size), make([]byte, int(b.Count)*element.Size)
-	if err := worker.Fill(want, b, 5); err != nil {
+	if err := inputs.Fill(want, b, 5); err != nil {
 		return err
 	}
-	recipe, err := worker.NewRecipe(b, 5)
+	recipe, err := inputs.NewRecipe(b, 5)
 	if err != nil {
 		return err
 	}

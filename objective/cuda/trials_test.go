@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl/kernels"
+	"pawl/kernels/inputs"
 	"pawl/objective"
 	"pawl/objective/worker"
 )
@@ -59,7 +60,7 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		input := kernels.Binding{Name: name, Type: "f32", Count: count, Fill: r.kernel.Arguments[0].Fill}
 		content := make([]byte, 4*count)
-		if err := worker.Fill(content, input, first.Seed); err != nil {
+		if err := inputs.Fill(content, input, first.Seed); err != nil {
 			t.Fatal(err)
 		}
 		element, err := kernels.ElementNamed("f32")

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl/kernels"
+	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 )
 
@@ -123,7 +124,7 @@ func (s *inputSet) fill(arguments []kernels.Binding, seed uint64) error {
 		if b == nil {
 			continue
 		}
-		if err := worker.Fill(b.data, arguments[i], seed); err != nil {
+		if err := inputs.Fill(b.data, arguments[i], seed); err != nil {
 			return err
 		}
 		s.hashes[i] = maphash.Bytes(s.key, b.data)

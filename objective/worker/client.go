@@ -11,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"pawl/objective/worker/process"
 )
 
 // Command says how to start a worker.
@@ -23,7 +25,7 @@ type Command struct {
 	// Device is the name under which Main finds the device.
 	Device string
 	// Environment is added to what a worker inherits of the environment of this
-	// process, which is little: see inherited.
+	// process, which is little: see process.Environment.
 	Environment []string
 	// Shared says that kernels run in the worker's own memory. Whatever it says
 	// after the first of them has run may be the kernel's word, its errors too.
@@ -78,7 +80,7 @@ func Start(command Command) (*Client, error) {
 		command.KillGrace = 5 * time.Second
 	}
 	if command.kill == nil {
-		command.kill = killGroup
+		command.kill = process.KillGroup
 	}
 	if command.Executable == "" {
 		executable, err := os.Executable()
@@ -102,7 +104,7 @@ func (c *Client) start() error {
 	requests, responses, output := pipes[0], pipes[1], pipes[2]
 	line := append(slices.Clone(c.command.Under), c.command.Executable)
 	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Env = append(inherited(os.Environ()), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
+	cmd.Env = append(process.Environment(os.Environ()), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
 	if c.command.Memory > 0 {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", memoryVariable, c.command.Memory))
 	}
@@ -110,7 +112,7 @@ func (c *Client) start() error {
 	cmd.ExtraFiles = []*os.File{requests.read, responses.write}
 	cmd.Stdout, cmd.Stderr = output.write, output.write
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	err = household.start(cmd)
+	err = process.Start(cmd)
 	requests.read.Close()
 	responses.write.Close()
 	output.write.Close()
@@ -285,7 +287,7 @@ func (c *Client) fail(f *Fault) error {
 	return f
 }
 
-// finish kills the process, its group and every stray descendant, and reports
+// finish kills the process, its group and every descendant, and reports
 // whether the process is gone.
 func (c *Client) finish() bool {
 	c.finished = true
@@ -294,8 +296,8 @@ func (c *Client) finish() bool {
 	case <-c.exited:
 	case <-time.After(c.command.KillGrace):
 	}
-	killStrays(c.token)
-	household.end(c.process.Pid, !c.alive())
+	process.KillMarked(tokenVariable + "=" + c.token)
+	process.KillOrphans(c.process.Pid, !c.alive())
 	return !c.alive()
 }
 
@@ -309,7 +311,7 @@ func (c *Client) alive() bool {
 }
 
 // Alive reports whether the worker can be called.
-func (c *Client) Alive() bool { return !c.finished && c.alive() && !ended(c.process.Pid) }
+func (c *Client) Alive() bool { return !c.finished && c.alive() && !process.Ended(c.process.Pid) }
 
 // Finished reports whether the worker is of no more use.
 func (c *Client) Finished() bool { return c.finished }
@@ -348,11 +350,4 @@ func openPipes(n int) ([]pipe, error) {
 		pipes = append(pipes, pipe{r, w})
 	}
 	return pipes, nil
-}
-
-// killGroup ends a process and its group at once.
-func killGroup(pid int) {
-	// Errors mean that it is gone already.
-	_ = syscall.Kill(-pid, syscall.SIGKILL)
-	_ = syscall.Kill(pid, syscall.SIGKILL)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -130,13 +129,5 @@ func TestErrorsAfterARunAreTheKernels(t *testing.T) {
 		if err == nil || errors.As(err, &fault) != shared {
 			t.Errorf("shared %t: %v", shared, err)
 		}
-	}
-}
-
-func TestInheritedEnvironment(t *testing.T) {
-	got := inherited([]string{"PATH=/bin", "GITHUB_TOKEN=x", "OMP_NUM_THREADS=4", "LC_ALL=C", "AWS_SECRET_ACCESS_KEY=x",
-		"CUDA_VISIBLE_DEVICES=0", "SSH_AUTH_SOCK=x", "HOME=/root", "LD_PRELOAD=x", "PATHS=x", "odd"})
-	if want := []string{"PATH=/bin", "OMP_NUM_THREADS=4", "LC_ALL=C", "CUDA_VISIBLE_DEVICES=0", "HOME=/root"}; !slices.Equal(got, want) {
-		t.Errorf("got %v", got)
 	}
 }

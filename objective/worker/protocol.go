@@ -39,6 +39,10 @@ const (
 	// Aligned starts each buffer at a page, as an application's allocator would
 	// for large buffers. Timing uses it.
 	Aligned Layout = "aligned"
+	// Misaligned puts each buffer at an address that has the alignment which its
+	// argument asks for and no more, so that a kernel which relies on more fails.
+	// Its end lies as near to an unmapped page as that allows.
+	Misaligned Layout = "misaligned"
 )
 
 // Load asks the worker to load a module and to fill its arguments.

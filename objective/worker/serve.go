@@ -8,6 +8,9 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+
+	"pawl/objective/worker/process"
 )
 
 // The environment of a worker: which device it serves, and a token by which
@@ -40,7 +43,8 @@ func Main(devices map[string]func() Device) {
 		fmt.Fprintf(os.Stderr, "worker: no device %q\n", name)
 		os.Exit(3)
 	}
-	confine()
+	memory, _ := strconv.ParseUint(os.Getenv(memoryVariable), 10, 64) // not set: any
+	process.Limit(memory)
 	// A collection in the middle of a sample is noise, and a worker is short.
 	debug.SetGCPercent(400)
 	runtime.LockOSThread()

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pawl/objective/worker/process"
 )
 
 // TestMain makes the test binary a worker when it is started as one, and a
@@ -109,7 +111,7 @@ func TestCancelledCallIsNotTheKernelsFault(t *testing.T) {
 // Nothing here can make a real one, so the kill itself is the injected fault.
 func TestUnkillableWorkerIsAbandoned(t *testing.T) {
 	c := start(t, Command{Device: "silent", KillGrace: 200 * time.Millisecond, kill: func(int) {}})
-	// killStrays would find it by its token; take the token away.
+	// process.KillMarked would find it by its token; take the token away.
 	c.token = "none"
 	ctx, cancel := Allow(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -122,7 +124,7 @@ func TestUnkillableWorkerIsAbandoned(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("gave up after %v", took)
 	}
-	killGroup(c.Pid())
+	process.KillGroup(c.Pid())
 }
 
 func TestUnknownDevice(t *testing.T) {

@@ -1,4 +1,13 @@
-package worker
+// Package inputs says what the buffers of a kernel hold when it is checked and timed.
+//
+// The content is a recipe and not bytes: each element is a function of the seed, the
+// argument's name and the element's index alone. So the host fills a buffer on any
+// number of cores, a GPU fills it itself, and both get the same bits.
+//
+//  1. NewRecipe turns an argument's fill (normal, one-hot, sorted...) and a seed into
+//     a Recipe.
+//  2. Fill computes it here; the support code of a device computes it there.
+package inputs
 
 import (
 	"fmt"

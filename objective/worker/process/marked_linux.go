@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"bytes"
@@ -9,15 +9,14 @@ import (
 	"syscall"
 )
 
-// killStrays kills every process that carries a worker's token in its
-// environment: children that the kernel started and that left the worker's
-// process group. A process keeps the environment it was started with.
-func killStrays(token string) {
-	entry := []byte(tokenVariable + "=" + token)
+// KillMarked kills every process with an entry NAME=value in its environment:
+// children that left the process group. A process keeps the environment that it was
+// started with.
+func KillMarked(entry string) {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environments {
 		content, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(content, entry) {
+		if err != nil || !bytes.Contains(content, []byte(entry)) {
 			continue // another user's process, or gone
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
@@ -27,8 +26,8 @@ func killStrays(token string) {
 	}
 }
 
-// ended reports whether a child has ended that nobody has waited for yet.
-func ended(pid int) bool {
+// Ended reports whether a child has ended that nobody has waited for yet.
+func Ended(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return true

@@ -1,4 +1,4 @@
-package worker
+package process
 
 import (
 	"os"
@@ -12,14 +12,14 @@ const (
 	// mostFile is the largest file that a kernel may write, in bytes.
 	mostFile = 4 << 30
 	// mostProcesses is how many processes and threads there may be beside those
-	// that run when a worker starts. Root has no such limit.
+	// that run when Limit is called. Root has no such limit.
 	mostProcesses = 2048
 )
 
-// confine bounds what a kernel may take of the machine, and marks the process and
-// all that it starts: nothing takes the mark off again. Where a bound cannot be set
-// the worker goes without.
-func confine() {
+// Limit bounds what a kernel may take of the machine, and sets no_new_privs on this
+// process and all that it starts, which nothing can unset. Memory is how many bytes
+// may be allocated; 0 is any number. A limit that cannot be set is left out.
+func Limit(memory uint64) {
 	limit := func(resource int, most uint64) {
 		var now unix.Rlimit
 		if unix.Getrlimit(resource, &now) == nil && now.Max >= most {
@@ -31,7 +31,7 @@ func confine() {
 	if running := tasks(); running > 0 {
 		limit(unix.RLIMIT_NPROC, running+mostProcesses)
 	}
-	if memory, err := strconv.ParseUint(os.Getenv(memoryVariable), 10, 64); err == nil {
+	if memory > 0 {
 		limit(unix.RLIMIT_DATA, memory)
 	}
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)

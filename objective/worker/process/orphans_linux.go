@@ -1,0 +1,107 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A kernel can start a daemon that leaves the process group and forgets its
+// environment. When its parents end, such a process becomes a child of this one, the
+// subreaper. It has no_new_privs, which Limit sets and no process can unset, and it
+// was not started by Start: that is how it is known. Where this process has
+// no_new_privs itself, the token in the environment must do.
+var started struct {
+	once     sync.Once
+	disabled bool // orphans cannot be told from other children
+	mu       sync.RWMutex
+	list     sync.Mutex
+	alive    map[int]bool
+}
+
+// Start starts a process and lists it before anybody looks for orphans.
+func Start(cmd *exec.Cmd) error {
+	s := &started
+	s.once.Do(func() {
+		flag, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
+		s.disabled = err != nil || flag != 0 || unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil
+		s.alive = map[int]bool{}
+	})
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.list.Lock()
+	defer s.list.Unlock()
+	s.alive[cmd.Process.Pid] = true
+	return nil
+}
+
+// KillOrphans forgets a process of Start, if it is gone, and kills the orphans that
+// this process has become the parent of. What those have started in turn comes next.
+func KillOrphans(pid int, gone bool) {
+	s := &started
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if gone {
+		delete(s.alive, pid)
+	}
+	if s.disabled {
+		return
+	}
+	for range 100 { // a daemon that forks faster than it is killed meets its limit of processes
+		found := orphans()
+		if len(found) == 0 {
+			return
+		}
+		for _, orphan := range found {
+			_ = unix.Kill(orphan, unix.SIGKILL)
+		}
+		for _, orphan := range found {
+			reap(orphan)
+		}
+	}
+}
+
+// reap waits for a process that was killed, but not for ever.
+func reap(pid int) {
+	for range 1000 {
+		if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == pid || err == unix.ECHILD {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// orphans returns the children of this process that have no_new_privs and that Start
+// did not start.
+func orphans() []int {
+	var found []int
+	threads, _ := os.ReadDir("/proc/self/task")
+	for _, thread := range threads {
+		content, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+		if err != nil {
+			continue
+		}
+		for _, field := range bytes.Fields(content) {
+			pid, err := strconv.Atoi(string(field))
+			if err == nil && !started.alive[pid] && noNewPrivileges(pid) && !slices.Contains(found, pid) {
+				found = append(found, pid)
+			}
+		}
+	}
+	return found
+}
+
+func noNewPrivileges(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err == nil && bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
+}

@@ -1,0 +1,20 @@
+//go:build !linux
+
+package process
+
+import "os/exec"
+
+// Start starts a process. What it leaves behind outside its group stays.
+func Start(cmd *exec.Cmd) error { return cmd.Start() }
+
+// KillOrphans does nothing where no process can be a subreaper.
+func KillOrphans(int, bool) {}
+
+// KillMarked does nothing where there is no /proc to search.
+func KillMarked(string) {}
+
+// Ended says false: one must wait for the process to learn that.
+func Ended(int) bool { return false }
+
+// Limit does nothing where the system has other limits.
+func Limit(uint64) {}
