@@ -83,7 +83,7 @@ func exampleStudy() Study {
 			Constraints: []string{"A > 0"}, Product: 4, Valid: 4,
 		},
 		Work: Work{Flops: 2}, Environment: objective.Environment{Device: "d", Cores: 2}, First: []space.Point{examplePoint(3)}, Command: "pawl tune ./k",
-		Options: map[string]string{"seed": "7"},
+		Options: Options{Seed: 7},
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 }
@@ -109,7 +109,7 @@ func TestStudyRoundTrip(t *testing.T) {
 	if err := store.Finish(t.Context(), id, result); err != nil {
 		t.Fatal(err)
 	}
-	want.Options, want.Command = map[string]string{"seed": "7", "trials": "9"}, "pawl tune ./k --trials 9"
+	want.Options, want.Command = Options{Seed: 7, Trials: 9}, "pawl tune ./k --trials 9"
 	if err := store.Continue(t.Context(), Study{ID: id, Options: want.Options, Command: want.Command}); err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,8 @@ type Study struct {
 	Environment objective.Environment `json:"environment"`
 	// First are the points taken over from earlier studies.
 	First []space.Point `json:"first,omitempty"`
-	// Options are what the study was begun with, and its latest goals, by the name
-	// of the flag; empty in a study that is older than they are.
-	Options map[string]string `json:"options,omitempty"`
+	// Options are zero in a study that is older than they are.
+	Options Options `json:"options,omitzero"`
 	// Command reproduces the study.
 	Command string        `json:"command"`
 	Created time.Time     `json:"created"`
@@ -267,9 +266,6 @@ func scanStudy(scan func(...any) error) (Study, error) {
 	}
 	if len(study.First) == 0 {
 		study.First = nil
-	}
-	if len(study.Options) == 0 {
-		study.Options = nil
 	}
 	if len(study.Dead) == 0 {
 		study.Dead = nil

@@ -26,7 +26,7 @@ func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subje
 			return fail(err)
 		}
 		if found {
-			if s, err = reopen(c, env, s, study, earlier); err != nil {
+			if s, err = reopen(c, env, s, earlier); err != nil {
 				return fail(err)
 			}
 			goals := describeStudy(c, env, s) // it may have others now
@@ -65,8 +65,8 @@ func chooseStudy(c *cli.Context, env environment, store *studies.Store, s *subje
 }
 
 // reopen opens the subject again if the study was begun with other options.
-func reopen(c *cli.Context, env environment, s *subject, current, study studies.Study) (*subject, error) {
-	changed, err := adopt(c, current.Options, study)
+func reopen(c *cli.Context, env environment, s *subject, study studies.Study) (*subject, error) {
+	changed, err := adopt(c, study)
 	if err != nil || !changed {
 		return s, err
 	}
@@ -76,7 +76,7 @@ func reopen(c *cli.Context, env environment, s *subject, current, study studies.
 	if err != nil {
 		return s, err
 	}
-	if difference := elsewhere(study, again.head.Environment); difference != "" {
+	if difference := study.Elsewhere(again.head.Environment); difference != "" {
 		return again, cannotResume(difference)
 	}
 	return again, nil
@@ -159,8 +159,8 @@ func describeStudy(c *cli.Context, env environment, s *subject) studies.Study {
 	study.Space = s.space
 	study.Environment.Pawl = version()
 	study.Created = time.Now()
-	study.Options = studyOptions(c, study)
-	study.Command = reproduction(env, study, study.Options)
+	study.Options = askedOptions(c).For(study)
+	study.Command = study.Reproduction(env.getenv)
 	return study
 }
 
@@ -179,10 +179,10 @@ func findStudy(c *cli.Context, store *studies.Store, like studies.Study) (studie
 		if !same {
 			continue
 		}
-		difference := contradiction(c, like.Options, s)
+		difference := s.Contradiction(like.Options, c.IsSet)
 		// With its own --compiler it may have its own compiler: see reopen.
-		if recorded, complete := recordedOptions(s); difference == "" && (!complete || recorded["compiler"] == like.Options["compiler"]) {
-			difference = elsewhere(s, like.Environment)
+		if difference == "" && s.SameCompiler(like.Options) {
+			difference = s.Elsewhere(like.Environment)
 		}
 		if difference == "" {
 			return s, true, nil

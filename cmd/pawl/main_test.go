@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"pawl/objective/cuda"
 	"pawl/objective/host"
+	"pawl/studies"
 )
 
 // TestMain makes the test binary stand in for pawl: the scripts in testdata and
@@ -181,6 +183,22 @@ func TestHelpExamplesParse(t *testing.T) {
 	}
 	if seen < 9 {
 		t.Errorf("only %d examples", seen)
+	}
+}
+
+// Every flag of pawl tune is either recorded with the study or known to change no
+// result: a new one that is neither would be lost on resume and in the command that
+// reproduces the study.
+func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
+	known := append(studies.OptionNames(), "lanes", "out", "cache", "json", "resume")
+	for _, flag := range tuneCommand(environment{}).Flags {
+		if !slices.Contains(known, flag.Names()[0]) {
+			t.Errorf("--%s is not recorded", flag.Names()[0])
+		}
+		known = slices.DeleteFunc(known, func(name string) bool { return name == flag.Names()[0] })
+	}
+	if len(known) > 0 {
+		t.Errorf("there are no flags %s", known)
 	}
 }
 

@@ -1,0 +1,128 @@
+package studies
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/objective"
+)
+
+// given says which flags were on a command line.
+func given(names ...string) func(string) bool {
+	return func(name string) bool { return strings.Contains(" "+strings.Join(names, " ")+" ", " "+name+" ") }
+}
+
+// usual are the options of a command line that says nothing.
+var usual = Options{Sampler: "auto", Seed: 1, Compiler: "nvcc", Caches: "cold", Samples: 5, Finalists: 5, Rounds: 10,
+	RunTimeout: Duration(10 * time.Second), CompileTimeout: Duration(time.Minute)}
+
+// A command line, its record and the command that is made of the record say the
+// same, and a resumed study takes what defines it from there.
+func TestOptionsSurviveTheRecord(t *testing.T) {
+	cuda := Study{ID: 4, Kernel: "k", Origin: "my kernel", Workload: "w", Backend: "cuda"}
+	host := Study{ID: 4, Kernel: "k", Origin: "./k", Workload: "w", Backend: "host"}
+	replay := Study{ID: 4, Kernel: "k", Origin: "k.json", Workload: "w", Backend: "replay"}
+	short, warm := usual, usual
+	short.Trials = 5
+	warm.Caches, warm.Budget = "warm", Duration(45*time.Second)
+	many := Options{Compiler: "nvrtc", Caches: "warm", LockClocks: 1500, Seed: 7, Samples: 9, Finalists: 3, Rounds: 12, Trials: 5, Budget: Duration(3 * time.Minute),
+		RunTimeout: Duration(2 * time.Second), CompileTimeout: Duration(7 * time.Second), Target: "2x", Regret: "1%", Cold: true, Sampler: "gp"}
+	for _, test := range []struct {
+		asked Options
+		head  Study
+		want  string
+	}{
+		{short, host, "pawl tune ./k --workload w --sampler auto --seed 1 --trials 5 --backend host --samples 5 --finalists 5 --rounds 10"},
+		{warm, host, "pawl tune ./k --workload w --sampler auto --seed 1 --budget 45s --backend host --samples 5 --finalists 5 --rounds 10"},
+		{short, replay, "pawl tune --workload w --sampler auto --seed 1 --trials 5 --backend replay --record k.json --finalists 5 --rounds 10"},
+		{many, cuda, "pawl tune 'my kernel' --workload w --sampler gp --seed 7 --trials 5 --budget 3m0s --cold --target 2x --regret '1%' --backend cuda --compiler nvrtc --caches warm --lock-clocks 1500 --samples 9 --finalists 3 --rounds 12 --run-timeout 2s --compile-timeout 7s"},
+	} {
+		study := test.head
+		study.Options = test.asked.For(study)
+		nothing := func(string) string { return "" }
+		if got := study.Reproduction(nothing); got != test.want {
+			t.Errorf("%+v\ngives %s\nwant  %s", test.asked, got, test.want)
+		}
+		// A resumed study is the same, without saying any of it again.
+		resumed := study
+		adopted, _ := study.Adopt(usual, given("resume"))
+		resumed.Options = adopted.For(study)
+		if got := resumed.Reproduction(nothing); got != test.want {
+			t.Errorf("%+v\nresumed is %s\nwant       %s", test.asked, got, test.want)
+		}
+		// Goals may be others.
+		more := usual
+		more.Trials = 99
+		adopted, _ = study.Adopt(more, given("resume", "trials"))
+		if adopted.Trials != 99 || adopted.Budget != 0 {
+			t.Errorf("%d trials in %v", adopted.Trials, adopted.Budget)
+		}
+	}
+	cuda.Options = many.For(cuda)
+	for flag, change := range map[string]func(*Options){
+		"compiler": func(o *Options) { o.Compiler = "nvcc" }, "caches": func(o *Options) { o.Caches = "cold" },
+		"lock-clocks": func(o *Options) { o.LockClocks = 1600 }, "seed": func(o *Options) { o.Seed = 8 }, "samples": func(o *Options) { o.Samples = 5 },
+		"run-timeout":     func(o *Options) { o.RunTimeout = Duration(10 * time.Second) },
+		"compile-timeout": func(o *Options) { o.CompileTimeout = Duration(time.Minute) },
+		"cold":            func(o *Options) { o.Cold = false }, "sampler": func(o *Options) { o.Sampler = "auto" },
+	} {
+		asked := cuda.Options
+		change(&asked)
+		if said := cuda.Contradiction(asked, given("resume", flag)); !strings.Contains(said, "--"+flag) {
+			t.Errorf("%s: %q", flag, said)
+		}
+	}
+	asked := usual
+	asked.Seed, asked.Trials, asked.Caches = 7, 3, "warm"
+	if said := cuda.Contradiction(asked.For(cuda), given("resume", "seed", "trials", "caches")); said != "" {
+		t.Errorf("nothing contradicts: %q", said)
+	}
+}
+
+// The options of a database that an earlier pawl has written are texts by flag.
+func TestOptionsOfEarlierVersions(t *testing.T) {
+	store := openTest(t)
+	id, err := store.Create(t.Context(), Study{Kernel: "k", Created: time.Now(), Seed: 3, Sampler: "gp", Command: "pawl tune k --cold"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for stored, want := range map[string]string{
+		`{}`: "gp 3 true 0s", "null": "gp 3 true 0s",
+		`{"budget":"45s","seed":"7","sampler":"auto","samples":"5"}`: "auto 7 false 45s",
+	} {
+		if _, err := store.db.Exec("UPDATE studies SET options = ? WHERE id = ?", stored, id); err != nil {
+			t.Fatal(err)
+		}
+		study, err := store.Study(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		adopted, _ := study.Adopt(Options{}, given())
+		if got := fmt.Sprint(adopted.Sampler, " ", adopted.Seed, " ", adopted.Cold, " ", time.Duration(adopted.Budget)); got != want {
+			t.Errorf("%s: %s, want %s", stored, got, want)
+		}
+	}
+}
+
+func TestAnotherMachineIsNamed(t *testing.T) {
+	here := objective.Environment{Device: "d", Compiler: "gcc 12", Flags: "-O2", Driver: "1", Cores: 2, System: "linux/amd64"}
+	for want, change := range map[string]func(*objective.Environment){
+		`study 3 was measured with another compiler: "gcc 12" then, "clang 19" now`:      func(e *objective.Environment) { e.Compiler = "clang 19" },
+		`study 3 was measured with another set of compiler flags: "-O2" then, "-O3" now`: func(e *objective.Environment) { e.Flags = "-O3" },
+		`study 3 was measured with another driver: "1" then, "2" now`:                    func(e *objective.Environment) { e.Driver = "2" },
+		`study 3 was measured with another number of cores: "2" then, "4" now`:           func(e *objective.Environment) { e.Cores = 4 },
+	} {
+		now := here
+		change(&now)
+		if got := (Study{ID: 3, Environment: here}).Elsewhere(now); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+	now := here
+	now.Commit, now.Pawl = "abc", "2"
+	if got := (Study{ID: 3, Environment: here}).Elsewhere(now); got != "" {
+		t.Errorf("%q", got)
+	}
+}
