@@ -42,6 +42,22 @@ func Suffix(flags []string) (suffix string, rest []string) {
 	return suffix, rest
 }
 
+// flagValue returns the value of a flag if it is one of names, and how many
+// further arguments that took.
+func flagValue(flag, next string, names []string) (value string, consumed int, ok bool) {
+	for _, name := range names {
+		rest, found := strings.CutPrefix(flag, name)
+		switch {
+		case !found:
+		case rest == "":
+			return next, 1, true
+		case rest[0] == '=':
+			return rest[1:], 0, true
+		}
+	}
+	return "", 0, false
+}
+
 // ArchitectureFlag asks nvcc for code of exactly one architecture. The shorter
 // -arch=sm_90a compiles for sm_90 as well, which knows none of the instructions that
 // the suffix is for.

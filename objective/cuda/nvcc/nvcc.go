@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/kernels/includes"
 	"pawl/objective/cache"
 	"pawl/objective/compiler"
 )
@@ -164,6 +165,20 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 	return nil
 }
 
+// readFiles returns the source and what it includes from its folder and from those
+// that the flags add.
+func readFiles(unit Unit) ([]includes.File, error) {
+	scanner, err := includes.Below(unit.Dir)
+	if err != nil {
+		return nil, err
+	}
+	scanner.Flags(unit.Flags)
+	if err := scanner.Add(unit.Source); err != nil {
+		return nil, err
+	}
+	return scanner.Files()
+}
+
 // key collects what the cubin depends on. It does not run the preprocessor, so
 // it counts includes that a condition leaves out, and every define although the
 // source may not use it: the digest of the machine code finds such points to be
@@ -184,7 +199,7 @@ func (c *Compiler) key(unit Unit) (*cache.Key, error) {
 		return nil, err
 	}
 	for _, f := range files {
-		key.Add(f.name, string(f.content))
+		key.Add(f.Name, string(f.Content))
 	}
 	return key, nil
 }

@@ -1,4 +1,4 @@
-package nvcc
+package includes
 
 import (
 	"os"
@@ -23,15 +23,27 @@ func tree(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-func filesOf(t *testing.T, unit Unit) []string {
+func scan(dir string, flags ...string) ([]File, error) {
+	scanner, err := Below(dir)
+	if err != nil {
+		return nil, err
+	}
+	scanner.Flags(flags)
+	if err := scanner.Add("k.cu"); err != nil {
+		return nil, err
+	}
+	return scanner.Files()
+}
+
+func filesOf(t *testing.T, dir string, flags ...string) []string {
 	t.Helper()
-	files, err := readFiles(unit)
+	files, err := scan(dir, flags...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for _, f := range files {
-		names = append(names, f.name)
+		names = append(names, f.Name)
 	}
 	slices.Sort(names)
 	return names
@@ -56,10 +68,12 @@ func TestIncludesAreFollowed(t *testing.T) {
 		"spliced":    {map[string]string{"k.cu": "#inc\\\nlude \\\r\n \"b.h\"", "b.h": ""}, nil, []string{"b.h", "k.cu"}},
 		"in comment": {map[string]string{"k.cu": "/* x */ #include \"b.h\"", "b.h": ""}, nil, []string{"b.h", "k.cu"}},
 		"computed":   {map[string]string{"k.cu": "#include HEADER", "b.h": "", "d/c.h": "", ".git/config": ""}, nil, []string{"b.h", "d/c.h", "k.cu"}},
+		"oddly":      {map[string]string{"k.cu": "#/* why */include \"b.h\"\n#embed \"t.bin\"\n\".incbin \\\"m.bin\\\"\"", "b.h": "", "t.bin": "", "m.bin": "", "o.bin": ""}, nil, []string{"b.h", "k.cu", "m.bin", "t.bin"}},
+		"output":     {map[string]string{"k.cu": "#include HEADER", "table": "", "tuning/studies.db": "", "tuning/k.h": ""}, nil, []string{"k.cu", "table"}},
 		"folder":     {map[string]string{"k.cu": `#include "d"`, "d/c.h": ""}, nil, []string{"k.cu"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := filesOf(t, Unit{Dir: tree(t, test.files), Source: "k.cu", Flags: test.flags})
+			got := filesOf(t, tree(t, test.files), test.flags...)
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got %v, want %v", got, test.want)
 			}
@@ -71,8 +85,26 @@ func TestIncludesOutsideTheFolder(t *testing.T) {
 	other := tree(t, map[string]string{"b.h": ""})
 	dir := tree(t, map[string]string{"k.cu": "#include <b.h>"})
 	want := []string{filepath.Join(other, "b.h"), "k.cu"}
-	if got := filesOf(t, Unit{Dir: dir, Source: "k.cu", Flags: []string{"-isystem", other}}); !slices.Equal(got, want) {
+	if got := filesOf(t, dir, "-isystem", other); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAMissingSourceIsAnError(t *testing.T) {
+	if files, err := scan(t.TempDir()); err == nil {
+		t.Errorf("got %v", files)
+	}
+}
+
+func TestInNeverLeavesTheFolder(t *testing.T) {
+	dir := tree(t, map[string]string{"in/k.cu": "#include \"../b.h\"\n#include \"/b.h\"", "b.h": "", "in/c.h": ""})
+	scanner := In(os.DirFS(filepath.Join(dir, "in")), nil)
+	scanner.Flags([]string{"-I..", "-include", filepath.Join(dir, "b.h")})
+	if err := scanner.Add("k.cu"); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := scanner.Files(); err != nil || len(files) != 1 {
+		t.Errorf("got %v, %v", files, err)
 	}
 }
 
@@ -86,11 +118,11 @@ func FuzzIncludes(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "k.cu"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		files, err := readFiles(Unit{Dir: dir, Source: "k.cu"})
+		files, err := scan(dir)
 		if err != nil {
 			t.Fatalf("no text may break the key: %v", err)
 		}
-		if len(files) == 0 || string(files[0].content) != text {
+		if len(files) == 0 || string(files[0].Content) != text {
 			t.Error("the source itself is not among the files")
 		}
 	})
