@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -78,7 +78,7 @@ func showBaseline(c *cli.Context, env environment) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env, f)
+		return page.JSON(env.stdout, f)
 	}
 	var rows [][]string
 	for _, e := range f.Entries {
@@ -125,17 +125,13 @@ func showHistory(c *cli.Context, env environment) error {
 	}
 	trends := report.Trends(events)
 	if svg := c.String("svg"); svg != "" {
-		var picture bytes.Buffer
-		if err := report.TrendSVG(&picture, trends); err != nil {
-			return err
-		}
-		if err := baseline.ReplaceFile(svg, picture.Bytes()); err != nil {
+		if err := page.WriteFile(svg, func(w io.Writer) error { return report.TrendSVG(w, trends) }); err != nil {
 			return err
 		}
 		fmt.Fprintf(env.stderr, "wrote %s\n", svg)
 	}
 	if c.Bool("json") {
-		return printJSON(env, events)
+		return page.JSON(env.stdout, events)
 	}
 	return printHistory(env, trends)
 }

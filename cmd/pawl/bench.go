@@ -1,11 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -173,18 +171,11 @@ func (r *benchReport) warnings() []string {
 // conclude writes the file and prints the result.
 func (r *benchReport) conclude(c *cli.Context, env environment) error {
 	path := c.String("results")
-	encoded, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("writing the results: %w", err)
-	}
-	if err := os.WriteFile(path, append(encoded, '\n'), 0o644); err != nil {
-		return fmt.Errorf("writing the results: %w", err)
+	if err := page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, r) }); err != nil {
+		return fmt.Errorf("the results: %w", err)
 	}
 	if c.Bool("json") {
-		return printJSON(env, r)
+		return page.JSON(env.stdout, r)
 	}
 	fmt.Fprintf(env.stdout, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without drift and outliers)\n",
 		r.Kernel, r.Workload, r.Point, page.Milliseconds(r.Milliseconds), page.TimeInterval(r.Interval),

@@ -70,7 +70,7 @@ func compareFiles(c *cli.Context, env environment) error {
 		r.Results = append(r.Results, compareSeries(pair, p, rule))
 	}
 	if c.Bool("json") {
-		err = report.JSON(env.stdout, &r)
+		err = page.JSON(env.stdout, &r)
 	} else {
 		err = printCompared(env, &r)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
 
+	"pawl/internal/page"
 	"pawl/objective/host"
 )
 
@@ -53,7 +54,7 @@ func doctor(c *cli.Context, env environment) error {
 		healthy = healthy && (f.Found != "" || !f.Needed)
 	}
 	if c.Bool("json") {
-		if err := printJSON(env, findings); err != nil {
+		if err := page.JSON(env.stdout, findings); err != nil {
 			return err
 		}
 	} else {

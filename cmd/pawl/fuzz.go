@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/space"
@@ -212,18 +211,14 @@ func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objec
 // drawPictures writes a picture per output and returns their files.
 func (b *bench) drawPictures(c *cli.Context, prepared objective.Prepared, failing objective.Case) ([]string, error) {
 	dir := c.String("picture")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("a folder for pictures: %w", err)
-	}
 	var paths []string
 	err := b.evaluator.Picture(c.Context, prepared, failing, func(argument string, draw func(io.Writer) error) error {
 		path := filepath.Join(dir, fmt.Sprintf("%s-%s-%.8s-%d.png", b.kernel.Name, argument, cache.Digest([]byte(prepared.Point.String())), failing.Seed))
-		f, err := os.Create(path)
-		if err != nil {
+		if err := page.WriteFile(path, draw); err != nil {
 			return fmt.Errorf("a picture of the errors: %w", err)
 		}
 		paths = append(paths, path)
-		return errors.Join(draw(f), f.Close())
+		return nil
 	})
 	return paths, err
 }
@@ -231,7 +226,7 @@ func (b *bench) drawPictures(c *cli.Context, prepared objective.Prepared, failin
 // conclude prints the report and says how it went.
 func (r *fuzzReport) conclude(c *cli.Context, env environment) error {
 	if c.Bool("json") {
-		if err := printJSON(env, r); err != nil {
+		if err := page.JSON(env.stdout, r); err != nil {
 			return err
 		}
 	} else {

@@ -218,7 +218,7 @@ func (r *gateRun) conclude(path string, triggers []policy.Trigger) error {
 		return err
 	}
 	if r.c.Bool("json") {
-		if err := report.JSON(r.env.stdout, &r.report); err != nil {
+		if err := page.JSON(r.env.stdout, &r.report); err != nil {
 			return err
 		}
 	} else if err := r.print(paths); err != nil {

@@ -16,6 +16,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/spin"
 	"pawl/gate/streams"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
 )
@@ -123,7 +124,7 @@ func compareAll(ctx context.Context, c *cli.Context, env environment, base *conf
 func concludeSelftest(c *cli.Context, env environment, t *target, rows []selftestRow) error {
 	rows = slices.DeleteFunc(rows, func(r selftestRow) bool { return r.Comparisons == 0 })
 	if c.Bool("json") {
-		return printJSON(env, rows)
+		return page.JSON(env.stdout, rows)
 	}
 	return printSelftest(env, t, rows)
 }

@@ -54,7 +54,7 @@ func simulateGate(c *cli.Context, env environment) error {
 		return err
 	}
 	if c.Bool("json") {
-		err = printJSON(env, rows)
+		err = page.JSON(env.stdout, rows)
 	} else {
 		err = printStreams(env, rows, c.Int("comparisons"))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/streams"
+	"pawl/internal/page"
 )
 
 // apartFlag asks for sides that are not measured together.
@@ -30,7 +31,7 @@ func simulateApart(c *cli.Context, env environment, p gate.Policy) error {
 		return err
 	}
 	if c.Bool("json") {
-		err = printJSON(env, rows)
+		err = page.JSON(env.stdout, rows)
 	} else {
 		err = printApart(env, rows, comparisons)
 	}

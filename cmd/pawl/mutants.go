@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/internal/escape"
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/kernels/mutants"
 	"pawl/objective"
@@ -149,7 +150,7 @@ func (r *mutantReport) count(fate mutantFate) {
 // conclude prints the table and says whether the checks are good enough.
 func (r *mutantReport) conclude(c *cli.Context, env environment) error {
 	if c.Bool("json") {
-		if err := printJSON(env, r); err != nil {
+		if err := page.JSON(env.stdout, r); err != nil {
 			return err
 		}
 	} else if err := r.print(env.stdout); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/page"
 	"pawl/search"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -38,7 +39,7 @@ func reportCommand(env environment) *cli.Command {
 				return err
 			}
 			if c.Bool("json") {
-				return report.JSON(env.stdout, summary)
+				return page.JSON(env.stdout, summary)
 			}
 			return printSummary(env.stdout, summary, files)
 		},

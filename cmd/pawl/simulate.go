@@ -11,6 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"pawl/internal/page"
 	"pawl/search"
 	"pawl/search/simulate"
 )
@@ -65,13 +66,13 @@ func runSimulation(c *cli.Context, env environment) error {
 		return err
 	}
 	if path := c.String("figure"); path != "" {
-		if err := writeFigure(path, report); err != nil {
+		if err := page.WriteFile(path, report.WriteSVG); err != nil {
 			return err
 		}
 		fmt.Fprintf(env.stderr, "wrote %s\n", path)
 	}
 	if c.Bool("json") {
-		return report.WriteJSON(env.stdout)
+		return page.JSON(env.stdout, report)
 	}
 	return report.WriteTable(env.stdout)
 }
@@ -108,17 +109,4 @@ func simulationBar(env environment) (update func(done, total int), finish func()
 		bar.SetTotal(-1, true)
 		bars.Shutdown()
 	}
-}
-
-func writeFigure(path string, report *simulate.Report) (err error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("writing the figure: %w", err)
-	}
-	defer func() {
-		if closeErr := f.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	return report.WriteSVG(f)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/page"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -55,7 +55,7 @@ func showSpace(c *cli.Context, env environment) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env, result)
+		return page.JSON(env.stdout, result)
 	}
 	return printSpace(env, result)
 }
@@ -90,12 +90,4 @@ func sampledText(facts studies.SpaceFacts) string {
 		return " in a random sample: the space is too large to enumerate"
 	}
 	return ""
-}
-
-// printJSON writes a value for programs.
-func printJSON(env environment, value any) error {
-	encoder := json.NewEncoder(env.stdout)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
 }

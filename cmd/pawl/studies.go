@@ -90,7 +90,7 @@ func listStudies(c *cli.Context, env environment) error {
 		return answer(exitNothing)
 	}
 	if c.Bool("json") {
-		return printJSON(env, lines)
+		return page.JSON(env.stdout, lines)
 	}
 	var rows [][]string
 	for _, l := range lines {
@@ -119,7 +119,7 @@ func showStudy(c *cli.Context, env environment) error {
 		return err
 	}
 	if c.Bool("json") {
-		return printJSON(env, struct {
+		return page.JSON(env.stdout, struct {
 			Study  studies.Study  `json:"study"`
 			Trials []search.Trial `json:"trials"`
 			Rounds []search.Round `json:"rounds"`

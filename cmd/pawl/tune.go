@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/search"
@@ -224,7 +224,7 @@ func conclude(c *cli.Context, env environment, store *studies.Store, id int64, i
 		return fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
 	}
 	if c.Bool("json") {
-		if err := report.JSON(env.stdout, summary); err != nil {
+		if err := page.JSON(env.stdout, summary); err != nil {
 			return err
 		}
 	} else if err := printSummary(env.stdout, summary, files); err != nil {

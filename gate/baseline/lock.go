@@ -3,6 +3,7 @@ package baseline
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -42,7 +43,12 @@ func lock(path string) (unlock func() error, err error) {
 			return nil, errors.Join(err, f.Close())
 		}
 		if there, err := os.Stat(name); err == nil && os.SameFile(there, locked) {
-			return func() error { return errors.Join(removeIfThere(name), f.Close()) }, nil
+			return func() error {
+				if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return errors.Join(err, f.Close())
+				}
+				return f.Close()
+			}, nil
 		}
 		if err := f.Close(); err != nil {
 			return nil, err

@@ -15,6 +15,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -111,7 +112,7 @@ func TestGolden(t *testing.T) {
 	r := example()
 	golden(t, MarkdownName, func(w io.Writer) error { return Markdown(w, r) })
 	golden(t, "step_summary.md", func(w io.Writer) error { return StepSummary(w, r) })
-	encoded := golden(t, JSONName, func(w io.Writer) error { return JSON(w, r) })
+	encoded := golden(t, JSONName, func(w io.Writer) error { return page.JSON(w, r) })
 	var decoded Report
 	if err := json.Unmarshal(encoded, &decoded); err != nil || decoded.Results[1].Evidence.Change != r.Results[1].Evidence.Change {
 		t.Errorf("%v", err)
@@ -122,7 +123,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("%v: %+v", err, s)
 	}
 	golden(t, ProfileName, func(w io.Writer) error {
-		return ProfileList(w, r, []policy.Trigger{policy.OnRegression, policy.OnImprovement, policy.OnNoise})
+		return page.JSON(w, r.Profile([]policy.Trigger{policy.OnRegression, policy.OnImprovement, policy.OnNoise}))
 	})
 }
 

@@ -12,12 +12,14 @@ package cuda
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
 
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -103,9 +105,12 @@ func (b *Backend) compileSupport(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("the support code: %w", err)
 	}
-	name := "support-" + cache.Digest(supportSource)[:16] + ".cu"
-	if err := writeOnce(filepath.Join(dir, name), supportSource); err != nil {
-		return fmt.Errorf("the support code: %w", err)
+	name := "support-" + cache.Digest(supportSource)[:16] + ".cu" // the name tells the content
+	if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+		write := func(w io.Writer) error { _, err := w.Write(supportSource); return err }
+		if err := page.WriteFile(filepath.Join(dir, name), write); err != nil {
+			return fmt.Errorf("the support code: %w", err)
+		}
 	}
 	module, err := b.compiler.Compile(ctx, nvcc.Unit{Dir: dir, Source: name, Architecture: b.architecture(false)})
 	if err != nil {
@@ -113,26 +118,6 @@ func (b *Backend) compileSupport(ctx context.Context) error {
 	}
 	b.support = module.Path
 	return nil
-}
-
-// writeOnce writes a file whose name tells its content, unless it is there.
-func writeOnce(path string, content []byte) error {
-	if _, err := os.Stat(path); err == nil {
-		return nil
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), "new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temporary.Name())
-	if _, err := temporary.Write(content); err != nil {
-		temporary.Close()
-		return err
-	}
-	if err := temporary.Close(); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), path)
 }
 
 func (b *Backend) architecture(specific bool) string {

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/space"
@@ -180,25 +180,12 @@ func (r *Record) Write(w io.Writer) error {
 }
 
 // WriteFile writes a record to a file, compressed when its name ends in .gz.
-func (r *Record) WriteFile(path string) (err error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("writing a record: %w", err)
-	}
-	defer func() {
-		if closing := file.Close(); err == nil && closing != nil {
-			err = fmt.Errorf("writing a record: %w", closing)
+func (r *Record) WriteFile(path string) error {
+	return page.WriteFile(path, func(w io.Writer) error {
+		if !strings.HasSuffix(path, ".gz") {
+			return r.Write(w)
 		}
-	}()
-	if !strings.HasSuffix(path, ".gz") {
-		return r.Write(file)
-	}
-	zipped := gzip.NewWriter(file)
-	if err := r.Write(zipped); err != nil {
-		return err
-	}
-	if err := zipped.Close(); err != nil {
-		return fmt.Errorf("writing a record: %w", err)
-	}
-	return nil
+		zipped := gzip.NewWriter(w)
+		return errors.Join(r.Write(zipped), zipped.Close())
+	})
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pawl/internal/page"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -36,7 +38,7 @@ func fixed() *Report {
 func TestGolden(t *testing.T) {
 	for name, write := range map[string]func(io.Writer) error{
 		"table.golden.txt":   fixed().WriteTable,
-		"report.golden.json": fixed().WriteJSON,
+		"report.golden.json": func(w io.Writer) error { return page.JSON(w, fixed()) },
 		"figure.golden.svg":  fixed().WriteSVG,
 	} {
 		var got bytes.Buffer

@@ -1,9 +1,6 @@
 package simulate
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"time"
@@ -215,14 +212,4 @@ func mean(samples []float64) float64 {
 		sum += s
 	}
 	return sum / float64(len(samples))
-}
-
-// WriteJSON writes the report as one JSON document.
-func (r *Report) WriteJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(r); err != nil {
-		return fmt.Errorf("simulate: writing the report: %w", err)
-	}
-	return nil
 }

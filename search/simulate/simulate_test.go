@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pawl/internal/page"
 	"pawl/objective"
 	"pawl/search/replay"
 	"pawl/space"
@@ -202,7 +203,7 @@ func timeless(t *testing.T, r *Report) string {
 		}
 	}
 	var out bytes.Buffer
-	if err := r.WriteJSON(&out); err != nil {
+	if err := page.JSON(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -271,7 +272,7 @@ func TestRendering(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text, picture, encoded bytes.Buffer
-	if err := errors.Join(report.WriteTable(&text), report.WriteSVG(&picture), report.WriteJSON(&encoded)); err != nil {
+	if err := errors.Join(report.WriteTable(&text), report.WriteSVG(&picture), page.JSON(&encoded, report)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"all 2 spaces, 4 seeds", "bowl: 64 points, 56 of them work", "25 trials", "random", "grid", "["} {

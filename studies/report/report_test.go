@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/worker"
@@ -156,6 +157,9 @@ func summary(t testing.TB, past search.Past) *Summary {
 	return &s
 }
 
+// asJSON is page.JSON in the form of the other writers.
+func asJSON(w io.Writer, s *Summary) error { return page.JSON(w, s) }
+
 func TestGolden(t *testing.T) {
 	s := summary(t, examplePast(t, 10, 1))
 	interrupted := summary(t, search.Past{Trials: examplePast(t, 0, 1).Trials, Elapsed: 12 * time.Second})
@@ -164,7 +168,7 @@ func TestGolden(t *testing.T) {
 		facts  *Summary
 		render func(io.Writer, *Summary) error
 	}{
-		{MarkdownName, s, Markdown}, {JSONName, s, JSON}, {HTMLName, s, HTML}, {HeaderName(s), s, Header},
+		{MarkdownName, s, Markdown}, {JSONName, s, asJSON}, {HTMLName, s, HTML}, {HeaderName(s), s, Header},
 		{"interrupted.md", interrupted, Markdown},
 	} {
 		t.Run(test.file, func(t *testing.T) {
@@ -265,7 +269,7 @@ func TestAblationSharesMultiplyToTheWhole(t *testing.T) {
 func TestJSONHoldsTheSameFacts(t *testing.T) {
 	s := summary(t, examplePast(t, 10, 1))
 	var text bytes.Buffer
-	if err := JSON(&text, s); err != nil {
+	if err := page.JSON(&text, s); err != nil {
 		t.Fatal(err)
 	}
 	var decoded struct {

@@ -61,7 +61,7 @@ func TestTooFewRoundsHaveNoInterval(t *testing.T) {
 			t.Errorf("%s does not say that there is no interval", format)
 		}
 	}
-	if text := rendered(t, JSON, fewer); !strings.Contains(text, `"low": null`) {
+	if text := rendered(t, asJSON, fewer); !strings.Contains(text, `"low": null`) {
 		t.Error("the JSON has an interval")
 	}
 	// One bad round of few is enough for doubt.
@@ -101,7 +101,7 @@ func TestEvidenceOfCorrectnessIsShown(t *testing.T) {
 			}
 		}
 	}
-	if text := rendered(t, JSON, s); !strings.Contains(text, `"worst": 0.1234`) || !strings.Contains(text, `"families"`) || !strings.Contains(text, `"atol": 0.000001`) {
+	if text := rendered(t, asJSON, s); !strings.Contains(text, `"worst": 0.1234`) || !strings.Contains(text, `"families"`) || !strings.Contains(text, `"atol": 0.000001`) {
 		t.Error("the JSON does not say what was checked")
 	}
 	past := examplePast(t, 10, 1)

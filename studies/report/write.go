@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"pawl/internal/page"
 )
 
 // The files that WriteAll makes, beside the header.
@@ -30,30 +31,17 @@ type Files struct {
 // once or not at all. A header that an earlier study has left there goes, if there
 // is none in its place.
 func WriteAll(dir string, s *Summary) (changed Files, err error) {
-	files := []struct {
-		name   string
-		render func(io.Writer, *Summary) error
-	}{{MarkdownName, Markdown}, {JSONName, JSON}, {HTMLName, HTML}}
-	if s.Suggestion != nil {
-		files = append(files, struct {
-			name   string
-			render func(io.Writer, *Summary) error
-		}{HeaderName(s), Header})
+	form := func(name string, render func(io.Writer, *Summary) error) page.File {
+		return page.File{Name: name, Render: func(w io.Writer) error { return render(w, s) }}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	files := []page.File{form(MarkdownName, Markdown), {Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, s) }}, form(HTMLName, HTML)}
+	if s.Suggestion != nil {
+		files = append(files, form(HeaderName(s), Header))
+	} else if changed.Removed, err = removeHeader(filepath.Join(dir, HeaderName(s))); err != nil {
 		return changed, fmt.Errorf("writing the report: %w", err)
 	}
-	if s.Suggestion == nil {
-		if changed.Removed, err = removeHeader(filepath.Join(dir, HeaderName(s))); err != nil {
-			return changed, fmt.Errorf("writing the report: %w", err)
-		}
-	}
-	for _, f := range files {
-		path := filepath.Join(dir, f.name)
-		if err := replaceFile(path, func(w io.Writer) error { return f.render(w, s) }); err != nil {
-			return changed, fmt.Errorf("writing the report: %w", err)
-		}
-		changed.Written = append(changed.Written, path)
+	if changed.Written, err = page.WriteFiles(dir, files...); err != nil {
+		return changed, fmt.Errorf("the report: %w", err)
 	}
 	return changed, nil
 }
@@ -68,33 +56,4 @@ func removeHeader(path string) (string, error) {
 		err = os.Remove(path)
 	}
 	return path, err
-}
-
-// JSON writes the facts for programs.
-func JSON(w io.Writer, s *Summary) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(s)
-}
-
-// replaceFile writes a file beside its place and renames it.
-func replaceFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if err := write(f); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Chmod(0o644); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

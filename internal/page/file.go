@@ -1,0 +1,140 @@
+package page
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// JSON writes a value for programs.
+func JSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
+
+// WriteFile puts what render writes at path, completely or not at all: killed at any
+// instant, the file is the old one or the new one. The new one is written beside the
+// old, forced to the disk and renamed; then the folder is forced to the disk. Missing
+// folders are made. An old file keeps its permissions, and a symbolic link goes on
+// pointing to what it points to. What is no file, such as /dev/stdout, is written to.
+func WriteFile(path string, render func(io.Writer) error) error {
+	if err := writeFile(path, render); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+func writeFile(path string, render func(io.Writer) error) error {
+	var content bytes.Buffer
+	if err := render(&content); err != nil {
+		return err
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		if mode = info.Mode(); !mode.IsRegular() {
+			return os.WriteFile(path, content.Bytes(), mode)
+		}
+	}
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	temporary, err := writeBeside(path, content.Bytes(), mode.Perm())
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		return errors.Join(err, removeIfThere(temporary))
+	}
+	return errors.Join(syncFolder(folder), sweep(path))
+}
+
+// besides names the files that writeBeside makes.
+func besides(path string) string { return "." + filepath.Base(path) + ".new-*" }
+
+// writeBeside writes a temporary file in the folder of path, forced to the disk.
+func writeBeside(path string, content []byte, mode fs.FileMode) (temporary string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), besides(path))
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(content); err != nil {
+		return f.Name(), err
+	}
+	if err := f.Chmod(mode); err != nil {
+		return f.Name(), err
+	}
+	return f.Name(), f.Sync()
+}
+
+// leftoverAge is after how long a temporary file belongs to a process that was killed.
+const leftoverAge = time.Hour
+
+// sweep removes what killed processes left beside path.
+func sweep(path string) error {
+	leftovers, err := filepath.Glob(filepath.Join(filepath.Dir(path), besides(path)))
+	if err != nil {
+		return err
+	}
+	for _, leftover := range leftovers {
+		if info, err := os.Stat(leftover); err != nil || time.Since(info.ModTime()) < leftoverAge {
+			continue // gone already, or another process is at work
+		}
+		if err := removeIfThere(leftover); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncFolder forces a folder to the disk. Some file systems cannot, and say so.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = folder.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, folder.Close())
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); path != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// File is a page with its name in a folder.
+type File struct {
+	Name   string
+	Render func(io.Writer) error
+}
+
+// WriteFiles writes several pages into a folder and returns the paths of those that
+// are there now.
+func WriteFiles(folder string, files ...File) (paths []string, err error) {
+	for _, f := range files {
+		path := filepath.Join(folder, f.Name)
+		if err := WriteFile(path, f.Render); err != nil {
+			return paths, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
