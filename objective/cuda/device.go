@@ -42,8 +42,8 @@ type Device struct {
 	shown bool
 
 	highestClock int               // that was ever seen, in MHz
-	company      []monitor.Process // strangers on the GPU, when it was last looked
-	looked       time.Time
+	others       []monitor.Process // other processes on the GPU
+	othersRead   time.Time
 	sweep        driver.Address // memory that is written to flush the caches
 }
 

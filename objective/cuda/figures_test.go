@@ -35,9 +35,9 @@ func TestRoofline(t *testing.T) {
 			t.Errorf("with %s: %+v", narrow, got)
 		}
 	}
-	stranger := h200
-	stranger.Major = 99
-	if got := roofline(stranger, nil); got.Flops != 0 || got.Bytes == 0 {
+	unknown := h200
+	unknown.Major = 99
+	if got := roofline(unknown, nil); got.Flops != 0 || got.Bytes == 0 {
 		t.Errorf("of a GPU that nobody knows: %+v", got)
 	}
 }

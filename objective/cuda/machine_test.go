@@ -103,10 +103,10 @@ func TestTwoDevicesShareTheTrials(t *testing.T) {
 
 // Somebody else's process on the GPU is named with the samples, and whether they can
 // be believed depends on what it did.
-func TestStrangersAreNamed(t *testing.T) {
+func TestOtherProcessesAreNamed(t *testing.T) {
 	t.Parallel()
 	for busy, disturbed := range map[string]bool{"70": true, "0": false} {
-		r := newRig(t, settings{management: true, environment: map[string]string{"PAWL_FAKE_STRANGER": "1", "PAWL_FAKE_BUSY": busy}})
+		r := newRig(t, settings{management: true, environment: map[string]string{"PAWL_FAKE_OTHER": "1", "PAWL_FAKE_BUSY": busy}})
 		c := r.passes("").Conditions
 		if c == nil || len(c.Strangers) != 1 || c.Disturbed != disturbed || !strings.Contains(c.Strangers[0], "process 1") ||
 			!strings.HasSuffix(c.Strangers[0], "with 3072 MiB, computing "+busy+" % of the time") {

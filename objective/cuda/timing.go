@@ -223,23 +223,22 @@ func (d *Device) discard(timing *worker.Timing, states []monitor.State) {
 		Temperature: summary.Temperature, Power: summary.Power,
 		Discarded: summary.Throttled + summary.LowClock, Reasons: summary.Reasons.String(),
 	}
-	d.lookRound(timing.Conditions)
+	d.nameOthers(timing.Conditions)
 }
 
-// companyTime is how long it is taken for known who else is on the GPU: asking costs
-// about as much as a sample.
-const companyTime = 200 * time.Millisecond
+// othersValid is how long the list of other processes on the GPU is used before it
+// is read again: reading it costs about as much as a sample.
+const othersValid = 200 * time.Millisecond
 
-// lookRound says who else is on the GPU.
-func (d *Device) lookRound(c *worker.Conditions) {
-	if now := time.Now(); now.Sub(d.looked) > companyTime && d.monitor != nil {
-		d.looked = now
-		// A GPU that does not tell has nobody on it that could be named.
-		d.company, _ = d.monitor.Strangers()
+// nameOthers adds the other processes on the GPU.
+func (d *Device) nameOthers(c *worker.Conditions) {
+	if now := time.Now(); now.Sub(d.othersRead) > othersValid && d.monitor != nil {
+		d.othersRead = now
+		d.others, _ = d.monitor.Others() // without the list there is nobody to name
 	}
-	for _, stranger := range d.company {
-		c.Strangers = append(c.Strangers, stranger.String())
-		c.Disturbed = c.Disturbed || stranger.Busy == nil || *stranger.Busy > 0
+	for _, other := range d.others {
+		c.Strangers = append(c.Strangers, other.String())
+		c.Disturbed = c.Disturbed || other.Busy == nil || *other.Busy > 0
 	}
 }
 

@@ -33,6 +33,7 @@ var codeTexts = map[code]string{
 	codeNotSupported:     "this GPU does not support it",
 	codeNoPermission:     "the driver does not permit it to this user",
 	codeNotFound:         "there is no such GPU",
+	codeInsufficientSize: "the driver's list is longer than there is room for",
 	8:                    "the GPU's power cables are not attached properly",
 	9:                    "the NVIDIA driver is not loaded; load it or reboot",
 	10:                   "the driver did not answer in time",

@@ -91,19 +91,18 @@ func (d *fakeDevice) processes() ([]Process, error) {
 func (d *fakeDevice) busy(uint64) (map[int]int, error) { return d.shares, d.sharesFailure }
 
 func (d *fakeDevice) lock(mhz int) error {
+	if mhz == 0 {
+		d.unlocks++
+		if d.unlockFailure == nil {
+			d.numbers[smClock] = d.free
+		}
+		return d.unlockFailure
+	}
 	d.locks++
 	if d.lockFailure == nil && !d.ignoresLock {
 		d.numbers[smClock] = uint64(mhz)
 	}
 	return d.lockFailure
-}
-
-func (d *fakeDevice) unlock() error {
-	d.unlocks++
-	if d.unlockFailure == nil {
-		d.numbers[smClock] = d.free
-	}
-	return d.unlockFailure
 }
 
 // watching opens a monitor on a fake GPU that never waits.

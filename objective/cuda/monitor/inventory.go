@@ -22,7 +22,7 @@ type GPU struct {
 	Limits      Limits     `json:"limits"`
 	Processes   []Process  `json:"processes"` // computing on it; a container sees its own only, or none
 	ClockLock   Permission `json:"clock_lock"`
-	// Unknown names what the GPU does not tell; those fields mean nothing.
+	// Unknown names what the GPU does not report; those fields mean nothing.
 	Unknown []string `json:"unknown,omitempty"`
 	// Trouble is why the GPU could not be asked further.
 	Trouble string `json:"trouble,omitempty"`

@@ -5,9 +5,10 @@ import "bytes"
 // libraryName is the management library, as the driver installs it.
 const libraryName = "libnvidia-ml.so.1"
 
-// library is the management library, initialised. It has one implementation per
-// build (see load) and a fake in the tests. After close nothing may be called:
-// in go-nvml a call into an unloaded library ends the process.
+// library is the management library, initialised: the binding of library_linux.go,
+// go-nvml with the build tag nvml, and a fake in the tests. Calls on one library
+// and its devices may not run at the same time, and none may follow close: in
+// go-nvml a call into an unloaded library ends the process.
 type library interface {
 	// versions returns the driver's version, and CUDA's as 1000·major + 10·minor.
 	versions() (driver string, cuda int, err error)
@@ -27,8 +28,8 @@ type device interface {
 	// busy returns the share of the time since then, in microseconds since 1970,
 	// in which each process has computed, in per cent.
 	busy(since uint64) (map[int]int, error)
+	// lock holds the SM clock; 0 gives it back to the driver.
 	lock(mhz int) error
-	unlock() error
 }
 
 // quantity is a number that a GPU can be asked for.
@@ -61,16 +62,16 @@ const (
 	properties
 )
 
-// query is how one quantity is asked for: the first of the names that the driver
-// has, and the selector in front of the result. Later names are older or newer
-// spellings of the same question.
+// query is how one quantity or property is asked for.
 type query struct {
-	label    string
-	names    []string
+	label string
+	// names are spellings of one function, separated by blanks: the first that the
+	// driver has is called.
+	names string
+	// selector is the argument in front of the result, from the driver's enumerations.
 	selector int
 }
 
-// The selectors of the driver's enumerations.
 const (
 	noSelector     = -1
 	selectSM       = 1
@@ -79,72 +80,64 @@ const (
 	selectSlowdown = 1
 )
 
-// temperatureStruct is the call that answers in a structure; the plain one is
-// deprecated and may go.
-const temperatureStruct = "nvmlDeviceGetTemperatureV"
+// The plain call for the temperature is deprecated and may go; the newer one
+// answers in a structure.
+const (
+	plainTemperature  = "nvmlDeviceGetTemperature"
+	structTemperature = "nvmlDeviceGetTemperatureV"
+)
+
+// The two names of the call for the clock's reasons.
+const (
+	eventReasons    = "nvmlDeviceGetCurrentClocksEventReasons"
+	throttleReasons = "nvmlDeviceGetCurrentClocksThrottleReasons"
+)
 
 var queries = [quantities]query{
-	smClock:             {"SM clock", []string{"nvmlDeviceGetClockInfo"}, selectSM},
-	memoryClock:         {"memory clock", []string{"nvmlDeviceGetClockInfo"}, selectMemory},
-	temperature:         {"temperature", []string{"nvmlDeviceGetTemperature", temperatureStruct}, selectSensor},
-	power:               {"power", []string{"nvmlDeviceGetPowerUsage"}, noSelector},
-	reasons:             {"clock reasons", []string{"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}, noSelector},
-	maximumSMClock:      {"highest SM clock", []string{"nvmlDeviceGetMaxClockInfo"}, selectSM},
-	maximumMemoryClock:  {"highest memory clock", []string{"nvmlDeviceGetMaxClockInfo"}, selectMemory},
-	powerLimit:          {"power limit", []string{"nvmlDeviceGetEnforcedPowerLimit"}, noSelector},
-	slowdownTemperature: {"slowdown temperature", []string{"nvmlDeviceGetTemperatureThreshold"}, selectSlowdown},
-	memoryTotal:         {"memory", []string{"nvmlDeviceGetMemoryInfo"}, noSelector},
-	memoryUsed:          {"memory used", []string{"nvmlDeviceGetMemoryInfo"}, noSelector},
-	computeMode:         {"compute mode", []string{"nvmlDeviceGetComputeMode"}, noSelector},
-	persistence:         {"persistence mode", []string{"nvmlDeviceGetPersistenceMode"}, noSelector},
+	smClock:             {"SM clock", "nvmlDeviceGetClockInfo", selectSM},
+	memoryClock:         {"memory clock", "nvmlDeviceGetClockInfo", selectMemory},
+	temperature:         {"temperature", plainTemperature + " " + structTemperature, selectSensor},
+	power:               {"power", "nvmlDeviceGetPowerUsage", noSelector},
+	reasons:             {"clock reasons", eventReasons + " " + throttleReasons, noSelector},
+	maximumSMClock:      {"highest SM clock", "nvmlDeviceGetMaxClockInfo", selectSM},
+	maximumMemoryClock:  {"highest memory clock", "nvmlDeviceGetMaxClockInfo", selectMemory},
+	powerLimit:          {"power limit", "nvmlDeviceGetEnforcedPowerLimit", noSelector},
+	slowdownTemperature: {"slowdown temperature", "nvmlDeviceGetTemperatureThreshold", selectSlowdown},
+	memoryTotal:         {"memory", "nvmlDeviceGetMemoryInfo", noSelector},
+	memoryUsed:          {"memory used", "nvmlDeviceGetMemoryInfo", noSelector},
+	computeMode:         {"compute mode", "nvmlDeviceGetComputeMode", noSelector},
+	persistence:         {"persistence mode", "nvmlDeviceGetPersistenceMode", noSelector},
+}
+
+var inquiries = [properties]query{
+	deviceName: {"name", "nvmlDeviceGetName", noSelector},
+	deviceUUID: {"UUID", "nvmlDeviceGetUUID", noSelector},
+	deviceBus:  {"PCI bus", "nvmlDeviceGetPciInfo_v3 nvmlDeviceGetPciInfo_v2", noSelector},
 }
 
 func (q quantity) String() string { return queries[q].label }
-
-// inquiry is how one property is asked for.
-type inquiry struct {
-	label string
-	names []string
-}
-
-var inquiries = [properties]inquiry{
-	deviceName: {"name", []string{"nvmlDeviceGetName"}},
-	deviceUUID: {"UUID", []string{"nvmlDeviceGetUUID"}},
-	deviceBus:  {"PCI bus", []string{"nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2"}},
-}
-
 func (p property) String() string { return inquiries[p].label }
 
+// The other functions. Those for processes share one layout; the oldest, with
+// another, is not used.
 const (
-	lockName   = "nvmlDeviceSetGpuLockedClocks"
-	unlockName = "nvmlDeviceResetGpuLockedClocks"
+	driverVersionName = "nvmlSystemGetDriverVersion"
+	cudaVersionName   = "nvmlSystemGetCudaDriverVersion"
+	countName         = "nvmlDeviceGetCount_v2"
+	atName            = "nvmlDeviceGetHandleByIndex_v2"
+	findName          = "nvmlDeviceGetHandleByUUID"
+	processesName     = "nvmlDeviceGetComputeRunningProcesses_v3 nvmlDeviceGetComputeRunningProcesses_v2"
+	busyName          = "nvmlDeviceGetProcessUtilization"
+	lockName          = "nvmlDeviceSetGpuLockedClocks"
+	unlockName        = "nvmlDeviceResetGpuLockedClocks"
 )
 
-// processNames share one layout; the oldest version, with another, is not used.
-var processNames = []string{"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"}
-
-// busyName is the call for how busy processes are.
-const busyName = "nvmlDeviceGetProcessUtilization"
-
-// unknownMemory is what the library says of memory that it may not see.
-const unknownMemory = ^uint64(0)
-
-// knownMemory is 0 for that.
+// knownMemory is 0 for memory that the library may not see.
 func knownMemory(bytes uint64) uint64 {
-	if bytes == unknownMemory {
+	if bytes == ^uint64(0) {
 		return 0
 	}
 	return bytes
-}
-
-// first returns the first name that has holds for, or nothing.
-func first(names []string, has func(string) bool) string {
-	for _, name := range names {
-		if has(name) {
-			return name
-		}
-	}
-	return ""
 }
 
 // terminated is the text before the first zero byte.

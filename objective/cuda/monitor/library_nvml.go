@@ -1,25 +1,26 @@
-//go:build linux && cgo && !purego
+//go:build linux && cgo && nvml
 
 package monitor
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 )
 
-// versioned guards the functions of which go-nvml keeps the newest version in
-// package variables, which every Init writes.
-var versioned sync.Mutex
-
 // bound is the management library through go-nvml. A call that the driver does
 // not have would end the process, so each is looked up first.
 type bound struct {
 	library nvml.Interface
-	numbers [quantities]string // the name that the driver has, or nothing
+	found   map[string]string // by the names in a query; nothing: the driver has none
 }
 
 var _ library = (*bound)(nil)
+
+// versioned guards the functions of which go-nvml keeps the newest version in
+// package variables, which every Init writes.
+var versioned sync.Mutex
 
 // load opens and initialises the library. After a failed Init nothing of go-nvml
 // may be called, not even for the text of the error.
@@ -30,53 +31,71 @@ func load(path string) (library, error) {
 	if answer := opened.Init(); answer != nvml.SUCCESS {
 		return nil, unavailable(code(answer))
 	}
-	b := &bound{library: opened}
-	for quantity, query := range queries {
-		b.numbers[quantity] = first(query.names, b.has)
-	}
-	return b, nil
+	return &bound{opened, map[string]string{}}, nil
 }
 
-func (b *bound) has(name string) bool { return b.library.Extensions().LookupSymbol(name) == nil }
-
-func (b *bound) versions() (driver string, cuda int, err error) {
-	if !b.has("nvmlSystemGetDriverVersion") || !b.has("nvmlSystemGetCudaDriverVersion") {
-		return "", 0, codeFunctionNotFound
+// name returns the first of the names that the driver has, or nothing.
+func (b *bound) name(names string) string {
+	found, known := b.found[names]
+	if !known {
+		for name := range strings.FieldsSeq(names) {
+			if b.library.Extensions().LookupSymbol(name) == nil {
+				found = name
+				break
+			}
+		}
+		b.found[names] = found
 	}
-	driver, answer := b.library.SystemGetDriverVersion()
-	if answer != nvml.SUCCESS {
-		return "", 0, code(answer)
-	}
-	cuda, answer = b.library.SystemGetCudaDriverVersion()
-	return driver, cuda, failure(int(answer))
+	return found
 }
 
-func (b *bound) count() (int, error) {
+// call makes a call if the driver has one of its names.
+func (b *bound) call(names string, do func() nvml.Return) error {
 	versioned.Lock()
 	defer versioned.Unlock()
-	if !b.has("nvmlDeviceGetCount_v2") {
-		return 0, codeFunctionNotFound
+	if b.name(names) == "" {
+		return codeFunctionNotFound
 	}
-	count, answer := b.library.DeviceGetCount()
-	return count, failure(int(answer))
+	return failure(int(do()))
+}
+
+func (b *bound) versions() (driver string, cuda int, err error) {
+	err = b.call(driverVersionName, func() (answer nvml.Return) {
+		driver, answer = b.library.SystemGetDriverVersion()
+		return answer
+	})
+	if err != nil {
+		return "", 0, err
+	}
+	err = b.call(cudaVersionName, func() (answer nvml.Return) {
+		cuda, answer = b.library.SystemGetCudaDriverVersion()
+		return answer
+	})
+	return driver, cuda, err
+}
+
+func (b *bound) count() (count int, err error) {
+	err = b.call(countName, func() (answer nvml.Return) {
+		count, answer = b.library.DeviceGetCount()
+		return answer
+	})
+	return count, err
 }
 
 func (b *bound) at(index int) (device, error) {
-	versioned.Lock()
-	defer versioned.Unlock()
-	if !b.has("nvmlDeviceGetHandleByIndex_v2") {
-		return nil, codeFunctionNotFound
-	}
-	found, answer := b.library.DeviceGetHandleByIndex(index)
-	return &boundDevice{bound: b, device: found}, failure(int(answer))
+	found := &boundDevice{bound: b}
+	return found, b.call(atName, func() (answer nvml.Return) {
+		found.device, answer = b.library.DeviceGetHandleByIndex(index)
+		return answer
+	})
 }
 
 func (b *bound) find(uuid string) (device, error) {
-	if !b.has("nvmlDeviceGetHandleByUUID") {
-		return nil, codeFunctionNotFound
-	}
-	found, answer := b.library.DeviceGetHandleByUUID(uuid)
-	return &boundDevice{bound: b, device: found}, failure(int(answer))
+	found := &boundDevice{bound: b}
+	return found, b.call(findName, func() (answer nvml.Return) {
+		found.device, answer = b.library.DeviceGetHandleByUUID(uuid)
+		return answer
+	})
 }
 
 func (b *bound) close() {
@@ -86,51 +105,50 @@ func (b *bound) close() {
 }
 
 type boundDevice struct {
-	bound  *bound
+	*bound
 	device nvml.Device
 }
 
 var _ device = (*boundDevice)(nil)
 
-func (d *boundDevice) number(wanted quantity) (uint64, error) {
-	name := d.bound.numbers[wanted]
-	if name == "" {
-		return 0, codeFunctionNotFound
-	}
-	value, answer := d.ask(wanted, name)
-	return value, failure(int(answer))
+func (d *boundDevice) number(wanted quantity) (value uint64, err error) {
+	err = d.call(queries[wanted].names, func() (answer nvml.Return) {
+		value, answer = d.ask(wanted)
+		return answer
+	})
+	return value, err
 }
 
-func (d *boundDevice) ask(wanted quantity, name string) (uint64, nvml.Return) {
-	selector := queries[wanted].selector
+func (d *boundDevice) ask(wanted quantity) (uint64, nvml.Return) {
+	query := queries[wanted]
 	switch wanted {
 	case smClock, memoryClock:
-		return wide(d.device.GetClockInfo(nvml.ClockType(selector)))
+		return wide(d.device.GetClockInfo(nvml.ClockType(query.selector)))
 	case maximumSMClock, maximumMemoryClock:
-		return wide(d.device.GetMaxClockInfo(nvml.ClockType(selector)))
+		return wide(d.device.GetMaxClockInfo(nvml.ClockType(query.selector)))
 	case temperature:
-		if name == temperatureStruct {
+		if d.name(query.names) == structTemperature {
 			read, answer := d.device.GetTemperatureV().V1()
 			return uint64(max(0, read.Temperature)), answer
 		}
-		return wide(d.device.GetTemperature(nvml.TemperatureSensors(selector)))
+		return wide(d.device.GetTemperature(nvml.TemperatureSensors(query.selector)))
 	case slowdownTemperature:
-		return wide(d.device.GetTemperatureThreshold(nvml.TemperatureThresholds(selector)))
+		return wide(d.device.GetTemperatureThreshold(nvml.TemperatureThresholds(query.selector)))
 	case power:
 		return wide(d.device.GetPowerUsage())
 	case powerLimit:
 		return wide(d.device.GetEnforcedPowerLimit())
 	case reasons:
-		if name == queries[reasons].names[0] {
+		if d.name(query.names) == eventReasons {
 			return d.device.GetCurrentClocksEventReasons()
 		}
 		return d.device.GetCurrentClocksThrottleReasons()
-	case memoryTotal:
+	case memoryTotal, memoryUsed:
 		memory, answer := d.device.GetMemoryInfo()
+		if wanted == memoryUsed {
+			return memory.Used, answer
+		}
 		return memory.Total, answer
-	case memoryUsed:
-		memory, answer := d.device.GetMemoryInfo()
-		return memory.Used, answer
 	case computeMode:
 		return wide(d.device.GetComputeMode())
 	case persistence:
@@ -143,69 +161,52 @@ func wide[number ~uint32 | ~int32](value number, answer nvml.Return) (uint64, nv
 	return uint64(value), answer
 }
 
-func (d *boundDevice) text(wanted property) (string, error) {
-	if first(inquiries[wanted].names, d.bound.has) == "" {
-		return "", codeFunctionNotFound
-	}
-	switch wanted {
-	case deviceName:
-		text, answer := d.device.GetName()
-		return text, failure(int(answer))
-	case deviceUUID:
-		text, answer := d.device.GetUUID()
-		return text, failure(int(answer))
-	case deviceBus:
-		return d.bus()
-	}
-	panic("monitor: no call for the property " + wanted.String())
+func (d *boundDevice) text(wanted property) (text string, err error) {
+	err = d.call(inquiries[wanted].names, func() (answer nvml.Return) {
+		switch wanted {
+		case deviceName:
+			text, answer = d.device.GetName()
+		case deviceUUID:
+			text, answer = d.device.GetUUID()
+		case deviceBus:
+			var information nvml.PciInfo
+			information, answer = d.device.GetPciInfo()
+			text = terminated(information.BusId[:])
+		}
+		return answer
+	})
+	return text, err
 }
 
-func (d *boundDevice) bus() (string, error) {
-	versioned.Lock()
-	defer versioned.Unlock()
-	information, answer := d.device.GetPciInfo()
-	return terminated(information.BusId[:]), failure(int(answer))
-}
-
-func (d *boundDevice) processes() ([]Process, error) {
-	versioned.Lock()
-	defer versioned.Unlock()
-	if first(processNames, d.bound.has) == "" {
-		return nil, codeFunctionNotFound
-	}
-	list, answer := d.device.GetComputeRunningProcesses()
-	var processes []Process
-	for _, one := range list {
-		processes = append(processes, Process{PID: int(one.Pid), Memory: knownMemory(one.UsedGpuMemory)})
-	}
-	return processes, failure(int(answer))
+func (d *boundDevice) processes() (processes []Process, err error) {
+	err = d.call(processesName, func() nvml.Return {
+		list, answer := d.device.GetComputeRunningProcesses()
+		for _, one := range list {
+			processes = append(processes, Process{PID: int(one.Pid), Memory: knownMemory(one.UsedGpuMemory)})
+		}
+		return answer
+	})
+	return processes, err
 }
 
 func (d *boundDevice) busy(since uint64) (map[int]int, error) {
-	if !d.bound.has(busyName) {
-		return nil, codeFunctionNotFound
-	}
-	list, answer := d.device.GetProcessUtilization(since)
-	if answer == nvml.ERROR_NOT_FOUND || len(list) == 0 && answer == nvml.ERROR_INSUFFICIENT_SIZE {
+	shares := map[int]int{}
+	err := d.call(busyName, func() nvml.Return {
+		list, answer := d.device.GetProcessUtilization(since)
+		for _, one := range list {
+			shares[int(one.Pid)] = max(shares[int(one.Pid)], int(one.SmUtil))
+		}
+		return answer
+	})
+	if err == codeNotFound || len(shares) == 0 && err == codeInsufficientSize {
 		return nil, nil // nobody has computed
 	}
-	shares := map[int]int{}
-	for _, one := range list {
-		shares[int(one.Pid)] = max(shares[int(one.Pid)], int(one.SmUtil))
-	}
-	return shares, failure(int(answer))
+	return shares, err
 }
 
 func (d *boundDevice) lock(mhz int) error {
-	if !d.bound.has(lockName) {
-		return codeFunctionNotFound
+	if mhz == 0 {
+		return d.call(unlockName, d.device.ResetGpuLockedClocks)
 	}
-	return failure(int(d.device.SetGpuLockedClocks(uint32(mhz), uint32(mhz))))
-}
-
-func (d *boundDevice) unlock() error {
-	if !d.bound.has(unlockName) {
-		return codeFunctionNotFound
-	}
-	return failure(int(d.device.ResetGpuLockedClocks()))
+	return d.call(lockName, func() nvml.Return { return d.device.SetGpuLockedClocks(uint32(mhz), uint32(mhz)) })
 }

@@ -35,7 +35,7 @@ type visit struct {
 	Locked    State
 	Restored  State
 	LockError string
-	Stranger  string // the error of a GPU that is not there
+	Missing   string // the error of a GPU that is not there
 	Again     State  // after everything was closed once
 }
 
@@ -75,8 +75,8 @@ func (v *visit) make(path string) error {
 		return err
 	}
 	monitor.Close()
-	if _, err := reopen(path, "GPU-stranger"); err != nil {
-		v.Stranger = err.Error()
+	if _, err := reopen(path, "GPU-missing"); err != nil {
+		v.Missing = err.Error()
 	}
 	if err := crowd(path); err != nil {
 		return err
@@ -181,8 +181,8 @@ func TestRecentDriver(t *testing.T) {
 	if seen.Locked.SMClock != 1500 {
 		t.Errorf("locked %+v", seen.Locked)
 	}
-	if !strings.Contains(seen.Stranger, "there is no such GPU") {
-		t.Errorf("the stranger: %s", seen.Stranger)
+	if !strings.Contains(seen.Missing, "there is no such GPU") {
+		t.Errorf("a GPU that is not there: %s", seen.Missing)
 	}
 	checkInventory(t, seen.Inventory, state)
 }

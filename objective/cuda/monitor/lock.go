@@ -39,7 +39,7 @@ func (m *Monitor) LockClocks(mhz int) (*Lock, error) {
 		return nil, fmt.Errorf("locking the SM clock at %d MHz: %w", mhz, err)
 	}
 	m.held = &Lock{monitor: m, clock: mhz}
-	if err := m.settle(mhz); err != nil {
+	if err := m.awaitClock(mhz); err != nil {
 		return nil, errors.Join(err, m.release())
 	}
 	return m.held, nil
@@ -62,8 +62,8 @@ func (m *Monitor) lockable(mhz int) error {
 	return nil
 }
 
-// settle waits for the clock to arrive.
-func (m *Monitor) settle(mhz int) error {
+// awaitClock waits until the clock is where it was locked.
+func (m *Monitor) awaitClock(mhz int) error {
 	var err error
 	for range lockPolls {
 		var state State
@@ -113,7 +113,7 @@ func (l *Lock) Restore() error {
 func (m *Monitor) release() error {
 	err := errClosed
 	if m.library != nil {
-		err = m.device.unlock()
+		err = m.device.lock(0)
 	}
 	if err != nil {
 		return fmt.Errorf("the SM clock stays locked at %d MHz, release it with nvidia-smi --reset-gpu-clocks: %w", m.held.clock, err)

@@ -1,3 +1,24 @@
+// Package monitor says what a GPU is doing, and which samples were taken while its
+// clock was throttled.
+//
+// Its opinion is that a slow sample is no evidence while the GPU itself reports
+// that its clock is held back. So:
+//
+//  1. Open finds the GPU by its UUID, the one name that the driver API and the
+//     management library share.
+//  2. Read, before the first sample and after each, costs microseconds.
+//  3. Judge says which samples to keep, from the states around them.
+//
+// The management library (NVML) is opened at run time through one binding, in every
+// build for Linux, with and without cgo; elsewhere there is none. A machine without
+// a driver gets ErrUnavailable and a sentence, never a crash.
+//
+// With the build tag nvml the calls go through NVIDIA's go-nvml instead, which needs
+// cgo. It leaves its symbols to be found at the first call: a linker that binds all
+// of them at the start (-z now, the default of some distributions) makes a program
+// that ends before main where there is no driver. So build with
+//
+//	go build -tags nvml -ldflags=-extldflags=-Wl,-z,lazy ./cmd/pawl
 package monitor
 
 import (
@@ -39,7 +60,7 @@ func open(library library, uuid string) (*Monitor, error) {
 	return &Monitor{library: library, device: device, sleep: time.Sleep}, nil
 }
 
-// Close lets the GPU go. It releases clocks that are still locked, but cannot
+// Close ends the watch. It releases clocks that are still locked, but cannot
 // report whether that worked: Restore can. Closing twice is harmless.
 func (m *Monitor) Close() {
 	m.mutex.Lock()
@@ -47,7 +68,7 @@ func (m *Monitor) Close() {
 	if m.library == nil {
 		return
 	}
-	if m.held != nil && m.device.unlock() == nil {
+	if m.held != nil && m.device.lock(0) == nil {
 		m.held = nil
 	}
 	m.library.close()
@@ -76,22 +97,3 @@ func (m *Monitor) Limits() (Limits, error) {
 }
 
 var errClosed = errors.New("the monitor is closed; open it again")
-
-// readState is worthless without the SM clock and the reasons.
-func readState(device device) (State, error) {
-	ask := asker{device: device}
-	state := ask.state()
-	if ask.err == nil {
-		ask.err = ask.missing(smClock, reasons)
-	}
-	if ask.err != nil {
-		return State{}, ask.err
-	}
-	return state, nil
-}
-
-func readLimits(device device) (Limits, error) {
-	ask := asker{device: device}
-	limits := ask.limits()
-	return limits, ask.err
-}

@@ -1,18 +1,118 @@
 package monitor
 
+import (
+	"fmt"
+	"slices"
+)
+
 // State is what a GPU does at one moment.
 type State struct {
 	SMClock     int     `json:"sm_clock"`     // MHz
-	MemoryClock int     `json:"memory_clock"` // MHz; 0: the GPU does not tell
-	Temperature int     `json:"temperature"`  // °C; 0: the GPU does not tell
-	Power       float64 `json:"power"`        // W; 0: the GPU does not tell
+	MemoryClock int     `json:"memory_clock"` // MHz; 0: the GPU does not report it
+	Temperature int     `json:"temperature"`  // °C; 0: the GPU does not report it
+	Power       float64 `json:"power"`        // W; 0: the GPU does not report it
 	Reasons     Reasons `json:"reasons"`
 }
 
-// Limits is what a GPU can do at most. Where it does not tell, a limit is 0.
+// Limits is what a GPU can do at most. A limit that it does not report is 0.
 type Limits struct {
 	SMClock     int     `json:"sm_clock"`     // MHz
 	MemoryClock int     `json:"memory_clock"` // MHz
 	Power       float64 `json:"power"`        // W, the limit in force
 	Temperature int     `json:"temperature"`  // °C, where the hardware slows down
+}
+
+// asker reads one value after the other. A value that the GPU does not report is
+// noted and read as zero; the first real error is kept.
+type asker struct {
+	device  device
+	unknown []string
+	err     error
+}
+
+func (a *asker) state() State {
+	return State{
+		SMClock:     int(a.number(smClock)),
+		MemoryClock: int(a.number(memoryClock)),
+		Temperature: int(a.number(temperature)),
+		Power:       watts(a.number(power)),
+		Reasons:     Reasons(a.number(reasons)),
+	}
+}
+
+func (a *asker) limits() Limits {
+	return Limits{
+		SMClock:     int(a.number(maximumSMClock)),
+		MemoryClock: int(a.number(maximumMemoryClock)),
+		Power:       watts(a.number(powerLimit)),
+		Temperature: int(a.number(slowdownTemperature)),
+	}
+}
+
+func watts(milliwatts uint64) float64 { return float64(milliwatts) / 1000 }
+
+func (a *asker) number(wanted quantity) uint64 {
+	value, err := a.device.number(wanted)
+	if err != nil {
+		a.note(wanted.String(), err)
+		return 0
+	}
+	return value
+}
+
+func (a *asker) text(wanted property) string {
+	value, err := a.device.text(wanted)
+	if err != nil {
+		a.note(wanted.String(), err)
+		return ""
+	}
+	return value
+}
+
+func (a *asker) processes() []Process {
+	processes, err := a.device.processes()
+	if err != nil {
+		a.note("processes", err)
+	}
+	for i := range processes {
+		processes[i].Name = nameOf(processes[i].PID)
+	}
+	return append([]Process{}, processes...)
+}
+
+func (a *asker) note(wanted string, err error) {
+	if unsupported(err) {
+		a.unknown = append(a.unknown, wanted)
+	} else if a.err == nil {
+		a.err = fmt.Errorf("reading the GPU's %s: %w", wanted, err)
+	}
+}
+
+// missing is an error where the GPU does not report one of these.
+func (a *asker) missing(wanted ...quantity) error {
+	for _, one := range wanted {
+		if slices.Contains(a.unknown, one.String()) {
+			return fmt.Errorf("reading the GPU's %s: %w", one, codeNotSupported)
+		}
+	}
+	return nil
+}
+
+// readState is worthless without the SM clock and the reasons.
+func readState(device device) (State, error) {
+	ask := asker{device: device}
+	state := ask.state()
+	if ask.err == nil {
+		ask.err = ask.missing(smClock, reasons)
+	}
+	if ask.err != nil {
+		return State{}, ask.err
+	}
+	return state, nil
+}
+
+func readLimits(device device) (Limits, error) {
+	ask := asker{device: device}
+	limits := ask.limits()
+	return limits, ask.err
 }

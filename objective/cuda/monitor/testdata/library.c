@@ -114,13 +114,13 @@ int nvmlDeviceGetCurrentClocksEventReasons(device one, unsigned long long *reaso
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(device one, unsigned int *count, struct process *list) {
 	unsigned int room = *count;
-	const char *stranger = getenv("PAWL_FAKE_STRANGER"); /* the number of another process */
-	if (stranger) {
+	const char *other = getenv("PAWL_FAKE_OTHER"); /* the number of another process */
+	if (other) {
 		*count = 2;
 		if (room < 2)
 			return too_small;
 		list[0] = (struct process){getpid(), 1ull << 30, ~0u, ~0u};
-		list[1] = (struct process){atoi(stranger), 3ull << 30, ~0u, ~0u};
+		list[1] = (struct process){atoi(other), 3ull << 30, ~0u, ~0u};
 		return success;
 	}
 	*count = processes;
@@ -133,14 +133,14 @@ int nvmlDeviceGetComputeRunningProcesses_v3(device one, unsigned int *count, str
 struct busy { unsigned int process; unsigned long long time; unsigned int multiprocessor, memory, enc, dec; };
 int nvmlDeviceGetProcessUtilization(device one, struct busy *list, unsigned int *count, unsigned long long since) {
 	unsigned int room = *count;
-	const char *stranger = getenv("PAWL_FAKE_STRANGER");
-	if (!stranger)
+	const char *other = getenv("PAWL_FAKE_OTHER");
+	if (!other)
 		return not_found;
 	*count = 2;
 	if (!list || room < 2)
 		return too_small;
 	list[0] = (struct busy){getpid(), since + 1, 20};
-	list[1] = (struct busy){atoi(stranger), since + 1, atoi(getenv("PAWL_FAKE_BUSY"))};
+	list[1] = (struct busy){atoi(other), since + 1, atoi(getenv("PAWL_FAKE_BUSY"))};
 	return success;
 }
 int nvmlDeviceSetGpuLockedClocks(device one, unsigned int low, unsigned int high) {

@@ -8,10 +8,10 @@ import (
 )
 
 // A process that somebody else has started is named, with what it has and does; this
-// one, its parent and what that has started are not strangers.
-func TestStrangers(t *testing.T) {
+// one, its parent and what that has started are left out.
+func TestOtherProcesses(t *testing.T) {
 	own := []Process{{PID: os.Getpid()}, {PID: os.Getppid()}}
-	stranger := Process{PID: 1, Memory: 3 << 30}
+	other := Process{PID: 1, Memory: 3 << 30}
 	for _, test := range []struct {
 		name      string
 		computing []Process
@@ -20,10 +20,10 @@ func TestStrangers(t *testing.T) {
 		want      string
 	}{
 		{"alone", own, nil, nil, ""},
-		{"busy", append(own, stranger), map[int]int{1: 70, os.Getpid(): 30}, nil, "with 3072 MiB, computing 70 % of the time"},
-		{"idle", append(own, stranger), map[int]int{os.Getpid(): 30}, nil, "with 3072 MiB, computing 0 % of the time"},
-		{"not told", append(own, stranger), nil, codeNotSupported, "with 3072 MiB"},
-		{"numbers of another container", []Process{stranger}, nil, nil, ""},
+		{"busy", append(own, other), map[int]int{1: 70, os.Getpid(): 30}, nil, "with 3072 MiB, computing 70 % of the time"},
+		{"idle", append(own, other), map[int]int{os.Getpid(): 30}, nil, "with 3072 MiB, computing 0 % of the time"},
+		{"not told", append(own, other), nil, codeNotSupported, "with 3072 MiB"},
+		{"numbers of another container", []Process{other}, nil, nil, ""},
 	} {
 		gpu := healthy()
 		gpu.computing, gpu.shares, gpu.sharesFailure = test.computing, test.shares, test.failure
@@ -31,7 +31,7 @@ func TestStrangers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := m.Strangers()
+		found, err := m.Others()
 		if err != nil || len(found) > 1 || (len(found) == 1) != (test.want != "") {
 			t.Errorf("%s: %v, %v", test.name, found, err)
 			continue
@@ -40,7 +40,7 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%s: %s", test.name, found[0])
 		}
 		m.Close()
-		if _, err := m.Strangers(); !errors.Is(err, errClosed) {
+		if _, err := m.Others(); !errors.Is(err, errClosed) {
 			t.Errorf("after the end: %v", err)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 type Process struct {
 	PID    int    `json:"pid"`
 	Name   string `json:"name,omitempty"` // empty where it cannot be seen
-	Memory uint64 `json:"memory"`         // bytes; 0: the GPU does not tell
+	Memory uint64 `json:"memory"`         // bytes; 0: the GPU does not report it
 	// Busy is the share of the last seconds in which it computed, in per cent; nil
-	// where the GPU does not tell.
+	// where the GPU does not report it.
 	Busy *int `json:"busy,omitempty"`
 }
 
@@ -36,11 +36,11 @@ func (p Process) String() string {
 // busyTime is over how long it is asked how busy others are.
 const busyTime = 2 * time.Second
 
-// Strangers returns the processes that compute on the GPU and belong to somebody
+// Others returns the processes that compute on the GPU and belong to somebody
 // else: neither to this process nor to others that its parent has started. A
 // container may see numbers that are not its own; then this process is not among
 // them, and nothing is known.
-func (m *Monitor) Strangers() ([]Process, error) {
+func (m *Monitor) Others() ([]Process, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	if m.library == nil {
@@ -53,20 +53,20 @@ func (m *Monitor) Strangers() ([]Process, error) {
 	if !slices.ContainsFunc(all, func(p Process) bool { return p.PID == os.Getpid() }) {
 		return nil, nil
 	}
-	strangers := slices.DeleteFunc(all, func(p Process) bool {
+	others := slices.DeleteFunc(all, func(p Process) bool {
 		return p.PID == os.Getpid() || p.PID == os.Getppid() || parentOf(p.PID) == os.Getppid()
 	})
-	if len(strangers) == 0 {
+	if len(others) == 0 {
 		return nil, nil
 	}
 	busy, err := m.device.busy(uint64(time.Now().Add(-busyTime).UnixMicro()))
-	for i := range strangers {
-		strangers[i].Name = nameOf(strangers[i].PID)
-		if share := busy[strangers[i].PID]; err == nil {
-			strangers[i].Busy = &share
+	for i := range others {
+		others[i].Name = nameOf(others[i].PID)
+		if share := busy[others[i].PID]; err == nil {
+			others[i].Busy = &share
 		}
 	}
-	return strangers, nil
+	return others, nil
 }
 
 // nameOf returns the name of a process, or nothing.
