@@ -88,7 +88,7 @@ func showBaseline(c *cli.Context, env environment) error {
 			page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point,
 		})
 	}
-	if err := render(env.stdout, []string{"kernel", "workload", "type", "median", "95 % interval", "CV", "measured", "device", "point"}, rows); err != nil {
+	if err := page.Table(env.stdout, []string{"kernel", "workload", "type", "median", "95 % interval", "CV", "measured", "device", "point"}, rows); err != nil {
 		return err
 	}
 	for _, a := range f.Accepted {
@@ -152,7 +152,7 @@ func printHistory(env environment, trends []report.Trend) error {
 			commit := strings.TrimSuffix(e.Commit, "-dirty")
 			rows = append(rows, []string{e.Time.Format("2006-01-02 15:04"), commit[:min(12, len(commit))], page.Milliseconds(e.Median), change, string(e.Verdict), mark})
 		}
-		if err := render(env.stdout, []string{"time", "commit", "median", "change", "verdict", ""}, rows); err != nil {
+		if err := page.Table(env.stdout, []string{"time", "commit", "median", "change", "verdict", ""}, rows); err != nil {
 			return err
 		}
 		fmt.Fprintln(env.stdout)

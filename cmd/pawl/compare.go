@@ -163,7 +163,7 @@ func printCompared(env environment, r *report.Report) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := render(env.stdout, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"}, rows); err != nil {
+	if err := page.Table(env.stdout, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"}, rows); err != nil {
 		return err
 	}
 	for _, s := range r.Results {

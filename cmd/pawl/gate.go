@@ -309,7 +309,7 @@ func (r *gateRun) print(paths []string) error {
 	for _, s := range r.report.Results {
 		rows = append(rows, []string{s.Config(), page.Milliseconds(s.Baseline), page.Milliseconds(s.Current), report.Change(s), report.Interval(s), report.TailChange(s), string(s.Verdict)})
 	}
-	if err := render(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}, rows); err != nil {
+	if err := page.Table(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)

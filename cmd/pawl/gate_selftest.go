@@ -279,7 +279,7 @@ func printSelftest(env environment, t *target, rows []selftestRow) error {
 		}
 		table = append(table, append(row, change, rounds, fmt.Sprintf("%.1f s", stats.Median(r.Seconds))))
 	}
-	if err := render(env.stdout, header, table); err != nil {
+	if err := page.Table(env.stdout, header, table); err != nil {
 		return err
 	}
 	for _, r := range rows {

@@ -106,10 +106,10 @@ func printStreams(env environment, rows []streams.Row, comparisons int) error {
 		}
 	}
 	fmt.Fprintf(env.stdout, "%d comparisons of equal sides and as many of each other kind; in brackets the 95 %% interval of a rate\n\n", comparisons)
-	if err := render(env.stdout, []string{"machine", "measured", "false alarms", "inconclusive", "10 % found", "10 % inconclusive"}, verdicts); err != nil {
+	if err := page.Table(env.stdout, []string{"machine", "measured", "false alarms", "inconclusive", "10 % found", "10 % inconclusive"}, verdicts); err != nil {
 		return err
 	}
 	fmt.Fprintln(env.stdout, "\nIn rounds: a loss of 10 % against the oldest release; warnings about the slowest calls, of equal sides and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how often it is found:")
 	fmt.Fprintln(env.stdout)
-	return render(env.stdout, []string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
+	return page.Table(env.stdout, []string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
 }

@@ -65,5 +65,5 @@ func printApart(env environment, rows []streams.ApartRow, comparisons int) error
 		header = append(header, fmt.Sprintf("%.0f %% found", 100*slowdown))
 	}
 	fmt.Fprintf(env.stdout, "%d comparisons of each kind, processes of 50 samples, each side on a machine of its own; in brackets the 95 %% interval of a rate\n\n", comparisons)
-	return render(env.stdout, header, table)
+	return page.Table(env.stdout, header, table)
 }

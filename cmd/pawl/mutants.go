@@ -182,7 +182,7 @@ func (r *mutantReport) print(w io.Writer) error {
 		}
 		rows = append(rows, []string{m.Kernel, m.Name, reason(m.Quick), reason(m.Full), fmt.Sprint(m.Cases), timed, m.What})
 	}
-	if err := render(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"}, rows); err != nil {
+	if err := page.Table(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"}, rows); err != nil {
 		return err
 	}
 	others := len(r.Mutants) - r.Cheats

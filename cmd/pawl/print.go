@@ -5,67 +5,18 @@ import (
 	"io"
 	"strings"
 
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/tw"
-
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/search"
 	"pawl/studies/report"
 )
 
-// newTable returns a plain table: no boxes, headers as they are written.
-func newTable(w io.Writer, header ...string) *tablewriter.Table {
-	table := tablewriter.NewTable(w,
-		tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithHeaderAlignment(tw.AlignLeft),
-		tablewriter.WithRowAutoWrap(tw.WrapNone),
-		tablewriter.WithRendition(tw.Rendition{
-			Borders: tw.BorderNone,
-			Settings: tw.Settings{
-				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.Off},
-				Lines:      tw.Lines{ShowHeaderLine: tw.Off},
-			},
-		}),
-		tablewriter.WithPadding(tw.Padding{Left: "", Right: "   "}),
-	)
-	cells := make([]any, len(header))
-	for i, h := range header {
-		cells[i] = h
-	}
-	table.Header(cells...)
-	return table
-}
-
-// render writes rows as a table, without blanks at the ends of lines.
-func render(w io.Writer, header []string, rows [][]string) error {
-	var text strings.Builder
-	table := newTable(&text, header...)
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = escape.Line(cell)
-		}
-		if err := table.Append(row); err != nil {
-			return err
-		}
-	}
-	if err := table.Render(); err != nil {
-		return err
-	}
-	for line := range strings.Lines(text.String()) {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // printSummary shows the result to a person: what happened, how sure that is,
 // and what to do next.
 func printSummary(w io.Writer, s *report.Summary, files report.Files) error {
 	fmt.Fprintf(w, "%s, workload %s: %s\n\n", escape.Line(s.Study.Kernel), escape.Line(s.Study.Workload), s.Advice.Verdict)
 	if rows := summaryRows(s); len(rows) > 0 {
-		if err := render(w, []string{"", "median", "95 % interval", "speedup", "95 % interval", "P(best)", "point"}, rows); err != nil {
+		if err := page.Table(w, []string{"", "median", "95 % interval", "speedup", "95 % interval", "P(best)", "point"}, rows); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)

@@ -70,7 +70,7 @@ func printSpace(env environment, r spaceReport) error {
 		}
 		rows = append(rows, []string{p.Name, strings.Join(p.Values, " "), p.Default, order})
 	}
-	if err := render(env.stdout, []string{"parameter", "values", "default", ""}, rows); err != nil {
+	if err := page.Table(env.stdout, []string{"parameter", "values", "default", ""}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(env.stdout, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid, len(r.Space.Constraints), sampledText(r.Space))

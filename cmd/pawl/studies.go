@@ -110,7 +110,7 @@ func listStudies(c *cli.Context, env environment) error {
 			fmt.Sprint(l.Trials), best, l.Elapsed.Round(time.Second).String(), ended,
 		})
 	}
-	return render(env.stdout, []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "time", "ended"}, rows)
+	return page.Table(env.stdout, []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "time", "ended"}, rows)
 }
 
 func showStudy(c *cli.Context, env environment) error {
@@ -130,7 +130,7 @@ func showStudy(c *cli.Context, env environment) error {
 	for _, t := range past.Trials {
 		rows = append(rows, []string{fmt.Sprint(t.Number), trialTime(t), fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
 	}
-	return render(env.stdout, []string{"trial", "median", "samples", "point", ""}, rows)
+	return page.Table(env.stdout, []string{"trial", "median", "samples", "point", ""}, rows)
 }
 
 func trialTime(t search.Trial) string {

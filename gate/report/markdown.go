@@ -10,13 +10,14 @@ import (
 	"pawl/internal/page"
 )
 
+// markdown is the page in the making.
+type markdown struct{ page.Markdown }
+
 // Markdown writes the page that a reviewer decides by.
 func Markdown(w io.Writer, r *Report) error {
 	m := &markdown{}
-	m.line("# Ratchet report")
-	m.line("")
-	m.line("%s", Headline(r))
-	m.line("")
+	m.Paragraph("# Ratchet report")
+	m.Paragraph("%s", Headline(r))
 	m.summary(r)
 	m.section("Wrong results", r.with(gate.Wrong))
 	m.section("Regressions", r.with(gate.Regression))
@@ -25,22 +26,19 @@ func Markdown(w io.Writer, r *Report) error {
 	m.section("New", r.with(gate.New))
 	m.section("Inconclusive", r.with(gate.Inconclusive))
 	m.legend(r)
-	_, err := io.WriteString(w, m.text.String())
-	return err
+	return m.Write(w)
 }
 
 // StepSummary writes the few lines that stand on the page of a CI run.
 func StepSummary(w io.Writer, r *Report) error {
 	m := &markdown{}
-	m.line("### Ratchet: %s", Headline(r))
-	m.line("")
-	m.table([]string{"config", "verdict", "change", "95 % interval", "p95", "why"}, func(yield func([]string)) {
-		for _, result := range r.Results {
-			yield([]string{result.Config(), string(result.Verdict), Change(result), Interval(result), TailChange(result), result.Reason})
-		}
-	})
-	_, err := io.WriteString(w, m.text.String())
-	return err
+	m.Paragraph("### Ratchet: %s", Headline(r))
+	var rows [][]string
+	for _, result := range r.Results {
+		rows = append(rows, []string{escape.Markdown(result.Config()), string(result.Verdict), Change(result), Interval(result), TailChange(result), escape.Markdown(result.Reason)})
+	}
+	m.Table([]string{"config", "verdict", "change", "95 % interval", "p95", "why"}, rows)
+	return m.Write(w)
 }
 
 // Headline is the run in one sentence.
@@ -71,37 +69,15 @@ func improvementsTitle(r *Report) string {
 	return "Improvements, baseline not updated"
 }
 
-// markdown collects the page's text.
-type markdown struct{ text strings.Builder }
-
-func (m *markdown) line(format string, arguments ...any) {
-	fmt.Fprintf(&m.text, format+"\n", arguments...)
-}
-
-// table writes a table; cells are text and may hold anything.
-func (m *markdown) table(header []string, rows func(yield func([]string))) {
-	m.line("| %s |", strings.Join(header, " | "))
-	m.line("|%s", strings.Repeat("---|", len(header)))
-	rows(func(row []string) {
-		for i, cell := range row {
-			row[i] = escape.Cell(escape.Markdown(cell))
-		}
-		m.line("| %s |", strings.Join(row, " | "))
-	})
-	m.line("")
-}
-
 func (m *markdown) summary(r *Report) {
-	m.table([]string{"", "configurations"}, func(yield func([]string)) {
-		yield([]string{"configurations", fmt.Sprint(len(r.Results))})
-		for _, verdict := range gate.Verdicts {
-			if n := r.Count(verdict); n > 0 {
-				yield([]string{string(verdict), fmt.Sprint(n)})
-			}
+	rows := [][]string{{"configurations", fmt.Sprint(len(r.Results))}}
+	for _, verdict := range gate.Verdicts {
+		if n := r.Count(verdict); n > 0 {
+			rows = append(rows, []string{string(verdict), fmt.Sprint(n)})
 		}
-	})
-	m.line("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at(r.Commit))
-	m.line("")
+	}
+	m.Table([]string{"", "configurations"}, rows)
+	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at(r.Commit))
 }
 
 func at(commit string) string {
@@ -127,43 +103,42 @@ func (m *markdown) section(title string, results []Result) {
 	if len(results) == 0 {
 		return
 	}
-	m.line("## %s", title)
-	m.line("")
-	m.table([]string{"config", "baseline", "current", "change", "95 % interval", "p95", "δ", "p", "verdict"}, func(yield func([]string)) {
-		for _, r := range results {
-			yield([]string{r.Config(), page.Milliseconds(r.Baseline), page.Milliseconds(r.Current), Change(r), Interval(r), TailChange(r), delta(r), chance(r), string(r.Verdict)})
-		}
-	})
+	m.Paragraph("## %s", title)
+	var rows [][]string
 	for _, r := range results {
-		m.line("- **%s**: %s.", escape.Markdown(r.Config()), escape.Markdown(r.Reason))
+		rows = append(rows, []string{escape.Markdown(r.Config()), page.Milliseconds(r.Baseline), page.Milliseconds(r.Current), Change(r), Interval(r), TailChange(r), delta(r), chance(r), string(r.Verdict)})
+	}
+	m.Table([]string{"config", "baseline", "current", "change", "95 % interval", "p95", "δ", "p", "verdict"}, rows)
+	for _, r := range results {
+		m.Line("- **%s**: %s.", escape.Markdown(r.Config()), escape.Markdown(r.Reason))
 		m.details(r)
 	}
-	m.line("")
+	m.Line("")
 }
 
 // details writes the facts that a doubter asks for.
 func (m *markdown) details(r Result) {
-	m.line("  Point %s%s.", escape.Code(r.Point), against(r))
+	m.Line("  Point %s%s.", escape.Code(r.Point), against(r))
 	if r.Method != "" && r.Evidence != nil {
-		m.line("  Measured: %s%s.", r.Method, rounds(r))
+		m.Line("  Measured: %s%s.", r.Method, rounds(r))
 	}
 	if seen := Smallest(r); seen != "" {
-		m.line("  The smallest regression that would have been seen: %s.", seen)
+		m.Line("  The smallest regression that would have been seen: %s.", seen)
 	}
 	if c := r.Control; c != nil {
-		m.line("  A/A control: %s (p = %s).", page.Change(c.Change), probability(c.P))
+		m.Line("  A/A control: %s (p = %s).", page.Change(c.Change), probability(c.P))
 	}
 	if c := r.Confirmation; c != nil {
-		m.line("  Second measurement: %s (%s).", page.Change(c.Change), page.ChangeInterval(c.Interval))
+		m.Line("  Second measurement: %s (%s).", page.Change(c.Change), page.ChangeInterval(c.Interval))
 	}
 	if o := r.Oldest; o != nil {
-		m.line("  Against the oldest accepted release: %s (%s).", page.Change(o.Change), page.ChangeInterval(o.Interval))
+		m.Line("  Against the oldest accepted release: %s (%s).", page.Change(o.Change), page.ChangeInterval(o.Interval))
 	}
 	for _, t := range r.Tails {
-		m.line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), page.Milliseconds(t.Baseline), page.Milliseconds(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P), page.Percent(t.Limit))
+		m.Line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), page.Milliseconds(t.Baseline), page.Milliseconds(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P), page.Percent(t.Limit))
 	}
 	for _, note := range r.Notes {
-		m.line("  Note: %s.", escape.Markdown(note))
+		m.Line("  Note: %s.", escape.Markdown(note))
 	}
 }
 
@@ -186,5 +161,5 @@ func rounds(r Result) string {
 }
 
 func (m *markdown) legend(r *Report) {
-	m.line("A change is (baseline − current) / baseline: positive means faster. Where both sides were measured together, baseline and current are what a typical round took, by the statistic that is compared, and differ by exactly the change; p95 is the change of the slowest calls, a warning beyond its limit. δ is Cliff's, positive means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration was compared by its own policy; see docs/gate.md for the rules.")
+	m.Line("A change is (baseline − current) / baseline: positive means faster. Where both sides were measured together, baseline and current are what a typical round took, by the statistic that is compared, and differ by exactly the change; p95 is the change of the slowest calls, a warning beyond its limit. δ is Cliff's, positive means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration was compared by its own policy; see docs/gate.md for the rules.")
 }

@@ -27,15 +27,16 @@ var floors = [][]string{
 
 // rooms says which packages alone import a library.
 var rooms = map[string][]string{
-	"github.com/c-bata/goptuna":        {"search"},
-	"modernc.org/sqlite":               {"studies"},
-	"github.com/expr-lang/expr":        {"space"},
-	"github.com/goccy/go-yaml":         {"kernels", "gate/policy"}, // two file formats, two rooms
-	"github.com/ebitengine/purego":     {"objective/host", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
-	"github.com/NVIDIA/go-nvml":        {"objective/cuda/monitor"},
-	"github.com/urfave/cli/v2":         {"cmd/pawl"},
-	"github.com/vbauerster/mpb/v8":     {"cmd/pawl"},
-	"github.com/aclements/go-moremath": {"internal/stats"},
+	"github.com/c-bata/goptuna":         {"search"},
+	"modernc.org/sqlite":                {"studies"},
+	"github.com/expr-lang/expr":         {"space"},
+	"github.com/goccy/go-yaml":          {"kernels", "gate/policy"}, // two file formats, two rooms
+	"github.com/ebitengine/purego":      {"objective/host", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
+	"github.com/NVIDIA/go-nvml":         {"objective/cuda/monitor"},
+	"github.com/urfave/cli/v2":          {"cmd/pawl"},
+	"github.com/vbauerster/mpb/v8":      {"cmd/pawl"},
+	"github.com/olekukonko/tablewriter": {"internal/page"},
+	"github.com/aclements/go-moremath":  {"internal/stats"},
 }
 
 // root is the module's folder, seen from this package.

@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/renderer"
-	"github.com/olekukonko/tablewriter/tw"
-
 	"pawl/internal/page"
 )
 
@@ -52,30 +48,17 @@ func (r *Report) writeTable(w io.Writer, title string, samplers []SamplerReport)
 	if _, err := fmt.Fprintln(w, title); err != nil {
 		return fmt.Errorf("simulate: writing the table: %w", err)
 	}
-	table := tablewriter.NewTable(w,
-		// Off before the header is set: the library would shout it.
-		tablewriter.WithHeaderAutoFormat(tw.Off),
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.BorderNone,
-			Symbols:  tw.NewSymbols(tw.StyleNone),
-			Settings: tw.Settings{Separators: tw.SeparatorsNone, Lines: tw.LinesNone},
-		})),
-		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{Global: tw.AlignRight, PerColumn: []tw.Align{tw.AlignLeft}}),
-		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{Global: tw.AlignRight, PerColumn: []tw.Align{tw.AlignLeft}}),
-	)
 	header := []string{"sampler"}
 	for _, b := range r.Budgets {
 		header = append(header, fmt.Sprintf("%d trials", b))
 	}
 	last := r.Budgets[len(r.Budgets)-1]
 	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last), "score", "zero-centred", "ask mean", "longest")
-	table.Header(header)
+	var rows [][]string
 	for _, s := range samplers {
-		if err := table.Append(row(s)); err != nil {
-			return fmt.Errorf("simulate: writing the table: %w", err)
-		}
+		rows = append(rows, row(s))
 	}
-	if err := table.Render(); err != nil {
+	if err := page.Table(w, header, rows); err != nil {
 		return fmt.Errorf("simulate: writing the table: %w", err)
 	}
 	if err := writeHelp(w, samplers); err != nil {

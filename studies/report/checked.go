@@ -166,18 +166,15 @@ func (m *markdown) checked(s *Summary) {
 	if rows == nil && why == "" {
 		return
 	}
-	m.line("## What was checked")
-	m.line("")
+	m.Paragraph("## What was checked")
 	if why != "" {
-		m.line("%s", why)
-		m.line("")
+		m.Paragraph("%s", why)
 		return
 	}
 	var cells [][]string
 	for _, r := range rows {
 		cells = append(cells, []string{r.What, escape.Markdown(r.Default), escape.Markdown(r.Winner)})
 	}
-	m.table([]string{"", "default", "winner"}, cells)
-	m.line("Results are held against the reference before anything is compared; %s has every case.", code(JSONName))
-	m.line("")
+	m.Table([]string{"", "default", "winner"}, cells)
+	m.Paragraph("Results are held against the reference before anything is compared; %s has every case.", code(JSONName))
 }

@@ -13,6 +13,9 @@ import (
 	"pawl/studies"
 )
 
+// markdown is the page in the making.
+type markdown struct{ page.Markdown }
+
 // Markdown writes suggestions.md: the page a reviewer decides by.
 func Markdown(w io.Writer, s *Summary) error {
 	m := &markdown{}
@@ -25,43 +28,18 @@ func Markdown(w io.Writer, s *Summary) error {
 	m.importances(s)
 	m.failures(s)
 	m.background(s)
-	_, err := io.WriteString(w, m.text.String())
-	return err
-}
-
-// markdown collects the page's text.
-type markdown struct{ text strings.Builder }
-
-func (m *markdown) line(format string, arguments ...any) {
-	fmt.Fprintf(&m.text, format+"\n", arguments...)
+	return m.Write(w)
 }
 
 // text and code write what is not ours, in a sentence or as code.
 func text(outside string) string { return escape.Markdown(outside) }
 func code(outside string) string { return escape.Code(outside) }
 
-// table writes a table; cells are Markdown.
-func (m *markdown) table(header []string, rows [][]string) {
-	m.line("| %s |", strings.Join(header, " | "))
-	m.line("|%s", strings.Repeat("---|", len(header)))
-	for _, row := range rows {
-		escaped := make([]string, len(row))
-		for i, cell := range row {
-			escaped[i] = escape.Cell(cell)
-		}
-		m.line("| %s |", strings.Join(escaped, " | "))
-	}
-	m.line("")
-}
-
 func (m *markdown) head(s *Summary) {
-	m.line("# %s, %s: %s", text(s.Study.Kernel), text(s.Study.Workload), s.Advice.Verdict)
-	m.line("")
-	m.line("%s", text(s.Advice.Sentence))
-	m.line("")
+	m.Paragraph("# %s, %s: %s", text(s.Study.Kernel), text(s.Study.Workload), s.Advice.Verdict)
+	m.Paragraph("%s", text(s.Advice.Sentence))
 	for _, warning := range s.Warnings {
-		m.line("> **Note.** %s", text(warning))
-		m.line("")
+		m.Paragraph("> **Note.** %s", text(warning))
 	}
 }
 
@@ -73,14 +51,13 @@ func (m *markdown) verdict(s *Summary) {
 	if s.Evidence != nil {
 		rows = append(rows, comparisonRow("winner", s.Winner))
 	}
-	m.table([]string{"", "median", "95 % interval", "CV (without drift and outliers)", "throughput", "point"}, rows)
+	m.Table([]string{"", "median", "95 % interval", "CV (without drift and outliers)", "throughput", "point"}, rows)
 	if e := s.Evidence; e != nil {
-		m.table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
+		m.Table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
 			fmt.Sprintf("**%.2f×**", e.Speedup), page.RatioInterval(e.Interval),
 			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), page.WholePercent(e.Best), fmt.Sprint(e.Rounds),
 		}})
-		m.line("A speedup above 1 means faster; it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
-		m.line("")
+		m.Paragraph("A speedup above 1 means faster; it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
 	}
 }
 
@@ -98,8 +75,7 @@ func (m *markdown) apply(s *Summary) {
 	if s.Evidence == nil {
 		return
 	}
-	m.line("## Parameters")
-	m.line("")
+	m.Paragraph("## Parameters")
 	var rows [][]string
 	for _, a := range s.Winner.Point.Assignments() {
 		mark := ""
@@ -109,10 +85,9 @@ func (m *markdown) apply(s *Summary) {
 		}
 		rows = append(rows, []string{code(a.Name), code(base.String()), code(a.Value.String()), mark})
 	}
-	m.table([]string{"parameter", "default", "winner", ""}, rows)
+	m.Table([]string{"parameter", "default", "winner", ""}, rows)
 	if why := withheld(s); why != "" {
-		m.line("%s", why)
-		m.line("")
+		m.Paragraph("%s", why)
 	}
 	if s.Suggestion != nil {
 		m.instructions(s.Suggestion, s.Winner)
@@ -122,31 +97,22 @@ func (m *markdown) apply(s *Summary) {
 // instructions says how to get what was measured, in commands that work as they
 // stand.
 func (m *markdown) instructions(g *Suggestion, winner *Timed) {
-	m.line("## How to apply")
-	m.line("")
-	m.line("Copy %s into the kernel's folder and compile there:", code(g.Header))
-	m.line("")
-	m.line("%s", escape.Fence("sh", g.Command))
-	m.line("")
+	m.Paragraph("## How to apply")
+	m.Paragraph("Copy %s into the kernel's folder and compile there:", code(g.Header))
+	m.Code("sh", g.Command)
 	if g.Plain != "" {
-		m.line("Or, without the header:")
-		m.line("")
-		m.line("%s", escape.Fence("sh", g.Plain))
-		m.line("")
+		m.Paragraph("Or, without the header:")
+		m.Code("sh", g.Plain)
 	}
 	if cmake := g.cmake(); cmake != "" {
-		m.line("Or with CMake, without the header:")
-		m.line("")
-		m.line("%s", escape.Fence("cmake", cmake))
-		m.line("")
+		m.Paragraph("Or with CMake, without the header:")
+		m.Code("cmake", cmake)
 	}
 	if g.Libraries != "" {
-		m.line("Link with %s.", code(g.Libraries))
-		m.line("")
+		m.Paragraph("Link with %s.", code(g.Libraries))
 	}
 	if launch := LaunchText(winner); launch != "" {
-		m.line("%s", launch)
-		m.line("")
+		m.Paragraph("%s", launch)
 	}
 }
 
@@ -158,8 +124,7 @@ func (m *markdown) top(s *Summary) {
 	if s.Winner == nil {
 		title = "## The best trials, unconfirmed"
 	}
-	m.line("%s", title)
-	m.line("")
+	m.Paragraph("%s", title)
 	header := []string{"", "median", "95 % interval", "speedup", "P(best)", "point"}
 	needs := s.Top[0].Resources != nil
 	if needs {
@@ -173,7 +138,7 @@ func (m *markdown) top(s *Summary) {
 		}
 		rows = append(rows, row)
 	}
-	m.table(header, rows)
+	m.Table(header, rows)
 }
 
 func speedupCell(t Timed) string {
@@ -194,10 +159,8 @@ func (m *markdown) ablation(s *Summary) {
 	if len(s.Ablation) == 0 {
 		return
 	}
-	m.line("## What each change is worth")
-	m.line("")
-	m.line("From the default to the winner, one change at a time, measured interleaved in fresh processes. The order matters: a change may pay only after another.")
-	m.line("")
+	m.Paragraph("## What each change is worth")
+	m.Paragraph("From the default to the winner, one change at a time, measured interleaved in fresh processes. The order matters: a change may pay only after another.")
 	var rows [][]string
 	for i, step := range s.Ablation {
 		name, worth := "default", ""
@@ -207,7 +170,7 @@ func (m *markdown) ablation(s *Summary) {
 		}
 		rows = append(rows, []string{name, page.Milliseconds(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
 	}
-	m.table([]string{"change", "median", "this step", "so far"}, rows)
+	m.Table([]string{"change", "median", "this step", "so far"}, rows)
 }
 
 // ChangesText names the changes of a step.
@@ -223,70 +186,63 @@ func (m *markdown) importances(s *Summary) {
 	if s.Search.OK < 10 {
 		return
 	}
-	m.line("## Which parameters matter")
-	m.line("")
-	m.line("The share of the variation in log time that each parameter explains by itself, over the %d trials that passed. A hint, not a measurement: interactions count for nobody.", s.Search.OK)
-	m.line("")
+	m.Paragraph("## Which parameters matter")
+	m.Paragraph("The share of the variation in log time that each parameter explains by itself, over the %d trials that passed. A hint, not a measurement: interactions count for nobody.", s.Search.OK)
 	var rows [][]string
 	for _, i := range s.Importances {
 		rows = append(rows, []string{code(i.Name), page.WholePercent(i.Share), strings.Repeat("█", int(20*i.Share+0.5))})
 	}
-	m.table([]string{"parameter", "share", ""}, rows)
+	m.Table([]string{"parameter", "share", ""}, rows)
 }
 
 func (m *markdown) failures(s *Summary) {
-	m.line("## What failed")
-	m.line("")
+	m.Paragraph("## What failed")
 	if len(s.Failures) == 0 {
-		m.line("Nothing.")
-		m.line("")
+		m.Paragraph("Nothing.")
 		return
 	}
 	var rows [][]string
 	for _, f := range s.Failures {
 		rows = append(rows, []string{fmt.Sprint(f.Count), text(string(f.Stage)), text(f.Reason), code(f.Example.String()), code(f.Detail)})
 	}
-	m.table([]string{"count", "stage", "reason", "for example", "detail"}, rows)
+	m.Table([]string{"count", "stage", "reason", "for example", "detail"}, rows)
 }
 
 func (m *markdown) background(s *Summary) {
 	f := s.Search
-	m.line("## How this was found")
-	m.line("")
-	m.line("- Study %d, %s, sampler %s, seed %d; the search ended because: %s.", s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), text(s.Study.Sampler), s.Study.Seed, text(endedText(s)))
+	m.Paragraph("## How this was found")
+	m.Line("- Study %d, %s, sampler %s, seed %d; the search ended because: %s.", s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), text(s.Study.Sampler), s.Study.Seed, text(endedText(s)))
 	if text := RegretText(s.Study.Regret); text != "" {
-		m.line("- %s", text)
+		m.Line("- %s", text)
 	}
 	if n := len(s.Study.First); n > 0 {
-		m.line("- It began with %d points that earlier studies of this kernel found good.", n)
+		m.Line("- It began with %d points that earlier studies of this kernel found good.", n)
 	}
-	m.line("- %d trials in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
+	m.Line("- %d trials in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
 		f.Asked, page.Seconds(f.Seconds), f.OK, RememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits)
 	if rows := TimeRows(s); rows == nil {
-		m.line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))
+		m.Line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))
 	}
 	if len(s.Study.Dead) > 0 {
-		m.line("- %s", text(DeadText(s.Study.Dead)))
+		m.Line("- %s", text(DeadText(s.Study.Dead)))
 	}
-	m.line("- Space: %s.", text(spaceText(s.Study.Space)))
+	m.Line("- Space: %s.", text(spaceText(s.Study.Space)))
 	if s.Study.Dims != "" { // a record does not know its sizes
-		m.line("- Workload %s: %s.", text(s.Study.Workload), code(s.Study.Dims))
+		m.Line("- Workload %s: %s.", text(s.Study.Workload), code(s.Study.Dims))
 	}
 	e := s.Study.Environment
-	m.line("- Machine: %s, %d cores, %s, backend %s.", text(e.Device), e.Cores, text(e.System), text(s.Study.Backend))
+	m.Line("- Machine: %s, %d cores, %s, backend %s.", text(e.Device), e.Cores, text(e.System), text(s.Study.Backend))
 	if e.Driver != "" {
-		m.line("- Driver: %s.", text(e.Driver))
+		m.Line("- Driver: %s.", text(e.Driver))
 	}
 	if s.Winner != nil && s.Winner.Conditions != nil {
-		m.line("- While it was measured: %s.", text(ConditionsText(s.Winner.Conditions)))
+		m.Line("- While it was measured: %s.", text(ConditionsText(s.Winner.Conditions)))
 	}
-	m.line("- Compiler: %s, flags %s.", text(e.Compiler), flagsCell(e.Flags))
-	m.line("- Sources: %s%s.", code(s.Study.Source), commitText(e.Commit))
-	m.line("")
+	m.Line("- Compiler: %s, flags %s.", text(e.Compiler), flagsCell(e.Flags))
+	m.Paragraph("- Sources: %s%s.", code(s.Study.Source), commitText(e.Commit))
 	m.time(s)
-	m.line("Reproduce it with:")
-	m.line("")
-	m.line("%s", escape.Fence("sh", s.Study.Command))
+	m.Paragraph("Reproduce it with:")
+	m.Line("%s", escape.Fence("sh", s.Study.Command))
 }
 
 // time says where the time went.
@@ -295,13 +251,12 @@ func (m *markdown) time(s *Summary) {
 	if rows == nil {
 		return
 	}
-	m.line("Where the time went:")
-	m.line("")
+	m.Paragraph("Where the time went:")
 	var cells [][]string
 	for _, r := range rows {
 		cells = append(cells, []string{r.What, page.Seconds(r.Seconds), r.ShareText()})
 	}
-	m.table([]string{"", "time", "share of the search"}, cells)
+	m.Table([]string{"", "time", "share of the search"}, cells)
 }
 
 // DeadText names the parameters that do nothing.

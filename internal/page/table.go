@@ -1,0 +1,50 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"pawl/internal/escape"
+)
+
+// Table writes rows under a header as plain text: no boxes, the header as it is, no
+// blanks at the ends of lines. Cells may hold text from outside.
+func Table(w io.Writer, header []string, rows [][]string) error {
+	var text strings.Builder
+	table := tablewriter.NewTable(&text,
+		tablewriter.WithHeaderAutoFormat(tw.Off), // it would be in capitals
+		tablewriter.WithHeaderAlignment(tw.AlignLeft),
+		tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithRendition(tw.Rendition{
+			Borders: tw.BorderNone,
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenColumns: tw.Off, BetweenRows: tw.Off, ShowHeader: tw.Off},
+				Lines:      tw.Lines{ShowHeaderLine: tw.Off},
+			},
+		}),
+		tablewriter.WithPadding(tw.Padding{Left: "", Right: "   "}),
+	)
+	table.Header(header)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = escape.Line(cell)
+		}
+		if err := table.Append(cells); err != nil {
+			return err
+		}
+	}
+	if err := table.Render(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(text.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
