@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"pawl/objective"
+	"pawl/search/sampler"
 	"pawl/space"
 )
 
 // Options says how a study is run.
 type Options struct {
-	// Sampler is the name of a sampler; see SamplerNames.
+	// Sampler is the name of a sampler; see sampler.Names.
 	Sampler string
 	// Seed fixes the points that are asked, given the same answers.
 	Seed uint64
@@ -25,15 +26,15 @@ type Options struct {
 	// default, such as 1.1; 0 means no target.
 	Target float64
 	// Regret ends the search once at most this share of the best time is left to
-	// gain, such as 0.01, 90 % sure; 0 means never. See EstimateRegret.
+	// gain, such as 0.01, 90 % sure; 0 means never. See sampler.EstimateRegret.
 	Regret float64
 	// First are points to try right after the default: what earlier studies
-	// found good. Those that the pool lacks are passed over. See Transfer.
+	// found good. Those that the pool lacks are passed over. See sampler.Transfer.
 	First []space.Point
 	// Earlier is what earlier studies of the same kernel have observed, the
 	// latest first. The samplers learn from it as far as it agrees with what this
-	// study observes. See Remember.
-	Earlier []Memory
+	// study observes. See sampler.Remember.
+	Earlier []sampler.Memory
 	// Ahead is the number of trials that are asked and not yet told: the depth
 	// of the compile-ahead pipeline. Zero means 8. It does not depend on the
 	// machine, so that the same seed asks for the same points everywhere.
@@ -93,7 +94,7 @@ type Result struct {
 	Rounds []Round
 	// Regret estimates what the search has left behind; nil when too little is
 	// known.
-	Regret *Regret
+	Regret *sampler.Regret
 	// Ended says why the search asked for no more.
 	Ended   Ending
 	Elapsed time.Duration
@@ -161,11 +162,11 @@ type engine struct {
 // far is recorded.
 func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past, options Options) (Result, error) {
 	options = options.withDefaults()
-	sampler, err := NewSampler(options.Sampler, pool.Space())
+	chooser, err := sampler.New(options.Sampler, pool.Space(), sampler.Defaults())
 	if err != nil {
 		return Result{}, err
 	}
-	s, err := newStudy(pool, sampler, options.Seed, options.First, recorder)
+	s, err := newStudy(pool, chooser, options.Seed, options.First, recorder)
 	if err != nil {
 		return Result{}, err
 	}
@@ -195,7 +196,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 
 func (e *engine) result() Result {
 	r := Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed(), Spending: e.spending, Dead: e.dead}
-	if regret, known := EstimateRegret(e.study.view, e.options.Seed); known {
+	if regret, known := sampler.EstimateRegret(e.study.view, sampler.Defaults(), e.options.Seed); known {
 		r.Regret = &regret
 	}
 	return r
@@ -240,7 +241,7 @@ func (e *engine) fill(ctx context.Context) error {
 		}
 		var trial Trial
 		err := timed(&e.spending.Asking, func() (err error) {
-			e.study.view.Thrift = e.thrift()
+			e.study.view.CostWeight = e.costWeight()
 			trial, err = e.study.ask()
 			return err
 		})
@@ -275,12 +276,12 @@ func (e *engine) reasonToEnd() Ending {
 	return ""
 }
 
-// thrift returns how much the cost of a point counts in the next choice. Where
+// costWeight returns how much the cost of a point counts in the next choice. Where
 // time is the only limit, that is fully at the beginning, when cheap points leave
 // time for more, and not at all at the end, when nothing comes after the last one
 // (cost cooling, Lee et al. 2020). It looks at recorded times, not at the clock,
 // so that a resumed study chooses as the undisturbed one.
-func (e *engine) thrift() float64 {
+func (e *engine) costWeight() float64 {
 	if e.options.Budget == 0 || e.options.Trials > 0 {
 		return 0
 	}
@@ -296,7 +297,7 @@ func (e *engine) littleLeft() bool {
 	if told := len(e.study.view.Observations); e.options.Regret == 0 || told == 0 || told%regretEvery != 0 {
 		return false
 	}
-	regret, known := EstimateRegret(e.study.view, e.options.Seed)
+	regret, known := sampler.EstimateRegret(e.study.view, sampler.Defaults(), e.options.Seed)
 	return known && regret.Left <= e.options.Regret
 }
 

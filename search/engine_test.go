@@ -13,6 +13,7 @@ import (
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/sampler"
 	"pawl/space"
 )
 
@@ -116,7 +117,7 @@ func runStudy(t *testing.T, s *replay.Space, past search.Past, options search.Op
 
 func TestSameSeedSameTrialsWhateverTheLanes(t *testing.T) {
 	s := recordedSpace(t)
-	for _, sampler := range search.SamplerNames() {
+	for _, sampler := range sampler.Names() {
 		t.Run(sampler, func(t *testing.T) {
 			one, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 5, Trials: 60, Lanes: 1})
 			many, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 5, Trials: 60, Lanes: 16})
@@ -140,7 +141,7 @@ func TestResumeEndsAsIfUndisturbed(t *testing.T) {
 	for _, test := range []struct {
 		sampler string
 		every   int // looks at every such number of told trials: models take time
-	}{{"tpe", 1}, {search.DefaultSampler, 13}} {
+	}{{"tpe", 1}, {sampler.Default, 13}} {
 		t.Run(test.sampler, func(t *testing.T) { resumeEverywhere(t, test.sampler, test.every) })
 	}
 }
@@ -179,7 +180,7 @@ func resumeEverywhere(t *testing.T, sampler string, every int) {
 
 func TestUsedUpSpaceEndsPolitely(t *testing.T) {
 	s := recordedSpace(t)
-	for _, sampler := range search.SamplerNames() {
+	for _, sampler := range sampler.Names() {
 		m, result := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 1, Trials: 10_000, Rounds: 3})
 		if result.Ended != search.UsedUp || len(m.trials) != 240 {
 			t.Errorf("%s: %s after %d trials", sampler, result.Ended, len(m.trials))
@@ -297,5 +298,21 @@ func TestBrokenCompilerEndsTheSearchSoon(t *testing.T) {
 	}
 	if len(m.trials) > 20 {
 		t.Errorf("%d trials before giving up", len(m.trials))
+	}
+}
+
+func TestFirstPointsFollowTheDefault(t *testing.T) {
+	s := recordedSpace(t)
+	first := []space.Point{s.Optimum().Point, s.Space().Default(), s.Optimum().Point}
+	m, _ := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Trials: 10, Rounds: 3, First: first})
+	if m.trials[0].Point != s.Space().Default() || m.trials[1].Point != s.Optimum().Point {
+		t.Errorf("began with %s, %s", m.trials[0].Point, m.trials[1].Point)
+	}
+	seen := map[space.Point]bool{}
+	for _, trial := range m.trials {
+		if seen[trial.Point] {
+			t.Errorf("%s twice", trial.Point)
+		}
+		seen[trial.Point] = true
 	}
 }

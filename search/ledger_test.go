@@ -8,6 +8,7 @@ import (
 	"github.com/c-bata/goptuna"
 
 	"pawl/objective"
+	"pawl/search/sampler"
 	"pawl/space"
 )
 
@@ -58,7 +59,7 @@ func TestAStruckTrialIsNotTheBest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sampler, err := NewSampler("random", sp)
+	sampler, err := sampler.New("random", sp, sampler.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"pawl/objective"
+	"pawl/search/sampler"
 	"pawl/space"
 )
 
@@ -69,6 +70,17 @@ type Trial struct {
 
 // OK reports whether the trial has a verified time.
 func (t Trial) OK() bool { return t.Told && t.Outcome.Failure == nil }
+
+// Timed returns the trials with a verified time, in their order.
+func Timed(trials []Trial) []sampler.Timed {
+	var timed []sampler.Timed
+	for _, t := range trials {
+		if t.OK() {
+			timed = append(timed, sampler.Timed{Point: t.Point, Milliseconds: t.Outcome.Milliseconds()})
+		}
+	}
+	return timed
+}
 
 // Round is one more measurement of a trial's point.
 type Round struct {

@@ -3,19 +3,21 @@ package search
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/c-bata/goptuna"
 
 	"pawl/objective"
+	"pawl/search/sampler"
 	"pawl/space"
 )
 
 // study asks and tells: the small face of a goptuna study.
 type study struct {
 	pool     *space.Pool
-	view     *View
+	view     *sampler.View
 	goptuna  *goptuna.Study
 	ledger   *ledger // its storage
 	relative *relativeSampler
@@ -26,9 +28,9 @@ type study struct {
 	elapsed  time.Duration // the study's active time when the last trial was told
 }
 
-func newStudy(pool *space.Pool, sampler Sampler, seed uint64, first []space.Point, recorder Recorder) (*study, error) {
-	view := NewView(pool)
-	relative := &relativeSampler{sampler: sampler, view: view, seed: seed}
+func newStudy(pool *space.Pool, chooser sampler.Sampler, seed uint64, first []space.Point, recorder Recorder) (*study, error) {
+	view := sampler.NewView(pool)
+	relative := &relativeSampler{sampler: chooser, view: view, seed: seed}
 	storage := newLedger()
 	inner, err := goptuna.CreateStudy("pawl",
 		goptuna.StudyOptionStorage(storage),
@@ -141,7 +143,7 @@ func (s *study) learn(trial Trial) error {
 		return fmt.Errorf("telling trial %d: %w", trial.Number, err)
 	}
 	spent := trial.Outcome.Spent
-	observation := Observation{
+	observation := sampler.Observation{
 		Index: index, Failed: trial.Outcome.Failure != nil,
 		Seconds: (spent.Compile + spent.Check + spent.Measure).Seconds(),
 	}
@@ -159,7 +161,7 @@ func (s *study) learn(trial Trial) error {
 	if err := s.goptuna.Storage.SetTrialState(trial.Number, state); err != nil {
 		return fmt.Errorf("telling trial %d: %w", trial.Number, err)
 	}
-	s.view.Tell(observation)
+	s.view.Observe(observation)
 	s.trials[trial.Number] = trial
 	s.elapsed = max(s.elapsed, trial.Elapsed)
 	if trial.OK() && (s.leader < 0 || observation.Milliseconds < s.trials[s.leader].Outcome.Milliseconds()) {
@@ -218,6 +220,41 @@ func (s *study) best() (Trial, bool) {
 		return Trial{}, false
 	}
 	return s.trials[s.leader], true
+}
+
+// relativeSampler plugs a Sampler into goptuna. goptuna's parameters are all
+// categorical, with the position of the value as the internal number: our
+// samplers know themselves what is ordered.
+type relativeSampler struct {
+	sampler sampler.Sampler
+	view    *sampler.View
+	seed    uint64
+	// forced is the point that the next trial gets without asking the sampler:
+	// the default comes first, and trials of an interrupted run again.
+	forced *int
+	chosen int
+}
+
+var _ goptuna.RelativeSampler = (*relativeSampler)(nil)
+
+// SampleRelative answers goptuna with the chosen point, parameter by parameter.
+func (r *relativeSampler) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial, _ map[string]any) (map[string]float64, error) {
+	if r.forced != nil {
+		r.chosen = *r.forced
+	} else {
+		// A random source of its own per trial: the points of later trials do
+		// not depend on how many numbers an earlier one has drawn.
+		r.chosen = r.sampler.Next(r.view, rand.New(rand.NewPCG(r.seed, uint64(trial.Number))))
+		if !r.view.Free(r.chosen) {
+			panic(fmt.Sprintf("search: a sampler proposed %s again", r.view.Pool.Point(r.chosen)))
+		}
+	}
+	internal := map[string]float64{}
+	row := r.view.Pool.Row(r.chosen)
+	for i, p := range r.view.Pool.Space().Params() {
+		internal[p.Name] = float64(row[i])
+	}
+	return internal, nil
 }
 
 // silent is a logger for goptuna that keeps quiet: every problem that it would

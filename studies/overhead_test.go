@@ -12,6 +12,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -77,7 +78,7 @@ func BenchmarkOverhead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, sampler := range search.SamplerNames() {
+	for _, sampler := range sampler.Names() {
 		b.Run(sampler, func(b *testing.B) {
 			for b.Loop() {
 				overhead(b, pool, sampler)

@@ -18,6 +18,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/sampler"
 	"pawl/space"
 )
 
@@ -105,7 +106,7 @@ func TestStudyRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := search.Result{Ended: search.TrialsDone, Elapsed: 3 * time.Second, Regret: &search.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40}}
+	result := search.Result{Ended: search.TrialsDone, Elapsed: 3 * time.Second, Regret: &sampler.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40}}
 	if err := store.Finish(t.Context(), id, result); err != nil {
 		t.Fatal(err)
 	}

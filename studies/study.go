@@ -10,6 +10,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/sampler"
 	"pawl/space"
 )
 
@@ -40,7 +41,7 @@ type Study struct {
 	Ended   search.Ending `json:"ended"`
 	Elapsed time.Duration `json:"elapsed_ns"`
 	// Regret is what the search estimates to have left behind, nil if unknown.
-	Regret *search.Regret `json:"regret,omitempty"`
+	Regret *sampler.Regret `json:"regret,omitempty"`
 	// Spending says where the time went, over all runs of the study.
 	Spending search.Spending `json:"spending"`
 	// Dead are the parameters that never change the machine code.

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/search"
+	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -127,11 +128,11 @@ func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subje
 	if err != nil {
 		return nil, err
 	}
-	var trials [][]search.Trial
+	var timed [][]sampler.Timed
 	for _, past := range earlier {
-		trials = append(trials, past.trials)
+		timed = append(timed, search.Timed(past.trials))
 	}
-	points := search.Transfer(s.pool, trials...)
+	points := sampler.Transfer(s.pool, timed...)
 	if len(points) > 0 {
 		fmt.Fprintf(env.stderr, "beginning with %d points that earlier studies found good (--cold forgets them)\n", len(points))
 	}
@@ -139,14 +140,14 @@ func firstPoints(c *cli.Context, env environment, store *studies.Store, s *subje
 }
 
 // memories returns what earlier studies have observed, for the model.
-func memories(c *cli.Context, store *studies.Store, s *subject, study studies.Study) ([]search.Memory, error) {
+func memories(c *cli.Context, store *studies.Store, s *subject, study studies.Study) ([]sampler.Memory, error) {
 	earlier, err := pastStudies(c, store, study)
 	if err != nil {
 		return nil, err
 	}
-	var memories []search.Memory
+	var memories []sampler.Memory
 	for _, past := range earlier {
-		memories = append(memories, search.Remember(s.pool.Space(), study.Environment.Device, past.Environment.Device, past.trials))
+		memories = append(memories, sampler.Remember(s.pool.Space(), study.Environment.Device, past.Environment.Device, search.Timed(past.trials)))
 	}
 	return memories, nil
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"pawl/internal/page"
-	"pawl/search"
+	"pawl/search/sampler"
 	"pawl/search/simulate"
 )
 
@@ -27,7 +27,7 @@ func simulateCommand(env environment) *cli.Command {
 			"pawl simulate record.json --sampler tpe,random --seeds 20 --trials 100",
 			"0 done", "3 a file cannot be read", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "sampler", DefaultText: "all", Usage: "the `NAMES` of samplers, separated by commas: " + strings.Join(search.SamplerNames(), ", ")},
+			&cli.StringFlag{Name: "sampler", DefaultText: "all", Usage: "the `NAMES` of samplers, separated by commas: " + strings.Join(sampler.Names(), ", ")},
 			&cli.IntFlag{Name: "seeds", Value: 100, Usage: "how many searches per space and sampler"},
 			&cli.Uint64Flag{Name: "seed", Value: 0, Usage: "the first of the seeds"},
 			&cli.IntFlag{Name: "trials", Value: 200, Usage: "how many evaluations per search"},

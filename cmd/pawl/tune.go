@@ -17,6 +17,7 @@ import (
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/search"
+	"pawl/search/sampler"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -42,7 +43,7 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.IntFlag{Name: "trials", DefaultText: "no limit", Usage: "the largest `NUMBER` of trials"},
 			&cli.StringFlag{Name: "target", DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
 			&cli.StringFlag{Name: "regret", DefaultText: "never", Usage: "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%"},
-			&cli.StringFlag{Name: "sampler", Value: search.DefaultSampler, Usage: "how points are chosen: " + strings.Join(search.SamplerNames(), ", ")},
+			&cli.StringFlag{Name: "sampler", Value: sampler.Default, Usage: "how points are chosen: " + strings.Join(sampler.Names(), ", ")},
 			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.BoolFlag{Name: "cold", DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
 			&cli.IntFlag{Name: "lanes", DefaultText: "one per core", Usage: "how many compilers run at once"},
@@ -137,13 +138,13 @@ func parseShare(text string) (float64, error) {
 }
 
 func checkSampler(name string) error {
-	if slices.Contains(search.SamplerNames(), name) {
+	if slices.Contains(sampler.Names(), name) {
 		return nil
 	}
-	if guess := closest(name, search.SamplerNames()); guess != "" {
+	if guess := closest(name, sampler.Names()); guess != "" {
 		return usagef("no sampler %q: did you mean %s?", name, guess)
 	}
-	return usagef("no sampler %q; there are %s", name, strings.Join(search.SamplerNames(), ", "))
+	return usagef("no sampler %q; there are %s", name, strings.Join(sampler.Names(), ", "))
 }
 
 // databaseName is the study database in the output folder.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"pawl/internal/stats"
-	"pawl/search"
+	"pawl/search/sampler"
 )
 
 // Calibration holds the searches' own estimates of what they have left behind
@@ -25,13 +25,13 @@ type Calibration struct {
 }
 
 // estimate asks for the regret at the budgets of a run.
-func (r *run) estimate(view *search.View, trial int, budgets []int, seed uint64) {
+func (r *run) estimate(view *sampler.View, trial int, budgets []int, seed uint64) {
 	if !slices.Contains(budgets, trial+1) {
 		return
 	}
-	if regret, known := search.EstimateRegret(view, seed); known {
+	if regret, known := sampler.EstimateRegret(view, sampler.Defaults(), seed); known {
 		if r.regrets == nil {
-			r.regrets = map[int]search.Regret{}
+			r.regrets = map[int]sampler.Regret{}
 		}
 		r.regrets[trial+1] = regret
 	}

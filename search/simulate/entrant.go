@@ -1,6 +1,6 @@
 package simulate
 
-import "pawl/search"
+import "pawl/search/sampler"
 
 // entrant is one row of a race: a sampler, and what it is given.
 type entrant struct {
@@ -31,6 +31,6 @@ func (o Options) entrants() []entrant {
 
 // check fails for a sampler that does not exist.
 func (e entrant) check(s *Recorded) error {
-	_, err := search.NewSampler(e.sampler, s.space.Space())
+	_, err := sampler.New(e.sampler, s.space.Space(), sampler.Defaults())
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/sampler"
 )
 
 // Recorded is a recorded space with what random search is expected to reach in
@@ -49,13 +49,13 @@ type run struct {
 	// best is NaN until a point has worked.
 	best []float64
 	// observations are what the search was told.
-	observations []search.Observation
+	observations []sampler.Observation
 	// asking is the time spent inside the sampler, longest the longest ask.
 	asking, longest time.Duration
 	asks            int
 	// regrets are the search's own estimates by budget, where they were asked
 	// for.
-	regrets map[int]search.Regret
+	regrets map[int]sampler.Regret
 }
 
 // The streams of random numbers of a search: one for each ask, numbered by the
@@ -66,11 +66,11 @@ const noiseStream = math.MaxUint64
 // first trial is the default, as in a real study; then come the points that an
 // earlier search recommends, if there was one.
 func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options Options) (run, error) {
-	sampler, err := search.NewSampler(e.sampler, r.space.Space())
+	chooser, err := sampler.New(e.sampler, r.space.Space(), sampler.Defaults())
 	if err != nil {
 		return run{}, err
 	}
-	view := search.NewView(r.space.Pool())
+	view := sampler.NewView(r.space.Pool())
 	first := r.defaultPoint()
 	if e.warm {
 		learned, err := r.learn(ctx, e, seed, options)
@@ -93,9 +93,9 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options O
 			continue
 		}
 		if e.thrifty {
-			view.Thrift = max(0, 1-clock.elapsed/float64(options.Trials))
+			view.CostWeight = max(0, 1-clock.elapsed/float64(options.Trials))
 		}
-		index := result.ask(sampler, view, first, seed, trial)
+		index := result.ask(chooser, view, first, seed, trial)
 		clock.advance(index)
 		// A trial that ends within a tick counts at its end; one that takes
 		// several is not there yet at the first of them.
@@ -104,7 +104,7 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options O
 		}
 		o := r.observe(index, noise, options)
 		view.Ask(index)
-		view.Tell(o)
+		view.Observe(o)
 		if !o.Failed && o.Milliseconds < seen {
 			seen, truth = o.Milliseconds, r.space.Entry(index).Milliseconds
 		}
@@ -120,9 +120,9 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options O
 }
 
 // observe answers a trial from the record.
-func (r *Recorded) observe(index int, noise *rand.Rand, options Options) search.Observation {
+func (r *Recorded) observe(index int, noise *rand.Rand, options Options) sampler.Observation {
 	entry := r.space.Entry(index)
-	o := search.Observation{Index: index, Milliseconds: entry.Milliseconds, Failed: !entry.OK(), Seconds: entry.Spent.Seconds()}
+	o := sampler.Observation{Index: index, Milliseconds: entry.Milliseconds, Failed: !entry.OK(), Seconds: entry.Spent.Seconds()}
 	if options.Noise && entry.OK() {
 		o.Milliseconds = entry.Samples[noise.IntN(len(entry.Samples))]
 	}
@@ -143,13 +143,13 @@ func (r *Recorded) defaultPoint() []int {
 }
 
 // ask returns the first points in their order, then times the sampler.
-func (result *run) ask(sampler search.Sampler, view *search.View, first []int, seed uint64, trial int) int {
+func (result *run) ask(chooser sampler.Sampler, view *sampler.View, first []int, seed uint64, trial int) int {
 	if trial < len(first) {
 		return first[trial]
 	}
 	rng := rand.New(rand.NewPCG(seed, uint64(trial)))
 	start := time.Now()
-	index := sampler.Next(view, rng)
+	index := chooser.Next(view, rng)
 	spent := time.Since(start)
 	result.asking += spent
 	result.longest = max(result.longest, spent)

@@ -24,8 +24,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/sampler"
 )
 
 // Options says what to simulate.
@@ -65,7 +65,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if len(o.Samplers) == 0 {
-		o.Samplers = search.SamplerNames()
+		o.Samplers = sampler.Names()
 	}
 	if o.Seeds == 0 {
 		o.Seeds = 100

@@ -6,15 +6,14 @@ import (
 	"io"
 	"slices"
 
-	"pawl/objective"
-	"pawl/search"
+	"pawl/search/sampler"
 )
 
 // lessons is what a warm search is given: the first points and the memory of an
 // earlier search of another space.
 type lessons struct {
 	first  []int
-	memory []search.Memory
+	memory []sampler.Memory
 }
 
 // earlierSeed keeps the earlier search's luck apart from the later one's.
@@ -29,18 +28,14 @@ func (r *Recorded) learn(ctx context.Context, e entrant, seed uint64, options Op
 	if err != nil {
 		return lessons{}, err
 	}
-	var trials []search.Trial
-	for i, o := range earlier.observations {
-		trial := search.Trial{Number: i, Point: options.other.space.Pool().Point(o.Index), Told: true}
-		if o.Failed {
-			trial.Outcome.Failure = options.other.space.Entry(o.Index).Failure
-		} else {
-			trial.Outcome = objective.Outcome{Samples: []float64{o.Milliseconds}, Batch: 1}
+	var measured []sampler.Timed
+	for _, o := range earlier.observations {
+		if !o.Failed {
+			measured = append(measured, sampler.Timed{Point: options.other.space.Pool().Point(o.Index), Milliseconds: o.Milliseconds})
 		}
-		trials = append(trials, trial)
 	}
-	l := lessons{memory: []search.Memory{search.Remember(r.space.Space(), r.device(), options.other.device(), trials)}}
-	for _, point := range search.Transfer(r.space.Pool(), trials) {
+	l := lessons{memory: []sampler.Memory{sampler.Remember(r.space.Space(), r.device(), options.other.device(), measured)}}
+	for _, point := range sampler.Transfer(r.space.Pool(), measured) {
 		index, err := r.space.Pool().Index(point)
 		if err != nil {
 			return lessons{}, err

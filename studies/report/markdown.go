@@ -9,7 +9,7 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/search"
+	"pawl/search/sampler"
 	"pawl/studies"
 )
 
@@ -280,7 +280,7 @@ func spaceText(f studies.SpaceFacts) string {
 }
 
 // RegretText says what the search has probably left behind.
-func RegretText(r *search.Regret) string {
+func RegretText(r *sampler.Regret) string {
 	if r == nil {
 		return ""
 	}

@@ -19,6 +19,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/worker"
 	"pawl/search"
+	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -54,7 +55,7 @@ func exampleStudy(t testing.TB) studies.Study {
 			Build: &objective.Build{Source: "scale.c", Compiler: []string{"cc"}, Flags: []string{"-O3"}, Libraries: []string{"-lm"}, Constants: []kernels.Constant{{Name: "WIDTH", Value: "8"}}}},
 		Command: "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: search.TrialsDone,
-		Regret:   &search.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
+		Regret:   &sampler.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
 		Spending: search.Spending{Asking: time.Second, Waiting: 3 * time.Second, Device: 2 * time.Second, Storing: 100 * time.Millisecond, Confirming: 14 * time.Second},
 		Dead:     []string{"UNROLL"}, Roofline: objective.Roofline{Flops: 2e9, Bytes: 1e10},
 	}

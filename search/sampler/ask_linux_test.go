@@ -1,0 +1,123 @@
+package sampler
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+
+	"pawl/space"
+)
+
+// BenchmarkAsk is one ask in the course of a study: the sampler has seen the
+// observations before, and one more has come in. Refits are among the asks, so
+// the longest counts as much as the mean.
+func BenchmarkAsk(b *testing.B) {
+	pool := benchmarkPool(b)
+	for _, name := range Names() {
+		for _, told := range []int{50, 100, 200, 500, 1000, 3000} {
+			b.Run(fmt.Sprintf("%s/%d", name, told), func(b *testing.B) {
+				sampler, err := New(name, pool.Space(), Defaults())
+				if err != nil {
+					b.Fatal(err)
+				}
+				view := benchmarkView(pool, told)
+				// The first ask of a sampler is measured below.
+				sampler.Next(view, rand.New(rand.NewPCG(1, 0)))
+				b.ReportAllocs()
+				var watch stopwatch
+				for b.Loop() {
+					rng := rand.New(rand.NewPCG(1, uint64(len(view.Observations))))
+					index := 0
+					watch.time(func() { index = sampler.Next(view, rng) })
+					view.Ask(index)
+					view.Observe(Observation{Index: index, Milliseconds: benchmarkTime(pool, index)})
+				}
+				watch.report(b)
+			})
+		}
+	}
+}
+
+// BenchmarkFirstAsk is one ask of a sampler that remembers nothing, as after an
+// interruption.
+func BenchmarkFirstAsk(b *testing.B) {
+	pool := benchmarkPool(b)
+	for _, name := range Names() {
+		for _, told := range []int{200, 1000} {
+			b.Run(fmt.Sprintf("%s/%d", name, told), func(b *testing.B) {
+				view := benchmarkView(pool, told)
+				var watch stopwatch
+				for b.Loop() {
+					sampler, err := New(name, pool.Space(), Defaults())
+					if err != nil {
+						b.Fatal(err)
+					}
+					watch.time(func() { sampler.Next(view, rand.New(rand.NewPCG(1, 1))) })
+				}
+				watch.report(b)
+			})
+		}
+	}
+}
+
+// stopwatch keeps the processor time of asks: on a machine with other work the
+// wall clock says how busy that is.
+type stopwatch struct {
+	sum, longest time.Duration
+	count        int
+}
+
+func (s *stopwatch) time(ask func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := threadTime()
+	ask()
+	spent := threadTime() - start
+	s.sum += spent
+	s.longest = max(s.longest, spent)
+	s.count++
+}
+
+func (s *stopwatch) report(b *testing.B) {
+	b.ReportMetric(s.sum.Seconds()*1e3/float64(s.count), "cpu-ms/ask")
+	b.ReportMetric(s.longest.Seconds()*1e3, "cpu-ms-longest")
+}
+
+// threadTime is the processor time that this thread has used.
+func threadTime() time.Duration {
+	const thread = 1 // RUSAGE_THREAD, which package syscall does not name
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(thread, &usage); err != nil {
+		panic(fmt.Sprintf("search: reading the thread's time: %v", err))
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// benchmarkPool has 20,480 points over ten parameters.
+func benchmarkPool(b *testing.B) *space.Pool {
+	return poolOf(b,
+		ordered("A", 16, 32, 48, 64), ordered("B", 1, 2, 4, 8, 16), ordered("C", 1, 2, 3, 4), ordered("D", 0, 1),
+		ordered("E", 0, 1), ordered("F", 8, 16), ordered("G", 8, 16), ordered("H", 1, 2, 4, 8), ordered("I", 0, 1), ordered("J", 0, 1, 2, 4))
+}
+
+func benchmarkTime(pool *space.Pool, index int) float64 {
+	time := 1.0
+	for i, value := range pool.Row(index) {
+		time += 0.1 * float64((int(value)-i%3)*(int(value)-i%3))
+	}
+	return time
+}
+
+func benchmarkView(pool *space.Pool, told int) *View {
+	view := NewView(pool)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range told {
+		index := randomFree(view, rng)
+		view.Ask(index)
+		view.Observe(Observation{Index: index, Milliseconds: benchmarkTime(pool, index), Failed: rng.IntN(20) == 0})
+	}
+	return view
+}

@@ -1,0 +1,66 @@
+package sampler
+
+import (
+	"math/rand/v2"
+
+	"pawl/space"
+)
+
+// autoSampler is the default: what has won by measurement (docs/search.md has the
+// figures).
+//
+// The Gaussian process finds the good region from few trials and doubts that it is
+// the only one. The forest resolves small differences, which the process smooths
+// away. How many of the observed points are nearly as good as the best says which of
+// the two is needed: where few are, the optimum is elsewhere; where many are, it is a
+// small step away.
+//
+// Beyond a few hundred trials both take longer to ask than a trial's bookkeeping may
+// cost, so the Parzen estimator takes over: it uses every observation and asks in
+// milliseconds.
+type autoSampler struct {
+	settings                Settings
+	process, forest, parzen Sampler
+}
+
+var _ Sampler = (*autoSampler)(nil)
+
+func newAuto(c common, s *space.Space) *autoSampler {
+	return &autoSampler{settings: c.settings, process: newGP(c, s), forest: newForest(c, s), parzen: &tpeSampler{c}}
+}
+
+func (a *autoSampler) Next(view *View, rng *rand.Rand) int {
+	switch {
+	case len(view.Observations) > a.settings.GP.Most:
+		return a.parzen.Next(view, rng)
+	case a.settings.Auto.forestsTurn(view):
+		return a.forest.Next(view, rng)
+	}
+	return a.process.Next(view, rng)
+}
+
+// forestsTurn reports whether the next point is the forest's to choose.
+func (a Auto) forestsTurn(view *View) bool {
+	asked := len(view.Observations) + len(view.Pending)
+	if asked < a.Begin {
+		return false
+	}
+	crowd := a.nearlyBest(view)
+	return crowd >= a.Flat || crowd >= a.Crowd && asked%2 == 0
+}
+
+// nearlyBest returns the share of the observed points that are nearly as good as
+// the best.
+func (a Auto) nearlyBest(view *View) float64 {
+	best, ok := view.Best()
+	if !ok {
+		return 0
+	}
+	near := 0
+	for _, o := range view.Observations {
+		if !o.Failed && o.Milliseconds*(1-a.Near) <= best.Milliseconds {
+			near++
+		}
+	}
+	return float64(near) / float64(len(view.Observations))
+}

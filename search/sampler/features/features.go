@@ -1,0 +1,242 @@
+// Package features describes the points of a space to models: the parameters that
+// vary as axes, their values as coordinates, and what candidates have to do with
+// the observed points as products over the axes.
+package features
+
+import (
+	"math"
+	"math/bits"
+
+	"pawl/space"
+)
+
+// Axis is one parameter as the models see it. Parameters with a single value
+// have no axis: they cannot tell points apart.
+type Axis struct {
+	// Position is the parameter's place in a row.
+	Position int
+	// Ordered says that coordinates mean something.
+	Ordered bool
+	// Coordinates are the places of the values on [0, 1]. An unordered
+	// parameter has them too, as mere labels.
+	Coordinates []float64
+}
+
+// Values returns the number of values.
+func (a Axis) Values() int { return len(a.Coordinates) }
+
+// Axes returns the parameters of a space that vary.
+func Axes(s *space.Space) []Axis {
+	var axes []Axis
+	for i, p := range s.Params() {
+		if len(p.Values) > 1 {
+			axes = append(axes, Axis{Position: i, Ordered: p.Ordered, Coordinates: coordinates(p)})
+		}
+	}
+	return axes
+}
+
+// coordinates places a parameter's values on [0, 1], on the scale on which they
+// are spread most evenly. The author of a list such as 16, 32, 64, 128 thinks in
+// factors and the author of 16, 32, 48, 64 in differences, so powers of two come
+// out on a log scale and multiples on a linear one.
+func coordinates(p space.Param) []float64 {
+	linear := make([]float64, len(p.Values))
+	for i, v := range p.Values {
+		if p.Ordered {
+			linear[i] = float64(v.Integer())
+		} else {
+			linear[i] = float64(i)
+		}
+	}
+	logarithmic := logarithms(linear)
+	linear = rescaled(linear)
+	if !p.Ordered || logarithmic == nil || len(linear) < 3 {
+		return linear
+	}
+	if logarithmic = rescaled(logarithmic); unevenness(logarithmic) < unevenness(linear) {
+		return logarithmic
+	}
+	return linear
+}
+
+// logarithms returns nil where a logarithm means nothing. A list that begins
+// with 0, as unroll factors do, is moved up by one.
+func logarithms(ascending []float64) []float64 {
+	shift := 0.0
+	switch {
+	case ascending[0] < 0:
+		return nil
+	case ascending[0] == 0:
+		shift = 1
+	}
+	logs := make([]float64, len(ascending))
+	for i, x := range ascending {
+		logs[i] = math.Log2(x + shift)
+	}
+	return logs
+}
+
+func rescaled(ascending []float64) []float64 {
+	low, high := ascending[0], ascending[len(ascending)-1]
+	scaled := make([]float64, len(ascending))
+	for i, x := range ascending {
+		scaled[i] = (x - low) / (high - low)
+	}
+	return scaled
+}
+
+// unevenness is the sum of the squared gaps between neighbours on [0, 1]: the
+// smaller, the more even.
+func unevenness(ascending []float64) float64 {
+	sum := 0.0
+	for i := 1; i < len(ascending); i++ {
+		gap := ascending[i] - ascending[i-1]
+		sum += gap * gap
+	}
+	return sum
+}
+
+// Alignments places integers on [0, 1] by how often two divides them, or
+// returns nil where that says nothing new: all alike, or growing with the value
+// as in a list of powers of two. Zero is divided by two as often as one likes.
+func Alignments(p space.Param) []float64 {
+	places := make([]float64, len(p.Values))
+	low, high, grows := math.Inf(1), math.Inf(-1), true
+	for i, v := range p.Values {
+		if v.Kind() != space.Integer {
+			return nil
+		}
+		if v.Integer() != 0 {
+			places[i] = float64(bits.TrailingZeros64(uint64(v.Integer())))
+			low, high = min(low, places[i]), max(high, places[i])
+		}
+	}
+	for i, v := range p.Values {
+		if v.Integer() == 0 {
+			places[i] = high + 1
+		}
+	}
+	for i := 1; i < len(places); i++ {
+		grows = grows && places[i] >= places[i-1]
+	}
+	if grows {
+		return nil
+	}
+	top := low
+	for _, place := range places {
+		top = max(top, place)
+	}
+	if top == low {
+		return nil
+	}
+	for i := range places {
+		places[i] = (places[i] - low) / (top - low)
+	}
+	return places
+}
+
+// ValuesOfAll is ValuesOf for many points, in one piece of memory.
+func ValuesOfAll(axes []Axis, pool *space.Pool, indices []int) [][]uint16 {
+	cells := make([]uint16, len(axes)*len(indices))
+	all := make([][]uint16, len(indices))
+	for i, index := range indices {
+		all[i] = cells[i*len(axes) : (i+1)*len(axes) : (i+1)*len(axes)]
+		row := pool.Row(index)
+		for j, a := range axes {
+			all[i][j] = row[a.Position]
+		}
+	}
+	return all
+}
+
+// ValuesOf returns the positions of a point's values, axis by axis.
+func ValuesOf(axes []Axis, row space.Row) []uint16 {
+	values := make([]uint16, len(axes))
+	for j, a := range axes {
+		values[j] = row[a.Position]
+	}
+	return values
+}
+
+// Products multiplies tables over the axes: what a candidate has to do with each
+// of a list of points. Candidates that come in the order of the pool share their
+// first values with the one before, and with them partial products, which makes
+// most axes free.
+type Products struct {
+	// columns[j][v][i] is the entry of axis j for value v and point i.
+	columns  [][][]float64
+	products [][]float64 // up to axis j
+	sums     [][]float64 // likewise, nil where nobody asks for them
+	last     []uint16
+	ready    int // the number of axes whose partial results are those of last
+}
+
+// NewProducts takes tables[j][u][v] for a candidate's value u and a point's v. With
+// sums, the entries are also added up.
+func NewProducts(tables [][][]float64, points [][]uint16, sums bool) *Products {
+	p := &Products{last: make([]uint16, len(tables))}
+	for j, table := range tables {
+		columns := make([][]float64, len(table))
+		for u := range columns {
+			columns[u] = make([]float64, len(points))
+			for i, point := range points {
+				columns[u][i] = table[u][point[j]]
+			}
+		}
+		p.columns = append(p.columns, columns)
+		p.products = append(p.products, make([]float64, len(points)))
+		if sums {
+			p.sums = append(p.sums, make([]float64, len(points)))
+		}
+	}
+	return p
+}
+
+// At returns one product per point, and one sum where they were asked for. They are
+// overwritten by the next call.
+func (p *Products) At(values []uint16) (products, sums []float64) {
+	shared := 0
+	for shared < p.ready && p.last[shared] == values[shared] {
+		shared++
+	}
+	for j := shared; j < len(values); j++ {
+		column := p.columns[j][values[j]]
+		if j == 0 {
+			copy(p.products[0], column)
+		} else {
+			before, products := p.products[j-1][:len(column)], p.products[j][:len(column)]
+			for i, factor := range column {
+				products[i] = before[i] * factor
+			}
+		}
+		switch {
+		case p.sums == nil:
+		case j == 0:
+			copy(p.sums[0], column)
+		default:
+			before, sums := p.sums[j-1][:len(column)], p.sums[j][:len(column)]
+			for i, term := range column {
+				sums[i] = before[i] + term
+			}
+		}
+	}
+	copy(p.last, values)
+	p.ready = len(values)
+	if p.sums != nil {
+		sums = p.sums[len(values)-1]
+	}
+	return p.products[len(values)-1], sums
+}
+
+// Square fills a table of n by n cells.
+func Square(n int, cell func(u, v int) float64) [][]float64 {
+	table := make([][]float64, n)
+	for u := range table {
+		table[u] = make([]float64, n)
+		for v := range table[u] {
+			table[u][v] = cell(u, v)
+		}
+	}
+	return table
+}

@@ -1,0 +1,149 @@
+package gaussian
+
+import (
+	"math"
+
+	"pawl/search/sampler/features"
+	"pawl/space"
+)
+
+// feature is one way in which two values of a parameter may differ. A parameter
+// can have several: 96 is near 112 as a number, and far as a multiple of 32.
+type feature struct {
+	axis int
+	// distances are between values, at most 1.
+	distances [][]float64
+	// prior is the mean of the log length before anything was observed.
+	prior float64
+}
+
+// Shape is what a kernel looks at, before its lengths are known.
+type Shape struct {
+	settings Settings
+	Axes     []features.Axis
+	features []feature
+	// mainEffects says that the kernel has a part for the parameters one by one.
+	mainEffects bool
+}
+
+// NewShape returns the features of all parameters that vary.
+//
+//   - An ordered parameter has its coordinate.
+//   - If the powers of two in its values do not merely grow with the values, it
+//     also has its alignment. Hardware is made of powers of two (warps, cache
+//     lines, banks), so 64 and 128 may have more in common than 64 and 80.
+//   - An unordered parameter, or one with two values, has its identity only. With
+//     identities, the others have it as well: then a single value may stand out,
+//     which takes more observations to learn and finds what the rest misses.
+func NewShape(s *space.Space, settings Settings, mainEffects, identities bool) Shape {
+	shape := Shape{settings: settings, Axes: features.Axes(s), mainEffects: mainEffects}
+	add := func(axis int, distances [][]float64, prior float64) {
+		shape.features = append(shape.features, feature{axis, distances, prior})
+	}
+	for j, a := range shape.Axes {
+		if !a.Ordered || a.Values() == 2 {
+			add(j, identityDistances(a.Values()), settings.LengthPrior)
+			continue
+		}
+		add(j, lineDistances(a.Coordinates), settings.LengthPrior)
+		if alignment := features.Alignments(s.Params()[a.Position]); alignment != nil {
+			add(j, lineDistances(alignment), settings.AlignmentPrior)
+		}
+		if identities {
+			add(j, identityDistances(a.Values()), settings.SinglePrior)
+		}
+	}
+	return shape
+}
+
+func lineDistances(coordinates []float64) [][]float64 {
+	return features.Square(len(coordinates), func(u, v int) float64 { return math.Abs(coordinates[u] - coordinates[v]) })
+}
+
+func identityDistances(values int) [][]float64 {
+	return features.Square(values, func(u, v int) float64 {
+		if u == v {
+			return 0
+		}
+		return 1
+	})
+}
+
+// logMatern returns the logarithm of the Matérn-5/2 correlation at a distance,
+// and its derivative by the logarithm of the length.
+func logMatern(distance, length float64) (value, slope float64) {
+	r := math.Sqrt(5) * distance / length
+	polynomial := 1 + r + r*r/3
+	return math.Log(polynomial) - r, r * r * (1 + r) / 3 / polynomial
+}
+
+// Parameters are what a process is fitted by: the log length of
+// each feature, the log ratio of noise to signal variance, and, where the shape
+// has main effects, the log ratio of those to the interactions.
+type Parameters []float64
+
+// prior returns the parameters before anything was observed.
+func (s Shape) prior() Parameters {
+	p := make(Parameters, 0, len(s.features)+2)
+	for _, f := range s.features {
+		p = append(p, f.prior)
+	}
+	p = append(p, s.settings.NoisePrior)
+	if s.mainEffects {
+		p = append(p, 0)
+	}
+	return p
+}
+
+// noise returns the ratio of noise to signal variance.
+func (s Shape) noise(p Parameters) float64 { return math.Exp(p[len(s.features)]) }
+
+// share returns the part of the correlation that comes from the parameters one
+// by one.
+func (s Shape) share(p Parameters) float64 {
+	if !s.mainEffects {
+		return 0
+	}
+	return 1 / (1 + math.Exp(-p[len(s.features)+1]))
+}
+
+// correlation is the kernel of the Gaussian process:
+//
+//	share · mean over axes of k_j  +  (1 − share) · product over axes of k_j
+//
+// where k_j is a product of Matérn-5/2 correlations, one per feature of axis j,
+// each with a length of its own. The mean holds what the parameters do one by
+// one and generalises from few observations; the product holds what they do
+// together (additive Gaussian processes, Duvenaud et al. 2011, first and last
+// order). Values are few, so each k_j is a table.
+type correlation struct {
+	tables [][][]float64 // axis, value, value
+	share  float64
+}
+
+func newCorrelation(s Shape, p Parameters) *correlation {
+	c := &correlation{share: s.share(p)}
+	for _, a := range s.Axes {
+		c.tables = append(c.tables, features.Square(a.Values(), func(int, int) float64 { return 1 }))
+	}
+	for i, f := range s.features {
+		length := math.Exp(p[i])
+		for u, row := range f.distances {
+			for v, distance := range row {
+				value, _ := logMatern(distance, length)
+				c.tables[f.axis][u][v] *= math.Exp(value)
+			}
+		}
+	}
+	return c
+}
+
+func (c *correlation) at(a, b []uint16) float64 {
+	sum, product := 0.0, 1.0
+	for j, table := range c.tables {
+		k := table[a[j]][b[j]]
+		sum += k
+		product *= k
+	}
+	return c.share*sum/float64(len(c.tables)) + (1-c.share)*product
+}

@@ -1,0 +1,239 @@
+package gaussian
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"pawl/search/sampler/features"
+)
+
+// Process is a Gaussian process conditioned on observations.
+type Process struct {
+	*correlation
+	noise  float64
+	points [][]uint16
+	// factor is the lower Cholesky factor of the correlations with the noise,
+	// with room to grow.
+	factor blas64.Triangular
+	mean   float64
+	// variance is the signal's; weights are what the correlations with the
+	// observations are summed up with.
+	variance float64
+	weights  []float64
+	// products are over the correlations axis by axis, nil until they are needed.
+	products *features.Products
+	// Scratch: what every call of LogImprovement needs anew.
+	scratch, solved []float64
+}
+
+// newProcess factorises the first points at once. Others are added by Extend, in the same order, whether now or later.
+func newProcess(c *correlation, noise float64, points [][]uint16) *Process {
+	g := &Process{correlation: c, points: slices.Clone(points)}
+	n := len(points)
+	room := n + n/4 + 8
+	for g.noise = noise; ; g.noise *= 10 {
+		data := make([]float64, room*room)
+		for a := range n {
+			for b := range a {
+				data[a*room+b] = c.at(points[a], points[b])
+			}
+			data[a*room+a] = 1 + g.noise
+		}
+		var ok bool
+		g.factor, ok = lapack64.Potrf(blas64.Symmetric{N: n, Stride: room, Uplo: blas.Lower, Data: data})
+		if ok {
+			break
+		}
+	}
+	return g
+}
+
+// Extend adds one point to the factor, in n² steps instead of n³.
+func (g *Process) Extend(point []uint16) {
+	n := len(g.points)
+	if n == g.factor.Stride {
+		g.grow()
+	}
+	row := g.factor.Data[n*g.factor.Stride:][:n+1]
+	for i, other := range g.points {
+		row[i] = g.at(point, other)
+	}
+	vector := blas64.Vector{N: n, Inc: 1, Data: row[:n]}
+	blas64.Trsv(blas.NoTrans, g.factor, vector)
+	row[n] = math.Sqrt(max(1+g.noise-blas64.Dot(vector, vector), 1e-10))
+	g.factor.N++
+	g.points = append(g.points, point)
+}
+
+// grow doubles the room of the factor.
+func (g *Process) grow() {
+	from := g.factor.Stride
+	to := 2 * from
+	data := make([]float64, to*to)
+	for i := range len(g.points) {
+		copy(data[i*to:i*to+i+1], g.factor.Data[i*from:i*from+i+1])
+	}
+	g.factor.Data, g.factor.Stride = data, to
+}
+
+// Shrink takes the last points out again.
+func (g *Process) Shrink(points int) {
+	g.points, g.factor.N = g.points[:points], points
+}
+
+// Condition sets the observed values of the first len(y) points. Points beyond
+// are pending: they are taken to come out as predicted (kriging believer,
+// Ginsbourger et al. 2010), which leaves the predictions as they are and takes
+// the uncertainty away round them.
+func (g *Process) Condition(y []float64) {
+	observed := len(y)
+	g.mean = mean(y)
+	part := g.factor
+	part.N = observed
+	g.weights = make([]float64, len(g.points))
+	for i, value := range y {
+		g.weights[i] = value - g.mean
+	}
+	vector := blas64.Vector{N: observed, Inc: 1, Data: g.weights[:observed]}
+	blas64.Trsv(blas.NoTrans, part, vector)
+	g.variance = max(blas64.Dot(vector, vector)/float64(observed), 1e-12)
+	// A pending point has the residual 0: its weight is 0 and the others stay.
+	blas64.Trsv(blas.Trans, part, vector)
+	g.products = nil
+}
+
+// Inflate multiplies the deviations of a conditioned process.
+func (g *Process) Inflate(factor float64) { g.variance *= factor * factor }
+
+// dot sums up weights times what they belong to.
+func dot(a, b []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
+}
+
+// correlations fills into with the correlations of a candidate with the observed
+// and pending points, and returns the largest.
+func (g *Process) correlations(values []uint16, into []float64) (nearest float64) {
+	if g.products == nil {
+		g.products = features.NewProducts(g.tables, g.points, true)
+	}
+	products, sums := g.products.At(values)
+	one, all := g.share/float64(len(values)), 1-g.share
+	for i := range into {
+		k := one*sums[i] + all*products[i]
+		if k > nearest {
+			nearest = k
+		}
+		into[i] = k
+	}
+	return nearest
+}
+
+// solveBlock is the number of candidates whose variances are solved for at a
+// time.
+const solveBlock = 32
+
+// LogImprovement returns the logarithm of the expected improvement over best of
+// each candidate, plus its log weight. Expected is what is known of the candidates
+// from elsewhere; the process models the residual. The exact variance takes a
+// triangular solve, and what the nearest observation leaves of it is an upper bound.
+// So a candidate whose bound is below the floor, or below another's exact
+// improvement, gets the bound instead.
+func (g *Process) LogImprovement(candidates [][]uint16, expected, logWeights []float64, best, floor float64) []float64 {
+	n := len(g.points)
+	g.scratch = sized(g.scratch, n*len(candidates))
+	means, scores := make([]float64, len(candidates)), make([]float64, len(candidates))
+	order := make([]int, len(candidates))
+	for i, values := range candidates {
+		k := g.scratch[i*n : (i+1)*n]
+		nearest := g.correlations(values, k)
+		means[i] = expected[i] + g.mean + dot(g.weights, k)
+		scores[i] = LogExpectedImprovement(best, means[i], g.deviation(nearest*nearest/(1+g.noise))) + logWeights[i]
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), a-b) })
+	for start := 0; start < len(order) && scores[order[start]] > floor; start += solveBlock {
+		block := order[start:min(start+solveBlock, len(order))]
+		for j, explained := range g.explained(g.scratch, block) {
+			i := block[j]
+			scores[i] = LogExpectedImprovement(best, means[i], g.deviation(explained)) + logWeights[i]
+			floor = max(floor, scores[i])
+		}
+	}
+	return scores
+}
+
+// Predict returns the means and deviations of points.
+func (g *Process) Predict(points [][]uint16) (means, deviations []float64) {
+	n := len(g.points)
+	for start := 0; start < len(points); start += solveBlock {
+		block := points[start:min(start+solveBlock, len(points))]
+		correlations := make([]float64, n*len(block))
+		order := make([]int, len(block))
+		for i, values := range block {
+			k := correlations[i*n : (i+1)*n]
+			g.correlations(values, k)
+			mean := g.mean
+			for j, weight := range g.weights {
+				mean += weight * k[j]
+			}
+			means = append(means, mean)
+			order[i] = i
+		}
+		for _, explained := range g.explained(correlations, order) {
+			deviations = append(deviations, g.deviation(explained))
+		}
+	}
+	return means, deviations
+}
+
+// sized returns a slice of n numbers, whatever they are, in old's memory where
+// that is large enough.
+func sized(old []float64, n int) []float64 {
+	if cap(old) < n {
+		return make([]float64, n)
+	}
+	return old[:n]
+}
+
+// explained returns the share of the variance that the observations take away
+// at some candidates.
+func (g *Process) explained(correlations []float64, block []int) []float64 {
+	n, width := len(g.points), len(block)
+	g.solved = sized(g.solved, n*width)
+	solved := blas64.General{Rows: n, Cols: width, Stride: width, Data: g.solved}
+	for j, candidate := range block {
+		for i, k := range correlations[candidate*n : (candidate+1)*n] {
+			solved.Data[i*width+j] = k
+		}
+	}
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, g.factor, solved)
+	sums := make([]float64, width)
+	for i := range n {
+		for j, value := range solved.Data[i*width : (i+1)*width] {
+			sums[j] += value * value
+		}
+	}
+	return sums
+}
+
+func (g *Process) deviation(explained float64) float64 {
+	return math.Sqrt(g.variance * max(1-explained, 1e-10))
+}
+
+// LogExpectedImprovement returns the logarithm of E[max(best − Y, 0)] for a
+// normal Y. The logarithm keeps apart what would underflow to 0.
+func LogExpectedImprovement(best, mean, deviation float64) float64 {
+	u := (best - mean) / deviation
+	if u < -5 {
+		// φ(u) + uΦ(u) is the difference of two nearly equal numbers here;
+		// its asymptotic series begins φ(u)/u² · (1 − 3/u²).
+		return math.Log(deviation) - u*u/2 - math.Log(2*math.Pi)/2 - 2*math.Log(-u) + math.Log1p(-3/(u*u))
+	}
+	density := math.Exp(-u*u/2) / math.Sqrt(2*math.Pi)
+	return math.Log(deviation) + math.Log(density+u*math.Erfc(-u/math.Sqrt2)/2)
+}

@@ -1,0 +1,126 @@
+package sampler
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
+	"pawl/space"
+)
+
+// gpSampler asks a Gaussian process for the point with the largest expected
+// improvement, times the probability that it works.
+//
+// It models logarithms of times, with the slow half compressed: how slow a slow
+// point is says little about where the fast ones are. What a failure says is
+// learned as a probability, by a process with lengths of its own, because what makes
+// a kernel fail is rarely what makes it slow; in the model of times it stands at the
+// median, which says no more than that there is nothing to find there. Pending
+// points are taken to come out as predicted, so that a batch spreads.
+type gpSampler struct {
+	common
+	shape gaussian.Shape
+	// What follows saves time only.
+	times, labelled gaussian.Fitted
+	memory          []Memory // what trend is made of
+	trend           *gaussian.Trend
+}
+
+var _ Sampler = (*gpSampler)(nil)
+
+func newGP(c common, s *space.Space) *gpSampler {
+	return &gpSampler{
+		common: c, shape: gaussian.NewShape(s, c.settings.Process, true, true),
+		times: gaussian.Fitted{Most: c.settings.GP.Fit}, labelled: gaussian.Fitted{Most: c.settings.GP.LabelFit},
+	}
+}
+
+func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
+	if len(g.axes) == 0 {
+		return randomFree(view, rng)
+	}
+	data := g.training(view, view.Observations, g.settings.GP.Most)
+	works := g.classifier(view)
+	if len(view.Observations)+len(view.Pending) < g.settings.GP.Startup || len(working(data.Values)) < g.settings.Search.Fewest {
+		return g.start(view, rng, works.LogProbability)
+	}
+	model, scaled := g.model(view, data)
+	for _, index := range view.Pending {
+		model.Extend(features.ValuesOf(g.axes, view.Pool.Row(index)))
+	}
+	defer model.Shrink(len(data.Points))
+	earlier := g.earlier(view)
+	trust := earlier.Condition(model, data.Points, scaled)
+	model.Inflate(g.settings.GP.Inflation)
+	best := slices.Min(scaled)
+	costs := g.costs(view)
+	return g.climb(view, rng, g.settings.GP.Candidates, func(points []int, floor float64) []float64 {
+		candidates := features.ValuesOfAll(g.axes, view.Pool, points)
+		logWeights := make([]float64, len(points))
+		for i, values := range candidates {
+			logWeights[i] = works.LogProbability(values) - view.CostWeight*costs.log(values)
+		}
+		return model.LogImprovement(candidates, earlier.Expect(candidates, trust), logWeights, best, floor)
+	})
+}
+
+// model returns the process over the training data, not yet conditioned, and the
+// data's scaled times.
+func (g *gpSampler) model(view *View, data gaussian.Data) (*gaussian.Process, []float64) {
+	fit := g.training(view, view.Observations[:g.fitCount(len(view.Observations))], g.settings.GP.Most)
+	fit.Values = scaledTimes(fit.Values)
+	return g.times.Over(g.shape, fit, data.Points), scaledTimes(data.Values)
+}
+
+// fitCount returns how many of n observations the parameters are fitted to:
+// the last number of a row that grows by an eighth. Between two of them the
+// factor is extended instead.
+func (g *gpSampler) fitCount(n int) int {
+	count := min(n, g.settings.Search.Fewest)
+	for next := count; next <= n; next += max(1, next/8) {
+		count = next
+	}
+	return count
+}
+
+// classifier returns nil while nothing has failed or nothing has worked.
+func (g *gpSampler) classifier(view *View) *gaussian.Classifier {
+	if share := view.workingShare(); share == 0 || share == 1 {
+		return nil
+	}
+	most := g.settings.GP.Labels
+	data := g.labels(view, view.Observations, most, 1, -1)
+	fit := g.labels(view, view.Observations[:g.fitCount(len(view.Observations))], most, 1, -1)
+	return gaussian.NewClassifier(g.shape, g.labelled.Over(g.shape, fit, data.Points), data.Values)
+}
+
+// earlier returns what earlier studies expect, nil where none has observed enough.
+func (g *gpSampler) earlier(view *View) *gaussian.Trend {
+	if sameMemories(g.memory, view.Earlier) {
+		return g.trend
+	}
+	var studies []gaussian.Data
+	for _, memory := range view.Earlier {
+		if len(memory) < g.settings.GP.Earlier {
+			continue
+		}
+		var data gaussian.Data
+		for _, m := range memory {
+			data.Add(features.ValuesOf(g.axes, m.Row), m.Milliseconds)
+		}
+		data.Values = scaledTimes(data.Values)
+		studies = append(studies, data)
+	}
+	g.memory, g.trend = view.Earlier, gaussian.NewTrend(g.shape, studies)
+	return g.trend
+}
+
+// sameMemories compares by identity first: views keep their memory.
+func sameMemories(a, b []Memory) bool {
+	return slices.EqualFunc(a, b, func(x, y Memory) bool {
+		return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0] || slices.EqualFunc(x, y, func(p, q Remembered) bool {
+			return p.Milliseconds == q.Milliseconds && slices.Equal(p.Row, q.Row)
+		}))
+	})
+}

@@ -1,0 +1,186 @@
+package sampler
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
+)
+
+// Regret is an estimate of what a search has not found yet. Shares are of the
+// best time: 0.015 means 1.5 % faster.
+type Regret struct {
+	// Left bounds the gain that is left anywhere in the space, with the
+	// probability Sure.
+	Left float64 `json:"left"`
+	Sure float64 `json:"sure"`
+	// Gain is what More further trials would buy, on average.
+	Gain float64 `json:"gain"`
+	More int     `json:"more"`
+}
+
+// candidate is a free point's predicted time, on the model's scale, and how
+// many free points it stands for.
+type candidate struct {
+	mean, deviation float64
+	works           float64 // the probability that it has a time at all
+	weight          float64
+}
+
+// EstimateRegret asks a Gaussian process what the other points may hold, above all
+// the free ones. It answers false while too little is known. The same view and the
+// same seed give the same answer.
+//
+// The points are taken as independent. They are not, and that errs on the safe
+// side: the best of many that move together is less extreme. On the other side
+// the model knows nothing of what it has not seen, so the bound is never below
+// what the second half of the trials has bought: another doubling may buy that
+// again. Both parts are needed for the bound to hold as often as it claims, see
+// docs/search.md.
+func EstimateRegret(view *View, settings Settings, seed uint64) (Regret, bool) {
+	g := newGP(newCommon(view.Pool.Space(), settings), view.Pool.Space())
+	times := times(view.Observations)
+	if len(times) < settings.Regret.Observations || len(g.axes) == 0 {
+		return Regret{}, false
+	}
+	regret := Regret{Sure: settings.Regret.Sure, More: settings.Regret.More}
+	if view.FreeCount() == 0 {
+		return regret, true
+	}
+	data := g.training(view, view.Observations, settings.GP.Most)
+	model, scaled := g.model(view, data)
+	model.Condition(scaled)
+	best, tried := rivals(model, data, scaled)
+	untried := g.untried(view, model, rand.New(rand.NewPCG(seed, 0x726567726574)))
+	unit := logUnit(data.Values)
+	share := func(gain float64) float64 { return 1 - math.Exp(-gain*unit) }
+	regret.Gain = share(expectedGain(untried, best.mean, regret.More))
+	candidates := slices.Concat(tried, untried)
+	for i := range candidates {
+		candidates[i].deviation = settings.Regret.Caution * math.Hypot(candidates[i].deviation, best.deviation)
+	}
+	regret.Left = max(share(boundOfBest(candidates, best.mean, regret.Sure)), secondHalf(times), regret.Gain)
+	return regret, true
+}
+
+// rivals returns the fastest observation as the model sees it, and all others. Where
+// times are noisy the fastest was lucky, and one of the others may be better.
+func rivals(model *gaussian.Process, data gaussian.Data, scaled []float64) (best candidate, others []candidate) {
+	means, deviations := model.Predict(data.Points)
+	fastest := slices.Index(scaled, slices.Min(scaled))
+	for i := range data.Points {
+		c := candidate{means[i], deviations[i], 1, 1}
+		switch {
+		case i == fastest:
+			best = c
+		case data.Values[i] != failedTime:
+			others = append(others, c)
+		}
+	}
+	return best, others
+}
+
+// secondHalf returns the share of the best time that the second half of the
+// trials has gained over the first.
+func secondHalf(times []float64) float64 {
+	return 1 - slices.Min(times)/slices.Min(times[:len(times)/2])
+}
+
+// untried predicts the neighbours of the best observations, which stand for
+// themselves, and random free points, which stand for all others.
+func (g *gpSampler) untried(view *View, model *gaussian.Process, rng *rand.Rand) []candidate {
+	var near []int
+	neighbours := newNeighbours(view.Pool, g.axes)
+	for _, o := range view.fastest(g.settings.Search.Bests) {
+		neighbours.each(o.Index, func(index int) {
+			if view.Free(index) {
+				near = append(near, index)
+			}
+		})
+	}
+	slices.Sort(near)
+	near = slices.Compact(near)
+	far := slices.DeleteFunc(freeSubset(view, g.settings.Regret.Candidates, rng), func(index int) bool {
+		_, known := slices.BinarySearch(near, index)
+		return known
+	})
+	points := slices.Concat(near, far)
+	works := g.classifier(view)
+	values := features.ValuesOfAll(g.axes, view.Pool, points)
+	means, deviations := model.Predict(values)
+	candidates := make([]candidate, len(points))
+	for i := range points {
+		candidates[i] = candidate{means[i], deviations[i], math.Exp(works.LogProbability(values[i])), 1}
+		if i >= len(near) {
+			candidates[i].weight = float64(view.FreeCount()-len(near)) / float64(len(far))
+		}
+	}
+	return candidates
+}
+
+// logNoneBelow returns the logarithm of the probability that no candidate's
+// time is below a level.
+func logNoneBelow(candidates []candidate, level float64) float64 {
+	sum := 0.0
+	for _, c := range candidates {
+		below := c.works * distuv.UnitNormal.CDF((level-c.mean)/c.deviation)
+		sum += c.weight * math.Log1p(-min(below, 1-1e-12))
+	}
+	return sum
+}
+
+// boundOfBest returns by how much the best of the candidates is ahead of the
+// best observation at most, with a probability.
+func boundOfBest(candidates []candidate, best, sure float64) float64 {
+	low, high := 0.0, 1.0 // the gain: certain enough at high
+	for logNoneBelow(candidates, best-high) < math.Log(sure) && high < 1e6 {
+		high *= 2
+	}
+	for range 50 {
+		middle := (low + high) / 2
+		if logNoneBelow(candidates, best-middle) < math.Log(sure) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return high
+}
+
+// expectedGain returns how far below the best observation the best of the most
+// promising candidates will be, on average: the integral over levels of the
+// probability that one is below.
+func expectedGain(candidates []candidate, best float64, trials int) float64 {
+	promising := slices.Clone(candidates)
+	slices.SortStableFunc(promising, func(a, b candidate) int {
+		return cmp.Compare(b.promise(best), a.promise(best))
+	})
+	chosen := 0.0
+	for i, c := range promising {
+		if chosen += c.weight; chosen >= float64(trials) {
+			promising = promising[:i+1]
+			break
+		}
+	}
+	for i := range promising {
+		promising[i].weight = min(promising[i].weight, float64(trials))
+	}
+	reach := boundOfBest(promising, best, 0.999)
+	const steps = 200
+	gain := 0.0
+	for i := range steps {
+		level := reach * (float64(i) + 0.5) / steps
+		gain += (1 - math.Exp(logNoneBelow(promising, best-level))) * reach / steps
+	}
+	return gain
+}
+
+// promise is the logarithm of the expected improvement, failures considered.
+func (c candidate) promise(best float64) float64 {
+	return gaussian.LogExpectedImprovement(best, c.mean, c.deviation) + math.Log(c.works)
+}

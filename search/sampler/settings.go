@@ -1,0 +1,166 @@
+package sampler
+
+import "pawl/search/sampler/gaussian"
+
+// Settings are the numbers of the samplers that were chosen by measurement, on the
+// recorded spaces of docs/spaces with a hundred seeds each. docs/search.md has the
+// figures, and what else was tried. Defaults returns them; a zero Settings is of no
+// use.
+type Settings struct {
+	Search  Search
+	GP      GP
+	Forest  Forest
+	TPE     TPE
+	Evolve  Evolve
+	Auto    Auto
+	Cost    Cost
+	Regret  RegretSettings
+	Process gaussian.Settings
+}
+
+// Search is how points with a large score are looked for, whatever the model.
+type Search struct {
+	// Starts is the number of candidates from which the search climbs, Steps bounds
+	// one way uphill, and Bests is the number of observations whose neighbours are
+	// candidates.
+	Starts, Steps, Bests int
+	// Spread is the number of random points of which the one is taken that is
+	// farthest from what was tried, before there is a model.
+	Spread int
+	// Fewest is the smallest number of times to fit a model to.
+	Fewest int
+}
+
+// GP is the Gaussian process as a sampler.
+type GP struct {
+	// Startup is few: from the first handful on the model chooses better than
+	// chance does.
+	Startup int
+	// Most bounds the observations of the model: time grows with the third power.
+	// Beyond it failures and the slowest are left out.
+	Most int
+	// Fit bounds the observations that lengths are fitted to.
+	Fit int
+	// Inflation is what the model's deviations are multiplied by. Lengths that were
+	// fitted to a few dozen observations are taken for the truth, which makes the
+	// model too sure of itself; doubting it gains 1 to 2 % of the optimum.
+	Inflation float64
+	// Candidates is the number of random points whose improvement is computed; from
+	// the best of them the search climbs.
+	Candidates int
+	// Labels bounds the observations of each label, works and fails, and LabelFit
+	// those that the labels' lengths are fitted to: they have less to teach.
+	Labels, LabelFit int
+	// Earlier is the number of observations that an earlier study must have to
+	// become part of the model.
+	Earlier int
+}
+
+// Forest is the forest of extremely randomised trees.
+type Forest struct {
+	Startup int
+	// Trees model the times; LabelTrees tell what works from what fails, which
+	// takes fewer.
+	Trees, LabelTrees int
+	// Leaf is the largest number of observations that is not split.
+	Leaf int
+	// Candidates is as for the process; a forest's answers are flat, and more of
+	// them are no better.
+	Candidates int
+	// Noise is the deviation that is left where all trees agree, on the scale of
+	// scaledTimes: they agree for want of observations.
+	Noise float64
+	// Most bounds the observations of the model, the fastest first.
+	Most int
+}
+
+// TPE is the Parzen estimator.
+type TPE struct {
+	// Startup is the number of observations before the densities are asked.
+	Startup int
+	// Good is the part of the observations that counts as good, MostGood bounds it:
+	// of very many observations the best few dozen say where to look, and more only
+	// blur it.
+	Good     float64
+	MostGood int
+	// Width is the width of an ordered axis's kernel around one observation, as a
+	// part of the range.
+	Width float64
+	// Draws is the number of points that are drawn from the good density and
+	// compared, as in the original algorithm. The best ratio of all points would be
+	// the same region again and again; the draws are what makes it leave.
+	Draws int
+	// Pool bounds the points whose good density is computed.
+	Pool int
+}
+
+// Evolve is the genetic algorithm.
+type Evolve struct {
+	Population int
+	// Draws is how often a child is drawn before a random point is taken.
+	Draws int
+}
+
+// Auto says which sampler has the next turn.
+type Auto struct {
+	// Begin is the number of trials that the process chooses in any case.
+	Begin int
+	// Near is how much of the best's speed a point may lack that counts as nearly
+	// as good.
+	Near float64
+	// Crowd is the share of such points from which on the forest has every second
+	// turn, and Flat the one from which on it has all.
+	Crowd, Flat float64
+}
+
+// Cost is the model of what a trial takes.
+type Cost struct {
+	// Shrink is the number of imagined observations without any effect that each
+	// value is averaged with: what was seen once counts for a third.
+	Shrink float64
+	// Sweeps is how often the effects are fitted to what the others leave.
+	Sweeps int
+	// Most bounds how many times as long as a typical one a trial is taken to last,
+	// and how much shorter: no point is ruled out by its cost, and none is chosen
+	// for it alone.
+	Most float64
+	// Fewest is the number of costs that must be known.
+	Fewest int
+}
+
+// RegretSettings are those of EstimateRegret.
+type RegretSettings struct {
+	// Sure is the probability that the bound holds.
+	Sure float64
+	// More is the number of further trials that Gain speaks of.
+	More int
+	// Observations is the smallest number of times to estimate from.
+	Observations int
+	// Candidates is the number of free points that stand for all.
+	Candidates int
+	// Caution widens the model's deviations for the bound: a process that was fitted
+	// to points which a search has chosen is too sure of itself.
+	Caution float64
+}
+
+// Defaults returns the settings that have won.
+func Defaults() Settings {
+	return Settings{
+		Search: Search{Starts: 3, Steps: 20, Bests: 3, Spread: 20, Fewest: 3},
+		GP: GP{
+			Startup: 5, Most: 300, Fit: 64, Inflation: 3, Candidates: 600,
+			Labels: 100, LabelFit: 40, Earlier: 10,
+		},
+		Forest: Forest{Startup: 10, Trees: 40, LabelTrees: 20, Leaf: 2, Candidates: 500, Noise: 0.1, Most: 500},
+		TPE:    TPE{Startup: 10, Good: 0.1, MostGood: 25, Width: 0.25, Draws: 24, Pool: 50_000},
+		Evolve: Evolve{Population: 20, Draws: 100},
+		Auto:   Auto{Begin: 30, Near: 0.1, Crowd: 1.0 / 3, Flat: 2.0 / 3},
+		Cost:   Cost{Shrink: 2, Sweeps: 5, Most: 4, Fewest: 5},
+		Regret: RegretSettings{Sure: 0.9, More: 40, Observations: 20, Candidates: 1500, Caution: 1.5},
+		Process: gaussian.Settings{
+			LengthPrior: -0.35, LengthSpread: 0.7, AlignmentPrior: 0.35, SinglePrior: 1.75,
+			NoisePrior: -4.6, NoiseSpread: 1.5, MainEffectSpread: 1, FitSteps: 20, LabelBlur: 0.1,
+			TrendFit: 64, TrendMost: 120, TrendPrecision: 1, TrendHalving: 10, TrendSweeps: 30,
+		},
+	}
+}

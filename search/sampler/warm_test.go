@@ -1,0 +1,116 @@
+package sampler
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pawl/space"
+)
+
+func timed(t *testing.T, text string, milliseconds float64) Timed {
+	t.Helper()
+	point, err := space.ParsePoint(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Timed{point, milliseconds}
+}
+
+func TestRememberTranslates(t *testing.T) {
+	pool := poolOf(t, ordered("A", 16, 32, 64), ordered("NEW", 3, 4))
+	measured := []Timed{
+		timed(t, "A=16,GONE=1", 5),
+		timed(t, "A=60,GONE=1", 4), // 64 is nearest
+		timed(t, "A=64,GONE=2", 3), // the same point, and faster
+	}
+	if other := Remember(pool.Space(), "this GPU", "another", measured); len(other) > 0 {
+		t.Errorf("another device is remembered: %v", other)
+	}
+	memory := Remember(pool.Space(), "this GPU", "this GPU", measured)
+	if len(memory) != 2 {
+		t.Fatalf("%d points, want 2: %v", len(memory), memory)
+	}
+	if m := memory[0]; m.Row[0] != 0 || m.Row[1] != 0 || m.Milliseconds != 5 {
+		t.Errorf("first %v", m)
+	}
+	if m := memory[1]; m.Row[0] != 2 || m.Milliseconds != 3 {
+		t.Errorf("second %v", m)
+	}
+}
+
+// memoryOf is an earlier study of random points of a pool.
+func memoryOf(pool *space.Pool, count int, time func(index int) float64) Memory {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var memory Memory
+	for _, index := range rng.Perm(pool.Len())[:count] {
+		memory = append(memory, Remembered{Row: pool.Row(index), Milliseconds: time(index)})
+	}
+	return memory
+}
+
+func TestMemoryHelpsWhereItIsRightAndDoesNotHarmWhereItIsWrong(t *testing.T) {
+	pool := kernelPool(t)
+	time := func(index int) float64 { return kernelTime(pool, index) }
+	// The trials until the optimum of 1 ms is found, over some seeds.
+	trials := func(earlier ...Memory) int {
+		sum := 0
+		for seed := range uint64(8) {
+			sampler, view := newGP(newCommon(pool.Space(), Defaults()), pool.Space()), NewView(pool)
+			view.Earlier = earlier
+			for {
+				index := next(t, sampler, view, seed)
+				view.Ask(index)
+				view.Observe(Observation{Index: index, Milliseconds: time(index)})
+				sum++
+				if time(index) == 1 {
+					break
+				}
+			}
+		}
+		return sum
+	}
+	cold := trials()
+	// Another device: everything slower, and one parameter weighs more.
+	right := trials(memoryOf(pool, 60, func(index int) float64 {
+		return 3 * kernelTime(pool, index) * (1 + 0.1*float64(pool.Row(index)[1]))
+	}))
+	nonsense := trials(memoryOf(pool, 60, func(index int) float64 { return 1 + float64(index*7919%101) }))
+	opposite := trials(memoryOf(pool, 60, func(index int) float64 { return 10 / kernelTime(pool, index) }))
+	t.Logf("cold %d, right %d, nonsense %d, opposite %d", cold, right, nonsense, opposite)
+	if right >= cold {
+		t.Errorf("%d trials with a good memory, %d without", right, cold)
+	}
+	for name, got := range map[string]int{"nonsense": nonsense, "the opposite": opposite} {
+		if float64(got) > 1.25*float64(cold) {
+			t.Errorf("%d trials with a memory of %s, %d without", got, name, cold)
+		}
+	}
+}
+
+func TestTransferTakesTheBestOfEachStudyInTurn(t *testing.T) {
+	pool := poolOf(t, ordered("M", 16, 32, 64, 128, 256), ordered("N", 16, 32, 64, 128), ordered("STAGES", 1, 2, 3, 4), ordered("DEAD", 1, 2, 3))
+	one := []Timed{
+		timed(t, "DEAD=1,M=16,N=16,STAGES=1", 1), // the default: tried anyway
+		timed(t, "DEAD=1,M=32,N=16,STAGES=1", 2),
+		timed(t, "DEAD=1,M=64,N=16,STAGES=1", 3), // too much like the best
+		timed(t, "DEAD=1,M=64,N=32,STAGES=2", 4),
+	}
+	two := []Timed{
+		timed(t, "GONE=7,M=100,N=16,STAGES=1", 5), // a value between 64 and 128, an unknown name, a missing one
+	}
+	// Points that are only in the way: recommendations come from the best quarter.
+	for _, study := range []*[]Timed{&one, &two} {
+		for range 12 {
+			*study = append(*study, timed(t, "DEAD=1,M=16,N=16,STAGES=1", 50))
+		}
+	}
+	var got []string
+	for _, p := range Transfer(pool, one, two) {
+		got = append(got, p.String())
+	}
+	want := []string{"DEAD=1,M=32,N=16,STAGES=1", "DEAD=1,M=128,N=16,STAGES=1", "DEAD=1,M=64,N=32,STAGES=2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
