@@ -239,10 +239,10 @@ func (d *Device) evict(limit, youngest int) {
 	}
 }
 
-// start launches a kernel. More than 48 KB of shared memory must be asked for.
+// start launches a kernel.
 func (d *Device) start(f driver.Function, launch kernels.LaunchDimensions, p *parameters) error {
 	if launch.Shared > 48<<10 {
-		if err := d.context.SetFunction(f, driver.MaxDynamicShared, int(launch.Shared)); err != nil {
+		if err := d.context.AllowShared(f, launch.Shared); err != nil {
 			return fault(err)
 		}
 	}

@@ -3,49 +3,35 @@ package driver
 import "unsafe"
 
 // Context is a device's primary context, current on this thread.
-type Context struct {
-	*Library
-	device Device
-}
+type Context struct{ *Library }
 
 // Use retains the device's primary context and makes it current on this thread.
 func (d Device) Use() (*Context, error) {
 	l := d.library
 	var handle uintptr
-	if err := l.do("cuDevicePrimaryCtxRetain", l.cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&handle)), uintptr(d.ordinal)); err != nil {
+	if err := l.do("cuDevicePrimaryCtxRetain", uintptr(unsafe.Pointer(&handle)), uintptr(d.ordinal)); err != nil {
 		return nil, err
 	}
-	if err := l.do("cuCtxSetCurrent", l.cuCtxSetCurrent, handle); err != nil {
+	if err := l.do("cuCtxSetCurrent", handle); err != nil {
 		return nil, err
 	}
-	return &Context{l, d}, nil
-}
-
-// Release gives the context back; the driver frees what is left in it.
-func (c *Context) Release() error {
-	return c.do("cuDevicePrimaryCtxRelease", c.cuDevicePrimaryCtxRelease, uintptr(c.device.ordinal))
+	return &Context{l}, nil
 }
 
 // Synchronize waits for everything that was launched.
-func (c *Context) Synchronize() error { return c.do("cuCtxSynchronize", c.cuCtxSynchronize) }
+func (c *Context) Synchronize() error { return c.do("cuCtxSynchronize") }
 
 // Address is a place in the device's memory.
 type Address uint64
 
-// FreeMemory returns the bytes that are free and that there are.
-func (c *Context) FreeMemory() (free, total uint64, err error) {
-	err = c.do("cuMemGetInfo", c.cuMemGetInfo, uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total)))
-	return free, total, err
-}
-
 // Allocate returns memory, aligned to 256 bytes at least.
 func (c *Context) Allocate(size int) (a Address, err error) {
-	err = c.do("cuMemAlloc", c.cuMemAlloc, uintptr(unsafe.Pointer(&a)), uintptr(size))
+	err = c.do("cuMemAlloc_v2", uintptr(unsafe.Pointer(&a)), uintptr(size))
 	return a, err
 }
 
 // Free gives memory back.
-func (c *Context) Free(a Address) error { return c.do("cuMemFree", c.cuMemFree, uintptr(a)) }
+func (c *Context) Free(a Address) error { return c.do("cuMemFree_v2", uintptr(a)) }
 
 // ToDevice copies bytes to the device, and returns when they are there: the
 // driver itself returns when they are on their way, and our streams do not wait
@@ -54,7 +40,7 @@ func (c *Context) ToDevice(to Address, from []byte) error {
 	if len(from) == 0 {
 		return nil
 	}
-	if err := c.do("cuMemcpyHtoD", c.cuMemcpyHtoD, uintptr(to), uintptr(unsafe.Pointer(&from[0])), uintptr(len(from))); err != nil {
+	if err := c.do("cuMemcpyHtoD_v2", uintptr(to), uintptr(unsafe.Pointer(&from[0])), uintptr(len(from))); err != nil {
 		return err
 	}
 	return c.Synchronize()
@@ -65,14 +51,14 @@ func (c *Context) ToHost(to []byte, from Address) error {
 	if len(to) == 0 {
 		return nil
 	}
-	return c.do("cuMemcpyDtoH", c.cuMemcpyDtoH, uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)))
+	return c.do("cuMemcpyDtoH_v2", uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)))
 }
 
 // HostMemory returns memory of the host that the device can write to by itself. It
 // lasts as long as the context.
 func (c *Context) HostMemory(size int) ([]byte, error) {
 	var start unsafe.Pointer
-	if err := c.do("cuMemHostAlloc", c.cuMemHostAlloc, uintptr(unsafe.Pointer(&start)), uintptr(size), 0); err != nil {
+	if err := c.do("cuMemHostAlloc", uintptr(unsafe.Pointer(&start)), uintptr(size), 0); err != nil {
 		return nil, err
 	}
 	return unsafe.Slice((*byte)(start), size), nil
@@ -83,13 +69,13 @@ func (c *Context) ToHostLater(s Stream, to []byte, from Address) error {
 	if len(to) == 0 {
 		return nil
 	}
-	return c.do("cuMemcpyDtoHAsync", c.cuMemcpyDtoHAsync, uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)), uintptr(s))
+	return c.do("cuMemcpyDtoHAsync_v2", uintptr(unsafe.Pointer(&to[0])), uintptr(from), uintptr(len(to)), uintptr(s))
 }
 
 // Copy copies bytes from one place on the device to another, and returns when
 // they are there, as ToDevice does.
 func (c *Context) Copy(to, from Address, size int) error {
-	if err := c.do("cuMemcpyDtoD", c.cuMemcpyDtoD, uintptr(to), uintptr(from), uintptr(size)); err != nil {
+	if err := c.do("cuMemcpyDtoD_v2", uintptr(to), uintptr(from), uintptr(size)); err != nil {
 		return err
 	}
 	return c.Synchronize()
@@ -97,5 +83,5 @@ func (c *Context) Copy(to, from Address, size int) error {
 
 // Set fills memory with a byte, in order with the stream.
 func (c *Context) Set(s Stream, at Address, value byte, size int) error {
-	return c.do("cuMemsetD8Async", c.cuMemsetD8Async, uintptr(at), uintptr(value), uintptr(size), uintptr(s))
+	return c.do("cuMemsetD8Async", uintptr(at), uintptr(value), uintptr(size), uintptr(s))
 }

@@ -15,46 +15,23 @@ type Device struct {
 // Devices returns the GPUs that this process may use.
 func (l *Library) Devices() ([]Device, error) {
 	var count int32
-	if err := l.do("cuDeviceGetCount", l.cuDeviceGetCount, uintptr(unsafe.Pointer(&count))); err != nil {
+	if err := l.do("cuDeviceGetCount", uintptr(unsafe.Pointer(&count))); err != nil {
 		return nil, err
 	}
 	devices := make([]Device, count)
 	for i := range devices {
 		devices[i].library = l
-		if err := l.do("cuDeviceGet", l.cuDeviceGet, uintptr(unsafe.Pointer(&devices[i].ordinal)), uintptr(i)); err != nil {
+		if err := l.do("cuDeviceGet", uintptr(unsafe.Pointer(&devices[i].ordinal)), uintptr(i)); err != nil {
 			return nil, err
 		}
 	}
 	return devices, nil
 }
 
-// Attribute is CUdevice_attribute.
-type Attribute int
-
-// The attributes that this project reads.
-const (
-	MaxThreadsPerBlock      Attribute = 1
-	MaxBlockX               Attribute = 2 // Y and Z follow
-	MaxGridX                Attribute = 5 // Y and Z follow
-	WarpSize                Attribute = 10
-	MaxRegistersPerBlock    Attribute = 12
-	ClockRate               Attribute = 13 // kHz
-	Multiprocessors         Attribute = 16
-	MemoryClockRate         Attribute = 36 // kHz
-	MemoryBusWidth          Attribute = 37 // bits
-	L2CacheSize             Attribute = 38
-	MaxThreadsPerMultiproc  Attribute = 39
-	ComputeCapabilityMajor  Attribute = 75
-	ComputeCapabilityMinor  Attribute = 76
-	SharedPerMultiprocessor Attribute = 81
-	RegistersPerMultiproc   Attribute = 82
-	SharedPerBlockOptIn     Attribute = 97
-)
-
-// Attribute reads one attribute.
-func (d Device) Attribute(a Attribute) (int, error) {
+// attribute reads one CUdevice_attribute, by its number.
+func (d Device) attribute(number int) (int, error) {
 	var value int32
-	err := d.library.do("cuDeviceGetAttribute", d.library.cuDeviceGetAttribute, uintptr(unsafe.Pointer(&value)), uintptr(a), uintptr(d.ordinal))
+	err := d.library.do("cuDeviceGetAttribute", uintptr(unsafe.Pointer(&value)), uintptr(number), uintptr(d.ordinal))
 	return int(value), err
 }
 
@@ -85,18 +62,18 @@ type Attributes struct {
 // Attributes reads everything about a device.
 func (d Device) Attributes() (a Attributes, err error) {
 	for _, field := range []struct {
-		target    *int
-		attribute Attribute
+		target *int
+		number int // of CUdevice_attribute
 	}{
-		{&a.Major, ComputeCapabilityMajor}, {&a.Minor, ComputeCapabilityMinor},
-		{&a.Multiprocessors, Multiprocessors}, {&a.ThreadsPerBlock, MaxThreadsPerBlock},
-		{&a.Block[0], MaxBlockX}, {&a.Block[1], MaxBlockX + 1}, {&a.Block[2], MaxBlockX + 2},
-		{&a.Grid[0], MaxGridX}, {&a.Grid[1], MaxGridX + 1}, {&a.Grid[2], MaxGridX + 2},
-		{&a.RegistersPerBlock, MaxRegistersPerBlock}, {&a.SharedPerBlock, SharedPerBlockOptIn},
-		{&a.SharedPerProcessor, SharedPerMultiprocessor}, {&a.L2, L2CacheSize},
-		{&a.Clock, ClockRate}, {&a.MemoryClock, MemoryClockRate}, {&a.MemoryBusWidth, MemoryBusWidth},
+		{&a.Major, 75}, {&a.Minor, 76},
+		{&a.Multiprocessors, 16}, {&a.ThreadsPerBlock, 1},
+		{&a.Block[0], 2}, {&a.Block[1], 3}, {&a.Block[2], 4},
+		{&a.Grid[0], 5}, {&a.Grid[1], 6}, {&a.Grid[2], 7},
+		{&a.RegistersPerBlock, 12}, {&a.SharedPerBlock, 97},
+		{&a.SharedPerProcessor, 81}, {&a.L2, 38},
+		{&a.Clock, 13}, {&a.MemoryClock, 36}, {&a.MemoryBusWidth, 37},
 	} {
-		if *field.target, err = d.Attribute(field.attribute); err != nil {
+		if *field.target, err = d.attribute(field.number); err != nil {
 			return a, err
 		}
 	}
@@ -107,18 +84,18 @@ func (d Device) Attributes() (a Attributes, err error) {
 func (d Device) identify(a *Attributes) error {
 	l := d.library
 	var name, bus [256]byte
-	if err := l.do("cuDeviceGetName", l.cuDeviceGetName, uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d.ordinal)); err != nil {
+	if err := l.do("cuDeviceGetName", uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d.ordinal)); err != nil {
 		return err
 	}
-	if err := l.do("cuDeviceGetPCIBusId", l.cuDeviceGetPCIBusID, uintptr(unsafe.Pointer(&bus)), uintptr(len(bus)), uintptr(d.ordinal)); err != nil {
+	if err := l.do("cuDeviceGetPCIBusId", uintptr(unsafe.Pointer(&bus)), uintptr(len(bus)), uintptr(d.ordinal)); err != nil {
 		return err
 	}
 	var uuid [16]byte
-	if err := l.do("cuDeviceGetUuid", l.cuDeviceGetUUID, uintptr(unsafe.Pointer(&uuid)), uintptr(d.ordinal)); err != nil {
+	if err := l.do("cuDeviceGetUuid_v2", uintptr(unsafe.Pointer(&uuid)), uintptr(d.ordinal)); err != nil {
 		return err
 	}
 	var memory uint64
-	if err := l.do("cuDeviceTotalMem", l.cuDeviceTotalMem, uintptr(unsafe.Pointer(&memory)), uintptr(d.ordinal)); err != nil {
+	if err := l.do("cuDeviceTotalMem_v2", uintptr(unsafe.Pointer(&memory)), uintptr(d.ordinal)); err != nil {
 		return err
 	}
 	a.Name, a.Bus, a.UUID, a.Memory = untilZero(name[:]), untilZero(bus[:]), uuidText(uuid), int64(memory)

@@ -11,6 +11,7 @@ package driver
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -31,8 +32,21 @@ type Library struct {
 	// Version is the CUDA version that the driver supports, such as 13000 for
 	// 13.0.
 	Version int
-	symbols
+
+	functions map[string]uintptr // by the names under which the library exports them
 }
+
+// required are the functions that this project calls. All of them are in every
+// driver since CUDA 12.0.
+const required = `
+cuInit cuDriverGetVersion cuGetErrorName cuGetErrorString
+cuDeviceGetCount cuDeviceGet cuDeviceGetName cuDeviceGetUuid_v2 cuDeviceTotalMem_v2 cuDeviceGetAttribute cuDeviceGetPCIBusId
+cuDevicePrimaryCtxRetain cuCtxSetCurrent cuCtxSynchronize
+cuMemAlloc_v2 cuMemFree_v2 cuMemHostAlloc cuMemcpyHtoD_v2 cuMemcpyDtoH_v2 cuMemcpyDtoHAsync_v2 cuMemcpyDtoD_v2 cuMemsetD8Async
+cuModuleLoadData cuModuleUnload cuModuleGetFunction cuFuncSetAttribute cuLaunchKernel cuTensorMapEncodeTiled
+cuStreamCreate cuStreamSynchronize cuStreamBeginCapture_v2 cuStreamEndCapture
+cuGraphInstantiateWithFlags cuGraphDestroy cuGraphExecDestroy cuGraphLaunch
+cuEventCreate cuEventRecord cuEventSynchronize cuEventElapsedTime`
 
 // Open finds the driver's library and initialises it.
 func Open() (*Library, error) {
@@ -40,17 +54,17 @@ func Open() (*Library, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: libcuda.so.1 cannot be opened%s; install the NVIDIA driver", ErrNoDriver, inBrackets(err))
 	}
-	l := &Library{}
-	for _, symbol := range l.symbols.table() {
-		if *symbol.address, err = purego.Dlsym(handle, symbol.name); err != nil {
-			return nil, fmt.Errorf("%w that is new enough: it has no %s; install a driver for CUDA 12 or later", ErrNoDriver, symbol.name)
+	l := &Library{functions: map[string]uintptr{}}
+	for name := range strings.FieldsSeq(required) {
+		if l.functions[name], err = purego.Dlsym(handle, name); err != nil {
+			return nil, fmt.Errorf("%w that is new enough: it has no %s; install a driver for CUDA 12 or later", ErrNoDriver, name)
 		}
 	}
-	if err := l.do("cuInit", l.cuInit, 0); err != nil {
+	if err := l.do("cuInit", 0); err != nil {
 		return nil, fmt.Errorf("%w that works: %w; %s", ErrNoDriver, err, initAdvice(err))
 	}
 	var version int32
-	if err := l.do("cuDriverGetVersion", l.cuDriverGetVersion, uintptr(unsafe.Pointer(&version))); err != nil {
+	if err := l.do("cuDriverGetVersion", uintptr(unsafe.Pointer(&version))); err != nil {
 		return nil, err
 	}
 	l.Version = int(version)
@@ -101,7 +115,11 @@ func VersionText(version int) string {
 // only where the conversion to uintptr stands in the call itself.
 //
 //go:uintptrescapes
-func (l *Library) do(name string, function uintptr, arguments ...uintptr) error {
+func (l *Library) do(name string, arguments ...uintptr) error {
+	function, known := l.functions[name]
+	if !known {
+		panic("driver: " + name + " is not among the required functions")
+	}
 	code, _, _ := purego.SyscallN(function, arguments...)
 	if Code(uint32(code)) == 0 {
 		return nil
@@ -111,12 +129,12 @@ func (l *Library) do(name string, function uintptr, arguments ...uintptr) error 
 
 // failure names a code. The driver knows more about it than any table here.
 func (l *Library) failure(call string, code Code) *Error {
-	return &Error{Call: call, Code: code, Name: l.text(l.cuGetErrorName, code), Meaning: l.text(l.cuGetErrorString, code)}
+	return &Error{Call: strings.TrimSuffix(call, "_v2"), Code: code, Name: l.text("cuGetErrorName", code), Meaning: l.text("cuGetErrorString", code)}
 }
 
-func (l *Library) text(function uintptr, code Code) string {
+func (l *Library) text(function string, code Code) string {
 	var text uintptr
-	if status, _, _ := purego.SyscallN(function, uintptr(code), uintptr(unsafe.Pointer(&text))); status != 0 || text == 0 {
+	if status, _, _ := purego.SyscallN(l.functions[function], uintptr(code), uintptr(unsafe.Pointer(&text))); status != 0 || text == 0 {
 		return ""
 	}
 	return goString(text)

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/ebitengine/purego"
+
 	"pawl/kernels"
 )
 
@@ -96,10 +98,13 @@ func visitContext(l *Library, found *seen) error {
 			found.Notes[name] = err.Error()
 		}
 	}
-	_, err = devices[0].Attribute(4711)
+	_, err = devices[0].attribute(4711)
 	note("no such attribute", "", err)
 	c, err := devices[0].Use()
 	if err != nil {
+		return err
+	}
+	if err := testFunctions(c.Library); err != nil {
 		return err
 	}
 	if err := memory(c, note); err != nil {
@@ -114,9 +119,20 @@ func visitContext(l *Library, found *seen) error {
 	note("graph", "", capture(c, s))
 	note("elapsed", "", events(c, s))
 	note("tensor map", "", tensorMap(c))
-	note("stream", "", c.DestroyStream(s))
-	note("stream again", "", c.DestroyStream(s))
-	return c.Release()
+	note("stream", "", c.do("cuStreamDestroy_v2", uintptr(s)))
+	note("stream again", "", c.do("cuStreamDestroy_v2", uintptr(s)))
+	return c.do("cuDevicePrimaryCtxRelease_v2", 0)
+}
+
+// testFunctions adds those that only the tests call.
+func testFunctions(l *Library) error {
+	handle, err := openLibrary()
+	for _, name := range []string{"cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2", "cuMemGetInfo_v2", "cuEventDestroy_v2"} {
+		if err == nil {
+			l.functions[name], err = purego.Dlsym(handle, name)
+		}
+	}
+	return err
 }
 
 func memory(c *Context, note func(string, any, error)) error {
@@ -128,7 +144,8 @@ func memory(c *Context, note func(string, any, error)) error {
 	if err != nil {
 		return err
 	}
-	free, total, err := c.FreeMemory()
+	var free, total uint64
+	err = c.do("cuMemGetInfo_v2", uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total)))
 	note("taken", total-free, err)
 	text := make([]byte, 4)
 	err = errors.Join(c.ToDevice(a, []byte("abcd")), c.Copy(b+996, a, 4), c.ToHost(text, b+996), c.ToDevice(a, nil), c.ToHost(nil, a))
@@ -175,7 +192,7 @@ func events(c *Context, s Stream) error {
 	if milliseconds, err := c.Between(first, second); err != nil || milliseconds != 0 {
 		return fmt.Errorf("%g ms between events with nothing between: %w", milliseconds, err)
 	}
-	return errors.Join(c.DestroyEvent(first), c.DestroyEvent(second))
+	return errors.Join(c.do("cuEventDestroy_v2", uintptr(first)), c.do("cuEventDestroy_v2", uintptr(second)))
 }
 
 // tensorMap encodes three dimensions and reads what the imaginary driver got:

@@ -8,9 +8,10 @@ import (
 // Code is a result of the driver, CUresult.
 type Code uint32
 
-// The codes that this project tells apart.
+// The codes that this project distinguishes.
 const (
-	invalidValue         Code = 1
+	// InvalidValue is also how the driver refuses a launch that is out of range.
+	InvalidValue         Code = 1
 	OutOfMemory          Code = 2
 	noDevice             Code = 100
 	invalidImage         Code = 200
@@ -33,9 +34,6 @@ const (
 	systemDriverMismatch Code = 803
 	compatNotSupported   Code = 804
 	Unknown              Code = 999
-
-	// InvalidValue is also how the driver refuses a launch that is out of range.
-	InvalidValue = invalidValue
 )
 
 // Error is a call that the driver did not do.
