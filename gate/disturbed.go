@@ -6,29 +6,48 @@ import (
 	"strings"
 
 	"pawl/internal/stats"
+	"pawl/objective/worker"
 )
 
-// Disturbed is a comparison during which others computed on the device: it decides
+// Under adds to a comparison what its samples and the conditions of the device say
+// about it: drift inside processes, and others on the device.
+func (c Comparison) Under(samples Samples, conditions *worker.Conditions) Comparison {
+	for _, arm := range []Arm{Baseline, Candidate} {
+		if note := driftNote(arm, samples[arm]); note != "" {
+			c.Notes = append(c.Notes, note)
+		}
+	}
+	switch {
+	case conditions == nil || len(conditions.Strangers) == 0:
+	case conditions.Disturbed:
+		c = c.disturbed(conditions.Strangers)
+	default:
+		c.Notes = append(c.Notes, "others were on the device and did not compute: "+strings.Join(conditions.Strangers, "; "))
+	}
+	return c
+}
+
+// disturbed is a comparison during which others computed on the device: it decides
 // nothing, whatever the samples say. A result that is wrong stays wrong.
-func (c Comparison) Disturbed(by []string) Comparison {
+func (c Comparison) disturbed(by []string) Comparison {
 	if c.Verdict != Wrong {
 		c.Decision = Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("others computed on the device meanwhile: %s (the samples alone would say %s)", strings.Join(by, "; "), c.Verdict)}
 	}
 	return c
 }
 
-// LargeDrift is how much the times inside a process may change, from the first third
-// of its samples to the last, without a word.
-const LargeDrift = 0.03
+// largeDrift is how much the times inside a process may change, from the first third
+// of its samples to the last, without a note.
+const largeDrift = 0.03
 
-// DriftNote is what to say about the drift inside the processes of an arm: nothing
-// where it is small.
-func DriftNote(arm Arm, processes [][]float64) string {
+// driftNote warns of drift inside the processes of an arm; it is empty where the
+// drift is small.
+func driftNote(arm Arm, processes [][]float64) string {
 	var drifts []float64
 	for _, samples := range processes {
 		drifts = append(drifts, stats.Drift(samples))
 	}
-	if len(drifts) == 0 || math.Abs(stats.Median(drifts)) <= LargeDrift {
+	if len(drifts) == 0 || math.Abs(stats.Median(drifts)) <= largeDrift {
 		return ""
 	}
 	return fmt.Sprintf("the %s becomes %s inside a process", arm, faster(stats.Median(drifts)))

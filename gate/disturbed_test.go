@@ -7,7 +7,7 @@ import (
 
 func TestDisturbedComparisonDecidesNothing(t *testing.T) {
 	for _, verdict := range Verdicts {
-		c := Comparison{Decision: Decision{Verdict: verdict, Reason: "so it is"}}.Disturbed([]string{"python (process 7)"})
+		c := Comparison{Decision: Decision{Verdict: verdict, Reason: "so it is"}}.disturbed([]string{"python (process 7)"})
 		switch {
 		case verdict == Wrong:
 			if c.Verdict != Wrong || c.Reason != "so it is" {
@@ -21,11 +21,11 @@ func TestDisturbedComparisonDecidesNothing(t *testing.T) {
 
 func TestDriftIsNoted(t *testing.T) {
 	steady, falling := []float64{1, 1, 1, 1, 1, 1}, []float64{1, 1, 0.8, 0.8, 0.6, 0.6}
-	if note := DriftNote(Candidate, [][]float64{steady, steady, falling}); note != "" {
+	if note := driftNote(Candidate, [][]float64{steady, steady, falling}); note != "" {
 		t.Errorf("one process of three: %s", note)
 	}
 	// From 1 to 0.6 is 40 % faster.
-	if note := DriftNote(Candidate, [][]float64{steady, falling, falling}); note != "the candidate becomes faster by 40.0 % inside a process" {
+	if note := driftNote(Candidate, [][]float64{steady, falling, falling}); note != "the candidate becomes faster by 40.0 % inside a process" {
 		t.Errorf("two of three: %q", note)
 	}
 }

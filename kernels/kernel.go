@@ -101,6 +101,20 @@ type Work struct {
 	Flops, Bytes *space.Expression
 }
 
+// For evaluates the formulas for a workload; 0 stands for one that is not given.
+func (w Work) For(dims Dims) (flops, bytes float64, err error) {
+	env := dims.Environment()
+	if w.Flops != nil {
+		if flops, err = w.Flops.Number(env); err != nil {
+			return 0, 0, err
+		}
+	}
+	if w.Bytes != nil {
+		bytes, err = w.Bytes.Number(env)
+	}
+	return flops, bytes, err
+}
+
 // Workload returns the workload of a name; the empty name is the default.
 func (k *Kernel) Workload(name string) (Workload, error) {
 	if name == "" {

@@ -1,24 +1,33 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/gate/ratchet"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/internal/stats"
-	"pawl/objective"
+	"pawl/kernels"
+	"pawl/objective/devices"
 	"pawl/objective/worker"
-	"pawl/space"
-	"pawl/studies"
 	"pawl/studies/report"
 )
 
+// benchOptions is the command line of pawl bench.
+type benchOptions struct {
+	deviceOptions
+	kernels                       []string
+	workload, at, caches, results string
+	rounds, samples, clock        int
+	cachesGiven, json             bool
+}
+
 func benchCommand(env environment) *cli.Command {
+	var o benchOptions
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "measure one point, in several fresh processes",
@@ -27,129 +36,104 @@ func benchCommand(env environment) *cli.Command {
 			"Checks the point's results, then measures it and writes the raw samples to a file.",
 			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
 			"0 measured", "1 the point fails", "3 the machinery failed", "64 usage", "130 stopped"),
-		Flags: []cli.Flag{
-			atFlag, workloadFlag, backendFlag, compilerFlag, cachesFlag, clockFlag, seedFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
-			&cli.IntFlag{Name: "rounds", Value: 10, Usage: "how many fresh processes"},
-			&cli.IntFlag{Name: "samples", Value: 20, Usage: "how many samples per process"},
-			&cli.StringFlag{Name: "results", Value: "results/bench.json", Usage: "the `FILE` for the raw samples"},
+		Flags: append(o.flags(), stringInto(atFlag, &o.at), stringInto(workloadFlag, &o.workload), stringInto(cachesFlag, &o.caches), boolInto(jsonFlag, &o.json),
+			&cli.IntFlag{Name: clockFlag.Name, Destination: &o.clock, DefaultText: clockFlag.DefaultText, Usage: clockFlag.Usage},
+			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Usage: "how many fresh processes"},
+			&cli.IntFlag{Name: "samples", Value: 20, Destination: &o.samples, Usage: "how many samples per process"},
+			&cli.StringFlag{Name: "results", Value: "results/bench.json", Destination: &o.results, Usage: "the `FILE` for the raw samples"}),
+		Action: func(c *cli.Context) error {
+			if err := checkDeviceFlags(c); err != nil {
+				return err
+			}
+			o.kernels, o.cachesGiven = c.Args().Slice(), c.IsSet("caches")
+			return benchmark(c.Context, env, o)
 		},
-		Action: func(c *cli.Context) error { return benchmark(c, env) },
 	}
 }
 
-// benchReport is what the command prints and writes. Times are milliseconds.
+// benchReport is what the command prints and writes.
 type benchReport struct {
-	Kernel       string         `json:"kernel"`
-	Workload     string         `json:"workload"`
-	Point        space.Point    `json:"point"`
-	Milliseconds float64        `json:"milliseconds"`
-	Interval     stats.Interval `json:"interval"`
-	// CV is the standard deviation of all samples over their mean; Variation is
-	// what is left of it without drift, steps and outliers.
-	CV        float64 `json:"cv"`
-	Variation float64 `json:"variation"`
-	// Percentiles and the least are over all samples; drift is from the first
-	// third of a process to its last, positive when it got faster.
-	P50   float64 `json:"p50"`
-	P95   float64 `json:"p95"`
-	P99   float64 `json:"p99"`
-	Least float64 `json:"least"`
-	Drift float64 `json:"drift"`
-	// Gigaflops and Gigabytes are per second, Roofline the share of the best
-	// that the device can do; 0 where nobody knows.
-	Gigaflops float64 `json:"gigaflops,omitempty"`
-	Gigabytes float64 `json:"gigabytes,omitempty"`
-	Roofline  float64 `json:"roofline,omitempty"`
-	// Resources is what the compiler says that the point needs, Conditions the
-	// state of the device.
-	Resources *objective.Resources `json:"resources,omitempty"`
+	*ratchet.Measurement
 	// Checked is what the point has passed before it was measured.
-	Checked     *report.Checked       `json:"checked,omitempty"`
-	Conditions  *worker.Conditions    `json:"conditions,omitempty"`
-	Rounds      [][]float64           `json:"rounds"`
-	Batch       int                   `json:"batch"`
-	Binary      string                `json:"binary"`
-	Environment objective.Environment `json:"environment"`
-	Measured    time.Time             `json:"measured"`
+	Checked *report.Checked `json:"checked,omitempty"`
 }
 
-func benchmark(c *cli.Context, env environment) error {
-	if c.Int("rounds") < 1 || c.Int("samples") < 1 {
+func benchmark(ctx context.Context, env environment, o benchOptions) error {
+	if o.rounds < 1 || o.samples < 1 {
 		return usagef("--rounds and --samples must be at least 1")
 	}
-	ctx, done := stoppable(c.Context, env)
+	name, err := oneKernel(o.kernels)
+	if err != nil {
+		return err
+	}
+	b, err := o.builder(env, worker.Caches(o.caches))
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	ctx, done := stoppable(ctx, env)
 	defer done()
-	c.Context = ctx
-	b, prepared, err := openPoint(c, env)
+	k, err := b.Machine.Load(ctx, name, o.backend)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	result := benchReport{
-		Kernel: b.kernel.Name, Workload: b.workload.Name, Point: prepared.Point,
-		Environment: b.backend.Environment(), Measured: time.Now().UTC(),
+	restore, err := o.prepareDevice(ctx, env, b.Machine, k)
+	if err != nil {
+		return err
 	}
-	var evidence *objective.Evidence
-	failure, err := b.evaluator.Verify(c.Context, prepared)
-	for round := 0; round < c.Int("rounds") && failure == nil && err == nil; round++ {
-		var outcome objective.Outcome
-		b.evaluator.Refresh()
-		outcome, err = b.evaluator.SampleAlone(c.Context, prepared, c.Int("samples"))
-		failure, evidence = outcome.Failure, evidence.Join(outcome.Evidence)
-		result.Rounds = append(result.Rounds, outcome.Samples)
-		result.Batch, result.Binary = outcome.Batch, outcome.Binary
-		result.Conditions = result.Conditions.Join(outcome.Conditions)
+	defer restore()
+	c, err := b.Open(ctx, k, o.workload, o.at)
+	if err != nil {
+		return err
 	}
-	if ctx.Err() != nil {
+	defer c.Close()
+	m, failure, err := ratchet.Bench(ctx, c, o.rounds, o.samples)
+	switch {
+	case ctx.Err() != nil:
 		return answer(exitInterrupted)
-	}
-	if err != nil {
+	case err != nil:
 		return err
-	}
-	if failure != nil {
-		fmt.Fprintf(env.stdout, "%s at %s: %s\n", result.Kernel, result.Point, escape.Line(failure.String()))
+	case failure != nil:
+		fmt.Fprintf(env.stdout, "%s at %s: %s\n", m.Kernel, m.Point, escape.Line(failure.String()))
 		return answer(exitNo)
 	}
-	result.Resources, result.Checked = prepared.Binary.Resources, report.NewChecked(evidence)
-	work, err := b.work()
-	if err != nil {
-		return err
+	r := benchReport{m, report.NewChecked(m.Evidence)}
+	if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, r) }); err != nil {
+		return fmt.Errorf("the results: %w", err)
 	}
-	result.summarise(work, b.backend.Roofline())
-	return result.conclude(c, env)
+	if o.json {
+		return page.JSON(env.stdout, r)
+	}
+	r.print(env.stdout)
+	fmt.Fprintf(env.stdout, "wrote %s\n", o.results)
+	return nil
 }
 
-// summarise computes what the samples say. The interval is over processes, because
-// they differ more than the launches inside one; too few of them have none.
-func (r *benchReport) summarise(work studies.Work, roofline objective.Roofline) {
-	var medians, all, drifts []float64
-	for _, samples := range r.Rounds {
-		medians = append(medians, stats.Median(samples))
-		drifts = append(drifts, stats.Drift(samples))
-		all = append(all, samples...)
+// prepareDevice locks the clocks where that is asked for, and says what has no effect
+// on a processor.
+func (o benchOptions) prepareDevice(ctx context.Context, env environment, m *devices.Machine, k *kernels.Kernel) (restore func(), err error) {
+	if k.Backend == kernels.CUDA && o.clock > 0 {
+		if restore, err = m.LockClocks(ctx, o.clock); err != nil {
+			return nil, err
+		}
+		return restoredOnSignal(env, restore), nil
 	}
-	r.Milliseconds = stats.Median(medians)
-	r.Interval = stats.Unbounded()
-	if len(medians) >= stats.MinimumSamples(0.95) {
-		r.Interval = stats.Bootstrap{}.Median(medians)
+	for flag, given := range map[string]bool{"caches": o.cachesGiven, "lock-clocks": o.clock > 0} {
+		if given && k.Backend != kernels.CUDA {
+			fmt.Fprintf(env.stderr, "pawl: --%s has no effect: the kernel runs on the processor\n", flag)
+		}
 	}
-	r.CV, r.Variation = stats.CV(all), stats.RobustCV(all)
-	r.P50, r.P95, r.P99, r.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99), stats.Quantile(all, 0)
-	r.Drift = stats.Median(drifts)
-	r.Gigaflops, r.Gigabytes = work.Flops/r.Milliseconds/1e6, work.Bytes/r.Milliseconds/1e6
-	if roofline = roofline.Measure(); roofline.Flops > 0 && roofline.Bytes > 0 {
-		r.Roofline = max(1e9*r.Gigaflops/roofline.Flops, 1e9*r.Gigabytes/roofline.Bytes)
-	}
+	return func() {}, nil
 }
 
-// warnings are what a reader should know before believing the figures.
-func (r *benchReport) warnings() []string {
+// warnings are what a reader should know before trusting the figures.
+func (r benchReport) warnings() []string {
 	var found []string
 	if r.CV > report.NoisyVariation {
 		found = append(found, fmt.Sprintf("times vary by %.0f %%: the machine is noisy", 100*r.CV))
 	}
 	if !r.Interval.Bounded() {
-		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", stats.MinimumSamples(0.95)))
+		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", ratchet.FewestProcesses))
 	}
 	if math.Abs(r.Drift) > report.LargeDrift {
 		found = append(found, fmt.Sprintf("times drift by %+.1f %% inside a process: what is timed changes, or the machine does", 100*r.Drift))
@@ -168,35 +152,25 @@ func (r *benchReport) warnings() []string {
 	return found
 }
 
-// conclude writes the file and prints the result.
-func (r *benchReport) conclude(c *cli.Context, env environment) error {
-	path := c.String("results")
-	if err := page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, r) }); err != nil {
-		return fmt.Errorf("the results: %w", err)
-	}
-	if c.Bool("json") {
-		return page.JSON(env.stdout, r)
-	}
-	fmt.Fprintf(env.stdout, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without drift and outliers)\n",
+func (r benchReport) print(w io.Writer) {
+	fmt.Fprintf(w, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without drift and outliers)\n",
 		r.Kernel, r.Workload, r.Point, page.Milliseconds(r.Milliseconds), page.TimeInterval(r.Interval),
 		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
-	fmt.Fprintf(env.stdout, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", page.Milliseconds(r.P50), page.Milliseconds(r.P95),
+	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", page.Milliseconds(r.P50), page.Milliseconds(r.P95),
 		page.Milliseconds(r.P99), page.Milliseconds(r.Least), 100*r.Drift)
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
 	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
-		if line != "" && line != "~" {
-			fmt.Fprintln(env.stdout, line)
+		if line != "" && line != page.Unknown {
+			fmt.Fprintln(w, line)
 		}
 	}
 	if r.Checked != nil {
-		fmt.Fprintln(env.stdout, "checked on "+r.Checked.Text())
+		fmt.Fprintln(w, "checked on "+r.Checked.Text())
 	}
 	if r.Conditions != nil {
-		fmt.Fprintln(env.stdout, report.ConditionsText(r.Conditions))
+		fmt.Fprintln(w, report.ConditionsText(r.Conditions))
 	}
 	for _, warning := range r.warnings() {
-		fmt.Fprintln(env.stdout, "Warning: "+warning)
+		fmt.Fprintln(w, "Warning: "+warning)
 	}
-	fmt.Fprintf(env.stdout, "wrote %s\n", path)
-	return nil
 }

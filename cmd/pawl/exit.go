@@ -9,6 +9,9 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"pawl/gate/report"
+	"pawl/objective/devices"
 )
 
 // The exit codes. Every command's help names the ones it uses.
@@ -45,6 +48,28 @@ type answer int
 
 func (a answer) Error() string { return fmt.Sprintf("exit %d", int(a)) }
 
+// answered is the error of an exit code; 0 is none.
+func answered(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return answer(code)
+}
+
+// reportCode is the exit code for a report of comparisons. One of a run that did not
+// come to its end is no answer, whatever stands in it.
+func reportCode(r *report.Report) int {
+	switch {
+	case !r.Finished():
+		return exitMachinery
+	case r.Failed():
+		return exitNo
+	case r.Passed():
+		return exitOK
+	}
+	return exitNothing
+}
+
 // usageError is a mistake on the command line.
 type usageError struct{ error }
 
@@ -59,6 +84,7 @@ func usagef(format string, arguments ...any) error {
 func exitCode(stderr io.Writer, err error) int {
 	var result answer
 	var usage usageError
+	var argument *devices.ArgumentError
 	var coder cli.ExitCoder
 	var child *exec.ExitError // has an exit code too, which is no answer of ours
 	switch {
@@ -66,6 +92,12 @@ func exitCode(stderr io.Writer, err error) int {
 		return exitOK
 	case errors.As(err, &result):
 		return int(result)
+	case errors.As(err, &argument):
+		if guess := closest(argument.Name, argument.Known); guess != "" {
+			err = fmt.Errorf("%w; did you mean %s?", err, guess)
+		}
+		fmt.Fprintf(stderr, "pawl: %v\n", err)
+		return exitUsage
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "pawl: %v\n", err)
 		return exitUsage

@@ -1,37 +1,32 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/gate"
-	"pawl/gate/baseline"
 	"pawl/gate/policy"
+	"pawl/gate/ratchet"
 	"pawl/gate/report"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/objective"
 )
 
-var (
-	baselineFlag = &cli.StringFlag{Name: "baseline", Value: "results/baseline.json", Usage: "the `FILE` that performance is held to; reports go beside it"}
-	policyFlag   = &cli.StringFlag{Name: "policy", DefaultText: policy.FileName + " where there is one", Usage: "the `FILE` that says what is gated and by which limits"}
-)
-
-// currentName is the file beside the baseline with the results of the last run.
-const currentName = "current.json"
+// gateOptions is the command line of pawl gate.
+type gateOptions struct {
+	deviceOptions
+	kernels          []string
+	policy, baseline string
+	dryRun, json     bool
+}
 
 func gateCommand(env environment) *cli.Command {
+	var o gateOptions
 	return &cli.Command{
 		Name:      "gate",
 		Usage:     "hold kernels to their baseline: wrong or slower fails, faster moves it",
@@ -42,80 +37,91 @@ func gateCommand(env environment) *cli.Command {
 				"and the baseline itself where a gain is confirmed and nothing fails.",
 			"pawl gate attention --policy gate.yaml",
 			"0 improved or maintained", "1 regression or wrong", "2 no significant difference, new or inconclusive",
-			"3 the machinery failed", "64 usage", "130 stopped, nothing changed"),
-		Flags: append(gateFlags(), jsonFlag,
-			&cli.BoolFlag{Name: "dry-run", DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"}),
+			"3 the machinery failed", "64 usage", "130 stopped, the baseline is as it was"),
+		Flags: append(o.deviceOptions.flags(), policyFlag(&o.policy), baselineFlag(&o.baseline), boolInto(jsonFlag, &o.json),
+			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"}),
 		Subcommands: []*cli.Command{gateSelftestCommand(env), gateSimulateCommand(env)},
-		Action:      func(c *cli.Context) error { return runGate(c, env) },
-	}
-}
-
-// gateFlags are what comparing on a device needs.
-func gateFlags() []cli.Flag {
-	return []cli.Flag{policyFlag, baselineFlag, backendFlag, compilerFlag, seedFlag, cacheFlag, timeoutFlag, compileFlag}
-}
-
-func runGate(c *cli.Context, env environment) error {
-	if err := checkDeviceFlags(c); err != nil {
-		return err
-	}
-	rules, err := readPolicy(c)
-	if err != nil {
-		return err
-	}
-	path := c.String("baseline")
-	file, err := baseline.Read(path)
-	if err != nil {
-		return err
-	}
-	ctx, done := stoppable(c.Context, env)
-	defer done()
-	run := &gateRun{c: c, env: env, file: file, current: baseline.New()}
-	defer run.residents.End()
-	for _, k := range rules.Kernels {
-		if err := run.kernel(ctx, k); err != nil {
-			if ctx.Err() != nil {
-				fmt.Fprintln(env.stderr, "stopped; the baseline is as it was")
-				return answer(exitInterrupted)
+		Action: func(c *cli.Context) error {
+			if err := checkDeviceFlags(c); err != nil {
+				return err
 			}
-			return err
-		}
+			o.kernels = c.Args().Slice()
+			return runGate(c.Context, env, o)
+		},
 	}
-	return run.conclude(path, rules.Profile)
 }
 
-// readPolicy returns the policy of the kernels on the command line, or of all
-// that the policy file names.
-func readPolicy(c *cli.Context) (*policy.File, error) {
-	path := policyPath(c)
-	if path == "" {
-		names := c.Args().Slice()
+func runGate(ctx context.Context, env environment, o gateOptions) error {
+	rules, err := readPolicy(o.policy, o.kernels)
+	if err != nil {
+		return err
+	}
+	b, err := o.builder(env, "")
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	ctx, done := stoppable(ctx, env)
+	defer done()
+	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
+		Policy: rules, Baseline: o.baseline, Backend: o.backend, Seed: o.seed, DryRun: o.dryRun, Exit: reportCode,
+		Finished: func(s report.Result) {
+			fmt.Fprintf(env.stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
+		},
+		// A log has no bar: one line per ten rounds.
+		Observe: func(kernel, workload string, round, ceiling int) {
+			if round%10 == 0 {
+				fmt.Fprintf(env.stderr, "%s %s: %d of up to %d rounds\n", kernel, workload, round, ceiling)
+			}
+		},
+	})
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(env.stderr, "stopped; the baseline is as it was")
+		return answer(exitInterrupted)
+	case r == nil || len(r.Results) == 0:
+		return err
+	}
+	if err := errors.Join(err, stepSummary(env, r), printGate(env, o, r, written)); err != nil {
+		return err
+	}
+	return answered(r.Exit)
+}
+
+// readPolicy returns the policy of the named kernels, or of all that the policy file
+// names. Without a path and without a file of the usual name, the kernels have the
+// default policy.
+func readPolicy(path string, names []string) (*policy.File, error) {
+	if path = policyPath(path); path == "" {
 		if len(names) == 0 {
 			names = []string{defaultKernel}
 		}
 		return policy.Default(names...), nil
 	}
 	file, err := policy.Read(path)
-	if err != nil || c.NArg() == 0 {
+	if err != nil || len(names) == 0 {
 		return file, err
 	}
-	chosen := &policy.File{Profile: file.Profile}
-	for _, name := range c.Args().Slice() {
-		before := len(chosen.Kernels)
-		for _, k := range file.Kernels {
-			if filepath.Clean(k.Name) == filepath.Clean(name) {
-				chosen.Kernels = append(chosen.Kernels, k)
-			}
-		}
-		if len(chosen.Kernels) == before {
-			return nil, usagef("%s gates no kernel %q", path, name)
-		}
+	chosen, missing := file.Of(names)
+	if missing != "" {
+		return nil, usagef("%s gates no kernel %q", path, missing)
 	}
 	return chosen, nil
 }
 
+// policyPath returns the policy file in use, or nothing.
+func policyPath(path string) string {
+	if path != "" {
+		return path
+	}
+	if _, err := os.Stat(policy.FileName); err != nil {
+		return ""
+	}
+	return policy.FileName
+}
+
 // stoppable returns a context that ends with the user's first request to stop.
-// Nothing needs to be finished politely: a gate writes only at its end.
+// Nothing needs to be finished politely: a gate has saved what it has compared.
 func stoppable(ctx context.Context, env environment) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, release := env.signals()
@@ -134,164 +140,9 @@ func stoppable(ctx context.Context, env environment) (context.Context, func()) {
 	}
 }
 
-// gateRun is a gate under way.
-type gateRun struct {
-	c    *cli.Context
-	env  environment
-	file *baseline.File
-	// current are the candidates as measured in this run.
-	current *baseline.File
-	report  report.Report
-	// moving are the entries that become the baseline if nothing fails.
-	moving []baseline.Entry
-	// residents are shared by all sides of a comparison: on a GPU they are
-	// measured in the same processes.
-	residents objective.Residents
-}
-
-// kernel gates the workloads of one kernel.
-func (r *gateRun) kernel(ctx context.Context, k policy.Kernel) error {
-	workloads := k.Workloads
-	if len(workloads) == 0 {
-		workloads = []string{""}
-	}
-	for _, name := range workloads {
-		began := time.Now()
-		configuration, err := r.open(ctx, k, name)
-		if err != nil {
-			return err
-		}
-		// The candidate's, whatever comes of it; an embedded kernel has none.
-		r.report.Commit = cmp.Or(configuration.backend.Environment().Commit, r.report.Commit)
-		outcome, err := r.compare(ctx, configuration, k.Policy)
-		configuration.close()
-		if err != nil {
-			return fmt.Errorf("gating %s: %w", k.Name, err)
-		}
-		outcome.result.Seconds = time.Since(began).Seconds()
-		r.add(outcome)
-	}
-	return nil
-}
-
-// add takes a finished configuration into the report.
-func (r *gateRun) add(o outcome) {
-	r.report.Device = o.result.Device
-	if o.entry.Median > 0 {
-		r.current.Put(o.entry)
-		r.current.Keep(o.entry.Source, o.source)
-	}
-	if o.moves {
-		r.moving = append(r.moving, o.entry)
-	}
-	r.report.Results = append(r.report.Results, o.result)
-	fmt.Fprintf(r.env.stderr, "%s: %s: %s\n", o.result.Config(), o.result.Verdict, escape.Line(o.result.Reason))
-}
-
-// conclude writes everything: reports always, the baseline only if nothing fails.
-func (r *gateRun) conclude(path string, triggers []policy.Trigger) error {
-	r.report.Time = time.Now().UTC()
-	folder := filepath.Dir(path)
-	if err := r.moveBaseline(path); err != nil {
-		return err
-	}
-	// After the baseline: results that could not be concluded are not for accepting.
-	if err := r.current.WriteResults(filepath.Join(folder, currentName)); err != nil {
-		return err
-	}
-	switch {
-	case r.report.Failed():
-		r.report.Exit = exitNo
-	case !r.report.Passed():
-		r.report.Exit = exitNothing
-	}
-	paths, err := report.WriteAll(folder, &r.report, triggers)
-	if err != nil {
-		return err
-	}
-	if !r.c.Bool("dry-run") {
-		if err := baseline.AppendHistory(baseline.HistoryPath(path), r.events()); err != nil {
-			return err
-		}
-	}
-	if err := r.stepSummary(); err != nil {
-		return err
-	}
-	if r.c.Bool("json") {
-		if err := page.JSON(r.env.stdout, &r.report); err != nil {
-			return err
-		}
-	} else if err := r.print(paths); err != nil {
-		return err
-	}
-	if r.report.Exit == exitOK {
-		return nil
-	}
-	return answer(r.report.Exit)
-}
-
-// moveBaseline makes the improved and the new configurations the baseline, in the
-// file as it is now: other gates may have moved others meanwhile. Where another one
-// moved the same, its entry stays, because this run has not been held to it.
-func (r *gateRun) moveBaseline(path string) error {
-	if len(r.moving) == 0 || r.report.Failed() || r.c.Bool("dry-run") {
-		return nil
-	}
-	overtaken := map[baseline.Key]bool{}
-	err := baseline.Update(path, func(now *baseline.File) error {
-		for _, e := range r.moving {
-			was, _ := r.file.Find(e.Key)
-			is, _ := now.Find(e.Key)
-			if overtaken[e.Key] = !reflect.DeepEqual(was, is); overtaken[e.Key] {
-				continue
-			}
-			now.Put(e)
-			now.Keep(e.Source, r.current.Sources[e.Source])
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	// Results that were not held to what is the baseline now are not for accepting.
-	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(e baseline.Entry) bool { return overtaken[e.Key] })
-	for i := range r.report.Results {
-		result := &r.report.Results[i]
-		for _, e := range r.moving {
-			switch {
-			case result.Key != e.Key:
-			case overtaken[e.Key]:
-				result.Notes = append(result.Notes, "another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
-			default:
-				result.Moved, r.report.Updated = true, true
-			}
-		}
-	}
-	return nil
-}
-
-func (r *gateRun) events() []baseline.Event {
-	var events []baseline.Event
-	for _, result := range r.report.Results {
-		e := baseline.Event{
-			Time: r.report.Time, Key: result.Key, Commit: r.report.Commit, Point: result.Point,
-			Verdict: result.Verdict, Reason: result.Reason,
-		}
-		measured := result.Evidence != nil || result.Verdict == gate.New
-		if entry, ok := r.current.Find(result.Key); ok && measured {
-			e.Median, e.Interval = entry.Median, entry.Interval
-		}
-		if result.Evidence != nil {
-			e.Change = &result.Evidence.Change
-		}
-		events = append(events, e)
-	}
-	return events
-}
-
 // stepSummary appends to the file that the CI server shows, where there is one.
-func (r *gateRun) stepSummary() error {
-	path := r.env.getenv("GITHUB_STEP_SUMMARY")
+func stepSummary(env environment, r *report.Report) error {
+	path := env.getenv("GITHUB_STEP_SUMMARY")
 	if path == "" {
 		return nil
 	}
@@ -299,21 +150,24 @@ func (r *gateRun) stepSummary() error {
 	if err != nil {
 		return fmt.Errorf("writing the step summary: %w", err)
 	}
-	return errors.Join(report.StepSummary(f, &r.report), f.Close())
+	return errors.Join(report.StepSummary(f, r), f.Close())
 }
 
-func (r *gateRun) print(paths []string) error {
-	w := r.env.stdout
-	fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(report.Headline(&r.report), "**", ""))
+func printGate(env environment, o gateOptions, r *report.Report, written []string) error {
+	w := env.stdout
+	if o.json {
+		return page.JSON(w, r)
+	}
+	fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(report.Headline(r), "**", ""))
 	var rows [][]string
-	for _, s := range r.report.Results {
+	for _, s := range r.Results {
 		rows = append(rows, []string{s.Config(), page.Milliseconds(s.Baseline), page.Milliseconds(s.Current), report.Change(s), report.Interval(s), report.TailChange(s), string(s.Verdict)})
 	}
 	if err := page.Table(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	for _, s := range r.report.Results {
+	for _, s := range r.Results {
 		fmt.Fprintf(w, "%s: %s\n", s.Config(), escape.Line(s.Reason))
 		if seen := report.Smallest(s); seen != "" {
 			fmt.Fprintf(w, "  the smallest regression that would have been seen: %s\n", seen)
@@ -322,22 +176,32 @@ func (r *gateRun) print(paths []string) error {
 			fmt.Fprintf(w, "  note: %s\n", escape.Line(note))
 		}
 	}
-	if r.report.Updated {
-		fmt.Fprintf(w, "moved the baseline %s\n", r.c.String("baseline"))
+	if r.Updated {
+		fmt.Fprintf(w, "moved the baseline %s\n", o.baseline)
 	}
-	for _, path := range paths {
+	for _, path := range written {
 		fmt.Fprintf(w, "wrote %s\n", path)
 	}
 	return nil
 }
 
-// presetFlag chooses a policy where no file is asked for.
-var presetFlag = &cli.StringFlag{Name: "preset", Value: gate.DefaultPreset, Usage: "the policy: " + strings.Join(gate.PresetNames(), ", ")}
+func baselineFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "baseline", Value: "results/baseline.json", Destination: to, Usage: "the `FILE` that performance is held to; reports go beside it"}
+}
 
-func preset(c *cli.Context) (gate.Policy, error) {
-	p, ok := gate.Presets[c.String("preset")]
+func policyFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "policy", Destination: to, DefaultText: policy.FileName + " where there is one", Usage: "the `FILE` that says what is gated and by which limits"}
+}
+
+// presetFlag chooses a policy where no file is asked for.
+func presetFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "preset", Value: gate.DefaultPreset, Destination: to, Usage: "the policy: " + strings.Join(gate.PresetNames(), ", ")}
+}
+
+func preset(name string) (gate.Policy, error) {
+	p, ok := gate.Presets[name]
 	if !ok {
-		return p, usagef("no preset %q; there are %s", c.String("preset"), strings.Join(gate.PresetNames(), ", "))
+		return p, usagef("no preset %q; there are %s", name, strings.Join(gate.PresetNames(), ", "))
 	}
 	return p, nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"flag"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,11 +13,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/urfave/cli/v2"
 
-	"pawl/gate"
 	"pawl/gate/baseline"
-	"pawl/gate/report"
+	"pawl/gate/ratchet"
 	"pawl/objective"
 )
 
@@ -123,68 +120,13 @@ func untouched(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 }
 
-// Two gates at the same time: both land where they are about different things. Where
-// one has moved what the other was held to, the later one leaves it, says so, and
-// offers nothing to accept.
-func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "results", "baseline.json")
-	entry := func(kernel, source string) baseline.Entry {
-		e := foreignEntry()
-		e.Kernel, e.Source = kernel, source
-		return e
-	}
-	put := func(entries ...baseline.Entry) {
-		t.Helper()
-		err := baseline.Update(path, func(f *baseline.File) error {
-			for _, e := range entries {
-				f.Put(e)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	put(entry("both", "first"))
-	file, err := baseline.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(entry("both", "theirs"), entry("another", "theirs")) // while ours measures
-
-	env := environment{stdout: io.Discard, stderr: io.Discard, getenv: func(string) string { return "" }}
-	r := &gateRun{c: cli.NewContext(nil, flag.NewFlagSet("", flag.ContinueOnError), nil), env: env, file: file, current: baseline.New()}
-	for _, e := range []baseline.Entry{entry("both", "ours"), entry("new", "ours")} {
-		r.add(outcome{result: report.Result{Key: e.Key, Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Improvement}}}, entry: e, source: "archive", moves: true})
-	}
-	if err := r.conclude(path, nil); err != nil {
-		t.Fatal(err)
-	}
-	after, err := baseline.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for kernel, want := range map[string]string{"both": "theirs", "another": "theirs", "new": "ours"} {
-		if e, _ := after.Find(entry(kernel, "").Key); e.Source != want {
-			t.Errorf("%s is of %q, want %q", kernel, e.Source, want)
-		}
-	}
-	if both := r.report.Results[0]; both.Moved || len(both.Notes) != 1 || !r.report.Results[1].Moved {
-		t.Errorf("%+v", r.report.Results)
-	}
-	current, err := baseline.Read(filepath.Join(filepath.Dir(path), currentName))
-	if err != nil || len(current.Entries) != 1 || current.Entries[0].Kernel != "new" {
-		t.Errorf("%+v, %v", current.Entries, err)
-	}
-}
-
 // Results that are older than the baseline were held to another one.
 func TestOldResultsAreNotAccepted(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "results", "baseline.json")
 	current := baseline.New()
 	current.Put(foreignEntry())
-	if err := current.WriteResults(filepath.Join(dir, "results", currentName)); err != nil {
+	if err := current.WriteResults(filepath.Join(dir, "results", ratchet.CurrentName)); err != nil {
 		t.Fatal(err)
 	}
 	newer := foreignEntry()
@@ -260,7 +202,7 @@ func TestKillLeavesOldOrNewBaseline(t *testing.T) {
 	current.Put(foreignEntry())
 	// Large enough that writing takes a while.
 	current.Sources = map[string]string{"none": strings.Repeat("sources ", 200_000)}
-	if err := current.WriteResults(filepath.Join(dir, "results", currentName)); err != nil {
+	if err := current.WriteResults(filepath.Join(dir, "results", ratchet.CurrentName)); err != nil {
 		t.Fatal(err)
 	}
 	accept := []string{"baseline", "accept", "--reason", "because"}

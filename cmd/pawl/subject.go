@@ -135,18 +135,8 @@ func feasible(pool *space.Pool, preflight func(space.Point) *objective.Failure) 
 
 // work evaluates the manifest's formulas for the workload.
 func (t *target) work() (work studies.Work, err error) {
-	env := t.workload.Dims.Environment()
-	if t.kernel.Work.Flops != nil {
-		if work.Flops, err = t.kernel.Work.Flops.Number(env); err != nil {
-			return work, err
-		}
-	}
-	if t.kernel.Work.Bytes != nil {
-		if work.Bytes, err = t.kernel.Work.Bytes.Number(env); err != nil {
-			return work, err
-		}
-	}
-	return work, nil
+	work.Flops, work.Bytes, err = t.kernel.Work.For(t.workload.Dims)
+	return work, err
 }
 
 // recordPath returns the record to replay: the one that is named, or the

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -69,6 +70,24 @@ func Default(names ...string) *File {
 		f.Kernels = append(f.Kernels, Kernel{Name: name, Policy: gate.Presets[gate.DefaultPreset]})
 	}
 	return f
+}
+
+// Of returns the policy of some of the kernels; missing is the first name that the
+// file does not gate.
+func (f *File) Of(names []string) (chosen *File, missing string) {
+	chosen = &File{Profile: f.Profile}
+	for _, name := range names {
+		before := len(chosen.Kernels)
+		for _, k := range f.Kernels {
+			if filepath.Clean(k.Name) == filepath.Clean(name) {
+				chosen.Kernels = append(chosen.Kernels, k)
+			}
+		}
+		if len(chosen.Kernels) == before {
+			return nil, name
+		}
+	}
+	return chosen, ""
 }
 
 // Read reads a policy file.

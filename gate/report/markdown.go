@@ -50,6 +50,8 @@ func Headline(r *Report) string {
 		return fmt.Sprintf("**fail**: %s with wrong results", page.Count(r.Count(gate.Wrong), "configuration"))
 	case r.Failed():
 		return fmt.Sprintf("**fail**: %s", page.Count(r.Count(gate.Regression), "regression"))
+	case !r.Finished():
+		return fmt.Sprintf("**incomplete**: %d of %d configurations were compared", len(r.Results), r.Planned)
 	case r.Count(gate.Improvement) > 0:
 		return fmt.Sprintf("**pass**: %s", page.Count(r.Count(gate.Improvement), "improvement"))
 	case r.Passed():

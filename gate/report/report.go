@@ -29,6 +29,9 @@ type Report struct {
 	Device  string    `json:"device"`
 	Commit  string    `json:"commit,omitempty"`
 	Results []Result  `json:"results"`
+	// Planned is how many configurations the policy names. With fewer results the run
+	// has not come to its end: it was stopped, or the machinery failed.
+	Planned int `json:"planned,omitempty"`
 	// Updated says that the baseline file was written.
 	Updated bool `json:"updated"`
 	// Exit is the code that the gate exits with. A script holds the one it got
@@ -71,6 +74,9 @@ func (r *Report) with(verdicts ...gate.Verdict) []Result {
 	return found
 }
 
+// Finished reports whether every planned configuration has a result.
+func (r *Report) Finished() bool { return len(r.Results) >= r.Planned }
+
 // Failed reports whether the change must not land.
 func (r *Report) Failed() bool {
 	return slices.ContainsFunc(r.Results, func(s Result) bool { return s.Verdict.Fails() })
@@ -78,7 +84,7 @@ func (r *Report) Failed() bool {
 
 // Passed reports whether every configuration was shown to be kept or improved.
 func (r *Report) Passed() bool {
-	return len(r.Results) > 0 && !slices.ContainsFunc(r.Results, func(s Result) bool { return !s.Verdict.Passes() })
+	return len(r.Results) > 0 && r.Finished() && !slices.ContainsFunc(r.Results, func(s Result) bool { return !s.Verdict.Passes() })
 }
 
 // ToProfile is a configuration that is worth a profiler's time, and why.

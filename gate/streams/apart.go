@@ -35,6 +35,19 @@ type ApartRow struct {
 	Verdicts []map[gate.Verdict]int `json:"verdicts"`
 }
 
+// FalseAlarms is how often equal sides, the first of the slowdowns, were called
+// different.
+func (r ApartRow) FalseAlarms() Rate {
+	return RateOf(r.Verdicts[0], gate.Regression, gate.Improvement)
+}
+
+// TooMany reports whether equal sides of six processes or more are called different
+// more often than a share. With fewer a machine whose processes differ by more than
+// the stated limit cannot be told from other code.
+func (r ApartRow) TooMany(most float64) bool {
+	return r.Processes >= 6 && r.FalseAlarms().exceeds(most)
+}
+
 // RunApart compares sides that were measured on a machine each, of the same kind:
 // the other one may be in another mode, at another level, or have a neighbour.
 func RunApart(ctx context.Context, o ApartOptions) ([]ApartRow, error) {

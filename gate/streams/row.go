@@ -39,6 +39,20 @@ type Together struct {
 // FalseAlarms is how often equal sides were called different enough to act on.
 func (r Row) FalseAlarms() int { return r.Equal[gate.Regression] + r.Equal[gate.Improvement] }
 
+// TooMany reports whether false alarms or false warnings are more than a share.
+func (r Row) TooMany(most float64) bool {
+	alarms := RateOf(r.Equal, gate.Regression, gate.Improvement)
+	return alarms.exceeds(most) || r.Together.Warned.exceeds(most)
+}
+
+// MedianSmallest is the median of the printed figures; false where there is none.
+func (t *Together) MedianSmallest() (share float64, printed bool) {
+	if len(t.Smallest) == 0 {
+		return 0, false
+	}
+	return stats.Median(t.Smallest), true
+}
+
 // Rate is how often something happened.
 type Rate struct {
 	Times int `json:"times"`
@@ -51,6 +65,8 @@ func (r *Rate) add(happened bool) {
 		r.Times++
 	}
 }
+
+func (r Rate) exceeds(most float64) bool { return float64(r.Times) > most*float64(r.Of) }
 
 // String writes the rate and its 95 % interval, such as "0.5 % (0.1–2.8)".
 func (r Rate) String() string {

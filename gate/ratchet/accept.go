@@ -1,0 +1,140 @@
+package ratchet
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"pawl/gate/baseline"
+	"pawl/gate/policy"
+)
+
+// Acceptance is a person's decision to move a baseline to what the last run measured,
+// also where that is slower.
+type Acceptance struct {
+	// Baseline is the file; the results lie beside it.
+	Baseline string
+	// Kernels are names or folders; none means all that were measured.
+	Kernels []string
+	// Reason is kept for ever.
+	Reason string
+	// Release makes what is accepted the oldest release that erosion is measured
+	// against.
+	Release bool
+	// Policy limits erosion; nil means the default limits.
+	Policy *policy.File
+}
+
+// Accept moves the baseline and returns the entries that it moved to; none means that
+// there was nothing to accept. It refuses results that are older than what they would
+// replace, and a loss beyond the limit of erosion that is no release.
+func (a Acceptance) Accept() ([]baseline.Entry, error) {
+	file, err := baseline.Read(a.Baseline)
+	if err != nil {
+		return nil, err
+	}
+	current, err := readCurrent(a.Results())
+	if err != nil {
+		return nil, err
+	}
+	accepted := a.among(current.Entries)
+	if len(accepted) == 0 && a.Release {
+		accepted = a.among(file.Entries) // nothing new: what is the baseline already
+	}
+	if len(accepted) == 0 {
+		return nil, nil
+	}
+	return accepted, baseline.Update(a.Baseline, func(file *baseline.File) error {
+		if err := errors.Join(checkOvertaken(file, accepted), a.checkErosion(file, accepted)); err != nil {
+			return err
+		}
+		for _, e := range accepted {
+			archive := cmp.Or(current.Sources[e.Source], file.Sources[e.Source])
+			file.Accept(e, baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, Release: a.Release})
+			file.Keep(e.Source, archive)
+		}
+		return nil
+	})
+}
+
+// Results is the file with what the last run measured.
+func (a Acceptance) Results() string { return filepath.Join(filepath.Dir(a.Baseline), CurrentName) }
+
+// among returns the entries of the named kernels, or all.
+func (a Acceptance) among(entries []baseline.Entry) []baseline.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e baseline.Entry) bool {
+		return len(a.Kernels) > 0 && !slices.Contains(a.Kernels, e.Kernel) && !slices.Contains(a.Kernels, e.Origin)
+	})
+}
+
+// Baseline returns the file that performance is held to, nil where there is none.
+func Baseline(path string) (*baseline.File, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return baseline.Read(path)
+}
+
+// History returns the file with the gate runs of a baseline, its events in the order
+// written, and how many lines could not be read.
+func History(path string) (file string, events []baseline.Event, damaged int, err error) {
+	file = baseline.HistoryPath(path)
+	events, damaged, err = baseline.ReadHistory(file)
+	return file, events, damaged, err
+}
+
+// readCurrent reads the results of the last gate run. Those of pawl bench have
+// another form and no sources to rebuild.
+func readCurrent(path string) (*baseline.File, error) {
+	current, err := baseline.Read(path)
+	var problem *baseline.ProblemError
+	if errors.As(err, &problem) && problem.Problem == baseline.Foreign {
+		return nil, fmt.Errorf("%s was not written by pawl gate: run that first", path)
+	}
+	return current, err
+}
+
+// checkOvertaken refuses results that are older than what they would replace.
+func checkOvertaken(file *baseline.File, accepted []baseline.Entry) error {
+	for _, e := range accepted {
+		if now, ok := file.Find(e.Key); ok && now.Measured.After(e.Measured) {
+			return fmt.Errorf("%s: its baseline was measured after these results, so that they were held to another one: run pawl gate again", e.Key)
+		}
+	}
+	return nil
+}
+
+// checkErosion refuses what the next gate would fail: an acceptance beyond the
+// erosion limit has to be declared a release.
+func (a Acceptance) checkErosion(file *baseline.File, accepted []baseline.Entry) error {
+	if a.Release {
+		return nil
+	}
+	limits := map[string]float64{}
+	if a.Policy != nil {
+		for _, k := range a.Policy.Kernels {
+			limits[k.Name] = k.Policy.Erosion
+		}
+	}
+	for _, e := range accepted {
+		oldest, ok := file.FindOldest(e.Key)
+		if !ok {
+			if oldest, ok = file.Find(e.Key); !ok {
+				continue
+			}
+		}
+		limit, ok := limits[e.Origin]
+		if !ok {
+			limit = policy.Default(e.Origin).Kernels[0].Policy.Erosion
+		}
+		if loss := e.Median/oldest.Median - 1; loss > limit {
+			return fmt.Errorf("%s is %.1f %% slower than its oldest accepted release, more than the %.1f %% that erosion allows: accept it with --release to make it the new one", e.Key, 100*loss, 100*limit)
+		}
+	}
+	return nil
+}

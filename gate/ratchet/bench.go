@@ -1,0 +1,103 @@
+package ratchet
+
+import (
+	"context"
+	"time"
+
+	"pawl/internal/stats"
+	"pawl/objective"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+// Measurement is a single point, measured alone in several processes. Times are
+// milliseconds.
+type Measurement struct {
+	Kernel       string         `json:"kernel"`
+	Workload     string         `json:"workload"`
+	Point        space.Point    `json:"point"`
+	Milliseconds float64        `json:"milliseconds"`
+	Interval     stats.Interval `json:"interval"`
+	// CV is the standard deviation of all samples over their mean; Variation is
+	// what is left of it without drift, steps and outliers.
+	CV        float64 `json:"cv"`
+	Variation float64 `json:"variation"`
+	// Percentiles and the least are over all samples; drift is from the first
+	// third of a process to its last, positive when it got faster.
+	P50   float64 `json:"p50"`
+	P95   float64 `json:"p95"`
+	P99   float64 `json:"p99"`
+	Least float64 `json:"least"`
+	Drift float64 `json:"drift"`
+	// Gigaflops and Gigabytes are per second, Roofline the share of the best
+	// that the device can do; 0 where nobody knows.
+	Gigaflops float64 `json:"gigaflops,omitempty"`
+	Gigabytes float64 `json:"gigabytes,omitempty"`
+	Roofline  float64 `json:"roofline,omitempty"`
+	// Resources is what the compiler says that the point needs, Conditions the
+	// state of the device.
+	Resources   *objective.Resources  `json:"resources,omitempty"`
+	Conditions  *worker.Conditions    `json:"conditions,omitempty"`
+	Rounds      [][]float64           `json:"rounds"`
+	Batch       int                   `json:"batch"`
+	Binary      string                `json:"binary"`
+	Environment objective.Environment `json:"environment"`
+	Measured    time.Time             `json:"measured"`
+	// Evidence is what the point has passed before it was measured.
+	Evidence *objective.Evidence `json:"-"`
+}
+
+// Bench checks a point in full and measures it in so many fresh processes. A failure
+// says that the point itself does not work; an error that the machinery broke.
+func Bench(ctx context.Context, c *Configuration, rounds, samples int) (*Measurement, *objective.Failure, error) {
+	m := &Measurement{
+		Kernel: c.Kernel.Name, Workload: c.Workload.Name, Point: c.Prepared.Point,
+		Environment: c.Backend.Environment(), Measured: time.Now().UTC(),
+	}
+	failure, err := c.Verify(ctx, c.Prepared)
+	for round := 0; round < rounds && failure == nil && err == nil; round++ {
+		var outcome objective.Outcome
+		c.Refresh()
+		outcome, err = c.SampleAlone(ctx, c.Prepared, samples)
+		failure, m.Evidence = outcome.Failure, m.Evidence.Join(outcome.Evidence)
+		m.Rounds = append(m.Rounds, outcome.Samples)
+		m.Batch, m.Binary = outcome.Batch, outcome.Binary
+		m.Conditions = m.Conditions.Join(outcome.Conditions)
+	}
+	if err != nil || failure != nil {
+		return m, failure, err
+	}
+	m.Resources = c.Prepared.Binary.Resources
+	flops, bytes, err := c.Kernel.Work.For(c.Workload.Dims)
+	if err != nil {
+		return m, nil, err
+	}
+	m.summarise(flops, bytes, c.Backend.Roofline())
+	return m, nil, nil
+}
+
+// FewestProcesses is how many processes have a 95 % interval.
+var FewestProcesses = stats.MinimumSamples(0.95)
+
+// summarise computes what the samples say. The interval is over processes, because
+// they differ more than the launches inside one; too few of them have none.
+func (m *Measurement) summarise(flops, bytes float64, roofline objective.Roofline) {
+	var medians, all, drifts []float64
+	for _, samples := range m.Rounds {
+		medians = append(medians, stats.Median(samples))
+		drifts = append(drifts, stats.Drift(samples))
+		all = append(all, samples...)
+	}
+	m.Milliseconds = stats.Median(medians)
+	m.Interval = stats.Unbounded()
+	if len(medians) >= FewestProcesses {
+		m.Interval = stats.Bootstrap{}.Median(medians)
+	}
+	m.CV, m.Variation = stats.CV(all), stats.RobustCV(all)
+	m.P50, m.P95, m.P99, m.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99), stats.Quantile(all, 0)
+	m.Drift = stats.Median(drifts)
+	m.Gigaflops, m.Gigabytes = flops/m.Milliseconds/1e6, bytes/m.Milliseconds/1e6
+	if roofline = roofline.Measure(); roofline.Flops > 0 && roofline.Bytes > 0 {
+		m.Roofline = max(1e9*m.Gigaflops/roofline.Flops, 1e9*m.Gigabytes/roofline.Bytes)
+	}
+}

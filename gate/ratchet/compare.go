@@ -1,0 +1,155 @@
+package ratchet
+
+import (
+	"context"
+	"fmt"
+
+	"pawl/gate"
+	"pawl/gate/baseline"
+	"pawl/gate/report"
+	"pawl/internal/stats"
+)
+
+// outcome is a gated configuration.
+type outcome struct {
+	result report.Result
+	// entry is the candidate as measured; its median is 0 where it was not.
+	entry baseline.Entry
+	// source is the archive of its sources, empty where they are too large for one.
+	source string
+	// moves says that the candidate is to become the baseline.
+	moves bool
+}
+
+// compare checks a candidate and holds it to its baseline.
+func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (outcome, error) {
+	o := outcome{result: report.Result{Key: c.key(), Point: c.Prepared.Point.String(), Policy: p}}
+	failure, err := c.Verify(ctx, c.Prepared)
+	if err != nil {
+		return o, err
+	}
+	if failure != nil {
+		o.result.Decision = gate.Broken(failure)
+		return o, nil
+	}
+	entry, known := r.file.Find(o.result.Key)
+	if !known || entry.Dims != c.Workload.Dims.String() {
+		return r.first(ctx, c, p, o, entry)
+	}
+	o.result.BaselinePoint, o.result.BaselineCommit = entry.Point, entry.Commit
+	o.result.Baseline = entry.Median
+	problem, err := c.Problem()
+	if err != nil {
+		return o, err
+	}
+	if entry.Binary == c.Prepared.Binary.Digest && entry.Problem == problem {
+		o.result.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the machine code is the baseline's own: there is nothing to measure"}
+		return o, nil
+	}
+	if o.result.Comparison, err = r.against(ctx, c, entry, p); err != nil {
+		return o, err
+	}
+	if e := o.result.Evidence; e != nil {
+		o.result.Baseline, o.result.Current = e.Times()
+	}
+	if len(o.result.Candidate) > 0 {
+		if o.entry, o.source, err = c.entry(o.result.Candidate, r.Version); err != nil {
+			return o, err
+		}
+	}
+	o.moves = o.result.Verdict == gate.Improvement && o.result.Method == gate.Interleaved
+	return o, nil
+}
+
+// first measures a candidate that there is nothing to compare with. It becomes
+// the baseline only where the file knows nothing of the kind: a foreign device or
+// a workload of other sizes would otherwise be a way round the ratchet.
+func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outcome, entry baseline.Entry) (outcome, error) {
+	samples, conditions, failure, err := c.measureAlone(ctx, p)
+	if err != nil {
+		return o, err
+	}
+	if failure != nil {
+		o.result.Decision = gate.Broken(failure)
+		return o, nil
+	}
+	if o.entry, o.source, err = c.entry(samples, r.Version); err != nil {
+		return o, err
+	}
+	o.result.Current = o.entry.Median
+	o.result.Verdict = gate.New
+	if o.entry.Variation > p.Variation {
+		o.result.Notes = append(o.result.Notes, fmt.Sprintf("the times vary by %.0f %% inside a process, more than %.0f %%: a quieter machine makes a better baseline", 100*o.entry.Variation, 100*p.Variation))
+	}
+	devices := r.file.OtherDevices(o.result.Key)
+	switch {
+	case entry.Dims != "":
+		o.result.Reason = fmt.Sprintf("the sizes of the workload changed from %s to %s; pawl baseline accept takes them over", entry.Dims, c.Workload.Dims)
+	case len(devices) > 0:
+		o.result.Reason = fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl baseline accept adds this device beside it", devices[0], o.result.Device)
+	default:
+		o.result.Reason = "there is no baseline yet; this becomes it"
+		o.moves = true
+	}
+	o.result.Comparison = o.result.Under(gate.Samples{gate.Candidate: samples}, conditions)
+	o.moves = o.moves && o.result.Verdict == gate.New
+	return o, nil
+}
+
+// against compares a candidate with a baseline entry: interleaved where the
+// baseline can be rebuilt, and with its stored samples where not. The oldest
+// accepted release is held against it in the same way.
+func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy) (gate.Comparison, error) {
+	old, hasOldest := r.file.FindOldest(entry.Key)
+	hasOldest = hasOldest && old.Dims == entry.Dims && old.Binary != entry.Binary
+	base, why, err := r.rebuild(ctx, c, r.file, entry)
+	if err != nil {
+		return gate.Comparison{}, err
+	}
+	if base == nil {
+		compared, err := againstStored(ctx, c, entry, p, why)
+		if hasOldest && err == nil {
+			compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
+		}
+		return compared, err
+	}
+	defer base.Close()
+	measurer := newArms(base, c)
+	var oldest *Configuration
+	if hasOldest {
+		if oldest, _, err = r.rebuild(ctx, c, r.file, old); err != nil {
+			return gate.Comparison{}, err
+		}
+		if oldest != nil {
+			defer oldest.Close()
+			measurer.sides[gate.Oldest] = oldest
+		}
+	}
+	observe := func(round, ceiling int) {
+		if r.Observe != nil {
+			r.Observe(c.Kernel.Name, c.Workload.Name, round, ceiling)
+		}
+	}
+	compared, err := gate.Compare(ctx, measurer, p, gate.Options{Seed: r.Seed, Samples: c.samples(0), Oldest: oldest != nil, Observe: observe})
+	if hasOldest && oldest == nil && err == nil {
+		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
+		compared.Notes = append(compared.Notes, "the oldest accepted release cannot be rebuilt: its stored samples stand in")
+	}
+	return compared.Under(measurer.samples, measurer.conditions), err
+}
+
+func againstStored(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy, why string) (gate.Comparison, error) {
+	samples, conditions, failure, err := c.measureAlone(ctx, p)
+	if err != nil {
+		return gate.Comparison{}, err
+	}
+	if failure != nil {
+		return gate.Comparison{Decision: gate.Broken(failure)}, nil
+	}
+	compared := gate.CompareApart(stats.Bootstrap{}, entry.Samples, samples, p, gate.Stored)
+	compared.Notes = append(compared.Notes, "compared with stored samples, because the baseline cannot be rebuilt: "+why)
+	if compared.Verdict == gate.Improvement {
+		compared.Notes = append(compared.Notes, "stored samples do not move a baseline; pawl baseline accept does")
+	}
+	return compared.Under(gate.Samples{gate.Candidate: samples}, conditions), nil
+}

@@ -1,0 +1,142 @@
+package ratchet
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pawl/gate"
+	"pawl/gate/baseline"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+)
+
+// Configuration is one point of one kernel and workload on a device: one side of a
+// comparison, ready to be measured.
+type Configuration struct {
+	*devices.Bench
+	Prepared objective.Prepared
+}
+
+// key says what the configuration is held to.
+func (c *Configuration) key() baseline.Key {
+	key := baseline.Key{Device: c.Backend.Environment().Device, Kernel: c.Kernel.Name, Workload: c.Workload.Name}
+	for _, a := range c.Kernel.Arguments {
+		if a.Out {
+			key.Type = a.Element.Name
+			break
+		}
+	}
+	return key
+}
+
+// samples is how many samples a process takes, where the policy does not say. On a
+// GPU each is a millisecond of launches on buffers of their own, and the samples of
+// a process agree to a few thousandths: more processes are worth more time there.
+func (c *Configuration) samples(asked int) int {
+	switch {
+	case asked > 0:
+		return asked
+	case c.Kernel.Backend == kernels.CUDA:
+		return 20
+	}
+	return 50
+}
+
+// mostAlone is how many processes describe a configuration by itself, at most.
+const mostAlone = 20
+
+// measureAlone measures a configuration in fresh processes. A slow one takes fewer
+// samples, as the budget asks.
+func (c *Configuration) measureAlone(ctx context.Context, p gate.Policy) ([][]float64, *worker.Conditions, *objective.Failure, error) {
+	var all [][]float64
+	var conditions *worker.Conditions
+	processes := min(p.Rounds[0], mostAlone)
+	began := time.Now()
+	c.Refresh()
+	if _, err := c.Sample(ctx, c.Prepared, 1); err != nil {
+		return nil, nil, nil, err
+	}
+	samples := p.SamplesFor(c.samples(p.Samples), processes, time.Since(began))
+	for range processes {
+		c.Refresh()
+		o, err := c.Sample(ctx, c.Prepared, samples)
+		if err != nil || o.Failure != nil {
+			return nil, nil, o.Failure, err
+		}
+		all, conditions = append(all, o.Samples), conditions.Join(o.Conditions)
+	}
+	return all, conditions, nil, nil
+}
+
+// entry describes a measured candidate, with an archive of its sources: a commit may
+// be squashed away before the baseline is rebuilt.
+func (c *Configuration) entry(samples [][]float64, version string) (e baseline.Entry, archive string, err error) {
+	source, err := c.Kernel.Digest()
+	if err != nil {
+		return e, "", err
+	}
+	var work baseline.Work
+	if work.Flops, work.Bytes, err = c.Kernel.Work.For(c.Workload.Dims); err != nil {
+		return e, "", err
+	}
+	problem, err := c.Problem()
+	if err != nil {
+		return e, "", err
+	}
+	environment := c.Backend.Environment()
+	environment.Pawl = version
+	e = baseline.Entry{
+		Key: c.key(), Origin: c.Kernel.Origin, Dims: c.Workload.Dims.String(), Point: c.Prepared.Point.String(),
+		Environment: environment, Source: source, Binary: c.Prepared.Binary.Digest, Problem: problem, Commit: environment.Commit,
+		Measured: time.Now().UTC(),
+	}
+	e.Summarise(samples, work)
+	files, err := c.Kernel.Files()
+	if err != nil {
+		return e, "", err
+	}
+	archive, err = baseline.Pack(files)
+	if errors.Is(err, baseline.ErrTooLarge) && cleanCommit.MatchString(e.Commit) {
+		return e, "", nil // the commit has them, as long as it is there
+	}
+	return e, archive, err
+}
+
+// arms measures the sides of a comparison. On the processor each measurement has a
+// fresh process; on a GPU, where a process costs as much as many measurements, the
+// arms of a round share one. Rounds share none: what is counted as independent is a
+// process.
+type arms struct {
+	sides    map[gate.Arm]*Configuration
+	measured int
+	// samples and conditions are of all that was measured.
+	samples    gate.Samples
+	conditions *worker.Conditions
+}
+
+var _ gate.Measurer = (*arms)(nil)
+
+func newArms(baseline, candidate *Configuration) *arms {
+	return &arms{
+		sides:   map[gate.Arm]*Configuration{gate.Baseline: baseline, gate.Control: baseline, gate.Candidate: candidate},
+		samples: gate.Samples{},
+	}
+}
+
+// Measure takes samples of an arm.
+func (a *arms) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
+	c := a.sides[arm]
+	if a.measured%len(a.sides) == 0 {
+		c.Refresh()
+	}
+	a.measured++
+	outcome, err := c.Sample(ctx, c.Prepared, samples)
+	a.conditions = a.conditions.Join(outcome.Conditions)
+	if err == nil && outcome.Failure == nil {
+		a.samples[arm] = append(a.samples[arm], outcome.Samples)
+	}
+	return outcome.Samples, outcome.Failure, err
+}

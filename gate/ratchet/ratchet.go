@@ -1,0 +1,232 @@
+// Package ratchet runs a policy against baselines. It decides when a baseline moves;
+// a program that uses it only parses, prints and exits.
+//
+// A run goes in these steps, for one configuration (kernel, workload and point)
+// after the other:
+//
+//  1. The candidate is opened and checked in full. A wrong one is not measured.
+//  2. Its baseline is rebuilt from its own sources ([Builder]) and both are measured
+//     in rounds. Where it cannot be rebuilt, its stored samples stand in; where there
+//     is none, the candidate is measured alone and is new.
+//  3. The result is added to the report and to the history, and both are saved, so
+//     that an error in a later configuration loses nothing.
+//  4. After the last one, or after an error, new and improved configurations become
+//     the baseline, if nothing in the run failed.
+//
+// Beside the run stand its instruments: [Accept] moves a baseline by a person's
+// decision, [SelfTest] counts the verdicts on slowdowns of known size, [CompareFiles]
+// judges results that exist already, and [Bench] measures a single point.
+package ratchet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"pawl/gate"
+	"pawl/gate/baseline"
+	"pawl/gate/policy"
+	"pawl/gate/report"
+)
+
+// CurrentName is the file beside the baseline with what the last run measured.
+const CurrentName = "current.json"
+
+// Options says what to run.
+type Options struct {
+	// Policy names the configurations and their limits.
+	Policy *policy.File
+	// Baseline is the file that performance is held to; reports go beside it.
+	Baseline string
+	// Backend is where kernels run whose policy names none.
+	Backend string
+	// Seed fixes the order of measurements.
+	Seed uint64
+	// DryRun compares and reports, and leaves the baseline and the history alone.
+	DryRun bool
+	// Exit returns the code that the program exits with for a report; it is kept in
+	// the report.
+	Exit func(*report.Report) int
+	// Finished gets each result as soon as it is saved; Observe the rounds of a
+	// comparison under way. Both may be nil.
+	Finished func(report.Result)
+	Observe  func(kernel, workload string, round, ceiling int)
+}
+
+// run is a gate under way.
+type run struct {
+	Options
+	*Builder
+	file *baseline.File // as it was at the beginning
+	// current are the candidates as measured in this run.
+	current *baseline.File
+	report  report.Report
+	// moving are the entries that become the baseline if nothing fails.
+	moving  []baseline.Entry
+	written []string
+}
+
+// Run holds every configuration of the policy to its baseline. It returns the report
+// and the files that it is written to. With an error, the report has the results
+// before it. A context that ends leaves the baseline as it was.
+func Run(ctx context.Context, b *Builder, o Options) (r *report.Report, written []string, err error) {
+	file, err := baseline.Read(o.Baseline)
+	if err != nil {
+		return nil, nil, err
+	}
+	g := &run{Options: o, Builder: b, file: file, current: baseline.New()}
+	for _, k := range o.Policy.Kernels {
+		g.report.Planned += max(1, len(k.Workloads))
+	}
+	err = g.kernels(ctx)
+	if ctx.Err() == nil && len(g.report.Results) > 0 {
+		err = errors.Join(err, g.conclude())
+	}
+	return &g.report, g.written, err
+}
+
+func (r *run) kernels(ctx context.Context) error {
+	for _, k := range r.Policy.Kernels {
+		workloads := k.Workloads
+		if len(workloads) == 0 {
+			workloads = []string{""}
+		}
+		for _, workload := range workloads {
+			o, err := r.configuration(ctx, k, workload)
+			if err == nil {
+				err = r.add(o)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// configuration gates one workload of a kernel.
+func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload string) (outcome, error) {
+	began := time.Now()
+	k, err := r.Machine.Load(ctx, rule.Name, cmp.Or(rule.Backend, r.Backend))
+	if err != nil {
+		return outcome{}, err
+	}
+	c, err := r.Open(ctx, k, workload, rule.At)
+	if err != nil {
+		return outcome{}, err
+	}
+	defer c.Close()
+	// The candidate's, whatever comes of it; an embedded kernel has none.
+	r.report.Commit = cmp.Or(c.Backend.Environment().Commit, r.report.Commit)
+	o, err := r.compare(ctx, c, rule.Policy)
+	if err != nil {
+		return o, fmt.Errorf("gating %s: %w", rule.Name, err)
+	}
+	o.result.Seconds = time.Since(began).Seconds()
+	return o, nil
+}
+
+// add takes a finished configuration into the report and saves what there is.
+func (r *run) add(o outcome) error {
+	r.report.Device = o.result.Device
+	if o.entry.Median > 0 {
+		r.current.Put(o.entry)
+		r.current.Keep(o.entry.Source, o.source)
+	}
+	if o.moves {
+		r.moving = append(r.moving, o.entry)
+	}
+	r.report.Results = append(r.report.Results, o.result)
+	if !r.DryRun {
+		if err := baseline.AppendHistory(baseline.HistoryPath(r.Baseline), []baseline.Event{r.event(o)}); err != nil {
+			return err
+		}
+	}
+	if !r.report.Finished() {
+		if err := r.save(); err != nil {
+			return err
+		}
+	}
+	if r.Finished != nil {
+		r.Finished(o.result)
+	}
+	return nil
+}
+
+// event is the line of the history about a configuration.
+func (r *run) event(o outcome) baseline.Event {
+	e := baseline.Event{
+		Time: time.Now().UTC(), Key: o.result.Key, Commit: r.report.Commit, Point: o.result.Point,
+		Verdict: o.result.Verdict, Reason: o.result.Reason,
+	}
+	if o.entry.Median > 0 && (o.result.Evidence != nil || o.result.Verdict == gate.New) {
+		e.Median, e.Interval = o.entry.Median, o.entry.Interval
+	}
+	if o.result.Evidence != nil {
+		e.Change = &o.result.Evidence.Change
+	}
+	return e
+}
+
+// conclude moves the baseline and then writes the report that says so.
+func (r *run) conclude() error {
+	if err := r.moveBaseline(); err != nil {
+		return err
+	}
+	return r.save()
+}
+
+// save writes the reports and the results that a person may accept.
+func (r *run) save() (err error) {
+	r.report.Time = time.Now().UTC()
+	r.report.Exit = r.Exit(&r.report)
+	folder := filepath.Dir(r.Baseline)
+	if err := r.current.WriteResults(filepath.Join(folder, CurrentName)); err != nil {
+		return err
+	}
+	r.written, err = report.WriteAll(folder, &r.report, r.Policy.Profile)
+	return err
+}
+
+// moveBaseline makes the improved and the new configurations the baseline, in the
+// file as it is now: other gates may have moved others meanwhile. Where another one
+// moved the same, its entry stays, because this run has not been held to it.
+func (r *run) moveBaseline() error {
+	if len(r.moving) == 0 || r.report.Failed() || r.DryRun {
+		return nil
+	}
+	overtaken := map[baseline.Key]bool{}
+	err := baseline.Update(r.Baseline, func(now *baseline.File) error {
+		for _, e := range r.moving {
+			was, _ := r.file.Find(e.Key)
+			is, _ := now.Find(e.Key)
+			if overtaken[e.Key] = !reflect.DeepEqual(was, is); overtaken[e.Key] {
+				continue
+			}
+			now.Put(e)
+			now.Keep(e.Source, r.current.Sources[e.Source])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// Results that were not held to what is the baseline now are not for accepting.
+	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(e baseline.Entry) bool { return overtaken[e.Key] })
+	for i := range r.report.Results {
+		result := &r.report.Results[i]
+		late, moved := overtaken[result.Key]
+		switch {
+		case late:
+			result.Notes = append(result.Notes, "another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
+		case moved:
+			result.Moved, r.report.Updated = true, true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+package ratchet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"pawl/gate/baseline"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/devices"
+)
+
+// Builder makes configurations of kernels: of those that are named, of a baseline's
+// own sources, and of copies that are slowed on purpose. Its calls must not run at the
+// same time.
+type Builder struct {
+	Machine *devices.Machine
+	// Options are those of every evaluator; the builder sets their residents.
+	Options objective.Options
+	// Cache is the folder where sources are unpacked.
+	Cache string
+	// Version is this program's, for the entries of a baseline.
+	Version string
+
+	// residents are shared by all sides of a comparison: on a GPU they are measured in
+	// the same processes.
+	residents objective.Residents
+}
+
+// Close ends the processes that the configurations shared.
+func (b *Builder) Close() { b.residents.End() }
+
+// Open prepares a point of a kernel; see [devices.Machine.OpenAt]. Who opens it closes
+// it.
+func (b *Builder) Open(ctx context.Context, k *kernels.Kernel, workload, at string) (*Configuration, error) {
+	options := b.Options
+	options.Residents = &b.residents
+	bench, prepared, err := b.Machine.OpenAt(ctx, k, workload, at, options)
+	if err != nil {
+		return nil, err
+	}
+	return &Configuration{bench, prepared}, nil
+}
+
+// cleanCommit is a commit whose sources can be found again. A mark for changes
+// does not match, nor does anything that git could take for an option.
+var cleanCommit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+
+// rebuild prepares a baseline's own point from its own sources. Where that is not
+// possible it returns nil and why; an error means that the machinery broke.
+func (b *Builder) rebuild(ctx context.Context, candidate *Configuration, file *baseline.File, entry baseline.Entry) (base *Configuration, why string, err error) {
+	folder, err := b.sources(ctx, candidate.Kernel, file, entry)
+	if err != nil {
+		return nil, err.Error(), nil
+	}
+	k, err := kernels.Load(folder, candidate.Kernel.Backend)
+	if err != nil {
+		return nil, err.Error(), nil
+	}
+	base, err = b.Open(ctx, k, entry.Workload, entry.Point)
+	switch {
+	case ctx.Err() != nil:
+		return nil, "", context.Cause(ctx)
+	case err != nil:
+		return nil, err.Error(), nil
+	case base.Prepared.Failure != nil:
+		base.Close()
+		return nil, base.Prepared.Failure.String(), nil
+	case base.Workload.Dims.String() != entry.Dims:
+		base.Close()
+		return nil, fmt.Sprintf("its workload has the sizes %s, not %s", base.Workload.Dims, entry.Dims), nil
+	}
+	return base, "", nil
+}
+
+// sources returns a folder with the sources of an entry. They are kept in the cache
+// by their digest, so that the next gate need not unpack them again.
+func (b *Builder) sources(ctx context.Context, k *kernels.Kernel, file *baseline.File, entry baseline.Entry) (string, error) {
+	if digest, err := k.Digest(); err == nil && digest == entry.Source {
+		return b.folder(k) // only the point differs
+	}
+	folder := filepath.Join(b.Cache, "baselines", k.Name+"-"+entry.Source)
+	if holds(folder, k.Backend, entry.Source) {
+		return folder, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return "", err
+	}
+	temporary, err := os.MkdirTemp(filepath.Dir(folder), "unpacking-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(temporary)
+	if err := unpackSources(ctx, k, file.Sources[entry.Source], entry.Commit, temporary); err != nil {
+		return "", err
+	}
+	if !holds(temporary, k.Backend, entry.Source) {
+		return "", fmt.Errorf("the sources of %s are not those that were measured", entry.Commit)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return "", err
+	}
+	if err := os.Rename(temporary, folder); err != nil && !holds(folder, k.Backend, entry.Source) {
+		return "", err
+	}
+	return folder, nil
+}
+
+// holds reports whether a folder has the sources of a digest.
+func holds(folder, backend, digest string) bool {
+	k, err := kernels.Load(folder, backend)
+	if err != nil {
+		return false
+	}
+	found, err := k.Digest()
+	return err == nil && found == digest
+}
+
+// unpackSources writes an entry's sources into a folder: from the archive in the
+// baseline, or from the recorded commit.
+func unpackSources(ctx context.Context, k *kernels.Kernel, archive, commit, folder string) error {
+	switch {
+	case archive != "":
+		return baseline.Unpack(archive, folder)
+	case !cleanCommit.MatchString(commit):
+		return errors.New("neither an archive nor a commit of its sources was recorded")
+	case k.Dir == "":
+		return errors.New("the kernel is embedded now and was a folder then")
+	}
+	// In a subfolder git archives that subfolder, with names relative to it.
+	packed, err := git(ctx, k.Dir, "archive", "--format=tar", commit)
+	if err != nil {
+		return fmt.Errorf("%w (a shallow clone has no old commits: fetch the whole history)", err)
+	}
+	return baseline.UnpackTar(bytes.NewReader(packed), folder)
+}
+
+// git runs git in a folder and returns what it prints.
+func git(ctx context.Context, folder string, arguments ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder}, arguments...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	output, err := cmd.Output()
+	if err != nil {
+		message, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+		return nil, fmt.Errorf("git %s: %w: %s", arguments[0], err, message)
+	}
+	return output, nil
+}
+
+// folder returns the folder of a kernel's sources; an embedded kernel is unpacked
+// into the cache.
+func (b *Builder) folder(k *kernels.Kernel) (string, error) {
+	return k.Materialise(filepath.Join(b.Cache, "kernels"))
+}
