@@ -2,10 +2,9 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"io"
 	"math"
-	"strings"
+	"slices"
 
 	"pawl/gate/baseline"
 	"pawl/internal/page"
@@ -47,66 +46,20 @@ func Trends(events []baseline.Event) []Trend {
 	return trends
 }
 
-// Sizes of a panel and the space round it, in pixels.
-const (
-	trendWidth, trendHeight = 640, 160
-	trendLeft, trendTop     = 80, 40
-	trendGap                = 30
-)
-
-type trendPanel struct {
-	Y                  int
-	Title, Line, Band  string
-	Points             []trendPoint
-	Steps              []float64
-	High, Low          string
-	FirstDate, EndDate string
-}
-
-type trendPoint struct {
-	X, Y   float64
-	Colour string
-	Title  string
-}
-
-var trendTemplate = template.Must(template.New("trend").Parse(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {{.Width}} {{.Height}}" width="{{.Width}}" height="{{.Height}}" font-family="sans-serif" font-size="11">
-<rect width="100%" height="100%" fill="#ffffff"/>
-{{range .Panels}}<g transform="translate({{$.Left}} {{.Y}})">
-<text x="0" y="-14" font-weight="bold">{{.Title}}</text>
-<rect width="{{$.PanelWidth}}" height="{{$.PanelHeight}}" fill="none" stroke="#cccccc"/>
-<text x="-6" y="10" text-anchor="end">{{.High}}</text><text x="-6" y="{{$.PanelHeight}}" text-anchor="end">{{.Low}}</text>
-<text x="0" y="{{$.PanelHeight}}" dy="14">{{.FirstDate}}</text><text x="{{$.PanelWidth}}" y="{{$.PanelHeight}}" dy="14" text-anchor="end">{{.EndDate}}</text>
-<polygon points="{{.Band}}" fill="#0072b2" fill-opacity="0.15"/>
-{{range .Steps}}<line x1="{{.}}" y1="0" x2="{{.}}" y2="{{$.PanelHeight}}" stroke="#d55e00" stroke-dasharray="4 3"><title>change point</title></line>
-{{end}}<polyline fill="none" stroke="#0072b2" stroke-width="1.4" points="{{.Line}}"/>
-{{range .Points}}<circle cx="{{.X}}" cy="{{.Y}}" r="3" fill="{{.Colour}}"><title>{{.Title}}</title></circle>
-{{end}}</g>
-{{end}}</svg>
-`))
-
 // TrendSVG draws the time over gate runs, one panel per configuration, with the
-// interval as a band and a line at each change point. It needs nothing from
-// elsewhere.
+// interval as a band and a line at each change point.
 func TrendSVG(w io.Writer, trends []Trend) error {
-	page := struct {
-		Width, Height, Left, PanelWidth, PanelHeight int
-		Panels                                       []trendPanel
-	}{
-		Width: trendLeft + trendWidth + trendGap, Height: trendGap + len(trends)*(trendTop+trendHeight+trendGap),
-		Left: trendLeft, PanelWidth: trendWidth, PanelHeight: trendHeight,
+	plot := page.Plot{Name: "time over gate runs", Width: 640, Height: 160}
+	for _, t := range trends {
+		plot.Panels = append(plot.Panels, t.panel())
 	}
-	for i, t := range trends {
-		p := newTrendPanel(t)
-		p.Y = trendTop + i*(trendTop+trendHeight+trendGap)
-		page.Panels = append(page.Panels, p)
-	}
-	if err := trendTemplate.Execute(w, page); err != nil {
+	if err := plot.WriteSVG(w); err != nil {
 		return fmt.Errorf("drawing the trend: %w", err)
 	}
 	return nil
 }
 
-func newTrendPanel(t Trend) trendPanel {
+func (t Trend) panel() page.Panel {
 	low, high := math.Inf(1), 0.0
 	for _, e := range t.Events {
 		low, high = min(low, e.Interval.Low), max(high, e.Interval.High)
@@ -114,38 +67,39 @@ func newTrendPanel(t Trend) trendPanel {
 	if high == low {
 		low, high = 0.95*low, 1.05*high
 	}
-	x := func(i float64) float64 { return pixel(trendWidth * (i + 0.5) / float64(len(t.Events))) }
-	y := func(ms float64) float64 { return pixel(trendHeight * (high - ms) / (high - low)) }
-	last := t.Events[len(t.Events)-1]
-	p := trendPanel{
-		Title: t.Key.String(), High: page.Milliseconds(high), Low: page.Milliseconds(low),
-		FirstDate: t.Events[0].Time.Format("2006-01-02"), EndDate: last.Time.Format("2006-01-02"),
+	p := page.Panel{
+		Title: t.Key.String(), MarkName: "change point",
+		X: page.Axis{High: float64(len(t.Events))},
+		Y: page.Axis{Low: low, High: high, Ticks: []page.Tick{{At: low, Label: page.Milliseconds(low)}, {At: high, Label: page.Milliseconds(high)}}},
 	}
-	var line, above, below []string
+	s := page.Series{Colour: page.Colours[0]}
+	var below []page.XY
 	for i, e := range t.Events {
-		at := x(float64(i))
-		line = append(line, fmt.Sprintf("%g,%g", at, y(e.Median)))
-		above = append(above, fmt.Sprintf("%g,%g", at, y(e.Interval.High)))
-		below = append([]string{fmt.Sprintf("%g,%g", at, y(e.Interval.Low))}, below...)
-		p.Points = append(p.Points, trendPoint{at, y(e.Median), colourOf(e), fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), shortCommit(e.Commit), page.Milliseconds(e.Median), e.Verdict)})
+		x, day := float64(i)+0.5, e.Time.Format("2006-01-02")
+		if i == 0 || i == len(t.Events)-1 {
+			p.X.Ticks = append(p.X.Ticks, page.Tick{At: x, Label: day})
+		}
+		s.Line = append(s.Line, page.XY{X: x, Y: e.Median})
+		s.Band = append(s.Band, page.XY{X: x, Y: e.Interval.High})
+		below = append(below, page.XY{X: x, Y: e.Interval.Low})
+		s.Dots = append(s.Dots, page.Dot{XY: page.XY{X: x, Y: e.Median}, Colour: colourOf(e), Radius: 3, Title: fmt.Sprintf("%s %s: %s, %s", day, shortCommit(e.Commit), page.Milliseconds(e.Median), e.Verdict)})
 	}
-	p.Line, p.Band = strings.Join(line, " "), strings.Join(append(above, below...), " ")
+	slices.Reverse(below)
+	s.Band = append(s.Band, below...)
 	for _, step := range t.Steps {
-		p.Steps = append(p.Steps, x(float64(step)-0.5))
+		p.Marks = append(p.Marks, float64(step))
 	}
+	p.Series = []page.Series{s}
 	return p
 }
 
-// colourOf marks verdicts, after Okabe and Ito: told apart by people who do not
-// see all colours.
+// colourOf marks verdicts.
 func colourOf(e baseline.Event) string {
 	switch {
 	case e.Verdict.Fails():
-		return "#d55e00"
+		return page.Colours[1]
 	case e.Verdict.Passes():
-		return "#009e73"
+		return page.Colours[2]
 	}
-	return "#999999"
+	return page.Colours[7]
 }
-
-func pixel(x float64) float64 { return math.Round(10*x) / 10 }

@@ -37,8 +37,8 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"dead":       DeadText,
 	"conditions": ConditionsText,
 	"regret":     RegretText,
-	"curve":      newCurveChart,
-	"steps":      newStepChart,
+	"curve":      curve,
+	"step":       stepBar,
 	"point":      breakable,
 	"bar":        func(share float64) float64 { return 100 * share },
 }).Parse(pageSource))
@@ -51,73 +51,38 @@ func breakable(p space.Point) template.HTML {
 // HTML writes one page that needs nothing from elsewhere.
 func HTML(w io.Writer, s *Summary) error { return htmlPage.Execute(w, s) }
 
-// chart is a plot area in the page's units.
-type chart struct {
-	Width, Height float64
-	Left, Bottom  float64
-	Dots          []dot
-	Line          string
-	YTicks        []tick
-	XTicks        []tick
-}
-
-type dot struct {
-	X, Y  float64
-	Title string
-	Leads bool
-}
-
-type tick struct {
-	At    float64
-	Label string
-}
-
-const (
-	chartWidth, chartHeight = 720.0, 260.0
-	chartLeft, chartBottom  = 64.0, 28.0
-)
-
-// newCurveChart plots every trial's time and the best so far, on a log scale:
-// slow points would otherwise press everything interesting to the floor.
-func newCurveChart(points []CurvePoint) *chart {
+// curve draws every trial's time and the best so far, on a log scale: slow points
+// would otherwise press everything interesting to the floor. There is none of one trial.
+func curve(points []CurvePoint) template.HTML {
 	if len(points) < 2 {
-		return nil
+		return ""
 	}
-	c := &chart{Width: chartWidth, Height: chartHeight, Left: chartLeft, Bottom: chartHeight - chartBottom}
 	low, high, last := math.Inf(1), 0.0, 1
 	for _, p := range points {
 		low, high, last = min(low, p.Milliseconds), max(high, p.Milliseconds), max(last, p.Trial)
 	}
 	low, high = low/1.1, high*1.1
-	y := func(ms float64) float64 {
-		return 10 + (c.Bottom-10)*(1-math.Log(ms/low)/math.Log(high/low))
-	}
-	x := func(trial int) float64 {
-		return chartLeft + (chartWidth-chartLeft-10)*float64(trial)/float64(last)
-	}
-	var line strings.Builder
-	previous := 0.0
-	for i, p := range points {
-		leads := i == 0 || p.Best < previous
-		if i > 0 {
-			fmt.Fprintf(&line, " L%.1f %.1f", x(p.Trial), y(previous))
-		}
-		command := "L"
-		if i == 0 {
-			command = "M"
-		}
-		fmt.Fprintf(&line, " %s%.1f %.1f", command, x(p.Trial), y(p.Best))
-		previous = p.Best
-		c.Dots = append(c.Dots, dot{x(p.Trial), y(p.Milliseconds), fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds)), leads})
-	}
-	c.Line = strings.TrimSpace(line.String())
+	panel := page.Panel{X: page.Axis{High: float64(last)}, Y: page.Axis{Low: low, High: high, Log: true}}
 	for i := range 5 {
-		ms := low * math.Pow(high/low, float64(i)/4)
-		c.YTicks = append(c.YTicks, tick{y(ms), page.Milliseconds(roundTo(ms, 2))})
-		trial := last * i / 4
-		c.XTicks = append(c.XTicks, tick{x(trial), fmt.Sprint(trial)})
+		ms, trial := low*math.Pow(high/low, float64(i)/4), last*i/4
+		panel.Y.Ticks = append(panel.Y.Ticks, page.Tick{At: ms, Label: page.Milliseconds(roundTo(ms, 2))})
+		panel.X.Ticks = append(panel.X.Ticks, page.Tick{At: float64(trial), Label: fmt.Sprint(trial)})
 	}
-	return c
+	s := page.Series{Colour: "var(--best)"}
+	for i, p := range points {
+		x := float64(p.Trial)
+		dot := page.Dot{XY: page.XY{X: x, Y: p.Milliseconds}, Colour: "var(--dot)", Radius: 2.5, Title: fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds))}
+		if i > 0 {
+			s.Line = append(s.Line, page.XY{X: x, Y: points[i-1].Best})
+		}
+		if i == 0 || p.Best < points[i-1].Best {
+			dot.Colour, dot.Radius = "var(--best)", 4
+		}
+		s.Line = append(s.Line, page.XY{X: x, Y: p.Best})
+		s.Dots = append(s.Dots, dot)
+	}
+	panel.Series = []page.Series{s}
+	return page.Plot{Name: "time of each trial and the best so far", Width: 640, Height: 220, Panels: []page.Panel{panel}}.HTML()
 }
 
 // roundTo rounds to a number of significant digits.
@@ -126,37 +91,11 @@ func roundTo(x float64, digits int) float64 {
 	return math.Round(x*scale) / scale
 }
 
-// stepBar is one bar of the ablation.
-type stepBar struct {
-	Y, Width float64
-	Label    string
-	Value    string
-}
-
-type stepChart struct {
-	Width, Height, Left float64
-	Bars                []stepBar
-}
-
-// newStepChart draws the time after each step of the ablation.
-func newStepChart(steps []Step) *stepChart {
-	if len(steps) == 0 {
-		return nil
-	}
+// stepBar is how long the bar of an ablation's step is, as a share of the longest.
+func stepBar(steps []Step, of Step) float64 {
 	longest := 0.0
 	for _, s := range steps {
 		longest = max(longest, s.Milliseconds)
 	}
-	c := &stepChart{Width: chartWidth, Height: float64(len(steps))*30 + 6, Left: 250}
-	for i, s := range steps {
-		label := "default"
-		if i > 0 {
-			label = ChangesText(s.Changes)
-		}
-		c.Bars = append(c.Bars, stepBar{
-			Y: float64(i)*30 + 4, Width: (chartWidth - c.Left - 150) * s.Milliseconds / longest,
-			Label: label, Value: fmt.Sprintf("%s, %.2f×", page.Milliseconds(s.Milliseconds), s.Total),
-		})
-	}
-	return c
+	return of.Milliseconds / longest
 }

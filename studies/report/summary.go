@@ -137,7 +137,7 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := Summary{Study: study, Search: searchFacts(past), Failures: failureGroups(past), Curve: curve(past.Trials), Suspected: search.ReferenceSuspected(past.Trials, true)}
+	summary := Summary{Study: study, Search: searchFacts(past), Failures: failureGroups(past), Curve: bestSoFar(past.Trials), Suspected: search.ReferenceSuspected(past.Trials, true)}
 	summary.Importances = search.Importances(s, past.Trials)
 	past.Rounds = past.Standing()
 	contenders := search.Contenders(past.Rounds, search.Confirmation)
@@ -335,7 +335,7 @@ func failureGroups(past search.Past) []FailureGroup {
 	return groups
 }
 
-func curve(trials []search.Trial) []CurvePoint {
+func bestSoFar(trials []search.Trial) []CurvePoint {
 	var points []CurvePoint
 	best := 0.0
 	for _, t := range trials {
