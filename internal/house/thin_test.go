@@ -1,0 +1,99 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// notForCommands are the packages that cmd/pawl must not import, and why. A baseline is
+// read and moved through gate/ratchet only: without the package there is no File to
+// change and no Update or Write to call.
+var notForCommands = map[string]string{
+	"pawl/internal/stats": "statistics are computed in libraries",
+	"gonum.org/v1/gonum":  "statistics are computed in libraries",
+	"database/sql":        "studies has the database",
+	"pawl/gate/baseline":  "gate/ratchet decides when a baseline moves",
+}
+
+// notYetThin are the files that still break a rule of TestCommandsAreThin. The list is
+// removed with the last of them.
+var notYetThin = []string{
+	"backend.go", "choose.go", "display.go", "doctor.go", "export.go", "fuzz.go", "fuzz_sanitizer.go", "fuzz_target.go",
+	"mutants.go", "mutants_lab.go", "options.go", "report.go", "session.go", "simulate.go", "space.go", "studies.go", "subject.go", "tune.go",
+}
+
+// A command binds its flags to a struct of options and calls a library with them. So
+// the flag library's context ends in the Action, a function literal beside the flags:
+// no other function takes one, and nothing keeps one.
+func TestCommandsAreThin(t *testing.T) {
+	paths, err := filepath.Glob(root + "/cmd/pawl/*.go")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d files, %v", len(paths), err)
+	}
+	broken := map[string]bool{}
+	for _, path := range paths {
+		name := filepath.Base(path)
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		complain := func(at token.Pos, format string, arguments ...any) {
+			if broken[name] = true; !slices.Contains(notYetThin, name) {
+				t.Errorf("%s:%d: "+format, append([]any{name, files.Position(at).Line}, arguments...)...)
+			}
+		}
+		for _, spec := range file.Imports {
+			imported := strings.Trim(spec.Path.Value, `"`)
+			for library, why := range notForCommands {
+				if imported == library || strings.HasPrefix(imported, library+"/") {
+					complain(spec.Pos(), "imports %s: %s", imported, why)
+				}
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				for _, field := range n.Type.Params.List {
+					if isContext(field.Type) {
+						complain(n.Pos(), "%s takes a *cli.Context", n.Name)
+					}
+				}
+			case *ast.StructType:
+				for _, field := range n.Fields.List {
+					if isContext(field.Type) {
+						complain(n.Pos(), "a struct keeps a *cli.Context")
+					}
+				}
+			}
+			return true
+		})
+	}
+	for _, name := range notYetThin {
+		if !broken[name] {
+			t.Logf("%s breaks no rule any more: remove it from the list", name)
+		}
+	}
+}
+
+// isContext reports whether a type is *cli.Context.
+func isContext(e ast.Expr) bool {
+	star, ok := e.(*ast.StarExpr)
+	if !ok {
+		return false
+	}
+	selected, ok := star.X.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	library, ok := selected.X.(*ast.Ident)
+	return ok && library.Name == "cli" && selected.Sel.Name == "Context"
+}
