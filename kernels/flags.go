@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -23,9 +24,19 @@ func (b *builder) flags() error {
 	if !optimises(b.kernel.Flags) {
 		b.kernel.Flags = slices.Insert(b.kernel.Flags, 0, optimised[b.backend])
 	}
-	b.kernel.ArchSpecific = b.keys.ArchSpecific != nil && *b.keys.ArchSpecific
+	given := b.keys.ArchSpecific
+	b.kernel.ArchSpecific = given.text != "" && given.text != "false"
+	if !b.kernel.ArchSpecific || given.text == "true" {
+		return nil
+	}
+	if !specificArchitecture.MatchString(given.text) {
+		return given.at.errorf("arch_specific is %q: it is true, false, or the architecture that the kernel needs, such as sm_90a", given.text)
+	}
+	b.kernel.Architecture = given.text
 	return nil
 }
+
+var specificArchitecture = regexp.MustCompile(`^sm_\d+a$`)
 
 // optimises reports whether flags say how much to optimise. What follows -Xlinker
 // or -Xptxas is another program's.

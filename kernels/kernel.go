@@ -49,6 +49,9 @@ type Kernel struct {
 	// ArchSpecific asks for code that only the device's own architecture runs
 	// (sm_90a instead of sm_90), for instructions that need it.
 	ArchSpecific bool
+	// Architecture is the only one that has those instructions, such as sm_90a; empty
+	// where the manifest names none.
+	Architecture string
 	// Workloads are in the order of the manifest; the first is the default.
 	Workloads []Workload
 	Arguments []Argument

@@ -39,8 +39,8 @@ type keys struct {
 	Flags       []scalar             `yaml:"flags"`
 	// Defines are compile-time constants computed from the dimensions.
 	Defines *entries[scalar] `yaml:"defines"`
-	// ArchSpecific asks for code of the device's own architecture only.
-	ArchSpecific *bool `yaml:"arch_specific"`
+	// ArchSpecific is true, or the one architecture that the kernel is for.
+	ArchSpecific scalar `yaml:"arch_specific"`
 }
 
 type section struct {
@@ -187,7 +187,7 @@ func (m *manifest) forBackend(backend string) section {
 	replace(&to.Work, from.Work, from.Work != nil)
 	replace(&to.Flags, from.Flags, from.Flags != nil)
 	replace(&to.Defines, from.Defines, from.Defines != nil)
-	replace(&to.ArchSpecific, from.ArchSpecific, from.ArchSpecific != nil)
+	replace(&to.ArchSpecific, from.ArchSpecific, from.ArchSpecific.text != "")
 	return merged
 }
 

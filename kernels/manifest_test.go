@@ -315,3 +315,18 @@ func FuzzManifest(f *testing.F) {
 		}
 	})
 }
+
+func TestArchitectureThatAKernelNeeds(t *testing.T) {
+	for value, want := range map[string]string{"true": "true ", "false": "false ", "sm_90a": "true sm_90a", "sm_90": "", "yes": "", "[sm_90a]": ""} {
+		k, err := parse("kernel.yaml", []byte(good+"arch_specific: "+value+"\n"), CUDA)
+		if err != nil {
+			if want != "" || (value == "yes" && !strings.Contains(err.Error(), "such as sm_90a")) {
+				t.Errorf("%s: %v", value, err)
+			}
+			continue
+		}
+		if got := fmt.Sprint(k.ArchSpecific, " ", k.Architecture); got != want {
+			t.Errorf("%s: got %q, want %q", value, got, want)
+		}
+	}
+}

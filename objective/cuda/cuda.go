@@ -92,6 +92,9 @@ func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Opt
 		b.locks[gpu.UUID] = newGPULock(os.TempDir(), gpu.UUID)
 		b.free <- gpu
 	}
+	if err := b.limits.architecture(); err != nil {
+		return nil, err
+	}
 	var err error
 	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
 		return nil, err
@@ -178,8 +181,8 @@ func (b *Backend) unit(source string, point space.Point) (nvcc.Unit, error) {
 
 // newUnit describes a compilation: the parameters and the workload's constants.
 func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string, source string, point space.Point) (nvcc.Unit, error) {
-	suffix, flags := nvcc.Suffix(k.Flags)
-	unit := nvcc.Unit{Source: source, Architecture: architecture(k.ArchSpecific || suffix == "a"), Flags: flags}
+	named, flags := nvcc.Named(k.Flags)
+	unit := nvcc.Unit{Source: source, Architecture: architecture(k.ArchSpecific || strings.HasSuffix(named, "a")), Flags: flags}
 	for _, a := range point.Assignments() {
 		unit.Defines = append(unit.Defines, nvcc.Define{Name: a.Name, Value: a.Value.Define()})
 	}

@@ -210,3 +210,43 @@ func TestNothingStaysInTheTemporaryFolder(t *testing.T) {
 		t.Errorf("beside the lock: %v", left)
 	}
 }
+
+// A kernel for another architecture is refused once, before anything is compiled.
+func TestKernelsForAnotherArchitecture(t *testing.T) {
+	for _, test := range []struct {
+		architecture string
+		flags        []string
+		refused      string
+	}{
+		{"sm_90a", nil, ""},
+		{"", []string{"-arch=sm_90a"}, ""},
+		{"", []string{"-arch=sm_80"}, ""}, // the device decides
+		{"sm_100a", nil, "sm_100a"},
+		{"", []string{"-gencode", "arch=compute_100a,code=sm_100a"}, "sm_100a"},
+	} {
+		k, err := kernels.Load("testdata/add", kernels.CUDA)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Architecture, k.Flags = test.architecture, test.flags
+		w, err := k.Workload("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = imaginaryBackend(t.Context(), imaginaryFolder(t), imagine(t, settings{}), k, w, nil)
+		if test.refused == "" {
+			if err != nil {
+				t.Errorf("%+v: %v", test, err)
+			}
+			continue
+		}
+		want := "kernel add needs a GPU of architecture " + test.refused + "; this one is sm_90, Imaginary H200: use another GPU or another kernel"
+		if err == nil || err.Error() != want {
+			t.Errorf("%+v: %v", test, err)
+		}
+		failure := NewLimits(k, w, h200).Preflight(k.Default())
+		if failure == nil || !strings.Contains(failure.Detail, test.refused) {
+			t.Errorf("%+v: preflight says %v", test, failure)
+		}
+	}
+}

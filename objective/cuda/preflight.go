@@ -2,10 +2,12 @@ package cuda
 
 import (
 	"fmt"
+	"strings"
 
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cuda/driver"
+	"pawl/objective/cuda/nvcc"
 	"pawl/space"
 )
 
@@ -22,8 +24,25 @@ func NewLimits(k *kernels.Kernel, w kernels.Workload, gpu driver.Attributes) *Li
 	return &Limits{k, w.Dims, gpu}
 }
 
+// architecture is an error where no point can run here: the manifest, or an
+// architecture with the suffix a among its flags, says which GPU the kernel is for.
+func (l *Limits) architecture() error {
+	needed := l.kernel.Architecture
+	if named, _ := nvcc.Named(l.kernel.Flags); needed == "" && strings.HasSuffix(named, "a") {
+		needed = named
+	}
+	if needed == "" || needed == nvcc.Architecture(l.gpu.Major, l.gpu.Minor, "a") {
+		return nil
+	}
+	return fmt.Errorf("kernel %s needs a GPU of architecture %s; this one is %s, %s: use another GPU or another kernel",
+		l.kernel.Name, needed, nvcc.Architecture(l.gpu.Major, l.gpu.Minor, ""), l.gpu.Name)
+}
+
 // Preflight returns why a point cannot be launched, or nil.
 func (l *Limits) Preflight(point space.Point) *objective.Failure {
+	if err := l.architecture(); err != nil {
+		return infeasible("%s", err)
+	}
 	launch, err := l.launch(point)
 	if err != nil {
 		return infeasible("%s", err)

@@ -15,15 +15,15 @@ func Architecture(major, minor int, suffix string) string {
 }
 
 // An architecture anywhere in a flag: -arch=sm_90a, code=[sm_90a,compute_90a].
-var namedArchitecture = regexp.MustCompile(`(?:sm|compute)_\d+([af]?)\b`)
+var namedArchitecture = regexp.MustCompile(`(?:sm|compute)_(\d+[af]?)\b`)
 
 // The flags that choose an architecture, for nvcc and for NVRTC.
 var architectureFlags = []string{"--gpu-architecture", "--gpu-code", "--generate-code", "-arch", "-code", "-gencode"}
 
-// Suffix takes the flags that choose an architecture out of a kernel's flags:
-// the device decides which one it is. What remains of them is the suffix that
-// they ask for, to be given to Architecture.
-func Suffix(flags []string) (suffix string, rest []string) {
+// Named takes the flags that choose an architecture out of a kernel's flags, and
+// returns the last that they name, such as sm_90a. Which one code is made for is the
+// device's to decide: only the suffix says that other devices cannot run the kernel.
+func Named(flags []string) (architecture string, rest []string) {
 	for i := 0; i < len(flags); i++ {
 		next := ""
 		if i+1 < len(flags) {
@@ -36,10 +36,10 @@ func Suffix(flags []string) (suffix string, rest []string) {
 		}
 		i += consumed
 		for _, match := range namedArchitecture.FindAllStringSubmatch(value, -1) {
-			suffix = match[1]
+			architecture = "sm_" + match[1]
 		}
 	}
-	return suffix, rest
+	return architecture, rest
 }
 
 // flagValue returns the value of a flag if it is one of names, and how many

@@ -16,23 +16,23 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-func TestSuffixTakesTheArchitectureOutOfTheFlags(t *testing.T) {
+func TestNamedTakesTheArchitectureOutOfTheFlags(t *testing.T) {
 	for _, test := range []struct {
-		flags  []string
-		suffix string
-		rest   []string
+		flags []string
+		named string
+		rest  []string
 	}{
 		{nil, "", nil},
 		{[]string{"-O3"}, "", []string{"-O3"}},
-		{[]string{"-O3", "-arch=sm_90a", "-I", "x"}, "a", []string{"-O3", "-I", "x"}},
-		{[]string{"-arch", "sm_90", "-O3"}, "", []string{"-O3"}},
-		{[]string{"-gencode", "arch=compute_90a,code=[sm_90a,compute_90a]"}, "a", nil},
-		{[]string{"-gencode=arch=compute_100f,code=sm_100f", "-O3"}, "f", []string{"-O3"}},
-		{[]string{"--gpu-architecture=sm_90a"}, "a", nil},
+		{[]string{"-O3", "-arch=sm_90a", "-I", "x"}, "sm_90a", []string{"-O3", "-I", "x"}},
+		{[]string{"-arch", "sm_90", "-O3"}, "sm_90", []string{"-O3"}},
+		{[]string{"-gencode", "arch=compute_90a,code=[sm_90a,compute_90a]"}, "sm_90a", nil},
+		{[]string{"-gencode=arch=compute_100f,code=sm_100f", "-O3"}, "sm_100f", []string{"-O3"}},
+		{[]string{"--gpu-architecture=sm_90a"}, "sm_90a", nil},
 	} {
-		suffix, rest := Suffix(test.flags)
-		if suffix != test.suffix || !slices.Equal(rest, test.rest) {
-			t.Errorf("%v: got %q, %v", test.flags, suffix, rest)
+		named, rest := Named(test.flags)
+		if named != test.named || !slices.Equal(rest, test.rest) {
+			t.Errorf("%v: got %q, %v", test.flags, named, rest)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestAttentionRefusesWhatItCannotAddress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	suffix, flags := Suffix(k.Flags)
+	_, flags := Named(k.Flags)
 	for _, test := range []struct {
 		changed []Define
 		message string
@@ -29,7 +29,7 @@ func TestAttentionRefusesWhatItCannotAddress(t *testing.T) {
 		{[]Define{{"HEAD_DIM", "512"}}, "power of two"},
 		{[]Define{{"HEAD_DIM", "64"}, {"OVERLAP", "1"}, {"NUM_STAGES", "1"}}, "a stage of their own"},
 	} {
-		unit := Unit{Dir: dir, Source: k.Source, Architecture: Architecture(9, 0, suffix), Flags: flags}
+		unit := Unit{Dir: dir, Source: k.Source, Architecture: "sm_90", Flags: flags}
 		for _, d := range definesOf(k.Default(), nil) {
 			for _, other := range test.changed {
 				if other.Name == d.Name {

@@ -1,6 +1,7 @@
 package nvcc
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -90,11 +91,11 @@ func compileWorkload(t *testing.T, k *kernels.Kernel, w kernels.Workload, consta
 	points := corners(s)
 	chosen := spread(points, *cornerLimit)
 	t.Logf("%s: %d of %d corners", w.Name, len(chosen), len(points))
-	suffix, flags := Suffix(k.Flags)
-	if k.ArchSpecific {
-		suffix = "a"
+	architecture, flags := Named(k.Flags)
+	if k.ArchSpecific || architecture == "" {
+		architecture = cmp.Or(k.Architecture, "sm_90")
 	}
-	unit := Unit{Dir: dir, Source: k.Source, Architecture: Architecture(9, 0, suffix), Flags: flags}
+	unit := Unit{Dir: dir, Source: k.Source, Architecture: architecture, Flags: flags}
 	var lanes errgroup.Group
 	lanes.SetLimit(runtime.NumCPU())
 	var mu sync.Mutex
