@@ -1,13 +1,16 @@
 package objective
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"pawl/kernels"
 	"pawl/objective/cache"
+	"pawl/objective/check"
+	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -26,7 +29,7 @@ type Options struct {
 	// Residents are the workers to use on a device that keeps them, shared with
 	// other evaluators; whoever made them ends them. Nil means workers of one's
 	// own.
-	Residents *Residents
+	Residents *session.Residents
 	// Caches says what timed launches find in the device's caches. Empty means
 	// Cold.
 	Caches worker.Caches
@@ -37,20 +40,23 @@ type Options struct {
 
 // Evaluator takes points of one kernel and workload through the stages. Its
 // methods are safe for concurrent use: Measure and its like wait for a device.
+//
+// The parts do the work, and the evaluator calls them in order: devices reserve a
+// device and find a worker, the fuzzer checks results, the verifier takes finalists
+// through the full tier, the benchmark takes samples, and today knows what need not be
+// measured again.
 type Evaluator struct {
-	kernel   *kernels.Kernel
-	workload kernels.Workload
-	initial  space.Point // the default point
-	backend  Backend
-	options  Options
-	oracle   *oracle
-	notes    notes
-	verified verified
-	today    *today
-	// timedSeeds are of the inputs that are timed: the seed that was asked for and
-	// two that nobody can foresee. See stopwatch.
-	timedSeeds [3]uint64
-	*Residents
+	*fuzzer
+	*verifier
+	*session.Residents
+	initial   space.Point // the default point
+	backend   Backend
+	options   Options
+	oracle    *check.Oracle
+	onDevice  *check.OnDevice // nil where results are compared here
+	devices   *devices
+	benchmark *benchmark
+	today     *today
 }
 
 // NewEvaluator returns an evaluator. Close it to end its worker processes.
@@ -64,22 +70,41 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 			options.QuickCases = 3 // a trial is short there, and nothing wrong gets past the full tier
 		}
 	}
-	if options.Caches == "" {
-		options.Caches = worker.Cold
+	options.Caches = cmp.Or(options.Caches, worker.Cold)
+	e := &Evaluator{initial: k.Default(), backend: b, options: options, oracle: newOracle(k, b), Residents: options.Residents}
+	if e.Residents == nil {
+		e.Residents = &session.Residents{}
 	}
-	residents := options.Residents
-	if residents == nil {
-		residents = &Residents{}
+	e.devices = &devices{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, allowed: options.RunTimeout}
+	e.fuzzer = &fuzzer{kernel: k, workload: w, seed: options.Seed, quick: options.QuickCases, notes: &check.Notes{}, devices: e.devices}
+	e.verifier = newVerifier(e.fuzzer)
+	e.benchmark = &benchmark{kernel: k, workload: e.workloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: b.Roofline()}
+	if b.Resident() {
+		e.onDevice = check.NewOnDevice(k, w, e.oracle, e.notes)
+		e.checker, e.benchmark.timer, e.devices.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
+	} else {
+		e.checker, e.benchmark.timer = check.NewHere(k, w, e.oracle, e.notes), newStopwatches(k, e.oracle, e.workloadCase()).timer
 	}
-	e := &Evaluator{kernel: k, workload: w, initial: k.Default(), backend: b, options: options, oracle: newOracle(k, b), Residents: residents}
-	e.timedSeeds = [...]uint64{options.Seed, rand.Uint64(), rand.Uint64()}
 	e.today = newToday(e)
 	return e
 }
 
+func newOracle(k *kernels.Kernel, b Backend) *check.Oracle {
+	build := func(build func(context.Context) (Binary, error)) check.Build {
+		return func(ctx context.Context) (check.Module, error) {
+			binary, err := build(ctx)
+			return binary.module(), err
+		}
+	}
+	if builder, ok := b.(NaiveBuilder); ok {
+		return check.NewOracle(k, build(b.Reference), build(builder.Naive))
+	}
+	return check.NewOracle(k, build(b.Reference), nil)
+}
+
 // Close ends the evaluator's worker processes.
 func (e *Evaluator) Close() {
-	e.oracle.close()
+	e.oracle.Close()
 	if e.options.Residents == nil {
 		e.End()
 	}
@@ -87,6 +112,10 @@ func (e *Evaluator) Close() {
 
 // Width is how many points can be measured at once.
 func (e *Evaluator) Width() int { return e.backend.Width() }
+
+// Spare reports whether the device has time to spare while compilers run: a
+// processor compiles itself.
+func (e *Evaluator) Spare() bool { return e.backend.Resident() }
 
 // Prepared is a point that is ready to be measured, or that failed before.
 type Prepared struct {
@@ -97,8 +126,12 @@ type Prepared struct {
 
 	// quick is the quick tier, for the evaluator that prepared the point: planned
 	// ahead, not while a device waits.
-	quick plan
+	quick check.Plan
 	by    *Evaluator
+}
+
+func (p Prepared) subject() check.Subject {
+	return check.Subject{Point: p.Point, Module: p.Binary.module()}
 }
 
 // Prepare does what needs no device: preflight, compile, and plan the check.
@@ -118,10 +151,10 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	if p.Failure != nil {
 		return p, nil
 	}
-	if err := e.oracle.ready(ctx); err != nil {
+	if err := e.oracle.Ready(ctx); err != nil {
 		return p, err
 	}
-	p.quick, err = e.plan(p, e.quick(point)...)
+	p.quick, err = e.plan(p, e.QuickCases(point)...)
 	p.by = e
 	return p, err
 }
@@ -138,21 +171,21 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 		return outcome.withSamples(past), nil
 	}
 	begun := outcome
-	err := e.onDevice(ctx, p, func(s *session) (err error) {
+	err := e.devices.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outcome = begun
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
-		outcome.Spent.Check = time.Since(start) - s.loading
+		outcome.Spent.Check = time.Since(start) - s.Loading
 		if err != nil || outcome.Failure != nil {
 			return err
 		}
 		start = time.Now()
-		outcome.Failure, err = e.bench(ctx, s, rival, &outcome)
+		err = e.benchmark.until(ctx, s, rival, &outcome)
 		outcome.Spent.Measure = time.Since(start)
 		if err != nil || outcome.Failure != nil {
 			return err
 		}
-		return e.believe(&outcome, p.Point)
+		return e.benchmark.plausible(&outcome, p.Point)
 	})
 	if err == nil {
 		outcome = e.today.remember(p, outcome, p.Point == e.initial)
@@ -160,53 +193,11 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	return outcome, err
 }
 
-// believe fails an outcome that is too good to be true.
-func (e *Evaluator) believe(outcome *Outcome, point space.Point) error {
-	roofline := e.backend.Roofline()
-	if e.options.Caches == worker.Warm && !roofline.Loose {
-		roofline.Bytes = 0 // what is cached is not read from memory
-	}
-	floor, err := roofline.Floor(e.kernel.Work, environment(e.workload.Dims, point))
-	if err != nil {
-		return err
-	}
-	if roofline.Loose {
-		bindings, err := e.workloadCase().bind(e.kernel)
-		if err != nil {
-			return err
-		}
-		written, err := bufferBytes(bindings, true)
-		if err != nil {
-			return err
-		}
-		floor = max(floor, 1e3*float64(written)/roofline.Bytes)
-	}
-	if outcome.Failure = veto(outcome.Milliseconds(), floor); outcome.Failure != nil {
-		outcome.Samples = nil
-	}
-	return nil
-}
-
-// bufferBytes is the size of all outputs, or of all inputs.
-func bufferBytes(bindings []kernels.Binding, out bool) (total int, err error) {
-	for _, b := range bindings {
-		if !b.IsBuffer() || b.Out != out {
-			continue
-		}
-		element, err := kernels.ElementNamed(b.Type)
-		if err != nil {
-			return 0, err
-		}
-		total += int(b.Count) * element.Size
-	}
-	return total, nil
-}
-
 // checkQuickly checks a few small shapes and then the workload itself, with
 // the very inputs that are timed next.
-func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*Failure, error) {
+func (e *Evaluator) checkQuickly(ctx context.Context, s *session.Session, p Prepared) (*Failure, error) {
 	if p.by != e { // another evaluator may have another workload
-		return e.check(ctx, s, p, e.quick(p.Point)...)
+		return e.check(ctx, s, p, e.QuickCases(p.Point)...)
 	}
 	return e.follow(ctx, s, p.quick)
 }
@@ -215,14 +206,14 @@ func (e *Evaluator) checkQuickly(ctx context.Context, s *session, p Prepared) (*
 // Measure. The result is checked there again. On the processor each call has a
 // fresh process; see Refresh for devices that keep theirs.
 func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcome, error) {
-	return e.sample(ctx, p, worker.Time{Samples: samples, Caches: e.options.Caches})
+	return e.sample(ctx, p, worker.Time{Samples: samples})
 }
 
 // SampleAlone is Sample for a figure that stands alone: the device rests between
 // the samples, so that they do not depend on what it did before. What is compared
 // in turns has no need of that.
 func (e *Evaluator) SampleAlone(ctx context.Context, p Prepared, samples int) (Outcome, error) {
-	return e.sample(ctx, p, worker.Time{Samples: samples, Caches: e.options.Caches, Rested: true})
+	return e.sample(ctx, p, worker.Time{Samples: samples, Rested: true})
 }
 
 func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outcome, error) {
@@ -231,125 +222,57 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		return outcome, nil
 	}
 	begun := outcome
-	err := e.onDevice(ctx, p, func(s *session) (err error) {
+	err := e.devices.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outcome = begun
 		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase())
 		if err != nil || outcome.Failure != nil {
 			return err
 		}
-		take, err := e.sampler(ctx, s, t)
-		if err != nil {
+		if err = e.benchmark.fixed(ctx, s, t, &outcome); err != nil || outcome.Failure != nil {
 			return err
 		}
-		timing, fault, err := take(ctx, t.Samples)
-		if fault != nil {
-			s.distrust()
-			outcome.Failure = faultFailure(Bench, fault)
-		}
-		if fault != nil || err != nil {
-			return err
-		}
-		outcome.add(timing)
-		if len(outcome.Samples) == 0 {
-			outcome.Failure = throttled(outcome.Conditions)
-			return nil
-		}
-		return e.believe(&outcome, p.Point)
+		return e.benchmark.plausible(&outcome, p.Point)
 	})
 	if err == nil && outcome.Failure == nil {
-		outcome.Evidence = e.verified.take(p)
+		outcome.Evidence = e.takeEvidence(p)
 	}
 	return outcome, err
 }
 
-// add appends what a call of the worker has measured.
-func (o *Outcome) add(timing worker.Timing) {
-	o.Batch = timing.Batch
-	o.Samples = append(o.Samples, timing.Samples...)
-	o.Conditions = o.Conditions.Join(timing.Conditions)
-}
-
-// throttled is the failure of a point none of whose samples can be believed.
-func throttled(conditions *worker.Conditions) *Failure {
-	reasons := "unknown reasons"
-	if conditions != nil && conditions.Reasons != "" {
-		reasons = conditions.Reasons
+// warm lets a fresh worker of a device that keeps things get the workload and its
+// right answer ready. Under a tool that would take long, and the workload is not run
+// there.
+func (e *Evaluator) warm(ctx context.Context, slot session.Slot, client *worker.Client) error {
+	if slot.Watched() {
+		return nil
 	}
-	return &Failure{Bench, Throttled, "every sample was taken while the clock was throttled: " + reasons}
+	return e.onDevice.Answer(ctx, client, e.initial, e.workloadCase())
 }
 
-// bench takes samples until the stopping rule is content.
-func (e *Evaluator) bench(ctx context.Context, s *session, rival float64, outcome *Outcome) (*Failure, error) {
-	const chunk = 5
-	const throttledTime = 2 * time.Second // long enough for a burst of heat to pass
-	take, err := e.sampler(ctx, s, worker.Time{Caches: e.options.Caches})
-	if err != nil {
-		return nil, err
-	}
-	start := time.Now()
-	for {
-		timing, fault, err := take(ctx, chunk)
-		if err != nil {
-			return nil, err
-		}
-		if fault != nil {
-			s.distrust()
-			outcome.Samples = nil
-			return faultFailure(Bench, fault), nil
-		}
-		outcome.add(timing)
-		if len(outcome.Samples) == 0 && time.Since(start) > throttledTime {
-			return throttled(outcome.Conditions), nil
-		}
-		if outcome.Stop = e.options.Stopping.Decide(outcome.Samples, rival, time.Since(start)); outcome.Stop != "" {
-			return nil, nil
-		}
-	}
-}
-
-func (e *Evaluator) workloadCase() Case {
-	return Case{Dims: e.workload.Dims, Seed: e.options.Seed, Layout: worker.Aligned}
-}
-
-// onDevice runs something in a worker, with a device reserved for the point.
-//
-// Where it finds damage that a kernel before it may have done, it is done once more,
-// from its beginning, in a worker that no other kernel has used.
-func (e *Evaluator) onDevice(ctx context.Context, p Prepared, do func(*session) error) error {
-	if err := e.oracle.ready(ctx); err != nil {
+// Anticipate works out the right answers that a point will be checked against,
+// for a device that has time to spare while the point is compiled. What goes wrong
+// shows when it is checked.
+func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
+	if err := e.oracle.Ready(ctx); err != nil {
 		return err
 	}
-	s, err := e.inWorker(ctx, p, do)
-	if err == nil && s.damaged && s.served {
-		_, err = e.inWorker(ctx, p, do)
-	}
-	return err
+	return e.devices.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference()}, func(s *session.Session) error {
+		for _, c := range e.QuickCases(point) {
+			if err := e.onDevice.Answer(ctx, s.Client, point, c); err != nil {
+				s.Distrust()
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
 }
 
-// inWorker reserves a device and does something in a worker there.
-func (e *Evaluator) inWorker(ctx context.Context, p Prepared, do func(*session) error) (*session, error) {
-	s := &session{allowed: e.options.RunTimeout}
-	slot, err := e.backend.Reserve(ctx, p.Point)
+// Problem identifies what the kernel is called with when it is timed.
+func (e *Evaluator) Problem() (string, error) {
+	bindings, err := e.workloadCase().Bind(e.kernel)
 	if err != nil {
-		return s, err
+		return "", err
 	}
-	s.slot = slot
-	defer slot.Release()
-	if err := p.Binary.unchanged(); err != nil {
-		return s, err
-	}
-	if e.backend.Resident() {
-		s.client, s.served, err = e.take(slot, func(c *worker.Client) error { return e.warm(ctx, slot, c) })
-		defer func() { e.putBack(s) }()
-	} else {
-		s.client, err = worker.Start(slot.Worker)
-		defer func() { s.close() }()
-	}
-	if err != nil {
-		return s, err
-	}
-	if err := do(s); err != nil {
-		return s, err
-	}
-	return s, p.Binary.unchanged()
+	encoded, err := json.Marshal(bindings)
+	return cache.Digest(encoded), err
 }

@@ -18,15 +18,12 @@
 package objective
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"pawl/internal/stats"
-	"pawl/kernels"
+	"pawl/objective/check"
 	"pawl/objective/worker"
-	"pawl/space"
 )
 
 // Stage is a step in a trial's life.
@@ -46,7 +43,7 @@ const (
 	Infeasible     = "infeasible"
 	CompileError   = "compile error"
 	CompileTimeout = "compile timeout"
-	WrongResult    = "wrong result"
+	WrongResult    = string(check.WrongResult)
 	TooFast        = "faster than the device"
 	Throttled      = "throttled"
 )
@@ -68,8 +65,11 @@ func (f *Failure) String() string {
 	return fmt.Sprintf("%s: %s: %s", f.Stage, f.Reason, f.Detail)
 }
 
-// faultFailure turns what a kernel did to its worker into a failure.
+// faultFailure turns what a kernel did to its worker into a failure; nil for nil.
 func faultFailure(stage Stage, fault *worker.Fault) *Failure {
+	if fault == nil {
+		return nil
+	}
 	return &Failure{Stage: stage, Reason: string(fault.Kind), Detail: fault.Explanation()}
 }
 
@@ -99,7 +99,7 @@ type Outcome struct {
 	Resources *Resources `json:"resources,omitempty"`
 	// Evidence is what the point has passed of the full tier since its last
 	// outcome; nil for nothing.
-	Evidence *Evidence `json:"evidence,omitempty"`
+	Evidence *check.Evidence `json:"evidence,omitempty"`
 	// Spent says where the time went.
 	Spent Spent `json:"spent"`
 }
@@ -121,99 +121,4 @@ func (o Outcome) Milliseconds() float64 {
 		panic("objective: the time of a failed point")
 	}
 	return stats.Median(o.Samples)
-}
-
-// Binary is a compiled kernel.
-type Binary struct {
-	// Path is the module's file; Support is loaded beside it by devices that
-	// need one.
-	Path, Support string
-	// Digest identifies the machine code, File the bytes of the module's file.
-	Digest, File string
-	// Hit says that the cache had it.
-	Hit bool
-	// Resources is what the compiler says that the kernel needs; nil where it
-	// says nothing.
-	Resources *Resources
-}
-
-// Resources is what a kernel needs of a multiprocessor, as the compiler says.
-// Memory is in bytes per thread, shared memory in bytes per block.
-type Resources struct {
-	Registers    int `json:"registers"`
-	SpillStores  int `json:"spill_stores,omitempty"`
-	SpillLoads   int `json:"spill_loads,omitempty"`
-	Stack        int `json:"stack,omitempty"`
-	StaticShared int `json:"static_shared,omitempty"`
-	Shared       int `json:"shared,omitempty"`
-	// Launch is the grid and the block at the workload; nil where it is unknown.
-	Launch *kernels.LaunchDimensions `json:"launch,omitempty"`
-}
-
-// Limits is what a machine cannot do, known without compiling.
-type Limits interface {
-	// Preflight returns why a point cannot work on this device, or nil.
-	Preflight(space.Point) *Failure
-}
-
-// Backend knows one kind of device, for one kernel and workload. All methods
-// are safe for concurrent use.
-type Backend interface {
-	Limits
-	// Compile returns the point's binary, or the failure to compile it. An
-	// error means that no point could be compiled: the compiler is gone, the
-	// disk is full.
-	Compile(context.Context, space.Point) (Binary, *Failure, error)
-	// Reference returns the binary that results are checked against.
-	Reference(context.Context) (Binary, error)
-	// Reserve waits until a device is free for a point, and keeps others off it
-	// until the slot is released.
-	Reserve(ctx context.Context, point space.Point) (Slot, error)
-	// Width is how many points can be measured at once, on devices of one kind.
-	Width() int
-	// Resident says that starting a worker is dear and that it keeps what it
-	// knows: one process serves many trials, holds inputs and right answers on
-	// the device, and compares there. Otherwise each trial has a fresh process
-	// and results are compared by this one.
-	Resident() bool
-	// Roofline is the speed that nothing on this device can pass.
-	Roofline() Roofline
-	// Environment describes the machine and the tools.
-	Environment() Environment
-}
-
-// Slot is a device that is reserved for a point.
-type Slot struct {
-	// Device names it among the devices of the backend.
-	Device string
-	// Worker says how to start a process that runs binaries there.
-	Worker worker.Command
-	// Release lets others have the device.
-	Release func()
-}
-
-// Environment is what a result depends on beside the point.
-type Environment struct {
-	Backend  string `json:"backend"`
-	Device   string `json:"device"`
-	Driver   string `json:"driver,omitempty"`
-	Cores    int    `json:"cores"`
-	System   string `json:"system"`
-	Compiler string `json:"compiler"`
-	Flags    string `json:"flags"`
-	// Build is how a point is compiled; nil where nobody knows.
-	Build *Build `json:"build,omitempty"`
-	// Commit is the commit of the kernel's sources, empty when unknown.
-	Commit string `json:"commit,omitempty"`
-	// Pawl is the version of this program.
-	Pawl string `json:"pawl,omitempty"`
-}
-
-// JSON returns the environment as stored.
-func (e Environment) JSON() string {
-	encoded, err := json.Marshal(e)
-	if err != nil {
-		panic("objective: an environment has no JSON form: " + err.Error())
-	}
-	return string(encoded)
 }

@@ -158,3 +158,4 @@ type described struct {
 
 func (d described) Environment() Environment { return Environment{Device: d.device} }
 func (described) Resident() bool             { return false }
+func (described) Roofline() Roofline         { return Roofline{} }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/space"
@@ -90,7 +91,7 @@ type facts struct {
 	Resources  *objective.Resources `json:"resources,omitempty"`
 	Conditions *worker.Conditions   `json:"conditions,omitempty"`
 	Remembered bool                 `json:"remembered,omitempty"`
-	Evidence   *objective.Evidence  `json:"evidence,omitempty"`
+	Evidence   *check.Evidence      `json:"evidence,omitempty"`
 }
 
 func factsOf(o objective.Outcome) (string, error) {

@@ -15,6 +15,7 @@ import (
 	"pawl/internal/page"
 	"pawl/objective"
 	"pawl/objective/cache"
+	"pawl/objective/check"
 	"pawl/space"
 )
 
@@ -66,9 +67,9 @@ type fuzzPoint struct {
 	Failure *objective.Failure `json:"failure,omitempty"`
 	// Found is the case that failed first, Case the smallest one that fails in
 	// the same way, and Command repeats that.
-	Found   *objective.Case `json:"found,omitempty"`
-	Case    *objective.Case `json:"case,omitempty"`
-	Command string          `json:"command,omitempty"`
+	Found   *check.Case `json:"found,omitempty"`
+	Case    *check.Case `json:"case,omitempty"`
+	Command string      `json:"command,omitempty"`
 	// Once says that the case did not fail again when it was repeated alone.
 	Once bool `json:"once,omitempty"`
 	// Note is what was seen that is no failure.
@@ -139,7 +140,7 @@ func (b *fuzzBench) fuzzPoint(c *cli.Context, env environment, point space.Point
 	line := newProgressLine(env.stderr)
 	defer line.clear()
 	done := 0
-	finding, err := b.evaluator.Try(c.Context, prepared, cases, func(next objective.Case) {
+	finding, err := b.evaluator.Try(c.Context, prepared, cases, func(next check.Case) {
 		done++
 		line.show("%scase %d%s: %s", b.prefix(), done, total, next)
 	})
@@ -169,10 +170,10 @@ func (b *fuzzBench) fuzzPoint(c *cli.Context, env environment, point space.Point
 }
 
 // fuzzCases returns the cases of a point and how many there are, as text.
-func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objective.Case], string, error) {
+func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[check.Case], string, error) {
 	if c.IsSet("shape") {
 		single, err := b.singleCase(c)
-		return func(yield func(objective.Case) bool) { yield(single) }, "", err
+		return func(yield func(check.Case) bool) { yield(single) }, "", err
 	}
 	full := b.evaluator.FullCases(point)
 	if b.slow {
@@ -193,7 +194,7 @@ func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objec
 	if c.IsSet("time") {
 		total = ""
 	}
-	return func(yield func(objective.Case) bool) {
+	return func(yield func(check.Case) bool) {
 		for _, next := range full {
 			if !yield(next) {
 				return
@@ -201,7 +202,7 @@ func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objec
 		}
 		rng := rand.New(rand.NewPCG(c.Uint64("seed"), 0))
 		for done := 0; more(done); done++ {
-			if !yield(objective.Random(b.kernel, b.workload, point, rng)) {
+			if !yield(check.Random(b.kernel, b.workload, point, rng)) {
 				return
 			}
 		}
@@ -209,7 +210,7 @@ func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[objec
 }
 
 // drawPictures writes a picture per output and returns their files.
-func (b *bench) drawPictures(c *cli.Context, prepared objective.Prepared, failing objective.Case) ([]string, error) {
+func (b *bench) drawPictures(c *cli.Context, prepared objective.Prepared, failing check.Case) ([]string, error) {
 	dir := c.String("picture")
 	var paths []string
 	err := b.evaluator.Picture(c.Context, prepared, failing, func(argument string, draw func(io.Writer) error) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/kernels"
-	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/space"
 	"pawl/studies"
@@ -110,12 +110,12 @@ func latestStudy(c *cli.Context, store *studies.Store, t *target) (studies.Study
 }
 
 // singleCase returns the case that the command line describes.
-func (b *bench) singleCase(c *cli.Context) (objective.Case, error) {
+func (b *bench) singleCase(c *cli.Context) (check.Case, error) {
 	sizes, err := space.ParsePoint(c.String("shape"))
 	if err != nil {
-		return objective.Case{}, usageError{fmt.Errorf("--shape: %w", err)}
+		return check.Case{}, usageError{fmt.Errorf("--shape: %w", err)}
 	}
-	single := objective.Case{Dims: maps.Clone(b.workload.Dims), Seed: c.Uint64("seed"), Family: c.String("family"), Layout: worker.Layout(c.String("layout"))}
+	single := check.Case{Dims: maps.Clone(b.workload.Dims), Seed: c.Uint64("seed"), Family: c.String("family"), Layout: worker.Layout(c.String("layout"))}
 	for _, size := range sizes.Assignments() {
 		if _, ok := single.Dims[size.Name]; !ok || size.Value.Integer() < 1 {
 			return single, usagef("--shape: %s=%s: a size of at least 1 for one of %s", size.Name, size.Value, b.workload.Dims)

@@ -16,6 +16,7 @@ import (
 	"pawl/kernels"
 	"pawl/kernels/mutants"
 	"pawl/objective"
+	"pawl/objective/session"
 	"pawl/space"
 )
 
@@ -25,7 +26,7 @@ type mutantLab struct {
 	c           *cli.Context
 	env         environment
 	accelerator *accelerator
-	residents   objective.Residents
+	residents   session.Residents
 	dir         string
 	benches     []*bench
 }

@@ -14,6 +14,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
+	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -44,7 +45,7 @@ type target struct {
 	// accelerator is nil for a kernel that runs on the processor.
 	accelerator *accelerator
 	// residents are workers shared with other targets; nil for its own.
-	residents *objective.Residents
+	residents *session.Residents
 }
 
 // openTarget loads the kernel that the command line names.

@@ -6,6 +6,7 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -44,7 +45,7 @@ type Measurement struct {
 	Environment objective.Environment `json:"environment"`
 	Measured    time.Time             `json:"measured"`
 	// Evidence is what the point has passed before it was measured.
-	Evidence *objective.Evidence `json:"-"`
+	Evidence *check.Evidence `json:"-"`
 }
 
 // Bench checks a point in full and measures it in so many fresh processes. A failure

@@ -15,6 +15,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
+	"pawl/objective/session"
 )
 
 // Builder makes configurations of kernels: of those that are named, of a baseline's
@@ -31,7 +32,7 @@ type Builder struct {
 
 	// residents are shared by all sides of a comparison: on a GPU they are measured in
 	// the same processes.
-	residents objective.Residents
+	residents session.Residents
 }
 
 // Close ends the processes that the configurations shared.

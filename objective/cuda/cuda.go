@@ -25,6 +25,7 @@ import (
 	"pawl/objective/cache"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/cuda/nvcc"
+	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -217,21 +218,21 @@ func (b *Backend) binary(module nvcc.Module) objective.Binary {
 }
 
 // Reserve waits for a GPU that neither this process nor another pawl is using.
-func (b *Backend) Reserve(ctx context.Context, _ space.Point) (objective.Slot, error) {
+func (b *Backend) Reserve(ctx context.Context, _ space.Point) (session.Slot, error) {
 	var gpu driver.Attributes
 	select {
 	case gpu = <-b.free:
 	case <-ctx.Done():
-		return objective.Slot{}, context.Cause(ctx)
+		return session.Slot{}, context.Cause(ctx)
 	}
 	unlock, err := b.locks[gpu.UUID].take(ctx, func() {
 		b.options.Notice("waiting for another pawl process that is using " + gpu.Name + " " + gpu.UUID)
 	})
 	if err != nil {
 		b.free <- gpu
-		return objective.Slot{}, err
+		return session.Slot{}, err
 	}
-	return objective.Slot{
+	return session.Slot{
 		Device:  gpu.UUID,
 		Worker:  worker.Command{Under: b.under, Device: DeviceName, Environment: []string{"CUDA_VISIBLE_DEVICES=" + gpu.UUID}},
 		Release: func() { unlock(); b.free <- gpu },

@@ -22,6 +22,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/cuda/nvcc"
+	"pawl/objective/session"
 	"pawl/space"
 )
 
@@ -146,7 +147,7 @@ func (e elsewhere) Compile(ctx context.Context, p space.Point) (objective.Binary
 func (e elsewhere) Reference(ctx context.Context) (objective.Binary, error) {
 	return e.backend.Reference(ctx)
 }
-func (e elsewhere) Reserve(ctx context.Context, p space.Point) (objective.Slot, error) {
+func (e elsewhere) Reserve(ctx context.Context, p space.Point) (session.Slot, error) {
 	slot, err := e.backend.Reserve(ctx, p)
 	slot.Worker.Environment = append(slot.Worker.Environment, e.imagined...)
 	return slot, err

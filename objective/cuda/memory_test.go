@@ -6,6 +6,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
@@ -111,7 +112,7 @@ func (r *rig) client() *worker.Client {
 }
 
 // slot reserves a device for as long as the test runs.
-func (r *rig) slot() objective.Slot {
+func (r *rig) slot() session.Slot {
 	r.t.Helper()
 	slot, err := elsewhere{r}.Reserve(r.t.Context(), r.kernel.Default())
 	if err != nil {

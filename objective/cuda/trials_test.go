@@ -11,6 +11,7 @@ import (
 	"pawl/kernels"
 	"pawl/kernels/inputs"
 	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/worker"
 )
 
@@ -99,7 +100,7 @@ func TestRunsThatDifferAreNoted(t *testing.T) {
 }
 
 // place is where a failure says that it was found.
-func place(c objective.Case) string {
+func place(c check.Case) string {
 	return fmt.Sprintf(" at %s, seed %d, family declared, guarded buffers", c.Dims, c.Seed)
 }
 

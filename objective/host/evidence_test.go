@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/host"
 )
 
@@ -72,12 +72,12 @@ func TestEvidenceOfTheFullTier(t *testing.T) {
 
 // Evidence of parts is that of the whole; what is checked twice counts once.
 func TestEvidenceJoins(t *testing.T) {
-	var none *objective.Evidence
+	var none *check.Evidence
 	b := open(t, halfway, host.Options{})
 	p := b.prepare(t, "OFF=1")
 	cases := b.FullCases(p.Point)
-	part := func(from, to int) *objective.Evidence {
-		finding, err := b.Try(t.Context(), p, func(yield func(objective.Case) bool) {
+	part := func(from, to int) *check.Evidence {
+		finding, err := b.Try(t.Context(), p, func(yield func(check.Case) bool) {
 			for _, c := range cases[from:to] {
 				if !yield(c) {
 					return

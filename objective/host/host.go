@@ -25,6 +25,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/compiler"
+	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -234,16 +235,16 @@ func withoutDefines(flags []string) []string {
 // Reserve takes the cores that the point's threads will run on. The semaphore
 // is first come, first served, so a waiting measurement holds back later
 // compilations.
-func (b *Backend) Reserve(ctx context.Context, point space.Point) (objective.Slot, error) {
+func (b *Backend) Reserve(ctx context.Context, point space.Point) (session.Slot, error) {
 	threads, err := b.limits.threads(point)
 	if err != nil {
-		return objective.Slot{}, err
+		return session.Slot{}, err
 	}
 	threads = min(max(threads, 1), int64(b.options.Cores))
 	if err := b.cores.Acquire(ctx, threads); err != nil {
-		return objective.Slot{}, context.Cause(ctx)
+		return session.Slot{}, context.Cause(ctx)
 	}
-	return objective.Slot{Device: DeviceName, Worker: b.worker(), Release: func() { b.cores.Release(threads) }}, nil
+	return session.Slot{Device: DeviceName, Worker: b.worker(), Release: func() { b.cores.Release(threads) }}, nil
 }
 
 // worker says how to start a worker process.

@@ -11,6 +11,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/host"
 	"pawl/objective/worker"
 )
@@ -100,8 +101,8 @@ func TestFullTierSeesWhatHides(t *testing.T) {
 	// start is guarded: only the misaligned layout tells.
 	p := b.prepare(t, "MODE=aligned")
 	for layout, fails := range map[worker.Layout]bool{worker.Guarded: false, worker.Aligned: false, worker.Misaligned: true} {
-		c := objective.Case{Dims: kernels.Dims{"N": int64(os.Getpagesize() / 4)}, Seed: 1, Layout: layout}
-		found, err := b.Try(t.Context(), p, slices.Values([]objective.Case{c}), nil)
+		c := check.Case{Dims: kernels.Dims{"N": int64(os.Getpagesize() / 4)}, Seed: 1, Layout: layout}
+		found, err := b.Try(t.Context(), p, slices.Values([]check.Case{c}), nil)
 		if err != nil || (found.Failure != nil) != fails {
 			t.Errorf("%s: %v, %v", layout, found.Failure, err)
 		}
@@ -244,8 +245,8 @@ func TestSanitizers(t *testing.T) {
 		"underread": "AddressSanitizer", // in the slack before a buffer, where no page faults
 	} {
 		p := sanitized.prepare(t, "MODE="+mode)
-		c := objective.Case{Dims: kernels.Dims{"N": 8}, Seed: 1, Layout: worker.Guarded} // whole units of its shadow
-		found, err := sanitized.Try(t.Context(), p, slices.Values([]objective.Case{c}), nil)
+		c := check.Case{Dims: kernels.Dims{"N": 8}, Seed: 1, Layout: worker.Guarded} // whole units of its shadow
+		found, err := sanitized.Try(t.Context(), p, slices.Values([]check.Case{c}), nil)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", mode, err)
@@ -255,7 +256,7 @@ func TestSanitizers(t *testing.T) {
 			t.Errorf("%s: %v, want %s", mode, found.Failure, want)
 		}
 		if mode == "heap" || mode == "overflow" {
-			if found, err := plain.Try(t.Context(), plain.prepare(t, "MODE="+mode), slices.Values([]objective.Case{c}), nil); found.Failure != nil || err != nil {
+			if found, err := plain.Try(t.Context(), plain.prepare(t, "MODE="+mode), slices.Values([]check.Case{c}), nil); found.Failure != nil || err != nil {
 				t.Errorf("%s fails without a sanitizer too: %v, %v", mode, found.Failure, err)
 			}
 		}

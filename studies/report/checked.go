@@ -8,7 +8,7 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/space"
@@ -22,14 +22,14 @@ type Checked struct {
 	Families []string        `json:"families"`
 	Layouts  []worker.Layout `json:"layouts"`
 	Seeds    []uint64        `json:"seeds"`
-	*objective.Evidence
+	*check.Evidence
 }
 
 // check adds the evidence of the full tier to the default and the winner. It is
 // recorded with the first samples that follow the check.
 func (s *Summary) check(rounds []search.Round) {
 	of := func(point space.Point) *Checked {
-		var all *objective.Evidence
+		var all *check.Evidence
 		for _, r := range rounds {
 			if r.Point == point && r.Outcome.Failure == nil {
 				all = all.Join(r.Outcome.Evidence)
@@ -45,7 +45,7 @@ func (s *Summary) check(rounds []search.Round) {
 }
 
 // NewChecked describes what a point has passed, nil for nothing.
-func NewChecked(e *objective.Evidence) *Checked {
+func NewChecked(e *check.Evidence) *Checked {
 	if e == nil || len(e.Cases) == 0 {
 		return nil
 	}

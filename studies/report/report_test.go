@@ -17,6 +17,7 @@ import (
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/search/sampler"
@@ -125,14 +126,14 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 
 // exampleEvidence is what the first round of a confirmation carries: the winner's
 // is a little less exact.
-func exampleEvidence(phase search.Phase, round int, p space.Point) *objective.Evidence {
+func exampleEvidence(phase search.Phase, round int, p space.Point) *check.Evidence {
 	if phase != search.Confirmation || round > 0 {
 		return nil
 	}
-	e := &objective.Evidence{Tolerance: kernels.Tolerance{Absolute: 1e-6, Relative: 1e-4}}
+	e := &check.Evidence{Tolerance: kernels.Tolerance{Absolute: 1e-6, Relative: 1e-4}}
 	for i, family := range []string{"", "signs", "one-hot"} {
-		e.Cases = append(e.Cases, objective.Case{Dims: kernels.Dims{"N": int64(7 + i)}, Seed: uint64(40 + i), Family: family, Layout: worker.Misaligned},
-			objective.Case{Dims: kernels.Dims{"N": 1000}, Seed: uint64(50 + i), Family: family})
+		e.Cases = append(e.Cases, check.Case{Dims: kernels.Dims{"N": int64(7 + i)}, Seed: uint64(40 + i), Family: family, Layout: worker.Misaligned},
+			check.Case{Dims: kernels.Dims{"N": 1000}, Seed: uint64(50 + i), Family: family})
 	}
 	if p.String() == winnerText {
 		e.Worst, e.At = 0.1234, &e.Cases[2]

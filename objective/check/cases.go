@@ -1,4 +1,4 @@
-package objective
+package check
 
 import (
 	"fmt"
@@ -40,7 +40,7 @@ func (c Case) layout() worker.Layout {
 	return c.Layout
 }
 
-// bind evaluates the kernel's arguments for the case.
-func (c Case) bind(k *kernels.Kernel) ([]kernels.Binding, error) {
+// Bind evaluates the kernel's arguments for the case.
+func (c Case) Bind(k *kernels.Kernel) ([]kernels.Binding, error) {
 	return k.BindFamily(c.Dims, c.family())
 }

@@ -1,4 +1,4 @@
-package objective
+package check
 
 import (
 	"context"
@@ -9,30 +9,10 @@ import (
 	"pawl/objective/worker"
 )
 
-// NaiveBuilder is a Backend that can build a kernel's naive implementation, for
-// kernels whose tolerance is derived from it.
-type NaiveBuilder interface {
-	// Naive returns the binary of the plain implementation in the kernel's own
-	// precision.
-	Naive(context.Context) (Binary, error)
-}
-
-// naive compiles the naive implementation where the tolerance needs it.
-func (o *oracle) naive(ctx context.Context) (Binary, error) {
-	if o.kernel.Tolerance.Derived == 0 {
-		return Binary{}, nil
-	}
-	builder, ok := o.backend.(NaiveBuilder)
-	if !ok {
-		return Binary{}, fmt.Errorf("the tolerance of %s is derived from a naive implementation, which this backend cannot build: state atol and rtol for it", o.kernel.Name)
-	}
-	return builder.Naive(ctx)
-}
-
 // bounds returns the tolerance of every output for a case. A derived one is so
-// many times the worst error that the naive implementation makes there, and one
+// many times the largest error that the naive implementation makes there, and one
 // step of the type: no implementation can do better than round.
-func (o *oracle) bounds(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding, want [][]byte) ([]kernels.Tolerance, error) {
+func (o *Oracle) bounds(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding, want [][]byte) ([]kernels.Tolerance, error) {
 	stated := o.kernel.Tolerance
 	bounds := make([]kernels.Tolerance, len(want))
 	for i := range bounds {
@@ -41,18 +21,16 @@ func (o *oracle) bounds(ctx context.Context, command worker.Command, c Case, bin
 	if stated.Derived == 0 {
 		return bounds, nil
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	if known, ok := o.derived[c.key()]; ok {
 		return known, nil
 	}
-	got, err := o.compute(ctx, command, o.plain, c, bindings)
+	got, err := o.compute(ctx, command, o.naive, c, bindings)
 	if err != nil {
 		o.stop()
 		return nil, fmt.Errorf("naive implementation of %s at %s: %w", o.kernel.Name, c.Dims, err)
 	}
 	// One that is far off would excuse everything.
-	mismatch, err := o.judge(got, want, bounds)
+	mismatch, err := Answer{o.kernel, want, bounds}.Compare(got)
 	if err != nil {
 		return nil, err
 	}

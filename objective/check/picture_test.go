@@ -1,10 +1,11 @@
-package objective
+package check
 
 import (
 	"bytes"
 	"image/color"
 	"image/png"
 	"math"
+	"slices"
 	"testing"
 
 	"pawl/kernels"
@@ -18,7 +19,7 @@ func TestPictureOfErrors(t *testing.T) {
 	// Two rows of three: exact, at the edge, wrong; NaN, infinite, near.
 	want := buffer(t, f32, 1, 1, 1, 1, 1, 1)
 	got := buffer(t, f32, 1, 1.25, 3, math.NaN(), math.Inf(1), 1.0625)
-	errors := relativeErrors(f32, got, want, kernels.Tolerance{Absolute: 0.25})
+	errors := slices.Collect(relativeErrors(f32, got, want, kernels.Tolerance{Absolute: 0.25}))
 	for i, x := range []float64{0, 1, 8, math.Inf(1), math.Inf(1), 0.25} {
 		if errors[i] != x {
 			t.Errorf("error %d is %v allowances, want %v", i, errors[i], x)

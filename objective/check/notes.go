@@ -1,4 +1,4 @@
-package objective
+package check
 
 import (
 	"bytes"
@@ -9,21 +9,22 @@ import (
 	"pawl/space"
 )
 
-// notes are what was seen of points that is no failure but worth a sentence.
-type notes struct {
+// Notes are what was seen of points that is no failure but worth a sentence. The zero
+// Notes is ready.
+type Notes struct {
 	mu      sync.Mutex
 	byPoint map[space.Point]string
 }
 
 // repeated notes when two runs on the same inputs gave different bits, both
 // within the tolerance: the result depends on the scheduling of threads.
-func (n *notes) repeated(point space.Point, c Case, first, second [][]byte) {
+func (n *Notes) repeated(point space.Point, c Case, first, second [][]byte) {
 	if first != nil && !slices.EqualFunc(first, second, bytes.Equal) {
 		n.differs(point, c)
 	}
 }
 
-func (n *notes) differs(point space.Point, c Case) {
+func (n *Notes) differs(point space.Point, c Case) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.byPoint == nil {
@@ -34,14 +35,9 @@ func (n *notes) differs(point space.Point, c Case) {
 	}
 }
 
-// Note returns what was noticed about a point beside failures, and which sizes it
-// was not checked with; or nothing.
-func (e *Evaluator) Note(point space.Point) string {
-	e.notes.mu.Lock()
-	defer e.notes.mu.Unlock()
-	note, unchecked := e.notes.byPoint[point], Unchecked(e.kernel, e.workload)
-	if note != "" && unchecked != "" {
-		note += ". "
-	}
-	return note + unchecked
+// Of returns what was noticed about a point, or nothing.
+func (n *Notes) Of(point space.Point) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.byPoint[point]
 }

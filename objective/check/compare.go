@@ -1,4 +1,4 @@
-package objective
+package check
 
 import (
 	"fmt"
@@ -30,6 +30,19 @@ func (m *Mismatch) String() string {
 		text += fmt.Sprintf(", %d NaN or infinite", m.NotFinite)
 	}
 	return text
+}
+
+// Compare returns the first of a run's outputs that is outside its tolerance, or nil.
+func (a Answer) Compare(got [][]byte) (*Mismatch, error) {
+	for i, argument := range outputs(a.kernel) {
+		if i >= len(got) || i >= len(a.want) {
+			return nil, fmt.Errorf("output %s is missing", argument.Name)
+		}
+		if mismatch, err := compare(argument, got[i], a.want[i], a.bounds[i]); mismatch != nil || err != nil {
+			return mismatch, err
+		}
+	}
+	return nil, nil
 }
 
 // compare checks a result element by element: |x - ref| <= atol + rtol*|ref|, and

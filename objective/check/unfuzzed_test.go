@@ -1,4 +1,4 @@
-package objective
+package check
 
 import (
 	"os"
@@ -80,7 +80,7 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 				if !k.Allows(c.Dims) || c.Dims["K"] != 5 || c.Dims["MODE"] != 1 {
 					t.Errorf("%s is outside of the domain, or varies what must not", c.Dims)
 				}
-				if _, err := c.bind(k); err != nil {
+				if _, err := c.Bind(k); err != nil {
 					t.Error(err)
 				}
 				if strings.Contains(test.more, "BLOCK <= N") && c.Dims["N"] < 64 {

@@ -1,8 +1,11 @@
-package objective
+package session
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"sync"
+	"time"
 
 	"pawl/objective/worker"
 )
@@ -25,18 +28,46 @@ type Residents struct {
 // before the measurements, which it must not disturb.
 const standBy = 5
 
-// take returns the device's worker, which has served others, or a fresh one. Warm
-// makes a fresh worker ready for the workload; what goes wrong there shows when it is
-// used.
-func (r *Residents) take(slot Slot, warm func(*worker.Client) error) (client *worker.Client, served bool, err error) {
+// Warm returns the source of these workers for one workload. Warm makes a fresh worker
+// ready for it; what goes wrong there shows when the worker is used.
+func (r *Residents) Warm(warm func(context.Context, Slot, *worker.Client) error) Source {
+	return &residing{r, warm}
+}
+
+type residing struct {
+	*Residents
+	warm func(context.Context, Slot, *worker.Client) error
+}
+
+// Take returns the device's worker, which has served others, or a fresh one.
+func (r *residing) Take(ctx context.Context, slot Slot, allowed time.Duration) (s *Session, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if client := r.idle[slot.Device]; client != nil {
+	s = &Session{Client: r.idle[slot.Device], Slot: slot, Allowed: allowed}
+	if s.served = s.Client != nil; s.served {
 		delete(r.idle, slot.Device)
-		return client, true, nil
+		return s, nil
 	}
-	client, err = r.fresh(slot, warm)
-	return client, false, err
+	s.Client, err = r.fresh(slot, func(c *worker.Client) error { return r.warm(ctx, slot, c) })
+	return s, err
+}
+
+// Return keeps a worker for the next trial, unless a kernel has ended it or may have
+// damaged what it remembers.
+func (r *residing) Return(s *Session) {
+	if s.Client == nil {
+		return
+	}
+	if s.distrusted || s.Client.Finished() {
+		s.Client.Close()
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.idle == nil {
+		r.idle = map[string]*worker.Client{}
+	}
+	r.idle[s.Slot.Device] = s.Client
 }
 
 // fresh returns a worker that stands by, or starts one.
@@ -70,9 +101,7 @@ func startWarm(slot Slot, warm func(*worker.Client) error) (*worker.Client, erro
 	return worker.Start(slot.Worker)
 }
 
-// start fills up the spares of a device. One that could not be made ready is
-// replaced: whoever uses it must learn why, in a worker that nothing has happened to
-// yet.
+// start fills up the spares of a device.
 func (r *Residents) start(slot Slot, warm func(*worker.Client) error) error {
 	r.endUsed()
 	made := make([]*worker.Client, standBy)
@@ -82,38 +111,12 @@ func (r *Residents) start(slot Slot, warm func(*worker.Client) error) error {
 		wait.Go(func() { made[i], errs[i] = startWarm(slot, warm) })
 	}
 	wait.Wait()
-	for _, client := range made {
-		if client != nil {
-			r.spares = added(r.spares, slot.Device, client)
-		}
+	if r.spares == nil {
+		r.spares = map[string][]*worker.Client{}
 	}
+	made = slices.DeleteFunc(made, func(c *worker.Client) bool { return c == nil })
+	r.spares[slot.Device] = append(r.spares[slot.Device], made...)
 	return errors.Join(errs...)
-}
-
-func added(m map[string][]*worker.Client, device string, client *worker.Client) map[string][]*worker.Client {
-	if m == nil {
-		m = map[string][]*worker.Client{}
-	}
-	m[device] = append(m[device], client)
-	return m
-}
-
-// putBack keeps a worker for the next trial, unless a kernel has ended it or
-// may have damaged what it remembers.
-func (r *Residents) putBack(s *session) {
-	if s.client == nil {
-		return
-	}
-	if s.distrusted || s.client.Finished() {
-		s.close()
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.idle == nil {
-		r.idle = map[string]*worker.Client{}
-	}
-	r.idle[s.slot.Device] = s.client
 }
 
 // Refresh retires the workers that stay between trials: what is measured next

@@ -1,4 +1,4 @@
-package objective
+package check
 
 import (
 	"fmt"
@@ -104,12 +104,4 @@ func Unchecked(k *kernels.Kernel, w kernels.Workload) string {
 		return ""
 	}
 	return fmt.Sprintf("results were checked with %s only; sizes in the manifest's fuzz section would have it checked with others", strings.Join(fixed, ", "))
-}
-
-// generatedAdvice is what to do about a failure at a size that nobody has named.
-func (e *Evaluator) generatedAdvice(f *Failure) string {
-	if f == nil || !e.kernel.Unfuzzed() || strings.Contains(f.Detail, "at "+e.workload.Dims.String()+",") {
-		return ""
-	}
-	return fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel does not promise this one, state what it does promise as domain", strings.Join(e.kernel.Varying(), ", "))
 }

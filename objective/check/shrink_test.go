@@ -1,4 +1,4 @@
-package objective
+package check
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ func TestShrink(t *testing.T) {
 			if got.Dims.String() != test.want || got.Family != "" || got.Seed != 9 {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
-			if runs > shrinkRuns {
+			if runs > ShrinkRuns {
 				t.Errorf("%d runs", runs)
 			}
 		})

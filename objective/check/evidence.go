@@ -1,8 +1,7 @@
-package objective
+package check
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"pawl/kernels"
@@ -41,7 +40,7 @@ func (e *Evidence) add(c Case, worst float64) {
 // Join returns what both say, of one point. Either may be nil.
 func (e *Evidence) Join(other *Evidence) *Evidence {
 	if e == nil || other == nil {
-		return orOther(e, other)
+		return cmp.Or(e, other)
 	}
 	joined := &Evidence{Tolerance: e.Tolerance, Cases: slices.Clone(e.Cases), Worst: e.Worst, At: e.At, Unchecked: cmp.Or(e.Unchecked, other.Unchecked)}
 	for _, c := range other.Cases {
@@ -51,13 +50,6 @@ func (e *Evidence) Join(other *Evidence) *Evidence {
 		joined.add(*other.At, other.Worst)
 	}
 	return joined
-}
-
-func orOther(e, other *Evidence) *Evidence {
-	if e == nil {
-		return other
-	}
-	return e
 }
 
 // Shapes, Families, Layouts and Seeds return what the cases differ in, each value
@@ -85,25 +77,12 @@ func each[T comparable](e *Evidence, of func(Case) T) []T {
 
 // share returns the largest error of outputs that have passed, as a share of what
 // is allowed.
-func (o *oracle) share(got, want [][]byte, bounds []kernels.Tolerance) float64 {
+func (a Answer) share(got [][]byte) float64 {
 	largest := 0.0
-	for i, argument := range outputs(o.kernel) {
-		size := argument.Element.Size
-		for at := 0; at < len(want[i]); at += size {
-			x, reference := argument.Element.Load(got[i][at:]), argument.Element.Load(want[i][at:])
-			if deviation := math.Abs(x - reference); deviation > 0 {
-				largest = max(largest, deviation/(bounds[i].Absolute+bounds[i].Relative*math.Abs(reference)))
-			}
+	for i, argument := range outputs(a.kernel) {
+		for x := range relativeErrors(argument.Element, got[i], a.want[i], a.bounds[i]) {
+			largest = max(largest, x)
 		}
 	}
 	return min(largest, 1) // it has passed; what is more is the rounding of this quotient
-}
-
-// sharesOf returns the same of a device's own comparisons.
-func sharesOf(result worker.Result) float64 {
-	largest := 0.0
-	for _, c := range result.Comparisons {
-		largest = max(largest, float64(c.Share))
-	}
-	return min(largest, 1)
 }

@@ -1,0 +1,136 @@
+package objective
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"strings"
+
+	"pawl/kernels"
+	"pawl/objective/session"
+	"pawl/space"
+)
+
+// Limits is what a machine cannot do, known without compiling.
+type Limits interface {
+	// Preflight returns why a point cannot work on this device, or nil.
+	Preflight(space.Point) *Failure
+}
+
+// Backend knows one kind of device, for one kernel and workload. All methods
+// are safe for concurrent use.
+type Backend interface {
+	Limits
+	// Compile returns the point's binary, or the failure to compile it. An
+	// error means that no point could be compiled: the compiler is gone, the
+	// disk is full.
+	Compile(context.Context, space.Point) (Binary, *Failure, error)
+	// Reference returns the binary that results are checked against.
+	Reference(context.Context) (Binary, error)
+	// Reserve waits until a device is free for a point, and keeps others off it
+	// until the slot is released.
+	Reserve(ctx context.Context, point space.Point) (session.Slot, error)
+	// Width is how many points can be measured at once, on devices of one kind.
+	Width() int
+	// Resident says that starting a worker is dear and that it keeps what it
+	// knows: one process serves many trials, holds inputs and right answers on
+	// the device, and compares there. Otherwise each trial has a fresh process
+	// and results are compared by this one.
+	Resident() bool
+	// Roofline is the speed that nothing on this device can pass.
+	Roofline() Roofline
+	// Environment describes the machine and the tools.
+	Environment() Environment
+}
+
+// Environment is what a result depends on beside the point.
+type Environment struct {
+	Backend  string `json:"backend"`
+	Device   string `json:"device"`
+	Driver   string `json:"driver,omitempty"`
+	Cores    int    `json:"cores"`
+	System   string `json:"system"`
+	Compiler string `json:"compiler"`
+	Flags    string `json:"flags"`
+	// Build is how a point is compiled; nil where nobody knows.
+	Build *Build `json:"build,omitempty"`
+	// Commit is the commit of the kernel's sources, empty when unknown.
+	Commit string `json:"commit,omitempty"`
+	// Pawl is the version of this program.
+	Pawl string `json:"pawl,omitempty"`
+}
+
+// JSON returns the environment as stored.
+func (e Environment) JSON() string {
+	encoded, err := json.Marshal(e)
+	if err != nil {
+		panic("objective: an environment has no JSON form: " + err.Error())
+	}
+	return string(encoded)
+}
+
+// Build is how a point becomes machine code, without its parameters: what it takes
+// to compile elsewhere what was measured here.
+type Build struct {
+	// Source is the file that is compiled, in the kernel's folder.
+	Source string `json:"source"`
+	// Compiler is the program and any leading arguments, as the user named it.
+	Compiler []string `json:"compiler"`
+	// Flags are in order, those that choose the machine included.
+	Flags []string `json:"flags"`
+	// Libraries are the flags of what the kernel is linked with.
+	Libraries []string `json:"libraries,omitempty"`
+	// Constants are the macros that come from the sizes of the workload.
+	Constants []kernels.Constant `json:"constants,omitempty"`
+}
+
+// NaiveBuilder is a Backend that can build a kernel's naive implementation, for
+// kernels whose tolerance is derived from it.
+type NaiveBuilder interface {
+	// Naive returns the binary of the plain implementation in the kernel's own
+	// precision.
+	Naive(context.Context) (Binary, error)
+}
+
+// ErrNoSanitizer says that the tools for it are not on this machine. Errors
+// that wrap it say what is missing and how to get it.
+var ErrNoSanitizer = errors.New("no sanitizer")
+
+// Sanitizing is a Backend that can also run kernels under tools which see what
+// a comparison of results cannot: reads of memory that is not theirs, races,
+// undefined behaviour. It is slow, and nothing is timed there.
+type Sanitizing interface {
+	// Sanitized returns the tools, each with a backend for the same kernel
+	// whose binaries and workers run under it. An error that wraps
+	// ErrNoSanitizer means that the machine has none.
+	Sanitized(context.Context) ([]Sanitizer, error)
+}
+
+// Sanitizer is a tool, or several that run at once.
+type Sanitizer struct {
+	// Name is what reports call it.
+	Name    string
+	Backend Backend
+	// Slowdown is how many times as long a run may take under it as without,
+	// at least 1. With more than 1 the small cases of the quick tier are all
+	// that one has time for.
+	Slowdown int
+}
+
+// Commit returns the commit that the sources are at, with a mark if they are
+// changed, or nothing where that cannot be known.
+func Commit(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	head, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
+	if err != nil {
+		return ""
+	}
+	hash := strings.TrimSpace(string(head))
+	if status, err := exec.Command("git", "-C", dir, "status", "--porcelain", "--", ".").Output(); err == nil && len(status) > 0 {
+		hash += "-dirty"
+	}
+	return hash
+}

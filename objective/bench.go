@@ -1,0 +1,147 @@
+package objective
+
+import (
+	"context"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective/check"
+	"pawl/objective/session"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+// sampler takes a number of samples of what is loaded.
+type sampler func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error)
+
+// timer returns how samples are taken in a session whose worker has loaded the
+// workload: by the device itself where it keeps and compares everything, else by a
+// stopwatch.
+type timer func(ctx context.Context, s *session.Session, t worker.Time) (sampler, error)
+
+// timeOnDevice is the timer of a device that no kernel can deceive.
+func timeOnDevice(_ context.Context, s *session.Session, t worker.Time) (sampler, error) {
+	return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
+		t.Samples = n
+		timing, fault, err := s.Time(ctx, t)
+		t.Batch = timing.Batch
+		return timing, fault, err
+	}, nil
+}
+
+// benchmark takes samples of a kernel that was checked, and fails those that are too
+// good to be true.
+type benchmark struct {
+	kernel   *kernels.Kernel
+	workload check.Case
+	timer    timer
+	stopping Stopping
+	caches   worker.Caches
+	roofline Roofline
+}
+
+// until takes samples until the stopping rule is content.
+func (b *benchmark) until(ctx context.Context, s *session.Session, rival float64, outcome *Outcome) error {
+	const chunk = 5
+	const throttledTime = 2 * time.Second // long enough for a burst of heat to pass
+	take, err := b.timer(ctx, s, worker.Time{Caches: b.caches})
+	if err != nil {
+		return err
+	}
+	for start := time.Now(); ; {
+		if err := b.take(ctx, s, take, chunk, outcome); err != nil || outcome.Failure != nil {
+			return err
+		}
+		if len(outcome.Samples) == 0 && time.Since(start) > throttledTime {
+			outcome.Failure = throttled(outcome.Conditions)
+			return nil
+		}
+		if outcome.Stop = b.stopping.Decide(outcome.Samples, rival, time.Since(start)); outcome.Stop != "" {
+			return nil
+		}
+	}
+}
+
+// fixed takes a fixed number of samples.
+func (b *benchmark) fixed(ctx context.Context, s *session.Session, t worker.Time, outcome *Outcome) error {
+	t.Caches = b.caches
+	take, err := b.timer(ctx, s, t)
+	if err != nil {
+		return err
+	}
+	err = b.take(ctx, s, take, t.Samples, outcome)
+	if err == nil && outcome.Failure == nil && len(outcome.Samples) == 0 {
+		outcome.Failure = throttled(outcome.Conditions)
+	}
+	return err
+}
+
+// take adds samples to an outcome, or fails it.
+func (b *benchmark) take(ctx context.Context, s *session.Session, take sampler, n int, outcome *Outcome) error {
+	timing, fault, err := take(ctx, n)
+	if err != nil {
+		return err
+	}
+	if fault != nil {
+		s.Distrust()
+		outcome.Samples, outcome.Failure = nil, faultFailure(Bench, fault)
+		return nil
+	}
+	outcome.Batch = timing.Batch
+	outcome.Samples = append(outcome.Samples, timing.Samples...)
+	outcome.Conditions = outcome.Conditions.Join(timing.Conditions)
+	return nil
+}
+
+// throttled is the failure of a point all of whose samples were discarded.
+func throttled(conditions *worker.Conditions) *Failure {
+	reasons := "unknown reasons"
+	if conditions != nil && conditions.Reasons != "" {
+		reasons = conditions.Reasons
+	}
+	return &Failure{Bench, Throttled, "every sample was taken while the clock was throttled: " + reasons}
+}
+
+// plausible fails an outcome whose time no device could reach.
+func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
+	roofline := b.roofline
+	if b.caches == worker.Warm && !roofline.Loose {
+		roofline.Bytes = 0 // what is cached is not read from memory
+	}
+	env := b.workload.Dims.Environment()
+	env.Set(point)
+	floor, err := roofline.Floor(b.kernel.Work, env)
+	if err != nil {
+		return err
+	}
+	if roofline.Loose {
+		bindings, err := b.workload.Bind(b.kernel)
+		if err != nil {
+			return err
+		}
+		written, err := bufferBytes(bindings, true)
+		if err != nil {
+			return err
+		}
+		floor = max(floor, 1e3*float64(written)/roofline.Bytes)
+	}
+	if outcome.Failure = veto(outcome.Milliseconds(), floor); outcome.Failure != nil {
+		outcome.Samples = nil
+	}
+	return nil
+}
+
+// bufferBytes is the size of all outputs, or of all inputs.
+func bufferBytes(bindings []kernels.Binding, out bool) (total int, err error) {
+	for _, b := range bindings {
+		if !b.IsBuffer() || b.Out != out {
+			continue
+		}
+		element, err := kernels.ElementNamed(b.Type)
+		if err != nil {
+			return 0, err
+		}
+		total += int(b.Count) * element.Size
+	}
+	return total, nil
+}

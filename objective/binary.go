@@ -1,0 +1,72 @@
+package objective
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective/cache"
+	"pawl/objective/check"
+	"pawl/objective/compiler"
+)
+
+// Binary is a compiled kernel.
+type Binary struct {
+	// Path is the module's file; Support is loaded beside it by devices that
+	// need one.
+	Path, Support string
+	// Digest identifies the machine code, File the bytes of the module's file.
+	Digest, File string
+	// Hit says that the cache had it.
+	Hit bool
+	// Resources is what the compiler says that the kernel needs; nil where it
+	// says nothing.
+	Resources *Resources
+}
+
+func (b Binary) module() check.Module {
+	return check.Module{Path: b.Path, Support: b.Support, File: b.File}
+}
+
+// Resources is what a kernel needs of a multiprocessor, as the compiler says.
+// Memory is in bytes per thread, shared memory in bytes per block.
+type Resources struct {
+	Registers    int `json:"registers"`
+	SpillStores  int `json:"spill_stores,omitempty"`
+	SpillLoads   int `json:"spill_loads,omitempty"`
+	Stack        int `json:"stack,omitempty"`
+	StaticShared int `json:"static_shared,omitempty"`
+	Shared       int `json:"shared,omitempty"`
+	// Launch is the grid and the block at the workload; nil where it is unknown.
+	Launch *kernels.LaunchDimensions `json:"launch,omitempty"`
+}
+
+// unchanged returns an error unless a compiled kernel's file is the one that was
+// compiled: what is checked, what is timed and what is suggested must be the
+// same machine code. It is called before a worker loads the file and again
+// after it was last used.
+func unchanged(m check.Module) error {
+	content, err := os.ReadFile(m.Path)
+	if err != nil {
+		return fmt.Errorf("the compiled kernel is gone: %w; run the command again to compile it anew", err)
+	}
+	if found := cache.Digest(content); found != m.File {
+		return fmt.Errorf("the compiled kernel %s was changed while it was in use: its digest is %.12s, that of what was compiled %.12s; nothing that was measured with it counts, find out who writes to the compile cache", m.Path, found, m.File)
+	}
+	return nil
+}
+
+// CompileFailure tells what a compiler's error says about the point from what
+// it says about the machinery: exactly one of the results is set for an error.
+func CompileFailure(err error, allowed time.Duration) (*Failure, error) {
+	var refused *compiler.Refusal
+	switch {
+	case errors.As(err, &refused):
+		return &Failure{Stage: Compile, Reason: CompileError, Detail: refused.Error()}, nil
+	case errors.Is(err, compiler.ErrTime):
+		return &Failure{Stage: Compile, Reason: CompileTimeout, Detail: fmt.Sprintf("not finished after %v", allowed)}, nil
+	}
+	return nil, err
+}

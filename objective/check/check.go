@@ -1,0 +1,133 @@
+// Package check holds a kernel's results against a reference in higher precision.
+//
+//  1. Quick, Full and Random choose cases for a point: shapes with tails and primes,
+//     families of inputs that break kernels, layouts of buffers that show overruns.
+//     The seed fixes all of them, and points with the same tiles share cases, because
+//     what costs most is the right answer.
+//  2. NewPlan says what a worker is asked for on each case, ahead of the check.
+//  3. A Checker runs the plan: every case twice, on differently poisoned outputs. It
+//     stops at the first case that fails.
+//  4. Evidence is what passed and how close it came to the tolerance; Shrink walks
+//     from a failing case to a smaller one; DrawErrors paints where it is wrong.
+//
+// There are two checkers. Here gets the outputs of a worker and compares them with
+// what the Oracle knows: kernels on the processor share the worker's memory, so that
+// its word is theirs. OnDevice lets a GPU keep the right answers and compare, because
+// copying a result out costs more than computing it.
+//
+// Its arrows: check imports session and worker; package objective imports check and
+// says which point is checked when. Backends do not know it.
+package check
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"pawl/kernels"
+	"pawl/objective/session"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+// WrongResult is the kind of fault of a kernel whose results are outside the tolerance.
+const WrongResult worker.FaultKind = "wrong result"
+
+// Module is the file of a compiled kernel; Support is loaded beside it by devices that
+// need one. File is the digest of the file's bytes.
+type Module struct{ Path, Support, File string }
+
+// Subject is what is checked: a point and its compiled kernel.
+type Subject struct {
+	Point  space.Point
+	Module Module
+}
+
+// Checker compares results with right answers. Its methods may be called at the same
+// time, each with a session of its own. An error means that nothing was learned about
+// the kernel: the oracle is broken, or the worker.
+type Checker interface {
+	// Load says how a worker gets a subject ready for a case.
+	Load(Subject, Case) (worker.Load, error)
+	// Check runs a plan and returns what the kernel did wrong, nil for nothing.
+	Check(context.Context, *session.Session, Plan) (*worker.Fault, error)
+	// Outputs runs a subject once, for a picture. It returns nil if the kernel dies.
+	Outputs(context.Context, *session.Session, Subject, Case) (*Outputs, error)
+}
+
+// Plan is what a point is checked on, and what a worker is asked for.
+type Plan struct {
+	Point space.Point
+	Cases []Case
+	Loads []worker.Load
+	// Evidence collects what passes, and lets a device tell whether two runs give the
+	// same bits. Nil is for checks that nobody asks that of.
+	Evidence *Evidence
+}
+
+// NewPlan plans the check of a subject on some cases.
+func NewPlan(checker Checker, s Subject, cases ...Case) (Plan, error) {
+	plan := Plan{Point: s.Point, Cases: cases}
+	for _, c := range cases {
+		load, err := checker.Load(s, c)
+		if err != nil {
+			return plan, err
+		}
+		plan.Loads = append(plan.Loads, load)
+	}
+	return plan, nil
+}
+
+// Conclude ends a worker that a tool watches and returns what the tool found, at the
+// case that was run last.
+func Conclude(ctx context.Context, s *session.Session, last Case) (*worker.Fault, error) {
+	fault, err := s.Conclude(ctx)
+	return at(last, fault), err
+}
+
+// target is what both checkers know: the kernel, the workload that is timed, and the
+// oracle.
+type target struct {
+	kernel   *kernels.Kernel
+	workload kernels.Workload
+	oracle   *Oracle
+	notes    *Notes
+}
+
+// load is the part of a load that does not depend on who compares.
+func (t target) load(m Module, c Case) (worker.Load, error) {
+	bindings, err := c.Bind(t.kernel)
+	return worker.Load{Module: m.Path, Support: m.Support, Entry: t.kernel.Entry, Arguments: bindings, Seed: c.Seed, Layout: c.layout()}, err
+}
+
+// at returns a fault with the case that it happened at; nil for nil.
+func at(c Case, fault *worker.Fault) *worker.Fault {
+	if fault == nil {
+		return nil
+	}
+	detail := fmt.Sprintf("at %s, seed %d, family %s, %s buffers", c.Dims, c.Seed, c.family(), c.layout())
+	if explanation := fault.Explanation(); explanation != "" {
+		detail = explanation + " " + detail
+	}
+	return &worker.Fault{Kind: fault.Kind, Detail: detail}
+}
+
+// at says also what a fault may mean at a size that nobody has named.
+func (t target) at(c Case, fault *worker.Fault) *worker.Fault {
+	placed := at(c, fault)
+	if placed != nil && t.kernel.Unfuzzed() && !strings.Contains(placed.Detail, "at "+t.workload.Dims.String()+",") {
+		placed.Detail += fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel does not promise this one, state what it does promise as domain", strings.Join(t.kernel.Varying(), ", "))
+	}
+	return placed
+}
+
+func (t target) wrong(c Case, m *Mismatch) *worker.Fault {
+	return t.at(c, &worker.Fault{Kind: WrongResult, Detail: m.String()})
+}
+
+// environment holds the sizes of a case and the values of a point.
+func environment(dims kernels.Dims, point space.Point) space.Environment {
+	env := dims.Environment()
+	env.Set(point)
+	return env
+}

@@ -1,0 +1,160 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective/session"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+// OnDevice checks on a device that knows the right answers and compares by itself.
+type OnDevice struct {
+	target
+	initial space.Point // whose launch the reference may inherit
+}
+
+var _ Checker = (*OnDevice)(nil)
+
+// NewOnDevice returns a checker for a kernel and the workload that is timed.
+func NewOnDevice(k *kernels.Kernel, w kernels.Workload, o *Oracle, n *Notes) *OnDevice {
+	return &OnDevice{target{k, w, o, n}, k.Default()}
+}
+
+// Load says also how the kernel is launched and how the device gets the right answer.
+func (d *OnDevice) Load(s Subject, c Case) (worker.Load, error) {
+	load, err := d.load(s.Module, c)
+	if err != nil {
+		return load, err
+	}
+	env := environment(c.Dims, s.Point)
+	if load.Launch, err = d.kernel.Launch.Kernel.At(env); err != nil {
+		return load, err
+	}
+	if load.Maps, err = d.kernel.TensorLayouts(env); err != nil {
+		return load, fmt.Errorf("kernel %s at %s: %w", d.kernel.Name, c.Dims, err)
+	}
+	load.Reference = &worker.Reference{Module: d.oracle.reference.Path, Entry: d.kernel.Entry, Tolerance: d.kernel.Tolerance}
+	load.Reference.Launch, err = d.kernel.Launch.Reference.At(environment(c.Dims, d.initial))
+	return load, err
+}
+
+// Answer lets a worker get a case and its right answer ready, by loading the reference
+// as if it were the kernel. The oracle must be ready.
+func (d *OnDevice) Answer(ctx context.Context, client *worker.Client, point space.Point, c Case) error {
+	load, err := d.Load(Subject{point, d.oracle.reference}, c)
+	if err != nil {
+		return err
+	}
+	load.Launch, load.Maps = load.Reference.Launch, nil
+	ctx, cancel := worker.Allow(ctx, referenceTimeout)
+	defer cancel()
+	return client.Load(ctx, load)
+}
+
+// Check asks for all cases at once, and looks at the answers one by one.
+//
+// The last case is made ready before the first is run. It is the one that is timed
+// next, and known to the device: what that takes is the time for getting the kernel
+// there, which is no cost of the check.
+func (d *OnDevice) Check(ctx context.Context, s *session.Session, plan Plan) (*worker.Fault, error) {
+	var steps []worker.Step
+	for _, load := range plan.Loads {
+		load.Watched = s.Slot.Watched()
+		steps = append(steps, worker.Step{Load: load, Run: &worker.Run{Twice: true, Bitwise: plan.Evidence != nil}})
+	}
+	cases, last := plan.Cases, len(plan.Cases)-1
+	if last > 0 {
+		steps = slices.Insert(steps, 0, worker.Step{Load: steps[last].Load})
+		cases = slices.Insert(slices.Clone(cases), 0, cases[last])
+	}
+	var found *worker.Fault
+	var broken error
+	start := time.Now()
+	at, fault, err := s.Check(ctx, steps, func(i int, result worker.Result) bool {
+		if steps[i].Run == nil {
+			s.Loading = time.Since(start)
+			return true
+		}
+		found, broken = d.judge(s, plan, cases[i], result)
+		return found == nil && broken == nil
+	})
+	switch {
+	case found != nil || broken != nil:
+		return found, broken
+	case fault != nil:
+		s.Distrust()
+		return d.at(cases[at], fault), nil
+	case err != nil && ctx.Err() == nil:
+		err = fmt.Errorf("%w%s", err, rangeAdvice(d.kernel))
+	}
+	return nil, err
+}
+
+// judge says what a device's own comparisons mean.
+func (d *OnDevice) judge(s *session.Session, plan Plan, c Case, result worker.Result) (*worker.Fault, error) {
+	if result.Damage != nil {
+		s.Damaged(result.Damage)
+		return d.at(c, result.Damage), nil
+	}
+	mismatch, err := firstMismatch(result)
+	if err != nil {
+		return nil, err
+	}
+	if mismatch != nil {
+		return d.wrong(c, mismatch), nil
+	}
+	if result.Differs {
+		d.notes.differs(plan.Point, c)
+	}
+	worst := 0.0
+	for _, comparison := range result.Comparisons {
+		worst = max(worst, float64(comparison.Share))
+	}
+	plan.Evidence.add(c, min(worst, 1))
+	return nil, nil
+}
+
+// firstMismatch returns the first output that a device found wrong.
+func firstMismatch(result worker.Result) (*Mismatch, error) {
+	if len(result.Comparisons) == 0 {
+		return nil, fmt.Errorf("the device compared nothing")
+	}
+	for _, c := range result.Comparisons {
+		switch {
+		case c.Undefined > 0:
+			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined, c.Argument)
+		case c.Bad > 0:
+			return &Mismatch{
+				Argument: c.Argument, First: int(c.First), Got: c.Got, Want: c.Want,
+				Worst: float64(c.Worst), Bad: int(c.Bad), Total: int(c.Total),
+			}, nil
+		}
+	}
+	return nil, nil
+}
+
+// Outputs runs the subject and the reference and copies both results out.
+func (d *OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subject, c Case) (*Outputs, error) {
+	load, err := d.Load(subject, c)
+	if err != nil {
+		return nil, err
+	}
+	reference := load.Reference
+	load.Reference = nil // the results themselves are wanted
+	got, err := outputsOf(ctx, s, load)
+	if err != nil || got == nil {
+		return nil, err
+	}
+	load.Module, load.Launch, load.Maps = reference.Module, reference.Launch, nil
+	want, err := outputsOf(ctx, s, load)
+	if err != nil || want == nil {
+		return nil, err
+	}
+	bounds := slices.Repeat([]kernels.Tolerance{reference.Tolerance}, len(want))
+	return &Outputs{got, Answer{d.kernel, want, bounds}, load.Arguments}, nil
+}

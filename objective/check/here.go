@@ -1,0 +1,86 @@
+package check
+
+import (
+	"context"
+
+	"pawl/kernels"
+	"pawl/objective/session"
+	"pawl/objective/worker"
+)
+
+// Here compares in this process the results that workers hand over.
+type Here struct{ target }
+
+var _ Checker = (*Here)(nil)
+
+// NewHere returns a checker for a kernel and the workload that is timed.
+func NewHere(k *kernels.Kernel, w kernels.Workload, o *Oracle, n *Notes) *Here {
+	return &Here{target{k, w, o, n}}
+}
+
+// Load has neither a launch nor a reference: what runs on the processor is called.
+func (h *Here) Load(s Subject, c Case) (worker.Load, error) { return h.load(s.Module, c) }
+
+// Check goes through the cases one by one.
+func (h *Here) Check(ctx context.Context, s *session.Session, plan Plan) (*worker.Fault, error) {
+	for i := range plan.Cases {
+		if fault, err := h.checkCase(ctx, s, plan, i); fault != nil || err != nil {
+			return fault, err
+		}
+	}
+	return nil, nil
+}
+
+func (h *Here) checkCase(ctx context.Context, s *session.Session, plan Plan, i int) (*worker.Fault, error) {
+	c, load := plan.Cases[i], plan.Loads[i]
+	answer, err := h.oracle.Know(ctx, s.Slot.Worker, c, load.Arguments)
+	if err != nil {
+		return nil, err
+	}
+	if fault, err := s.Load(ctx, load); fault != nil || err != nil {
+		return h.at(c, fault), err
+	}
+	var earlier [][]byte
+	worst := 0.0
+	for range 2 {
+		result, fault, err := s.Run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if fault == nil {
+			fault = result.Damage
+		}
+		if fault != nil {
+			s.Distrust()
+			return h.at(c, fault), nil
+		}
+		mismatch, err := answer.Compare(result.Outputs)
+		if err != nil {
+			return nil, err
+		}
+		if mismatch != nil {
+			return h.wrong(c, mismatch), nil
+		}
+		h.notes.repeated(plan.Point, c, earlier, result.Outputs)
+		if plan.Evidence != nil {
+			worst = max(worst, answer.share(result.Outputs))
+		}
+		earlier = result.Outputs
+	}
+	plan.Evidence.add(c, worst)
+	return nil, nil
+}
+
+// Outputs runs the subject here and asks the oracle.
+func (h *Here) Outputs(ctx context.Context, s *session.Session, subject Subject, c Case) (*Outputs, error) {
+	load, err := h.Load(subject, c)
+	if err != nil {
+		return nil, err
+	}
+	got, err := outputsOf(ctx, s, load)
+	if err != nil || got == nil {
+		return nil, err
+	}
+	answer, err := h.oracle.Know(ctx, s.Slot.Worker, c, load.Arguments)
+	return &Outputs{got, answer, load.Arguments}, err
+}

@@ -1,0 +1,54 @@
+package objective
+
+import (
+	"context"
+	"time"
+
+	"pawl/objective/check"
+	"pawl/objective/session"
+	"pawl/space"
+)
+
+// devices runs things in workers, each on a device that is reserved for a point.
+type devices struct {
+	reserve func(context.Context, space.Point) (session.Slot, error)
+	workers session.Source
+	// ready compiles what the device needs, before it is reserved.
+	ready   func(context.Context) error
+	allowed time.Duration // of each call
+}
+
+// run does something in a worker, with a device reserved for the point.
+//
+// Where it finds damage that a kernel before it may have done, it is done once more,
+// from its beginning, in a worker that no other kernel has used.
+func (d *devices) run(ctx context.Context, subject check.Subject, do func(*session.Session) error) error {
+	if err := d.ready(ctx); err != nil {
+		return err
+	}
+	doubtful, err := d.once(ctx, subject, do)
+	if err == nil && doubtful {
+		_, err = d.once(ctx, subject, do)
+	}
+	return err
+}
+
+func (d *devices) once(ctx context.Context, subject check.Subject, do func(*session.Session) error) (doubtful bool, err error) {
+	slot, err := d.reserve(ctx, subject.Point)
+	if err != nil {
+		return false, err
+	}
+	defer slot.Release()
+	if err := unchanged(subject.Module); err != nil {
+		return false, err
+	}
+	s, err := d.workers.Take(ctx, slot, d.allowed)
+	defer d.workers.Return(s)
+	if err == nil {
+		err = do(s)
+	}
+	if err != nil {
+		return false, err
+	}
+	return s.Doubtful(), unchanged(subject.Module)
+}

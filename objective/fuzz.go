@@ -1,0 +1,201 @@
+package objective
+
+import (
+	"context"
+	"io"
+	"iter"
+	"slices"
+
+	"pawl/kernels"
+	"pawl/objective/check"
+	"pawl/objective/session"
+	"pawl/objective/worker"
+	"pawl/space"
+)
+
+// fuzzer checks points on cases.
+type fuzzer struct {
+	kernel   *kernels.Kernel
+	workload kernels.Workload
+	seed     uint64
+	quick    int // cases of the quick tier
+	checker  check.Checker
+	notes    *check.Notes
+	devices  *devices
+}
+
+// Finding is what checking a point on many cases came to.
+type Finding struct {
+	// Checked is the number of cases that were run.
+	Checked int
+	// Evidence is what passed; nil where nothing was run.
+	Evidence *check.Evidence
+	// Failure is what went wrong at Case; nil if nothing did.
+	Failure *Failure
+	Case    check.Case
+}
+
+// workloadCase is the workload, with the very inputs that are timed.
+func (f *fuzzer) workloadCase() check.Case {
+	return check.Case{Dims: f.workload.Dims, Seed: f.seed, Layout: worker.Aligned}
+}
+
+// QuickCases returns the quick tier of a point. The workload comes last, with the
+// very inputs that are timed next.
+func (f *fuzzer) QuickCases(point space.Point) []check.Case {
+	return append(check.Quick(f.kernel, f.workload, point, f.quick, f.seed), f.workloadCase())
+}
+
+// FullCases returns the full tier of a point.
+func (f *fuzzer) FullCases(point space.Point) []check.Case {
+	return check.Full(f.kernel, f.workload, point, f.seed)
+}
+
+// Note returns what was noticed about a point beside failures, and which sizes it
+// was not checked with; or nothing.
+func (f *fuzzer) Note(point space.Point) string {
+	note, unchecked := f.notes.Of(point), check.Unchecked(f.kernel, f.workload)
+	if note != "" && unchecked != "" {
+		note += ". "
+	}
+	return note + unchecked
+}
+
+func (f *fuzzer) plan(p Prepared, cases ...check.Case) (check.Plan, error) {
+	return check.NewPlan(f.checker, p.subject(), cases...)
+}
+
+// follow runs a plan in a session.
+func (f *fuzzer) follow(ctx context.Context, s *session.Session, plan check.Plan) (*Failure, error) {
+	fault, err := f.checker.Check(ctx, s, plan)
+	return faultFailure(Fuzz, fault), err
+}
+
+// check runs a point on cases in a session.
+func (f *fuzzer) check(ctx context.Context, s *session.Session, p Prepared, cases ...check.Case) (*Failure, error) {
+	plan, err := f.plan(p, cases...)
+	if err != nil {
+		return nil, err
+	}
+	return f.follow(ctx, s, plan)
+}
+
+// Try checks a point on cases in one fresh worker, and stops at the first that
+// fails. Observe is called before each case; it may be nil.
+func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case], observe func(check.Case)) (Finding, error) {
+	finding := Finding{Failure: p.Failure}
+	if p.Failure != nil {
+		return finding, nil
+	}
+	var passed []check.Case
+	next, stop := iter.Pull(cases)
+	defer stop()
+	finding.Evidence = &check.Evidence{Tolerance: f.kernel.Tolerance, Unchecked: check.Unchecked(f.kernel, f.workload)}
+	err := f.devices.run(ctx, p.subject(), func(s *session.Session) error {
+		c, more := finding.Case, true
+		if finding.Failure == nil {
+			c, more = next()
+		} else { // the case that failed once more, in another worker
+			finding.Failure, finding.Checked = nil, finding.Checked-1
+		}
+		for ; more; c, more = next() {
+			if observe != nil {
+				observe(c)
+			}
+			plan, err := f.plan(p, c)
+			if err != nil {
+				return err
+			}
+			plan.Evidence = finding.Evidence
+			failure, err := f.follow(ctx, s, plan)
+			if err != nil {
+				return err
+			}
+			finding.Checked++
+			if failure != nil {
+				finding.Failure, finding.Case = failure, c
+				return nil
+			}
+			passed = append(passed, c)
+		}
+		if !s.Slot.Watched() || len(passed) == 0 {
+			return nil
+		}
+		finding.Case = passed[len(passed)-1]
+		fault, err := check.Conclude(ctx, s, finding.Case)
+		finding.Failure = faultFailure(Fuzz, fault)
+		return err
+	})
+	if err != nil || finding.Failure == nil || len(passed) < finding.Checked || finding.Checked == 1 {
+		return finding, err
+	}
+	return f.blame(ctx, p, passed, finding)
+}
+
+// blame finds out which case it was that a tool has reported on at the end of the
+// worker, after all of them: it tries them one by one. Where none fails alone, it
+// stays with the last.
+func (f *fuzzer) blame(ctx context.Context, p Prepared, cases []check.Case, found Finding) (Finding, error) {
+	for i, c := range cases {
+		one, err := f.tryOne(ctx, p, c)
+		one.Checked += i
+		if err != nil || one.Failure != nil {
+			return one, err
+		}
+	}
+	return found, nil
+}
+
+func (f *fuzzer) tryOne(ctx context.Context, p Prepared, c check.Case) (Finding, error) {
+	return f.Try(ctx, p, slices.Values([]check.Case{c}), nil)
+}
+
+// TryQuick checks a point on what every trial is checked on, the workload
+// included.
+func (f *fuzzer) TryQuick(ctx context.Context, p Prepared) (Finding, error) {
+	return f.Try(ctx, p, slices.Values(f.QuickCases(p.Point)), nil)
+}
+
+// Shrink looks for the smallest shape, and the plainest inputs, at which a
+// point fails in the same way. Every attempt runs in a fresh worker. It returns
+// the finding itself where nothing smaller fails, and again = false where not
+// even the case itself does when it is repeated alone: then the failure depends
+// on what ran before it, or on the scheduling of threads.
+func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (smallest Finding, again bool, err error) {
+	runs := check.ShrinkRuns
+	if finding.Failure.Reason == string(worker.Hung) {
+		runs = 4 // each costs the whole time allowed
+	}
+	smallest = finding
+	fails := func(c check.Case) bool {
+		if err != nil || runs == 0 {
+			return false
+		}
+		runs--
+		var found Finding
+		if found, err = f.tryOne(ctx, p, c); err != nil || found.Failure == nil || found.Failure.Reason != finding.Failure.Reason {
+			return false
+		}
+		smallest.Failure, smallest.Case, again = found.Failure, c, true
+		return true
+	}
+	if fails(finding.Case) {
+		check.Shrink(f.kernel, f.workload, p.Point, finding.Case, fails)
+	}
+	return smallest, again, err
+}
+
+// Picture runs a point on a case and draws the error of each output for people. Write
+// is called once per output, with its name. A case at which the kernel dies has no
+// picture.
+func (f *fuzzer) Picture(ctx context.Context, p Prepared, c check.Case, write func(argument string, draw func(io.Writer) error) error) error {
+	var outputs *check.Outputs
+	err := f.devices.run(ctx, p.subject(), func(s *session.Session) (err error) {
+		outputs, err = f.checker.Outputs(ctx, s, p.subject(), c)
+		return err
+	})
+	if err != nil || outputs == nil {
+		return err
+	}
+	return outputs.Draw(write)
+}

@@ -1,0 +1,94 @@
+package objective
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"pawl/objective/check"
+	"pawl/objective/session"
+	"pawl/objective/worker"
+)
+
+// launcher makes launches in a worker whose memory the kernel shares. What the worker
+// says about them may be the kernel's word: times are claims, and outputs are compared
+// here.
+type launcher struct {
+	session *session.Session
+	random  *rand.Rand // no kernel may foresee it
+}
+
+// content is a seed of the inputs, with the right answer; nil where nobody knows it.
+type content struct {
+	seed   uint64
+	answer *check.Answer
+}
+
+const (
+	// A claim may be so much less than what this process saw, in part and in all:
+	// answers travel, and this process may have to wait for a core. A claim that
+	// is further off is not accepted. The more launches, the less that matters: they
+	// are doubled until they take longer than anybody waits for a core, and after so
+	// many claims of that length neither is the kernel accepted.
+	claimShare = 0.1
+	claimSlack = 300 * time.Microsecond
+	claimTries = 4
+	longClaim  = 200 * time.Millisecond
+)
+
+// claim is what a worker says that launches took, and what was seen of it here.
+type claim struct {
+	milliseconds float64 // per launch
+	total, seen  time.Duration
+}
+
+// low says that the launches may have taken longer than is claimed.
+func (c claim) low() bool {
+	return float64(c.seen-c.total) > claimShare*float64(c.total)+float64(claimSlack)
+}
+
+func (c claim) fault() *worker.Fault {
+	return &worker.Fault{Kind: worker.Contradicted, Detail: fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.seen)}
+}
+
+// launch gets inputs ready and times launches on them.
+func (l *launcher) launch(ctx context.Context, batch int, inputs worker.Arrange) (claim, *worker.Fault, error) {
+	if fault, err := l.session.Arrange(ctx, inputs); fault != nil || err != nil {
+		return claim{}, fault, err
+	}
+	timing, fault, err := l.session.Time(ctx, worker.Time{Samples: 1, Batch: batch})
+	if fault != nil || err != nil {
+		return claim{}, fault, err
+	}
+	if len(timing.Samples) != 1 || timing.Batch != batch || !(timing.Samples[0] >= 0) {
+		l.session.Distrust()
+		return claim{}, &worker.Fault{Kind: worker.Garbled, Detail: "an answer that has not what was asked for"}, nil
+	}
+	c := claim{timing.Samples[0], time.Duration(timing.Samples[0] * float64(batch) * 1e6), timing.Elapsed}
+	if c.total > c.seen {
+		l.session.Distrust()
+		return c, c.fault(), nil
+	}
+	return c, nil, nil
+}
+
+// compare looks at what the last launches have left behind. Outputs are compared where
+// their right answer is known.
+func (l *launcher) compare(ctx context.Context, on content) (*worker.Fault, error) {
+	result, fault, err := l.session.Collect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if fault == nil {
+		fault = result.Damage
+	}
+	if fault != nil || on.answer == nil {
+		return fault, nil
+	}
+	mismatch, err := on.answer.Compare(result.Outputs)
+	if mismatch == nil || err != nil {
+		return nil, err
+	}
+	return &worker.Fault{Kind: worker.WrongWhenTimed, Detail: fmt.Sprintf("%s, seed %d", mismatch, on.seed)}, nil
+}

@@ -1,0 +1,160 @@
+// Package session holds the workers that kernels are checked and timed in.
+//
+// A Session is one worker while one point uses it. Each call has a time limit, and
+// what the kernel did (a *worker.Fault) is told from what broke (an error).
+//
+// Workers come from one of two places, and a Source hides which:
+//
+//   - Fresh starts a process for every session. A kernel on the processor may do
+//     anything to the process it runs in, and a process is cheap there.
+//   - Residents keeps a process per device. A context on a GPU costs as much as
+//     twenty trials, so it serves many points, until one of them may have damaged it.
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pawl/objective/worker"
+)
+
+// Slot is a device that is reserved for a point.
+type Slot struct {
+	// Device names it among the devices of the backend.
+	Device string
+	// Worker says how to start a process that runs binaries there.
+	Worker worker.Command
+	// Release lets others have the device.
+	Release func()
+}
+
+// Watched says that the worker runs under a tool that watches every access.
+func (s Slot) Watched() bool { return len(s.Worker.Under) > 0 }
+
+// Source hands out sessions. Its methods may be called at the same time.
+type Source interface {
+	// Take returns a session in a worker on a reserved device. Each of its calls may
+	// take as long as allowed.
+	Take(ctx context.Context, slot Slot, allowed time.Duration) (*Session, error)
+	// Return ends the use of a session.
+	Return(*Session)
+}
+
+// Fresh is the source that starts a worker for every session.
+type Fresh struct{}
+
+var _ Source = Fresh{}
+
+// Take starts a worker.
+func (Fresh) Take(_ context.Context, slot Slot, allowed time.Duration) (*Session, error) {
+	client, err := worker.Start(slot.Worker)
+	return &Session{Client: client, Slot: slot, Allowed: allowed}, err
+}
+
+// Return ends the worker.
+func (Fresh) Return(s *Session) {
+	if s.Client != nil {
+		s.Client.Close()
+	}
+}
+
+// Session is a worker that one point uses. Its calls must not overlap.
+type Session struct {
+	Client  *worker.Client
+	Slot    Slot
+	Allowed time.Duration
+	// Loading is how long it took to get the kernel to a device that keeps things.
+	Loading time.Duration
+	// distrusted says that a kernel wrote where it must not, so that what the
+	// worker remembers may be damaged too, or that a call failed for a reason
+	// that may stay with the worker: a reference can break its device as well.
+	distrusted bool
+	// damaged says that memory was found changed that no kernel may change, and
+	// served that other kernels have used the worker before this one: then it may
+	// have been one of them.
+	damaged, served bool
+}
+
+// Distrust says that no other point may use the worker.
+func (s *Session) Distrust() { s.distrusted = true }
+
+// Damaged distrusts the worker for damage, and notes whether another kernel may have
+// done it.
+func (s *Session) Damaged(damage *worker.Fault) {
+	s.Distrust()
+	s.damaged = s.damaged || damage.Kind == worker.OutOfBounds || damage.Kind == worker.InputModified
+}
+
+// Doubtful reports that damage was found which another kernel may have done.
+func (s *Session) Doubtful() bool { return s.damaged && s.served }
+
+// Load gets a kernel and its arguments ready.
+func (s *Session) Load(ctx context.Context, load worker.Load) (*worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.Allowed)
+	defer cancel()
+	return s.split(s.Client.Load(ctx, load))
+}
+
+// Check takes steps on a device that compares by itself. At is the step that a
+// fault belongs to.
+func (s *Session) Check(ctx context.Context, steps []worker.Step, judge func(int, worker.Result) bool) (at int, fault *worker.Fault, err error) {
+	at, err = s.Client.Check(ctx, s.Allowed, steps, judge)
+	fault, err = s.split(err)
+	return at, fault, err
+}
+
+// Run runs the loaded kernel once.
+func (s *Session) Run(ctx context.Context) (worker.Result, *worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.Allowed)
+	defer cancel()
+	result, err := s.Client.Run(ctx, worker.Run{})
+	fault, err := s.split(err)
+	return result, fault, err
+}
+
+// Time takes samples of the loaded kernel. Damage that its launches did is a fault.
+func (s *Session) Time(ctx context.Context, t worker.Time) (worker.Timing, *worker.Fault, error) {
+	// Several samples are many runs; none of them was slow in the check.
+	ctx, cancel := worker.Allow(ctx, s.Allowed*time.Duration(t.Samples+1))
+	defer cancel()
+	timing, err := s.Client.Time(ctx, t)
+	fault, err := s.split(err)
+	if fault == nil && timing.Damage != nil {
+		s.Damaged(timing.Damage)
+		fault = timing.Damage
+	}
+	return timing, fault, err
+}
+
+// Arrange gets inputs ready for the launches that are timed next.
+func (s *Session) Arrange(ctx context.Context, a worker.Arrange) (*worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.Allowed)
+	defer cancel()
+	return s.split(s.Client.Arrange(ctx, a))
+}
+
+// Collect returns what the launches that were timed last have left behind.
+func (s *Session) Collect(ctx context.Context) (worker.Result, *worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, s.Allowed)
+	defer cancel()
+	result, err := s.Client.Collect(ctx)
+	fault, err := s.split(err)
+	return result, fault, err
+}
+
+// Conclude ends the worker and returns what the tool found that watched it.
+func (s *Session) Conclude(ctx context.Context) (*worker.Fault, error) {
+	return s.split(s.Client.Conclude(ctx))
+}
+
+func (s *Session) split(err error) (*worker.Fault, error) {
+	var fault *worker.Fault
+	if errors.As(err, &fault) {
+		return fault, nil
+	}
+	if err != nil {
+		s.Distrust()
+	}
+	return nil, err
+}

@@ -1,0 +1,159 @@
+package objective
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"pawl/internal/stats"
+	"pawl/objective/worker"
+)
+
+// unseen compares launches on inputs that the kernel has not seen with others. A kernel
+// that remembers answers, or works only when it is looked at, takes much longer there
+// than its samples say. One of these launches is checked, and no kernel can know which.
+type unseen struct {
+	*launcher
+	held  content // whose answer is known and which is shown once
+	sets  int     // of new inputs that go into one time; 0 before it is known
+	shown bool
+	// best are the shortest times so far.
+	best unseenTimes
+}
+
+// unseenTimes are milliseconds of a launch on new inputs, and of one on the same
+// inputs later, when they are no longer new; 0 for none.
+type unseenTimes struct{ first, again float64 }
+
+const (
+	// unseenLaunches is how many launches on new inputs go with a measurement. Where
+	// they took too long more are made, each beside a sample: at least unseenPairs, up
+	// to unseenTries while most of them take too long.
+	unseenLaunches = 3
+	unseenPairs    = 5
+	unseenTries    = 15
+	// A launch on new inputs may take so many times as long as others, and so many
+	// milliseconds more: what it finds in the caches differs.
+	unseenFactor = 1.5
+	unseenSlack  = 0.02
+	// That would hide much of a short launch. Of those several follow each other,
+	// each on inputs of its own, and are compared with the same launches later, when
+	// the kernel has seen these inputs up to so many times: the caches are the same.
+	shortLaunch = 0.1
+	unseenBytes = 256 << 10
+	mostTimes   = 512
+	againSlack  = 0.001
+)
+
+// calibrate chooses how many sets of new inputs go into one time, by the milliseconds
+// of a launch and the bytes of its inputs.
+func (u *unseen) calibrate(milliseconds float64, bytes int) {
+	u.sets = 1
+	if milliseconds < shortLaunch {
+		u.sets = max(min(worker.MostUnseen, unseenBytes/max(bytes, 1)), 1)
+	}
+}
+
+// take times launches on new inputs, one on each. Left is how many times are still to
+// be taken; the content that was held back is the last of one of them.
+func (u *unseen) take(ctx context.Context, left int) (times unseenTimes, fault *worker.Fault, err error) {
+	last := content{seed: u.random.Uint64()}
+	if !u.shown && u.random.IntN(left+1) == 0 {
+		u.shown, last = true, u.held
+	}
+	seeds := make([]uint64, u.sets)
+	for i := range seeds {
+		seeds[i] = u.random.Uint64()
+	}
+	seeds[len(seeds)-1] = last.seed
+	claim, fault, err := u.launch(ctx, len(seeds), worker.Arrange{Seeds: seeds})
+	if fault != nil || err != nil {
+		return times, fault, err
+	}
+	if u.sets == 1 && claim.low() {
+		// Nobody knows what it really took: not less than this. Short launches tell
+		// nothing about the way of their answer.
+		claim.milliseconds = float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare)
+	}
+	times.first = claim.milliseconds
+	if fault, err := u.compare(ctx, last); fault != nil || err != nil || u.sets == 1 {
+		return times, fault, err
+	}
+	if _, fault, err = u.launch(ctx, len(seeds)*(1+u.random.IntN(mostTimes)), worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
+		return times, fault, err
+	}
+	claim, fault, err = u.launch(ctx, len(seeds), worker.Arrange{Seeds: seeds, Refill: true})
+	times.again = claim.milliseconds
+	return times, fault, err
+}
+
+// add takes one more time between samples.
+func (u *unseen) add(ctx context.Context, left int) (*worker.Fault, error) {
+	times, fault, err := u.take(ctx, left)
+	u.best = unseenTimes{leastOf(u.best.first, times.first), leastOf(u.best.again, times.again)}
+	return fault, err
+}
+
+// leastOf is the smaller of two times, of which the first may be 0 for none.
+func leastOf(known, now float64) float64 {
+	if known == 0 {
+		return now
+	}
+	return min(known, now)
+}
+
+// remembers says that a kernel takes much longer on new inputs than on others. One
+// time may be an accident, and all of them if the machine has become slower since the
+// samples, so that in doubt pairs are taken: a sample, and new inputs right after it.
+func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(context.Context) (float64, *worker.Fault, error)) (*worker.Fault, error) {
+	seen := stats.Quantile(samples, 0.25) // the least of the others must not be held against noise
+	if !u.best.longer(seen) {
+		return nil, nil
+	}
+	var pairs []unseenPair
+	for len(pairs) < unseenTries {
+		milliseconds, fault, err := sample(ctx)
+		if fault != nil || err != nil {
+			return fault, err
+		}
+		times, fault, err := u.take(ctx, 0)
+		if fault != nil || err != nil {
+			return fault, err
+		}
+		u.best = times
+		pairs = append(pairs, unseenPair{times, milliseconds})
+		if len(pairs) >= unseenPairs && !mostlyLonger(pairs) {
+			return nil, nil
+		}
+	}
+	slices.SortFunc(pairs, func(a, b unseenPair) int { return cmp.Compare(a.first, b.first) })
+	middle := pairs[len(pairs)/2]
+	if middle.again > 0 {
+		middle.seen = middle.again
+	}
+	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had", middle.first, middle.seen)}, nil
+}
+
+// unseenPair are times of launches one after the other: on new inputs, and on those
+// that the samples have, in milliseconds.
+type unseenPair struct {
+	unseenTimes
+	seen float64
+}
+
+// mostlyLonger says whether new inputs cost too much in more than half of the pairs.
+func mostlyLonger(pairs []unseenPair) bool {
+	count := 0
+	for _, p := range pairs {
+		if p.longer(p.seen) {
+			count++
+		}
+	}
+	return 2*count > len(pairs)
+}
+
+// longer says whether a launch on new inputs takes more time than they explain.
+func (t unseenTimes) longer(seen float64) bool {
+	return t.first > unseenFactor*seen+unseenSlack || t.again > 0 && t.first > unseenFactor*t.again+againSlack
+}
