@@ -2,6 +2,8 @@ package studies
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +105,55 @@ func TestOptionsOfEarlierVersions(t *testing.T) {
 		if got := fmt.Sprint(adopted.Sampler, " ", adopted.Seed, " ", adopted.Cold, " ", time.Duration(adopted.Budget)); got != want {
 			t.Errorf("%s: %s, want %s", stored, got, want)
 		}
+	}
+}
+
+// A database of pawl before options were a struct (schema 6, commit e724bb2) opens,
+// resumes with what it was begun with, and goes on.
+func TestADatabaseOfSchema6(t *testing.T) {
+	content, err := os.ReadFile("testdata/schema6.db")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "studies.db")
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(t.Context(), path)
+	if err != nil || store.SetAside != "" || len(store.Notices) > 0 {
+		t.Fatalf("%v, %+v", err, store)
+	}
+	defer store.Close()
+	study, err := store.Study(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Options{
+		Workload: "square_384", Sampler: "auto", Seed: 7, Trials: 4, Budget: Duration(time.Minute), Target: "9x", Backend: "host", Samples: 3,
+		Finalists: 1, Rounds: 3, RunTimeout: Duration(10 * time.Second), CompileTimeout: Duration(time.Minute),
+	}
+	if study.Options != want {
+		t.Errorf("%+v", study.Options)
+	}
+	if got := study.Reproduction(func(string) string { return "" }); got != study.Command {
+		t.Errorf("%s\nwas %s", got, study.Command)
+	}
+	if adopted, _ := study.Adopt(Options{Workload: "square_384", Backend: "host"}, given()); adopted != want {
+		t.Errorf("%+v", adopted)
+	}
+	if said := study.Contradiction(Options{Seed: 8}, given("seed")); said != "study 1 was begun with --seed 7, and the command line says with --seed 8" {
+		t.Error(said)
+	}
+	past, err := store.Past(t.Context(), 1)
+	if err != nil || len(past.Trials) != 4 || len(past.Rounds) != 30 || past.Elapsed < 20*time.Second {
+		t.Errorf("%v, %d trials, %d rounds, %v", err, len(past.Trials), len(past.Rounds), past.Elapsed)
+	}
+	study.Options.Trials = 9
+	if err := store.Continue(t.Context(), study); err != nil {
+		t.Fatal(err)
+	}
+	if damage, err := store.unsound(t.Context()); err != nil || len(damage) > 0 {
+		t.Errorf("%v, %v", damage, err)
 	}
 }
 
