@@ -128,13 +128,13 @@ func (s Study) recordedOptions() (texts map[string]string, complete bool) {
 }
 
 // Contradiction says what a command line with these options wants otherwise than the
-// study was begun with, or nothing. Given reports whether a flag was on it.
-func (s Study) Contradiction(asked Options, given func(name string) bool) string {
+// study was begun with, or nothing. Given are the flags on it.
+func (s Study) Contradiction(asked Options, given []string) string {
 	recorded, complete := s.recordedOptions()
 	now := asked.Texts()
 	for _, o := range options {
 		before, known := recorded[o.name]
-		if o.role == "goal" || !given(o.name) || (!known && !complete) || now[o.name] == before {
+		if o.role == "goal" || !slices.Contains(given, o.name) || (!known && !complete) || now[o.name] == before {
 			continue
 		}
 		return fmt.Sprintf("study %d was begun %s, and the command line says %s", s.ID, asFlag(o.name, before), asFlag(o.name, now[o.name]))
@@ -154,14 +154,14 @@ func asFlag(name, value string) string {
 
 // Adopt returns the options of a command line with those of the study for what it
 // does not say, and whether that changes what is measured, and how.
-func (s Study) Adopt(asked Options, given func(name string) bool) (adopted Options, changed bool) {
+func (s Study) Adopt(asked Options, given []string) (adopted Options, changed bool) {
 	recorded, _ := s.recordedOptions()
 	texts := asked.Texts()
-	limited := given("trials") || given("budget")
+	limited := slices.Contains(given, "trials") || slices.Contains(given, "budget")
 	for _, o := range options {
 		value, known := recorded[o.name]
 		skip := o.role == "subject" || (limited && (o.name == "trials" || o.name == "budget"))
-		if skip || !known || given(o.name) || texts[o.name] == value {
+		if skip || !known || slices.Contains(given, o.name) || texts[o.name] == value {
 			continue
 		}
 		texts[o.name] = value

@@ -15,9 +15,9 @@ import (
 	"pawl/objective/cuda"
 	"pawl/objective/cuda/monitor"
 	"pawl/objective/cuda/nvcc"
+	"pawl/objective/devices"
 	"pawl/objective/host"
 	"pawl/objective/worker"
-	"pawl/space"
 )
 
 // autoBackend takes the best backend that the kernel has a source for and that
@@ -32,15 +32,11 @@ var (
 )
 
 func checkDeviceFlags(c *cli.Context) error {
-	backends := []string{autoBackend, cuda.DeviceName, host.DeviceName}
-	if c.Command.Name == "tune" {
-		backends = append(backends, replayBackend)
-	}
 	for _, choice := range []struct {
 		flag    string
 		allowed []string
 	}{
-		{"backend", backends},
+		{"backend", devices.Backends},
 		{"compiler", []string{"nvcc", "nvrtc"}},
 		{"caches", []string{string(worker.Cold), string(worker.Warm), string(worker.Flushed)}},
 	} {
@@ -107,8 +103,6 @@ func loadKernel(c *cli.Context, env environment, name, asked string) (*kernels.K
 	k, err := kernels.Load(name, kernels.Host)
 	onlyGPU := errors.As(err, &none)
 	switch {
-	case c.Command.Name == "space" && (onlyGPU || asked == cuda.DeviceName):
-		return onGPU, nil, nil // a space can be shown without the device
 	case onlyGPU:
 		return nil, nil, fmt.Errorf("kernel %s is for CUDA only: %w; pawl doctor says what this machine has", onGPU.Name, missing)
 	case asked == cuda.DeviceName:
@@ -138,23 +132,6 @@ func (t *target) openBackend(ctx context.Context, c *cli.Context, env environmen
 		Cache: compiled, Toolchain: toolchain, Constants: constants, CompileTimeout: c.Duration("compile-timeout"),
 	})
 }
-
-// limits returns the machine's limits on a target's points, without opening
-// anything.
-func (t *target) limits() objective.Limits {
-	if t.accelerator != nil {
-		return cuda.NewLimits(t.kernel, t.workload, t.accelerator.gpus.Devices[0])
-	}
-	if t.kernel.Backend == kernels.CUDA {
-		return unlimited{}
-	}
-	return host.NewLimits(t.kernel, t.space, 0)
-}
-
-// unlimited is a machine that nothing is known about.
-type unlimited struct{}
-
-func (unlimited) Preflight(space.Point) *objective.Failure { return nil }
 
 // lockClocks holds the clocks of the GPUs if the user asked for it. Where that
 // is not allowed, a warning says so and the clocks stay as they are.

@@ -12,7 +12,6 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/kernels"
-	"pawl/objective/devices"
 	"pawl/objective/worker"
 	"pawl/studies/report"
 )
@@ -77,11 +76,10 @@ func benchmark(ctx context.Context, env environment, o benchOptions) error {
 	if err != nil {
 		return err
 	}
-	restore, err := o.prepareDevice(ctx, env, b.Machine, k)
-	if err != nil {
-		return err
+	if o.cachesGiven && k.Backend == kernels.Host {
+		env.notice("--caches has no effect: the kernel runs on the processor")
 	}
-	defer restore()
+	defer b.Machine.LockClocks(ctx, k, o.clock, nil)()
 	c, err := b.Open(ctx, k, o.workload, o.at)
 	if err != nil {
 		return err
@@ -107,23 +105,6 @@ func benchmark(ctx context.Context, env environment, o benchOptions) error {
 	r.print(env.stdout)
 	fmt.Fprintf(env.stdout, "wrote %s\n", o.results)
 	return nil
-}
-
-// prepareDevice locks the clocks where that is asked for, and says what has no effect
-// on a processor.
-func (o benchOptions) prepareDevice(ctx context.Context, env environment, m *devices.Machine, k *kernels.Kernel) (restore func(), err error) {
-	if k.Backend == kernels.CUDA && o.clock > 0 {
-		if restore, err = m.LockClocks(ctx, o.clock); err != nil {
-			return nil, err
-		}
-		return restoredOnSignal(env, restore), nil
-	}
-	for flag, given := range map[string]bool{"caches": o.cachesGiven, "lock-clocks": o.clock > 0} {
-		if given && k.Backend != kernels.CUDA {
-			fmt.Fprintf(env.stderr, "pawl: --%s has no effect: the kernel runs on the processor\n", flag)
-		}
-	}
-	return func() {}, nil
 }
 
 // warnings are what a reader should know before trusting the figures.

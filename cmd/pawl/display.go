@@ -59,6 +59,9 @@ func (d *display) start(study studies.Study, past search.Past, pool *space.Pool)
 	if len(past.Trials) > 0 {
 		verb = "resuming study"
 	}
+	if n := len(study.First); n > 0 && len(past.Trials) == 0 {
+		fmt.Fprintf(d.w, "beginning with %d points that earlier studies found good (--cold forgets them)\n", n)
+	}
 	dims := ""
 	if study.Dims != "" { // a record may not know them
 		dims = " (" + study.Dims + ")"

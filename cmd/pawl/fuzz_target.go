@@ -15,6 +15,7 @@ import (
 	"pawl/objective/worker"
 	"pawl/space"
 	"pawl/studies"
+	"pawl/studies/report"
 )
 
 // fuzzTargets returns the kernel and the points that the command line names.
@@ -47,7 +48,7 @@ func finalists(c *cli.Context, env environment, t *target) (*target, []space.Poi
 		fmt.Fprintf(env.stderr, "pawl: %s: nothing to test\n", reason)
 		return nil, nil, answer(exitNothing)
 	}
-	store, err := studies.OpenExisting(c.Context, filepath.Join(c.String("out"), databaseName))
+	store, err := studies.OpenExisting(c.Context, filepath.Join(c.String("out"), kernels.DatabaseName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nothing(fmt.Sprintf("there are no studies in %s", c.String("out")))
 	}
@@ -55,7 +56,9 @@ func finalists(c *cli.Context, env environment, t *target) (*target, []space.Poi
 		return nil, nil, err
 	}
 	defer store.Close()
-	printNotices(env, store)
+	for _, notice := range store.Notices {
+		env.notice(notice)
+	}
 	study, found, err := latestStudy(c, store, t)
 	if err != nil {
 		return nil, nil, err
@@ -66,7 +69,7 @@ func finalists(c *cli.Context, env environment, t *target) (*target, []space.Poi
 	if digest, err := t.kernel.Digest(); err != nil || digest != study.Source {
 		fmt.Fprintf(env.stderr, "pawl: the sources of %s have changed since study %d: its finalists are checked as they compile now\n", t.kernel.Name, study.ID)
 	}
-	summary, err := summarise(c.Context, store, study.ID)
+	summary, err := report.Read(c.Context, store, study.ID)
 	if err != nil {
 		return nil, nil, err
 	}

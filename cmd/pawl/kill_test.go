@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/kernels"
 	"pawl/search"
 	"pawl/search/replay"
 	"pawl/space"
@@ -83,7 +84,7 @@ func writeRecord(t *testing.T, path string) {
 
 func readPast(t *testing.T, dir string, id int64) search.Past {
 	t.Helper()
-	store, err := studies.Open(t.Context(), filepath.Join(dir, "tuning", databaseName))
+	store, err := studies.Open(t.Context(), filepath.Join(dir, "tuning", kernels.DatabaseName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
+	"pawl/studies"
 )
 
 // Flags that several commands share.
@@ -181,4 +182,10 @@ func defaultCache() (string, error) {
 		return "", fmt.Errorf("no folder for the compile cache (name one with --cache): %w", err)
 	}
 	return filepath.Join(base, "pawl"), nil
+}
+
+// work evaluates the manifest's formulas for the workload.
+func (t *target) work() (work studies.Work, err error) {
+	work.Flops, work.Bytes, err = t.kernel.Work.For(t.workload.Dims)
+	return work, err
 }

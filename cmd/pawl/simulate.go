@@ -1,22 +1,30 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
 	"pawl/internal/page"
 	"pawl/search/sampler"
 	"pawl/search/simulate"
 )
 
+// raceOptions are the flags of pawl simulate.
+type raceOptions struct {
+	common
+	simulate.Options
+	samplers string // separated by commas, empty for all
+	figure   string // the file for the curves, empty for none
+}
+
 func simulateCommand(env environment) *cli.Command {
+	var o raceOptions
 	return &cli.Command{
 		Name:      "simulate",
 		Usage:     "race samplers over recorded spaces",
@@ -26,52 +34,46 @@ func simulateCommand(env environment) *cli.Command {
 				"each came. Reads pawl's records, Kernel Tuner caches and T4 files, plain or gzip.",
 			"pawl simulate record.json --sampler tpe,random --seeds 20 --trials 100",
 			"0 done", "3 a file cannot be read", "64 usage"),
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "sampler", DefaultText: "all", Usage: "the `NAMES` of samplers, separated by commas: " + strings.Join(sampler.Names(), ", ")},
-			&cli.IntFlag{Name: "seeds", Value: 100, Usage: "how many searches per space and sampler"},
-			&cli.Uint64Flag{Name: "seed", Value: 0, Usage: "the first of the seeds"},
-			&cli.IntFlag{Name: "trials", Value: 200, Usage: "how many evaluations per search"},
-			&cli.BoolFlag{Name: "noise", DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
-			&cli.StringFlag{Name: "warm", Usage: "also begin with what a search of the recorded space in this `FILE` has learned"},
-			&cli.BoolFlag{Name: "clock", DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being what the average point costs, and show what heeding them is worth"},
-			&cli.BoolFlag{Name: "regret", DisableDefaultText: true, Usage: "check how often the bound on what is left to gain holds"},
-			&cli.IntFlag{Name: "parallel", DefaultText: "one per core", Usage: "how many searches at a time"},
-			&cli.StringFlag{Name: "figure", Usage: "write the curves to this SVG `FILE`"},
-			jsonFlag,
-		},
-		Action: func(c *cli.Context) error { return runSimulation(c, env) },
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "sampler", Destination: &o.samplers, DefaultText: "all", Usage: "the `NAMES` of samplers, separated by commas: " + strings.Join(sampler.Names(), ", ")},
+			&cli.IntFlag{Name: "seeds", Destination: &o.Seeds, Value: 100, Action: atLeast("seeds", 1), Usage: "how many searches per space and sampler"},
+			&cli.Uint64Flag{Name: "seed", Destination: &o.FirstSeed, Usage: "the first of the seeds"},
+			&cli.IntFlag{Name: "trials", Destination: &o.Trials, Value: 200, Action: atLeast("trials", 1), Usage: "how many evaluations per search"},
+			&cli.BoolFlag{Name: "noise", Destination: &o.Noise, DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
+			&cli.StringFlag{Name: "warm", Destination: &o.Warm, Usage: "also begin with what a search of the recorded space in this `FILE` has learned"},
+			&cli.BoolFlag{Name: "clock", Destination: &o.Clock, DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being what the average point costs, and show what heeding them is worth"},
+			&cli.BoolFlag{Name: "regret", Destination: &o.Regret, DisableDefaultText: true, Usage: "check how often the bound on what is left to gain holds"},
+			&cli.IntFlag{Name: "parallel", Destination: &o.Parallel, DefaultText: "one per core", Usage: "how many searches at a time"},
+			&cli.StringFlag{Name: "figure", Destination: &o.figure, Usage: "write the curves to this SVG `FILE`"},
+		}, o.flags("json")...),
+		Action: action(func(ctx context.Context, arguments []string) error {
+			o.Files = arguments
+			return runSimulation(ctx, env, o)
+		}),
 	}
 }
 
-func runSimulation(c *cli.Context, env environment) error {
-	if c.NArg() == 0 {
+func runSimulation(ctx context.Context, env environment, o raceOptions) (err error) {
+	if len(o.Files) == 0 {
 		return usagef("name at least one recorded space")
 	}
-	for _, name := range []string{"seeds", "trials"} {
-		if c.Int(name) < 1 {
-			return usagef("--%s must be at least 1", name)
-		}
-	}
-	samplers, err := samplerList(c.String("sampler"))
-	if err != nil {
+	if o.Samplers, err = samplerList(o.samplers); err != nil {
 		return err
 	}
 	progress, finish := simulationBar(env)
-	report, err := simulate.Run(c.Context, simulate.Options{
-		Files: c.Args().Slice(), Samplers: samplers, Seeds: c.Int("seeds"), FirstSeed: c.Uint64("seed"),
-		Trials: c.Int("trials"), Noise: c.Bool("noise"), Warm: c.String("warm"), Clock: c.Bool("clock"), Regret: c.Bool("regret"), Parallel: c.Int("parallel"), Progress: progress,
-	})
+	o.Progress = progress
+	report, err := simulate.Run(ctx, o.Options)
 	finish()
 	if err != nil {
 		return err
 	}
-	if path := c.String("figure"); path != "" {
-		if err := page.WriteFile(path, report.WriteSVG); err != nil {
+	if o.figure != "" {
+		if err := page.WriteFile(o.figure, report.WriteSVG); err != nil {
 			return err
 		}
-		fmt.Fprintf(env.stderr, "wrote %s\n", path)
+		fmt.Fprintf(env.stderr, "wrote %s\n", o.figure)
 	}
-	if c.Bool("json") {
+	if o.json {
 		return page.JSON(env.stdout, report)
 	}
 	return report.WriteTable(env.stdout)
@@ -93,8 +95,8 @@ func samplerList(text string) ([]string, error) {
 
 // simulationBar shows the progress on a terminal, and nothing elsewhere.
 func simulationBar(env environment) (update func(done, total int), finish func()) {
-	f, ok := env.stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := terminal(env.stderr)
+	if f == nil {
 		return nil, func() {}
 	}
 	bars := mpb.New(mpb.WithOutput(f), mpb.WithWidth(50), mpb.WithRefreshRate(200*time.Millisecond))

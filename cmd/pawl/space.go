@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,11 +10,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/internal/page"
+	"pawl/objective/devices"
 	"pawl/space"
 	"pawl/studies"
 )
 
 func spaceCommand(env environment) *cli.Command {
+	var o common
 	return &cli.Command{
 		Name:      "space",
 		Usage:     "show a kernel's parameters, constraints and number of points",
@@ -22,8 +25,8 @@ func spaceCommand(env environment) *cli.Command {
 			"Counts the valid points and says what each constraint and the machine's limits remove.",
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
-		Flags:  []cli.Flag{workloadFlag, backendFlag, compilerFlag, jsonFlag},
-		Action: func(c *cli.Context) error { return showSpace(c, env) },
+		Flags:  o.flags("workload", "backend", "compiler", "json"),
+		Action: action(func(ctx context.Context, arguments []string) error { return showSpace(ctx, env, o, arguments) }),
 	}
 }
 
@@ -37,24 +40,26 @@ type spaceReport struct {
 	Default     space.Point        `json:"default"`
 }
 
-func showSpace(c *cli.Context, env environment) error {
-	t, err := openTarget(c, env)
+func showSpace(ctx context.Context, env environment, o common, arguments []string) error {
+	tools := o.tools(env)
+	tools.Absent = true // a space can be shown without the device
+	machine := devices.Here(tools)
+	t, err := o.target(ctx, machine, arguments)
 	if err != nil {
 		return err
 	}
-	pool, err := t.space.Pool(space.PoolOptions{})
+	pool, err := t.Space.Pool(space.PoolOptions{})
 	if err != nil {
-		return fmt.Errorf("kernel %s: %w", t.kernel.Name, err)
+		return fmt.Errorf("kernel %s: %w", t.Kernel.Name, err)
 	}
 	result := spaceReport{
-		Kernel: t.kernel.Name, Workload: t.workload.Name, Dims: t.workload.Dims.String(),
-		Fingerprint: t.space.Fingerprint(), Space: studies.NewSpaceFacts(pool),
-		Default: t.space.Default(),
+		Kernel: t.Kernel.Name, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
+		Fingerprint: t.Space.Fingerprint(), Space: studies.NewSpaceFacts(pool), Default: t.Space.Default(),
 	}
-	if _, result.Space.Infeasible, err = feasible(pool, t.limits().Preflight); err != nil {
+	if _, result.Space.Infeasible, err = devices.Feasible(pool, machine.Limits(ctx, t)); err != nil {
 		return err
 	}
-	if c.Bool("json") {
+	if o.json {
 		return page.JSON(env.stdout, result)
 	}
 	return printSpace(env, result)
@@ -73,7 +78,11 @@ func printSpace(env environment, r spaceReport) error {
 	if err := page.Table(env.stdout, []string{"parameter", "values", "default", ""}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.stdout, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid, len(r.Space.Constraints), sampledText(r.Space))
+	sampled := ""
+	if r.Space.Sampled {
+		sampled = " in a random sample: the space is too large to enumerate"
+	}
+	fmt.Fprintf(env.stdout, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid, len(r.Space.Constraints), sampled)
 	for _, constraint := range r.Space.Constraints {
 		fmt.Fprintf(env.stdout, "  %s\n", constraint)
 	}
@@ -83,11 +92,4 @@ func printSpace(env environment, r spaceReport) error {
 	}
 	fmt.Fprintf(env.stdout, "fingerprint %s\n", r.Fingerprint)
 	return nil
-}
-
-func sampledText(facts studies.SpaceFacts) string {
-	if facts.Sampled {
-		return " in a random sample: the space is too large to enumerate"
-	}
-	return ""
 }

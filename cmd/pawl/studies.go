@@ -1,19 +1,25 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/internal/page"
+	"pawl/kernels"
 	"pawl/search"
+	"pawl/search/replay"
 	"pawl/studies"
 )
 
 func studiesCommand(env environment) *cli.Command {
+	var o studiesOptions
 	return &cli.Command{
 		Name:  "studies",
 		Usage: "look at what was recorded",
@@ -21,34 +27,90 @@ func studiesCommand(env environment) *cli.Command {
 			{
 				Name: "list", Usage: "list the studies, newest first",
 				Description: details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies", "3 the machinery failed", "64 usage"),
-				Flags:       []cli.Flag{outFlag, jsonFlag},
-				Action:      func(c *cli.Context) error { return listStudies(c, env) },
+				Flags:       o.flags("out", "json"),
+				Action:      action(func(ctx context.Context, _ []string) error { return listStudies(ctx, env, o) }),
 			},
 			{
 				Name: "show", Usage: "show a study's trials", ArgsUsage: "[STUDY]",
 				Description: details("Every trial in the order asked; the last study when none is named.", "pawl studies show 3", "0 done", "2 no study", "3 the machinery failed", "64 usage"),
-				Flags:       []cli.Flag{outFlag, jsonFlag},
-				Action:      func(c *cli.Context) error { return showStudy(c, env) },
+				Flags:       o.flags("out", "json"),
+				Action:      action(func(ctx context.Context, arguments []string) error { return showStudy(ctx, env, o, arguments) }),
 			},
 			{
 				Name: "export", Usage: "print a study as a record that can be replayed", ArgsUsage: "[STUDY]",
 				Description: details("Writes the whole study, raw samples included, as JSON on standard output: in pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record converts a recorded space instead.", "pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no study", "3 the machinery failed", "64 usage"),
-				Flags: []cli.Flag{outFlag,
-					&cli.StringFlag{Name: "format", Value: "pawl", Usage: "pawl, t4 or optuna"},
-					&cli.StringFlag{Name: "record", DefaultText: "a study", Usage: "a recorded `FILE`, or an embedded record's name"}},
-				Action: func(c *cli.Context) error { return exportStudy(c, env) },
+				Flags: append(o.flags("out"),
+					&cli.StringFlag{Name: "format", Destination: &o.format, Value: "pawl", Action: oneOf("format", "pawl", "t4", "optuna"), Usage: "pawl, t4 or optuna"},
+					&cli.StringFlag{Name: "record", Destination: &o.record, DefaultText: "a study", Usage: "a recorded `FILE`, or an embedded record's name"}),
+				Action: action(func(ctx context.Context, arguments []string) error { return exportStudy(ctx, env, o, arguments) }),
 			},
 		},
 	}
 }
 
-// nothingError turns a missing database into the answer that there is nothing.
-func nothingError(env environment, err error) error {
+// studiesOptions are the flags of pawl studies.
+type studiesOptions struct {
+	common
+	format string // of an export
+	record string // to export instead of a study
+}
+
+// openStudies opens the database in a folder. Where there is none, the answer is that
+// there is nothing.
+func openStudies(ctx context.Context, env environment, folder string) (*studies.Store, error) {
+	store, err := studies.OpenExisting(ctx, filepath.Join(folder, kernels.DatabaseName))
 	if errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(env.stderr, "pawl: %v; pawl tune makes one\n", err)
-		return answer(exitNothing)
+		env.notice(err.Error() + "; pawl tune makes one")
+		return nil, answer(exitNothing)
 	}
-	return err
+	if err != nil {
+		return nil, err
+	}
+	for _, notice := range store.Notices {
+		env.notice(notice)
+	}
+	return store, nil
+}
+
+// openStudy opens the study that the arguments name, or the last one.
+func openStudy(ctx context.Context, env environment, folder string, arguments []string) (*studies.Store, studies.Study, error) {
+	none := studies.Study{}
+	text, err := atMostOne(arguments, "study")
+	if err != nil {
+		return nil, none, err
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if text != "" && (err != nil || id < 1) {
+		return nil, none, usagef("%q is not the number of a study; see pawl studies list", text)
+	}
+	store, err := openStudies(ctx, env, folder)
+	if err != nil {
+		return nil, none, err
+	}
+	if id == 0 {
+		var all []studies.Study
+		if all, err = store.List(ctx); err == nil && len(all) > 0 {
+			id = all[0].ID // a damaged one is not passed over
+		} else if err == nil {
+			err = noStudies(env, store)
+		}
+	}
+	study := none
+	if err == nil {
+		study, err = store.Study(ctx, id)
+	}
+	if errors.Is(err, studies.ErrNoStudy) {
+		err = usageError{err}
+	}
+	if err != nil {
+		store.Close()
+	}
+	return store, study, err
+}
+
+func noStudies(env environment, store *studies.Store) error {
+	env.notice(fmt.Sprintf("no studies in %s; pawl tune makes one", store.Path()))
+	return answer(exitNothing)
 }
 
 // studyLine is a study in the list.
@@ -58,67 +120,79 @@ type studyLine struct {
 	Best   *float64 `json:"best_milliseconds,omitempty"`
 }
 
-func listStudies(c *cli.Context, env environment) error {
-	store, err := openExisting(c, env)
+func listStudies(ctx context.Context, env environment, o studiesOptions) error {
+	store, err := openStudies(ctx, env, o.out)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	all, err := store.List(c.Context)
+	all, err := store.List(ctx)
 	if err != nil {
 		return err
 	}
 	var lines []studyLine
 	for _, s := range all {
-		if s.Damaged != "" {
-			lines = append(lines, studyLine{Study: s})
-			continue
-		}
-		past, err := store.Past(c.Context, s.ID)
-		if err != nil {
-			return err
-		}
-		line := studyLine{Study: s, Trials: len(past.Trials)}
-		if ranked := search.Ranking(past.Trials); len(ranked) > 0 {
-			best := ranked[0].Outcome.Milliseconds()
-			line.Best = &best
+		line := studyLine{Study: s}
+		if s.Damaged == "" {
+			past, err := store.Past(ctx, s.ID)
+			if err != nil {
+				return err
+			}
+			line.Trials = len(past.Trials)
+			if ranked := search.Ranking(past.Trials); len(ranked) > 0 {
+				best := ranked[0].Outcome.Milliseconds()
+				line.Best = &best
+			}
 		}
 		lines = append(lines, line)
 	}
-	if len(lines) == 0 {
-		fmt.Fprintf(env.stderr, "pawl: no studies in %s; pawl tune makes one\n", store.Path())
-		return answer(exitNothing)
-	}
-	if c.Bool("json") {
+	switch {
+	case len(lines) == 0:
+		return noStudies(env, store)
+	case o.json:
 		return page.JSON(env.stdout, lines)
 	}
 	var rows [][]string
 	for _, l := range lines {
-		if l.Damaged != "" {
-			rows = append(rows, []string{fmt.Sprint(l.ID), "?", "?", "?", "?", "?", "?", "?", "damaged"})
-			continue
-		}
-		best, ended := "~", string(l.Ended)
-		if l.Best != nil {
-			best = page.Milliseconds(*l.Best)
-		}
-		if ended == "" {
-			ended = "interrupted"
-		}
-		rows = append(rows, []string{
-			fmt.Sprint(l.ID), l.Created.Local().Format("2006-01-02 15:04"), l.Kernel, l.Workload, l.Sampler,
-			fmt.Sprint(l.Trials), best, l.Elapsed.Round(time.Second).String(), ended,
-		})
+		rows = append(rows, l.row())
 	}
 	return page.Table(env.stdout, []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "time", "ended"}, rows)
 }
 
-func showStudy(c *cli.Context, env environment) error {
-	study, past, err := openPast(c, env)
+func (l studyLine) row() []string {
+	if l.Damaged != "" {
+		return []string{fmt.Sprint(l.ID), "?", "?", "?", "?", "?", "?", "?", "damaged"}
+	}
+	best, ended := "~", string(l.Ended)
+	if l.Best != nil {
+		best = page.Milliseconds(*l.Best)
+	}
+	if ended == "" {
+		ended = "interrupted"
+	}
+	return []string{
+		fmt.Sprint(l.ID), l.Created.Local().Format("2006-01-02 15:04"), l.Kernel, l.Workload, l.Sampler,
+		fmt.Sprint(l.Trials), best, l.Elapsed.Round(time.Second).String(), ended,
+	}
+}
+
+// readStudy reads the study that the arguments name, or the last one.
+func readStudy(ctx context.Context, env environment, o studiesOptions, arguments []string) (studies.Study, search.Past, error) {
+	store, study, err := openStudy(ctx, env, o.out, arguments)
+	if err != nil {
+		return study, search.Past{}, err
+	}
+	defer store.Close()
+	past, err := store.Past(ctx, study.ID)
+	return study, past, err
+}
+
+func showStudy(ctx context.Context, env environment, o studiesOptions, arguments []string) error {
+	study, past, err := readStudy(ctx, env, o, arguments)
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
+	if o.json {
 		return page.JSON(env.stdout, struct {
 			Study  studies.Study  `json:"study"`
 			Trials []search.Trial `json:"trials"`
@@ -128,16 +202,13 @@ func showStudy(c *cli.Context, env environment) error {
 	fmt.Fprintf(env.stdout, "study %d: %s, workload %s, sampler %s, seed %d\n\n", study.ID, study.Kernel, study.Workload, study.Sampler, study.Seed)
 	var rows [][]string
 	for _, t := range past.Trials {
-		rows = append(rows, []string{fmt.Sprint(t.Number), trialTime(t), fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
+		median := "~"
+		if t.OK() {
+			median = page.Milliseconds(t.Outcome.Milliseconds())
+		}
+		rows = append(rows, []string{fmt.Sprint(t.Number), median, fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
 	}
 	return page.Table(env.stdout, []string{"trial", "median", "samples", "point", ""}, rows)
-}
-
-func trialTime(t search.Trial) string {
-	if !t.OK() {
-		return "~"
-	}
-	return page.Milliseconds(t.Outcome.Milliseconds())
 }
 
 func trialNote(t search.Trial) string {
@@ -150,4 +221,33 @@ func trialNote(t search.Trial) string {
 		return "same machine code as " + t.Outcome.SameAs
 	}
 	return string(t.Outcome.Stop)
+}
+
+// exportStudy prints a study, or a record, as a record.
+func exportStudy(ctx context.Context, env environment, o studiesOptions, arguments []string) error {
+	if o.record != "" && len(arguments) > 0 {
+		return usagef("a study or a --record, not both")
+	}
+	var record *replay.Record
+	created := time.Unix(0, 0) // unknown of a record
+	var err error
+	if o.record != "" {
+		record, err = replay.ReadFile(o.record)
+	} else {
+		var study studies.Study
+		var past search.Past
+		if study, past, err = readStudy(ctx, env, o, arguments); err == nil {
+			record, err = study.Record(past)
+			created = study.Created
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case o.format == "t4":
+		return record.WriteT4(env.stdout)
+	case o.format == "optuna":
+		return record.WriteOptuna(env.stdout, created)
+	}
+	return record.Write(env.stdout)
 }

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,17 +13,35 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
+	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/sampler"
+	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/report"
+	"pawl/studies/tune"
 )
 
-// defaultBudget holds when neither --budget nor --trials is given: the main
-// job of a first visit in under a minute.
-const defaultBudget = 45 * time.Second
+// tuneOptions are the flags of pawl tune.
+type tuneOptions struct {
+	common
+	study studies.Options
+	// given are the flags on the command line.
+	given  []string
+	kernel string
+	resume bool
+	lanes  int // 0 for one per core
+}
 
 func tuneCommand(env environment) *cli.Command {
+	var o tuneOptions
+	s := &o.study
+	positive := func(_ *cli.Context, value time.Duration) error {
+		if value <= 0 {
+			return usagef("--budget must be positive")
+		}
+		return nil
+	}
 	return &cli.Command{
 		Name:      "tune",
 		Usage:     "search a kernel's parameters and suggest the best",
@@ -37,104 +52,55 @@ func tuneCommand(env environment) *cli.Command {
 				"Everything is recorded as it happens: after an interruption --resume goes on.",
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "2 no point passed", "3 the machinery failed", "64 usage", "130 stopped"),
-		Flags: []cli.Flag{
-			workloadFlag, tuneBackendFlag, recordFlag, compilerFlag, cachesFlag, clockFlag, seedFlag, outFlag, cacheFlag, jsonFlag, timeoutFlag, compileFlag,
-			&cli.DurationFlag{Name: "budget", DefaultText: fmt.Sprintf("%v, or none with --trials", defaultBudget), Usage: "the `TIME` for search and confirmation"},
-			&cli.IntFlag{Name: "trials", DefaultText: "no limit", Usage: "the largest `NUMBER` of trials"},
-			&cli.StringFlag{Name: "target", DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
-			&cli.StringFlag{Name: "regret", DefaultText: "never", Usage: "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%"},
-			&cli.StringFlag{Name: "sampler", Value: sampler.Default, Usage: "how points are chosen: " + strings.Join(sampler.Names(), ", ")},
-			&cli.BoolFlag{Name: "resume", DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
-			&cli.BoolFlag{Name: "cold", DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
-			&cli.IntFlag{Name: "lanes", DefaultText: "one per core", Usage: "how many compilers run at once"},
-			&cli.IntFlag{Name: "samples", Value: 5, Usage: "the fewest samples of a trial; a promising one gets more"},
-			&cli.IntFlag{Name: "finalists", Value: 5, Usage: "how many points are confirmed"},
-			&cli.IntFlag{Name: "rounds", Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
+		Flags: append(o.flags("workload", "compiler", "caches", "lock-clocks", "seed", "out", "cache", "json", "run-timeout", "compile-timeout"),
+			&cli.StringFlag{Name: "backend", Destination: &o.backend, Value: devices.Auto, Action: oneOf("backend", append(devices.Backends, tune.Replay)...),
+				Usage: "where kernels run: auto, cuda, host, or replay of a --record"},
+			&cli.StringFlag{Name: "record", Destination: &s.Record, DefaultText: "the kernel's embedded one", Usage: "the recorded `FILE` that --backend replay answers from"},
+			&cli.DurationFlag{Name: "budget", Destination: (*time.Duration)(&s.Budget), DefaultText: fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
+				Action: positive, Usage: "the `TIME` for search and confirmation"},
+			&cli.IntFlag{Name: "trials", Destination: &s.Trials, DefaultText: "no limit", Action: atLeast("trials", 1), Usage: "the largest `NUMBER` of trials"},
+			&cli.StringFlag{Name: "target", Destination: &s.Target, DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
+			&cli.StringFlag{Name: "regret", Destination: &s.Regret, DefaultText: "never", Usage: "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%"},
+			&cli.StringFlag{Name: "sampler", Destination: &s.Sampler, Value: sampler.Default, Usage: "how points are chosen: " + strings.Join(sampler.Names(), ", ")},
+			&cli.BoolFlag{Name: "resume", Destination: &o.resume, DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
+			&cli.BoolFlag{Name: "cold", Destination: &s.Cold, DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
+			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: atLeast("lanes", 1), Usage: "how many compilers run at once"},
+			&cli.IntFlag{Name: "samples", Destination: &s.Samples, Value: 5, Action: atLeast("samples", 2), Usage: "the fewest samples of a trial; a promising one gets more"},
+			&cli.IntFlag{Name: "finalists", Destination: &s.Finalists, Value: 5, Action: atLeast("finalists", 1), Usage: "how many points are confirmed"},
+			&cli.IntFlag{Name: "rounds", Destination: &s.Rounds, Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
+		),
+		Action: func(c *cli.Context) (err error) {
+			if o.kernel, err = atMostOne(c.Args().Slice(), "kernel"); err != nil {
+				return err
+			}
+			o.given = c.FlagNames()
+			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.workload, o.backend, o.compiler, o.caches, o.lockClocks, o.seed
+			s.RunTimeout, s.CompileTimeout = studies.Duration(o.runTimeout), studies.Duration(o.compileTimeout)
+			if err := o.check(); err != nil {
+				return err
+			}
+			return runTune(c.Context, env, o)
 		},
-		Action: func(c *cli.Context) error { return tune(c, env) },
 	}
 }
 
-func tune(c *cli.Context, env environment) error {
-	if err := checkTuneFlags(c); err != nil {
-		return err
+// check finds what is wrong with the flags together, or needs more than a range.
+func (o tuneOptions) check() error {
+	switch s := o.study; {
+	case s.Rounds < search.FewestRounds:
+		return usagef("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, search.FewestRounds, stats.MinimumSamples(0.95))
+	case s.Record != "" && s.Backend != tune.Replay:
+		return usagef("--record FILE is what --backend replay answers from")
+	case s.Record != "" && o.kernel != "":
+		return usagef("a record names its kernel itself; %q is one too many", o.kernel)
 	}
-	display := newDisplay(env.stderr)
-	ctx, interruption, done := interruptible(c.Context, env, display)
-	defer done()
-	c.Context = ctx
-	s, err := openSubject(c, env)
-	if err != nil {
-		return err
+	if _, err := tune.ParseTarget(o.study.Target); err != nil {
+		return usageError{err}
 	}
-	defer func() { s.close() }()
-	store, err := openStore(c.Context, c, env)
-	if err != nil {
-		return err
+	if _, err := tune.ParseShare(o.study.Regret); err != nil {
+		return usageError{err}
 	}
-	defer store.Close()
-	s, study, past, unlock, err := chooseStudy(c, env, store, s)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	interruption.polite.Store(true)
-	if err := runSearch(c, store, s, study, past, display, interruption.stop); err != nil {
-		return err
-	}
-	return conclude(c, env, store, study.ID, interruption.stopped())
-}
-
-func checkTuneFlags(c *cli.Context) error {
-	for _, name := range []string{"trials", "lanes"} {
-		if c.IsSet(name) && c.Int(name) < 1 {
-			return usagef("--%s must be at least 1", name)
-		}
-	}
-	if c.IsSet("budget") && c.Duration("budget") <= 0 {
-		return usagef("--budget must be positive")
-	}
-	if rounds := c.Int("rounds"); rounds < search.FewestRounds {
-		return usagef("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", rounds, search.FewestRounds, stats.MinimumSamples(0.95))
-	}
-	if c.Int("finalists") < 1 || c.Int("samples") < 2 {
-		return usagef("--finalists must be at least 1, --samples at least 2")
-	}
-	if _, err := parseTarget(c.String("target")); err != nil {
-		return err
-	}
-	if _, err := parseShare(c.String("regret")); err != nil {
-		return err
-	}
-	return checkSampler(c.String("sampler"))
-}
-
-// parseTarget reads a speedup such as 1.10x; none is 0.
-func parseTarget(text string) (float64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	target, err := strconv.ParseFloat(strings.TrimSuffix(text, "x"), 64)
-	if err != nil || !(target > 1) || math.IsInf(target, 0) {
-		return 0, usagef("--target %q: a speedup above 1, such as 1.10x", text)
-	}
-	return target, nil
-}
-
-// parseShare reads a share such as 1% or 0.01; none is 0.
-func parseShare(text string) (float64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	number, percent := strings.CutSuffix(text, "%")
-	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if percent {
-		share /= 100
-	}
-	if err != nil || !(share > 0 && share < 1) {
-		return 0, usagef("--regret %q: a share between 0 and 1, such as 1%%", text)
-	}
-	return share, nil
+	return checkSampler(o.study.Sampler)
 }
 
 func checkSampler(name string) error {
@@ -147,92 +113,28 @@ func checkSampler(name string) error {
 	return usagef("no sampler %q; there are %s", name, strings.Join(sampler.Names(), ", "))
 }
 
-// databaseName is the study database in the output folder.
-const databaseName = kernels.DatabaseName
-
-func openStore(ctx context.Context, c *cli.Context, env environment) (*studies.Store, error) {
-	store, err := studies.Open(ctx, filepath.Join(c.String("out"), databaseName))
-	if err != nil {
-		return nil, err
-	}
-	printNotices(env, store)
-	return store, nil
-}
-
-// printNotices says what is damaged in a database.
-func printNotices(env environment, store *studies.Store) {
-	for _, notice := range store.Notices {
-		fmt.Fprintf(env.stderr, "pawl: %s\n", notice)
-	}
-}
-
-func limits(c *cli.Context) (trials int, budget time.Duration) {
-	trials, budget = c.Int("trials"), c.Duration("budget")
-	if trials == 0 && budget == 0 {
-		budget = defaultBudget
-	}
-	return trials, budget
-}
-
-// runSearch runs the search of one study.
-func runSearch(c *cli.Context, store *studies.Store, s *subject, study studies.Study, past search.Past, display *display, stop <-chan struct{}) error {
-	display.start(study, past, s.pool)
-	trials, budget := limits(c)
-	target, err := parseTarget(c.String("target"))
-	if err != nil {
-		return err
-	}
-	regret, err := parseShare(c.String("regret"))
-	if err != nil {
-		return err
-	}
-	earlier, err := memories(c, store, s, study)
-	if err != nil {
-		return err
-	}
-	result, err := search.Run(c.Context, s.pool, s.evaluator, store.Recorder(study.ID), past, search.Options{
-		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret, First: study.First, Earlier: earlier, Ahead: s.ahead, Lanes: c.Int("lanes"),
-		Finalists: c.Int("finalists"), Rounds: c.Int("rounds"), Stop: stop, Observe: display.update,
+func runTune(ctx context.Context, env environment, o tuneOptions) error {
+	display := newDisplay(env.stderr)
+	ctx, interruption, done := interruptible(ctx, env, display)
+	defer done()
+	summary, err := tune.Run(ctx, tune.Options{
+		Study: o.study, Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes,
+		Database: filepath.Join(o.out, kernels.DatabaseName), Cache: o.cache, Version: version(),
+		Getenv: env.getenv, Notice: env.notice, Stop: interruption.stop,
+		Begin: func(study studies.Study, past search.Past, pool *space.Pool) {
+			interruption.polite.Store(true)
+			display.start(study, past, pool)
+		},
+		Observe: display.update, End: display.finish,
 	})
-	display.finish()
-	if finishErr := store.Finish(context.WithoutCancel(c.Context), study.ID, result); finishErr != nil {
-		err = errors.Join(err, finishErr)
-	}
-	if err != nil {
-		return explain(err, study)
-	}
-	return nil
-}
-
-// explain adds to an error what the user can do about it.
-func explain(err error, study studies.Study) error {
-	var nothing *search.NothingCompilesError
-	if errors.As(err, &nothing) {
-		return fmt.Errorf("%w\nThe search was ended to save your time. Mend the source or the flags in the manifest (flags: %s), or try another compiler with CC", err, study.Environment.Flags)
-	}
-	return fmt.Errorf("%w\nWhat was told is recorded as study %d; pawl tune --resume goes on", err, study.ID)
-}
-
-// conclude writes the reports of a study and prints the result.
-func conclude(c *cli.Context, env environment, store *studies.Store, id int64, interrupted bool) error {
-	ctx := context.WithoutCancel(c.Context)
-	summary, err := summarise(ctx, store, id)
 	if err != nil {
 		return err
 	}
-	files, err := report.WriteAll(c.String("out"), summary)
-	if err != nil {
-		return fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
-	}
-	if c.Bool("json") {
-		if err := page.JSON(env.stdout, summary); err != nil {
-			return err
-		}
-	} else if err := printSummary(env.stdout, summary, files); err != nil {
+	if err := concludeStudy(env, o.common, summary); err != nil {
 		return err
 	}
 	switch {
-	case interrupted:
+	case interruption.stopped():
 		return answer(exitInterrupted)
 	case summary.Search.OK == 0:
 		return answer(exitNothing)
@@ -240,18 +142,14 @@ func conclude(c *cli.Context, env environment, store *studies.Store, id int64, i
 	return nil
 }
 
-func summarise(ctx context.Context, store *studies.Store, id int64) (*report.Summary, error) {
-	study, err := store.Study(ctx, id)
+// concludeStudy writes the reports of a study and prints the result.
+func concludeStudy(env environment, o common, summary *report.Summary) error {
+	files, err := report.WriteAll(o.out, summary)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, summary.Study.ID)
 	}
-	past, err := store.Past(ctx, id)
-	if err != nil {
-		return nil, err
+	if o.json {
+		return page.JSON(env.stdout, summary)
 	}
-	summary, err := report.Summarise(study, past)
-	if err != nil {
-		return nil, fmt.Errorf("summarising study %d: %w", id, err)
-	}
-	return &summary, nil
+	return printSummary(env.stdout, summary, files)
 }

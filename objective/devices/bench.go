@@ -91,3 +91,27 @@ func (m *Machine) OpenAt(ctx context.Context, k *kernels.Kernel, workload, at st
 	}
 	return b, prepared, nil
 }
+
+// preflightLimit is the largest pool that is put through preflight before the
+// search; points of a larger one are checked when they are asked for.
+const preflightLimit = 200_000
+
+// Feasible removes the points that the machine's limits rule out, so that no
+// trial is spent on them, and counts them by the limit. The default stays: if
+// it is infeasible, the first trial says so.
+func Feasible(pool *space.Pool, limits objective.Limits) (*space.Pool, map[string]int, error) {
+	removed := map[string]int{}
+	if pool.Len() > preflightLimit {
+		return pool, removed, nil
+	}
+	initial := pool.Space().Default()
+	kept, err := pool.Filter(func(p space.Point) bool {
+		failure := limits.Preflight(p)
+		if failure == nil || p == initial {
+			return true
+		}
+		removed[failure.Detail]++
+		return false
+	})
+	return kept, removed, err
+}

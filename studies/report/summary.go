@@ -11,6 +11,7 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -129,6 +130,23 @@ type CurvePoint struct {
 	Trial        int     `json:"trial"`
 	Milliseconds float64 `json:"milliseconds"`
 	Best         float64 `json:"best"`
+}
+
+// Read computes the facts of a study in a database.
+func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error) {
+	study, err := store.Study(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	past, err := store.Past(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := Summarise(study, past)
+	if err != nil {
+		return nil, fmt.Errorf("summarising study %d: %w", id, err)
+	}
+	return &summary, nil
 }
 
 // Summarise computes the facts of a study from its record.

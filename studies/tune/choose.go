@@ -1,0 +1,174 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"pawl/search"
+	"pawl/search/sampler"
+	"pawl/space"
+	"pawl/studies"
+)
+
+// choose finds the study to resume, or creates one, and locks it.
+func (r *run) choose(ctx context.Context) (study studies.Study, past search.Past, unlock func(), err error) {
+	study = r.describe()
+	if r.Resume {
+		earlier, found, err := r.find(ctx, study)
+		if err != nil {
+			return study, past, nil, err
+		}
+		if found {
+			if err := r.adopt(ctx, earlier); err != nil {
+				return study, past, nil, err
+			}
+			goals := r.describe() // it may have others now
+			study = earlier
+			study.Options, study.Command = goals.Options, goals.Command
+		} else {
+			r.Notice("there is no study of this kernel, workload and sources to resume: starting a new one")
+		}
+	}
+	if study.ID == 0 {
+		if study.First, err = r.first(ctx, study); err != nil {
+			return study, past, nil, err
+		}
+		if study.ID, err = r.store.Create(ctx, study); err != nil {
+			return study, past, nil, err
+		}
+	}
+	if unlock, err = r.store.Lock(study.ID); err != nil {
+		return study, past, nil, err
+	}
+	if err = r.store.Continue(ctx, study); err == nil {
+		// Read only under the lock: another process may have been writing.
+		past, err = r.store.Past(ctx, study.ID)
+	}
+	if err != nil {
+		unlock()
+		return study, past, nil, err
+	}
+	return study, past, unlock, nil
+}
+
+// describe returns the head of a new study.
+func (r *run) describe() studies.Study {
+	study := r.head
+	study.Sampler, study.Seed = r.Study.Sampler, r.Study.Seed
+	study.Fingerprint = r.pool.Space().Fingerprint()
+	study.Space = r.space
+	study.Environment.Pawl = r.Version
+	study.Created = time.Now()
+	asked := r.Study
+	trials, budget := limits(asked)
+	asked.Trials, asked.Budget = trials, studies.Duration(budget)
+	study.Options = asked.For(study)
+	study.Command = study.Reproduction(r.Getenv)
+	return study
+}
+
+// find returns the newest study that asks the same question, on the same device, and
+// that nothing asked for contradicts. If there are only others, the error says in what
+// they differ: going on would mix what cannot be compared.
+func (r *run) find(ctx context.Context, like studies.Study) (studies.Study, bool, error) {
+	all, err := r.store.List(ctx)
+	if err != nil {
+		return studies.Study{}, false, err
+	}
+	differs := ""
+	for _, s := range all {
+		same := s.Kernel == like.Kernel && s.Workload == like.Workload && s.Backend == like.Backend &&
+			s.Fingerprint == like.Fingerprint && s.Source == like.Source && s.Environment.Device == like.Environment.Device
+		if !same {
+			continue
+		}
+		difference := s.Contradiction(like.Options, r.Given)
+		// With its own --compiler it may have its own compiler: see adopt.
+		if difference == "" && s.SameCompiler(like.Options) {
+			difference = s.Elsewhere(like.Environment)
+		}
+		if difference == "" {
+			return s, true, nil
+		}
+		differs = cmp.Or(differs, difference)
+	}
+	if differs != "" {
+		return studies.Study{}, false, cannotResume(differs)
+	}
+	return studies.Study{}, false, nil
+}
+
+// adopt takes over a study's own options, and opens the subject again where they
+// differ in what is measured.
+func (r *run) adopt(ctx context.Context, study studies.Study) error {
+	adopted, changed := study.Adopt(r.Study, r.Given)
+	r.Study = adopted
+	if !changed {
+		return nil
+	}
+	r.close()
+	again, err := open(ctx, r.Options)
+	if err != nil {
+		r.close = func() {}
+		return err
+	}
+	r.subject = again
+	if difference := study.Elsewhere(again.head.Environment); difference != "" {
+		return cannotResume(difference)
+	}
+	return nil
+}
+
+func cannotResume(difference string) error {
+	return fmt.Errorf("nothing can be resumed: %s; make them agree, or start a new study without --resume", difference)
+}
+
+// earlierStudies is how many earlier studies of a kernel a new one learns from.
+const earlierStudies = 3
+
+// pastStudy is an earlier study of the same kernel.
+type pastStudy struct {
+	studies.Study
+	trials []search.Trial
+}
+
+// earlier returns the latest studies of the same kernel before this one: of another
+// workload, another device, or other sources. A study that is resumed finds the same
+// ones again, unless one of them was itself resumed since.
+func (r *run) earlier(ctx context.Context, study studies.Study) ([]pastStudy, error) {
+	if r.Study.Cold {
+		return nil, nil
+	}
+	all, err := r.store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var earlier []pastStudy
+	for _, other := range all {
+		later := study.ID != 0 && other.ID >= study.ID
+		if later || other.Kernel != study.Kernel || other.Backend != study.Backend || len(earlier) == earlierStudies {
+			continue
+		}
+		past, err := r.store.Past(ctx, other.ID)
+		if err != nil {
+			return nil, err
+		}
+		earlier = append(earlier, pastStudy{other, past.Trials})
+	}
+	return earlier, nil
+}
+
+// first returns the points that earlier studies recommend: the warm start.
+func (r *run) first(ctx context.Context, study studies.Study) ([]space.Point, error) {
+	earlier, err := r.earlier(ctx, study)
+	if err != nil {
+		return nil, err
+	}
+	var timed [][]sampler.Timed
+	for _, past := range earlier {
+		timed = append(timed, search.Timed(past.trials))
+	}
+	return sampler.Transfer(r.pool, timed...), nil
+}

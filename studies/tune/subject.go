@@ -1,0 +1,163 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/kernels"
+	"pawl/kernels/records"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+	"pawl/search"
+	"pawl/search/replay"
+	"pawl/space"
+	"pawl/studies"
+)
+
+// Replay is the backend that answers from a record.
+const Replay = "replay"
+
+// DefaultKernel is tuned when none is named.
+const DefaultKernel = "attention"
+
+// subject is what a search works on: points, and who answers for them.
+type subject struct {
+	pool      *space.Pool
+	evaluator search.Evaluator
+	// space describes the pool before and after the machine's limits.
+	space studies.SpaceFacts
+	// head is the part of a study's head that the subject knows.
+	head studies.Study
+	// ahead is how many trials are compiled ahead of the device; 0 is the search's
+	// own default.
+	ahead int
+	close func()
+}
+
+func open(ctx context.Context, o Options) (*subject, error) {
+	if o.Study.Backend == Replay {
+		return openReplay(o)
+	}
+	return openKernel(ctx, o)
+}
+
+// openKernel opens a kernel on this machine.
+func openKernel(ctx context.Context, o Options) (*subject, error) {
+	machine := devices.Here(devices.Options{
+		Compiler: o.Study.Compiler, Cache: o.Cache, CompileTimeout: time.Duration(o.Study.CompileTimeout),
+		Forget: o.Study.Cold || o.Study.LockClocks > 0, // locked, the device is another one
+		Getenv: o.Getenv, Notice: o.Notice,
+	})
+	k, err := machine.Load(ctx, cmp.Or(o.Kernel, DefaultKernel), o.Study.Backend)
+	if err != nil {
+		return nil, err
+	}
+	t, err := devices.NewTarget(k, o.Study.Workload)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := validPoints(ctx, t.Space, o.Study)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
+	}
+	source, err := k.Digest()
+	if err != nil {
+		return nil, err
+	}
+	var work studies.Work
+	if work.Flops, work.Bytes, err = k.Work.For(t.Workload.Dims); err != nil {
+		return nil, err
+	}
+	if k.Backend == kernels.Host && slices.Contains(o.Given, "caches") {
+		o.Notice("--caches has no effect: the kernel runs on the processor")
+	}
+	b, err := machine.Open(ctx, t, objective.Options{
+		Seed: o.Study.Seed, RunTimeout: time.Duration(o.Study.RunTimeout),
+		Stopping: objective.Stopping{Floor: o.Study.Samples}, Caches: worker.Caches(o.Study.Caches),
+	})
+	if err != nil {
+		return nil, err
+	}
+	facts := studies.NewSpaceFacts(pool)
+	if pool, facts.Infeasible, err = devices.Feasible(pool, b.Backend); err != nil {
+		b.Close()
+		return nil, err
+	}
+	environment := b.Backend.Environment()
+	s := &subject{
+		pool: pool, space: facts, evaluator: b.Evaluator,
+		head: studies.Study{
+			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
+			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.Backend.Roofline().Measure(),
+		},
+	}
+	if k.Backend == kernels.CUDA {
+		s.ahead = acceleratorAhead
+	}
+	restore := machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)
+	s.close = func() {
+		b.Close()
+		restore()
+	}
+	return s, nil
+}
+
+// validPoints finds the valid points, for no longer than the whole budget.
+func validPoints(ctx context.Context, s *space.Space, o studies.Options) (*space.Pool, error) {
+	if _, budget := limits(o); budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, budget, fmt.Errorf("the budget of %v was over before enough valid points were found: the constraints leave too few of %.3g", budget, s.Product()))
+		defer cancel()
+	}
+	pool, err := s.Pool(space.PoolOptions{Seed: o.Seed, Done: ctx.Done()})
+	if errors.Is(err, space.ErrStopped) {
+		return nil, fmt.Errorf("%w: %w", err, context.Cause(ctx))
+	}
+	return pool, err
+}
+
+// acceleratorAhead is how many trials are compiled ahead of a GPU, which
+// measures a point in a fiftieth of the time that it takes to compile one. It
+// does not depend on the machine, so that the same seed asks for the same points.
+const acceleratorAhead = 16
+
+// openReplay opens a recorded space: the record that is named, or the embedded one of
+// a kernel.
+func openReplay(o Options) (*subject, error) {
+	path := o.Study.Record
+	if path == "" {
+		kernel := cmp.Or(o.Kernel, DefaultKernel)
+		var found bool
+		if path, found = records.Of(kernel); !found {
+			return nil, argumentError("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel, strings.Join(records.Names(), ", "))
+		}
+	}
+	record, err := replay.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if asked := o.Study.Workload; asked != "" && asked != record.Workload {
+		return nil, argumentError("the record is of workload %q, not of %q", record.Workload, asked)
+	}
+	recorded, err := replay.New(record)
+	if err != nil {
+		return nil, err
+	}
+	return &subject{
+		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()), evaluator: replay.NewEvaluator(recorded, o.Study.Seed), close: func() {},
+		head: studies.Study{
+			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
+			Backend: Replay, Source: "record " + path, Environment: record.Environment,
+		},
+	}, nil
+}
+
+func argumentError(format string, arguments ...any) error {
+	return &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
+}

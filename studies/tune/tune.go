@@ -1,0 +1,175 @@
+// Package tune runs a study from what was asked for to what is recorded.
+//
+//  1. Open what is tuned: a kernel on a device of this machine, or a recorded space.
+//  2. Choose the study: a new one, or the one to resume, whose own options then hold.
+//  3. Begin with what earlier studies of the same kernel found good, and let the
+//     model learn from them.
+//  4. Search, with every trial recorded before the next.
+//
+// It prints nothing: callbacks say what happens. studies/report says what came of it.
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"pawl/search"
+	"pawl/search/sampler"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+// DefaultBudget holds where neither a budget nor a number of trials is asked for: a
+// first visit ends in under a minute.
+const DefaultBudget = 45 * time.Second
+
+// Options say what is tuned, how, and who is told.
+type Options struct {
+	// Study is what was asked for; Given are the names of the options that were
+	// asked for explicitly, which alone can contradict a study that is resumed.
+	Study studies.Options
+	Given []string
+	// Kernel is the name of an embedded kernel or a folder. Empty means attention.
+	Kernel string
+	// Resume goes on with the newest study of the same kernel, workload and sources.
+	Resume bool
+	// Lanes is how many compilers run at once. Zero means one per core.
+	Lanes int
+	// Database is the file of studies, Cache the folder of compiled kernels, the
+	// user's where it is empty.
+	Database, Cache string
+	// Version is this program's, for the record.
+	Version string
+	// Getenv looks up where tools are.
+	Getenv func(string) string
+	// Notice tells the user something that is no error.
+	Notice func(string)
+	// Begin is called once the study is chosen and locked, Observe after every change
+	// of the search, by one goroutine at a time.
+	Begin   func(study studies.Study, past search.Past, pool *space.Pool)
+	Observe func(search.Progress)
+	// End is called when the search has ended, however it did.
+	End func()
+	// Stop ends the search early when it is closed: what runs is finished.
+	Stop <-chan struct{}
+}
+
+// Run tunes. It returns what came of the study, also where it was stopped.
+func Run(ctx context.Context, o Options) (*report.Summary, error) {
+	s, err := open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{Options: o, subject: s}
+	defer func() { r.close() }()
+	if r.store, err = studies.Open(ctx, o.Database); err != nil {
+		return nil, err
+	}
+	defer r.store.Close()
+	for _, notice := range r.store.Notices {
+		o.Notice(notice)
+	}
+	study, past, unlock, err := r.choose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if err := r.search(ctx, study, past); err != nil {
+		return nil, err
+	}
+	return report.Read(context.WithoutCancel(ctx), r.store, study.ID)
+}
+
+// search runs the search of a study and records how it ended.
+func (r *run) search(ctx context.Context, study studies.Study, past search.Past) error {
+	target, err := ParseTarget(r.Study.Target)
+	if err != nil {
+		return err
+	}
+	regret, err := ParseShare(r.Study.Regret)
+	if err != nil {
+		return err
+	}
+	earlier, err := r.earlier(ctx, study)
+	if err != nil {
+		return err
+	}
+	var memories []sampler.Memory
+	for _, e := range earlier {
+		memories = append(memories, sampler.Remember(r.pool.Space(), study.Environment.Device, e.Environment.Device, search.Timed(e.trials)))
+	}
+	r.Begin(study, past, r.pool)
+	trials, budget := limits(r.Study)
+	result, err := search.Run(ctx, r.pool, r.evaluator, r.store.Recorder(study.ID), past, search.Options{
+		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret,
+		First: study.First, Earlier: memories, Ahead: r.ahead, Lanes: r.Lanes,
+		Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop, Observe: r.Observe,
+	})
+	r.End()
+	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
+		err = errors.Join(err, finishErr)
+	}
+	if err != nil {
+		return explain(err, study)
+	}
+	return nil
+}
+
+// run is a study under way. Its options and its subject are the study's own once it
+// is chosen.
+type run struct {
+	Options
+	*subject
+	store *studies.Store
+}
+
+// limits returns the number of trials and the time for them, 0 for no limit.
+func limits(o studies.Options) (trials int, budget time.Duration) {
+	if o.Trials == 0 && o.Budget == 0 {
+		return 0, DefaultBudget
+	}
+	return o.Trials, time.Duration(o.Budget)
+}
+
+// explain adds to an error what the user can do about it.
+func explain(err error, study studies.Study) error {
+	var nothing *search.NothingCompilesError
+	if errors.As(err, &nothing) {
+		return fmt.Errorf("%w\nThe search was ended to save your time. Mend the source or the flags in the manifest (flags: %s), or try another compiler with CC", err, study.Environment.Flags)
+	}
+	return fmt.Errorf("%w\nFinished trials are saved as study %d; pawl tune --resume goes on", err, study.ID)
+}
+
+// ParseTarget reads a speedup such as 1.10x; none is 0.
+func ParseTarget(text string) (float64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	target, err := strconv.ParseFloat(strings.TrimSuffix(text, "x"), 64)
+	if err != nil || !(target > 1) || math.IsInf(target, 0) {
+		return 0, fmt.Errorf("--target %q: a speedup above 1, such as 1.10x", text)
+	}
+	return target, nil
+}
+
+// ParseShare reads a share such as 1% or 0.01; none is 0.
+func ParseShare(text string) (float64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share > 0 && share < 1) {
+		return 0, fmt.Errorf("--regret %q: a share between 0 and 1, such as 1%%", text)
+	}
+	return share, nil
+}
