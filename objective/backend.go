@@ -31,17 +31,23 @@ type Backend interface {
 	// Reserve waits until a device is free for a point, and keeps others off it
 	// until the slot is released.
 	Reserve(ctx context.Context, point space.Point) (session.Slot, error)
+	// Facts describes the device. It is the same at every call.
+	Facts() Facts
+}
+
+// Facts is what a backend knows about its device when it is opened.
+type Facts struct {
 	// Width is how many points can be measured at once, on devices of one kind.
-	Width() int
+	Width int
 	// Resident says that starting a worker is dear and that it keeps what it
 	// knows: one process serves many trials, holds inputs and right answers on
 	// the device, and compares there. Otherwise each trial has a fresh process
 	// and results are compared by this one.
-	Resident() bool
+	Resident bool
 	// Roofline is the speed that nothing on this device can pass.
-	Roofline() Roofline
+	Roofline Roofline
 	// Environment describes the machine and the tools.
-	Environment() Environment
+	Environment Environment
 }
 
 // Environment is what a result depends on beside the point.

@@ -51,6 +51,7 @@ type Evaluator struct {
 	*session.Residents
 	initial   space.Point // the default point
 	backend   Backend
+	facts     Facts
 	options   Options
 	oracle    *check.Oracle
 	onDevice  *check.OnDevice // nil where results are compared here
@@ -64,22 +65,23 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	if options.RunTimeout == 0 {
 		options.RunTimeout = 10 * time.Second
 	}
+	facts := b.Facts()
 	if options.QuickCases == 0 {
 		options.QuickCases = 5
-		if b.Resident() {
+		if facts.Resident {
 			options.QuickCases = 3 // a trial is short there, and nothing wrong gets past the full tier
 		}
 	}
 	options.Caches = cmp.Or(options.Caches, worker.Cold)
-	e := &Evaluator{initial: k.Default(), backend: b, options: options, oracle: newOracle(k, b), Residents: options.Residents}
+	e := &Evaluator{initial: k.Default(), backend: b, facts: facts, options: options, oracle: newOracle(k, b), Residents: options.Residents}
 	if e.Residents == nil {
 		e.Residents = &session.Residents{}
 	}
 	e.devices = &devices{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, allowed: options.RunTimeout}
 	e.fuzzer = &fuzzer{kernel: k, workload: w, seed: options.Seed, quick: options.QuickCases, notes: &check.Notes{}, devices: e.devices}
 	e.verifier = newVerifier(e.fuzzer)
-	e.benchmark = &benchmark{kernel: k, workload: e.workloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: b.Roofline()}
-	if b.Resident() {
+	e.benchmark = &benchmark{kernel: k, workload: e.workloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: facts.Roofline}
+	if facts.Resident {
 		e.onDevice = check.NewOnDevice(k, w, e.oracle, e.notes)
 		e.checker, e.benchmark.timer, e.devices.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
 	} else {
@@ -111,11 +113,11 @@ func (e *Evaluator) Close() {
 }
 
 // Width is how many points can be measured at once.
-func (e *Evaluator) Width() int { return e.backend.Width() }
+func (e *Evaluator) Width() int { return e.facts.Width }
 
 // Spare reports whether the device has time to spare while compilers run: a
 // processor compiles itself.
-func (e *Evaluator) Spare() bool { return e.backend.Resident() }
+func (e *Evaluator) Spare() bool { return e.facts.Resident }
 
 // Prepared is a point that is ready to be measured, or that failed before.
 type Prepared struct {

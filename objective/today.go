@@ -51,7 +51,7 @@ func (e *Evaluator) circumstances() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	machine := e.backend.Environment()
+	machine := e.facts.Environment
 	machine.Commit, machine.Compiler, machine.Flags, machine.Build = "", "", "", nil // seen in the machine code
 	encoded, err := json.Marshal([]any{sources, problem, machine, program(), e.options.Seed, e.options.Stopping, e.options.QuickCases, e.options.Caches})
 	return string(encoded), err

@@ -156,6 +156,4 @@ type described struct {
 	device string
 }
 
-func (d described) Environment() Environment { return Environment{Device: d.device} }
-func (described) Resident() bool             { return false }
-func (described) Roofline() Roofline         { return Roofline{} }
+func (d described) Facts() Facts { return Facts{Environment: Environment{Device: d.device}} }

@@ -53,7 +53,7 @@ type Measurement struct {
 func Bench(ctx context.Context, c *Configuration, rounds, samples int) (*Measurement, *objective.Failure, error) {
 	m := &Measurement{
 		Kernel: c.Kernel.Name, Workload: c.Workload.Name, Point: c.Prepared.Point,
-		Environment: c.Backend.Environment(), Measured: time.Now().UTC(),
+		Environment: c.Backend.Facts().Environment, Measured: time.Now().UTC(),
 	}
 	failure, err := c.Verify(ctx, c.Prepared)
 	for round := 0; round < rounds && failure == nil && err == nil; round++ {
@@ -73,7 +73,7 @@ func Bench(ctx context.Context, c *Configuration, rounds, samples int) (*Measure
 	if err != nil {
 		return m, nil, err
 	}
-	m.summarise(flops, bytes, c.Backend.Roofline())
+	m.summarise(flops, bytes, c.Backend.Facts().Roofline)
 	return m, nil, nil
 }
 

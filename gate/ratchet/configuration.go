@@ -22,7 +22,7 @@ type Configuration struct {
 
 // key says what the configuration is held to.
 func (c *Configuration) key() baseline.Key {
-	key := baseline.Key{Device: c.Backend.Environment().Device, Kernel: c.Kernel.Name, Workload: c.Workload.Name}
+	key := baseline.Key{Device: c.Backend.Facts().Environment.Device, Kernel: c.Kernel.Name, Workload: c.Workload.Name}
 	for _, a := range c.Kernel.Arguments {
 		if a.Out {
 			key.Type = a.Element.Name
@@ -86,7 +86,7 @@ func (c *Configuration) entry(samples [][]float64, version string) (e baseline.E
 	if err != nil {
 		return e, "", err
 	}
-	environment := c.Backend.Environment()
+	environment := c.Backend.Facts().Environment
 	environment.Pawl = version
 	e = baseline.Entry{
 		Key: c.key(), Origin: c.Kernel.Origin, Dims: c.Workload.Dims.String(), Point: c.Prepared.Point.String(),

@@ -122,7 +122,7 @@ func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload st
 	}
 	defer c.Close()
 	// The candidate's, whatever comes of it; an embedded kernel has none.
-	r.report.Commit = cmp.Or(c.Backend.Environment().Commit, r.report.Commit)
+	r.report.Commit = cmp.Or(c.Backend.Facts().Environment.Commit, r.report.Commit)
 	o, err := r.compare(ctx, c, rule.Policy)
 	if err != nil {
 		return o, fmt.Errorf("gating %s: %w", rule.Name, err)

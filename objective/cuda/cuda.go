@@ -62,6 +62,7 @@ type Backend struct {
 	support  string // the compiled support code
 	gpus     []driver.Attributes
 	locks    map[string]gpuLock
+	facts    objective.Facts
 
 	free chan driver.Attributes
 	// under is empty except in a copy that Sanitized returns.
@@ -89,6 +90,7 @@ func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Opt
 		locks:    map[string]gpuLock{},
 		free:     make(chan driver.Attributes, len(gpus)),
 	}
+	b.facts = b.describe()
 	for _, gpu := range gpus {
 		b.locks[gpu.UUID] = newGPULock(os.TempDir(), gpu.UUID)
 		b.free <- gpu
@@ -239,30 +241,6 @@ func (b *Backend) Reserve(ctx context.Context, _ space.Point) (session.Slot, err
 	}, nil
 }
 
-// Width is the number of points that can be measured at once.
-func (b *Backend) Width() int { return len(b.gpus) }
-
-// Resident is true: a context costs half a second.
-func (b *Backend) Resident() bool { return true }
-
-// Roofline is what the GPU can do at its highest clocks.
-func (b *Backend) Roofline() objective.Roofline {
-	var elements []string
-	for _, a := range b.kernel.Arguments {
-		elements = append(elements, a.Element.Name)
-	}
-	return roofline(b.gpus[0], elements)
-}
-
-// recipe is how a point is compiled; nil where no point can be.
-func (b *Backend) recipe() *objective.Build {
-	build, err := Recipe(b.kernel, b.workload, b.architecture)
-	if err != nil {
-		return nil
-	}
-	return build
-}
-
 // Recipe says how to compile a kernel for a workload with nvcc, whichever compiler
 // is used here. Architecture names the machine, or its specific form.
 func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string) (*objective.Build, error) {
@@ -277,21 +255,36 @@ func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bo
 	return build, nil
 }
 
-// Environment describes the GPU, the driver and the compiler.
-func (b *Backend) Environment() objective.Environment {
+// Facts describes the GPU, the driver and the compiler.
+func (b *Backend) Facts() objective.Facts { return b.facts }
+
+func (b *Backend) describe() objective.Facts {
 	driverText := "CUDA " + b.options.GPUs.Driver
 	if b.options.DriverVersion != "" {
 		driverText = b.options.DriverVersion + ", " + driverText
 	}
-	return objective.Environment{
-		Backend:  DeviceName,
-		Device:   b.gpus[0].Name,
-		Driver:   driverText,
-		Cores:    runtime.NumCPU(),
-		System:   runtime.GOOS + "/" + runtime.GOARCH,
-		Compiler: b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific),
-		Flags:    strings.Join(b.kernel.Flags, " "),
-		Build:    b.recipe(),
-		Commit:   objective.Commit(b.kernel.Dir),
+	var elements []string
+	for _, a := range b.kernel.Arguments {
+		elements = append(elements, a.Element.Name)
+	}
+	build, err := Recipe(b.kernel, b.workload, b.architecture)
+	if err != nil {
+		build = nil // no point can be compiled, and Compile says why
+	}
+	return objective.Facts{
+		Width:    len(b.gpus),
+		Resident: true, // a context costs half a second
+		Roofline: roofline(b.gpus[0], elements),
+		Environment: objective.Environment{
+			Backend:  DeviceName,
+			Device:   b.gpus[0].Name,
+			Driver:   driverText,
+			Cores:    runtime.NumCPU(),
+			System:   runtime.GOOS + "/" + runtime.GOARCH,
+			Compiler: b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific),
+			Flags:    strings.Join(b.kernel.Flags, " "),
+			Build:    build,
+			Commit:   objective.Commit(b.kernel.Dir),
+		},
 	}
 }

@@ -152,10 +152,7 @@ func (e elsewhere) Reserve(ctx context.Context, p space.Point) (session.Slot, er
 	slot.Worker.Environment = append(slot.Worker.Environment, e.imagined...)
 	return slot, err
 }
-func (e elsewhere) Width() int                         { return e.backend.Width() }
-func (e elsewhere) Resident() bool                     { return e.backend.Resident() }
-func (e elsewhere) Roofline() objective.Roofline       { return e.backend.Roofline() }
-func (e elsewhere) Environment() objective.Environment { return e.backend.Environment() }
+func (e elsewhere) Facts() objective.Facts { return e.backend.Facts() }
 
 // imagine returns the variables by which a process finds the imaginary driver.
 func imagine(t *testing.T, s settings) []string {

@@ -192,7 +192,7 @@ func TestDriverThatFailsInTheWorker(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
-	e := r.backend.Environment()
+	e := r.backend.Facts().Environment
 	if e.Backend != kernels.CUDA || e.Device != "Imaginary H200" || e.Driver != "580.65.06, CUDA 13.1" || e.Compiler != "nvcc 13.0.88 for sm_90" {
 		t.Errorf("%+v", e)
 	}

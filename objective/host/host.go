@@ -63,6 +63,7 @@ type Backend struct {
 	cores   *semaphore.Weighted
 	device  string
 	linking []string // flags for the linker
+	facts   objective.Facts
 	// sanitizer is nil except in a copy that Sanitized returns.
 	sanitizer *sanitizer
 }
@@ -86,6 +87,7 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 		cores:  semaphore.NewWeighted(int64(options.Cores)),
 		device: Processor(),
 	}
+	b.facts = b.describe()
 	var err error
 	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
 		return nil, err
@@ -259,13 +261,6 @@ func (b *Backend) worker() worker.Command {
 	return command
 }
 
-// Resident is false: a process is cheap here, and a kernel may do anything to
-// the one it runs in.
-func (b *Backend) Resident() bool { return false }
-
-// Width is 1: the cores are shared, but one point is timed at a time.
-func (b *Backend) Width() int { return 1 }
-
 // What no core of any processor does in a second: the caches move three vectors of
 // 64 bytes per clock, matrix units multiply and add 4096 times, and no clock is
 // faster than 6 GHz.
@@ -273,13 +268,6 @@ const (
 	mostBytes = 3 * 64 * 6e9
 	mostFlops = 2 * 4096 * 6e9
 )
-
-// Roofline is not what this processor can do, which no formula tells, but what none
-// can: a time below it is a mistake or a lie.
-func (b *Backend) Roofline() objective.Roofline {
-	cores := float64(max(b.options.Cores, runtime.NumCPU()))
-	return objective.Roofline{Flops: cores * mostFlops, Bytes: cores * mostBytes, Loose: true}
-}
 
 // language returns the flags that make a compiler take a file for C, as we do.
 func language(source string) []string {
@@ -289,19 +277,29 @@ func language(source string) []string {
 	return []string{"-x", "c"}
 }
 
-// Environment describes the processor and the compiler.
-func (b *Backend) Environment() objective.Environment {
-	return objective.Environment{
-		Backend:  DeviceName,
-		Device:   b.device,
-		Cores:    b.options.Cores,
-		System:   runtime.GOOS + "/" + runtime.GOARCH,
-		Compiler: b.options.Toolchain.Version,
-		Flags:    strings.Join(b.kernel.Flags, " "),
-		Build: &objective.Build{
-			Source: b.kernel.Source, Compiler: b.options.Toolchain.Command, Flags: append(language(b.kernel.Source), b.kernel.Flags...),
-			Libraries: libraries, Constants: b.options.Constants,
+// Facts describes the processor and the compiler.
+func (b *Backend) Facts() objective.Facts { return b.facts }
+
+func (b *Backend) describe() objective.Facts {
+	cores := float64(max(b.options.Cores, runtime.NumCPU()))
+	return objective.Facts{
+		Width:    1,     // the cores are shared, but one point is timed at a time
+		Resident: false, // a process is cheap here, and a kernel may do anything to the one it runs in
+		// Not what this processor can do, which no formula tells, but what none can: a
+		// time below it is a mistake or a lie.
+		Roofline: objective.Roofline{Flops: cores * mostFlops, Bytes: cores * mostBytes, Loose: true},
+		Environment: objective.Environment{
+			Backend:  DeviceName,
+			Device:   b.device,
+			Cores:    b.options.Cores,
+			System:   runtime.GOOS + "/" + runtime.GOARCH,
+			Compiler: b.options.Toolchain.Version,
+			Flags:    strings.Join(b.kernel.Flags, " "),
+			Build: &objective.Build{
+				Source: b.kernel.Source, Compiler: b.options.Toolchain.Command, Flags: append(language(b.kernel.Source), b.kernel.Flags...),
+				Libraries: libraries, Constants: b.options.Constants,
+			},
+			Commit: objective.Commit(b.kernel.Dir),
 		},
-		Commit: objective.Commit(b.kernel.Dir),
 	}
 }

@@ -101,7 +101,7 @@ func hostRecipe(t *testing.T, k *kernels.Kernel, w kernels.Workload) *objective.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.Environment().Build
+	return b.Facts().Environment.Build
 }
 
 // cudaRecipe is for an H200, which no test has to have.

@@ -89,12 +89,12 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		b.Close()
 		return nil, err
 	}
-	environment := b.Backend.Environment()
+	environment := b.Backend.Facts().Environment
 	s := &subject{
 		pool: pool, space: facts, evaluator: b.Evaluator,
 		head: studies.Study{
 			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
-			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.Backend.Roofline().Measure(),
+			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.Backend.Facts().Roofline.Measure(),
 		},
 	}
 	if k.Backend == kernels.CUDA {
