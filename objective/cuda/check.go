@@ -69,11 +69,8 @@ func (d *Device) runOnce(parameters *parameters) error {
 }
 
 // plausiblePoison fills outputs with random numbers.
-func (d *Device) plausiblePoison(buffers []*buffer) error {
-	for _, b := range buffers {
-		if b == nil || !b.Out {
-			continue
-		}
+func (d *Device) plausiblePoison(buffers set) error {
+	for _, b := range buffers.outputs() {
 		recipe := inputs.Recipe{Kind: inputs.Integers, Stream: d.random.Uint64(), Row: 1, Scale: 1}
 		if b.element.Float {
 			recipe.Kind = inputs.NormalNumbers
@@ -86,7 +83,7 @@ func (d *Device) plausiblePoison(buffers []*buffer) error {
 }
 
 // poisonSets poisons the outputs of sets that are timed next.
-func (d *Device) poisonSets(sets [][]*buffer) error {
+func (d *Device) poisonSets(sets []set) error {
 	d.poison = byte(d.random.Uint32())
 	for _, set := range sets {
 		if err := d.poisonOutputs(set); err != nil {
@@ -96,11 +93,8 @@ func (d *Device) poisonSets(sets [][]*buffer) error {
 	return nil
 }
 
-func (d *Device) poisonOutputs(buffers []*buffer) error {
-	for _, b := range buffers {
-		if b == nil || !b.Out {
-			continue
-		}
+func (d *Device) poisonOutputs(buffers set) error {
+	for _, b := range buffers.outputs() {
 		if err := d.context.Set(d.stream, b.data, d.poison, b.size); err != nil {
 			return err
 		}
@@ -118,10 +112,7 @@ func (d *Device) element(b *buffer, start driver.Address, index int64) (string, 
 // outputs copies the results to the host, for a client that compares itself.
 func (d *Device) outputs() ([][]byte, error) {
 	var outputs [][]byte
-	for _, b := range d.on.buffers {
-		if b == nil || !b.Out {
-			continue
-		}
+	for _, b := range d.on.buffers.outputs() {
 		content := make([]byte, b.size)
 		if err := d.context.ToHost(content, b.data); err != nil {
 			return nil, err

@@ -1,18 +1,12 @@
 package cuda
 
 import (
-	"crypto/sha256"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
-	"time"
 
 	"pawl/kernels"
 	"pawl/objective/cuda/driver"
-	"pawl/objective/cuda/monitor"
 	"pawl/objective/worker"
 )
 
@@ -23,12 +17,11 @@ type Device struct {
 	attributes driver.Attributes
 	stream     driver.Stream
 	support    *support
-	monitor    *monitor.Monitor // nil where nobody watches the clock
+	watch      *watch
 	events     [2]driver.Event
 
-	modules  map[string]driver.Module // the reference and the kernel under test
-	problems map[[32]byte]*problem
-	recent   [][32]byte // keys of problems, least recently used first
+	modules map[string]driver.Module // the reference and the kernel under test
+	kept    problems
 
 	loaded worker.Load
 	kernel driver.Function
@@ -40,11 +33,7 @@ type Device struct {
 	random    *rand.Rand // no kernel may foresee it
 	// shown says that the kernel has seen the content that is held back.
 	shown bool
-
-	highestClock int               // that was ever seen, in MHz
-	others       []monitor.Process // other processes on the GPU
-	othersRead   time.Time
-	sweep        driver.Address // memory that is written to flush the caches
+	sweep driver.Address // memory that is written to flush the caches
 }
 
 var _ worker.Device = (*Device)(nil)
@@ -52,7 +41,7 @@ var _ worker.Device = (*Device)(nil)
 // NewDevice returns a device that opens the driver when something is loaded.
 // The parent has chosen the GPU: it is the only one that this process sees.
 func NewDevice() worker.Device {
-	return &Device{modules: map[string]driver.Module{}, problems: map[[32]byte]*problem{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
+	return &Device{modules: map[string]driver.Module{}, random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
 }
 
 // open makes the context, on the thread that all requests are served on.
@@ -72,18 +61,12 @@ func (d *Device) open(supportPath string) error {
 		return err
 	}
 	// The management library takes as long to open as the context: both at once.
-	watcher := make(chan *monitor.Monitor, 1)
-	go func() {
-		m, err := monitor.Open(d.attributes.UUID)
-		if err != nil {
-			m = nil // nobody watches the clock; the samples stand as they are
-		}
-		watcher <- m
-	}()
+	opened := make(chan *watch, 1)
+	go func() { opened <- newWatch(d.attributes.UUID) }()
 	if d.context, err = devices[0].Use(); err != nil {
 		return err
 	}
-	d.monitor = <-watcher
+	d.watch = <-opened
 	return d.equip(supportPath)
 }
 
@@ -126,7 +109,7 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	d.kernel = 0 // nothing is loaded until all of it is
 	d.keepModules(load)
 	var err error
-	if d.on, err = d.problem(load); err != nil {
+	if d.on, err = d.kept.get(d, load); err != nil {
 		return nil, err
 	}
 	if d.kernel, err = d.function(load.Module, load.Entry); err != nil {
@@ -173,70 +156,9 @@ func (d *Device) function(path, entry string) (driver.Function, error) {
 
 // unloadable blames the kernel for a module that the driver refuses. The worker
 // ends with it: if it is the device that is broken, the next one cannot load even
-// its own support code, and that is told as what it is.
+// its own support code, and that is reported as what it is.
 func unloadable(err error) error {
 	return &worker.Fault{Kind: worker.Unloadable, Detail: err.Error()}
-}
-
-// memoryShare is the part of the device's memory that problems may fill, and
-// mostProblems how many there may be: enough for the full tiers of a dozen points
-// with different tiles, while others are checked quickly in between.
-const (
-	memoryShare  = 0.25
-	mostProblems = 1024
-)
-
-// problem returns the problem of a load: the one that is there, or a new one in
-// place of the least recently used.
-func (d *Device) problem(load worker.Load) (*problem, error) {
-	key, err := problemKey(load)
-	if err != nil {
-		return nil, err
-	}
-	if at := slices.Index(d.recent, key); at >= 0 {
-		d.recent = append(slices.Delete(d.recent, at, at+1), key)
-		return d.problems[key], nil
-	}
-	p, err := newProblem(d, load)
-	if outOfMemory(err) && len(d.recent) > 0 {
-		d.evict(0, 0) // problems that may come again must not keep out one that is here
-		p, err = newProblem(d, load)
-	}
-	if err != nil {
-		return nil, err
-	}
-	d.problems[key] = p
-	d.recent = append(d.recent, key)
-	d.evict(int(memoryShare*float64(d.attributes.Memory)), 1)
-	return p, nil
-}
-
-func outOfMemory(err error) bool {
-	var fault *worker.Fault
-	return errors.As(err, &fault) && fault.Kind == worker.NoMemory
-}
-
-// problemKey identifies what a problem depends on, which is everything but the
-// kernel under test.
-func problemKey(load worker.Load) ([32]byte, error) {
-	load.Module, load.Entry, load.Launch, load.Maps = "", "", kernels.LaunchDimensions{}, nil
-	encoded, err := json.Marshal(load)
-	return sha256.Sum256(encoded), err
-}
-
-// evict frees problems until the rest fits, but never the youngest few.
-func (d *Device) evict(limit, youngest int) {
-	total := 0
-	for _, p := range d.problems {
-		total += p.bytes
-	}
-	for (total > limit || len(d.recent) > mostProblems) && len(d.recent) > youngest {
-		oldest := d.recent[0]
-		total -= d.problems[oldest].bytes
-		d.problems[oldest].free()
-		delete(d.problems, oldest)
-		d.recent = d.recent[1:]
-	}
 }
 
 // start launches a kernel.

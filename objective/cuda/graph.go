@@ -31,7 +31,7 @@ type graph struct {
 	launches    int
 	outputs     int // sets whose outputs are written
 	caches      worker.Caches
-	sets        [][]*buffer
+	sets        []set
 	// flush says that the caches must be written over before each sample: the
 	// buffers of one round do not do that by themselves.
 	flush bool
@@ -66,7 +66,7 @@ func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 		return nil, err
 	}
 	for turn := range 1 + g.visits()%2 {
-		executable, err := d.capture(g.launches, func(i int) (inputs, outputs []*buffer) {
+		executable, err := d.capture(g.launches, func(i int) (inputs, outputs set) {
 			output := i % g.outputs
 			return g.sets[(output+i/g.outputs+turn)%len(g.sets)], g.sets[output]
 		})

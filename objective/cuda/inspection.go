@@ -24,11 +24,8 @@ type inspection struct {
 
 // queueOutputs starts comparing the outputs of a set of buffers, for a run that
 // another one follows.
-func (n *inspection) queueOutputs(buffers []*buffer, bitwise bool) error {
-	for _, b := range buffers {
-		if b == nil || !b.Out {
-			continue
-		}
+func (n *inspection) queueOutputs(buffers set, bitwise bool) error {
+	for _, b := range buffers.outputs() {
 		if err := n.queueComparison(b); err != nil {
 			return err
 		}
@@ -41,13 +38,10 @@ func (n *inspection) queueOutputs(buffers []*buffer, bitwise bool) error {
 
 // queueBits takes the checksums of a run's outputs. The second time it compares
 // them with those of the first.
-func (n *inspection) queueBits(buffers []*buffer) error {
-	for _, b := range buffers {
-		if b == nil || !b.Out {
-			continue
-		}
-		number, err := n.device.support.queueChecksum(b.data, b.size)
-		err = n.read(number, err, func(f finding) error {
+func (n *inspection) queueBits(buffers set) error {
+	for _, b := range buffers.outputs() {
+		err := n.device.support.queueChecksum(b.data, b.size)
+		err = n.read(err, func(f finding) error {
 			if earlier, again := n.bits[b]; again {
 				n.differs = n.differs || earlier != f.bad
 			} else {
@@ -63,7 +57,7 @@ func (n *inspection) queueBits(buffers []*buffer) error {
 }
 
 // queue starts the checks of a set of buffers.
-func (n *inspection) queue(buffers []*buffer) error {
+func (n *inspection) queue(buffers set) error {
 	for _, b := range buffers {
 		if b == nil {
 			continue
@@ -79,7 +73,7 @@ func (n *inspection) queue(buffers []*buffer) error {
 	return nil
 }
 
-func (n *inspection) read(_ int, err error, reader func(finding) error) error {
+func (n *inspection) read(err error, reader func(finding) error) error {
 	n.readers = append(n.readers, reader)
 	return err
 }
@@ -95,8 +89,8 @@ func (n *inspection) queueGuards(b *buffer) error {
 		return nil // a tool watches instead
 	}
 	before, behind := b.guards()
-	number, err := n.device.support.queueGuards(before.at, before.size, behind.at, behind.size, guardPattern)
-	return n.read(number, err, func(f finding) error {
+	err := n.device.support.queueGuards(before.at, before.size, behind.at, behind.size, guardPattern)
+	return n.read(err, func(f finding) error {
 		if f.bad > 0 {
 			n.damaged(worker.OutOfBounds, "%d bytes written before the start of %s", f.bad, b.Name)
 		}
@@ -111,8 +105,8 @@ func (n *inspection) queueGuards(b *buffer) error {
 // checksum is over all of it, because launches are what a check costs; only when
 // it differs is it asked where.
 func (n *inspection) queueInput(b *buffer) error {
-	number, err := n.device.support.queueChecksum(b.base, b.whole())
-	return n.read(number, err, func(f finding) error {
+	err := n.device.support.queueChecksum(b.base, b.whole())
+	return n.read(err, func(f finding) error {
 		if f.bad != b.sum {
 			n.spoilt = append(n.spoilt, b)
 		}
@@ -147,8 +141,8 @@ func (n *inspection) queueOutput(b *buffer) error {
 	if n.device.loaded.Reference == nil {
 		return nil
 	}
-	number, err := n.device.support.queueChecksum(b.answer, b.size)
-	err = n.read(number, err, func(f finding) error {
+	err := n.device.support.queueChecksum(b.answer, b.size)
+	err = n.read(err, func(f finding) error {
 		if f.bad != b.right {
 			n.damaged(worker.OutOfBounds, "wrote over the reference's result for %s", b.Name)
 		}
@@ -165,12 +159,12 @@ func (n *inspection) queueComparison(b *buffer) error {
 	if reference == nil {
 		return nil
 	}
-	number, err := n.device.support.queueCompare(b.element, b.data, b.answer, b.Count, reference.Tolerance)
-	if err := n.read(number, err, func(f finding) error { return n.compared(b, f) }); err != nil || !n.shares {
+	err := n.device.support.queueCompare(n.device.support.compare, b.element, b.data, b.answer, b.Count, reference.Tolerance)
+	if err := n.read(err, func(f finding) error { return n.compared(b, f) }); err != nil || !n.shares {
 		return err
 	}
-	number, err = n.device.support.queueShare(b.element, b.data, b.answer, b.Count, reference.Tolerance)
-	return n.read(number, err, func(f finding) error {
+	err = n.device.support.queueCompare(n.device.support.share, b.element, b.data, b.answer, b.Count, reference.Tolerance)
+	return n.read(err, func(f finding) error {
 		n.comparisons[len(n.comparisons)-1].Share = worker.Real(f.error()) // its reader comes before this one
 		return nil
 	})
@@ -213,9 +207,6 @@ func (n *inspection) readAll() error {
 	n.readers = nil
 	return nil
 }
-
-// queueResults starts comparing the outputs of a set, and nothing else.
-func (n *inspection) queueResults(buffers []*buffer) error { return n.queueOutputs(buffers, false) }
 
 // verdict is what timed launches did wrong, or nil.
 func (n *inspection) verdict() *worker.Fault {

@@ -49,4 +49,8 @@ func (p *parameters) setWord(i int, word uint64) { binary.LittleEndian.PutUint64
 
 func (p *parameters) pointer() unsafe.Pointer { return unsafe.Pointer(&p.memory[0]) }
 
-func (p *parameters) free() { _ = unix.Munmap(p.memory) }
+func (p *parameters) free() {
+	if p != nil {
+		_ = unix.Munmap(p.memory)
+	}
+}

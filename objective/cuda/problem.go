@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"iter"
 
 	"pawl/kernels"
 	"pawl/kernels/inputs"
@@ -30,21 +31,40 @@ type buffer struct {
 	right   uint64         // the checksum of the answer
 }
 
+// set is the buffers of a launch, by argument; nil for scalars.
+type set []*buffer
+
+// outputs are the buffers that the kernel writes.
+func (s set) outputs() iter.Seq2[int, *buffer] { return s.written(true) }
+
+// inputs are the buffers that it may only read.
+func (s set) inputs() iter.Seq2[int, *buffer] { return s.written(false) }
+
+func (s set) written(out bool) iter.Seq2[int, *buffer] {
+	return func(yield func(int, *buffer) bool) {
+		for i, b := range s {
+			if b != nil && b.Out == out && !yield(i, b) {
+				return
+			}
+		}
+	}
+}
+
 // problem is one case on the device: inputs, outputs and the right answers. It
 // stays there from one trial to the next.
 type problem struct {
 	device    *Device
 	arguments []kernels.Binding
-	guard     int       // bytes before and behind each buffer
-	buffers   []*buffer // nil for scalars
-	bytes     int       // of device memory
+	guard     int // bytes before and behind each buffer
+	buffers   set
+	bytes     int // of device memory
 	// load is what the problem was made for, without the kernel under test.
 	load worker.Load
 	// contents are the inputs that timed launches see, by turns. The first is the
 	// one that was checked. See rotation.go.
 	contents []content
 	// rotation holds further sets of buffers for timing.
-	rotation [][]*buffer
+	rotation []set
 	// arguments of launches: of those on the buffers, and of those that are timed.
 	// They stay: memory for them costs as much as a launch.
 	own, timed *parameters
@@ -52,40 +72,34 @@ type problem struct {
 
 // newProblem allocates and fills the arguments, and asks the reference for the
 // right answers.
-func newProblem(d *Device, load worker.Load) (*problem, error) {
-	p := &problem{device: d, load: load, arguments: load.Arguments, guard: guardSize, buffers: make([]*buffer, len(load.Arguments))}
+func newProblem(d *Device, load worker.Load) (_ *problem, err error) {
+	p := &problem{device: d, load: load, arguments: load.Arguments, guard: guardSize, buffers: make(set, len(load.Arguments))}
 	if load.Watched {
 		p.guard = 0
 	}
-	if err := p.build(load); err != nil {
-		p.free()
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *problem) build(load worker.Load) error {
+	defer func() {
+		if err != nil {
+			p.free()
+		}
+	}()
 	for i, argument := range load.Arguments {
 		if !argument.IsBuffer() {
 			continue
 		}
-		var err error
 		if p.buffers[i], err = p.allocate(argument, load.Layout); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := p.fill(p.buffers, load.Seed); err != nil {
-		return err
+		return nil, err
 	}
 	if err := p.identify(p.buffers); err != nil {
-		return err
+		return nil, err
 	}
 	known, err := p.solve(p.buffers, content{seed: load.Seed})
-	p.contents = append(p.contents, known)
-	if err == nil {
-		p.expect(p.buffers, known)
-	}
-	return err
+	p.contents = append(p.contents, known) // freed with the problem, complete or not
+	p.expect(p.buffers, known)
+	return p, err
 }
 
 // allocate makes a buffer. A misaligned one starts at an address that is aligned
@@ -146,11 +160,8 @@ func (b *buffer) guards() (before, behind zone) {
 }
 
 // fill has the device write the inputs of a set.
-func (p *problem) fill(buffers []*buffer, seed uint64) error {
-	for _, b := range buffers {
-		if b == nil || b.Out {
-			continue
-		}
+func (p *problem) fill(buffers set, seed uint64) error {
+	for _, b := range buffers.inputs() {
 		recipe, err := inputs.NewRecipe(b.Binding, seed)
 		if err != nil {
 			return err
@@ -163,13 +174,10 @@ func (p *problem) fill(buffers []*buffer, seed uint64) error {
 }
 
 // identify takes the checksums of a set's inputs.
-func (p *problem) identify(buffers []*buffer) error {
+func (p *problem) identify(buffers set) error {
 	var inputs []*buffer
-	for _, b := range buffers {
-		if b == nil || b.Out {
-			continue
-		}
-		if _, err := p.device.support.queueChecksum(b.base, b.whole()); err != nil {
+	for _, b := range buffers.inputs() {
+		if err := p.device.support.queueChecksum(b.base, b.whole()); err != nil {
 			return err
 		}
 		inputs = append(inputs, b)
@@ -199,7 +207,7 @@ type rightAnswer struct {
 // solve runs the reference on a set of inputs, into memory of its own, or of an
 // earlier content. Whatever goes wrong here is not the kernel's fault. What it
 // returns with an error holds the memory that it has taken.
-func (p *problem) solve(inputs []*buffer, known content) (content, error) {
+func (p *problem) solve(inputs set, known content) (content, error) {
 	if p.load.Reference == nil {
 		return known, nil
 	}
@@ -209,17 +217,14 @@ func (p *problem) solve(inputs []*buffer, known content) (content, error) {
 	}
 	function, err := d.function(reference.Module, reference.Entry)
 	if err != nil {
-		return known, fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %s", err) // not %w: a fault would be blamed on the kernel
 	}
 	parameters, err := p.parametersFor(inputs)
 	if err != nil {
 		return known, err
 	}
 	defer parameters.free()
-	for i, b := range inputs {
-		if b == nil || !b.Out {
-			continue
-		}
+	for i, b := range inputs.outputs() {
 		if known.answers[i].at == 0 {
 			if known.answers[i].at, err = p.memory(b.size); err != nil {
 				return known, err
@@ -231,15 +236,12 @@ func (p *problem) solve(inputs []*buffer, known content) (content, error) {
 		parameters.setAddress(i, known.answers[i].at)
 	}
 	if err := d.start(function, reference.Launch, parameters); err != nil {
-		return known, fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %s", err)
 	}
 	if err := d.context.Wait(d.stream); err != nil {
-		return known, fmt.Errorf("the reference: %w", plain(err))
+		return known, fmt.Errorf("the reference: %s", err)
 	}
-	for i, b := range inputs {
-		if b == nil || !b.Out {
-			continue
-		}
+	for i, b := range inputs.outputs() {
 		if known.answers[i].sum, err = d.support.checksum(known.answers[i].at, b.size); err != nil {
 			return known, err
 		}
@@ -248,20 +250,18 @@ func (p *problem) solve(inputs []*buffer, known content) (content, error) {
 }
 
 // expect says which content the outputs of a set are held against.
-func (p *problem) expect(outputs []*buffer, known content) {
-	for i, b := range outputs {
-		if b != nil && b.Out && known.answers != nil {
-			b.answer, b.right = known.answers[i].at, known.answers[i].sum
-		}
+func (p *problem) expect(outputs set, known content) {
+	if known.answers == nil {
+		return
+	}
+	for i, b := range outputs.outputs() {
+		b.answer, b.right = known.answers[i].at, known.answers[i].sum
 	}
 }
 
-// plain makes an error of a fault: a fault would be blamed on the kernel.
-func plain(err error) error { return fmt.Errorf("%s", err) }
-
 // parametersFor returns the arguments of a launch on the given buffers, as
 // pointers.
-func (p *problem) parametersFor(buffers []*buffer) (*parameters, error) {
+func (p *problem) parametersFor(buffers set) (*parameters, error) {
 	parameters, err := newParameters(len(p.arguments))
 	if err != nil {
 		return nil, err
@@ -291,7 +291,7 @@ func (p *problem) parameters() (_ *parameters, err error) {
 
 // place puts the buffers of a launch of the kernel under test among its arguments,
 // those that it takes as tensor maps as such: they depend on the point.
-func (p *problem) place(to *parameters, inputs, outputs []*buffer) error {
+func (p *problem) place(to *parameters, inputs, outputs set) error {
 	of := func(i int) *buffer {
 		if b := inputs[i]; b == nil || !b.Out {
 			return b
@@ -326,15 +326,11 @@ func (p *problem) footprint() int {
 // free gives the memory back. Errors mean that the context is gone, and the
 // memory with it.
 func (p *problem) free() {
-	for i, set := range append([][]*buffer{p.buffers}, p.rotation...) {
-		if i == 1 {
-			continue // the first of the rotation is the problem's own
-		}
-		for _, b := range set {
-			if b != nil {
-				_ = p.device.context.Free(b.base)
-			}
-		}
+	if len(p.rotation) == 0 {
+		p.rotation = []set{p.buffers}
+	}
+	for _, set := range p.rotation {
+		p.freeSet(set)
 	}
 	for _, known := range p.contents {
 		for _, a := range known.answers {
@@ -344,10 +340,7 @@ func (p *problem) free() {
 		}
 	}
 	p.buffers, p.rotation, p.contents = nil, nil, nil
-	for _, l := range []*parameters{p.own, p.timed} {
-		if l != nil {
-			l.free()
-		}
-	}
+	p.own.free()
+	p.timed.free()
 	p.own, p.timed = nil, nil
 }

@@ -20,17 +20,17 @@ const (
 
 // sets returns n sets of buffers, at least two. The inputs of the even ones hold
 // the content that was checked, those of the odd ones another.
-func (p *problem) sets(n int) ([][]*buffer, error) {
+func (p *problem) sets(n int) ([]set, error) {
 	n = max(n, timedContents)
 	if len(p.rotation) == 0 {
 		p.rotation = append(p.rotation, p.buffers)
 	}
 	for len(p.rotation) < n {
-		set := make([]*buffer, len(p.buffers))
+		set := make(set, len(p.buffers))
 		p.rotation = append(p.rotation, set) // freed with the problem, complete or not
 		if err := p.complete(set, len(p.rotation)-1); err != nil {
 			p.rotation = p.rotation[:len(p.rotation)-1]
-			p.abandon(set)
+			p.freeSet(set)
 			return nil, err
 		}
 	}
@@ -38,7 +38,7 @@ func (p *problem) sets(n int) ([][]*buffer, error) {
 }
 
 // complete allocates the buffers of a set and fills its inputs.
-func (p *problem) complete(set []*buffer, number int) error {
+func (p *problem) complete(set set, number int) error {
 	for i, original := range p.buffers {
 		if original == nil {
 			continue
@@ -54,10 +54,7 @@ func (p *problem) complete(set []*buffer, number int) error {
 		}
 		return p.identify(set)
 	}
-	for i, original := range p.rotation[number%timedContents] {
-		if original == nil || original.Out {
-			continue
-		}
+	for i, original := range p.rotation[number%timedContents].inputs() {
 		if err := p.device.context.Copy(set[i].data, original.data, original.size); err != nil {
 			return err
 		}
@@ -66,7 +63,7 @@ func (p *problem) complete(set []*buffer, number int) error {
 }
 
 // alternate fills a set with the second content, whose answers it learns.
-func (p *problem) alternate(set []*buffer) error {
+func (p *problem) alternate(set set) error {
 	seed := p.device.random.Uint64()
 	if err := p.fill(set, seed); err != nil {
 		return err
@@ -76,8 +73,8 @@ func (p *problem) alternate(set []*buffer) error {
 	return err
 }
 
-// abandon frees a set that could not be completed.
-func (p *problem) abandon(set []*buffer) {
+// freeSet frees the buffers of a set, complete or not.
+func (p *problem) freeSet(set set) {
 	for _, b := range set {
 		if b != nil {
 			_ = p.device.context.Free(b.base)
@@ -99,7 +96,7 @@ func (p *problem) alike() bool {
 
 // timedParameters returns the arguments of a launch with the inputs of one set and
 // the outputs of another. The driver copies them when the launch is recorded.
-func (p *problem) timedParameters(inputs, outputs []*buffer) (_ *parameters, err error) {
+func (p *problem) timedParameters(inputs, outputs set) (_ *parameters, err error) {
 	if p.timed == nil {
 		if p.timed, err = p.parametersFor(p.buffers); err != nil {
 			return nil, err
@@ -110,7 +107,7 @@ func (p *problem) timedParameters(inputs, outputs []*buffer) (_ *parameters, err
 
 // capture records launches, each with the inputs of one set and the outputs of
 // another.
-func (d *Device) capture(n int, buffers func(launch int) (inputs, outputs []*buffer)) (driver.Executable, error) {
+func (d *Device) capture(n int, buffers func(launch int) (inputs, outputs set)) (driver.Executable, error) {
 	executable, err := d.context.Capture(d.stream, func() error {
 		for i := range n {
 			p, err := d.on.timedParameters(buffers(i))

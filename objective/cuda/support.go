@@ -123,38 +123,32 @@ func (p *support) launch(f driver.Function, blocks, threads int64, arguments ...
 	return p.context.Launch(f, [3]int64{blocks, 1, 1}, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer())
 }
 
-// queue launches a check of so many elements and returns the number of its finding.
-func (p *support) queue(f driver.Function, elements int, arguments ...uint64) (int, error) {
+// queue launches a check of so many elements. Findings come in the order of checks.
+func (p *support) queue(f driver.Function, elements int, arguments ...uint64) error {
 	if p.queued == mostFindings {
-		return 0, fmt.Errorf("more than %d checks at once: the kernel has too many buffers", mostFindings)
+		return fmt.Errorf("more than %d checks at once: the kernel has too many buffers", mostFindings)
 	}
-	number := p.queued
+	place := uint64(p.findings) + uint64(p.queued*findingSize)
 	p.queued++
-	place := uint64(p.findings) + uint64(number*findingSize)
 	blocks := min(elements/supportThreads+1, supportBlocks) // most buffers of a check are small
-	return number, p.launch(f, int64(blocks), supportThreads, append(arguments, place)...)
+	return p.launch(f, int64(blocks), supportThreads, append(arguments, place)...)
 }
 
 // queueChecksum identifies the bytes of a buffer.
-func (p *support) queueChecksum(at driver.Address, size int) (int, error) {
+func (p *support) queueChecksum(at driver.Address, size int) error {
 	return p.queue(p.sum, size/8, uint64(at), uint64(size))
 }
 
 // queueGuards counts the bytes before and behind a buffer that are not the pattern:
 // the first two words of the finding.
-func (p *support) queueGuards(before driver.Address, first int, behind driver.Address, second int, pattern byte) (int, error) {
+func (p *support) queueGuards(before driver.Address, first int, behind driver.Address, second int, pattern byte) error {
 	return p.queue(p.guard, max(first, second), uint64(before), uint64(first), uint64(behind), uint64(second), uint64(pattern))
 }
 
-// queueCompare compares a result with the right answer.
-func (p *support) queueCompare(element kernels.Element, got, want driver.Address, count int64, t kernels.Tolerance) (int, error) {
-	return p.queue(p.compare, int(count), elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
-		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
-}
-
-// queueShare finds how much of the tolerance a result uses.
-func (p *support) queueShare(element kernels.Element, got, want driver.Address, count int64, t kernels.Tolerance) (int, error) {
-	return p.queue(p.share, int(count), elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
+// queueCompare holds a result against the right answer: compare counts the wrong
+// elements, share finds how much of the tolerance is used.
+func (p *support) queueCompare(with driver.Function, element kernels.Element, got, want driver.Address, count int64, t kernels.Tolerance) error {
+	return p.queue(with, int(count), elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
 		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
 }
 
@@ -183,7 +177,7 @@ func (p *support) collect() ([]finding, error) {
 
 // checksum identifies the bytes of a buffer at once.
 func (p *support) checksum(at driver.Address, size int) (uint64, error) {
-	if _, err := p.queueChecksum(at, size); err != nil {
+	if err := p.queueChecksum(at, size); err != nil {
 		return 0, err
 	}
 	findings, err := p.collect()

@@ -95,7 +95,7 @@ func compareBytes(p *support, element kernels.Element, got, want []byte, toleran
 	if err != nil {
 		return finding{}, err
 	}
-	if _, err := p.queueCompare(element, left, right, int64(len(got)/element.Size), tolerance); err != nil {
+	if err := p.queueCompare(p.compare, element, left, right, int64(len(got)/element.Size), tolerance); err != nil {
 		return finding{}, err
 	}
 	found, err := p.collect()
@@ -320,7 +320,7 @@ func checkGuards(p *support) error {
 		from, size int
 		changed    uint64
 	}{{0, 5000, 3}, {1, 4095, 0}, {1, 4998, 1}, {4999, 1, 1}} {
-		if _, err := p.queueGuards(a+driver.Address(test.from), test.size, a+4095, 3, guardPattern); err != nil {
+		if err := p.queueGuards(a+driver.Address(test.from), test.size, a+4095, 3, guardPattern); err != nil {
 			return err
 		}
 		found, err := p.collect()

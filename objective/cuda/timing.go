@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"pawl/objective/cuda/driver"
-	"pawl/objective/cuda/monitor"
 	"pawl/objective/worker"
 )
 
@@ -15,8 +14,6 @@ const (
 	// longestWarmUp how long when the clock is still rising.
 	warmUp        = 10 * time.Millisecond
 	longestWarmUp = 100 * time.Millisecond
-	// risen is the share of the highest clock seen that counts as warmed up.
-	risen = 0.98
 	// holdTime is how long the stream is held back for one sample while it is
 	// queued, in nanoseconds, and per launch in its graph.
 	holdTime       = 30_000
@@ -44,7 +41,7 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 	if err := d.poisonSets(d.graph.sets); err != nil {
 		return timing, err
 	}
-	states := d.look(nil)
+	states := d.watch.read(nil)
 	// Two samples an odd number apart leave different answers behind, so that what
 	// has stayed there since before cannot be right after both.
 	last := t.Samples - 1
@@ -64,7 +61,7 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 			return timing, err
 		}
 		timing.Samples = append(timing.Samples, milliseconds)
-		states = d.look(states)
+		states = d.watch.read(states)
 		if !inspected {
 			continue
 		}
@@ -72,7 +69,7 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 			return timing, err
 		}
 	}
-	d.discard(&timing, states)
+	d.watch.discard(&timing, states)
 	if len(timing.Samples) == 0 {
 		return timing, nil
 	}
@@ -126,23 +123,12 @@ func (d *Device) calibrate() (int, error) {
 
 // warmUp runs the kernel until the clock has risen.
 func (d *Device) warmUp() error {
-	start := time.Now()
-	highest := 0
+	start, highest := time.Now(), 0
 	for {
 		if _, err := d.sample(); err != nil {
 			return err
 		}
-		spent := time.Since(start)
-		if spent < warmUp {
-			continue
-		}
-		states := d.look(nil)
-		if len(states) == 0 || spent > longestWarmUp {
-			return nil
-		}
-		highest = max(highest, states[0].SMClock, d.highestClock)
-		if float64(states[0].SMClock) >= risen*float64(highest) {
-			d.highestClock = highest
+		if spent := time.Since(start); spent >= warmUp && (spent > longestWarmUp || d.watch.risen(&highest)) {
 			return nil
 		}
 	}
@@ -190,58 +176,6 @@ func (d *Device) flushCaches() error {
 	return d.context.Set(d.stream, d.sweep, 0, size)
 }
 
-// look appends the state of the GPU, where somebody watches it.
-func (d *Device) look(states []monitor.State) []monitor.State {
-	if d.monitor == nil {
-		return nil
-	}
-	state, err := d.monitor.Read()
-	if err != nil {
-		d.monitor.Close()
-		d.monitor = nil // a GPU that does not answer now will not answer later
-		return nil
-	}
-	return append(states, state)
-}
-
-// discard drops the samples that were taken while the clock was throttled.
-func (d *Device) discard(timing *worker.Timing, states []monitor.State) {
-	if len(states) != len(timing.Samples)+1 {
-		return
-	}
-	keep, summary := monitor.Judge(states)
-	var kept []float64
-	for i, sample := range timing.Samples {
-		if keep[i] {
-			kept = append(kept, sample)
-		}
-	}
-	timing.Samples = kept
-	timing.Conditions = &worker.Conditions{
-		Device:   d.attributes.UUID,
-		ClockLow: summary.ClockLow, ClockMedian: summary.ClockMedian, ClockHigh: summary.ClockHigh,
-		Temperature: summary.Temperature, Power: summary.Power,
-		Discarded: summary.Throttled + summary.LowClock, Reasons: summary.Reasons.String(),
-	}
-	d.nameOthers(timing.Conditions)
-}
-
-// othersValid is how long the list of other processes on the GPU is used before it
-// is read again: reading it costs about as much as a sample.
-const othersValid = 200 * time.Millisecond
-
-// nameOthers adds the other processes on the GPU.
-func (d *Device) nameOthers(c *worker.Conditions) {
-	if now := time.Now(); now.Sub(d.othersRead) > othersValid && d.monitor != nil {
-		d.othersRead = now
-		d.others, _ = d.monitor.Others() // without the list there is nobody to name
-	}
-	for _, other := range d.others {
-		c.Strangers = append(c.Strangers, other.String())
-		c.Disturbed = c.Disturbed || other.Busy == nil || *other.Busy > 0
-	}
-}
-
 // The outputs of so many sets are compared after a sample, and so many of them are
 // looked at for damage as well: chosen anew each time, because all would take longer
 // than the sample.
@@ -256,11 +190,13 @@ func (d *Device) verifyTimed() (*worker.Fault, error) {
 	for i, set := range d.random.Perm(d.graph.outputs)[:min(mostCompared, d.graph.outputs)] {
 		buffers := d.graph.sets[set]
 		d.on.expect(buffers, d.on.contents[d.graph.wrote(set)])
-		queue := seen.queueResults
+		var err error
 		if i < mostInspected {
-			queue = seen.queue
+			err = seen.queue(buffers)
+		} else {
+			err = seen.queueOutputs(buffers, false)
 		}
-		if err := queue(buffers); err != nil {
+		if err != nil {
 			return nil, fault(err)
 		}
 	}

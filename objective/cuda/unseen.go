@@ -35,7 +35,7 @@ func (d *Device) showUnseen() (*worker.Fault, error) {
 	if err := d.poisonSets(sets); err != nil {
 		return nil, err
 	}
-	executable, err := d.capture(len(sets), func(i int) (inputs, outputs []*buffer) { return sets[i], sets[i] })
+	executable, err := d.capture(len(sets), func(i int) (inputs, outputs set) { return sets[i], sets[i] })
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (d *Device) showUnseen() (*worker.Fault, error) {
 	if d.loaded.Reference != nil {
 		d.on.expect(sets[checked], d.on.contents[heldBack])
 	}
-	if err := seen.queueResults(sets[checked]); err != nil {
+	if err := seen.queueOutputs(sets[checked], false); err != nil {
 		return nil, fault(err)
 	}
 	if err := seen.collect(); err != nil {
@@ -68,7 +68,7 @@ func (d *Device) showUnseen() (*worker.Fault, error) {
 // freshInputs fills a set with content that the kernel has not seen, with known
 // answers if they are asked for: the one that was held back, or a new one where the
 // kernel has seen that.
-func (d *Device) freshInputs(set []*buffer, known bool) error {
+func (d *Device) freshInputs(set set, known bool) error {
 	p, seed := d.on, d.random.Uint64()
 	if !known {
 		return p.fill(set, seed)
