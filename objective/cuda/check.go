@@ -8,10 +8,10 @@ import (
 	"pawl/objective/worker"
 )
 
-// Run runs the kernel on poisoned outputs, and compares on the device. The
-// poison alternates between runs, so that no right answer can hide an element
-// that was never written: bytes that are no number in any float type, then random
-// numbers like any others, which no kernel can tell from what an output may hold.
+// Run runs the kernel on poisoned outputs, and compares on the device. The poison
+// alternates between runs, so that an element that was never written cannot pass: bytes
+// that are no number in any float type, then random numbers, which no kernel can
+// recognise as poison.
 //
 // Everything is queued and then waited for once. If the kernel breaks the
 // context, that is what the wait says.

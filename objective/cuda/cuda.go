@@ -1,12 +1,12 @@
 // Package cuda is the backend for NVIDIA GPUs: nvcc or NVRTC to machine code,
 // and the driver API to run it.
 //
-// It is the near side's half (Backend: preflight, compile, reserve) and the
-// worker's half (Device: load, run, time). A worker stays with its GPU from one
-// trial to the next, because a context costs half a second; it keeps inputs and
-// right answers there and compares there, because copying a result out costs
-// more than computing it. A kernel that breaks the context ends the worker, and
-// the next trial has a fresh one.
+// It has two halves: Backend in pawl's own process (preflight, compile, reserve a
+// GPU) and Device in the worker process (load, run, time). A worker stays with its GPU
+// from one trial to the next, because a context costs half a second. It keeps inputs
+// and right answers on the GPU and compares there, because copying a result out costs
+// more than computing it. A kernel that breaks the context ends the worker, and the
+// next trial has a fresh one.
 package cuda
 
 import (
@@ -47,7 +47,7 @@ type Options struct {
 	CompileTimeout time.Duration
 	// Getenv looks up where tools are. Nil means os.Getenv.
 	Getenv func(string) string
-	// Notice tells the user something that is no error. It may be nil.
+	// Notice shows the user a message that is no error. It may be nil.
 	Notice func(string)
 }
 
@@ -111,7 +111,7 @@ func (b *Backend) compileSupport(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("the support code: %w", err)
 	}
-	name := "support-" + cache.Digest(supportSource)[:16] + ".cu" // the name tells the content
+	name := "support-" + cache.Digest(supportSource)[:16] + ".cu" // named after its content
 	if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 		write := func(w io.Writer) error { _, err := w.Write(supportSource); return err }
 		if err := page.WriteFile(filepath.Join(dir, name), write); err != nil {

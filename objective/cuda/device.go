@@ -28,7 +28,7 @@ type Device struct {
 	on     *problem
 	poison byte
 	graph  *graph
-	// plausible says that the last run had poison that looks like results.
+	// plausible says that the last run had random numbers as poison.
 	plausible bool
 	random    *rand.Rand // no kernel may foresee it
 	// shown says that the kernel has seen the content that is held back.

@@ -103,7 +103,7 @@ type settings struct {
 	environment map[string]string // of the imaginary driver
 	options     objective.Options
 	notice      func(string)
-	management  bool // whether somebody watches the clock
+	management  bool // whether there is a management library
 }
 
 func newRig(t *testing.T, s settings) *rig {

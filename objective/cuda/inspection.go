@@ -6,9 +6,9 @@ import (
 	"pawl/objective/worker"
 )
 
-// inspection looks at what a launch has left behind: results to compare, and
-// what a kernel may not do beside them, which is to write beside a buffer, to an
-// input, or over the right answers. Everything is queued first and read once.
+// inspection checks what a launch has written: results to compare, and damage, which
+// is a write outside of a buffer, to an input, or over the right answers. Everything is
+// queued first and read once.
 type inspection struct {
 	device  *Device
 	readers []func(finding) error // one per queued check, in order
@@ -114,7 +114,7 @@ func (n *inspection) queueInput(b *buffer) error {
 	})
 }
 
-// locate tells which part of the inputs has changed.
+// locate finds which part of the inputs has changed.
 func (n *inspection) locate() error {
 	for _, b := range n.spoilt {
 		before := n.damage
@@ -133,7 +133,7 @@ func (n *inspection) locate() error {
 }
 
 // queueOutput compares an output with its answer, if there is one, after making
-// sure that the answer itself is untouched, and looks at its guard zones.
+// sure that the answer itself is untouched, and checks its guard zones.
 func (n *inspection) queueOutput(b *buffer) error {
 	if err := n.queueGuards(b); err != nil {
 		return err

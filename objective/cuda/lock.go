@@ -22,7 +22,7 @@ func newGPULock(dir, uuid string) gpuLock {
 
 const (
 	lockInterval = 20 * time.Millisecond
-	// patience is how long to wait before telling the user why nothing happens.
+	// patience is how long to wait before saying why nothing happens.
 	patience = time.Second
 )
 
@@ -32,7 +32,7 @@ func (l gpuLock) take(ctx context.Context, waiting func()) (release func(), err 
 	if err != nil {
 		return nil, fmt.Errorf("locking the GPU: %w", err)
 	}
-	start, told := time.Now(), false
+	start, announced := time.Now(), false
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
@@ -42,8 +42,8 @@ func (l gpuLock) take(ctx context.Context, waiting func()) (release func(), err 
 			file.Close()
 			return nil, fmt.Errorf("locking the GPU: %w", err)
 		}
-		if !told && time.Since(start) > patience {
-			told = true
+		if !announced && time.Since(start) > patience {
+			announced = true
 			waiting()
 		}
 		select {

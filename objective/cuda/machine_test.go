@@ -21,8 +21,8 @@ const (
 // long, and have it when the other is gone, however that ended.
 func TestLockBetweenProcesses(t *testing.T) {
 	t.Parallel()
-	told := make(chan string, 1)
-	r := newRig(t, settings{notice: func(text string) { told <- text }})
+	notices := make(chan string, 1)
+	r := newRig(t, settings{notice: func(text string) { notices <- text }})
 	other := startRole(t, "hold", r.imagined)
 	if !other.lines.Scan() || other.lines.Text() != "held" {
 		t.Fatalf("the other process says %q", other.lines.Text())
@@ -37,9 +37,9 @@ func TestLockBetweenProcesses(t *testing.T) {
 		reserved <- result{slot, err}
 	}()
 	select {
-	case text := <-told:
+	case text := <-notices:
 		if text != "waiting for another pawl process that is using Imaginary H200 "+firstUUID {
-			t.Errorf("told %q", text)
+			t.Errorf("the notice is %q", text)
 		}
 	case <-reserved:
 		t.Fatal("two processes have the same GPU")
@@ -101,8 +101,8 @@ func TestTwoDevicesShareTheTrials(t *testing.T) {
 	}
 }
 
-// Somebody else's process on the GPU is named with the samples, and whether they can
-// be believed depends on what it did.
+// Another user's process on the GPU is named with the samples, which are disturbed if
+// it computed.
 func TestOtherProcessesAreNamed(t *testing.T) {
 	t.Parallel()
 	for busy, disturbed := range map[string]bool{"70": true, "0": false} {

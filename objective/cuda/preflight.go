@@ -11,8 +11,8 @@ import (
 	"pawl/space"
 )
 
-// Limits tells which points of a kernel can be launched on a GPU, from the
-// manifest's formulas alone.
+// Limits says which points of a kernel can be launched on a GPU, from the manifest's
+// formulas alone.
 type Limits struct {
 	kernel *kernels.Kernel
 	dims   kernels.Dims
@@ -84,8 +84,8 @@ func (l *Limits) environment(point space.Point) space.Environment {
 // registerUnit is what registers per thread are rounded up to.
 const registerUnit = 8
 
-// afterCompile looks again with what the compiler said: the formulas know
-// nothing of registers and of shared memory that the source declares itself.
+// afterCompile checks again with the compiler's figures: the formulas know nothing
+// of registers and of shared memory that the source declares itself.
 func (l *Limits) afterCompile(point space.Point, r *objective.Resources) *objective.Failure {
 	launch, err := l.launch(point)
 	if err != nil {

@@ -5,14 +5,13 @@ import (
 	"pawl/objective/worker"
 )
 
-// Timed launches go round sets of buffers whose inputs hold two contents by turns,
-// and no launch finds its own right answer in its output: what lies there is the
-// answer to the other content, or poison. So a launch that does nothing leaves a
-// wrong result behind, whatever it goes by: the number of launches, the time, the
-// pointers, what it wrote before.
+// Timed launches go round sets of buffers whose inputs hold two contents in turns.
+// Before each launch its output holds the answer to the other content, or poison. So a
+// launch that skips its work leaves a wrong result, however it decides to: by the
+// number of launches, the time, the pointers, or what it wrote before.
 //
-// A third content has known answers as well and is shown to a kernel once, among
-// others that nobody has an answer for: see unseen.go.
+// A third content has known answers as well. A kernel sees it once, among inputs
+// without known answers: see unseen.go.
 const (
 	timedContents = 2
 	heldBack      = timedContents
@@ -84,7 +83,7 @@ func (p *problem) freeSet(set set) {
 }
 
 // alike says that both contents have the same answers, as inputs without any
-// random numbers have. Then only poison tells a result from what was there.
+// random numbers have. Then only poison distinguishes a result from what was there.
 func (p *problem) alike() bool {
 	for i := range p.contents[0].answers {
 		if p.contents[0].answers[i].sum != p.contents[1].answers[i].sum {

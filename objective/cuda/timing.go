@@ -18,18 +18,18 @@ const (
 	// queued, in nanoseconds, and per launch in its graph.
 	holdTime       = 30_000
 	holdTimeLaunch = 500
-	// rest is how long a GPU rests before a sample that shall not depend on the
-	// ones before: four times as long as a sample takes. A kernel that keeps an
-	// H200's tensor cores busy reaches the power limit after 0.15 s without a
-	// pause, and is 0.5 to 2 % slower from then on.
-	rest = 4 * time.Millisecond
+	// idleTime is the pause before a sample that shall not depend on the ones before:
+	// four times as long as a sample takes. A kernel that keeps an H200's tensor cores
+	// busy reaches the power limit after 0.15 s without pauses, and is 0.5 to 2 %
+	// slower from then on.
+	idleTime = 4 * time.Millisecond
 )
 
 // Time takes samples. With no batch given it warms up first and chooses one.
 //
-// What the timed launches compute is looked at after the last of them and after one
-// that nobody can foresee: those very launches, on inputs that change, whose outputs
-// hold something else before. See rotation.go.
+// The results of timed launches are checked after the last sample and after one
+// chosen at random. Their inputs change, and their outputs hold something else
+// before. See rotation.go.
 func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 	if d.kernel == 0 {
 		return worker.Timing{}, fmt.Errorf("time before load")
@@ -54,7 +54,7 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 			}
 		}
 		if t.Rested {
-			time.Sleep(rest)
+			time.Sleep(idleTime)
 		}
 		milliseconds, err := d.sample()
 		if err != nil {
@@ -176,9 +176,9 @@ func (d *Device) flushCaches() error {
 	return d.context.Set(d.stream, d.sweep, 0, size)
 }
 
-// The outputs of so many sets are compared after a sample, and so many of them are
-// looked at for damage as well: chosen anew each time, because all would take longer
-// than the sample.
+// After a sample the outputs of at most mostCompared sets are compared, and
+// mostInspected of them are checked for damage as well. They are chosen at random each
+// time: to check all would take longer than the sample.
 const (
 	mostCompared  = 16
 	mostInspected = 3

@@ -135,7 +135,7 @@ func TestDamageIsFound(t *testing.T) {
 		{"before_start", objective.Fuzz, worker.OutOfBounds, "4 bytes written before the start of c" + first},
 		{"tampers", objective.Fuzz, worker.InputModified, "a" + first},
 		{"answer", objective.Fuzz, worker.OutOfBounds, "wrote over the reference's result for c" + first},
-		{"rests", objective.Bench, worker.WrongWhenTimed, "1000 of 1000 elements of c"},
+		{"idle_when_timed", objective.Bench, worker.WrongWhenTimed, "1000 of 1000 elements of c"},
 		{"past_end,LATE=1", objective.Bench, worker.OutOfBounds, "4 bytes written past the end of c"},
 		{"tampers,LATE=1", objective.Bench, worker.InputModified, "a"},
 	} {
@@ -152,7 +152,7 @@ func TestDamageIsFound(t *testing.T) {
 // The next one finds the damage, and is not blamed for it.
 func TestDamageOfAnotherKernelIsNotBlamed(t *testing.T) {
 	t.Parallel()
-	for _, look := range []struct {
+	for _, check := range []struct {
 		name string
 		at   func(r *rig, point string) *objective.Failure
 	}{
@@ -166,20 +166,20 @@ func TestDamageOfAnotherKernelIsNotBlamed(t *testing.T) {
 		}},
 	} {
 		r := newRig(t, settings{})
-		if failure := look.at(r, ""); failure != nil { // the cases and their answers are there
+		if failure := check.at(r, ""); failure != nil { // the cases and their answers are there
 			t.Fatal(failure)
 		}
-		r.passes("MODE=strays,LATE=1")
+		r.passes("MODE=overwrites,LATE=1")
 		sick, _ := r.worker()
-		if failure := look.at(r, "NUMBER=1"); failure != nil {
-			t.Errorf("%s: %v", look.name, failure)
+		if failure := check.at(r, "NUMBER=1"); failure != nil {
+			t.Errorf("%s: %v", check.name, failure)
 		}
 		gone(t, sick)
 	}
 }
 
 // What is timed is what is right: a kernel that finds out, by whatever means, when
-// it is not looked at, finds no such moment.
+// it is not checked, finds no such moment.
 func TestCheatsAreFound(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -21,9 +21,8 @@ const (
 )
 
 // showUnseen launches the kernel on inputs that it has not seen before, on poisoned
-// outputs, and keeps how long that took. A kernel that remembers its answers cannot
-// be quick and right here; one that does not care about inputs that it does not know
-// does not know which of them has an answer.
+// outputs, and keeps how long that took. A kernel that remembers its answers cannot be
+// both quick and right here, and it cannot know which of the inputs is checked.
 func (d *Device) showUnseen() (*worker.Fault, error) {
 	sets := d.graph.sets[:min(unseenSets, len(d.graph.sets))]
 	checked := d.random.IntN(len(sets))

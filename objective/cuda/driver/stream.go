@@ -40,7 +40,7 @@ func (c *Context) Capture(s Stream, do func() error) (x Executable, err error) {
 	}
 	if failed != nil {
 		if g != 0 {
-			_ = c.do("cuGraphDestroy", uintptr(g)) // what failed first is told
+			_ = c.do("cuGraphDestroy", uintptr(g)) // the first failure is reported
 		}
 		return 0, failed
 	}

@@ -6,15 +6,15 @@ import (
 )
 
 // ErrUnavailable says that there is no management library to ask: no driver, no
-// GPU, or another operating system. Tuning works without, but nobody watches
-// the clock.
+// GPU, or another operating system. Tuning works without, but throttled samples
+// are not found.
 var ErrUnavailable = errors.New("the state of the GPU is not available")
 
 // ErrNoPermission says that the driver refuses this user. Go on with a warning.
 var ErrNoPermission = errors.New("permission denied")
 
 // code is the management library's answer to a call. Its text is ours, because
-// the library's own is out of reach exactly when loading it failed.
+// the library's own cannot be read when loading it failed.
 type code int
 
 const (

@@ -41,8 +41,8 @@ func TestJudge(t *testing.T) {
 					kept++
 				}
 			}
-			if told := summary.Samples - summary.Throttled - summary.LowClock; summary.Samples != len(keep) || told != kept {
-				t.Errorf("%d of %d kept, the summary says %d of %d", kept, len(keep), told, summary.Samples)
+			if counted := summary.Samples - summary.Throttled - summary.LowClock; summary.Samples != len(keep) || counted != kept {
+				t.Errorf("%d of %d kept, the summary says %d of %d", kept, len(keep), counted, summary.Samples)
 			}
 		})
 	}

@@ -10,23 +10,22 @@ const (
 	// clockStep is the distance in MHz between the clocks that GPUs offer; the
 	// driver takes the nearest.
 	clockStep = 15
-	// The clock follows a lock within milliseconds; half a second is patience.
+	// The clock follows a lock within milliseconds; half a second is enough.
 	lockPolls = 20
 	lockPause = 25 * time.Millisecond
 )
 
-// Lock is a locked SM clock. It outlives this process if nobody restores it, so
-// defer Restore and catch signals before locking.
+// Lock is a locked SM clock. It stays locked after this process unless it is
+// restored, so defer Restore and catch signals before locking.
 type Lock struct {
 	monitor *Monitor
 	clock   int
 }
 
-// LockClocks holds the SM clock at mhz and verifies that it is there. It changes
-// the machine for everybody and replaces a lock that somebody else has set, so
-// it is for those who ask for it. Where the user may not, the error is
-// ErrNoPermission. An idle GPU may show a lower clock; then the lock stands, and
-// Verify answers once a kernel runs.
+// LockClocks holds the SM clock at mhz and verifies it. That changes the machine for
+// all its users and replaces a lock that another program has set, so do it only on
+// request. Without permission the error is ErrNoPermission. An idle GPU may show a lower
+// clock; then the lock is kept, and Verify answers once a kernel runs.
 func (m *Monitor) LockClocks(mhz int) (*Lock, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

@@ -36,8 +36,8 @@ func (p Process) String() string {
 // busyTime is over how long it is asked how busy others are.
 const busyTime = 2 * time.Second
 
-// Others returns the processes that compute on the GPU and belong to somebody
-// else: neither to this process nor to others that its parent has started. A
+// Others returns the processes that compute on the GPU and belong to
+// others: neither to this process nor to others that its parent has started. A
 // container may see numbers that are not its own; then this process is not among
 // them, and nothing is known.
 func (m *Monitor) Others() ([]Process, error) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A process that somebody else has started is named, with what it has and does; this
+// A process that another user has started is named, with its memory and load; this
 // one, its parent and what that has started are left out.
 func TestOtherProcesses(t *testing.T) {
 	own := []Process{{PID: os.Getpid()}, {PID: os.Getppid()}}
@@ -22,7 +22,7 @@ func TestOtherProcesses(t *testing.T) {
 		{"alone", own, nil, nil, ""},
 		{"busy", append(own, other), map[int]int{1: 70, os.Getpid(): 30}, nil, "with 3072 MiB, computing 70 % of the time"},
 		{"idle", append(own, other), map[int]int{os.Getpid(): 30}, nil, "with 3072 MiB, computing 0 % of the time"},
-		{"not told", append(own, other), nil, codeNotSupported, "with 3072 MiB"},
+		{"not reported", append(own, other), nil, codeNotSupported, "with 3072 MiB"},
 		{"numbers of another container", []Process{other}, nil, nil, ""},
 	} {
 		gpu := healthy()

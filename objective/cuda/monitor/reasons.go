@@ -23,12 +23,11 @@ const (
 	DisplayClock       Reasons = 1 << 8
 )
 
-// throttling is what takes the clock away from a kernel while it runs. Idle
-// says that nothing runs; the settings and sync boost are somebody's choice and
-// hold for every sample alike. The software power cap is where a heavy kernel
-// lives: it is part of how fast the kernel is, and a sample is only spoiled if
-// the clock itself falls. A reason that a newer driver adds is named but not
-// counted: if it costs anything, the clock shows it.
+// throttling is what lowers the clock of a kernel while it runs. Idle means that
+// nothing runs; the settings and sync boost are chosen and hold for every sample alike.
+// The software power cap is where a heavy kernel always runs: it is part of how fast
+// the kernel is, and a sample is discarded only if the clock itself falls. A reason that
+// a newer driver adds is named but not counted: if it matters, the clock shows it.
 const throttling = HardwareSlowdown | SoftwareThermal | HardwareThermal | HardwarePowerBrake
 
 var reasonNames = []struct {

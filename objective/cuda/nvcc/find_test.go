@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// toolkit writes a toolkit whose nvcc tells a release, and returns its root.
+// toolkit writes a toolkit whose nvcc prints a release, and returns its root.
 func toolkit(t *testing.T, release string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -70,7 +70,7 @@ func TestFindNVRTCSaysWhatToDo(t *testing.T) {
 	if _, err := FindNVRTC(t.Context(), only(map[string]string{"NVRTC": "/no/such/libnvrtc.so"})); !errors.Is(err, ErrNoNVRTC) || !strings.Contains(err.Error(), "/no/such") {
 		t.Errorf("got %v", err)
 	}
-	// A file that is no library is an error of the other process, told here.
+	// A file that is no library is an error of the other process, reported here.
 	garbage := filepath.Join(t.TempDir(), "libnvrtc.so")
 	if err := os.WriteFile(garbage, []byte("garbage"), 0o644); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ type machineCode struct {
 }
 
 // flagsOffset is where an ELF64 header keeps its flags, the architecture among
-// them; debug/elf does not tell.
+// them; debug/elf does not offer it.
 const flagsOffset = 48
 
 // readMachineCode digests what executes in a cubin: code, constants, the

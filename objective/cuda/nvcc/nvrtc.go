@@ -112,11 +112,11 @@ func openLibrary(ctx context.Context, path string, getenv func(string) string) (
 	l := &Library{Path: absolute, Includes: toolkitIncludes(absolute, getenv)}
 	output, err := l.call(ctx, versionTime, "", libraryRequest{})
 	if err != nil {
-		return nil, fmt.Errorf("%s does not tell its version: %w", absolute, err)
+		return nil, fmt.Errorf("%s does not answer with its version: %w", absolute, err)
 	}
 	l.release = strings.TrimSpace(output)
-	// The library tells its version to one digit after the dot only; its size
-	// and age tell two patches of one version apart.
+	// The library's version has one digit after the dot only; its size and age
+	// distinguish two patches of one version.
 	l.about = fmt.Sprintf("nvrtc %s, %d bytes of %s\n%s", l.release, info.Size(), info.ModTime().UTC(), strings.Join(l.Includes, "\n"))
 	return l, nil
 }

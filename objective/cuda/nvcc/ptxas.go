@@ -38,8 +38,8 @@ type parser struct {
 }
 
 // parsePtxas returns the figures of every kernel in what ptxas -v printed. Text
-// without a kernel gives none; a kernel whose registers are not told is an
-// error, because a figure of 0 would be a lie.
+// without a kernel gives none; a kernel without its registers is an error,
+// because 0 would be wrong.
 func parsePtxas(log string) (map[string]Resources, error) {
 	p := &parser{kernels: map[string]*Resources{}, callees: map[string]Resources{}, used: map[string]bool{}}
 	for _, match := range entryLine.FindAllStringSubmatch(log, -1) {

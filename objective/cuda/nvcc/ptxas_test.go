@@ -54,7 +54,7 @@ func TestParseOtherOrders(t *testing.T) {
 		"without a name":    entry + stack + used,
 		"one more warning":  "k.cu(3): warning: bytes\n" + entry + properties + stack + used,
 		"carriage returns":  strings.ReplaceAll(entry+properties+stack+used, "\n", "\r\n"),
-		"told twice":        entry + properties + stack + used + entry + properties + stack + used,
+		"reported twice":    entry + properties + stack + used + entry + properties + stack + used,
 		"a name over lines": "Compiling entry function '\n" + entry + stack + used,
 	} {
 		if got, err := parsePtxas(text); err != nil || !maps.Equal(got, want) {

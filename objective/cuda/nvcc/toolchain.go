@@ -33,7 +33,7 @@ var ErrNoCompiler = errors.New("no CUDA compiler: install the CUDA toolkit, or s
 // ErrNoHostCompiler says that nvcc is there but has nothing to preprocess with.
 var ErrNoHostCompiler = errors.New("nvcc needs a host compiler: install gcc, or set NVCC_CCBIN to one")
 
-// versionTime is how long a compiler may think about its version.
+// versionTime is how long a compiler may take to print its version.
 const versionTime = 30 * time.Second
 
 // Find returns the nvcc that the variable NVCC names (getenv is os.Getenv in
@@ -188,9 +188,8 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 	return string(printed.Stdout) + string(printed.Stderr), nil
 }
 
-// driverError tells nvcc's own complaint (an option or an architecture that it
-// does not know, no host compiler) from a refused source: no point would fare
-// better.
+// driverError distinguishes nvcc's own failure (an option or an architecture that
+// it does not know, no host compiler) from a refused source: it fails for every point.
 func driverError(err error) error {
 	var refused *compiler.Refusal
 	if errors.As(err, &refused) && strings.HasPrefix(refused.Error(), "nvcc fatal") {

@@ -3,11 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { good, wrong, past_end, before_start, tampers, answer, unwritten, rests, not_a_number, hangs, greedy, fat, wavers, unresolved,
-       counts, by_pointer, unchanged, knows_poison, remembers, partly, strays };
+enum { good, wrong, past_end, before_start, tampers, answer, unwritten, idle_when_timed, not_a_number, hangs, greedy, fat, wavers, unresolved,
+       counts, by_pointer, unchanged, knows_poison, remembers, partly, overwrites };
 
-/* strays writes over what it was never given: the right answers to other cases. */
-static void stray(void) {
+/* overwrites writes to what it was never given: the right answers to other cases. */
+static void overwrite(void) {
 	for (size_t n = 20; n < 1000; n++)
 		if (fake_block(sizeof(float) * n))
 			memset(fake_block(sizeof(float) * n), 0, sizeof(float));
@@ -36,7 +36,7 @@ static void misbehave(float *a, float *c, int N) {
 	case not_a_number: c[N / 2] = NAN; break;
 	case wavers: c[N / 2] = nextafterf(c[N / 2], calls % 2 ? 9 : -9); break;
 	case unresolved: nobody_defines_this(); break;
-	case strays: stray(); break;
+	case overwrites: overwrite(); break;
 	case hangs: for (;;) pause();
 	}
 }
@@ -82,7 +82,7 @@ KERNEL(add, 4) {
 	int N = ARGUMENT(int32_t, 3);
 	int timed = ++calls > checks;
 	fake_milliseconds = TIME * 1e-6;
-	if (MODE == rests && timed || skips(c, N))
+	if (MODE == idle_when_timed && timed || skips(c, N))
 		return 0;
 	if ((MODE == remembers || MODE == partly) && remembered(a, b, c, N))
 		return 0;
