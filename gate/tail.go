@@ -47,6 +47,11 @@ type Tail struct {
 // Name is what people call the quantile, such as p95.
 func (t Tail) Name() string { return fmt.Sprintf("p%.0f", 100*t.Quantile) }
 
+// SlowerTail reports whether the slowest calls are proven slower beyond a limit.
+func (c Comparison) SlowerTail() bool {
+	return slices.ContainsFunc(c.Tails, func(t Tail) bool { return t.Slower })
+}
+
 // weighTails compares the quantiles that the samples allow: each unit needs as many
 // samples as have one beyond the quantile, and there must be units enough to prove
 // anything at the level of this look.

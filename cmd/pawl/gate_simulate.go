@@ -85,7 +85,7 @@ func simulateRounds(ctx context.Context, env environment, o simulateOptions) err
 		return err
 	}
 	progress, finish := simulationBar(env)
-	rows, err := streams.Run(ctx, streams.Options{Comparisons: o.comparisons, Seed: o.seed, Slowdown: 0.10, Policy: p, Progress: progress})
+	rows, err := streams.Run(ctx, streams.Options{Comparisons: o.comparisons, Seed: o.seed, Slowdowns: []float64{0.10}, Policy: p, Progress: progress})
 	finish()
 	return concludeSimulation(env, o, rows, err, printStreams, streams.Row.TooMany)
 }
@@ -97,9 +97,8 @@ func simulateApart(ctx context.Context, env environment, o simulateOptions) erro
 		return err
 	}
 	progress, finish := simulationBar(env)
-	rows, err := streams.RunApart(ctx, streams.ApartOptions{
-		Comparisons: o.comparisons, Seed: o.seed, Processes: []int{1, 2, 3, 6, 10, 40}, Samples: 50,
-		Slowdowns: apartSlowdowns, Policy: p, Progress: progress,
+	rows, err := streams.RunApart(ctx, streams.Options{
+		Comparisons: o.comparisons, Seed: o.seed, Slowdowns: apartSlowdowns, Processes: []int{1, 2, 3, 6, 10, 40}, Policy: p, Progress: progress,
 	})
 	finish()
 	return concludeSimulation(env, o, rows, err, printApart, streams.ApartRow.TooMany)
@@ -128,7 +127,7 @@ func printStreams(env environment, rows []streams.Row, comparisons int) error {
 	var verdicts, together [][]string
 	for _, r := range rows {
 		verdicts = append(verdicts, []string{
-			r.Fault, r.Method, streams.RateOf(r.Equal, gate.Regression, gate.Improvement).String(), streams.RateOf(r.Equal, gate.Inconclusive).String(),
+			r.Fault, r.Method, r.FalseAlarms().String(), streams.RateOf(r.Equal, gate.Inconclusive).String(),
 			streams.RateOf(r.Slowed, gate.Regression).String(), streams.RateOf(r.Slowed, gate.Inconclusive).String(),
 		})
 		t, smallest := r.Together, page.Unknown

@@ -96,7 +96,7 @@ func (r *SelfTestRow) compare(ctx context.Context, base, slowed *Configuration, 
 	}
 	r.Comparisons++
 	r.Verdicts[c.Verdict]++
-	if slices.ContainsFunc(c.Tails, func(t gate.Tail) bool { return t.Slower }) {
+	if c.SlowerTail() {
 		r.Warned++
 	}
 	if c.Verdict == gate.Inconclusive {

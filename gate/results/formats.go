@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,138 +9,115 @@ import (
 	"slices"
 )
 
-// formats are the files whose form is known. Each says whether a document is of its
-// kind, and reads it.
-var formats = []func(document map[string]any) (series []Series, known bool, err error){
-	readBench, readHyperfine, readPyperf, readPytest, readGoogle,
+// formats are the files whose form is known. Each returns the results in a document
+// of its kind, and none for any other document.
+var formats = []func(document map[string]any) ([]known, error){readBench, readHyperfine, readPyperf, readPytest, readGoogle}
+
+// known is a result of a known format, with a list that must be raw samples.
+type known struct {
+	path         string
+	list         any
+	unit         string
+	name, device string
+	fields       map[string]string // what may choose it
+	alone        bool              // each sample has a process of its own
+	missing      string            // what to say where there is no list; empty for the usual
+}
+
+// notSamples says that a list is something else.
+const notSamples = "this is not a list of raw samples"
+
+func (k known) series() (Series, error) {
+	list, ok := k.list.([]any)
+	if !ok {
+		return Series{}, fmt.Errorf("%s is missing: %s", k.path, cmp.Or(k.missing, notSamples))
+	}
+	processes, err := asProcesses(list, true)
+	if err == nil && processes == nil {
+		err = errors.New(notSamples)
+	}
+	if err == nil {
+		processes, err = inMilliseconds(processes, k.unit)
+	}
+	if err != nil {
+		return Series{}, fmt.Errorf("%s: %w", k.path, err)
+	}
+	if k.alone {
+		processes = slices.Collect(slices.Chunk(slices.Concat(processes...), 1))
+	}
+	return Series{Name: k.name, Device: k.device, Unit: k.unit, Processes: processes, path: k.path, config: k.fields}, nil
 }
 
 // readBench reads what pawl bench writes; other lists in it are no samples.
-func readBench(document map[string]any) ([]Series, bool, error) {
+func readBench(document map[string]any) ([]known, error) {
 	kernel, _ := document["kernel"].(string)
+	workload, hasWorkload := document["workload"].(string)
 	rounds, isList := document["rounds"].([]any)
-	if _, hasBatch := document["workload"].(string); kernel == "" || !isList || !hasBatch {
-		return nil, false, nil
+	if kernel == "" || !hasWorkload || !isList {
+		return nil, nil
 	}
-	workload, _ := document["workload"].(string)
 	environment, _ := document["environment"].(map[string]any)
 	device, _ := environment["device"].(string)
-	s, err := known("rounds", rounds, "ms")
-	if err != nil {
-		return nil, true, err
-	}
-	s.Name, s.Device = kernel+" "+workload, device
-	s.config = scope{}.with(document).fields
-	return []Series{s}, true, nil
-}
-
-// known returns the samples of a list that must be one.
-func known(path string, list []any, unit string) (Series, error) {
-	processes, err := asProcesses(list, true)
-	if err == nil && processes == nil {
-		err = errors.New("this is not a list of raw samples")
-	}
-	if err == nil {
-		processes, err = inMilliseconds(processes, unit)
-	}
-	if err != nil {
-		return Series{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return Series{Unit: unit, Processes: processes, path: path}, nil
+	return []known{{path: "rounds", list: rounds, unit: "ms", name: kernel + " " + workload, device: device, fields: fieldsOf(document)}}, nil
 }
 
 // readHyperfine reads what hyperfine --export-json writes: seconds, and each run of
 // a command is a process of its own.
-func readHyperfine(document map[string]any) ([]Series, bool, error) {
-	results := objects(document["results"])
-	if len(results) == 0 || slices.ContainsFunc(results, func(r map[string]any) bool { _, ok := r["command"].(string); return !ok }) {
-		return nil, false, nil
-	}
-	var series []Series
-	for i, result := range results {
-		path := fmt.Sprintf("results.%d.times", i)
-		times, ok := result["times"].([]any)
+func readHyperfine(document map[string]any) (all []known, err error) {
+	for i, result := range objects(document["results"]) {
+		command, ok := result["command"].(string)
 		if !ok {
-			return nil, true, fmt.Errorf("%s is missing: this is not a list of raw samples", path)
+			return nil, nil
 		}
-		s, err := known(path, times, "s")
-		if err != nil {
-			return nil, true, err
-		}
-		var runs [][]float64
-		for _, time := range slices.Concat(s.Processes...) {
-			runs = append(runs, []float64{time})
-		}
-		s.Name, s.Processes = result["command"].(string), runs
-		s.config = scope{}.with(result).fields
-		series = append(series, s)
+		all = append(all, known{path: fmt.Sprintf("results.%d.times", i), list: result["times"], unit: "s", name: command, fields: fieldsOf(result), alone: true})
 	}
-	return series, true, nil
+	return all, nil
 }
 
 // readPyperf reads what pyperf writes: runs are processes, and the unit is seconds
 // unless the metadata say otherwise.
-func readPyperf(document map[string]any) ([]Series, bool, error) {
-	benchmarks := objects(document["benchmarks"])
-	if len(benchmarks) == 0 || slices.ContainsFunc(benchmarks, func(b map[string]any) bool { return len(objects(b["runs"])) == 0 }) {
-		return nil, false, nil
-	}
-	var series []Series
-	for i, benchmark := range benchmarks {
-		fields := scope{}.with(document).with(benchmark).fields
-		unit := "s"
-		if named, err := unitOf(nil, fields); err != nil {
-			return nil, true, err
-		} else if named != "" {
-			unit = named
+func readPyperf(document map[string]any) (all []known, err error) {
+	for i, benchmark := range objects(document["benchmarks"]) {
+		runs := objects(benchmark["runs"])
+		if len(runs) == 0 {
+			return nil, nil
 		}
-		var runs []any
-		for _, run := range objects(benchmark["runs"]) {
+		k := known{path: fmt.Sprintf("benchmarks.%d.runs", i), fields: fieldsOf(document, benchmark)}
+		if k.unit, err = unitOf(nil, k.fields); err != nil {
+			return nil, err
+		}
+		k.unit, k.name = cmp.Or(k.unit, "s"), k.fields["name"]
+		var processes []any
+		for _, run := range runs {
 			if values, ok := run["values"].([]any); ok { // a run that only calibrates has none
-				runs = append(runs, values)
+				processes = append(processes, values)
 			}
 		}
-		s, err := known(fmt.Sprintf("benchmarks.%d.runs", i), runs, unit)
-		if err != nil {
-			return nil, true, err
-		}
-		s.Name, s.config = fields["name"], fields
-		series = append(series, s)
+		k.list = processes
+		all = append(all, k)
 	}
-	return series, true, nil
+	return all, nil
 }
 
 // readPytest reads what pytest-benchmark writes: seconds, all of one process.
-func readPytest(document map[string]any) ([]Series, bool, error) {
-	benchmarks := objects(document["benchmarks"])
-	if _, machine := document["machine_info"]; !machine || len(benchmarks) == 0 {
-		return nil, false, nil
+func readPytest(document map[string]any) (all []known, err error) {
+	if _, machine := document["machine_info"]; !machine {
+		return nil, nil
 	}
-	var series []Series
-	for i, benchmark := range benchmarks {
-		path := fmt.Sprintf("benchmarks.%d.stats.data", i)
+	for i, benchmark := range objects(document["benchmarks"]) {
 		stats, _ := benchmark["stats"].(map[string]any)
-		data, ok := stats["data"].([]any)
-		if !ok {
-			return nil, true, fmt.Errorf("%s is missing: save it with --benchmark-save-data", path)
-		}
-		s, err := known(path, data, "s")
-		if err != nil {
-			return nil, true, err
-		}
-		s.config = scope{}.with(benchmark).fields
-		s.Name = s.config["name"]
-		series = append(series, s)
+		fields := fieldsOf(benchmark)
+		all = append(all, known{path: fmt.Sprintf("benchmarks.%d.stats.data", i), list: stats["data"], unit: "s", name: fields["name"], fields: fields, missing: "save it with --benchmark-save-data"})
 	}
-	return series, true, nil
+	return all, nil
 }
 
 // readGoogle reads what Google Benchmark writes: the repetitions of one process, each
 // with its unit. Aggregates are no samples.
-func readGoogle(document map[string]any) ([]Series, bool, error) {
+func readGoogle(document map[string]any) (all []known, err error) {
 	benchmarks := objects(document["benchmarks"])
 	if _, context := document["context"]; !context || len(benchmarks) == 0 {
-		return nil, false, nil
+		return nil, nil
 	}
 	runs := map[string][]any{}
 	unit := map[string]string{}
@@ -153,27 +131,30 @@ func readGoogle(document map[string]any) ([]Series, bool, error) {
 		}
 		time, ok := run["real_time"].(json.Number)
 		if !ok {
-			return nil, true, fmt.Errorf("benchmarks.%d.real_time is %s, not a time", i, written(run["real_time"]))
+			return nil, fmt.Errorf("benchmarks.%d.real_time is %s, not a time", i, written(run["real_time"]))
 		}
-		named, err := unitOf(nil, scope{}.with(run).fields)
+		named, err := unitOf(nil, fieldsOf(run))
 		if err != nil || named == "" || unit[name] != "" && unit[name] != named {
-			return nil, true, fmt.Errorf("benchmarks.%d.time_unit is %s: one unit of time is needed", i, written(run["time_unit"]))
+			return nil, fmt.Errorf("benchmarks.%d.time_unit is %s: one unit of time is needed", i, written(run["time_unit"]))
 		}
 		runs[name], unit[name] = append(runs[name], time), named
 	}
 	if len(runs) == 0 {
-		return nil, true, errors.New("only aggregates in it: this is not a list of raw samples")
+		return nil, errors.New("only aggregates in it: " + notSamples)
 	}
-	var series []Series
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
-		s, err := known("benchmarks."+name, runs[name], unit[name])
-		if err != nil {
-			return nil, true, err
-		}
-		s.Name, s.config = name, map[string]string{"name": name}
-		series = append(series, s)
+		all = append(all, known{path: "benchmarks." + name, list: runs[name], unit: unit[name], name: name, fields: map[string]string{"name": name}})
 	}
-	return series, true, nil
+	return all, nil
+}
+
+// fieldsOf returns the plain values of objects, an inner one last.
+func fieldsOf(objects ...map[string]any) map[string]string {
+	var s scope
+	for _, object := range objects {
+		s = s.with(object)
+	}
+	return s.fields
 }
 
 // objects returns a list of objects, or nothing where a value is anything else.

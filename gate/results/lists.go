@@ -59,7 +59,7 @@ func meant(lists []found, key string) ([]found, error) {
 		case isNever(list.leaf):
 			never = append(never, list.path)
 			if key != "" && matchesKey(list.path, key) {
-				return nil, fmt.Errorf("%s: this is not a list of raw samples", list.path)
+				return nil, fmt.Errorf("%s: %s", list.path, notSamples)
 			}
 			continue
 		case key == "" && (list.leaf == "" || namesSamples(list.leaf)), key != "" && matchesKey(list.path, key):
@@ -71,7 +71,7 @@ func meant(lists []found, key string) ([]found, error) {
 	case len(chosen) > 0:
 		return chosen, nil
 	case len(all) == 0:
-		return nil, fmt.Errorf("no list of raw samples in it: %s: this is not a list of raw samples", strings.Join(never, ", "))
+		return nil, fmt.Errorf("no list of raw samples in it: %s: %s", strings.Join(never, ", "), notSamples)
 	case key == "":
 		return nil, fmt.Errorf("no list in it is called samples, times or latencies; if one is a list of raw samples, name it with --key: %s", strings.Join(all, ", "))
 	}
@@ -94,7 +94,7 @@ func distinct(series []Series) error {
 	seen := map[string]bool{}
 	for _, s := range series {
 		if len(series) > 1 && (seen[s.Name] || s.Name == s.path) {
-			if leaves := lastNames(series); len(leaves) > 1 {
+			if slices.ContainsFunc(series, func(other Series) bool { return lastName(other) != lastName(s) }) {
 				return fmt.Errorf("more than one list of times; name one with --key: %s", strings.Join(paths(series), ", "))
 			}
 			return fmt.Errorf("%d results that nothing tells apart; choose one with --select or --key of %s (several processes of one result are a list of lists)", len(series), candidates(series))
@@ -104,13 +104,16 @@ func distinct(series []Series) error {
 	return nil
 }
 
-func lastNames(series []Series) []string {
-	var names []string
+func lastName(s Series) string { return s.path[strings.LastIndex(s.path, ".")+1:] }
+
+// paths returns where series were found, sorted, each once.
+func paths(series []Series) []string {
+	var found []string
 	for _, s := range series {
-		names = append(names, s.path[strings.LastIndex(s.path, ".")+1:])
+		found = append(found, s.path)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // walker collects the lists of a document.

@@ -15,10 +15,12 @@ package results
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -79,18 +81,19 @@ func parse(path string, content []byte, choice Choice) ([]Series, error) {
 	}
 	object, _ := document.(map[string]any)
 	if object["format"] == "pawl baseline" && choice.Key == "" {
-		series, err := readOwn(path)
-		if err != nil {
-			return nil, err
-		}
-		return choice.among(series)
+		return choice.among(readOwn(path))
 	}
 	for _, format := range formats {
-		if series, known, err := format(object); known || err != nil {
-			if err != nil {
-				return nil, err
+		if found, err := format(object); len(found) > 0 || err != nil {
+			var series []Series
+			for _, k := range found {
+				s, err := k.series()
+				if err != nil {
+					return nil, err
+				}
+				series = append(series, s)
 			}
-			return choice.among(series)
+			return choice.among(series, err)
 		}
 	}
 	return readLists(document, choice)
@@ -139,19 +142,15 @@ const deepest = 32
 
 func depth(value any) int {
 	deep := 0
-	switch v := value.(type) {
-	case map[string]any:
-		for _, inner := range v {
-			deep = max(deep, depth(inner))
-		}
-	case []any:
-		for _, inner := range v {
-			deep = max(deep, depth(inner))
-		}
-	default:
-		return 0
+	inner, isList := value.([]any)
+	object, isObject := value.(map[string]any)
+	for _, v := range slices.AppendSeq(inner, maps.Values(object)) {
+		deep = max(deep, depth(v))
 	}
-	return deep + 1
+	if isList || isObject {
+		deep++
+	}
+	return deep
 }
 
 // readOwn reads a baseline or current results, whose digest must hold.
@@ -175,7 +174,10 @@ func readOwn(path string) ([]Series, error) {
 }
 
 // among returns the series of a known format that are meant.
-func (c Choice) among(series []Series) ([]Series, error) {
+func (c Choice) among(series []Series, err error) ([]Series, error) {
+	if err != nil {
+		return nil, err
+	}
 	if c.Key != "" {
 		named := slices.DeleteFunc(slices.Clone(series), func(s Series) bool { return !matchesKey(s.path, c.Key) })
 		if len(named) == 0 {
@@ -186,11 +188,77 @@ func (c Choice) among(series []Series) ([]Series, error) {
 	return c.selected(series)
 }
 
-func paths(series []Series) []string {
-	var names []string
-	for _, s := range series {
-		names = append(names, s.path)
+// readCSV reads a column; the first row names the columns. A file of one column
+// without a name is one too. Conditions choose rows.
+func readCSV(content []byte, choice Choice) ([]Series, error) {
+	reader := csv.NewReader(bytes.NewReader(content))
+	reader.Comment = '#'
+	reader.TrimLeadingSpace = true
+	header, err := reader.Read()
+	if err != nil {
+		return nil, fmt.Errorf("neither JSON nor CSV: %w", err)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	column, samples, err := chooseColumn(header, choice.Key)
+	if err != nil {
+		return nil, err
+	}
+	for _, condition := range choice.Select {
+		if !slices.Contains(header, condition.Name) {
+			return nil, fmt.Errorf("no column %q; there are %s", condition.Name, strings.Join(header, ", "))
+		}
+	}
+	for {
+		row, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("not CSV: %w", err)
+		}
+		if slices.ContainsFunc(choice.Select, func(c Condition) bool { return !c.holds(strings.TrimSpace(row[slices.Index(header, c.Name)])) }) {
+			continue
+		}
+		sample, err := asTime(row[column])
+		if err != nil {
+			line, _ := reader.FieldPos(column)
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		samples = append(samples, sample)
+	}
+	if len(samples) == 0 && len(choice.Select) > 0 {
+		return nil, fmt.Errorf("no row has %s", writeConditions(choice.Select))
+	}
+	if len(samples) == 0 {
+		return nil, errors.New("no samples in it")
+	}
+	unit, err := unitOf(header[column:column+1], nil)
+	if err != nil {
+		return nil, err
+	}
+	processes, err := inMilliseconds([][]float64{samples}, unit)
+	return []Series{{Name: header[column], Unit: unit, Processes: processes, path: header[column]}}, err
+}
+
+// chooseColumn returns the column to read and, where the file has no header, the
+// first sample.
+func chooseColumn(header []string, key string) (int, []float64, error) {
+	for i := range header {
+		header[i] = strings.TrimSpace(header[i])
+	}
+	column := 0
+	switch {
+	case key != "":
+		if column = slices.Index(header, key); column < 0 {
+			return 0, nil, fmt.Errorf("no column %q; there are %s", key, strings.Join(header, ", "))
+		}
+	case len(header) > 1:
+		return 0, nil, fmt.Errorf("more than one column; name one with --key: %s", strings.Join(header, ", "))
+	}
+	if first, err := asTime(header[column]); err == nil && key == "" {
+		return column, []float64{first}, nil
+	}
+	if isNever(header[column]) {
+		return 0, nil, fmt.Errorf("column %q: %s", header[column], notSamples)
+	}
+	return column, nil, nil
 }

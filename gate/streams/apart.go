@@ -2,30 +2,10 @@ package streams
 
 import (
 	"context"
-	"slices"
 
 	"pawl/gate"
 	"pawl/internal/stats"
 )
-
-// ApartOptions says what to simulate of sides that are not measured together.
-type ApartOptions struct {
-	// Comparisons is how many comparisons are made per machine, number of processes
-	// and slowdown.
-	Comparisons int
-	// Seed is the first of the seeds.
-	Seed uint64
-	// Processes are the numbers of processes a side.
-	Processes []int
-	// Samples is how many samples each process takes.
-	Samples int
-	// Slowdowns are the real slowdowns of the candidate, as shares; 0 is none.
-	Slowdowns []float64
-	// Policy judges.
-	Policy gate.Policy
-	// Progress is told how many rows are done; nil for nobody.
-	Progress func(done, total int)
-}
 
 // ApartRow counts verdicts on one kind of machine with one number of processes.
 type ApartRow struct {
@@ -50,10 +30,9 @@ func (r ApartRow) TooMany(most float64) bool {
 
 // RunApart compares sides that were measured on a machine each, of the same kind:
 // the other one may be in another mode, at another level, or have a neighbour.
-func RunApart(ctx context.Context, o ApartOptions) ([]ApartRow, error) {
-	faults := slices.Concat(Faults, Harder)
+func RunApart(ctx context.Context, o Options) ([]ApartRow, error) {
 	var rows []ApartRow
-	for _, fault := range faults {
+	for _, fault := range Faults {
 		for _, processes := range o.Processes {
 			row := ApartRow{Fault: fault.Name, Processes: processes}
 			for _, slowdown := range o.Slowdowns {
@@ -67,22 +46,23 @@ func RunApart(ctx context.Context, o ApartOptions) ([]ApartRow, error) {
 				row.Verdicts = append(row.Verdicts, verdicts)
 			}
 			rows = append(rows, row)
-			if o.Progress != nil {
-				o.Progress(len(rows), len(faults)*len(o.Processes))
-			}
+			o.progress(len(rows), len(Faults)*len(o.Processes))
 		}
 	}
 	return rows, nil
 }
 
+// apartSamples is how many samples each process takes.
+const apartSamples = 50
+
 // apartBootstrap is coarse: the verdict on sides measured apart needs no more.
 var apartBootstrap = stats.Bootstrap{Resamples: 100}
 
-func (o ApartOptions) compare(f Fault, processes int, seed uint64, slowdown float64) gate.Verdict {
+func (o Options) compare(f Fault, processes int, seed uint64, slowdown float64) gate.Verdict {
 	side := func(seed uint64, time float64) (side [][]float64) {
-		machine := newMachine(f, seed, processes*o.Samples)
+		machine := newMachine(f, seed, processes*apartSamples)
 		for range processes {
-			side = append(side, machine.process(o.Samples, time))
+			side = append(side, machine.process(apartSamples, time))
 		}
 		return side
 	}

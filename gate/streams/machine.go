@@ -50,6 +50,19 @@ var Faults = []Fault{
 	{Name: "outliers first", Noise: 0.01, Outliers: 3},
 	{Name: "two modes", Noise: 0.01, Mode: 0.12},
 	{Name: "all of these", Noise: 0.01, Wander: 0.03, Step: true, Tick: 0.02, Outliers: 3, Mode: 0.12},
+	// On these machines earlier rules broke: processes that differ among themselves,
+	// samples without a second moment, disturbances with a rhythm, a neighbour that
+	// comes and goes, and a kernel so slow that the budget, on the machine's own clock,
+	// has no room for the usual number of samples: with 20 a process the first look of
+	// the standard policy would take nine minutes.
+	{Name: "process levels of 4 %", Noise: 0.01, Also: processLevels(0.04, 0)},
+	{Name: "process levels of 10 %", Noise: 0.01, Also: processLevels(0.10, 0)},
+	{Name: "process modes of 12 %", Noise: 0.01, Also: processLevels(0, 0.12)},
+	{Name: "process modes of 25 %", Noise: 0.01, Also: processLevels(0, 0.25)},
+	{Name: "heavy tails", Noise: 0.01, Also: heavyTails(0.10)},
+	{Name: "period of 6 to 12 processes", Noise: 0.01, Also: everyFewProcesses(6, 12, 0.10)},
+	{Name: "bursty neighbour", Noise: 0.01, Also: burstyNeighbour(60, 120, 1)},
+	{Name: "slow kernel, 0.9 s", Noise: 0.01, Milliseconds: 900},
 }
 
 // machine produces samples one after the other.
@@ -62,7 +75,7 @@ type machine struct {
 	stepBy   float64
 	wander   float64
 	slowMode bool
-	also     disturbance // nil for none
+	also     disturbance
 }
 
 // newMachine returns a machine whose run is expected to last a number of samples.
@@ -89,7 +102,7 @@ func (m *machine) again(seed uint64) { m.source.Seed(seed, 0x616761696e) }
 // process returns the samples of one process that takes a time on a calm machine,
 // in milliseconds.
 func (m *machine) process(samples int, milliseconds float64) []float64 {
-	if m.also != nil {
+	if m.also.begin != nil {
 		m.also.begin()
 	}
 	result := make([]float64, samples)
@@ -121,7 +134,7 @@ func (m *machine) level() float64 {
 	if m.slowMode {
 		level *= 1 + m.fault.Mode
 	}
-	if m.also != nil {
+	if m.also.factor != nil {
 		level *= m.also.factor()
 	}
 	return level

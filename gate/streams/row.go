@@ -15,8 +15,8 @@ type Row struct {
 	// with the real slowdown.
 	Equal  map[gate.Verdict]int `json:"equal"`
 	Slowed map[gate.Verdict]int `json:"slowed"`
-	// Together holds what only a comparison in rounds answers; nil elsewhere.
-	Together *Together `json:"together,omitempty"`
+	// Together holds what only a comparison in rounds answers.
+	Together Together `json:"together"`
 }
 
 // Together counts what only a comparison in rounds answers.
@@ -37,16 +37,15 @@ type Together struct {
 }
 
 // FalseAlarms is how often equal sides were called different enough to act on.
-func (r Row) FalseAlarms() int { return r.Equal[gate.Regression] + r.Equal[gate.Improvement] }
+func (r Row) FalseAlarms() Rate { return RateOf(r.Equal, gate.Regression, gate.Improvement) }
 
 // TooMany reports whether false alarms or false warnings are more than a share.
 func (r Row) TooMany(most float64) bool {
-	alarms := RateOf(r.Equal, gate.Regression, gate.Improvement)
-	return alarms.exceeds(most) || r.Together.Warned.exceeds(most)
+	return r.FalseAlarms().exceeds(most) || r.Together.Warned.exceeds(most)
 }
 
 // MedianSmallest is the median of the printed figures; false where there is none.
-func (t *Together) MedianSmallest() (share float64, printed bool) {
+func (t Together) MedianSmallest() (share float64, printed bool) {
 	if len(t.Smallest) == 0 {
 		return 0, false
 	}

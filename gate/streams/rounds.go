@@ -5,14 +5,56 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"pawl/gate"
+	"pawl/internal/stats"
 	"pawl/objective"
 )
+
+// Options says what to simulate.
+type Options struct {
+	// Comparisons is how many comparisons are made per fault, way of measuring and
+	// slowdown.
+	Comparisons int
+	// Seed is the first of the seeds.
+	Seed uint64
+	// Slowdowns are the real slowdowns that are to be found, as shares. Run takes the
+	// first; RunApart all of them, where 0 is none.
+	Slowdowns []float64
+	// Processes are the numbers of processes a side, for RunApart.
+	Processes []int
+	// Policy judges.
+	Policy gate.Policy
+	// Progress is called with how many rows are done; nil for nobody.
+	Progress func(done, total int)
+}
+
+// Run makes the table of sides measured in rounds. Comparisons share the processors;
+// seeds fix each of them, so the table does not depend on how many there are.
+func Run(ctx context.Context, o Options) ([]Row, error) {
+	var rows []Row
+	for _, fault := range Faults {
+		row, err := inRounds(ctx, fault, o)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+		o.progress(len(rows), len(Faults))
+	}
+	return rows, nil
+}
+
+func (o Options) progress(done, total int) {
+	if o.Progress != nil {
+		o.Progress(done, total)
+	}
+}
+
+// bootstrap is coarser than the gate's own: thousands of comparisons need no more.
+var bootstrap = stats.Bootstrap{Resamples: 500}
 
 // kernel is what an arm runs.
 type kernel struct {
@@ -74,7 +116,7 @@ const slowShare = 0.4
 
 // inRounds makes the row of one machine, measured in rounds.
 func inRounds(ctx context.Context, f Fault, o Options) (Row, error) {
-	row := Row{Fault: f.Name, Method: interleaved, Equal: map[gate.Verdict]int{}, Slowed: map[gate.Verdict]int{}, Together: &Together{Eroded: map[gate.Verdict]int{}}}
+	row := Row{Fault: f.Name, Method: string(gate.Interleaved), Equal: map[gate.Verdict]int{}, Slowed: map[gate.Verdict]int{}, Together: Together{Eroded: map[gate.Verdict]int{}}}
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	found := make([]trials, o.Comparisons)
@@ -106,29 +148,25 @@ type trials struct{ equal, slowed, eroded, tail, printed gate.Comparison }
 
 func try(ctx context.Context, f Fault, seed uint64, o Options) (t trials, err error) {
 	time := cmp.Or(f.Milliseconds, 1)
-	eroded, equal := arms(time, kernel{time: time}), arms(time, kernel{time: time})
-	eroded[gate.Oldest], equal[gate.Oldest] = kernel{time: time / (1 + o.Slowdown)}, kernel{time: time}
-	for _, c := range []struct {
-		result *gate.Comparison
-		run    uint64
-		arms   func() map[gate.Arm]kernel
-	}{
-		{&t.equal, 0, func() map[gate.Arm]kernel { return equal }},
-		{&t.slowed, 0, func() map[gate.Arm]kernel { return arms(time, kernel{time: time * (1 + o.Slowdown)}) }},
-		{&t.eroded, 0, func() map[gate.Arm]kernel { return eroded }},
-		{&t.tail, 0, func() map[gate.Arm]kernel { return arms(time, kernel{time: time, slowShare: slowShare}) }},
-		{&t.printed, 1, func() map[gate.Arm]kernel {
-			slower := kernel{time: time * (1 + t.equal.SmallestRegression)}
-			all := arms(time, slower)
-			all[gate.Oldest] = slower // as many arms as when it was printed, and no erosion
-			return all
-		}},
-	} {
-		if *c.result, err = together(ctx, f, seed, c.run, c.arms(), o.Policy); err != nil {
-			return t, err
+	// The oldest release takes a time of its own; 0 for none.
+	compare := func(run uint64, candidate kernel, oldest float64) (c gate.Comparison) {
+		arms := map[gate.Arm]kernel{gate.Baseline: {time: time}, gate.Control: {time: time}, gate.Candidate: candidate}
+		if oldest > 0 {
+			arms[gate.Oldest] = kernel{time: oldest}
 		}
+		if err == nil {
+			c, err = together(ctx, f, seed, run, arms, o.Policy)
+		}
+		return c
 	}
-	return t, nil
+	t.equal = compare(0, kernel{time: time}, time)
+	t.slowed = compare(0, kernel{time: time * (1 + o.Slowdowns[0])}, 0)
+	t.eroded = compare(0, kernel{time: time}, time/(1+o.Slowdowns[0]))
+	t.tail = compare(0, kernel{time: time, slowShare: slowShare}, 0)
+	// As many arms as when it was printed, and no erosion.
+	printed := time * (1 + t.equal.SmallestRegression)
+	t.printed = compare(1, kernel{time: printed}, printed)
+	return t, err
 }
 
 // count takes the comparisons on one machine into the row.
@@ -136,22 +174,12 @@ func (r *Row) count(t trials) {
 	r.Equal[t.equal.Verdict]++
 	r.Slowed[t.slowed.Verdict]++
 	r.Together.Eroded[t.eroded.Verdict]++
-	slower := func(c gate.Comparison) bool {
-		return slices.ContainsFunc(c.Tails, func(t gate.Tail) bool { return t.Slower })
-	}
-	r.Together.Warned.add(slower(t.equal))
+	r.Together.Warned.add(t.equal.SlowerTail())
 	if len(t.tail.Tails) > 0 || t.tail.Verdict == gate.Regression {
-		r.Together.Tails.add(slower(t.tail) || t.tail.Verdict == gate.Regression)
+		r.Together.Tails.add(t.tail.SlowerTail() || t.tail.Verdict == gate.Regression)
 	}
 	if t.equal.SmallestRegression > 0 {
 		r.Together.Smallest = append(r.Together.Smallest, t.equal.SmallestRegression)
 		r.Together.Seen.add(t.printed.Verdict == gate.Regression)
-	}
-}
-
-// arms are a baseline of a time, a candidate, and the baseline again as a control.
-func arms(baseline float64, candidate kernel) map[gate.Arm]kernel {
-	return map[gate.Arm]kernel{
-		gate.Baseline: {time: baseline}, gate.Control: {time: baseline}, gate.Candidate: candidate,
 	}
 }
