@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"pawl/internal/stats"
 	"pawl/objective/worker"
 )
 
@@ -107,8 +106,7 @@ func leastOf(known, now float64) float64 {
 // time may be an accident, and all of them if the machine has become slower since the
 // samples, so that in doubt pairs are taken: a sample, and new inputs right after it.
 func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(context.Context) (float64, *worker.Fault, error)) (*worker.Fault, error) {
-	seen := stats.Quantile(samples, 0.25) // the least of the others must not be held against noise
-	if !u.best.longer(seen) {
+	if !u.best.longer(slices.Min(samples)) { // a machine that is busy makes samples longer, never shorter
 		return nil, nil
 	}
 	var pairs []unseenPair

@@ -370,7 +370,7 @@ func TestCompilerThatHangsIsKilledAndLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, addFiles, host.Options{Toolchain: toolchain, CompileTimeout: 2 * time.Second})
+	b := open(t, addFiles, host.Options{Toolchain: toolchain, CompileTimeout: 8 * time.Second})
 	prepared, err := b.Prepare(context.Background(), b.at(t, "MODE=good"))
 	if err != nil {
 		t.Fatal(err)
