@@ -9,6 +9,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/space"
 )
@@ -39,7 +40,7 @@ func TestAnotherBinaryThanTheMeasuredOneIsAnError(t *testing.T) {
 
 // The fastest point passes the quick check and fails the full one: it must not
 // win, and it must not appear in any round.
-func TestFinalistThatFailsTheFullCheckIsStruckOut(t *testing.T) {
+func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 	s := recordedSpace(t)
 	fastest := s.Optimum().Point
 	strict := &faulty{Evaluator: replay.NewEvaluator(s, 1), verify: func(p space.Point) *objective.Failure {
@@ -53,10 +54,10 @@ func TestFinalistThatFailsTheFullCheckIsStruckOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.struck) != 1 {
-		t.Errorf("struck out: %v", m.struck)
+	if len(m.disqualified) != 1 {
+		t.Errorf("disqualified: %v", m.disqualified)
 	}
-	contenders := search.Contenders(result.Rounds, search.Confirmation)
+	contenders := confirm.Contenders(result.Rounds, confirm.Confirmation)
 	if len(contenders) != 6 {
 		t.Errorf("%d contenders, want the default and five finalists", len(contenders))
 	}
@@ -70,17 +71,17 @@ func TestFinalistThatFailsTheFullCheckIsStruckOut(t *testing.T) {
 	}
 }
 
-// A point with the machine code of one that was struck out is as wrong, also where
+// A point with the machine code of one that was disqualified is as wrong, also where
 // it only explains: the way from the default to the winner leaves it out.
-func TestTwinOfAStruckPointExplainsNothing(t *testing.T) {
+func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 	s := recordedSpace(t)
 	honest := replay.NewEvaluator(s, 1)
 	plain, err := search.Run(t.Context(), s.Pool(), &faulty{Evaluator: honest, digest: space.Point.String}, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := search.Contenders(plain.Rounds, search.Ablation)
-	between := path[slices.IndexFunc(path, func(c search.Contender) bool { return !tried(plain, c.Point) })].Point
+	path := confirm.Contenders(plain.Rounds, confirm.Ablation)
+	between := path[slices.IndexFunc(path, func(c confirm.Contender) bool { return !tried(plain, c.Point) })].Point
 	best := search.Ranking(plain.Trials)[0].Point
 	twins := &faulty{Evaluator: honest, digest: func(p space.Point) string {
 		if p == best {
@@ -97,11 +98,11 @@ func TestTwinOfAStruckPointExplainsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	winner, _ := search.Winner(result.Rounds)
-	if !slices.Contains(search.AblationPoints(s.Pool(), result.Trials, winner), between) {
+	winner, _ := confirm.Winner(result.Rounds)
+	if !slices.Contains(confirm.AblationPoints(s.Pool(), search.Timed(result.Trials), winner), between) {
 		t.Fatal("the winner's way does not lead there: there is nothing to test")
 	}
-	for _, c := range search.Contenders(result.Rounds, search.Ablation) {
+	for _, c := range confirm.Contenders(result.Rounds, confirm.Ablation) {
 		if c.Point == between {
 			t.Errorf("%s was measured, whose machine code is wrong", between)
 		}
@@ -157,8 +158,8 @@ func (c *counter) Measure(ctx context.Context, p objective.Prepared, rival float
 func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
 	s := recordedSpace(t)
 	_, result := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
-	winner, _ := search.Winner(result.Rounds)
-	points := search.AblationPoints(s.Pool(), result.Trials, winner)
+	winner, _ := confirm.Winner(result.Rounds)
+	points := confirm.AblationPoints(s.Pool(), search.Timed(result.Trials), winner)
 	if points[0] != s.Space().Default() || points[len(points)-1] != winner {
 		t.Fatalf("from %s to %s", points[0], points[len(points)-1])
 	}
@@ -167,7 +168,7 @@ func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
 			t.Errorf("step %d changes %d parameters", i, n)
 		}
 	}
-	if got := search.Contenders(result.Rounds, search.Ablation); len(got) != len(points) {
+	if got := confirm.Contenders(result.Rounds, confirm.Ablation); len(got) != len(points) {
 		t.Errorf("%d points of the ablation measured, want %d", len(got), len(points))
 	}
 }
@@ -192,11 +193,11 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 		return result
 	}
 	result := run(nil)
-	if contenders := search.Contenders(result.Rounds, search.Confirmation); len(verified) != len(contenders) {
+	if contenders := confirm.Contenders(result.Rounds, confirm.Confirmation); len(verified) != len(contenders) {
 		t.Errorf("%d points checked in full, want the %d contenders", len(verified), len(contenders))
 	}
-	path := search.Contenders(result.Rounds, search.Ablation)
-	untried := slices.IndexFunc(path, func(c search.Contender) bool { return !tried(result, c.Point) })
+	path := confirm.Contenders(result.Rounds, confirm.Ablation)
+	untried := slices.IndexFunc(path, func(c confirm.Contender) bool { return !tried(result, c.Point) })
 	if untried < 0 {
 		t.Fatal("every point of the way was a trial: there is nothing to test")
 	}
@@ -204,8 +205,8 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 	if n := measured[between.String()]; n != 1 {
 		t.Errorf("%s was checked %d times", between, n)
 	}
-	again := search.Contenders(run(func(p space.Point) bool { return p == between }).Rounds, search.Ablation)
-	if len(again) != len(path)-1 || slices.ContainsFunc(again, func(c search.Contender) bool { return c.Point == between }) {
+	again := confirm.Contenders(run(func(p space.Point) bool { return p == between }).Rounds, confirm.Ablation)
+	if len(again) != len(path)-1 || slices.ContainsFunc(again, func(c confirm.Contender) bool { return c.Point == between }) {
 		t.Errorf("a wrong point stayed on the way: %d points, %d before", len(again), len(path))
 	}
 }
@@ -223,7 +224,7 @@ func differences(a, b space.Point) int {
 func TestImportanceFindsTheDeadParameter(t *testing.T) {
 	s := recordedSpace(t)
 	_, result := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
-	importances := search.Importances(s.Space(), result.Trials)
+	importances := confirm.Importances(s.Space(), search.Timed(result.Trials))
 	last := importances[len(importances)-1]
 	if last.Name != "DEAD" || last.Share > 0.01 {
 		t.Errorf("least important: %+v", last)

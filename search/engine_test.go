@@ -12,6 +12,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/search/sampler"
 	"pawl/space"
@@ -61,35 +62,35 @@ func recordedSpace(t testing.TB) *replay.Space {
 	return s
 }
 
-// memory is a recorder that keeps what it is told. It can be made to fail.
+// memory is a recorder that keeps what it is given. It can be made to fail.
 type memory struct {
-	mu      sync.Mutex
-	trials  []search.Trial
-	rounds  []search.Round
-	struck  []int
-	failing error
+	mu           sync.Mutex
+	trials       []search.Trial
+	rounds       []confirm.Round
+	disqualified []int
+	failing      error
 }
 
-func (m *memory) Asked(t search.Trial) error {
+func (m *memory) Started(t search.Trial) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.trials = append(m.trials, t)
 	return m.failing
 }
 
-func (m *memory) Told(t search.Trial) error {
+func (m *memory) Finished(t search.Trial) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.trials[t.Number] = t
 	return m.failing
 }
 
-func (m *memory) Struck(number int, f *objective.Failure) error {
-	m.struck = append(m.struck, number)
+func (m *memory) Disqualified(number int, f *objective.Failure) error {
+	m.disqualified = append(m.disqualified, number)
 	return m.failing
 }
 
-func (m *memory) Measured(r search.Round) error {
+func (m *memory) Measured(r confirm.Round) error {
 	m.rounds = append(m.rounds, r)
 	return m.failing
 }
@@ -140,7 +141,7 @@ func TestSameSeedSameTrialsWhateverTheLanes(t *testing.T) {
 func TestResumeEndsAsIfUndisturbed(t *testing.T) {
 	for _, test := range []struct {
 		sampler string
-		every   int // looks at every such number of told trials: models take time
+		every   int // every how many finished trials it is cut: models take time
 	}{{"tpe", 1}, {sampler.Default, 13}} {
 		t.Run(test.sampler, func(t *testing.T) { resumeEverywhere(t, test.sampler, test.every) })
 	}
@@ -150,26 +151,26 @@ func resumeEverywhere(t *testing.T, sampler string, every int) {
 	s := recordedSpace(t)
 	options := search.Options{Sampler: sampler, Seed: 9, Trials: 40, Rounds: 3}
 	undisturbed, _ := runStudy(t, s, search.Past{}, options)
-	for told := 0; told <= 40; told += every {
+	for finished := 0; finished <= 40; finished += every {
 		for pending := range 9 {
 			// The pipeline is filled before the first tell and again after
 			// each, so an interruption finds seven or eight in flight, or all
 			// that are left.
-			full := told == 0 || pending >= 7 || told+pending == 40
-			if !full || told+pending > 40 {
+			full := finished == 0 || pending >= 7 || finished+pending == 40
+			if !full || finished+pending > 40 {
 				continue
 			}
 			past := search.Past{}
-			for i := range told + pending {
+			for i := range finished + pending {
 				trial := undisturbed.trials[i]
-				if i >= told {
+				if i >= finished {
 					trial = search.Trial{Number: trial.Number, Point: trial.Point}
 				}
 				past.Trials = append(past.Trials, trial)
 			}
 			resumed, result := runStudy(t, s, past, options)
 			if !slices.Equal(resumed.points(), undisturbed.points()) {
-				t.Fatalf("cut after %d told and %d pending: other points", told, pending)
+				t.Fatalf("cut after %d finished and %d pending: other points", finished, pending)
 			}
 			if result.Ended != search.TrialsDone {
 				t.Errorf("ended: %s", result.Ended)
@@ -192,7 +193,7 @@ func TestUsedUpSpaceEndsPolitely(t *testing.T) {
 			}
 			seen[p] = true
 		}
-		winner, found := search.Winner(result.Rounds)
+		winner, found := confirm.Winner(result.Rounds)
 		if m, _ := winner.Get("M"); !found || m.Integer() != 128 {
 			t.Errorf("%s: winner %s", sampler, winner)
 		}
@@ -204,21 +205,21 @@ func TestStopEndsWithoutConfirmation(t *testing.T) {
 	stop := make(chan struct{})
 	once := sync.OnceFunc(func() { close(stop) })
 	m, result := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Trials: 200, Stop: stop, Observe: func(p search.Progress) {
-		if p.Told >= 20 {
+		if p.Finished >= 20 {
 			once()
 		}
 	}})
 	if result.Ended != search.Stopped || len(result.Rounds) != 0 {
 		t.Errorf("%s with %d rounds", result.Ended, len(result.Rounds))
 	}
-	told := 0
+	finished := 0
 	for _, trial := range m.trials {
-		if trial.Told {
-			told++
+		if trial.Finished {
+			finished++
 		}
 	}
-	if told < 20 || told > 30 {
-		t.Errorf("%d trials told", told)
+	if finished < 20 || finished > 30 {
+		t.Errorf("%d trials finished", finished)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/worker"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/replay"
 )
 
@@ -77,7 +78,7 @@ func TestAPauseCostsNoPoint(t *testing.T) {
 		if got, want := len(search.Ranking(paused.Trials)), len(search.Ranking(calm.Trials)); got != want {
 			t.Errorf("%d trials have a time, %d without pauses", got, want)
 		}
-		if got, want := len(search.Contenders(paused.Rounds, search.Confirmation)), len(search.Contenders(calm.Rounds, search.Confirmation)); got != want {
+		if got, want := len(confirm.Contenders(paused.Rounds, confirm.Confirmation)), len(confirm.Contenders(calm.Rounds, confirm.Confirmation)); got != want {
 			t.Errorf("%d contenders, %d without pauses", got, want)
 		}
 	}

@@ -1,21 +1,22 @@
 package search
 
 import (
+	"maps"
 	"time"
 
+	"pawl/search/confirm"
 	"pawl/space"
 )
 
-// The phases that a progress report may be in, beside Confirmation and
-// Ablation.
-const SearchPhase Phase = "search"
+// SearchPhase is the phase of a progress report before Confirmation and Ablation.
+const SearchPhase confirm.Phase = "search"
 
 // Progress is a snapshot of a running study.
 type Progress struct {
-	Phase Phase
-	// Told trials of Limit; Limit is 0 when only time bounds the search.
-	Told, Limit int
-	// Trial is the trial that was just told, nil otherwise.
+	Phase confirm.Phase
+	// Finished trials of Limit; Limit is 0 when only time bounds the search.
+	Finished, Limit int
+	// Trial is the trial that has just finished, nil otherwise.
 	Trial *Trial
 	// Best is the fastest trial so far, nil before the first.
 	Best *Trial
@@ -29,48 +30,47 @@ type Progress struct {
 	Round, Rounds int
 }
 
-// progress keeps the counts behind the snapshots.
-type progress struct {
-	told     int
+// observer keeps the counts behind the snapshots and hands these out.
+type observer struct {
+	options  Options
+	study    *study
+	elapsed  func() time.Duration
+	finished int
 	failures map[string]int
 }
 
-func (p *progress) count(t Trial) {
-	if !t.Told {
+// finish counts a trial.
+func (o *observer) finish(t Trial) {
+	if !t.Finished {
 		return
 	}
-	p.told++
+	o.finished++
 	if t.Outcome.Failure != nil {
-		p.failures = with(p.failures, t.Outcome.Failure.Reason, p.failures[t.Outcome.Failure.Reason]+1)
+		o.failures[t.Outcome.Failure.Reason]++
 	}
 }
 
-func (e *engine) observe(phase Phase, trial *Trial) {
-	snapshot := Progress{
-		Phase: phase, Told: e.progress.told, Limit: e.options.Trials, Trial: trial,
-		Failures: copyMap(e.progress.failures),
-		Elapsed:  e.elapsed(), Budget: e.options.Budget,
-	}
-	if best, found := e.study.best(); found {
-		snapshot.Best = &best
-	}
-	for _, f := range e.flight {
-		select {
-		case <-f.prepared:
-		default:
+// search reports on the search.
+func (o *observer) search(flights []*flight, finished *Trial) {
+	snapshot := Progress{Phase: SearchPhase, Trial: finished}
+	for _, f := range flights {
+		if !done(f.prepared) {
 			snapshot.Compiling = append(snapshot.Compiling, f.trial.Point)
 		}
 	}
-	e.options.Observe(snapshot)
+	o.report(snapshot)
 }
 
-func (e *engine) observeRound(phase Phase, round, rounds int) {
-	snapshot := Progress{
-		Phase: phase, Told: e.progress.told, Limit: e.options.Trials, Failures: copyMap(e.progress.failures),
-		Elapsed: e.elapsed(), Budget: e.options.Budget, Round: round, Rounds: rounds,
-	}
-	if best, found := e.study.best(); found {
+// round reports on the confirmation or the ablation.
+func (o *observer) round(phase confirm.Phase, rounds int) {
+	o.report(Progress{Phase: phase, Round: rounds, Rounds: o.options.Rounds})
+}
+
+func (o *observer) report(snapshot Progress) {
+	snapshot.Finished, snapshot.Limit, snapshot.Failures = o.finished, o.options.Trials, maps.Clone(o.failures)
+	snapshot.Elapsed, snapshot.Budget = o.elapsed(), o.options.Budget
+	if best, found := o.study.best(); found {
 		snapshot.Best = &best
 	}
-	e.options.Observe(snapshot)
+	o.options.Observe(snapshot)
 }

@@ -88,7 +88,7 @@ func TestNothingIsPreparedDuringTheConfirmation(t *testing.T) {
 	// ahead; the rest is held until it is abandoned.
 	wanted := map[space.Point]bool{}
 	for _, trial := range plain.Trials {
-		if trial.Told {
+		if trial.Finished {
 			wanted[trial.Point] = true
 		}
 	}

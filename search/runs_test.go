@@ -8,6 +8,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/space"
 )
@@ -66,11 +67,11 @@ func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 	if machine.sampled[s.Pool().Space().Default()] < options.Rounds {
 		t.Error("the default was not measured again")
 	}
-	before, now := pointsOf(yesterday.rounds, search.Confirmation), pointsOf(today.rounds, search.Confirmation)
+	before, now := pointsOf(yesterday.rounds, confirm.Confirmation), pointsOf(today.rounds, confirm.Confirmation)
 	if maps.Equal(before, now) {
 		t.Fatal("the finalists are the same: there is nothing to test")
 	}
-	contenders := search.Contenders(result.Rounds, search.Confirmation)
+	contenders := confirm.Contenders(result.Rounds, confirm.Confirmation)
 	if len(contenders) != len(now) {
 		t.Errorf("%d contenders, and %d were measured today", len(contenders), len(now))
 	}
@@ -80,10 +81,10 @@ func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 		}
 	}
 	// DEAD changes nothing.
-	if winner, _ := search.Winner(result.Rounds); winner.Without("DEAD") != s.Optimum().Point.Without("DEAD") {
+	if winner, _ := confirm.Winner(result.Rounds); winner.Without("DEAD") != s.Optimum().Point.Without("DEAD") {
 		t.Errorf("the winner is %s, the best is %s", winner, s.Optimum().Point)
 	}
-	for _, c := range search.Contenders(result.Rounds, search.Ablation) {
+	for _, c := range confirm.Contenders(result.Rounds, confirm.Ablation) {
 		if machine.sampled[c.Point] == 0 {
 			t.Errorf("the ablation's %s is of yesterday", c.Point)
 		}
@@ -122,8 +123,8 @@ func TestAConfirmationBelongsToOneRun(t *testing.T) {
 		if again := len(machine.sampled) > 0; again != test.again {
 			t.Errorf("%s: measured again: %v", test.name, again)
 		}
-		for _, phase := range []search.Phase{search.Confirmation, search.Ablation} {
-			contenders := search.Contenders(result.Rounds, phase)
+		for _, phase := range []confirm.Phase{confirm.Confirmation, confirm.Ablation} {
+			contenders := confirm.Contenders(result.Rounds, phase)
 			if len(contenders) < 2 {
 				t.Errorf("%s: no %s", test.name, phase)
 			}
@@ -138,22 +139,22 @@ func TestAConfirmationBelongsToOneRun(t *testing.T) {
 
 // A point that was confirmed and fails a check later is in no report, although its
 // rounds are recorded.
-func TestRoundsOfAStruckPointDoNotStand(t *testing.T) {
+func TestRoundsOfADisqualifiedPointDoNotStand(t *testing.T) {
 	s := recordedSpace(t)
 	m := &memory{}
 	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), m, search.Past{}, search.Options{Sampler: "random", Seed: 5, Trials: 20, Rounds: 4}); err != nil {
 		t.Fatal(err)
 	}
-	winner, _ := search.Winner(m.rounds)
+	winner, _ := confirm.Winner(m.rounds)
 	at := slices.IndexFunc(m.trials, func(t search.Trial) bool { return t.Point == winner })
 	m.trials[at].Outcome = objective.Outcome{Failure: &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}}
-	if next, found := search.Winner(search.Past{Trials: m.trials, Rounds: m.rounds}.Standing()); !found || next == winner {
+	if next, found := confirm.Winner(search.Past{Trials: m.trials, Rounds: m.rounds}.Standing()); !found || next == winner {
 		t.Errorf("%s still wins", next)
 	}
 }
 
 // pointsOf returns the points of a phase.
-func pointsOf(rounds []search.Round, phase search.Phase) map[space.Point]bool {
+func pointsOf(rounds []confirm.Round, phase confirm.Phase) map[space.Point]bool {
 	points := map[space.Point]bool{}
 	for _, r := range rounds {
 		if r.Phase == phase {

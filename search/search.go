@@ -1,75 +1,91 @@
-// Package search answers which point is next: it runs a study of one kernel
-// from the first ask to the confirmed winner.
+// Package search runs a study of one kernel, from the first trial to the confirmed
+// winner.
 //
 //  1. Ask: a goptuna study proposes a point, by a sampler of ours plugged in
 //     as its relative sampler: valid, unseen, and aware of what is pending.
 //  2. Prepare: points are compiled ahead while others are measured.
 //  3. Measure: one point at a time, in the order asked. So an ask depends on
 //     the seed and on the answers so far, never on the number of compilers.
-//  4. Tell: the outcome is durable before the next ask.
+//  4. Finish: the outcome is durable before the next ask.
 //  5. Confirm: the finalists and the default are checked in full and measured
-//     again, interleaved, in fresh processes. See Confirm.
+//     again, interleaved, in fresh processes. See package confirm.
 //
-// goptuna is the record of trials and is imported here only. Its storage is
-// served from memory and writes through a Recorder; its own samplers, which
-// lose to random search on spaces with constraints, are not used.
+// Each part is a type: study asks, pipeline prepares and measures, secondLook uses
+// the time in which a GPU would wait for compilers, limits says when it is enough.
+// Run puts them together. One goroutine runs them; only Prepare, Measure and what
+// they need of the trials so far (see known) run beside it.
+//
+// goptuna is imported here only. It keeps its trials in its own storage in memory;
+// what must last goes through a Recorder. Its own samplers, which lose to random
+// search on spaces with constraints, are not used.
 package search
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"pawl/objective"
+	"pawl/search/confirm"
 	"pawl/search/sampler"
 	"pawl/space"
 )
 
 // Evaluator turns points into outcomes. objective.Evaluator is the real one; a
-// recorded space is another.
+// recorded space is another. An error is broken machinery and ends the study; a
+// point that cannot work is a value with a Failure.
+//
+// Prepare is called by as many goroutines as there are lanes and Measure by as many as
+// Options.Width, all at the same time; Measure and Sample wait for a device. Sample is
+// called by one more goroutine beside these, Verify when nothing else runs.
 type Evaluator interface {
-	// Prepare does what may be done ahead. It is called concurrently. An error
-	// is broken machinery; a point that cannot work is a Prepared with a
-	// Failure.
+	// Prepare does what may be done ahead.
 	Prepare(context.Context, space.Point) (objective.Prepared, error)
-	// Width is how many points can be measured at once.
-	Width() int
-	// Measure completes a prepared point. It is called by as many goroutines at
-	// a time. Rival is the best time so far in milliseconds, 0 for none.
+	// Measure checks and times a prepared point. Rival is the best time so far in
+	// milliseconds, 0 for none.
 	Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error)
 	// Verify checks a point as thoroughly as the kernel's author asks. It
 	// returns why the point must not win, or nil.
 	Verify(context.Context, objective.Prepared) (*objective.Failure, error)
-	// VerifyFor does a part of Verify, for about as long as it is allowed, and
-	// reports whether that was the last. Both go on where the part before ended.
-	VerifyFor(ctx context.Context, p objective.Prepared, allowed time.Duration) (through bool, failure *objective.Failure, err error)
-	// Spare reports whether the device has time to spare while compilers run,
-	// because they run somewhere else.
-	Spare() bool
-	// Anticipate gets ready what a point will be checked against while it is being
-	// prepared. It is called on a device with time to spare only.
-	Anticipate(context.Context, space.Point) error
-	// Refresh makes the samples that follow come from fresh processes.
-	Refresh()
 	// Sample takes a number of samples of a point.
 	Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error)
 }
 
-var _ Evaluator = (*objective.Evaluator)(nil)
+// Resident is a device that keeps its worker process from one point to the next, and
+// has time to spare while compilers run, because they run somewhere else: a GPU. One
+// goroutine calls it, while others call Prepare and Measure; Refresh is called when
+// nothing else runs.
+type Resident interface {
+	// VerifyFor does a part of Evaluator.Verify, for about as long as it is allowed,
+	// and reports whether that was the last. Both go on where the part before ended.
+	VerifyFor(ctx context.Context, p objective.Prepared, allowed time.Duration) (through bool, failure *objective.Failure, err error)
+	// Anticipate gets ready what a point will be checked against while it is being
+	// prepared.
+	Anticipate(context.Context, space.Point) error
+	// Refresh makes the samples that follow come from fresh processes.
+	Refresh()
+}
+
+var (
+	_ Evaluator = (*objective.Evaluator)(nil)
+	_ Resident  = (*objective.Evaluator)(nil)
+)
 
 // Trial is one point's way through the study.
 type Trial struct {
 	// Number counts from 0 in the order of asking.
 	Number int
 	Point  space.Point
-	// Told says that Outcome is there; before that the trial is running.
-	Told    bool
-	Outcome objective.Outcome
-	// Elapsed is the study's active time when the trial was told.
+	// Finished says that Outcome is there; before that the trial is pending.
+	Finished bool
+	Outcome  objective.Outcome
+	// Elapsed is the study's active time when the trial finished.
 	Elapsed time.Duration
 }
 
 // OK reports whether the trial has a verified time.
-func (t Trial) OK() bool { return t.Told && t.Outcome.Failure == nil }
+func (t Trial) OK() bool { return t.Finished && t.Outcome.Failure == nil }
 
 // Timed returns the trials with a verified time, in their order.
 func Timed(trials []Trial) []sampler.Timed {
@@ -82,45 +98,96 @@ func Timed(trials []Trial) []sampler.Timed {
 	return timed
 }
 
-// Round is one more measurement of a trial's point.
-type Round struct {
-	// Phase is SecondLook, Confirmation or Ablation.
-	Phase Phase
-	// Run counts how often a set of contenders was measured against each other.
-	// Rounds of different runs are of different days or of different contenders,
-	// and are never compared: only the latest of a phase counts. Second looks
-	// belong to none.
-	Run int
-	// Number counts the rounds of a phase from 0, over all runs. Contenders of one
-	// round are measured close together, in random order, each in a fresh process.
-	// Second looks are counted for each point by itself.
-	Number  int
-	Point   space.Point
-	Outcome objective.Outcome
+// Ranking returns the trials with a verified time, fastest first.
+func Ranking(trials []Trial) []Trial {
+	var ranked []Trial
+	times := map[int]float64{}
+	for _, t := range trials {
+		if t.OK() {
+			ranked = append(ranked, t)
+			times[t.Number] = t.Outcome.Milliseconds()
+		}
+	}
+	slices.SortStableFunc(ranked, func(a, b Trial) int { return cmp.Compare(times[a.Number], times[b.Number]) })
+	return ranked
 }
-
-// Phase is a part of a study after a trial's own measurement.
-type Phase string
-
-const (
-	// SecondLook measures the leaders again while the search goes on.
-	SecondLook Phase = "second look"
-	// Confirmation compares the finalists with the default.
-	Confirmation Phase = "confirmation"
-	// Ablation walks from the default to the winner.
-	Ablation Phase = "ablation"
-)
 
 // Recorder makes a study durable. A method that returns nil promises that what
 // it was given survives a kill -9 at any later instant; an error ends the
-// study, because what cannot be recorded must not be claimed.
+// study, because what cannot be recorded must not be claimed. One goroutine calls
+// it.
 type Recorder interface {
-	// Asked records a trial that is about to run.
-	Asked(Trial) error
-	// Told records its outcome.
-	Told(Trial) error
-	// Struck records that a told trial failed the full check afterwards.
-	Struck(number int, failure *objective.Failure) error
+	// Started records a trial that is about to run.
+	Started(Trial) error
+	// Finished records its outcome.
+	Finished(Trial) error
+	// Disqualified records that a finished trial failed the full check afterwards.
+	Disqualified(number int, failure *objective.Failure) error
 	// Measured records a round.
-	Measured(Round) error
+	Measured(confirm.Round) error
+}
+
+// Past is what an earlier run of the same study has recorded. The zero Past is
+// a new study.
+type Past struct {
+	Trials []Trial
+	Rounds []confirm.Round
+	// Elapsed is the active time of the earlier runs, Spending where it went.
+	Elapsed  time.Duration
+	Spending Spending
+}
+
+// Standing returns the rounds that still count: those of the latest run of each
+// phase, without points that have failed a check since.
+func (p Past) Standing() []confirm.Round { return standing(p.Trials, p.Rounds) }
+
+func standing(trials []Trial, rounds []confirm.Round) []confirm.Round {
+	failed := map[space.Point]bool{}
+	for _, t := range trials {
+		failed[t.Point] = t.Finished && !t.OK()
+	}
+	return confirm.Standing(rounds, func(p space.Point) bool { return failed[p] })
+}
+
+// Result is how a study ended.
+type Result struct {
+	Trials []Trial
+	Rounds []confirm.Round
+	// Regret estimates what the search has left behind; nil when too little is
+	// known.
+	Regret *sampler.Regret
+	// Ended says why the search asked for no more.
+	Ended   Ending
+	Elapsed time.Duration
+	// Spending says where the time went.
+	Spending Spending
+	// Dead are the parameters that never change the machine code.
+	Dead []string
+}
+
+// Spending is where a study's time went. Compiling is not among it: it runs
+// beside the rest, in lanes of its own, and is felt as Waiting.
+type Spending struct {
+	// Asking is the sampler's time.
+	Asking time.Duration `json:"asking"`
+	// Waiting is the time in which the device had nothing to do because the
+	// next point was not compiled yet.
+	Waiting time.Duration `json:"waiting"`
+	// Looking is the time in which the device would have waited too, and got checks
+	// ready or took second looks.
+	Looking time.Duration `json:"looking,omitempty"`
+	// Device is the time in which points were checked and measured.
+	Device time.Duration `json:"device"`
+	// Storing is the time for making results durable.
+	Storing time.Duration `json:"storing"`
+	// Confirming is everything after the search.
+	Confirming time.Duration `json:"confirming"`
+}
+
+// timed adds the time of an action to one of the fields.
+func timed(field *time.Duration, do func() error) error {
+	start := time.Now()
+	err := do()
+	*field += time.Since(start)
+	return err
 }

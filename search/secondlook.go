@@ -7,39 +7,51 @@ import (
 	"time"
 
 	"pawl/objective"
+	"pawl/search/confirm"
 	"pawl/space"
 )
 
 const (
-	// mostLeaders is how many points are looked at again, for each finalist.
+	// mostLeaders is how many points get second looks, for each finalist.
 	mostLeaders = 4
-	// mostLooks is how many times a leader is measured again during the search.
+	// mostLooks is how many times a point is measured again during the search.
 	// After that the device may as well rest.
 	mostLooks = 20
-	// lookTime is about how long a look at the results takes: so short that a
+	// lookTime is about how long a part of a full check takes: so short that a
 	// trial which is ready hardly waits for it.
 	lookTime = 20 * time.Millisecond
 )
 
-// secondLook is what the device knows from looking again at what leads, while it
-// would wait for a compiler. The leaders are checked in full, so that a wrong one is
-// struck out before others are judged by its time, and their times are measured
-// again, so that luck makes no finalist. What it finds never reaches a sampler as
-// a time: the same seed asks for the same points however long compilers take.
+// secondLook uses the time in which a resident device would wait for a compiler. It
+// gets ready what the pending trials will be checked against. Then it checks the
+// fastest points in full, so that a wrong one is disqualified before others are
+// judged by its time, and measures them again, so that luck makes no finalist. What
+// it finds never reaches a sampler as a time: the same seed asks for the same points
+// however long compilers take.
 type secondLook struct {
+	evaluator  Evaluator
+	options    Options
+	study      *study
+	spending   *Spending
+	record     func(confirm.Round) error
+	disqualify func(number int, failure *objective.Failure) error
+
 	checked map[int]bool      // trials that have passed the full check
 	samples map[int][]float64 // what was measured again, by trial
-	looks   map[int]int       // how many times
+	counts  map[int]int       // how many times
 }
 
-func newSecondLook(past Past) secondLook {
-	s := secondLook{checked: map[int]bool{}, samples: map[int][]float64{}, looks: map[int]int{}}
+func newSecondLook(evaluator Evaluator, study *study, options Options, spending *Spending, record func(confirm.Round) error, disqualify func(int, *objective.Failure) error, past Past) *secondLook {
+	s := &secondLook{
+		evaluator: evaluator, study: study, options: options, spending: spending, record: record, disqualify: disqualify,
+		checked: map[int]bool{}, samples: map[int][]float64{}, counts: map[int]int{},
+	}
 	numbers := map[space.Point]int{}
 	for _, t := range past.Trials {
 		numbers[t.Point] = t.Number
 	}
 	for _, r := range past.Rounds {
-		if r.Phase == SecondLook {
+		if r.Phase == confirm.SecondLook {
 			s.add(numbers[r.Point], r)
 		}
 	}
@@ -47,86 +59,145 @@ func newSecondLook(past Past) secondLook {
 }
 
 // add counts a look by its own number: looks that brought nothing have none.
-func (s *secondLook) add(number int, r Round) {
-	s.looks[number] = max(s.looks[number], r.Number+1)
+func (s *secondLook) add(number int, r confirm.Round) {
+	s.counts[number] = max(s.counts[number], r.Number+1)
 	s.samples[number] = append(s.samples[number], r.Outcome.Samples...)
 }
 
-// nextLook returns the leader that deserves a look most: the first that is not
-// checked in full and would be confirmed if the search ended now, then the one that
-// was looked at least.
-func (e *engine) nextLook() (t Trial, measure, found bool) {
-	leaders := e.leaders()
-	for _, t := range leaders[:min(len(leaders), e.options.Finalists+1)] {
-		if !e.second.checked[t.Number] {
+// until uses the time until the oldest of the flights is prepared.
+func (s *secondLook) until(ctx context.Context, flights []*flight) error {
+	if s.options.Resident == nil {
+		return nil
+	}
+	for !done(flights[0].prepared) && !s.options.stopped() && ctx.Err() == nil {
+		if next := slices.IndexFunc(flights, func(f *flight) bool { return !f.expected && !done(f.prepared) }); next >= 0 {
+			if err := s.anticipate(ctx, flights[next]); err != nil {
+				return err
+			}
+			continue
+		}
+		t, measure, found := s.next()
+		if !found {
+			return nil
+		}
+		if err := timed(&s.spending.Looking, func() error { return s.look(ctx, t, measure) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// anticipate gets ready what a trial will be checked against.
+func (s *secondLook) anticipate(ctx context.Context, f *flight) error {
+	f.expected = true
+	return timed(&s.spending.Looking, func() error {
+		if err := s.options.Resident.Anticipate(ctx, f.trial.Point); err != nil {
+			return fmt.Errorf("getting the check of %s ready: %w", f.trial.Point, err)
+		}
+		return nil
+	})
+}
+
+func done(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// next returns the trial that deserves a look most: the first that is not checked in
+// full and would be confirmed if the search ended now, then the one that was measured
+// again least.
+func (s *secondLook) next() (t Trial, measure, found bool) {
+	leaders := s.leaders()
+	for _, t := range leaders[:min(len(leaders), s.options.Finalists+1)] {
+		if !s.checked[t.Number] {
 			return t, false, true
 		}
 	}
-	slices.SortStableFunc(leaders, func(a, b Trial) int { return e.second.looks[a.Number] - e.second.looks[b.Number] })
-	if len(leaders) == 0 || e.second.looks[leaders[0].Number] >= mostLooks {
+	slices.SortStableFunc(leaders, func(a, b Trial) int { return s.counts[a.Number] - s.counts[b.Number] })
+	if len(leaders) == 0 || s.counts[leaders[0].Number] >= mostLooks {
 		return Trial{}, false, false
 	}
 	return leaders[0], true, true
 }
 
 // leaders are the default and the fastest, each machine code once.
-func (e *engine) leaders() []Trial {
+func (s *secondLook) leaders() []Trial {
 	var leaders []Trial
 	met := map[string]bool{}
-	for _, t := range e.candidates() {
+	for _, t := range s.ranked() {
 		if met[t.Outcome.Binary] && t.Outcome.Binary != "" {
 			continue
 		}
 		met[t.Outcome.Binary] = true
-		if leaders = append(leaders, t); len(leaders) > mostLeaders*e.options.Finalists {
+		if leaders = append(leaders, t); len(leaders) > mostLeaders*s.options.Finalists {
 			break
 		}
 	}
 	return leaders
 }
 
-// look measures a trial again, or goes on with its full check.
-func (e *engine) look(ctx context.Context, t Trial, measure bool) error {
-	return timed(&e.spending.Looking, func() error {
-		p, err := e.evaluator.Prepare(ctx, t.Point)
-		if err == nil {
-			err = sameBinary(t.Outcome, p)
+// ranked returns the default and then the trials with a verified time, fastest
+// first by all that was measured of them.
+func (s *secondLook) ranked() []Trial {
+	trials := slices.Clone(s.study.trials)
+	for number, samples := range s.samples {
+		if trials[number].OK() {
+			trials[number].Outcome.Samples = slices.Concat(trials[number].Outcome.Samples, samples)
 		}
-		if err != nil {
-			return err
-		}
-		if measure {
-			return e.measureAgain(ctx, t, p)
-		}
-		through, failure, err := e.evaluator.VerifyFor(ctx, p, lookTime)
-		switch {
-		case err != nil:
-			return fmt.Errorf("checking %s in full: %w", t.Point, err)
-		case failure != nil:
-			return e.strike(t, failure)
-		}
-		e.second.checked[t.Number] = through
-		return nil
-	})
+	}
+	ranked := Ranking(trials)
+	if at := slices.IndexFunc(ranked, func(t Trial) bool { return t.Number == 0 }); at > 0 {
+		initial := ranked[at]
+		copy(ranked[1:at+1], ranked[:at])
+		ranked[0] = initial
+	}
+	return ranked
 }
 
-func (e *engine) measureAgain(ctx context.Context, t Trial, p objective.Prepared) error {
-	outcome, err := e.evaluator.Sample(ctx, p, e.options.Samples)
+// look measures a trial again, or goes on with its full check.
+func (s *secondLook) look(ctx context.Context, t Trial, measure bool) error {
+	p, err := s.evaluator.Prepare(ctx, t.Point)
+	if err == nil {
+		err = confirm.SameBinary(t.Outcome, p)
+	}
+	if err != nil {
+		return err
+	}
+	if measure {
+		return s.measure(ctx, t, p)
+	}
+	through, failure, err := s.options.Resident.VerifyFor(ctx, p, lookTime)
+	switch {
+	case err != nil:
+		return fmt.Errorf("checking %s in full: %w", t.Point, err)
+	case failure != nil:
+		return s.disqualify(t.Number, failure)
+	}
+	s.checked[t.Number] = through
+	return nil
+}
+
+func (s *secondLook) measure(ctx context.Context, t Trial, p objective.Prepared) error {
+	outcome, err := s.evaluator.Sample(ctx, p, s.options.Samples)
 	if err != nil {
 		return fmt.Errorf("measuring %s again: %w", t.Point, err)
 	}
 	switch {
 	case outcome.Failure == nil:
 	case outcome.Failure.Reason == objective.Throttled: // the device's fault
-		e.second.looks[t.Number]++
+		s.counts[t.Number]++
 		return nil
 	default:
-		return e.strike(t, outcome.Failure)
+		return s.disqualify(t.Number, outcome.Failure)
 	}
-	round := Round{Phase: SecondLook, Number: e.second.looks[t.Number], Point: t.Point, Outcome: outcome}
-	if err := e.record(round); err != nil {
+	round := confirm.Round{Phase: confirm.SecondLook, Number: s.counts[t.Number], Point: t.Point, Outcome: outcome}
+	if err := s.record(round); err != nil {
 		return err
 	}
-	e.second.add(t.Number, round)
+	s.add(t.Number, round)
 	return nil
 }

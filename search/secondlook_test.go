@@ -9,6 +9,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/space"
 )
@@ -29,14 +30,13 @@ type slowCompiler struct {
 	lucky space.Point // is measured too fast at first
 	slow  int         // how many compilations are slow, from the second on
 
-	mu           sync.Mutex
-	changed      sync.Cond
-	compiled     map[space.Point]bool
-	begun, waits int // compilations, and waits for them
-	missing      int // looks until the one that has begun is done
-	compiling    bool
-	parts        map[space.Point]int
-	rivals       []float64
+	mu        sync.Mutex
+	changed   sync.Cond
+	compiled  map[space.Point]bool
+	missing   int // looks until the one that has begun is done
+	compiling bool
+	parts     map[space.Point]int
+	rivals    []float64
 }
 
 func newSlowCompiler(s *replay.Space) *slowCompiler {
@@ -45,14 +45,17 @@ func newSlowCompiler(s *replay.Space) *slowCompiler {
 	return c
 }
 
-func (c *slowCompiler) Spare() bool {
+// Anticipate waits until the point's compilation has begun.
+func (c *slowCompiler) Anticipate(_ context.Context, p space.Point) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.waits++; c.begun < c.waits; {
+	for !c.compiled[p] {
 		c.changed.Wait()
 	}
-	return true
+	return nil
 }
+
+func (c *slowCompiler) Refresh() {}
 
 func (c *slowCompiler) Prepare(ctx context.Context, p space.Point) (objective.Prepared, error) {
 	c.mu.Lock()
@@ -61,7 +64,6 @@ func (c *slowCompiler) Prepare(ctx context.Context, p space.Point) (objective.Pr
 			c.missing = looksPerTrial
 		}
 		c.compiled[p] = true
-		c.begun++
 		c.compiling = true
 		c.changed.Broadcast()
 		for c.missing > 0 {
@@ -117,14 +119,14 @@ func (c *slowCompiler) Sample(ctx context.Context, p objective.Prepared, samples
 	return c.Evaluator.Sample(ctx, p, samples)
 }
 
-func lookingOptions(sampler string) search.Options {
-	return search.Options{Sampler: sampler, Seed: 5, Trials: slowTrials, Rounds: 3, Ahead: 1, Lanes: 1}
+func lookingOptions(sampler string, resident search.Resident) search.Options {
+	return search.Options{Resident: resident, Sampler: sampler, Seed: 5, Trials: slowTrials, Rounds: 3, Ahead: 1, Lanes: 1}
 }
 
 func runLooking(t *testing.T, c *slowCompiler, sampler string) (search.Result, *memory) {
 	t.Helper()
 	m := &memory{}
-	result, err := search.Run(t.Context(), recordedSpace(t).Pool(), c, m, search.Past{}, lookingOptions(sampler))
+	result, err := search.Run(t.Context(), recordedSpace(t).Pool(), c, m, search.Past{}, lookingOptions(sampler, c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +145,7 @@ func TestSecondLooksFillTheWait(t *testing.T) {
 	s := recordedSpace(t)
 	c := newSlowCompiler(s)
 	result, _ := runLooking(t, c, "auto")
-	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, lookingOptions("auto"))
+	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, lookingOptions("auto", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +156,7 @@ func TestSecondLooksFillTheWait(t *testing.T) {
 	}
 	looks := 0
 	for _, r := range result.Rounds {
-		if r.Phase == search.SecondLook {
+		if r.Phase == confirm.SecondLook {
 			looks++
 		}
 	}
@@ -172,20 +174,20 @@ func TestSecondLooksFillTheWait(t *testing.T) {
 	}
 }
 
-// A wrong point that leads is struck out while the search goes on: nobody is
+// A wrong point that is fastest is disqualified while the search goes on: nobody is
 // measured against its time.
-func TestSecondLookStrikesAWrongLeader(t *testing.T) {
+func TestSecondLookDisqualifiesAWrongLeader(t *testing.T) {
 	c := newSlowCompiler(recordedSpace(t))
 	c.wrong = slowOne(t)
 	c.lucky = c.wrong
 	result, m := runLooking(t, c, "random")
-	if len(m.struck) != 1 || slices.ContainsFunc(search.Ranking(result.Trials), func(t search.Trial) bool { return t.Point == c.wrong }) {
-		t.Fatalf("struck out: %v", m.struck)
+	if len(m.disqualified) != 1 || slices.ContainsFunc(search.Ranking(result.Trials), func(t search.Trial) bool { return t.Point == c.wrong }) {
+		t.Fatalf("disqualified: %v", m.disqualified)
 	}
 	if slices.Contains(c.rivals, lucky) {
 		t.Error("a trial was measured against the time of a wrong point")
 	}
-	if slices.ContainsFunc(result.Rounds, func(r search.Round) bool { return r.Point == c.wrong }) {
+	if slices.ContainsFunc(result.Rounds, func(r confirm.Round) bool { return r.Point == c.wrong }) {
 		t.Error("a wrong point was measured again")
 	}
 }
@@ -199,7 +201,7 @@ func TestSecondLookSeesThroughLuck(t *testing.T) {
 	if search.Ranking(result.Trials)[0].Point != c.lucky {
 		t.Fatal("nobody was lucky: there is nothing to test")
 	}
-	for _, contender := range search.Contenders(result.Rounds, search.Confirmation) {
+	for _, contender := range confirm.Contenders(result.Rounds, confirm.Confirmation) {
 		if contender.Point == c.lucky {
 			t.Error("luck has made a finalist")
 		}
@@ -212,13 +214,13 @@ func TestSecondLooksAreResumed(t *testing.T) {
 	first, _ := runLooking(t, newSlowCompiler(s), "random")
 	past := search.Past{Trials: first.Trials}
 	for _, r := range first.Rounds {
-		if r.Phase == search.SecondLook && r.Number > 0 { // as if the first had been throttled
+		if r.Phase == confirm.SecondLook && r.Number > 0 { // as if the first had been throttled
 			past.Rounds = append(past.Rounds, r)
 		}
 	}
-	options := lookingOptions("random")
-	options.Trials += 5
 	c := newSlowCompiler(s)
+	options := lookingOptions("random", c)
+	options.Trials += 5
 	c.slow = options.Trials
 	for _, trial := range first.Trials {
 		c.compiled[trial.Point] = true
@@ -229,7 +231,7 @@ func TestSecondLooksAreResumed(t *testing.T) {
 	}
 	met := map[space.Point]map[int]bool{}
 	for _, r := range again.Rounds {
-		if r.Phase != search.SecondLook {
+		if r.Phase != confirm.SecondLook {
 			continue
 		}
 		if met[r.Point] == nil {

@@ -14,113 +14,108 @@ import (
 	"pawl/space"
 )
 
-// study asks and tells: the small face of a goptuna study.
+// study asks for trials and finishes them: a small façade over a goptuna study,
+// which is its relative sampler. One goroutine uses it, because goptuna's storage in
+// memory races with its readers.
 type study struct {
 	pool     *space.Pool
 	view     *sampler.View
+	sampler  sampler.Sampler
+	seed     uint64
 	goptuna  *goptuna.Study
-	ledger   *ledger // its storage
-	relative *relativeSampler
+	choices  [][]string // the values of each parameter as goptuna knows them
 	recorder Recorder
 	trials   []Trial
-	first    []int         // positions to try before the sampler is asked
-	leader   int           // number of the fastest told trial, -1 for none
-	elapsed  time.Duration // the study's active time when the last trial was told
+	// forced are the points of the first trials, for which the sampler is not asked:
+	// the default, what earlier studies found good, and what an interrupted run has
+	// asked.
+	forced  []int
+	fastest int           // number of the fastest finished trial, -1 for none
+	elapsed time.Duration // the study's active time when the last trial finished
 }
 
-func newStudy(pool *space.Pool, chooser sampler.Sampler, seed uint64, first []space.Point, recorder Recorder) (*study, error) {
-	view := sampler.NewView(pool)
-	relative := &relativeSampler{sampler: chooser, view: view, seed: seed}
-	storage := newLedger()
-	inner, err := goptuna.CreateStudy("pawl",
-		goptuna.StudyOptionStorage(storage),
+var _ goptuna.RelativeSampler = (*study)(nil)
+
+func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, error) {
+	chooser, err := sampler.New(options.Sampler, pool.Space(), sampler.Defaults())
+	if err != nil {
+		return nil, err
+	}
+	s := &study{
+		pool: pool, view: sampler.NewView(pool), sampler: chooser, seed: options.Seed,
+		recorder: recorder, fastest: -1,
+	}
+	s.view.Earlier = options.Earlier
+	// goptuna's parameters are all categorical, with the position of the value as the
+	// internal number: our samplers know themselves what is ordered.
+	distributions := map[string]any{}
+	for _, p := range pool.Space().Params() {
+		var texts []string
+		for _, v := range p.Values {
+			texts = append(texts, v.String())
+		}
+		s.choices = append(s.choices, texts)
+		distributions[p.Name] = goptuna.CategoricalDistribution{Choices: texts}
+	}
+	s.goptuna, err = goptuna.CreateStudy("pawl",
+		goptuna.StudyOptionStorage(goptuna.NewInMemoryStorage()),
 		goptuna.StudyOptionDirection(goptuna.StudyDirectionMinimize),
-		goptuna.StudyOptionRelativeSampler(relative),
-		goptuna.StudyOptionDefineSearchSpace(distributions(pool.Space())),
+		goptuna.StudyOptionRelativeSampler(s),
+		goptuna.StudyOptionDefineSearchSpace(distributions),
 		goptuna.StudyOptionLogger(silent{}),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("creating the study: %w", err)
 	}
-	index, err := pool.Index(pool.Space().Default())
+	initial, err := pool.Index(pool.Space().Default())
 	if err != nil {
 		return nil, fmt.Errorf("creating the study: %w", err)
 	}
-	s := &study{
-		pool: pool, view: view, goptuna: inner, ledger: storage, relative: relative, recorder: recorder,
-		first: []int{index}, leader: -1,
-	}
-	for _, point := range first {
-		if index, err := pool.Index(point); err == nil && !slices.Contains(s.first, index) {
-			s.first = append(s.first, index)
+	s.forced = []int{initial}
+	for _, point := range options.First {
+		if index, err := pool.Index(point); err == nil && !slices.Contains(s.forced, index) {
+			s.forced = append(s.forced, index)
 		}
 	}
 	return s, nil
 }
 
-// distributions describes the space to goptuna.
-func distributions(s *space.Space) map[string]any {
-	described := map[string]any{}
-	for _, p := range s.Params() {
-		described[p.Name] = goptuna.CategoricalDistribution{Choices: choices(p)}
-	}
-	return described
-}
-
-func choices(p space.Param) []string {
-	texts := make([]string, len(p.Values))
-	for i, v := range p.Values {
-		texts[i] = v.String()
-	}
-	return texts
-}
-
 // exhausted reports whether every point was asked.
 func (s *study) exhausted() bool { return s.view.FreeCount() == 0 }
 
-// ask proposes the next trial and records it. The default comes first, then
-// what earlier studies found good, then what the sampler chooses.
+// ask proposes the next trial and records it.
 func (s *study) ask() (Trial, error) {
-	var forced *int
-	if n := len(s.trials); n < len(s.first) {
-		forced = &s.first[n]
-	}
-	trial, err := s.propose(forced)
+	trial, err := s.propose()
 	if err != nil {
-		return Trial{}, err
+		return Trial{}, fmt.Errorf("asking for a trial: %w", err)
 	}
-	if err := s.recorder.Asked(trial); err != nil {
+	if err := s.recorder.Started(trial); err != nil {
 		return Trial{}, fmt.Errorf("recording trial %d: %w", trial.Number, err)
 	}
 	return trial, nil
 }
 
-// propose takes a trial through goptuna, with a given point or a sampled one.
-func (s *study) propose(forced *int) (Trial, error) {
+// propose lets goptuna suggest the values of a new trial.
+func (s *study) propose() (Trial, error) {
 	id, err := s.goptuna.Storage.CreateNewTrial(s.goptuna.ID)
 	if err != nil {
-		return Trial{}, fmt.Errorf("asking for a trial: %w", err)
+		return Trial{}, err
 	}
-	s.relative.forced = forced
 	proposal := goptuna.Trial{Study: s.goptuna, ID: id}
 	if err := proposal.CallRelativeSampler(); err != nil {
-		return Trial{}, fmt.Errorf("asking for a trial: %w", err)
+		return Trial{}, err
 	}
-	row := make(space.Row, len(s.pool.Space().Params()))
+	row := make(space.Row, len(s.choices))
 	for i, p := range s.pool.Space().Params() {
-		text, err := proposal.SuggestCategorical(p.Name, choices(p))
+		text, err := proposal.SuggestCategorical(p.Name, s.choices[i])
 		if err != nil {
-			return Trial{}, fmt.Errorf("asking for %s: %w", p.Name, err)
+			return Trial{}, fmt.Errorf("parameter %s: %w", p.Name, err)
 		}
-		for at, v := range p.Values {
-			if v.String() == text {
-				row[i] = uint16(at)
-			}
-		}
+		row[i] = uint16(slices.Index(s.choices[i], text))
 	}
 	index, found := s.pool.Find(row)
-	if !found || index != s.relative.chosen {
-		panic("search: goptuna returned another point than the sampler chose")
+	if !found {
+		return Trial{}, fmt.Errorf("goptuna suggests row %v, which the pool lacks", row)
 	}
 	s.view.Ask(index)
 	trial := Trial{Number: id, Point: s.pool.Point(index)}
@@ -128,19 +123,43 @@ func (s *study) propose(forced *int) (Trial, error) {
 	return trial, nil
 }
 
-// tell records an outcome, durably first.
-func (s *study) tell(trial Trial) error {
-	if err := s.recorder.Told(trial); err != nil {
+// SampleRelative answers goptuna with the chosen point, parameter by parameter.
+func (s *study) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial, _ map[string]any) (map[string]float64, error) {
+	var index int
+	if trial.Number < len(s.forced) {
+		index = s.forced[trial.Number]
+	} else {
+		// A random source of its own per trial: the points of later trials do
+		// not depend on how many numbers an earlier one has drawn.
+		index = s.sampler.Next(s.view, rand.New(rand.NewPCG(s.seed, uint64(trial.Number))))
+		if !s.view.Free(index) {
+			panic(fmt.Sprintf("search: a sampler proposed %s again", s.pool.Point(index)))
+		}
+	}
+	internal := map[string]float64{}
+	row := s.pool.Row(index)
+	for i, p := range s.pool.Space().Params() {
+		internal[p.Name] = float64(row[i])
+	}
+	return internal, nil
+}
+
+// finish records an outcome, durably first.
+func (s *study) finish(trial Trial) error {
+	if err := s.recorder.Finished(trial); err != nil {
 		return fmt.Errorf("recording the outcome of trial %d: %w", trial.Number, err)
 	}
-	return s.learn(trial)
+	if err := s.learn(trial); err != nil {
+		return fmt.Errorf("finishing trial %d: %w", trial.Number, err)
+	}
+	return nil
 }
 
 // learn makes an outcome known to goptuna and to the samplers.
 func (s *study) learn(trial Trial) error {
 	index, err := s.pool.Index(trial.Point)
 	if err != nil {
-		return fmt.Errorf("telling trial %d: %w", trial.Number, err)
+		return err
 	}
 	spent := trial.Outcome.Spent
 	observation := sampler.Observation{
@@ -154,107 +173,79 @@ func (s *study) learn(trial Trial) error {
 			panic(fmt.Sprintf("search: trial %d has the time %v", trial.Number, observation.Milliseconds))
 		}
 		if err := s.goptuna.Storage.SetTrialValue(trial.Number, observation.Milliseconds); err != nil {
-			return fmt.Errorf("telling trial %d: %w", trial.Number, err)
+			return err
 		}
 		state = goptuna.TrialStateComplete
 	}
 	if err := s.goptuna.Storage.SetTrialState(trial.Number, state); err != nil {
-		return fmt.Errorf("telling trial %d: %w", trial.Number, err)
+		return err
 	}
 	s.view.Observe(observation)
 	s.trials[trial.Number] = trial
 	s.elapsed = max(s.elapsed, trial.Elapsed)
-	if trial.OK() && (s.leader < 0 || observation.Milliseconds < s.trials[s.leader].Outcome.Milliseconds()) {
-		s.leader = trial.Number
+	if trial.OK() && (s.fastest < 0 || observation.Milliseconds < s.trials[s.fastest].Outcome.Milliseconds()) {
+		s.fastest = trial.Number
 	}
 	return nil
 }
 
-// strike turns a told trial into a failure. The samplers hear of it: what a wrong
-// result has to offer must not attract them.
-func (s *study) strike(number int, failure *objective.Failure) (Trial, error) {
-	struck := &s.trials[number]
-	index, err := s.pool.Index(struck.Point)
+// disqualify turns a finished trial into a failure, durably first. The samplers are
+// told: what a wrong result has to offer must not attract them. goptuna is not, which
+// never changes a trial that is complete; nobody asks it for the best.
+func (s *study) disqualify(number int, failure *objective.Failure) (Trial, error) {
+	if err := s.recorder.Disqualified(number, failure); err != nil {
+		return Trial{}, fmt.Errorf("disqualifying trial %d: %w", number, err)
+	}
+	trial := &s.trials[number]
+	index, err := s.pool.Index(trial.Point)
 	if err != nil {
-		return *struck, fmt.Errorf("striking out trial %d: %w", number, err)
+		return *trial, fmt.Errorf("disqualifying trial %d: %w", number, err)
 	}
-	if err := s.ledger.strike(number); err != nil {
-		return *struck, fmt.Errorf("striking out trial %d: %w", number, err)
-	}
-	struck.Outcome.Failure, struck.Outcome.Samples = failure, nil
+	trial.Outcome.Failure, trial.Outcome.Samples = failure, nil
 	s.view.Fail(index)
-	s.leader = -1
+	s.fastest = -1
 	if ranked := Ranking(s.trials); len(ranked) > 0 {
-		s.leader = ranked[0].Number
+		s.fastest = ranked[0].Number
 	}
-	return *struck, nil
+	return *trial, nil
 }
 
-// restore replays what an earlier run has recorded: the told trials, and the
+// restore replays what an earlier run has recorded: the finished trials, and the
 // points of those that were still running, which it returns to be run again.
 func (s *study) restore(history []Trial) (running []Trial, err error) {
+	var asked []int
 	for i, t := range history {
-		if t.Number != i {
-			return nil, fmt.Errorf("the record lacks trial %d", i)
-		}
 		index, err := s.pool.Index(t.Point)
-		if err != nil {
+		switch {
+		case t.Number != i:
+			return nil, fmt.Errorf("the record lacks trial %d", i)
+		case err != nil:
 			return nil, fmt.Errorf("trial %d of the record: %w", i, err)
 		}
-		trial, err := s.propose(&index)
-		if err != nil {
-			return nil, err
+		asked = append(asked, index)
+	}
+	s.forced = append(asked, s.forced[min(len(asked), len(s.forced)):]...)
+	for _, t := range history {
+		trial, err := s.propose()
+		if err == nil && t.Finished {
+			err = s.learn(t)
 		}
-		if !t.Told {
+		if err != nil {
+			return nil, fmt.Errorf("trial %d of the record: %w", t.Number, err)
+		}
+		if !t.Finished {
 			running = append(running, trial)
-		} else if err := s.learn(t); err != nil {
-			return nil, err
 		}
 	}
 	return running, nil
 }
 
-// best returns the fastest told trial.
+// best returns the fastest finished trial.
 func (s *study) best() (Trial, bool) {
-	if s.leader < 0 {
+	if s.fastest < 0 {
 		return Trial{}, false
 	}
-	return s.trials[s.leader], true
-}
-
-// relativeSampler plugs a Sampler into goptuna. goptuna's parameters are all
-// categorical, with the position of the value as the internal number: our
-// samplers know themselves what is ordered.
-type relativeSampler struct {
-	sampler sampler.Sampler
-	view    *sampler.View
-	seed    uint64
-	// forced is the point that the next trial gets without asking the sampler:
-	// the default comes first, and trials of an interrupted run again.
-	forced *int
-	chosen int
-}
-
-var _ goptuna.RelativeSampler = (*relativeSampler)(nil)
-
-// SampleRelative answers goptuna with the chosen point, parameter by parameter.
-func (r *relativeSampler) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial, _ map[string]any) (map[string]float64, error) {
-	if r.forced != nil {
-		r.chosen = *r.forced
-	} else {
-		// A random source of its own per trial: the points of later trials do
-		// not depend on how many numbers an earlier one has drawn.
-		r.chosen = r.sampler.Next(r.view, rand.New(rand.NewPCG(r.seed, uint64(trial.Number))))
-		if !r.view.Free(r.chosen) {
-			panic(fmt.Sprintf("search: a sampler proposed %s again", r.view.Pool.Point(r.chosen)))
-		}
-	}
-	internal := map[string]float64{}
-	row := r.view.Pool.Row(r.chosen)
-	for i, p := range r.view.Pool.Space().Params() {
-		internal[p.Name] = float64(row[i])
-	}
-	return internal, nil
+	return s.trials[s.fastest], true
 }
 
 // silent is a logger for goptuna that keeps quiet: every problem that it would

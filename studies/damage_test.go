@@ -15,6 +15,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 )
 
 // flips is how many bits TestNoFlippedBitIsSilent changes, each in a file of its own.
@@ -35,7 +36,7 @@ func record(t *testing.T, store *Store) {
 		recorder := store.Recorder(id)
 		for i := range 40 {
 			trial := search.Trial{Number: i, Point: examplePoint(i)}
-			check(recorder.Asked(trial))
+			check(recorder.Started(trial))
 			trial.Outcome = objective.Outcome{Batch: 3, Binary: fmt.Sprintf("binary %d", i), Stop: objective.Precise}
 			if i%5 == 4 {
 				trial.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result", Detail: "y[0] is 1, not 2"}
@@ -44,11 +45,11 @@ func record(t *testing.T, store *Store) {
 					trial.Outcome.Samples = append(trial.Outcome.Samples, 1+float64(i)/7+float64(j)/1000)
 				}
 			}
-			check(recorder.Told(trial))
+			check(recorder.Finished(trial))
 		}
-		check(recorder.Struck(3, &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result"}))
+		check(recorder.Disqualified(3, &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result"}))
 		for i := range 10 {
-			check(recorder.Measured(search.Round{Phase: search.Confirmation, Number: i, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{1, 2, 3}}}))
+			check(recorder.Measured(confirm.Round{Phase: confirm.Confirmation, Number: i, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{1, 2, 3}}}))
 		}
 		check(store.Finish(t.Context(), id, search.Result{Ended: search.TrialsDone}))
 	}

@@ -17,7 +17,7 @@ func (s Study) Record(past search.Past) (*replay.Record, error) {
 		Params: opened.Params(), DefaultKnown: true,
 	}
 	for _, t := range past.Trials {
-		if !t.Told {
+		if !t.Finished {
 			continue
 		}
 		entry := replay.Entry{Point: t.Point, Failure: t.Outcome.Failure, Samples: t.Outcome.Samples, Compile: t.Outcome.Spent.Compile, Resources: t.Outcome.Resources}

@@ -10,6 +10,7 @@ import (
 	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 )
 
@@ -24,16 +25,16 @@ var _ search.Recorder = (*Recorder)(nil)
 // Recorder returns the recorder of a study.
 func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
 
-// Asked records a trial that is about to run. It does not take a context: a
+// Started records a trial that is about to run. It does not take a context: a
 // trial that was chosen is recorded even while the program is being stopped.
-func (r *Recorder) Asked(t search.Trial) error {
+func (r *Recorder) Started(t search.Trial) error {
 	_, err := r.store.write(context.Background(), trialRow(r.study, t.Number),
 		"INSERT INTO trials (study, number, point) VALUES (?, ?, ?)", r.study, t.Number, t.Point.String())
 	return err
 }
 
-// Told records a trial's outcome and the study's active time in one step.
-func (r *Recorder) Told(t search.Trial) error {
+// Finished records a trial's outcome and the study's active time in one step.
+func (r *Recorder) Finished(t search.Trial) error {
 	samples, err := json.Marshal(nonNil(t.Outcome.Samples)) // refuses NaN and Inf
 	if err != nil {
 		return err
@@ -56,9 +57,9 @@ func (r *Recorder) Told(t search.Trial) error {
 	return err
 }
 
-// Struck turns a told trial into a failure. Its samples stay in no report: a
+// Disqualified turns a finished trial into a failure. Its samples stay in no report: a
 // wrong result has no time.
-func (r *Recorder) Struck(number int, failure *objective.Failure) error {
+func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 	_, err := r.store.write(context.Background(), trialRow(r.study, number),
 		"UPDATE trials SET stage = ?, reason = ?, detail = ?, samples = '[]' WHERE study = ? AND number = ?",
 		string(failure.Stage), failure.Reason, failure.Detail, r.study, number)
@@ -66,7 +67,7 @@ func (r *Recorder) Struck(number int, failure *objective.Failure) error {
 }
 
 // Measured records one round of the confirmation.
-func (r *Recorder) Measured(round search.Round) error {
+func (r *Recorder) Measured(round confirm.Round) error {
 	samples, err := json.Marshal(nonNil(round.Outcome.Samples))
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error)
 		var failure objective.Failure
 		var compile, check, measure, elapsed int64
 		o := &t.Outcome
-		if err := rows.Scan(&t.Number, &point, &t.Told, &failure.Stage, &failure.Reason, &failure.Detail, &samples, &o.Batch,
+		if err := rows.Scan(&t.Number, &point, &t.Finished, &failure.Stage, &failure.Reason, &failure.Detail, &samples, &o.Batch,
 			&o.Binary, &o.SameAs, &o.Stop, &compile, &check, &measure, &o.Spent.CacheHit, &elapsed, &facts); err != nil {
 			return nil, err
 		}
@@ -161,16 +162,16 @@ func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error)
 	return trials, rows.Err()
 }
 
-func (s *Store) rounds(ctx context.Context, study int64) ([]search.Round, error) {
+func (s *Store) rounds(ctx context.Context, study int64) ([]confirm.Round, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT phase, run, number, point, stage, reason, detail, samples, batch, binary, facts
 		FROM rounds WHERE study = ? ORDER BY phase DESC, number, point`, study)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var rounds []search.Round
+	var rounds []confirm.Round
 	for rows.Next() {
-		var r search.Round
+		var r confirm.Round
 		var point, samples, facts string
 		var failure objective.Failure
 		if err := rows.Scan(&r.Phase, &r.Run, &r.Number, &point, &failure.Stage, &failure.Reason, &failure.Detail, &samples,

@@ -18,6 +18,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/sampler"
 	"pawl/space"
 )
@@ -56,11 +57,11 @@ func writer(path string) error {
 	recorder := store.Recorder(id)
 	for i := range writerTrials {
 		trial := search.Trial{Number: i, Point: examplePoint(i)}
-		if err := recorder.Asked(trial); err != nil {
+		if err := recorder.Started(trial); err != nil {
 			return err
 		}
-		trial.Told, trial.Outcome.Samples = true, []float64{float64(i + 1)}
-		if err := recorder.Told(trial); err != nil {
+		trial.Finished, trial.Outcome.Samples = true, []float64{float64(i + 1)}
+		if err := recorder.Finished(trial); err != nil {
 			return err
 		}
 	}
@@ -134,25 +135,25 @@ func TestTrialsAndRoundsRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	recorder := store.Recorder(id)
-	measured := search.Trial{Number: 0, Point: examplePoint(0), Told: true, Elapsed: 2 * time.Second, Outcome: objective.Outcome{
+	measured := search.Trial{Number: 0, Point: examplePoint(0), Finished: true, Elapsed: 2 * time.Second, Outcome: objective.Outcome{
 		Samples: []float64{0.1, 1.0 / 3, 2e-9}, Batch: 7, Binary: "abc", SameAs: "A=1", Stop: objective.Precise,
 		Spent: objective.Spent{Compile: 1, Check: 2, Measure: 3, CacheHit: true},
 	}}
-	failed := search.Trial{Number: 1, Point: examplePoint(1), Told: true, Elapsed: 4 * time.Second, Outcome: objective.Outcome{
+	failed := search.Trial{Number: 1, Point: examplePoint(1), Finished: true, Elapsed: 4 * time.Second, Outcome: objective.Outcome{
 		Samples: []float64{}, Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
 	}}
 	running := search.Trial{Number: 2, Point: examplePoint(2), Outcome: objective.Outcome{Samples: []float64{}}}
 	for _, trial := range []search.Trial{measured, failed, running} {
-		if err := recorder.Asked(trial); err != nil {
+		if err := recorder.Started(trial); err != nil {
 			t.Fatal(err)
 		}
-		if trial.Told {
-			if err := recorder.Told(trial); err != nil {
+		if trial.Finished {
+			if err := recorder.Finished(trial); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	round := search.Round{Phase: search.Confirmation, Run: 2, Number: 1, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"}}
+	round := confirm.Round{Phase: confirm.Confirmation, Run: 2, Number: 1, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"}}
 	if err := recorder.Measured(round); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestTrialsAndRoundsRoundTrip(t *testing.T) {
 	if want := []search.Trial{measured, failed, running}; !reflect.DeepEqual(past.Trials, want) {
 		t.Errorf("got %+v\nwant %+v", past.Trials, want)
 	}
-	if !reflect.DeepEqual(past.Rounds, []search.Round{round}) {
+	if !reflect.DeepEqual(past.Rounds, []confirm.Round{round}) {
 		t.Errorf("got %+v", past.Rounds)
 	}
 	if past.Elapsed != 4*time.Second {
@@ -179,24 +180,24 @@ func TestTheRecorderRefusesLies(t *testing.T) {
 	}
 	recorder := store.Recorder(id)
 	trial := search.Trial{Number: 0, Point: examplePoint(0)}
-	if err := recorder.Told(trial); err == nil || strings.Contains(err.Error(), "%!") {
+	if err := recorder.Finished(trial); err == nil || strings.Contains(err.Error(), "%!") {
 		t.Errorf("told before asked: %v", err)
 	}
-	if err := recorder.Asked(trial); err != nil {
+	if err := recorder.Started(trial); err != nil {
 		t.Fatal(err)
 	}
-	if err := recorder.Asked(search.Trial{Number: 1, Point: examplePoint(0)}); err == nil {
+	if err := recorder.Started(search.Trial{Number: 1, Point: examplePoint(0)}); err == nil {
 		t.Error("one point in two trials")
 	}
 	trial.Outcome.Samples = []float64{math.NaN()}
-	if err := recorder.Told(trial); err == nil {
+	if err := recorder.Finished(trial); err == nil {
 		t.Error("a NaN was stored")
 	}
 	trial.Outcome.Samples = []float64{1}
-	if err := recorder.Told(trial); err != nil {
+	if err := recorder.Finished(trial); err != nil {
 		t.Fatal(err)
 	}
-	if err := recorder.Told(trial); err == nil || strings.Contains(err.Error(), "%!") {
+	if err := recorder.Finished(trial); err == nil || strings.Contains(err.Error(), "%!") {
 		t.Errorf("told twice: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -35,7 +36,7 @@ import (
 // by one goroutine at a time.
 type display struct {
 	w     io.Writer
-	phase search.Phase // the last one announced in plain lines
+	phase confirm.Phase // the last one announced in plain lines
 	bar   *mpb.Bar
 	// last is what the bars show, progress what draws them: nil while there are none.
 	last     atomic.Pointer[search.Progress]
@@ -129,7 +130,7 @@ func done(p search.Progress) float64 {
 	case p.Phase != search.SearchPhase:
 		share = float64(p.Round) / float64(max(p.Rounds, 1))
 	case p.Limit > 0:
-		share = float64(p.Told) / float64(p.Limit)
+		share = float64(p.Finished) / float64(p.Limit)
 	}
 	if p.Budget > 0 && p.Phase == search.SearchPhase {
 		share = max(share, p.Elapsed.Seconds()/(search.SearchShare*p.Budget.Seconds()))
@@ -143,15 +144,15 @@ func phaseText(p search.Progress) string {
 		return "starting "
 	case search.SearchPhase:
 		if p.Limit > 0 {
-			return fmt.Sprintf("searching: %d of %d trials ", p.Told, p.Limit)
+			return fmt.Sprintf("searching: %d of %d trials ", p.Finished, p.Limit)
 		}
-		return fmt.Sprintf("searching: %d trials ", p.Told)
+		return fmt.Sprintf("searching: %d trials ", p.Finished)
 	}
 	return fmt.Sprintf("%s: %d of %d rounds ", phaseName(p.Phase), p.Round, p.Rounds)
 }
 
-func phaseName(phase search.Phase) string {
-	if phase == search.Confirmation {
+func phaseName(phase confirm.Phase) string {
+	if phase == confirm.Confirmation {
 		return "confirming the finalists"
 	}
 	return "measuring what each change is worth"
@@ -161,8 +162,8 @@ func leftText(p search.Progress) string {
 	switch {
 	case p.Budget > 0:
 		return " " + max(p.Budget-p.Elapsed, 0).Round(time.Second).String() + " left"
-	case p.Limit > 0 && p.Told > 0 && p.Phase == search.SearchPhase:
-		left := p.Elapsed * time.Duration(p.Limit-p.Told) / time.Duration(p.Told)
+	case p.Limit > 0 && p.Finished > 0 && p.Phase == search.SearchPhase:
+		left := p.Elapsed * time.Duration(p.Limit-p.Finished) / time.Duration(p.Finished)
 		return " about " + left.Round(time.Second).String() + " left"
 	}
 	return ""

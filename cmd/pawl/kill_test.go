@@ -16,6 +16,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/space"
 	"pawl/studies"
@@ -129,7 +130,7 @@ func TestKillAnywhereAndResume(t *testing.T) {
 			}
 			past := readPast(t, dir, 1)
 			for _, number := range reported {
-				if number >= len(past.Trials) || !past.Trials[number].Told {
+				if number >= len(past.Trials) || !past.Trials[number].Finished {
 					t.Fatalf("trial %d was reported done and is lost", number)
 				}
 			}
@@ -180,13 +181,13 @@ func compareStudies(t *testing.T, got, want search.Past) {
 	}
 	for i := range want.Trials {
 		a, b := got.Trials[i], want.Trials[i]
-		if a.Point != b.Point || !a.Told || fmt.Sprint(a.Outcome.Samples) != fmt.Sprint(b.Outcome.Samples) {
+		if a.Point != b.Point || !a.Finished || fmt.Sprint(a.Outcome.Samples) != fmt.Sprint(b.Outcome.Samples) {
 			t.Fatalf("trial %d: %s, want %s", i, a.Point, b.Point)
 		}
 	}
 	// A confirmation that was killed is measured anew, in one run.
-	for _, phase := range []search.Phase{search.Confirmation, search.Ablation} {
-		a, b := search.Contenders(got.Standing(), phase), search.Contenders(want.Standing(), phase)
+	for _, phase := range []confirm.Phase{confirm.Confirmation, confirm.Ablation} {
+		a, b := confirm.Contenders(got.Standing(), phase), confirm.Contenders(want.Standing(), phase)
 		if len(a) != len(b) {
 			t.Fatalf("%s: %d contenders, want %d", phase, len(a), len(b))
 		}
@@ -230,7 +231,7 @@ func interruptedStudy(t *testing.T, times int) (dir string) {
 	}
 	past := readPast(t, dir, 1)
 	for _, number := range reported {
-		if !past.Trials[number].Told {
+		if !past.Trials[number].Finished {
 			t.Errorf("trial %d was reported done and is lost", number)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/studies"
 )
@@ -194,9 +195,9 @@ func showStudy(ctx context.Context, env environment, o studiesOptions, arguments
 	}
 	if o.json {
 		return page.JSON(env.stdout, struct {
-			Study  studies.Study  `json:"study"`
-			Trials []search.Trial `json:"trials"`
-			Rounds []search.Round `json:"rounds"`
+			Study  studies.Study   `json:"study"`
+			Trials []search.Trial  `json:"trials"`
+			Rounds []confirm.Round `json:"rounds"`
 		}{study, past.Trials, past.Rounds})
 	}
 	fmt.Fprintf(env.stdout, "study %d: %s, workload %s, sampler %s, seed %d\n\n", study.ID, study.Kernel, study.Workload, study.Sampler, study.Seed)
@@ -213,7 +214,7 @@ func showStudy(ctx context.Context, env environment, o studiesOptions, arguments
 
 func trialNote(t search.Trial) string {
 	switch {
-	case !t.Told:
+	case !t.Finished:
 		return "abandoned"
 	case t.Outcome.Failure != nil:
 		return t.Outcome.Failure.String()

@@ -133,10 +133,10 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 				}
 			})
 		}
-		trial := search.Trial{Told: true, Point: s.Default()}
+		trial := search.Trial{Finished: true, Point: s.Default()}
 		trial.Outcome.Samples = []float64{1, 2, 3}
 		for told := range 200 {
-			d.update(search.Progress{Phase: search.SearchPhase, Told: told, Limit: 200, Best: &trial, Failures: map[string]int{"hung": told}})
+			d.update(search.Progress{Phase: search.SearchPhase, Finished: told, Limit: 200, Best: &trial, Failures: map[string]int{"hung": told}})
 			term.resize(t, uint16(20+told%100))
 			time.Sleep(2 * time.Millisecond)
 		}

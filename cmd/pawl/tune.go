@@ -15,6 +15,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
@@ -87,8 +88,8 @@ func tuneCommand(env environment) *cli.Command {
 // check finds what is wrong with the flags together, or needs more than a range.
 func (o tuneOptions) check() error {
 	switch s := o.study; {
-	case s.Rounds < search.FewestRounds:
-		return usagef("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, search.FewestRounds, stats.MinimumSamples(0.95))
+	case s.Rounds < confirm.FewestRounds:
+		return usagef("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, confirm.FewestRounds, stats.MinimumSamples(0.95))
 	case s.Record != "" && s.Backend != tune.Replay:
 		return usagef("--record FILE is what --backend replay answers from")
 	case s.Record != "" && o.kernel != "":

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"pawl/objective"
 	"pawl/search"
@@ -70,24 +69,6 @@ func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objectiv
 	}
 	return entry.Failure, ctx.Err()
 }
-
-// VerifyFor is Verify: looking up takes no time.
-func (e *Evaluator) VerifyFor(ctx context.Context, p objective.Prepared, _ time.Duration) (bool, *objective.Failure, error) {
-	failure, err := e.Verify(ctx, p)
-	return true, failure, err
-}
-
-// Spare is false: a record waits for no compiler.
-func (e *Evaluator) Spare() bool { return false }
-
-// Anticipate has nothing to do.
-func (e *Evaluator) Anticipate(context.Context, space.Point) error { return nil }
-
-// Width is 1: answers come in the order asked.
-func (e *Evaluator) Width() int { return 1 }
-
-// Refresh has nothing to do: a record has no processes.
-func (e *Evaluator) Refresh() {}
 
 // Sample draws from the recorded samples, with replacement.
 func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {

@@ -2,7 +2,7 @@ package report
 
 import (
 	"pawl/internal/stats"
-	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 )
 
@@ -27,13 +27,13 @@ type Change struct {
 }
 
 // ablation orders the measured steps by their distance from the default.
-func ablation(s *space.Space, rounds []search.Round) []Step {
-	contenders := search.Contenders(rounds, search.Ablation)
+func ablation(s *space.Space, rounds []confirm.Round) []Step {
+	contenders := confirm.Contenders(rounds, confirm.Ablation)
 	if len(contenders) < 2 {
 		return nil
 	}
-	winner, _ := search.Winner(rounds)
-	ordered := make([]*search.Contender, 0, len(contenders))
+	winner, _ := confirm.Winner(rounds)
+	ordered := make([]*confirm.Contender, 0, len(contenders))
 	// Along the path ever fewer parameters differ from the winner.
 	for distance := len(s.Params()); distance >= 0; distance-- {
 		for i := range contenders {

@@ -10,7 +10,7 @@ import (
 	"pawl/internal/page"
 	"pawl/objective/check"
 	"pawl/objective/worker"
-	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 )
 
@@ -27,7 +27,7 @@ type Checked struct {
 
 // check adds the evidence of the full tier to the default and the winner. It is
 // recorded with the first samples that follow the check.
-func (s *Summary) check(rounds []search.Round) {
+func (s *Summary) check(rounds []confirm.Round) {
 	of := func(point space.Point) *Checked {
 		var all *check.Evidence
 		for _, r := range rounds {

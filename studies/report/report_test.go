@@ -20,6 +20,7 @@ import (
 	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
@@ -94,7 +95,7 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 		for _, mode := range []string{"plain", `"a|b $x"`} {
 			for _, unroll := range []int{1, 2} {
 				p := point(t, fmt.Sprintf("BLOCK=%d,MODE=%s,UNROLL=%d", block, mode, unroll))
-				trial := search.Trial{Number: len(past.Trials), Point: p, Told: true, Elapsed: time.Duration(len(past.Trials)+1) * time.Second}
+				trial := search.Trial{Number: len(past.Trials), Point: p, Finished: true, Elapsed: time.Duration(len(past.Trials)+1) * time.Second}
 				trial.Outcome.Spent = objective.Spent{Compile: 300 * time.Millisecond, Check: 10 * time.Millisecond, Measure: 100 * time.Millisecond}
 				trial.Outcome.Resources = &objective.Resources{Registers: 2 * block, SpillLoads: 4 * (unroll - 1), Shared: 1024 * block,
 					Launch: &kernels.LaunchDimensions{Grid: [3]int64{100, 8, 1}, Block: [3]int64{int64(4 * block), 1, 1}, Shared: int64(1024 * block)}}
@@ -108,26 +109,26 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 		}
 	}
 	past.Elapsed = 20 * time.Second
-	measure := func(phase search.Phase, texts ...string) {
+	measure := func(phase confirm.Phase, texts ...string) {
 		for number := range rounds {
 			for _, text := range texts {
 				p := point(t, text)
-				past.Rounds = append(past.Rounds, search.Round{Phase: phase, Number: number, Point: p,
+				past.Rounds = append(past.Rounds, confirm.Round{Phase: phase, Number: number, Point: p,
 					Outcome: objective.Outcome{Samples: noisy(rng, 4+gain*(exampleTime(p)-4), 10), Conditions: exampleConditions(number), Evidence: exampleEvidence(phase, number, p)}})
 			}
 		}
 	}
-	measure(search.Confirmation, "BLOCK=16,MODE=plain,UNROLL=1", winnerText, `BLOCK=64,MODE=plain,UNROLL=1`)
+	measure(confirm.Confirmation, "BLOCK=16,MODE=plain,UNROLL=1", winnerText, `BLOCK=64,MODE=plain,UNROLL=1`)
 	if gain > 0 {
-		measure(search.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1", `BLOCK=64,MODE="a|b $x",UNROLL=1`, winnerText)
+		measure(confirm.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1", `BLOCK=64,MODE="a|b $x",UNROLL=1`, winnerText)
 	}
 	return past
 }
 
 // exampleEvidence is what the first round of a confirmation carries: the winner's
 // is a little less exact.
-func exampleEvidence(phase search.Phase, round int, p space.Point) *check.Evidence {
-	if phase != search.Confirmation || round > 0 {
+func exampleEvidence(phase confirm.Phase, round int, p space.Point) *check.Evidence {
+	if phase != confirm.Confirmation || round > 0 {
 		return nil
 	}
 	e := &check.Evidence{Tolerance: kernels.Tolerance{Absolute: 1e-6, Relative: 1e-4}}

@@ -7,6 +7,7 @@ import (
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 )
 
 // confirmation makes up a confirmation of the default and one more point.
@@ -16,9 +17,9 @@ func confirmation(t *testing.T, initial, other [][]float64) *Summary {
 	var past search.Past
 	for i, samples := range [][][]float64{initial, other} {
 		p := point(t, points[i])
-		past.Trials = append(past.Trials, search.Trial{Number: i, Point: p, Told: true, Outcome: objective.Outcome{Samples: samples[0]}})
+		past.Trials = append(past.Trials, search.Trial{Number: i, Point: p, Finished: true, Outcome: objective.Outcome{Samples: samples[0]}})
 		for number, round := range samples {
-			past.Rounds = append(past.Rounds, search.Round{Phase: search.Confirmation, Number: number, Point: p, Outcome: objective.Outcome{Samples: round}})
+			past.Rounds = append(past.Rounds, confirm.Round{Phase: confirm.Confirmation, Number: number, Point: p, Outcome: objective.Outcome{Samples: round}})
 		}
 	}
 	return summary(t, past)

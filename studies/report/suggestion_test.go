@@ -22,6 +22,7 @@ import (
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/host"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -31,12 +32,12 @@ func confirmed(t testing.TB, study studies.Study, initial, winner space.Point) *
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	past := search.Past{Trials: []search.Trial{
-		{Number: 0, Point: initial, Told: true, Outcome: objective.Outcome{Samples: noisy(rng, 4, 5)}},
-		{Number: 1, Point: winner, Told: true, Outcome: objective.Outcome{Samples: noisy(rng, 2, 5)}},
+		{Number: 0, Point: initial, Finished: true, Outcome: objective.Outcome{Samples: noisy(rng, 4, 5)}},
+		{Number: 1, Point: winner, Finished: true, Outcome: objective.Outcome{Samples: noisy(rng, 2, 5)}},
 	}}
 	for round := range 8 {
 		for _, trial := range past.Trials {
-			past.Rounds = append(past.Rounds, search.Round{Phase: search.Confirmation, Number: round, Point: trial.Point,
+			past.Rounds = append(past.Rounds, confirm.Round{Phase: confirm.Confirmation, Number: round, Point: trial.Point,
 				Outcome: objective.Outcome{Samples: noisy(rng, trial.Outcome.Milliseconds(), 5)}})
 		}
 	}

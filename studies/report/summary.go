@@ -20,6 +20,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/worker"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -37,11 +38,11 @@ type Summary struct {
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
 	// Top are the finalists, most probably best first; before a confirmation, the best
 	// trials.
-	Top         []Timed             `json:"top,omitempty"`
-	Ablation    []Step              `json:"ablation,omitempty"`
-	Importances []search.Importance `json:"importances,omitempty"`
-	Failures    []FailureGroup      `json:"failures,omitempty"`
-	Warnings    []string            `json:"warnings,omitempty"`
+	Top         []Timed              `json:"top,omitempty"`
+	Ablation    []Step               `json:"ablation,omitempty"`
+	Importances []confirm.Importance `json:"importances,omitempty"`
+	Failures    []FailureGroup       `json:"failures,omitempty"`
+	Warnings    []string             `json:"warnings,omitempty"`
 	// Suspected says that the reference is more likely to be wrong than all points.
 	Suspected bool `json:"reference_suspected,omitempty"`
 	// Curve is the best time after each trial, for the picture.
@@ -156,10 +157,10 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 		return Summary{}, err
 	}
 	summary := Summary{Study: study, Search: searchFacts(past), Failures: failureGroups(past), Curve: bestSoFar(past.Trials), Suspected: search.ReferenceSuspected(past.Trials, true)}
-	summary.Importances = search.Importances(s, past.Trials)
+	summary.Importances = confirm.Importances(s, search.Timed(past.Trials))
 	past.Rounds = past.Standing()
-	contenders := search.Contenders(past.Rounds, search.Confirmation)
-	if winner, found := search.Winner(past.Rounds); found {
+	contenders := confirm.Contenders(past.Rounds, confirm.Confirmation)
+	if winner, found := confirm.Winner(past.Rounds); found {
 		summary.confirmed(s, contenders, winner)
 		summary.Ablation = ablation(s, past.Rounds)
 	} else {
@@ -173,9 +174,9 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 }
 
 // confirmed fills in what the finalists' rounds say.
-func (s *Summary) confirmed(sp *space.Space, contenders []search.Contender, winner space.Point) {
-	probabilities := search.ProbabilityBest(contenders)
-	base := slices.IndexFunc(contenders, func(c search.Contender) bool { return c.Point == sp.Default() })
+func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, winner space.Point) {
+	probabilities := confirm.ProbabilityBest(contenders)
+	base := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == sp.Default() })
 	for i, c := range contenders {
 		t := s.timed(c.Point, c.Milliseconds(), slices.Concat(c.Rounds...))
 		t.Interval = processInterval(c.Medians())
@@ -196,7 +197,7 @@ func (s *Summary) confirmed(sp *space.Space, contenders []search.Contender, winn
 	slices.SortStableFunc(s.Top, func(a, b Timed) int {
 		return cmp.Or(cmp.Compare(*b.Best, *a.Best), cmp.Compare(a.Milliseconds, b.Milliseconds))
 	})
-	if at := slices.IndexFunc(contenders, func(c search.Contender) bool { return c.Point == winner }); base >= 0 && at != base {
+	if at := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == winner }); base >= 0 && at != base {
 		s.Evidence = evidence(contenders[base], contenders[at], probabilities[at])
 	}
 }
@@ -215,7 +216,7 @@ func processInterval(medians []float64) stats.Interval {
 
 // compare returns the speedup of a contender over the default, round by round, and
 // the interval of the same statistic; too few rounds have none.
-func compare(base, c search.Contender) (float64, stats.Interval) {
+func compare(base, c confirm.Contender) (float64, stats.Interval) {
 	speedup := stats.Speedup(base.Rounds, c.Rounds)
 	if len(base.Rounds) < enoughProcesses {
 		return speedup, stats.Unbounded()
@@ -223,7 +224,7 @@ func compare(base, c search.Contender) (float64, stats.Interval) {
 	return speedup, stats.Bootstrap{}.SpeedupInterval(base.Rounds, c.Rounds)
 }
 
-func evidence(base, winner search.Contender, best float64) *Evidence {
+func evidence(base, winner confirm.Contender, best float64) *Evidence {
 	e := &Evidence{Best: best, Rounds: len(winner.Rounds)}
 	e.Speedup, e.Interval = compare(base, winner)
 	e.Least = math.Inf(1)
@@ -271,7 +272,7 @@ func (s *Summary) describe(past search.Past) {
 		resources[t.Point] = t.Outcome.Resources
 	}
 	for _, r := range past.Rounds {
-		if r.Phase == search.Confirmation {
+		if r.Phase == confirm.Confirmation {
 			conditions[r.Point] = conditions[r.Point].Join(r.Outcome.Conditions)
 			if len(r.Outcome.Samples) > 0 {
 				drifts[r.Point] = append(drifts[r.Point], stats.Drift(r.Outcome.Samples))
@@ -298,7 +299,7 @@ func searchFacts(past search.Past) SearchFacts {
 	f := SearchFacts{Asked: len(past.Trials), Seconds: past.Elapsed.Seconds()}
 	for _, t := range past.Trials {
 		switch {
-		case !t.Told:
+		case !t.Finished:
 			f.Abandoned++
 		case t.OK():
 			f.OK++

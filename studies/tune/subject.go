@@ -30,6 +30,10 @@ const DefaultKernel = "attention"
 type subject struct {
 	pool      *space.Pool
 	evaluator search.Evaluator
+	// width is how many points are measured at once, and resident the device where
+	// it has time to spare: see search.Options.
+	width    int
+	resident search.Resident
 	// space describes the pool before and after the machine's limits.
 	space studies.SpaceFacts
 	// head is the part of a study's head that the subject knows.
@@ -91,11 +95,14 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	}
 	environment := b.Backend.Facts().Environment
 	s := &subject{
-		pool: pool, space: facts, evaluator: b.Evaluator,
+		pool: pool, space: facts, evaluator: b.Evaluator, width: b.Evaluator.Width(),
 		head: studies.Study{
 			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
 			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.Backend.Facts().Roofline.Measure(),
 		},
+	}
+	if b.Evaluator.Spare() {
+		s.resident = b.Evaluator
 	}
 	if k.Backend == kernels.CUDA {
 		s.ahead = acceleratorAhead

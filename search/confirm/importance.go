@@ -1,9 +1,11 @@
-package search
+package confirm
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
+	"pawl/search/sampler"
 	"pawl/space"
 )
 
@@ -17,21 +19,18 @@ type Importance struct {
 	Share float64 `json:"share"`
 }
 
-// Importances returns the parameters, most important first, by the trials of a
+// Importances returns the parameters, most important first, by the times of a
 // study. Parameters that nothing is known about have share 0 and keep the
 // order of their declaration. Interactions count for nobody, and a sampler
 // that has homed in on good points hides what separates good from bad: it is a
 // hint, where the ablation is a measurement.
-func Importances(s *space.Space, trials []Trial) []Importance {
+func Importances(s *space.Space, timed []sampler.Timed) []Importance {
 	var rows []space.Row
 	var logs []float64
-	for _, t := range trials {
-		if !t.OK() {
-			continue
-		}
+	for _, t := range timed {
 		if row, err := s.Row(t.Point); err == nil {
 			rows = append(rows, row)
-			logs = append(logs, math.Log(t.Outcome.Milliseconds()))
+			logs = append(logs, math.Log(t.Milliseconds))
 		}
 	}
 	var importances []Importance
@@ -42,15 +41,7 @@ func Importances(s *space.Space, trials []Trial) []Importance {
 		}
 		importances = append(importances, Importance{p.Name, epsilonSquared(groups)})
 	}
-	slices.SortStableFunc(importances, func(a, b Importance) int {
-		switch {
-		case a.Share > b.Share:
-			return -1
-		case a.Share < b.Share:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(importances, func(a, b Importance) int { return cmp.Compare(b.Share, a.Share) })
 	return importances
 }
 

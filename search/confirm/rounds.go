@@ -1,11 +1,45 @@
-package search
+package confirm
 
 import (
 	"slices"
 
 	"pawl/internal/stats"
+	"pawl/objective"
 	"pawl/space"
 )
+
+// Round is one more measurement of a trial's point.
+type Round struct {
+	// Phase is SecondLook, Confirmation or Ablation.
+	Phase Phase
+	// Run counts how often a set of contenders was measured against each other.
+	// Rounds of different runs are of different days or of different contenders,
+	// and are never compared: only the latest of a phase counts. Second looks
+	// belong to none.
+	Run int
+	// Number counts the rounds of a phase from 0, over all runs. Contenders of one
+	// round are measured close together, in random order, each in a fresh process.
+	// Second looks are counted for each point by itself.
+	Number  int
+	Point   space.Point
+	Outcome objective.Outcome
+}
+
+// Phase is a part of a study after a trial's own measurement.
+type Phase string
+
+const (
+	// SecondLook measures the fastest again while the search goes on.
+	SecondLook Phase = "second look"
+	// Confirmation compares the finalists with the default.
+	Confirmation Phase = "confirmation"
+	// Ablation measures the points from the default to the winner.
+	Ablation Phase = "ablation"
+)
+
+// FewestRounds is the number of rounds below which nothing is claimed, and so
+// the number that is measured even when the time is over.
+const FewestRounds = 3
 
 // Contender is a point's samples in a confirmation, one slice per round.
 type Contender struct {
@@ -29,12 +63,8 @@ func (c Contender) Medians() []float64 {
 // Standing returns the rounds that still count: those of the latest run of each
 // phase, without points that have failed a check since. An ablation explains the
 // confirmation before it, and nothing after a later one.
-func (p Past) Standing() []Round {
-	failed := map[space.Point]bool{}
-	for _, t := range p.Trials {
-		failed[t.Point] = t.Told && !t.OK()
-	}
-	return slices.DeleteFunc(latest(p.Rounds), func(r Round) bool { return failed[r.Point] })
+func Standing(rounds []Round, failed func(space.Point) bool) []Round {
+	return slices.DeleteFunc(latest(rounds), func(r Round) bool { return failed(r.Point) })
 }
 
 // latest returns the rounds of the latest runs, as a copy.

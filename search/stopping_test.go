@@ -47,14 +47,14 @@ func TestWrongReferenceEndsTheSearchSoon(t *testing.T) {
 			if err != nil || result.Ended != test.ended {
 				t.Fatalf("ended because %s: %v", result.Ended, err)
 			}
-			told := 0
+			finished := 0
 			for _, trial := range m.trials {
-				if trial.Told {
-					told++
+				if trial.Finished {
+					finished++
 				}
 			}
-			if told != test.most {
-				t.Errorf("%d trials were told, want %d", told, test.most)
+			if finished != test.most {
+				t.Errorf("%d trials finished, want %d", finished, test.most)
 			}
 			// A resumed study comes to the same end without another trial.
 			resumed, err := search.Run(t.Context(), s.Pool(), evaluator, &memory{trials: m.trials}, search.Past{Trials: m.trials}, search.Options{Sampler: "random", Seed: 3, Trials: 30})
@@ -69,7 +69,7 @@ func TestReferenceSuspected(t *testing.T) {
 	trials := func(reasons ...string) []search.Trial {
 		var all []search.Trial
 		for i, reason := range reasons {
-			trial := search.Trial{Number: i, Told: true, Outcome: objective.Outcome{Binary: fmt.Sprint(i)}}
+			trial := search.Trial{Number: i, Finished: true, Outcome: objective.Outcome{Binary: fmt.Sprint(i)}}
 			if reason != "" {
 				trial.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: reason}
 			}
@@ -83,7 +83,7 @@ func TestReferenceSuspected(t *testing.T) {
 		same[i].Outcome.Binary = "one"
 	}
 	running := trials(w, w, w, w)
-	running[3].Told, running[3].Outcome = false, objective.Outcome{}
+	running[3].Finished, running[3].Outcome = false, objective.Outcome{}
 	for _, test := range []struct {
 		name       string
 		trials     []search.Trial

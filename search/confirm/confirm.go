@@ -1,0 +1,239 @@
+// Package confirm measures the finalists of a search against each other, and says
+// which of them won and why.
+//
+//  1. Finalists: the fastest trials and the default pass the full check, with the
+//     machine code that was timed. What fails is disqualified, the next one follows.
+//  2. Rounds: each round measures every contender once, close together in time and in
+//     an order drawn anew, in fresh processes. Noise that lasts longer than a round
+//     hits all of them alike.
+//  3. Winner: the contender that is most probably the fastest, by a bootstrap over
+//     rounds and the samples inside them.
+//  4. Ablation: the points between the default and the winner, one change at a time,
+//     measured in the same way.
+//
+// Rounds of different runs are never compared: a machine is not the same on another
+// day. A run that is complete and of the same contenders is used again.
+package confirm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"pawl/objective"
+	"pawl/search/sampler"
+	"pawl/space"
+)
+
+// Evaluator is what a confirmation asks about a point, one call at a time but for
+// Prepare, which is called by as many goroutines as there are lanes. An error is
+// broken machinery; a point that cannot work is a failure.
+type Evaluator interface {
+	// Prepare compiles a point, or finds it in a cache.
+	Prepare(context.Context, space.Point) (objective.Prepared, error)
+	// Verify checks a point in full. It returns why the point must not win, or nil.
+	Verify(context.Context, objective.Prepared) (*objective.Failure, error)
+	// Sample takes a number of samples of a point.
+	Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error)
+}
+
+// Candidate is a trial that may be confirmed.
+type Candidate struct {
+	Number  int
+	Point   space.Point
+	Outcome objective.Outcome
+}
+
+// Study is what a confirmation needs of the study that it belongs to. All functions
+// are called by the goroutine that called Run.
+type Study struct {
+	// Pool holds the points that may be tried, and Timed what was measured of them.
+	Pool  *space.Pool
+	Timed func() []sampler.Timed
+	// Candidates are the default, if it works, and then the other trials that do,
+	// fastest first.
+	Candidates []Candidate
+	// Record makes a round durable. Rounds returns all that were recorded, those of
+	// earlier runs included, and Standing those that still count.
+	Record           func(Round) error
+	Rounds, Standing func() []Round
+	// Disqualify makes durable that a trial has failed the full check.
+	Disqualify func(number int, failure *objective.Failure) error
+	// Check returns what a trial of a point has found, or else takes it through the
+	// check of a trial.
+	Check func(context.Context, objective.Prepared) (objective.Outcome, error)
+	// Refresh makes the samples that follow come from fresh processes.
+	Refresh func()
+	// Late reports whether the time for a phase is over. FewestRounds are measured
+	// all the same.
+	Late func(Phase) bool
+	// Stopped reports whether the user has had enough.
+	Stopped func() bool
+	// Progress is called before the first round of a phase and after each.
+	Progress func(phase Phase, rounds int)
+}
+
+// Options says how much is measured. Every field is needed.
+type Options struct {
+	// Finalists is the number of contenders beside the default.
+	Finalists int
+	// Rounds is the number of rounds, Samples that of the samples per contender and
+	// round.
+	Rounds, Samples int
+	// Seed draws the orders.
+	Seed uint64
+	// Lanes is the number of points that are prepared at once.
+	Lanes int
+}
+
+// confirmation is one run.
+type confirmation struct {
+	Study
+	options   Options
+	evaluator Evaluator
+}
+
+// errStopped unwinds a confirmation that the user has stopped.
+var errStopped = errors.New("stopped by the user")
+
+// Run confirms the best candidates and explains the winner. Where the user stops it,
+// it ends without an error.
+func Run(ctx context.Context, evaluator Evaluator, study Study, options Options) error {
+	c := &confirmation{Study: study, options: options, evaluator: evaluator}
+	err := c.run(ctx)
+	if errors.Is(err, errStopped) {
+		err = nil
+	}
+	return err
+}
+
+func (c *confirmation) run(ctx context.Context) error {
+	contenders, err := c.finalists(ctx)
+	if err != nil || len(contenders) < 2 {
+		return err
+	}
+	if err := c.measure(ctx, Confirmation, contenders); err != nil {
+		return err
+	}
+	path, err := c.ablationPath(ctx, contenders)
+	if err != nil || len(path) < 2 {
+		return err
+	}
+	return c.measure(ctx, Ablation, path)
+}
+
+// finalists returns the default and the finalists, each checked in full. One that
+// fails the full check is disqualified and the next takes its place.
+func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, error) {
+	var chosen []objective.Prepared
+	for _, candidate := range c.Candidates {
+		if len(chosen) > c.options.Finalists {
+			break
+		}
+		if c.Stopped() {
+			return nil, errStopped
+		}
+		p, failure, err := c.checkInFull(ctx, candidate.Point)
+		if err == nil {
+			err = SameBinary(candidate.Outcome, p)
+		}
+		switch same := func(q objective.Prepared) bool { return q.Binary.Digest == p.Binary.Digest }; {
+		case err != nil:
+			return nil, err
+		case failure != nil:
+			if err := c.Disqualify(candidate.Number, failure); err != nil {
+				return nil, err
+			}
+		case p.Binary.Digest == "" || !slices.ContainsFunc(chosen, same):
+			chosen = append(chosen, p) // or else the same machine code contends already
+		}
+	}
+	return chosen, nil
+}
+
+func (c *confirmation) checkInFull(ctx context.Context, point space.Point) (objective.Prepared, *objective.Failure, error) {
+	p, err := c.evaluator.Prepare(ctx, point)
+	if err != nil || p.Failure != nil {
+		return p, p.Failure, err
+	}
+	failure, err := c.evaluator.Verify(ctx, p)
+	return p, failure, err
+}
+
+// SameBinary returns an error when a point's machine code is not what its
+// recorded outcome was measured with: what is checked in full, what is timed
+// and what is suggested must be one and the same. A recorded space has no
+// machine code, and nothing to compare.
+func SameBinary(recorded objective.Outcome, p objective.Prepared) error {
+	before, now := recorded.Binary, p.Binary.Digest
+	if before == "" || now == "" || before == now {
+		return nil
+	}
+	return fmt.Errorf("the machine code of %s is not what was measured before (digest %.12s, then %.12s): the compiler, its flags or an include has changed since; start a new study, without --resume", p.Point, before, now)
+}
+
+// measure measures every contender once per round, in an order drawn anew for each
+// round, until the rounds are done or the time is over. What an earlier run has
+// measured in full, of these very contenders, is not measured again; anything less
+// of it does not count.
+func (c *confirmation) measure(ctx context.Context, phase Phase, contenders []objective.Prepared) error {
+	if measured, err := c.measuredBefore(phase, contenders); measured || err != nil {
+		return err
+	}
+	run := 1 + max(lastRun(c.Rounds(), Confirmation), lastRun(c.Rounds(), Ablation))
+	first := 1 + highest(c.Rounds(), phase)
+	for round := range c.options.Rounds {
+		if round >= FewestRounds && c.Late(phase) {
+			return nil
+		}
+		c.Progress(phase, round)
+		c.Refresh()
+		rng := rand.New(rand.NewPCG(c.options.Seed, uint64(round)))
+		for _, i := range rng.Perm(len(contenders)) {
+			if c.Stopped() {
+				return errStopped
+			}
+			if err := c.measureOnce(ctx, Round{Phase: phase, Run: run, Number: first + round}, contenders[i]); err != nil {
+				return err
+			}
+		}
+	}
+	c.Progress(phase, c.options.Rounds)
+	return nil
+}
+
+// measuredBefore reports whether the phase's latest run, in an earlier process, was
+// one of exactly these contenders and has as many rounds as are wanted, or as there
+// is time for.
+func (c *confirmation) measuredBefore(phase Phase, contenders []objective.Prepared) (bool, error) {
+	counts := map[space.Point]int{}
+	for _, r := range latest(c.Rounds()) {
+		if r.Phase != phase {
+			continue
+		}
+		at := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == r.Point })
+		if at < 0 {
+			return false, nil
+		}
+		if err := SameBinary(r.Outcome, contenders[at]); err != nil {
+			return false, err
+		}
+		counts[r.Point]++
+	}
+	enough := c.options.Rounds
+	if c.Late(phase) {
+		enough = min(enough, FewestRounds)
+	}
+	missing := slices.ContainsFunc(contenders, func(p objective.Prepared) bool { return counts[p.Point] < enough })
+	return !missing, nil
+}
+
+func (c *confirmation) measureOnce(ctx context.Context, round Round, p objective.Prepared) (err error) {
+	round.Point = p.Point
+	if round.Outcome, err = c.evaluator.Sample(ctx, p, c.options.Samples); err != nil {
+		return fmt.Errorf("measuring %s again: %w", p.Point, err)
+	}
+	return c.Record(round)
+}

@@ -1,0 +1,101 @@
+package search
+
+import (
+	"cmp"
+	"runtime"
+	"time"
+
+	"pawl/search/confirm"
+	"pawl/search/sampler"
+	"pawl/space"
+)
+
+// Options says how a study is run.
+type Options struct {
+	// Sampler is the name of a sampler; see sampler.Names.
+	Sampler string
+	// Seed fixes the points that are asked, given the same answers.
+	Seed uint64
+	// Trials is the largest number of trials; 0 means no limit.
+	Trials int
+	// Budget is the active time for search and confirmation together; 0 means
+	// no limit. The search gets SearchShare of it.
+	Budget time.Duration
+	// Target ends the search once a point is this many times as fast as the
+	// default, such as 1.1; 0 means no target.
+	Target float64
+	// Regret ends the search once at most this share of the best time is left to
+	// gain, such as 0.01, 90 % sure; 0 means never. See sampler.EstimateRegret.
+	Regret float64
+	// First are points to try right after the default: what earlier studies
+	// found good. Those that the pool lacks are passed over. See sampler.Transfer.
+	First []space.Point
+	// Earlier is what earlier studies of the same kernel have observed, the
+	// latest first. The samplers learn from it as far as it agrees with what this
+	// study observes. See sampler.Remember.
+	Earlier []sampler.Memory
+	// Width is the number of points that the evaluator can measure at once. Zero
+	// means one.
+	Width int
+	// Resident is the evaluator's device where that has time to spare; nil where it
+	// does not, and starts a process for every point.
+	Resident Resident
+	// Ahead is the number of trials that are asked and not yet finished: the depth
+	// of the compile-ahead pipeline. Zero means 8. It does not depend on the
+	// machine, so that the same seed asks for the same points everywhere.
+	Ahead int
+	// Lanes is the number of points that are prepared at once. Zero means one
+	// per core.
+	Lanes int
+	// Finalists is the number of points that are confirmed. Zero means 5.
+	Finalists int
+	// Rounds is the number of rounds of confirmation. Zero means 10.
+	Rounds int
+	// Samples is the number of samples per contender and round. Zero means 10.
+	Samples int
+	// Stop ends the search early when it is closed: nothing more is asked,
+	// what runs is finished or abandoned, and the result is what there is.
+	Stop <-chan struct{}
+	// Observe is called after every change, by one goroutine at a time. It may
+	// be nil.
+	Observe func(Progress)
+}
+
+func (o Options) withDefaults() Options {
+	o.Width = cmp.Or(o.Width, 1)
+	o.Ahead = cmp.Or(o.Ahead, 8)
+	o.Lanes = cmp.Or(o.Lanes, runtime.NumCPU())
+	o.Finalists = cmp.Or(o.Finalists, 5)
+	o.Rounds = cmp.Or(o.Rounds, 10)
+	o.Samples = cmp.Or(o.Samples, 10)
+	if o.Observe == nil {
+		o.Observe = func(Progress) {}
+	}
+	return o
+}
+
+func (o Options) stopped() bool {
+	select {
+	case <-o.Stop: // a nil channel never answers
+		return true
+	default:
+		return false
+	}
+}
+
+// SearchShare is the part of the budget that the search may use; the rest is
+// for confirming what it found.
+const SearchShare = 0.7
+
+func (o Options) searchTime() time.Duration {
+	return time.Duration(SearchShare * float64(o.Budget))
+}
+
+// late reports whether the time for a phase of the confirmation is over.
+func (o Options) late(phase confirm.Phase, elapsed time.Duration) bool {
+	until := o.Budget
+	if phase == confirm.Confirmation {
+		until = o.searchTime() + (o.Budget-o.searchTime())*2/3
+	}
+	return o.Budget > 0 && elapsed > until
+}

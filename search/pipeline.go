@@ -1,0 +1,176 @@
+package search
+
+import (
+	"context"
+	"sync"
+
+	"pawl/objective"
+)
+
+// flight is a trial on its way: its preparation runs in a goroutine, and so
+// does its measurement, once it is among the oldest.
+type flight struct {
+	trial    Trial
+	prepared chan struct{} // closed when result and err are there
+	result   objective.Prepared
+	err      error
+	expected bool          // what it will be checked against is ready
+	measured chan struct{} // nil until begun; closed when outcome and failed are there
+	outcome  objective.Outcome
+	failed   error
+}
+
+// pipeline holds the trials that are asked and not finished. It prepares them ahead,
+// in lanes, measures the oldest, and hands them out in the order asked. Its methods
+// are called by one goroutine; what they start runs in others.
+type pipeline struct {
+	evaluator Evaluator
+	options   Options
+	spending  *Spending
+	lanes     chan struct{}
+	flights   []*flight // in the order asked
+	known     known
+}
+
+func newPipeline(evaluator Evaluator, options Options, spending *Spending) *pipeline {
+	return &pipeline{evaluator: evaluator, options: options, spending: spending, lanes: make(chan struct{}, options.Lanes)}
+}
+
+// launch starts preparing a trial in a lane of its own.
+func (p *pipeline) launch(ctx context.Context, trial Trial) {
+	f := &flight{trial: trial, prepared: make(chan struct{})}
+	p.flights = append(p.flights, f)
+	go func() {
+		defer close(f.prepared)
+		select {
+		case p.lanes <- struct{}{}:
+			defer func() { <-p.lanes }()
+		case <-ctx.Done():
+			f.err = context.Cause(ctx)
+			return
+		}
+		f.result, f.err = p.evaluator.Prepare(ctx, trial.Point)
+	}()
+}
+
+// measureOldest begins to measure as many of the oldest as there are devices, each
+// as soon as it is prepared.
+func (p *pipeline) measureOldest(ctx context.Context) {
+	for _, f := range p.flights[:min(len(p.flights), p.options.Width)] {
+		if f.measured != nil {
+			continue
+		}
+		f.measured = make(chan struct{})
+		go func() {
+			defer close(f.measured)
+			<-f.prepared
+			if f.err == nil {
+				f.outcome, f.failed = p.evaluate(ctx, f.result)
+			}
+		}()
+	}
+}
+
+// next waits for the oldest trial, whose measurement has begun, and takes it out.
+// The others are measured meanwhile where there are several devices. It answers
+// false when the user stops the search.
+func (p *pipeline) next(ctx context.Context) (trial Trial, found bool, err error) {
+	f := p.flights[0]
+	stopped := false
+	err = timed(&p.spending.Waiting, func() error {
+		select {
+		case <-f.prepared:
+			return f.err
+		case <-p.options.Stop:
+			stopped = true
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	if err != nil || stopped {
+		return Trial{}, false, err
+	}
+	if err := timed(&p.spending.Device, func() error { <-f.measured; return f.failed }); err != nil {
+		return Trial{}, false, err
+	}
+	p.flights = p.flights[1:]
+	trial = f.trial
+	trial.Outcome, trial.Finished = f.outcome, true
+	return trial, true, nil
+}
+
+// drain waits for what was abandoned.
+func (p *pipeline) drain() {
+	for _, f := range p.flights {
+		<-f.prepared
+		if f.measured != nil {
+			<-f.measured
+		}
+	}
+	p.flights = nil
+}
+
+// evaluate measures a point, unless the same machine code was measured before.
+func (p *pipeline) evaluate(ctx context.Context, point objective.Prepared) (objective.Outcome, error) {
+	if twin, found := p.known.twin(point.Binary.Digest); found && point.Failure == nil {
+		outcome := twin.Outcome
+		outcome.SameAs = twin.Point.String()
+		outcome.Spent = point.Spent
+		return outcome, nil
+	}
+	return p.evaluator.Measure(ctx, point, p.known.rival())
+}
+
+// known is what measuring needs to know of the trials finished so far. It is kept
+// beside the study, which goes on asking while points are measured, and is safe for
+// concurrent use.
+type known struct {
+	mu    sync.Mutex
+	best  float64          // the best time in milliseconds, 0 for none
+	twins map[string]Trial // the first trial of each machine code that ran
+}
+
+func (k *known) finish(t Trial) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !t.Finished {
+		return
+	}
+	if t.OK() && (k.best == 0 || t.Outcome.Milliseconds() < k.best) {
+		k.best = t.Outcome.Milliseconds()
+	}
+	ran := t.OK() || t.Outcome.Failure.Stage == objective.Fuzz
+	if _, met := k.twins[t.Outcome.Binary]; met || !ran || t.Outcome.Binary == "" {
+		return
+	}
+	if k.twins == nil {
+		k.twins = map[string]Trial{}
+	}
+	k.twins[t.Outcome.Binary] = t
+}
+
+// disqualify replaces a trial that failed the full check, and the best time.
+func (k *known) disqualify(t Trial, best float64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.best = best
+	if _, met := k.twins[t.Outcome.Binary]; met {
+		k.twins[t.Outcome.Binary] = t
+	}
+}
+
+// rival returns the time to beat, 0 for none.
+func (k *known) rival() float64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.best
+}
+
+// twin returns a trial whose machine code is the same.
+func (k *known) twin(digest string) (Trial, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, found := k.twins[digest]
+	return t, found
+}

@@ -1,0 +1,237 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pawl/objective"
+	"pawl/search/confirm"
+	"pawl/search/sampler"
+	"pawl/space"
+)
+
+// engine puts the parts of one study together.
+type engine struct {
+	options   Options
+	evaluator Evaluator
+	recorder  Recorder
+	past      Past
+	started   time.Time
+
+	study    *study
+	pipeline *pipeline
+	second   *secondLook
+	limits   limits
+	observer *observer
+
+	rounds   []confirm.Round
+	spending Spending
+	ended    Ending
+	dead     []string
+}
+
+// Run searches and confirms. The pool holds the points that may be tried. On a
+// cancelled context it returns the context's error at once; everything that has
+// finished is recorded.
+func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past, options Options) (Result, error) {
+	e, err := newEngine(pool, evaluator, recorder, past, options)
+	if err != nil {
+		return Result{}, err
+	}
+	// Whatever happens, no preparation outlives the search: the confirmation wants
+	// the machine for itself.
+	searching, cancel := context.WithCancel(ctx)
+	err = e.search(searching)
+	cancel()
+	e.pipeline.drain()
+	if err != nil || e.ended == Stopped {
+		return e.result(), err
+	}
+	err = timed(&e.spending.Confirming, func() error {
+		if err := e.confirm(ctx); err != nil {
+			return err
+		}
+		return e.findDead(ctx)
+	})
+	return e.result(), err
+}
+
+func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past, options Options) (*engine, error) {
+	options = options.withDefaults()
+	evaluator = patient{evaluator}
+	if options.Resident != nil {
+		options.Resident = patientResident{options.Resident}
+	}
+	study, err := newStudy(pool, options, recorder)
+	if err != nil {
+		return nil, err
+	}
+	e := &engine{
+		options: options, evaluator: evaluator, recorder: recorder, past: past, started: time.Now(),
+		study: study, rounds: past.Rounds, spending: past.Spending,
+	}
+	e.pipeline = newPipeline(evaluator, options, &e.spending)
+	e.second = newSecondLook(evaluator, study, options, &e.spending, e.record, e.disqualify, past)
+	e.limits = limits{options: options, study: study, elapsed: e.elapsed}
+	e.observer = &observer{options: options, study: study, elapsed: e.elapsed, failures: map[string]int{}}
+	return e, nil
+}
+
+func (e *engine) elapsed() time.Duration { return e.past.Elapsed + time.Since(e.started) }
+
+func (e *engine) result() Result {
+	r := Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed(), Spending: e.spending, Dead: e.dead}
+	if regret, known := sampler.EstimateRegret(e.study.view, sampler.Defaults(), e.options.Seed); known {
+		r.Regret = &regret
+	}
+	return r
+}
+
+// search keeps the pipeline full and finishes the oldest trial first, until there
+// is nothing more to ask and nothing in flight.
+func (e *engine) search(ctx context.Context) error {
+	running, err := e.study.restore(e.past.Trials)
+	if err != nil {
+		return err
+	}
+	for _, t := range e.past.Trials {
+		e.observer.finish(t)
+		e.pipeline.known.finish(t)
+	}
+	for _, t := range running {
+		e.pipeline.launch(ctx, t)
+	}
+	for {
+		if err := e.fill(ctx); err != nil {
+			return err
+		}
+		e.observer.search(e.pipeline.flights, nil)
+		if e.ended.abandons() || len(e.pipeline.flights) == 0 {
+			return nil
+		}
+		if err := e.finishOldest(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// fill asks until the pipeline is full or there is a reason to stop.
+func (e *engine) fill(ctx context.Context) error {
+	e.pipeline.measureOldest(ctx) // asking goes on beside it
+	for len(e.pipeline.flights) < e.options.Ahead {
+		if e.ended = e.limits.reached(); e.ended != "" {
+			return nil
+		}
+		var trial Trial
+		err := timed(&e.spending.Asking, func() (err error) {
+			e.study.view.CostWeight = e.limits.costWeight()
+			trial, err = e.study.ask()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		e.pipeline.launch(ctx, trial)
+	}
+	if e.options.stopped() {
+		e.ended = Stopped
+	}
+	return nil
+}
+
+// finishOldest takes the oldest trial in flight through measurement to its record.
+// What the device does until it is prepared is the second look's to say.
+func (e *engine) finishOldest(ctx context.Context) error {
+	e.pipeline.measureOldest(ctx)
+	if err := e.second.until(ctx, e.pipeline.flights); err != nil {
+		return err
+	}
+	trial, found, err := e.pipeline.next(ctx)
+	if err != nil || !found {
+		return err // who stopped it is found when the pipeline is filled next
+	}
+	trial.Elapsed = e.elapsed()
+	if err := timed(&e.spending.Storing, func() error { return e.study.finish(trial) }); err != nil {
+		return err
+	}
+	e.pipeline.known.finish(trial)
+	e.observer.finish(trial)
+	e.observer.search(e.pipeline.flights, &trial)
+	return compilerWorks(e.study.trials)
+}
+
+// disqualify takes a trial that passed the quick check out of the running.
+func (e *engine) disqualify(number int, failure *objective.Failure) error {
+	trial, err := e.study.disqualify(number, failure)
+	if err != nil {
+		return err
+	}
+	best := 0.0
+	if fastest, found := e.study.best(); found {
+		best = fastest.Outcome.Milliseconds()
+	}
+	e.pipeline.known.disqualify(trial, best)
+	e.observer.failures[failure.Reason]++
+	return nil
+}
+
+// record makes a round durable.
+func (e *engine) record(round confirm.Round) error {
+	if err := e.recorder.Measured(round); err != nil {
+		return fmt.Errorf("recording round %d of the %s: %w", round.Number, round.Phase, err)
+	}
+	e.rounds = append(e.rounds, round)
+	return nil
+}
+
+// confirm measures the finalists against the default, and then the way from
+// the default to the winner.
+func (e *engine) confirm(ctx context.Context) error {
+	var candidates []confirm.Candidate
+	for _, t := range e.second.ranked() {
+		candidates = append(candidates, confirm.Candidate{Number: t.Number, Point: t.Point, Outcome: t.Outcome})
+	}
+	return confirm.Run(ctx, e.evaluator, confirm.Study{
+		Pool: e.study.pool, Candidates: candidates,
+		Timed:      func() []sampler.Timed { return Timed(e.study.trials) },
+		Rounds:     func() []confirm.Round { return e.rounds },
+		Standing:   func() []confirm.Round { return standing(e.study.trials, e.rounds) },
+		Record:     e.record,
+		Disqualify: e.disqualify,
+		Check:      e.check,
+		Refresh:    e.refresh,
+		Late:       func(phase confirm.Phase) bool { return e.options.late(phase, e.elapsed()) },
+		Stopped:    e.options.stopped,
+		Progress:   e.observer.round,
+	}, confirm.Options{
+		Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,
+		Seed: e.options.Seed, Lanes: e.options.Lanes,
+	})
+}
+
+func (e *engine) refresh() {
+	if e.options.Resident != nil {
+		e.options.Resident.Refresh()
+	}
+}
+
+// check checks a point as a trial would, unless it was one.
+func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
+	if i := slices.IndexFunc(e.study.trials, func(t Trial) bool { return t.Finished && t.Point == p.Point }); i >= 0 {
+		known := e.study.trials[i].Outcome
+		return known, confirm.SameBinary(known, p)
+	}
+	return e.pipeline.evaluate(ctx, p)
+}
+
+// findDead looks for parameters that never change the machine code, as long as there
+// is time.
+func (e *engine) findDead(ctx context.Context) (err error) {
+	enough := func() bool {
+		return e.options.stopped() || e.options.Budget > 0 && e.elapsed() > e.options.Budget
+	}
+	e.dead, err = deadParameters(ctx, e.study.pool, e.evaluator, binaries(e.study.trials, e.rounds), enough)
+	return err
+}

@@ -1,0 +1,158 @@
+package search
+
+import (
+	"fmt"
+	"time"
+
+	"pawl/objective"
+	"pawl/search/sampler"
+)
+
+// Ending is a reason to ask for no more trials.
+type Ending string
+
+// The reasons.
+const (
+	TrialsDone  Ending = "all trials done"
+	BudgetSpent Ending = "time budget spent"
+	UsedUp      Ending = "every valid point was tried"
+	TargetMet   Ending = "the target was met"
+	LittleLeft  Ending = "little is left to gain"
+	Stopped     Ending = "stopped by the user"
+	// AllWrong is when the reference is suspected. See ReferenceSuspected.
+	AllWrong Ending = "every result disagrees with the reference"
+)
+
+// abandons reports whether what is in flight is given up too.
+func (e Ending) abandons() bool { return e != "" && e != TrialsDone && e != UsedUp }
+
+// limits says when a search has asked enough.
+type limits struct {
+	options Options
+	study   *study
+	elapsed func() time.Duration
+}
+
+// reached returns the first reason to ask for no more, or none.
+func (l limits) reached() Ending {
+	switch {
+	case l.options.stopped():
+		return Stopped
+	case ReferenceSuspected(l.study.trials, false):
+		return AllWrong
+	case l.options.Trials > 0 && len(l.study.trials) >= l.options.Trials:
+		return TrialsDone
+	case l.study.exhausted():
+		return UsedUp
+	case l.targetMet():
+		return TargetMet
+	case l.littleLeft():
+		return LittleLeft
+	case l.options.Budget > 0 && l.elapsed() >= l.options.searchTime():
+		return BudgetSpent
+	}
+	return ""
+}
+
+// costWeight returns how much the cost of a point counts in the next choice. Where
+// time is the only limit, that is fully at the beginning, when cheap points leave
+// time for more, and not at all at the end, when nothing comes after the last one
+// (cost cooling, Lee et al. 2020). It looks at recorded times, not at the clock,
+// so that a resumed study chooses as the undisturbed one.
+func (l limits) costWeight() float64 {
+	if l.options.Budget == 0 || l.options.Trials > 0 {
+		return 0
+	}
+	return max(0, 1-float64(l.study.elapsed)/float64(l.options.searchTime()))
+}
+
+// regretEvery is how many finished trials lie between two estimates of the regret:
+// one costs as much as several asks.
+const regretEvery = 10
+
+// littleLeft reports whether the rest of the space is not worth the time.
+func (l limits) littleLeft() bool {
+	if observed := len(l.study.view.Observations); l.options.Regret == 0 || observed == 0 || observed%regretEvery != 0 {
+		return false
+	}
+	regret, known := sampler.EstimateRegret(l.study.view, sampler.Defaults(), l.options.Seed)
+	return known && regret.Left <= l.options.Regret
+}
+
+// targetMet compares the best trial with the default, the first one.
+func (l limits) targetMet() bool {
+	best, found := l.study.best()
+	if l.options.Target == 0 || !found || !l.study.trials[0].OK() {
+		return false
+	}
+	return l.study.trials[0].Outcome.Milliseconds() >= l.options.Target*best.Outcome.Milliseconds()
+}
+
+// NothingCompilesError says that the compiler refused every point so far. The
+// search ends then: a broken compiler would only burn the budget.
+type NothingCompilesError struct {
+	Tried int
+	// First is the failure of the first point.
+	First *objective.Failure
+}
+
+func (e *NothingCompilesError) Error() string {
+	return fmt.Sprintf("none of the first %d points compiled; the first error was: %s", e.Tried, e.First.Detail)
+}
+
+// compileAttempts is how many points must fail to compile, with none that
+// compiles, before the compiler counts as broken.
+const compileAttempts = 5
+
+// compilerWorks fails once enough points have failed to compile and none has
+// compiled.
+func compilerWorks(trials []Trial) error {
+	var first *objective.Failure
+	refused := 0
+	for _, t := range trials {
+		switch {
+		case !t.Finished:
+		case t.OK() || t.Outcome.Failure.Stage == objective.Fuzz || t.Outcome.Failure.Stage == objective.Bench:
+			return nil
+		case t.Outcome.Failure.Stage == objective.Compile:
+			refused++
+			if first == nil {
+				first = t.Outcome.Failure
+			}
+		}
+	}
+	if refused < compileAttempts {
+		return nil
+	}
+	return &NothingCompilesError{Tried: refused, First: first}
+}
+
+// suspectAfter is how many different kernels must be wrong, with none that is right,
+// before the reference is the suspect.
+const suspectAfter = 4
+
+// ReferenceSuspected reports whether what all points disagree with is more likely to
+// be wrong than they are: the default gives wrong results, no point gives right ones,
+// and so many different ones, or all that were tried, were compared. A search without
+// a right default has nothing to compare with, so that going on is of little use.
+func ReferenceSuspected(trials []Trial, all bool) bool {
+	if len(trials) == 0 || !wrong(trials[0]) {
+		return false
+	}
+	kernels := map[string]bool{}
+	for _, t := range trials {
+		switch {
+		case t.OK():
+			return false
+		case wrong(t) && t.Outcome.Binary != "":
+			kernels[t.Outcome.Binary] = true // points that differ in nothing are one
+		case wrong(t):
+			kernels[t.Point.String()] = true
+		}
+	}
+	return len(kernels) >= suspectAfter || all && len(kernels) > 1
+}
+
+func wrong(t Trial) bool {
+	return t.Finished && t.Outcome.Failure != nil && t.Outcome.Failure.Reason == objective.WrongResult
+}

@@ -1,0 +1,111 @@
+package search
+
+import (
+	"math"
+	"testing"
+
+	"pawl/objective"
+	"pawl/search/confirm"
+	"pawl/space"
+)
+
+// forgetful records nothing.
+type forgetful struct{}
+
+func (forgetful) Started(Trial) error                        { return nil }
+func (forgetful) Finished(Trial) error                       { return nil }
+func (forgetful) Disqualified(int, *objective.Failure) error { return nil }
+func (forgetful) Measured(confirm.Round) error               { return nil }
+
+// studyOf returns a study of some parameters with so many values each.
+func studyOf(t testing.TB, values ...int) *study {
+	t.Helper()
+	var params []space.Param
+	for i, count := range values {
+		p := space.Param{Name: string(rune('A' + i)), Ordered: true, Default: space.IntegerValue(0)}
+		for v := range count {
+			p.Values = append(p.Values, space.IntegerValue(int64(v)))
+		}
+		params = append(params, p)
+	}
+	sp, err := space.New(params, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := sp.Pool(space.PoolOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newStudy(pool, Options{Sampler: "random", Seed: 1}, forgetful{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// finishNext asks for a trial and finishes it.
+func (s *study) finishNext(t testing.TB, milliseconds float64) {
+	t.Helper()
+	trial, err := s.ask()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial.Finished, trial.Outcome.Samples = true, []float64{milliseconds}
+	if err := s.finish(trial); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A trial that was disqualified is not the best any more, for the study and for the
+// samplers.
+func TestADisqualifiedTrialIsNotTheBest(t *testing.T) {
+	s := studyOf(t, 3)
+	for _, value := range []float64{3, 1, 2} {
+		s.finishNext(t, value)
+	}
+	for _, want := range []int{1, 2, 0} {
+		best, found := s.best()
+		seen, _ := s.view.Best()
+		if !found || best.Number != want || s.pool.Point(seen.Index) != best.Point {
+			t.Fatalf("the best is %d (%s), the view's %s; want %d", best.Number, best.Point, s.pool.Point(seen.Index), want)
+		}
+		if _, err := s.disqualify(want, &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if best, found := s.best(); found {
+		t.Errorf("all are disqualified, and the best is %d", best.Number)
+	}
+}
+
+// goptuna holds every trial, with the point that was asked and its time.
+func TestGoptunaKnowsTheTrials(t *testing.T) {
+	s := studyOf(t, 4, 1, 5)
+	for i := range 20 {
+		s.finishNext(t, 1+math.Abs(float64(i)-7))
+	}
+	trials, err := s.goptuna.GetTrials()
+	if err != nil || len(trials) != 20 {
+		t.Fatalf("%d trials, %v", len(trials), err)
+	}
+	for i, trial := range trials {
+		for _, a := range s.trials[i].Point.Assignments() {
+			if got := trial.Params[a.Name]; got != a.Value.String() {
+				t.Errorf("trial %d: goptuna has %s=%v, the point is %s", i, a.Name, got, s.trials[i].Point)
+			}
+		}
+	}
+	if value, err := s.goptuna.GetBestValue(); err != nil || value != 1 {
+		t.Errorf("goptuna's best value is %v, %v; want 1", value, err)
+	}
+}
+
+// BenchmarkStudy is the bookkeeping of a thousand trials.
+func BenchmarkStudy(b *testing.B) {
+	for b.Loop() {
+		s := studyOf(b, 4, 5, 4, 2, 2, 2, 2, 4, 2, 4)
+		for i := range 1000 {
+			s.finishNext(b, float64(i%17)+1)
+		}
+	}
+}
