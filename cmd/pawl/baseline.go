@@ -18,10 +18,11 @@ import (
 // baselineOptions is the command line of pawl baseline; each subcommand has some of
 // it.
 type baselineOptions struct {
+	common
 	kernels               []string
 	baseline, policy, svg string
 	reason                string
-	release, json         bool
+	release               bool
 }
 
 func baselineCommand(env environment) *cli.Command {
@@ -39,7 +40,7 @@ func baselineCommand(env environment) *cli.Command {
 			{
 				Name: "show", Usage: "print the entries",
 				Description: details("Prints what each kernel is held to.", "pawl baseline show --json", "0 done", "2 no baseline", "3 it cannot be used", "64 usage"),
-				Flags:       []cli.Flag{baselineFlag(&o.baseline), boolInto(jsonFlag, &o.json)},
+				Flags:       append(o.flags("json"), baselineFlag(&o.baseline)),
 				Action:      action(showBaseline),
 			},
 			{
@@ -51,8 +52,8 @@ func baselineCommand(env environment) *cli.Command {
 			{
 				Name: "history", Usage: "print every gate run, or draw the trend",
 				Description: details("Prints what each gate run measured and where the level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history", "3 the machinery failed", "64 usage"),
-				Flags: []cli.Flag{baselineFlag(&o.baseline), boolInto(jsonFlag, &o.json),
-					&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the trend into this `FILE`"}},
+				Flags: append(o.flags("json"), baselineFlag(&o.baseline),
+					&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the trend into this `FILE`"}),
 				Action: action(showHistory),
 			},
 			{

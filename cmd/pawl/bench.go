@@ -12,17 +12,16 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/kernels"
-	"pawl/objective/worker"
 	"pawl/studies/report"
 )
 
-// benchOptions is the command line of pawl bench.
+// benchOptions are the flags of pawl bench.
 type benchOptions struct {
-	deviceOptions
-	kernels                       []string
-	workload, at, caches, results string
-	rounds, samples, clock        int
-	cachesGiven, json             bool
+	common
+	kernel          string
+	rounds, samples int
+	results         string // the file for the raw samples
+	cachesGiven     bool
 }
 
 func benchCommand(env environment) *cli.Command {
@@ -35,16 +34,15 @@ func benchCommand(env environment) *cli.Command {
 			"Checks the point's results, then measures it and writes the raw samples to a file.",
 			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
 			"0 measured", "1 the point fails", "3 the machinery failed", "64 usage", "130 stopped"),
-		Flags: append(o.flags(), stringInto(atFlag, &o.at), stringInto(workloadFlag, &o.workload), stringInto(cachesFlag, &o.caches), boolInto(jsonFlag, &o.json),
-			&cli.IntFlag{Name: clockFlag.Name, Destination: &o.clock, DefaultText: clockFlag.DefaultText, Usage: clockFlag.Usage},
-			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Usage: "how many fresh processes"},
-			&cli.IntFlag{Name: "samples", Value: 20, Destination: &o.samples, Usage: "how many samples per process"},
+		Flags: append(o.flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json", "run-timeout", "compile-timeout"),
+			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Action: atLeast("rounds", 1), Usage: "how many fresh processes"},
+			&cli.IntFlag{Name: "samples", Value: 20, Destination: &o.samples, Action: atLeast("samples", 1), Usage: "how many samples per process"},
 			&cli.StringFlag{Name: "results", Value: "results/bench.json", Destination: &o.results, Usage: "the `FILE` for the raw samples"}),
-		Action: func(c *cli.Context) error {
-			if err := checkDeviceFlags(c); err != nil {
+		Action: func(c *cli.Context) (err error) {
+			if o.kernel, err = kernelName(c.Args().Slice()); err != nil {
 				return err
 			}
-			o.kernels, o.cachesGiven = c.Args().Slice(), c.IsSet("caches")
+			o.cachesGiven = c.IsSet("caches")
 			return benchmark(c.Context, env, o)
 		},
 	}
@@ -58,28 +56,21 @@ type benchReport struct {
 }
 
 func benchmark(ctx context.Context, env environment, o benchOptions) error {
-	if o.rounds < 1 || o.samples < 1 {
-		return usagef("--rounds and --samples must be at least 1")
-	}
-	name, err := oneKernel(o.kernels)
-	if err != nil {
-		return err
-	}
-	b, err := o.builder(env, worker.Caches(o.caches))
+	b, err := o.builder(env)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
 	ctx, done := stoppable(ctx, env)
 	defer done()
-	k, err := b.Machine.Load(ctx, name, o.backend)
+	k, err := b.Machine.Load(ctx, o.kernel, o.backend)
 	if err != nil {
 		return err
 	}
 	if o.cachesGiven && k.Backend == kernels.Host {
 		env.notice("--caches has no effect: the kernel runs on the processor")
 	}
-	defer b.Machine.LockClocks(ctx, k, o.clock, nil)()
+	defer b.Machine.LockClocks(ctx, k, o.lockClocks, nil)()
 	c, err := b.Open(ctx, k, o.workload, o.at)
 	if err != nil {
 		return err

@@ -15,9 +15,10 @@ import (
 
 // compareOptions is the command line of pawl compare.
 type compareOptions struct {
+	common
 	files             []string
 	preset            string
-	presetGiven, json bool
+	presetGiven       bool
 	rule, key, choice string
 }
 
@@ -34,12 +35,12 @@ func compareCommand(env environment) *cli.Command {
 				gate.SimpleRule+".",
 			"pawl compare before.json after.json --key runs.samples",
 			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive", "3 a file cannot be read", "64 usage"),
-		Flags: []cli.Flag{
-			presetFlag(&o.preset), boolInto(jsonFlag, &o.json),
+		Flags: append(o.flags("json"),
+			presetFlag(&o.preset),
 			&cli.StringFlag{Name: "rule", Value: string(gate.ByProcess), Destination: &o.rule, Usage: "what the files are judged by: process or simple"},
 			&cli.StringFlag{Name: "key", Destination: &o.key, Usage: "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file"},
 			&cli.StringFlag{Name: "select", Destination: &o.choice, Usage: "the `VALUES` beside the list of the result that is meant, such as seq=512,batch=32"},
-		},
+		),
 		Action: func(c *cli.Context) error {
 			o.files, o.presetGiven = c.Args().Slice(), c.IsSet("preset")
 			return compareFiles(env, o)

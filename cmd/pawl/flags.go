@@ -66,13 +66,19 @@ func (o *common) tools(env environment) devices.Options {
 	}
 }
 
-// target loads the kernel that the arguments name, or the default one.
-func (o *common) target(ctx context.Context, machine *devices.Machine, arguments []string) (devices.Target, error) {
+// kernelName returns the only kernel that the arguments name, or the default one.
+func kernelName(arguments []string) (string, error) {
 	name, err := atMostOne(arguments, "kernel")
+	return cmp.Or(name, tune.DefaultKernel), err
+}
+
+// target loads the kernel that the arguments name.
+func (o *common) target(ctx context.Context, machine *devices.Machine, arguments []string) (devices.Target, error) {
+	name, err := kernelName(arguments)
 	if err != nil {
 		return devices.Target{}, err
 	}
-	k, err := machine.Load(ctx, cmp.Or(name, tune.DefaultKernel), o.backend)
+	k, err := machine.Load(ctx, name, o.backend)
 	if err != nil {
 		return devices.Target{}, err
 	}

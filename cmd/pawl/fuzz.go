@@ -1,25 +1,37 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math/rand/v2"
-	"path/filepath"
-	"strconv"
-	"time"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/cache"
-	"pawl/objective/check"
+	"pawl/objective/devices"
+	"pawl/objective/fuzz"
+	"pawl/objective/mutation"
 	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
 )
 
+// fuzzOptions are the flags of pawl fuzz.
+type fuzzOptions struct {
+	common
+	fuzz.Options
+	shape, family, layout string // of the only case, empty for all cases
+	finalists, mutants    bool
+}
+
 func fuzzCommand(env environment) *cli.Command {
+	var o fuzzOptions
 	return &cli.Command{
 		Name:      "fuzz",
 		Usage:     "check results against the reference, on shapes and inputs that break kernels",
@@ -31,227 +43,145 @@ func fuzzCommand(env environment) *cli.Command {
 				"repeats it. --mutants checks the checks: it runs them on wrong kernels.",
 			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
-		Flags: []cli.Flag{
-			atFlag, workloadFlag, backendFlag, compilerFlag, cacheFlag, outFlag, jsonFlag, timeoutFlag, compileFlag,
-			&cli.Uint64Flag{Name: "seed", DefaultText: "a fresh one", Usage: "the `NUMBER` that fixes shapes and inputs"},
-			&cli.BoolFlag{Name: "all-finalists", DisableDefaultText: true, Usage: "check the finalists of the kernel's latest study in --out"},
-			&cli.IntFlag{Name: "cases", DefaultText: "none", Usage: "a `NUMBER` of random cases after the full tier"},
-			&cli.DurationFlag{Name: "time", DefaultText: "no limit", Usage: "go on with random cases for this `TIME`"},
-			&cli.StringFlag{Name: "shape", Usage: "check one case only, at `SIZES` such as B=1,S=33"},
-			&cli.StringFlag{Name: "family", Usage: "the `FAMILY` of that case's inputs, such as signs"},
-			&cli.StringFlag{Name: "layout", Usage: "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned"},
-			&cli.BoolFlag{Name: "sanitizer", DisableDefaultText: true, Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or compute-sanitizer's tools on CUDA"},
-			&cli.StringFlag{Name: "picture", Usage: "draw the errors of a failing case into this `FOLDER`"},
-			&cli.BoolFlag{Name: "mutants", DisableDefaultText: true, Usage: "check that the checks catch wrong kernels"},
-		},
-		Action: func(c *cli.Context) error { return fuzz(c, env) },
-	}
-}
-
-// fuzzReport is what the command prints.
-type fuzzReport struct {
-	Kernel   string `json:"kernel"`
-	Workload string `json:"workload"`
-	Seed     uint64 `json:"seed"`
-	// Points holds each point once, or once for each sanitizer.
-	Points []fuzzPoint `json:"points"`
-}
-
-// fuzzPoint is the result of one point.
-type fuzzPoint struct {
-	Point space.Point `json:"point"`
-	// Sanitizer names what the kernel ran under, if anything.
-	Sanitizer string `json:"sanitizer,omitempty"`
-
-	Cases   int                `json:"cases"`
-	Failure *objective.Failure `json:"failure,omitempty"`
-	// Found is the case that failed first, Case the smallest one that fails in
-	// the same way, and Command repeats that.
-	Found   *check.Case `json:"found,omitempty"`
-	Case    *check.Case `json:"case,omitempty"`
-	Command string      `json:"command,omitempty"`
-	// Once says that the case did not fail again when it was repeated alone.
-	Once bool `json:"once,omitempty"`
-	// Note is what was seen that is no failure.
-	Note     string   `json:"note,omitempty"`
-	Pictures []string `json:"pictures,omitempty"`
-}
-
-func fuzz(c *cli.Context, env environment) error {
-	if err := checkFuzzFlags(c); err != nil {
-		return err
-	}
-	if !c.IsSet("seed") {
-		// Nine digits are fresh enough and can be typed.
-		if err := c.Set("seed", strconv.FormatUint(rand.Uint64N(1e9), 10)); err != nil {
-			return err
-		}
-	}
-	if c.Bool("mutants") {
-		return fuzzMutants(c, env)
-	}
-	t, points, err := fuzzTargets(c, env)
-	if err != nil {
-		return err
-	}
-	benches, err := fuzzBenches(c, env, t)
-	if err != nil {
-		return err
-	}
-	defer closeAll(benches)
-	result := fuzzReport{Kernel: t.kernel.Name, Workload: t.workload.Name, Seed: c.Uint64("seed")}
-	for _, point := range points {
-		for _, b := range benches {
-			checked, err := b.fuzzPoint(c, env, point)
-			if err != nil {
+		Flags: append(o.flags("at", "workload", "backend", "compiler", "cache", "out", "json", "run-timeout", "compile-timeout"),
+			// Nine digits are fresh enough and can be typed.
+			&cli.Uint64Flag{Name: "seed", Destination: &o.Seed, Value: rand.Uint64N(1e9), DefaultText: "a fresh one", Usage: "the `NUMBER` that fixes shapes and inputs"},
+			&cli.BoolFlag{Name: "all-finalists", Destination: &o.finalists, DisableDefaultText: true, Usage: "check the finalists of the kernel's latest study in --out"},
+			&cli.IntFlag{Name: "cases", Destination: &o.Cases, DefaultText: "none", Usage: "a `NUMBER` of random cases after the full tier"},
+			&cli.DurationFlag{Name: "time", Destination: &o.Time, DefaultText: "no limit", Usage: "go on with random cases for this `TIME`"},
+			&cli.StringFlag{Name: "shape", Destination: &o.shape, Usage: "check one case only, at `SIZES` such as B=1,S=33"},
+			&cli.StringFlag{Name: "family", Destination: &o.family, Usage: "the `FAMILY` of that case's inputs, such as signs"},
+			&cli.StringFlag{Name: "layout", Destination: &o.layout, Usage: "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned"},
+			&cli.BoolFlag{Name: "sanitizer", Destination: &o.Sanitizer, DisableDefaultText: true, Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or compute-sanitizer's tools on CUDA"},
+			&cli.StringFlag{Name: "picture", Destination: &o.Pictures, Usage: "draw the errors of a failing case into this `FOLDER`"},
+			&cli.BoolFlag{Name: "mutants", Destination: &o.mutants, DisableDefaultText: true, Usage: "check that the checks catch wrong kernels"},
+		),
+		Action: action(func(ctx context.Context, arguments []string) error {
+			if err := o.check(); err != nil {
 				return err
 			}
-			result.Points = append(result.Points, checked)
-		}
+			o.RunTimeout = o.runTimeout
+			if o.mutants {
+				return runMutants(ctx, env, o, arguments)
+			}
+			return runFuzz(ctx, env, o, arguments)
+		}),
 	}
-	return result.conclude(c, env)
 }
 
-func checkFuzzFlags(c *cli.Context) error {
+func (o fuzzOptions) check() error {
 	switch {
-	case c.Int("cases") < 0 || c.Duration("time") < 0:
+	case o.Cases < 0 || o.Time < 0:
 		return usagef("--cases and --time must not be negative")
-	case c.IsSet("at") && c.Bool("all-finalists"):
+	case o.at != "" && o.finalists:
 		return usagef("--at names one point, --all-finalists takes those of a study: use one of them")
-	case !c.IsSet("shape") && (c.IsSet("family") || c.IsSet("layout")):
+	case o.shape == "" && (o.family != "" || o.layout != ""):
 		return usagef("--family and --layout describe the case of a --shape")
-	case c.IsSet("shape") && (c.IsSet("cases") || c.IsSet("time")):
+	case o.shape != "" && (o.Cases > 0 || o.Time > 0):
 		return usagef("--shape checks one case; --cases and --time go with the full tier")
 	}
 	return nil
 }
 
-// fuzzPoint checks one point.
-func (b *fuzzBench) fuzzPoint(c *cli.Context, env environment, point space.Point) (fuzzPoint, error) {
-	result := fuzzPoint{Point: point, Sanitizer: b.sanitizer}
-	prepared, err := b.evaluator.Prepare(c.Context, point)
+func runFuzz(ctx context.Context, env environment, o fuzzOptions, arguments []string) error {
+	nothing := func(reason string) error {
+		env.notice(reason + ": nothing to test")
+		return answer(exitNothing)
+	}
+	machine := o.machine(env)
+	t, err := o.target(ctx, machine, arguments)
+	var missing *kernels.NotFoundError
+	if errors.As(err, &missing) && isFolder(missing.Name) {
+		// The command line is right, as a script's loop over folders is.
+		return nothing(fmt.Sprintf("there is no %s in %s", kernels.ManifestName, missing.Name))
+	}
 	if err != nil {
-		return result, err
+		return err
 	}
-	cases, total, err := b.fuzzCases(c, point)
-	if err != nil {
-		return result, err
-	}
-	line := newProgressLine(env.stderr)
-	defer line.clear()
-	done := 0
-	finding, err := b.evaluator.Try(c.Context, prepared, cases, func(next check.Case) {
-		done++
-		line.show("%scase %d%s: %s", b.prefix(), done, total, next)
-	})
-	if err != nil {
-		return result, err
-	}
-	result.Cases, result.Failure, result.Note = finding.Checked, finding.Failure, b.evaluator.Note(point)
-	if finding.Failure == nil || finding.Failure.Stage != objective.Fuzz {
-		return result, nil
-	}
-	smallest, again := finding, true
-	if !b.slow && !c.IsSet("shape") {
-		line.show("looking for a smaller case that fails")
-		if smallest, again, err = b.evaluator.Shrink(c.Context, prepared, finding); err != nil {
-			return result, err
-		}
-	}
-	result.Failure, result.Found, result.Case, result.Once = smallest.Failure, &finding.Case, &smallest.Case, !again
-	result.Command = fmt.Sprintf("%s %s", escape.Shell("pawl", "fuzz", b.kernel.Origin, "--workload", b.workload.Name, "--at", point.String()), smallest.Case)
-	if c.Bool("sanitizer") {
-		result.Command += " --sanitizer"
-	}
-	if c.IsSet("picture") { // of the case as it was found: a small one shows little
-		result.Pictures, err = b.drawPictures(c, prepared, finding.Case)
-	}
-	return result, err
-}
-
-// fuzzCases returns the cases of a point and how many there are, as text.
-func (b *fuzzBench) fuzzCases(c *cli.Context, point space.Point) (iter.Seq[check.Case], string, error) {
-	if c.IsSet("shape") {
-		single, err := b.singleCase(c)
-		return func(yield func(check.Case) bool) { yield(single) }, "", err
-	}
-	full := b.evaluator.FullCases(point)
-	if b.slow {
-		// The workload comes last. It is large, and what a tool sees there it
-		// sees on small shapes too.
-		full = b.evaluator.QuickCases(point)
-		full = full[:max(1, len(full)-1)]
-	}
-	random := c.Int("cases")
-	deadline := time.Now().Add(c.Duration("time"))
-	more := func(done int) bool {
-		if c.IsSet("time") {
-			return time.Now().Before(deadline) && (random == 0 || done < random)
-		}
-		return done < random
-	}
-	total := fmt.Sprintf(" of %d", len(full)+random)
-	if c.IsSet("time") {
-		total = ""
-	}
-	return func(yield func(check.Case) bool) {
-		for _, next := range full {
-			if !yield(next) {
-				return
-			}
-		}
-		rng := rand.New(rand.NewPCG(c.Uint64("seed"), 0))
-		for done := 0; more(done); done++ {
-			if !yield(check.Random(b.kernel, b.workload, point, rng)) {
-				return
-			}
-		}
-	}, total, nil
-}
-
-// drawPictures writes a picture per output and returns their files.
-func (b *bench) drawPictures(c *cli.Context, prepared objective.Prepared, failing check.Case) ([]string, error) {
-	dir := c.String("picture")
-	var paths []string
-	err := b.evaluator.Picture(c.Context, prepared, failing, func(argument string, draw func(io.Writer) error) error {
-		path := filepath.Join(dir, fmt.Sprintf("%s-%s-%.8s-%d.png", b.kernel.Name, argument, cache.Digest([]byte(prepared.Point.String())), failing.Seed))
-		if err := page.WriteFile(path, draw); err != nil {
-			return fmt.Errorf("a picture of the errors: %w", err)
-		}
-		paths = append(paths, path)
-		return nil
-	})
-	return paths, err
-}
-
-// conclude prints the report and says how it went.
-func (r *fuzzReport) conclude(c *cli.Context, env environment) error {
-	if c.Bool("json") {
-		if err := page.JSON(env.stdout, r); err != nil {
-			return err
+	var points []space.Point
+	if o.finalists {
+		var reason string
+		if t, points, reason, err = finalists(ctx, env, o, t); reason != "" && err == nil {
+			return nothing(reason)
 		}
 	} else {
-		for _, p := range r.Points {
-			p.print(env.stdout, r)
+		points = make([]space.Point, 1)
+		points[0], err = t.Point(o.at)
+	}
+	if err != nil {
+		return err
+	}
+	if o.shape != "" {
+		if o.Case, err = fuzz.NewCase(t, o.shape, o.family, o.layout, o.Seed); err != nil {
+			return err
 		}
 	}
-	infeasible := 0
-	for _, p := range r.Points {
-		switch {
-		case p.Failure == nil:
-		case p.Failure.Stage == objective.Preflight:
-			infeasible++
-		default:
-			return answer(exitNo)
+	show, clear := progressLine(env.stderr)
+	o.Observe = show
+	result, err := fuzz.Run(ctx, machine, t, points, o.Options)
+	clear()
+	if errors.Is(err, objective.ErrNoSanitizer) {
+		env.notice(err.Error() + ": nothing was tested; without --sanitizer the other checks run")
+		return answer(exitNothing)
+	}
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = page.JSON(env.stdout, result)
+	} else {
+		for _, p := range result.Points {
+			printFuzzed(env.stdout, result, p)
 		}
 	}
-	if infeasible == len(r.Points) {
+	switch {
+	case err != nil:
+		return err
+	case result.Wrong():
+		return answer(exitNo)
+	case result.Infeasible():
 		return answer(exitNothing)
 	}
 	return nil
 }
 
-func (p *fuzzPoint) print(w io.Writer, r *fuzzReport) {
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// finalists returns the points of the kernel's latest study, with its workload, or the
+// reason why there are none.
+func finalists(ctx context.Context, env environment, o fuzzOptions, t devices.Target) (_ devices.Target, points []space.Point, nothing string, err error) {
+	store, err := openStudies(ctx, env, o.out)
+	if err != nil {
+		return t, nil, "", err
+	}
+	defer store.Close()
+	study, points, err := report.Finalists(ctx, store, t.Kernel.Name, t.Kernel.Backend, o.workload)
+	switch {
+	case errors.Is(err, studies.ErrNoStudy):
+		return t, nil, fmt.Sprintf("there is no study of %s in %s", t.Kernel.Name, o.out), nil
+	case err != nil:
+		return t, nil, "", err
+	case len(points) == 0:
+		return t, nil, fmt.Sprintf("study %d has no point that passed", study.ID), nil
+	}
+	if digest, err := t.Kernel.Digest(); err != nil || digest != study.Source {
+		env.notice(fmt.Sprintf("the sources of %s have changed since study %d: its finalists are checked as they compile now", t.Kernel.Name, study.ID))
+	}
+	if t, err = devices.NewTarget(t.Kernel, study.Workload); err != nil {
+		return t, nil, "", err
+	}
+	for _, point := range points {
+		if err := t.Space.Check(point); err != nil {
+			return t, nil, "", fmt.Errorf("study %d: %w; the manifest has changed since, tune again", study.ID, err)
+		}
+	}
+	return t, points, "", nil
+}
+
+func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
 	with := ""
 	if p.Sanitizer != "" {
 		with = " with " + p.Sanitizer
@@ -275,27 +205,56 @@ func (p *fuzzPoint) print(w io.Writer, r *fuzzReport) {
 	}
 }
 
-// progressLine is a line on a terminal that changes in place, and nothing
-// anywhere else.
-type progressLine struct {
-	w     io.Writer
-	shown bool
-}
-
-func newProgressLine(w io.Writer) *progressLine {
-	if f := terminal(w); f != nil {
-		return &progressLine{w: f}
+// runMutants prints the kill table of the mutants of the named kernels, or of all.
+func runMutants(ctx context.Context, env environment, o fuzzOptions, names []string) error {
+	show, clear := progressLine(env.stderr)
+	result, err := mutation.Run(ctx, o.machine(env), o.backend, names, objective.Options{Seed: o.Seed, RunTimeout: o.runTimeout}, show)
+	clear()
+	switch {
+	case errors.Is(err, mutation.ErrNone):
+		env.notice(err.Error() + ": nothing to test")
+		return answer(exitNothing)
+	case err != nil:
+		return err
+	case o.json:
+		err = page.JSON(env.stdout, result)
+	default:
+		err = printMutants(env.stdout, result)
 	}
-	return &progressLine{w: io.Discard}
-}
-
-func (l *progressLine) show(format string, arguments ...any) {
-	l.shown = true
-	fmt.Fprintf(l.w, "\r\x1b[K"+format, arguments...)
-}
-
-func (l *progressLine) clear() {
-	if l.shown {
-		fmt.Fprint(l.w, "\r\x1b[K")
+	if err == nil && !result.Good() {
+		return answer(exitNo)
 	}
+	return err
+}
+
+func printMutants(w io.Writer, r *mutation.Report) error {
+	reason := func(f *objective.Failure) string {
+		if f == nil {
+			return "passes"
+		}
+		return f.Reason
+	}
+	var rows [][]string
+	for _, m := range r.Mutants {
+		timed := "~"
+		if m.Cheats {
+			timed = reason(m.Timed)
+		}
+		rows = append(rows, []string{m.Kernel, m.Name, reason(m.Quick), reason(m.Full), fmt.Sprint(m.Cases), timed, m.What})
+	}
+	if err := page.Table(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"}, rows); err != nil {
+		return err
+	}
+	others := r.Others()
+	fmt.Fprintf(w, "\n%d mutants, seed %d: the quick tier catches %d (%.0f %%, %.0f %% are asked for), the full tier %d (all are asked for)\n",
+		others, r.Seed, r.Quick, 100*float64(r.Quick)/float64(max(others, 1)), 100*mutation.QuickShare, r.Full)
+	fmt.Fprintf(w, "%d cheats, right until they are timed: %d are caught then (all are asked for)\n", r.Cheats, r.Timed)
+	for _, k := range r.Right {
+		if k.Failure == nil {
+			fmt.Fprintf(w, "%s as it is: right\n", k.Kernel)
+		} else {
+			fmt.Fprintf(w, "%s as it is: a false alarm: %s\n", k.Kernel, escape.Line(k.Failure.String()))
+		}
+	}
+	return nil
 }

@@ -15,14 +15,18 @@ import (
 	"pawl/gate/report"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+	"pawl/studies/tune"
 )
 
-// gateOptions is the command line of pawl gate.
+// gateOptions are the flags of pawl gate.
 type gateOptions struct {
-	deviceOptions
+	common
 	kernels          []string
 	policy, baseline string
-	dryRun, json     bool
+	dryRun           bool
 }
 
 func gateCommand(env environment) *cli.Command {
@@ -38,16 +42,13 @@ func gateCommand(env environment) *cli.Command {
 			"pawl gate attention --policy gate.yaml",
 			"0 improved or maintained", "1 regression or wrong", "2 no significant difference, new or inconclusive",
 			"3 the machinery failed", "64 usage", "130 stopped, the baseline is as it was"),
-		Flags: append(o.deviceOptions.flags(), policyFlag(&o.policy), baselineFlag(&o.baseline), boolInto(jsonFlag, &o.json),
+		Flags: append(o.flags("backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json"), policyFlag(&o.policy), baselineFlag(&o.baseline),
 			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"}),
 		Subcommands: []*cli.Command{gateSelftestCommand(env), gateSimulateCommand(env)},
-		Action: func(c *cli.Context) error {
-			if err := checkDeviceFlags(c); err != nil {
-				return err
-			}
-			o.kernels = c.Args().Slice()
-			return runGate(c.Context, env, o)
-		},
+		Action: action(func(ctx context.Context, arguments []string) error {
+			o.kernels = arguments
+			return runGate(ctx, env, o)
+		}),
 	}
 }
 
@@ -56,7 +57,7 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	if err != nil {
 		return err
 	}
-	b, err := o.builder(env, "")
+	b, err := o.builder(env)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 func readPolicy(path string, names []string) (*policy.File, error) {
 	if path = policyPath(path); path == "" {
 		if len(names) == 0 {
-			names = []string{defaultKernel}
+			names = []string{tune.DefaultKernel}
 		}
 		return policy.Default(names...), nil
 	}
@@ -120,24 +121,17 @@ func policyPath(path string) string {
 	return policy.FileName
 }
 
-// stoppable returns a context that ends with the user's first request to stop.
-// Nothing needs to be finished politely: a gate has saved what it has compared.
-func stoppable(ctx context.Context, env environment) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals, release := env.signals()
-	finished := make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-finished:
-		}
-	}()
-	return ctx, func() {
-		close(finished)
-		release()
-		cancel()
+// builder makes configurations as the flags say.
+func (o *common) builder(env environment) (*ratchet.Builder, error) {
+	tools := o.tools(env)
+	folder, err := tools.CacheFolder()
+	if err != nil {
+		return nil, err
 	}
+	return &ratchet.Builder{
+		Machine: devices.Here(tools), Cache: folder, Version: version(),
+		Options: objective.Options{Seed: o.seed, RunTimeout: o.runTimeout, Caches: worker.Caches(o.caches)},
+	}, nil
 }
 
 // stepSummary appends to the file that the CI server shows, where there is one.

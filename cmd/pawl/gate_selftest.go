@@ -17,15 +17,13 @@ import (
 	"pawl/objective/devices"
 )
 
-// selftestOptions is the command line of pawl gate selftest.
+// selftestOptions are the flags of pawl gate selftest.
 type selftestOptions struct {
-	deviceOptions
+	common
 	ownPolicy
-	kernels      []string
-	workload, at string
-	comparisons  int
-	slowdowns    string
-	json         bool
+	kernel      string
+	comparisons int    // per slowdown
+	slowdowns   string // percentages, separated by commas
 }
 
 func gateSelftestCommand(env environment) *cli.Command {
@@ -39,15 +37,14 @@ func gateSelftestCommand(env environment) *cli.Command {
 				"pawl gate would, many times, and prints how often each verdict came out.",
 			"pawl gate selftest matmul --comparisons 20 --slowdowns 0,3,10",
 			"0 done", "3 the machinery failed", "64 usage", "130 stopped"),
-		Flags: append(append(o.deviceOptions.flags(), o.ownPolicy.flags()...),
-			stringInto(workloadFlag, &o.workload), stringInto(atFlag, &o.at), boolInto(jsonFlag, &o.json),
-			&cli.IntFlag{Name: "comparisons", Value: 20, Destination: &o.comparisons, Usage: "how many comparisons per slowdown"},
+		Flags: append(append(o.common.flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json"), o.ownPolicy.flags()...),
+			&cli.IntFlag{Name: "comparisons", Value: 20, Destination: &o.comparisons, Action: atLeast("comparisons", 1), Usage: "how many comparisons per slowdown"},
 			&cli.StringFlag{Name: "slowdowns", Value: "0,1,2,3,5,10", Destination: &o.slowdowns, Usage: "the `PERCENTAGES` to inject"}),
-		Action: func(c *cli.Context) error {
-			if err := checkDeviceFlags(c); err != nil {
+		Action: func(c *cli.Context) (err error) {
+			if o.kernel, err = kernelName(c.Args().Slice()); err != nil {
 				return err
 			}
-			o.kernels, o.presetGiven = c.Args().Slice(), c.IsSet("preset")
+			o.presetGiven = c.IsSet("preset")
 			return selftest(c.Context, env, o)
 		},
 	}
@@ -62,19 +59,12 @@ func selftest(ctx context.Context, env environment, o selftestOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.comparisons < 1 {
-		return usagef("--comparisons must be at least 1")
-	}
-	name, err := oneKernel(o.kernels)
-	if err != nil {
-		return err
-	}
-	b, err := o.builder(env, "")
+	b, err := o.builder(env)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	k, err := b.Machine.Load(ctx, name, o.backend)
+	k, err := b.Machine.Load(ctx, o.kernel, o.backend)
 	if err != nil {
 		return err
 	}

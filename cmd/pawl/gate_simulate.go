@@ -40,8 +40,9 @@ func (o ownPolicy) read() (gate.Policy, error) {
 
 // simulateOptions is the command line of pawl gate simulate.
 type simulateOptions struct {
+	common
 	ownPolicy
-	apart, json bool
+	apart       bool
 	comparisons int
 	seed        uint64
 	most        float64 // per cent
@@ -60,7 +61,7 @@ func gateSimulateCommand(env environment) *cli.Command {
 				"Every rate has its 95 % interval. Seeds fix the table.",
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
-		Flags: append(o.flags(), boolInto(jsonFlag, &o.json),
+		Flags: append(append(o.common.flags("json"), o.ownPolicy.flags()...),
 			&cli.BoolFlag{Name: "apart", Destination: &o.apart, Usage: "sides that are not measured together, as pawl compare judges them, by number of processes"},
 			&cli.IntFlag{Name: "comparisons", Value: 200, Destination: &o.comparisons, Usage: "how many comparisons per machine and way of measuring"},
 			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Destination: &o.seed, Usage: "the first of the seeds"},

@@ -95,3 +95,23 @@ func say(w io.Writer, text string) {
 	case <-time.After(politeness):
 	}
 }
+
+// stoppable returns a context that ends with the user's first request to stop.
+// Nothing needs to be finished politely: a gate has saved what it has compared.
+func stoppable(ctx context.Context, env environment) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals, release := env.signals()
+	finished := make(chan struct{})
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-finished:
+		}
+	}()
+	return ctx, func() {
+		close(finished)
+		release()
+		cancel()
+	}
+}

@@ -11,10 +11,7 @@ import (
 	"io"
 	"os"
 
-	"pawl/objective/cuda"
-	"pawl/objective/cuda/nvcc"
-	"pawl/objective/host"
-	"pawl/objective/worker"
+	"pawl/objective/devices"
 )
 
 func main() {
@@ -23,16 +20,9 @@ func main() {
 
 // start is the whole life of a process.
 func start(env environment) {
-	playRole()
+	devices.Serve()
 	crashByAbort()
 	os.Exit(run(context.Background(), os.Args, env))
-}
-
-// playRole does not return from a process that was started as a worker or as a
-// compiler: this binary executes itself for both.
-func playRole() {
-	worker.Main(map[string]func() worker.Device{host.DeviceName: host.NewDevice, cuda.DeviceName: cuda.NewDevice})
-	nvcc.Main()
 }
 
 // environment is the world outside: everything that a test may want to change.

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pawl/objective/cuda"
+	"pawl/objective/devices"
 	"pawl/objective/host"
 	"pawl/studies"
 )
@@ -22,7 +23,7 @@ import (
 // TestMain makes the test binary stand in for pawl: the scripts in testdata and
 // the kill test execute it, and it executes itself again as a worker.
 func TestMain(m *testing.M) {
-	playRole() // or every worker of a test would run all tests
+	devices.Serve() // or every worker of a test would run all tests
 	// The race detector lets every process sleep a second before it ends.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	testscript.Main(m, map[string]func(){"pawl": main, "crash": crash})

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync"
+	"time"
 
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
 	"pawl/internal/escape"
@@ -52,4 +56,34 @@ func terminal(w io.Writer) *os.File {
 		return f
 	}
 	return nil
+}
+
+// progressLine returns a line on a terminal that changes in place, and nothing
+// anywhere else. It must be cleared before anything else is printed.
+func progressLine(w io.Writer) (show func(text string), clear func()) {
+	f := terminal(w)
+	if f == nil {
+		return func(string) {}, func() {}
+	}
+	return func(text string) { fmt.Fprint(f, "\r\x1b[K"+escape.Line(text)) }, func() { fmt.Fprint(f, "\r\x1b[K") }
+}
+
+// simulationBar shows the progress on a terminal, and nothing elsewhere.
+func simulationBar(env environment) (update func(done, total int), finish func()) {
+	f := terminal(env.stderr)
+	if f == nil {
+		return nil, func() {}
+	}
+	bars := mpb.New(mpb.WithOutput(f), mpb.WithWidth(50), mpb.WithRefreshRate(200*time.Millisecond))
+	bar := bars.AddBar(0,
+		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d searches ")),
+		mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
+	update = func(done, total int) {
+		bar.SetTotal(int64(total), false)
+		bar.SetCurrent(int64(done))
+	}
+	return update, func() {
+		bar.SetTotal(-1, true)
+		bars.Shutdown()
+	}
 }

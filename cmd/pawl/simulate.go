@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"pawl/internal/page"
 	"pawl/search/sampler"
@@ -91,24 +88,4 @@ func samplerList(text string) ([]string, error) {
 		}
 	}
 	return names, nil
-}
-
-// simulationBar shows the progress on a terminal, and nothing elsewhere.
-func simulationBar(env environment) (update func(done, total int), finish func()) {
-	f := terminal(env.stderr)
-	if f == nil {
-		return nil, func() {}
-	}
-	bars := mpb.New(mpb.WithOutput(f), mpb.WithWidth(50), mpb.WithRefreshRate(200*time.Millisecond))
-	bar := bars.AddBar(0,
-		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d searches ")),
-		mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
-	update = func(done, total int) {
-		bar.SetTotal(int64(total), false)
-		bar.SetCurrent(int64(done))
-	}
-	return update, func() {
-		bar.SetTotal(-1, true)
-		bars.Shutdown()
-	}
 }

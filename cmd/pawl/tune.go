@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective/devices"
@@ -141,16 +140,4 @@ func runTune(ctx context.Context, env environment, o tuneOptions) error {
 		return answer(exitNothing)
 	}
 	return nil
-}
-
-// concludeStudy writes the reports of a study and prints the result.
-func concludeStudy(env environment, o common, summary *report.Summary) error {
-	files, err := report.WriteAll(o.out, summary)
-	if err != nil {
-		return fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, summary.Study.ID)
-	}
-	if o.json {
-		return page.JSON(env.stdout, summary)
-	}
-	return printSummary(env.stdout, summary, files)
 }

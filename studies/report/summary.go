@@ -150,6 +150,34 @@ func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error)
 	return &summary, nil
 }
 
+// Finalists returns the newest study of a kernel on a backend, of a workload if one is
+// named, with the points to check: its default and its finalists. The error wraps
+// studies.ErrNoStudy where there is none.
+func Finalists(ctx context.Context, store *studies.Store, kernel, backend, workload string) (studies.Study, []space.Point, error) {
+	all, err := store.List(ctx)
+	if err != nil {
+		return studies.Study{}, nil, err
+	}
+	for _, s := range all {
+		if s.Kernel != kernel || s.Backend != backend || (workload != "" && s.Workload != workload) {
+			continue
+		}
+		summary, err := Read(ctx, store, s.ID)
+		if err != nil {
+			return s, nil, err
+		}
+		var points []space.Point
+		if summary.Default != nil {
+			points = append(points, summary.Default.Point)
+		}
+		for _, top := range summary.Top {
+			points = append(points, top.Point)
+		}
+		return s, points, nil
+	}
+	return studies.Study{}, nil, studies.ErrNoStudy
+}
+
 // Summarise computes the facts of a study from its record.
 func Summarise(study studies.Study, past search.Past) (Summary, error) {
 	s, err := study.Space.Open()
