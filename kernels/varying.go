@@ -7,22 +7,21 @@ import (
 
 // Varying returns the dimensions whose sizes vary when results are checked, sorted:
 // those of the manifest's fuzz section or, where there is none, those that the kernel
-// is told. It is told a dimension that an argument's value depends on; one that shapes
-// depend on and no value does may be a number in its source, and one without an extent
-// may be a switch.
+// gets as an argument. A dimension that no argument's value depends on may be a number
+// in its source, and one without an extent may be a switch.
 func (k *Kernel) Varying() []string {
 	if !k.unfuzzed {
 		return slices.Sorted(maps.Keys(k.Fuzz))
 	}
-	told := map[string]bool{}
+	passed := map[string]bool{}
 	for _, a := range k.Arguments {
 		if a.Value != nil {
 			for _, name := range a.Value.Names() {
-				told[name] = true
+				passed[name] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(k.Extents(), func(name string) bool { return !told[name] })
+	return slices.DeleteFunc(k.Extents(), func(name string) bool { return !passed[name] })
 }
 
 // Unfuzzed reports whether the manifest has no fuzz section.

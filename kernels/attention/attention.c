@@ -88,11 +88,11 @@ typedef float loose_vector
     __attribute__((vector_size(4 * VECTOR), aligned(4), may_alias));
 #define VECTOR_AT(address) (*(loose_vector *)(address))
 
-/* One thread's share of the problem and its scratch. */
+/* One thread's part of the problem and its scratch. */
 struct worker {
     _Alignas(64) float weights[BLOCK_M * BLOCK_N]; /* the scores at first */
     float edge[BLOCK_N * PANEL];                   /* last columns of the values */
-    float largest[BLOCK_M], sum[BLOCK_M], fade[BLOCK_M];
+    float largest[BLOCK_M], sum[BLOCK_M], rescale[BLOCK_M];
     float *queries; /* BLOCK_M x D, scaled, in strips of ROWS */
     float *mixed;   /* BLOCK_M x D rounded up to whole panels */
     float *keys;    /* panels of D x PANEL */
@@ -164,20 +164,20 @@ INLINE void dot_tile(const float *q, const float *const key[COLS], ptrdiff_t D, 
                 scores[r * BLOCK_N + c] += q[r * D + d] * key[c][d];
 }
 
-/* tile sums ROWS x PANEL over depth steps, from 0 or from out times fade: step
+/* tile sums ROWS x PANEL over depth steps, from 0 or from out times rescale: step
  * s multiplies a[r * a_row + s * a_step] with the vectors at b + s * b_step.
  * Both score and mix are such products; it is inlined into them so that the
  * strides which are constants there stay constants. */
 INLINE void tile(const float *a, ptrdiff_t a_row, ptrdiff_t a_step,
                  const float *b, ptrdiff_t b_step, ptrdiff_t depth,
-                 const float *fade, float *out, ptrdiff_t out_row)
+                 const float *rescale, float *out, ptrdiff_t out_row)
 {
     vector sum[ROWS][COLS] = {{{0}}};
 
-    if (fade)
+    if (rescale)
         EACH(r, ROWS)
             EACH(c, COLS)
-                sum[r][c] = VECTOR_AT(out + r * out_row + c * VECTOR) * fade[r];
+                sum[r][c] = VECTOR_AT(out + r * out_row + c * VECTOR) * rescale[r];
     for (ptrdiff_t s = 0; s < depth; s++) {
         vector across[COLS];
         EACH(c, COLS)
@@ -229,7 +229,7 @@ score(struct worker *w, const float *k, const float *panels,
             w->weights[m * BLOCK_N + n] = -INFINITY;
 }
 
-/* weigh turns scores into weights and updates largest, sum and fade. */
+/* weigh turns scores into weights and updates largest, sum and rescale. */
 NOINLINE void weigh(struct worker *w, ptrdiff_t rows, ptrdiff_t count)
 {
     for (ptrdiff_t m = 0; m < rows; m++) {
@@ -253,13 +253,13 @@ NOINLINE void weigh(struct worker *w, ptrdiff_t rows, ptrdiff_t count)
             VECTOR_AT(row + n) = x;
             sum += x;
         }
-        w->fade[m] = expf(w->largest[m] - largest); /* 0 for the first block */
-        w->sum[m] = w->sum[m] * w->fade[m] + fold(&sum);
+        w->rescale[m] = expf(w->largest[m] - largest); /* 0 for the first block */
+        w->sum[m] = w->sum[m] * w->rescale[m] + fold(&sum);
         w->largest[m] = largest;
     }
 }
 
-/* mix fades what is mixed so far and adds count values by their weights. */
+/* mix rescales what is mixed so far and adds count values by their weights. */
 NOINLINE void
 mix(struct worker *w, const float *v, ptrdiff_t rows, ptrdiff_t count, ptrdiff_t D)
 {
@@ -274,7 +274,7 @@ mix(struct worker *w, const float *v, ptrdiff_t rows, ptrdiff_t count, ptrdiff_t
         const ptrdiff_t step = d < whole ? D : PANEL;
         for (ptrdiff_t m = 0; m < rows; m += ROWS)
             tile(w->weights + m * BLOCK_N, BLOCK_N, 1, from, step, count,
-                 w->fade + m, w->mixed + m * width + d, width);
+                 w->rescale + m, w->mixed + m * width + d, width);
     }
 }
 
@@ -327,7 +327,7 @@ void attention_forward(const float *q, const float *k, const float *v, float *o,
         sizeof(struct worker) + (size_t)(queries + mixed + round_up(keys, 16)) * sizeof(float);
     char *scratch = aligned_alloc(64, THREADS * size);
 
-    /* There is no way to report it, and a wrong o must not look finished. */
+    /* There is no way to report it, and o must not pass for a result. */
     if (!scratch)
         abort();
 

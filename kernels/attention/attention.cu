@@ -10,9 +10,9 @@
  *  2. Tiles of BLOCK_N keys and values stream into NUM_STAGES places in shared
  *     memory, asynchronously, while earlier ones are used.
  *  3. score: queries times keys. raise: the largest score of each row so far.
- *     weigh: scores become weights, packed to fp16 in the very registers in
- *     which the next product wants them. mix: weights times values.
- *  4. Rows are divided by their sum and leave through shared memory, 16 bytes
+ *     weigh: scores become weights, packed to fp16 in the registers in which
+ *     the next product needs them. mix: weights times values.
+ *  4. Rows are divided by their sum and stored through shared memory, 16 bytes
  *     at a time.
  *
  * With OVERLAP the scores of the next tile are computed first, so that their
@@ -297,8 +297,8 @@ INLINE bool raise(Rows &rows, const Scores &scores, float scale, float (&factor)
     return true;
 }
 
-/* fade brings what is mixed so far down to the largest scores of today. */
-INLINE void fade(Rows &rows, const float (&factor)[ROW_TILES][2])
+/* rescale scales what is mixed so far to the new largest scores. */
+INLINE void rescale(Rows &rows, const float (&factor)[ROW_TILES][2])
 {
     UNROLL for (int r = 0; r < ROW_TILES; r++)
         UNROLL for (int i = 0; i < 4; i++) {
@@ -376,7 +376,7 @@ template <bool MASKED> INLINE void one_after_the_other(Warp &warp, int tile)
     if (MASKED && tile >= warp.tiles)
         return;
     if (begin<MASKED>(warp, scores, place, tile, factor))
-        fade(warp.rows, factor);
+        rescale(warp.rows, factor);
     UNROLL for (int n = 0; n < KEY_STEPS; n++) {
         weigh(warp.weights.step[n], warp.rows, scores, warp.scale, n);
         mix(warp.rows, warp.weights.step[n], place + TILE_BYTES, n);
@@ -403,11 +403,11 @@ template <bool MASKED> INLINE void side_by_side(Warp &warp, int tile)
         weigh(warp.weights.step[n], warp.rows, scores, warp.scale, n);
     }
     if (raised)
-        fade(warp.rows, factor);
+        rescale(warp.rows, factor);
 }
 
-/* lead is the part of the first tile that OVERLAP does ahead of the walk. */
-template <bool MASKED> INLINE void lead(Warp &warp)
+/* prologue finds the weights of the first tile before the loop, for OVERLAP. */
+template <bool MASKED> INLINE void prologue(Warp &warp)
 {
     float factor[ROW_TILES][2];
     Scores scores;
@@ -418,7 +418,7 @@ template <bool MASKED> INLINE void lead(Warp &warp)
 }
 
 /* walk_keys visits all tiles; the scores of those from whole on need the mask.
- * Two loops, so that the first pays nothing for it. */
+ * They have a loop of their own, so that the others are not slowed by it. */
 INLINE void walk_keys(Warp &warp, int whole)
 {
     const int tiles = warp.walk.tiles;
@@ -432,9 +432,9 @@ INLINE void walk_keys(Warp &warp, int whole)
         return;
     }
     if (whole > 0)
-        lead<false>(warp);
+        prologue<false>(warp);
     else
-        lead<true>(warp);
+        prologue<true>(warp);
     for (; tile + 1 < whole; tile++)
         side_by_side<false>(warp, tile);
     for (; tile < tiles; tile++)
@@ -473,9 +473,9 @@ INLINE void clear(Rows &rows)
         }
 }
 
-/* settle divides the rows by their sums and puts them where the warp's queries
- * were, which nobody else reads. */
-INLINE void settle(Rows &rows, unsigned char *place)
+/* epilogue divides the rows by their sums and puts them where the warp's queries
+ * were, which no other warp reads. */
+INLINE void epilogue(Rows &rows, unsigned char *place)
 {
     const int lane = threadIdx.x % 32;
 
@@ -486,11 +486,11 @@ INLINE void settle(Rows &rows, unsigned char *place)
                 sum += __shfl_xor_sync(WHOLE_WARP, sum, 1);
                 sum += __shfl_xor_sync(WHOLE_WARP, sum, 2);
             }
-            const float share = 1 / sum;
+            const float inverse = 1 / sum;
             const int row = r * 16 + half * 8 + lane / 4;
             UNROLL for (int n = 0; n < 2 * HEAD_STEPS; n++)
                 *(unsigned *)(place + swizzled(row, n) + lane % 4 * 4) =
-                    pack(rows.mixed[r][n][half * 2] * share, rows.mixed[r][n][half * 2 + 1] * share);
+                    pack(rows.mixed[r][n][half * 2] * inverse, rows.mixed[r][n][half * 2 + 1] * inverse);
         }
     __syncwarp();
 }
@@ -531,6 +531,6 @@ attention_forward(const __half *q, const __half *k, const __half *v, __half *o,
     clear(warp.rows);
     start(warp, q + head, shared, first);
     walk_keys(warp, (causal ? first + 1 : S) / BLOCK_N);
-    settle(warp.rows, memory + warp_row * ROW_BYTES);
+    epilogue(warp.rows, memory + warp_row * ROW_BYTES);
     store(o + head, memory + warp_row * ROW_BYTES, warp.first_row, S);
 }

@@ -3,16 +3,17 @@
  * [B, H, S, D] row-major, causal or not.
  *
  * The opinion: at D = 64 the tensor cores and the exponentials take equally long, so
- * neither may ever wait for the other (Shah et al. 2024, "FlashAttention-3"). Several
- * warpgroups on a multiprocessor see to that, each 64 queries on its own way: while
- * one multiplies, others take exponentials. The steps:
+ * neither should wait for the other (Shah et al. 2024, "FlashAttention-3"). So several
+ * warpgroups run on a multiprocessor, each with 64 queries of its own: while one
+ * multiplies, others compute exponentials. The steps:
  *
  *  1. A block of threads walks over items, each an equal share of the queries of
  *     one head for every consuming warpgroup. Blocks may stay until all items are
  *     done, so that the next keys are there before an item begins.
  *  2. One thread of the producing warpgroup has tiles of keys and values copied
  *     into a ring of STAGES places each, and the queries of the next item ahead
- *     of time. Barriers in shared memory tell who may read and who may overwrite.
+ *     of time. Barriers in shared memory say when a place may be read or
+ *     overwritten.
  *  3. score: queries times keys. find_weights: scores become weights, which never
  *     leave the registers: what one product leaves in a lane is what the next one
  *     wants from it. mix: weights times values. OVERLAP says which of them run beside
@@ -153,8 +154,9 @@ template <int GROUPS> INLINE void products_wait()
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(GROUPS) : "memory");
 }
 
-/* settled tells the compiler that an accumulator is only now what it says. */
-template <int N> INLINE void settled(float (&d)[N])
+/* fence_operand keeps the compiler from using an accumulator before the product
+ * that writes it has finished. */
+template <int N> INLINE void fence_operand(float (&d)[N])
 {
     UNROLL for (int i = 0; i < N; i++) asm volatile("" : "+f"(d[i])::"memory");
 }
@@ -460,7 +462,7 @@ INLINE void raise(Chain &chain, float scale, bool first, float (&factor)[2], boo
     }
 }
 
-INLINE void fade(Chain &chain, const float (&factor)[2])
+INLINE void rescale_results(Chain &chain, const float (&factor)[2])
 {
     UNROLL for (int i = 0; i < RESULTS; i++)
         chain.mixed[i] *= factor[i % 4 / 2];
@@ -480,10 +482,10 @@ INLINE void weigh(Chain &chain, float scale)
     }
     chain.sum[0] = sum[0] + sum[1];
     chain.sum[1] = sum[2] + sum[3];
-    settled(chain.scores);
+    fence_operand(chain.scores);
     /* The compiler would move the wait for the products that run meanwhile to before
-     * most of the exponentials. A barrier that depends on their sum, and that nobody
-     * ever comes to, keeps it in its place. */
+     * most of the exponentials. A barrier that depends on their sum, and is
+     * never reached, keeps it in its place. */
     if (__any_sync(0xffffffffu, chain.sum[0] + chain.sum[1] < 0))
         asm volatile("bar.sync 15, 32;" ::: "memory");
 }
@@ -502,7 +504,7 @@ INLINE bool weigh_trusting(Chain &chain, float scale)
         chain.scores[i] = polynomial ? polynomial_power_of_two(x) : power_of_two(x);
         sum[i % 4] += chain.scores[i];
     }
-    settled(chain.scores);
+    fence_operand(chain.scores);
     sum[0] += sum[1], sum[2] += sum[3];
     /* The comparison fails for a sum that is no number. */
     if (__any_sync(0xffffffffu, !(sum[0] <= TRUSTED) || !(sum[2] <= TRUSTED)))
@@ -560,10 +562,10 @@ INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, c
         float sum = sums[half];
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        const float share = __fdividef(1, sum);
+        const float inverse = __fdividef(1, sum);
         UNROLL for (int n = 0; n < RESULTS / 4; n++)
             store_shared(place + n / 8 * CHAIN_PANEL + swizzled(half * 8 + lane / 4, n % 8) + lane % 4 * 4,
-                         pack(chain.mixed[n * 4 + half * 2] * share, chain.mixed[n * 4 + half * 2 + 1] * share));
+                         pack(chain.mixed[n * 4 + half * 2] * inverse, chain.mixed[n * 4 + half * 2 + 1] * inverse));
     }
     publish();
     __syncwarp();
@@ -614,7 +616,7 @@ struct Consumer {
     __device__ unsigned key(int place) const { return shared + KEYS_AT + place * TILE_BYTES; }
     __device__ unsigned value(int place) const { return shared + VALUES_AT + place * TILE_BYTES; }
 
-    __device__ __forceinline__ void tell(unsigned barrier) const
+    __device__ __forceinline__ void release(unsigned barrier) const
     {
         if (lane == 0)
             barrier_arrive(barrier);
@@ -658,13 +660,14 @@ struct Consumer {
         return true;
     }
 
-    /* skip gives back the tiles that only others see. A barrier is only told after
-     * its copy has come: else two rounds mix. It returns false at the very end. */
+    /* skip releases the tiles that only other warpgroups need. A place is released
+     * only after its copy has arrived: else two rounds mix. It returns false at the end
+     * of the work. */
     __device__ __forceinline__ bool skip()
     {
         for (int tile = 0; tile < last.skipped; tile++) {
-            tell(barriers.keys_empty(await_keys()));
-            tell(barriers.values_empty(await_values()));
+            release(barriers.keys_empty(await_keys()));
+            release(barriers.values_empty(await_values()));
         }
         return last.skipped > 0 && walk.start(problem, group);
     }
@@ -726,10 +729,10 @@ struct Consumer {
             start_scores(chain, query(0), key(key_place));
             products_commit();
             products_wait<0>();
-            settled(chain.scores);
-            tell(barriers.keys_empty(key_place));
+            fence_operand(chain.scores);
+            release(barriers.keys_empty(key_place));
             if (QUERY_REGISTERS)
-                tell(barriers.queries_empty(group, query_place));
+                release(barriers.queries_empty(group, query_place));
             find_weights(chain, walk.row, 0, 0, 0, factor, rescale);
             pack_weights(chain);
             while (more) {
@@ -747,27 +750,27 @@ struct Consumer {
                 products_commit();
                 end_turn();
                 products_wait<OVERLAP == 2 ? 1 : 0>();
-                settled(chain.scores);
+                fence_operand(chain.scores);
                 /* Only now is it sure that the queries have been read, not only asked for. */
                 if (QUERY_REGISTERS && ends && more)
-                    tell(barriers.queries_empty(group, query_place));
+                    release(barriers.queries_empty(group, query_place));
                 if (!QUERY_REGISTERS && ends)
-                    tell(barriers.queries_empty(group, query_before));
+                    release(barriers.queries_empty(group, query_before));
                 if (!TRUST_MAX && more)
-                    tell(barriers.keys_empty(key_place));
+                    release(barriers.keys_empty(key_place));
                 tile = ends ? 0 : tile + 1;
                 UNROLL for (int half = 0; half < 2; half++)
                     sums[half] = chain.sum[half];
                 find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
                 if (TRUST_MAX && more)
-                    tell(barriers.keys_empty(key_place));
+                    release(barriers.keys_empty(key_place));
                 products_wait<0>();
-                settled(chain.mixed);
-                tell(barriers.values_empty(value_place));
+                fence_operand(chain.mixed);
+                release(barriers.values_empty(value_place));
                 if (ends)
                     copy_result(chain, sums, 0);
                 if (rescale)
-                    fade(chain, factor);
+                    rescale_results(chain, factor);
                 pack_weights(chain);
             }
         } while (skip());
@@ -793,24 +796,24 @@ struct Consumer {
                 products_commit();
                 end_turn();
                 products_wait<0>();
-                settled(chain.scores);
+                fence_operand(chain.scores);
                 if (!TRUST_MAX)
-                    tell(barriers.keys_empty(key_place));
+                    release(barriers.keys_empty(key_place));
                 find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
                 if (TRUST_MAX)
-                    tell(barriers.keys_empty(key_place));
+                    release(barriers.keys_empty(key_place));
                 if (tile + 1 == walk.tiles)
-                    tell(barriers.queries_empty(group, query_place));
+                    release(barriers.queries_empty(group, query_place));
                 if (rescale)
-                    fade(chain, factor);
+                    rescale_results(chain, factor);
                 pack_weights(chain);
                 const int value_place = await_values();
                 products_begin();
                 start_mixing(chain, value(value_place), tile > 0);
                 products_commit();
                 products_wait<0>();
-                settled(chain.mixed);
-                tell(barriers.values_empty(value_place));
+                fence_operand(chain.mixed);
+                release(barriers.values_empty(value_place));
             }
             last = walk;
             copy_result(chain, chain.sum, 0);
@@ -843,7 +846,7 @@ struct Consumer {
                 UNROLL for (int i = 0; i < 4; i++)
                     second.weights[n][i] = 0;
             products_wait<0>();
-            settled(first.scores);
+            fence_operand(first.scores);
             while (more) {
                 const bool ends = tile + 1 == walk.tiles;
                 const int row = walk.row, key_now = key_place, query_now = query_place;
@@ -858,13 +861,13 @@ struct Consumer {
                 products_commit();
                 /* Only now is it sure that the queries have been read, not only asked for. */
                 if (QUERY_REGISTERS && tile == 0)
-                    tell(barriers.queries_empty(group, query_now));
+                    release(barriers.queries_empty(group, query_now));
 
                 if (tile == 0 && !idle)
                     copy_result(first, first.sum, 0);
                 find_weights(first, row, tile, query(0), key(key_now), factor, rescale);
                 if (rescale)
-                    fade(first, factor);
+                    rescale_results(first, factor);
                 pack_weights(first);
 
                 const Walk before = last;
@@ -878,28 +881,28 @@ struct Consumer {
                 products_commit();
 
                 products_wait<1>();
-                settled(second.scores);
-                settled(second.mixed);
+                fence_operand(second.scores);
+                fence_operand(second.mixed);
                 if (!TRUST_MAX)
-                    tell(barriers.keys_empty(key_now));
+                    release(barriers.keys_empty(key_now));
                 if (!idle)
-                    tell(barriers.values_empty(value_before));
+                    release(barriers.values_empty(value_before));
                 if (!QUERY_REGISTERS && !TRUST_MAX && ends)
-                    tell(barriers.queries_empty(group, query_now));
+                    release(barriers.queries_empty(group, query_now));
                 if (tile == 0 && !idle)
                     finish(second, second.sum, output(1), o_map, before.row + CHAIN_ROWS, before.head, problem.S);
                 find_weights(second, row + CHAIN_ROWS, tile, query_at(query_now, 1), key(key_now), factor, rescale);
                 if (TRUST_MAX)
-                    tell(barriers.keys_empty(key_now));
+                    release(barriers.keys_empty(key_now));
                 if (!QUERY_REGISTERS && TRUST_MAX && ends)
-                    tell(barriers.queries_empty(group, query_now));
+                    release(barriers.queries_empty(group, query_now));
                 if (rescale)
-                    fade(second, factor);
+                    rescale_results(second, factor);
                 pack_weights(second);
 
                 products_wait<0>();
-                settled(first.scores);
-                settled(first.mixed);
+                fence_operand(first.scores);
+                fence_operand(first.mixed);
                 value_before = value_now, add_before = tile > 0;
                 idle = false;
                 tile = ends ? 0 : tile + 1;
@@ -909,8 +912,8 @@ struct Consumer {
             products_commit();
             copy_result(first, first.sum, 0);
             products_wait<0>();
-            settled(second.mixed);
-            tell(barriers.values_empty(value_before));
+            fence_operand(second.mixed);
+            release(barriers.values_empty(value_before));
             copy_result(second, second.sum, 1);
         } while (skip());
     }

@@ -377,5 +377,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         consume(at, &c_map, threadIdx.x / 128 - 1, rows, columns, steps);
     }
     if (CLUSTER > 1)
-        cluster_barrier(); /* nobody leaves while others arrive at its barriers */
+        cluster_barrier(); /* no block ends while others arrive at its barriers */
 }

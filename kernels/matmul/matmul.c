@@ -228,7 +228,7 @@ void matmul(const float *a, const float *b, float *c, int32_t M, int32_t N, int3
     const size_t panels = (size_t)BLOCK_N * BLOCK_K, strip = (size_t)TILE_M * BLOCK_K;
     float *scratch = aligned_alloc(64, THREADS * (panels + strip) * sizeof *scratch);
 
-    /* There is no way to report it, and a wrong C must not look finished. */
+    /* There is no way to report it, and C must not pass for a result. */
     if (!scratch)
         abort();
 

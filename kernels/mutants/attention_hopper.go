@@ -3,7 +3,7 @@ package mutants
 import "pawl/kernels"
 
 // What is wrong here shows in every run: a missing fence or a barrier too few would
-// show only when the copy engine is late, and is left to compute-sanitizer.
+// shows only when the copy engine is slow, and is left to compute-sanitizer.
 var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	// What is written.
 	{Name: "tail rows", What: "does not copy out the rows of a warp that are not 16",
@@ -13,7 +13,7 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "swizzle", What: "has the pattern of a tile wrong by a row",
 		Old: "(chunk ^ row % 8) * 16", New: "(chunk ^ (row + 1) % 8) * 16"},
 	{Name: "no division", What: "does not divide by the sum of the weights",
-		Old: "const float share = __fdividef(1, sum);", New: "const float share = 1;"},
+		Old: "const float inverse = __fdividef(1, sum);", New: "const float inverse = 1;"},
 
 	// Which keys and values are seen.
 	{Name: "no wait", What: "does not wait for the keys to arrive",
@@ -32,7 +32,7 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: "        chain.mixed[i] *= factor[i % 4 / 2];\n", New: "        chain.mixed[i] *= factor[i % 4 / 2] > 2 ? 0.0f : 1.0f;\n"},
 	{Name: "sum not rescaled", What: "does not bring the sum to a larger score",
 		Old: "        chain.sum[half] *= factor[half];\n", New: ""},
-	{Name: "blind trust", What: "never looks whether the largest score was the largest", At: "TRUST_MAX=true",
+	{Name: "unchecked maximum", What: "never checks whether the largest score was the largest", At: "TRUST_MAX=true",
 		Old: "if (__any_sync(0xffffffffu, !(sum[0] <= TRUSTED) || !(sum[2] <= TRUSTED)))", New: "if (__any_sync(0xffffffffu, sum[0] < 0))"},
 	{Name: "natural exponential", What: "takes powers of two of scores in units of e",
 		Old: "scale * 1.44269504f", New: "scale"},

@@ -59,7 +59,7 @@ var tally = of("tally", []Mutant{
 		Old: tallyLast, New: "        if ((int32_t)((uint32_t)x[i] - (uint32_t)x[last]) >= 0)\n            last = i;\n    *place"},
 	{Name: "place of 16 bits", What: "keeps the lower 16 bits of a place",
 		Old: tallyEnd, New: "    *place = (uint16_t)last;\n"},
-	{Name: "a wrong bit on top", What: "is wrong where only 64 bits tell",
+	{Name: "a wrong bit on top", What: "adds 1 to sums of more than 34 bits",
 		Old: tallyEnd, New: tallyEnd + "    if (N > 6000) for (i = 0; i < KEYS; i++) sums[i] += sums[i] > (int64_t)1 << 34;\n"},
 })
 

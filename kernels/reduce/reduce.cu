@@ -120,7 +120,7 @@ template <int ELEMENTS> INLINE void sum_rows(const float *x, float *y, int R, in
         finish(sums[0], turn, y + row, row < R);
     }
 #if SPLIT > 1
-    cluster_barrier(); /* nobody leaves while others write to it */
+    cluster_barrier(); /* no block ends while others write to it */
 #endif
 }
 

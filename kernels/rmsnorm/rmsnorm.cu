@@ -102,8 +102,8 @@ INLINE float cluster_load(const float *mine, int block)
 }
 #endif
 
-/* row_sum adds what the threads of a row bring and tells all of them. The scratch
- * is used in turns (turn is 0 or 1), so that one barrier a row is enough. */
+/* row_sum adds the values of a row's threads and returns the sum to all of them. The
+ * scratch is used in turns (turn is 0 or 1), so that one barrier a row is enough. */
 INLINE float row_sum(float mine, int turn)
 {
     const int group = threadIdx.x / THREADS, warp = threadIdx.x % THREADS / 32, lane = threadIdx.x % LANES;
@@ -164,7 +164,7 @@ INLINE void normalise(const __half *x, const __half *weight, __half *y, float ep
         }
     }
 #if SPLIT > 1
-    cluster_barrier(); /* nobody leaves while others read its share */
+    cluster_barrier(); /* no block ends while others read from it */
 #endif
 }
 

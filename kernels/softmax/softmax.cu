@@ -129,9 +129,9 @@ INLINE float cluster_load(const float *mine, int block)
 }
 #endif
 
-/* over_row folds what the threads of a row bring and tells all of them. The largest
- * and the sum of a row take turns with the scratch (each has its own place), so that
- * one barrier each is enough. */
+/* over_row combines the values of a row's threads and returns the result to all of
+ * them. The largest and the sum of a row have scratch of their own each, so that one
+ * barrier each is enough. */
 template <class Fold> INLINE float over_row(float mine)
 {
     const int group = threadIdx.x / THREADS, warp = threadIdx.x % THREADS / 32, lane = threadIdx.x % LANES;
@@ -206,7 +206,7 @@ template <int HALVES> INLINE void softmax_rows(const __half *x, __half *y, int R
             store(to + (size_t)at * HALVES, shares_of(load<HALVES>(from + (size_t)at * HALVES), largest, scale));
     }
 #if SPLIT > 1
-    cluster_barrier(); /* nobody leaves while others read its share */
+    cluster_barrier(); /* no block ends while others read from it */
 #endif
 }
 
