@@ -2,7 +2,6 @@ package objective
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os/exec"
 	"strings"
@@ -65,15 +64,6 @@ type Environment struct {
 	Commit string `json:"commit,omitempty"`
 	// Pawl is the version of this program.
 	Pawl string `json:"pawl,omitempty"`
-}
-
-// JSON returns the environment as stored.
-func (e Environment) JSON() string {
-	encoded, err := json.Marshal(e)
-	if err != nil {
-		panic("objective: an environment has no JSON form: " + err.Error())
-	}
-	return string(encoded)
 }
 
 // Build is how a point becomes machine code, without its parameters: what it takes

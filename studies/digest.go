@@ -119,22 +119,6 @@ func (k rowKey) seal(ctx context.Context, tx querier) error {
 	return err
 }
 
-// write changes one row and seals it, in one transaction; it returns how many rows
-// the statement changed.
-func (s *Store) write(ctx context.Context, row rowKey, statement string, arguments ...any) (changed int64, err error) {
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, statement, arguments...)
-		if err != nil {
-			return err
-		}
-		if changed, err = result.RowsAffected(); err != nil || changed == 0 {
-			return err
-		}
-		return row.seal(ctx, tx)
-	})
-	return changed, err
-}
-
 // keyColumns are the primary keys of the sealed tables.
 var keyColumns = map[string][]string{
 	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},

@@ -2,16 +2,13 @@ package studies
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"pawl/objective"
 	"pawl/objective/check"
 	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/search/confirm"
-	"pawl/space"
 )
 
 // Recorder writes one study's trials. Each method is one transaction.
@@ -28,31 +25,15 @@ func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
 // Started records a trial that is about to run. It does not take a context: a
 // trial that was chosen is recorded even while the program is being stopped.
 func (r *Recorder) Started(t search.Trial) error {
-	_, err := r.store.write(context.Background(), trialRow(r.study, t.Number),
-		"INSERT INTO trials (study, number, point) VALUES (?, ?, ?)", r.study, t.Number, t.Point.String())
-	return err
+	return r.store.create(context.Background(), trialRow(r.study, t.Number), columns{{"point", asText{&t.Point}}})
 }
 
 // Finished records a trial's outcome and the study's active time in one step.
 func (r *Recorder) Finished(t search.Trial) error {
-	samples, err := json.Marshal(nonNil(t.Outcome.Samples)) // refuses NaN and Inf
-	if err != nil {
-		return err
-	}
-	facts, err := factsOf(t.Outcome)
-	if err != nil {
-		return err
-	}
-	failure := orEmpty(t.Outcome.Failure)
-	changed, err := r.store.write(context.Background(), trialRow(r.study, t.Number),
-		`UPDATE trials SET told = 1, stage = ?, reason = ?, detail = ?, samples = ?, batch = ?, binary = ?, same_as = ?,
-			stop = ?, compile_ns = ?, check_ns = ?, measure_ns = ?, cache_hit = ?, elapsed_ns = ?, facts = ?
-		WHERE study = ? AND number = ? AND told = 0`,
-		string(failure.Stage), failure.Reason, failure.Detail, string(samples), t.Outcome.Batch, t.Outcome.Binary,
-		t.Outcome.SameAs, string(t.Outcome.Stop), int64(t.Outcome.Spent.Compile), int64(t.Outcome.Spent.Check),
-		int64(t.Outcome.Spent.Measure), t.Outcome.Spent.CacheHit, int64(t.Elapsed), facts, r.study, t.Number)
+	t.Finished = true
+	changed, err := r.store.update(context.Background(), trialRow(r.study, t.Number), trialColumns(&t, newStored(&t.Outcome)), " AND told = 0")
 	if err == nil && changed != 1 {
-		return fmt.Errorf("trial %d of study %d was told before, or never asked", t.Number, r.study)
+		return fmt.Errorf("trial %d of study %d was finished before, or never started", t.Number, r.study)
 	}
 	return err
 }
@@ -60,58 +41,61 @@ func (r *Recorder) Finished(t search.Trial) error {
 // Disqualified turns a finished trial into a failure. Its samples stay in no report: a
 // wrong result has no time.
 func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
-	_, err := r.store.write(context.Background(), trialRow(r.study, number),
-		"UPDATE trials SET stage = ?, reason = ?, detail = ?, samples = '[]' WHERE study = ? AND number = ?",
-		string(failure.Stage), failure.Reason, failure.Detail, r.study, number)
+	_, err := r.store.update(context.Background(), trialRow(r.study, number),
+		columns{{"stage", &failure.Stage}, {"reason", &failure.Reason}, {"detail", &failure.Detail}, {"samples", "[]"}}, "")
 	return err
 }
 
 // Measured records one round of the confirmation.
 func (r *Recorder) Measured(round confirm.Round) error {
-	samples, err := json.Marshal(nonNil(round.Outcome.Samples))
-	if err != nil {
-		return err
-	}
-	facts, err := factsOf(round.Outcome)
-	if err != nil {
-		return err
-	}
-	failure := orEmpty(round.Outcome.Failure)
-	point := round.Point.String()
-	row := rowKey{"rounds", keyColumns["rounds"], []any{r.study, string(round.Phase), round.Number, point}}
-	_, err = r.store.write(context.Background(), row,
-		`INSERT INTO rounds (study, phase, run, number, point, stage, reason, detail, samples, batch, binary, facts)
-		VALUES (`+placeholders(12)+`)`,
-		r.study, string(round.Phase), round.Run, round.Number, point, string(failure.Stage), failure.Reason,
-		failure.Detail, string(samples), round.Outcome.Batch, round.Outcome.Binary, facts)
-	return err
+	row := rowKey{"rounds", keyColumns["rounds"], []any{r.study, string(round.Phase), round.Number, round.Point.String()}}
+	return r.store.create(context.Background(), row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run}))
 }
 
-// facts is what an outcome carries beside its samples.
-type facts struct {
-	Resources  *objective.Resources `json:"resources,omitempty"`
-	Conditions *worker.Conditions   `json:"conditions,omitempty"`
-	Remembered bool                 `json:"remembered,omitempty"`
-	Evidence   *check.Evidence      `json:"evidence,omitempty"`
-}
-
-func factsOf(o objective.Outcome) (string, error) {
-	text, err := json.Marshal(facts{o.Resources, o.Conditions, o.Remembered, o.Evidence})
-	return string(text), err
-}
-
-func nonNil(samples []float64) []float64 {
-	if samples == nil {
-		return []float64{}
+// stored is an outcome as trials and rounds hold it: failures in columns of their own,
+// and the rest as JSON in one, "facts".
+type stored struct {
+	outcome *objective.Outcome
+	failure objective.Failure
+	facts   struct {
+		Resources  *objective.Resources `json:"resources,omitempty"`
+		Conditions *worker.Conditions   `json:"conditions,omitempty"`
+		Remembered bool                 `json:"remembered,omitempty"`
+		Evidence   *check.Evidence      `json:"evidence,omitempty"`
 	}
-	return samples
 }
 
-func orEmpty(f *objective.Failure) objective.Failure {
-	if f == nil {
-		return objective.Failure{}
+func newStored(o *objective.Outcome) *stored {
+	s := &stored{outcome: o}
+	s.facts.Resources, s.facts.Conditions, s.facts.Remembered, s.facts.Evidence = o.Resources, o.Conditions, o.Remembered, o.Evidence
+	if o.Failure != nil {
+		s.failure = *o.Failure
 	}
-	return *f
+	return s
+}
+
+// complete gives the outcome what was read.
+func (s *stored) complete() {
+	o := s.outcome
+	o.Resources, o.Conditions, o.Remembered, o.Evidence = s.facts.Resources, s.facts.Conditions, s.facts.Remembered, s.facts.Evidence
+	if s.failure.Stage != "" {
+		o.Failure = &s.failure
+	}
+}
+
+func (s *stored) columns() columns {
+	return columns{
+		{"stage", &s.failure.Stage}, {"reason", &s.failure.Reason}, {"detail", &s.failure.Detail}, {"samples", asJSON{&s.outcome.Samples}},
+		{"batch", &s.outcome.Batch}, {"binary", &s.outcome.Binary}, {"facts", asJSON{&s.facts}},
+	}
+}
+
+func trialColumns(t *search.Trial, s *stored) columns {
+	spent := &t.Outcome.Spent
+	return append(s.columns(), columns{
+		{"told", &t.Finished}, {"same_as", &t.Outcome.SameAs}, {"stop", &t.Outcome.Stop}, {"compile_ns", &spent.Compile},
+		{"check_ns", &spent.Check}, {"measure_ns", &spent.Measure}, {"cache_hit", &spent.CacheHit}, {"elapsed_ns", &t.Elapsed},
+	}...)
 }
 
 // Past returns everything that a study has recorded, for going on with it and
@@ -135,74 +119,15 @@ func (s *Store) Past(ctx context.Context, study int64) (search.Past, error) {
 }
 
 func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT number, point, told, stage, reason, detail, samples, batch, binary, same_as,
-		stop, compile_ns, check_ns, measure_ns, cache_hit, elapsed_ns, facts FROM trials WHERE study = ? ORDER BY number`, study)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var trials []search.Trial
-	for rows.Next() {
-		var t search.Trial
-		var point, samples, facts string
-		var failure objective.Failure
-		var compile, check, measure, elapsed int64
-		o := &t.Outcome
-		if err := rows.Scan(&t.Number, &point, &t.Finished, &failure.Stage, &failure.Reason, &failure.Detail, &samples, &o.Batch,
-			&o.Binary, &o.SameAs, &o.Stop, &compile, &check, &measure, &o.Spent.CacheHit, &elapsed, &facts); err != nil {
-			return nil, err
-		}
-		o.Spent.Compile, o.Spent.Check, o.Spent.Measure = time.Duration(compile), time.Duration(check), time.Duration(measure)
-		t.Elapsed = time.Duration(elapsed)
-		if err := fill(&t.Point, o, point, samples, facts, failure); err != nil {
-			return nil, fmt.Errorf("trial %d: %w", t.Number, err)
-		}
-		trials = append(trials, t)
-	}
-	return trials, rows.Err()
+	return readRows(ctx, s, "trials", "number", study, func(t *search.Trial) (columns, func()) {
+		row := newStored(&t.Outcome)
+		return append(trialColumns(t, row), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...), row.complete
+	})
 }
 
 func (s *Store) rounds(ctx context.Context, study int64) ([]confirm.Round, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT phase, run, number, point, stage, reason, detail, samples, batch, binary, facts
-		FROM rounds WHERE study = ? ORDER BY phase DESC, number, point`, study)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var rounds []confirm.Round
-	for rows.Next() {
-		var r confirm.Round
-		var point, samples, facts string
-		var failure objective.Failure
-		if err := rows.Scan(&r.Phase, &r.Run, &r.Number, &point, &failure.Stage, &failure.Reason, &failure.Detail, &samples,
-			&r.Outcome.Batch, &r.Outcome.Binary, &facts); err != nil {
-			return nil, err
-		}
-		if err := fill(&r.Point, &r.Outcome, point, samples, facts, failure); err != nil {
-			return nil, fmt.Errorf("%s round %d: %w", r.Phase, r.Number, err)
-		}
-		rounds = append(rounds, r)
-	}
-	return rounds, rows.Err()
-}
-
-// fill decodes what trials and rounds have in common.
-func fill(point *space.Point, outcome *objective.Outcome, text, samples, more string, failure objective.Failure) error {
-	var known facts
-	if err := json.Unmarshal([]byte(more), &known); err != nil {
-		return err
-	}
-	outcome.Resources, outcome.Conditions, outcome.Remembered = known.Resources, known.Conditions, known.Remembered
-	outcome.Evidence = known.Evidence
-	var err error
-	if *point, err = space.ParsePoint(text); err != nil {
-		return err
-	}
-	if err := json.Unmarshal([]byte(samples), &outcome.Samples); err != nil {
-		return err
-	}
-	if failure.Stage != "" {
-		outcome.Failure = &failure
-	}
-	return nil
+	return readRows(ctx, s, "rounds", "phase DESC, number, point", study, func(r *confirm.Round) (columns, func()) {
+		row := newStored(&r.Outcome)
+		return append(row.columns(), columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
+	})
 }

@@ -215,8 +215,3 @@ func ignoreDone(err error) error {
 	}
 	return err
 }
-
-// placeholders returns n question marks for a statement.
-func placeholders(n int) string {
-	return strings.TrimSuffix(strings.Repeat("?, ", n), ", ")
-}

@@ -140,9 +140,9 @@ func TestTrialsAndRoundsRoundTrip(t *testing.T) {
 		Spent: objective.Spent{Compile: 1, Check: 2, Measure: 3, CacheHit: true},
 	}}
 	failed := search.Trial{Number: 1, Point: examplePoint(1), Finished: true, Elapsed: 4 * time.Second, Outcome: objective.Outcome{
-		Samples: []float64{}, Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
+		Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
 	}}
-	running := search.Trial{Number: 2, Point: examplePoint(2), Outcome: objective.Outcome{Samples: []float64{}}}
+	running := search.Trial{Number: 2, Point: examplePoint(2)}
 	for _, trial := range []search.Trial{measured, failed, running} {
 		if err := recorder.Started(trial); err != nil {
 			t.Fatal(err)

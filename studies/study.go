@@ -3,9 +3,9 @@ package studies
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"pawl/objective"
@@ -124,24 +124,23 @@ func (f SpaceFacts) Open() (*space.Space, error) {
 	return space.New(params, nil, nil)
 }
 
-// Create adds a study and returns its number.
-func (s *Store) Create(ctx context.Context, study Study) (int64, error) {
-	facts, err := encode(study.Space, study.Work, append([]space.Point{}, study.First...), study.Roofline, study.Options)
-	if err != nil {
-		return 0, fmt.Errorf("creating a study: %w", err)
+// columns are all that a row holds of a study, its number first.
+func (study *Study) columns() columns {
+	return columns{
+		{"id", &study.ID}, {"kernel", &study.Kernel}, {"origin", &study.Origin}, {"workload", &study.Workload}, {"dims", &study.Dims},
+		{"backend", &study.Backend}, {"sampler", &study.Sampler}, {"seed", asSigned{&study.Seed}}, {"fingerprint", &study.Fingerprint},
+		{"source", &study.Source}, {"space", asJSON{&study.Space}}, {"work", asJSON{&study.Work}}, {"environment", asJSON{&study.Environment}},
+		{"first", asJSON{&study.First}}, {"options", asJSON{&study.Options}}, {"command", &study.Command}, {"created", asText{&study.Created}},
+		{"roofline", asJSON{&study.Roofline}}, {"ended", &study.Ended}, {"elapsed_ns", &study.Elapsed}, {"regret", asJSON{&study.Regret}},
+		{"spending", asJSON{&study.Spending}}, {"dead", asJSON{&study.Dead}},
 	}
-	var id int64
+}
+
+// Create adds a study and returns its number.
+func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
+	study.Created = study.Created.UTC().Truncate(time.Second)
 	err = s.transact(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, `INSERT INTO studies
-			(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created, first, roofline, options)
-			VALUES (`+placeholders(17)+`)`,
-			study.Kernel, study.Origin, study.Workload, study.Dims, study.Backend, study.Sampler, int64(study.Seed),
-			study.Fingerprint, study.Source, facts[0], facts[1], study.Environment.JSON(), study.Command,
-			study.Created.UTC().Format(time.RFC3339), facts[2], facts[3], facts[4])
-		if err != nil {
-			return err
-		}
-		if id, err = result.LastInsertId(); err != nil {
+		if id, err = insert(ctx, tx, "studies", study.columns()[1:]); err != nil {
 			return err
 		}
 		return studyRow(id).seal(ctx, tx)
@@ -154,45 +153,18 @@ func (s *Store) Create(ctx context.Context, study Study) (int64, error) {
 
 // Continue records that a study goes on, perhaps with other goals.
 func (s *Store) Continue(ctx context.Context, study Study) error {
-	options, err := encode(study.Options)
-	if err != nil {
-		return fmt.Errorf("going on with study %d: %w", study.ID, err)
-	}
-	if _, err := s.write(ctx, studyRow(study.ID), "UPDATE studies SET options = ?, command = ? WHERE id = ?", options[0], study.Command, study.ID); err != nil {
+	if _, err := s.update(ctx, studyRow(study.ID), columns{{"options", asJSON{&study.Options}}, {"command", &study.Command}}, ""); err != nil {
 		return fmt.Errorf("going on with study %d: %w", study.ID, err)
 	}
 	return nil
 }
 
-// encode returns values as JSON texts.
-func encode(values ...any) ([]string, error) {
-	var texts []string
-	for _, v := range values {
-		text, err := json.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		texts = append(texts, string(text))
-	}
-	return texts, nil
-}
-
 // Finish records how a run of a study ended.
 func (s *Store) Finish(ctx context.Context, id int64, result search.Result) error {
-	regret := ""
-	if result.Regret != nil {
-		text, err := encode(result.Regret)
-		if err != nil {
-			return fmt.Errorf("finishing study %d: %w", id, err)
-		}
-		regret = text[0]
-	}
-	texts, err := encode(result.Spending, append([]string{}, result.Dead...))
-	if err != nil {
-		return fmt.Errorf("finishing study %d: %w", id, err)
-	}
-	_, err = s.write(ctx, studyRow(id), "UPDATE studies SET ended = ?, elapsed_ns = ?, regret = ?, spending = ?, dead = ? WHERE id = ?",
-		string(result.Ended), int64(result.Elapsed), regret, texts[0], texts[1], id)
+	_, err := s.update(ctx, studyRow(id), columns{
+		{"ended", &result.Ended}, {"elapsed_ns", &result.Elapsed}, {"regret", asJSON{&result.Regret}},
+		{"spending", asJSON{&result.Spending}}, {"dead", asJSON{&result.Dead}},
+	}, "")
 	if err != nil {
 		return fmt.Errorf("finishing study %d: %w", id, err)
 	}
@@ -202,77 +174,42 @@ func (s *Store) Finish(ctx context.Context, id int64, result search.Result) erro
 // ErrNoStudy says that there is no such study.
 var ErrNoStudy = errors.New("no such study")
 
-const studyColumns = `id, kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work,
-	environment, command, created, ended, elapsed_ns, first, regret, spending, dead, roofline, options`
-
 // Study returns one study's head. One of which anything is not what was recorded
 // is a *DamagedError.
 func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 	if err := s.damageOf(id); err != nil {
 		return Study{}, err
 	}
-	row := s.db.QueryRowContext(ctx, "SELECT "+studyColumns+" FROM studies WHERE id = ?", id)
-	study, err := scanStudy(row.Scan)
+	var study Study
+	c := study.columns()
+	err := s.db.QueryRowContext(ctx, "SELECT "+strings.Join(c.names(), ", ")+" FROM studies WHERE id = ?", id).Scan(c.values()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Study{}, fmt.Errorf("%w: %d in %s", ErrNoStudy, id, s.path)
 	}
-	return study, err
+	if err != nil {
+		return Study{}, fmt.Errorf("reading study %d: %w", id, err)
+	}
+	return study, nil
 }
 
 // List returns all studies, newest first; those that are damaged by their number.
 func (s *Store) List(ctx context.Context) ([]Study, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT "+studyColumns+" FROM studies ORDER BY id DESC")
+	rows, err := s.db.QueryContext(ctx, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+" FROM studies ORDER BY id DESC")
 	if err != nil {
 		return nil, fmt.Errorf("listing studies: %w", err)
 	}
 	defer rows.Close()
 	var all []Study
 	for rows.Next() {
-		study, err := scanStudy(rows.Scan)
+		var study Study
+		err := rows.Scan(study.columns().values()...)
 		if damage := s.damageOf(study.ID); damage != nil {
 			study, err = Study{ID: study.ID, Damaged: damage.Error()}, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("reading study %d: %w", study.ID, err)
 		}
 		all = append(all, study)
 	}
 	return all, rows.Err()
-}
-
-func scanStudy(scan func(...any) error) (Study, error) {
-	var study Study
-	var seed, elapsed int64
-	var spaceText, workText, environment, created, ended, first, regret, spending, dead, roofline, options string
-	err := scan(&study.ID, &study.Kernel, &study.Origin, &study.Workload, &study.Dims, &study.Backend, &study.Sampler,
-		&seed, &study.Fingerprint, &study.Source, &spaceText, &workText, &environment, &study.Command, &created, &ended, &elapsed, &first, &regret,
-		&spending, &dead, &roofline, &options)
-	if err != nil {
-		return study, fmt.Errorf("reading a study: %w", err)
-	}
-	study.Seed, study.Elapsed, study.Ended = uint64(seed), time.Duration(elapsed), search.Ending(ended)
-	for _, part := range []struct {
-		text   string
-		target any
-	}{
-		{spaceText, &study.Space}, {workText, &study.Work}, {environment, &study.Environment}, {first, &study.First}, {regret, &study.Regret},
-		{spending, &study.Spending}, {dead, &study.Dead}, {roofline, &study.Roofline}, {options, &study.Options},
-	} {
-		if part.text == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(part.text), part.target); err != nil {
-			return study, fmt.Errorf("reading study %d: %w", study.ID, err)
-		}
-	}
-	if len(study.First) == 0 {
-		study.First = nil
-	}
-	if len(study.Dead) == 0 {
-		study.Dead = nil
-	}
-	if study.Created, err = time.Parse(time.RFC3339, created); err != nil {
-		return study, fmt.Errorf("reading study %d: %w", study.ID, err)
-	}
-	return study, nil
 }
