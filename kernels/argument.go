@@ -36,7 +36,7 @@ type Argument struct {
 }
 
 // Binding is an argument with the sizes of a problem put in. It is what a
-// worker is told about an argument.
+// worker gets to know about an argument.
 type Binding struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
@@ -74,6 +74,12 @@ func (b Binding) Put(to []byte) error {
 		element.PutInteger(to, b.Integer)
 	}
 	return nil
+}
+
+// Bytes is the size of a buffer; 0 for a scalar.
+func (b Binding) Bytes() (int, error) {
+	element, err := ElementNamed(b.Type)
+	return int(b.Count) * element.Size, err
 }
 
 // IsBuffer reports whether the argument is a buffer.

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"errors"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,17 +86,15 @@ func (b *builder) missing(key string) error {
 }
 
 func (b *builder) names() error {
-	if b.manifest.Name.text == "" {
+	switch name, entry := b.manifest.Name, b.keys.Entry; {
+	case name.text == "":
 		return b.missing("name")
-	}
-	if !plainName.MatchString(b.manifest.Name.text) {
-		return b.manifest.Name.at.errorf("name %q: letters, digits, dots, dashes and underscores only", b.manifest.Name.text)
-	}
-	if b.keys.Entry.text == "" {
+	case !plainName.MatchString(name.text):
+		return name.at.errorf("name %q: letters, digits, dots, dashes and underscores only", name.text)
+	case entry.text == "":
 		return b.missing("entry")
-	}
-	if !cIdentifier.MatchString(b.keys.Entry.text) {
-		return b.keys.Entry.at.errorf("entry %q is not a function name", b.keys.Entry.text)
+	case !cIdentifier.MatchString(entry.text):
+		return entry.at.errorf("entry %q is not a function name", entry.text)
 	}
 	b.kernel.Entry = b.keys.Entry.text
 	return nil
@@ -125,23 +124,23 @@ func (b *builder) sources() error {
 }
 
 func (b *builder) workloads() error {
-	if b.keys.Workloads == nil || len(b.keys.Workloads.keys) == 0 {
+	if count(b.keys.Workloads) == 0 {
 		return b.missing("workloads")
 	}
 	var first []string
-	for i, key := range b.keys.Workloads.keys {
+	for key, sizes := range b.keys.Workloads.all() {
 		if !plainName.MatchString(key.text) {
 			return key.at.errorf("workload name %q: letters, digits, dots, dashes and underscores only", key.text)
 		}
 		w := Workload{Name: key.text, Dims: Dims{}}
-		for j, dim := range b.keys.Workloads.values[i].keys {
-			size := b.keys.Workloads.values[i].values[j]
-			if size.value.Kind() != space.Integer || size.value.Integer() < 0 {
-				return size.at.errorf("%s of workload %s is %q: a size is a whole number, not negative", dim.text, key.text, size.text)
+		for dim, text := range sizes.all() {
+			size, err := text.size(dim.text + " of workload " + key.text)
+			if err != nil {
+				return err
 			}
-			w.Dims[dim.text] = size.value.Integer()
+			w.Dims[dim.text] = size
 		}
-		names := sortedKeys(w.Dims)
+		names := slices.Sorted(maps.Keys(w.Dims))
 		if first == nil {
 			first = names
 		}
@@ -154,11 +153,10 @@ func (b *builder) workloads() error {
 }
 
 func (b *builder) params() error {
-	if b.keys.Params == nil || len(b.keys.Params.keys) == 0 {
+	if count(b.keys.Params) == 0 {
 		return b.missing("params")
 	}
-	for i, key := range b.keys.Params.keys {
-		entry := b.keys.Params.values[i]
+	for key, entry := range b.keys.Params.all() {
 		p := space.Param{Name: key.text}
 		for _, v := range entry.Values {
 			if v.value.Kind() == 0 {
@@ -200,10 +198,8 @@ func (b *builder) scopes() error {
 		all[p.Name] = p.Kind()
 	}
 	definitions := map[string]string{}
-	if b.keys.Let != nil {
-		for i, key := range b.keys.Let.keys {
-			definitions[key.text] = b.keys.Let.values[i].text
-		}
+	for key, text := range b.keys.Let.all() {
+		definitions[key.text] = text.text
 	}
 	var err error
 	if b.all, err = space.NewScope(all, definitions); err != nil {
@@ -228,65 +224,62 @@ func (b *builder) scopes() error {
 
 // definitionError finds the definition that an error is about.
 func (b *builder) definitionError(err error) error {
-	if b.keys.Let != nil {
-		for i, key := range b.keys.Let.keys {
-			if strings.Contains(err.Error(), key.text+":") {
-				return b.keys.Let.values[i].expressionError(err)
-			}
+	for key, text := range b.keys.Let.all() {
+		if strings.Contains(err.Error(), key.text+":") {
+			return text.expressionError(err)
 		}
 	}
 	return b.top().errorf("%s", err)
 }
 
-func (b *builder) constraints() error {
-	for _, text := range b.keys.Constraints {
-		e, err := b.all.Compile(text.text, space.Condition)
-		if err != nil {
-			return text.expressionError(err)
-		}
-		b.kernel.constraints = append(b.kernel.constraints, e)
-	}
-	return nil
+func (b *builder) constraints() (err error) {
+	b.kernel.constraints, err = compileAll(b.all, b.keys.Constraints, space.Condition)
+	return err
 }
 
 func (b *builder) fuzz() error {
 	b.kernel.Fuzz = map[string][]int64{}
-	if b.keys.Fuzz == nil {
-		b.kernel.unfuzzed = true
-		return nil
-	}
-	for i, key := range b.keys.Fuzz.keys {
+	b.kernel.unfuzzed = b.keys.Fuzz == nil
+	for key, sizes := range b.keys.Fuzz.all() {
 		if _, ok := b.kernel.Workloads[0].Dims[key.text]; !ok {
 			return key.at.errorf("fuzz: %s is not a dimension of the workloads (%s)", key.text, b.kernel.Workloads[0].Dims)
 		}
-		for _, size := range b.keys.Fuzz.values[i] {
-			if size.value.Kind() != space.Integer || size.value.Integer() < 0 {
-				return size.at.errorf("fuzz: %s is %q: a size is a whole number, not negative", key.text, size.text)
+		for _, text := range sizes {
+			size, err := text.size("fuzz: " + key.text)
+			if err != nil {
+				return err
 			}
-			b.kernel.Fuzz[key.text] = append(b.kernel.Fuzz[key.text], size.value.Integer())
+			b.kernel.Fuzz[key.text] = append(b.kernel.Fuzz[key.text], size)
 		}
 	}
 	return nil
 }
 
-func (b *builder) work() error {
+func (b *builder) work() (err error) {
 	if b.keys.Work == nil {
 		return nil
 	}
-	var err error
-	if b.kernel.Work.Flops, err = b.optional(b.keys.Work.Flops, space.Number); err != nil {
+	if b.kernel.Work.Flops, err = optional(b.all, b.keys.Work.Flops, space.Number); err != nil {
 		return err
 	}
-	b.kernel.Work.Bytes, err = b.optional(b.keys.Work.Bytes, space.Number)
+	b.kernel.Work.Bytes, err = optional(b.all, b.keys.Work.Bytes, space.Number)
 	return err
 }
 
-// optional compiles an expression over everything, or returns nil for none.
-func (b *builder) optional(text scalar, want space.Result) (*space.Expression, error) {
+// size reads a size of a workload or of the fuzz matrix; what says whose.
+func (s scalar) size(what string) (int64, error) {
+	if s.value.Kind() != space.Integer || s.value.Integer() < 0 {
+		return 0, s.at.errorf("%s is %q: a size is a whole number, not negative", what, s.text)
+	}
+	return s.value.Integer(), nil
+}
+
+// optional compiles an expression, or returns nil for none.
+func optional(scope *space.Scope, text scalar, want space.Result) (*space.Expression, error) {
 	if text.text == "" {
 		return nil, nil
 	}
-	return compile(b.all, text, want)
+	return compile(scope, text, want)
 }
 
 func compile(scope *space.Scope, text scalar, want space.Result) (*space.Expression, error) {
@@ -297,11 +290,13 @@ func compile(scope *space.Scope, text scalar, want space.Result) (*space.Express
 	return e, nil
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
+func compileAll(scope *space.Scope, texts []scalar, want space.Result) (all []*space.Expression, err error) {
+	for _, text := range texts {
+		e, err := compile(scope, text, want)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
 	}
-	slices.Sort(keys)
-	return keys
+	return all, nil
 }

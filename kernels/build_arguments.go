@@ -65,22 +65,17 @@ func (b *builder) scalarArgument(a Argument, entry argEntry) (Argument, error) {
 		want = space.WholeNumber
 	}
 	var err error
-	if a.Value, err = b.dims.Compile(entry.Value.text, want); err != nil {
-		return a, entry.Value.expressionError(err)
-	}
-	return a, nil
+	a.Value, err = compile(b.dims, entry.Value, want)
+	return a, err
 }
 
 func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 	if len(entry.Shape) == 0 {
 		return a, entry.Name.at.errorf("argument %s has an empty shape", a.Name)
 	}
-	for _, size := range entry.Shape {
-		e, err := b.dims.Compile(size.text, space.WholeNumber)
-		if err != nil {
-			return a, size.expressionError(err)
-		}
-		a.Shape = append(a.Shape, e)
+	var err error
+	if a.Shape, err = compileAll(b.dims, entry.Shape, space.WholeNumber); err != nil {
+		return a, err
 	}
 	a.Fill = entry.Fill.text
 	switch {
@@ -94,14 +89,10 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 	case !slices.Contains(Fills, a.Fill):
 		return a, entry.Fill.at.errorf("argument %s: unknown fill %q; there are %s", a.Name, a.Fill, strings.Join(Fills, ", "))
 	}
-	if err := b.families(&a, entry); err != nil {
-		return a, err
-	}
-	if err := b.valueRange(&a, entry); err != nil {
-		return a, err
-	}
-	if err := b.tensorMap(&a, entry); err != nil {
-		return a, err
+	for _, step := range []func(*Argument, argEntry) error{b.families, b.valueRange, b.tensorMap} {
+		if err := step(&a, entry); err != nil {
+			return a, err
+		}
 	}
 	a.Align = a.Element.Size
 	if entry.Align.text != "" {

@@ -14,7 +14,7 @@ func (b *builder) launch() error {
 	}
 	var err error
 	launch := &b.kernel.Launch
-	if launch.Threads, err = b.optional(l.Threads, space.WholeNumber); err != nil {
+	if launch.Threads, err = optional(b.all, l.Threads, space.WholeNumber); err != nil {
 		return err
 	}
 	if launch.Kernel, err = formulas(b.all, gridEntry{l.Grid, l.Block, l.Shared}); err != nil {
@@ -35,47 +35,32 @@ func (b *builder) launch() error {
 }
 
 func formulas(scope *space.Scope, entry gridEntry) (f LaunchFormulas, err error) {
-	if f.Grid, err = launchDims(scope, entry.Grid); err != nil {
-		return f, err
-	}
-	if f.Block, err = launchDims(scope, entry.Block); err != nil {
-		return f, err
-	}
-	if entry.Shared.text != "" {
-		f.Shared, err = compile(scope, entry.Shared, space.WholeNumber)
-	}
-	return f, err
-}
-
-func launchDims(scope *space.Scope, texts []scalar) ([]*space.Expression, error) {
-	if len(texts) > 3 {
-		return nil, texts[3].at.errorf("a launch has at most three dimensions")
-	}
-	var dims []*space.Expression
-	for _, text := range texts {
-		e, err := compile(scope, text, space.WholeNumber)
-		if err != nil {
-			return nil, err
+	for _, texts := range [][]scalar{entry.Grid, entry.Block} {
+		if len(texts) > 3 {
+			return f, texts[3].at.errorf("a launch has at most three dimensions")
 		}
-		dims = append(dims, e)
 	}
-	return dims, nil
+	if f.Grid, err = compileAll(scope, entry.Grid, space.WholeNumber); err != nil {
+		return f, err
+	}
+	if f.Block, err = compileAll(scope, entry.Block, space.WholeNumber); err != nil {
+		return f, err
+	}
+	f.Shared, err = optional(scope, entry.Shared, space.WholeNumber)
+	return f, err
 }
 
 // defines compiles the constants that come from the sizes of a workload. Such
 // a size is part of the binary, so the fuzz matrix cannot vary it.
 func (b *builder) defines() error {
-	if b.keys.Defines == nil {
-		return nil
-	}
-	for i, key := range b.keys.Defines.keys {
+	for key, text := range b.keys.Defines.all() {
 		if !cIdentifier.MatchString(key.text) {
 			return key.at.errorf("define %q is not an identifier", key.text)
 		}
 		if slices.ContainsFunc(b.kernel.params, func(p space.Param) bool { return p.Name == key.text }) {
 			return key.at.errorf("%s is both a parameter and a define", key.text)
 		}
-		e, err := compile(b.dims, b.keys.Defines.values[i], space.WholeNumber)
+		e, err := compile(b.dims, text, space.WholeNumber)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"maps"
+	"slices"
 
 	"pawl/space"
 )
@@ -9,14 +10,13 @@ import (
 // Allows reports whether the kernel promises right results for a shape: every
 // condition of the manifest's domain holds. A condition that cannot be
 // evaluated, such as a division by zero, does not hold.
-func (k *Kernel) Allows(dims Dims) bool {
-	env := dims.Environment()
-	for _, condition := range k.domain {
-		if holds, err := condition.Bool(env); err != nil || !holds {
-			return false
-		}
-	}
-	return true
+func (k *Kernel) Allows(dims Dims) bool { return hold(k.domain, dims.Environment()) }
+
+func hold(conditions []*space.Expression, env space.Environment) bool {
+	return !slices.ContainsFunc(conditions, func(c *space.Expression) bool {
+		holds, err := c.Bool(env)
+		return err != nil || !holds
+	})
 }
 
 // AllowsAt reports whether the kernel also promises right results for a shape at
@@ -28,23 +28,16 @@ func (k *Kernel) AllowsAt(point space.Environment, dims Dims) bool {
 	}
 	env := maps.Clone(point)
 	maps.Copy(env, dims.Environment())
-	for _, constraint := range k.constraints {
-		if holds, err := constraint.Bool(env); err != nil || !holds {
-			return false
-		}
-	}
-	return true
+	return hold(k.constraints, env)
 }
 
-func (b *builder) domain() error {
-	for _, text := range b.keys.Domain {
-		e, err := b.dims.Compile(text.text, space.Condition)
-		if err != nil {
-			return text.expressionError(err)
-		}
-		b.kernel.domain = append(b.kernel.domain, e)
+func (b *builder) domain() (err error) {
+	if b.kernel.domain, err = compileAll(b.dims, b.keys.Domain, space.Condition); err != nil {
+		return err
+	}
+	for i, text := range b.keys.Domain {
 		for _, w := range b.kernel.Workloads {
-			if holds, err := e.Bool(w.Dims.Environment()); err != nil || !holds {
+			if !hold(b.kernel.domain[i:i+1], w.Dims.Environment()) {
 				return text.at.errorf("domain: %s does not hold for workload %s (%s)", text.text, w.Name, w.Dims)
 			}
 		}

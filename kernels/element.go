@@ -24,8 +24,10 @@ type Element struct {
 	// Least is the exponent of a float's smallest normal number.
 	Least int
 
-	load  func([]byte) float64
-	store func([]byte, float64)
+	// Load returns the element at the start of some bytes as a number, Store writes
+	// one there, rounded to the type.
+	Load  func([]byte) float64
+	Store func([]byte, float64)
 }
 
 // elements is the registry of types. Short floats travel as integers in C: not
@@ -74,12 +76,6 @@ func ElementNamed(name string) (Element, error) {
 	return Element{}, fmt.Errorf("unknown type %q; there are %v", name, names)
 }
 
-// Load returns the element at the start of b as a number.
-func (e Element) Load(b []byte) float64 { return e.load(b) }
-
-// Store writes x, rounded to the type, to the start of b.
-func (e Element) Store(b []byte, x float64) { e.store(b, x) }
-
 // StoreAll writes numbers, rounded to the type, one after the other.
 func (e Element) StoreAll(b []byte, values []float64) {
 	switch e.Name { // large buffers are filled with these two
@@ -95,7 +91,7 @@ func (e Element) StoreAll(b []byte, values []float64) {
 		return
 	}
 	for i, x := range values {
-		e.store(b[i*e.Size:], x)
+		e.Store(b[i*e.Size:], x)
 	}
 }
 

@@ -67,11 +67,9 @@ func (b *builder) sizes() error {
 		}
 	}
 	shapes := 1
-	if k.Fuzz != nil {
-		for _, sizes := range k.Fuzz.values {
-			if shapes *= max(1, len(sizes)); shapes > mostShapes {
-				return k.Fuzz.keys[0].at.errorf("fuzz gives more than %d shapes: every finalist is checked on all of them", mostShapes)
-			}
+	for _, sizes := range k.Fuzz.all() {
+		if shapes *= max(1, len(sizes)); shapes > mostShapes {
+			return k.Fuzz.keys[0].at.errorf("fuzz gives more than %d shapes: every finalist is checked on all of them", mostShapes)
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -219,17 +218,9 @@ func folderDigest(folder fs.FS) (string, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		f, err := folder.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		content := sha256.New()
-		if _, err := io.Copy(content, f); err != nil {
-			return err
-		}
-		fmt.Fprintf(hash, "%s %x\n", path, content.Sum(nil))
-		return nil
+		content, err := fs.ReadFile(folder, path)
+		fmt.Fprintf(hash, "%s %x\n", path, sha256.Sum256(content))
+		return err
 	})
 	return hex.EncodeToString(hash.Sum(nil)[:8]), err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -127,11 +128,9 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 }
 
 func (s sources) of(backend string) scalar {
-	if s.byBackend != nil {
-		for i, key := range s.byBackend.keys {
-			if key.text == backend {
-				return s.byBackend.values[i]
-			}
+	for key, file := range s.byBackend.all() {
+		if key.text == backend {
+			return file
 		}
 	}
 	return s.every
@@ -170,29 +169,24 @@ func (m *manifest) forBackend(backend string) section {
 	if own == nil {
 		return merged
 	}
-	replace(&merged.Source, own.Source, own.Source.text != "")
-	replace(&merged.Reference, own.Reference, own.Reference.text != "")
-	replace(&merged.Naive, own.Naive, own.Naive.text != "")
-	to, from := &merged.Keys, own.Keys
-	replace(&to.Entry, from.Entry, from.Entry.text != "")
-	replace(&to.Params, from.Params, from.Params != nil)
-	replace(&to.Constraints, from.Constraints, from.Constraints != nil)
-	replace(&to.Let, from.Let, from.Let != nil)
-	replace(&to.Workloads, from.Workloads, from.Workloads != nil)
-	replace(&to.Launch, from.Launch, from.Launch != nil)
-	replace(&to.Args, from.Args, from.Args != nil)
-	replace(&to.Fuzz, from.Fuzz, from.Fuzz != nil)
-	replace(&to.Domain, from.Domain, from.Domain != nil)
-	replace(&to.Tolerance, from.Tolerance, from.Tolerance != nil)
-	replace(&to.Work, from.Work, from.Work != nil)
-	replace(&to.Flags, from.Flags, from.Flags != nil)
-	replace(&to.Defines, from.Defines, from.Defines != nil)
-	replace(&to.ArchSpecific, from.ArchSpecific, from.ArchSpecific.text != "")
+	override(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(*own))
 	return merged
 }
 
-func replace[T any](target *T, value T, given bool) {
-	if given {
-		*target = value
+// override replaces the fields that a section gives.
+func override(to, from reflect.Value) {
+	for i := range from.NumField() {
+		switch given := from.Field(i).Interface().(type) {
+		case keys:
+			override(to.Field(i), from.Field(i))
+		case scalar:
+			if given.text != "" {
+				to.Field(i).Set(from.Field(i))
+			}
+		default:
+			if !from.Field(i).IsNil() {
+				to.Field(i).Set(from.Field(i))
+			}
+		}
 	}
 }

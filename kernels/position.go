@@ -3,6 +3,7 @@ package kernels
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 
@@ -119,6 +120,17 @@ func (s scalar) expressionError(err error) error {
 type entries[T any] struct {
 	keys   []scalar
 	values []T
+}
+
+// all yields the names and values; none of a mapping that is not there.
+func (e *entries[T]) all() iter.Seq2[scalar, T] {
+	return func(yield func(scalar, T) bool) {
+		for i := range count(e) {
+			if !yield(e.keys[i], e.values[i]) {
+				return
+			}
+		}
+	}
 }
 
 // UnmarshalYAML decodes each value strictly.

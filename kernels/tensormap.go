@@ -141,10 +141,10 @@ func (b *builder) tensorMap(a *Argument, entry argEntry) error {
 	}
 	m := &TensorMap{}
 	var err error
-	if m.Shape, err = b.formulas(entry.TensorMap.Shape); err != nil {
+	if m.Shape, err = compileAll(b.all, entry.TensorMap.Shape, space.WholeNumber); err != nil {
 		return err
 	}
-	if m.Box, err = b.formulas(entry.TensorMap.Box); err != nil {
+	if m.Box, err = compileAll(b.all, entry.TensorMap.Box, space.WholeNumber); err != nil {
 		return err
 	}
 	rank := len(a.Shape)
@@ -166,17 +166,4 @@ func (b *builder) tensorMap(a *Argument, entry argEntry) error {
 	}
 	a.TensorMap = m
 	return nil
-}
-
-// formulas compiles whole numbers over sizes and parameters.
-func (b *builder) formulas(texts []scalar) ([]*space.Expression, error) {
-	var all []*space.Expression
-	for _, text := range texts {
-		e, err := compile(b.all, text, space.WholeNumber)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
 }

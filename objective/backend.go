@@ -38,7 +38,7 @@ type Backend interface {
 type Facts struct {
 	// Width is how many points can be measured at once, on devices of one kind.
 	Width int
-	// Resident says that starting a worker is dear and that it keeps what it
+	// Resident says that starting a worker is expensive and that it keeps what it
 	// knows: one process serves many trials, holds inputs and right answers on
 	// the device, and compares there. Otherwise each trial has a fresh process
 	// and results are compared by this one.

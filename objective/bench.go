@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"pawl/kernels"
@@ -134,14 +135,10 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 // bufferBytes is the size of all outputs, or of all inputs.
 func bufferBytes(bindings []kernels.Binding, out bool) (total int, err error) {
 	for _, b := range bindings {
-		if !b.IsBuffer() || b.Out != out {
-			continue
+		if b.Out == out {
+			size, sizeErr := b.Bytes()
+			total, err = total+size, errors.Join(err, sizeErr)
 		}
-		element, err := kernels.ElementNamed(b.Type)
-		if err != nil {
-			return 0, err
-		}
-		total += int(b.Count) * element.Size
 	}
-	return total, nil
+	return total, err
 }

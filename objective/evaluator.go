@@ -41,8 +41,8 @@ type Options struct {
 // Evaluator takes points of one kernel and workload through the stages. Its
 // methods are safe for concurrent use: Measure and its like wait for a device.
 //
-// The parts do the work, and the evaluator calls them in order: devices reserve a
-// device and find a worker, the fuzzer checks results, the verifier takes finalists
+// The parts do the work, and the evaluator calls them in order: the runner
+// reserves a device and finds a worker, the fuzzer checks results, the verifier takes finalists
 // through the full tier, the benchmark takes samples, and today knows what need not be
 // measured again.
 type Evaluator struct {
@@ -54,38 +54,35 @@ type Evaluator struct {
 	facts     Facts
 	options   Options
 	oracle    *check.Oracle
-	onDevice  *check.OnDevice // nil where results are compared here
-	devices   *devices
+	onDevice  check.OnDevice // where results are compared there
+	runner    *runner
 	benchmark *benchmark
 	today     *today
 }
 
 // NewEvaluator returns an evaluator. Close it to end its worker processes.
 func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Options) *Evaluator {
-	if options.RunTimeout == 0 {
-		options.RunTimeout = 10 * time.Second
+	facts, quick := b.Facts(), 5
+	if facts.Resident {
+		quick = 3 // a trial is short there, and nothing wrong gets past the full tier
 	}
-	facts := b.Facts()
-	if options.QuickCases == 0 {
-		options.QuickCases = 5
-		if facts.Resident {
-			options.QuickCases = 3 // a trial is short there, and nothing wrong gets past the full tier
-		}
-	}
+	options.RunTimeout = cmp.Or(options.RunTimeout, 10*time.Second)
+	options.QuickCases = cmp.Or(options.QuickCases, quick)
 	options.Caches = cmp.Or(options.Caches, worker.Cold)
 	e := &Evaluator{initial: k.Default(), backend: b, facts: facts, options: options, oracle: newOracle(k, b), Residents: options.Residents}
 	if e.Residents == nil {
 		e.Residents = &session.Residents{}
 	}
-	e.devices = &devices{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, allowed: options.RunTimeout}
-	e.fuzzer = &fuzzer{kernel: k, workload: w, seed: options.Seed, quick: options.QuickCases, notes: &check.Notes{}, devices: e.devices}
+	e.runner = &runner{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, allowed: options.RunTimeout}
+	e.fuzzer = &fuzzer{kernel: k, workload: w, seed: options.Seed, quick: options.QuickCases, notes: &check.Notes{}, runner: e.runner}
 	e.verifier = newVerifier(e.fuzzer)
 	e.benchmark = &benchmark{kernel: k, workload: e.workloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: facts.Roofline}
+	target := check.Target{Kernel: k, Workload: w, Oracle: e.oracle, Notes: e.notes}
 	if facts.Resident {
-		e.onDevice = check.NewOnDevice(k, w, e.oracle, e.notes)
-		e.checker, e.benchmark.timer, e.devices.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
+		e.onDevice = check.OnDevice{Target: target}
+		e.checker, e.benchmark.timer, e.runner.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
 	} else {
-		e.checker, e.benchmark.timer = check.NewHere(k, w, e.oracle, e.notes), newStopwatches(k, e.oracle, e.workloadCase()).timer
+		e.checker, e.benchmark.timer = check.Here{Target: target}, newStopwatches(k, e.oracle, e.workloadCase()).timer
 	}
 	e.today = newToday(e)
 	return e
@@ -173,7 +170,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 		return outcome.withSamples(past), nil
 	}
 	begun := outcome
-	err := e.devices.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outcome = begun
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
@@ -224,7 +221,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		return outcome, nil
 	}
 	begun := outcome
-	err := e.devices.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outcome = begun
 		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase())
 		if err != nil || outcome.Failure != nil {
@@ -258,7 +255,7 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 	if err := e.oracle.Ready(ctx); err != nil {
 		return err
 	}
-	return e.devices.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference()}, func(s *session.Session) error {
+	return e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference()}, func(s *session.Session) error {
 		for _, c := range e.QuickCases(point) {
 			if err := e.onDevice.Answer(ctx, s.Client, point, c); err != nil {
 				s.Distrust()

@@ -21,7 +21,7 @@ type fuzzer struct {
 	quick    int // cases of the quick tier
 	checker  check.Checker
 	notes    *check.Notes
-	devices  *devices
+	runner   *runner
 }
 
 // Finding is what checking a point on many cases came to.
@@ -91,7 +91,7 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 	next, stop := iter.Pull(cases)
 	defer stop()
 	finding.Evidence = &check.Evidence{Tolerance: f.kernel.Tolerance, Unchecked: check.Unchecked(f.kernel, f.workload)}
-	err := f.devices.run(ctx, p.subject(), func(s *session.Session) error {
+	err := f.runner.run(ctx, p.subject(), func(s *session.Session) error {
 		c, more := finding.Case, true
 		if finding.Failure == nil {
 			c, more = next()
@@ -190,7 +190,7 @@ func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (small
 // picture.
 func (f *fuzzer) Picture(ctx context.Context, p Prepared, c check.Case, write func(argument string, draw func(io.Writer) error) error) error {
 	var outputs *check.Outputs
-	err := f.devices.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	err := f.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outputs, err = f.checker.Outputs(ctx, s, p.subject(), c)
 		return err
 	})

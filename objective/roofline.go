@@ -13,7 +13,7 @@ type Roofline struct {
 	// Bytes is the bandwidth of the device's memory. It bounds launches that
 	// find nothing in the caches.
 	Bytes float64 `json:"bytes,omitempty"`
-	// Loose says that it is no measure of a kernel, only of a lie: nothing comes
+	// Loose says that it is no measure of a kernel, only of an impossible time: nothing comes
 	// near it, in caches or out of them.
 	Loose bool `json:"-"`
 }

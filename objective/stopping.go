@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"time"
 
 	"pawl/internal/stats"
@@ -43,22 +44,10 @@ type Stopping struct {
 const patience = 4
 
 func (s Stopping) withDefaults() Stopping {
-	if s.Floor == 0 {
-		s.Floor = 5
+	return Stopping{
+		Floor: cmp.Or(s.Floor, 5), Most: cmp.Or(s.Most, 50), Width: cmp.Or(s.Width, 0.01),
+		Time: cmp.Or(s.Time, 500*time.Millisecond), Margin: cmp.Or(s.Margin, 1.25),
 	}
-	if s.Most == 0 {
-		s.Most = 50
-	}
-	if s.Width == 0 {
-		s.Width = 0.01
-	}
-	if s.Time == 0 {
-		s.Time = 500 * time.Millisecond
-	}
-	if s.Margin == 0 {
-		s.Margin = 1.25
-	}
-	return s
 }
 
 // Decide returns why to stop, or the empty Stop to go on. Rival is the time to

@@ -10,6 +10,7 @@ package records
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 )
@@ -21,26 +22,24 @@ const suffix = ".json.gz"
 
 // Names returns the names of the records, sorted.
 func Names() []string {
-	entries, err := files.ReadDir(".")
+	names, err := fs.Glob(files, "*"+suffix)
 	if err != nil {
 		panic("records: an embedded folder that cannot be read: " + err.Error())
 	}
-	var names []string
-	for _, entry := range entries {
-		names = append(names, strings.TrimSuffix(entry.Name(), suffix))
+	for i := range names {
+		names[i] = strings.TrimSuffix(names[i], suffix)
 	}
-	slices.Sort(names)
 	return names
 }
 
 // Of returns the name of the first record of a kernel.
 func Of(kernel string) (string, bool) {
-	for _, name := range Names() {
-		if strings.HasPrefix(name, kernel+"-") {
-			return name, true
-		}
+	names := Names()
+	i := slices.IndexFunc(names, func(name string) bool { return strings.HasPrefix(name, kernel+"-") })
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return names[i], true
 }
 
 // Read returns a record's file, compressed as it is.

@@ -4,7 +4,7 @@
 // An entry is a folder named after its key, with the artifact and its digest.
 // It is written beside its place and renamed into it, so that readers see all
 // of it or nothing; it is verified every time it is read, so that an entry
-// which a crash, a full disk or a stray hand has damaged is made again. Any
+// which a crash, a full disk or a person has damaged is made again. Any
 // number of processes may share a cache: the worst that a race costs is one
 // compilation done twice.
 package cache
@@ -23,10 +23,8 @@ import (
 
 // Cache is a folder of entries. It is safe for concurrent use.
 type Cache struct {
-	dir string
-
-	mu     sync.Mutex
-	making map[string]*sync.Mutex // keys that this process has made
+	dir    string
+	making sync.Map // a *sync.Mutex for each key that this process has made
 }
 
 // Entry is an artifact in the cache.
@@ -54,7 +52,7 @@ func Open(dir string) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the compile cache: %w", err)
 	}
-	return &Cache{dir: absolute, making: map[string]*sync.Mutex{}}, nil
+	return &Cache{dir: absolute}, nil
 }
 
 // Dir returns the cache's folder.
@@ -97,13 +95,8 @@ func (c *Cache) Get(key *Key, create func(path string) error) (Entry, error) {
 // lock makes this process create a key once. Other processes may create it at
 // the same time; the rename decides.
 func (c *Cache) lock(name string) (unlock func()) {
-	c.mu.Lock()
-	m := c.making[name]
-	if m == nil {
-		m = &sync.Mutex{}
-		c.making[name] = m
-	}
-	c.mu.Unlock()
+	found, _ := c.making.LoadOrStore(name, &sync.Mutex{})
+	m := found.(*sync.Mutex)
 	m.Lock()
 	return m.Unlock
 }

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,38 +38,28 @@ func (c *Cache) Prune(limit int64) error {
 	return nil
 }
 
+// list returns the entries and their size. What is not there is another process's,
+// which prunes as well.
 func (c *Cache) list() (entries []agedEntry, total int64, err error) {
 	digests, err := filepath.Glob(filepath.Join(c.dir, "??", "*", digestName))
-	if err != nil {
-		return nil, 0, err
-	}
 	for _, digest := range digests {
 		place := filepath.Dir(digest)
-		folder, err := os.Stat(place)
-		if err != nil {
-			continue // another process prunes as well
+		folder, folderErr := os.Stat(place)
+		artifact, artifactErr := os.Stat(filepath.Join(place, artifactName))
+		if folderErr == nil && artifactErr == nil {
+			entries = append(entries, agedEntry{place, folder.ModTime(), artifact.Size()})
+			total += artifact.Size()
 		}
-		artifact, err := os.Stat(filepath.Join(place, artifactName))
-		if err != nil {
-			continue
-		}
-		entries = append(entries, agedEntry{place, folder.ModTime(), artifact.Size()})
-		total += artifact.Size()
 	}
-	return entries, total, nil
+	return entries, total, err
 }
 
 func (c *Cache) removeLeftovers(before time.Time) error {
 	leftovers, err := filepath.Glob(filepath.Join(c.dir, "making-*"))
-	if err != nil {
-		return err
-	}
 	for _, path := range leftovers {
-		if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
-			if err := os.RemoveAll(path); err != nil {
-				return err
-			}
+		if info, statErr := os.Stat(path); statErr == nil && info.ModTime().Before(before) {
+			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}
-	return nil
+	return err
 }

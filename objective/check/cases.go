@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 
 	"pawl/kernels"
@@ -26,19 +27,9 @@ func (c Case) String() string {
 // key identifies the right answer, which does not depend on the layout.
 func (c Case) key() string { return fmt.Sprintf("%s seed=%d %s", c.Dims, c.Seed, c.family()) }
 
-func (c Case) family() string {
-	if c.Family == "" {
-		return kernels.Declared
-	}
-	return c.Family
-}
+func (c Case) family() string { return cmp.Or(c.Family, kernels.Declared) }
 
-func (c Case) layout() worker.Layout {
-	if c.Layout == "" {
-		return worker.Guarded
-	}
-	return c.Layout
-}
+func (c Case) layout() worker.Layout { return cmp.Or(c.Layout, worker.Guarded) }
 
 // Bind evaluates the kernel's arguments for the case.
 func (c Case) Bind(k *kernels.Kernel) ([]kernels.Binding, error) {

@@ -85,19 +85,19 @@ func Conclude(ctx context.Context, s *session.Session, last Case) (*worker.Fault
 	return at(last, fault), err
 }
 
-// target is what both checkers know: the kernel, the workload that is timed, and the
-// oracle.
-type target struct {
-	kernel   *kernels.Kernel
-	workload kernels.Workload
-	oracle   *Oracle
-	notes    *Notes
+// Target is what both checkers need: the kernel, the workload that is timed, the oracle,
+// and where to write what is no failure.
+type Target struct {
+	Kernel   *kernels.Kernel
+	Workload kernels.Workload
+	Oracle   *Oracle
+	Notes    *Notes
 }
 
 // load is the part of a load that does not depend on who compares.
-func (t target) load(m Module, c Case) (worker.Load, error) {
-	bindings, err := c.Bind(t.kernel)
-	return worker.Load{Module: m.Path, Support: m.Support, Entry: t.kernel.Entry, Arguments: bindings, Seed: c.Seed, Layout: c.layout()}, err
+func (t Target) load(m Module, c Case) (worker.Load, error) {
+	bindings, err := c.Bind(t.Kernel)
+	return worker.Load{Module: m.Path, Support: m.Support, Entry: t.Kernel.Entry, Arguments: bindings, Seed: c.Seed, Layout: c.layout()}, err
 }
 
 // at returns a fault with the case that it happened at; nil for nil.
@@ -113,15 +113,15 @@ func at(c Case, fault *worker.Fault) *worker.Fault {
 }
 
 // at says also what a fault may mean at a size that nobody has named.
-func (t target) at(c Case, fault *worker.Fault) *worker.Fault {
+func (t Target) at(c Case, fault *worker.Fault) *worker.Fault {
 	placed := at(c, fault)
-	if placed != nil && t.kernel.Unfuzzed() && !strings.Contains(placed.Detail, "at "+t.workload.Dims.String()+",") {
-		placed.Detail += fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel does not promise this one, state what it does promise as domain", strings.Join(t.kernel.Varying(), ", "))
+	if placed != nil && t.Kernel.Unfuzzed() && !strings.Contains(placed.Detail, "at "+t.Workload.Dims.String()+",") {
+		placed.Detail += fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel does not promise this one, state what it does promise as domain", strings.Join(t.Kernel.Varying(), ", "))
 	}
 	return placed
 }
 
-func (t target) wrong(c Case, m *Mismatch) *worker.Fault {
+func (t Target) wrong(c Case, m *Mismatch) *worker.Fault {
 	return t.at(c, &worker.Fault{Kind: WrongResult, Detail: m.String()})
 }
 

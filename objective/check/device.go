@@ -13,40 +13,32 @@ import (
 )
 
 // OnDevice checks on a device that knows the right answers and compares by itself.
-type OnDevice struct {
-	target
-	initial space.Point // whose launch the reference may inherit
-}
+type OnDevice struct{ Target }
 
-var _ Checker = (*OnDevice)(nil)
-
-// NewOnDevice returns a checker for a kernel and the workload that is timed.
-func NewOnDevice(k *kernels.Kernel, w kernels.Workload, o *Oracle, n *Notes) *OnDevice {
-	return &OnDevice{target{k, w, o, n}, k.Default()}
-}
+var _ Checker = OnDevice{}
 
 // Load says also how the kernel is launched and how the device gets the right answer.
-func (d *OnDevice) Load(s Subject, c Case) (worker.Load, error) {
+func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 	load, err := d.load(s.Module, c)
 	if err != nil {
 		return load, err
 	}
 	env := environment(c.Dims, s.Point)
-	if load.Launch, err = d.kernel.Launch.Kernel.At(env); err != nil {
+	if load.Launch, err = d.Kernel.Launch.Kernel.At(env); err != nil {
 		return load, err
 	}
-	if load.Maps, err = d.kernel.TensorLayouts(env); err != nil {
-		return load, fmt.Errorf("kernel %s at %s: %w", d.kernel.Name, c.Dims, err)
+	if load.Maps, err = d.Kernel.TensorLayouts(env); err != nil {
+		return load, fmt.Errorf("kernel %s at %s: %w", d.Kernel.Name, c.Dims, err)
 	}
-	load.Reference = &worker.Reference{Module: d.oracle.reference.Path, Entry: d.kernel.Entry, Tolerance: d.kernel.Tolerance}
-	load.Reference.Launch, err = d.kernel.Launch.Reference.At(environment(c.Dims, d.initial))
+	load.Reference = &worker.Reference{Module: d.Oracle.reference.Path, Entry: d.Kernel.Entry, Tolerance: d.Kernel.Tolerance}
+	load.Reference.Launch, err = d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.Default()))
 	return load, err
 }
 
 // Answer lets a worker get a case and its right answer ready, by loading the reference
 // as if it were the kernel. The oracle must be ready.
-func (d *OnDevice) Answer(ctx context.Context, client *worker.Client, point space.Point, c Case) error {
-	load, err := d.Load(Subject{point, d.oracle.reference}, c)
+func (d OnDevice) Answer(ctx context.Context, client *worker.Client, point space.Point, c Case) error {
+	load, err := d.Load(Subject{point, d.Oracle.reference}, c)
 	if err != nil {
 		return err
 	}
@@ -61,7 +53,7 @@ func (d *OnDevice) Answer(ctx context.Context, client *worker.Client, point spac
 // The last case is made ready before the first is run. It is the one that is timed
 // next, and known to the device: what that takes is the time for getting the kernel
 // there, which is no cost of the check.
-func (d *OnDevice) Check(ctx context.Context, s *session.Session, plan Plan) (*worker.Fault, error) {
+func (d OnDevice) Check(ctx context.Context, s *session.Session, plan Plan) (*worker.Fault, error) {
 	var steps []worker.Step
 	for _, load := range plan.Loads {
 		load.Watched = s.Slot.Watched()
@@ -90,13 +82,13 @@ func (d *OnDevice) Check(ctx context.Context, s *session.Session, plan Plan) (*w
 		s.Distrust()
 		return d.at(cases[at], fault), nil
 	case err != nil && ctx.Err() == nil:
-		err = fmt.Errorf("%w%s", err, rangeAdvice(d.kernel))
+		err = fmt.Errorf("%w%s", err, rangeAdvice(d.Kernel))
 	}
 	return nil, err
 }
 
 // judge says what a device's own comparisons mean.
-func (d *OnDevice) judge(s *session.Session, plan Plan, c Case, result worker.Result) (*worker.Fault, error) {
+func (d OnDevice) judge(s *session.Session, plan Plan, c Case, result worker.Result) (*worker.Fault, error) {
 	if result.Damage != nil {
 		s.Damaged(result.Damage)
 		return d.at(c, result.Damage), nil
@@ -109,7 +101,7 @@ func (d *OnDevice) judge(s *session.Session, plan Plan, c Case, result worker.Re
 		return d.wrong(c, mismatch), nil
 	}
 	if result.Differs {
-		d.notes.differs(plan.Point, c)
+		d.Notes.differs(plan.Point, c)
 	}
 	worst := 0.0
 	for _, comparison := range result.Comparisons {
@@ -139,7 +131,7 @@ func firstMismatch(result worker.Result) (*Mismatch, error) {
 }
 
 // Outputs runs the subject and the reference and copies both results out.
-func (d *OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subject, c Case) (*Outputs, error) {
+func (d OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subject, c Case) (*Outputs, error) {
 	load, err := d.Load(subject, c)
 	if err != nil {
 		return nil, err
@@ -156,5 +148,5 @@ func (d *OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subj
 		return nil, err
 	}
 	bounds := slices.Repeat([]kernels.Tolerance{reference.Tolerance}, len(want))
-	return &Outputs{got, Answer{d.kernel, want, bounds}, load.Arguments}, nil
+	return &Outputs{got, Answer{d.Kernel, want, bounds}, load.Arguments}, nil
 }

@@ -3,26 +3,20 @@ package check
 import (
 	"context"
 
-	"pawl/kernels"
 	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
 // Here compares in this process the results that workers hand over.
-type Here struct{ target }
+type Here struct{ Target }
 
-var _ Checker = (*Here)(nil)
-
-// NewHere returns a checker for a kernel and the workload that is timed.
-func NewHere(k *kernels.Kernel, w kernels.Workload, o *Oracle, n *Notes) *Here {
-	return &Here{target{k, w, o, n}}
-}
+var _ Checker = Here{}
 
 // Load has neither a launch nor a reference: what runs on the processor is called.
-func (h *Here) Load(s Subject, c Case) (worker.Load, error) { return h.load(s.Module, c) }
+func (h Here) Load(s Subject, c Case) (worker.Load, error) { return h.load(s.Module, c) }
 
 // Check goes through the cases one by one.
-func (h *Here) Check(ctx context.Context, s *session.Session, plan Plan) (*worker.Fault, error) {
+func (h Here) Check(ctx context.Context, s *session.Session, plan Plan) (*worker.Fault, error) {
 	for i := range plan.Cases {
 		if fault, err := h.checkCase(ctx, s, plan, i); fault != nil || err != nil {
 			return fault, err
@@ -31,9 +25,9 @@ func (h *Here) Check(ctx context.Context, s *session.Session, plan Plan) (*worke
 	return nil, nil
 }
 
-func (h *Here) checkCase(ctx context.Context, s *session.Session, plan Plan, i int) (*worker.Fault, error) {
+func (h Here) checkCase(ctx context.Context, s *session.Session, plan Plan, i int) (*worker.Fault, error) {
 	c, load := plan.Cases[i], plan.Loads[i]
-	answer, err := h.oracle.Know(ctx, s.Slot.Worker, c, load.Arguments)
+	answer, err := h.Oracle.Know(ctx, s.Slot.Worker, c, load.Arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +55,7 @@ func (h *Here) checkCase(ctx context.Context, s *session.Session, plan Plan, i i
 		if mismatch != nil {
 			return h.wrong(c, mismatch), nil
 		}
-		h.notes.repeated(plan.Point, c, earlier, result.Outputs)
+		h.Notes.repeated(plan.Point, c, earlier, result.Outputs)
 		if plan.Evidence != nil {
 			worst = max(worst, answer.share(result.Outputs))
 		}
@@ -72,7 +66,7 @@ func (h *Here) checkCase(ctx context.Context, s *session.Session, plan Plan, i i
 }
 
 // Outputs runs the subject here and asks the oracle.
-func (h *Here) Outputs(ctx context.Context, s *session.Session, subject Subject, c Case) (*Outputs, error) {
+func (h Here) Outputs(ctx context.Context, s *session.Session, subject Subject, c Case) (*Outputs, error) {
 	load, err := h.Load(subject, c)
 	if err != nil {
 		return nil, err
@@ -81,6 +75,6 @@ func (h *Here) Outputs(ctx context.Context, s *session.Session, subject Subject,
 	if err != nil || got == nil {
 		return nil, err
 	}
-	answer, err := h.oracle.Know(ctx, s.Slot.Worker, c, load.Arguments)
+	answer, err := h.Oracle.Know(ctx, s.Slot.Worker, c, load.Arguments)
 	return &Outputs{got, answer, load.Arguments}, err
 }

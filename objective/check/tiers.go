@@ -1,8 +1,11 @@
 package check
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"pawl/kernels"
 	"pawl/objective/worker"
@@ -22,29 +25,66 @@ var layouts = []worker.Layout{worker.Guarded, worker.Aligned, worker.Misaligned}
 // stock that all points share, because what costs most is the right answer, and
 // it is remembered: one of the family that breaks most, then others in turn. The
 // seed fixes all of them.
+//
+// A kernel whose manifest names no shapes has families of inputs on generated shapes
+// instead of the stock; one whose dimensions do not vary has families alone, on the
+// workload's own shape.
 func Quick(k *kernels.Kernel, w kernels.Workload, point space.Point, n int, seed uint64) []Case {
 	shapes := byCost(k, w)
-	if len(shapes) == 0 || len(k.Fuzz) == 0 {
-		return quickWithoutMatrix(k, w, point, n, seed)
+	matrix := len(shapes) > 0 && len(k.Fuzz) > 0
+	limit := cost(k, w.Dims)
+	if matrix {
+		limit = cost(k, shapes[(len(shapes)-1)/2])
 	}
-	cheap := shapes[:(len(shapes)+1)/2]
-	g := newGenerator(k, w, point, min(cost(k, cheap[len(cheap)-1]), quickCost), largeTile)
+	g := newGenerator(k, w, point, min(limit, quickCost), largeTile)
 	g.volume = quickVolume
 	rng := rand.New(rand.NewPCG(seed, g.tileSeed()))
-	cases := []Case{
-		{Dims: g.prime(rng), Seed: rng.Uint64()},
-		{Dims: g.ragged(rng), Seed: rng.Uint64(), Layout: worker.Misaligned},
+	var cases []Case
+	if len(g.sizes) > 0 {
+		cases = []Case{
+			{Dims: g.prime(rng), Seed: rng.Uint64()},
+			{Dims: g.ragged(rng), Seed: rng.Uint64(), Layout: worker.Misaligned},
+		}
+	} else {
+		n = min(n, fixedFamilies)
+		rng = rand.New(rand.NewPCG(seed, 0)) // the same answers for all points
 	}
-	stock := quickStock(k, shapes, seed)
+	if matrix {
+		cases = append(cases, fromStock(quickStock(k, shapes, seed), n-len(cases), rng)...)
+	} else {
+		cases = append(cases, ofFamilies(k.Families(), n-len(cases), g, rng)...)
+	}
+	return cases[:min(n, len(cases))]
+}
+
+// fixedFamilies is how many families the quick tier tries where no dimension varies:
+// then every case is as large as the workload.
+const fixedFamilies = 2
+
+// fromStock draws cases: the first of the family that breaks most, then others in turn.
+func fromStock(stock [][]Case, n int, rng *rand.Rand) (cases []Case) {
 	start := rng.IntN(len(stock))
 	for len(cases) < n {
 		family := stock[0]
-		if others := len(stock) - 1; len(cases) > 2 && others > 0 {
-			family = stock[1+(start+len(cases))%others]
+		if others := len(stock) - 1; len(cases) > 0 && others > 0 {
+			family = stock[1+(start+2+len(cases))%others]
 		}
 		cases = append(cases, family[rng.IntN(len(family))])
 	}
-	return cases[:n]
+	return cases
+}
+
+// ofFamilies draws shapes for families in the same order.
+func ofFamilies(families []string, n int, g *generator, rng *rand.Rand) (cases []Case) {
+	start := rng.IntN(max(len(families), 1))
+	for i := 0; i < n && i < len(families); i++ {
+		family := families[0]
+		if i > 0 {
+			family = families[1+(start+i)%(len(families)-1)]
+		}
+		cases = append(cases, Case{Dims: g.ragged(rng), Seed: rng.Uint64(), Family: family, Layout: layouts[i%len(layouts)]})
+	}
+	return cases
 }
 
 // Generated cases have answers that few others can use, so they are kept small:
@@ -65,7 +105,7 @@ const quickTurns = 2
 // shapes are the cheaper half of those without a side of 1, which exercise
 // little of anything else.
 func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case {
-	thick := slices.DeleteFunc(slices.Clone(shapes), func(d kernels.Dims) bool {
+	wide := slices.DeleteFunc(slices.Clone(shapes), func(d kernels.Dims) bool {
 		for name, sizes := range k.Fuzz {
 			if d[name] == 1 && len(sizes) > 1 {
 				return true
@@ -73,12 +113,12 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 		}
 		return false
 	})
-	if len(thick) == 0 {
-		thick = shapes
+	if len(wide) == 0 {
+		wide = shapes
 	}
-	thick = thick[:(len(thick)+1)/2]
-	if small := slices.DeleteFunc(slices.Clone(thick), func(d kernels.Dims) bool { return volume(d) > stockVolume }); len(small) > 0 {
-		thick = small
+	wide = wide[:(len(wide)+1)/2]
+	if small := slices.DeleteFunc(slices.Clone(wide), func(d kernels.Dims) bool { return volume(d) > stockVolume }); len(small) > 0 {
+		wide = small
 	}
 	families := k.Families()
 	if len(families) == 0 {
@@ -88,7 +128,7 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 	stock := make([][]Case, len(families))
 	for i, family := range families {
 		for turn := range quickTurns {
-			stock[i] = append(stock[i], Case{Dims: thick[rng.IntN(len(thick))], Seed: rng.Uint64(), Family: family, Layout: layouts[(i+turn)%len(layouts)]})
+			stock[i] = append(stock[i], Case{Dims: wide[rng.IntN(len(wide))], Seed: rng.Uint64(), Family: family, Layout: layouts[(i+turn)%len(layouts)]})
 		}
 	}
 	return stock
@@ -103,40 +143,60 @@ const generatedCases = 20
 // are the same for every point, and generated ones for every point with the same
 // tiles, so that their answers are computed once.
 func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64) []Case {
-	matrix := Matrix(k, w)
+	matrix, limit := Matrix(k, w), cost(k, w.Dims)
 	if len(k.Fuzz) == 0 || len(matrix) == 0 {
-		return fullWithoutMatrix(k, w, point, seed)
+		matrix = nil
 	}
 	var cases []Case
-	add := func(dims kernels.Dims, family string, seed uint64) {
-		cases = append(cases, Case{Dims: dims, Seed: seed, Family: family, Layout: layouts[len(cases)%len(layouts)]})
-	}
 	for i, shape := range matrix {
 		cases = append(cases, Case{Dims: shape, Seed: seed + uint64(i)})
 	}
-	g := newGenerator(k, w, point, min(generatedCost(k, w), fullCost), smallTile)
+	if matrix != nil {
+		limit = generatedCost(k, w)
+	}
+	g := newGenerator(k, w, point, min(limit, fullCost), smallTile)
 	g.volume = fullVolume
 	rng := rand.New(rand.NewPCG(seed^0x66756c6c, g.tileSeed()))
-	for _, shape := range g.edges(matrix[len(matrix)/2]) {
-		add(shape, "", rng.Uint64())
+	add := func(dims kernels.Dims, family string, seed uint64) {
+		cases = append(cases, Case{Dims: dims, Seed: seed, Family: family, Layout: layouts[len(cases)%len(layouts)]})
 	}
-	for i := range generatedCases {
-		if i%2 == 0 {
-			add(g.ragged(rng), "", rng.Uint64())
-		} else {
-			add(g.draw(rng), "", rng.Uint64())
+	generated := func(dims kernels.Dims, family string) {
+		if matrix != nil || !maps.Equal(dims, w.Dims) { // what a narrow domain leaves is the workload, which comes last
+			add(dims, family, rng.Uint64())
+		}
+	}
+	if len(g.sizes) > 0 {
+		for _, shape := range g.edges(g.middle(matrix, rng)) {
+			generated(shape, "")
+		}
+		for range generatedCases / 2 {
+			generated(g.ragged(rng), "")
+			generated(g.draw(rng), "")
 		}
 	}
 	for i, family := range k.Families() {
-		first := matrix[(7*i+len(matrix)/2)%len(matrix)]
-		if kernels.OfIntegers(family) && cost(k, w.Dims) <= fullCost {
-			first = w.Dims // counters overflow on many numbers, and there are many special ones
+		before := len(cases)
+		switch {
+		case len(g.sizes) == 0 || kernels.OfIntegers(family) && cost(k, w.Dims) <= fullCost:
+			add(w.Dims, family, seed) // counters overflow on many numbers, and there are many special ones
+		case matrix != nil:
+			add(matrix[(7*i+len(matrix)/2)%len(matrix)], family, seed)
 		}
-		add(first, family, seed)
-		add(g.ragged(rng), family, rng.Uint64())
-		add(g.draw(rng), family, rng.Uint64())
+		generated(g.ragged(rng), family)
+		generated(g.draw(rng), family)
+		if len(cases) == before { // the domain has no other shape
+			add(w.Dims, family, seed)
+		}
 	}
 	return append(cases, Case{Dims: w.Dims, Seed: seed, Layout: worker.Aligned})
+}
+
+// middle is the shape that edges start from: one of the matrix, or a generated one.
+func (g *generator) middle(matrix []kernels.Dims, rng *rand.Rand) kernels.Dims {
+	if matrix != nil {
+		return matrix[len(matrix)/2]
+	}
+	return g.ragged(rng)
 }
 
 // Random returns a case that any of the tiers might hold, for checking as long
@@ -151,4 +211,29 @@ func Random(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.
 	}
 	c.Dims = Generated(k, w, point, rng)
 	return c
+}
+
+// Unchecked says which sizes results were never checked on: the dimensions of
+// buffers that have the same size in every case of the full tier. It is empty where
+// all of them vary. Constants of the compiled kernel are no such dimensions.
+func Unchecked(k *kernels.Kernel, w kernels.Workload) string {
+	seen := map[string]map[int64]bool{}
+	for _, c := range Full(k, w, k.Default(), 1) {
+		for name, size := range c.Dims {
+			if seen[name] == nil {
+				seen[name] = map[int64]bool{}
+			}
+			seen[name][size] = true
+		}
+	}
+	var fixed []string
+	for _, name := range k.Extents() {
+		if len(seen[name]) < 2 {
+			fixed = append(fixed, fmt.Sprintf("%s=%d", name, w.Dims[name]))
+		}
+	}
+	if len(fixed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("results were checked with %s only; sizes in the manifest's fuzz section would have it checked with others", strings.Join(fixed, ", "))
 }

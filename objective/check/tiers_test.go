@@ -61,7 +61,7 @@ func TestQuickTier(t *testing.T) {
 		for seed := range uint64(20) {
 			for _, c := range Quick(k, w, point, 6, seed) {
 				if cost(k, c.Dims) > cost(k, shapes[len(shapes)*7/8]) {
-					t.Errorf("%s: %s is a dear shape for the quick tier", name, c.Dims)
+					t.Errorf("%s: %s is an expensive shape for the quick tier", name, c.Dims)
 				}
 			}
 		}

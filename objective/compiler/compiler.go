@@ -1,7 +1,7 @@
 // Package compiler runs compilers: as processes, without a shell, for a bounded
 // time, with their whole process group killed when it is over.
 //
-// Three ends are told apart, because a search treats them differently: a
+// Three ends are kept apart, because a search treats them differently: a
 // compiler that refused the source (a *Refusal: knowledge about the point), one
 // that took too long (ErrTime: likewise), and anything else, which means that
 // no point could be compiled.

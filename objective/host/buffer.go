@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"unsafe"
 
@@ -56,6 +57,17 @@ func newBuffer(name string, size, align int, layout worker.Layout) (*buffer, err
 		forbid(slack)
 	}
 	return b, nil
+}
+
+// present leaves out the arguments that have no buffer here.
+func present(buffers []*buffer) iter.Seq2[int, *buffer] {
+	return func(yield func(int, *buffer) bool) {
+		for i, b := range buffers {
+			if b != nil && !yield(i, b) {
+				return
+			}
+		}
+	}
 }
 
 func (b *buffer) free() {

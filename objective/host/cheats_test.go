@@ -274,7 +274,7 @@ func TestCheatsAreNotTimed(t *testing.T) {
 }
 
 // A launch of some microseconds is short against what new inputs may cost. A kernel
-// that remembers is found all the same, and one that does not is believed.
+// that remembers is found all the same, and one that does not passes.
 func TestShortKernelsThatRememberAreFound(t *testing.T) {
 	files := maps.Clone(cheatingFiles)
 	files["kernel.yaml"] = strings.Replace(files["kernel.yaml"], "small: {N: 3000}", "small: {N: 32}", 1)

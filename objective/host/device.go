@@ -145,10 +145,8 @@ func anonymous(size int) ([]byte, error) {
 }
 
 func (d *Device) release() {
-	for _, b := range d.outputs {
-		if b != nil {
-			b.free()
-		}
+	for _, b := range present(d.outputs) {
+		b.free()
 	}
 	for _, set := range d.sets {
 		set.free()
@@ -174,10 +172,8 @@ func (d *Device) Run(worker.Run) (worker.Result, error) {
 		d.poison()
 	} else {
 		scratch = 0x7f // huge ones
-		for _, b := range d.outputs {
-			if b != nil {
-				fillBytes(b.data, 0xff)
-			}
+		for _, b := range present(d.outputs) {
+			fillBytes(b.data, 0xff)
 		}
 	}
 	poisonScratch(scratch)
@@ -192,10 +188,8 @@ func (d *Device) Run(worker.Run) (worker.Result, error) {
 // Collect returns the outputs as the last launches have left them.
 func (d *Device) Collect() (worker.Result, error) {
 	var result worker.Result
-	for _, b := range d.outputs {
-		if b != nil {
-			result.Outputs = append(result.Outputs, b.data)
-		}
+	for _, b := range present(d.outputs) {
+		result.Outputs = append(result.Outputs, b.data)
 	}
 	result.Damage = d.damage()
 	return result, nil
@@ -209,10 +203,7 @@ func (d *Device) damage() *worker.Fault {
 	if d.changed() {
 		return &worker.Fault{Kind: worker.Unfinished}
 	}
-	for _, b := range d.outputs {
-		if b == nil {
-			continue
-		}
+	for _, b := range present(d.outputs) {
 		if f := b.damage(); f != nil {
 			return f
 		}

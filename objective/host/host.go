@@ -8,6 +8,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,12 +76,8 @@ var (
 
 // New returns a backend for a kernel and the space of one of its workloads.
 func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options) (*Backend, error) {
-	if options.Cores == 0 {
-		options.Cores = runtime.NumCPU()
-	}
-	if options.CompileTimeout == 0 {
-		options.CompileTimeout = time.Minute
-	}
+	options.Cores = cmp.Or(options.Cores, runtime.NumCPU())
+	options.CompileTimeout = cmp.Or(options.CompileTimeout, time.Minute)
 	options.Worker.Device, options.Worker.Shared = DeviceName, true
 	b := &Backend{
 		kernel: k, limits: NewLimits(k, s, options.Cores), options: options,
@@ -96,7 +93,7 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 		return nil, err
 	}
 	// A kernel that uses what nobody defines should not even link. Not every linker
-	// can be told so, and some need not be.
+	// has the flag, and some need none.
 	b.linking = []string{"-Wl,-z,defs"}
 	b.support, err = b.build(ctx, supportSource, []string{"-O2"})
 	if refused := (*compiler.Refusal)(nil); errors.As(err, &refused) {
@@ -286,7 +283,7 @@ func (b *Backend) describe() objective.Facts {
 		Width:    1,     // the cores are shared, but one point is timed at a time
 		Resident: false, // a process is cheap here, and a kernel may do anything to the one it runs in
 		// Not what this processor can do, which no formula tells, but what none can: a
-		// time below it is a mistake or a lie.
+		// time below it is a mistake or a fraud.
 		Roofline: objective.Roofline{Flops: cores * mostFlops, Bytes: cores * mostBytes, Loose: true},
 		Environment: objective.Environment{
 			Backend:  DeviceName,

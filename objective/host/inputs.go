@@ -120,10 +120,7 @@ func (d *Device) newSet() (set *inputSet, err error) {
 
 func (s *inputSet) fill(arguments []kernels.Binding, seed uint64) error {
 	s.seed = seed
-	for i, b := range s.buffers {
-		if b == nil {
-			continue
-		}
+	for i, b := range present(s.buffers) {
 		if err := inputs.Fill(b.data, arguments[i], seed); err != nil {
 			return err
 		}
@@ -134,10 +131,7 @@ func (s *inputSet) fill(arguments []kernels.Binding, seed uint64) error {
 
 // damage says whether an input has changed, or a byte beside one.
 func (s *inputSet) damage() *worker.Fault {
-	for i, b := range s.buffers {
-		if b == nil {
-			continue
-		}
+	for i, b := range present(s.buffers) {
 		if f := b.damage(); f != nil {
 			return f
 		}
@@ -149,10 +143,8 @@ func (s *inputSet) damage() *worker.Fault {
 }
 
 func (s *inputSet) free() {
-	for _, b := range s.buffers {
-		if b != nil {
-			b.free()
-		}
+	for _, b := range present(s.buffers) {
+		b.free()
 	}
 	_ = unix.Munmap(s.arguments)
 }
@@ -160,10 +152,7 @@ func (s *inputSet) free() {
 // poison fills the outputs with random numbers that look like results, so that no
 // kernel can tell whether it finds poison or an answer.
 func (d *Device) poison() {
-	for i, b := range d.outputs {
-		if b == nil {
-			continue
-		}
+	for i, b := range present(d.outputs) {
 		state := d.random.Uint64() | 1
 		next := func() uint64 {
 			state ^= state << 13

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -19,10 +20,7 @@ type Limits struct {
 // NewLimits returns the limits of a machine with a number of cores; 0 means
 // this machine.
 func NewLimits(k *kernels.Kernel, s *space.Space, cores int) *Limits {
-	if cores == 0 {
-		cores = runtime.NumCPU()
-	}
-	return &Limits{k, s, cores}
+	return &Limits{k, s, cmp.Or(cores, runtime.NumCPU())}
 }
 
 // Preflight returns why a point cannot work here, or nil.

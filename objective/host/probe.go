@@ -20,8 +20,8 @@ func (d *Device) probe(i int) *probe { return (*probe)(unsafe.Pointer(&d.probes[
 // placeProbes chooses bytes of the outputs at random, and returns how many.
 func (d *Device) placeProbes() int {
 	var outputs []*buffer
-	for _, b := range d.outputs {
-		if b != nil && len(b.data) > 0 {
+	for _, b := range present(d.outputs) {
+		if len(b.data) > 0 {
 			outputs = append(outputs, b)
 		}
 	}
@@ -42,8 +42,8 @@ func (d *Device) changed() bool {
 		if p.at == 0 {
 			return false // nothing was launched yet
 		}
-		for _, b := range d.outputs {
-			if b != nil && p.at >= b.address() && p.at < b.address()+uintptr(len(b.data)) && uint64(b.data[p.at-b.address()]) != p.seen {
+		for _, b := range present(d.outputs) {
+			if p.at >= b.address() && p.at < b.address()+uintptr(len(b.data)) && uint64(b.data[p.at-b.address()]) != p.seen {
 				return true
 			}
 		}
@@ -59,8 +59,8 @@ func (d *Device) reach(open bool) error {
 		protection = unix.PROT_READ | unix.PROT_WRITE
 	}
 	for _, set := range d.sets {
-		for _, b := range set.buffers {
-			if b == nil || len(b.body) == 0 {
+		for _, b := range present(set.buffers) {
+			if len(b.body) == 0 {
 				continue
 			}
 			if err := unix.Mprotect(b.body, protection); err != nil {

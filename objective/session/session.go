@@ -1,7 +1,7 @@
 // Package session holds the workers that kernels are checked and timed in.
 //
 // A Session is one worker while one point uses it. Each call has a time limit, and
-// what the kernel did (a *worker.Fault) is told from what broke (an error).
+// what the kernel did (a *worker.Fault) is kept apart from what broke (an error).
 //
 // Workers come from one of two places, and a Source hides which:
 //
@@ -106,20 +106,13 @@ func (s *Session) Check(ctx context.Context, steps []worker.Step, judge func(int
 
 // Run runs the loaded kernel once.
 func (s *Session) Run(ctx context.Context) (worker.Result, *worker.Fault, error) {
-	ctx, cancel := worker.Allow(ctx, s.Allowed)
-	defer cancel()
-	result, err := s.Client.Run(ctx, worker.Run{})
-	fault, err := s.split(err)
-	return result, fault, err
+	return call(ctx, s, s.Allowed, worker.Run{}, s.Client.Run)
 }
 
 // Time takes samples of the loaded kernel. Damage that its launches did is a fault.
 func (s *Session) Time(ctx context.Context, t worker.Time) (worker.Timing, *worker.Fault, error) {
 	// Several samples are many runs; none of them was slow in the check.
-	ctx, cancel := worker.Allow(ctx, s.Allowed*time.Duration(t.Samples+1))
-	defer cancel()
-	timing, err := s.Client.Time(ctx, t)
-	fault, err := s.split(err)
+	timing, fault, err := call(ctx, s, s.Allowed*time.Duration(t.Samples+1), t, s.Client.Time)
 	if fault == nil && timing.Damage != nil {
 		s.Damaged(timing.Damage)
 		fault = timing.Damage
@@ -136,16 +129,21 @@ func (s *Session) Arrange(ctx context.Context, a worker.Arrange) (*worker.Fault,
 
 // Collect returns what the launches that were timed last have left behind.
 func (s *Session) Collect(ctx context.Context) (worker.Result, *worker.Fault, error) {
-	ctx, cancel := worker.Allow(ctx, s.Allowed)
-	defer cancel()
-	result, err := s.Client.Collect(ctx)
-	fault, err := s.split(err)
-	return result, fault, err
+	return call(ctx, s, s.Allowed, worker.Collect{}, s.Client.Collect)
 }
 
 // Conclude ends the worker and returns what the tool found that watched it.
 func (s *Session) Conclude(ctx context.Context) (*worker.Fault, error) {
 	return s.split(s.Client.Conclude(ctx))
+}
+
+// call makes a call of the worker with a time limit.
+func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argument A, do func(context.Context, A) (R, error)) (R, *worker.Fault, error) {
+	ctx, cancel := worker.Allow(ctx, allowed)
+	defer cancel()
+	result, err := do(ctx, argument)
+	fault, err := s.split(err)
+	return result, fault, err
 }
 
 func (s *Session) split(err error) (*worker.Fault, error) {

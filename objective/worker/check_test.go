@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// told does what the module that it is loaded with is called.
-type told struct {
+// scripted does what the module that it is loaded with is called.
+type scripted struct {
 	polite
 	what string
 }
 
-func (d *told) Load(l Load) ([]Region, error) {
+func (d *scripted) Load(l Load) ([]Region, error) {
 	d.what = l.Module
 	if d.what == "unloadable" {
 		return nil, errors.New("it is unloadable")
@@ -22,7 +22,7 @@ func (d *told) Load(l Load) ([]Region, error) {
 	return nil, nil
 }
 
-func (d *told) Run(r Run) (Result, error) {
+func (d *scripted) Run(r Run) (Result, error) {
 	switch d.what {
 	case "hang":
 		select {}
@@ -59,7 +59,7 @@ func checkAll(t *testing.T, c *Client, modules ...string) (judged []string, at i
 }
 
 func TestCheckJudgesInOrder(t *testing.T) {
-	c := start(t, Command{Device: "told"})
+	c := start(t, Command{Device: "scripted"})
 	var many []string
 	for i := range 2*mostAhead + 1 { // more than may be sent at once
 		if i%5 == 0 {
@@ -92,7 +92,7 @@ func TestCheckBlamesTheRightStep(t *testing.T) {
 		{[]string{"a", "unloadable", "b"}, 1, ""},
 		{append(make([]string, mostAhead), "die"), mostAhead, LaunchFailed},
 	} {
-		c := start(t, Command{Device: "told"})
+		c := start(t, Command{Device: "scripted"})
 		judged, at, err := checkAll(t, c, test.modules...)
 		var fault *Fault
 		switch errors.As(err, &fault); {
@@ -109,7 +109,7 @@ func TestCheckBlamesTheRightStep(t *testing.T) {
 // A verdict stands whatever a later step does.
 func TestCheckVerdictStands(t *testing.T) {
 	for _, later := range []string{"die", "unloadable"} {
-		c := start(t, Command{Device: "told"})
+		c := start(t, Command{Device: "scripted"})
 		judged, _, err := checkAll(t, c, "enough", later, "a")
 		if err != nil || len(judged) != 1 || !c.Finished() {
 			t.Errorf("%s: %v, %v", later, judged, err)

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -73,12 +74,8 @@ type Client struct {
 
 // Start executes a worker.
 func Start(command Command) (*Client, error) {
-	if command.OutputLimit == 0 {
-		command.OutputLimit = 1 << 20
-	}
-	if command.KillGrace == 0 {
-		command.KillGrace = 5 * time.Second
-	}
+	command.OutputLimit = cmp.Or(command.OutputLimit, 1<<20)
+	command.KillGrace = cmp.Or(command.KillGrace, 5*time.Second)
 	if command.kill == nil {
 		command.kill = process.KillGroup
 	}
@@ -162,11 +159,7 @@ func (c *Client) loaded(load Load, reply response) (err error) {
 
 // Run runs the loaded kernel.
 func (c *Client) Run(ctx context.Context, run Run) (Result, error) {
-	reply, outputs, err := c.call(ctx, request{Run: &run})
-	if err != nil {
-		return Result{}, err
-	}
-	return reply.result(outputs), nil
+	return c.result(ctx, request{Run: &run})
 }
 
 // Time takes samples of the loaded kernel.
@@ -191,8 +184,12 @@ func (c *Client) Arrange(ctx context.Context, a Arrange) error {
 }
 
 // Collect returns what the launches that were timed last have left behind.
-func (c *Client) Collect(ctx context.Context) (Result, error) {
-	reply, outputs, err := c.call(ctx, request{Collect: &Collect{}})
+func (c *Client) Collect(ctx context.Context, collect Collect) (Result, error) {
+	return c.result(ctx, request{Collect: &collect})
+}
+
+func (c *Client) result(ctx context.Context, r request) (Result, error) {
+	reply, outputs, err := c.call(ctx, r)
 	if err != nil {
 		return Result{}, err
 	}

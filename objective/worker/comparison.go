@@ -1,10 +1,6 @@
 package worker
 
-import (
-	"encoding/json"
-	"math"
-	"strconv"
-)
+import "strconv"
 
 // Comparison is how one output differs from the reference's, found by the
 // device itself.
@@ -28,28 +24,18 @@ type Comparison struct {
 	Undefined int64 `json:"undefined,omitempty"`
 }
 
-// Real is a number that may be infinite or not a number at all, which JSON
-// cannot say.
+// Real is a number that may be infinite or not a number at all, which JSON has no
+// number for: it travels as text.
 type Real float64
 
-// MarshalJSON writes what is not finite as text.
-func (r Real) MarshalJSON() ([]byte, error) {
-	text := strconv.FormatFloat(float64(r), 'g', -1, 64)
-	if math.IsNaN(float64(r)) || math.IsInf(float64(r), 0) {
-		text = strconv.Quote(text)
-	}
-	return []byte(text), nil
+// MarshalText writes all digits.
+func (r Real) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(r), 'g', -1, 64), nil
 }
 
-// UnmarshalJSON reads either form.
-func (r *Real) UnmarshalJSON(encoded []byte) error {
-	text := string(encoded)
-	if len(text) > 0 && text[0] == '"' {
-		if err := json.Unmarshal(encoded, &text); err != nil {
-			return err
-		}
-	}
-	value, err := strconv.ParseFloat(text, 64)
+// UnmarshalText reads what MarshalText writes.
+func (r *Real) UnmarshalText(text []byte) error {
+	value, err := strconv.ParseFloat(string(text), 64)
 	*r = Real(value)
 	return err
 }

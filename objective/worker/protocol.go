@@ -286,11 +286,11 @@ func outputSizes(load Load) ([]int, error) {
 		if !a.Out {
 			continue
 		}
-		element, err := kernels.ElementNamed(a.Type)
+		size, err := a.Bytes()
 		if err != nil {
 			return nil, err
 		}
-		sizes = append(sizes, int(a.Count)*element.Size)
+		sizes = append(sizes, size)
 	}
 	return sizes, nil
 }

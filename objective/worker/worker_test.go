@@ -22,12 +22,12 @@ import (
 // parent that starts a worker when it is asked to be killed.
 func TestMain(m *testing.M) {
 	Main(map[string]func() Device{
-		"polite": func() Device { return polite{} },
-		"silent": func() Device { return endless{} },
-		"dying":  func() Device { return dying{} },
-		"told":   func() Device { return &told{} },
-		"prints": func() Device { return prints{} },
-		"forges": func() Device { return &forges{} },
+		"polite":   func() Device { return polite{} },
+		"silent":   func() Device { return endless{} },
+		"dying":    func() Device { return dying{} },
+		"scripted": func() Device { return &scripted{} },
+		"prints":   func() Device { return prints{} },
+		"forges":   func() Device { return &forges{} },
 	})
 	if os.Getenv("PAWL_TEST_PARENT") != "" {
 		parent()

@@ -20,7 +20,7 @@ import (
 // no_new_privs itself, the token in the environment must do.
 var started struct {
 	once     sync.Once
-	disabled bool // orphans cannot be told from other children
+	disabled bool // orphans cannot be distinguished from other children
 	mu       sync.RWMutex
 	list     sync.Mutex
 	alive    map[int]bool

@@ -52,7 +52,7 @@ func sizesOf(cases []Case, name string) map[int64]bool {
 	return sizes
 }
 
-// Without a fuzz section, what the kernel is told varies, and nothing else: a size
+// Without a fuzz section, what the kernel is passed varies, and nothing else: a size
 // that only shapes depend on may be a number in the source, a switch has no extent.
 func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 	for _, test := range []struct {

@@ -9,8 +9,8 @@ import (
 	"pawl/space"
 )
 
-// devices runs things in workers, each on a device that is reserved for a point.
-type devices struct {
+// runner runs things in workers, each on a device that is reserved for a point.
+type runner struct {
 	reserve func(context.Context, space.Point) (session.Slot, error)
 	workers session.Source
 	// ready compiles what the device needs, before it is reserved.
@@ -22,19 +22,19 @@ type devices struct {
 //
 // Where it finds damage that a kernel before it may have done, it is done once more,
 // from its beginning, in a worker that no other kernel has used.
-func (d *devices) run(ctx context.Context, subject check.Subject, do func(*session.Session) error) error {
-	if err := d.ready(ctx); err != nil {
+func (r *runner) run(ctx context.Context, subject check.Subject, do func(*session.Session) error) error {
+	if err := r.ready(ctx); err != nil {
 		return err
 	}
-	doubtful, err := d.once(ctx, subject, do)
+	doubtful, err := r.once(ctx, subject, do)
 	if err == nil && doubtful {
-		_, err = d.once(ctx, subject, do)
+		_, err = r.once(ctx, subject, do)
 	}
 	return err
 }
 
-func (d *devices) once(ctx context.Context, subject check.Subject, do func(*session.Session) error) (doubtful bool, err error) {
-	slot, err := d.reserve(ctx, subject.Point)
+func (r *runner) once(ctx context.Context, subject check.Subject, do func(*session.Session) error) (doubtful bool, err error) {
+	slot, err := r.reserve(ctx, subject.Point)
 	if err != nil {
 		return false, err
 	}
@@ -42,8 +42,8 @@ func (d *devices) once(ctx context.Context, subject check.Subject, do func(*sess
 	if err := unchanged(subject.Module); err != nil {
 		return false, err
 	}
-	s, err := d.workers.Take(ctx, slot, d.allowed)
-	defer d.workers.Return(s)
+	s, err := r.workers.Take(ctx, slot, r.allowed)
+	defer r.workers.Return(s)
 	if err == nil {
 		err = do(s)
 	}
