@@ -28,7 +28,8 @@ import (
 //
 // The outer slices are processes, in the order measured.
 func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, method Method) Comparison {
-	s := apart{policy: p, baseline: baseline, candidate: candidate, levels: [2][]float64{processLevels(baseline), processLevels(candidate)}}
+	s := apart{policy: p, sides: [2][][]float64{baseline, candidate}, levels: [2][]float64{perProcess(baseline), perProcess(candidate)}}
+	s.processes = min(len(baseline), len(candidate))
 	s.evidence = s.weigh(b)
 	c := Comparison{Method: method, Evidence: &s.evidence, Candidate: candidate, Notes: append(p.notes(s.evidence), s.notes()...)}
 	if s.few() {
@@ -64,23 +65,18 @@ const apartLevel = 0.004
 
 // apart is a comparison of two sides that share no rounds.
 type apart struct {
-	policy              Policy
-	baseline, candidate [][]float64
-	levels              [2][]float64 // of the processes of either side, in order
-	evidence            Evidence
+	policy    Policy
+	sides     [2][][]float64 // baseline and candidate, by process
+	levels    [2][]float64   // of their processes, in order
+	processes int            // of the side with fewer
+	evidence  Evidence
 }
+
+// sideNames are the names of the sides.
+var sideNames = [2]Arm{Baseline, Candidate}
 
 // few reports that a side has too few processes to show how they differ.
-func (s *apart) few() bool { return min(len(s.baseline), len(s.candidate)) < enoughProcesses }
-
-// processLevels returns the median of each process.
-func processLevels(processes [][]float64) []float64 {
-	levels := make([]float64, len(processes))
-	for i, samples := range processes {
-		levels[i] = stats.Median(samples)
-	}
-	return levels
-}
+func (s *apart) few() bool { return s.processes < enoughProcesses }
 
 // weigh compares the levels of the two sides.
 func (s *apart) weigh(b stats.Bootstrap) Evidence {
@@ -95,9 +91,9 @@ func (s *apart) weigh(b stats.Bootstrap) Evidence {
 		Statistic: Median,
 		Change:    changeOf(speedup),
 		Interval:  stats.Interval{Low: changeOf(interval.Low), High: changeOf(interval.High)},
-		Delta:     stats.CliffsDelta(slices.Concat(s.baseline...), slices.Concat(s.candidate...)),
+		Delta:     stats.CliffsDelta(slices.Concat(s.sides[0]...), slices.Concat(s.sides[1]...)),
 		Spread:    math.Hypot(relativeSpread(s.levels[0]), relativeSpread(s.levels[1])),
-		Baseline:  Describe(b, s.baseline), Candidate: Describe(b, s.candidate),
+		Baseline:  Describe(b, s.sides[0]), Candidate: Describe(b, s.sides[1]),
 	}
 	_, e.P = stats.MannWhitney(s.levels[0], s.levels[1])
 	return e
@@ -105,25 +101,17 @@ func (s *apart) weigh(b stats.Bootstrap) Evidence {
 
 func relativeSpread(values []float64) float64 { return spread(values) / stats.Median(values) }
 
-// notes say what a reader would otherwise stumble over.
+// notes explain what may surprise a reader.
 func (s *apart) notes() []string {
 	var notes []string
 	if s.few() {
-		notes = append(notes, fmt.Sprintf("%s a side cannot show how processes differ: the interval assumes levels with a standard deviation of %s", processCount(s.levels), page.Percent(s.levelSpread())))
+		notes = append(notes, fmt.Sprintf("%s a side cannot show how processes differ: the interval assumes levels with a standard deviation of %s", page.Count(s.processes, "process", "processes"), page.Percent(s.levelSpread())))
 	}
 	medians := stats.Change(s.evidence.Baseline.Median, s.evidence.Candidate.Median)
 	if math.Abs(medians-s.evidence.Change) > s.policy.Regression {
 		notes = append(notes, fmt.Sprintf("the change is the median over all pairs of a process from each side; the medians of the two sides alone are apart by %s", page.Percent(math.Abs(medians))))
 	}
 	return notes
-}
-
-// processCount writes how many processes the smaller side has.
-func processCount(levels [2][]float64) string {
-	if n := min(len(levels[0]), len(levels[1])); n > 1 {
-		return fmt.Sprintf("%d processes", n)
-	}
-	return "1 process"
 }
 
 // judge decides where both sides have enough processes.
@@ -153,7 +141,7 @@ func (s *apart) judge() Decision {
 	case within:
 		return Decision{Verdict: NoDifference, Reason: fmt.Sprintf("the interval reaches from %+.1f %% to %+.1f %%: not proven, and within the limits for %s", 100*e.Interval.Low, 100*e.Interval.High, why)}
 	}
-	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %+.1f %% to %+.1f %%; about %.0f processes a side would tell", 100*e.Interval.Low, 100*e.Interval.High, s.needed(slow, fast))}
+	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %+.1f %% to %+.1f %%; about %.0f processes a side would decide", 100*e.Interval.Low, 100*e.Interval.High, s.needed(slow, fast))}
 }
 
 // needed is how many processes a side would decide: either prove a change of the
@@ -161,12 +149,12 @@ func (s *apart) judge() Decision {
 func (s *apart) needed(slow, fast float64) float64 {
 	const (
 		normal95 = 1.96 // standard errors from the middle of the interval to its end
-		told     = 4.2  // standard errors for p = 0.004 nine times of ten
+		proven   = 4.2  // standard errors for p = 0.004 nine times of ten
 	)
-	e, n := s.evidence, float64(min(len(s.baseline), len(s.candidate)))
+	e, n := s.evidence, float64(s.processes)
 	half := (e.Interval.High - e.Interval.Low) / 2
 	if e.Change < -slow || e.Change > fast {
-		half *= told / normal95 / math.Abs(e.Change)
+		half *= proven / normal95 / math.Abs(e.Change)
 	} else {
 		half /= min(slow, fast)
 	}
@@ -178,7 +166,7 @@ func (s *apart) needed(slow, fast float64) float64 {
 // difference; of fewer than ten, only if most of the difference lies between them,
 // because a step early in both runs leaves a process or two on the old level.
 func (s *apart) cleared(slow, fast float64) bool {
-	if n := min(len(s.baseline), len(s.candidate)); n < orderedProcesses && s.gap() < s.difference()/2 {
+	if s.processes < orderedProcesses && s.gap() < s.difference()/2 {
 		return false
 	}
 	return s.gap() > math.Log1p(slow) && s.evidence.Change < 0 || s.gap() > -math.Log1p(-fast) && s.evidence.Change > 0
@@ -191,11 +179,11 @@ func (s *apart) gap() float64 {
 	return math.Log(max(slices.Min(other)/slices.Max(base), slices.Min(base)/slices.Max(other)))
 }
 
-// doubt says why a proven difference is not told although some process of one side
+// doubt says why a proven difference decides nothing although some process of one side
 // lies among those of the other.
 func (s *apart) doubt(slow, fast float64) *Decision {
-	if n := min(len(s.baseline), len(s.candidate)); n < orderedProcesses {
-		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the processes of the two sides come too close to each other (%s is the limit, %s for a gain, and half of the difference), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), n, orderedProcesses)}
+	if s.processes < orderedProcesses {
+		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the processes of the two sides come too close to each other (%s is the limit, %s for a gain, and half of the difference), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), s.processes, orderedProcesses)}
 	}
 	// Interference only adds time, and may stay with a side for most of its run: what
 	// is slower is slower also in its fastest process.
@@ -204,4 +192,96 @@ func (s *apart) doubt(slow, fast float64) *Decision {
 		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the fastest processes of the two sides say %s: a neighbour may have slowed the others", faster(s.evidence.Change), faster(fastest))}
 	}
 	return s.orderDrift()
+}
+
+// How the levels of processes of the same code differ cannot be learned from a few
+// of them, so what was seen elsewhere is assumed: on machines with neighbours, other
+// page colours or another core, process levels with a standard deviation of 4 to
+// 10 %, and two modes of 12 to 25 %.
+const (
+	// assumedSpread is the standard deviation of the log levels of processes, where
+	// the sides themselves do not show a larger one.
+	assumedSpread = 0.10
+	// assumedReach is how many standard deviations levels are given: one comparison
+	// in fifteen thousand is beyond it. It also covers two modes of 25 % with all
+	// processes of a side in one of them.
+	assumedReach = 4
+)
+
+// levelSpread is the standard deviation that is given to the levels: the assumed
+// one, or what the sides show where that is more.
+func (s *apart) levelSpread() float64 {
+	squares, freedom := 0.0, 0
+	for _, levels := range s.levels {
+		mean := 0.0
+		for _, level := range levels {
+			mean += math.Log(level) / float64(len(levels))
+		}
+		for _, level := range levels {
+			squares += math.Pow(math.Log(level)-mean, 2)
+		}
+		freedom += len(levels) - 1
+	}
+	if freedom == 0 {
+		return assumedSpread
+	}
+	return max(assumedSpread, math.Sqrt(squares/float64(freedom)))
+}
+
+// levelError is the standard deviation of the log ratio of the two sides that
+// levels alone bring.
+func (s *apart) levelError() float64 {
+	return s.levelSpread() * math.Sqrt(1/float64(len(s.sides[0]))+1/float64(len(s.sides[1])))
+}
+
+// explained is the log ratio that levels of processes may explain.
+func (s *apart) explained() float64 { return assumedReach * s.levelError() }
+
+// judgeFew decides where a side has fewer processes than would show how they
+// differ: only what is beyond anything that levels explain decides, and what does not
+// decide is not called equal either.
+func (s *apart) judgeFew(b stats.Bootstrap) Decision {
+	e := s.evidence
+	limit := s.explained()
+	slow := max(math.Expm1(limit), 3*s.policy.Regression)
+	fast := max(-math.Expm1(-limit), 3*s.policy.Improvement)
+	limits := fmt.Sprintf("with %s a side only a candidate slower by more than %s or faster by more than %s can be distinguished from the same code in another process", page.Count(s.processes, "process", "processes"), page.Percent(slow), page.Percent(fast))
+	advice := fmt.Sprintf("%s; measure each side in six processes or more, or together with pawl gate", limits)
+	if e.Change >= -slow && e.Change <= fast {
+		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s; %s", faster(e.Change), advice)}
+	}
+	for i, processes := range s.sides {
+		for _, samples := range processes {
+			if size, how := s.policy.unsteady(samples); size > s.difference()/3 {
+				return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: a process of the %s %s; %s", sideNames[i], how, advice)}
+			}
+		}
+	}
+	switch {
+	case !s.separate(b):
+		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice)}
+	case e.Change < 0:
+		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, which other levels of the processes do not explain: %s", page.Percent(-e.Change), limits)}
+	case math.Abs(e.Delta) >= s.policy.Effect:
+		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, which other levels of the processes do not explain: %s", page.Percent(e.Change), limits)}
+	}
+	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, s.policy.Effect)}
+}
+
+// separate reports that the sides differ also without their levels: all processes of
+// one are beyond all of the other, by half of what levels may explain, and there are samples enough for intervals
+// inside the processes, which are disjoint.
+func (s *apart) separate(b stats.Bootstrap) bool {
+	if s.gap() < s.explained()/2 {
+		return false
+	}
+	var intervals [2]stats.Interval
+	for i, processes := range s.sides {
+		samples := slices.Concat(processes...)
+		if len(samples) < enoughProcesses {
+			return false
+		}
+		intervals[i] = b.Block(samples, 0)
+	}
+	return intervals[0].Disjoint(intervals[1])
 }

@@ -11,12 +11,12 @@ import (
 	"pawl/internal/stats"
 )
 
-// insideDrift looks for processes that became slower or faster while they ran, by
+// insideDrift finds processes that became slower or faster while they ran, by
 // more than a third of the difference between the sides and most of them in the
 // same way: then the level of a process is not one number. The halves of a process
 // are compared, because the first samples of many programs are slow.
 func (s *apart) insideDrift() *Decision {
-	for i, processes := range [2][][]float64{s.baseline, s.candidate} {
+	for i, processes := range s.sides {
 		var drifts []float64
 		for _, samples := range processes {
 			if half := len(samples) / 2; half >= 2 {
@@ -28,7 +28,7 @@ func (s *apart) insideDrift() *Decision {
 		}
 		typical := stats.Median(drifts)
 		if size := math.Abs(typical); size > max(s.policy.Regression, s.difference()/3) && oneWay(drifts) <= driftLevel {
-			return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the processes of the %s became %s from their first half to their second", []Arm{Baseline, Candidate}[i], slowerOrFaster(typical))}
+			return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the processes of the %s became %s from their first half to their second", sideNames[i], slowerOrFaster(typical))}
 		}
 	}
 	return nil
@@ -55,7 +55,7 @@ const driftLevel = 0.05
 // are as unlikely as one order in twenty, of six they are nothing unusual.
 const orderedProcesses = 10
 
-// orderDrift looks for a side whose processes, in the order measured, moved from one
+// orderDrift finds a side whose processes, in the order measured, moved from one
 // level to another. Up to 20 processes can show little, so the bar is low; it costs
 // comparisons that are not clear anyway.
 func (s *apart) orderDrift() *Decision {
@@ -67,7 +67,7 @@ func (s *apart) orderDrift() *Decision {
 		}
 		cut, moved := largestMove(levels)
 		if math.Abs(moved) > s.difference()/3 {
-			return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the processes of the %s became %s after the first %d of %d", []Arm{Baseline, Candidate}[i], slowerOrFaster(moved), cut*each, len(all))}
+			return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the processes of the %s became %s after the first %d of %d", sideNames[i], slowerOrFaster(moved), cut*each, len(all))}
 		}
 	}
 	return nil

@@ -43,7 +43,7 @@ func TestApart(t *testing.T) {
 		"1 % slower":                      {steady, noisy(3, 10, 20, 0.001, level(1.01)), Maintained, "within the limits"},
 		"6 processes, 10 % slower":        {noisy(1, 6, 20, 0.005, level(1)), noisy(3, 6, 20, 0.005, level(1.10)), Regression, "more than 6.0 %"},
 		"flat, equal":                     {flat, noisy(4, 1, 100, 0.005, level(1)), Inconclusive, "six processes or more"},
-		"flat, 30 % slower says nothing":  {flat, noisy(4, 1, 100, 0.005, level(1.30)), Inconclusive, "slower by more than 76.1 % or faster by more than 43.2 % is told"},
+		"flat, 30 % slower says nothing":  {flat, noisy(4, 1, 100, 0.005, level(1.30)), Inconclusive, "slower by more than 76.1 % or faster by more than 43.2 % can be distinguished"},
 		"flat, a doubling":                {flat, noisy(4, 1, 100, 0.005, level(2)), Regression, "do not explain"},
 		"flat, a halving":                 {flat, noisy(4, 1, 100, 0.005, level(0.5)), Improvement, "do not explain"},
 		"three, 60 % slower":              {noisy(2, 3, 20, 0.005, level(1)), noisy(4, 3, 20, 0.005, level(1.6)), Regression, "slower by more than 38.6 %"},

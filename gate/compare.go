@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,7 +28,7 @@ type Options struct {
 	Bootstrap stats.Bootstrap
 	// Now is the clock that the budget is held against. Nil means time.Now.
 	Now func() time.Time
-	// Observe is told about each finished round; nil for nobody.
+	// Observe is called after each finished round; nil for none.
 	Observe func(round, ceiling int)
 }
 
@@ -36,7 +37,7 @@ type Method string
 
 // The methods.
 const (
-	// Interleaved: in the same rounds. The only one with teeth.
+	// Interleaved: in the same rounds. Only this one moves a baseline.
 	Interleaved Method = "interleaved"
 	// Stored: the baseline could not be rebuilt; its stored samples stand in.
 	Stored Method = "stored samples"
@@ -66,11 +67,11 @@ type Comparison struct {
 	SmallestRegression float64  `json:"smallest_regression,omitempty"`
 	Notes              []string `json:"notes,omitempty"`
 	// Candidate holds the candidate's samples by process; those of the
-	// confirmation where there was one, which luck did not choose.
+	// confirmation where there was one, which was not selected for being fast.
 	Candidate [][]float64 `json:"-"`
 }
 
-// Compare measures the arms in rounds until a look is clear, the ceiling is
+// Compare measures the arms in rounds until an analysis is clear, the ceiling is
 // reached or the budget is spent, and judges. An arm that does not work is a
 // verdict; an error means that the machinery broke.
 func Compare(ctx context.Context, m Measurer, p Policy, o Options) (Comparison, error) {
@@ -80,32 +81,51 @@ func Compare(ctx context.Context, m Measurer, p Policy, o Options) (Comparison, 
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	run := newRun(m, p, o, 0)
-	looks, refused, broken, err := run.plan(ctx)
-	switch {
-	case err != nil || broken != nil:
-		return brokenComparison(broken), err
-	case refused != nil:
+	c, err := newRun(m, p, o, 0).compare(ctx)
+	var failed *broken
+	if errors.As(err, &failed) {
+		return failed.comparison(), nil
+	}
+	return c, err
+}
+
+func (r *run) compare(ctx context.Context) (Comparison, error) {
+	analyses, refused, err := r.plan(ctx)
+	if err != nil {
+		return Comparison{}, err
+	}
+	if refused != nil {
 		return Comparison{Method: Interleaved, Decision: *refused}, nil
 	}
-	w, broken, err := run.untilClear(ctx, looks)
+	w, err := r.untilClear(ctx, analyses)
 	switch {
-	case err != nil || broken != nil:
-		return brokenComparison(broken), err
-	case w == nil:
-		return Comparison{Method: Interleaved, Decision: run.late(looks[0])}, nil
+	case err != nil:
+		return Comparison{}, err
+	case w == nil: // the budget was over before the first analysis
+		first := analyses[0].Rounds
+		return Comparison{Method: Interleaved, Decision: r.tooSmall(time.Duration(first)*r.pace.round(1), first)}, nil
 	}
-	c := run.comparison(*w, p.judge(*w))
+	c := r.comparison(*w, r.policy.judge(*w))
 	if c.Verdict == Improvement {
-		return run.confirm(ctx, c, w.look.Rounds)
+		return r.confirm(ctx, c, w.analysis.Rounds)
 	}
 	return c, nil
 }
 
-// broken is an arm that failed while it was measured.
+// broken ends a comparison: an arm failed while it was measured. Seen from outside that
+// is a verdict and no error.
 type broken struct {
 	arm     Arm
 	failure *objective.Failure
+}
+
+func (b *broken) Error() string { return fmt.Sprintf("the %s itself fails: %s", b.arm, b.failure) }
+
+func (b *broken) comparison() Comparison {
+	if b.arm == Candidate {
+		return Comparison{Method: Interleaved, Decision: Broken(b.failure)}
+	}
+	return Comparison{Method: Interleaved, Decision: Decision{Verdict: Inconclusive, Reason: b.Error()}}
 }
 
 // Broken is the decision about a candidate that failed: it is wrong, unless the
@@ -116,16 +136,6 @@ func Broken(failure *objective.Failure) Decision {
 		return Decision{Verdict: Inconclusive, Reason: failure.String()}
 	}
 	return Decision{Verdict: Wrong, Reason: failure.String()}
-}
-
-func brokenComparison(b *broken) Comparison {
-	switch {
-	case b == nil:
-		return Comparison{}
-	case b.arm == Candidate:
-		return Comparison{Method: Interleaved, Decision: Broken(b.failure)}
-	}
-	return Comparison{Method: Interleaved, Decision: Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("the %s itself fails: %s", b.arm, b.failure)}}
 }
 
 // run is a comparison under way.
@@ -139,7 +149,7 @@ type run struct {
 	random   *rand.Rand
 	pace     pace
 	each     int  // samples a process
-	over     bool // the budget ended before the last look
+	over     bool // the budget ended before the last analysis
 }
 
 func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
@@ -154,49 +164,44 @@ func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
 	return r
 }
 
-// untilClear measures up to each look in turn and judges there. A budget that
-// ends between two looks makes a last look of what there is: time does not know
-// what the samples say, so the level of the next look holds. Where so few rounds
-// cannot reach that level, the look before was the last. Nothing is weighed where
-// the budget ends before the first look.
-func (r *run) untilClear(ctx context.Context, looks []Look) (*weighed, *broken, error) {
+// untilClear measures up to each analysis in turn and judges there. A budget that
+// ends between two analyses makes a last analysis of what there is: time does not know
+// what the samples say, so the level of the next analysis holds. Where so few rounds
+// cannot reach that level, the analysis before was the last. Nothing is weighed where
+// the budget ends before the first analysis.
+func (r *run) untilClear(ctx context.Context, analyses []Analysis) (*weighed, error) {
 	var before *weighed
-	for i, look := range looks {
-		late, failed, err := r.measure(ctx, look.Rounds, looks)
-		if err != nil || failed != nil {
-			return nil, failed, err
+	for i, analysis := range analyses {
+		late, err := r.measure(ctx, analysis.Rounds, analyses)
+		if err != nil {
+			return nil, err
 		}
 		r.over = late
-		if look.Rounds = r.samples.rounds(); late && (i == 0 || !look.canFire()) {
+		if analysis.Rounds = r.samples.rounds(); late && (i == 0 || !analysis.canProve()) {
 			if before != nil {
 				before.last = true
 			}
-			return before, nil, nil
+			return before, nil
 		}
-		w := r.weigh(looks, look, late || i == len(looks)-1)
+		w := r.weigh(analyses, analysis, late || i == len(analyses)-1)
 		if w.last || r.policy.judge(w).clear {
-			return &w, nil, nil
+			return &w, nil
 		}
 		before = &w
 	}
-	panic("gate: a comparison without a last look")
-}
-
-// late is the decision of a comparison whose budget was over before its first look.
-func (r *run) late(first Look) Decision {
-	return r.tooSmall(time.Duration(first.Rounds)*r.pace.round(1), first.Rounds)
+	panic("gate: a comparison without a last analysis")
 }
 
 // measure adds rounds up to a number, or until the budget is over.
-func (r *run) measure(ctx context.Context, until int, looks []Look) (late bool, failed *broken, err error) {
-	first, ceiling := looks[0].Rounds, looks[len(looks)-1].Rounds
+func (r *run) measure(ctx context.Context, until int, analyses []Analysis) (late bool, err error) {
+	first, ceiling := analyses[0].Rounds, analyses[len(analyses)-1].Rounds
 	for round := r.samples.rounds(); round < until; round++ {
 		end := r.deadline
 		if round < first {
 			end = end.Add(time.Duration(grace * float64(r.policy.Budget)))
 		}
 		if !r.options.Now().Before(end) {
-			return true, nil, nil
+			return true, nil
 		}
 		r.pacing(round, first)
 		// The order of each round is drawn by itself: that alone makes the signs of
@@ -205,8 +210,8 @@ func (r *run) measure(ctx context.Context, until int, looks []Look) (late bool, 
 		began := r.options.Now()
 		taken := map[Arm][]float64{}
 		for _, arm := range r.arms {
-			if taken[arm], failed, err = r.sample(ctx, arm, r.each); err != nil || failed != nil {
-				return false, failed, err
+			if taken[arm], err = r.sample(ctx, arm, r.each); err != nil {
+				return false, err
 			}
 		}
 		for arm, samples := range taken {
@@ -217,19 +222,19 @@ func (r *run) measure(ctx context.Context, until int, looks []Look) (late bool, 
 			r.options.Observe(round+1, ceiling)
 		}
 	}
-	return false, nil, nil
+	return false, nil
 }
 
-// sample measures an arm once.
-func (r *run) sample(ctx context.Context, arm Arm, samples int) ([]float64, *broken, error) {
+// sample measures an arm once; an arm that does not work is a *broken.
+func (r *run) sample(ctx context.Context, arm Arm, samples int) ([]float64, error) {
 	taken, failure, err := r.measurer.Measure(ctx, arm, samples)
-	if err != nil {
-		return nil, nil, fmt.Errorf("measuring the %s: %w", arm, err)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("measuring the %s: %w", arm, err)
+	case failure != nil:
+		return nil, &broken{arm, failure}
 	}
-	if failure != nil {
-		return nil, &broken{arm, failure}, nil
-	}
-	return taken, nil, nil
+	return taken, nil
 }
 
 // confirm measures an improvement again, as many rounds as it took to see it, and
@@ -239,9 +244,9 @@ func (r *run) confirm(ctx context.Context, c Comparison, rounds int) (Comparison
 	second.pace, second.each = r.pace, r.each
 	level := r.policy.Alarm / 2
 	rounds = max(rounds, fewestRounds(level))
-	w, failed, err := second.untilClear(ctx, []Look{{rounds, level}, {2 * rounds, level}})
-	if err != nil || failed != nil {
-		return brokenComparison(failed), err
+	w, err := second.untilClear(ctx, []Analysis{{rounds, level}, {2 * rounds, level}})
+	if err != nil {
+		return Comparison{}, err
 	}
 	if w == nil {
 		c.Verdict = Inconclusive
@@ -268,7 +273,7 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Oldest: w.oldest, Tails: w.tails,
 		Candidate: r.samples[Candidate],
 	}
-	// Where the measurement is not to be believed, nothing is known about what it
+	// Where the measurement cannot be trusted, nothing is known about what it
 	// would have seen.
 	if r.policy.judgeConditions(w) == nil {
 		c.SmallestRegression = w.smallest()
@@ -277,7 +282,7 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 	if r.each < r.want() {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(), r.policy.Budget))
 	}
-	if r.over || !slices.Contains(r.policy.Rounds, w.look.Rounds) {
+	if r.over || !slices.Contains(r.policy.Rounds, w.analysis.Rounds) {
 		c.Notes = append(c.Notes, fmt.Sprintf("the budget of %v was over after %d rounds", r.policy.Budget, r.samples.rounds()))
 	}
 	return c

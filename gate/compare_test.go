@@ -222,7 +222,7 @@ func TestBrokenArms(t *testing.T) {
 	}
 }
 
-// The looks together spend no more than the policy's rate of false alarms, and
+// The analyses together spend no more than the policy's rate of false alarms, and
 // each can be reached.
 func TestLooksShareTheLevel(t *testing.T) {
 	for name, p := range Presets {
@@ -230,11 +230,11 @@ func TestLooksShareTheLevel(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		sum := 0.0
-		for _, look := range p.looks() {
-			sum += look.Level
+		for _, analysis := range p.analyses() {
+			sum += analysis.Level
 		}
 		if sum > p.Alarm*(1+1e-12) {
-			t.Errorf("%s: the looks spend %v of %v", name, sum, p.Alarm)
+			t.Errorf("%s: the analyses spend %v of %v", name, sum, p.Alarm)
 		}
 	}
 }

@@ -51,14 +51,20 @@ const disturbed = 0.05
 // are the same program, say about the machine. The candidate has no say, so that
 // one whose times scatter is not excused for it.
 func statisticFor(s Samples) Statistic {
-	var deviations []float64
-	for _, process := range slices.Concat(s[Baseline], s[Control]) {
-		deviations = append(deviations, stats.RobustCV(process))
-	}
-	if stats.Median(deviations) > disturbed {
+	if typicalVariation(slices.Concat(s[Baseline], s[Control])) > disturbed {
 		return FasterHalf
 	}
 	return Median
+}
+
+// typicalVariation is the median over processes of their robust coefficient of
+// variation.
+func typicalVariation(processes [][]float64) float64 {
+	deviations := make([]float64, len(processes))
+	for i, samples := range processes {
+		deviations[i] = stats.RobustCV(samples)
+	}
+	return stats.Median(deviations)
 }
 
 // of returns what of each process is compared, in no order.
@@ -88,7 +94,8 @@ func Weigh(bootstrap stats.Bootstrap, statistic Statistic, allBaseline, allCandi
 	baseline, candidate := statistic.of(allBaseline), statistic.of(allCandidate)
 	speedup := stats.Speedup(baseline, candidate)
 	interval := bootstrap.SpeedupInterval(baseline, candidate)
-	ratios := logRatios(baseline, candidate)
+	before, after := perProcess(baseline), perProcess(candidate)
+	ratios := logRatios(before, after)
 	level, levelled := withoutRounds(baseline, candidate)
 	return Evidence{
 		Change:   changeOf(speedup),
@@ -96,7 +103,7 @@ func Weigh(bootstrap stats.Bootstrap, statistic Statistic, allBaseline, allCandi
 		P:        stats.SignFlip(ratios),
 		Delta:    stats.CliffsDelta(level, levelled),
 		Rounds:   len(ratios), Statistic: statistic,
-		Level: roundLevel(perProcess(baseline), perProcess(candidate)), Spread: spread(ratios),
+		Level: stats.Median(roundLevels(before, after)), Spread: spread(ratios),
 		Baseline: Describe(bootstrap, allBaseline), Candidate: Describe(bootstrap, allCandidate),
 	}
 }
@@ -114,20 +121,14 @@ func (e Evidence) Times() (baseline, candidate float64) {
 	return e.Level / half, e.Level * half
 }
 
-// roundLevel is the middle over the rounds of the geometric mean of both sides:
-// what a round does to both is not a difference between them.
-func roundLevel(baseline, candidate []float64) float64 {
+// roundLevels are the geometric means of both sides, by round: what a round does to
+// both is not a difference between them.
+func roundLevels(baseline, candidate []float64) []float64 {
 	levels := make([]float64, len(baseline))
 	for round := range levels {
 		levels[round] = math.Sqrt(baseline[round] * candidate[round])
 	}
-	return stats.Median(levels)
-}
-
-// levelsOf returns the typical value of two sides that differ by a log ratio.
-func levelsOf(baseline, candidate []float64, ratio float64) (before, after float64) {
-	level := roundLevel(baseline, candidate)
-	return level * math.Exp(ratio/2), level * math.Exp(-ratio/2)
+	return levels
 }
 
 // perProcess returns the median of each process.
@@ -139,21 +140,18 @@ func perProcess(processes [][]float64) []float64 {
 	return medians
 }
 
-// logRatios returns log(baseline/candidate) of each round's medians.
-func logRatios(baseline, candidate [][]float64) []float64 {
+// logRatios returns log(baseline/candidate) of each round.
+func logRatios(baseline, candidate []float64) []float64 {
 	ratios := make([]float64, len(baseline))
 	for round := range baseline {
-		ratios[round] = math.Log(stats.Median(baseline[round]) / stats.Median(candidate[round]))
+		ratios[round] = math.Log(baseline[round] / candidate[round])
 	}
 	return ratios
 }
 
-// withoutRounds returns all samples of both sides, each over the level of its
-// round, the geometric mean of the two medians: what a round does to both sides
-// is not a difference between them.
+// withoutRounds returns all samples of both sides, each over the level of its round.
 func withoutRounds(baseline, candidate [][]float64) (base, other []float64) {
-	for round := range baseline {
-		level := math.Sqrt(stats.Median(baseline[round]) * stats.Median(candidate[round]))
+	for round, level := range roundLevels(perProcess(baseline), perProcess(candidate)) {
 		for _, sample := range baseline[round] {
 			base = append(base, sample/level)
 		}
@@ -164,7 +162,7 @@ func withoutRounds(baseline, candidate [][]float64) (base, other []float64) {
 	return base, other
 }
 
-// spread is a standard deviation from the quartiles, so that a stray round does
+// spread is a standard deviation from the quartiles, so that an outlying round does
 // not count; where half of the values are equal it falls back to the range, which
 // for a normal sample of this size is at least two deviations.
 func spread(values []float64) float64 {
@@ -179,17 +177,12 @@ func spread(values []float64) float64 {
 // interval is over process medians where there are enough of them, and over
 // blocks of the samples in order otherwise.
 func Describe(bootstrap stats.Bootstrap, processes [][]float64) Side {
-	var medians, deviations []float64
-	all := slices.Concat(processes...)
-	for _, samples := range processes {
-		medians = append(medians, stats.Median(samples))
-		deviations = append(deviations, stats.RobustCV(samples))
-	}
+	all, medians := slices.Concat(processes...), perProcess(processes)
 	side := Side{
-		Median: stats.Median(medians), Variation: stats.Median(deviations),
+		Median: stats.Median(medians), Variation: typicalVariation(processes),
 		Processes: len(processes), Samples: len(all),
 	}
-	if len(medians) >= stats.MinimumSamples(0.95) {
+	if len(medians) >= enoughProcesses {
 		side.Interval = bootstrap.Median(medians)
 	} else {
 		side.Interval = bootstrap.Block(all, 0)
@@ -203,6 +196,6 @@ const medianFactor = 1.2533
 
 // roundsNeeded returns how many rounds would show a regression of the policy's
 // size.
-func (p Policy) roundsNeeded(spread float64, look Look) int {
-	return stats.PairsNeeded(spread*medianFactor, math.Log1p(p.Regression), look.Level/2, power)
+func (p Policy) roundsNeeded(spread float64, analysis Analysis) int {
+	return stats.PairsNeeded(spread*medianFactor, math.Log1p(p.Regression), analysis.Level/2, power)
 }

@@ -10,16 +10,16 @@ import (
 	"pawl/internal/stats"
 )
 
-// weighed is all that is known at a look.
+// weighed is all that is known at an analysis.
 type weighed struct {
-	look    Look
-	last    bool
-	between Evidence  // baseline against candidate
-	control Evidence  // baseline against itself
-	oldest  *Evidence // oldest release against candidate; nil where it is the baseline
-	tails   []Tail
-	ratios  []float64 // log(baseline/candidate) by round, in order
-	medians []float64 // of the baseline, by round, in order
+	analysis Analysis
+	last     bool
+	between  Evidence  // baseline against candidate
+	control  Evidence  // baseline against itself
+	oldest   *Evidence // oldest release against candidate; nil where it is the baseline
+	tails    []Tail
+	ratios   []float64 // log(baseline/candidate) by round, in order
+	medians  []float64 // of the baseline, by round, in order
 	// controlRatios are log(control/candidate) by round.
 	controlRatios []float64
 	// smallest works out the smallest regression that would have been seen.
@@ -75,14 +75,14 @@ func (w weighed) unproven() string {
 	if w.between.Interval.Contains(0) {
 		return "the intervals overlap"
 	}
-	return fmt.Sprintf("the difference may be chance (p = %.2g, and %.2g would prove it)", w.between.P, w.look.Level)
+	return fmt.Sprintf("the difference may be chance (p = %.2g, and %.2g would prove it)", w.between.P, w.analysis.Level)
 }
 
 // proven reports whether two arms differ: the bootstrap interval excludes no
-// difference, and so does the exact test at the level of this look.
-func (w weighed) proven(e Evidence) bool { return e.P <= w.look.Level && !e.Interval.Contains(0) }
+// difference, and so does the exact test at the level of this analysis.
+func (w weighed) proven(e Evidence) bool { return e.P <= w.analysis.Level && !e.Interval.Contains(0) }
 
-// judgeConditions looks for reasons not to believe the comparison at all.
+// judgeConditions finds reasons not to trust the comparison at all.
 func (p Policy) judgeConditions(w weighed) *Decision {
 	if c := w.control; c.P <= controlLevel && math.Abs(c.Change) >= p.Regression/3 {
 		return &Decision{Inconclusive, fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of measurements", page.Percent(math.Abs(c.Change)), c.P), w.last}
@@ -120,7 +120,7 @@ func (p Policy) moved(ratios []float64) (bool, float64) {
 }
 
 // judgeErosion holds the candidate against the oldest accepted release, and says
-// whether a later look might still answer otherwise. An estimate beyond the limit
+// whether a later analysis might still answer otherwise. An estimate beyond the limit
 // that is not proven in the end is not let pass.
 func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
 	if w.oldest == nil {
@@ -137,7 +137,7 @@ func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
 }
 
 // judgeNoise decides where no difference is proven and the interval reaches
-// beyond the limits. Only the last look needs to know what would have been seen.
+// beyond the limits. Only the last analysis needs to know what would have been seen.
 func (p Policy) judgeNoise(w weighed) Decision {
 	e := w.between
 	if e.Change < -p.Regression || e.Change > p.Improvement {
@@ -148,7 +148,7 @@ func (p Policy) judgeNoise(w weighed) Decision {
 	}
 	switch blind := w.smallest(); {
 	case blind == 0:
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would surely have been seen; %s", p.wouldTell(w)), true}
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would have been seen; %s", p.wouldTell(w)), true}
 	case blind > 2*p.Regression:
 		return Decision{Inconclusive, fmt.Sprintf("too noisy: only a regression of %s would have been seen; %s", page.Percent(blind), p.wouldTell(w)), true}
 	default:
@@ -158,10 +158,10 @@ func (p Policy) judgeNoise(w weighed) Decision {
 
 // wouldTell says what would show a regression of the policy's size.
 func (p Policy) wouldTell(w weighed) string {
-	if needed := p.roundsNeeded(w.between.Spread, w.look); needed > w.look.Rounds {
+	if needed := p.roundsNeeded(w.between.Spread, w.analysis); needed > w.analysis.Rounds {
 		return fmt.Sprintf("about %d rounds would show %s", needed, page.Percent(p.Regression))
 	}
-	return "a quieter machine would tell"
+	return "a quieter machine would decide"
 }
 
 // faster writes a change in words.
@@ -172,23 +172,23 @@ func faster(change float64) string {
 	return "faster by " + page.Percent(change)
 }
 
-// weigh gathers what is known at a look.
-func (r *run) weigh(looks []Look, look Look, last bool) weighed {
+// weigh gathers what is known at an analysis.
+func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
 	samples, b := r.samples, r.options.Bootstrap
 	statistic := statisticFor(samples)
-	baseline, candidate := statistic.of(samples[Baseline]), statistic.of(samples[Candidate])
+	medians := func(arm Arm) []float64 { return perProcess(statistic.of(samples[arm])) }
 	w := weighed{
-		look: look, last: last,
+		analysis: analysis, last: last,
 		between:       Weigh(b, statistic, samples[Baseline], samples[Candidate]),
 		control:       Weigh(b, statistic, samples[Baseline], samples[Control]),
-		tails:         r.policy.weighTails(b, look, samples[Baseline], samples[Candidate]),
-		ratios:        logRatios(baseline, candidate),
-		controlRatios: logRatios(statistic.of(samples[Control]), candidate),
-		medians:       perProcess(baseline),
+		tails:         r.policy.weighTails(b, analysis, samples[Baseline], samples[Candidate]),
+		ratios:        logRatios(medians(Baseline), medians(Candidate)),
+		controlRatios: logRatios(medians(Control), medians(Candidate)),
+		medians:       medians(Baseline),
 	}
-	rehearsed := w
+	known := w
 	w.smallest = sync.OnceValue(func() float64 {
-		return newRehearsal(r.policy, r.reachable(looks, look), rehearsed, b).smallest()
+		return newPowerSimulation(r.policy, r.reachable(analyses, analysis), known, b).smallest()
 	})
 	if old := samples[Oldest]; len(old) > 0 {
 		e := Weigh(b, statistic, old, samples[Candidate])

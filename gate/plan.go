@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 // A comparison is planned before anything is judged: one sample of each arm says
 // what a round costs, and from that and the budget follow the number of samples a
-// process and the looks. Only the clock has a say here, never the ratios, so the
+// process and the analyses. Only the clock decides here, never the ratios, so the
 // plan cannot raise the rate of false alarms.
 
 // pace is what a round costs.
@@ -38,15 +39,15 @@ func (p pace) fits(within time.Duration, most int) int {
 	return min(most, max(1, 1+int((within-p.least)/p.sample)))
 }
 
-// grace is the share of the budget by which the first look may be late: to give up
+// grace is the share of the budget by which the first analysis may be late: to give up
 // shortly before the first answer would waste all of it.
 const grace = 0.5
 
 // fewestRounds is the smallest number of rounds whose p-value can reach a level.
 func fewestRounds(level float64) int { return int(math.Ceil(1 - math.Log2(level))) }
 
-// canFire reports whether so many rounds can prove anything at a level.
-func (l Look) canFire() bool { return math.Ldexp(1, 1-l.Rounds) <= l.Level }
+// canProve reports whether so many rounds can prove anything at a level.
+func (l Analysis) canProve() bool { return math.Ldexp(1, 1-l.Rounds) <= l.Level }
 
 // SamplesFor is how many samples, up to a number, each of so many processes may take
 // for all of them to stay within the budget, where one process with one sample took
@@ -55,36 +56,37 @@ func (p Policy) SamplesFor(most, processes int, one time.Duration) int {
 	return pace{least: one, sample: one}.fits(p.Budget/time.Duration(processes), most)
 }
 
-// plan runs each arm once, with one sample that nobody looks at, and returns the
-// looks that the budget allows. None means that the budget allows nothing that
+// plan runs each arm once, with one sample that is not judged, and returns the
+// analyses that the budget allows. None means that the budget allows nothing that
 // could prove a regression, and the decision says so.
-func (r *run) plan(ctx context.Context) ([]Look, *Decision, *broken, error) {
+func (r *run) plan(ctx context.Context) ([]Analysis, *Decision, error) {
 	began := r.options.Now()
 	for _, arm := range r.arms {
-		_, failed, err := r.sample(ctx, arm, 1)
-		// One sample that cannot be believed has still taken its time.
-		if err != nil || failed != nil && failed.failure.Reason != objective.Throttled {
-			return nil, nil, failed, err
+		_, err := r.sample(ctx, arm, 1)
+		var failed *broken
+		// A throttled sample has still taken its time.
+		if throttled := errors.As(err, &failed) && failed.failure.Reason == objective.Throttled; err != nil && !throttled {
+			return nil, nil, err
 		}
 	}
 	pilot := r.options.Now().Sub(began)
-	// All of it may be one sample's, until the first round has told.
+	// All of it may be one sample's: the first round will show.
 	r.pace = pace{least: pilot, sample: pilot}
 	r.each = r.want()
-	looks := r.policy.looks()
+	analyses := r.policy.analyses()
 	fewest := fewestRounds(r.policy.Alarm)
 	if pilot <= 0 {
-		return looks, nil, nil, nil
+		return analyses, nil, nil
 	}
 	affordable := int(float64(r.policy.Budget) * (1 + grace) / float64(pilot))
 	switch {
-	case affordable >= looks[0].Rounds:
-		return looks, nil, nil, nil
+	case affordable >= analyses[0].Rounds:
+		return analyses, nil, nil
 	case affordable >= fewest:
-		return []Look{{Rounds: affordable, Level: r.policy.Alarm}}, nil, nil, nil
+		return []Analysis{{Rounds: affordable, Level: r.policy.Alarm}}, nil, nil
 	}
 	d := r.tooSmall(time.Duration(fewest)*pilot, fewest)
-	return nil, &d, nil, nil
+	return nil, &d, nil
 }
 
 // tooSmall is the decision where the budget is over before anything could be
@@ -119,7 +121,7 @@ func (r *run) want() int {
 const defaultSamples = 50
 
 // pacing adapts the number of samples to what the rounds so far have cost, so that
-// the first look comes within the budget. Later looks take what time is left.
+// the first analysis comes within the budget. Later analyses take what time is left.
 func (r *run) pacing(round, first int) {
 	if round >= first {
 		return
@@ -153,16 +155,16 @@ func (r *run) launches(round int) float64 {
 	return sum
 }
 
-// reachable are the looks up to one that was made, and those after it that the
+// reachable are the analyses up to one that was made, and those after it that the
 // budget would have allowed.
-func (r *run) reachable(looks []Look, made Look) []Look {
+func (r *run) reachable(analyses []Analysis, made Analysis) []Analysis {
 	perRound := r.pace.round(r.each)
-	var reached []Look
-	for _, l := range looks {
+	var reached []Analysis
+	for _, l := range analyses {
 		switch {
 		case l.Rounds < made.Rounds:
 			reached = append(reached, l)
-		case !slices.Contains(reached, made): // the look itself, or the one that time cut short
+		case !slices.Contains(reached, made): // the analysis itself, or the one that time cut short
 			reached = append(reached, made)
 		case time.Duration(l.Rounds)*perRound <= r.policy.Budget:
 			reached = append(reached, l)

@@ -113,8 +113,8 @@ func TestSamplesFollowTheBudget(t *testing.T) {
 	}
 }
 
-// Where the budget ends between two looks, the last look has what there is. Where
-// that is too little to reach its level, the look before was the last one. A change
+// Where the budget ends between two analyses, the last analysis has what there is. Where
+// that is too little to reach its level, the analysis before was the last one. A change
 // of just the limit keeps the comparison going, and is proven either way.
 func TestBudgetEndsBetweenLooks(t *testing.T) {
 	for stall, want := range map[int]int{3 * 17: 17, 3 * 11: 10} { // with the pilot, in processes

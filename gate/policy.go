@@ -20,7 +20,7 @@ type Policy struct {
 	// Erosion is how much slower than the oldest accepted release a candidate may
 	// be, however small the steps were.
 	Erosion float64 `json:"erosion"`
-	// Alarm is the chance, over all looks and both directions, of calling two
+	// Alarm is the chance, over all analyses and both directions, of calling two
 	// equal sides different. It is stricter than the 95 % of one interval because
 	// two disjoint 95 % intervals are: for equal errors they imply 0.0056.
 	Alarm float64 `json:"alarm"`
@@ -86,7 +86,7 @@ func (p Policy) Validate() error {
 
 func (p Policy) validateRounds() error {
 	if len(p.Rounds) == 0 {
-		return fmt.Errorf("rounds is empty: at least one look is needed")
+		return fmt.Errorf("rounds is empty: at least one analysis is needed")
 	}
 	if !slices.IsSorted(p.Rounds) || len(slices.Compact(slices.Clone(p.Rounds))) < len(p.Rounds) {
 		return fmt.Errorf("rounds %v do not rise", p.Rounds)
@@ -94,9 +94,9 @@ func (p Policy) validateRounds() error {
 	if p.Rounds[len(p.Rounds)-1] > mostRounds {
 		return fmt.Errorf("rounds reach %d: at most %d", p.Rounds[len(p.Rounds)-1], mostRounds)
 	}
-	for _, look := range p.looks() {
-		if !look.canFire() {
-			return fmt.Errorf("a look after %d rounds can show nothing: its smallest p-value is %.2g and its level %.2g; begin with more rounds", look.Rounds, math.Ldexp(1, 1-look.Rounds), look.Level)
+	for _, analysis := range p.analyses() {
+		if !analysis.canProve() {
+			return fmt.Errorf("an analysis after %d rounds can show nothing: its smallest p-value is %.2g and its level %.2g; begin with more rounds", analysis.Rounds, math.Ldexp(1, 1-analysis.Rounds), analysis.Level)
 		}
 	}
 	return nil
@@ -105,24 +105,24 @@ func (p Policy) validateRounds() error {
 // mostRounds bounds a comparison: beyond it the answer is a quieter machine.
 const mostRounds = 1000
 
-// Look is a planned weighing of the evidence.
-type Look struct {
+// Analysis is a planned analysis of the evidence, interim or final.
+type Analysis struct {
 	Rounds int
-	// Level is the p-value that proves a difference at this look.
+	// Level is the p-value that proves a difference at this analysis.
 	Level float64
 }
 
-// looks shares the alarm rate between the looks: half for the first, because few
+// analyses shares the alarm rate between them (alpha spending): half for the first, because few
 // rounds need a level that they can reach, and the rest in equal parts. By the
-// union bound the sum holds whatever the looks have in common.
-func (p Policy) looks() []Look {
-	looks := make([]Look, len(p.Rounds))
+// union bound the sum holds whatever the analyses have in common.
+func (p Policy) analyses() []Analysis {
+	analyses := make([]Analysis, len(p.Rounds))
 	for i, rounds := range p.Rounds {
-		looks[i] = Look{Rounds: rounds, Level: p.Alarm / 2 / float64(max(1, len(p.Rounds)-1))}
+		analyses[i] = Analysis{Rounds: rounds, Level: p.Alarm / 2 / float64(max(1, len(p.Rounds)-1))}
 	}
-	looks[0].Level = p.Alarm / 2
-	if len(looks) == 1 {
-		looks[0].Level = p.Alarm
+	analyses[0].Level = p.Alarm / 2
+	if len(analyses) == 1 {
+		analyses[0].Level = p.Alarm
 	}
-	return looks
+	return analyses
 }

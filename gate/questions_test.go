@@ -131,11 +131,11 @@ func TestTimesDifferByTheChange(t *testing.T) {
 // the change contains none.
 func TestSentencesAgreeWithTheNumbers(t *testing.T) {
 	p := Presets["standard"]
-	look := p.looks()[3]
+	analysis := p.analyses()[3]
 	for _, change := range []float64{-0.029, -0.02, -0.004, 0, 0.01, 0.049} {
 		for _, half := range []float64{0.001, 0.008, 0.02, 0.08} {
 			for _, chance := range []float64{0.5, 0.01, 1e-6} {
-				w := weighed{look: look, last: true, ratios: make([]float64, 80), medians: make([]float64, 80), smallest: func() float64 { return 0.04 }, control: Evidence{P: 1}, between: Evidence{
+				w := weighed{analysis: analysis, last: true, ratios: make([]float64, 80), medians: make([]float64, 80), smallest: func() float64 { return 0.04 }, control: Evidence{P: 1}, between: Evidence{
 					Change: change, Interval: stats.Interval{Low: change - half, High: change + half}, P: chance, Delta: 0.9, Spread: half,
 				}}
 				d := p.judge(w)
@@ -201,7 +201,7 @@ func TestErosionIsDecidedBeforeTheEnd(t *testing.T) {
 }
 
 // What is said to be the smallest visible regression is seen about nine times of
-// ten in another run, over all looks.
+// ten in another run, over all analyses.
 func TestSmallestRegressionIsHonest(t *testing.T) {
 	p := Presets["standard"]
 	p.Samples = 5

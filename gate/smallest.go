@@ -11,32 +11,33 @@ import (
 // power is the chance with which the smallest visible regression would be seen.
 const power = 0.9
 
-// rehearsal plays comparisons through: rounds like those that were measured, with a
-// slowdown put in, judged at the planned looks by the rule that judged the real
-// ones. No formula knows what the rule does with this machine's noise.
-type rehearsal struct {
-	policy Policy
-	looks  []Look
-	// draws are the noise of each rehearsed comparison: log ratios about 0, by round.
+// powerSimulation finds the minimum detectable slowdown: it simulates comparisons from
+// the rounds that were measured, with a slowdown put in, judged at the planned analyses
+// by the rule that judged the real ones. No formula knows what the rule does with this
+// machine's noise.
+type powerSimulation struct {
+	policy   Policy
+	analyses []Analysis
+	// draws are the noise of each simulated comparison: log ratios about 0, by round.
 	draws [][]float64
 	// wider is by how much the bootstrap, which draws also inside processes, makes
 	// an interval wider than the rounds alone do.
 	wider float64
 }
 
-// rehearsals is how many comparisons are played, by the size of the bootstrap: a
+// simulations is how many comparisons are simulated, by the size of the bootstrap: a
 // share of 0.9 of 400 is known to 1.5 points.
-func rehearsals(b stats.Bootstrap) int {
+func simulations(b stats.Bootstrap) int {
 	if b.Resamples == 0 {
 		return 400
 	}
 	return min(400, max(50, b.Resamples/25))
 }
 
-// newRehearsal takes the noise from the rounds that were measured: candidate against
+// newPowerSimulation takes the noise from the rounds that were measured: candidate against
 // baseline and against the control, which is the baseline once more, each about its
 // own middle. Rounds are drawn with replacement.
-func newRehearsal(p Policy, looks []Look, w weighed, b stats.Bootstrap) *rehearsal {
+func newPowerSimulation(p Policy, analyses []Analysis, w weighed, b stats.Bootstrap) *powerSimulation {
 	var noise []float64
 	for _, ratios := range [][]float64{w.ratios, w.controlRatios} {
 		middle := stats.Median(ratios)
@@ -44,10 +45,10 @@ func newRehearsal(p Policy, looks []Look, w weighed, b stats.Bootstrap) *rehears
 			noise = append(noise, (ratio-middle)*fewRounds(len(ratios)))
 		}
 	}
-	r := &rehearsal{policy: p, looks: looks, wider: 1}
+	r := &powerSimulation{policy: p, analyses: analyses, wider: 1}
 	random := rand.New(rand.NewPCG(b.Seed, 0x72656865617273))
-	for range rehearsals(b) {
-		draw := make([]float64, looks[len(looks)-1].Rounds)
+	for range simulations(b) {
+		draw := make([]float64, analyses[len(analyses)-1].Rounds)
 		for i := range draw {
 			draw[i] = noise[random.IntN(len(noise))]
 		}
@@ -67,7 +68,7 @@ func fewRounds(rounds int) float64 { return 1.12 + 4/float64(rounds) }
 
 // smallest returns the smallest slowdown that is found nine times of ten, as a
 // share, or 0 where none up to a doubling is.
-func (r *rehearsal) smallest() float64 {
+func (r *powerSimulation) smallest() float64 {
 	low, high := 0.0, math.Ln2
 	if r.found(high) < power {
 		return 0
@@ -84,7 +85,7 @@ func (r *rehearsal) smallest() float64 {
 
 // found is the share of the comparisons that call a slowdown, a log ratio, a
 // regression.
-func (r *rehearsal) found(slowdown float64) float64 {
+func (r *powerSimulation) found(slowdown float64) float64 {
 	found := 0
 	ratios := make([]float64, 0, len(r.draws[0]))
 	for _, draw := range r.draws {
@@ -100,19 +101,19 @@ func (r *rehearsal) found(slowdown float64) float64 {
 }
 
 // regression judges one comparison as Policy.judge does.
-func (r *rehearsal) regression(ratios []float64) bool {
-	for i, look := range r.looks {
-		sofar := ratios[:look.Rounds]
+func (r *powerSimulation) regression(ratios []float64) bool {
+	for i, analysis := range r.analyses {
+		sofar := ratios[:analysis.Rounds]
 		ascending := slices.Sorted(slices.Values(sofar))
 		middle := stats.Median(ascending)
 		low, high := rankInterval(ascending)
 		low, high = middle-r.wider*(middle-low), middle+r.wider*(high-middle)
 		change := changeOf(math.Exp(middle))
-		beyond := high < 0 && change < -r.policy.Regression && provenBy(sofar, look.Level)
+		beyond := high < 0 && change < -r.policy.Regression && provenBy(sofar, analysis.Level)
 		clear := changeOf(math.Exp(high)) < -r.policy.Regression
 		within := changeOf(math.Exp(low)) > -r.policy.Regression && changeOf(math.Exp(high)) < r.policy.Improvement
 		switch {
-		case beyond && (clear || i == len(r.looks)-1):
+		case beyond && (clear || i == len(r.analyses)-1):
 			return true
 		case !beyond && within:
 			return false

@@ -54,25 +54,23 @@ func (c Comparison) SlowerTail() bool {
 
 // weighTails compares the quantiles that the samples allow: each unit needs as many
 // samples as have one beyond the quantile, and there must be units enough to prove
-// anything at the level of this look.
-func (p Policy) weighTails(b stats.Bootstrap, look Look, baseline, candidate [][]float64) []Tail {
+// anything at the level of this analysis.
+func (p Policy) weighTails(b stats.Bootstrap, analysis Analysis, baseline, candidate [][]float64) []Tail {
 	var tails []Tail
 	for _, t := range []Tail{{Quantile: 0.95, Limit: p.Tail.P95}, {Quantile: 0.99, Limit: p.Tail.P99}} {
 		before, after := tailUnits(t.Quantile, baseline, candidate)
 		t.Units = len(before)
-		if !(Look{Rounds: t.Units, Level: look.Level}).canFire() {
+		if !(Analysis{Rounds: t.Units, Level: analysis.Level}).canProve() {
 			continue
 		}
-		ratios := make([]float64, t.Units)
-		for i := range ratios {
-			ratios[i] = math.Log(before[i] / after[i])
-		}
+		ratios := logRatios(before, after)
 		ratio, interval := stats.Median(ratios), b.Median(ratios)
 		t.Change = changeOf(math.Exp(ratio))
 		t.Interval = stats.Interval{Low: changeOf(math.Exp(interval.Low)), High: changeOf(math.Exp(interval.High))}
 		t.P = stats.SignFlip(ratios)
-		t.Baseline, t.Candidate = levelsOf(before, after, ratio)
-		t.Slower = t.P <= look.Level && t.Interval.High < 0 && t.Change < -t.Limit
+		level := stats.Median(roundLevels(before, after))
+		t.Baseline, t.Candidate = level*math.Exp(ratio/2), level*math.Exp(-ratio/2)
+		t.Slower = t.P <= analysis.Level && t.Interval.High < 0 && t.Change < -t.Limit
 		tails = append(tails, t)
 	}
 	return tails
@@ -101,7 +99,7 @@ func tailUnits(quantile float64, baseline, candidate [][]float64) (before, after
 
 // judgeTails fails a candidate whose slowest calls are too slow, where the policy
 // says so, and does not let pass there what is beyond the limit and not proven. It
-// also says whether a later look might still answer otherwise: a mere warning asks
+// also says whether a later analysis might still answer otherwise: a mere warning asks
 // for more rounds only where it is suspected.
 func (p Policy) judgeTails(w weighed) (d *Decision, open bool) {
 	if !p.Tail.Fail {

@@ -2,7 +2,7 @@
 // repository, and beside it the history of every gate run.
 //
 // The file is the ratchet's memory, so it is guarded: a digest over its whole
-// content tells an edit by hand, a file that is damaged, foreign or newer is
+// content shows an edit by hand, a file that is damaged, foreign or newer is
 // reported as such and never overwritten, a number that is not finite is never
 // written, and an update is in place completely or not at all. Raw samples are
 // kept; what else stands in an entry is computed from them.

@@ -32,7 +32,7 @@ type File struct {
 	// Accepted is the trail of decisions by people.
 	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Sources holds archives of the entries' sources, by digest. Commits have them
-	// too, until somebody squashes, rebases or clones only the top.
+	// too, until a squash, a rebase or a shallow clone.
 	Sources map[string]string `json:"sources,omitempty"`
 	// Digest is over everything else.
 	Digest string `json:"digest"`

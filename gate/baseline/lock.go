@@ -12,7 +12,7 @@ import (
 
 // lock makes this process the only one that changes path, until unlock. It waits for
 // others. The lock is held on a file beside path and goes with the process, however
-// that ends: one that was left behind holds nobody up.
+// that ends: one that a killed process left behind blocks no other.
 func lock(path string) (unlock func() error, err error) {
 	defer func() {
 		if err != nil {

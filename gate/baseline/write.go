@@ -9,7 +9,7 @@ import (
 )
 
 // Write replaces the file at path, which must still be as it was when f was read:
-// a file that is damaged, or that somebody else has changed since, is left alone.
+// a file that is damaged, or that another process has changed since, is left alone.
 // Killed at any instant, the file is the old one or the new one.
 func (f *File) Write(path string) (err error) {
 	unlock, err := lock(path)
@@ -27,7 +27,7 @@ func (f *File) Write(path string) (err error) {
 	return f.put(path)
 }
 
-// Update changes the file at path as it is now, while nobody else does. Nothing is
+// Update changes the file at path as it is now, under its lock. Nothing is
 // written where change returns an error.
 func Update(path string, change func(*File) error) (err error) {
 	unlock, err := lock(path)

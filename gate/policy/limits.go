@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,69 +35,60 @@ type tail struct {
 	Fail scalar `yaml:"fail"`
 }
 
-// over returns a policy with these keys replaced.
+// key is a key that may be written, and how its text changes a policy.
+type key struct {
+	scalar
+	read func(text string) error
+}
+
+// keys are all but the preset.
+func (l limits) keys(p *gate.Policy) []key {
+	keys := []key{
+		{l.Regression, share(&p.Regression)}, {l.Improvement, share(&p.Improvement)}, {l.Effect, share(&p.Effect)},
+		{l.Erosion, share(&p.Erosion)}, {l.Alarm, share(&p.Alarm)}, {l.Variation, share(&p.Variation)},
+		{l.Tail.P95, share(&p.Tail.P95)}, {l.Tail.P99, share(&p.Tail.P99)}, {l.Tail.Fail, yes(&p.Tail.Fail)},
+		{l.Samples, whole(&p.Samples)}, {l.Budget, duration(&p.Budget)},
+	}
+	if l.Rounds != nil {
+		p.Rounds = make([]int, len(l.Rounds))
+		for i, analysis := range l.Rounds {
+			keys = append(keys, key{analysis, whole(&p.Rounds[i])})
+		}
+	}
+	return slices.DeleteFunc(keys, func(k key) bool { return !k.given() })
+}
+
+// over returns a policy with these keys replaced. A mistake between keys is placed at
+// the first of them: it has no better place.
 func (l limits) over(p gate.Policy) (gate.Policy, error) {
+	first := position{1, 1}
 	if l.Preset.given() {
 		preset, ok := gate.Presets[l.Preset.text]
 		if !ok {
 			return p, l.Preset.at.errorf("no preset %q; there are %s", l.Preset.text, strings.Join(gate.PresetNames(), ", "))
 		}
-		p = preset
+		p, first = preset, l.Preset.at
 	}
-	for _, k := range []struct {
-		key   scalar
-		value *float64
-	}{
-		{l.Regression, &p.Regression}, {l.Improvement, &p.Improvement}, {l.Effect, &p.Effect},
-		{l.Erosion, &p.Erosion}, {l.Alarm, &p.Alarm}, {l.Variation, &p.Variation},
-		{l.Tail.P95, &p.Tail.P95}, {l.Tail.P99, &p.Tail.P99},
-	} {
-		if err := k.key.share(k.value); err != nil {
-			return p, err
+	for i, k := range l.keys(&p) {
+		if err := k.read(k.text); err != nil {
+			return p, k.at.errorf("%s", err)
 		}
-	}
-	if err := l.Samples.whole(&p.Samples); err != nil {
-		return p, err
-	}
-	if err := l.Tail.Fail.yes(&p.Tail.Fail); err != nil {
-		return p, err
-	}
-	if l.Rounds != nil {
-		p.Rounds = make([]int, len(l.Rounds))
-		for i, look := range l.Rounds {
-			if err := look.whole(&p.Rounds[i]); err != nil {
-				return p, err
-			}
+		if i == 0 && !l.Preset.given() || k.at.before(first) {
+			first = k.at
 		}
-	}
-	if l.Budget.given() {
-		budget, err := time.ParseDuration(l.Budget.text)
-		if err != nil {
-			return p, l.Budget.at.errorf("budget %q: a time such as 90s or 2m", l.Budget.text)
-		}
-		p.Budget = budget
 	}
 	if err := p.Validate(); err != nil {
-		return p, l.place().errorf("%s", err)
+		return p, first.errorf("%s", err)
 	}
 	return p, nil
 }
 
-// place is where the first of the written keys stands: a mistake between keys has
-// no better one.
-func (l limits) place() position {
-	first := position{1, 1}
-	found := false
-	for _, key := range append([]scalar{l.Preset, l.Regression, l.Improvement, l.Effect, l.Erosion, l.Alarm, l.Variation, l.Samples, l.Budget, l.Tail.P95, l.Tail.P99, l.Tail.Fail}, l.Rounds...) {
-		if key.given() && (!found || key.at.line < first.line || key.at.line == first.line && key.at.column < first.column) {
-			first, found = key.at, true
-		}
-	}
-	return first
-}
-
 // position is a place in the file.
 type position struct{ line, column int }
+
+func (p position) before(other position) bool {
+	return p.line < other.line || p.line == other.line && p.column < other.column
+}
 
 // mistake is a message with its place, before the file's name is known.
 type mistake struct {
@@ -134,43 +126,46 @@ func (s *scalar) UnmarshalYAML(node ast.Node) error {
 }
 
 // share reads a value such as 3% or 0.03.
-func (s scalar) share(value *float64) error {
-	if !s.given() {
+func share(value *float64) func(string) error {
+	return func(text string) (err error) {
+		number, isPercent := strings.CutSuffix(text, "%")
+		*value, err = strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if isPercent {
+			*value /= 100
+		}
+		if err != nil || !(*value >= 0 && *value <= 1) {
+			return fmt.Errorf("%q is not a share between 0 and 1, such as 3%% or 0.03", text)
+		}
 		return nil
 	}
-	number, isPercent := strings.CutSuffix(s.text, "%")
-	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if isPercent {
-		share /= 100
-	}
-	if err != nil || !(share >= 0 && share <= 1) {
-		return s.at.errorf("%q is not a share between 0 and 1, such as 3%% or 0.03", s.text)
-	}
-	*value = share
-	return nil
 }
 
 // yes reads true or false.
-func (s scalar) yes(value *bool) error {
-	if !s.given() {
+func yes(value *bool) func(string) error {
+	return func(text string) (err error) {
+		if *value, err = strconv.ParseBool(text); err != nil {
+			return fmt.Errorf("%q is neither true nor false", text)
+		}
 		return nil
 	}
-	yes, err := strconv.ParseBool(s.text)
-	if err != nil {
-		return s.at.errorf("%q is neither true nor false", s.text)
-	}
-	*value = yes
-	return nil
 }
 
-func (s scalar) whole(value *int) error {
-	if !s.given() {
+// whole reads a number of at least 1.
+func whole(value *int) func(string) error {
+	return func(text string) (err error) {
+		if *value, err = strconv.Atoi(text); err != nil || *value < 1 {
+			return fmt.Errorf("%q is not a whole number of at least 1", text)
+		}
 		return nil
 	}
-	n, err := strconv.Atoi(s.text)
-	if err != nil || n < 1 {
-		return s.at.errorf("%q is not a whole number of at least 1", s.text)
+}
+
+// duration reads a time.
+func duration(value *time.Duration) func(string) error {
+	return func(text string) (err error) {
+		if *value, err = time.ParseDuration(text); err != nil {
+			return fmt.Errorf("budget %q: a time such as 90s or 2m", text)
+		}
+		return nil
 	}
-	*value = n
-	return nil
 }

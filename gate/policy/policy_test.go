@@ -47,7 +47,7 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 		"preset: stirct\nkernels: [{kernel: a}]":       `p:1:9: no preset "stirct"; there are relaxed, standard, strict`,
 		"kernels:\n  - {kernel: a, regresion: 3%}":     `p:2:17: unknown field "regresion"`,
 		"regression: 300%\nkernels: [{kernel: a}]":     `p:1:13: "300%" is not a share`,
-		"kernels:\n  - {kernel: a, rounds: [4]}":       "p:2:26: a look after 4 rounds can show nothing",
+		"kernels:\n  - {kernel: a, rounds: [4]}":       "p:2:26: an analysis after 4 rounds can show nothing",
 		"kernels:\n  - {kernel: a, rounds: [20, 10]}":  "do not rise",
 		"kernels:\n  - {kernel: a, budget: soon}":      `budget "soon"`,
 		"kernels:\n  - {kernel: a, samples: -1}":       "not a whole number",

@@ -21,7 +21,7 @@ type Acceptance struct {
 	Baseline string
 	// Kernels are names or folders; none means all that were measured.
 	Kernels []string
-	// Reason is kept for ever.
+	// Reason is kept in the file.
 	Reason string
 	// Release makes what is accepted the oldest release that erosion is measured
 	// against.

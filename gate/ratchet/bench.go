@@ -31,7 +31,7 @@ type Measurement struct {
 	Least float64 `json:"least"`
 	Drift float64 `json:"drift"`
 	// Gigaflops and Gigabytes are per second, Roofline the share of the best
-	// that the device can do; 0 where nobody knows.
+	// that the device can do; 0 where unknown.
 	Gigaflops float64 `json:"gigaflops,omitempty"`
 	Gigabytes float64 `json:"gigabytes,omitempty"`
 	Roofline  float64 `json:"roofline,omitempty"`

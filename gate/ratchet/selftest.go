@@ -27,7 +27,7 @@ type SelfTest struct {
 	Policy      gate.Policy
 	Seed        uint64
 	// Observe is called after each comparison of all slowdowns with what they came
-	// to; nil for nobody.
+	// to; nil for none.
 	Observe func(done int, verdicts []string)
 }
 

@@ -118,7 +118,7 @@ func (m *markdown) section(title string, results []Result) {
 	m.Line("")
 }
 
-// details writes the facts that a doubter asks for.
+// details writes the facts behind a verdict.
 func (m *markdown) details(r Result) {
 	m.Line("  Point %s%s.", escape.Code(r.Point), against(r))
 	if r.Method != "" && r.Evidence != nil {

@@ -81,7 +81,7 @@ func example() *Report {
 			slower, faster,
 			result(key("matmul", "square"), gate.Maintained, "slower by 1.0 %, which is within the limits", 1000, 1010),
 			same, first,
-			result(key("scale", "large"), gate.Inconclusive, "too noisy: 300 rounds would tell", 4, 4.1),
+			result(key("scale", "large"), gate.Inconclusive, "too noisy: 300 rounds would decide", 4, 4.1),
 		},
 	}
 }

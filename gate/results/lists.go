@@ -89,7 +89,7 @@ func matchesKey(path, key string) bool {
 	return path == key || strings.Join(names, ".") == key || len(names) > 0 && names[len(names)-1] == key
 }
 
-// distinct returns an error where several series cannot be told apart.
+// distinct returns an error where several series cannot be distinguished.
 func distinct(series []Series) error {
 	seen := map[string]bool{}
 	for _, s := range series {

@@ -3,7 +3,7 @@
 //
 // The slowdown is honest: the kernel is compiled from its own sources, does its own
 // work, and then spins for a share of the time that this very call has taken. So
-// the share holds whatever the machine's mood, and results stay right.
+// the share holds at any clock, and results stay right.
 package spin
 
 import (

@@ -23,7 +23,7 @@ func (r ApartRow) FalseAlarms() Rate {
 
 // TooMany reports whether equal sides of six processes or more are called different
 // more often than a share. With fewer a machine whose processes differ by more than
-// the stated limit cannot be told from other code.
+// the stated limit cannot be distinguished from other code.
 func (r ApartRow) TooMany(most float64) bool {
 	return r.Processes >= 6 && r.FalseAlarms().exceeds(most)
 }

@@ -9,7 +9,7 @@ import (
 type disturbance struct {
 	// begin is called before the first sample of each process; nil for nothing to do.
 	begin func()
-	// factor returns how much longer the next sample takes than on a calm machine.
+	// factor returns how much longer the next sample takes than on a quiet machine.
 	factor func() float64
 }
 

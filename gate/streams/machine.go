@@ -1,6 +1,6 @@
 // Package streams puts the gate to the test on simulated machines that have the
-// faults of real ones, each known exactly: how often does it cry wolf, how often
-// does it say that it cannot tell, and does it still find a real slowdown?
+// faults of real ones, each known exactly: how often does it raise a false alarm, how often
+// is it inconclusive, and does it still find a real slowdown?
 //
 //  1. A Fault describes a kind of machine; newMachine builds one from a seed.
 //  2. The machine produces samples as a stream in time: what one process leaves
@@ -37,7 +37,7 @@ type Fault struct {
 	Mode float64
 	// Also is one more disturbance; nil for none.
 	Also disturb
-	// Milliseconds is how long the kernel takes on a calm machine; 0 means 1.
+	// Milliseconds is how long the kernel takes on a quiet machine; 0 means 1.
 	Milliseconds float64
 }
 
@@ -53,7 +53,7 @@ var Faults = []Fault{
 	// On these machines earlier rules broke: processes that differ among themselves,
 	// samples without a second moment, disturbances with a rhythm, a neighbour that
 	// comes and goes, and a kernel so slow that the budget, on the machine's own clock,
-	// has no room for the usual number of samples: with 20 a process the first look of
+	// has no room for the usual number of samples: with 20 a process the first analysis of
 	// the standard policy would take nine minutes.
 	{Name: "process levels of 4 %", Noise: 0.01, Also: processLevels(0.04, 0)},
 	{Name: "process levels of 10 %", Noise: 0.01, Also: processLevels(0.10, 0)},
@@ -99,7 +99,7 @@ func newMachine(f Fault, seed uint64, expected int) *machine {
 // stays, what happens is drawn anew.
 func (m *machine) again(seed uint64) { m.source.Seed(seed, 0x616761696e) }
 
-// process returns the samples of one process that takes a time on a calm machine,
+// process returns the samples of one process that takes a time on a quiet machine,
 // in milliseconds.
 func (m *machine) process(samples int, milliseconds float64) []float64 {
 	if m.also.begin != nil {

@@ -28,7 +28,7 @@ type Options struct {
 	Processes []int
 	// Policy judges.
 	Policy gate.Policy
-	// Progress is called with how many rows are done; nil for nobody.
+	// Progress is called with how many rows are done; nil for none.
 	Progress func(done, total int)
 }
 
@@ -58,7 +58,7 @@ var bootstrap = stats.Bootstrap{Resamples: 500}
 
 // kernel is what an arm runs.
 type kernel struct {
-	// time is how long a call takes on a calm machine, in milliseconds.
+	// time is how long a call takes on a quiet machine, in milliseconds.
 	time float64
 	// slowShare of the calls take twice as long: its tail is heavy, its median not.
 	slowShare float64

@@ -1,0 +1,106 @@
+// Package gate answers whether a change may land: is it slower than the baseline,
+// faster, or neither, and how sure is that?
+//
+// One sign convention holds everywhere: a change is (baseline-current)/baseline,
+// so positive means faster.
+//
+// A comparison goes in these steps:
+//
+//  1. One sample of each arm says what a round costs. From that and the budget follow
+//     the analyses and the samples a process; where nothing could be proven, the
+//     comparison is refused.
+//  2. Baseline, candidate and a control, which is the baseline once more, are
+//     measured in rounds: each round measures each of them once, in a fresh
+//     process, in an order that is drawn for this round alone.
+//  3. At a few interim analyses that are planned beforehand ([Analysis], a group
+//     sequential design) the [Evidence] is weighed: the
+//     bootstrap interval of the change over rounds and the exact sign-flip test
+//     of the rounds, at a level that the analyses share between them. So stopping
+//     early does not raise the rate of false alarms.
+//  4. A [Policy] turns evidence into a [Verdict]. Where the control differs from
+//     the baseline, where the ratio moved during the run, or where the noise could
+//     hide what the policy forbids, the verdict is inconclusive and says why.
+//  5. An improvement is measured a second time before it counts.
+//
+// Where both sides were not measured together ([CompareApart]) nothing cancels:
+// drift and autocorrelation are tested for, and small differences decide nothing.
+//
+// The package knows no device. A [Measurer] is what it asks for samples.
+package gate
+
+import (
+	"context"
+
+	"pawl/objective"
+)
+
+// Verdict is the answer to whether a change may land.
+type Verdict string
+
+// The verdicts.
+const (
+	// Regression: slower by more than the policy allows, and proven.
+	Regression Verdict = "regression"
+	// Improvement: faster by more than the policy asks, proven twice; the
+	// baseline moves.
+	Improvement Verdict = "improvement"
+	// Maintained: a proven difference too small to matter, or the same machine
+	// code.
+	Maintained Verdict = "maintained"
+	// NoDifference: the intervals overlap, and what the policy forbids would
+	// have been seen.
+	NoDifference Verdict = "no significant difference"
+	// New: there was nothing to compare with.
+	New Verdict = "new"
+	// Wrong: the results are wrong, whatever the speed.
+	Wrong Verdict = "wrong"
+	// Inconclusive: the measurement cannot answer; the reason says why.
+	Inconclusive Verdict = "inconclusive"
+)
+
+// Verdicts lists all verdicts in the order of reports.
+var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Inconclusive}
+
+// Fails reports whether a change with this verdict must not land.
+func (v Verdict) Fails() bool { return v == Regression || v == Wrong }
+
+// Passes reports whether performance was shown to be kept or improved.
+func (v Verdict) Passes() bool { return v == Improvement || v == Maintained }
+
+// Decision is a verdict with what a person needs to know beside it.
+type Decision struct {
+	Verdict Verdict `json:"verdict"`
+	// Reason says why, in one sentence.
+	Reason string `json:"reason"`
+	// clear says that more rounds are not worth their time.
+	clear bool
+}
+
+// Arm is a side of a comparison.
+type Arm string
+
+// The arms. Control is the baseline measured once more as if it were a candidate;
+// Oldest is the oldest accepted release, measured only where it is not the
+// baseline.
+const (
+	Baseline  Arm = "baseline"
+	Candidate Arm = "candidate"
+	Control   Arm = "control"
+	Oldest    Arm = "oldest"
+)
+
+// Measurer measures one arm in a fresh process.
+type Measurer interface {
+	// Measure returns so many samples in milliseconds per launch, in the order taken.
+	// What two calls share, a process included, is taken to be no more than what a
+	// round does to all its arms: calls of different rounds share nothing. A failure says that the arm itself
+	// does not work (it crashes, its result is wrong); an error that the machinery is
+	// broken and nothing was learned.
+	Measure(ctx context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error)
+}
+
+// Samples are the samples of each arm, by round.
+type Samples map[Arm][][]float64
+
+// rounds is how many rounds are complete.
+func (s Samples) rounds() int { return len(s[Baseline]) }
