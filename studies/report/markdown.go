@@ -3,14 +3,10 @@ package report
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/search/sampler"
-	"pawl/studies"
 )
 
 // markdown is the page in the making.
@@ -209,103 +205,19 @@ func (m *markdown) failures(s *Summary) {
 }
 
 func (m *markdown) background(s *Summary) {
-	f := s.Search
 	m.Paragraph("## How this was found")
-	m.Line("- Study %d, %s, sampler %s, seed %d; the search ended because: %s.", s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), text(s.Study.Sampler), s.Study.Seed, text(endedText(s)))
-	if text := RegretText(s.Study.Regret); text != "" {
-		m.Line("- %s", text)
+	for _, f := range Background(s) {
+		m.Line("- %s:%s%s", f.What, strings.TrimRight(" "+text(f.Text), " "), strings.TrimRight(" "+code(f.Code), " "))
 	}
-	if n := len(s.Study.First); n > 0 {
-		m.Line("- It began with %d points that earlier studies of this kernel found good.", n)
+	m.Line("")
+	if rows := TimeRows(s); rows != nil {
+		m.Paragraph("Where the time went:")
+		var cells [][]string
+		for _, r := range rows {
+			cells = append(cells, []string{r.What, page.Seconds(r.Seconds), r.ShareText()})
+		}
+		m.Table([]string{"", "time", "share of the search"}, cells)
 	}
-	m.Line("- %d trials in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache.",
-		f.Asked, page.Seconds(f.Seconds), f.OK, RememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits)
-	if rows := TimeRows(s); rows == nil {
-		m.Line("- Time: compiling %s (beside the rest), checking %s, measuring %s.", page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))
-	}
-	if len(s.Study.Dead) > 0 {
-		m.Line("- %s", text(DeadText(s.Study.Dead)))
-	}
-	m.Line("- Space: %s.", text(spaceText(s.Study.Space)))
-	if s.Study.Dims != "" { // a record does not know its sizes
-		m.Line("- Workload %s: %s.", text(s.Study.Workload), code(s.Study.Dims))
-	}
-	e := s.Study.Environment
-	m.Line("- Machine: %s, %d cores, %s, backend %s.", text(e.Device), e.Cores, text(e.System), text(s.Study.Backend))
-	if e.Driver != "" {
-		m.Line("- Driver: %s.", text(e.Driver))
-	}
-	if s.Winner != nil && s.Winner.Conditions != nil {
-		m.Line("- While it was measured: %s.", text(ConditionsText(s.Winner.Conditions)))
-	}
-	m.Line("- Compiler: %s, flags %s.", text(e.Compiler), flagsCell(e.Flags))
-	m.Paragraph("- Sources: %s%s.", code(s.Study.Source), commitText(e.Commit))
-	m.time(s)
 	m.Paragraph("Reproduce it with:")
 	m.Line("%s", escape.Fence("sh", s.Study.Command))
-}
-
-// time says where the time went.
-func (m *markdown) time(s *Summary) {
-	rows := TimeRows(s)
-	if rows == nil {
-		return
-	}
-	m.Paragraph("Where the time went:")
-	var cells [][]string
-	for _, r := range rows {
-		cells = append(cells, []string{r.What, page.Seconds(r.Seconds), r.ShareText()})
-	}
-	m.Table([]string{"", "time", "share of the search"}, cells)
-}
-
-// DeadText names the parameters that do nothing.
-func DeadText(names []string) string {
-	if len(names) == 1 {
-		return names[0] + " never changed the machine code: it is dead weight in this space."
-	}
-	return strings.Join(names, ", ") + " never changed the machine code: they are dead weight in this space."
-}
-
-// spaceText counts the points and what the machine's limits rule out.
-func spaceText(f studies.SpaceFacts) string {
-	text := fmt.Sprintf("%.0f combinations, %d valid", f.Product, f.Valid)
-	if f.Removed() > 0 {
-		text += fmt.Sprintf(", %d of them infeasible here", f.Removed())
-		for _, limit := range slices.Sorted(maps.Keys(f.Infeasible)) {
-			text += fmt.Sprintf(" (%d: %s)", f.Infeasible[limit], limit)
-		}
-	}
-	return text
-}
-
-// RegretText says what the search has probably left behind.
-func RegretText(r *sampler.Regret) string {
-	if r == nil {
-		return ""
-	}
-	return fmt.Sprintf("At most %.1f %% is left to gain, %.0f %% sure; %d more trials would buy about %.1f %%.",
-		100*r.Left, 100*r.Sure, r.More, 100*r.Gain)
-}
-
-func commitText(commit string) string {
-	if commit == "" {
-		return ""
-	}
-	return ", commit " + code(commit)
-}
-
-// flagsCell writes a build's flags, or that there are none.
-func flagsCell(flags string) string {
-	if flags == "" {
-		return "none"
-	}
-	return code(flags)
-}
-
-func endedText(s *Summary) string {
-	if s.Study.Ended == "" {
-		return "it was interrupted"
-	}
-	return string(s.Study.Ended)
 }

@@ -350,14 +350,6 @@ func searchFacts(past search.Past) SearchFacts {
 	return f
 }
 
-// RememberedText says how many measurements are older than the study, or nothing.
-func RememberedText(f SearchFacts) string {
-	if f.Remembered == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d of them earlier on the same day)", f.Remembered)
-}
-
 // failureGroups counts the failures of trials and rounds, most frequent first.
 func failureGroups(past search.Past) []FailureGroup {
 	var groups []FailureGroup
