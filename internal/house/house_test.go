@@ -25,6 +25,22 @@ var floors = [][]string{
 	{"cmd"},
 }
 
+// inside are the packages of large rooms from the ground up. One imports only from
+// the lines above its own.
+var inside = map[string][][]string{
+	"kernels": {{"kernels/includes", "kernels/records"}, {"kernels"}, {"kernels/inputs", "kernels/mutants"}},
+	"objective": {
+		{"objective/worker/process", "objective/cache", "objective/compiler"},
+		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
+		{"objective/session"},
+		{"objective/check"},
+		{"objective"},
+		{"objective/host", "objective/cuda"},
+		{"objective/devices"},
+		{"objective/fuzz", "objective/mutation"},
+	},
+}
+
 // rooms says which packages alone import a library.
 var rooms = map[string][]string{
 	"github.com/c-bata/goptuna":         {"search"},
@@ -110,6 +126,28 @@ func TestImportsRunOneWay(t *testing.T) {
 			}
 			if below, other := floor(inner); below > level || (below == level && other != room) {
 				t.Errorf("%s imports %s, against the arrows", pkg, inner)
+			}
+		}
+	}
+}
+
+func TestImportsInsideRoomsRunOneWay(t *testing.T) {
+	for pkg, names := range imports(t) {
+		_, room := floor(pkg)
+		lines, planned := inside[room]
+		if !planned {
+			continue
+		}
+		line := func(pkg string) int {
+			return slices.IndexFunc(lines, func(packages []string) bool { return slices.Contains(packages, pkg) })
+		}
+		if line(pkg) < 0 {
+			t.Errorf("%s has no place in the plan of %s", pkg, room)
+		}
+		for _, name := range names {
+			inner, ours := strings.CutPrefix(name, "pawl/")
+			if _, other := floor(inner); ours && other == room && line(inner) >= line(pkg) {
+				t.Errorf("%s imports %s, against the arrows inside %s", pkg, inner, room)
 			}
 		}
 	}
