@@ -139,9 +139,9 @@ func (s *apart) judge() Decision {
 	case proven:
 		return Decision{Verdict: Maintained, Reason: fmt.Sprintf("%s, which is within the limits", faster(e.Change))}
 	case within:
-		return Decision{Verdict: NoDifference, Reason: fmt.Sprintf("the interval reaches from %+.1f %% to %+.1f %%: not proven, and within the limits for %s", 100*e.Interval.Low, 100*e.Interval.High, why)}
+		return Decision{Verdict: NoDifference, Reason: fmt.Sprintf("the interval reaches from %s: not proven, and within the limits for %s", page.ChangeInterval(e.Interval), why)}
 	}
-	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %+.1f %% to %+.1f %%; about %.0f processes a side would decide", 100*e.Interval.Low, 100*e.Interval.High, s.needed(slow, fast))}
+	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %s; about %.0f processes a side would decide", page.ChangeInterval(e.Interval), s.needed(slow, fast))}
 }
 
 // needed is how many processes a side would decide: either prove a change of the

@@ -91,7 +91,7 @@ func present(path string) map[string]bool {
 }
 
 // removeExcept removes the companions of a database that were not there before: an
-// empty log and its index are what looking at the file makes.
+// empty log and its index come from opening the file.
 func removeExcept(path string, before map[string]bool) error {
 	for _, suffix := range companions {
 		if before[suffix] || suffix != "-shm" && size(path+suffix) > 0 {

@@ -136,7 +136,7 @@ func lay(t *testing.T, files map[string][]byte) (path string) {
 	return path
 }
 
-// A bit that changed gives the same studies, or is told; never others in silence.
+// A bit that changed gives the same studies, or is reported; never others in silence.
 func TestNoFlippedBitIsSilent(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) map[string][]byte{"clean": clean, "unclean": unclean} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestNoFlippedBitIsSilent(t *testing.T) {
 				t.Fatalf("sound: %v %v", notices, err)
 			}
 			rng := rand.New(rand.NewPCG(1, 2))
-			told := 0
+			reported := 0
 			for i := range *flips {
 				files := map[string][]byte{}
 				suffixes := []string{}
@@ -163,13 +163,13 @@ func TestNoFlippedBitIsSilent(t *testing.T) {
 				files[suffix][at] ^= 1 << bit
 				got, notices, err := contents(t, lay(t, files))
 				if err != nil || len(notices) > 0 {
-					told++
+					reported++
 				} else if got != want {
 					t.Errorf("bit %d of byte %d of studies.db%s changes what is read, in silence", bit, at, suffix)
 				}
 			}
-			t.Logf("%d of %d flips were told, the others change nothing", told, *flips)
-			if told < *flips/10 {
+			t.Logf("%d of %d flips were reported, the others change nothing", reported, *flips)
+			if reported < *flips/10 {
 				t.Error("is anything read?")
 			}
 		})
@@ -311,8 +311,8 @@ func TestWhatIsSetAsideIsTheOriginal(t *testing.T) {
 }
 
 // A log that ends early because of damage is no reason to lose what came before; it
-// is kept and told.
-func TestADamagedLogIsToldAndKept(t *testing.T) {
+// is kept and reported.
+func TestADamagedLogIsReportedAndKept(t *testing.T) {
 	files := unclean(t)
 	if got := inspectLog(files["-wal"]); got != "" {
 		t.Fatalf("sound: %s", got)
@@ -358,7 +358,7 @@ func TestALogThatBeganAgainIsSound(t *testing.T) {
 }
 
 // An empty file where a database was is not the same as none.
-func TestAnEmptyFileIsTold(t *testing.T) {
+func TestAnEmptyFileIsReported(t *testing.T) {
 	var damage *DamagedError
 	path := lay(t, map[string][]byte{"": nil})
 	if _, err := OpenExisting(t.Context(), path); !errors.As(err, &damage) {

@@ -59,7 +59,7 @@ func isEmpty(value any) bool {
 // rowKey names one row.
 type rowKey struct {
 	table string
-	// names and values are the columns that tell the row from others.
+	// names and values are the columns that identify the row.
 	names  []string
 	values []any
 }
@@ -144,7 +144,7 @@ func sealOld(ctx context.Context, tx querier) error {
 	return nil
 }
 
-// unsound returns, by study, the rows that are not what was written, in words.
+// unsound describes, by study, the rows that are not what was written.
 func (s *Store) unsound(ctx context.Context) (map[int64][]string, error) {
 	found := map[int64][]string{}
 	for _, table := range sealedTables {

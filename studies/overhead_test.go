@@ -97,12 +97,12 @@ func overhead(b *testing.B, pool *space.Pool, sampler string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var told []time.Time
+	var finished []time.Time
 	_, err = search.Run(b.Context(), pool, instant{}, store.Recorder(id), search.Past{}, search.Options{
 		Sampler: sampler, Seed: 1, Trials: 3000, Rounds: 1,
 		Observe: func(p search.Progress) {
 			if p.Trial != nil {
-				told = append(told, time.Now())
+				finished = append(finished, time.Now())
 			}
 		},
 	})
@@ -111,7 +111,7 @@ func overhead(b *testing.B, pool *space.Pool, sampler string) {
 	}
 	for _, n := range []int{10, 100, 1000, 3000} {
 		span := min(n/2, 50)
-		per := told[n-1].Sub(told[n-1-span]).Seconds() / float64(span)
+		per := finished[n-1].Sub(finished[n-1-span]).Seconds() / float64(span)
 		b.ReportMetric(1000*per, fmt.Sprintf("ms/trial@%d", n))
 	}
 	var memory runtime.MemStats

@@ -181,7 +181,7 @@ func TestTheRecorderRefusesLies(t *testing.T) {
 	recorder := store.Recorder(id)
 	trial := search.Trial{Number: 0, Point: examplePoint(0)}
 	if err := recorder.Finished(trial); err == nil || strings.Contains(err.Error(), "%!") {
-		t.Errorf("told before asked: %v", err)
+		t.Errorf("finished before it started: %v", err)
 	}
 	if err := recorder.Started(trial); err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestTheRecorderRefusesLies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := recorder.Finished(trial); err == nil || strings.Contains(err.Error(), "%!") {
-		t.Errorf("told twice: %v", err)
+		t.Errorf("finished twice: %v", err)
 	}
 }
 

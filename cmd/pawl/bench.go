@@ -102,13 +102,13 @@ func benchmark(ctx context.Context, env environment, o benchOptions) error {
 func (r benchReport) warnings() []string {
 	var found []string
 	if r.CV > report.NoisyVariation {
-		found = append(found, fmt.Sprintf("times vary by %.0f %%: the machine is noisy", 100*r.CV))
+		found = append(found, fmt.Sprintf("times vary by %s: the machine is noisy", page.WholePercent(r.CV)))
 	}
 	if !r.Interval.Bounded() {
 		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", ratchet.FewestProcesses))
 	}
 	if math.Abs(r.Drift) > report.LargeDrift {
-		found = append(found, fmt.Sprintf("times drift by %+.1f %% inside a process: what is timed changes, or the machine does", 100*r.Drift))
+		found = append(found, fmt.Sprintf("times drift by %s inside a process: what is timed changes, or the machine does", page.Change(r.Drift)))
 	}
 	if c := r.Conditions; c != nil {
 		if len(c.Strangers) > 0 {

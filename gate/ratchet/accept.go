@@ -12,6 +12,7 @@ import (
 
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
+	"pawl/internal/page"
 )
 
 // Acceptance is a person's decision to move a baseline to what the last run measured,
@@ -133,7 +134,7 @@ func (a Acceptance) checkErosion(file *baseline.File, accepted []baseline.Entry)
 			limit = policy.Default(e.Origin).Kernels[0].Policy.Erosion
 		}
 		if loss := e.Median/oldest.Median - 1; loss > limit {
-			return fmt.Errorf("%s is %.1f %% slower than its oldest accepted release, more than the %.1f %% that erosion allows: accept it with --release to make it the new one", e.Key, 100*loss, 100*limit)
+			return fmt.Errorf("%s is %s slower than its oldest accepted release, more than the %s that erosion allows: accept it with --release to make it the new one", e.Key, page.Percent(loss), page.Percent(limit))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/report"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -79,7 +80,7 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 	o.result.Current = o.entry.Median
 	o.result.Verdict = gate.New
 	if o.entry.Variation > p.Variation {
-		o.result.Notes = append(o.result.Notes, fmt.Sprintf("the times vary by %.0f %% inside a process, more than %.0f %%: a quieter machine makes a better baseline", 100*o.entry.Variation, 100*p.Variation))
+		o.result.Notes = append(o.result.Notes, fmt.Sprintf("the times vary by %s inside a process, more than %s: a quieter machine makes a better baseline", page.WholePercent(o.entry.Variation), page.WholePercent(p.Variation)))
 	}
 	devices := r.file.OtherDevices(o.result.Key)
 	switch {

@@ -10,6 +10,7 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/spin"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
 )
@@ -109,7 +110,7 @@ func (r *SelfTestRow) compare(ctx context.Context, base, slowed *Configuration, 
 	}
 	r.Changes = append(r.Changes, c.Evidence.Change)
 	r.Rounds = append(r.Rounds, float64(c.Evidence.Rounds))
-	return fmt.Sprintf("%s, %+.1f %% in %d rounds", c.Verdict, 100*c.Evidence.Change, c.Evidence.Rounds), nil
+	return fmt.Sprintf("%s, %s in %d rounds", c.Verdict, page.Change(c.Evidence.Change), c.Evidence.Rounds), nil
 }
 
 // build prepares the kernel without a slowdown and once for each. What it returns

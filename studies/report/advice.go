@@ -25,7 +25,7 @@ const (
 	Apply Verdict = "apply"
 	// Consider: a certain gain that is small.
 	Consider Verdict = "consider"
-	// Noise: a difference too small to be believed.
+	// Noise: a difference too small to be trusted.
 	Noise Verdict = "probably noise"
 	// Unproven: a difference whose interval includes none at all.
 	Unproven Verdict = "unproven"
@@ -37,7 +37,7 @@ const (
 	Nothing Verdict = "nothing to suggest"
 )
 
-// The thresholds of an advice. A gain below noiseSpeedup is not believed,
+// The thresholds of an advice. A gain below noiseSpeedup is not trusted,
 // whatever the statistics say: process-to-process variance is of that size. A
 // gain is claimed from claimSpeedup on, with an effect of at least claimDelta.
 const (
@@ -61,7 +61,7 @@ func advise(s *Summary) Advice {
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise, fmt.Sprintf("The best point is %s faster than the default. Under 5 %% that is probably noise: not worth applying.", page.Percent(e.Speedup-1))}
 	case e.least() <= 1:
-		return Advice{Unproven, fmt.Sprintf("The best point looks %s faster, but %s. Measure longer before applying it.", page.Percent(e.Speedup-1), e.doubt())}
+		return Advice{Unproven, fmt.Sprintf("The best point measured %s faster, but %s. Measure longer (--rounds, --budget) before applying it.", page.Percent(e.Speedup-1), e.doubt())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times as fast as the default, and %s.", e.Speedup, e.certainty())}
 	default:
@@ -97,16 +97,16 @@ func (e *Evidence) certainty() string {
 // called noisy.
 const NoisyVariation = 0.12
 
-// LargeDrift is how much times may change inside a round without a word.
+// LargeDrift is how much times may change inside a round without a warning.
 const LargeDrift = 0.03
 
 // replayed is the backend of a study whose answers come from a record.
 const replayed = "replay"
 
-// HotTemperature is where a reader must be told, in degrees Celsius.
+// HotTemperature is where a reader is warned, in degrees Celsius.
 const HotTemperature = 80
 
-// warnings collects what a reviewer should know before believing the rest.
+// warnings collects what a reviewer should know before trusting the rest.
 func warnings(s *Summary) []string {
 	var found, noisy []string
 	if s.Study.Backend == replayed {
@@ -114,7 +114,7 @@ func warnings(s *Summary) []string {
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && t.CV > NoisyVariation {
-			noisy = append(noisy, fmt.Sprintf("the %s's by %.0f %% (%.0f %% without drift and outliers)", name, 100*t.CV, 100*t.Variation))
+			noisy = append(noisy, fmt.Sprintf("the %s's by %s (%s without drift and outliers)", name, page.WholePercent(t.CV), page.WholePercent(t.Variation)))
 		}
 	}
 	if len(noisy) > 0 {
@@ -128,14 +128,14 @@ func warnings(s *Summary) []string {
 		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")
 	}
 	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
-		found = append(found, "The leading points are too close to tell which is best; any of them will do.")
+		found = append(found, "The best points are too close to say which is fastest: no one is ahead with a probability of 50 %. Any of them will do.")
 	}
 	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
 		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && math.Abs(t.Drift) > LargeDrift {
-			found = append(found, fmt.Sprintf("The times of the %s drift by %+.1f %% inside a round: what is timed changes, or the machine does.", name, 100*t.Drift))
+			found = append(found, fmt.Sprintf("The times of the %s drift by %s inside a round: what is timed changes, or the machine does.", name, page.Change(t.Drift)))
 		}
 		if t == nil || t.Conditions == nil {
 			continue
@@ -144,7 +144,7 @@ func warnings(s *Summary) []string {
 			found = append(found, fmt.Sprintf("While the %s was measured, %s.", name, StrangersText(c)))
 		}
 		if c := t.Conditions; c.Temperature > HotTemperature {
-			found = append(found, fmt.Sprintf("The device reached %d °C while the %s was measured; above %d °C the clock may give way.", c.Temperature, name, HotTemperature))
+			found = append(found, fmt.Sprintf("The device reached %d °C while the %s was measured; above %d °C a device may throttle its clock.", c.Temperature, name, HotTemperature))
 		}
 		if c := t.Conditions; c.Discarded > 0 {
 			found = append(found, fmt.Sprintf("%d samples of the %s were taken while the clock was throttled (%s) and are discarded.", c.Discarded, name, c.Reasons))

@@ -61,7 +61,7 @@ func Throughput(t *Timed) string {
 		parts = append(parts, fmt.Sprintf("%.3g GB/s", t.Gigabytes))
 	}
 	if t.Roofline > 0 {
-		parts = append(parts, fmt.Sprintf("%.0f %% of the roofline", 100*t.Roofline))
+		parts = append(parts, page.WholePercent(t.Roofline)+" of the roofline")
 	}
 	if len(parts) == 0 {
 		return page.Unknown

@@ -18,7 +18,7 @@ func HeaderName(s *Summary) string {
 
 // Header writes the suggestion as a C header: all macros that the measured build
 // had. It takes the place of nothing: where a macro is defined already, by another
-// header or on the command line, the result would be a mixture that nobody has
+// header or on the command line, the result would be a mixture that was never
 // measured, so that is an error.
 func Header(w io.Writer, s *Summary) error {
 	if s.Suggestion == nil {

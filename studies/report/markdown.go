@@ -58,7 +58,7 @@ func (m *markdown) verdict(s *Summary) {
 }
 
 func variationCell(t *Timed) string {
-	return fmt.Sprintf("%.1f %% (%.1f %%)", 100*t.CV, 100*t.Variation)
+	return page.Percent(t.CV) + " (" + page.Percent(t.Variation) + ")"
 }
 
 func comparisonRow(name string, t *Timed) []string {
@@ -183,7 +183,7 @@ func (m *markdown) importances(s *Summary) {
 		return
 	}
 	m.Paragraph("## Which parameters matter")
-	m.Paragraph("The share of the variation in log time that each parameter explains by itself, over the %d trials that passed. A hint, not a measurement: interactions count for nobody.", s.Search.OK)
+	m.Paragraph("The share of the variation in log time that each parameter explains by itself, over the %d trials that passed. A hint, not a measurement: interactions between parameters are not counted.", s.Search.OK)
 	var rows [][]string
 	for _, i := range s.Importances {
 		rows = append(rows, []string{code(i.Name), page.WholePercent(i.Share), strings.Repeat("█", int(20*i.Share+0.5))})
