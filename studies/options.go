@@ -73,17 +73,8 @@ var options = func() (all []option) {
 	return all
 }()
 
-// OptionNames returns the flags that are recorded.
-func OptionNames() []string {
-	var names []string
-	for _, o := range options {
-		names = append(names, o.name)
-	}
-	return names
-}
-
-// Texts returns the options by name, as text. What was not asked for is left out.
-func (o Options) Texts() map[string]string {
+// texts returns the options by name, as text. What was not asked for is left out.
+func (o Options) texts() map[string]string {
 	var texts map[string]string
 	encoded, err := json.Marshal(o)
 	if err == nil {
@@ -109,7 +100,7 @@ func fromTexts(texts map[string]string) (o Options) {
 // For returns the options of a study: those that have an effect on its backend.
 func (o Options) For(study Study) Options {
 	o.Workload, o.Backend, o.Record = study.Workload, study.Backend, study.Origin
-	texts := o.Texts()
+	texts := o.texts()
 	for _, field := range options {
 		if len(field.on) > 0 && !slices.Contains(field.on, study.Backend) {
 			delete(texts, field.name)
@@ -122,16 +113,16 @@ func (o Options) For(study Study) Options {
 // before they were says little about them.
 func (s Study) recordedOptions() (texts map[string]string, complete bool) {
 	if s.Options != (Options{}) {
-		return s.Options.Texts(), true
+		return s.Options.texts(), true
 	}
-	return Options{Seed: s.Seed, Sampler: s.Sampler, Cold: slices.Contains(strings.Fields(s.Command), "--cold")}.Texts(), false
+	return Options{Seed: s.Seed, Sampler: s.Sampler, Cold: slices.Contains(strings.Fields(s.Command), "--cold")}.texts(), false
 }
 
 // Contradiction says what a command line with these options wants otherwise than the
 // study was begun with, or nothing. Given are the flags on it.
 func (s Study) Contradiction(asked Options, given []string) string {
 	recorded, complete := s.recordedOptions()
-	now := asked.Texts()
+	now := asked.texts()
 	for _, o := range options {
 		before, known := recorded[o.name]
 		if o.role == "goal" || !slices.Contains(given, o.name) || (!known && !complete) || now[o.name] == before {
@@ -156,7 +147,7 @@ func asFlag(name, value string) string {
 // does not say, and whether that changes what is measured, and how.
 func (s Study) Adopt(asked Options, given []string) (adopted Options, changed bool) {
 	recorded, _ := s.recordedOptions()
-	texts := asked.Texts()
+	texts := asked.texts()
 	limited := slices.Contains(given, "trials") || slices.Contains(given, "budget")
 	for _, o := range options {
 		value, known := recorded[o.name]
@@ -212,7 +203,7 @@ func (s Study) Reproduction(getenv func(string) string) string {
 	if s.Options.Record == "" {
 		words = append(words, escape.Shell(s.Origin))
 	}
-	texts := s.Options.Texts()
+	texts := s.Options.texts()
 	for _, o := range options {
 		value, given := texts[o.name]
 		switch {

@@ -35,7 +35,7 @@ func newApp(env environment) *cli.App {
 		HideHelpCommand:      true,
 		// Errors are printed in one place, with their exit code.
 		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usageError{err} },
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usage(err) },
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
 				return cli.ShowAppHelp(c)
@@ -52,7 +52,7 @@ func newApp(env environment) *cli.App {
 
 // prepare gives a command the program's way of handling mistakes.
 func prepare(c *cli.Command) {
-	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usageError{err} }
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usage(err) }
 	c.HideHelpCommand = true
 	for _, sub := range c.Subcommands {
 		prepare(sub)
@@ -72,10 +72,7 @@ func unknownCommand(commands []*cli.Command, name string) error {
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
-	if guess := closest(name, names); guess != "" {
-		return usagef("no command %q: did you mean %q?", name, guess)
-	}
-	return usagef("no command %q; there are %s", name, strings.Join(names, ", "))
+	return unknown("command", name, names)
 }
 
 // details writes the part of a command's help below its flags: an example and
@@ -84,17 +81,28 @@ func details(text, example string, codes ...string) string {
 	return fmt.Sprintf("%s\n\nExample:\n   %s\n\nExit codes: %s.", text, example, strings.Join(codes, ", "))
 }
 
-// version returns the program's version as the build knows it.
+// version returns the program's version, with the commit and its date.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	version := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			version += " " + s.Value[:12]
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	words := []string{info.Main.Version}
+	for _, s := range info.Settings { // revision, time and modified, in this order
+		switch s.Key {
+		case "vcs.revision":
+			words = append(words, s.Value[:min(12, len(s.Value))])
+		case "vcs.time":
+			words = append(words, s.Value)
+		case "vcs.modified":
+			if s.Value == "true" {
+				words = append(words, "with changes")
+			}
 		}
 	}
-	return strings.TrimSpace(version)
+	return strings.TrimSpace(strings.Join(words, " "))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/exec"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -28,7 +29,7 @@ const (
 // crashByAbort makes a crash of this process look like one. Where Go gives up (out of
 // memory, a panic, concurrent map writes, a deadlock), it would exit with 2, which
 // here is an answer; so would a fatal signal. As no code of ours runs any more then,
-// the runtime is told beforehand to end by SIGABRT instead. What little is left (the
+// the runtime is set beforehand to end by SIGABRT instead. What little is left (the
 // runtime exits with 2 where it cannot even begin) has written no report: see
 // docs/gate.md for what a script may take for an answer.
 func crashByAbort() {
@@ -70,41 +71,37 @@ func reportCode(r *report.Report) int {
 	return exitNothing
 }
 
-// usageError is a mistake on the command line.
-type usageError struct{ error }
+// usage marks an error as a mistake on the command line.
+func usage(err error) error { return &devices.ArgumentError{Err: err} }
 
-func (e usageError) Unwrap() error { return e.error }
+func usagef(format string, arguments ...any) error { return usage(fmt.Errorf(format, arguments...)) }
 
-func usagef(format string, arguments ...any) error {
-	return usageError{fmt.Errorf(format, arguments...)}
+// unknown is the mistake of asking for something that there is not.
+func unknown(what, name string, known []string) error {
+	return &devices.ArgumentError{Err: fmt.Errorf("no %s %q; there are %s", what, name, strings.Join(known, ", ")), Name: name, Known: known}
 }
 
 // exitCode prints an error and returns its code. It is the only place that
 // maps one to the other.
 func exitCode(stderr io.Writer, err error) int {
 	var result answer
-	var usage usageError
 	var argument *devices.ArgumentError
 	var coder cli.ExitCoder
 	var child *exec.ExitError // has an exit code too, which is no answer of ours
+	code := exitMachinery
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &result):
 		return int(result)
 	case errors.As(err, &argument):
+		code = exitUsage
 		if guess := closest(argument.Name, argument.Known); guess != "" {
 			err = fmt.Errorf("%w; did you mean %s?", err, guess)
 		}
-		fmt.Fprintf(stderr, "pawl: %v\n", err)
-		return exitUsage
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "pawl: %v\n", err)
-		return exitUsage
 	case errors.As(err, &coder) && !errors.As(err, &child):
-		fmt.Fprintf(stderr, "pawl: %v\n", err)
-		return exitUsage
+		code = exitUsage
 	}
 	fmt.Fprintf(stderr, "pawl: %v\n", err)
-	return exitMachinery
+	return code
 }

@@ -18,7 +18,7 @@ func interrupts() (<-chan os.Signal, func()) {
 	return signals, func() { signal.Stop(signals) }
 }
 
-// politeness is how long a run that was told to leave at once may take to end what
+// politeness is how long a run that has to leave at once may take to end what
 // it has started, and how long a terminal may take to show that it does.
 const politeness = 300 * time.Millisecond
 
@@ -30,7 +30,7 @@ type interruption struct {
 	stop     chan struct{}
 	polite   atomic.Bool
 	finished chan struct{}
-	over     chan struct{} // closed when no signal will be heeded any more
+	over     chan struct{} // closed when signals have no effect any more
 }
 
 // interruptible makes a context that signals end. Stderr gets the message about a
@@ -58,7 +58,7 @@ func interruptible(ctx context.Context, env environment, stderr io.Writer) (runn
 		}
 		cancel()
 		// Compilers and workers end with the context; nothing else is waited
-		// for, because everything told is recorded.
+		// for, because every finished trial is recorded.
 		select {
 		case <-i.finished:
 		case <-time.After(politeness):

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -191,7 +193,11 @@ func TestHelpExamplesParse(t *testing.T) {
 // result: a new one that is neither would be lost on resume and in the command that
 // reproduces the study.
 func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
-	known := append(studies.OptionNames(), "lanes", "out", "cache", "json", "resume")
+	known := []string{"lanes", "out", "cache", "json", "resume"}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[studies.Options]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		known = append(known, name)
+	}
 	for _, flag := range tuneCommand(environment{}).Flags {
 		if !slices.Contains(known, flag.Names()[0]) {
 			t.Errorf("--%s is not recorded", flag.Names()[0])
@@ -200,6 +206,15 @@ func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
 	}
 	if len(known) > 0 {
 		t.Errorf("there are no flags %s", known)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	built := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.0"}, Settings: []debug.BuildSetting{
+		{Key: "GOOS", Value: "linux"}, {Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-11-16T02:00:00Z"}, {Key: "vcs.modified", Value: "false"},
+	}}
+	if got, want := versionOf(built), "v1.2.0 0123456789ab 2026-11-16T02:00:00Z"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -38,7 +38,7 @@ func simulateCommand(env environment) *cli.Command {
 			&cli.IntFlag{Name: "trials", Destination: &o.Trials, Value: 200, Action: atLeast("trials", 1), Usage: "how many evaluations per search"},
 			&cli.BoolFlag{Name: "noise", Destination: &o.Noise, DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
 			&cli.StringFlag{Name: "warm", Destination: &o.Warm, Usage: "also begin with what a search of the recorded space in this `FILE` has learned"},
-			&cli.BoolFlag{Name: "clock", Destination: &o.Clock, DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being what the average point costs, and show what heeding them is worth"},
+			&cli.BoolFlag{Name: "clock", Destination: &o.Clock, DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being what the average point costs, and show what taking them into account is worth"},
 			&cli.BoolFlag{Name: "regret", Destination: &o.Regret, DisableDefaultText: true, Usage: "check how often the bound on what is left to gain holds"},
 			&cli.IntFlag{Name: "parallel", Destination: &o.Parallel, DefaultText: "one per core", Usage: "how many searches at a time"},
 			&cli.StringFlag{Name: "figure", Destination: &o.figure, Usage: "write the curves to this SVG `FILE`"},

@@ -101,7 +101,7 @@ func openStudy(ctx context.Context, env environment, folder string, arguments []
 		study, err = store.Study(ctx, id)
 	}
 	if errors.Is(err, studies.ErrNoStudy) {
-		err = usageError{err}
+		err = usage(err)
 	}
 	if err != nil {
 		store.Close()

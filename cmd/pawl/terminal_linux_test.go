@@ -135,9 +135,9 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 		}
 		trial := search.Trial{Finished: true, Point: s.Default()}
 		trial.Outcome.Samples = []float64{1, 2, 3}
-		for told := range 200 {
-			d.update(search.Progress{Phase: search.SearchPhase, Finished: told, Limit: 200, Best: &trial, Failures: map[string]int{"hung": told}})
-			term.resize(t, uint16(20+told%100))
+		for finished := range 200 {
+			d.update(search.Progress{Phase: search.SearchPhase, Finished: finished, Limit: 200, Best: &trial, Failures: map[string]int{"hung": finished}})
+			term.resize(t, uint16(20+finished%100))
 			time.Sleep(2 * time.Millisecond)
 		}
 		wait.Wait()

@@ -95,10 +95,10 @@ func (o tuneOptions) check() error {
 		return usagef("a record names its kernel itself; %q is one too many", o.kernel)
 	}
 	if _, err := tune.ParseTarget(o.study.Target); err != nil {
-		return usageError{err}
+		return usage(err)
 	}
 	if _, err := tune.ParseShare(o.study.Regret); err != nil {
-		return usageError{err}
+		return usage(err)
 	}
 	return checkSampler(o.study.Sampler)
 }
@@ -107,10 +107,7 @@ func checkSampler(name string) error {
 	if slices.Contains(sampler.Names(), name) {
 		return nil
 	}
-	if guess := closest(name, sampler.Names()); guess != "" {
-		return usagef("no sampler %q: did you mean %s?", name, guess)
-	}
-	return usagef("no sampler %q; there are %s", name, strings.Join(sampler.Names(), ", "))
+	return unknown("sampler", name, sampler.Names())
 }
 
 func runTune(ctx context.Context, env environment, o tuneOptions) error {

@@ -44,7 +44,7 @@ type Options struct {
 	// Pictures is a folder for pictures of the errors of a failing case, empty for
 	// none.
 	Pictures string
-	// Observe is told what is being done.
+	// Observe gets a line for the user about what is being done.
 	Observe func(text string)
 }
 

@@ -96,7 +96,7 @@ func (r *Report) add(fate Fate) {
 }
 
 // Run makes the kill table of the mutants of the named kernels, or of all. Backend is
-// one of devices.Backends; observe is told what is being done.
+// one of devices.Backends; observe gets a line for the user about what is being done.
 func Run(ctx context.Context, m *devices.Machine, backend string, names []string, o objective.Options, observe func(text string)) (*Report, error) {
 	chosen, err := choose(ctx, m, backend, names)
 	if err != nil {

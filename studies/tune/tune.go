@@ -29,7 +29,7 @@ import (
 // first visit ends in under a minute.
 const DefaultBudget = 45 * time.Second
 
-// Options say what is tuned, how, and who is told.
+// Options say what is tuned and how, and who hears of it.
 type Options struct {
 	// Study is what was asked for; Given are the names of the options that were
 	// asked for explicitly, which alone can contradict a study that is resumed.
