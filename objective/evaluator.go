@@ -84,7 +84,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	} else {
 		e.checker, e.benchmark.timer = check.Here{Target: target}, newStopwatches(k, e.oracle, e.workloadCase()).timer
 	}
-	e.today = newToday(e)
+	e.today = newToday(options.Measurements, e.circumstances)
 	return e
 }
 
@@ -108,13 +108,6 @@ func (e *Evaluator) Close() {
 		e.End()
 	}
 }
-
-// Width is how many points can be measured at once.
-func (e *Evaluator) Width() int { return e.facts.Width }
-
-// Spare reports whether the device has time to spare while compilers run: a
-// processor compiles itself.
-func (e *Evaluator) Spare() bool { return e.facts.Resident }
 
 // Prepared is a point that is ready to be measured, or that failed before.
 type Prepared struct {
@@ -274,4 +267,21 @@ func (e *Evaluator) Problem() (string, error) {
 	}
 	encoded, err := json.Marshal(bindings)
 	return cache.Digest(encoded), err
+}
+
+// circumstances is everything beside the machine code and the day that a
+// measurement depends on.
+func (e *Evaluator) circumstances() (string, error) {
+	sources, err := e.kernel.Digest() // of the reference and the tolerance too
+	if err != nil {
+		return "", err
+	}
+	problem, err := e.Problem()
+	if err != nil {
+		return "", err
+	}
+	machine := e.facts.Environment
+	machine.Commit, machine.Compiler, machine.Flags, machine.Build = "", "", "", nil // seen in the machine code
+	encoded, err := json.Marshal([]any{sources, problem, machine, program(), e.options.Seed, e.options.Stopping, e.options.QuickCases, e.options.Caches})
+	return string(encoded), err
 }

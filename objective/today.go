@@ -36,25 +36,10 @@ const sameState = 0.02
 // errUnknown says that there is nothing to remember.
 var errUnknown = errors.New("not measured today")
 
-func newToday(e *Evaluator) *today {
-	return &today{cache: e.options.Measurements, now: time.Now, common: sync.OnceValues(e.circumstances)}
-}
-
-// circumstances is everything beside the machine code and the day that a
-// measurement depends on.
-func (e *Evaluator) circumstances() (string, error) {
-	sources, err := e.kernel.Digest() // of the reference and the tolerance too
-	if err != nil {
-		return "", err
-	}
-	problem, err := e.Problem()
-	if err != nil {
-		return "", err
-	}
-	machine := e.facts.Environment
-	machine.Commit, machine.Compiler, machine.Flags, machine.Build = "", "", "", nil // seen in the machine code
-	encoded, err := json.Marshal([]any{sources, problem, machine, program(), e.options.Seed, e.options.Stopping, e.options.QuickCases, e.options.Caches})
-	return string(encoded), err
+// newToday keeps measurements in a cache, which may be nil. Circumstances is everything
+// beside the machine code and the day that they depend on.
+func newToday(c *cache.Cache, circumstances func() (string, error)) *today {
+	return &today{cache: c, now: time.Now, common: sync.OnceValues(circumstances)}
 }
 
 // program tells this build of this program from others, which may measure

@@ -22,26 +22,21 @@ func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (R
 		low, high = 1, 1
 	}
 	r.Low, r.Span = low, uint64(high)-uint64(low)
-	switch argument.Fill {
-	case "zeros", "ones", kernels.Uniform:
-		return r.of(Integers, 0), nil
-	case kernels.Normal:
-		return r.of(BellIntegers, float64(r.Span)/8), nil
-	case kernels.Extremes:
-		return r.of(RangeEnds, 0), nil
-	case kernels.Powers:
+	kind, known := integerFills[argument.Fill]
+	switch {
+	case !known:
+		return r, fmt.Errorf("argument %s: no fill %q for %s", argument.Name, argument.Fill, argument.Type)
+	case kind == BellIntegers:
+		return r.of(kind, float64(r.Span)/8), nil
+	case kind == PowersOfTwo:
 		r.Row = uint64(max(bits.Len64(magnitude(low)), bits.Len64(magnitude(high)), 1))
-		return r.of(PowersOfTwo, 0), nil
-	case kernels.Small:
-		return r.of(SmallIntegers, 0), nil
-	case kernels.Repeated:
-		return r.of(FewIntegers, 0), nil
-	case kernels.Sorted:
-		return r.of(RisingRows, 0), nil
-	case kernels.Reversed:
-		return r.of(FallingRows, 0), nil
 	}
-	return r, fmt.Errorf("argument %s: no fill %q for %s", argument.Name, argument.Fill, argument.Type)
+	return r.of(kind, 0), nil
+}
+
+var integerFills = map[string]Kind{
+	"zeros": Integers, "ones": Integers, kernels.Uniform: Integers, kernels.Normal: BellIntegers, kernels.Extremes: RangeEnds,
+	kernels.Powers: PowersOfTwo, kernels.Small: SmallIntegers, kernels.Repeated: FewIntegers, kernels.Sorted: RisingRows, kernels.Reversed: FallingRows,
 }
 
 func magnitude(n int64) uint64 {
@@ -129,25 +124,11 @@ func (r Recipe) around(offset, more uint64) uint64 {
 
 // end is one of the numbers at which kernels go wrong, or any.
 func (r Recipe) end(which, drawn uint64) int64 {
-	high := r.Low + int64(r.Span)
-	n := int64(0)
-	switch which {
-	case 0:
-		n = r.Low
-	case 1:
-		n = r.Low + 1
-	case 2:
-		n = high
-	case 3:
-		n = high - 1
-	case 4:
-		n = 1
-	case 5:
-		n = -1
-	case 6:
+	if which == 6 {
 		return r.any(drawn)
 	}
-	return r.nearest(n)
+	high := r.Low + int64(r.Span)
+	return r.nearest([...]int64{r.Low, r.Low + 1, high, high - 1, 1, -1, 0, 0}[which])
 }
 
 // rising is the number at a place of a row of numbers that never fall: each has a

@@ -77,28 +77,27 @@ func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
 		return r.ofIntegers(argument, element)
 	}
 	switch argument.Fill {
-	case "zeros":
-		return r.of(Constant, 0), nil
-	case "ones":
-		return r.of(Constant, 1), nil
-	case kernels.Normal:
-		return r.of(NormalNumbers, 1), nil
 	case kernels.Large:
 		return r.of(NormalNumbers, argument.Large), nil
-	case kernels.Uniform:
-		return r.of(UniformReals, 1), nil
-	case kernels.Signs:
-		return r.of(SignsOnly, 1), nil
-	case kernels.OneHot:
-		return r.of(HotRows, 1), nil
 	case kernels.NearTies:
 		return r.of(Ties, math.Ldexp(1, 1-element.Digits)), nil
 	case kernels.Denormals:
 		return r.of(Subnormals, math.Ldexp(1, element.Least)), nil
-	case kernels.Overflow:
-		return r.of(SignedRows, overflowing), nil
 	}
-	return r, fmt.Errorf("argument %s: no fill %q", argument.Name, argument.Fill)
+	known, ok := floatFills[argument.Fill]
+	if !ok {
+		return r, fmt.Errorf("argument %s: no fill %q", argument.Name, argument.Fill)
+	}
+	return r.of(known.kind, known.scale), nil
+}
+
+// floatFills are the fills whose scale does not depend on the argument.
+var floatFills = map[string]struct {
+	kind  Kind
+	scale float64
+}{
+	"zeros": {Constant, 0}, "ones": {Constant, 1}, kernels.Normal: {NormalNumbers, 1}, kernels.Uniform: {UniformReals, 1},
+	kernels.Signs: {SignsOnly, 1}, kernels.OneHot: {HotRows, 1}, kernels.Overflow: {SignedRows, overflowing},
 }
 
 func (r Recipe) of(kind Kind, scale float64) Recipe {

@@ -10,11 +10,8 @@ import (
 )
 
 // Notes are what was seen of points that is no failure but worth a sentence. The zero
-// Notes is ready.
-type Notes struct {
-	mu      sync.Mutex
-	byPoint map[space.Point]string
-}
+// Notes is ready. Its methods may be called at the same time.
+type Notes struct{ byPoint sync.Map }
 
 // repeated notes when two runs on the same inputs gave different bits, both
 // within the tolerance: the result depends on the scheduling of threads.
@@ -25,19 +22,12 @@ func (n *Notes) repeated(point space.Point, c Case, first, second [][]byte) {
 }
 
 func (n *Notes) differs(point space.Point, c Case) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.byPoint == nil {
-		n.byPoint = map[space.Point]string{}
-	}
-	if n.byPoint[point] == "" {
-		n.byPoint[point] = fmt.Sprintf("two runs on the same inputs differ within the tolerance, first seen with %s: the order of its sums depends on the scheduling, or it has a race", c)
-	}
+	n.byPoint.LoadOrStore(point, fmt.Sprintf("two runs on the same inputs differ within the tolerance, first seen with %s: the order of its sums depends on the scheduling, or it has a race", c))
 }
 
 // Of returns what was noticed about a point, or nothing.
 func (n *Notes) Of(point space.Point) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.byPoint[point]
+	note, _ := n.byPoint.Load(point)
+	text, _ := note.(string)
+	return text
 }

@@ -71,8 +71,8 @@ func TestWaitingCanBeGivenUp(t *testing.T) {
 func TestTwoDevicesShareTheTrials(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{management: true, environment: map[string]string{"PAWL_FAKE_DEVICES": "2"}})
-	if r.Width() != 2 {
-		t.Fatalf("width %d", r.Width())
+	if width := r.backend.Facts().Width; width != 2 {
+		t.Fatalf("width %d", width)
 	}
 	names := map[string]bool{}
 	for range 4 {

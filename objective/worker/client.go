@@ -93,12 +93,14 @@ func Start(command Command) (*Client, error) {
 	return c, nil
 }
 
-func (c *Client) start() error {
-	pipes, err := openPipes(3)
-	if err != nil {
-		return err
+func (c *Client) start() (err error) {
+	var read, write [3]*os.File // of the pipes for requests, responses and output
+	for i := range read {
+		if read[i], write[i], err = os.Pipe(); err != nil {
+			closeAll(slices.Concat(read[:], write[:]))
+			return err
+		}
 	}
-	requests, responses, output := pipes[0], pipes[1], pipes[2]
 	line := append(slices.Clone(c.command.Under), c.command.Executable)
 	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env = append(process.Environment(os.Environ()), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
@@ -106,26 +108,22 @@ func (c *Client) start() error {
 		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", memoryVariable, c.command.Memory))
 	}
 	cmd.Env = append(cmd.Env, c.command.Environment...)
-	cmd.ExtraFiles = []*os.File{requests.read, responses.write}
-	cmd.Stdout, cmd.Stderr = output.write, output.write
+	cmd.ExtraFiles = []*os.File{read[0], write[1]}
+	cmd.Stdout, cmd.Stderr = write[2], write[2]
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = process.Start(cmd)
-	requests.read.Close()
-	responses.write.Close()
-	output.write.Close()
+	closeAll([]*os.File{read[0], write[1], write[2]})
 	if err != nil {
-		requests.write.Close()
-		responses.read.Close()
-		output.read.Close()
+		closeAll([]*os.File{write[0], read[1], read[2]})
 		return err
 	}
 	c.process = cmd.Process
-	c.requests, c.responses = requests.write, responses.read
+	c.requests, c.responses = write[0], read[1]
 	c.reader = bufio.NewReaderSize(c.responses, 1<<16)
 	if len(c.command.Under) > 0 {
 		c.found = &findings{}
 	}
-	c.output = newDrain(output.read, c.command.OutputLimit, c.found)
+	c.output = newDrain(read[2], c.command.OutputLimit, c.found)
 	go c.wait()
 	return nil
 }
@@ -331,20 +329,8 @@ func (c *Client) Close() {
 	c.output.close()
 }
 
-type pipe struct{ read, write *os.File }
-
-func openPipes(n int) ([]pipe, error) {
-	var pipes []pipe
-	for range n {
-		r, w, err := os.Pipe()
-		if err != nil {
-			for _, p := range pipes {
-				p.read.Close()
-				p.write.Close()
-			}
-			return nil, err
-		}
-		pipes = append(pipes, pipe{r, w})
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close() // nil for a pipe that could not be opened
 	}
-	return pipes, nil
 }

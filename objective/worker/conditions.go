@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -41,9 +42,7 @@ func (c *Conditions) Join(later *Conditions) *Conditions {
 	joined.Temperature = max(c.Temperature, later.Temperature)
 	joined.Power = max(c.Power, later.Power)
 	joined.Discarded += later.Discarded
-	if joined.Reasons == "" {
-		joined.Reasons = later.Reasons
-	}
+	joined.Reasons = cmp.Or(c.Reasons, later.Reasons)
 	joined.Strangers = slices.Clone(c.Strangers)
 	for _, stranger := range later.Strangers {
 		if !slices.ContainsFunc(joined.Strangers, func(known string) bool { return sameStranger(known, stranger) }) {

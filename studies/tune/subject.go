@@ -93,15 +93,15 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		b.Close()
 		return nil, err
 	}
-	environment := b.Backend.Facts().Environment
+	device := b.Backend.Facts()
 	s := &subject{
-		pool: pool, space: facts, evaluator: b.Evaluator, width: b.Evaluator.Width(),
+		pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width,
 		head: studies.Study{
 			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
-			Backend: environment.Backend, Source: source, Work: work, Environment: environment, Roofline: b.Backend.Facts().Roofline.Measure(),
+			Backend: device.Environment.Backend, Source: source, Work: work, Environment: device.Environment, Roofline: device.Roofline.Measure(),
 		},
 	}
-	if b.Evaluator.Spare() {
+	if device.Resident {
 		s.resident = b.Evaluator
 	}
 	if k.Backend == kernels.CUDA {
