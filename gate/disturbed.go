@@ -43,12 +43,12 @@ const largeDrift = 0.03
 // driftNote warns of drift inside the processes of an arm; it is empty where the
 // drift is small.
 func driftNote(arm Arm, processes [][]float64) string {
-	var drifts []float64
-	for _, samples := range processes {
-		drifts = append(drifts, stats.Drift(samples))
-	}
-	if len(drifts) == 0 || math.Abs(stats.Median(drifts)) <= largeDrift {
+	if len(processes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the %s becomes %s inside a process", arm, faster(stats.Median(drifts)))
+	drift := stats.Median(each(processes, stats.Drift))
+	if math.Abs(drift) <= largeDrift {
+		return ""
+	}
+	return fmt.Sprintf("the %s becomes %s inside a process", arm, faster(drift))
 }

@@ -60,11 +60,7 @@ func statisticFor(s Samples) Statistic {
 // typicalVariation is the median over processes of their robust coefficient of
 // variation.
 func typicalVariation(processes [][]float64) float64 {
-	deviations := make([]float64, len(processes))
-	for i, samples := range processes {
-		deviations[i] = stats.RobustCV(samples)
-	}
-	return stats.Median(deviations)
+	return stats.Median(each(processes, stats.RobustCV))
 }
 
 // of returns what of each process is compared, in no order.
@@ -131,14 +127,16 @@ func roundLevels(baseline, candidate []float64) []float64 {
 	return levels
 }
 
-// perProcess returns the median of each process.
-func perProcess(processes [][]float64) []float64 {
-	medians := make([]float64, len(processes))
+// each returns a statistic of each process.
+func each(processes [][]float64, statistic func([]float64) float64) []float64 {
+	values := make([]float64, len(processes))
 	for i, samples := range processes {
-		medians[i] = stats.Median(samples)
+		values[i] = statistic(samples)
 	}
-	return medians
+	return values
 }
+
+func perProcess(processes [][]float64) []float64 { return each(processes, stats.Median) }
 
 // logRatios returns log(baseline/candidate) of each round.
 func logRatios(baseline, candidate []float64) []float64 {

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,17 +109,7 @@ func roundUp(d time.Duration) time.Duration {
 }
 
 // want is how many samples a process takes where time does not matter.
-func (r *run) want() int {
-	switch {
-	case r.policy.Samples > 0:
-		return r.policy.Samples
-	case r.options.Samples > 0:
-		return r.options.Samples
-	}
-	return defaultSamples
-}
-
-const defaultSamples = 50
+func (r *run) want() int { return cmp.Or(r.policy.Samples, r.options.Samples, 50) }
 
 // pacing adapts the number of samples to what the rounds so far have cost, so that
 // the first analysis comes within the budget. Later analyses take what time is left.

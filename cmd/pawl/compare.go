@@ -88,11 +88,8 @@ func compareFiles(env environment, o compareOptions) error {
 func printCompared(env environment, r *report.Report) error {
 	var rows [][]string
 	for _, s := range r.Results {
-		row := []string{s.Kernel, page.Milliseconds(s.Baseline), page.Milliseconds(s.Current), report.Change(s), report.Interval(s), page.Unknown, page.Unknown, string(s.Verdict)}
-		if s.Evidence != nil {
-			row[5], row[6] = fmt.Sprintf("%+.2f", s.Evidence.Delta), fmt.Sprintf("%.2g", s.Evidence.P)
-		}
-		rows = append(rows, row)
+		c := s.Cells()
+		rows = append(rows, []string{s.Kernel, c.Baseline, c.Current, c.Change, c.Interval, c.Delta, c.P, string(s.Verdict)})
 	}
 	if err := page.Table(env.stdout, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"}, rows); err != nil {
 		return err

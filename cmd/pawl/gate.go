@@ -155,7 +155,8 @@ func printGate(env environment, o gateOptions, r *report.Report, written []strin
 	fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(report.Headline(r), "**", ""))
 	var rows [][]string
 	for _, s := range r.Results {
-		rows = append(rows, []string{s.Config(), page.Milliseconds(s.Baseline), page.Milliseconds(s.Current), report.Change(s), report.Interval(s), report.TailChange(s), string(s.Verdict)})
+		c := s.Cells()
+		rows = append(rows, []string{s.Config(), c.Baseline, c.Current, c.Change, c.Interval, c.P95, string(s.Verdict)})
 	}
 	if err := page.Table(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}, rows); err != nil {
 		return err

@@ -143,7 +143,7 @@ func TestSomebodyElsesChangeIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	second.Put(example("scale", 1.8))
-	if err := second.Write(path); err == nil || !strings.Contains(err.Error(), "somebody else") {
+	if err := second.Write(path); err == nil || !strings.Contains(err.Error(), "another process") {
 		t.Errorf("%v", err)
 	}
 }

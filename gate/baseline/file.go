@@ -104,7 +104,8 @@ func parse(content []byte) (*File, Problem, string) {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(content, &head); err != nil {
-		return nil, syntaxProblem(content), syntaxDetail(content, err)
+		problem, detail := syntaxProblem(content, err)
+		return nil, problem, detail
 	}
 	if head.Format != format {
 		return nil, Foreign, fmt.Sprintf("this is not a pawl baseline (its format is %q); name another file with --baseline", head.Format)
@@ -128,24 +129,15 @@ func parse(content []byte) (*File, Problem, string) {
 	return f, "", ""
 }
 
-func syntaxProblem(content []byte) Problem {
+// syntaxProblem says why content is not JSON.
+func syntaxProblem(content []byte, err error) (Problem, string) {
 	switch {
 	case notFinite.Match(content):
-		return NotFinite
+		return NotFinite, "it holds NaN or an infinity, which no measurement gives" + restore
 	case truncated(content):
-		return Truncated
+		return Truncated, fmt.Sprintf("it is truncated after %d bytes%s", len(content), restore)
 	}
-	return NotJSON
-}
-
-func syntaxDetail(content []byte, err error) string {
-	switch syntaxProblem(content) {
-	case NotFinite:
-		return "it holds NaN or an infinity, which no measurement gives" + restore
-	case Truncated:
-		return fmt.Sprintf("it is truncated after %d bytes%s", len(content), restore)
-	}
-	return fmt.Sprintf("it is not JSON: %v%s", err, restore)
+	return NotJSON, fmt.Sprintf("it is not JSON: %v%s", err, restore)
 }
 
 // truncated reports whether the content is the beginning of JSON.

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"pawl/gate"
-	"pawl/internal/page"
 )
 
 type suite struct {
@@ -49,7 +48,8 @@ func JUnit(w io.Writer, r *Report) error {
 			s.Skipped++
 			c.Skipped = &message{Text: string(result.Verdict) + ": " + result.Reason}
 		}
-		c.Output = fmt.Sprintf("%s: baseline %s, current %s, change %s (%s), p95 %s: %s", result.Verdict, page.Milliseconds(result.Baseline), page.Milliseconds(result.Current), Change(result), Interval(result), TailChange(result), result.Reason)
+		cells := result.Cells()
+		c.Output = fmt.Sprintf("%s: baseline %s, current %s, change %s (%s), p95 %s: %s", result.Verdict, cells.Baseline, cells.Current, cells.Change, cells.Interval, cells.P95, result.Reason)
 		s.Cases = append(s.Cases, c)
 	}
 	s.Time = fmt.Sprintf("%.3f", total)

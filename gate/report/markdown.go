@@ -21,11 +21,11 @@ func Markdown(w io.Writer, r *Report) error {
 	m.summary(r)
 	m.section("Wrong results", r.with(gate.Wrong))
 	m.section("Regressions", r.with(gate.Regression))
-	m.section(improvementsTitle(r), r.with(gate.Improvement))
+	m.section(map[bool]string{true: "Improvements, baseline updated", false: "Improvements, baseline not updated"}[r.Updated], r.with(gate.Improvement))
 	m.section("Unchanged", r.with(gate.Maintained, gate.NoDifference))
 	m.section("New", r.with(gate.New))
 	m.section("Inconclusive", r.with(gate.Inconclusive))
-	m.legend(r)
+	m.Line("%s", legend)
 	return m.Write(w)
 }
 
@@ -35,11 +35,46 @@ func StepSummary(w io.Writer, r *Report) error {
 	m.Paragraph("### Ratchet: %s", Headline(r))
 	var rows [][]string
 	for _, result := range r.Results {
-		rows = append(rows, []string{escape.Markdown(result.Config()), string(result.Verdict), Change(result), Interval(result), TailChange(result), escape.Markdown(result.Reason)})
+		c := result.Cells()
+		rows = append(rows, []string{escape.Markdown(result.Config()), string(result.Verdict), c.Change, c.Interval, c.P95, escape.Markdown(result.Reason)})
 	}
 	m.Table([]string{"config", "verdict", "change", "95 % interval", "p95", "why"}, rows)
 	return m.Write(w)
 }
+
+// Cells are the columns of the tables about results; P95 marks what is beyond its limit.
+type Cells struct{ Baseline, Current, Change, Interval, P95, Delta, P string }
+
+// Cells writes a result's figures, ~ for what is not known.
+func (r Result) Cells() Cells {
+	c := Cells{page.Milliseconds(r.Baseline), page.Milliseconds(r.Current), page.Unknown, page.Unknown, page.Unknown, page.Unknown, page.Unknown}
+	if e := r.Evidence; e != nil {
+		c.Change, c.Interval, c.Delta, c.P = page.Change(e.Change), page.ChangeInterval(e.Interval), fmt.Sprintf("%+.2f", e.Delta), probability(e.P)
+	}
+	for _, t := range r.Tails {
+		if t.Quantile == 0.95 {
+			c.P95 = page.Change(t.Change)
+			if t.Slower {
+				c.P95 += " !"
+			}
+		}
+	}
+	return c
+}
+
+// Smallest writes the smallest regression that would have been seen; it is empty
+// where nothing was measured together.
+func Smallest(r Result) string {
+	switch {
+	case r.Method != gate.Interleaved || r.Evidence == nil:
+		return ""
+	case r.SmallestRegression == 0:
+		return page.Unknown
+	}
+	return page.Percent(r.SmallestRegression)
+}
+
+func probability(p float64) string { return fmt.Sprintf("%.2g", p) }
 
 // Headline is the run in one sentence.
 func Headline(r *Report) string {
@@ -64,13 +99,6 @@ func Headline(r *Report) string {
 	return "**no significant difference**"
 }
 
-func improvementsTitle(r *Report) string {
-	if r.Updated {
-		return "Improvements, baseline updated"
-	}
-	return "Improvements, baseline not updated"
-}
-
 func (m *markdown) summary(r *Report) {
 	rows := [][]string{{"configurations", fmt.Sprint(len(r.Results))}}
 	for _, verdict := range gate.Verdicts {
@@ -79,22 +107,16 @@ func (m *markdown) summary(r *Report) {
 		}
 	}
 	m.Table([]string{"", "configurations"}, rows)
-	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at(r.Commit))
-}
-
-func at(commit string) string {
-	if commit == "" {
-		return ""
+	at := ""
+	if r.Commit != "" {
+		at = ", commit " + escape.Markdown(shortCommit(r.Commit))
 	}
-	return ", commit " + escape.Markdown(shortCommit(commit))
+	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at)
 }
 
 func shortCommit(commit string) string {
 	hash, dirty := strings.CutSuffix(commit, "-dirty")
-	if len(hash) > 12 {
-		hash = hash[:12]
-	}
-	if dirty {
+	if hash = hash[:min(12, len(hash))]; dirty {
 		hash += " with changes"
 	}
 	return hash
@@ -108,7 +130,8 @@ func (m *markdown) section(title string, results []Result) {
 	m.Paragraph("## %s", title)
 	var rows [][]string
 	for _, r := range results {
-		rows = append(rows, []string{escape.Markdown(r.Config()), page.Milliseconds(r.Baseline), page.Milliseconds(r.Current), Change(r), Interval(r), TailChange(r), delta(r), chance(r), string(r.Verdict)})
+		c := r.Cells()
+		rows = append(rows, []string{escape.Markdown(r.Config()), c.Baseline, c.Current, c.Change, c.Interval, c.P95, c.Delta, c.P, string(r.Verdict)})
 	}
 	m.Table([]string{"config", "baseline", "current", "change", "95 % interval", "p95", "δ", "p", "verdict"}, rows)
 	for _, r := range results {
@@ -122,7 +145,11 @@ func (m *markdown) section(title string, results []Result) {
 func (m *markdown) details(r Result) {
 	m.Line("  Point %s%s.", escape.Code(r.Point), against(r))
 	if r.Method != "" && r.Evidence != nil {
-		m.Line("  Measured: %s%s.", r.Method, rounds(r))
+		rounds := ""
+		if n := r.Evidence.Rounds; n > 0 {
+			rounds = fmt.Sprintf(", %d rounds in fresh processes", n)
+		}
+		m.Line("  Measured: %s%s.", r.Method, rounds)
 	}
 	if seen := Smallest(r); seen != "" {
 		m.Line("  The smallest regression that would have been seen: %s.", seen)
@@ -155,13 +182,4 @@ func against(r Result) string {
 	return text
 }
 
-func rounds(r Result) string {
-	if r.Evidence.Rounds == 0 {
-		return ""
-	}
-	return fmt.Sprintf(", %d rounds in fresh processes", r.Evidence.Rounds)
-}
-
-func (m *markdown) legend(r *Report) {
-	m.Line("A change is (baseline − current) / baseline: positive means faster. Where both sides were measured together, baseline and current are what a typical round took, by the statistic that is compared, and differ by exactly the change; p95 is the change of the slowest calls, a warning beyond its limit. δ is Cliff's, positive means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration was compared by its own policy; see docs/gate.md for the rules.")
-}
+const legend = "A change is (baseline − current) / baseline: positive means faster. Where both sides were measured together, baseline and current are what a typical round took, by the statistic that is compared, and differ by exactly the change; p95 is the change of the slowest calls, a warning beyond its limit. δ is Cliff's, positive means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration was compared by its own policy; see docs/gate.md for the rules."

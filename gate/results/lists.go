@@ -21,13 +21,12 @@ type found struct {
 
 // readLists takes the raw samples from a document of any form.
 func readLists(document any, choice Choice) ([]Series, error) {
-	w := &walker{}
-	w.walk(document, nil, scope{})
-	if len(w.lists) == 0 {
+	lists := walk(document, nil, scope{})
+	if len(lists) == 0 {
 		return nil, errors.New("no list of times in it")
 	}
-	slices.SortFunc(w.lists, func(a, b found) int { return strings.Compare(a.path, b.path) })
-	lists, err := meant(w.lists, choice.Key)
+	slices.SortFunc(lists, func(a, b found) int { return strings.Compare(a.path, b.path) })
+	lists, err := meant(lists, choice.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +80,7 @@ func meant(lists []found, key string) ([]found, error) {
 // matchesKey reports whether a key means a path: all of it, all without the numbers
 // of lists, or its last name.
 func matchesKey(path, key string) bool {
-	parts := strings.Split(path, ".")
-	names := slices.DeleteFunc(slices.Clone(parts), func(part string) bool {
-		_, err := strconv.Atoi(part)
-		return err == nil
-	})
+	names := slices.DeleteFunc(strings.Split(path, "."), isIndex)
 	return path == key || strings.Join(names, ".") == key || len(names) > 0 && names[len(names)-1] == key
 }
 
@@ -116,37 +111,32 @@ func paths(series []Series) []string {
 	return slices.Compact(found)
 }
 
-// walker collects the lists of a document.
-type walker struct{ lists []found }
-
-// walk goes down, with what the objects above say.
-func (w *walker) walk(value any, path []string, above scope) {
-	switch v := value.(type) {
-	case map[string]any:
-		here := above.with(v)
-		for name, inner := range v {
-			w.walk(inner, append(slices.Clone(path), name), here)
+// walk returns the lists of a value, with what the objects above say.
+func walk(value any, path []string, above scope) (lists []found) {
+	if object, ok := value.(map[string]any); ok {
+		here := above.with(object)
+		for name, inner := range object {
+			lists = append(lists, walk(inner, append(slices.Clone(path), name), here)...)
 		}
-	case []any:
-		w.list(v, path, above)
+		return lists
 	}
-}
-
-func (w *walker) list(list []any, path []string, above scope) {
-	leaf := ""
+	list, ok := value.([]any)
+	if !ok {
+		return nil
+	}
+	f := found{scope: above, Series: Series{path: strings.Join(path, "."), config: above.fields}}
 	for _, name := range path {
-		if _, err := strconv.Atoi(name); err != nil {
-			leaf = name
+		if !isIndex(name) {
+			f.leaf = name
 		}
 	}
-	processes, err := asProcesses(list, leaf == "" || namesSamples(leaf))
+	processes, err := asProcesses(list, f.leaf == "" || namesSamples(f.leaf))
 	if processes == nil && err == nil {
 		for i, inner := range list {
-			w.walk(inner, append(slices.Clone(path), strconv.Itoa(i)), above)
+			lists = append(lists, walk(inner, append(slices.Clone(path), strconv.Itoa(i)), above)...)
 		}
-		return
+		return lists
 	}
-	f := found{leaf: leaf, scope: above, Series: Series{path: strings.Join(path, "."), config: above.fields}}
 	f.Name = f.path
 	if err == nil {
 		f.Unit, err = unitOf(path, above.fields)
@@ -157,22 +147,27 @@ func (w *walker) list(list []any, path []string, above scope) {
 	if err != nil {
 		f.err = errors.New(strings.TrimPrefix(fmt.Sprintf("%s: %s", f.path, err), ": "))
 	}
-	w.lists = append(w.lists, f)
+	return []found{f}
+}
+
+// isIndex reports whether a part of a path is an index into a list.
+func isIndex(part string) bool {
+	_, err := strconv.Atoi(part)
+	return err == nil
 }
 
 // asProcesses returns a list of numbers as one process and a list of lists of
 // numbers as many. It returns nothing for a list of anything else, and an error for
 // one that is named as samples or begins as such and holds something else.
 func asProcesses(list []any, named bool) ([][]float64, error) {
-	holds := func(list []any, is func(any) bool) bool { return slices.ContainsFunc(list, is) }
 	isNumber := func(value any) bool { _, ok := value.(json.Number); return ok }
-	ofNumbers := func(value any) bool { inner, ok := value.([]any); return ok && holds(inner, isNumber) }
+	ofNumbers := func(value any) bool { inner, ok := value.([]any); return ok && slices.ContainsFunc(inner, isNumber) }
 	isObject := func(value any) bool { _, ok := value.(map[string]any); return ok }
 	switch {
-	case holds(list, isNumber):
+	case slices.ContainsFunc(list, isNumber):
 		samples, err := asSamples(list)
 		return [][]float64{samples}, err
-	case holds(list, ofNumbers):
+	case slices.ContainsFunc(list, ofNumbers):
 		var processes [][]float64
 		for i, inner := range list {
 			nested, ok := inner.([]any)
@@ -186,7 +181,7 @@ func asProcesses(list []any, named bool) ([][]float64, error) {
 			processes = append(processes, samples)
 		}
 		return processes, nil
-	case named && !holds(list, isObject):
+	case named && !slices.ContainsFunc(list, isObject):
 		if len(list) == 0 {
 			return nil, errors.New("the list is empty")
 		}

@@ -74,10 +74,9 @@ func (s scope) name(all []found) string {
 
 // isSetting reports whether a value is a setting and not a figure that was measured.
 func isSetting(name string, value any) bool {
-	if number, isNumber := value.(json.Number); isNumber {
-		if _, err := number.Int64(); err != nil {
-			return false
-		}
+	number, isNumber := value.(json.Number)
+	if _, err := number.Int64(); isNumber && err != nil {
+		return false
 	}
 	return namesSetting(name)
 }
@@ -106,13 +105,10 @@ func flatten(object map[string]any, into map[string]string) {
 
 func holdsList(object map[string]any) bool {
 	for _, value := range object {
-		switch v := value.(type) {
-		case []any:
+		_, isList := value.([]any)
+		inner, _ := value.(map[string]any)
+		if isList || holdsList(inner) {
 			return true
-		case map[string]any:
-			if holdsList(v) {
-				return true
-			}
 		}
 	}
 	return false
@@ -201,19 +197,16 @@ func candidates(series []Series) string {
 		}
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(s.config)) {
-			same := func(other Series) bool { return other.config[name] == s.config[name] }
-			if !namesSetting(name) {
-				continue
-			}
-			if len(series) == 1 || slices.ContainsFunc(series, func(other Series) bool { return !same(other) }) {
+			differs := func(other Series) bool { return other.config[name] != s.config[name] }
+			if namesSetting(name) && (len(series) == 1 || slices.ContainsFunc(series, differs)) {
 				parts = append(parts, name+"="+shorten(s.config[name]))
 			}
 		}
-		if len(parts) == 0 {
-			lines = append(lines, s.path)
-			continue
+		if line := s.path; len(parts) == 0 {
+			lines = append(lines, line)
+		} else {
+			lines = append(lines, fmt.Sprintf("%s (%s)", strings.Join(parts, ","), line))
 		}
-		lines = append(lines, fmt.Sprintf("%s (%s)", strings.Join(parts, ","), s.path))
 	}
 	return strings.Join(lines, "; ")
 }
