@@ -59,9 +59,6 @@ func ParsePoint(text string) (Point, error) {
 // String returns the canonical text.
 func (p Point) String() string { return p.text }
 
-// IsZero reports whether p assigns nothing.
-func (p Point) IsZero() bool { return p.text == "" }
-
 // Assignments returns the point's assignments, sorted by name.
 func (p Point) Assignments() []Assignment {
 	assignments, err := parseAssignments(p.text)

@@ -249,27 +249,6 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-func TestNeighbours(t *testing.T) {
-	s := mustBuild(t, []Param{integers("A", 1, 2, 4, 8), words("W", "x", "y", "z")}, `A != 4 || W == "x"`)
-	p, _ := ParsePoint("A=2,W=y")
-	row, err := s.Row(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := s.Neighbours(row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, r := range rows {
-		got = append(got, s.Point(r).String())
-	}
-	// A=4,W=y is invalid: the next valid value upwards is 8.
-	if want := "A=1,W=y A=8,W=y A=2,W=x A=2,W=z"; strings.Join(got, " ") != want {
-		t.Errorf("got %s, want %s", strings.Join(got, " "), want)
-	}
-}
-
 func TestHugeSpaceIsSampled(t *testing.T) {
 	var params []Param
 	for _, name := range strings.Split("A B C D E F G H I J K L M N O P", " ") {

@@ -1,7 +1,9 @@
 package space
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 )
@@ -107,4 +109,30 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		return []byte(v.String()), nil
 	}
 	return nil, fmt.Errorf("space: the zero value has no JSON form")
+}
+
+// UnmarshalJSON reads a value by its JSON type. A number without a fraction is an
+// integer however it is written; other numbers become text.
+func (v *Value) UnmarshalJSON(raw []byte) error {
+	var content any
+	if err := json.Unmarshal(raw, &content); err != nil {
+		return err
+	}
+	switch content := content.(type) {
+	case bool:
+		*v = BooleanValue(content)
+	case string:
+		*v = TextValue(content)
+	case float64:
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+			*v = IntegerValue(n)
+		} else if content == math.Trunc(content) && math.Abs(content) < 1<<53 {
+			*v = IntegerValue(int64(content))
+		} else {
+			*v = TextValue(strconv.FormatFloat(content, 'g', -1, 64))
+		}
+	default:
+		return fmt.Errorf("%s is not an integer, a boolean, a number or a string", raw)
+	}
+	return nil
 }

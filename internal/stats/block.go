@@ -93,3 +93,22 @@ func politisWhite(series []float64) float64 {
 	}
 	return math.Cbrt(1.5 * slope * slope / (spectrum * spectrum) * n)
 }
+
+// autocorrelation returns the correlation of the samples with themselves lag samples
+// later, by the usual estimator that divides by n at every lag and so stays in
+// [-1, 1]. It is 0 at a lag that leaves no pair and, past lag 0, for samples that do
+// not vary.
+func autocorrelation(samples []float64, lag int) float64 {
+	if lag == 0 {
+		return 1
+	}
+	mean, squares := meanAndSquares(samples)
+	if squares == 0 {
+		return 0
+	}
+	products := 0.0
+	for i := lag; i < len(samples); i++ {
+		products += (samples[i] - mean) * (samples[i-lag] - mean)
+	}
+	return products / squares
+}

@@ -133,3 +133,27 @@ func BenchmarkBootstrapBlock(b *testing.B) {
 		Bootstrap{}.Block(samples, 0)
 	}
 }
+
+func TestAutocorrelation(t *testing.T) {
+	samples := []float64{2, 4, 3, 5, 6, 4, 7, 8, 6, 9}
+	for _, test := range []struct {
+		samples []float64
+		lag     int
+		want    float64
+	}{
+		// The textbook sum in numpy 2.4.
+		{samples, 1, 0.3072072072072072},
+		{samples, 2, 0.34864864864864864},
+		{samples, 3, 0.2189189189189189},
+		{congruential(200, 0.9), 1, 0.9005122619198523},
+		{congruential(200, 0.9), 10, 0.26406976335858595},
+		// By definition.
+		{samples, 0, 1},
+		{samples, 10, 0},
+		{[]float64{0.1, 0.1, 0.1}, 1, 0},
+		{[]float64{0.1, 0.1, 0.1}, 0, 1},
+		{[]float64{1, -1, 1, -1}, 1, -0.75},
+	} {
+		near(t, "autocorrelation", autocorrelation(test.samples, test.lag), test.want, 1e-12)
+	}
+}

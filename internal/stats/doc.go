@@ -25,7 +25,7 @@
 //  2. [Speedup] and [Bootstrap.SpeedupInterval] compare two contenders measured
 //     in the same rounds; [Bootstrap.ProbabilityBest] ranks many.
 //  3. [SignFlip] says whether chance explains the difference of such pairs;
-//     [CliffsDelta], [HedgesG] and [MannWhitney] say how far apart two sets are.
+//     [CliffsDelta] and [MannWhitney] say how far apart two sets are.
 //  4. [PairsNeeded] says how many rounds today's noise asks for.
 //
 // Where only the samples of one process exist, [Bootstrap.Block] respects their

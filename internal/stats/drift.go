@@ -1,58 +1,8 @@
 package stats
 
 import (
-	"fmt"
 	"slices"
 )
-
-// Autocorrelation returns the correlation of the samples with themselves lag
-// samples later, by the usual estimator that divides by n at every lag and so
-// stays in [-1, 1]. It is 0 at a lag that leaves no pair and, past lag 0, for
-// samples that do not vary. It panics on a negative lag.
-func Autocorrelation(samples []float64, lag int) float64 {
-	require("Autocorrelation", samples)
-	if lag < 0 {
-		panic(fmt.Sprintf("stats: Autocorrelation at lag %d", lag))
-	}
-	return autocorrelation(samples, lag)
-}
-
-func autocorrelation(samples []float64, lag int) float64 {
-	if lag == 0 {
-		return 1
-	}
-	mean, squares := meanAndSquares(samples)
-	if squares == 0 {
-		return 0
-	}
-	products := 0.0
-	for i := lag; i < len(samples); i++ {
-		products += (samples[i] - mean) * (samples[i-lag] - mean)
-	}
-	return products / squares
-}
-
-// IntegratedTime returns how many consecutive samples carry the information of one
-// independent sample: 1 + 2·Σ autocorrelation(k), summed up to the first lag that
-// is at least five times the value so far (Sokal 1997, "Monte Carlo methods in
-// statistical mechanics", section 3). It is never below 1: alternating samples are
-// not credited with more information than independent ones. On a series shorter
-// than some fifty times the result, the result is an underestimate.
-func IntegratedTime(samples []float64) float64 {
-	require("IntegratedTime", samples)
-	const window = 5
-	time := 1.0
-	for lag := 1; lag < len(samples) && float64(lag) < window*time; lag++ {
-		time += 2 * autocorrelation(samples, lag)
-	}
-	return max(1, time)
-}
-
-// EffectiveSize returns the number of independent samples that the samples are
-// worth: their number over their [IntegratedTime].
-func EffectiveSize(samples []float64) float64 {
-	return float64(len(samples)) / IntegratedTime(samples)
-}
 
 // Drift returns the [Change] from the median of the first third of the samples to
 // that of the last third. As every change it is positive when the timings got

@@ -6,50 +6,6 @@ import (
 	"testing"
 )
 
-func TestAutocorrelation(t *testing.T) {
-	samples := []float64{2, 4, 3, 5, 6, 4, 7, 8, 6, 9}
-	for _, test := range []struct {
-		samples []float64
-		lag     int
-		want    float64
-	}{
-		// The textbook sum in numpy 2.4.
-		{samples, 1, 0.3072072072072072},
-		{samples, 2, 0.34864864864864864},
-		{samples, 3, 0.2189189189189189},
-		{congruential(200, 0.9), 1, 0.9005122619198523},
-		{congruential(200, 0.9), 10, 0.26406976335858595},
-		// By definition.
-		{samples, 0, 1},
-		{samples, 10, 0},
-		{[]float64{0.1, 0.1, 0.1}, 1, 0},
-		{[]float64{0.1, 0.1, 0.1}, 0, 1},
-		{[]float64{1, -1, 1, -1}, 1, -0.75},
-	} {
-		near(t, "Autocorrelation", Autocorrelation(test.samples, test.lag), test.want, 1e-12)
-	}
-	panics(t, "negative lag", func() { Autocorrelation(samples, -1) })
-}
-
-func TestIntegratedTime(t *testing.T) {
-	// The sum with its window in numpy 2.4.
-	near(t, "IntegratedTime", IntegratedTime(congruential(200, 0.9)), 6.542400226932003, 1e-9)
-	near(t, "IntegratedTime", IntegratedTime(congruential(500, 0.5)), 2.9330485391287895, 1e-9)
-	// Alternation is worth no more than independence.
-	near(t, "alternating", IntegratedTime([]float64{1, 2, 1, 2, 1, 2, 1, 2}), 1, 0)
-	near(t, "one sample", EffectiveSize([]float64{5}), 1, 0)
-
-	// An autoregression has (1+rho)/(1-rho): 3 and 19.
-	const n = 100000
-	random := testSource(43)
-	for _, test := range []struct{ rho, want float64 }{{0.5, 3}, {0.9, 19}} {
-		samples := normalSeries(random, n, test.rho, 0.01)
-		// Sokal's relative standard error, √(2(2·5·time+1)/n), is 6 % at 0.9.
-		near(t, "IntegratedTime of a long series", IntegratedTime(samples), test.want, 0.18*test.want)
-		near(t, "EffectiveSize", EffectiveSize(samples), n/IntegratedTime(samples), 1e-9)
-	}
-}
-
 // ramp returns n timings from first to last.
 func ramp(n int, first, last float64) []float64 {
 	samples := make([]float64, n)

@@ -89,29 +89,3 @@ func TestMagnitude(t *testing.T) {
 	panics(t, "MagnitudeOf(1.5)", func() { MagnitudeOf(1.5) })
 	panics(t, "MagnitudeOf(NaN)", func() { MagnitudeOf(math.NaN()) })
 }
-
-func TestHedgesG(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		x, y []float64
-		want float64
-	}{
-		// Formula with scipy 1.17.1 special.gammaln and numpy 2.4 var(ddof=1).
-		{"times", timesA, timesB, 1.5045546759814974},
-		{"permeability", permeability, atEarlyGestation, 0.8277985361226167},
-		// By definition.
-		{"equal constants", []float64{0.1, 0.1, 0.1}, []float64{0.1, 0.1}, 0},
-		{"different constants", []float64{0.2, 0.2, 0.2}, []float64{0.1, 0.1}, math.Inf(1)},
-		{"different constants, below", []float64{0.1, 0.1, 0.1}, []float64{0.3, 0.3, 0.3}, math.Inf(-1)},
-	} {
-		got := HedgesG(test.x, test.y)
-		if math.IsInf(test.want, 0) {
-			if got != test.want {
-				t.Errorf("%s: HedgesG = %v, want %v", test.name, got, test.want)
-			}
-			continue
-		}
-		near(t, test.name, got, test.want, 1e-12)
-	}
-	panics(t, "HedgesG of one sample", func() { HedgesG([]float64{1}, []float64{1, 2}) })
-}

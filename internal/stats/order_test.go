@@ -49,10 +49,7 @@ func TestBadSamples(t *testing.T) {
 		"Bootstrap.Block":  func(s []float64) { Bootstrap{}.Block(s, 1) },
 		"BlockLength":      func(s []float64) { BlockLength(s) },
 		"CliffsDelta":      func(s []float64) { CliffsDelta(good, s) },
-		"HedgesG":          func(s []float64) { HedgesG(good, s) },
 		"MannWhitney":      func(s []float64) { MannWhitney(good, s) },
-		"Autocorrelation":  func(s []float64) { Autocorrelation(s, 1) },
-		"IntegratedTime":   func(s []float64) { IntegratedTime(s) },
 	}
 	timings := map[string]func([]float64){
 		"Speedup":                   func(s []float64) { Speedup([][]float64{good}, [][]float64{s}) },

@@ -14,3 +14,18 @@ func CV(samples []float64) float64 {
 	mean, squares := meanAndSquares(samples)
 	return math.Sqrt(squares/float64(len(samples)-1)) / mean
 }
+
+// meanAndSquares returns the mean and the sum of squared deviations from it. It
+// works on distances to the first sample, so that equal samples give that sample
+// and exactly zero.
+func meanAndSquares(samples []float64) (mean, squares float64) {
+	shift := 0.0
+	for _, sample := range samples {
+		shift += (sample - samples[0]) / float64(len(samples))
+	}
+	for _, sample := range samples {
+		deviation := sample - samples[0] - shift
+		squares += deviation * deviation
+	}
+	return samples[0] + shift, squares
+}

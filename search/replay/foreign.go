@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,32 +119,34 @@ func known(raw json.RawMessage) float64 {
 	return max(duration, 0)
 }
 
+// failures says what went wrong in the words of Kernel Tuner and of T4.
+var failures = []struct {
+	cache, t4 string
+	stage     objective.Stage
+	reason    string
+}{
+	{"InvalidConfig", "constraints", objective.Preflight, objective.Infeasible},
+	{"CompilationFailedConfig", "compile", objective.Compile, objective.CompileError},
+	{"", "correctness", objective.Fuzz, objective.WrongResult},
+	{"RuntimeFailedConfig", "runtime", objective.Bench, "runtime error"},
+}
+
 func cacheFailure(reason string) *objective.Failure {
-	switch reason {
-	case "CompilationFailedConfig":
-		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: reason}
-	case "InvalidConfig":
-		return &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: reason}
-	case "RuntimeFailedConfig":
-		return &objective.Failure{Stage: objective.Bench, Reason: "runtime error", Detail: reason}
+	for _, f := range failures {
+		if f.cache == reason {
+			return &objective.Failure{Stage: f.stage, Reason: f.reason, Detail: reason}
+		}
 	}
 	return &objective.Failure{Stage: objective.Bench, Reason: reason}
 }
 
-// result is one entry of a T4 file.
-type result struct {
-	Configuration json.RawMessage `json:"configuration"`
-	Times         struct {
-		Compilation float64   `json:"compilation"`
-		Validation  float64   `json:"validation"`
-		Runtimes    []float64 `json:"runtimes"`
-	} `json:"times"`
-	Invalidity   string `json:"invalidity"`
-	Measurements []struct {
-		Name  string          `json:"name"`
-		Value json.RawMessage `json:"value"`
-		Unit  string          `json:"unit"`
-	} `json:"measurements"`
+func t4Failure(invalidity string) *objective.Failure {
+	for _, f := range failures {
+		if f.t4 == invalidity {
+			return &objective.Failure{Stage: f.stage, Reason: f.reason}
+		}
+	}
+	return &objective.Failure{Stage: objective.Bench, Reason: invalidity}
 }
 
 // readResults reads the entries of a T4 file.
@@ -153,7 +156,7 @@ func (f *foreign) readResults(decoder *json.Decoder) error {
 	}
 	f.results = true
 	for decoder.More() {
-		var r result
+		var r t4Result
 		if err := decoder.Decode(&r); err != nil {
 			return fmt.Errorf("result %d: %w", len(f.entries), cut(err))
 		}
@@ -166,7 +169,7 @@ func (f *foreign) readResults(decoder *json.Decoder) error {
 	return expect(decoder, ']')
 }
 
-func (f *foreign) resultEntry(r result) (foreignEntry, error) {
+func (f *foreign) resultEntry(r t4Result) (foreignEntry, error) {
 	e := foreignEntry{compile: r.Times.Compilation, running: r.Times.Validation}
 	for _, runtime := range r.Times.Runtimes {
 		e.running += runtime
@@ -182,7 +185,7 @@ func (f *foreign) resultEntry(r result) (foreignEntry, error) {
 		f.keys = keys
 	}
 	if r.Invalidity != "correct" && r.Invalidity != "" {
-		e.entry.Failure = resultFailure(r.Invalidity)
+		e.entry.Failure = t4Failure(r.Invalidity)
 		return e, nil
 	}
 	for _, m := range r.Measurements {
@@ -197,20 +200,6 @@ func (f *foreign) resultEntry(r result) (foreignEntry, error) {
 		return e, nil
 	}
 	return e, errors.New(`no measurement "time"`)
-}
-
-func resultFailure(invalidity string) *objective.Failure {
-	switch invalidity {
-	case "compile":
-		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError}
-	case "constraints":
-		return &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible}
-	case "correctness":
-		return &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}
-	case "runtime":
-		return &objective.Failure{Stage: objective.Bench, Reason: "runtime error"}
-	}
-	return &objective.Failure{Stage: objective.Bench, Reason: invalidity}
 }
 
 func keysInOrder(object json.RawMessage) ([]string, error) {
@@ -283,18 +272,8 @@ func (f *foreign) record() (*Record, error) {
 		}
 		r.Entries = append(r.Entries, entry)
 	}
-	r.Params = table.params(firstWorking(r.Entries))
+	r.Params = table.params(max(0, slices.IndexFunc(r.Entries, Entry.OK)))
 	return r, nil
-}
-
-// firstWorking returns the position of the first entry with a time, or 0.
-func firstWorking(entries []Entry) int {
-	for i, e := range entries {
-		if e.OK() {
-			return i
-		}
-	}
-	return 0
 }
 
 // workload names a problem size as we do: 4096x4096.

@@ -35,11 +35,12 @@ type ownFile struct {
 	Entries     []ownEntry            `json:"entries"`
 }
 
+// ownParam is a space.Param in JSON.
 type ownParam struct {
-	Name    string            `json:"name"`
-	Values  []json.RawMessage `json:"values"`
-	Default json.RawMessage   `json:"default"`
-	Ordered bool              `json:"ordered"`
+	Name    string        `json:"name"`
+	Values  []space.Value `json:"values"`
+	Default space.Value   `json:"default"`
+	Ordered bool          `json:"ordered"`
 }
 
 type ownEntry struct {
@@ -60,53 +61,35 @@ func readOwn(data []byte) (*Record, error) {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(data, &version); err != nil {
-		return nil, fmt.Errorf("reading a record: %w", err)
+		return nil, err
 	}
 	if version.Format != Format {
-		return nil, fmt.Errorf("reading a record: unknown format %q, expected %q", version.Format, Format)
+		return nil, fmt.Errorf("unknown format %q, expected %q", version.Format, Format)
 	}
 	if version.Version < 1 || version.Version > Version {
-		return nil, fmt.Errorf("reading a record: version %d of %s is not known here, only 1 to %d", version.Version, Format, Version)
+		return nil, fmt.Errorf("version %d of %s is not known here, only 1 to %d", version.Version, Format, Version)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	var file ownFile
 	if err := decoder.Decode(&file); err != nil {
-		return nil, fmt.Errorf("reading a record: %w", err)
+		return nil, err
 	}
 	r := &Record{Kernel: file.Kernel, Workload: file.Workload, Environment: file.Environment, DefaultKnown: true}
 	for _, p := range file.Params {
-		param, err := p.param()
-		if err != nil {
-			return nil, fmt.Errorf("reading a record: parameter %s: %w", p.Name, err)
+		if p.Default == (space.Value{}) {
+			return nil, fmt.Errorf("parameter %s: no default", p.Name)
 		}
-		r.Params = append(r.Params, param)
+		r.Params = append(r.Params, space.Param(p))
 	}
 	for i, e := range file.Entries {
 		entry, err := e.entry()
 		if err != nil {
-			return nil, fmt.Errorf("reading a record: entry %d: %w", i, err)
+			return nil, fmt.Errorf("entry %d: %w", i, err)
 		}
 		r.Entries = append(r.Entries, entry)
 	}
 	return r, nil
-}
-
-func (p ownParam) param() (space.Param, error) {
-	param := space.Param{Name: p.Name, Ordered: p.Ordered}
-	for _, raw := range append(p.Values, p.Default) {
-		if len(raw) == 0 {
-			return param, errors.New("no default")
-		}
-		v, err := value(raw)
-		if err != nil {
-			return param, err
-		}
-		param.Values = append(param.Values, v)
-	}
-	last := len(param.Values) - 1
-	param.Default, param.Values = param.Values[last], param.Values[:last]
-	return param, nil
 }
 
 func (e ownEntry) entry() (Entry, error) {
@@ -140,17 +123,7 @@ func (r *Record) Write(w io.Writer) error {
 		Entries: []ownEntry{},
 	}
 	for _, p := range r.Params {
-		own := ownParam{Name: p.Name, Ordered: p.Ordered}
-		for _, v := range append(append([]space.Value(nil), p.Values...), p.Default) {
-			encoded, err := v.MarshalJSON()
-			if err != nil {
-				return fmt.Errorf("writing a record: parameter %s: %w", p.Name, err)
-			}
-			own.Values = append(own.Values, encoded)
-		}
-		last := len(own.Values) - 1
-		own.Default, own.Values = own.Values[last], own.Values[:last]
-		file.Params = append(file.Params, own)
+		file.Params = append(file.Params, ownParam(p))
 	}
 	head, err := json.Marshal(file)
 	if err != nil {

@@ -46,17 +46,25 @@ func open(path string) (io.ReadCloser, error) {
 // Read reads a record of any known format, plain or gzip. The record is not
 // yet checked as a whole: see New.
 func Read(r io.Reader) (*Record, error) {
-	data, err := readAll(r, Largest)
+	record, err := readRecord(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading a record: %w", err)
+	}
+	return record, nil
+}
+
+func readRecord(r io.Reader) (*Record, error) {
+	data, err := readAll(r, Largest)
+	if err != nil {
+		return nil, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	if err := expect(decoder, '{'); err != nil {
-		return nil, fmt.Errorf("reading a record: it is not a JSON object: %w", err)
+		return nil, fmt.Errorf("it is not a JSON object: %w", err)
 	}
 	first, err := key(decoder)
 	if err != nil {
-		return nil, fmt.Errorf("reading a record: %w", err)
+		return nil, err
 	}
 	if first == "format" {
 		return readOwn(data)
@@ -89,29 +97,24 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 // already.
 func readForeign(decoder *json.Decoder, first string) (*Record, error) {
 	f := &foreign{}
+	fields := map[string]any{
+		"device_name": &f.device, "kernel_name": &f.kernel, "problem_size": &f.problem,
+		"tune_params_keys": &f.keys, "metadata": &f.metadata,
+	}
 	name, err := first, error(nil)
 	for ; err == nil && name != ""; name, err = key(decoder) {
-		switch name {
-		case "device_name":
-			err = decoder.Decode(&f.device)
-		case "kernel_name":
-			err = decoder.Decode(&f.kernel)
-		case "problem_size":
-			err = decoder.Decode(&f.problem)
-		case "tune_params_keys":
-			err = decoder.Decode(&f.keys)
-		case "metadata":
-			err = decoder.Decode(&f.metadata)
-		case "cache":
+		switch field, known := fields[name]; {
+		case name == "cache":
 			err = f.readCache(decoder)
-		case "results":
+		case name == "results":
 			err = f.readResults(decoder)
+		case known:
+			err = decoder.Decode(field)
 		default:
-			var skipped json.RawMessage
-			err = decoder.Decode(&skipped)
+			err = decoder.Decode(new(json.RawMessage))
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("reading %q: %w", name, err)
+			return nil, fmt.Errorf("%q: %w", name, err)
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -120,7 +123,7 @@ func readForeign(decoder *json.Decoder, first string) (*Record, error) {
 	// Kernel Tuner closes its cache when a run ends well; a file of a run that
 	// did not ends behind an entry.
 	if err != nil && !(errors.Is(err, io.EOF) && f.cached) {
-		return nil, fmt.Errorf("reading a record: %w", unexpected(err))
+		return nil, unexpected(err)
 	}
 	return f.record()
 }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"pawl/objective"
 )
 
-// t4Result is one entry of a T4 file as we write it: result, complete.
+// t4Result is one entry of a T4 file.
 type t4Result struct {
 	Configuration json.RawMessage `json:"configuration"`
 	Times         t4Times         `json:"times"`
@@ -29,9 +27,9 @@ type t4Times struct {
 }
 
 type t4Measurement struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Unit  string  `json:"unit"`
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // a number for times
+	Unit  string          `json:"unit"`
 }
 
 // WriteT4 writes a record in the community's T4 format. What that format has no
@@ -77,11 +75,17 @@ func (r *Record) t4(e Entry) (t4Result, error) {
 		},
 	}
 	if e.Failure != nil {
-		result.Invalidity, result.Correctness = invalidity(e.Failure.Stage), 0
+		result.Invalidity, result.Correctness = "runtime", 0
+		for _, f := range failures {
+			if f.stage == e.Failure.Stage {
+				result.Invalidity = f.t4
+			}
+		}
 		return result, nil
 	}
-	result.Measurements = append(result.Measurements, t4Measurement{"time", e.Milliseconds, "milliseconds"})
-	return result, nil
+	time, err := json.Marshal(e.Milliseconds)
+	result.Measurements = append(result.Measurements, t4Measurement{"time", time, "milliseconds"})
+	return result, err
 }
 
 // configuration writes a point as an object, in the order of the parameters.
@@ -107,16 +111,4 @@ func (r *Record) configuration(e Entry) (json.RawMessage, error) {
 	}
 	text.WriteByte('}')
 	return text.Bytes(), nil
-}
-
-func invalidity(stage objective.Stage) string {
-	switch stage {
-	case objective.Preflight:
-		return "constraints"
-	case objective.Compile:
-		return "compile"
-	case objective.Fuzz:
-		return "correctness"
-	}
-	return "runtime"
 }

@@ -3,8 +3,6 @@ package replay
 import (
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
 
 	"pawl/space"
 )
@@ -60,8 +58,7 @@ func typed(raw []json.RawMessage) (space.Kind, []space.Value, error) {
 	for i, r := range raw {
 		v, ok := known[string(r)]
 		if !ok {
-			var err error
-			if v, err = value(r); err != nil {
+			if err := json.Unmarshal(r, &v); err != nil {
 				return 0, nil, err
 			}
 			known[string(r)] = v
@@ -81,30 +78,6 @@ func typed(raw []json.RawMessage) (space.Kind, []space.Value, error) {
 		}
 	}
 	return kind, values, nil
-}
-
-// value reads one JSON value. A number without a fraction is an integer however
-// it is written; other numbers become text.
-func value(raw json.RawMessage) (space.Value, error) {
-	var content any
-	if err := json.Unmarshal(raw, &content); err != nil {
-		return space.Value{}, err
-	}
-	switch content := content.(type) {
-	case bool:
-		return space.BooleanValue(content), nil
-	case string:
-		return space.TextValue(content), nil
-	case float64:
-		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-			return space.IntegerValue(n), nil
-		}
-		if content == math.Trunc(content) && math.Abs(content) < 1<<53 {
-			return space.IntegerValue(int64(content)), nil
-		}
-		return space.TextValue(strconv.FormatFloat(content, 'g', -1, 64)), nil
-	}
-	return space.Value{}, fmt.Errorf("%s is not an integer, a boolean, a number or a string", raw)
 }
 
 func (t *valueTable) point(entry int) (space.Point, error) {

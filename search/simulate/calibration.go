@@ -1,8 +1,6 @@
 package simulate
 
 import (
-	"fmt"
-	"io"
 	"slices"
 
 	"pawl/internal/stats"
@@ -67,17 +65,4 @@ func (r *Report) calibrations(spaces []*Recorded, runs [][]run) []Calibration {
 		}
 	}
 	return all
-}
-
-// writeCalibrations writes the comparison as lines under a table.
-func writeCalibrations(w io.Writer, samplers []SamplerReport) error {
-	for _, s := range samplers {
-		for _, c := range s.Calibration {
-			if _, err := fmt.Fprintf(w, "%s at %d: the bound on what is left, %.0f %% sure, held in %.0f %% of %d searches; median bound %.1f %%, median truth %.1f %%\n",
-				s.Sampler, c.Budget, 100*c.Claimed, 100*c.Held, c.Known, 100*c.Bound, 100*c.Truth); err != nil {
-				return fmt.Errorf("simulate: writing the table: %w", err)
-			}
-		}
-	}
-	return nil
 }

@@ -48,7 +48,7 @@ func TestThriftFindsMorePerSecond(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := report.Spaces[0].Samplers
-	if rows[1].Sampler != "gp thrifty" || len(rows[0].Help) != 0 {
+	if rows[1].Sampler != "gp cost-aware" || len(rows[0].Help) != 0 {
 		t.Fatalf("rows %s, %s", rows[0].Sampler, rows[1].Sampler)
 	}
 	area := func(row SamplerReport) (sum float64) {
@@ -57,13 +57,13 @@ func TestThriftFindsMorePerSecond(t *testing.T) {
 		}
 		return sum
 	}
-	blind, thrifty := area(rows[0]), area(rows[1])
-	t.Logf("mean over the budget: thrifty %.4f, blind %.4f; at the end %+v", thrifty, blind, rows[1].Help[len(rows[1].Help)-1])
-	if thrifty <= blind {
-		t.Errorf("thrifty reaches %.4f over the budget, blind %.4f", thrifty, blind)
+	blind, aware := area(rows[0]), area(rows[1])
+	t.Logf("mean over the budget: aware %.4f, blind %.4f; at the end %+v", aware, blind, rows[1].Help[len(rows[1].Help)-1])
+	if aware <= blind {
+		t.Errorf("aware reaches %.4f over the budget, blind %.4f", aware, blind)
 	}
 	if last := rows[1].Help[len(rows[1].Help)-1]; last.Gain.Mean < -0.01 {
-		t.Errorf("at the end thrift has cost %.3f", -last.Gain.Mean)
+		t.Errorf("at the end heeding the cost has lost %.3f", -last.Gain.Mean)
 	}
 }
 

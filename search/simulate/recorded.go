@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -44,11 +45,11 @@ func (r *Recorded) median() float64 {
 }
 
 // run is one search: after each tick of its clock, the recorded time of the point
-// that the search believes to be the best.
+// that the search takes to be the best.
 type run struct {
 	// best is NaN until a point has worked.
 	best []float64
-	// observations are what the search was told.
+	// observations are what the search has seen.
 	observations []sampler.Observation
 	// asking is the time spent inside the sampler, longest the longest ask.
 	asking, longest time.Duration
@@ -92,7 +93,7 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options O
 			result.best = append(result.best, truth)
 			continue
 		}
-		if e.thrifty {
+		if e.costAware {
 			view.CostWeight = max(0, 1-clock.elapsed/float64(options.Trials))
 		}
 		index := result.ask(chooser, view, first, seed, trial)
@@ -155,4 +156,53 @@ func (result *run) ask(chooser sampler.Sampler, view *sampler.View, first []int,
 	result.longest = max(result.longest, spent)
 	result.asks++
 	return index
+}
+
+// clock says how far a search has come: by the number of trials, or by what
+// they have cost. By cost, a tick is what the average point of the space takes,
+// so that budgets mean the same in every space.
+type clock struct {
+	recorded *Recorded
+	byCost   bool
+	elapsed  float64 // in ticks
+}
+
+// advance adds a trial.
+func (c *clock) advance(index int) {
+	if c.byCost {
+		c.elapsed += c.recorded.cost(index) / c.recorded.meanCost
+		return
+	}
+	c.elapsed++
+}
+
+// cost returns what a point takes in seconds, the mean where the record does not
+// say.
+func (r *Recorded) cost(index int) float64 {
+	if spent := r.space.Entry(index).Spent; spent > 0 {
+		return spent.Seconds()
+	}
+	return r.meanCost
+}
+
+// averageCost returns what the points of a space take on average, in seconds; 0
+// where the record knows no costs.
+func (r *Recorded) averageCost() float64 {
+	var sum time.Duration
+	count := 0
+	for i := range r.space.Pool().Len() {
+		if spent := r.space.Entry(i).Spent; spent > 0 {
+			sum += spent
+			count++
+		}
+	}
+	return sum.Seconds() / float64(max(count, 1))
+}
+
+// costsKnown fails for a space that cannot be raced by the clock.
+func (r *Recorded) costsKnown() error {
+	if r.meanCost == 0 {
+		return fmt.Errorf("%s records no compile or run times: leave out --clock", r.name)
+	}
+	return nil
 }

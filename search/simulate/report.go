@@ -50,7 +50,7 @@ type SpaceReport struct {
 type SamplerReport struct {
 	Sampler string `json:"sampler"`
 	// Fraction of the optimum at each budget: the optimum's time over that of
-	// the point that the search believes to be best, 0 while there is none.
+	// the point that the search takes to be best, 0 while there is none.
 	Fraction []Estimate `json:"fraction"`
 	// Within5 and Within1 are the shares of searches within 5 % and 1 % of the
 	// optimum at each budget.
@@ -104,7 +104,7 @@ func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options O
 		}
 		for j, e := range entrants {
 			row := r.sampler(e.label, []*Recorded{s}, [][]run{runs[i][j]})
-			if e.warm || e.thrifty {
+			if e.warm || e.costAware {
 				row.Help = r.help(s, runs[i][j], runs[i][alone(entrants, e)])
 			}
 			part.Samplers = append(part.Samplers, row)

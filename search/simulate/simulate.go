@@ -5,7 +5,7 @@
 //     each seed. Runs of one seed share their random numbers, so that samplers
 //     are compared on common luck.
 //  2. A run asks and tells one point at a time. A failed point costs an
-//     evaluation like any other. What the search believes to be best is judged
+//     evaluation like any other. What the search takes to be best is judged
 //     by the recorded time, also where the search saw a noisy sample.
 //  3. The report has, per space and over all, the fraction of the optimum with
 //     bootstrap intervals over the seeds, the share of runs that came within
@@ -15,12 +15,14 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -52,7 +54,7 @@ type Options struct {
 	Warm string
 	// Clock measures budgets by cost instead of trials: a budget of 50 is what 50
 	// average points take to compile, check and measure, as the files record it.
-	// Each sampler then also runs thrifty: with the cost as part of the choice.
+	// Each sampler then also runs cost-aware: with the cost as part of the choice.
 	Clock bool
 	// Parallel is the number of searches at a time. Zero means one per core.
 	Parallel int
@@ -67,15 +69,9 @@ func (o Options) withDefaults() Options {
 	if len(o.Samplers) == 0 {
 		o.Samplers = sampler.Names()
 	}
-	if o.Seeds == 0 {
-		o.Seeds = 100
-	}
-	if o.Trials == 0 {
-		o.Trials = 200
-	}
-	if o.Parallel == 0 {
-		o.Parallel = runtime.GOMAXPROCS(0)
-	}
+	o.Seeds = cmp.Or(o.Seeds, 100)
+	o.Trials = cmp.Or(o.Trials, 200)
+	o.Parallel = cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))
 	return o
 }
 
@@ -154,19 +150,26 @@ func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Repor
 	// runs[space][entrant][seed]
 	runs := make([][][]run, len(spaces))
 	total := len(spaces) * len(entrants) * options.Seeds
-	finished := make(chan struct{}, total)
+	var mu sync.Mutex
+	done := 0
+	finish := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; options.Progress != nil {
+			options.Progress(done, total)
+		}
+	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(options.Parallel + 1)
-	group.Go(func() error { return report(ctx, finished, total, options.Progress) })
+	group.SetLimit(options.Parallel)
 	for i, s := range spaces {
 		runs[i] = make([][]run, len(entrants))
 		for j, e := range entrants {
 			runs[i][j] = make([]run, options.Seeds)
 			for k := range options.Seeds {
 				group.Go(func() error {
+					defer finish()
 					var err error
 					runs[i][j][k], err = s.search(ctx, e, options.FirstSeed+uint64(k), options)
-					finished <- struct{}{}
 					return err
 				})
 			}
@@ -178,17 +181,35 @@ func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Repor
 	return newReport(spaces, entrants, runs, options), nil
 }
 
-// report passes the number of finished searches on until all are done.
-func report(ctx context.Context, finished <-chan struct{}, total int, progress func(done, total int)) error {
-	for done := 1; done <= total; done++ {
-		select {
-		case <-finished:
-			if progress != nil {
-				progress(done, total)
-			}
-		case <-ctx.Done():
-			return ctx.Err()
+// entrant is one row of a race: a sampler, and what it is given.
+type entrant struct {
+	// label names it in the report.
+	label   string
+	sampler string
+	// warm is given what an earlier search of another space has seen.
+	warm bool
+	// costAware lets the cost of a point count.
+	costAware bool
+}
+
+// entrants returns the samplers, each once as it is and, where the options ask
+// what help is worth, once with it.
+func (o Options) entrants() []entrant {
+	var list []entrant
+	for _, name := range o.Samplers {
+		list = append(list, entrant{label: name, sampler: name})
+		if o.Warm != "" {
+			list = append(list, entrant{label: name + " warm", sampler: name, warm: true})
+		}
+		if o.Clock {
+			list = append(list, entrant{label: name + " cost-aware", sampler: name, costAware: true})
 		}
 	}
-	return nil
+	return list
+}
+
+// check fails for a sampler that does not exist.
+func (e entrant) check(s *Recorded) error {
+	_, err := sampler.New(e.sampler, s.space.Space(), sampler.Defaults())
+	return err
 }

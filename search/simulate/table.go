@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -10,25 +11,27 @@ import (
 // WriteTable writes the report as text: one table over all spaces, and one for
 // each where there are several.
 func (r *Report) WriteTable(w io.Writer) error {
+	var text bytes.Buffer
+	var err error
 	if len(r.Spaces) > 1 {
-		title := fmt.Sprintf("all %d spaces, %s", len(r.Spaces), r.protocol())
-		if err := r.writeTable(w, title, r.Overall); err != nil {
-			return err
-		}
+		err = r.writeTable(&text, fmt.Sprintf("all %d spaces, %s", len(r.Spaces), r.protocol()), r.Overall)
 	}
-	for i, s := range r.Spaces {
+	for _, s := range r.Spaces {
 		title := fmt.Sprintf("%s: %d points, %d of them work", s.Name, s.Points, s.Working)
 		if len(r.Spaces) == 1 {
 			title += ", " + r.protocol()
+		} else {
+			text.WriteByte('\n')
 		}
-		if len(r.Spaces) > 1 || i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return fmt.Errorf("simulate: writing the table: %w", err)
-			}
+		if err == nil {
+			err = r.writeTable(&text, title, s.Samplers)
 		}
-		if err := r.writeTable(w, title, s.Samplers); err != nil {
-			return err
-		}
+	}
+	if err == nil {
+		_, err = text.WriteTo(w)
+	}
+	if err != nil {
+		return fmt.Errorf("simulate: writing the table: %w", err)
 	}
 	return nil
 }
@@ -44,10 +47,10 @@ func (r *Report) protocol() string {
 	return text
 }
 
-func (r *Report) writeTable(w io.Writer, title string, samplers []SamplerReport) error {
-	if _, err := fmt.Fprintln(w, title); err != nil {
-		return fmt.Errorf("simulate: writing the table: %w", err)
-	}
+// writeTable writes a table, and below it what help was worth and how often bounds
+// held, where that was asked for.
+func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []SamplerReport) error {
+	fmt.Fprintln(text, title)
 	header := []string{"sampler"}
 	for _, b := range r.Budgets {
 		header = append(header, fmt.Sprintf("%d trials", b))
@@ -58,13 +61,22 @@ func (r *Report) writeTable(w io.Writer, title string, samplers []SamplerReport)
 	for _, s := range samplers {
 		rows = append(rows, row(s))
 	}
-	if err := page.Table(w, header, rows); err != nil {
-		return fmt.Errorf("simulate: writing the table: %w", err)
-	}
-	if err := writeHelp(w, samplers); err != nil {
+	if err := page.Table(text, header, rows); err != nil {
 		return err
 	}
-	return writeCalibrations(w, samplers)
+	for _, s := range samplers {
+		for _, h := range s.Help {
+			fmt.Fprintf(text, "%s at %d: gains %+.3f [%+.3f, %+.3f] by seed, more than 0.01 worse in %.0f %% of the seeds and %.3f at most; worst seed %.3f, without %.3f\n",
+				s.Sampler, h.Budget, h.Gain.Mean, h.Gain.Low, h.Gain.High, 100*h.Worse, h.Lost, h.Worst, h.WorstWithout)
+		}
+	}
+	for _, s := range samplers {
+		for _, c := range s.Calibration {
+			fmt.Fprintf(text, "%s at %d: the bound on what is left, %.0f %% sure, held in %.0f %% of %d searches; median bound %.1f %%, median truth %.1f %%\n",
+				s.Sampler, c.Budget, 100*c.Claimed, 100*c.Held, c.Known, 100*c.Bound, 100*c.Truth)
+		}
+	}
+	return nil
 }
 
 func row(s SamplerReport) []string {

@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 
 	"pawl/search/sampler"
@@ -81,18 +79,4 @@ func (r *Report) help(s *Recorded, helped, alone []run) []Help {
 		rows = append(rows, h)
 	}
 	return rows
-}
-
-// writeHelp writes what help was worth, where there was any.
-func writeHelp(w io.Writer, samplers []SamplerReport) error {
-	for _, s := range samplers {
-		for _, h := range s.Help {
-			_, err := fmt.Fprintf(w, "%s at %d: gains %+.3f [%+.3f, %+.3f] by seed, more than 0.01 worse in %.0f %% of the seeds and %.3f at most; worst seed %.3f, without %.3f\n",
-				s.Sampler, h.Budget, h.Gain.Mean, h.Gain.Low, h.Gain.High, 100*h.Worse, h.Lost, h.Worst, h.WorstWithout)
-			if err != nil {
-				return fmt.Errorf("simulate: writing the table: %w", err)
-			}
-		}
-	}
-	return nil
 }
