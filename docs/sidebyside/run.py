@@ -97,7 +97,7 @@ def search_optuna(space: Space, seed: int, trials: int, violation: str, duplicat
     """Search with an Optuna sampler over categorical parameters.
 
     Optuna knows neither constraints between parameters nor sampling without
-    replacement. What it suggests outside the space is told as `violation`, what
+    replacement. What it suggests outside the space is reported as `violation`, what
     it suggests again as `duplicate`: "pruned" counts as worse than any time,
     "fail" is not learned from, "value" repeats the known answer. With "fail" for
     either, TPE asks for the same again until its suggestions are spent. "worst"
@@ -163,7 +163,7 @@ def search_kernel_tuner(space: Space, seed: int, trials: int, strategy: str | No
 def cache_file(space: Space) -> pathlib.Path:
     """The space as a cache file for Kernel Tuner, which reads it anew for every search.
 
-    It is written without the raw samples, which no strategy looks at.
+    It is written without the raw samples, which no strategy uses.
     """
     path = pathlib.Path(scratch().name) / f"{space.name}.json"
     if not path.exists():
@@ -191,7 +191,7 @@ def optuna_strategy(**tpe):
 
 
 def optuna_gaussian_process():
-    """Optuna's Gaussian process looks at complete trials alone, so what is pruned would be suggested again."""
+    """Optuna's Gaussian process uses complete trials alone, so what is pruned would be suggested again."""
     return functools.partial(search_optuna, violation="worst", duplicate="value", sampler=optuna.samplers.GPSampler)
 
 
