@@ -27,17 +27,17 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 // parse reads a manifest and returns the kernel for one backend.
 func parse(file string, content []byte, backend string) (*Kernel, error) {
 	if err := checkText(content); err != nil {
-		return nil, locate(file, content, err)
+		return nil, Locate(file, content, err)
 	}
-	m, err := decode(content)
-	if err != nil {
-		return nil, locate(file, content, err)
+	m := &manifest{}
+	if err := Decode(content, "manifest", m); err != nil {
+		return nil, Locate(file, content, err)
 	}
 	merged := m.forBackend(backend)
 	b := &builder{manifest: m, files: merged, keys: merged.Keys, backend: backend}
 	kernel, err := b.build()
 	if err != nil {
-		return nil, locate(file, content, err)
+		return nil, Locate(file, content, err)
 	}
 	return kernel, nil
 }

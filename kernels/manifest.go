@@ -1,12 +1,8 @@
 package kernels
 
 import (
-	"bytes"
-	"fmt"
-	"io"
 	"reflect"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 )
 
@@ -134,29 +130,6 @@ func (s sources) of(backend string) scalar {
 		}
 	}
 	return s.every
-}
-
-// decode reads a manifest strictly. The library's panics on hostile input
-// become errors: a manifest is somebody else's text.
-func decode(content []byte) (m *manifest, err error) {
-	defer func() {
-		if problem := recover(); problem != nil {
-			m, err = nil, fmt.Errorf("not valid YAML: %v", problem)
-		}
-	}()
-	m = &manifest{}
-	decoder := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict())
-	if err := decoder.Decode(m); err != nil {
-		if err == io.EOF {
-			return nil, fmt.Errorf("the manifest is empty")
-		}
-		return nil, err
-	}
-	var second any
-	if err := decoder.Decode(&second); err != io.EOF {
-		return nil, fmt.Errorf("more than one document in the file")
-	}
-	return m, nil
 }
 
 // forBackend returns the keys that hold for one backend.

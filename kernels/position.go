@@ -1,8 +1,10 @@
 package kernels
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"strings"
@@ -179,8 +181,35 @@ func describe(node ast.Node) string {
 	return fmt.Sprintf("%q", node.String())
 }
 
-// locate turns any error of decoding or checking into a ManifestError.
-func locate(file string, content []byte, err error) error {
+// Decode reads a YAML file strictly into a value; what names the file in messages. The
+// library's panics on hostile input become errors: a manifest is somebody else's text.
+func Decode(content []byte, what string, into any) (err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("not valid YAML: %v", problem)
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict())
+	if err := decoder.Decode(into); err != nil {
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("the %s is empty", what)
+		}
+		return err
+	}
+	var second any
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return errors.New("more than one document in the file")
+	}
+	return nil
+}
+
+// MistakeAt is an error for Locate with its line and column, both from 1.
+func MistakeAt(line, column int, message string) error {
+	return &mistake{at: position{line, column}, message: message}
+}
+
+// Locate turns any error of decoding or checking a file into a ManifestError.
+func Locate(file string, content []byte, err error) error {
 	if err == nil {
 		return nil
 	}

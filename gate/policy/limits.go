@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"pawl/gate"
+	"pawl/kernels"
 )
 
 // limits are the keys that the file and a kernel share. What is not written keeps
@@ -90,16 +91,8 @@ func (p position) before(other position) bool {
 	return p.line < other.line || p.line == other.line && p.column < other.column
 }
 
-// mistake is a message with its place, before the file's name is known.
-type mistake struct {
-	at      position
-	message string
-}
-
-func (m *mistake) Error() string { return m.message }
-
 func (p position) errorf(format string, arguments ...any) error {
-	return &mistake{p, fmt.Sprintf(format, arguments...)}
+	return kernels.MistakeAt(p.line, p.column, fmt.Sprintf(format, arguments...))
 }
 
 // scalar is one plain value with its place.

@@ -8,16 +8,11 @@
 package policy
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 
 	"pawl/gate"
 	"pawl/kernels"
@@ -101,38 +96,15 @@ func Read(path string) (*File, error) {
 
 // Parse reads the text of a policy file; the path is for messages.
 func Parse(path string, content []byte) (*File, error) {
-	written, err := decode(content)
-	if err != nil {
-		return nil, locate(path, content, err)
-	}
-	f, err := written.build()
-	if err != nil {
-		return nil, locate(path, content, err)
-	}
-	return f, nil
-}
-
-// decode reads the text strictly; the library's panics on hostile text become
-// errors.
-func decode(content []byte) (f *document, err error) {
-	defer func() {
-		if problem := recover(); problem != nil {
-			f, err = nil, fmt.Errorf("not valid YAML: %v", problem)
+	var written document
+	err := kernels.Decode(content, "policy", &written)
+	if err == nil {
+		var f *File
+		if f, err = written.build(); err == nil {
+			return f, nil
 		}
-	}()
-	f = &document{}
-	decoder := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict())
-	if err := decoder.Decode(f); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("the policy is empty")
-		}
-		return nil, err
 	}
-	var second any
-	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("more than one document in the file")
-	}
-	return f, nil
+	return nil, kernels.Locate(path, content, err)
 }
 
 // document is the file as written.
@@ -196,31 +168,6 @@ func (e entry) build(common gate.Policy) (Kernel, error) {
 		k.Workloads = append(k.Workloads, w.text)
 	}
 	var err error
-	if k.Policy, err = e.Keys.over(common); err != nil {
-		var placed *mistake
-		if !errors.As(err, &placed) {
-			return k, e.Kernel.at.errorf("kernel %s: %s", k.Name, err)
-		}
-	}
+	k.Policy, err = e.Keys.over(common)
 	return k, err
-}
-
-// locate turns any error into one with its place, in the form of a manifest's.
-func locate(path string, content []byte, err error) error {
-	found := &kernels.ManifestError{File: path, Line: 1, Column: 1, Message: err.Error()}
-	var own *mistake
-	var library yaml.Error
-	switch {
-	case errors.As(err, &own):
-		found.Line, found.Column, found.Message = own.at.line, own.at.column, own.message
-	case errors.As(err, &library):
-		found.Message = library.GetMessage()
-		if token := library.GetToken(); token != nil {
-			found.Line, found.Column = token.Position.Line, token.Position.Column
-		}
-	}
-	if lines := strings.Split(string(content), "\n"); found.Line <= len(lines) {
-		found.Excerpt = strings.ReplaceAll(strings.TrimRight(lines[found.Line-1], "\r"), "\t", " ")
-	}
-	return found
 }
