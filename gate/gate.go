@@ -13,10 +13,9 @@
 //     measured in rounds: each round measures each of them once, in a fresh
 //     process, in an order that is drawn for this round alone.
 //  3. At a few interim analyses that are planned beforehand ([Analysis], a group
-//     sequential design) the [Evidence] is weighed: the
-//     bootstrap interval of the change over rounds and the exact sign-flip test
-//     of the rounds, at a level that the analyses share between them. So stopping
-//     early does not raise the rate of false alarms.
+//     sequential design) the [Evidence] is weighed: the bootstrap interval of the
+//     change over rounds and the exact sign-flip test of the rounds, at a level that
+//     the analyses share. So stopping early does not raise the rate of false alarms.
 //  4. A [Policy] turns evidence into a [Verdict]. Where the control differs from
 //     the baseline, where the ratio moved during the run, or where the noise could
 //     hide what the policy forbids, the verdict is inconclusive and says why.
@@ -93,9 +92,9 @@ const (
 type Measurer interface {
 	// Measure returns so many samples in milliseconds per launch, in the order taken.
 	// What two calls share, a process included, is taken to be no more than what a
-	// round does to all its arms: calls of different rounds share nothing. A failure says that the arm itself
-	// does not work (it crashes, its result is wrong); an error that the machinery is
-	// broken and nothing was learned.
+	// round does to all its arms: calls of different rounds share nothing. Calls do not
+	// run at the same time. A failure says that the arm itself does not work (it crashes,
+	// its result is wrong); an error that the machinery broke and nothing was learned.
 	Measure(ctx context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error)
 }
 

@@ -112,9 +112,9 @@ type Analysis struct {
 	Level float64
 }
 
-// analyses shares the alarm rate between them (alpha spending): half for the first, because few
-// rounds need a level that they can reach, and the rest in equal parts. By the
-// union bound the sum holds whatever the analyses have in common.
+// analyses shares the alarm rate between them (alpha spending): half for the first,
+// because few rounds need a level that they can reach, and the rest in equal parts. By
+// the union bound the sum holds whatever the analyses have in common.
 func (p Policy) analyses() []Analysis {
 	analyses := make([]Analysis, len(p.Rounds))
 	for i, rounds := range p.Rounds {

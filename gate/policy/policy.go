@@ -1,7 +1,7 @@
 // Package policy reads the gate's policy file: which kernels and workloads are
 // gated, and by which limits.
 //
-// The file is small and read strictly: an unknown key, a share out of range or a
+// The file is small and read strictly: an unknown key, a share out of range or an
 // analysis that could show nothing is an error with file, line, column and the
 // offending text. A policy begins from a preset; the file's own keys replace the
 // preset's, and a kernel's keys replace the file's.

@@ -13,7 +13,7 @@
 //  4. After the last one, or after an error, new and improved configurations become
 //     the baseline, if nothing in the run failed.
 //
-// Beside the run stand its instruments: [Accept] moves a baseline by a person's
+// Beside the run stand its instruments: [Acceptance] moves a baseline by a person's
 // decision, [SelfTest] counts the verdicts on slowdowns of known size, [CompareFiles]
 // judges results that exist already, and [Bench] measures a single point.
 package ratchet

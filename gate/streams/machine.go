@@ -1,6 +1,6 @@
-// Package streams puts the gate to the test on simulated machines that have the
-// faults of real ones, each known exactly: how often does it raise a false alarm, how often
-// is it inconclusive, and does it still find a real slowdown?
+// Package streams tests the gate on simulated machines that have the faults of real
+// ones, each known exactly: how often does it raise a false alarm, how often is it
+// inconclusive, and does it still find a real slowdown?
 //
 //  1. A Fault describes a kind of machine; newMachine builds one from a seed.
 //  2. The machine produces samples as a stream in time: what one process leaves
