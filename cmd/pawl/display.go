@@ -16,7 +16,6 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/internal/stats"
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/space"
@@ -173,9 +172,7 @@ func bestText(p search.Progress) string {
 	if p.Best == nil {
 		return "best: none yet"
 	}
-	samples := p.Best.Outcome.Samples
-	interval := stats.Bootstrap{Resamples: 1000}.Median(samples)
-	return fmt.Sprintf("best: %s (%s), %s", page.Milliseconds(stats.Median(samples)), page.TimeInterval(interval), p.Best.Point)
+	return fmt.Sprintf("best: %s, %s", page.Samples(p.Best.Outcome.Samples), p.Best.Point)
 }
 
 func compilingText(p search.Progress) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -83,8 +84,8 @@ func samplerList(text string) ([]string, error) {
 	}
 	names := strings.Split(text, ",")
 	for _, name := range names {
-		if err := checkSampler(name); err != nil {
-			return nil, err
+		if !slices.Contains(sampler.Names(), name) {
+			return nil, unknown("sampler", name, sampler.Names())
 		}
 	}
 	return names, nil

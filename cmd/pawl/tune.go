@@ -4,17 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/search"
-	"pawl/search/confirm"
 	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
@@ -76,38 +73,9 @@ func tuneCommand(env environment) *cli.Command {
 			o.given = c.FlagNames()
 			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.workload, o.backend, o.compiler, o.caches, o.lockClocks, o.seed
 			s.RunTimeout, s.CompileTimeout = studies.Duration(o.runTimeout), studies.Duration(o.compileTimeout)
-			if err := o.check(); err != nil {
-				return err
-			}
 			return runTune(c.Context, env, o)
 		},
 	}
-}
-
-// check finds what is wrong with the flags together, or needs more than a range.
-func (o tuneOptions) check() error {
-	switch s := o.study; {
-	case s.Rounds < confirm.FewestRounds:
-		return usagef("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, confirm.FewestRounds, stats.MinimumSamples(0.95))
-	case s.Record != "" && s.Backend != tune.Replay:
-		return usagef("--record FILE is what --backend replay answers from")
-	case s.Record != "" && o.kernel != "":
-		return usagef("a record names its kernel itself; %q is one too many", o.kernel)
-	}
-	if _, err := tune.ParseTarget(o.study.Target); err != nil {
-		return usage(err)
-	}
-	if _, err := tune.ParseShare(o.study.Regret); err != nil {
-		return usage(err)
-	}
-	return checkSampler(o.study.Sampler)
-}
-
-func checkSampler(name string) error {
-	if slices.Contains(sampler.Names(), name) {
-		return nil
-	}
-	return unknown("sampler", name, sampler.Names())
 }
 
 func runTune(ctx context.Context, env environment, o tuneOptions) error {

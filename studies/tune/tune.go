@@ -14,11 +14,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"pawl/internal/stats"
+	"pawl/objective/devices"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
@@ -62,6 +66,9 @@ type Options struct {
 
 // Run tunes. It returns what came of the study, also where it was stopped.
 func Run(ctx context.Context, o Options) (*report.Summary, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	s, err := open(ctx, o)
 	if err != nil {
 		return nil, err
@@ -88,11 +95,11 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 
 // search runs the search of a study and records how it ended.
 func (r *run) search(ctx context.Context, study studies.Study, past search.Past) error {
-	target, err := ParseTarget(r.Study.Target)
+	target, err := parseTarget(r.Study.Target)
 	if err != nil {
 		return err
 	}
-	regret, err := ParseShare(r.Study.Regret)
+	regret, err := parseShare(r.Study.Regret)
 	if err != nil {
 		return err
 	}
@@ -146,20 +153,42 @@ func explain(err error, study studies.Study) error {
 	return fmt.Errorf("%w\nFinished trials are saved as study %d; pawl tune --resume goes on", err, study.ID)
 }
 
-// ParseTarget reads a speedup such as 1.10x; none is 0.
-func ParseTarget(text string) (float64, error) {
+// check finds what is wrong with what was asked for. Errors name the flags of pawl
+// tune, and are *devices.ArgumentError.
+func (o Options) check() error {
+	s := o.Study
+	switch {
+	case s.Record != "" && s.Backend != Replay:
+		return argumentError("--record FILE is what --backend replay answers from")
+	case s.Record != "" && o.Kernel != "":
+		return argumentError("a record names its kernel itself; %q is one too many", o.Kernel)
+	case s.Rounds < confirm.FewestRounds:
+		return argumentError("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, confirm.FewestRounds, stats.MinimumSamples(0.95))
+	case !slices.Contains(sampler.Names(), s.Sampler):
+		known := sampler.Names()
+		return &devices.ArgumentError{Err: fmt.Errorf("no sampler %q; there are %s", s.Sampler, strings.Join(known, ", ")), Name: s.Sampler, Known: known}
+	}
+	_, err := parseTarget(s.Target)
+	if err == nil {
+		_, err = parseShare(s.Regret)
+	}
+	return err
+}
+
+// parseTarget reads a speedup such as 1.10x; none is 0.
+func parseTarget(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
 	}
 	target, err := strconv.ParseFloat(strings.TrimSuffix(text, "x"), 64)
 	if err != nil || !(target > 1) || math.IsInf(target, 0) {
-		return 0, fmt.Errorf("--target %q: a speedup above 1, such as 1.10x", text)
+		return 0, argumentError("--target %q: a speedup above 1, such as 1.10x", text)
 	}
 	return target, nil
 }
 
-// ParseShare reads a share such as 1% or 0.01; none is 0.
-func ParseShare(text string) (float64, error) {
+// parseShare reads a share such as 1% or 0.01; none is 0.
+func parseShare(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -169,7 +198,7 @@ func ParseShare(text string) (float64, error) {
 		share /= 100
 	}
 	if err != nil || !(share > 0 && share < 1) {
-		return 0, fmt.Errorf("--regret %q: a share between 0 and 1, such as 1%%", text)
+		return 0, argumentError("--regret %q: a share between 0 and 1, such as 1%%", text)
 	}
 	return share, nil
 }

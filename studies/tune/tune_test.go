@@ -1,0 +1,96 @@
+package tune
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pawl/objective/devices"
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies"
+)
+
+// asked is a short study of the embedded record of attention.
+func asked(t *testing.T) Options {
+	return Options{
+		Study:    studies.Options{Backend: Replay, Sampler: "random", Seed: 7, Trials: 12, Rounds: 3, Finalists: 1, Samples: 5},
+		Given:    []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
+		Database: filepath.Join(t.TempDir(), "studies.db"),
+		Getenv:   func(string) string { return "" }, Notice: func(text string) { t.Log(text) },
+		Begin: func(studies.Study, search.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
+	}
+}
+
+// A study is recorded, and the next one begins with what it found good. A resumed one
+// takes what defines it from its record.
+func TestStudiesFollowEachOther(t *testing.T) {
+	o := asked(t)
+	first, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.Study.ID != 1 || first.Search.Asked != 12 || len(first.Study.First) > 0 {
+		t.Errorf("study %d of %d trials, begun with %v", first.Study.ID, first.Search.Asked, first.Study.First)
+	}
+	second, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Study.ID != 2 || len(second.Study.First) == 0 {
+		t.Errorf("study %d begins with %v", second.Study.ID, second.Study.First)
+	}
+	o.Resume, o.Given = true, []string{"backend", "trials"}
+	o.Study.Sampler, o.Study.Seed, o.Study.Trials = "auto", 1, 14
+	resumed, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := resumed.Study; s.ID != 2 || s.Seed != 7 || s.Sampler != "random" || resumed.Search.Asked != 14 || !strings.Contains(s.Command, "--trials 14") {
+		t.Errorf("study %d, seed %d, sampler %s, %d trials: %s", s.ID, s.Seed, s.Sampler, resumed.Search.Asked, s.Command)
+	}
+	o.Given = append(o.Given, "seed")
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "begun with --seed 7, and the command line says with --seed 1") {
+		t.Errorf("a study of another seed: %v", err)
+	}
+	o.Given, o.Study.Cold, o.Resume = []string{"cold"}, true, false
+	cold, err := Run(t.Context(), o)
+	if err != nil || len(cold.Study.First) > 0 {
+		t.Errorf("a cold study: %v, begun with %v", err, cold.Study.First)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for want, change := range map[string]func(*Options){
+		"--record FILE is what":                     func(o *Options) { o.Study.Backend, o.Study.Record = "host", "k.json" },
+		"a record names its kernel itself":          func(o *Options) { o.Study.Record, o.Kernel = "k.json", "k" },
+		"--rounds 2 cannot confirm anything":        func(o *Options) { o.Study.Rounds = 2 },
+		`no sampler "rand"; there are`:              func(o *Options) { o.Study.Sampler = "rand" },
+		`--target "1x": a speedup above 1`:          func(o *Options) { o.Study.Target = "1x" },
+		`--target "Inf": a speedup above 1`:         func(o *Options) { o.Study.Target = "Inf" },
+		`--regret "100%": a share between 0 and 1`:  func(o *Options) { o.Study.Regret = "100%" },
+		`no recorded sweep of kernel "k"`:           func(o *Options) { o.Kernel = "k" },
+		`of workload "training_512", not of "chat"`: func(o *Options) { o.Study.Workload = "chat" },
+	} {
+		o := asked(t)
+		change(&o)
+		_, err := Run(t.Context(), o)
+		if argument := (*devices.ArgumentError)(nil); !errors.As(err, &argument) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+func TestGoals(t *testing.T) {
+	for text, want := range map[string]float64{"": 0, "1.10x": 1.1, "2": 2} {
+		if got, err := parseTarget(text); got != want || err != nil {
+			t.Errorf("target %q: %v, %v", text, got, err)
+		}
+	}
+	for text, want := range map[string]float64{"": 0, "1%": 0.01, "0.05": 0.05, "2 %": 0.02} {
+		if got, err := parseShare(text); got != want || err != nil {
+			t.Errorf("share %q: %v, %v", text, got, err)
+		}
+	}
+}
