@@ -44,3 +44,53 @@ func (b *builder) domain() (err error) {
 	}
 	return nil
 }
+
+// Varying returns the dimensions whose sizes vary when results are checked, sorted:
+// those of the manifest's fuzz section or, where there is none, those that the kernel
+// gets as an argument. A dimension that no argument's value depends on may be a number
+// in its source, and one without an extent may be a switch.
+func (k *Kernel) Varying() []string {
+	if !k.unfuzzed {
+		return slices.Sorted(maps.Keys(k.Fuzz))
+	}
+	passed := map[string]bool{}
+	for _, a := range k.Arguments {
+		if a.Value != nil {
+			for _, name := range a.Value.Names() {
+				passed[name] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(k.Extents(), func(name string) bool { return !passed[name] })
+}
+
+// Unfuzzed reports whether the manifest has no fuzz section.
+func (k *Kernel) Unfuzzed() bool { return k.unfuzzed }
+
+// Extents returns the dimensions that the shape of a buffer depends on and that are
+// no constants of the compiled kernel, sorted.
+func (k *Kernel) Extents() []string {
+	found := map[string]bool{}
+	for _, a := range k.Arguments {
+		for _, size := range a.Shape {
+			for _, name := range size.Names() {
+				found[name] = true
+			}
+		}
+	}
+	for _, d := range k.defines {
+		for _, name := range d.value.Names() {
+			delete(found, name)
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// LargestSize returns the largest size of a dimension among the workloads.
+func (k *Kernel) LargestSize(name string) int64 {
+	largest := int64(0)
+	for _, w := range k.Workloads {
+		largest = max(largest, w.Dims[name])
+	}
+	return largest
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -114,10 +115,5 @@ func fillBytes(b []byte, value byte) {
 }
 
 func firstNot(b []byte, value byte) int {
-	for i, x := range b {
-		if x != value {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(b, func(x byte) bool { return x != value })
 }

@@ -69,19 +69,18 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 
 func (d *Device) open(module, support string) error {
 	library, err := purego.Dlopen(support, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err == nil {
+		d.time, err = purego.Dlsym(library, "pawl_time")
+	}
+	if err == nil && !d.watching {
+		var watch uintptr
+		if watch, err = purego.Dlsym(library, "pawl_watch"); err == nil {
+			purego.SyscallN(watch, worker.ResponseDescriptor)
+			d.watching = true
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("opening the timing support: %w", err)
-	}
-	if d.time, err = purego.Dlsym(library, "pawl_time"); err != nil {
-		return fmt.Errorf("opening the timing support: %w", err)
-	}
-	if !d.watching {
-		watch, err := purego.Dlsym(library, "pawl_watch")
-		if err != nil {
-			return fmt.Errorf("opening the timing support: %w", err)
-		}
-		purego.SyscallN(watch, worker.ResponseDescriptor)
-		d.watching = true
 	}
 	if library, err = purego.Dlopen(module, purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
 		return unloadable(module, err)

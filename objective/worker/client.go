@@ -141,7 +141,7 @@ func (c *Client) wait() {
 // Load sends a module and its arguments.
 func (c *Client) Load(ctx context.Context, load Load) error {
 	c.regions = nil
-	reply, _, err := c.call(ctx, request{Load: &load})
+	reply, err := c.call(ctx, request{Load: &load})
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *Client) Time(ctx context.Context, t Time) (Timing, error) {
 
 // Arrange gets inputs ready for the launches that are timed next.
 func (c *Client) Arrange(ctx context.Context, a Arrange) error {
-	_, _, err := c.call(ctx, request{Arrange: &a})
+	_, err := c.call(ctx, request{Arrange: &a})
 	return err
 }
 
@@ -187,15 +187,8 @@ func (c *Client) Collect(ctx context.Context, collect Collect) (Result, error) {
 }
 
 func (c *Client) result(ctx context.Context, r request) (Result, error) {
-	reply, outputs, err := c.call(ctx, r)
-	if err != nil {
-		return Result{}, err
-	}
-	return reply.result(outputs), nil
-}
-
-func (r response) result(outputs [][]byte) Result {
-	return Result{Outputs: outputs, Comparisons: r.Comparisons, Damage: r.Damage, Differs: r.Differs}
+	reply, err := c.call(ctx, r)
+	return reply.Result, err
 }
 
 // Step is a case: a problem and a run of it. Without a run it only gets the kernel
@@ -257,7 +250,7 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 		}
 		last := i+1 == len(requests) || of[i+1] != of[i]
 		if last && !enough {
-			enough = !judge(of[i], a.reply.result(a.payloads))
+			enough = !judge(of[i], a.reply.Result)
 		}
 	}
 	return 0, nil
@@ -268,9 +261,9 @@ func (c *Client) fail(f *Fault) error {
 	if c.found != nil && f.Kind != Hung && f.Kind != Flooded {
 		c.requests.Close()
 		c.listen(context.Background())
-		if found := c.found.fault(); found != nil {
+		if found, broken, _ := c.found.said(); found != nil {
 			f = found
-		} else if broken := c.found.trouble(); broken != "" {
+		} else if broken != "" {
 			c.finish()
 			return fmt.Errorf("%s: %s (%s)", c.command.Under[0], broken, f)
 		}

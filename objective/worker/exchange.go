@@ -10,16 +10,15 @@ import (
 )
 
 type answered struct {
-	reply    response
-	payloads [][]byte
-	at       time.Time // when it was there
-	err      error
+	reply response
+	at    time.Time // when it was there
+	err   error
 }
 
 // call sends a request and waits for the answer.
-func (c *Client) call(ctx context.Context, r request) (response, [][]byte, error) {
+func (c *Client) call(ctx context.Context, r request) (response, error) {
 	a, err := c.await(ctx, c.send(r))
-	return a.reply, a.payloads, err
+	return a.reply, err
 }
 
 // send writes requests while others go on, and returns what went wrong.
@@ -96,7 +95,7 @@ func readAnswer(r io.Reader, nonce string, outputs []int) (a answered) {
 		a.err = errForged
 		return a
 	}
-	a.payloads, a.err = readPayloads(r, a.reply.Outputs, outputs)
+	a.reply.Outputs, a.err = readPayloads(r, a.reply.Sizes, outputs)
 	return a
 }
 

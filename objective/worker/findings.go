@@ -2,9 +2,13 @@ package worker
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 )
 
 // findings reads what a tool prints that runs a worker and watches it, and keeps
@@ -75,33 +79,56 @@ func (f *findings) line(line string) {
 	}
 }
 
-// fault returns what was found, nil for nothing.
-func (f *findings) fault() *Fault {
+// said returns what the tool found, nil for nothing, what it says about itself, empty
+// where it works, and whether it has come to its end.
+func (f *findings) said() (found *Fault, broken string, ended bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.first == nil {
+	if f.first != nil {
+		found = &Fault{Kind: SanitizerFinding, Detail: strings.Join(f.first, "; ")}
+	}
+	return found, f.broken, f.summary
+}
+
+// lastWords is how long a tool may take to report after its worker has ended.
+const lastWords = 20 * time.Second
+
+// Conclude ends a worker that runs under a tool and returns what the tool found,
+// as a *Fault. Tools report when they please, some only at the end, so that only
+// now their silence means something. An error that is no Fault says that the tool
+// did not do its work. Only Close may follow.
+func (c *Client) Conclude(ctx context.Context) error {
+	if c.finished || c.found == nil {
+		return errors.New("worker: nothing watches it, or it has ended")
+	}
+	c.requests.Close() // a healthy worker leaves at the end of its pipe
+	heard := c.listen(ctx)
+	died := c.finish()
+	found, broken, ended := c.found.said()
+	reason := "it went on"
+	switch {
+	case found != nil:
+		return found
+	case broken != "":
+		reason = "the tool says " + broken
+	case !ended:
+		reason = "the tool ended without a summary"
+	case heard && died:
 		return nil
 	}
-	return &Fault{Kind: SanitizerFinding, Detail: strings.Join(f.first, "; ")}
+	return fmt.Errorf("%s: nothing is known about this case (%s; it printed %q)", c.command.Under[0], reason, tellingLine(c.output.tail()))
 }
 
-// trouble is what the tool says about itself; empty for one that works.
-func (f *findings) trouble() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.broken
-}
-
-// complete says why the tool's silence means nothing; it is empty for a tool
-// that has watched to the end.
-func (f *findings) complete() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	switch {
-	case f.broken != "":
-		return "the tool says " + f.broken
-	case !f.summary:
-		return "the tool ended without a summary"
+// listen waits until the tool has said everything, and reports whether it has.
+func (c *Client) listen(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	for _, end := range []chan struct{}{c.exited, c.output.ended} {
+		select {
+		case <-end:
+		case <-ctx.Done():
+			return false
+		}
 	}
-	return ""
+	return true
 }

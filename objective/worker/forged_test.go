@@ -71,7 +71,7 @@ func TestForgedAnswersAreTheKernelsFault(t *testing.T) {
 		"an answer without a nonce": frame(response{}),
 		"a timing":                  frame(response{Timing: &Timing{Samples: []float64{1e-9}}}),
 		"another nonce":             frame(response{Nonce: "guessed"}),
-		"60 GB":                     frame(response{Outputs: []int{60 << 30}}),
+		"60 GB":                     frame(response{Sizes: []int{60 << 30}}),
 		"an error":                  frame(response{Error: "the disk is full"}),
 		"no frame":                  "\xff\xff\xff\x7f and more",
 		"no JSON":                   "\x02\x00\x00\x00}{",

@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"time"
 
 	"pawl/kernels"
@@ -139,14 +140,14 @@ const (
 type Result struct {
 	// Outputs holds the bytes of each output buffer, in order of the arguments.
 	// A device that compares by itself leaves them out.
-	Outputs [][]byte
+	Outputs [][]byte `json:"-"`
 	// Comparisons has an entry per output and run, from a device that compares.
-	Comparisons []Comparison
+	Comparisons []Comparison `json:"comparisons,omitempty"`
 	// Damage says what the kernel did that it must not do, short of dying: an
 	// input changed, a byte beside a buffer overwritten. Nil is good.
-	Damage *Fault
+	Damage *Fault `json:"damage,omitempty"`
 	// Differs says that two runs gave different bits, if that was asked.
-	Differs bool
+	Differs bool `json:"differs,omitempty"`
 }
 
 // Timing is the answer to Time.
@@ -210,16 +211,14 @@ type request struct {
 }
 
 type response struct {
-	Nonce   string `json:"nonce,omitempty"`
-	Error   string `json:"error,omitempty"`
-	Damage  *Fault `json:"damage,omitempty"`
-	Differs bool   `json:"differs,omitempty"`
+	Nonce string `json:"nonce,omitempty"`
+	Error string `json:"error,omitempty"`
 	// Ended is what the kernel did that this process cannot go on from.
-	Ended       *Fault       `json:"ended,omitempty"`
-	Comparisons []Comparison `json:"comparisons,omitempty"`
-	Outputs     []int        `json:"outputs,omitempty"` // sizes of what follows the header
-	Timing      *Timing      `json:"timing,omitempty"`
-	Regions     []Region     `json:"regions,omitempty"`
+	Ended *Fault `json:"ended,omitempty"`
+	Result
+	Sizes   []int    `json:"outputs,omitempty"` // of what follows the header
+	Timing  *Timing  `json:"timing,omitempty"`
+	Regions []Region `json:"regions,omitempty"`
 	// Fault is written by the signal handler of a dying worker.
 	Fault *signalReport `json:"fault,omitempty"`
 }
@@ -316,4 +315,42 @@ func readPayloads(r io.Reader, sizes, known []int) ([][]byte, error) {
 		}
 	}
 	return payloads, nil
+}
+
+// Comparison is how one output differs from the reference's, found by the
+// device itself.
+type Comparison struct {
+	// Argument is the output's name.
+	Argument string `json:"argument"`
+	// Bad of Total elements are outside the tolerance; First is the first.
+	Bad   int64 `json:"bad"`
+	Total int64 `json:"total"`
+	First int64 `json:"first,omitempty"`
+	// Got and Want are what the kernel and the reference say there.
+	Got  string `json:"got,omitempty"`
+	Want string `json:"want,omitempty"`
+	// Worst is the largest error, infinite where a result is not a number.
+	Worst Real `json:"worst,omitempty"`
+	// Share is the largest error as a share of what is allowed there, where a run
+	// is asked for it by Bitwise.
+	Share Real `json:"share,omitempty"`
+	// Undefined is the number of elements where the reference itself is not
+	// finite: the oracle is broken.
+	Undefined int64 `json:"undefined,omitempty"`
+}
+
+// Real is a number that may be infinite or not a number at all, which JSON has no
+// number for: it travels as text.
+type Real float64
+
+// MarshalText writes all digits.
+func (r Real) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(r), 'g', -1, 64), nil
+}
+
+// UnmarshalText reads what MarshalText writes.
+func (r *Real) UnmarshalText(text []byte) error {
+	value, err := strconv.ParseFloat(string(text), 64)
+	*r = Real(value)
+	return err
 }

@@ -108,63 +108,45 @@ func isRequestPipe(in io.Reader) bool {
 }
 
 func answer(out io.Writer, device Device, r request) error {
-	reply := response{Nonce: r.Nonce}
-	var payloads [][]byte
-	var err error
-	switch {
-	case r.Load != nil:
-		reply.Regions, err = device.Load(*r.Load)
-	case r.Run != nil:
-		var result Result
-		if result, err = device.Run(*r.Run); err == nil {
-			payloads = reply.hold(result)
-		}
-	case r.Time != nil:
-		var timing Timing
-		if timing, err = device.Time(*r.Time); err == nil {
-			reply.Timing = &timing
-		}
-	case r.Arrange != nil || r.Collect != nil:
-		payloads, err = arrange(device, r, &reply)
-	default:
-		err = fmt.Errorf("an empty request")
-	}
+	reply, err := serveRequest(device, r)
 	var fault *Fault
-	if errors.As(err, &fault) {
+	switch {
+	case errors.As(err, &fault):
 		if err := writeFrame(out, response{Nonce: r.Nonce, Ended: fault}); err != nil {
 			return err
 		}
 		return errEnded
+	case err != nil:
+		return writeFrame(out, response{Nonce: r.Nonce, Error: err.Error()})
 	}
-	if err != nil {
-		reply.Error = err.Error()
+	reply.Nonce = r.Nonce
+	for _, output := range reply.Outputs {
+		reply.Sizes = append(reply.Sizes, len(output))
 	}
-	return writeFrame(out, reply, payloads...)
+	return writeFrame(out, reply, reply.Outputs...)
 }
 
-// arrange answers what only a device that hands its results over is asked.
-func arrange(device Device, r request, reply *response) ([][]byte, error) {
-	arranging, ok := device.(Arranging)
-	if !ok {
-		return nil, fmt.Errorf("the device compares by itself")
+func serveRequest(device Device, r request) (reply response, err error) {
+	arranging, hands := device.(Arranging)
+	switch {
+	case r.Load != nil:
+		reply.Regions, err = device.Load(*r.Load)
+	case r.Run != nil:
+		reply.Result, err = device.Run(*r.Run)
+	case r.Time != nil:
+		var timing Timing
+		timing, err = device.Time(*r.Time)
+		reply.Timing = &timing
+	case r.Arrange == nil && r.Collect == nil:
+		err = fmt.Errorf("an empty request")
+	case !hands:
+		err = fmt.Errorf("the device compares by itself")
+	case r.Arrange != nil:
+		err = arranging.Arrange(*r.Arrange)
+	default:
+		reply.Result, err = arranging.Collect()
 	}
-	if r.Arrange != nil {
-		return nil, arranging.Arrange(*r.Arrange)
-	}
-	result, err := arranging.Collect()
-	if err != nil {
-		return nil, err
-	}
-	return reply.hold(result), nil
-}
-
-// hold puts a result into an answer and returns what follows it.
-func (r *response) hold(result Result) [][]byte {
-	r.Damage, r.Differs, r.Comparisons = result.Damage, result.Differs, result.Comparisons
-	for _, output := range result.Outputs {
-		r.Outputs = append(r.Outputs, len(output))
-	}
-	return result.Outputs
+	return reply, err
 }
 
 // errEnded ends a worker whose device a kernel has broken.

@@ -192,14 +192,14 @@ func alive(pid int) bool {
 
 func TestFramesRoundTrip(t *testing.T) {
 	var wire bytes.Buffer
-	if err := writeFrame(&wire, response{Outputs: []int{2, 0}}, []byte("ab"), nil); err != nil {
+	if err := writeFrame(&wire, response{Sizes: []int{2, 0}}, []byte("ab"), nil); err != nil {
 		t.Fatal(err)
 	}
 	var reply response
 	if err := readFrame(&wire, &reply); err != nil {
 		t.Fatal(err)
 	}
-	payloads, err := readPayloads(&wire, reply.Outputs, nil)
+	payloads, err := readPayloads(&wire, reply.Sizes, nil)
 	if err != nil || string(payloads[0]) != "ab" || len(payloads[1]) != 0 {
 		t.Errorf("%q, %v", payloads, err)
 	}
@@ -218,8 +218,8 @@ func FuzzFrame(f *testing.F) {
 		if readFrame(r, &reply) != nil {
 			return
 		}
-		_, _ = readPayloads(r, reply.Outputs, nil)
-		_, _ = readPayloads(r, reply.Outputs, []int{9})
+		_, _ = readPayloads(r, reply.Sizes, nil)
+		_, _ = readPayloads(r, reply.Sizes, []int{9})
 	})
 }
 

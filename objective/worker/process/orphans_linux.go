@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -104,4 +106,32 @@ func orphans() []int {
 func noNewPrivileges(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return err == nil && bytes.Contains(status, []byte("\nNoNewPrivs:\t1\n"))
+}
+
+// KillMarked kills every process with an entry NAME=value in its environment:
+// children that left the process group. A process keeps the environment that it was
+// started with.
+func KillMarked(entry string) {
+	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range environments {
+		content, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(content, []byte(entry)) {
+			continue // another user's process, or gone
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil && pid != os.Getpid() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
+// Ended reports whether a child has ended that nobody has waited for yet.
+func Ended(pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return true
+	}
+	// The state follows the name, which is in brackets and may hold any character.
+	state := status[bytes.LastIndexByte(status, ')')+1:]
+	return bytes.HasPrefix(state, []byte(" Z")) || bytes.HasPrefix(state, []byte(" X"))
 }
