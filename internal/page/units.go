@@ -37,8 +37,7 @@ func WholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*shar
 // Change writes a share with its sign and one decimal, such as +3.2 %.
 func Change(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
 
-// TimeInterval writes an interval of milliseconds, RatioInterval one of speedups and
-// ChangeInterval one of changes.
+// TimeInterval writes an interval of milliseconds.
 func TimeInterval(i stats.Interval) string { return interval(i, Milliseconds) }
 
 // Samples writes the median of times in milliseconds and its interval, quickly enough

@@ -16,8 +16,8 @@ import (
 // follows as code.
 type Fact struct{ What, Text, Code string }
 
-// Background says how the result was found.
-func Background(s *Summary) []Fact {
+// background says how the result was found.
+func background(s *Summary) []Fact {
 	f, e := s.Search, s.Study.Environment
 	facts := []Fact{
 		{What: "study", Text: fmt.Sprintf("%d, %s, sampler %s, seed %d; the search ended because: %s",
@@ -41,7 +41,7 @@ func Background(s *Summary) []Fact {
 	if s.Winner != nil && s.Winner.Conditions != nil {
 		facts = append(facts, Fact{What: "while the winner was measured", Text: ConditionsText(s.Winner.Conditions)})
 	}
-	if TimeRows(s) == nil {
+	if timeRows(s) == nil {
 		facts = append(facts, Fact{What: "time", Text: fmt.Sprintf("compiling %s (beside the rest), checking %s, measuring %s",
 			page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))})
 	}
@@ -84,47 +84,34 @@ func RegretText(r *sampler.Regret) string {
 	return fmt.Sprintf("At most %s is left to gain, %s sure; %d more trials would buy about %s.", page.Percent(r.Left), page.WholePercent(r.Sure), r.More, page.Percent(r.Gain))
 }
 
-// TimeRow is one line of the table that says where a study's time went.
-type TimeRow struct {
-	What    string
-	Seconds float64
-	// Share is the part of the search's own time; compiling has none, because it
-	// runs beside the rest.
-	Share float64
-}
-
-// ShareText writes the share, or that there is none.
-func (r TimeRow) ShareText() string {
-	if r.Share == 0 {
-		return ""
-	}
-	return page.WholePercent(r.Share)
-}
-
-// TimeRows says where the time went: asking, compiling, waiting for a compile,
-// checking, measuring, storing, and the confirmation after the search. A study
-// that was recorded before time was kept has none.
-func TimeRows(s *Summary) []TimeRow {
+// timeRows says where the time went: what it went into, how much, and the share of the
+// search's own time, which what runs beside or after it has not. A study that was
+// recorded before time was kept has none.
+func timeRows(s *Summary) (rows [][]string) {
 	spent := s.Study.Spending
 	total := (spent.Asking + spent.Waiting + spent.Looking + spent.Device + spent.Storing).Seconds()
 	if total == 0 {
 		return nil
 	}
-	rows := []TimeRow{
-		{"asking the sampler", spent.Asking.Seconds(), spent.Asking.Seconds() / total},
-		{"waiting for a compiler", spent.Waiting.Seconds(), spent.Waiting.Seconds() / total},
-		{"checking results", s.Search.Checking, s.Search.Checking / total},
-		{"measuring", s.Search.Measuring, s.Search.Measuring / total},
-		{"storing", spent.Storing.Seconds(), spent.Storing.Seconds() / total},
-		{"compiling, beside the rest", s.Search.Compiling, 0},
-		{"confirming, after the search", spent.Confirming.Seconds(), 0},
+	add := func(what string, seconds float64, ofSearch bool) {
+		share := ""
+		if seconds > 0 && ofSearch {
+			share = page.WholePercent(seconds / total)
+		}
+		rows = append(rows, []string{what, page.Seconds(seconds), share})
 	}
-	// Starting workers and waiting for the device belong to neither.
+	add("asking the sampler", spent.Asking.Seconds(), true)
+	add("waiting for a compiler", spent.Waiting.Seconds(), true)
+	if spent.Looking > 0 {
+		add("preparing checks and measuring the best points again, instead of waiting", spent.Looking.Seconds(), true)
+	}
+	add("checking results", s.Search.Checking, true)
+	add("measuring", s.Search.Measuring, true)
 	if rest := spent.Device.Seconds() - s.Search.Checking - s.Search.Measuring; rest > 0 {
-		rows = slices.Insert(rows, 4, TimeRow{"starting workers, waiting for the device", rest, rest / total})
+		add("starting workers, waiting for the device", rest, true)
 	}
-	if again := spent.Looking.Seconds(); again > 0 {
-		rows = slices.Insert(rows, 2, TimeRow{"preparing checks and measuring the best points again, instead of waiting", again, again / total})
-	}
+	add("storing", spent.Storing.Seconds(), true)
+	add("compiling, beside the rest", s.Search.Compiling, false)
+	add("confirming, after the search", spent.Confirming.Seconds(), false)
 	return rows
 }

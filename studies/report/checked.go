@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective/check"
 	"pawl/objective/worker"
@@ -84,8 +83,8 @@ func (c *Checked) toleranceText() string {
 // shownShapes is how many shapes a page lists; the JSON has all.
 const shownShapes = 12
 
-// ShapesText lists the shapes.
-func (c *Checked) ShapesText() string {
+// shapesText lists the shapes.
+func (c *Checked) shapesText() string {
 	text := strings.Join(c.Shapes[:min(len(c.Shapes), shownShapes)], "; ")
 	if more := len(c.Shapes) - shownShapes; more > 0 {
 		text += fmt.Sprintf("; and %d more, which %s lists", more, JSONName)
@@ -93,8 +92,8 @@ func (c *Checked) ShapesText() string {
 	return text
 }
 
-// SeedsText lists the seeds, or how they range.
-func (c *Checked) SeedsText() string {
+// seedsText lists the seeds, or how they range.
+func (c *Checked) seedsText() string {
 	if len(c.Seeds) > 3 {
 		return fmt.Sprintf("%d, from %d to %d", len(c.Seeds), slices.Min(c.Seeds), slices.Max(c.Seeds))
 	}
@@ -109,25 +108,21 @@ func (c *Checked) layoutsText() string {
 	return strings.Join(names, ", ")
 }
 
-// CheckedRow is one line of the table that says what was checked.
-type CheckedRow struct{ What, Default, Winner string }
-
-// CheckedRows compares what was checked of the default and of the winner, one
-// fact a row; none where nothing is recorded.
-func CheckedRows(s *Summary) []CheckedRow {
+// checkedRows compares what was checked of the default and of the winner, one fact a
+// row: what, and that of both; none where nothing is recorded.
+func checkedRows(s *Summary) (rows [][]string) {
 	if s.Default == nil || s.Winner == nil || s.Default.Checked == nil && s.Winner.Checked == nil {
 		return nil
 	}
-	rows := []CheckedRow{}
 	for _, fact := range []struct {
 		what string
 		of   func(*Checked) string
 	}{
 		{"cases, each run twice on differently poisoned outputs", func(c *Checked) string { return fmt.Sprint(len(c.Cases)) }},
-		{"shapes", func(c *Checked) string { return fmt.Sprintf("%d: %s", len(c.Shapes), c.ShapesText()) }},
+		{"shapes", func(c *Checked) string { return fmt.Sprintf("%d: %s", len(c.Shapes), c.shapesText()) }},
 		{"families of inputs", func(c *Checked) string { return strings.Join(c.Families, ", ") }},
 		{"layouts of buffers", (*Checked).layoutsText},
-		{"seeds", (*Checked).SeedsText},
+		{"seeds", (*Checked).seedsText},
 		{"tolerance", (*Checked).toleranceText},
 		{"worst error, as a share of it", (*Checked).worstText},
 		{"found with", func(c *Checked) string {
@@ -137,12 +132,11 @@ func CheckedRows(s *Summary) []CheckedRow {
 			return c.At.String()
 		}},
 	} {
-		row := CheckedRow{What: fact.what, Default: "?", Winner: "?"}
-		if c := s.Default.Checked; c != nil {
-			row.Default = fact.of(c)
-		}
-		if c := s.Winner.Checked; c != nil {
-			row.Winner = fact.of(c)
+		row := []string{fact.what, "?", "?"}
+		for i, t := range []*Timed{s.Default, s.Winner} {
+			if t.Checked != nil {
+				row[1+i] = fact.of(t.Checked)
+			}
 		}
 		rows = append(rows, row)
 	}
@@ -152,7 +146,7 @@ func CheckedRows(s *Summary) []CheckedRow {
 // unchecked says why there is no such table although there is a winner.
 func unchecked(s *Summary) string {
 	switch {
-	case s.Winner == nil || CheckedRows(s) != nil:
+	case s.Winner == nil || checkedRows(s) != nil:
 		return ""
 	case s.Study.Backend == replayed:
 		return "Nothing was run here, so nothing was checked here."
@@ -162,7 +156,7 @@ func unchecked(s *Summary) string {
 
 // checked writes what the results were checked on.
 func (m *markdown) checked(s *Summary) {
-	rows, why := CheckedRows(s), unchecked(s)
+	rows, why := checkedRows(s), unchecked(s)
 	if rows == nil && why == "" {
 		return
 	}
@@ -173,7 +167,7 @@ func (m *markdown) checked(s *Summary) {
 	}
 	var cells [][]string
 	for _, r := range rows {
-		cells = append(cells, []string{r.What, escape.Markdown(r.Default), escape.Markdown(r.Winner)})
+		cells = append(cells, []string{r[0], text(r[1]), text(r[2])})
 	}
 	m.Table([]string{"", "default", "winner"}, cells)
 	m.Paragraph("Results are held against the reference before anything is compared; %s has every case.", code(JSONName))

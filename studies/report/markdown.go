@@ -206,17 +206,13 @@ func (m *markdown) failures(s *Summary) {
 
 func (m *markdown) background(s *Summary) {
 	m.Paragraph("## How this was found")
-	for _, f := range Background(s) {
+	for _, f := range background(s) {
 		m.Line("- %s:%s%s", f.What, strings.TrimRight(" "+text(f.Text), " "), strings.TrimRight(" "+code(f.Code), " "))
 	}
 	m.Line("")
-	if rows := TimeRows(s); rows != nil {
+	if rows := timeRows(s); rows != nil {
 		m.Paragraph("Where the time went:")
-		var cells [][]string
-		for _, r := range rows {
-			cells = append(cells, []string{r.What, page.Seconds(r.Seconds), r.ShareText()})
-		}
-		m.Table([]string{"", "time", "share of the search"}, cells)
+		m.Table([]string{"", "time", "share of the search"}, rows)
 	}
 	m.Paragraph("Reproduce it with:")
 	m.Line("%s", escape.Fence("sh", s.Study.Command))

@@ -2,7 +2,6 @@ package report
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"pawl/internal/escape"
@@ -68,7 +67,7 @@ func macros(s *Summary) []kernels.Constant {
 // cannot be copied.
 func survives(text string, build *objective.Build) bool {
 	if path.Base(build.Compiler[len(build.Compiler)-1]) == "nvcc" {
-		return text == "" || plainWord.MatchString(text) && !strings.Contains(text, ",")
+		return text == "" || escape.Shell(text) == text && !strings.Contains(text, ",")
 	}
 	return escape.Line(text) == text
 }
@@ -85,10 +84,8 @@ func compileCommand(build *objective.Build, more ...string) string {
 	return escape.Shell(append(words, "-c", build.Source, "-o", object)...)
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_=.,:/+-]+$`)
-
 func cmakeQuote(word string) string {
-	if plainWord.MatchString(word) {
+	if escape.Shell(word) == word {
 		return word
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, ";", `\;`).Replace(word) + `"`
