@@ -66,7 +66,7 @@ func changesCode(binaries map[space.Point]string, name string) (changes, compare
 }
 
 // probe compiles the default with one value changed, and reports whether the
-// machine code differs; known is false where that cannot be told.
+// machine code differs; known is false where nobody can say.
 func probe(ctx context.Context, pool *space.Pool, evaluator Evaluator, binaries map[space.Point]string, name string, value space.Value) (differs, known bool, err error) {
 	initial := pool.Space().Default()
 	before, there := binaries[initial]

@@ -40,16 +40,10 @@ import (
 // Options.Width, all at the same time; Measure and Sample wait for a device. Sample is
 // called by one more goroutine beside these, Verify when nothing else runs.
 type Evaluator interface {
-	// Prepare does what may be done ahead.
-	Prepare(context.Context, space.Point) (objective.Prepared, error)
+	confirm.Evaluator // Prepare, Verify, Sample
 	// Measure checks and times a prepared point. Rival is the best time so far in
 	// milliseconds, 0 for none.
 	Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error)
-	// Verify checks a point as thoroughly as the kernel's author asks. It
-	// returns why the point must not win, or nil.
-	Verify(context.Context, objective.Prepared) (*objective.Failure, error)
-	// Sample takes a number of samples of a point.
-	Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error)
 }
 
 // Resident is a device that keeps its worker process from one point to the next, and

@@ -189,9 +189,9 @@ func (s *study) learn(trial Trial) error {
 	return nil
 }
 
-// disqualify turns a finished trial into a failure, durably first. The samplers are
-// told: what a wrong result has to offer must not attract them. goptuna is not, which
-// never changes a trial that is complete; nobody asks it for the best.
+// disqualify turns a finished trial into a failure, durably first. The samplers see
+// it: what a wrong result has to offer must not attract them. goptuna
+// does not, which never changes a trial that is complete; nobody asks it for the best.
 func (s *study) disqualify(number int, failure *objective.Failure) (Trial, error) {
 	if err := s.recorder.Disqualified(number, failure); err != nil {
 		return Trial{}, fmt.Errorf("disqualifying trial %d: %w", number, err)

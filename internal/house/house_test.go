@@ -39,6 +39,15 @@ var inside = map[string][][]string{
 		{"objective/devices"},
 		{"objective/fuzz", "objective/mutation"},
 	},
+	"search": {
+		{"search/sampler/features"},
+		{"search/sampler/gaussian"},
+		{"search/sampler"},
+		{"search/confirm"},
+		{"search"},
+		{"search/replay"},
+		{"search/simulate"},
+	},
 }
 
 // rooms says which packages alone import a library.

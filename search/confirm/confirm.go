@@ -31,9 +31,10 @@ import (
 // Prepare, which is called by as many goroutines as there are lanes. An error is
 // broken machinery; a point that cannot work is a failure.
 type Evaluator interface {
-	// Prepare compiles a point, or finds it in a cache.
+	// Prepare compiles a point, or finds it in a cache: what may be done ahead.
 	Prepare(context.Context, space.Point) (objective.Prepared, error)
-	// Verify checks a point in full. It returns why the point must not win, or nil.
+	// Verify checks a point in full, as thoroughly as the kernel's author asks. It
+	// returns why the point must not win, or nil.
 	Verify(context.Context, objective.Prepared) (*objective.Failure, error)
 	// Sample takes a number of samples of a point.
 	Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error)

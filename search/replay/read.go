@@ -92,7 +92,7 @@ func readAll(r io.Reader, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// readForeign reads a Kernel Tuner cache or a T4 file, which are told apart by
+// readForeign reads a Kernel Tuner cache or a T4 file, which differ by
 // their keys: "cache" is an object, "results" a list. The first key is read
 // already.
 func readForeign(decoder *json.Decoder, first string) (*Record, error) {

@@ -17,13 +17,13 @@ import (
 func BenchmarkAsk(b *testing.B) {
 	pool := benchmarkPool(b)
 	for _, name := range Names() {
-		for _, told := range []int{50, 100, 200, 500, 1000, 3000} {
-			b.Run(fmt.Sprintf("%s/%d", name, told), func(b *testing.B) {
+		for _, observed := range []int{50, 100, 200, 500, 1000, 3000} {
+			b.Run(fmt.Sprintf("%s/%d", name, observed), func(b *testing.B) {
 				sampler, err := New(name, pool.Space(), Defaults())
 				if err != nil {
 					b.Fatal(err)
 				}
-				view := benchmarkView(pool, told)
+				view := benchmarkView(pool, observed)
 				// The first ask of a sampler is measured below.
 				sampler.Next(view, rand.New(rand.NewPCG(1, 0)))
 				b.ReportAllocs()
@@ -46,9 +46,9 @@ func BenchmarkAsk(b *testing.B) {
 func BenchmarkFirstAsk(b *testing.B) {
 	pool := benchmarkPool(b)
 	for _, name := range Names() {
-		for _, told := range []int{200, 1000} {
-			b.Run(fmt.Sprintf("%s/%d", name, told), func(b *testing.B) {
-				view := benchmarkView(pool, told)
+		for _, observed := range []int{200, 1000} {
+			b.Run(fmt.Sprintf("%s/%d", name, observed), func(b *testing.B) {
+				view := benchmarkView(pool, observed)
 				var watch stopwatch
 				for b.Loop() {
 					sampler, err := New(name, pool.Space(), Defaults())
@@ -111,10 +111,10 @@ func benchmarkTime(pool *space.Pool, index int) float64 {
 	return time
 }
 
-func benchmarkView(pool *space.Pool, told int) *View {
+func benchmarkView(pool *space.Pool, observed int) *View {
 	view := NewView(pool)
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range told {
+	for range observed {
 		index := randomFree(view, rng)
 		view.Ask(index)
 		view.Observe(Observation{Index: index, Milliseconds: benchmarkTime(pool, index), Failed: rng.IntN(20) == 0})

@@ -31,7 +31,7 @@ var _ Sampler = (*gpSampler)(nil)
 
 func newGP(c common, s *space.Space) *gpSampler {
 	return &gpSampler{
-		common: c, shape: gaussian.NewShape(s, c.settings.Process, true, true),
+		common: c, shape: gaussian.NewShape(s, c.settings.Process),
 		times: gaussian.Fitted{Most: c.settings.GP.Fit}, labelled: gaussian.Fitted{Most: c.settings.GP.LabelFit},
 	}
 }

@@ -33,8 +33,12 @@ func (t *tpeSampler) Next(view *View, rng *rand.Rand) int {
 	badDensity := t.parzen(view.Pool, append(bad, view.Pending...))
 
 	free := freeSubset(view, t.settings.TPE.Pool, rng)
+	densities := make([]float64, len(free))
+	for i, index := range free {
+		densities[i] = goodDensity.at(index)
+	}
 	best, bestRatio := -1, math.Inf(-1)
-	for _, i := range drawWeighted(goodDensity.all(free), t.settings.TPE.Draws, rng) {
+	for _, i := range drawWeighted(densities, t.settings.TPE.Draws, rng) {
 		if ratio := goodDensity.at(free[i]) / badDensity.at(free[i]); ratio > bestRatio {
 			best, bestRatio = free[i], ratio
 		}
@@ -64,17 +68,13 @@ func drawWeighted(weights []float64, count int, rng *rand.Rand) []int {
 // time, and the bad ones, with every failure.
 func (t *tpeSampler) split(view *View) (good, bad []int) {
 	sorted := slices.Clone(view.Observations)
-	slices.SortStableFunc(sorted, func(a, b Observation) int {
-		switch {
-		case a.Failed && b.Failed:
-			return 0
-		case a.Failed:
-			return 1
-		case b.Failed:
-			return -1
+	time := func(o Observation) float64 {
+		if o.Failed {
+			return math.Inf(1)
 		}
-		return cmp.Compare(a.Milliseconds, b.Milliseconds)
-	})
+		return o.Milliseconds
+	}
+	slices.SortStableFunc(sorted, func(a, b Observation) int { return cmp.Compare(time(a), time(b)) })
 	limit := min(int(math.Ceil(t.settings.TPE.Good*float64(len(sorted)))), t.settings.TPE.MostGood)
 	for i, o := range sorted {
 		if i < limit && !o.Failed {
@@ -104,15 +104,6 @@ func (t *tpeSampler) parzen(pool *space.Pool, observations []int) *parzen {
 	}
 	p.products = features.NewProducts(tables, features.ValuesOfAll(t.axes, pool, observations), false)
 	return p
-}
-
-// all returns the densities of many points.
-func (p *parzen) all(points []int) []float64 {
-	densities := make([]float64, len(points))
-	for i, index := range points {
-		densities[i] = p.at(index)
-	}
-	return densities
 }
 
 // kernelFactors tabulates one axis's kernel, divided by the uniform density, by

@@ -42,7 +42,7 @@ func TestTheClockCountsCosts(t *testing.T) {
 	}
 }
 
-func TestThriftFindsMorePerSecond(t *testing.T) {
+func TestHeedingTheCostFindsMorePerSecond(t *testing.T) {
 	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, costly(t, 16))}, Options{Samplers: []string{"gp"}, Seeds: 10, Trials: 30, Clock: true})
 	if err != nil {
 		t.Fatal(err)

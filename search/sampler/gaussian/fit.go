@@ -129,9 +129,7 @@ func (s Shape) addGradient(c *correlation, points [][]uint16, p Parameters, byCo
 			towardsOne += slope * (sum/float64(len(k)) - product)
 		}
 	}
-	if s.mainEffects {
-		gradient[len(s.features)+1] += c.share * (1 - c.share) * towardsOne
-	}
+	gradient[len(s.features)+1] += c.share * (1 - c.share) * towardsOne
 	for i, f := range s.features {
 		length := math.Exp(p[i])
 		for u, row := range f.distances {
@@ -156,8 +154,6 @@ func (s Shape) logPrior(p Parameters, gradient []float64) float64 {
 		add(i, f.prior, s.settings.LengthSpread)
 	}
 	add(len(s.features), s.settings.NoisePrior, s.settings.NoiseSpread)
-	if s.mainEffects {
-		add(len(s.features)+1, 0, s.settings.MainEffectSpread)
-	}
+	add(len(s.features)+1, 0, s.settings.MainEffectSpread)
 	return sum
 }

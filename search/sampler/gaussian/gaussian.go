@@ -8,8 +8,9 @@
 //  4. Trend is a mean function out of earlier studies (warm start), Classifier a
 //     probability out of labels.
 //
-// The process is written out on BLAS because it is extended by one point at a time
-// and takes pending points out again; see docs/search.md for what that saves.
+// The process is written out on BLAS and LAPACK because its factor is extended by one
+// point at a time and pending points are taken out again; mat.Cholesky takes 1.8 times
+// as long for a fit and 40 times as long for the pending points (docs/search.md).
 package gaussian
 
 import (

@@ -22,8 +22,6 @@ type Shape struct {
 	settings Settings
 	Axes     []features.Axis
 	features []feature
-	// mainEffects says that the kernel has a part for the parameters one by one.
-	mainEffects bool
 }
 
 // NewShape returns the features of all parameters that vary.
@@ -32,11 +30,11 @@ type Shape struct {
 //   - If the powers of two in its values do not merely grow with the values, it
 //     also has its alignment. Hardware is made of powers of two (warps, cache
 //     lines, banks), so 64 and 128 may have more in common than 64 and 80.
-//   - An unordered parameter, or one with two values, has its identity only. With
-//     identities, the others have it as well: then a single value may stand out,
-//     which takes more observations to learn and finds what the rest misses.
-func NewShape(s *space.Space, settings Settings, mainEffects, identities bool) Shape {
-	shape := Shape{settings: settings, Axes: features.Axes(s), mainEffects: mainEffects}
+//   - An unordered parameter, or one with two values, has its identity only. The
+//     others have it as well: then a single value may stand out, which takes more
+//     observations to learn and finds what the rest misses.
+func NewShape(s *space.Space, settings Settings) Shape {
+	shape := Shape{settings: settings, Axes: features.Axes(s)}
 	add := func(axis int, distances [][]float64, prior float64) {
 		shape.features = append(shape.features, feature{axis, distances, prior})
 	}
@@ -49,9 +47,7 @@ func NewShape(s *space.Space, settings Settings, mainEffects, identities bool) S
 		if alignment := features.Alignments(s.Params()[a.Position]); alignment != nil {
 			add(j, lineDistances(alignment), settings.AlignmentPrior)
 		}
-		if identities {
-			add(j, identityDistances(a.Values()), settings.SinglePrior)
-		}
+		add(j, identityDistances(a.Values()), settings.SinglePrior)
 	}
 	return shape
 }
@@ -78,8 +74,8 @@ func logMatern(distance, length float64) (value, slope float64) {
 }
 
 // Parameters are what a process is fitted by: the log length of
-// each feature, the log ratio of noise to signal variance, and, where the shape
-// has main effects, the log ratio of those to the interactions.
+// each feature, the log ratio of noise to signal variance, and the log ratio of main
+// effects to interactions.
 type Parameters []float64
 
 // prior returns the parameters before anything was observed.
@@ -88,11 +84,7 @@ func (s Shape) prior() Parameters {
 	for _, f := range s.features {
 		p = append(p, f.prior)
 	}
-	p = append(p, s.settings.NoisePrior)
-	if s.mainEffects {
-		p = append(p, 0)
-	}
-	return p
+	return append(p, s.settings.NoisePrior, 0)
 }
 
 // noise returns the ratio of noise to signal variance.
@@ -101,9 +93,6 @@ func (s Shape) noise(p Parameters) float64 { return math.Exp(p[len(s.features)])
 // share returns the part of the correlation that comes from the parameters one
 // by one.
 func (s Shape) share(p Parameters) float64 {
-	if !s.mainEffects {
-		return 0
-	}
 	return 1 / (1 + math.Exp(-p[len(s.features)+1]))
 }
 
