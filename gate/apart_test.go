@@ -24,7 +24,7 @@ func level(milliseconds float64) func(int) float64 { return func(int) float64 { 
 
 func TestApart(t *testing.T) {
 	steady := noisy(1, 10, 20, 0.005, level(1))
-	stray := noisy(1, 10, 20, 0.005, func(i int) float64 {
+	shifted := noisy(1, 10, 20, 0.005, func(i int) float64 {
 		if i/20 == 5 {
 			return 1.2
 		}
@@ -51,7 +51,7 @@ func TestApart(t *testing.T) {
 		"one against many":                {flat, noisy(4, 12, 20, 0.005, level(1.3)), Inconclusive, "1 process a side"},
 		"a step inside":                   {flat, noisy(4, 1, 100, 0.005, func(i int) float64 { return 1.5 + 1*float64(i/50) }), Inconclusive, "drift: a process of the candidate stepped by"},
 		"a slope inside":                  {noisy(4, 1, 100, 0.005, func(i int) float64 { return 2 + 0.02*float64(i) }), flat, Inconclusive, "drift: a process of the baseline differs from itself"},
-		"a step between processes":        {stray, noisy(4, 12, 20, 0.005, func(i int) float64 { return 1.08 + 0.3*float64(min(1, i/60)) }), Inconclusive, "drift: the processes of the candidate became"},
+		"a step between processes":        {shifted, noisy(4, 12, 20, 0.005, func(i int) float64 { return 1.08 + 0.3*float64(min(1, i/60)) }), Inconclusive, "drift: the processes of the candidate became"},
 		"drift in every process":          {steady, noisy(4, 10, 20, 0.005, func(i int) float64 { return 1 + 0.02*float64(i%20) }), Inconclusive, "from their first half to their second"},
 		"noise":                           {noisy(5, 7, 20, 0.3, level(1)), noisy(6, 7, 20, 0.3, level(1)), Inconclusive, "too noisy"},
 	} {

@@ -9,9 +9,9 @@ import (
 	"pawl/objective/worker"
 )
 
-// Under adds to a comparison what its samples and the conditions of the device say
+// WithConditions adds to a comparison what its samples and the conditions of the device say
 // about it: drift inside processes, and others on the device.
-func (c Comparison) Under(samples Samples, conditions *worker.Conditions) Comparison {
+func (c Comparison) WithConditions(samples Samples, conditions *worker.Conditions) Comparison {
 	for _, arm := range []Arm{Baseline, Candidate} {
 		if note := driftNote(arm, samples[arm]); note != "" {
 			c.Notes = append(c.Notes, note)

@@ -141,27 +141,27 @@ func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
 func (p Policy) judgeNoise(w weighed) Decision {
 	e := w.between
 	if e.Change < -p.Regression || e.Change > p.Improvement {
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: %s, but that may be chance; %s", faster(e.Change), p.wouldTell(w)), w.last}
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: %s, but that may be chance; %s", faster(e.Change), p.remedy(w)), w.last}
 	}
 	if !w.last {
 		return Decision{Verdict: Inconclusive, Reason: "too noisy so far"}
 	}
 	switch blind := w.smallest(); {
 	case blind == 0:
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would have been seen; %s", p.wouldTell(w)), true}
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would have been seen; %s", p.remedy(w)), true}
 	case blind > 2*p.Regression:
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: only a regression of %s would have been seen; %s", page.Percent(blind), p.wouldTell(w)), true}
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: only a regression of %s would have been seen; %s", page.Percent(blind), p.remedy(w)), true}
 	default:
 		return Decision{NoDifference, fmt.Sprintf("%s; the smallest regression that would have been seen is %s", w.unproven(), page.Percent(blind)), true}
 	}
 }
 
-// wouldTell says what would show a regression of the policy's size.
-func (p Policy) wouldTell(w weighed) string {
+// remedy says what would show a regression of the policy's size.
+func (p Policy) remedy(w weighed) string {
 	if needed := p.roundsNeeded(w.between.Spread, w.analysis); needed > w.analysis.Rounds {
 		return fmt.Sprintf("about %d rounds would show %s", needed, page.Percent(p.Regression))
 	}
-	return "a quieter machine would decide"
+	return "a quieter machine is needed"
 }
 
 // faster writes a change in words.

@@ -92,7 +92,7 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 		o.result.Reason = "there is no baseline yet; this becomes it"
 		o.moves = true
 	}
-	o.result.Comparison = o.result.Under(gate.Samples{gate.Candidate: samples}, conditions)
+	o.result.Comparison = o.result.WithConditions(gate.Samples{gate.Candidate: samples}, conditions)
 	o.moves = o.moves && o.result.Verdict == gate.New
 	return o, nil
 }
@@ -136,7 +136,7 @@ func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entr
 		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		compared.Notes = append(compared.Notes, "the oldest accepted release cannot be rebuilt: its stored samples stand in")
 	}
-	return compared.Under(measurer.samples, measurer.conditions), err
+	return compared.WithConditions(measurer.samples, measurer.conditions), err
 }
 
 func againstStored(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy, why string) (gate.Comparison, error) {
@@ -152,5 +152,5 @@ func againstStored(ctx context.Context, c *Configuration, entry baseline.Entry, 
 	if compared.Verdict == gate.Improvement {
 		compared.Notes = append(compared.Notes, "stored samples do not move a baseline; pawl baseline accept does")
 	}
-	return compared.Under(gate.Samples{gate.Candidate: samples}, conditions), nil
+	return compared.WithConditions(gate.Samples{gate.Candidate: samples}, conditions), nil
 }

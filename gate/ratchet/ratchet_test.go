@@ -69,3 +69,46 @@ func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 		t.Errorf("%+v, %v", current.Entries, err)
 	}
 }
+
+// What was compared before an error is saved, and moves the baseline only where nothing
+// has failed. A report without all its results gives no answer.
+func TestUnfinishedRunKeepsItsResults(t *testing.T) {
+	for name, c := range map[string]struct {
+		verdicts []gate.Verdict
+		moved    bool
+	}{
+		"an improvement":                  {[]gate.Verdict{gate.Improvement}, true},
+		"an improvement and a regression": {[]gate.Verdict{gate.Improvement, gate.Regression}, false},
+	} {
+		path := filepath.Join(t.TempDir(), "baseline.json")
+		r := &run{
+			Options: Options{Policy: &policy.File{}, Baseline: path, Exit: func(r *report.Report) int {
+				if !r.Finished() {
+					return 3
+				}
+				return 0
+			}},
+			file: baseline.New(), current: baseline.New(),
+		}
+		r.report.Planned = 3
+		for i, verdict := range c.verdicts {
+			e := baseline.Entry{Key: baseline.Key{Kernel: string(verdict), Device: "a chip"}}
+			e.Summarise([][]float64{{2, 2}, {2, 2}}, baseline.Work{})
+			result := report.Result{Key: e.Key, Comparison: gate.Comparison{Decision: gate.Decision{Verdict: verdict}}}
+			if err := r.add(outcome{result: result, entry: e, moves: verdict == gate.Improvement}); err != nil {
+				t.Fatal(err)
+			}
+			_, events, _, err := History(path)
+			current, currentErr := baseline.Read(filepath.Join(filepath.Dir(path), CurrentName))
+			if err != nil || currentErr != nil || len(events) != i+1 || len(current.Entries) != i+1 || len(r.written) == 0 || r.report.Exit != 3 {
+				t.Errorf("%s, after %d: %d events, %d results, exit %d (%v, %v)", name, i+1, len(events), len(current.Entries), r.report.Exit, err, currentErr)
+			}
+		}
+		if err := r.conclude(); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := Baseline(path); err != nil || (f != nil) != c.moved || r.report.Updated != c.moved {
+			t.Errorf("%s: moved %v, want %v (%v)", name, f != nil, c.moved, err)
+		}
+	}
+}

@@ -92,7 +92,7 @@ func distinct(series []Series) error {
 			if slices.ContainsFunc(series, func(other Series) bool { return lastName(other) != lastName(s) }) {
 				return fmt.Errorf("more than one list of times; name one with --key: %s", strings.Join(paths(series), ", "))
 			}
-			return fmt.Errorf("%d results that nothing tells apart; choose one with --select or --key of %s (several processes of one result are a list of lists)", len(series), candidates(series))
+			return fmt.Errorf("%d results that no setting distinguishes; choose one with --select or --key of %s (several processes of one result are a list of lists)", len(series), candidates(series))
 		}
 		seen[s.Name] = true
 	}

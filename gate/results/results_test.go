@@ -89,7 +89,7 @@ func TestRead(t *testing.T) {
 		"no such setting":   {content: several, choose: "heads=7", err: "no result has heads=7"},
 		"flat results":      {content: `[{"seq": 512, "latencies_ms": [1, 2]}, {"seq": 1024, "latencies_ms": [3]}]`, choose: "seq=1024", want: "[[3]]"},
 		"by their names":    {content: `{"a": {"dtype": "fp16", "times": [1]}, "b": {"dtype": "bf16", "times": [2]}}`, choose: "dtype=bf16", want: "[[2]]"},
-		"nothing to tell":   {content: `{"runs": [{"samples": [1, 2]}, {"samples": [3, 4]}]}`, err: "2 results that nothing tells apart"},
+		"nothing differs":   {content: `{"runs": [{"samples": [1, 2]}, {"samples": [3, 4]}]}`, err: "2 results that no setting distinguishes"},
 		"two lists each":    {content: `[{"seq": 1, "times": [1], "raw_times": [2]}, {"seq": 2, "times": [3], "raw_times": [4]}]`, choose: "seq=2", err: "2 results have seq=2"},
 		"and a key":         {content: `[{"seq": 1, "times": [1], "raw_times": [2]}, {"seq": 2, "times": [3], "raw_times": [4]}]`, key: "times", choose: "seq=2", want: "[[3]]"},
 		"bad but not meant": {content: `[{"seq": 1, "times": [null, 1]}, {"seq": 2, "times": [3]}]`, choose: "seq=2", want: "[[3]]"},
@@ -130,7 +130,7 @@ const several = `{"device": "X", "results": [
 	{"config": {"seq": 512, "batch": 32}, "median_ms": 1.5, "raw_latencies": [1, 2]},
 	{"config": {"seq": 1024, "batch": 32}, "median_ms": 3.5, "raw_latencies": [3, 4]}]}`
 
-// Several results are named by what tells them apart, and not by what was measured.
+// Several results are named by what distinguishes them, and not by what was measured.
 func TestSeveralResults(t *testing.T) {
 	series, err := parse("file", []byte(several), Choice{})
 	if err != nil || len(series) != 2 || series[0].Name != "batch=32 seq=512" || series[1].Name != "batch=32 seq=1024" || series[0].Unit != "" {
