@@ -19,7 +19,7 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if d.kernel == 0 {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
-	parameters, err := d.on.parameters()
+	parameters, err := d.on.parameters(d.on.buffers, d.on.buffers)
 	if err != nil {
 		return worker.Result{}, err
 	}

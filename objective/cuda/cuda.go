@@ -10,6 +10,7 @@
 package cuda
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -73,9 +74,7 @@ var _ objective.Backend = (*Backend)(nil)
 
 // New returns a backend for a kernel and one of its workloads.
 func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Options) (*Backend, error) {
-	if options.CompileTimeout == 0 {
-		options.CompileTimeout = time.Minute
-	}
+	options.CompileTimeout = cmp.Or(options.CompileTimeout, time.Minute)
 	if options.Getenv == nil {
 		options.Getenv = os.Getenv
 	}

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pawl/objective"
@@ -42,13 +43,10 @@ func FindGPUs() (GPUs, error) {
 // Alike returns the GPUs that are the same model as the first. Results of
 // different models are not comparable, so one study uses one model.
 func (g GPUs) Alike() []driver.Attributes {
-	var same []driver.Attributes
-	for _, a := range g.Devices {
-		if first := g.Devices[0]; a.Name == first.Name && a.Major == first.Major && a.Minor == first.Minor {
-			same = append(same, a)
-		}
-	}
-	return same
+	first := g.Devices[0]
+	return slices.DeleteFunc(slices.Clone(g.Devices), func(a driver.Attributes) bool {
+		return a.Name != first.Name || a.Major != first.Major || a.Minor != first.Minor
+	})
 }
 
 // tensorFlops is how many operations of a dense product of 16-bit floats a

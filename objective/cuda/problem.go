@@ -53,11 +53,10 @@ func (s set) written(out bool) iter.Seq2[int, *buffer] {
 // problem is one case on the device: inputs, outputs and the right answers. It
 // stays there from one trial to the next.
 type problem struct {
-	device    *Device
-	arguments []kernels.Binding
-	guard     int // bytes before and behind each buffer
-	buffers   set
-	bytes     int // of device memory
+	device  *Device
+	guard   int // bytes before and behind each buffer
+	buffers set
+	bytes   int // of device memory
 	// load is what the problem was made for, without the kernel under test.
 	load worker.Load
 	// contents are the inputs that timed launches see, by turns. The first is the
@@ -65,15 +64,15 @@ type problem struct {
 	contents []content
 	// rotation holds further sets of buffers for timing.
 	rotation []set
-	// arguments of launches: of those on the buffers, and of those that are timed.
-	// They stay: memory for them costs as much as a launch.
-	own, timed *parameters
+	// launch is the arguments of launches. They stay: memory for them costs as much as a
+	// launch.
+	launch *parameters
 }
 
 // newProblem allocates and fills the arguments, and asks the reference for the
 // right answers.
 func newProblem(d *Device, load worker.Load) (_ *problem, err error) {
-	p := &problem{device: d, load: load, arguments: load.Arguments, guard: guardSize, buffers: make(set, len(load.Arguments))}
+	p := &problem{device: d, load: load, guard: guardSize, buffers: make(set, len(load.Arguments))}
 	if load.Watched {
 		p.guard = 0
 	}
@@ -262,11 +261,11 @@ func (p *problem) expect(outputs set, known content) {
 // parametersFor returns the arguments of a launch on the given buffers, as
 // pointers.
 func (p *problem) parametersFor(buffers set) (*parameters, error) {
-	parameters, err := newParameters(len(p.arguments))
+	parameters, err := newParameters(len(p.load.Arguments))
 	if err != nil {
 		return nil, err
 	}
-	for i, argument := range p.arguments {
+	for i, argument := range p.load.Arguments {
 		if b := buffers[i]; b != nil {
 			parameters.setAddress(i, b.data)
 			continue
@@ -279,14 +278,15 @@ func (p *problem) parametersFor(buffers set) (*parameters, error) {
 	return parameters, nil
 }
 
-// parameters returns the arguments of a launch on the buffers.
-func (p *problem) parameters() (_ *parameters, err error) {
-	if p.own == nil {
-		if p.own, err = p.parametersFor(p.buffers); err != nil {
+// parameters returns the arguments of a launch with the inputs of one set and the
+// outputs of another. The driver copies them when the launch is made or recorded.
+func (p *problem) parameters(inputs, outputs set) (_ *parameters, err error) {
+	if p.launch == nil {
+		if p.launch, err = p.parametersFor(p.buffers); err != nil {
 			return nil, err
 		}
 	}
-	return p.own, p.place(p.own, p.buffers, p.buffers)
+	return p.launch, p.place(p.launch, inputs, outputs)
 }
 
 // place puts the buffers of a launch of the kernel under test among its arguments,
@@ -340,7 +340,6 @@ func (p *problem) free() {
 		}
 	}
 	p.buffers, p.rotation, p.contents = nil, nil, nil
-	p.own.free()
-	p.timed.free()
-	p.own, p.timed = nil, nil
+	p.launch.free()
+	p.launch = nil
 }

@@ -93,23 +93,12 @@ func (p *problem) alike() bool {
 	return true
 }
 
-// timedParameters returns the arguments of a launch with the inputs of one set and
-// the outputs of another. The driver copies them when the launch is recorded.
-func (p *problem) timedParameters(inputs, outputs set) (_ *parameters, err error) {
-	if p.timed == nil {
-		if p.timed, err = p.parametersFor(p.buffers); err != nil {
-			return nil, err
-		}
-	}
-	return p.timed, p.place(p.timed, inputs, outputs)
-}
-
 // capture records launches, each with the inputs of one set and the outputs of
 // another.
 func (d *Device) capture(n int, buffers func(launch int) (inputs, outputs set)) (driver.Executable, error) {
 	executable, err := d.context.Capture(d.stream, func() error {
 		for i := range n {
-			p, err := d.on.timedParameters(buffers(i))
+			p, err := d.on.parameters(buffers(i))
 			if err != nil {
 				return err
 			}

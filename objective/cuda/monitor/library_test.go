@@ -68,7 +68,7 @@ func (v *visit) make(path string) error {
 	if v.State, err = monitor.Read(); err != nil {
 		return err
 	}
-	if v.Limits, err = monitor.Limits(); err != nil {
+	if v.Limits, err = readLimits(monitor.device); err != nil {
 		return err
 	}
 	if err := v.lock(monitor); err != nil {

@@ -25,7 +25,7 @@ type Lock struct {
 // LockClocks holds the SM clock at mhz and verifies it. That changes the machine for
 // all its users and replaces a lock that another program has set, so do it only on
 // request. Without permission the error is ErrNoPermission. An idle GPU may show a lower
-// clock; then the lock is kept, and Verify answers once a kernel runs.
+// clock; then the lock is kept.
 func (m *Monitor) LockClocks(mhz int) (*Lock, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -86,15 +86,6 @@ func off(mhz int, state State) error {
 		return fmt.Errorf("the SM clock was locked at %d MHz but runs at %d MHz (%s); lock it lower", mhz, state.SMClock, state.Reasons)
 	}
 	return nil
-}
-
-// Verify says whether the clock is where it was locked. Ask while a kernel runs.
-func (l *Lock) Verify() error {
-	state, err := l.monitor.Read()
-	if err != nil {
-		return err
-	}
-	return off(l.clock, state)
 }
 
 // Restore gives the clock back to the driver. It may be called again, also after

@@ -164,3 +164,12 @@ func TestLockIsReleasedWhenTheClockCannotBeRead(t *testing.T) {
 		t.Errorf("locked %d times, restored %d times", gpu.locks, gpu.unlocks)
 	}
 }
+
+// Verify says whether the clock is where it was locked.
+func (l *Lock) Verify() error {
+	state, err := l.monitor.Read()
+	if err != nil {
+		return err
+	}
+	return off(l.clock, state)
+}

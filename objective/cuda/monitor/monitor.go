@@ -86,14 +86,4 @@ func (m *Monitor) Read() (State, error) {
 	return readState(m.device)
 }
 
-// Limits returns what the GPU can do at most.
-func (m *Monitor) Limits() (Limits, error) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if m.library == nil {
-		return Limits{}, errClosed
-	}
-	return readLimits(m.device)
-}
-
 var errClosed = errors.New("the monitor is closed; open it again")
