@@ -60,7 +60,7 @@ func (d *display) start(study studies.Study, past search.Past, pool *space.Pool)
 		verb = "resuming study"
 	}
 	if n := len(study.First); n > 0 && len(past.Trials) == 0 {
-		fmt.Fprintf(d.w, "beginning with %d points that earlier studies found good (--cold forgets them)\n", n)
+		fmt.Fprintf(d.w, "beginning with %s that earlier studies found good (--cold forgets them)\n", page.Count(n, "point"))
 	}
 	dims := ""
 	if study.Dims != "" { // a record may not know them

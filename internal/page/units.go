@@ -61,6 +61,17 @@ func interval(i stats.Interval, text func(float64) string) string {
 	return text(i.Low) + " to " + text(i.High)
 }
 
+// Bytes writes a size with four significant digits, in multiples of 1,024.
+func Bytes(size float64) string {
+	for _, unit := range []string{"bytes", "KiB", "MiB"} {
+		if size < 1024 {
+			return fmt.Sprintf("%.4g %s", size, unit)
+		}
+		size /= 1024
+	}
+	return fmt.Sprintf("%.4g GiB", size)
+}
+
 // Seconds writes how long something took, to a tenth of a second.
 func Seconds(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()

@@ -22,9 +22,9 @@ func background(s *Summary) []Fact {
 	facts := []Fact{
 		{What: "study", Text: fmt.Sprintf("%d, %s, sampler %s, seed %d; the search ended because: %s",
 			s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), s.Study.Sampler, s.Study.Seed, cmp.Or(string(s.Study.Ended), "it was interrupted"))},
-		{What: "what is left", Text: RegretText(s.Study.Regret)},
+		{What: "what is left", Text: regretText(s.Study.Regret)},
 		{What: "trials", Text: fmt.Sprintf("%d in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache",
-			f.Asked, page.Seconds(f.Seconds), f.OK, RememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits)},
+			f.Asked, page.Seconds(f.Seconds), f.OK, rememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits)},
 		{What: "parameters without effect", Text: deadText(s.Study.Dead)},
 		{What: "space", Text: spaceText(s.Study.Space)},
 		{What: "workload", Text: s.Study.Workload, Code: s.Study.Dims},
@@ -48,8 +48,8 @@ func background(s *Summary) []Fact {
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text+f.Code == "" })
 }
 
-// RememberedText says how many measurements are older than the study, or nothing.
-func RememberedText(f SearchFacts) string {
+// rememberedText says how many measurements are older than the study, or nothing.
+func rememberedText(f SearchFacts) string {
 	if f.Remembered == 0 {
 		return ""
 	}
@@ -76,8 +76,8 @@ func spaceText(f studies.SpaceFacts) string {
 	return text
 }
 
-// RegretText says what the search has probably left behind.
-func RegretText(r *sampler.Regret) string {
+// regretText says what the search has probably left behind.
+func regretText(r *sampler.Regret) string {
 	if r == nil {
 		return ""
 	}

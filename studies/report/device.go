@@ -14,15 +14,15 @@ func (t *Timed) Needs() string {
 		return ""
 	}
 	r := t.Resources
-	text := fmt.Sprintf("%d registers, %.4g KB of shared memory", r.Registers, float64(r.Shared+r.StaticShared)/1024)
+	text := fmt.Sprintf("%d registers, %s of shared memory", r.Registers, page.Bytes(float64(r.Shared+r.StaticShared)))
 	if r.SpillStores+r.SpillLoads > 0 {
-		text += fmt.Sprintf(", %d bytes spilled", r.SpillStores+r.SpillLoads)
+		text += fmt.Sprintf(", %s spilled", page.Bytes(float64(r.SpillStores+r.SpillLoads)))
 	}
 	return text
 }
 
-// LaunchText says how the winner is launched, which its parameters decide too.
-func LaunchText(t *Timed) string {
+// launchText says how the winner is launched, which its parameters decide too.
+func launchText(t *Timed) string {
 	if t == nil || t.Resources == nil || t.Resources.Launch == nil {
 		return ""
 	}

@@ -11,8 +11,8 @@ import (
 // headerMark begins every header that we write, and nothing else does.
 const headerMark = "/* Written by pawl: "
 
-// HeaderName returns the name of the generated header.
-func HeaderName(s *Summary) string {
+// headerName returns the name of the generated header.
+func headerName(s *Summary) string {
 	return escape.FileName(s.Study.Kernel) + "_" + escape.FileName(s.Study.Workload) + ".h"
 }
 

@@ -23,7 +23,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"throughput": func(t Timed) string { return Throughput(&t) },
 	"speedup":    speedupCell,
 	"best":       probabilityCell,
-	"changes":    ChangesText,
+	"changes":    changesText,
 	"percent":    page.WholePercent,
 	"add":        func(a, b int) int { return a + b },
 	"withheld":   withheld,

@@ -107,7 +107,7 @@ func (m *markdown) instructions(g *Suggestion, winner *Timed) {
 	if g.Libraries != "" {
 		m.Paragraph("Link with %s.", code(g.Libraries))
 	}
-	if launch := LaunchText(winner); launch != "" {
+	if launch := launchText(winner); launch != "" {
 		m.Paragraph("%s", launch)
 	}
 }
@@ -161,7 +161,7 @@ func (m *markdown) ablation(s *Summary) {
 	for i, step := range s.Ablation {
 		name, worth := "default", ""
 		if i > 0 {
-			name = text(ChangesText(step.Changes))
+			name = text(changesText(step.Changes))
 			worth = fmt.Sprintf("%.2f× (%s)", step.Speedup, page.RatioInterval(step.Interval))
 		}
 		rows = append(rows, []string{name, page.Milliseconds(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
@@ -169,8 +169,8 @@ func (m *markdown) ablation(s *Summary) {
 	m.Table([]string{"change", "median", "this step", "so far"}, rows)
 }
 
-// ChangesText names the changes of a step.
-func ChangesText(changes []Change) string {
+// changesText names the changes of a step.
+func changesText(changes []Change) string {
 	var texts []string
 	for _, c := range changes {
 		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To))

@@ -203,7 +203,7 @@ func TestGolden(t *testing.T) {
 		facts  *Summary
 		render func(io.Writer, *Summary) error
 	}{
-		{MarkdownName, s, Markdown}, {JSONName, s, asJSON}, {HTMLName, s, HTML}, {HeaderName(s), s, Header},
+		{MarkdownName, s, Markdown}, {JSONName, s, asJSON}, {HTMLName, s, HTML}, {headerName(s), s, Header},
 		{"interrupted.md", interrupted, Markdown}, {"schema6.md", recorded(t), Markdown},
 	} {
 		t.Run(test.file, func(t *testing.T) {
@@ -296,7 +296,7 @@ func TestAblationSharesMultiplyToTheWhole(t *testing.T) {
 	if math.Abs(product/steps[3].Total-1) > 0.03 {
 		t.Errorf("the steps multiply to %.3f, the whole is %.3f", product, steps[3].Total)
 	}
-	if got := ChangesText(steps[1].Changes); got != "BLOCK 16 → 64" {
+	if got := changesText(steps[1].Changes); got != "BLOCK 16 → 64" {
 		t.Errorf("first change: %s", got)
 	}
 }

@@ -36,7 +36,7 @@ func suggestion(s *Summary) *Suggestion {
 	if s.Evidence == nil || build == nil || s.Study.Backend == replayed || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider {
 		return nil
 	}
-	made := &Suggestion{Header: HeaderName(s), Macros: macros(s), build: build}
+	made := &Suggestion{Header: headerName(s), Macros: macros(s), build: build}
 	if _, err := header(s, made); err != nil {
 		return nil
 	}

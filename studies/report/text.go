@@ -35,8 +35,8 @@ func Text(w io.Writer, s *Summary, files Files) error {
 		fmt.Fprintf(w, "The winner's results are right on %s.\n", escape.Line(s.Winner.Checked.Text()))
 	}
 	f := s.Search
-	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured%s, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, RememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
-	if text := RegretText(s.Study.Regret); text != "" {
+	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured%s, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, rememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
+	if text := regretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}
 	for _, path := range files.Written {

@@ -36,8 +36,8 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 	}
 	files := []page.File{form(MarkdownName, Markdown), {Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, s) }}, form(HTMLName, HTML)}
 	if s.Suggestion != nil {
-		files = append(files, form(HeaderName(s), Header))
-	} else if changed.Removed, err = removeHeader(filepath.Join(dir, HeaderName(s))); err != nil {
+		files = append(files, form(headerName(s), Header))
+	} else if changed.Removed, err = removeHeader(filepath.Join(dir, headerName(s))); err != nil {
 		return changed, fmt.Errorf("writing the report: %w", err)
 	}
 	if changed.Written, err = page.WriteFiles(dir, files...); err != nil {

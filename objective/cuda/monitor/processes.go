@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"pawl/internal/page"
 )
 
 // Process is a process that computes on a GPU.
@@ -25,7 +27,7 @@ func (p Process) String() string {
 		text = fmt.Sprintf("%s (process %d)", p.Name, p.PID)
 	}
 	if p.Memory > 0 {
-		text += fmt.Sprintf(" with %d MiB", p.Memory>>20)
+		text += " with " + page.Bytes(float64(p.Memory))
 	}
 	if p.Busy != nil {
 		text += fmt.Sprintf(", computing %d %% of the time", *p.Busy)

@@ -20,9 +20,9 @@ func TestOtherProcesses(t *testing.T) {
 		want      string
 	}{
 		{"alone", own, nil, nil, ""},
-		{"busy", append(own, other), map[int]int{1: 70, os.Getpid(): 30}, nil, "with 3072 MiB, computing 70 % of the time"},
-		{"idle", append(own, other), map[int]int{os.Getpid(): 30}, nil, "with 3072 MiB, computing 0 % of the time"},
-		{"not reported", append(own, other), nil, codeNotSupported, "with 3072 MiB"},
+		{"busy", append(own, other), map[int]int{1: 70, os.Getpid(): 30}, nil, "with 3 GiB, computing 70 % of the time"},
+		{"idle", append(own, other), map[int]int{os.Getpid(): 30}, nil, "with 3 GiB, computing 0 % of the time"},
+		{"not reported", append(own, other), nil, codeNotSupported, "with 3 GiB"},
 		{"numbers of another container", []Process{other}, nil, nil, ""},
 	} {
 		gpu := healthy()
