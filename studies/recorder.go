@@ -71,6 +71,9 @@ func newStored(o *objective.Outcome) *stored {
 	if o.Failure != nil {
 		s.failure = *o.Failure
 	}
+	if o.Samples == nil {
+		o.Samples = []float64{} // an earlier pawl reads no empty text
+	}
 	return s
 }
 

@@ -1,12 +1,18 @@
 // Package studies answers what happened: it keeps studies, trials and raw
-// samples in one SQLite file, and turns them into reports for people.
+// samples in one SQLite file.
 //
 // The file is the only truth. A search writes to it through a Recorder, each
 // trial durable before the next; a report is computed from it alone, so that
 // it can be made again at any time. Several processes may use one file; a
-// study is written by one process at a time, which holds its lock.
+// study is written by one process at a time, which holds its lock. Raw samples are
+// kept and summaries are computed late.
 //
-// Raw samples are kept and summaries are computed late.
+//  1. Open inspects the file and its log, sets a damaged one aside, migrates an older
+//     one and compares every row with its digest.
+//  2. A row is a list of columns: one list says where each value is, for writing and
+//     for reading.
+//  3. Options are what a study was begun with, as one JSON column. What a resumed study
+//     checks and the command that reproduces it derive from them.
 package studies
 
 import (

@@ -140,14 +140,17 @@ func TestTrialsAndRoundsRoundTrip(t *testing.T) {
 		Spent: objective.Spent{Compile: 1, Check: 2, Measure: 3, CacheHit: true},
 	}}
 	failed := search.Trial{Number: 1, Point: examplePoint(1), Finished: true, Elapsed: 4 * time.Second, Outcome: objective.Outcome{
-		Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
+		Samples: []float64{}, Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
 	}}
-	running := search.Trial{Number: 2, Point: examplePoint(2)}
+	running := search.Trial{Number: 2, Point: examplePoint(2), Outcome: objective.Outcome{Samples: []float64{}}}
 	for _, trial := range []search.Trial{measured, failed, running} {
 		if err := recorder.Started(trial); err != nil {
 			t.Fatal(err)
 		}
 		if trial.Finished {
+			if len(trial.Outcome.Samples) == 0 {
+				trial.Outcome.Samples = nil // as after a failure
+			}
 			if err := recorder.Finished(trial); err != nil {
 				t.Fatal(err)
 			}
@@ -166,6 +169,10 @@ func TestTrialsAndRoundsRoundTrip(t *testing.T) {
 	}
 	if !reflect.DeepEqual(past.Rounds, []confirm.Round{round}) {
 		t.Errorf("got %+v", past.Rounds)
+	}
+	var samples string
+	if err := store.db.QueryRow("SELECT samples FROM trials WHERE number = 1").Scan(&samples); err != nil || samples != "[]" {
+		t.Errorf("no samples are %q, %v: an earlier pawl cannot read that", samples, err)
 	}
 	if past.Elapsed != 4*time.Second {
 		t.Errorf("elapsed %v: a killed run's time is its last trial's", past.Elapsed)
