@@ -41,8 +41,8 @@ type Options struct {
 // Evaluator takes points of one kernel and workload through the stages. Its
 // methods are safe for concurrent use: Measure and its like wait for a device.
 //
-// The parts do the work, and the evaluator calls them in order: the runner
-// reserves a device and finds a worker, the fuzzer checks results, the verifier takes finalists
+// The parts do the work, and the evaluator calls them in order: the runner reserves a
+// device and finds a worker, the fuzzer checks results, the verifier takes finalists
 // through the full tier, the benchmark takes samples, and today knows what need not be
 // measured again.
 type Evaluator struct {
