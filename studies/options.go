@@ -161,12 +161,6 @@ func (s Study) Adopt(asked Options, given []string) (adopted Options, changed bo
 	return fromTexts(texts), changed
 }
 
-// SameCompiler reports whether the study was begun with the compiler that is asked
-// for, as far as it is known.
-func (s Study) SameCompiler(asked Options) bool {
-	return s.Options == (Options{}) || s.Options.Compiler == asked.Compiler
-}
-
 // Elsewhere says what differs between the machine of the study and this one, or
 // nothing. The device is the same.
 func (s Study) Elsewhere(now objective.Environment) string {

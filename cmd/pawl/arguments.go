@@ -70,10 +70,7 @@ func find(commands []*cli.Command, name string) *cli.Command {
 // follows it.
 func lookup(flags []cli.Flag, word string) (takesValue, known bool) {
 	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	if name == "help" || name == "h" {
-		return false, true
-	}
-	if name == "version" || name == "v" {
+	if slices.Contains([]string{"help", "h", "version", "v"}, name) {
 		return false, true
 	}
 	for _, f := range flags {

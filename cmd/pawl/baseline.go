@@ -74,9 +74,8 @@ func baselineCommand(env environment) *cli.Command {
 }
 
 // noBaseline is the answer where there is no file.
-func noBaseline(env environment, o baselineOptions) error {
-	fmt.Fprintf(env.stderr, "pawl: there is no %s; pawl gate makes one\n", o.baseline)
-	return answer(exitNothing)
+func noBaseline(o baselineOptions) error {
+	return nothingf("there is no %s; pawl gate makes one", o.baseline)
 }
 
 func showBaseline(env environment, o baselineOptions) error {
@@ -85,7 +84,7 @@ func showBaseline(env environment, o baselineOptions) error {
 		return err
 	}
 	if f == nil {
-		return noBaseline(env, o)
+		return noBaseline(o)
 	}
 	if o.json {
 		return page.JSON(env.stdout, f)
@@ -113,7 +112,7 @@ func verifyBaseline(env environment, o baselineOptions) error {
 		return err
 	}
 	if f == nil {
-		return noBaseline(env, o)
+		return noBaseline(o)
 	}
 	fmt.Fprintf(env.stdout, "%s is whole: %s, %s\n", o.baseline, page.Count(len(f.Entries), "entry", "entries"), f.Digest)
 	return nil
@@ -128,8 +127,7 @@ func showHistory(env environment, o baselineOptions) error {
 		fmt.Fprintf(env.stderr, "pawl: %d lines of %s cannot be read and are left out\n", damaged, path)
 	}
 	if len(events) == 0 {
-		fmt.Fprintf(env.stderr, "pawl: no gate run in %s; pawl gate makes one\n", path)
-		return answer(exitNothing)
+		return nothingf("no gate run in %s; pawl gate makes one", path)
 	}
 	trends := report.Trends(events)
 	if o.svg != "" {
@@ -184,8 +182,7 @@ func acceptBaseline(env environment, o baselineOptions) error {
 		return err
 	}
 	if len(accepted) == 0 {
-		fmt.Fprintf(env.stderr, "pawl: nothing to accept in %s; pawl gate measures first\n", a.Results())
-		return answer(exitNothing)
+		return nothingf("nothing to accept in %s; pawl gate measures first", a.Results())
 	}
 	for _, e := range accepted {
 		fmt.Fprintf(env.stdout, "%s is now held to %s\n", e.Key, page.Milliseconds(e.Median))

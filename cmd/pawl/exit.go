@@ -76,6 +76,13 @@ func usage(err error) error { return &devices.ArgumentError{Err: err} }
 
 func usagef(format string, arguments ...any) error { return usage(fmt.Errorf(format, arguments...)) }
 
+// nothing says why there was nothing to say anything about.
+type nothing struct{ error }
+
+func nothingf(format string, arguments ...any) error {
+	return nothing{fmt.Errorf(format, arguments...)}
+}
+
 // unknown is the mistake of asking for something that there is not.
 func unknown(what, name string, known []string) error {
 	return &devices.ArgumentError{Err: fmt.Errorf("no %s %q; there are %s", what, name, strings.Join(known, ", ")), Name: name, Known: known}
@@ -86,6 +93,7 @@ func unknown(what, name string, known []string) error {
 func exitCode(stderr io.Writer, err error) int {
 	var result answer
 	var argument *devices.ArgumentError
+	var empty nothing
 	var coder cli.ExitCoder
 	var child *exec.ExitError // has an exit code too, which is no answer of ours
 	code := exitMachinery
@@ -94,6 +102,8 @@ func exitCode(stderr io.Writer, err error) int {
 		return exitOK
 	case errors.As(err, &result):
 		return int(result)
+	case errors.As(err, &empty):
+		code = exitNothing
 	case errors.As(err, &argument):
 		code = exitUsage
 		if guess := closest(argument.Name, argument.Known); guess != "" {

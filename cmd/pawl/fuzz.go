@@ -84,26 +84,19 @@ func (o fuzzOptions) check() error {
 }
 
 func runFuzz(ctx context.Context, env environment, o fuzzOptions, arguments []string) error {
-	nothing := func(reason string) error {
-		env.notice(reason + ": nothing to test")
-		return answer(exitNothing)
-	}
 	machine := o.machine(env)
 	t, err := o.target(ctx, machine, arguments)
 	var missing *kernels.NotFoundError
 	if errors.As(err, &missing) && isFolder(missing.Name) {
 		// The command line is right, as a script's loop over folders is.
-		return nothing(fmt.Sprintf("there is no %s in %s", kernels.ManifestName, missing.Name))
+		return nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
 	}
 	if err != nil {
 		return err
 	}
 	var points []space.Point
 	if o.finalists {
-		var reason string
-		if t, points, reason, err = finalists(ctx, env, o, t); reason != "" && err == nil {
-			return nothing(reason)
-		}
+		t, points, err = finalists(ctx, env, o, t)
 	} else {
 		points = make([]space.Point, 1)
 		points[0], err = t.Point(o.at)
@@ -121,8 +114,7 @@ func runFuzz(ctx context.Context, env environment, o fuzzOptions, arguments []st
 	result, err := fuzz.Run(ctx, machine, t, points, o.Options)
 	clear()
 	if errors.Is(err, objective.ErrNoSanitizer) {
-		env.notice(err.Error() + ": nothing was tested; without --sanitizer the other checks run")
-		return answer(exitNothing)
+		return nothingf("%w: nothing was tested; without --sanitizer the other checks run", err)
 	}
 	if err != nil {
 		return err
@@ -150,35 +142,34 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// finalists returns the points of the kernel's latest study, with its workload, or the
-// reason why there are none.
-func finalists(ctx context.Context, env environment, o fuzzOptions, t devices.Target) (_ devices.Target, points []space.Point, nothing string, err error) {
+// finalists returns the points of the kernel's latest study, with its workload.
+func finalists(ctx context.Context, env environment, o fuzzOptions, t devices.Target) (devices.Target, []space.Point, error) {
 	store, err := openStudies(ctx, env, o.out)
 	if err != nil {
-		return t, nil, "", err
+		return t, nil, err
 	}
 	defer store.Close()
 	study, points, err := report.Finalists(ctx, store, t.Kernel.Name, t.Kernel.Backend, o.workload)
 	switch {
 	case errors.Is(err, studies.ErrNoStudy):
-		return t, nil, fmt.Sprintf("there is no study of %s in %s", t.Kernel.Name, o.out), nil
+		return t, nil, nothingf("there is no study of %s in %s: nothing to test", t.Kernel.Name, o.out)
 	case err != nil:
-		return t, nil, "", err
+		return t, nil, err
 	case len(points) == 0:
-		return t, nil, fmt.Sprintf("study %d has no point that passed", study.ID), nil
+		return t, nil, nothingf("study %d has no point that passed: nothing to test", study.ID)
 	}
 	if digest, err := t.Kernel.Digest(); err != nil || digest != study.Source {
 		env.notice(fmt.Sprintf("the sources of %s have changed since study %d: its finalists are checked as they compile now", t.Kernel.Name, study.ID))
 	}
 	if t, err = devices.NewTarget(t.Kernel, study.Workload); err != nil {
-		return t, nil, "", err
+		return t, nil, err
 	}
 	for _, point := range points {
 		if err := t.Space.Check(point); err != nil {
-			return t, nil, "", fmt.Errorf("study %d: %w; the manifest has changed since, tune again", study.ID, err)
+			return t, nil, fmt.Errorf("study %d: %w; the manifest has changed since, tune again", study.ID, err)
 		}
 	}
-	return t, points, "", nil
+	return t, points, nil
 }
 
 func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
@@ -212,8 +203,7 @@ func runMutants(ctx context.Context, env environment, o fuzzOptions, names []str
 	clear()
 	switch {
 	case errors.Is(err, mutation.ErrNone):
-		env.notice(err.Error() + ": nothing to test")
-		return answer(exitNothing)
+		return nothingf("%w: nothing to test", err)
 	case err != nil:
 		return err
 	case o.json:

@@ -101,16 +101,14 @@ func say(w io.Writer, text string) {
 func stoppable(ctx context.Context, env environment) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, release := env.signals()
-	finished := make(chan struct{})
 	go func() {
 		select {
 		case <-signals:
 			cancel()
-		case <-finished:
+		case <-ctx.Done():
 		}
 	}()
 	return ctx, func() {
-		close(finished)
 		release()
 		cancel()
 	}

@@ -61,8 +61,7 @@ type studiesOptions struct {
 func openStudies(ctx context.Context, env environment, folder string) (*studies.Store, error) {
 	store, err := studies.OpenExisting(ctx, filepath.Join(folder, kernels.DatabaseName))
 	if errors.Is(err, fs.ErrNotExist) {
-		env.notice(err.Error() + "; pawl tune makes one")
-		return nil, answer(exitNothing)
+		return nil, nothingf("%w; pawl tune makes one", err)
 	}
 	if err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func openStudy(ctx context.Context, env environment, folder string, arguments []
 		if all, err = store.List(ctx); err == nil && len(all) > 0 {
 			id = all[0].ID // a damaged one is not passed over
 		} else if err == nil {
-			err = noStudies(env, store)
+			err = noStudies(store)
 		}
 	}
 	study := none
@@ -109,9 +108,8 @@ func openStudy(ctx context.Context, env environment, folder string, arguments []
 	return store, study, err
 }
 
-func noStudies(env environment, store *studies.Store) error {
-	env.notice(fmt.Sprintf("no studies in %s; pawl tune makes one", store.Path()))
-	return answer(exitNothing)
+func noStudies(store *studies.Store) error {
+	return nothingf("no studies in %s; pawl tune makes one", store.Path())
 }
 
 // studyLine is a study in the list.
@@ -131,7 +129,11 @@ func listStudies(ctx context.Context, env environment, o studiesOptions) error {
 	if err != nil {
 		return err
 	}
+	if len(all) == 0 {
+		return noStudies(store)
+	}
 	var lines []studyLine
+	var rows [][]string
 	for _, s := range all {
 		line := studyLine{Study: s}
 		if s.Damaged == "" {
@@ -145,17 +147,10 @@ func listStudies(ctx context.Context, env environment, o studiesOptions) error {
 				line.Best = &best
 			}
 		}
-		lines = append(lines, line)
+		lines, rows = append(lines, line), append(rows, line.row())
 	}
-	switch {
-	case len(lines) == 0:
-		return noStudies(env, store)
-	case o.json:
+	if o.json {
 		return page.JSON(env.stdout, lines)
-	}
-	var rows [][]string
-	for _, l := range lines {
-		rows = append(rows, l.row())
 	}
 	return page.Table(env.stdout, []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "time", "ended"}, rows)
 }

@@ -98,10 +98,10 @@ const preflightLimit = 200_000
 
 // Feasible removes the points that the machine's limits rule out, so that no
 // trial is spent on them, and counts them by the limit. The default stays: if
-// it is infeasible, the first trial says so.
+// it is infeasible, the first trial says so. Limits may be nil.
 func Feasible(pool *space.Pool, limits objective.Limits) (*space.Pool, map[string]int, error) {
 	removed := map[string]int{}
-	if pool.Len() > preflightLimit {
+	if pool.Len() > preflightLimit || limits == nil {
 		return pool, removed, nil
 	}
 	initial := pool.Space().Default()

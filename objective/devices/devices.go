@@ -28,7 +28,6 @@ import (
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/host"
 	"pawl/objective/worker"
-	"pawl/space"
 )
 
 // Auto asks for the best backend that a kernel has a source for and that this machine
@@ -181,23 +180,18 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 	return k, err
 }
 
-// Limits returns the machine's limits on a target's points, without opening anything.
-// Nothing is known of a device that is not here.
+// Limits returns the machine's limits on a target's points, without opening anything;
+// nil of a device that is not here.
 func (m *Machine) Limits(ctx context.Context, t Target) objective.Limits {
 	if t.Kernel.Backend == kernels.Host {
 		return host.NewLimits(t.Kernel, t.Space, 0)
 	}
 	a, err := m.accelerator(ctx)
 	if err != nil {
-		return unlimited{}
+		return nil
 	}
 	return cuda.NewLimits(t.Kernel, t.Workload, a.gpus.Devices[0])
 }
-
-// unlimited is a device that nothing is known about.
-type unlimited struct{}
-
-func (unlimited) Preflight(space.Point) *objective.Failure { return nil }
 
 // backend connects a target with its device.
 func (m *Machine) backend(ctx context.Context, t Target, compiled *cache.Cache) (objective.Backend, error) {

@@ -86,7 +86,7 @@ func (r *run) find(ctx context.Context, like studies.Study) (studies.Study, bool
 		}
 		difference := s.Contradiction(like.Options, r.Given)
 		// With its own --compiler it may have its own compiler: see adopt.
-		if difference == "" && s.SameCompiler(like.Options) {
+		if difference == "" && (s.Options == (studies.Options{}) || s.Options.Compiler == like.Options.Compiler) {
 			difference = s.Elsewhere(like.Environment)
 		}
 		if difference == "" {
