@@ -35,7 +35,7 @@ func foreignEntry() baseline.Entry {
 func writeBaseline(dir string) error {
 	f := baseline.New()
 	f.Put(foreignEntry())
-	return f.Write(filepath.Join(dir, "good", "baseline.json"))
+	return f.WriteResults(filepath.Join(dir, "good", "baseline.json"))
 }
 
 // erode gives a baseline an oldest release that was a thousand times as fast and
@@ -57,7 +57,7 @@ func erode(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 	oldest.Summarise(samples, baseline.Work{})
 	f.Oldest = []baseline.Entry{oldest}
-	ts.Check(f.Write(path))
+	ts.Check(f.WriteResults(path))
 }
 
 // forget takes the archives out of a baseline, as if an older pawl had written it:
@@ -67,7 +67,7 @@ func forget(ts *testscript.TestScript, _ bool, arguments []string) {
 	f, err := baseline.Read(path)
 	ts.Check(err)
 	f.Sources = nil
-	ts.Check(f.Write(path))
+	ts.Check(f.WriteResults(path))
 }
 
 // archived checks which files the archives of a baseline hold: archived FILE NAME...
@@ -133,7 +133,7 @@ func TestOldResultsAreNotAccepted(t *testing.T) {
 	newer.Measured = newer.Measured.Add(time.Minute)
 	file := baseline.New()
 	file.Put(newer)
-	if err := file.Write(path); err != nil {
+	if err := file.WriteResults(path); err != nil {
 		t.Fatal(err)
 	}
 	cmd := asPawl(t, dir, "baseline", "accept", "--reason", "because")

@@ -38,7 +38,7 @@ const perProcess = 10
 // that a killed one left behind is in nobody's way.
 func TestGatesAtTheSameTimeLoseNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results", "baseline.json")
-	if err := New().Write(path); err != nil {
+	if err := New().WriteResults(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path+".lock", nil, 0o644); err != nil {

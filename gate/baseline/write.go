@@ -8,24 +8,8 @@ import (
 	"pawl/internal/page"
 )
 
-// Write replaces the file at path, which must still be as it was when f was read:
-// a file that is damaged, or that another process has changed since, is left alone.
-func (f *File) Write(path string) error {
-	err := Update(path, func(onDisk *File) error {
-		if onDisk.Digest != f.Digest {
-			return fmt.Errorf("baseline %s: another process has changed it meanwhile; nothing was written. Run the command again", path)
-		}
-		*onDisk = *f
-		return nil
-	})
-	if err == nil {
-		f.Digest, err = f.digest()
-	}
-	return err
-}
-
 // Update changes the file at path as it is now, under its lock. Nothing is written
-// where change returns an error.
+// where the file is damaged or change returns an error.
 func Update(path string, change func(*File) error) (err error) {
 	unlock, err := lock(path)
 	if err != nil {
