@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -63,21 +63,20 @@ func serve(in io.Reader) (status int, message string) {
 		return statusBroken, err.Error()
 	}
 	if request.Source == "" {
-		return library.version()
+		return library.answer()
 	}
-	return library.compile(request)
+	return library.build(request)
 }
 
-// nvrtc is the loaded library.
+// nvrtc is the functions of the loaded library that are called. They return 0, or what
+// went wrong.
 type nvrtc struct {
-	symbols map[string]uintptr
-	pinner  runtime.Pinner
-}
-
-// The functions that are called.
-var nvrtcFunctions = []string{
-	"nvrtcVersion", "nvrtcGetErrorString", "nvrtcCreateProgram", "nvrtcCompileProgram",
-	"nvrtcGetProgramLogSize", "nvrtcGetProgramLog", "nvrtcGetCUBINSize", "nvrtcGetCUBIN",
+	version             func(major, minor *int32) int32
+	errorText           func(code int32) string
+	create              func(program *uintptr, source, name string, headers int32, contents, names uintptr) int32
+	compile             func(program uintptr, count int32, options **byte) int32
+	logSize, cubinSize  func(program uintptr, size *uint64) int32
+	writeLog, writeCode func(program uintptr, to *byte) int32
 }
 
 // Results of NVRTC that mean something other than a broken library.
@@ -91,110 +90,80 @@ func openNVRTC(path string) (*nvrtc, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loading NVRTC: %w", err)
 	}
-	n := &nvrtc{symbols: map[string]uintptr{}}
-	for _, name := range nvrtcFunctions {
-		if n.symbols[name], err = purego.Dlsym(handle, name); err != nil {
+	n := &nvrtc{}
+	for name, function := range map[string]any{
+		"nvrtcVersion": &n.version, "nvrtcGetErrorString": &n.errorText,
+		"nvrtcCreateProgram": &n.create, "nvrtcCompileProgram": &n.compile,
+		"nvrtcGetProgramLogSize": &n.logSize, "nvrtcGetProgramLog": &n.writeLog,
+		"nvrtcGetCUBINSize": &n.cubinSize, "nvrtcGetCUBIN": &n.writeCode,
+	} {
+		address, err := purego.Dlsym(handle, name)
+		if err != nil {
 			return nil, fmt.Errorf("%s is too old or not NVRTC: %w", path, err)
 		}
+		purego.RegisterFunc(function, address)
 	}
 	return n, nil
 }
 
-func (n *nvrtc) call(name string, arguments ...uintptr) int {
-	result, _, _ := purego.SyscallN(n.symbols[name], arguments...)
-	return int(int32(result))
-}
-
-func pointer[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
-
-// text returns a C string. It stays where it is as long as the process lives.
-func (n *nvrtc) text(content []byte) uintptr {
-	terminated := append(append([]byte{}, content...), 0)
-	n.pinner.Pin(&terminated[0])
-	return pointer(&terminated[0])
-}
-
-// version returns the library's version as the message.
-func (n *nvrtc) version() (status int, message string) {
-	numbers := new([2]int32)
-	n.pinner.Pin(numbers)
-	if code := n.call("nvrtcVersion", pointer(&numbers[0]), pointer(&numbers[1])); code != 0 {
-		return statusBroken, n.failure("nvrtcVersion", code)
+// answer returns the library's version as the message.
+func (n *nvrtc) answer() (status int, message string) {
+	var major, minor int32
+	if code := n.version(&major, &minor); code != 0 {
+		return statusBroken, "nvrtcVersion: " + n.errorText(code)
 	}
-	return 0, fmt.Sprintf("%d.%d", numbers[0], numbers[1])
+	return 0, fmt.Sprintf("%d.%d", major, minor)
 }
 
-// failure says what a result means.
-func (n *nvrtc) failure(function string, code int) string {
-	address, _, _ := purego.SyscallN(n.symbols["nvrtcGetErrorString"], uintptr(code))
-	var name []byte
-	for i := uintptr(0); address != 0; i++ {
-		character := *(*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&address)))
-		if character == 0 {
-			break
-		}
-		name = append(name, character)
-		address++
-	}
-	return fmt.Sprintf("%s: %s", function, name)
-}
-
-// compile writes the cubin of a request and returns the log.
-func (n *nvrtc) compile(request libraryRequest) (status int, message string) {
+// build writes the cubin of a request and returns the log.
+func (n *nvrtc) build(request libraryRequest) (status int, message string) {
 	source, err := os.ReadFile(request.Source)
 	if err != nil {
 		return statusBroken, err.Error()
 	}
-	program := new(uintptr)
-	n.pinner.Pin(program)
-	if code := n.call("nvrtcCreateProgram", pointer(program), n.text(source), n.text([]byte(request.Source)), 0, 0, 0); code != 0 {
-		return statusBroken, n.failure("nvrtcCreateProgram", code)
+	var program uintptr
+	if code := n.create(&program, string(source), request.Source, 0, 0, 0); code != 0 {
+		return statusBroken, "nvrtcCreateProgram: " + n.errorText(code)
 	}
-	options := make([]uintptr, len(request.Options)+1)
-	n.pinner.Pin(&options[0])
+	options := make([]*byte, len(request.Options)+1)
 	for i, option := range request.Options {
-		options[i] = n.text([]byte(option))
+		options[i] = unsafe.StringData(option + "\x00")
 	}
-	code := n.call("nvrtcCompileProgram", *program, uintptr(len(request.Options)), pointer(&options[0]))
-	log, problem := n.bytes(*program, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog")
+	code := n.compile(program, int32(len(request.Options)), &options[0])
+	log, problem := n.read(program, n.logSize, n.writeLog)
+	text := strings.TrimSuffix(string(log), "\x00")
 	switch {
 	case code == nvrtcCompilation:
-		return statusRefused, string(log)
+		return statusRefused, text
 	case code == nvrtcInvalidOption:
-		return statusBroken, string(log) + "NVRTC does not know a flag or the architecture: change the manifest's flags or use nvcc"
+		return statusBroken, text + "NVRTC does not know a flag or the architecture: change the manifest's flags or use nvcc"
 	case code != 0:
-		return statusBroken, n.failure("nvrtcCompileProgram", code) + "\n" + string(log)
+		return statusBroken, "nvrtcCompileProgram: " + n.errorText(code) + "\n" + text
 	case problem != "":
-		return statusBroken, problem
+		return statusBroken, "the log: " + problem
 	}
-	cubin, problem := n.bytes(*program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN")
+	cubin, problem := n.read(program, n.cubinSize, n.writeCode)
 	if problem != "" {
-		return statusBroken, problem
+		return statusBroken, "the cubin: " + problem
 	}
 	if err := os.WriteFile(request.Output, cubin, 0o644); err != nil {
 		return statusBroken, err.Error()
 	}
-	return 0, string(log)
+	return 0, text
 }
 
-// bytes asks for a size and then for that many bytes, without the zero that
-// ends a log.
-func (n *nvrtc) bytes(program uintptr, sizeFunction, function string) (content []byte, problem string) {
-	size := new(uint64)
-	n.pinner.Pin(size)
-	if code := n.call(sizeFunction, program, pointer(size)); code != 0 {
-		return nil, n.failure(sizeFunction, code)
+// read asks for a size and then for that many bytes.
+func (n *nvrtc) read(program uintptr, length func(uintptr, *uint64) int32, write func(uintptr, *byte) int32) (content []byte, problem string) {
+	var size uint64
+	if code := length(program, &size); code != 0 {
+		return nil, n.errorText(code)
 	}
-	if *size == 0 {
+	if size == 0 {
 		return nil, ""
 	}
-	content = make([]byte, *size)
-	n.pinner.Pin(&content[0])
-	if code := n.call(function, program, pointer(&content[0])); code != 0 {
-		return nil, n.failure(function, code)
-	}
-	if function == "nvrtcGetProgramLog" {
-		content = content[:len(content)-1]
+	content = make([]byte, size)
+	if code := write(program, &content[0]); code != 0 {
+		return nil, n.errorText(code)
 	}
 	return content, ""
 }
