@@ -75,29 +75,34 @@ type Space struct {
 // the params, is listed twice or has an impossible time, and when no point
 // works.
 func New(record *Record) (*Space, error) {
-	built, err := space.New(record.Params, nil, nil)
-	if err != nil {
+	s := &Space{record: record, entries: make([]Entry, len(record.Entries)), optimum: -1}
+	if err := s.build(); err != nil {
 		return nil, fmt.Errorf("record of %s: %w", record.Kernel, err)
 	}
-	points := make([]space.Point, len(record.Entries))
-	for i, e := range record.Entries {
+	return s, nil
+}
+
+func (s *Space) build() (err error) {
+	if s.space, err = space.New(s.record.Params, nil, nil); err != nil {
+		return err
+	}
+	points := make([]space.Point, len(s.entries))
+	for i, e := range s.record.Entries {
 		points[i] = e.Point
 		if err := e.check(); err != nil {
-			return nil, fmt.Errorf("record of %s: %w", record.Kernel, err)
+			return err
 		}
 	}
-	pool, err := built.PoolOf(points)
-	if err != nil {
-		return nil, fmt.Errorf("record of %s: %w", record.Kernel, err)
+	if s.pool, err = s.space.PoolOf(points); err != nil {
+		return err
 	}
-	if pool.Len() != len(points) {
-		return nil, fmt.Errorf("record of %s: %w", record.Kernel, twice(points))
+	if s.pool.Len() != len(points) {
+		return twice(points)
 	}
-	s := &Space{record: record, space: built, pool: pool, entries: make([]Entry, len(points)), optimum: -1}
-	for _, e := range record.Entries {
-		index, err := pool.Index(e.Point)
+	for _, e := range s.record.Entries {
+		index, err := s.pool.Index(e.Point)
 		if err != nil {
-			return nil, fmt.Errorf("record of %s: %w", record.Kernel, err)
+			return err
 		}
 		s.entries[index] = e
 	}
@@ -107,9 +112,9 @@ func New(record *Record) (*Space, error) {
 		}
 	}
 	if s.optimum < 0 {
-		return nil, fmt.Errorf("record of %s: none of %d points works", record.Kernel, len(points))
+		return fmt.Errorf("none of %d points works", len(points))
 	}
-	return s, nil
+	return nil
 }
 
 func twice(points []space.Point) error {
