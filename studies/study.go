@@ -154,7 +154,7 @@ func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
 // Continue records that a study goes on, perhaps with other goals.
 func (s *Store) Continue(ctx context.Context, study Study) error {
 	if _, err := s.update(ctx, studyRow(study.ID), columns{{"options", asJSON{&study.Options}}, {"command", &study.Command}}, ""); err != nil {
-		return fmt.Errorf("going on with study %d: %w", study.ID, err)
+		return fmt.Errorf("resuming study %d: %w", study.ID, err)
 	}
 	return nil
 }
