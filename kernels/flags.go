@@ -16,7 +16,7 @@ var optimised = map[string]string{Host: "-O2", CUDA: "-O3"}
 var levels = []string{"-O", "--optimize", "--device-debug"}
 
 // flags takes the flags as they are, behind a level of optimisation where they name
-// none. Whoever wants none says -O0.
+// none. -O0 asks for none.
 func (b *builder) flags() error {
 	for _, flag := range b.keys.Flags {
 		b.kernel.Flags = append(b.kernel.Flags, flag.text)

@@ -8,7 +8,7 @@ import (
 )
 
 // What a manifest may hold. The numbers are far beyond what a person writes; what
-// lies beyond them would make the parser or the search crawl, or crash.
+// lies beyond them would make the parser or the search very slow, or crash it.
 const (
 	longestManifest = 1 << 18 // bytes
 	deepestManifest = 100     // brackets and lists inside each other

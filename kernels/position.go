@@ -182,7 +182,7 @@ func describe(node ast.Node) string {
 }
 
 // Decode reads a YAML file strictly into a value; what names the file in messages. The
-// library's panics on hostile input become errors: a manifest is somebody else's text.
+// library's panics on hostile input become errors: a manifest is untrusted text.
 func Decode(content []byte, what string, into any) (err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
