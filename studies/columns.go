@@ -82,27 +82,27 @@ func (c asSigned) Scan(stored any) error {
 	return nil
 }
 
-// insert adds a row; id is the number that SQLite gave to it.
-func insert(ctx context.Context, tx querier, table string, c columns) (id int64, err error) {
-	marks := strings.Repeat(", ?", len(c))[2:]
-	result, err := tx.ExecContext(ctx, "INSERT INTO "+table+" ("+strings.Join(c.names(), ", ")+") VALUES ("+marks+")", c.values()...)
-	if err != nil {
-		return 0, err
-	}
-	return result.LastInsertId()
-}
-
-// create adds one row and seals it, in one transaction.
-func (s *Store) create(ctx context.Context, row rowKey, c columns) error {
-	for i, name := range row.names {
-		c = append(c, column{name, row.values[i]})
-	}
-	return s.transact(ctx, func(tx *sql.Tx) error {
-		if _, err := insert(ctx, tx, row.table, c); err != nil {
+// create adds one row and seals it, in one transaction; id is the number that SQLite
+// gave to it, from which row makes its key.
+func (s *Store) create(ctx context.Context, row func(id int64) rowKey, c columns) (id int64, err error) {
+	statement := "INSERT INTO " + row(0).table + " (" + strings.Join(c.names(), ", ") + ") VALUES (" + strings.Repeat(", ?", len(c))[2:] + ")"
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, statement, c.values()...)
+		if err != nil {
 			return err
 		}
-		return row.seal(ctx, tx)
+		if id, err = result.LastInsertId(); err != nil {
+			return err
+		}
+		return row(id).seal(ctx, tx)
 	})
+	return id, err
+}
+
+// createAt adds a row whose key is known.
+func (s *Store) createAt(ctx context.Context, row rowKey, c columns) error {
+	_, err := s.create(ctx, func(int64) rowKey { return row }, append(c, row.key...))
+	return err
 }
 
 // update changes columns of one row and seals it, in one transaction, if the row meets
@@ -110,7 +110,7 @@ func (s *Store) create(ctx context.Context, row rowKey, c columns) error {
 func (s *Store) update(ctx context.Context, row rowKey, c columns, condition string) (changed int64, err error) {
 	statement := "UPDATE " + row.table + " SET " + strings.Join(c.names(), " = ?, ") + " = ?" + row.where() + condition
 	err = s.transact(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, statement, append(c.values(), row.values...)...)
+		result, err := tx.ExecContext(ctx, statement, append(c.values(), row.key.values()...)...)
 		if err != nil {
 			return err
 		}

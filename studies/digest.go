@@ -59,19 +59,18 @@ func isEmpty(value any) bool {
 // rowKey names one row.
 type rowKey struct {
 	table string
-	// names and values are the columns that identify the row.
-	names  []string
-	values []any
+	// key are the columns that identify the row.
+	key columns
 }
 
-func studyRow(id int64) rowKey { return rowKey{"studies", keyColumns["studies"], []any{id}} }
+func studyRow(id int64) rowKey { return rowKey{"studies", columns{{"id", id}}} }
 
 func trialRow(study int64, number int) rowKey {
-	return rowKey{"trials", keyColumns["trials"], []any{study, number}}
+	return rowKey{"trials", columns{{"study", study}, {"number", number}}}
 }
 
 // where is the condition for the row.
-func (k rowKey) where() string { return " WHERE " + strings.Join(k.names, " = ? AND ") + " = ?" }
+func (k rowKey) where() string { return " WHERE " + strings.Join(k.key.names(), " = ? AND ") + " = ?" }
 
 // querier is a database, or a transaction in it.
 type querier interface {
@@ -111,11 +110,11 @@ func (k rowKey) seal(ctx context.Context, tx querier) error {
 	err := eachRow(ctx, tx, func(names []string, values []any) error {
 		digest = rowDigest(names, values)
 		return nil
-	}, "SELECT * FROM "+k.table+k.where(), k.values...)
+	}, "SELECT * FROM "+k.table+k.where(), k.key.values()...)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE "+k.table+" SET "+digestColumn+" = ?"+k.where(), append([]any{digest}, k.values...)...)
+	_, err = tx.ExecContext(ctx, "UPDATE "+k.table+" SET "+digestColumn+" = ?"+k.where(), append([]any{digest}, k.key.values()...)...)
 	return err
 }
 
@@ -129,7 +128,11 @@ func sealOld(ctx context.Context, tx querier) error {
 	for _, table := range sealedTables {
 		var old []rowKey
 		err := eachRow(ctx, tx, func(names []string, values []any) error {
-			old = append(old, rowKey{table, names, values})
+			row := rowKey{table: table}
+			for i, name := range names {
+				row.key = append(row.key, column{name, values[i]})
+			}
+			old = append(old, row)
 			return nil
 		}, "SELECT "+strings.Join(keyColumns[table], ", ")+" FROM "+table+" WHERE "+digestColumn+" = ''")
 		if err != nil {

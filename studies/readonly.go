@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -61,29 +60,19 @@ func copyDatabase(from, to string) error {
 }
 
 // stamp changes when a database is written.
-func stamp(path string) (stamps [2]struct {
-	size int64
-	at   time.Time
-}) {
-	for i, suffix := range []string{"", "-wal"} {
+func stamp(path string) (text string) {
+	for _, suffix := range []string{"", "-wal"} {
 		if info, err := os.Stat(path + suffix); err == nil {
-			stamps[i].size, stamps[i].at = info.Size(), info.ModTime()
+			text += fmt.Sprintln(suffix, info.Size(), info.ModTime())
 		}
 	}
-	return stamps
+	return text
 }
 
-func copyFile(from, to string) (err error) {
-	source, err := os.Open(from)
+func copyFile(from, to string) error {
+	content, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	defer source.Close()
-	target, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, target.Close()) }()
-	_, err = io.Copy(target, source)
-	return err
+	return os.WriteFile(to, content, 0o644)
 }

@@ -25,7 +25,7 @@ func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
 // Started records a trial that is about to run. It does not take a context: a
 // trial that was chosen is recorded even while the program is being stopped.
 func (r *Recorder) Started(t search.Trial) error {
-	return r.store.create(context.Background(), trialRow(r.study, t.Number), columns{{"point", asText{&t.Point}}})
+	return r.store.createAt(context.Background(), trialRow(r.study, t.Number), columns{{"point", asText{&t.Point}}})
 }
 
 // Finished records a trial's outcome and the study's active time in one step.
@@ -48,8 +48,8 @@ func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 
 // Measured records one round of the confirmation.
 func (r *Recorder) Measured(round confirm.Round) error {
-	row := rowKey{"rounds", keyColumns["rounds"], []any{r.study, string(round.Phase), round.Number, round.Point.String()}}
-	return r.store.create(context.Background(), row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run}))
+	row := rowKey{"rounds", columns{{"study", r.study}, {"phase", string(round.Phase)}, {"number", round.Number}, {"point", round.Point.String()}}}
+	return r.store.createAt(context.Background(), row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run}))
 }
 
 // stored is an outcome as trials and rounds hold it: failures in columns of their own,

@@ -139,13 +139,7 @@ func (study *Study) columns() columns {
 // Create adds a study and returns its number.
 func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
 	study.Created = study.Created.UTC().Truncate(time.Second)
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		if id, err = insert(ctx, tx, "studies", study.columns()[1:]); err != nil {
-			return err
-		}
-		return studyRow(id).seal(ctx, tx)
-	})
-	if err != nil {
+	if id, err = s.create(ctx, studyRow, study.columns()[1:]); err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
 	return id, nil
