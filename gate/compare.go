@@ -129,11 +129,18 @@ func (b *broken) comparison() Comparison {
 }
 
 // Broken is the decision about a candidate that failed: it is wrong, unless the
-// failure is the machine's.
+// failure is the machine's, or only says that it does not run here or in the time
+// allowed: a limit of the device or of the command line is no wrong result.
 func Broken(failure *objective.Failure) Decision {
 	switch failure.Reason {
 	case objective.Throttled, string(worker.NoMemory):
 		return Decision{Verdict: Inconclusive, Reason: failure.String()}
+	case objective.Infeasible:
+		return Decision{Verdict: Infeasible, Reason: failure.String() + "; choose a point that this device can run"}
+	case objective.CompileTimeout:
+		return Decision{Verdict: Infeasible, Reason: failure.String() + "; --compile-timeout allows more"}
+	case string(worker.Hung):
+		return Decision{Verdict: Infeasible, Reason: failure.String() + "; --run-timeout allows more, if it would end at all"}
 	}
 	return Decision{Verdict: Wrong, Reason: failure.String()}
 }

@@ -55,13 +55,23 @@ const (
 	Wrong Verdict = "wrong"
 	// Inconclusive: the measurement cannot answer; the reason says why.
 	Inconclusive Verdict = "inconclusive"
+	// Incomparable: there is a baseline, but of another device or of other sizes.
+	Incomparable Verdict = "incomparable"
+	// Infeasible: it does not run here, or not in the time allowed, so that nothing is
+	// known about its results or its speed.
+	Infeasible Verdict = "infeasible"
 )
 
 // Verdicts lists all verdicts in the order of reports.
-var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Inconclusive}
+var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Incomparable, Inconclusive, Infeasible}
 
 // Fails reports whether a change with this verdict must not land.
 func (v Verdict) Fails() bool { return v == Regression || v == Wrong }
+
+// Undecided reports whether nothing is known about the change.
+func (v Verdict) Undecided() bool {
+	return v == New || v == Incomparable || v == Inconclusive || v == Infeasible
+}
 
 // Passes reports whether performance was shown to be kept or improved.
 func (v Verdict) Passes() bool { return v == Improvement || v == Maintained }

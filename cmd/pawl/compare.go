@@ -82,7 +82,7 @@ func compareFiles(env environment, o compareOptions) error {
 	if err != nil {
 		return err
 	}
-	return answered(reportCode(r))
+	return answered(compareCode(r))
 }
 
 func printCompared(env environment, r *report.Report) error {

@@ -57,12 +57,25 @@ func answered(code int) error {
 	return answer(code)
 }
 
-// reportCode is the exit code for a report of comparisons. One of a run that did not
-// come to its end is no answer, whatever stands in it.
-func reportCode(r *report.Report) int {
+// gateCode is the exit code for the report of a gate: 0 says that no regression was
+// shown. A report of a run that did not come to its end is no answer, whatever stands in
+// it.
+func gateCode(r *report.Report) int {
 	switch {
 	case !r.Finished():
 		return exitMachinery
+	case r.Failed():
+		return exitNo
+	case r.Decided():
+		return exitOK
+	}
+	return exitNothing
+}
+
+// compareCode is the exit code for compared files: there 0 says that performance was
+// shown to be kept or improved.
+func compareCode(r *report.Report) int {
+	switch {
 	case r.Failed():
 		return exitNo
 	case r.Passed():

@@ -80,7 +80,7 @@ func crash() {
 }
 
 // A crash is none of the exit codes that mean something, 2 above all: Go's own
-// code for it is the gate's "no difference was shown".
+// code for it is the gate's "nothing could be decided".
 func TestACrashIsNoAnswer(t *testing.T) {
 	meanings := []int{exitOK, exitNo, exitNothing, exitMachinery, exitUsage, exitInterrupted}
 	for name := range faults {
@@ -133,7 +133,8 @@ func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
 		before        map[string]string
 		passes        bool
 	}{
-		"no difference":              {"Gate", fmt.Sprintf(report, 2, 2), nil, true},
+		"nothing decided":            {"Gate", fmt.Sprintf(report, 2, 2), nil, true},
+		"infeasible":                 {"Gate", `mkdir -p results; echo '{"exit": 2, "verdict": "infeasible"' > results/ratchet_report.json; exit 2`, nil, false},
 		"improved":                   {"Gate", fmt.Sprintf(report, 0, 0), nil, true},
 		"regression":                 {"Gate", fmt.Sprintf(report, 1, 1), nil, false},
 		"machinery":                  {"Gate", "exit 3", nil, false},

@@ -26,7 +26,8 @@ type gateOptions struct {
 	common
 	kernels          []string
 	policy, baseline string
-	dryRun           bool
+	base             string
+	dryRun, strict   bool
 }
 
 func gateCommand(env environment) *cli.Command {
@@ -40,10 +41,13 @@ func gateCommand(env environment) *cli.Command {
 				"processes with an A/A control, and judges. Writes "+report.MarkdownName+" beside the baseline,\n"+
 				"and the baseline itself where a gain is confirmed and nothing fails.",
 			"pawl gate attention --policy gate.yaml",
-			"0 improved or maintained", "1 regression or wrong", "2 no significant difference, new or inconclusive",
+			"0 no regression shown: improved, maintained or no significant difference", "1 regression or wrong; with --strict also what would be 2",
+			"2 nothing could be decided: new, incomparable, inconclusive or infeasible",
 			"3 the machinery failed", "64 usage", "130 stopped, the baseline is as it was"),
 		Flags: append(o.flags("backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json"), policyFlag(&o.policy), baselineFlag(&o.baseline),
-			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"}),
+			&cli.StringFlag{Name: "base", Destination: &o.base, DefaultText: "in a pull request, where its branch left the other", Usage: "hold to the baseline of this `COMMIT` instead of the file, and move nothing"},
+			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"},
+			&cli.BoolFlag{Name: "strict", Destination: &o.strict, DisableDefaultText: true, Usage: "fail where nothing could be decided"}),
 		Subcommands: []*cli.Command{gateSelftestCommand(env), gateSimulateCommand(env)},
 		Action: action(func(ctx context.Context, arguments []string) error {
 			o.kernels = arguments
@@ -57,6 +61,9 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.base, err = base(ctx, env, o); err != nil {
+		return err
+	}
 	b, err := o.builder(env)
 	if err != nil {
 		return err
@@ -65,10 +72,11 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	ctx, done := stoppable(ctx, env)
 	defer done()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		Policy: rules, Baseline: o.baseline, Backend: o.backend, Seed: o.seed, DryRun: o.dryRun, Exit: reportCode,
+		Policy: rules, Baseline: o.baseline, Base: o.base, Backend: o.backend, Seed: o.seed, DryRun: o.dryRun, Strict: o.strict, Exit: gateCode,
 		Finished: func(s report.Result) {
 			fmt.Fprintf(env.stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},
+		Warn: func(sentence string) { fmt.Fprintf(env.stderr, "pawl: %s\n", escape.Line(sentence)) },
 		// A log has no bar: one line per ten rounds.
 		Observe: func(kernel, workload string, round, ceiling int) {
 			if round%10 == 0 {
@@ -87,6 +95,15 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 		return err
 	}
 	return answered(r.Exit)
+}
+
+// base returns the commit whose baseline counts. In a pull request that is by default where
+// its branch left the branch that it is to be merged into.
+func base(ctx context.Context, env environment, o gateOptions) (string, error) {
+	if target := env.getenv("GITHUB_BASE_REF"); o.base == "" && target != "" {
+		return ratchet.MergeBase(ctx, o.baseline, "refs/remotes/origin/"+target)
+	}
+	return o.base, nil
 }
 
 // readPolicy returns the policy of the named kernels, or of all that the policy file

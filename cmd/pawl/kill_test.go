@@ -47,7 +47,7 @@ func asPawl(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 	if err := os.MkdirAll(temporary, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), "TMPDIR="+temporary)
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), "TMPDIR="+temporary, "GITHUB_BASE_REF=")
 	return cmd
 }
 

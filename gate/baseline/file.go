@@ -86,6 +86,11 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the baseline: %w", err)
 	}
+	return Parse(path, content)
+}
+
+// Parse reads the text of a file as Read does; the path is for messages.
+func Parse(path string, content []byte) (*File, error) {
 	f, problem, detail := parse(content)
 	if problem != "" {
 		return nil, &ProblemError{path, problem, detail}

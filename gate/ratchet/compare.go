@@ -59,6 +59,9 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 		}
 	}
 	o.moves = o.result.Verdict == gate.Improvement && o.result.Method == gate.Interleaved
+	if o.moves && r.Base != "" {
+		o.result.Notes = append(o.result.Notes, "the baseline moves when this is on the base branch and is gated there")
+	}
 	return o, nil
 }
 
@@ -85,12 +88,17 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 	devices := r.file.OtherDevices(o.result.Key)
 	switch {
 	case entry.Dims != "":
+		o.result.Verdict = gate.Incomparable
 		o.result.Reason = fmt.Sprintf("the sizes of the workload changed from %s to %s; pawl baseline accept takes them over", entry.Dims, c.Workload.Dims)
 	case len(devices) > 0:
+		o.result.Verdict = gate.Incomparable
 		o.result.Reason = fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl baseline accept adds this device beside it", devices[0], o.result.Device)
+	case r.Base != "":
+		o.result.Reason = r.Base + " has no baseline for this; a run on it makes one"
+	case r.Strict:
+		o.result.Reason = "there is no baseline yet; without --strict this becomes it"
 	default:
-		o.result.Reason = "there is no baseline yet; this becomes it"
-		o.moves = true
+		o.result.Reason, o.moves = "there is no baseline yet; this becomes it", true
 	}
 	o.result.Comparison = o.result.WithConditions(gate.Samples{gate.Candidate: samples}, conditions)
 	o.moves = o.moves && o.result.Verdict == gate.New

@@ -4,13 +4,15 @@
 // A run goes in these steps, for one configuration (kernel, workload and point)
 // after the other:
 //
-//  1. The candidate is opened and checked in full. A wrong one is not measured.
-//  2. Its baseline is rebuilt from its own sources ([Builder]) and both are measured
+//  1. The baseline is read, from the base branch where one is named: a branch under test
+//     has no say in what it is held to, and no run with a base moves a baseline.
+//  2. The candidate is opened and checked in full. A wrong one is not measured.
+//  3. Its baseline is rebuilt from its own sources ([Builder]) and both are measured
 //     in rounds. Where it cannot be rebuilt, its stored samples stand in; where there
 //     is none, the candidate is measured alone and is new.
-//  3. The result is added to the report and to the history, and both are saved, so
+//  4. The result is added to the report and to the history, and both are saved, so
 //     that an error in a later configuration loses nothing.
-//  4. After the last one, or after an error, new and improved configurations become
+//  5. After the last one, or after an error, new and improved configurations become
 //     the baseline, if nothing in the run failed.
 //
 // Beside the run stand its instruments: [Acceptance] moves a baseline by a person's
@@ -43,18 +45,25 @@ type Options struct {
 	Policy *policy.File
 	// Baseline is the file that performance is held to; reports go beside it.
 	Baseline string
+	// Base is the commit whose baseline counts, by any name that git knows; the file of
+	// the working tree is then neither used nor moved. Empty means that file.
+	Base string
 	// Backend is where kernels run whose policy names none.
 	Backend string
 	// Seed fixes the order of measurements.
 	Seed uint64
 	// DryRun compares and reports, and leaves the baseline and the history alone.
 	DryRun bool
+	// Strict makes what is undecided fail.
+	Strict bool
 	// Exit returns the code that the program exits with for a report; it is kept in
 	// the report.
 	Exit func(*report.Report) int
 	// Finished gets each result as soon as it is saved; Observe the rounds of a
-	// comparison under way. Both may be nil.
+	// comparison under way; Warn what a person must know about the whole run. Each may
+	// be nil.
 	Finished func(report.Result)
+	Warn     func(string)
 	Observe  func(kernel, workload string, round, ceiling int)
 }
 
@@ -75,11 +84,10 @@ type run struct {
 // and the files that it is written to. With an error, the report has the results
 // before it. A context that ends leaves the baseline as it was.
 func Run(ctx context.Context, b *Builder, o Options) (r *report.Report, written []string, err error) {
-	file, err := baseline.Read(o.Baseline)
-	if err != nil {
+	g := &run{Options: o, Builder: b, current: baseline.New(), report: report.Report{Strict: o.Strict}}
+	if err := g.open(ctx); err != nil {
 		return nil, nil, err
 	}
-	g := &run{Options: o, Builder: b, file: file, current: baseline.New()}
 	for _, k := range o.Policy.Kernels {
 		g.report.Planned += max(1, len(k.Workloads))
 	}
@@ -88,6 +96,31 @@ func Run(ctx context.Context, b *Builder, o Options) (r *report.Report, written 
 		err = errors.Join(err, g.conclude())
 	}
 	return &g.report, g.written, err
+}
+
+// open reads the baseline: the base's where there is one.
+func (r *run) open(ctx context.Context) (err error) {
+	if r.Base == "" {
+		r.file, err = baseline.Read(r.Baseline)
+		return err
+	}
+	var text []byte
+	if r.file, text, r.report.Base, err = readBase(ctx, r.Baseline, r.Base); err != nil {
+		return err
+	}
+	r.warn(difference(r.Baseline, r.Base, r.file, text))
+	return nil
+}
+
+// warn puts a sentence about the whole run into the report; empty is none.
+func (r *run) warn(sentence string) {
+	if sentence == "" {
+		return
+	}
+	r.report.Warnings = append(r.report.Warnings, sentence)
+	if r.Warn != nil {
+		r.Warn(sentence)
+	}
 }
 
 func (r *run) kernels(ctx context.Context) error {
@@ -164,7 +197,7 @@ func (r *run) event(o outcome) baseline.Event {
 		Time: time.Now().UTC(), Key: o.result.Key, Commit: r.report.Commit, Point: o.result.Point,
 		Verdict: o.result.Verdict, Reason: o.result.Reason,
 	}
-	if o.entry.Median > 0 && (o.result.Evidence != nil || o.result.Verdict == gate.New) {
+	if o.entry.Median > 0 && (o.result.Evidence != nil || o.result.Verdict == gate.New || o.result.Verdict == gate.Incomparable) {
 		e.Median, e.Interval = o.entry.Median, o.entry.Interval
 	}
 	if o.result.Evidence != nil {
@@ -175,6 +208,9 @@ func (r *run) event(o outcome) baseline.Event {
 
 // conclude moves the baseline and then writes the report that says so.
 func (r *run) conclude() error {
+	if r.Base != "" && r.report.Finished() {
+		r.warn(r.notCompared())
+	}
 	if err := r.moveBaseline(); err != nil {
 		return err
 	}
@@ -197,7 +233,7 @@ func (r *run) save() (err error) {
 // file as it is now: other gates may have moved others meanwhile. Where another one
 // moved the same, its entry stays, because this run has not been held to it.
 func (r *run) moveBaseline() error {
-	if len(r.moving) == 0 || r.report.Failed() || r.DryRun {
+	if len(r.moving) == 0 || r.report.Failed() || r.DryRun || r.Base != "" {
 		return nil
 	}
 	overtaken := map[baseline.Key]bool{}

@@ -143,9 +143,10 @@ func unpackSources(ctx context.Context, k *kernels.Kernel, archive, commit, fold
 	return baseline.UnpackTar(bytes.NewReader(packed), folder)
 }
 
-// git runs git in a folder and returns what it prints.
+// git runs git in a folder and returns what it prints, without a shell and without any
+// hook or monitor of the repository.
 func git(ctx context.Context, folder string, arguments ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder}, arguments...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder, "--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, arguments...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	output, err := cmd.Output()

@@ -4,8 +4,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-
-	"pawl/gate"
 )
 
 type suite struct {
@@ -33,7 +31,7 @@ type message struct {
 }
 
 // JUnit writes the run as a test suite: a regression or a wrong result is a
-// failure, what was not decided is skipped.
+// failure, what was not decided is skipped, or a failure too where the run is strict.
 func JUnit(w io.Writer, r *Report) error {
 	s := suite{Name: "pawl gate", Tests: len(r.Results)}
 	total := 0.0
@@ -41,10 +39,10 @@ func JUnit(w io.Writer, r *Report) error {
 		total += result.Seconds
 		c := test{Name: result.Workload + " " + result.Type, Class: result.Kernel, Time: fmt.Sprintf("%.3f", result.Seconds)}
 		switch {
-		case result.Verdict.Fails():
+		case r.fails(result):
 			s.Failures++
 			c.Failure = &message{string(result.Verdict), result.Reason}
-		case result.Verdict == gate.New || result.Verdict == gate.Inconclusive:
+		case result.Verdict.Undecided():
 			s.Skipped++
 			c.Skipped = &message{Text: string(result.Verdict) + ": " + result.Reason}
 		}

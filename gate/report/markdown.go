@@ -18,13 +18,16 @@ func Markdown(w io.Writer, r *Report) error {
 	m := &markdown{}
 	m.Paragraph("# Ratchet report")
 	m.Paragraph("%s", Headline(r))
+	m.warnings(r)
 	m.summary(r)
 	m.section("Wrong results", r.with(gate.Wrong))
 	m.section("Regressions", r.with(gate.Regression))
 	m.section(map[bool]string{true: "Improvements, baseline updated", false: "Improvements, baseline not updated"}[r.Updated], r.with(gate.Improvement))
 	m.section("Unchanged", r.with(gate.Maintained, gate.NoDifference))
 	m.section("New", r.with(gate.New))
+	m.section("Incomparable", r.with(gate.Incomparable))
 	m.section("Inconclusive", r.with(gate.Inconclusive))
+	m.section("Infeasible", r.with(gate.Infeasible))
 	m.Line("%s", legend)
 	return m.Write(w)
 }
@@ -33,6 +36,7 @@ func Markdown(w io.Writer, r *Report) error {
 func StepSummary(w io.Writer, r *Report) error {
 	m := &markdown{}
 	m.Paragraph("### Ratchet: %s", Headline(r))
+	m.warnings(r)
 	var rows [][]string
 	for _, result := range r.Results {
 		c := result.Cells()
@@ -83,20 +87,46 @@ func Headline(r *Report) string {
 		return "nothing was compared"
 	case r.Count(gate.Wrong) > 0:
 		return fmt.Sprintf("**fail**: %s with wrong results", page.Count(r.Count(gate.Wrong), "configuration"))
-	case r.Failed():
+	case r.Count(gate.Regression) > 0:
 		return fmt.Sprintf("**fail**: %s", page.Count(r.Count(gate.Regression), "regression"))
 	case !r.Finished():
 		return fmt.Sprintf("**incomplete**: %d of %d configurations were compared", len(r.Results), r.Planned)
+	case r.Failed():
+		return fmt.Sprintf("**fail**: %s, and --strict lets nothing undecided pass", undecided(r))
+	case !r.Decided():
+		return "**open**: " + undecided(r)
 	case r.Count(gate.Improvement) > 0:
 		return fmt.Sprintf("**pass**: %s", page.Count(r.Count(gate.Improvement), "improvement"))
 	case r.Passed():
 		return "**pass**: performance is maintained"
-	case r.Count(gate.Inconclusive) > 0:
-		return fmt.Sprintf("**open**: %s inconclusive", page.Count(r.Count(gate.Inconclusive), "comparison"))
-	case r.Count(gate.New) > 0:
-		return fmt.Sprintf("**open**: %s with nothing to compare with", page.Count(r.Count(gate.New), "configuration"))
 	}
-	return "**no significant difference**"
+	return "**pass**: no significant difference"
+}
+
+// undecided says what nothing is known about.
+func undecided(r *Report) string {
+	var parts []string
+	for _, part := range []struct {
+		verdict    gate.Verdict
+		noun, what string
+	}{
+		{gate.Infeasible, "configuration", "infeasible"},
+		{gate.Inconclusive, "comparison", "inconclusive"},
+		{gate.Incomparable, "configuration", "whose baseline is of another device or of other sizes"},
+		{gate.New, "configuration", "with nothing to compare with"},
+	} {
+		if n := r.Count(part.verdict); n > 0 {
+			parts = append(parts, page.Count(n, part.noun)+" "+part.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// warnings are about the whole run.
+func (m *markdown) warnings(r *Report) {
+	for _, warning := range r.Warnings {
+		m.Paragraph("**Warning**: %s.", escape.Markdown(warning))
+	}
 }
 
 func (m *markdown) summary(r *Report) {
@@ -110,6 +140,9 @@ func (m *markdown) summary(r *Report) {
 	at := ""
 	if r.Commit != "" {
 		at = ", commit " + escape.Markdown(shortCommit(r.Commit))
+	}
+	if r.Base != "" {
+		at += ", held to the baseline of commit " + escape.Markdown(shortCommit(r.Base))
 	}
 	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at)
 }

@@ -31,9 +31,15 @@ type Report struct {
 	Device  string    `json:"device"`
 	Commit  string    `json:"commit,omitempty"`
 	Results []Result  `json:"results"`
+	// Base is the commit whose baseline counted, empty where it was the file's own.
+	Base string `json:"base,omitempty"`
+	// Warnings are about the whole run.
+	Warnings []string `json:"warnings,omitempty"`
 	// Planned is how many configurations the policy names. With fewer results the run
 	// has not come to its end: it was stopped, or the machinery failed.
 	Planned int `json:"planned,omitempty"`
+	// Strict says that what is undecided fails.
+	Strict bool `json:"strict,omitempty"`
 	// Updated says that the baseline file was written.
 	Updated bool `json:"updated"`
 	// Exit is the code that the gate exits with. A script holds the one it got
@@ -63,6 +69,11 @@ type Result struct {
 // Config names the configuration for people.
 func (r Result) Config() string { return fmt.Sprintf("%s %s %s", r.Kernel, r.Workload, r.Type) }
 
+// Has reports whether there is a result of a key.
+func (r *Report) Has(key baseline.Key) bool {
+	return slices.ContainsFunc(r.Results, func(s Result) bool { return s.Key == key })
+}
+
 // Count returns how many results have one of the verdicts.
 func (r *Report) Count(verdicts ...gate.Verdict) int { return len(r.with(verdicts...)) }
 
@@ -81,7 +92,14 @@ func (r *Report) Finished() bool { return len(r.Results) >= r.Planned }
 
 // Failed reports whether the change must not land.
 func (r *Report) Failed() bool {
-	return slices.ContainsFunc(r.Results, func(s Result) bool { return s.Verdict.Fails() })
+	return slices.ContainsFunc(r.Results, r.fails)
+}
+
+func (r *Report) fails(s Result) bool { return s.Verdict.Fails() || r.Strict && s.Verdict.Undecided() }
+
+// Decided reports whether something is known about every configuration.
+func (r *Report) Decided() bool {
+	return len(r.Results) > 0 && !slices.ContainsFunc(r.Results, func(s Result) bool { return s.Verdict.Undecided() })
 }
 
 // Passed reports whether every configuration was shown to be kept or improved.

@@ -138,14 +138,15 @@ func TestMovedBaseline(t *testing.T) {
 
 func TestHeadlines(t *testing.T) {
 	for want, verdicts := range map[string][]gate.Verdict{
-		"nothing was compared":                      {},
-		"**fail**: 1 configuration with wrong":      {gate.Wrong, gate.Regression},
-		"**fail**: 2 regressions":                   {gate.Regression, gate.Improvement, gate.Regression},
-		"**pass**: 1 improvement":                   {gate.Improvement, gate.Maintained},
-		"**pass**: performance is maintained":       {gate.Maintained},
-		"**open**: 1 comparison inconclusive":       {gate.Maintained, gate.Inconclusive},
-		"**open**: 1 configuration with nothing to": {gate.NoDifference, gate.New},
-		"**no significant difference**":             {gate.NoDifference},
+		"nothing was compared":                       {},
+		"**fail**: 1 configuration with wrong":       {gate.Wrong, gate.Regression},
+		"**fail**: 2 regressions":                    {gate.Regression, gate.Improvement, gate.Regression},
+		"**pass**: 1 improvement":                    {gate.Improvement, gate.Maintained},
+		"**pass**: performance is maintained":        {gate.Maintained},
+		"**open**: 1 comparison inconclusive":        {gate.Improvement, gate.Inconclusive},
+		"**open**: 1 configuration infeasible, 1 co": {gate.Infeasible, gate.Inconclusive},
+		"**open**: 1 configuration with nothing to":  {gate.NoDifference, gate.New},
+		"**pass**: no significant difference":        {gate.NoDifference, gate.Maintained},
 	} {
 		r := &Report{}
 		for _, v := range verdicts {
@@ -153,6 +154,22 @@ func TestHeadlines(t *testing.T) {
 		}
 		if got := Headline(r); !strings.HasPrefix(got, want) {
 			t.Errorf("%v: %s, want %s", verdicts, got, want)
+		}
+	}
+}
+
+// Strict makes a failure of what is undecided, in every form of the report.
+func TestStrict(t *testing.T) {
+	for verdict, fails := range map[gate.Verdict]bool{
+		gate.New: true, gate.Incomparable: true, gate.Inconclusive: true, gate.Infeasible: true, gate.NoDifference: false, gate.Maintained: false,
+	} {
+		r := &Report{Strict: true, Results: []Result{result(key("k", "w"), verdict, "", 1, 1)}}
+		var junit bytes.Buffer
+		if err := JUnit(&junit, r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Failed() != fails || strings.Contains(Headline(r), "--strict") != fails || strings.Contains(junit.String(), "<failure") != fails {
+			t.Errorf("%s: %v, %s\n%s", verdict, r.Failed(), Headline(r), junit.String())
 		}
 	}
 }

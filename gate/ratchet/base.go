@@ -1,0 +1,147 @@
+package ratchet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"pawl/gate/baseline"
+	"pawl/internal/page"
+	"pawl/objective/devices"
+)
+
+// MergeBase returns the commit that the checked-out branch left another one at, in the
+// repository that a baseline file belongs to. It is part of the other branch's history:
+// nothing that the checked-out branch adds can change it.
+func MergeBase(ctx context.Context, path, branch string) (string, error) {
+	folder, _, err := inRepository(path)
+	if err != nil {
+		return "", err
+	}
+	other, err := resolve(ctx, folder, branch)
+	if err != nil {
+		return "", err
+	}
+	commit, err := git(ctx, folder, "merge-base", "HEAD", other)
+	return strings.TrimSpace(string(commit)), err
+}
+
+// readBase returns the baseline of a commit, as the file and as its text, which is nil
+// where the commit has none. The working tree has no say in it.
+func readBase(ctx context.Context, path, ref string) (file *baseline.File, text []byte, commit string, err error) {
+	folder, name, err := inRepository(path)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if commit, err = resolve(ctx, folder, ref); err != nil {
+		return nil, nil, "", err
+	}
+	listed, err := git(ctx, folder, "ls-tree", commit, "--", name)
+	if err != nil || len(listed) == 0 {
+		return baseline.New(), nil, commit, err
+	}
+	if text, err = git(ctx, folder, "show", commit+":./"+name); err != nil {
+		return nil, nil, commit, err
+	}
+	file, err = baseline.Parse(ref+":"+path, text)
+	return file, text, commit, err
+}
+
+// inRepository returns a folder that exists and the file's name relative to it: the
+// branch may have deleted the file and its folder.
+func inRepository(path string) (folder, name string, err error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", "", err
+	}
+	for folder = filepath.Dir(absolute); ; folder = filepath.Dir(folder) {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			name, err = filepath.Rel(folder, absolute)
+			return folder, filepath.ToSlash(name), err
+		}
+	}
+}
+
+// resolve returns the commit of a name. What git could take for an option is refused.
+func resolve(ctx context.Context, folder, ref string) (string, error) {
+	if strings.HasPrefix(ref, "-") {
+		return "", &devices.ArgumentError{Err: fmt.Errorf("%q is no name of a commit", ref)}
+	}
+	commit, err := git(ctx, folder, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("the base %s is not here: %w (a shallow clone has no other branches: fetch the whole history)", ref, err)
+	}
+	return strings.TrimSpace(string(commit)), nil
+}
+
+// difference says what the branch has done to the baseline file, which the run has not
+// used; empty where it is the base's.
+func difference(path, ref string, base *baseline.File, text []byte) string {
+	content, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Sprintf("this branch's %s cannot be read (%v); it was not used: the baseline is that of %s", path, err, ref)
+	}
+	if err != nil && text == nil || err == nil && text != nil && bytes.Equal(content, text) {
+		return ""
+	}
+	what := "deleted"
+	if err == nil {
+		file, err := baseline.Parse(path, content)
+		if err != nil {
+			return fmt.Sprintf("this branch's %s cannot be used (%v); it was not: the baseline is that of %s", path, err, ref)
+		}
+		what = changes(base, file)
+	}
+	return fmt.Sprintf("this branch's %s is not that of %s (%s); it was not used: the baseline is that of %s", path, ref, what, ref)
+}
+
+// changes says which entries differ between two files.
+func changes(base, branch *baseline.File) string {
+	var changed, vanished, added int
+	for _, e := range base.Entries {
+		switch now, ok := branch.Find(e.Key); {
+		case !ok:
+			vanished++
+		case !reflect.DeepEqual(now, e):
+			changed++
+		}
+	}
+	for _, e := range branch.Entries {
+		if _, ok := base.Find(e.Key); !ok {
+			added++
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{vanished, "vanished"}, {changed, "changed"}, {added, "added"}} {
+		if part.n > 0 {
+			parts = append(parts, page.Count(part.n, "entry", "entries")+" "+part.what)
+		}
+	}
+	if len(parts) == 0 {
+		return "the entries are the same, the rest differs"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// notCompared names the base's entries of this device that the run has no result of: a
+// branch that stops gating a kernel is told so.
+func (r *run) notCompared() string {
+	var missing []string
+	for _, e := range r.file.Entries {
+		if e.Device == r.report.Device && !r.report.Has(e.Key) {
+			missing = append(missing, e.Kernel+" "+e.Workload+" "+e.Type)
+		}
+	}
+	if len(missing) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s has a baseline for what this run did not compare: %s", r.Base, strings.Join(missing, ", "))
+}
