@@ -172,8 +172,10 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 			return fault, err
 		}
 		least = min(least, milliseconds)
-		spent += time.Duration(milliseconds * float64(batch) * 1e6)
-		long := least*float64(batch)*1e6 >= float64(shortestSample)
+		took := time.Duration(milliseconds * float64(batch) * 1e6)
+		spent += took
+		// Launches that differ as much as this are a kernel that leaves some out.
+		long := least*float64(batch)*1e6 >= float64(shortestSample) || took >= longClaim
 		if long && spent >= warmUp && (try > 2 || least > slowLaunch) || batch == mostBatch {
 			w.batch, w.slow = batch, least > slowLaunch
 			w.unseen.calibrate(least, w.inputs)

@@ -22,16 +22,16 @@ type unseen struct {
 }
 
 // unseenTimes are milliseconds of a launch on new inputs, and of one on the same
-// inputs later, when they are no longer new; 0 for none.
+// inputs later, when they are no longer new; 0 for not taken.
 type unseenTimes struct{ first, again float64 }
 
 const (
 	// unseenLaunches is how many launches on new inputs go with a measurement. Where
-	// they took too long more are made, each beside a sample: at least unseenPairs, up
-	// to unseenTries while most of them take too long.
+	// they took too long more are made, each beside a sample and beside the same launch
+	// later: at least unseenPairs, up to unseenTries while most of them take too long.
 	unseenLaunches = 3
 	unseenPairs    = 5
-	unseenTries    = 15
+	unseenTries    = 21
 	// A launch on new inputs may take so many times as long as others, and so many
 	// milliseconds more: what it finds in the caches differs.
 	unseenFactor = 1.5
@@ -39,10 +39,11 @@ const (
 	// That would hide much of a short launch. Of those several follow each other,
 	// each on inputs of its own, and are compared with the same launches later, when
 	// the kernel has seen these inputs up to so many times: the caches are the same.
-	shortLaunch = 0.1
-	unseenBytes = 256 << 10
-	mostTimes   = 512
-	againSlack  = 0.001
+	shortLaunch   = 0.1
+	unseenBytes   = 256 << 10
+	mostTimes     = 512
+	mostTimesLong = 2
+	againSlack    = 0.001
 )
 
 // calibrate chooses how many sets of new inputs go into one time, by the milliseconds
@@ -54,9 +55,10 @@ func (u *unseen) calibrate(milliseconds float64, bytes int) {
 	}
 }
 
-// take times launches on new inputs, one on each. Left is how many times are still to
-// be taken; the content that was held back is the last of one of them.
-func (u *unseen) take(ctx context.Context, left int) (times unseenTimes, fault *worker.Fault, err error) {
+// take times launches on new inputs, one on each, and with again the same launches once
+// more when they are no longer new. Left is how many times are still to be taken; the
+// content that was held back is the last of one of them.
+func (u *unseen) take(ctx context.Context, left int, again bool) (times unseenTimes, fault *worker.Fault, err error) {
 	last := content{seed: u.random.Uint64()}
 	if !u.shown && u.random.IntN(left+1) == 0 {
 		u.shown, last = true, u.held
@@ -66,30 +68,37 @@ func (u *unseen) take(ctx context.Context, left int) (times unseenTimes, fault *
 		seeds[i] = u.random.Uint64()
 	}
 	seeds[len(seeds)-1] = last.seed
-	claim, fault, err := u.launch(ctx, len(seeds), worker.Arrange{Seeds: seeds})
-	if fault != nil || err != nil {
+	if times.first, fault, err = u.once(ctx, worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
 		return times, fault, err
 	}
+	if fault, err := u.compare(ctx, last); fault != nil || err != nil || !again {
+		return times, fault, err
+	}
+	most := mostTimesLong
+	if u.sets > 1 {
+		most = mostTimes
+	}
+	if _, fault, err = u.launch(ctx, len(seeds)*(1+u.random.IntN(most)), worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
+		return times, fault, err
+	}
+	times.again, fault, err = u.once(ctx, worker.Arrange{Seeds: seeds, Refill: true})
+	return times, fault, err
+}
+
+// once times one launch on each of some inputs.
+func (u *unseen) once(ctx context.Context, inputs worker.Arrange) (float64, *worker.Fault, error) {
+	claim, fault, err := u.launch(ctx, len(inputs.Seeds), inputs)
 	if u.sets == 1 && claim.low() {
 		// Nobody knows what it really took: not less than this. Short launches tell
 		// nothing about the way of their answer.
-		claim.milliseconds = float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare)
+		return float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare), fault, err
 	}
-	times.first = claim.milliseconds
-	if fault, err := u.compare(ctx, last); fault != nil || err != nil || u.sets == 1 {
-		return times, fault, err
-	}
-	if _, fault, err = u.launch(ctx, len(seeds)*(1+u.random.IntN(mostTimes)), worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
-		return times, fault, err
-	}
-	claim, fault, err = u.launch(ctx, len(seeds), worker.Arrange{Seeds: seeds, Refill: true})
-	times.again = claim.milliseconds
-	return times, fault, err
+	return claim.milliseconds, fault, err
 }
 
 // add takes one more time between samples.
 func (u *unseen) add(ctx context.Context, left int) (*worker.Fault, error) {
-	times, fault, err := u.take(ctx, left)
+	times, fault, err := u.take(ctx, left, u.sets > 1)
 	u.best = unseenTimes{leastOf(u.best.first, times.first), leastOf(u.best.again, times.again)}
 	return fault, err
 }
@@ -105,21 +114,23 @@ func leastOf(known, now float64) float64 {
 // remembers says that a kernel takes much longer on new inputs than on others. One
 // time may be an accident, and all of them if the machine has become slower since the
 // samples, so that in doubt pairs are taken: a sample, and new inputs right after it.
+// Other programs make a sample of many launches longer more often than a single launch,
+// so that the same launch later counts as well.
 func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(context.Context) (float64, *worker.Fault, error)) (*worker.Fault, error) {
-	if !u.best.longer(slices.Min(samples)) { // a machine that is busy makes samples longer, never shorter
+	if !u.best.longerThan(slices.Min(samples)) && !u.best.longerThanAgain() { // a busy machine makes samples longer, never shorter
 		return nil, nil
 	}
+	u.best = unseenTimes{}
 	var pairs []unseenPair
 	for len(pairs) < unseenTries {
 		milliseconds, fault, err := sample(ctx)
 		if fault != nil || err != nil {
 			return fault, err
 		}
-		times, fault, err := u.take(ctx, 0)
+		times, fault, err := u.take(ctx, 0, true)
 		if fault != nil || err != nil {
 			return fault, err
 		}
-		u.best = times
 		pairs = append(pairs, unseenPair{times, milliseconds})
 		if len(pairs) >= unseenPairs && !mostlyLonger(pairs) {
 			return nil, nil
@@ -127,10 +138,8 @@ func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(c
 	}
 	slices.SortFunc(pairs, func(a, b unseenPair) int { return cmp.Compare(a.first, b.first) })
 	middle := pairs[len(pairs)/2]
-	if middle.again > 0 {
-		middle.seen = middle.again
-	}
-	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had", middle.first, middle.seen)}, nil
+	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had",
+		middle.first, min(middle.again, middle.seen))}, nil
 }
 
 // unseenPair are times of launches one after the other: on new inputs, and on those
@@ -140,18 +149,26 @@ type unseenPair struct {
 	seen float64
 }
 
-// mostlyLonger says whether new inputs cost too much in more than half of the pairs.
+// mostlyLonger says whether new inputs cost too much in more than half of the pairs,
+// against the samples or against the same launches later.
 func mostlyLonger(pairs []unseenPair) bool {
-	count := 0
+	seen, again := 0, 0
 	for _, p := range pairs {
-		if p.longer(p.seen) {
-			count++
+		if p.longerThan(p.seen) {
+			seen++
+		}
+		if p.longerThanAgain() {
+			again++
 		}
 	}
-	return 2*count > len(pairs)
+	return 2*max(seen, again) > len(pairs)
 }
 
-// longer says whether a launch on new inputs takes more time than they explain.
-func (t unseenTimes) longer(seen float64) bool {
-	return t.first > unseenFactor*seen+unseenSlack || t.again > 0 && t.first > unseenFactor*t.again+againSlack
+// longerThan says whether a launch on new inputs takes more time than they explain,
+// against a sample.
+func (t unseenTimes) longerThan(seen float64) bool { return t.first > unseenFactor*seen+unseenSlack }
+
+// longerThanAgain says it against the same launch later.
+func (t unseenTimes) longerThanAgain() bool {
+	return t.again > 0 && t.first > unseenFactor*t.again+againSlack
 }

