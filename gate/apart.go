@@ -41,17 +41,17 @@ func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, 
 }
 
 // WithStoredErosion holds a finished comparison against the stored samples of the
-// oldest accepted release, where that could not be rebuilt and measured.
-func (c Comparison) WithStoredErosion(b stats.Bootstrap, oldest [][]float64, p Policy) Comparison {
+// best accepted entry, where that could not be rebuilt and measured.
+func (c Comparison) WithStoredErosion(b stats.Bootstrap, best [][]float64, p Policy) Comparison {
 	if c.Verdict.Fails() || len(c.Candidate) == 0 {
 		return c
 	}
 	limits := p
 	limits.Regression = p.Erosion
-	apart := CompareApart(b, oldest, c.Candidate, limits, Stored)
-	c.Oldest = apart.Evidence
+	apart := CompareApart(b, best, c.Candidate, limits, Stored)
+	c.Best = apart.Evidence
 	if apart.Verdict == Regression {
-		c.Decision = Decision{Verdict: Regression, Reason: "erosion against the stored samples of the oldest accepted release: " + apart.Reason}
+		c.Decision = Decision{Verdict: Regression, Reason: "erosion against the stored samples of the best accepted entry: " + apart.Reason}
 	}
 	return c
 }

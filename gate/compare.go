@@ -18,9 +18,9 @@ import (
 type Options struct {
 	// Seed fixes the order of measurements.
 	Seed uint64
-	// Oldest says that the oldest accepted release is not the baseline and is to
+	// Best says that the best accepted entry is not the baseline and is to
 	// be measured too.
-	Oldest bool
+	Best bool
 	// Samples is how many samples a process takes where the policy does not say; 0
 	// means 50. Slow kernels take fewer where the budget asks for it.
 	Samples int
@@ -54,9 +54,9 @@ type Comparison struct {
 	// Evidence is missing where nothing was compared.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	Control  *Evidence `json:"control,omitempty"`
-	// Oldest compares with the oldest accepted release, where that is not the
+	// Best compares with the best accepted entry, where that is not the
 	// baseline.
-	Oldest *Evidence `json:"oldest,omitempty"`
+	Best *Evidence `json:"best,omitempty"`
 	// Confirmation is the second measurement of an improvement.
 	Confirmation *Evidence `json:"confirmation,omitempty"`
 	// Tails compare the slowest calls, one entry for each quantile that there were
@@ -165,8 +165,8 @@ func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
 		samples: Samples{}, arms: []Arm{Baseline, Candidate, Control},
 		random: rand.New(rand.NewPCG(o.Seed, stream)),
 	}
-	if o.Oldest {
-		r.arms = append(r.arms, Oldest)
+	if o.Best {
+		r.arms = append(r.arms, Best)
 	}
 	return r
 }
@@ -277,7 +277,7 @@ func (r *run) confirm(ctx context.Context, c Comparison, rounds int) (Comparison
 // comparison puts the result together.
 func (r *run) comparison(w weighed, d Decision) Comparison {
 	c := Comparison{
-		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Oldest: w.oldest, Tails: w.tails,
+		Decision: d, Method: Interleaved, Evidence: &w.between, Control: &w.control, Best: w.best, Tails: w.tails,
 		Candidate: r.samples[Candidate],
 	}
 	// Where the measurement cannot be trusted, nothing is known about what it

@@ -153,7 +153,7 @@ func TestOrdersAreIndependent(t *testing.T) {
 	firsts, follows := map[Arm]int{}, map[bool]int{}
 	for seed := range uint64(30) {
 		s := newScript(0.003, only(Candidate, 1))
-		compared(t, s, Options{Seed: seed, Oldest: true})
+		compared(t, s, Options{Seed: seed, Best: true})
 		rounds := slices.Collect(slices.Chunk(s.order[4:], 4)) // after the pilot
 		if len(rounds) < 10 || len(s.order)%4 != 0 {
 			t.Fatalf("%d processes", len(s.order))
@@ -163,7 +163,7 @@ func TestOrdersAreIndependent(t *testing.T) {
 			if i > 0 {
 				follows[before(rounds[i-1]) == before(round)]++
 			}
-			if all := slices.Sorted(slices.Values(round)); !slices.Equal(all, []Arm{Baseline, Candidate, Control, Oldest}) {
+			if all := slices.Sorted(slices.Values(round)); !slices.Equal(all, []Arm{Baseline, Best, Candidate, Control}) {
 				t.Fatalf("%v", all)
 			}
 		}
@@ -187,19 +187,19 @@ func before(round []Arm) bool { return slices.Index(round, Candidate) < slices.I
 func TestErosion(t *testing.T) {
 	s := newScript(0.002, func(arm Arm, _ int) float64 {
 		switch arm {
-		case Oldest:
+		case Best:
 			return 0.92
 		case Candidate:
 			return 1.004
 		}
 		return 1
 	})
-	c := compared(t, s, Options{Oldest: true})
-	if c.Verdict != Regression || !strings.Contains(c.Reason, "erosion: slower than the oldest accepted release by 9") {
+	c := compared(t, s, Options{Best: true})
+	if c.Verdict != Regression || !strings.Contains(c.Reason, "erosion: slower than the best accepted entry by 9") {
 		t.Errorf("%s: %s", c.Verdict, c.Reason)
 	}
 	if alone := compared(t, newScript(0.002, only(Candidate, 1.004)), Options{}); alone.Verdict == Regression {
-		t.Errorf("without the oldest release: %s", alone.Verdict)
+		t.Errorf("without the best accepted entry: %s", alone.Verdict)
 	}
 }
 

@@ -89,13 +89,13 @@ type Decision struct {
 type Arm string
 
 // The arms. Control is the baseline measured once more as if it were a candidate;
-// Oldest is the oldest accepted release, measured only where it is not the
+// Best is the best accepted entry, measured only where it is not the
 // baseline.
 const (
 	Baseline  Arm = "baseline"
 	Candidate Arm = "candidate"
 	Control   Arm = "control"
-	Oldest    Arm = "oldest"
+	Best      Arm = "best"
 )
 
 // Measurer measures one arm in a fresh process.

@@ -16,7 +16,7 @@ type weighed struct {
 	last     bool
 	between  Evidence  // baseline against candidate
 	control  Evidence  // baseline against itself
-	oldest   *Evidence // oldest release against candidate; nil where it is the baseline
+	best     *Evidence // best accepted entry against candidate; nil where it is the baseline
 	tails    []Tail
 	ratios   []float64 // log(baseline/candidate) by round, in order
 	medians  []float64 // of the baseline, by round, in order
@@ -28,7 +28,7 @@ type weighed struct {
 
 // judge turns evidence into a decision. The rules stand in docs/gate.md, in this
 // order. A comparison ends early only where all its questions are answered: against
-// the baseline, against the oldest release, and about the slowest calls.
+// the baseline, against the best accepted entry, and about the slowest calls.
 func (p Policy) judge(w weighed) Decision {
 	if d := p.judgeConditions(w); d != nil {
 		return *d
@@ -119,18 +119,18 @@ func (p Policy) moved(ratios []float64) (bool, float64) {
 	return chance <= 0.001, by
 }
 
-// judgeErosion holds the candidate against the oldest accepted release, and says
+// judgeErosion holds the candidate against the best accepted entry, and says
 // whether a later analysis might still answer otherwise. An estimate beyond the limit
 // that is not proven in the end is not let pass.
 func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
-	if w.oldest == nil {
+	if w.best == nil {
 		return nil, false
 	}
-	switch e := *w.oldest; {
+	switch e := *w.best; {
 	case e.Change < -p.Erosion && w.proven(e):
-		return &Decision{Regression, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Erosion)), w.last || e.Interval.High < -p.Erosion}, true
+		return &Decision{Regression, fmt.Sprintf("erosion: slower than the best accepted entry by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Erosion)), w.last || e.Interval.High < -p.Erosion}, true
 	case e.Change < -p.Erosion && w.last:
-		return &Decision{Inconclusive, fmt.Sprintf("erosion: slower than the oldest accepted release by %s, more than %s, but that may be chance (p = %.2g)", page.Percent(-e.Change), page.Percent(p.Erosion), e.P), true}, true
+		return &Decision{Inconclusive, fmt.Sprintf("erosion: slower than the best accepted entry by %s, more than %s, but that may be chance (p = %.2g)", page.Percent(-e.Change), page.Percent(p.Erosion), e.P), true}, true
 	default:
 		return nil, e.Interval.Low < -p.Erosion
 	}
@@ -190,9 +190,9 @@ func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
 	w.smallest = sync.OnceValue(func() float64 {
 		return newPowerSimulation(r.policy, r.reachable(analyses, analysis), known, b).smallest()
 	})
-	if old := samples[Oldest]; len(old) > 0 {
+	if old := samples[Best]; len(old) > 0 {
 		e := Weigh(b, statistic, old, samples[Candidate])
-		w.oldest = &e
+		w.best = &e
 	}
 	return w
 }

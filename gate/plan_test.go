@@ -42,7 +42,7 @@ func (c *clocked) Measure(_ context.Context, arm Arm, samples int) ([]float64, *
 func newClocked(start time.Duration, baseline, candidate float64) *clocked {
 	return &clocked{
 		random: rand.New(rand.NewPCG(1, 1)), start: start, now: time.Unix(0, 0),
-		launch: map[Arm]float64{Baseline: baseline, Control: baseline, Candidate: candidate, Oldest: baseline},
+		launch: map[Arm]float64{Baseline: baseline, Control: baseline, Candidate: candidate, Best: baseline},
 	}
 }
 

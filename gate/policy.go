@@ -17,7 +17,7 @@ type Policy struct {
 	Improvement float64 `json:"improvement"`
 	// Effect is the least |Cliff's delta| of an improvement.
 	Effect float64 `json:"effect"`
-	// Erosion is how much slower than the oldest accepted release a candidate may
+	// Erosion is how much slower than the best accepted entry a candidate may
 	// be, however small the steps were.
 	Erosion float64 `json:"erosion"`
 	// Alarm is the chance, over all analyses and both directions, of calling two

@@ -148,17 +148,17 @@ func TestSentencesAgreeWithTheNumbers(t *testing.T) {
 	}
 }
 
-// eroded is a candidate that is the baseline, beside an oldest release that was
+// eroded is a candidate that is the baseline, beside a best accepted entry that was
 // faster and varies more.
 type eroded struct {
-	random        *rand.Rand
-	oldest, noise float64
+	random      *rand.Rand
+	best, noise float64
 }
 
 func (e *eroded) Measure(_ context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error) {
 	level, noise := 1.0, 0.001
-	if arm == Oldest {
-		level, noise = e.oldest, e.noise
+	if arm == Best {
+		level, noise = e.best, e.noise
 	}
 	level *= math.Exp(noise * e.random.NormFloat64())
 	times := make([]float64, cmp.Or(samples, 1))
@@ -169,25 +169,25 @@ func (e *eroded) Measure(_ context.Context, arm Arm, samples int) ([]float64, *o
 }
 
 // A comparison that is clear against the baseline goes on while the loss against
-// the oldest release is not: erosion is found, or named as undecided, and what is far
+// the best accepted entry is not: erosion is found, or named as undecided, and what is far
 // from the limit costs no more rounds.
 func TestErosionIsDecidedBeforeTheEnd(t *testing.T) {
 	p := Presets["standard"]
 	p.Erosion, p.Samples = 0.28, 5
 	for _, c := range []struct {
-		slower, noise float64 // against the oldest
+		slower, noise float64 // against the best
 		want          Verdict
 	}{{0.30, 0.03, Regression}, {0.34, 0.10, Regression}, {0.10, 0.03, NoDifference}} {
 		wrong, rounds := 0, 0
 		for seed := range uint64(20) {
 			m := &eroded{rand.New(rand.NewPCG(seed, 2)), 1 / (1 + c.slower), c.noise}
-			got, err := Compare(t.Context(), m, p, Options{Seed: seed, Oldest: true, Bootstrap: quick})
+			got, err := Compare(t.Context(), m, p, Options{Seed: seed, Best: true, Bootstrap: quick})
 			if err != nil {
 				t.Fatal(err)
 			}
 			rounds += got.Evidence.Rounds
 			if got.Verdict != c.want && !strings.Contains(got.Reason, "erosion") {
-				t.Errorf("%v: %s: %s, %+v", c, got.Verdict, got.Reason, got.Oldest)
+				t.Errorf("%v: %s: %s, %+v", c, got.Verdict, got.Reason, got.Best)
 			}
 			if got.Verdict != c.want {
 				wrong++

@@ -19,7 +19,7 @@ import (
 // it.
 type baselineOptions struct {
 	common
-	kernels               []string
+	kernels               []string // the arguments; of merge, three files
 	baseline, policy, svg string
 	reason                string
 	release               bool
@@ -35,7 +35,7 @@ func baselineCommand(env environment) *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "baseline",
-		Usage: "what performance is held to: show, verify, history, accept",
+		Usage: "what performance is held to: show, verify, history, accept, merge",
 		Subcommands: []*cli.Command{
 			{
 				Name: "show", Usage: "print the entries",
@@ -50,8 +50,8 @@ func baselineCommand(env environment) *cli.Command {
 				Action:      action(verifyBaseline),
 			},
 			{
-				Name: "history", Usage: "print every gate run, or draw the trend",
-				Description: details("Prints what each gate run measured and where the level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history", "3 the machinery failed", "64 usage"),
+				Name: "history", Usage: "print every gate run and acceptance, or draw the trend",
+				Description: details("Prints what each gate run measured, what was accepted and why, and where the level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history", "3 the machinery failed", "64 usage"),
 				Flags: append(o.flags("json"), baselineFlag(&o.baseline),
 					&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the trend into this `FILE`"}),
 				Action: action(showHistory),
@@ -60,7 +60,7 @@ func baselineCommand(env environment) *cli.Command {
 				Name: "accept", Usage: "make the last results the baseline, with a reason", ArgsUsage: "[KERNEL...]",
 				Description: details(
 					"Moves the baseline to what the last gate run measured, also where that is slower. The reason is\n"+
-						"kept for ever. --release makes it the oldest release that erosion is measured against.",
+						"kept for ever. --release makes it what erosion is measured against.",
 					`pawl baseline accept attention --reason "clearer code, reviewed in 12"`,
 					"0 accepted", "2 nothing to accept", "3 the machinery failed", "64 usage"),
 				Flags: []cli.Flag{baselineFlag(&o.baseline), policyFlag(&o.policy),
@@ -69,8 +69,29 @@ func baselineCommand(env environment) *cli.Command {
 				},
 				Action: action(acceptBaseline),
 			},
+			{
+				Name: "merge", Usage: "join two baselines, as a merge driver of git", ArgsUsage: "BASE OURS THEIRS",
+				Description: details(
+					"Writes over OURS what both sides have moved since BASE; where both moved the same, the better entry\n"+
+						"stays. For git: git config merge.pawl.driver 'pawl baseline merge %O %A %B', and in .gitattributes\n"+
+						"results/baseline.json merge=pawl.",
+					"pawl baseline merge base.json ours.json theirs.json",
+					"0 merged", "3 a file cannot be used, nothing was written", "64 usage"),
+				Action: action(mergeBaselines),
+			},
 		},
 	}
+}
+
+func mergeBaselines(env environment, o baselineOptions) error {
+	if len(o.kernels) != 3 {
+		return usagef("three files are merged: pawl baseline merge BASE OURS THEIRS")
+	}
+	chosen, err := ratchet.Merge(o.kernels[0], o.kernels[1], o.kernels[2])
+	for _, choice := range chosen {
+		fmt.Fprintf(env.stderr, "pawl: %s\n", escape.Line(choice))
+	}
+	return err
 }
 
 // noBaseline is the answer where there is no file.
@@ -114,7 +135,7 @@ func verifyBaseline(env environment, o baselineOptions) error {
 	if f == nil {
 		return noBaseline(o)
 	}
-	fmt.Fprintf(env.stdout, "%s is whole: %s, %s\n", o.baseline, page.Count(len(f.Entries), "entry", "entries"), f.Digest)
+	fmt.Fprintf(env.stdout, "%s is whole: %s, each under its own digest\n", o.baseline, page.Count(len(f.Entries), "entry", "entries"))
 	return nil
 }
 
@@ -150,6 +171,9 @@ func printHistory(env environment, trends []report.Trend) error {
 			mark := ""
 			if slices.Contains(t.Steps, i) {
 				mark = "change point"
+			}
+			if e.Verdict == ratchet.Accepted {
+				mark = escape.Line(e.Reason)
 			}
 			change := "~"
 			if e.Change != nil {

@@ -57,7 +57,7 @@ func gateSimulateCommand(env environment) *cli.Command {
 			"Compares equal sides, and sides with a real slowdown of 10 %, on machines with autocorrelation,\n"+
 				"steps, coarse ticks, outliers, two modes, processes that differ, heavy tails, a rhythm, a bursty\n"+
 				"neighbour and slow kernels; candidates whose slowest calls are slower, and ones that are slower\n"+
-				"than the oldest release; and checks whether the smallest regression that was printed is found.\n"+
+				"than the best accepted entry; and checks whether the smallest regression that was printed is found.\n"+
 				"Every rate has its 95 % interval. Seeds fix the table.",
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
@@ -143,7 +143,7 @@ func printStreams(env environment, rows []streams.Row, comparisons int) error {
 	if err := page.Table(env.stdout, []string{"machine", "measured", "false alarms", "inconclusive", "10 % found", "10 % inconclusive"}, verdicts); err != nil {
 		return err
 	}
-	fmt.Fprintln(env.stdout, "\nIn rounds: a loss of 10 % against the oldest release; warnings about the slowest calls, of equal sides and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how often it is found:")
+	fmt.Fprintln(env.stdout, "\nIn rounds: a loss of 10 % against the best accepted entry; warnings about the slowest calls, of equal sides and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how often it is found:")
 	fmt.Fprintln(env.stdout)
 	return page.Table(env.stdout, []string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
 }

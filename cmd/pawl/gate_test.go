@@ -38,15 +38,15 @@ func writeBaseline(dir string) error {
 	return f.WriteResults(filepath.Join(dir, "good", "baseline.json"))
 }
 
-// erode gives a baseline an oldest release that was a thousand times as fast and
+// erode gives a baseline a best accepted entry that was a thousand times as fast and
 // whose sources are gone: erode FILE.
 func erode(ts *testscript.TestScript, _ bool, arguments []string) {
 	path := ts.MkAbs(arguments[0])
 	f, err := baseline.Read(path)
 	ts.Check(err)
 	entry := f.Entries[0]
-	oldest := entry
-	oldest.Source, oldest.Binary, oldest.Commit = "gone", "older", ""
+	best := entry
+	best.Source, best.Binary, best.Commit = "gone", "older", ""
 	var samples [][]float64
 	for _, process := range entry.Samples {
 		var faster []float64
@@ -55,8 +55,8 @@ func erode(ts *testscript.TestScript, _ bool, arguments []string) {
 		}
 		samples = append(samples, faster)
 	}
-	oldest.Summarise(samples, baseline.Work{})
-	f.Oldest = []baseline.Entry{oldest}
+	best.Summarise(samples, baseline.Work{})
+	f.Best = []baseline.Entry{best}
 	ts.Check(f.WriteResults(path))
 }
 

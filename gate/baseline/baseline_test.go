@@ -78,7 +78,7 @@ func TestDamageIsNamedAndLeftAlone(t *testing.T) {
 		"new key":    {func(s string) string { return strings.Replace(s, `"p99"`, `"extra": 1, "p99"`, 1) }, Edited, `unknown field "extra"`},
 		"NaN":        {func(s string) string { return strings.Replace(s, `"median": 2`, `"median": NaN`, 1) }, NotFinite, "NaN or an infinity"},
 		"NaN sample": {func(s string) string { return strings.Replace(s, "1.98", "NaN", 1) }, NotFinite, "it holds NaN"},
-		"newer":      {func(s string) string { return strings.Replace(s, `"version": 1`, `"version": 2`, 1) }, Newer, "newer pawl (version 2"},
+		"newer":      {func(s string) string { return strings.Replace(s, `"version": 2`, `"version": 3`, 1) }, Newer, "newer pawl (version 3"},
 		"foreign":    {func(string) string { return `{"format": "other"}` }, Foreign, "not a pawl baseline"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,25 +134,36 @@ func TestNaNIsRefused(t *testing.T) {
 	}
 }
 
-// The oldest release stays through gains and acceptances, until a new release is
-// declared.
-func TestOldestRelease(t *testing.T) {
+// The best accepted entry stays through acceptances of what is slower, until a release
+// is declared, and a gain beyond it takes its place.
+func TestBestAcceptedEntry(t *testing.T) {
 	f := New()
 	key := example("scale", 2).Key
 	f.Put(example("scale", 2))
-	if _, ok := f.FindOldest(key); ok {
-		t.Error("an oldest release beside the first baseline")
+	if _, ok := f.FindBest(key); ok {
+		t.Error("a best entry beside the first baseline")
 	}
 	f.Put(example("scale", 1.8))
 	f.Accept(example("scale", 1.85), Acceptance{Reason: "clearer code"})
-	if oldest, ok := f.FindOldest(key); !ok || oldest.Median != 2 {
-		t.Errorf("%v %v", oldest.Median, ok)
+	f.Accept(example("scale", 1.9), Acceptance{Reason: "more precise"})
+	if best, ok := f.FindBest(key); !ok || best.Median != 1.8 {
+		t.Errorf("%v %v", best.Median, ok)
+	}
+	f.Put(example("scale", 1.7))
+	if best, ok := f.FindBest(key); ok {
+		t.Errorf("%v is better than the best", best.Median)
+	}
+	sizes := example("scale", 9)
+	sizes.Dims = "N=900"
+	f.Accept(sizes, Acceptance{Reason: "other sizes"})
+	if _, ok := f.FindBest(key); ok {
+		t.Error("a best entry of other sizes")
 	}
 	f.Accept(example("scale", 2.5), Acceptance{Reason: "twice the precision", Release: true})
-	if _, ok := f.FindOldest(key); ok {
-		t.Error("the old release is still there")
+	if _, ok := f.FindBest(key); ok {
+		t.Error("the best entry before the release is still there")
 	}
-	if len(f.Accepted) != 2 || f.Accepted[1].From != 1.85 || f.Accepted[1].To != 2.5 {
+	if len(f.Accepted) != 4 || f.Accepted[3].From != 9 || f.Accepted[3].To != 2.5 {
 		t.Errorf("%+v", f.Accepted)
 	}
 }
@@ -244,6 +255,7 @@ func TestNoFlippedBitInAHistoryIsSilent(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"format": "pawl baseline", "version": 2, "entries": [{"samples": "1 2; 3", "best": {}, "digest": ""}]}`))
 	f.Add([]byte(`{"format": "pawl baseline", "version": 1, "entries": [{"samples": "1 2; 3"}], "digest": ""}`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if file, problem, detail := parse(content); (file == nil) == (problem == "") || (problem != "") != (detail != "") {

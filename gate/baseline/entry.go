@@ -1,8 +1,8 @@
 // Package baseline keeps what performance is held to: results/baseline.json in the
 // repository, and beside it the history of every gate run.
 //
-// The file is the ratchet's memory, so it is guarded: a digest over its whole
-// content shows an edit by hand, a file that is damaged, foreign or newer is
+// The file is the ratchet's memory, so it is guarded: a digest over each
+// entry shows an edit by hand and leaves the others alone, a file that is damaged, foreign or newer is
 // reported as such and never overwritten, a number that is not finite is never
 // written, and an update is in place completely or not at all. Raw samples are
 // kept; what else stands in an entry is computed from them.
@@ -70,6 +70,10 @@ type Entry struct {
 	Commit   string    `json:"commit,omitempty"`
 	Measured time.Time `json:"measured"`
 }
+
+// better reports whether an entry is faster than another one of the same sizes. It only
+// chooses what a candidate is measured beside: times of two days prove nothing.
+func (e Entry) better(than Entry) bool { return e.Dims == than.Dims && e.Median < than.Median }
 
 // Work is what one launch does, by the manifest's formulas; 0 for unknown.
 type Work struct{ Flops, Bytes float64 }

@@ -2,8 +2,6 @@ package baseline
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,26 +14,26 @@ import (
 
 const (
 	format = "pawl baseline"
-	// version is what this program writes; it reads that and nothing newer.
-	version = 1
+	// version is what this program writes; it reads that and older ones, and nothing
+	// newer. Version 1 had one digest over everything.
+	version = 2
 )
 
-// File is the content of baseline.json. Current results have the same form.
+// File is the content of baseline.json; [document] is how it is written. Current results
+// have the same form.
 type File struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	// Entries are sorted, one per key.
 	Entries []Entry `json:"entries"`
-	// Oldest are the oldest accepted releases of keys whose baseline has moved
-	// since.
-	Oldest []Entry `json:"oldest,omitempty"`
+	// Best are the best accepted entries of keys whose baseline is another one: what
+	// erosion is measured against.
+	Best []Entry `json:"oldest,omitempty"`
 	// Accepted is the trail of decisions by people.
 	Accepted []Acceptance `json:"accepted,omitempty"`
 	// Sources holds archives of the entries' sources, by digest. Commits have them
 	// too, until a squash, a rebase or a shallow clone.
 	Sources map[string]string `json:"sources,omitempty"`
-	// Digest is over everything else.
-	Digest string `json:"digest"`
 }
 
 // Acceptance is a baseline that a person moved.
@@ -46,7 +44,8 @@ type Acceptance struct {
 	// From is 0 where there was no baseline.
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
-	// Release says that what was accepted became the oldest release.
+	// Release says that erosion is measured against what was accepted, and no longer
+	// against what was better before.
 	Release bool   `json:"release,omitempty"`
 	Commit  string `json:"commit,omitempty"`
 }
@@ -118,20 +117,7 @@ func parse(content []byte) (*File, Problem, string) {
 	if head.Version > version {
 		return nil, Newer, fmt.Sprintf("it was written by a newer pawl (version %d, this one reads up to %d); update pawl. Nothing was changed", head.Version, version)
 	}
-	f := &File{}
-	decoder := json.NewDecoder(bytes.NewReader(content))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(f); err != nil {
-		var number *notFiniteError
-		if errors.As(err, &number) {
-			return nil, NotFinite, fmt.Sprintf("it holds %s, which is not a time%s", number.text, restore)
-		}
-		return nil, Edited, fmt.Sprintf("it was edited by hand: %v%s", err, restore)
-	}
-	if digest, err := f.digest(); err != nil || digest != f.Digest {
-		return nil, Edited, "its digest does not match its content: it was edited by hand or merged" + restore + ", or run the gate again on a fresh one"
-	}
-	return f, "", ""
+	return decode(content, head.Version)
 }
 
 // syntaxProblem says why content is not JSON.
@@ -156,24 +142,12 @@ func truncated(content []byte) bool {
 	}
 }
 
-// digest identifies the content of the file apart from the digest itself.
-func (f *File) digest() (string, error) {
-	plain := *f
-	plain.Digest = ""
-	encoded, err := json.Marshal(plain)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(encoded)
-	return "sha256:" + hex.EncodeToString(sum[:]), nil
-}
-
 // Find returns the entry of a key.
 func (f *File) Find(key Key) (Entry, bool) { return find(f.Entries, key) }
 
-// FindOldest returns the oldest accepted release of a key where it is not the
-// baseline itself.
-func (f *File) FindOldest(key Key) (Entry, bool) { return find(f.Oldest, key) }
+// FindBest returns the best accepted entry of a key where it is not the baseline
+// itself.
+func (f *File) FindBest(key Key) (Entry, bool) { return find(f.Best, key) }
 
 func find(entries []Entry, key Key) (Entry, bool) {
 	for _, e := range entries {
@@ -196,31 +170,38 @@ func (f *File) OtherDevices(key Key) []string {
 	return devices
 }
 
-// Put makes an entry the baseline of its key. The first one stays as the oldest
-// release.
+// Put makes an entry the baseline of its key, one that was proven better than the last
+// one. What was better still stays as the best accepted entry.
 func (f *File) Put(e Entry) {
-	if earlier, ok := f.Find(e.Key); ok {
-		if _, ok := f.FindOldest(e.Key); !ok {
-			f.Oldest = place(f.Oldest, earlier)
-		}
+	if best, ok := f.FindBest(e.Key); ok && !best.better(e) {
+		f.forgetBest(e.Key)
 	}
 	f.Entries = place(f.Entries, e)
 	f.forgetSources()
 }
 
-// Accept makes an entry the baseline by a person's decision, and the oldest
-// release too where that is asked for.
-func (f *File) Accept(e Entry, a Acceptance) {
+// Accept makes an entry the baseline by a person's decision, and returns that with what
+// it moved. The last one may have been better and stays as the best accepted entry then.
+// A release is the best accepted entry from then on.
+func (f *File) Accept(e Entry, a Acceptance) Acceptance {
 	if earlier, ok := f.Find(e.Key); ok {
 		a.From = earlier.Median
+		if best, ok := f.FindBest(e.Key); earlier.better(e) && (!ok || earlier.better(best)) {
+			f.Best = place(f.Best, earlier)
+		}
 	}
 	f.Put(e)
 	if a.Release {
-		f.Oldest = slices.DeleteFunc(f.Oldest, func(o Entry) bool { return o.Key == e.Key })
+		f.forgetBest(e.Key)
 	}
 	a.Key, a.To, a.Commit = e.Key, e.Median, e.Commit
 	f.Accepted = append(f.Accepted, a)
 	f.forgetSources()
+	return a
+}
+
+func (f *File) forgetBest(key Key) {
+	f.Best = slices.DeleteFunc(slices.Clone(f.Best), func(e Entry) bool { return e.Key == key })
 }
 
 // place replaces or adds an entry and keeps the order.
@@ -246,7 +227,7 @@ func (f *File) Keep(source, text string) {
 func (f *File) forgetSources() {
 	for digest := range f.Sources {
 		needed := func(e Entry) bool { return e.Source == digest }
-		if !slices.ContainsFunc(f.Entries, needed) && !slices.ContainsFunc(f.Oldest, needed) {
+		if !slices.ContainsFunc(f.Entries, needed) && !slices.ContainsFunc(f.Best, needed) {
 			delete(f.Sources, digest)
 		}
 	}

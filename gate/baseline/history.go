@@ -17,10 +17,13 @@ import (
 )
 
 // HistoryName is the file beside the baseline that keeps every gate run, one line
-// per comparison.
+// per comparison, and every acceptance.
 const HistoryName = "history.jsonl"
 
-// Event is one comparison of one gate run.
+// Accepted is the verdict of an event that is a person's decision and no comparison.
+const Accepted gate.Verdict = "accepted"
+
+// Event is one comparison of one gate run, or an acceptance.
 type Event struct {
 	Time time.Time `json:"time"`
 	Key
@@ -34,6 +37,17 @@ type Event struct {
 	Interval stats.Interval `json:"interval,omitzero"`
 	// Change is against the baseline of the day: positive means faster.
 	Change *float64 `json:"change,omitempty"`
+}
+
+// Event is the line of the history about an acceptance. Its change is between two times
+// that were not measured together.
+func (a Acceptance) Event(e Entry) Event {
+	event := Event{Time: a.Time, Key: a.Key, Commit: a.Commit, Point: e.Point, Verdict: Accepted, Reason: a.Reason, Median: e.Median, Interval: e.Interval}
+	if a.From > 0 {
+		change := stats.Change(a.From, a.To)
+		event.Change = &change
+	}
+	return event
 }
 
 // HistoryPath returns where the history of a baseline lies.

@@ -29,8 +29,8 @@ func Update(path string, change func(*File) error) (err error) {
 // WriteResults seals the file and writes it over whatever is there. Killed at any
 // instant, the file is the old one or the new one.
 func (f *File) WriteResults(path string) (err error) {
-	sealed := *f
-	if sealed.Digest, err = f.digest(); err != nil {
+	sealed, err := f.seal()
+	if err != nil {
 		return fmt.Errorf("baseline %s: refusing to write it: %w", path, err)
 	}
 	return page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, sealed) })

@@ -15,6 +15,9 @@ import (
 	"pawl/internal/page"
 )
 
+// Accepted is the verdict of an acceptance in the history.
+const Accepted = baseline.Accepted
+
 // Acceptance is a person's decision to move a baseline to what the last run measured,
 // also where that is slower.
 type Acceptance struct {
@@ -24,14 +27,13 @@ type Acceptance struct {
 	Kernels []string
 	// Reason is kept in the file.
 	Reason string
-	// Release makes what is accepted the oldest release that erosion is measured
-	// against.
+	// Release makes erosion count from what is accepted.
 	Release bool
 	// Policy limits erosion; nil means the default limits.
 	Policy *policy.File
 }
 
-// Accept moves the baseline and returns the entries that it moved to; none means that
+// Accept moves the baseline, adds that to the history, and returns the entries that it moved to; none means that
 // there was nothing to accept. It refuses results that are older than what they would
 // replace, and a loss beyond the limit of erosion that is no release.
 func (a Acceptance) Accept() ([]baseline.Entry, error) {
@@ -50,17 +52,23 @@ func (a Acceptance) Accept() ([]baseline.Entry, error) {
 	if len(accepted) == 0 {
 		return nil, nil
 	}
-	return accepted, baseline.Update(a.Baseline, func(file *baseline.File) error {
+	var events []baseline.Event
+	err = baseline.Update(a.Baseline, func(file *baseline.File) error {
 		if err := errors.Join(checkOvertaken(file, accepted), a.checkErosion(file, accepted)); err != nil {
 			return err
 		}
 		for _, e := range accepted {
 			archive := cmp.Or(current.Sources[e.Source], file.Sources[e.Source])
-			file.Accept(e, baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, Release: a.Release})
+			decision := file.Accept(e, baseline.Acceptance{Time: time.Now().UTC(), Reason: a.Reason, Release: a.Release})
 			file.Keep(e.Source, archive)
+			events = append(events, decision.Event(e))
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return accepted, baseline.AppendHistory(baseline.HistoryPath(a.Baseline), events)
 }
 
 // Results is the file with what the last run measured.
@@ -87,6 +95,28 @@ func History(path string) (file string, events []baseline.Event, damaged int, er
 	file = baseline.HistoryPath(path)
 	events, damaged, err = baseline.ReadHistory(file)
 	return file, events, damaged, err
+}
+
+// Merge joins two baselines that came from base and writes the result over ours, as a merge
+// driver of git does. It returns what it had to choose between. A base that is missing or
+// empty has no entries; any other damage is an error, and nothing is written.
+func Merge(base, ours, theirs string) (chosen []string, err error) {
+	var files [3]*baseline.File
+	for i, path := range []string{base, ours, theirs} {
+		info, err := os.Stat(path)
+		switch {
+		case i == 0 && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0):
+			files[i] = baseline.New()
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("reading the baseline: %w", err)
+		}
+		if files[i], err = baseline.Read(path); err != nil {
+			return nil, err
+		}
+	}
+	merged, chosen := baseline.Merge(files[0], files[1], files[2])
+	return chosen, merged.WriteResults(ours)
 }
 
 // readCurrent reads the results of the last gate run. Those of pawl bench have
@@ -123,18 +153,19 @@ func (a Acceptance) checkErosion(file *baseline.File, accepted []baseline.Entry)
 		}
 	}
 	for _, e := range accepted {
-		oldest, ok := file.FindOldest(e.Key)
+		best, ok := file.FindBest(e.Key)
 		if !ok {
-			if oldest, ok = file.Find(e.Key); !ok {
-				continue
-			}
+			best, ok = file.Find(e.Key)
+		}
+		if !ok || best.Dims != e.Dims {
+			continue
 		}
 		limit, ok := limits[e.Origin]
 		if !ok {
 			limit = policy.Default(e.Origin).Kernels[0].Policy.Erosion
 		}
-		if loss := e.Median/oldest.Median - 1; loss > limit {
-			return fmt.Errorf("%s is %s slower than its oldest accepted release, more than the %s that erosion allows: accept it with --release to make it the new one", e.Key, page.Percent(loss), page.Percent(limit))
+		if loss := e.Median/best.Median - 1; loss > limit {
+			return fmt.Errorf("%s is %s slower than its best accepted entry, more than the %s that erosion allows: accept it with --release to make it what erosion is measured against", e.Key, page.Percent(loss), page.Percent(limit))
 		}
 	}
 	return nil

@@ -106,32 +106,32 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 }
 
 // against compares a candidate with a baseline entry: interleaved where the
-// baseline can be rebuilt, and with its stored samples where not. The oldest
+// baseline can be rebuilt, and with its stored samples where not. The best
 // accepted release is held against it in the same way.
 func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy) (gate.Comparison, error) {
-	old, hasOldest := r.file.FindOldest(entry.Key)
-	hasOldest = hasOldest && old.Dims == entry.Dims && old.Binary != entry.Binary
+	old, hasBest := r.file.FindBest(entry.Key)
+	hasBest = hasBest && old.Dims == entry.Dims && old.Binary != entry.Binary
 	base, why, err := r.rebuild(ctx, c, r.file, entry)
 	if err != nil {
 		return gate.Comparison{}, err
 	}
 	if base == nil {
 		compared, err := againstStored(ctx, c, entry, p, why)
-		if hasOldest && err == nil {
+		if hasBest && err == nil {
 			compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		}
 		return compared, err
 	}
 	defer base.Close()
 	measurer := newArms(base, c)
-	var oldest *Configuration
-	if hasOldest {
-		if oldest, _, err = r.rebuild(ctx, c, r.file, old); err != nil {
+	var best *Configuration
+	if hasBest {
+		if best, _, err = r.rebuild(ctx, c, r.file, old); err != nil {
 			return gate.Comparison{}, err
 		}
-		if oldest != nil {
-			defer oldest.Close()
-			measurer.sides[gate.Oldest] = oldest
+		if best != nil {
+			defer best.Close()
+			measurer.sides[gate.Best] = best
 		}
 	}
 	observe := func(round, ceiling int) {
@@ -139,10 +139,10 @@ func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entr
 			r.Observe(c.Kernel.Name, c.Workload.Name, round, ceiling)
 		}
 	}
-	compared, err := gate.Compare(ctx, measurer, p, gate.Options{Seed: r.Seed, Samples: c.samples(0), Oldest: oldest != nil, Observe: observe})
-	if hasOldest && oldest == nil && err == nil {
+	compared, err := gate.Compare(ctx, measurer, p, gate.Options{Seed: r.Seed, Samples: c.samples(0), Best: best != nil, Observe: observe})
+	if hasBest && best == nil && err == nil {
 		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
-		compared.Notes = append(compared.Notes, "the oldest accepted release cannot be rebuilt: its stored samples stand in")
+		compared.Notes = append(compared.Notes, "the best accepted entry cannot be rebuilt: its stored samples stand in")
 	}
 	return compared.WithConditions(measurer.samples, measurer.conditions), err
 }

@@ -193,8 +193,8 @@ func (m *markdown) details(r Result) {
 	if c := r.Confirmation; c != nil {
 		m.Line("  Second measurement: %s (%s).", page.Change(c.Change), page.ChangeInterval(c.Interval))
 	}
-	if o := r.Oldest; o != nil {
-		m.Line("  Against the oldest accepted release: %s (%s).", page.Change(o.Change), page.ChangeInterval(o.Interval))
+	if o := r.Best; o != nil {
+		m.Line("  Against the best accepted entry: %s (%s).", page.Change(o.Change), page.ChangeInterval(o.Interval))
 	}
 	for _, t := range r.Tails {
 		m.Line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), page.Milliseconds(t.Baseline), page.Milliseconds(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P), page.Percent(t.Limit))

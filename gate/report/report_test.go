@@ -67,7 +67,7 @@ func example() *Report {
 	}}
 	faster := result(key("attention", "chat"), gate.Improvement, "faster by 20.0 %, more than 5.0 %", 0.05, 0.04)
 	faster.Confirmation = evidence(0.05, 0.041)
-	faster.Oldest = evidence(0.06, 0.04)
+	faster.Best = evidence(0.06, 0.04)
 	same := result(key("matmul", "deep"), gate.NoDifference, "the intervals overlap", 1500, 1501)
 	same.Evidence.P, same.Evidence.Delta = 0.6, -0.02
 	same.SmallestRegression = 0
@@ -192,8 +192,13 @@ func TestTrend(t *testing.T) {
 		})
 	}
 	events = append(events, baseline.Event{Key: key("attention", "chat"), Verdict: gate.Wrong}) // measured nothing
+	// Three acceptances of one measurement are no change of level.
+	loss := baseline.Acceptance{Key: key("attention", "chat"), Time: time.Date(2026, 2, 10, 0, 0, 0, 0, time.UTC), Reason: "clearer & <shorter>", From: 2, To: 2.5}
+	for range 3 {
+		events = append(events, loss.Event(baseline.Entry{Median: 2.5, Interval: stats.Interval{Low: 2.4, High: 2.6}}))
+	}
 	trends := Trends(events)
-	if len(trends) != 1 || len(trends[0].Events) != 40 || len(trends[0].Steps) != 1 || trends[0].Steps[0] != 20 {
+	if len(trends) != 1 || len(trends[0].Events) != 43 || *trends[0].Events[42].Change != -0.25 || len(trends[0].Steps) != 1 || trends[0].Steps[0] != 20 {
 		t.Fatalf("%+v", trends)
 	}
 	picture := golden(t, "trend.svg", func(w io.Writer) error { return TrendSVG(w, trends) })

@@ -37,11 +37,17 @@ func Trends(events []baseline.Event) []Trend {
 		trends[i].Events = append(trends[i].Events, e)
 	}
 	for i := range trends {
+		// What was accepted was measured by the run before: it is one measurement.
 		var medians []float64
-		for _, e := range trends[i].Events {
-			medians = append(medians, e.Median)
+		var measured []int
+		for j, e := range trends[i].Events {
+			if e.Verdict != baseline.Accepted {
+				medians, measured = append(medians, e.Median), append(measured, j)
+			}
 		}
-		trends[i].Steps = stats.ChangePoints(medians, stats.ChangePointOptions{MinimumLength: 3})
+		for _, step := range stats.ChangePoints(medians, stats.ChangePointOptions{MinimumLength: 3}) {
+			trends[i].Steps = append(trends[i].Steps, measured[step])
+		}
 	}
 	return trends
 }
@@ -82,7 +88,7 @@ func (t Trend) panel() page.Panel {
 		s.Line = append(s.Line, page.XY{X: x, Y: e.Median})
 		s.Band = append(s.Band, page.XY{X: x, Y: e.Interval.High})
 		below = append(below, page.XY{X: x, Y: e.Interval.Low})
-		s.Dots = append(s.Dots, page.Dot{XY: page.XY{X: x, Y: e.Median}, Colour: colourOf(e), Radius: 3, Title: fmt.Sprintf("%s %s: %s, %s", day, shortCommit(e.Commit), page.Milliseconds(e.Median), e.Verdict)})
+		s.Dots = append(s.Dots, page.Dot{XY: page.XY{X: x, Y: e.Median}, Colour: colourOf(e), Radius: 3, Title: dotTitle(e)})
 	}
 	slices.Reverse(below)
 	s.Band = append(s.Band, below...)
@@ -93,9 +99,20 @@ func (t Trend) panel() page.Panel {
 	return p
 }
 
+// dotTitle says what an event was, and of an acceptance also why.
+func dotTitle(e baseline.Event) string {
+	text := fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), shortCommit(e.Commit), page.Milliseconds(e.Median), e.Verdict)
+	if e.Verdict == baseline.Accepted {
+		text += ": " + e.Reason
+	}
+	return text
+}
+
 // colourOf marks verdicts.
 func colourOf(e baseline.Event) string {
 	switch {
+	case e.Verdict == baseline.Accepted:
+		return page.Colours[3]
 	case e.Verdict.Fails():
 		return page.Colours[1]
 	case e.Verdict.Passes():

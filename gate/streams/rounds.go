@@ -105,9 +105,9 @@ func together(ctx context.Context, f Fault, seed, run uint64, arms map[gate.Arm]
 	if run > 0 {
 		m.machine.again(seed + run<<32)
 	}
-	_, hasOldest := arms[gate.Oldest]
+	_, hasBest := arms[gate.Best]
 	return gate.Compare(ctx, m, p, gate.Options{
-		Seed: seed + run<<32, Samples: samplesEach, Oldest: hasOldest, Bootstrap: bootstrap, Now: m.now,
+		Seed: seed + run<<32, Samples: samplesEach, Best: hasBest, Bootstrap: bootstrap, Now: m.now,
 	})
 }
 
@@ -142,17 +142,17 @@ func inRounds(ctx context.Context, f Fault, o Options) (Row, error) {
 }
 
 // trials are the comparisons on one machine: sides that are equal, also to the
-// oldest release; a slower candidate; one that is slower than the oldest release
+// best accepted entry; a slower candidate; one that is slower than the best accepted entry
 // only; one with a heavy tail; and one that is slower by what the first printed.
 type trials struct{ equal, slowed, eroded, tail, printed gate.Comparison }
 
 func try(ctx context.Context, f Fault, seed uint64, o Options) (t trials, err error) {
 	time := cmp.Or(f.Milliseconds, 1)
-	// The oldest release takes a time of its own; 0 for none.
-	compare := func(run uint64, candidate kernel, oldest float64) (c gate.Comparison) {
+	// The best accepted entry takes a time of its own; 0 for none.
+	compare := func(run uint64, candidate kernel, best float64) (c gate.Comparison) {
 		arms := map[gate.Arm]kernel{gate.Baseline: {time: time}, gate.Control: {time: time}, gate.Candidate: candidate}
-		if oldest > 0 {
-			arms[gate.Oldest] = kernel{time: oldest}
+		if best > 0 {
+			arms[gate.Best] = kernel{time: best}
 		}
 		if err == nil {
 			c, err = together(ctx, f, seed, run, arms, o.Policy)

@@ -22,7 +22,7 @@ type Row struct {
 // Together counts what only a comparison in rounds answers.
 type Together struct {
 	// Eroded counts the verdicts on a candidate that is the baseline, where the
-	// oldest release was faster by the real slowdown.
+	// best accepted entry was faster by the real slowdown.
 	Eroded map[gate.Verdict]int `json:"eroded"`
 	// Warned is how often equal sides got a warning about their slowest calls.
 	Warned Rate `json:"warned"`

@@ -1,0 +1,147 @@
+package baseline
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// document is the file as written: all that belongs to an entry stands inside it, under
+// a digest of its own. So two branches that move different entries change different
+// lines, and git merges them; both having moved the same one is a conflict in its digest.
+type document struct {
+	Format  string   `json:"format"`
+	Version int      `json:"version"`
+	Entries []stored `json:"entries"`
+}
+
+// stored is an entry with what belongs to it.
+type stored struct {
+	packed
+	Best     *packed      `json:"best,omitempty"`
+	Accepted []Acceptance `json:"accepted,omitempty"`
+	// Digest is over everything else in the entry.
+	Digest string `json:"digest"`
+}
+
+// packed is an entry with its sources. Entries of the same sources each have them: what
+// they shared would have to be merged.
+type packed struct {
+	Entry
+	Archive string `json:"archive,omitempty"`
+}
+
+// version1 is the file of an older pawl, with one digest over everything.
+type version1 struct {
+	File
+	Digest string `json:"digest"`
+}
+
+// seal returns the document of a file.
+func (f *File) seal() (*document, error) {
+	d := &document{Format: format, Version: version, Entries: []stored{}}
+	for _, e := range f.Entries {
+		s := stored{packed: packed{e, f.Sources[e.Source]}}
+		if best, ok := f.FindBest(e.Key); ok {
+			s.Best = &packed{best, f.Sources[best.Source]}
+		}
+		for _, a := range f.Accepted {
+			if a.Key == e.Key {
+				s.Accepted = append(s.Accepted, a)
+			}
+		}
+		var err error
+		if s.Digest, err = s.digest(); err != nil {
+			return nil, err
+		}
+		d.Entries = append(d.Entries, s)
+	}
+	return d, nil
+}
+
+// unseal returns the file of a document, or what is wrong with an entry.
+func (d *document) unseal() (*File, string) {
+	f := New()
+	for _, s := range d.Entries {
+		if digest, err := s.digest(); err != nil || digest != s.Digest {
+			return nil, fmt.Sprintf("the digest of %s does not match its content: it was edited by hand or merged%s, or merge it by pawl baseline merge", s.Key, restore)
+		}
+		if _, twice := f.Find(s.Key); twice {
+			return nil, fmt.Sprintf("it has %s twice%s", s.Key, restore)
+		}
+		f.Entries = append(f.Entries, s.Entry)
+		f.Keep(s.Source, s.Archive)
+		if s.Best != nil {
+			f.Best = append(f.Best, s.Best.Entry)
+			f.Keep(s.Best.Source, s.Best.Archive)
+		}
+		f.Accepted = append(f.Accepted, s.Accepted...)
+	}
+	slices.SortStableFunc(f.Entries, func(a, b Entry) int { return a.compare(b.Key) })
+	slices.SortStableFunc(f.Accepted, func(a, b Acceptance) int { return a.Time.Compare(b.Time) })
+	return f, ""
+}
+
+func (s stored) digest() (string, error) {
+	s.Digest = ""
+	return digest(s)
+}
+
+// digest identifies a value by its JSON.
+func digest(value any) (string, error) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(encoded)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// decode reads content that is JSON of a version.
+func decode(content []byte, version int) (*File, Problem, string) {
+	var old version1
+	var d document
+	into := any(&d)
+	if version <= 1 {
+		into = &old
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		var number *notFiniteError
+		if errors.As(err, &number) {
+			return nil, NotFinite, fmt.Sprintf("it holds %s, which is not a time%s", number.text, restore)
+		}
+		return nil, Edited, fmt.Sprintf("it was edited by hand: %v%s", err, restore)
+	}
+	if version > 1 {
+		f, mistake := d.unseal()
+		if mistake != "" {
+			return nil, Edited, mistake
+		}
+		return f, "", ""
+	}
+	claimed := old.Digest
+	old.Digest = ""
+	if found, err := digest(old); err != nil || found != claimed {
+		return nil, Edited, "its digest does not match its content: it was edited by hand or merged" + restore + ", or run the gate again on a fresh one"
+	}
+	return old.modern(), "", ""
+}
+
+// modern returns a file of an older pawl as one of today. That one kept the first entry
+// of a key, whether or not it was the best.
+func (old *version1) modern() *File {
+	f := old.File
+	f.Version = version
+	f.Best = slices.DeleteFunc(f.Best, func(b Entry) bool {
+		now, ok := f.Find(b.Key)
+		return !ok || !b.better(now)
+	})
+	f.forgetSources()
+	return &f
+}

@@ -1,0 +1,169 @@
+package baseline
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A file of the version before is read as it was written. It kept the first entry of a
+// key: where the baseline is better than that, the baseline is the best.
+func TestVersion1IsRead(t *testing.T) {
+	f, err := Read(filepath.Join("testdata", "version1.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add, scale := example("add", 1).Key, example("scale", 1).Key
+	best, ok := f.FindBest(add)
+	if _, faster := f.FindBest(scale); !ok || best.Median != 1.234567891 || faster || len(f.Entries) != 2 || len(f.Accepted) != 2 {
+		t.Errorf("%+v", f)
+	}
+	if f.Sources["sadd"] != "other <text>" || f.Sources["faster"] != "faster text" || f.Sources["sscale"] != "" {
+		t.Errorf("%v", f.Sources)
+	}
+	path := filepath.Join(t.TempDir(), "baseline.json")
+	if err := f.WriteResults(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read(path)
+	if err != nil || len(again.Entries) != 2 || len(again.Best) != 1 || again.Accepted[1].Reason != "more precise" || len(again.Sources) != 2 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	content, _ := os.ReadFile(filepath.Join("testdata", "version1.json"))
+	if _, err := Parse("v1", []byte(strings.Replace(string(content), `"p95": 1.`, `"p95": 2.`, 1))); err == nil || !strings.Contains(err.Error(), "edited by hand") {
+		t.Errorf("edited: %v", err)
+	}
+}
+
+// gitIn runs git in a folder, apart from the user's own settings.
+func gitIn(t *testing.T, dir string, arguments ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=Tester", "-c", "user.email=tester@example.com"}, arguments...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1")
+	output, err := cmd.CombinedOutput()
+	return string(output), err
+}
+
+// Two branches that move different entries, one of them by an acceptance, are merged by
+// git alone, and what comes out is whole.
+func TestGitMergesDifferentEntries(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "baseline.json")
+	must := func(arguments ...string) {
+		t.Helper()
+		if output, err := gitIn(t, dir, arguments...); err != nil {
+			t.Fatalf("git %v: %v: %s", arguments, err, output)
+		}
+	}
+	change := func(message string, change func(*File)) {
+		t.Helper()
+		if err := Update(path, func(f *File) error { change(f); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		must("add", "baseline.json")
+		must("commit", "-q", "-m", message)
+	}
+	at := func(kernel string, median float64, source string) Entry {
+		e := example(kernel, median)
+		e.Source, e.Measured = source, time.Date(2026, 8, int(100*median)%28+1, 0, 0, 0, 0, time.UTC)
+		return e
+	}
+	put := func(f *File, e Entry) {
+		f.Put(e)
+		f.Keep(e.Source, "archive of "+e.Source)
+	}
+	must("init", "-q", "-b", "main")
+	change("first", func(f *File) {
+		for _, kernel := range []string{"add", "matmul", "scale"} {
+			put(f, at(kernel, 2, kernel+" 1"))
+		}
+	})
+	must("checkout", "-q", "-b", "theirs")
+	change("matmul is faster", func(f *File) { put(f, at("matmul", 1.5, "matmul 2")) })
+	must("checkout", "-q", "main")
+	change("add is slower", func(f *File) {
+		f.Accept(at("add", 2.05, "add 2"), Acceptance{Reason: "more precise", Time: time.Date(2026, 8, 9, 0, 0, 0, 0, time.UTC)})
+		f.Keep("add 2", "archive of add 2")
+	})
+	must("merge", "-q", "--no-edit", "theirs")
+
+	f, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kernel, median := range map[string]float64{"add": 2.05, "matmul": 1.5, "scale": 2} {
+		if e, _ := f.Find(at(kernel, 1, "").Key); e.Median != median || f.Sources[e.Source] != "archive of "+e.Source {
+			t.Errorf("%s: %v, %q", kernel, e.Median, f.Sources[e.Source])
+		}
+	}
+	if best, _ := f.FindBest(at("add", 1, "").Key); best.Median != 2 || len(f.Best) != 1 || len(f.Accepted) != 1 {
+		t.Errorf("best %v, %d of them, %d acceptances", best.Median, len(f.Best), len(f.Accepted))
+	}
+
+	// Both move the same entry: git alone reports a conflict.
+	must("checkout", "-q", "-b", "also")
+	change("scale is faster", func(f *File) { put(f, at("scale", 1.8, "scale 2")) })
+	must("checkout", "-q", "main")
+	change("scale is faster still", func(f *File) { put(f, at("scale", 1.7, "scale 3")) })
+	if output, err := gitIn(t, dir, "merge", "-q", "--no-edit", "also"); err == nil || !strings.Contains(output, "CONFLICT") {
+		t.Errorf("%v: %s", err, output)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	file := func(change func(*File)) *File {
+		f := New()
+		f.Put(example("scale", 2))
+		if change != nil {
+			change(f)
+		}
+		return f
+	}
+	base := file(nil)
+	key := example("scale", 2).Key
+	accepted := func(median float64, release bool) func(*File) {
+		return func(f *File) {
+			e := example("scale", median)
+			e.Source = "accepted"
+			f.Accept(e, Acceptance{Reason: "more precise", Release: release})
+			f.Keep("accepted", "text")
+		}
+	}
+	faster := func(f *File) { f.Put(example("scale", 1.5)) }
+	for name, c := range map[string]struct {
+		ours, theirs *File
+		median, best float64
+		trail        int
+		chosen       bool
+	}{
+		"neither moved":      {file(nil), file(nil), 2, 0, 0, false},
+		"ours moved":         {file(faster), file(nil), 1.5, 0, 0, false},
+		"theirs is accepted": {file(nil), file(accepted(2.1, false)), 2.1, 2, 1, false},
+		"theirs a release":   {file(nil), file(accepted(3, true)), 3, 0, 1, false},
+		"a loss and a gain":  {file(accepted(2.1, false)), file(faster), 1.5, 0, 1, true},
+		"two losses":         {file(accepted(2.1, false)), file(accepted(2.2, false)), 2.1, 2, 2, true},
+		"ours has lost it":   {New(), file(nil), 2, 0, 0, false},
+		"both have lost it":  {New(), New(), 2, 0, 0, false},
+	} {
+		merged, chosen := Merge(base, c.ours, c.theirs)
+		e, _ := merged.Find(key)
+		best, _ := merged.FindBest(key)
+		if e.Median != c.median || best.Median != c.best || len(merged.Accepted) != c.trail || (len(chosen) == 1) != c.chosen {
+			t.Errorf("%s: %v, best %v, %d acceptances, %v", name, e.Median, best.Median, len(merged.Accepted), chosen)
+		}
+		if e.Source == "accepted" && merged.Sources["accepted"] != "text" {
+			t.Errorf("%s: its sources are lost", name)
+		}
+	}
+	both, _ := Merge(New(), file(nil), func() *File { f := New(); f.Put(example("add", 1)); return f }())
+	if len(both.Entries) != 2 || both.Entries[0].Kernel != "add" {
+		t.Errorf("%+v", both.Entries)
+	}
+}
