@@ -183,7 +183,7 @@ func (s *apart) gap() float64 {
 // lies among those of the other.
 func (s *apart) doubt(slow, fast float64) *Decision {
 	if s.processes < orderedProcesses {
-		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the processes of the two sides come too close to each other (%s is the limit, %s for a gain, and half of the difference), and %d processes a side do not show whether the machine moved meanwhile; %d would", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), s.processes, orderedProcesses)}
+		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the nearest processes of the two sides differ by too little (the limit is %s, %s for a gain, and half of the difference); with %d processes a side a change of the machine cannot be ruled out: measure %d", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), s.processes, orderedProcesses)}
 	}
 	// Interference only adds time, and may stay with a side for most of its run: what
 	// is slower is slower also in its fastest process.
@@ -261,9 +261,9 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 	case !s.separate(b):
 		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice)}
 	case e.Change < 0:
-		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, which other levels of the processes do not explain: %s", page.Percent(-e.Change), limits)}
+		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, more than processes of the same code differ: %s", page.Percent(-e.Change), limits)}
 	case math.Abs(e.Delta) >= s.policy.Effect:
-		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, which other levels of the processes do not explain: %s", page.Percent(e.Change), limits)}
+		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, more than processes of the same code differ: %s", page.Percent(e.Change), limits)}
 	}
 	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, s.policy.Effect)}
 }

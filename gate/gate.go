@@ -98,7 +98,7 @@ const (
 	Best      Arm = "best"
 )
 
-// Measurer measures one arm in a fresh process.
+// Measurer measures one arm, in a process of its own or in one that the round shares.
 type Measurer interface {
 	// Measure returns so many samples in milliseconds per launch, in the order taken.
 	// What two calls share, a process included, is taken to be no more than what a

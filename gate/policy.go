@@ -79,7 +79,7 @@ func (p Policy) Validate() error {
 	case p.Budget <= 0:
 		return fmt.Errorf("budget is %v: a positive time", p.Budget)
 	case p.Erosion < p.Regression:
-		return fmt.Errorf("erosion %v is below regression %v: the baseline would be held to more than a change against it", p.Erosion, p.Regression)
+		return fmt.Errorf("erosion %v is below regression %v: a change that passes against the baseline could fail against the oldest release", p.Erosion, p.Regression)
 	}
 	return p.validateRounds()
 }

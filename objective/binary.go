@@ -1,15 +1,12 @@
 package objective
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"pawl/kernels"
 	"pawl/objective/cache"
 	"pawl/objective/check"
-	"pawl/objective/compiler"
 )
 
 // Binary is a compiled kernel.
@@ -56,17 +53,4 @@ func unchanged(m check.Module) error {
 		return fmt.Errorf("the compiled kernel %s was changed while it was in use: its digest is %.12s, that of what was compiled %.12s; nothing that was measured with it counts, find out who writes to the compile cache", m.Path, found, m.File)
 	}
 	return nil
-}
-
-// CompileFailure tells what a compiler's error says about the point from what
-// it says about the machinery: exactly one of the results is set for an error.
-func CompileFailure(err error, allowed time.Duration) (*Failure, error) {
-	var refused *compiler.Refusal
-	switch {
-	case errors.As(err, &refused):
-		return &Failure{Stage: Compile, Reason: CompileError, Detail: refused.Error()}, nil
-	case errors.Is(err, compiler.ErrTime):
-		return &Failure{Stage: Compile, Reason: CompileTimeout, Detail: fmt.Sprintf("not finished after %v", allowed)}, nil
-	}
-	return nil, err
 }

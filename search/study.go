@@ -15,7 +15,7 @@ import (
 )
 
 // study asks for trials and finishes them: a small façade over a goptuna study,
-// which is its relative sampler. One goroutine uses it, because goptuna's storage in
+// whose relative sampler it is. One goroutine uses it, because goptuna's storage in
 // memory races with its readers.
 type study struct {
 	pool     *space.Pool

@@ -92,7 +92,7 @@ func fromTexts(texts map[string]string) (o Options) {
 		err = json.Unmarshal(encoded, &o)
 	}
 	if err != nil {
-		panic("studies: texts of options are none: " + err.Error())
+		panic("studies: these texts are no valid options: " + err.Error())
 	}
 	return o
 }

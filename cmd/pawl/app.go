@@ -13,7 +13,7 @@ const exitCodesHelp = `EXIT CODES:
    0    done; for a check, the answer is yes
    1    the answer is no: wrong results, a regression
    2    nothing to test, no point passed, or no difference was shown
-   3    the machinery failed: no compiler, a full disk, a broken database
+   3    pawl could not do its work: no compiler, a full disk, a broken database
    64   the command line was wrong
    130  stopped by Ctrl-C; a study can be resumed
    134  pawl itself crashed (SIGABRT); nothing was answered

@@ -51,7 +51,7 @@ func baselineCommand(env environment) *cli.Command {
 			},
 			{
 				Name: "history", Usage: "print every gate run and acceptance, or draw the trend",
-				Description: details("Prints what each gate run measured, what was accepted and why, and where the level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history", "3 the machinery failed", "64 usage"),
+				Description: details("Prints what each gate run measured, what was accepted and why, and where the level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history", "3 pawl could not do its work", "64 usage"),
 				Flags: append(o.flags("json"), baselineFlag(&o.baseline),
 					&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the trend into this `FILE`"}),
 				Action: action(showHistory),
@@ -62,7 +62,7 @@ func baselineCommand(env environment) *cli.Command {
 					"Moves the baseline to what the last gate run measured, also where that is slower. The reason is\n"+
 						"kept for ever. --release makes it what erosion is measured against.",
 					`pawl baseline accept attention --reason "clearer code, reviewed in 12"`,
-					"0 accepted", "2 nothing to accept", "3 the machinery failed", "64 usage"),
+					"0 accepted", "2 nothing to accept", "3 pawl could not do its work", "64 usage"),
 				Flags: []cli.Flag{baselineFlag(&o.baseline), policyFlag(&o.policy),
 					&cli.StringFlag{Name: "reason", Destination: &o.reason, Usage: "why, in a `SENTENCE`"},
 					&cli.BoolFlag{Name: "release", Destination: &o.release, DisableDefaultText: true, Usage: "erosion is measured against this from now on"},

@@ -33,7 +33,7 @@ func benchCommand(env environment) *cli.Command {
 		Description: details(
 			"Checks the point's results, then measures it and writes the raw samples to a file.",
 			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
-			"0 measured", "1 the point fails", "3 the machinery failed", "64 usage", "130 stopped"),
+			"0 measured", "1 the point fails", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(o.flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json", "run-timeout", "compile-timeout"),
 			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Action: atLeast("rounds", 1), Usage: "how many fresh processes"},
 			&cli.IntFlag{Name: "samples", Value: 20, Destination: &o.samples, Action: atLeast("samples", 1), Usage: "how many samples per process"},

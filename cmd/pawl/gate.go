@@ -43,7 +43,7 @@ func gateCommand(env environment) *cli.Command {
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference", "1 regression or wrong; with --strict also what would be 2",
 			"2 nothing could be decided: new, incomparable, inconclusive or infeasible",
-			"3 the machinery failed", "64 usage", "130 stopped, the baseline is as it was"),
+			"3 pawl could not do its work", "64 usage", "130 stopped, the baseline is as it was"),
 		Flags: append(o.flags("backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json"), policyFlag(&o.policy), baselineFlag(&o.baseline),
 			&cli.StringFlag{Name: "base", Destination: &o.base, DefaultText: "in a pull request, where its branch left the other", Usage: "hold to the baseline of this `COMMIT` instead of the file, and move nothing"},
 			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"},

@@ -33,7 +33,7 @@ func gateBisectCommand(env environment) *cli.Command {
 				"skipped. The checkout is neither read nor changed.",
 			"pawl gate bisect v1.2 HEAD --kernel kernels/softmax",
 			"0 found", "2 BAD is not worse than GOOD, or only skipped commits are left, which are named",
-			"3 the machinery failed", "64 usage", "130 stopped"),
+			"3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(append([]cli.Flag{
 			&cli.StringFlag{Name: "kernel", Aliases: []string{"k"}, Value: ".", Destination: &o.kernel, Usage: "the `FOLDER` of the kernel, in a git repository"},
 			&cli.StringSliceFlag{Name: "beside", Destination: &o.beside, Usage: "a further `PATH` of the repository that the kernel includes from; may be given again"},

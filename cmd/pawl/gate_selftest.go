@@ -36,7 +36,7 @@ func gateSelftestCommand(env environment) *cli.Command {
 			"Compiles the kernel with a spin of a known share of its own time, compares it with itself as\n"+
 				"pawl gate would, many times, and prints how often each verdict came out.",
 			"pawl gate selftest matmul --comparisons 20 --slowdowns 0,3,10",
-			"0 done", "3 the machinery failed", "64 usage", "130 stopped"),
+			"0 done", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(append(o.common.flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json"), o.ownPolicy.flags()...),
 			&cli.IntFlag{Name: "comparisons", Value: 20, Destination: &o.comparisons, Action: atLeast("comparisons", 1), Usage: "how many comparisons per slowdown"},
 			&cli.StringFlag{Name: "slowdowns", Value: "0,1,2,3,5,10", Destination: &o.slowdowns, Usage: "the `PERCENTAGES` to inject"}),

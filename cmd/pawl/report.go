@@ -19,7 +19,7 @@ func reportCommand(env environment) *cli.Command {
 		Description: details(
 			"Writes "+report.MarkdownName+", "+report.JSONName+" and "+report.HTMLName+" from the record; the last study when none is named.",
 			"pawl report 3 --out tuning",
-			"0 done", "2 no study", "3 the machinery failed", "64 usage"),
+			"0 done", "2 no study", "3 pawl could not do its work", "64 usage"),
 		Flags: o.flags("out", "json"),
 		Action: action(func(ctx context.Context, arguments []string) error {
 			store, study, err := openStudy(ctx, env, o.out, arguments)

@@ -27,19 +27,19 @@ func studiesCommand(env environment) *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list the studies, newest first",
-				Description: details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies", "3 the machinery failed", "64 usage"),
+				Description: details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
 				Flags:       o.flags("out", "json"),
 				Action:      action(func(ctx context.Context, _ []string) error { return listStudies(ctx, env, o) }),
 			},
 			{
 				Name: "show", Usage: "show a study's trials", ArgsUsage: "[STUDY]",
-				Description: details("Every trial in the order asked; the last study when none is named.", "pawl studies show 3", "0 done", "2 no study", "3 the machinery failed", "64 usage"),
+				Description: details("Every trial in the order asked; the last study when none is named.", "pawl studies show 3", "0 done", "2 no study", "3 pawl could not do its work", "64 usage"),
 				Flags:       o.flags("out", "json"),
 				Action:      action(func(ctx context.Context, arguments []string) error { return showStudy(ctx, env, o, arguments) }),
 			},
 			{
 				Name: "export", Usage: "print a study as a record that can be replayed", ArgsUsage: "[STUDY]",
-				Description: details("Writes the whole study, raw samples included, as JSON on standard output: in pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record converts a recorded space instead.", "pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no study", "3 the machinery failed", "64 usage"),
+				Description: details("Writes the whole study, raw samples included, as JSON on standard output: in pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record converts a recorded space instead.", "pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no study", "3 pawl could not do its work", "64 usage"),
 				Flags: append(o.flags("out"),
 					&cli.StringFlag{Name: "format", Destination: &o.format, Value: "pawl", Action: oneOf("format", "pawl", "t4", "optuna"), Usage: "pawl, t4 or optuna"},
 					&cli.StringFlag{Name: "record", Destination: &o.record, DefaultText: "a study", Usage: "a recorded `FILE`, or an embedded record's name"}),

@@ -48,7 +48,7 @@ func tuneCommand(env environment) *cli.Command {
 				"confirms the finalists in fresh processes and writes "+report.MarkdownName+" for a reviewer.\n"+
 				"Everything is recorded as it happens: after an interruption --resume goes on.",
 			"pawl tune attention --workload chat_256 --budget 2m",
-			"0 done", "2 no point passed", "3 the machinery failed", "64 usage", "130 stopped"),
+			"0 done", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(o.flags("workload", "compiler", "caches", "lock-clocks", "seed", "out", "cache", "json", "run-timeout", "compile-timeout"),
 			&cli.StringFlag{Name: "backend", Destination: &o.backend, Value: devices.Auto, Action: oneOf("backend", append(devices.Backends, tune.Replay)...),
 				Usage: "where kernels run: auto, cuda, host, or replay of a --record"},

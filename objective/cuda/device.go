@@ -55,7 +55,7 @@ func (d *Device) open(supportPath string) error {
 		return err
 	}
 	if len(devices) == 0 {
-		return fmt.Errorf("%w sees a GPU in the worker", driver.ErrNoDriver)
+		return fmt.Errorf("%w: no GPU is visible in the worker", driver.ErrNoDriver)
 	}
 	if d.attributes, err = devices[0].Attributes(); err != nil {
 		return err

@@ -28,7 +28,7 @@ func FindGPUs() (GPUs, error) {
 		return found, err
 	}
 	if len(devices) == 0 {
-		return found, fmt.Errorf("%w sees a GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES", driver.ErrNoDriver)
+		return found, fmt.Errorf("%w: no GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES", driver.ErrNoDriver)
 	}
 	for _, device := range devices {
 		attributes, err := device.Attributes()

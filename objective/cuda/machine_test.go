@@ -161,7 +161,7 @@ func ask(t *testing.T, imagined []string) answer {
 func TestNoDevice(t *testing.T) {
 	t.Parallel()
 	a := ask(t, imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "0"}}))
-	if !a.Missing || a.Error != "no CUDA driver sees a GPU: check nvidia-smi and CUDA_VISIBLE_DEVICES" {
+	if !a.Missing || a.Error != "no usable CUDA driver: no GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES" {
 		t.Errorf("%+v", a)
 	}
 }
@@ -172,7 +172,7 @@ func TestNoDriver(t *testing.T) {
 	if a.Error == "" {
 		t.Skip("this machine has a driver of its own")
 	}
-	if !a.Missing || !strings.HasPrefix(a.Error, "no CUDA driver: libcuda.so.1 cannot be opened") || !strings.HasSuffix(a.Error, "install the NVIDIA driver") {
+	if !a.Missing || !strings.HasPrefix(a.Error, "no usable CUDA driver: libcuda.so.1 cannot be opened") || !strings.HasSuffix(a.Error, "install the NVIDIA driver") {
 		t.Errorf("%+v", a)
 	}
 }

@@ -242,7 +242,7 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		"tampers": "modified an input", "past_the_end": "out of bounds", "unfinished": "wrong while it was timed, went on, crashed",
 		"behind": "wrong while it was timed, went on, crashed", "ahead": "wrong while it was timed, crashed, out of bounds",
 		"forged": "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled", "garbage": "meddled", "early": "meddled",
-		"slow_clock": "the clock was tampered with", "daemon_process": "left a process behind",
+		"slow_clock": "the reported time disagrees", "daemon_process": "left a process behind",
 	}
 	if runtime.GOARCH != "amd64" {
 		delete(cheats, "slow_clock")

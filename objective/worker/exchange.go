@@ -82,7 +82,7 @@ func (c *Client) await(ctx context.Context, sent <-chan error) (answered, error)
 }
 
 // errForged says that a frame is no answer to the request.
-var errForged = errors.New("worker protocol: an answer to nothing that was asked")
+var errForged = errors.New("worker protocol: a reply that belongs to no request")
 
 // readAnswer reads the answer to a request. The last frame of a dying worker comes
 // from a signal handler, which knows no nonce; it can only accuse the kernel.

@@ -56,7 +56,7 @@ const (
 	// Unfinished: an output changed after the kernel had returned.
 	Unfinished FaultKind = "went on after it had returned"
 	// Contradicted: the client's clock saw another time than the worker claims.
-	Contradicted FaultKind = "the clock was tampered with"
+	Contradicted FaultKind = "the reported time disagrees with pawl's own clock"
 	// Remembers: quick on inputs that it has seen before, and on no others.
 	Remembers FaultKind = "slower on inputs that it has not seen"
 	// SanitizerFinding: the tool that the worker runs under found something.

@@ -18,7 +18,8 @@ type Round struct {
 	// belong to none.
 	Run int
 	// Number counts the rounds of a phase from 0, over all runs. Contenders of one
-	// round are measured close together, in random order, each in a fresh process.
+	// round are measured close together, in random order, each in a fresh
+	// process; on a GPU in one that the round shares.
 	// Second looks are counted for each point by itself.
 	Number  int
 	Point   space.Point

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -147,7 +148,7 @@ func warnings(s *Summary) []string {
 			found = append(found, fmt.Sprintf("The device reached %d °C while the %s was measured; above %d °C a device may throttle its clock.", c.Temperature, name, HotTemperature))
 		}
 		if c := t.Conditions; c.Discarded > 0 {
-			found = append(found, fmt.Sprintf("%d samples of the %s were taken while the clock was throttled (%s) and are discarded.", c.Discarded, name, c.Reasons))
+			found = append(found, fmt.Sprintf("%d samples of the %s were discarded, because the clock was throttled or more than 5 %% low (%s).", c.Discarded, name, cmp.Or(c.Reasons, "no reason given")))
 		}
 	}
 	slices.Sort(found)

@@ -53,7 +53,7 @@ func (m *markdown) verdict(s *Summary) {
 			fmt.Sprintf("**%.2f×**", e.Speedup), page.RatioInterval(e.Interval),
 			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), page.WholePercent(e.Best), fmt.Sprint(e.Rounds),
 		}})
-		m.Paragraph("A speedup above 1 means faster; it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in a fresh process, in random order.", len(s.Top))
+		m.Paragraph("A speedup above 1 means faster; it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in random order, in fresh processes.", len(s.Top))
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 
 // ErrNoDriver says that there is no usable driver. The text of the error that
 // wraps it says why and what to do.
-var ErrNoDriver = errors.New("no CUDA driver")
+var ErrNoDriver = errors.New("no usable CUDA driver")
 
 // libraryNames are the places of the driver's library: the loader's own search
 // first, then where containers and WSL put it.
@@ -57,11 +57,11 @@ func Open() (*Library, error) {
 	l := &Library{functions: map[string]uintptr{}}
 	for name := range strings.FieldsSeq(required) {
 		if l.functions[name], err = purego.Dlsym(handle, name); err != nil {
-			return nil, fmt.Errorf("%w that is new enough: it has no %s; install a driver for CUDA 12 or later", ErrNoDriver, name)
+			return nil, fmt.Errorf("%w: the installed one is too old, it has no %s; install a driver for CUDA 12 or later", ErrNoDriver, name)
 		}
 	}
 	if err := l.do("cuInit", 0); err != nil {
-		return nil, fmt.Errorf("%w that works: %w; %s", ErrNoDriver, err, initAdvice(err))
+		return nil, fmt.Errorf("%w: the installed one does not work: %w; %s", ErrNoDriver, err, initAdvice(err))
 	}
 	var version int32
 	if err := l.do("cuDriverGetVersion", uintptr(unsafe.Pointer(&version))); err != nil {

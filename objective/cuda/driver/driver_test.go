@@ -366,7 +366,7 @@ func TestDriversThatDoNotWork(t *testing.T) {
 		"100": sees, "803": versions, "804": versions, "304": files, "802": files, "800": files, "999": "check nvidia-smi",
 	} {
 		found := visit(t, "devices", folder(t, false), "PAWL_FAKE_INIT="+code)
-		if !found.Missing || !strings.HasPrefix(found.Error, "no CUDA driver that works: cuInit: ") || !strings.HasSuffix(found.Error, "; "+advice) {
+		if !found.Missing || !strings.HasPrefix(found.Error, "no usable CUDA driver: the installed one does not work: cuInit: ") || !strings.HasSuffix(found.Error, "; "+advice) {
 			t.Errorf("%s: %+v", code, found)
 		}
 	}
@@ -382,7 +382,7 @@ func TestDriversThatDoNotWork(t *testing.T) {
 
 func TestOldDriver(t *testing.T) {
 	found := visit(t, "devices", folder(t, true))
-	if !found.Missing || found.Error != "no CUDA driver that is new enough: it has no cuGraphInstantiateWithFlags; install a driver for CUDA 12 or later" {
+	if !found.Missing || found.Error != "no usable CUDA driver: the installed one is too old, it has no cuGraphInstantiateWithFlags; install a driver for CUDA 12 or later" {
 		t.Errorf("%+v", found)
 	}
 }
@@ -392,7 +392,7 @@ func TestNoDriver(t *testing.T) {
 	if found.Error == "" {
 		t.Skip("this machine has a driver of its own")
 	}
-	if !found.Missing || !strings.HasPrefix(found.Error, "no CUDA driver: libcuda.so.1 cannot be opened (") || !strings.HasSuffix(found.Error, "); install the NVIDIA driver") {
+	if !found.Missing || !strings.HasPrefix(found.Error, "no usable CUDA driver: libcuda.so.1 cannot be opened (") || !strings.HasSuffix(found.Error, "); install the NVIDIA driver") {
 		t.Errorf("%+v", found)
 	}
 	// A file that is no library is as good as none.

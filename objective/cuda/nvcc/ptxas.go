@@ -138,7 +138,7 @@ func figure(pattern *regexp.Regexp, line string) (int, error) {
 			}
 			n, err := strconv.ParseInt(text, 10, 32)
 			if err != nil {
-				return 0, fmt.Errorf("no number of bytes or registers")
+				return 0, fmt.Errorf("no number of bytes or registers: %w", err)
 			}
 			total += int(n)
 		}
