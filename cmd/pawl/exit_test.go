@@ -112,20 +112,86 @@ func TestAChildsExitCodeIsNotOurs(t *testing.T) {
 	}
 }
 
-// The workflow's own lines, run by a shell: 2 passes only with the report of the
-// same run, and a baseline that cannot be read never passes.
-func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
+// workflowStep returns the lines that a step of the gate's workflow runs.
+func workflowStep(t *testing.T, name string) string {
+	t.Helper()
 	workflow, err := os.ReadFile("../../.github/workflows/gate.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	step := func(name string) string {
-		found := regexp.MustCompile(`(?s)- name: ` + name + `\n        run: \|\n(.*?)\n      - `).FindSubmatch(workflow)
-		if found == nil {
-			t.Fatalf("no step %s in the workflow", name)
-		}
-		return string(found[1])
+	found := regexp.MustCompile(`(?s)- name: ` + name + `\n        run: \|\n(.*?)\n      - `).FindSubmatch(workflow)
+	if found == nil {
+		t.Fatalf("no step %s in the workflow", name)
 	}
+	return string(found[1])
+}
+
+// The workflow's own lines on real kernels in a real repository: a slower one fails in a
+// pull request, also where the branch has deleted its baseline or made one that suits it,
+// and a faster one passes. The example wastes its time by a parameter.
+func TestTheWorkflowFailsOnARegression(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	dir := t.TempDir()
+	run := func(base, name string, arguments ...string) (string, error) {
+		cmd := exec.Command(name, arguments...)
+		cmd.Dir = dir
+		cmd.Env = append(asPawl(t, dir).Env, "BASE="+base, "HOME="+dir, "GITHUB_STEP_SUMMARY=",
+			"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@example.com")
+		output, err := cmd.CombinedOutput()
+		return string(output), err
+	}
+	must := func(arguments ...string) string {
+		t.Helper()
+		output, err := run("", arguments[0], arguments[1:]...)
+		if err != nil {
+			t.Fatalf("%v: %v: %s", arguments, err, output)
+		}
+		return strings.TrimSpace(output)
+	}
+	gate := func(base string) (string, error) { return run(base, "sh", "-e", "-c", workflowStep(t, "Gate")) } // as GitHub runs it
+	waste := func(times string) {
+		t.Helper()
+		source := strings.Replace(exampleSource, "repeat <= WASTE", "repeat <= "+times, 1)
+		if err := os.WriteFile(filepath.Join(dir, "scale", "scale.c"), []byte(source), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := writeExamples(dir); err != nil {
+		t.Fatal(err)
+	}
+	rules := "preset: relaxed\nregression: 50%\nimprovement: 50%\nerosion: 60%\nrounds: [10]\nsamples: 3\nkernels: [{kernel: scale, workloads: [small]}]\n"
+	if err := os.WriteFile(filepath.Join(dir, "gate.yaml"), []byte(rules), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	must("mkdir", "bin")
+	must("ln", "-s", "../pawl", "bin/pawl")
+	waste("40")
+	if output, err := gate(""); err != nil { // on main
+		t.Fatalf("%v: %s", err, output)
+	}
+	must("git", "init", "-q")
+	must("git", "add", "scale", "gate.yaml", "results/baseline.json")
+	must("git", "commit", "-q", "-m", "baseline")
+	base := must("git", "rev-parse", "HEAD")
+
+	waste("2000")
+	for _, tampering := range []string{"true", "rm results/baseline.json", "bin/pawl gate || true"} {
+		must("sh", "-c", tampering)
+		if output, err := gate(base); err == nil || !strings.Contains(output, "fail: 1 regression") {
+			t.Errorf("slower, after %s: %v: %s", tampering, err, output)
+		}
+	}
+	waste("0")
+	if output, err := gate(base); err != nil || !strings.Contains(output, "pass: 1 improvement") || strings.Contains(output, "moved the baseline") {
+		t.Errorf("faster: %v: %s", err, output)
+	}
+}
+
+// The workflow's own lines, run by a shell: 2 passes only with the report of the
+// same run, and a baseline that cannot be read never passes.
+func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
 	const crashing = "exit 2"
 	const report, old = `mkdir -p results; echo '{"exit": %d,' > results/ratchet_report.json; exit %d`, `{"exit": 2,`
 	for name, c := range map[string]struct {
@@ -161,7 +227,7 @@ func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			cmd := exec.Command("sh", "-e", "-c", step(c.step)) // as GitHub runs it
+			cmd := exec.Command("sh", "-e", "-c", workflowStep(t, c.step)) // as GitHub runs it
 			cmd.Dir = dir
 			if output, err := cmd.CombinedOutput(); (err == nil) != c.passes {
 				t.Errorf("%v: %s", err, output)
