@@ -48,7 +48,7 @@ func gateCommand(env environment) *cli.Command {
 			&cli.StringFlag{Name: "base", Destination: &o.base, DefaultText: "in a pull request, where its branch left the other", Usage: "hold to the baseline of this `COMMIT` instead of the file, and move nothing"},
 			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"},
 			&cli.BoolFlag{Name: "strict", Destination: &o.strict, DisableDefaultText: true, Usage: "fail where nothing could be decided"}),
-		Subcommands: []*cli.Command{gateBisectCommand(env), gateSelftestCommand(env), gateSimulateCommand(env)},
+		Subcommands: []*cli.Command{gateBisectCommand(env), gatePlanCommand(env), gateSelftestCommand(env), gateSimulateCommand(env)},
 		Action: action(func(ctx context.Context, arguments []string) error {
 			o.kernels = arguments
 			return runGate(ctx, env, o)
