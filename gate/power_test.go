@@ -55,7 +55,7 @@ func planned(t *testing.T, s *scattering, p Policy, o PowerOptions) Power {
 // effect is found about nine times of ten; with a quarter of the rounds it is not. The plan is
 // careful, because noise is never known exactly, so that more may be found.
 func TestPlannedEffectIsSeen(t *testing.T) {
-	for _, c := range []struct{ effect, processes float64 }{{0.05, 0.02}, {0.03, 0.015}, {0.20, 0.08}} {
+	for _, c := range []struct{ effect, processes float64 }{{0.06, 0.02}, {0.20, 0.08}} {
 		plan := planned(t, newScattering(1, c.processes, 0), Presets["standard"], PowerOptions{Effect: c.effect})
 		if plan.Asked == nil || plan.Rounds != 30 || plan.Samples != 50 || math.Abs(plan.Seconds-0.3) > 0.01 {
 			t.Fatalf("%+v", plan)
@@ -63,7 +63,7 @@ func TestPlannedEffectIsSeen(t *testing.T) {
 		found := func(rounds []int) (share float64) {
 			p := Presets["standard"]
 			p.Regression, p.Rounds, p.Budget = plan.Asked.Limit, rounds, time.Hour
-			const comparisons = 60
+			const comparisons = 40
 			for seed := range uint64(comparisons) {
 				m := newScattering(100+seed, c.processes, c.effect)
 				compared, err := Compare(t.Context(), m, p, Options{Seed: seed, Bootstrap: quick, Now: m.clock})

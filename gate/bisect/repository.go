@@ -191,7 +191,12 @@ func git(ctx context.Context, folder string, stdin io.Reader, arguments ...strin
 		"-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8", "-C", folder,
 	}
 	cmd := exec.CommandContext(ctx, "git", append(safe, arguments...)...)
-	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	// Run from a hook, git has named its own repository here; the folder says which is meant.
+	named := func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"}, name)
+	}
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), named), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stderr = stdin, &stderr
 	output, err := cmd.Output()

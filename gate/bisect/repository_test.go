@@ -133,6 +133,30 @@ func TestExtract(t *testing.T) {
 	}
 }
 
+// A kernel may be the whole repository, and pawl may run from a hook of another one.
+func TestExtractRoot(t *testing.T) {
+	root := scratch(t)
+	t.Setenv("GIT_DIR", ".git")
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(t.TempDir(), "index"))
+	r, err := open(t.Context(), root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, err := r.line(t.Context(), "first", "last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel, err := r.extract(t.Context(), line[5], t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"one [k]/kernel.yaml": "1", "two/kernel.yaml": "1", "lib/common.h": "2"} {
+		if content, err := os.ReadFile(filepath.Join(kernel, name)); err != nil || string(content) != want {
+			t.Errorf("%s: %q (%v)", name, content, err)
+		}
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	root := scratch(t)
 	r, err := open(t.Context(), filepath.Join(root, "two"), nil)
