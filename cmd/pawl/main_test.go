@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("CC", os.Getenv("CC"))
+			env.Setenv("OUTER_CUDA_HOME", os.Getenv("CUDA_HOME")) // for the scripts that need a GPU; auto is the processor in the others
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			if err := writeBaseline(env.WorkDir); err != nil {
 				return err
