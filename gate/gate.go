@@ -53,6 +53,9 @@ const (
 	New Verdict = "new"
 	// Wrong: the results are wrong, whatever the speed.
 	Wrong Verdict = "wrong"
+	// Vanished: the base branch has a baseline for it, and the branch under test has left
+	// nothing to compare with that: it does not gate it, or with other sizes.
+	Vanished Verdict = "vanished"
 	// Inconclusive: the measurement cannot answer; the reason says why.
 	Inconclusive Verdict = "inconclusive"
 	// Incomparable: there is a baseline, but of another device or of other sizes.
@@ -63,14 +66,14 @@ const (
 )
 
 // Verdicts lists all verdicts in the order of reports.
-var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Incomparable, Inconclusive, Infeasible}
+var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Incomparable, Vanished, Inconclusive, Infeasible}
 
 // Fails reports whether a change with this verdict must not land.
 func (v Verdict) Fails() bool { return v == Regression || v == Wrong }
 
 // Undecided reports whether nothing is known about the change.
 func (v Verdict) Undecided() bool {
-	return v == New || v == Incomparable || v == Inconclusive || v == Infeasible
+	return v == New || v == Incomparable || v == Vanished || v == Inconclusive || v == Infeasible
 }
 
 // Passes reports whether performance was shown to be kept or improved.

@@ -201,6 +201,7 @@ func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
 	}{
 		"nothing decided":            {"Gate", fmt.Sprintf(report, 2, 2), nil, true},
 		"infeasible":                 {"Gate", `mkdir -p results; echo '{"exit": 2, "verdict": "infeasible"' > results/ratchet_report.json; exit 2`, nil, false},
+		"vanished":                   {"Gate", `mkdir -p results; echo '{"exit": 2, "verdict": "vanished"' > results/ratchet_report.json; exit 2`, nil, false},
 		"improved":                   {"Gate", fmt.Sprintf(report, 0, 0), nil, true},
 		"regression":                 {"Gate", fmt.Sprintf(report, 1, 1), nil, false},
 		"machinery":                  {"Gate", "exit 3", nil, false},

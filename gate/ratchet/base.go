@@ -10,7 +10,9 @@ import (
 	"reflect"
 	"strings"
 
+	"pawl/gate"
 	"pawl/gate/baseline"
+	"pawl/gate/report"
 	"pawl/internal/page"
 	"pawl/objective/devices"
 )
@@ -19,7 +21,7 @@ import (
 // repository that a baseline file belongs to. It is part of the other branch's history:
 // nothing that the checked-out branch adds can change it.
 func MergeBase(ctx context.Context, path, branch string) (string, error) {
-	folder, _, err := inRepository(path)
+	folder, _, err := inRepository(ctx, path)
 	if err != nil {
 		return "", err
 	}
@@ -34,7 +36,7 @@ func MergeBase(ctx context.Context, path, branch string) (string, error) {
 // readBase returns the baseline of a commit, as the file and as its text, which is nil
 // where the commit has none. The working tree has no say in it.
 func readBase(ctx context.Context, path, ref string) (file *baseline.File, text []byte, commit string, err error) {
-	folder, name, err := inRepository(path)
+	folder, name, err := inRepository(ctx, path)
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -45,26 +47,37 @@ func readBase(ctx context.Context, path, ref string) (file *baseline.File, text 
 	if err != nil || len(listed) == 0 {
 		return baseline.New(), nil, commit, err
 	}
-	if text, err = git(ctx, folder, "show", commit+":./"+name); err != nil {
+	if text, err = git(ctx, folder, "show", commit+":"+name); err != nil {
 		return nil, nil, commit, err
 	}
 	file, err = baseline.Parse(ref+":"+path, text)
 	return file, text, commit, err
 }
 
-// inRepository returns a folder that exists and the file's name relative to it: the
-// branch may have deleted the file and its folder.
-func inRepository(path string) (folder, name string, err error) {
-	absolute, err := filepath.Abs(path)
+// inRepository returns the root of the repository that the program runs in and the file's
+// name there. Nothing on the way to the file is followed: the branch may have deleted its
+// folder, or made a link of it to where the base has no baseline.
+func inRepository(ctx context.Context, path string) (root, name string, err error) {
+	here, err := os.Getwd()
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
 	if err != nil {
 		return "", "", err
 	}
-	for folder = filepath.Dir(absolute); ; folder = filepath.Dir(folder) {
-		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			name, err = filepath.Rel(folder, absolute)
-			return folder, filepath.ToSlash(name), err
-		}
+	top, err := git(ctx, here, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", "", err
 	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(here, path)
+	}
+	root = strings.TrimSuffix(string(top), "\n")
+	name, err = filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return "", "", &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s, whose base is asked for", path, root)}
+	}
+	return root, filepath.ToSlash(name), nil
 }
 
 // resolve returns the commit of a name. What git could take for an option is refused.
@@ -131,17 +144,17 @@ func changes(base, branch *baseline.File) string {
 	return strings.Join(parts, ", ")
 }
 
-// notCompared names the base's entries of this device that the run has no result of: a
-// branch that stops gating a kernel is told so.
-func (r *run) notCompared() string {
-	var missing []string
+// vanished are the base's entries of this device that the run does not compare: a kernel
+// that a branch renames, or no longer gates, does not pass as a new one.
+func (r *run) vanished() []report.Result {
+	var results []report.Result
 	for _, e := range r.file.Entries {
-		if e.Device == r.report.Device && !r.report.Has(e.Key) {
-			missing = append(missing, e.Kernel+" "+e.Workload+" "+e.Type)
+		if e.Device != r.report.Device || r.report.Has(e.Key) {
+			continue
 		}
+		result := report.Result{Key: e.Key, Point: e.Point, BaselinePoint: e.Point, BaselineCommit: e.Commit, Baseline: e.Median}
+		result.Decision = gate.Decision{Verdict: gate.Vanished, Reason: r.Base + " has a baseline for it, and this run compares nothing with it: gate it again, or let a person take it out there"}
+		results = append(results, result)
 	}
-	if len(missing) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s has a baseline for what this run did not compare: %s", r.Base, strings.Join(missing, ", "))
+	return results
 }

@@ -89,6 +89,9 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 	switch {
 	case entry.Dims != "":
 		o.result.Verdict = gate.Incomparable
+		if r.Base != "" { // the branch did that, unlike a foreign device
+			o.result.Verdict = gate.Vanished
+		}
 		o.result.Reason = fmt.Sprintf("the sizes of the workload changed from %s to %s; pawl baseline accept takes them over", entry.Dims, c.Workload.Dims)
 	case len(devices) > 0:
 		o.result.Verdict = gate.Incomparable

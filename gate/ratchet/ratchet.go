@@ -43,6 +43,8 @@ const CurrentName = "current.json"
 type Options struct {
 	// Policy names the configurations and their limits.
 	Policy *policy.File
+	// Partial says that the policy leaves out some of what is gated on purpose.
+	Partial bool
 	// Baseline is the file that performance is held to; reports go beside it.
 	Baseline string
 	// Base is the commit whose baseline counts, by any name that git knows; the file of
@@ -197,7 +199,7 @@ func (r *run) event(o outcome) baseline.Event {
 		Time: time.Now().UTC(), Key: o.result.Key, Commit: r.report.Commit, Point: o.result.Point,
 		Verdict: o.result.Verdict, Reason: o.result.Reason,
 	}
-	if o.entry.Median > 0 && (o.result.Evidence != nil || o.result.Verdict == gate.New || o.result.Verdict == gate.Incomparable) {
+	if alone := []gate.Verdict{gate.New, gate.Incomparable, gate.Vanished}; o.entry.Median > 0 && (o.result.Evidence != nil || slices.Contains(alone, o.result.Verdict)) {
 		e.Median, e.Interval = o.entry.Median, o.entry.Interval
 	}
 	if o.result.Evidence != nil {
@@ -208,8 +210,13 @@ func (r *run) event(o outcome) baseline.Event {
 
 // conclude moves the baseline and then writes the report that says so.
 func (r *run) conclude() error {
-	if r.Base != "" && r.report.Finished() {
-		r.warn(r.notCompared())
+	if r.Base != "" && !r.Partial && r.report.Finished() {
+		for _, result := range r.vanished() {
+			r.report.Results = append(r.report.Results, result)
+			if r.Finished != nil {
+				r.Finished(result)
+			}
+		}
 	}
 	if err := r.moveBaseline(); err != nil {
 		return err

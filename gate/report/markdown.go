@@ -26,6 +26,7 @@ func Markdown(w io.Writer, r *Report) error {
 	m.section("Unchanged", r.with(gate.Maintained, gate.NoDifference))
 	m.section("New", r.with(gate.New))
 	m.section("Incomparable", r.with(gate.Incomparable))
+	m.section("Vanished", r.with(gate.Vanished))
 	m.section("Inconclusive", r.with(gate.Inconclusive))
 	m.section("Infeasible", r.with(gate.Infeasible))
 	m.Line("%s", legend)
@@ -112,6 +113,7 @@ func undecided(r *Report) string {
 	}{
 		{gate.Infeasible, "configuration", "infeasible"},
 		{gate.Inconclusive, "comparison", "inconclusive"},
+		{gate.Vanished, "configuration", "of the base not compared"},
 		{gate.Incomparable, "configuration", "whose baseline is of another device or of other sizes"},
 		{gate.New, "configuration", "with nothing to compare with"},
 	} {

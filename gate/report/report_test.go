@@ -161,7 +161,7 @@ func TestHeadlines(t *testing.T) {
 // Strict makes a failure of what is undecided, in every form of the report.
 func TestStrict(t *testing.T) {
 	for verdict, fails := range map[gate.Verdict]bool{
-		gate.New: true, gate.Incomparable: true, gate.Inconclusive: true, gate.Infeasible: true, gate.NoDifference: false, gate.Maintained: false,
+		gate.New: true, gate.Incomparable: true, gate.Vanished: true, gate.Inconclusive: true, gate.Infeasible: true, gate.NoDifference: false, gate.Maintained: false,
 	} {
 		r := &Report{Strict: true, Results: []Result{result(key("k", "w"), verdict, "", 1, 1)}}
 		var junit bytes.Buffer
