@@ -36,7 +36,7 @@ func gatePlanCommand(env environment) *cli.Command {
 				"a slowdown put in, judged by the gate's rule. Prints the shortest comparison that finds --effect nine\n"+
 				"times of ten, and the smallest slowdown that is found in --budget, or by the policy as it is.",
 			"pawl gate plan attention --effect 3% --budget 30s",
-			"0 done", "2 no comparison shows the effect, or the budget is too short to prove anything", "3 the machinery failed or the kernel fails", "64 usage", "130 stopped"),
+			"0 done", "2 no comparison shows the effect, or the budget is too short to prove anything", "3 the kernel fails, or pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(append([]cli.Flag{
 			&cli.StringFlag{Name: "effect", Destination: &o.effect, Usage: "the slowdown to be seen, a `PERCENTAGE` such as 3%"},
 			&cli.DurationFlag{Name: "budget", Destination: &o.budget, DefaultText: "the policy's, with its rounds", Usage: "the `TIME` of one comparison, such as 30s"},
