@@ -3,9 +3,9 @@ package objective
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"strings"
 
+	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/objective/session"
 	"pawl/space"
@@ -120,12 +120,12 @@ func Commit(dir string) string {
 	if dir == "" {
 		return ""
 	}
-	head, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
+	head, err := git.Run(context.Background(), dir, nil, "rev-parse", "HEAD")
 	if err != nil {
 		return ""
 	}
 	hash := strings.TrimSpace(string(head))
-	if status, err := exec.Command("git", "-C", dir, "status", "--porcelain", "--", ".").Output(); err == nil && len(status) > 0 {
+	if status, err := git.Run(context.Background(), dir, nil, "status", "--porcelain", "--", "."); err == nil && len(status) > 0 {
 		hash += "-dirty"
 	}
 	return hash

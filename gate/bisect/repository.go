@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"pawl/gate/baseline"
+	"pawl/internal/git"
 	"pawl/objective/devices"
 )
 
@@ -44,7 +43,7 @@ func open(ctx context.Context, folder string, beside []string) (*repository, err
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return nil, mistake("%q is not a folder: only a kernel in a folder of a repository has a history", folder)
 	}
-	root, err := git(ctx, folder, nil, "rev-parse", "--show-toplevel")
+	root, err := git.Run(ctx, folder, nil, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, mistake("%s is in no git repository: %w", folder, err)
 	}
@@ -106,7 +105,7 @@ func (r *repository) resolve(ctx context.Context, reference string) (string, err
 	if reference == "" || strings.HasPrefix(reference, "-") {
 		return "", mistake("%q is no name of a commit", reference)
 	}
-	hash, err := git(ctx, r.root, nil, "rev-parse", "--verify", "--quiet", reference+"^{commit}")
+	hash, err := git.Run(ctx, r.root, nil, "rev-parse", "--verify", "--quiet", reference+"^{commit}")
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -118,7 +117,7 @@ func (r *repository) resolve(ctx context.Context, reference string) (string, err
 
 // list returns the commits that arguments of git rev-list select.
 func (r *repository) list(ctx context.Context, arguments ...string) ([]Commit, error) {
-	output, err := git(ctx, r.root, nil, append([]string{"rev-list", "--format=%H%x00%P%x00%aI%x00%s"}, arguments...)...)
+	output, err := git.Run(ctx, r.root, nil, append([]string{"rev-list", "--format=%H%x00%P%x00%aI%x00%s"}, arguments...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +144,7 @@ func (r *repository) identify(ctx context.Context, commits []Commit) error {
 			fmt.Fprintf(&asked, "%s:%s\n", c.Hash, strings.TrimPrefix(name, "."))
 		}
 	}
-	output, err := git(ctx, r.root, strings.NewReader(asked.String()), "cat-file", "--batch-check=%(objectname)")
+	output, err := git.Run(ctx, r.root, strings.NewReader(asked.String()), "cat-file", "--batch-check=%(objectname)")
 	if err != nil {
 		return err
 	}
@@ -173,7 +172,7 @@ func (r *repository) identify(ctx context.Context, commits []Commit) error {
 // folder, and returns where the kernel is in there.
 func (r *repository) extract(ctx context.Context, c Commit, folder string) (kernel string, err error) {
 	arguments := append([]string{"archive", "--format=tar", c.Hash, "--"}, c.paths...)
-	packed, err := git(ctx, r.root, nil, arguments...)
+	packed, err := git.Run(ctx, r.root, nil, arguments...)
 	if err != nil {
 		return "", err
 	}
@@ -181,30 +180,6 @@ func (r *repository) extract(ctx context.Context, c Commit, folder string) (kern
 		return "", err
 	}
 	return filepath.Join(folder, filepath.FromSlash(r.paths[0])), nil
-}
-
-// git runs git in a folder, without a shell, and returns what it prints. Hooks, monitors
-// of the file system, signatures and prompts are off, and no lock is taken.
-func git(ctx context.Context, folder string, stdin io.Reader, arguments ...string) ([]byte, error) {
-	safe := []string{
-		"--literal-pathspecs", "--no-pager", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.fsmonitor=false",
-		"-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8", "-C", folder,
-	}
-	cmd := exec.CommandContext(ctx, "git", append(safe, arguments...)...)
-	// Run from a hook, git has named its own repository here; the folder says which is meant.
-	named := func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"}, name)
-	}
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), named), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-	var stderr bytes.Buffer
-	cmd.Stdin, cmd.Stderr = stdin, &stderr
-	output, err := cmd.Output()
-	if err != nil {
-		message, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
-		return nil, fmt.Errorf("git %s: %w: %s", arguments[0], err, message)
-	}
-	return output, nil
 }
 
 // mistake is an error in what was asked for.

@@ -13,6 +13,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/report"
+	"pawl/internal/git"
 	"pawl/internal/page"
 	"pawl/objective/devices"
 )
@@ -29,7 +30,7 @@ func MergeBase(ctx context.Context, path, branch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	commit, err := git(ctx, folder, "merge-base", "HEAD", other)
+	commit, err := git.Run(ctx, folder, nil, "merge-base", "HEAD", other)
 	return strings.TrimSpace(string(commit)), err
 }
 
@@ -43,11 +44,11 @@ func readBase(ctx context.Context, path, ref string) (file *baseline.File, text 
 	if commit, err = resolve(ctx, folder, ref); err != nil {
 		return nil, nil, "", err
 	}
-	listed, err := git(ctx, folder, "ls-tree", commit, "--", name)
+	listed, err := git.Run(ctx, folder, nil, "ls-tree", commit, "--", name)
 	if err != nil || len(listed) == 0 {
 		return baseline.New(), nil, commit, err
 	}
-	if text, err = git(ctx, folder, "show", commit+":"+name); err != nil {
+	if text, err = git.Run(ctx, folder, nil, "show", commit+":"+name); err != nil {
 		return nil, nil, commit, err
 	}
 	file, err = baseline.Parse(ref+":"+path, text)
@@ -65,7 +66,7 @@ func inRepository(ctx context.Context, path string) (root, name string, err erro
 	if err != nil {
 		return "", "", err
 	}
-	top, err := git(ctx, here, "rev-parse", "--show-toplevel")
+	top, err := git.Run(ctx, here, nil, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", "", err
 	}
@@ -85,7 +86,7 @@ func resolve(ctx context.Context, folder, ref string) (string, error) {
 	if strings.HasPrefix(ref, "-") {
 		return "", &devices.ArgumentError{Err: fmt.Errorf("%q is no name of a commit", ref)}
 	}
-	commit, err := git(ctx, folder, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
+	commit, err := git.Run(ctx, folder, nil, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
 	if err != nil {
 		return "", fmt.Errorf("the base %s is not here: %w (a shallow clone has no other branches: fetch the whole history)", ref, err)
 	}

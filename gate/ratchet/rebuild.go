@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
 
 	"pawl/gate/baseline"
+	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
@@ -136,25 +135,11 @@ func unpackSources(ctx context.Context, k *kernels.Kernel, archive, commit, fold
 		return errors.New("the kernel is embedded now and was a folder then")
 	}
 	// In a subfolder git archives that subfolder, with names relative to it.
-	packed, err := git(ctx, k.Dir, "archive", "--format=tar", commit)
+	packed, err := git.Run(ctx, k.Dir, nil, "archive", "--format=tar", commit)
 	if err != nil {
 		return fmt.Errorf("%w (a shallow clone has no old commits: fetch the whole history)", err)
 	}
 	return baseline.UnpackTar(bytes.NewReader(packed), folder)
-}
-
-// git runs git in a folder and returns what it prints, without a shell and without any
-// hook or monitor of the repository.
-func git(ctx context.Context, folder string, arguments ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", folder, "--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, arguments...)...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	output, err := cmd.Output()
-	if err != nil {
-		message, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
-		return nil, fmt.Errorf("git %s: %w: %s", arguments[0], err, message)
-	}
-	return output, nil
 }
 
 // folder returns the folder of a kernel's sources; an embedded kernel is unpacked

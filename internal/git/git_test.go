@@ -1,0 +1,48 @@
+package git
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A repository's own configuration names programs; none of them runs, and the variables
+// of a hook do not lead elsewhere.
+func TestNothingOfTheRepositoryRuns(t *testing.T) {
+	folder := t.TempDir()
+	trace := filepath.Join(t.TempDir(), "ran")
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	plain := func(arguments ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...)
+		if output, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", arguments, err, output)
+		}
+	}
+	plain("init", "--quiet")
+	if err := os.WriteFile(filepath.Join(folder, "a"), []byte("a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	plain("add", "a")
+	plain("commit", "--quiet", "-m", "one")
+	script := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ntouch "+trace+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	plain("config", "core.fsmonitor", script)
+	t.Setenv("GIT_DIR", filepath.Join(folder, "nowhere"))
+	for _, arguments := range [][]string{{"status", "--porcelain"}, {"rev-parse", "HEAD"}, {"show", "HEAD:a"}} {
+		output, err := Run(t.Context(), folder, nil, arguments...)
+		if err != nil || arguments[0] == "show" && string(output) != "a\n" {
+			t.Errorf("%v: %q, %v", arguments, output, err)
+		}
+	}
+	if _, err := os.Stat(trace); err == nil {
+		t.Error("the repository's monitor ran")
+	}
+	if _, err := Run(t.Context(), folder, nil, "rev-parse", "--verify", "nothing"); err == nil || !strings.HasPrefix(err.Error(), "git rev-parse: ") {
+		t.Errorf("%v", err)
+	}
+}
