@@ -13,6 +13,12 @@ import (
 	"pawl/space"
 )
 
+// The test binary plays the program's other roles: NVRTC runs in a process of its own.
+func TestMain(m *testing.M) {
+	Serve()
+	os.Exit(m.Run())
+}
+
 func here(t *testing.T, notices *[]string) *Machine {
 	return Here(Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(text string) { *notices = append(*notices, text) }})
 }
