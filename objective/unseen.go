@@ -1,11 +1,11 @@
 package objective
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
+	"pawl/internal/stats"
 	"pawl/objective/worker"
 )
 
@@ -28,9 +28,9 @@ type unseenTimes struct{ first, again float64 }
 const (
 	// unseenLaunches is how many launches on new inputs go with a measurement. Where
 	// they took too long more are made, each beside a sample and beside the same launch
-	// later: at least unseenPairs, up to unseenTries while most of them take too long.
+	// later: at least unseenPairs, up to unseenTries while they take too long.
 	unseenLaunches = 3
-	unseenPairs    = 5
+	unseenPairs    = 9
 	unseenTries    = 21
 	// A launch on new inputs may take so many times as long as others, and so many
 	// milliseconds more: what it finds in the caches differs.
@@ -43,6 +43,7 @@ const (
 	unseenBytes   = 256 << 10
 	mostTimes     = 512
 	mostTimesLong = 2
+	againFactor   = 1.75
 	againSlack    = 0.001
 )
 
@@ -121,8 +122,8 @@ func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(c
 		return nil, nil
 	}
 	u.best = unseenTimes{}
-	var pairs []unseenPair
-	for len(pairs) < unseenTries {
+	var first, again, seen []float64
+	for len(first) < unseenTries {
 		milliseconds, fault, err := sample(ctx)
 		if fault != nil || err != nil {
 			return fault, err
@@ -131,37 +132,21 @@ func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(c
 		if fault != nil || err != nil {
 			return fault, err
 		}
-		pairs = append(pairs, unseenPair{times, milliseconds})
-		if len(pairs) >= unseenPairs && !mostlyLonger(pairs) {
+		first, again, seen = append(first, times.first), append(again, times.again), append(seen, milliseconds)
+		if len(first) >= unseenPairs && !suspicious(first, again, seen) {
 			return nil, nil
 		}
 	}
-	slices.SortFunc(pairs, func(a, b unseenPair) int { return cmp.Compare(a.first, b.first) })
-	middle := pairs[len(pairs)/2]
 	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had",
-		middle.first, min(middle.again, middle.seen))}, nil
+		stats.Median(first), min(stats.Median(again), stats.Median(seen)))}, nil
 }
 
-// unseenPair are times of launches one after the other: on new inputs, and on those
-// that the samples have, in milliseconds.
-type unseenPair struct {
-	unseenTimes
-	seen float64
-}
-
-// mostlyLonger says whether new inputs cost too much in more than half of the pairs,
-// against the samples or against the same launches later.
-func mostlyLonger(pairs []unseenPair) bool {
-	seen, again := 0, 0
-	for _, p := range pairs {
-		if p.longerThan(p.seen) {
-			seen++
-		}
-		if p.longerThanAgain() {
-			again++
-		}
-	}
-	return 2*max(seen, again) > len(pairs)
+// suspicious says whether new inputs cost more than noise explains. Launches and the
+// same launches later differ in nothing else, so that their medians are compared. A
+// sample has many launches: the shortest single one must be longer than it.
+func suspicious(first, again, seen []float64) bool {
+	return stats.Median(first) > againFactor*stats.Median(again)+againSlack ||
+		unseenTimes{first: slices.Min(first)}.longerThan(stats.Median(seen))
 }
 
 // longerThan says whether a launch on new inputs takes more time than they explain,
@@ -170,5 +155,5 @@ func (t unseenTimes) longerThan(seen float64) bool { return t.first > unseenFact
 
 // longerThanAgain says it against the same launch later.
 func (t unseenTimes) longerThanAgain() bool {
-	return t.again > 0 && t.first > unseenFactor*t.again+againSlack
+	return t.again > 0 && t.first > againFactor*t.again+againSlack
 }
