@@ -87,7 +87,7 @@ func Headline(r *Report) string {
 	case len(r.Results) == 0:
 		return "nothing was compared"
 	case r.Count(gate.Wrong) > 0:
-		return fmt.Sprintf("**fail**: %s with wrong results", page.Count(r.Count(gate.Wrong), "configuration"))
+		return fmt.Sprintf("**fail**: %s that is wrong or does not build", page.Count(r.Count(gate.Wrong), "configuration"))
 	case r.Count(gate.Regression) > 0:
 		return fmt.Sprintf("**fail**: %s", page.Count(r.Count(gate.Regression), "regression"))
 	case !r.Finished():
