@@ -139,7 +139,7 @@ func TestMovedBaseline(t *testing.T) {
 func TestHeadlines(t *testing.T) {
 	for want, verdicts := range map[string][]gate.Verdict{
 		"nothing was compared":                       {},
-		"**fail**: 1 configuration that is wrong":       {gate.Wrong, gate.Regression},
+		"**fail**: 1 configuration that is wrong":    {gate.Wrong, gate.Regression},
 		"**fail**: 2 regressions":                    {gate.Regression, gate.Improvement, gate.Regression},
 		"**pass**: 1 improvement":                    {gate.Improvement, gate.Maintained},
 		"**pass**: performance is maintained":        {gate.Maintained},
