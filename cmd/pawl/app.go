@@ -28,7 +28,7 @@ func newApp(env environment) *cli.App {
 		Writer:  env.stdout, ErrWriter: env.stderr,
 		Commands: []*cli.Command{
 			tuneCommand(env), fuzzCommand(env), benchCommand(env), spaceCommand(env),
-			gateCommand(env), compareCommand(env), baselineCommand(env),
+			gateCommand(env), compareCommand(env), baselineCommand(env), ciCommand(env),
 			simulateCommand(env), studiesCommand(env), reportCommand(env), doctorCommand(env), completionCommand(env),
 		},
 		EnableBashCompletion: true,
