@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 
@@ -56,29 +55,13 @@ func readBase(ctx context.Context, path, ref string) (file *baseline.File, text 
 }
 
 // inRepository returns the root of the repository that the program runs in and the file's
-// name there. Nothing on the way to the file is followed: the branch may have deleted its
-// folder, or made a link of it to where the base has no baseline.
+// name there.
 func inRepository(ctx context.Context, path string) (root, name string, err error) {
-	here, err := os.Getwd()
-	if err == nil {
-		here, err = filepath.EvalSymlinks(here)
+	root, name, inside, err := git.Locate(ctx, path)
+	if err == nil && !inside {
+		err = &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s, whose base is asked for", path, root)}
 	}
-	if err != nil {
-		return "", "", err
-	}
-	top, err := git.Run(ctx, here, nil, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return "", "", err
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(here, path)
-	}
-	root = strings.TrimSuffix(string(top), "\n")
-	name, err = filepath.Rel(root, path)
-	if err != nil || !filepath.IsLocal(name) {
-		return "", "", &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s, whose base is asked for", path, root)}
-	}
-	return root, filepath.ToSlash(name), nil
+	return root, name, err
 }
 
 // resolve returns the commit of a name. What git could take for an option is refused.

@@ -5,12 +5,15 @@ package git
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // safe are the options of every call. Hooks, monitors of the file system and signatures
@@ -24,22 +27,79 @@ var safe = []string{
 // repository. Here the folder says which one is meant.
 var elsewhere = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"}
 
+// Error is a call of git that failed.
+type Error struct {
+	// Command is git's, such as push.
+	Command string
+	// Err says how it ended, Stderr what it printed there, Stdout what it answered.
+	Err            error
+	Stderr, Stdout string
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+func (e *Error) Error() string {
+	message, _, _ := strings.Cut(strings.TrimSpace(e.Stderr), "\n")
+	return fmt.Sprintf("git %s: %v: %s", e.Command, e.Err, message)
+}
+
 // Run runs git in a folder and returns what it prints. It takes no lock and asks
 // nothing. An argument that comes from a user must not begin with a dash. Stdin may be
-// nil.
+// nil. An error is an [*Error].
 func Run(ctx context.Context, folder string, stdin io.Reader, arguments ...string) ([]byte, error) {
+	return RunWith(ctx, folder, nil, stdin, arguments...)
+}
+
+// RunWith is Run with further variables for git, such as NAME=value. One that Run takes
+// away, such as GIT_INDEX_FILE, can be set so.
+func RunWith(ctx context.Context, folder string, variables []string, stdin io.Reader, arguments ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", slices.Concat(safe, []string{"-C", folder}, arguments)...)
 	named := func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains(elsewhere, name)
 	}
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), named), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
-	var stderr bytes.Buffer
-	cmd.Stdin, cmd.Stderr = stdin, &stderr
-	output, err := cmd.Output()
-	if err != nil {
-		message, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
-		return nil, fmt.Errorf("git %s: %w: %s", arguments[0], err, message)
+	cmd.Env = slices.Concat(slices.DeleteFunc(os.Environ(), named), []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}, variables)
+	// What git has started, such as its part for https, may hold the pipes when git is gone.
+	cmd.WaitDelay = 2 * time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return nil, &Error{arguments[0], err, stderr.String(), stdout.String()}
 	}
-	return output, nil
+	return stdout.Bytes(), nil
+}
+
+// Authorization returns the variables that let git speak to a server with a token. The
+// token is neither on a command line, which every process can read, nor in a file.
+func Authorization(server, token string) []string {
+	if server == "" || token == "" {
+		return nil
+	}
+	header := "AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+token))
+	key := "http." + strings.TrimSuffix(server, "/") + "/.extraheader"
+	// An empty value first: a checkout may have left a header of its own, and two are refused.
+	return []string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=" + key, "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=" + key, "GIT_CONFIG_VALUE_1=" + header}
+}
+
+// Locate returns the root of the repository that the program runs in and the name there of
+// a file, with slashes. Nothing on the way to the file is followed: a branch may have
+// deleted its folder, or made a link of it. Inside is false for a file elsewhere.
+func Locate(ctx context.Context, path string) (root, name string, inside bool, err error) {
+	here, err := os.Getwd()
+	if err == nil {
+		here, err = filepath.EvalSymlinks(here)
+	}
+	if err != nil {
+		return "", "", false, err
+	}
+	top, err := Run(ctx, here, nil, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", "", false, err
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(here, path)
+	}
+	root = strings.TrimSuffix(string(top), "\n")
+	name, err = filepath.Rel(root, path)
+	return root, filepath.ToSlash(name), err == nil && filepath.IsLocal(name), nil
 }

@@ -1,9 +1,12 @@
 package git
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,5 +50,38 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	}
 	if _, err := Run(t.Context(), folder, nil, "rev-parse", "--verify", "nothing"); err == nil || !strings.HasPrefix(err.Error(), "git rev-parse: ") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A server gets the token once, although the repository's configuration has a header of its
+// own, and another server gets none. The command line does not hold it.
+func TestTokenReachesItsServerAlone(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	if _, err := Run(t.Context(), folder, nil, "init", "--quiet"); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Values("Authorization")...)
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	if _, err := Run(t.Context(), folder, nil, "config", "http."+server.URL+"/.extraheader", "AUTHORIZATION: basic b2xk"); err != nil {
+		t.Fatal(err)
+	}
+	variables := Authorization(server.URL, "secret")
+	if _, err := RunWith(t.Context(), folder, variables, nil, "ls-remote", server.URL+"/o/r"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+	if want := []string{"basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0"}; !slices.Equal(got, want) { // x-access-token:secret
+		t.Errorf("%q, want %q", got, want)
+	}
+	got = nil
+	if _, err := RunWith(t.Context(), folder, Authorization("https://git.example.org", "secret"), nil, "-c", "http."+server.URL+"/.extraheader=", "ls-remote", server.URL+"/o/r"); err == nil {
+		t.Error("there is a repository")
+	}
+	if len(got) > 0 {
+		t.Errorf("another server got %q", got)
 	}
 }
