@@ -41,8 +41,8 @@ twice() {
   rm -rf "$XDG_CACHE_HOME"
   for study in "$name-cold" "$name-warm"; do
     timed tune.log "$pawl" tune attention --out "$study" "$@"
-    grep -A 14 '^Where the time went' "$study/suggestions.md" >> "$out/tune.log"
-    cp "$study/suggestions.json" "$out/$study.json"
+    grep -A 14 '^Where the time went' "$study"/attention/*/suggestions.md >> "$out/tune.log"
+    cp "$study"/attention/*/suggestions.json "$out/$study.json"
   done
 }
 

@@ -203,7 +203,7 @@ func compareStudies(t *testing.T, got, want search.Past) {
 // study is long.
 func TestInterruptOnceWritesTheReport(t *testing.T) {
 	dir := interruptedStudy(t, 1)
-	if _, err := os.Stat(filepath.Join(dir, "tuning", "suggestions.md")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "tuning", "scale", "small", "suggestions.md")); err != nil {
 		t.Error(err)
 	}
 }

@@ -37,7 +37,7 @@ func TestReadmeExampleTunes(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	if !strings.Contains(string(output), "wrote tuning/suggestions.md") {
+	if !strings.Contains(string(output), "wrote tuning/scale/small/suggestions.md") {
 		t.Errorf("%s", output)
 	}
 }

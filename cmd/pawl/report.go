@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/internal/page"
+	"pawl/studies"
 	"pawl/studies/report"
 )
 
@@ -17,7 +17,9 @@ func reportCommand(env environment) *cli.Command {
 		Usage:     "write a study's report again",
 		ArgsUsage: "[STUDY]",
 		Description: details(
-			"Writes "+report.MarkdownName+", "+report.JSONName+" and "+report.HTMLName+" from the record; the last study when none is named.",
+			"Writes a study's "+report.MarkdownName+", "+report.JSONName+" and "+report.HTMLName+" from the record, and the index of all\n"+
+				"studies; the last study when none is named. The newest study of a kernel and workload has the\n"+
+				"folder KERNEL/WORKLOAD, an older one KERNEL/WORKLOAD/study-N.",
 			"pawl report 3 --out tuning",
 			"0 done", "2 no study", "3 pawl could not do its work", "64 usage"),
 		Flags: o.flags("out", "json"),
@@ -27,23 +29,20 @@ func reportCommand(env environment) *cli.Command {
 				return err
 			}
 			defer store.Close()
-			summary, err := report.Read(ctx, store, study.ID)
-			if err != nil {
-				return err
-			}
-			return concludeStudy(env, o, summary)
+			_, err = concludeStudy(ctx, env, o, store, study.ID)
+			return err
 		}),
 	}
 }
 
-// concludeStudy writes the reports of a study and prints the result.
-func concludeStudy(env environment, o common, summary *report.Summary) error {
-	files, err := report.WriteAll(o.out, summary)
-	if err != nil {
-		return fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, summary.Study.ID)
+// concludeStudy writes the pages of a study and the index, and prints the result.
+func concludeStudy(ctx context.Context, env environment, o common, store *studies.Store, study int64) (*report.Summary, error) {
+	summary, files, err := report.Publish(ctx, store, o.out, study)
+	switch {
+	case err != nil:
+		return summary, err
+	case o.json:
+		return summary, page.JSON(env.stdout, summary)
 	}
-	if o.json {
-		return page.JSON(env.stdout, summary)
-	}
-	return report.Text(env.stdout, summary, files)
+	return summary, report.Text(env.stdout, summary, files)
 }

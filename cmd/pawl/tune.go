@@ -45,7 +45,8 @@ func tuneCommand(env environment) *cli.Command {
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: details(
 			"Tunes an embedded kernel or the one in a folder: searches, compiles, checks, measures,\n"+
-				"confirms the finalists in fresh processes and writes "+report.MarkdownName+" for a reviewer.\n"+
+				"confirms the finalists in fresh processes and writes KERNEL/WORKLOAD/"+report.MarkdownName+" for a\n"+
+				"reviewer, and "+report.MarkdownName+" as the index of all studies, below the folder of --out.\n"+
 				"Everything is recorded as it happens: after an interruption --resume goes on.",
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
@@ -95,7 +96,13 @@ func runTune(ctx context.Context, env environment, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := concludeStudy(env, o.common, summary); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	store, err := studies.OpenExisting(ctx, filepath.Join(o.out, kernels.DatabaseName))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if summary, err = concludeStudy(ctx, env, o.common, store, summary.Study.ID); err != nil {
 		return err
 	}
 	switch {

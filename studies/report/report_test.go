@@ -211,20 +211,26 @@ func TestGolden(t *testing.T) {
 			if err := test.render(&got, test.facts); err != nil {
 				t.Fatal(err)
 			}
-			path := filepath.Join("testdata", test.file+".golden")
-			if *update {
-				if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got.Bytes(), want) {
-				t.Errorf("differs from %s; look at it and run go test ./studies/report -update\n%s", path, firstDifference(got.String(), string(want)))
-			}
+			golden(t, test.file, got.Bytes())
 		})
+	}
+}
+
+// golden compares with a golden file.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("differs from %s; look at it and run go test ./studies/report -update\n%s", path, firstDifference(string(got), string(want)))
 	}
 }
 

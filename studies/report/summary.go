@@ -4,6 +4,8 @@
 //  2. WriteAll renders the same facts as Markdown for people (suggestions.md),
 //     as JSON for programs, as one self-contained HTML page, and as a C header
 //     with the winner's values.
+//  3. Publish gives each kernel and workload a folder for these, and writes an index
+//     of them beside the database.
 //
 // The tone is that of a careful colleague: what was seen, how sure that is,
 // and what to do about it. A difference that may be noise is called so.

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"pawl/internal/escape"
+	"pawl/kernels"
+	"pawl/studies"
+)
+
+// subject is what studies are about. Two studies of one subject answer the same
+// question, so that the newer one takes the older one's place.
+type subject struct{ kernel, workload, backend, device string }
+
+func subjectOf(s studies.Study) subject {
+	return subject{s.Kernel, s.Workload, s.Backend, s.Environment.Device}
+}
+
+// Folders returns where the pages of each study are, by its number: below the folder
+// of the database, with slashes. It depends on the database alone.
+//
+//   - The newest study of a kernel, workload and device has KERNEL/WORKLOAD. Where several
+//     devices have studies of one kernel and workload, the first device has that, and each
+//     other one KERNEL/WORKLOAD@DEVICE.
+//   - An older study of the same has the folder study-N in there: no study overwrites
+//     another's pages.
+//
+// A damaged study has none.
+func Folders(all []studies.Study) map[int64]string {
+	first, newest := map[[2]string]studies.Study{}, newestStudies(all)
+	for _, s := range all {
+		place := [2]string{s.Kernel, s.Workload}
+		if known, found := first[place]; s.Damaged == "" && (!found || s.ID < known.ID) {
+			first[place] = s
+		}
+	}
+	folders := map[int64]string{}
+	for _, s := range all {
+		if s.Damaged != "" {
+			continue
+		}
+		folder := path.Join(kernelFolder(s.Kernel), escape.FileName(s.Workload))
+		if owner := first[[2]string{s.Kernel, s.Workload}]; subjectOf(owner) != subjectOf(s) {
+			folder += "@" + deviceFolder(owner, s)
+		}
+		if newest[subjectOf(s)].ID != s.ID {
+			folder = path.Join(folder, fmt.Sprintf("study-%d", s.ID))
+		}
+		folders[s.ID] = folder
+	}
+	return folders
+}
+
+// newestStudies returns the newest study of each subject that is not damaged.
+func newestStudies(all []studies.Study) map[subject]studies.Study {
+	newest := map[subject]studies.Study{}
+	for _, s := range all {
+		if known, found := newest[subjectOf(s)]; s.Damaged == "" && (!found || s.ID > known.ID) {
+			newest[subjectOf(s)] = s
+		}
+	}
+	return newest
+}
+
+// kernelFolder is a kernel's name as a folder's. The database and the index lie beside
+// it: their names, and what begins like them, are not free.
+func kernelFolder(kernel string) string {
+	name := escape.FileName(kernel)
+	for _, taken := range []string{kernels.DatabaseName, MarkdownName, JSONName} {
+		if strings.HasPrefix(name, taken) {
+			return name + "_" // two that begin so stay two
+		}
+	}
+	return name
+}
+
+// deviceFolder tells a study from the owner of the plain folder: by its device, and
+// by its backend where a record stands in for the same device.
+func deviceFolder(owner, s studies.Study) string {
+	name := escape.FileName(s.Environment.Device)
+	if s.Backend == replayed || s.Environment.Device == owner.Environment.Device {
+		name += "@" + escape.FileName(s.Backend)
+	}
+	return name
+}

@@ -1,0 +1,191 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/internal/page"
+	"pawl/internal/stats"
+	"pawl/studies"
+)
+
+// Entry is a line of the index: what came of the newest study of a kernel, workload
+// and device, and what to do about it.
+type Entry struct {
+	Study    int64     `json:"study"`
+	Kernel   string    `json:"kernel,omitempty"`
+	Workload string    `json:"workload,omitempty"`
+	Backend  string    `json:"backend,omitempty"`
+	Device   string    `json:"device,omitempty"`
+	Created  time.Time `json:"created,omitzero"`
+	// Folder has the study's pages: relative to the index, with slashes.
+	Folder   string  `json:"folder,omitempty"`
+	Verdict  Verdict `json:"verdict"`
+	Sentence string  `json:"sentence"`
+	// Speedup of the winner over the default and its 95 % interval; nil where there is
+	// no winner, or it is the default.
+	Speedup  *float64        `json:"speedup,omitempty"`
+	Interval *stats.Interval `json:"interval,omitempty"`
+	// Suggests says that there is something to apply.
+	Suggests bool `json:"suggests"`
+	// Action is what to do, in a few words.
+	Action string `json:"action"`
+}
+
+// Damaged is the verdict on a study that cannot be read.
+const Damaged Verdict = "damaged"
+
+// Index returns a line for each subject in a database, sorted by kernel, workload and
+// folder, and then one for each study that is damaged.
+func Index(ctx context.Context, store *studies.Store) ([]Entry, error) {
+	return index(ctx, store, nil)
+}
+
+// index uses the summary of a study that is known already, if it is not nil.
+func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, error) {
+	all, err := store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	folders, entries := Folders(all), []Entry{}
+	broken := slices.DeleteFunc(slices.Clone(all), func(s studies.Study) bool { return s.Damaged == "" })
+	for _, study := range newestStudies(all) {
+		summary := known
+		if known == nil || known.Study.ID != study.ID {
+			if summary, err = Read(ctx, store, study.ID); ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+		}
+		if err != nil { // another study's trouble must not keep this one's pages back
+			study.Damaged = err.Error()
+			broken = append(broken, study)
+			continue
+		}
+		entries = append(entries, newEntry(summary, folders[study.ID]))
+	}
+	slices.SortFunc(entries, func(a, b Entry) int {
+		return slices.Compare([]string{a.Kernel, a.Workload, a.Folder}, []string{b.Kernel, b.Workload, b.Folder})
+	})
+	slices.SortFunc(broken, func(a, b studies.Study) int { return cmp.Compare(a.ID, b.ID) })
+	for _, study := range broken {
+		entries = append(entries, Entry{Study: study.ID, Verdict: Damaged, Sentence: study.Damaged, Action: "tune again"})
+	}
+	return entries, nil
+}
+
+func newEntry(s *Summary, folder string) Entry {
+	e := Entry{
+		Study: s.Study.ID, Kernel: s.Study.Kernel, Workload: s.Study.Workload, Backend: s.Study.Backend, Device: s.Study.Environment.Device,
+		Created: s.Study.Created, Folder: folder, Verdict: s.Advice.Verdict, Sentence: s.Advice.Sentence,
+		Suggests: s.Suggestion != nil, Action: action(s),
+	}
+	if s.Evidence != nil {
+		e.Speedup, e.Interval = &s.Evidence.Speedup, &s.Evidence.Interval
+	}
+	return e
+}
+
+// action says what to do with a study's result.
+func action(s *Summary) string {
+	switch s.Advice.Verdict {
+	case Apply, Consider:
+		if s.Suggestion == nil {
+			return "read the page: there is nothing that could be applied as it is"
+		}
+		return fmt.Sprintf("read the page, then pawl apply %d", s.Study.ID)
+	case Unproven:
+		return "measure longer: pawl tune --resume with more --rounds or --budget"
+	case Unconfirmed, Nothing:
+		if s.Winner == nil && len(s.Top) > 0 {
+			return "go on with it: pawl tune --resume"
+		}
+		return "read on the page what failed"
+	}
+	return "nothing"
+}
+
+// IndexMarkdown writes the index for people.
+func IndexMarkdown(w io.Writer, entries []Entry) error {
+	m := &page.Markdown{}
+	suggesting := 0
+	for _, e := range entries {
+		if e.Suggests {
+			suggesting++
+		}
+	}
+	m.Paragraph("# Suggestions")
+	m.Paragraph("%s, %s. Each line is the newest study of a kernel, a workload and a device; `pawl report STUDY` writes the pages of an older one.",
+		page.Count(len(entries), "study", "studies"), countSuggestions(suggesting))
+	var rows [][]string
+	for _, e := range entries {
+		rows = append(rows, e.row())
+	}
+	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default", "what to do"}, rows)
+	return m.Write(w)
+}
+
+func countSuggestions(n int) string {
+	switch n {
+	case 0:
+		return "none of which suggests a change"
+	case 1:
+		return "1 of which suggests a change"
+	}
+	return fmt.Sprintf("%d of which suggest a change", n)
+}
+
+func (e Entry) row() []string {
+	if e.Verdict == Damaged {
+		return []string{fmt.Sprint(e.Study), page.Unknown, page.Unknown, string(e.Verdict), page.Unknown, text(e.Sentence)}
+	}
+	speedup := page.Unknown
+	if e.Speedup != nil {
+		speedup = fmt.Sprintf("%.2f× (%s)", *e.Speedup, page.RatioInterval(*e.Interval))
+	}
+	link := fmt.Sprintf("[%d](%s)", e.Study, path.Join(e.Folder, MarkdownName))
+	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), speedup, text(e.Action)}
+}
+
+// Publish writes the pages of a study into its own folder below a folder, and the
+// index of all studies into that. It returns the facts that were written.
+func Publish(ctx context.Context, store *studies.Store, out string, id int64) (*Summary, Files, error) {
+	summary, err := Read(ctx, store, id)
+	if err != nil {
+		return nil, Files{}, err
+	}
+	changed, err := publish(ctx, store, out, summary)
+	if err != nil {
+		return summary, changed, fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
+	}
+	return summary, changed, nil
+}
+
+func publish(ctx context.Context, store *studies.Store, out string, s *Summary) (changed Files, err error) {
+	all, err := store.List(ctx)
+	if err != nil {
+		return changed, err
+	}
+	folder := strings.Split(Folders(all)[s.Study.ID], "/")
+	if changed, err = WriteAll(filepath.Join(append([]string{out}, folder...)...), s); err != nil {
+		return changed, err
+	}
+	entries, err := index(ctx, store, s)
+	if err != nil {
+		return changed, err
+	}
+	written, err := page.WriteFiles(out,
+		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return IndexMarkdown(w, entries) }},
+		page.File{Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, entries) }})
+	changed.Written = append(changed.Written, written...)
+	if err != nil {
+		return changed, fmt.Errorf("the index: %w", err)
+	}
+	return changed, nil
+}

@@ -1,0 +1,167 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/studies"
+)
+
+func head(id int64, kernel, workload, backend, device string) studies.Study {
+	return studies.Study{ID: id, Kernel: kernel, Workload: workload, Backend: backend, Environment: objective.Environment{Device: device}}
+}
+
+func TestFolders(t *testing.T) {
+	all := []studies.Study{ // newest first, as List returns them
+		head(9, "studies.db", "small", "host", "CPU"),
+		head(8, "../../up", "a/b", "host", "CPU"),
+		{ID: 7, Damaged: "its head is not what was recorded"},
+		head(6, "scale", "small", "replay", "CPU"),
+		head(5, "scale", "small", "cuda", "NVIDIA H200"),
+		head(4, "scale", "tiny", "cuda", "NVIDIA H200"),
+		head(3, "scale", "small", "host", "CPU"),
+		head(2, "scale", "tiny", "host", "CPU"),
+		head(1, "scale", "small", "host", "CPU"),
+	}
+	want := map[int64]string{
+		1: "scale/small/study-1", 2: "scale/tiny", 3: "scale/small",
+		4: "scale/tiny@NVIDIA_H200-", 5: "scale/small@NVIDIA_H200-", 6: "scale/small@CPU@replay",
+		8: "_.._up-", 9: "studies.db_/small",
+	}
+	got := Folders(all)
+	seen := map[string]bool{}
+	for id, folder := range got {
+		if !strings.HasPrefix(folder, want[id]) || want[id] == "" || !filepath.IsLocal(filepath.FromSlash(folder)) || seen[folder] {
+			t.Errorf("study %d: %s, want %s", id, folder, want[id])
+		}
+		seen[folder] = true
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d folders, want %d: %v", len(got), len(want), got)
+	}
+	// What is where does not depend on the order.
+	for id, folder := range Folders([]studies.Study{all[8], all[3], all[6], all[4]}) {
+		if folder != got[id] {
+			t.Errorf("study %d: %s, then %s", id, got[id], folder)
+		}
+	}
+}
+
+// exampleStore is a database with the example study on two devices, an older one of the
+// first, and one with a hostile name that ended early.
+func exampleStore(t *testing.T) *studies.Store {
+	t.Helper()
+	store, err := studies.Open(t.Context(), filepath.Join(t.TempDir(), "studies.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	record := func(study studies.Study, past search.Past) {
+		study.ID = 0
+		id, err := store.Create(t.Context(), study)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := store.Recorder(id)
+		for _, trial := range past.Trials {
+			if err := r.Started(trial); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Finished(trial); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, round := range past.Rounds {
+			if err := r.Measured(round); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	study := exampleStudy(t)
+	record(study, examplePast(t, 10, 0.13))
+	record(study, examplePast(t, 10, 1))
+	study.Environment.Device = "Another | CPU"
+	record(study, examplePast(t, 10, 0.04))
+	study.Kernel, study.Workload = "[x](http://evil) `|`", "<b>../../w"
+	record(study, search.Past{Trials: examplePast(t, 0, 1).Trials})
+	return store
+}
+
+func TestGoldenIndex(t *testing.T) {
+	entries, err := Index(t.Context(), exampleStore(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries = append(entries, Entry{Study: 9, Verdict: Damaged, Sentence: "study 9 in studies.db is damaged: trial 0 is not what was recorded", Action: "tune again"})
+	for name, render := range map[string]func(io.Writer, []Entry) error{
+		"index.md": IndexMarkdown,
+		"index.json": func(w io.Writer, entries []Entry) error {
+			encoder := json.NewEncoder(w)
+			encoder.SetIndent("", "  ")
+			return encoder.Encode(entries)
+		},
+	} {
+		var got bytes.Buffer
+		if err := render(&got, entries); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, got.Bytes())
+	}
+}
+
+func TestPublishKeepsStudiesApart(t *testing.T) {
+	store, out := exampleStore(t), filepath.Join(t.TempDir(), "out")
+	for id := int64(1); id <= 4; id++ {
+		summary, files, err := Publish(t.Context(), store, out, id)
+		if err != nil || summary.Study.ID != id {
+			t.Fatal(files, err)
+		}
+	}
+	entries, err := Index(t.Context(), store)
+	if err != nil || len(entries) != 3 {
+		t.Fatal(entries, err)
+	}
+	var written []Entry
+	content, err := os.ReadFile(filepath.Join(out, JSONName))
+	if err == nil {
+		err = json.Unmarshal(content, &written)
+	}
+	if err != nil || len(written) != len(entries) {
+		t.Fatal(written, err)
+	}
+	// Each line leads to the page of its own study, and nothing lies elsewhere.
+	for _, e := range written {
+		var s Summary
+		content, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(e.Folder), JSONName))
+		if err == nil {
+			err = json.Unmarshal(content, &s)
+		}
+		if err != nil || s.Study.ID != e.Study || s.Advice.Verdict != e.Verdict {
+			t.Errorf("study %d: %s has study %d, %q, %v", e.Study, e.Folder, s.Study.ID, s.Advice.Verdict, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(out, "scale", "small", "study-1", MarkdownName)); err != nil {
+		t.Error(err)
+	}
+	beside, err := os.ReadDir(filepath.Dir(out))
+	if err != nil || len(beside) != 1 {
+		t.Errorf("%v, %v beside the folder", beside, err)
+	}
+}
+
+func TestPublishSaysThatTheStudyIsRecorded(t *testing.T) {
+	store, out := exampleStore(t), filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(out, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Publish(t.Context(), store, out, 2); err == nil || !strings.Contains(err.Error(), "pawl report 2 writes the report again") {
+		t.Error(err)
+	}
+}
