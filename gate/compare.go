@@ -64,8 +64,10 @@ type Comparison struct {
 	Tails []Tail `json:"tails,omitempty"`
 	// SmallestRegression is the smallest slowdown that would have been called a
 	// regression nine times of ten, as a share; 0 where that is not known.
-	SmallestRegression float64  `json:"smallest_regression,omitempty"`
-	Notes              []string `json:"notes,omitempty"`
+	SmallestRegression float64 `json:"smallest_regression,omitempty"`
+	// Conditions are those of the device, by arm; there are none on a processor.
+	Conditions Conditions `json:"conditions,omitempty"`
+	Notes      []string   `json:"notes,omitempty"`
 	// Candidate holds the candidate's samples by process; those of the
 	// confirmation where there was one, which was not selected for being fast.
 	Candidate [][]float64 `json:"-"`

@@ -11,20 +11,39 @@ import (
 
 // WithConditions adds to a comparison what its samples and the conditions of the device say
 // about it: drift inside processes, and others on the device.
-func (c Comparison) WithConditions(samples Samples, conditions *worker.Conditions) Comparison {
+func (c Comparison) WithConditions(samples Samples, conditions Conditions) Comparison {
+	c.Conditions = conditions
 	for _, arm := range []Arm{Baseline, Candidate} {
 		if note := driftNote(arm, samples[arm]); note != "" {
 			c.Notes = append(c.Notes, note)
 		}
+		c.Notes = append(c.Notes, conditions[arm].Warnings(string(arm))...)
 	}
-	switch {
-	case conditions == nil || len(conditions.Strangers) == 0:
-	case conditions.Disturbed:
-		c = c.disturbed(conditions.Strangers)
-	default:
-		c.Notes = append(c.Notes, "others were on the device and did not compute: "+strings.Join(conditions.Strangers, "; "))
+	if note := clockNote(conditions[Baseline], conditions[Candidate]); note != "" {
+		c.Notes = append(c.Notes, note)
+	}
+	if all := conditions.Join(); all != nil && all.Disturbed {
+		c = c.disturbed(all.Strangers)
 	}
 	return c
+}
+
+// clockGap is how much the median clocks of two arms may differ without a note. Clocks
+// move in steps of about 1 %.
+const clockGap = 0.015
+
+// clockNote says when the arms ran at different clocks: a kernel that draws more power
+// has a lower clock, and is slower by that too.
+func clockNote(baseline, candidate *worker.Conditions) string {
+	if baseline == nil || candidate == nil || baseline.ClockMedian == 0 || candidate.ClockMedian == 0 {
+		return ""
+	}
+	change := float64(candidate.ClockMedian)/float64(baseline.ClockMedian) - 1
+	if math.Abs(change) <= clockGap {
+		return ""
+	}
+	return fmt.Sprintf("the clock was %s under the candidate than under the baseline, %d against %d MHz: part of the difference is the clock's (--lock-clocks takes it away)",
+		map[bool]string{true: "higher", false: "lower"}[change > 0], candidate.ClockMedian, baseline.ClockMedian)
 }
 
 // disturbed is a comparison during which others computed on the device: it decides

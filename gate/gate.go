@@ -31,6 +31,7 @@ import (
 	"context"
 
 	"pawl/objective"
+	"pawl/objective/worker"
 )
 
 // Verdict is the answer to whether a change may land.
@@ -109,6 +110,17 @@ type Measurer interface {
 	// run at the same time. A failure says that the arm itself does not work (it crashes,
 	// its result is wrong); an error that the machinery broke and nothing was learned.
 	Measure(ctx context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error)
+}
+
+// Conditions are those of the device while each arm was measured; nil where unknown.
+type Conditions map[Arm]*worker.Conditions
+
+// Join returns them all together.
+func (c Conditions) Join() (all *worker.Conditions) {
+	for _, arm := range []Arm{Baseline, Candidate, Control, Best} {
+		all = all.Join(c[arm])
+	}
+	return all
 }
 
 // Samples are the samples of each arm, by round.

@@ -110,18 +110,7 @@ func (r benchReport) warnings() []string {
 	if math.Abs(r.Drift) > report.LargeDrift {
 		found = append(found, fmt.Sprintf("times drift by %s inside a process: what is timed changes, or the machine does", page.Change(r.Drift)))
 	}
-	if c := r.Conditions; c != nil {
-		if len(c.Strangers) > 0 {
-			found = append(found, report.StrangersText(c))
-		}
-		if c.Temperature > report.HotTemperature {
-			found = append(found, fmt.Sprintf("the device reached %d °C", c.Temperature))
-		}
-		if c.Discarded > 0 {
-			found = append(found, fmt.Sprintf("%d samples were discarded: %s", c.Discarded, c.Reasons))
-		}
-	}
-	return found
+	return append(found, r.Conditions.Warnings("kernel")...)
 }
 
 func (r benchReport) print(w io.Writer) {
@@ -140,7 +129,7 @@ func (r benchReport) print(w io.Writer) {
 		fmt.Fprintln(w, "checked on "+r.Checked.Text())
 	}
 	if r.Conditions != nil {
-		fmt.Fprintln(w, report.ConditionsText(r.Conditions))
+		fmt.Fprintln(w, r.Conditions)
 	}
 	for _, warning := range r.warnings() {
 		fmt.Fprintln(w, "Warning: "+warning)

@@ -44,7 +44,7 @@ func gateCommand(env environment) *cli.Command {
 			"0 no regression shown: improved, maintained or no significant difference", "1 regression or wrong; with --strict also what would be 2",
 			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
 			"3 pawl could not do its work", "64 usage", "130 stopped, the baseline is as it was"),
-		Flags: append(o.flags("backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json"), policyFlag(&o.policy), baselineFlag(&o.baseline),
+		Flags: append(o.flags("backend", "compiler", "cache", "seed", "lock-clocks", "run-timeout", "compile-timeout", "json"), policyFlag(&o.policy), baselineFlag(&o.baseline),
 			&cli.StringFlag{Name: "base", Destination: &o.base, DefaultText: "in a pull request, where its branch left the other", Usage: "hold to the baseline of this `COMMIT` instead of the file, and move nothing"},
 			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"},
 			&cli.BoolFlag{Name: "strict", Destination: &o.strict, DisableDefaultText: true, Usage: "fail where nothing could be decided"}),
@@ -72,7 +72,7 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	ctx, done := stoppable(ctx, env)
 	defer done()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0, Backend: o.backend, Seed: o.seed, DryRun: o.dryRun, Strict: o.strict, Exit: gateCode,
+		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0, Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun, Strict: o.strict, Exit: gateCode,
 		Finished: func(s report.Result) {
 			fmt.Fprintf(env.stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},

@@ -50,7 +50,7 @@ const mostAlone = 20
 
 // measureAlone measures a configuration in fresh processes. A slow one takes fewer
 // samples, as the budget asks.
-func (c *Configuration) measureAlone(ctx context.Context, p gate.Policy) ([][]float64, *worker.Conditions, *objective.Failure, error) {
+func (c *Configuration) measureAlone(ctx context.Context, p gate.Policy) ([][]float64, gate.Conditions, *objective.Failure, error) {
 	var all [][]float64
 	var conditions *worker.Conditions
 	processes := min(p.Rounds[0], mostAlone)
@@ -68,7 +68,10 @@ func (c *Configuration) measureAlone(ctx context.Context, p gate.Policy) ([][]fl
 		}
 		all, conditions = append(all, o.Samples), conditions.Join(o.Conditions)
 	}
-	return all, conditions, nil, nil
+	if conditions == nil {
+		return all, nil, nil, nil
+	}
+	return all, gate.Conditions{gate.Candidate: conditions}, nil, nil
 }
 
 // entry describes a measured candidate, with an archive of its sources: a commit may
@@ -114,7 +117,7 @@ type arms struct {
 	measured int
 	// samples and conditions are of all that was measured.
 	samples    gate.Samples
-	conditions *worker.Conditions
+	conditions gate.Conditions
 }
 
 var _ gate.Measurer = (*arms)(nil)
@@ -122,7 +125,7 @@ var _ gate.Measurer = (*arms)(nil)
 func newArms(baseline, candidate *Configuration) *arms {
 	return &arms{
 		sides:   map[gate.Arm]*Configuration{gate.Baseline: baseline, gate.Control: baseline, gate.Candidate: candidate},
-		samples: gate.Samples{},
+		samples: gate.Samples{}, conditions: gate.Conditions{},
 	}
 }
 
@@ -134,7 +137,9 @@ func (a *arms) Measure(ctx context.Context, arm gate.Arm, samples int) ([]float6
 	}
 	a.measured++
 	outcome, err := c.Sample(ctx, c.Prepared, samples)
-	a.conditions = a.conditions.Join(outcome.Conditions)
+	if outcome.Conditions != nil {
+		a.conditions[arm] = a.conditions[arm].Join(outcome.Conditions)
+	}
 	if err == nil && outcome.Failure == nil {
 		a.samples[arm] = append(a.samples[arm], outcome.Samples)
 	}

@@ -24,7 +24,7 @@ func PlanPower(ctx context.Context, c *Configuration, p gate.Policy, o gate.Powe
 	measurer := newArms(c, c)
 	o.Samples = c.samples(o.Samples)
 	result, err := gate.PlanPower(ctx, measurer, p, o)
-	if others := measurer.conditions; others != nil && others.Disturbed {
+	if others := measurer.conditions.Join(); others != nil && others.Disturbed {
 		result.Notes = append(result.Notes, "others computed on the device meanwhile, so plan again without them: "+strings.Join(others.Strangers, "; "))
 	}
 	return result, err

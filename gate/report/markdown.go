@@ -201,6 +201,11 @@ func (m *markdown) details(r Result) {
 	for _, t := range r.Tails {
 		m.Line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), page.Milliseconds(t.Baseline), page.Milliseconds(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P), page.Percent(t.Limit))
 	}
+	for _, arm := range []gate.Arm{gate.Baseline, gate.Candidate, gate.Control, gate.Best} {
+		if c := r.Conditions[arm]; c != nil {
+			m.Line("  While the %s was measured: %s.", arm, escape.Markdown(c.String()))
+		}
+	}
 	for _, note := range r.Notes {
 		m.Line("  Note: %s.", escape.Markdown(note))
 	}

@@ -62,6 +62,10 @@ func example() *Report {
 	slower := result(key("attention", "long"), gate.Regression, "slower by 8.0 %, more than 3.0 %", 1, 1.08)
 	slower.Evidence.Candidate.Variation = 0.2
 	slower.Notes = []string{"the candidate's times vary by 20.0 % inside a process, more than 12.0 %"}
+	slower.Comparison = slower.WithConditions(nil, gate.Conditions{
+		gate.Baseline:  {ClockLow: 1965, ClockMedian: 1980, ClockHigh: 1980, Temperature: 79, Power: 640},
+		gate.Candidate: {ClockLow: 1830, ClockMedian: 1905, ClockHigh: 1980, Temperature: 86, Power: 699, Discarded: 2, Reasons: "software thermal slowdown"},
+	})
 	slower.Tails = []gate.Tail{{
 		Quantile: 0.95, Baseline: 1.1, Candidate: 2.2, Change: -1, Interval: stats.Interval{Low: -1.1, High: -0.9}, P: 0.0019, Units: 10, Limit: 0.1, Slower: true,
 	}}

@@ -3,9 +3,12 @@
 package house
 
 import (
+	"bytes"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -79,10 +82,9 @@ func floor(pkg string) (int, string) {
 	return -1, ""
 }
 
-// imports returns the imports of every Go file outside tests, by package.
-func imports(t *testing.T) map[string][]string {
+// eachFile visits every Go file of the project.
+func eachFile(t *testing.T, visit func(path string) error) {
 	t.Helper()
-	found := map[string][]string{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -90,7 +92,22 @@ func imports(t *testing.T) map[string][]string {
 		if name := entry.Name(); entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
 			return filepath.SkipDir
 		}
-		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		return visit(path)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// imports returns the imports of every Go file outside tests, by package.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	eachFile(t, func(path string) error {
+		if strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
@@ -111,9 +128,6 @@ func imports(t *testing.T) map[string][]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return found
 }
 
@@ -196,4 +210,18 @@ func TestTopLevelFolders(t *testing.T) {
 			t.Errorf("unexpected folder %s", name)
 		}
 	}
+}
+
+func TestEveryFileIsFormatted(t *testing.T) {
+	eachFile(t, func(path string) error {
+		written, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		formatted, err := format.Source(written)
+		if err == nil && !bytes.Equal(formatted, written) {
+			t.Errorf("gofmt would change %s", path)
+		}
+		return err
+	})
 }

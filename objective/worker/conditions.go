@@ -2,6 +2,7 @@ package worker
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,8 @@ type Conditions struct {
 	ClockHigh   int     `json:"clock_high,omitempty"`
 	Temperature int     `json:"temperature,omitempty"`
 	Power       float64 `json:"power,omitempty"`
+	// Measurements is how many were joined; 0 means one.
+	Measurements int `json:"measurements,omitempty"`
 	// Discarded is the number of samples that were taken while the clock was
 	// throttled and thrown away; Reasons says what throttled it.
 	Discarded int    `json:"discarded,omitempty"`
@@ -37,7 +40,9 @@ func (c *Conditions) Join(later *Conditions) *Conditions {
 	}
 	joined := *c
 	joined.ClockLow = min(c.ClockLow, later.ClockLow)
-	joined.ClockMedian = (c.ClockMedian + later.ClockMedian) / 2
+	n, m := max(1, c.Measurements), max(1, later.Measurements)
+	joined.ClockMedian = (n*c.ClockMedian + m*later.ClockMedian) / (n + m)
+	joined.Measurements = n + m
 	joined.ClockHigh = max(c.ClockHigh, later.ClockHigh)
 	joined.Temperature = max(c.Temperature, later.Temperature)
 	joined.Power = max(c.Power, later.Power)
@@ -51,6 +56,44 @@ func (c *Conditions) Join(later *Conditions) *Conditions {
 	}
 	joined.Disturbed = c.Disturbed || later.Disturbed
 	return &joined
+}
+
+// HotTemperature is where a reader is warned, in degrees Celsius.
+const HotTemperature = 80
+
+// Warnings says what may have made the times of something, such as the winner, other than
+// they would be on a cool device of its own. Each is a clause without a full stop.
+func (c *Conditions) Warnings(what string) (found []string) {
+	if c == nil {
+		return nil
+	}
+	if len(c.Strangers) > 0 {
+		found = append(found, fmt.Sprintf("while the %s was measured, %s", what, c.Others()))
+	}
+	if c.Temperature > HotTemperature {
+		found = append(found, fmt.Sprintf("the device reached %d °C while the %s was measured; above %d °C a device may throttle its clock", c.Temperature, what, HotTemperature))
+	}
+	if c.Discarded > 0 {
+		found = append(found, fmt.Sprintf("%d samples of the %s were discarded, because the clock was throttled or more than 5 %% low (%s)", c.Discarded, what, cmp.Or(c.Reasons, "no reason given")))
+	}
+	return found
+}
+
+// Others says who else was on the device.
+func (c *Conditions) Others() string {
+	if !c.Disturbed {
+		return "others were on the device and did not compute: " + strings.Join(c.Strangers, "; ")
+	}
+	return "others computed on the device meanwhile, so that these times are not the kernel's alone: " + strings.Join(c.Strangers, "; ")
+}
+
+// String is the state of the device in a few words.
+func (c *Conditions) String() string {
+	text := fmt.Sprintf("clock %d to %d MHz, at most %d °C and %.0f W", c.ClockLow, c.ClockHigh, c.Temperature, c.Power)
+	if c.Discarded > 0 {
+		text += fmt.Sprintf("; %d samples discarded (%s)", c.Discarded, c.Reasons)
+	}
+	return text
 }
 
 // sameStranger compares what comes before the figures, which change.

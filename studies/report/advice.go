@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -104,9 +103,6 @@ const LargeDrift = 0.03
 // replayed is the backend of a study whose answers come from a record.
 const replayed = "replay"
 
-// HotTemperature is where a reader is warned, in degrees Celsius.
-const HotTemperature = 80
-
 // warnings collects what a reviewer should know before trusting the rest.
 func warnings(s *Summary) []string {
 	var found, noisy []string
@@ -138,17 +134,11 @@ func warnings(s *Summary) []string {
 		if t != nil && math.Abs(t.Drift) > LargeDrift {
 			found = append(found, fmt.Sprintf("The times of the %s drift by %s inside a round: what is timed changes, or the machine does.", name, page.Change(t.Drift)))
 		}
-		if t == nil || t.Conditions == nil {
+		if t == nil {
 			continue
 		}
-		if c := t.Conditions; len(c.Strangers) > 0 {
-			found = append(found, fmt.Sprintf("While the %s was measured, %s.", name, StrangersText(c)))
-		}
-		if c := t.Conditions; c.Temperature > HotTemperature {
-			found = append(found, fmt.Sprintf("The device reached %d °C while the %s was measured; above %d °C a device may throttle its clock.", c.Temperature, name, HotTemperature))
-		}
-		if c := t.Conditions; c.Discarded > 0 {
-			found = append(found, fmt.Sprintf("%d samples of the %s were discarded, because the clock was throttled or more than 5 %% low (%s).", c.Discarded, name, cmp.Or(c.Reasons, "no reason given")))
+		for _, warning := range t.Conditions.Warnings(name) {
+			found = append(found, strings.ToUpper(warning[:1])+warning[1:]+".")
 		}
 	}
 	slices.Sort(found)

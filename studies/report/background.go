@@ -39,7 +39,7 @@ func background(s *Summary) []Fact {
 		facts = append(facts, Fact{What: "warm start", Text: fmt.Sprintf("it began with %s that earlier studies of this kernel found good", page.Count(n, "point"))})
 	}
 	if s.Winner != nil && s.Winner.Conditions != nil {
-		facts = append(facts, Fact{What: "while the winner was measured", Text: ConditionsText(s.Winner.Conditions)})
+		facts = append(facts, Fact{What: "while the winner was measured", Text: s.Winner.Conditions.String()})
 	}
 	if timeRows(s) == nil {
 		facts = append(facts, Fact{What: "time", Text: fmt.Sprintf("compiling %s (beside the rest), checking %s, measuring %s",

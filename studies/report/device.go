@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"pawl/internal/page"
-	"pawl/objective/worker"
 )
 
 // Needs writes what a point needs of a multiprocessor.
@@ -29,23 +28,6 @@ func launchText(t *Timed) string {
 	l := t.Resources.Launch
 	return fmt.Sprintf("At this workload it is launched with a grid of %d × %d × %d blocks of %d × %d × %d threads and %d bytes of dynamic shared memory.",
 		l.Grid[0], l.Grid[1], l.Grid[2], l.Block[0], l.Block[1], l.Block[2], l.Shared)
-}
-
-// ConditionsText writes the state of a device.
-func ConditionsText(c *worker.Conditions) string {
-	text := fmt.Sprintf("clock %d to %d MHz, at most %d °C and %.0f W", c.ClockLow, c.ClockHigh, c.Temperature, c.Power)
-	if c.Discarded > 0 {
-		text += fmt.Sprintf("; %d samples discarded (%s)", c.Discarded, c.Reasons)
-	}
-	return text
-}
-
-// StrangersText says who else was on the device.
-func StrangersText(c *worker.Conditions) string {
-	if !c.Disturbed {
-		return "others were on the device and did not compute: " + strings.Join(c.Strangers, "; ")
-	}
-	return "others computed on the device meanwhile, so that these times are not the kernel's alone: " + strings.Join(c.Strangers, "; ")
 }
 
 // Throughput writes what a point achieves, or ~ where the manifest has no formula.
