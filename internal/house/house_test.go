@@ -65,6 +65,7 @@ var rooms = map[string][]string{
 	"github.com/vbauerster/mpb/v8":      {"cmd/pawl"},
 	"github.com/olekukonko/tablewriter": {"internal/page"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
+	"github.com/google/go-github/v88":   {"gate/ci/github"},
 }
 
 // root is the module's folder, seen from this package.

@@ -1,0 +1,276 @@
+// Package githubtest is a local HTTP server that behaves as GitHub's API does, as far as
+// pawl uses it: who a token belongs to, comments on pull requests, and pull requests.
+//
+// It is strict where GitHub is, because a test is worth as much as its server: lists come
+// in pages of 30 unless asked for more and never of more than 100, a token without a
+// permission gets 403 with the permission's name (and 404 where it may not even see the
+// repository), a pull request needs a branch that has commits which its base has not, and
+// nothing accepts a text of more than 65536 characters. Faults are planted one by one with
+// [Server.Plant].
+package githubtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+)
+
+// longestText is what GitHub takes for a comment or a pull request.
+const longestText = 65536
+
+// Server is GitHub with one repository.
+type Server struct {
+	// URL is for GITHUB_API_URL, Repository for GITHUB_REPOSITORY.
+	URL, Repository string
+
+	http *httptest.Server
+	mu   sync.Mutex
+	// remote is the bare repository behind it, empty for none.
+	remote   string
+	tokens   map[string]Token
+	pulls    []*Pull
+	comments []*Comment
+	lastID   int64
+	faults   []*Fault
+	requests []string
+}
+
+// Token is what a job was given.
+type Token struct {
+	// Login is who writes with it; a bot's may not ask for it.
+	Login string
+	// Permissions are by their names in the API, such as pull_requests, with read or
+	// write. A token that has none of the repository does not see it.
+	Permissions map[string]string
+}
+
+// JobToken is that of a job with permissions such as "pull_requests=write".
+func JobToken(permissions ...string) Token {
+	t := Token{Login: "github-actions[bot]", Permissions: map[string]string{"metadata": "read"}}
+	for _, p := range permissions {
+		name, level, _ := strings.Cut(p, "=")
+		t.Permissions[name] = level
+	}
+	return t
+}
+
+// Pull is a pull request.
+type Pull struct {
+	Number                           int
+	Title, Body, Branch, Base, State string
+	Draft                            bool
+	Author                           string
+	// Edits counts how often its text was changed.
+	Edits int
+}
+
+// Comment is one in the conversation of a pull request.
+type Comment struct {
+	ID           int64
+	Pull         int
+	Author, Body string
+	Edits        int
+}
+
+// New starts a server with a repository OWNER/NAME. Remote is the folder of its bare git
+// repository, or empty: then every branch is taken to exist. The caller closes it.
+func New(repository, remote string) *Server {
+	s := &Server{Repository: repository, remote: remote, tokens: map[string]Token{}, lastID: 1000}
+	s.http = httptest.NewServer(s.handler())
+	s.URL = s.http.URL
+	return s
+}
+
+// Close ends the server.
+func (s *Server) Close() { s.http.Close() }
+
+// Give makes a token valid.
+func (s *Server) Give(secret string, t Token) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens[secret] = t
+}
+
+// AddPull opens a pull request as a person does on the site, and returns its number.
+func (s *Server) AddPull(author, branch, base, title string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.add(&Pull{Title: title, Branch: branch, Base: base, Author: author})
+}
+
+// ClosePull closes or merges a pull request; the merge itself is git's business.
+func (s *Server) ClosePull(number int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.pulls {
+		if p.Number == number {
+			p.State = "closed"
+		}
+	}
+}
+
+// AddComment writes a comment as a person does on the site.
+func (s *Server) AddComment(pull int, author, body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.comment(pull, author, body)
+}
+
+// Comments returns the conversation of a pull request.
+func (s *Server) Comments(pull int) []Comment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []Comment
+	for _, c := range s.comments {
+		if c.Pull == pull {
+			found = append(found, *c)
+		}
+	}
+	return found
+}
+
+// Pulls returns all pull requests, the oldest first.
+func (s *Server) Pulls() []Pull {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []Pull
+	for _, p := range s.pulls {
+		found = append(found, *p)
+	}
+	return found
+}
+
+// Requests returns every request that arrived, as "GET /user".
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.requests...)
+}
+
+func (s *Server) add(p *Pull) int {
+	p.Number, p.State = len(s.pulls)+1, "open"
+	s.pulls = append(s.pulls, p)
+	return p.Number
+}
+
+func (s *Server) comment(pull int, author, body string) *Comment {
+	s.lastID++
+	c := &Comment{ID: s.lastID, Pull: pull, Author: author, Body: body}
+	s.comments = append(s.comments, c)
+	return c
+}
+
+// call is a request that is being answered.
+type call struct {
+	*http.Request
+	w     http.ResponseWriter
+	token Token
+}
+
+// refuse answers with an error as GitHub writes it.
+func (c *call) refuse(status int, message string, details ...string) {
+	errors := []map[string]string{}
+	for _, d := range details {
+		errors = append(errors, map[string]string{"resource": "PullRequest", "code": "custom", "message": d})
+	}
+	c.answer(status, map[string]any{"message": message, "errors": errors, "documentation_url": "https://docs.github.com/rest", "status": fmt.Sprint(status)})
+}
+
+func (c *call) answer(status int, value any) {
+	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	c.w.WriteHeader(status)
+	_ = json.NewEncoder(c.w).Encode(value) // a client that has gone is no fault of the server's
+}
+
+// needs answers 403 where the token has not the permission.
+func (c *call) needs(level string, names ...string) bool {
+	var accepted []string
+	for _, name := range names {
+		if has := c.token.Permissions[name]; has == "write" || has == level {
+			return true
+		}
+		accepted = append(accepted, name+"="+level)
+	}
+	c.w.Header().Set("X-Accepted-GitHub-Permissions", strings.Join(accepted, "; "))
+	c.refuse(http.StatusForbidden, "Resource not accessible by integration")
+	return false
+}
+
+var bearer = regexp.MustCompile(`^(?:Bearer|token) (.+)$`)
+
+// handler routes requests. One is answered at a time.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, do := range map[string]func(*call){
+		"GET /user": s.user,
+		"GET /repos/{owner}/{name}/issues/{number}/comments":  s.listComments,
+		"POST /repos/{owner}/{name}/issues/{number}/comments": s.createComment,
+		"PATCH /repos/{owner}/{name}/issues/comments/{id}":    s.editComment,
+		"GET /repos/{owner}/{name}/pulls":                     s.listPulls,
+		"POST /repos/{owner}/{name}/pulls":                    s.createPull,
+		"PATCH /repos/{owner}/{name}/pulls/{number}":          s.editPull,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, do) })
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.serve(w, r, func(c *call) { c.refuse(http.StatusNotFound, "Not Found") })
+	})
+	return mux
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, do func(*call)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	c := &call{Request: r, w: w}
+	fault := s.takeFault(r)
+	if fault != nil && !fault.After {
+		fault.happen(c)
+		return
+	}
+	if fault != nil { // it is done, and the answer is lost
+		c.w = httptest.NewRecorder()
+		defer fault.happen(&call{Request: r, w: w})
+	}
+	words := bearer.FindStringSubmatch(r.Header.Get("Authorization"))
+	if words == nil {
+		c.refuse(http.StatusUnauthorized, "Requires authentication")
+		return
+	}
+	token, ok := s.tokens[words[1]]
+	if !ok {
+		c.refuse(http.StatusUnauthorized, "Bad credentials")
+		return
+	}
+	c.token = token
+	owner, name := r.PathValue("owner"), r.PathValue("name")
+	if owner != "" && (!strings.EqualFold(owner+"/"+name, s.Repository) || len(token.Permissions) == 0) {
+		c.refuse(http.StatusNotFound, "Not Found")
+		return
+	}
+	do(c)
+}
+
+func (s *Server) user(c *call) {
+	if strings.HasSuffix(c.token.Login, "[bot]") {
+		c.refuse(http.StatusForbidden, "Resource not accessible by integration")
+		return
+	}
+	c.answer(http.StatusOK, userJSON(c.token.Login))
+}
+
+func userJSON(login string) map[string]any {
+	kind := "User"
+	if strings.HasSuffix(login, "[bot]") {
+		kind = "Bot"
+	}
+	return map[string]any{"login": login, "type": kind}
+}
+
+// ctx is for the git commands behind an answer: a client that has gone does not end them.
+func (c *call) ctx() context.Context { return context.WithoutCancel(c.Context()) }

@@ -1,0 +1,151 @@
+package publish
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"pawl/gate"
+	"pawl/gate/report"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+)
+
+const (
+	// longestBody is what GitHub takes for a comment or a pull request, in characters.
+	longestBody = 65536
+	// mostRows is how many configurations a comment lists.
+	mostRows = 40
+)
+
+// body writes the comment; no report means that the gate wrote none.
+func (c Comment) body(r *report.Report) string {
+	if r == nil {
+		r = &report.Report{Planned: 1}
+	}
+	m := &page.Markdown{}
+	m.Paragraph("%s. %s", verdict(r), whatToDo(r))
+	for _, warning := range r.Warnings {
+		m.Paragraph("**Warning**: %s.", escape.Markdown(warning))
+	}
+	table(m, r)
+	reasons(m, r)
+	if address := c.Job.page(); address != "" {
+		m.Paragraph("[The run](%s) has the whole report.", address)
+	}
+	return closed(m, marker)
+}
+
+// verdict is the run in a few words.
+func verdict(r *report.Report) string {
+	if len(r.Results) == 0 {
+		return "**incomplete**: the gate wrote no result"
+	}
+	return report.Headline(r)
+}
+
+// whatToDo says what a reader must do now.
+func whatToDo(r *report.Report) string {
+	switch {
+	case r.Count(gate.Wrong) > 0:
+		return "Make the results right; until then no time counts."
+	case r.Count(gate.Regression) > 0:
+		return "Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL --reason \"…\"`."
+	case len(r.Results) == 0 || !r.Finished():
+		return "Read the run's log, and run it again."
+	case r.Count(gate.Vanished) > 0:
+		return "Gate it again, or let a person take it out of the baseline on the base branch."
+	case r.Count(gate.Infeasible) > 0:
+		return "Find out why it does not run here."
+	case r.Count(gate.Inconclusive) > 0:
+		return "Run the job again: the machine was too noisy to tell."
+	case r.Count(gate.Incomparable) > 0:
+		return "No action needed if the device or the sizes were meant to change: the baseline is made anew after the merge."
+	case r.Count(gate.New) > 0:
+		return "No action needed: the baseline is made after the merge."
+	case r.Count(gate.Improvement) > 0:
+		return "No action needed: the baseline moves after the merge."
+	}
+	return "No action needed."
+}
+
+func table(m *page.Markdown, r *report.Report) {
+	if len(r.Results) == 0 {
+		return
+	}
+	var rows [][]string
+	for _, result := range first(r) {
+		c := result.Cells()
+		rows = append(rows, []string{escape.Markdown(result.Config()), string(result.Verdict), c.Baseline, c.Current, c.Change, c.Interval})
+	}
+	m.Table([]string{"config", "verdict", "baseline", "current", "change", "95 % interval"}, rows)
+	if more := len(r.Results) - len(rows); more > 0 {
+		m.Paragraph("And %s more.", page.Count(more, "configuration"))
+	}
+}
+
+// first are the results that there is room for, failures before all others.
+func first(r *report.Report) []report.Result {
+	var ordered []report.Result
+	for _, fails := range []bool{true, false} {
+		for _, result := range r.Results {
+			if result.Verdict.Fails() == fails {
+				ordered = append(ordered, result)
+			}
+		}
+	}
+	return ordered[:min(len(ordered), mostRows)]
+}
+
+// reasons are folded away: who only wants the verdict has read it.
+func reasons(m *page.Markdown, r *report.Report) {
+	if len(r.Results) == 0 {
+		return
+	}
+	m.Paragraph("<details><summary>Why, and how to repeat it</summary>")
+	for _, result := range first(r) {
+		m.Line("- **%s**: %s.", escape.Markdown(result.Config()), escape.Markdown(result.Reason))
+	}
+	m.Line("")
+	m.Paragraph("On %s:", escape.Markdown(r.Device))
+	m.Code("sh", repeat(r))
+	m.Paragraph("</details>")
+}
+
+var hash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+
+// repeat are the commands that measure the same again.
+func repeat(r *report.Report) string {
+	commit, _ := strings.CutSuffix(r.Commit, "-dirty")
+	var commands []string
+	if hash.MatchString(commit) {
+		commands = append(commands, escape.Shell("git", "checkout", commit))
+	}
+	words := []string{"pawl", "gate"}
+	if hash.MatchString(r.Base) {
+		words = append(words, "--base", r.Base)
+	}
+	return strings.Join(append(commands, escape.Shell(words...)), "\n")
+}
+
+// closed ends a page with the marker, and cuts before it what GitHub would not take. A cut
+// inside folded lines or code ends them too.
+func closed(m *page.Markdown, marker string) string {
+	var text strings.Builder
+	_ = m.Write(&text) // a builder takes everything
+	body := text.String()
+	if utf8.RuneCountInString(body)+len(marker) <= longestBody {
+		return body + marker
+	}
+	const note = "\n\n</details>\n\nThe rest does not fit here.\n\n"
+	runes := []rune(body)[:longestBody-len(note)-len(marker)-100]
+	kept := string(runes)
+	if at := strings.LastIndex(kept, "\n"); at >= 0 {
+		kept = kept[:at]
+	}
+	if strings.Count(kept, "\n```")%2 == 1 {
+		kept += "\n```"
+	}
+	return fmt.Sprintf("%s%s%s", kept, note, marker)
+}

@@ -1,0 +1,105 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"pawl/gate"
+	"pawl/gate/ci/github"
+	"pawl/gate/report"
+)
+
+// Conversation is a pull request's. Errors are those of package github: Denied, NotFound,
+// Conflict and Unknown tell what went wrong.
+type Conversation interface {
+	// Login returns who the comments of this client are by.
+	Login(ctx context.Context) (string, error)
+	// Comments returns all comments, the oldest first.
+	Comments(ctx context.Context, pull int) ([]github.Comment, error)
+	CreateComment(ctx context.Context, pull int, body string) error
+	EditComment(ctx context.Context, id int64, body string) error
+}
+
+var _ Conversation = (*github.Client)(nil)
+
+// Comment says what to tell a pull request.
+type Comment struct {
+	// Report is the file of the gate's run.
+	Report string
+	Pull   int
+	Job    Job
+}
+
+// marker ends pawl's comment. It is not shown.
+const marker = "<!-- pawl gate -->"
+
+// looks is how often the conversation is looked at anew, where an answer was lost or
+// somebody else was faster.
+const looks = 3
+
+// Publish leaves the pull request with one comment of pawl's that says what the report
+// says, or with none where there is nothing to say. It returns a sentence about what it
+// did. A token that may not write is no error: the run's summary has it all.
+func (c Comment) Publish(ctx context.Context, at Conversation) (string, error) {
+	r, err := report.Read(c.Report)
+	if errors.Is(err, fs.ErrNotExist) {
+		r, err = nil, nil // the gate has not come that far
+	}
+	if err != nil {
+		return "", err
+	}
+	body := c.body(r)
+	for look := 1; ; look++ {
+		done, err := c.once(ctx, at, r, body)
+		again := github.Unknown(err) || github.Conflict(err) || github.NotFound(err)
+		switch {
+		case err == nil:
+			return done, nil
+		case github.Denied(err):
+			return fmt.Sprintf("no comment: %v; the summary of the run has it all (a pull request from a fork has a token that may only read)", err), nil
+		case !again || look == looks:
+			return "", err
+		}
+	}
+}
+
+// once looks at the conversation and does what is missing.
+func (c Comment) once(ctx context.Context, at Conversation, r *report.Report, body string) (string, error) {
+	login, err := at.Login(ctx)
+	if err != nil {
+		return "", err
+	}
+	comments, err := at.Comments(ctx, c.Pull)
+	if err != nil {
+		return "", err
+	}
+	ours := slices.IndexFunc(comments, func(found github.Comment) bool {
+		return found.Author == login && strings.HasSuffix(strings.TrimSpace(found.Body), marker)
+	})
+	switch {
+	case ours < 0 && !worthTelling(r):
+		return fmt.Sprintf("nothing to tell pull request %d: no comment", c.Pull), nil
+	case ours < 0:
+		return fmt.Sprintf("commented on pull request %d", c.Pull), at.CreateComment(ctx, c.Pull, body)
+	case lines(comments[ours].Body) == lines(body):
+		return fmt.Sprintf("the comment on pull request %d says so already", c.Pull), nil
+	}
+	return fmt.Sprintf("updated the comment on pull request %d", c.Pull), at.EditComment(ctx, comments[ours].ID, body)
+}
+
+// lines is a text as GitHub may return it.
+func lines(text string) string { return strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")) }
+
+// worthTelling reports whether anything has changed. A run that came to nothing is told
+// where it would otherwise leave an older verdict standing; elsewhere it is red by itself.
+func worthTelling(r *report.Report) bool {
+	if r == nil {
+		return false
+	}
+	quiet := r.Count(gate.Maintained, gate.NoDifference)
+	return len(r.Results) > quiet || len(r.Warnings) > 0 || !r.Finished()
+}

@@ -1,0 +1,86 @@
+// Package publish tells people what a job found: one comment per pull request, the summary
+// on the page of a run, and drafts of what a search suggests.
+//
+// Its opinion: who is told too much stops reading. A pull request gets one comment, which
+// later runs update, and none while nothing has changed; its first line is the verdict and
+// what to do. A week's search opens one draft per kernel, and none for what is in use
+// already.
+//
+// What it publishes may come from a job that ran a stranger's code. So every word that is
+// not pawl's own is escaped, and a comment is pawl's only if pawl's account wrote it,
+// whatever it says.
+package publish
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"pawl/gate/ci/github"
+)
+
+// Job is what GitHub Actions tells a step about its job, by its environment.
+type Job struct {
+	// API is the address of GitHub's API, Server that of its pages.
+	API, Server string
+	Token       string
+	// Repository is OWNER/NAME.
+	Repository string
+	// Event is the file with what caused the run.
+	Event string
+	// Summary is the file that GitHub shows on the run's page.
+	Summary string
+	// Run is the number of the run.
+	Run string
+	// Branch is the name of what was checked out.
+	Branch string
+}
+
+// JobOf reads the environment.
+func JobOf(getenv func(string) string) Job {
+	return Job{
+		API: getenv("GITHUB_API_URL"), Server: getenv("GITHUB_SERVER_URL"), Token: getenv("GITHUB_TOKEN"), Repository: getenv("GITHUB_REPOSITORY"),
+		Event: getenv("GITHUB_EVENT_PATH"), Summary: getenv("GITHUB_STEP_SUMMARY"), Run: getenv("GITHUB_RUN_ID"), Branch: getenv("GITHUB_REF_NAME"),
+	}
+}
+
+// Client returns a client for the job's repository. Notice gets a sentence before each
+// wait.
+func (j Job) Client(notice func(string)) (*github.Client, error) {
+	return github.New(github.Options{URL: j.API, Token: j.Token, Repository: j.Repository, Notice: notice})
+}
+
+// Pull returns the number of the pull request that caused the run, 0 for none.
+func (j Job) Pull() (int, error) {
+	if j.Event == "" {
+		return 0, nil
+	}
+	content, err := os.ReadFile(j.Event)
+	if err != nil {
+		return 0, fmt.Errorf("reading the event of the run: %w", err)
+	}
+	var event struct {
+		PullRequest *struct {
+			Number int `json:"number"`
+		} `json:"pull_request"`
+	}
+	if err := json.Unmarshal(content, &event); err != nil {
+		return 0, fmt.Errorf("reading the event of the run, %s: %w", j.Event, err)
+	}
+	if event.PullRequest == nil {
+		return 0, nil
+	}
+	return event.PullRequest.Number, nil
+}
+
+var number = regexp.MustCompile(`^[0-9]+$`)
+
+// page returns the address of the run's page, empty where it is not known.
+func (j Job) page() string {
+	if !strings.HasPrefix(j.Server, "https://") && !strings.HasPrefix(j.Server, "http://") || j.Repository == "" || !number.MatchString(j.Run) {
+		return ""
+	}
+	return fmt.Sprintf("%s/%s/actions/runs/%s", j.Server, j.Repository, j.Run)
+}

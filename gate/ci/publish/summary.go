@@ -1,0 +1,90 @@
+package publish
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"pawl/gate/report"
+)
+
+// largestSummary is what GitHub shows of a step, in bytes.
+const largestSummary = 1 << 20
+
+// Summary says what to show on the page of a run.
+type Summary struct {
+	// Report is the JSON of a gate, or a page that pawl wrote. Empty means the first of
+	// the usual ones that is there.
+	Report string
+	Job    Job
+}
+
+// usual are the reports of a gate and of a search.
+var usual = []string{filepath.Join("results", report.JSONName), filepath.Join("tuning", "suggestions.md")}
+
+// Publish appends to the file of the job's summary, or writes to w where there is none.
+// It returns which report that was; fs.ErrNotExist where there is none.
+func (s Summary) Publish(w io.Writer) (path string, err error) {
+	path, content, err := s.render()
+	if err != nil {
+		return path, err
+	}
+	if s.Job.Summary == "" {
+		_, err := w.Write(content)
+		return path, err
+	}
+	f, err := os.OpenFile(s.Job.Summary, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return path, fmt.Errorf("writing the step summary: %w", err)
+	}
+	_, err = f.Write(content)
+	return path, errors.Join(err, f.Close())
+}
+
+// render finds the report and writes it as a page.
+func (s Summary) render() (string, []byte, error) {
+	paths := []string{s.Report}
+	if s.Report == "" {
+		paths = usual
+	}
+	for _, path := range paths {
+		content, err := summaryOf(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		return path, content, err
+	}
+	return "", nil, fmt.Errorf("no report: %w", &fs.PathError{Op: "open", Path: paths[0], Err: fs.ErrNotExist})
+}
+
+func summaryOf(path string) ([]byte, error) {
+	var text bytes.Buffer
+	if filepath.Ext(path) != ".json" {
+		return pageOf(path)
+	}
+	r, err := report.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	err = report.StepSummary(&text, r)
+	return text.Bytes(), err
+}
+
+// pageOf reads a page that pawl wrote, and cuts it at the end of a line where GitHub would
+// show nothing of it.
+func pageOf(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	const note = "\n\nThe rest does not fit here.\n"
+	if most := largestSummary - len(note); len(content) > most {
+		content = content[:most]
+		content = append(content[:bytes.LastIndexByte(content, '\n')+1:most], note...)
+	}
+	return append(content, '\n'), nil
+}

@@ -1,0 +1,83 @@
+package publish
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pawl/gate"
+)
+
+func TestSummary(t *testing.T) {
+	report := write(t, reportOf(gate.Regression))
+	var printed bytes.Buffer
+	if _, err := (Summary{Report: report}).Publish(&printed); err != nil || !strings.HasPrefix(printed.String(), "### Ratchet: **fail**: 1 regression") {
+		t.Errorf("%v: %s", err, &printed)
+	}
+	file := filepath.Join(t.TempDir(), "summary.md")
+	suggestions := filepath.Join(t.TempDir(), "suggestions.md")
+	if err := os.WriteFile(suggestions, []byte("# Suggestions\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{report, suggestions} {
+		var nothing bytes.Buffer
+		if used, err := (Summary{Report: path, Job: Job{Summary: file}}).Publish(&nothing); err != nil || nothing.Len() > 0 || used != path {
+			t.Errorf("%s, %v: %s", used, err, &nothing)
+		}
+	}
+	content, err := os.ReadFile(file)
+	if err != nil || string(content) != printed.String()+"# Suggestions\n\n" {
+		t.Errorf("%v: %s", err, content)
+	}
+	if _, err := (Summary{Report: "absent.json"}).Publish(&printed); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	t.Chdir(t.TempDir())
+	if _, err := (Summary{}).Publish(&printed); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// GitHub shows nothing of a step that writes more than a mebibyte.
+func TestLongPagesAreCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "page.md")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("a line of the page\n"), 100_000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	content, err := pageOf(path)
+	if err != nil || len(content) > largestSummary || !strings.HasSuffix(string(content), "a line of the page\n\n\nThe rest does not fit here.\n\n") {
+		t.Errorf("%d bytes, %v", len(content), err)
+	}
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 2<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if content, err := pageOf(path); err != nil || len(content) > largestSummary {
+		t.Errorf("%d bytes, %v", len(content), err)
+	}
+}
+
+func TestThePullRequestOfTheEvent(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "event.json")
+	for content, want := range map[string]int{
+		`{"action": "opened", "number": 12, "pull_request": {"number": 12, "title": "$(id)"}}`: 12,
+		`{"ref": "refs/heads/main"}`:             0,
+		`{"pull_request": null}`:                 0,
+		`{`:                                      -1,
+		`{"pull_request": {"number": "12; rm"}}`: -1,
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Job{Event: path}.Pull()
+		if want < 0 && err == nil || want >= 0 && (err != nil || got != want) {
+			t.Errorf("%s: %d, %v", content, got, err)
+		}
+	}
+	if n, err := (Job{}).Pull(); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+}
