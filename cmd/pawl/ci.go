@@ -19,5 +19,9 @@ func ciCommand(env environment) *cli.Command {
 
 // ciSubcommands are in the order of the help: one line each.
 func ciSubcommands(env environment) []*cli.Command {
-	return []*cli.Command{ciCommentCommand(env), ciSummaryCommand(env)}
+	return []*cli.Command{
+		ciCommentCommand(env),
+		ciSummaryCommand(env),
+		ciBaselineCommand(env),
+	}
 }

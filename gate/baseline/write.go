@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -28,10 +29,24 @@ func Update(path string, change func(*File) error) (err error) {
 
 // WriteResults seals the file and writes it over whatever is there. Killed at any
 // instant, the file is the old one or the new one.
-func (f *File) WriteResults(path string) (err error) {
-	sealed, err := f.seal()
+func (f *File) WriteResults(path string) error {
+	text, err := f.Text()
 	if err != nil {
 		return fmt.Errorf("baseline %s: refusing to write it: %w", path, err)
 	}
-	return page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, sealed) })
+	return page.WriteFile(path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// Text seals the file and returns it as it is written.
+func (f *File) Text() ([]byte, error) {
+	sealed, err := f.seal()
+	if err != nil {
+		return nil, err
+	}
+	var text bytes.Buffer
+	err = page.JSON(&text, sealed)
+	return text.Bytes(), err
 }

@@ -1,0 +1,102 @@
+package ci
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"pawl/gate/baseline"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/internal/stats"
+)
+
+// Move is an entry that a commit begins or moves.
+type Move struct {
+	baseline.Key
+	// From and To are milliseconds; From is 0 for a new entry.
+	From, To float64
+	// Accepted is a person's reason, empty where the gate has moved it.
+	Accepted string
+}
+
+// String is the line about it in the commit.
+func (m Move) String() string {
+	text := fmt.Sprintf("%s: new, %s", m.Key, page.Milliseconds(m.To))
+	if m.From > 0 {
+		text = fmt.Sprintf("%s: %s to %s (%s)", m.Key, page.Milliseconds(m.From), page.Milliseconds(m.To), page.Change(stats.Change(m.From, m.To)))
+	}
+	if m.Accepted != "" {
+		text += ", accepted: " + m.Accepted
+	}
+	return escape.Line(text)
+}
+
+// moves lists the entries that differ.
+func moves(before, after *baseline.File) (all []Move) {
+	for _, e := range after.Entries {
+		was, _ := before.Find(e.Key)
+		if reflect.DeepEqual(was, e) {
+			continue
+		}
+		m := Move{Key: e.Key, From: was.Median, To: e.Median}
+		for _, a := range after.Accepted {
+			if a.Key == e.Key && a.To == e.Median {
+				m.Accepted = a.Reason
+			}
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// skip keeps a push from starting workflows. One that is made with a job's own token
+// starts none anyway; one with a token of a person or an app would, and each run on main
+// would make the next commit.
+const skip = "[skip ci]"
+
+// message says which entries moved, and by how much.
+func message(c change) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n\n", subject(c))
+	for _, m := range c.moved {
+		fmt.Fprintf(&text, "- %s\n", m)
+	}
+	for _, sentence := range c.chosen {
+		fmt.Fprintf(&text, "- %s\n", escape.Line(sentence))
+	}
+	if slices.ContainsFunc(c.moved, func(m Move) bool { return m.From > 0 }) {
+		text.WriteString("\nA positive change is faster.\n")
+	}
+	if c.events > 0 {
+		fmt.Fprintf(&text, "\n%s added to the history.\n", page.Count(c.events, "line"))
+	}
+	fmt.Fprintf(&text, "\n%s\n", skip)
+	return text.String()
+}
+
+func subject(c change) string {
+	var moved, added int
+	for _, m := range c.moved {
+		if m.From > 0 {
+			moved++
+		} else {
+			added++
+		}
+	}
+	switch {
+	case moved > 0 && added > 0:
+		return fmt.Sprintf("Move %s of the baseline, add %d", page.Count(moved, "entry", "entries"), added)
+	case moved == 1:
+		m := c.moved[0]
+		return escape.Line(fmt.Sprintf("Move the baseline of %s %s: %s", m.Kernel, m.Workload, page.Change(stats.Change(m.From, m.To))))
+	case moved > 1:
+		return fmt.Sprintf("Move %d entries of the baseline", moved)
+	case added > 0:
+		return fmt.Sprintf("Add %s to the baseline", page.Count(added, "entry", "entries"))
+	case c.file != nil:
+		return "Record decisions about the baseline"
+	}
+	return fmt.Sprintf("Add %s to the history", page.Count(c.events, "line"))
+}

@@ -1,0 +1,131 @@
+package ci
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"pawl/internal/git"
+)
+
+// The author where git knows none: that is whose token pushes.
+const (
+	authorName  = "github-actions[bot]"
+	authorEmail = "41898282+github-actions[bot]@users.noreply.github.com"
+)
+
+// git runs git in the repository.
+func (s *publishing) git(ctx context.Context, stdin io.Reader, arguments ...string) ([]byte, error) {
+	return git.Run(ctx, s.root, stdin, arguments...)
+}
+
+// line returns the one line that git prints.
+func (s *publishing) line(ctx context.Context, arguments ...string) (string, error) {
+	output, err := s.git(ctx, nil, arguments...)
+	return strings.TrimSpace(string(output)), err
+}
+
+// remote runs git where it speaks to the remote, for a bounded time.
+func (s *publishing) remote(ctx context.Context, arguments ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.Patience)
+	defer cancel()
+	return git.RunWith(ctx, s.root, git.Authorization(s.Server, s.Token), nil, arguments...)
+}
+
+// fetch returns the commit that the branch is at, with its history.
+func (s *publishing) fetch(ctx context.Context) (string, error) {
+	tracked := "refs/remotes/" + s.Remote + "/" + s.Branch
+	_, err := s.remote(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", s.Remote, "+refs/heads/"+s.Branch+":"+tracked)
+	var failed *git.Error
+	switch {
+	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "find remote ref"):
+		return "", fmt.Errorf("%s has no branch %s", s.Remote, s.Branch)
+	case err != nil:
+		return "", again{err}
+	}
+	return s.line(ctx, "rev-parse", "--verify", tracked+"^{commit}")
+}
+
+// has reports whether a commit is part of another one's history.
+func (s *publishing) has(ctx context.Context, tip, commit string) (bool, error) {
+	_, err := s.git(ctx, nil, "merge-base", "--is-ancestor", commit, tip)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 { // no, and nothing is wrong
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// blob returns the content of a file in a commit, and whether it has the file.
+func (s *publishing) blob(ctx context.Context, commit, name string) (content []byte, found bool, err error) {
+	listed, err := s.git(ctx, nil, "ls-tree", commit, "--", name)
+	if err != nil || len(listed) == 0 {
+		return nil, false, err
+	}
+	content, err = s.git(ctx, nil, "cat-file", "blob", commit+":"+name)
+	return content, err == nil, err
+}
+
+// commit makes the commit on a tip, from objects and an index of its own: nothing else of
+// the checkout gets into it, and no branch points to it.
+func (s *publishing) commit(ctx context.Context, tip string, c change) (hash string, err error) {
+	folder, err := os.MkdirTemp("", "pawl-index-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(folder, "index")}
+	run := func(stdin io.Reader, variables []string, arguments ...string) string {
+		if err != nil {
+			return ""
+		}
+		var output []byte
+		output, err = git.RunWith(ctx, s.root, variables, stdin, arguments...)
+		return strings.TrimSpace(string(output))
+	}
+	run(nil, index, "read-tree", tip)
+	for _, file := range []struct {
+		name    string
+		content []byte
+	}{{s.name, c.file}, {s.history, c.history}} {
+		if file.content == nil {
+			continue
+		}
+		blob := run(bytes.NewReader(file.content), nil, "hash-object", "-w", "--stdin")
+		run(nil, index, "update-index", "--add", "--cacheinfo", "100644,"+blob+","+file.name)
+	}
+	tree := run(nil, index, "write-tree")
+	hash = run(strings.NewReader(message(c)), s.identity(ctx), "commit-tree", tree, "-p", tip, "-F", "-")
+	return hash, err
+}
+
+// identity returns the variables that name an author where nobody has told git one.
+func (s *publishing) identity(ctx context.Context) []string {
+	// Asked so, git does not guess one from the name of the machine.
+	strict := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.useConfigOnly", "GIT_CONFIG_VALUE_0=true"}
+	if _, err := git.RunWith(ctx, s.root, strict, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
+		if _, err = git.RunWith(ctx, s.root, strict, nil, "var", "GIT_AUTHOR_IDENT"); err == nil {
+			return nil
+		}
+	}
+	return []string{
+		"GIT_AUTHOR_NAME=" + authorName, "GIT_AUTHOR_EMAIL=" + authorEmail,
+		"GIT_COMMITTER_NAME=" + authorName, "GIT_COMMITTER_EMAIL=" + authorEmail,
+	}
+}
+
+// readIfThere returns a file's content, nothing where there is none.
+func readIfThere(path string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return content, err
+}

@@ -1,0 +1,273 @@
+package ci
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/gate/baseline"
+	"pawl/internal/escape"
+	"pawl/internal/git"
+	"pawl/objective/devices"
+)
+
+// Publication puts the baseline of this checkout and its history on a branch of a remote,
+// in a commit of their own. The checkout and its index are left as they are.
+type Publication struct {
+	// Baseline is the file; the history lies beside it.
+	Baseline string
+	// Branch is its name on the remote.
+	Branch string
+	// Remote is the name of a remote; empty means origin.
+	Remote string
+	// Server and Token let git speak to the remote; both may be empty.
+	Server, Token string
+	// Attempts is how often a push is tried; 0 means 6.
+	Attempts int
+	// Pause is the time before the second attempt, twice as long before each further one;
+	// 0 means a second.
+	Pause time.Duration
+	// Patience bounds each call that waits for the remote; 0 means two minutes.
+	Patience time.Duration
+	// Say gets a sentence about each attempt that failed. It may be nil.
+	Say func(string)
+}
+
+// Published is what came of it.
+type Published struct {
+	// Commit is on the branch; empty where nothing had moved.
+	Commit string
+	// Moved are the entries that the commit changed, Events the lines that it added to the history.
+	Moved  []Move
+	Events int
+	// Chosen says what there was to choose where the branch had moved the same entries.
+	Chosen   []string
+	Attempts int
+}
+
+// again is a reason to try once more.
+type again struct{ error }
+
+// Run publishes. An error leaves the remote as it was, except one that says that the remote
+// could not be asked. Killed at any instant, it can be run again.
+func (p Publication) Run(ctx context.Context) (Published, error) {
+	p.Remote, p.Attempts = cmp.Or(p.Remote, "origin"), cmp.Or(p.Attempts, 6)
+	p.Pause, p.Patience = cmp.Or(p.Pause, time.Second), cmp.Or(p.Patience, 2*time.Minute)
+	s, err := p.open(ctx)
+	if err != nil {
+		return Published{}, fmt.Errorf("publishing the baseline: %w", err)
+	}
+	for attempt := 1; ; attempt++ {
+		published, err := s.attempt(ctx)
+		var retry again
+		switch {
+		case err == nil:
+			published.Attempts = attempt
+			return published, nil
+		case ctx.Err() != nil || !errors.As(err, &retry):
+			return Published{}, fmt.Errorf("publishing the baseline: %w", err)
+		case attempt == p.Attempts:
+			return Published{}, fmt.Errorf("publishing the baseline: given up after %d attempts: %w. What was measured is in %s: run this again", attempt, err, p.Baseline)
+		case p.Say != nil:
+			p.Say(fmt.Sprintf("attempt %d of %d: %v; trying again", attempt, p.Attempts, err))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(p.Pause << min(attempt-1, 5)):
+		}
+	}
+}
+
+// publishing is a publication under way.
+type publishing struct {
+	Publication
+	root, name, history string // the repository, and the files in it
+	head                string // the commit that is checked out
+	base, ours          *baseline.File
+	events              []byte   // our history
+	pushed              []string // commits whose push may have arrived
+}
+
+// open reads what this checkout has, and what it began with.
+func (p Publication) open(ctx context.Context) (*publishing, error) {
+	root, name, inside, err := git.Locate(ctx, p.Baseline)
+	if err != nil {
+		return nil, err
+	}
+	if !inside {
+		return nil, &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s", p.Baseline, root)}
+	}
+	s := &publishing{Publication: p, root: root, name: name, history: path.Join(path.Dir(name), baseline.HistoryName)}
+	if _, err := s.git(ctx, nil, "check-ref-format", "refs/heads/"+p.Branch); err != nil {
+		return nil, &devices.ArgumentError{Err: fmt.Errorf("%q is no name of a branch", p.Branch)}
+	}
+	if s.head, err = s.line(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
+		return nil, err
+	}
+	if s.ours, err = baseline.Read(p.Baseline); err != nil {
+		return nil, err
+	}
+	if s.events, err = readIfThere(baseline.HistoryPath(p.Baseline)); err != nil {
+		return nil, err
+	}
+	s.base, err = s.fileAt(ctx, s.head)
+	return s, err
+}
+
+// attempt does all of it once.
+func (s *publishing) attempt(ctx context.Context) (Published, error) {
+	tip, err := s.fetch(ctx)
+	if err != nil {
+		return Published{}, err
+	}
+	if part, err := s.has(ctx, tip, s.head); err != nil {
+		return Published{}, err
+	} else if !part {
+		return Published{}, fmt.Errorf("this checkout (%.12s) is no part of %s of %s (%.12s): what it has measured does not belong there", s.head, s.Branch, s.Remote, tip)
+	}
+	c, err := s.changeOn(ctx, tip)
+	if err != nil {
+		return Published{}, err
+	}
+	published := Published{Moved: c.moved, Events: c.events, Chosen: c.chosen}
+	if c.empty() {
+		// Either there was nothing to do, or an earlier attempt has arrived after all.
+		for _, commit := range s.pushed {
+			if arrived, err := s.has(ctx, tip, commit); err == nil && arrived {
+				published.Commit = commit
+			}
+		}
+		return published, nil
+	}
+	if published.Commit, err = s.commit(ctx, tip, c); err != nil {
+		return Published{}, err
+	}
+	return published, s.push(ctx, tip, published.Commit)
+}
+
+// change is what a commit on a tip has to do.
+type change struct {
+	file    []byte // the baseline, nil where it stays
+	history []byte // nil where it stays
+	moved   []Move
+	events  int
+	chosen  []string
+}
+
+func (c change) empty() bool { return c.file == nil && c.history == nil }
+
+// changeOn joins what this checkout has with what the branch has now.
+func (s *publishing) changeOn(ctx context.Context, tip string) (c change, err error) {
+	theirs, err := s.fileAt(ctx, tip)
+	if err != nil {
+		return c, err
+	}
+	base, ours := s.stillThere(theirs)
+	var merged *baseline.File
+	merged, c.chosen = baseline.Merge(base, ours, theirs)
+	if c.moved = moves(theirs, merged); !same(theirs, merged) {
+		if c.file, err = merged.Text(); err != nil {
+			return c, err
+		}
+	}
+	events, _, err := s.blob(ctx, tip, s.history)
+	if err != nil {
+		return c, err
+	}
+	joined, added := baseline.MergeHistory(s.events, events)
+	if c.events = added; added > 0 {
+		c.history = joined
+	}
+	return c, nil
+}
+
+// stillThere returns what this checkout began with and what it has, without the entries
+// that it has not moved and that a person has taken out of the branch meanwhile: a merge
+// would bring them back.
+func (s *publishing) stillThere(theirs *baseline.File) (base, ours *baseline.File) {
+	gone := func(e baseline.Entry) bool {
+		was, _ := s.base.Find(e.Key)
+		is, there := s.ours.Find(e.Key)
+		_, theirsHas := theirs.Find(e.Key)
+		return !theirsHas && (!there || reflect.DeepEqual(was, is))
+	}
+	without := func(f baseline.File) *baseline.File {
+		f.Entries = slices.DeleteFunc(slices.Clone(f.Entries), gone)
+		f.Best = slices.DeleteFunc(slices.Clone(f.Best), gone)
+		return &f
+	}
+	return without(*s.base), without(*s.ours)
+}
+
+// same reports whether two files have the same entries, decisions and sources.
+func same(a, b *baseline.File) bool {
+	textA, errA := a.Text()
+	textB, errB := b.Text()
+	return errA == nil && errB == nil && bytes.Equal(textA, textB)
+}
+
+// fileAt returns the baseline of a commit; one without has no entries.
+func (s *publishing) fileAt(ctx context.Context, commit string) (*baseline.File, error) {
+	text, found, err := s.blob(ctx, commit, s.name)
+	if err != nil || !found {
+		return baseline.New(), err
+	}
+	return baseline.Parse(fmt.Sprintf("%.12s:%s", commit, s.name), text)
+}
+
+// push moves the branch from tip to commit, and believes nobody: the remote is asked
+// what it has, whatever the push said.
+func (s *publishing) push(ctx context.Context, tip, commit string) error {
+	s.pushed = append(s.pushed, commit)
+	_, pushed := s.remote(ctx, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no", s.Remote, commit+":refs/heads/"+s.Branch)
+	listed, err := s.remote(ctx, "ls-remote", s.Remote, "refs/heads/"+s.Branch)
+	if err != nil {
+		return again{fmt.Errorf("%s cannot be asked what it has after the push: %w", s.Remote, err)}
+	}
+	now, _, _ := strings.Cut(string(listed), "\t")
+	switch {
+	case now == commit:
+		return nil
+	case now != tip:
+		// Others have pushed: before this push, or after it.
+		if now, err = s.fetch(ctx); err == nil {
+			if arrived, err := s.has(ctx, now, commit); err == nil && arrived {
+				return nil
+			}
+		}
+		return again{fmt.Errorf("%s has moved meanwhile", s.Branch)}
+	case pushed == nil:
+		return again{fmt.Errorf("%s accepted the push, and does not have it: %s is still at %.12s", s.Remote, s.Branch, now)}
+	}
+	return s.refusal(pushed)
+}
+
+// refusal says why a push that failed has left the remote as it was.
+func (s *publishing) refusal(err error) error {
+	var failed *git.Error
+	if !errors.As(err, &failed) {
+		return again{err}
+	}
+	reason := ""
+	for line := range strings.Lines(failed.Stdout) {
+		if fields := strings.Split(strings.TrimSpace(line), "\t"); len(fields) == 3 && fields[0] == "!" {
+			reason = escape.Line(fields[2])
+		}
+	}
+	switch {
+	case strings.Contains(reason, "declined"): // by a hook, a protected branch or a rule
+		return fmt.Errorf("%s does not let this token move %s: %s. Let the workflow pass the rules of the branch, or bring %s there by a pull request", s.Remote, s.Branch, reason, s.Baseline)
+	case strings.Contains(failed.Stderr, "403") || strings.Contains(failed.Stderr, "denied"):
+		return fmt.Errorf("%s does not let this token write (%w): the job needs the permission contents: write", s.Remote, err)
+	case reason != "":
+		return again{fmt.Errorf("%s refused the push: %s", s.Remote, reason)}
+	}
+	return again{err}
+}
