@@ -68,6 +68,8 @@ type scalar struct {
 	value  space.Value // zero when the value is a fraction or null
 	at     position
 	quoted bool
+	// source is the value as it stands in the file, empty for a block of lines.
+	source string
 }
 
 // UnmarshalYAML keeps the value and its place.
@@ -76,10 +78,10 @@ func (s *scalar) UnmarshalYAML(node ast.Node) error {
 	switch n := node.(type) {
 	case *ast.StringNode:
 		s.text, s.value = n.Value, space.TextValue(n.Value)
-		raw := n.Token.Origin
-		s.quoted = strings.HasPrefix(strings.TrimSpace(raw), `"`) || strings.HasPrefix(strings.TrimSpace(raw), "'")
+		s.source = strings.TrimSpace(n.Token.Origin)
+		s.quoted = strings.HasPrefix(s.source, `"`) || strings.HasPrefix(s.source, "'")
 	case *ast.IntegerNode:
-		s.text = n.Token.Value
+		s.text, s.source = n.Token.Value, strings.TrimSpace(n.Token.Origin)
 		switch value := n.Value.(type) {
 		case int64:
 			s.value = space.IntegerValue(value)
@@ -90,7 +92,7 @@ func (s *scalar) UnmarshalYAML(node ast.Node) error {
 			s.value = space.IntegerValue(int64(value))
 		}
 	case *ast.BoolNode:
-		s.text, s.value = n.Token.Value, space.BooleanValue(n.Value)
+		s.text, s.value, s.source = n.Token.Value, space.BooleanValue(n.Value), strings.TrimSpace(n.Token.Origin)
 	case *ast.FloatNode:
 		s.text = n.Token.Value
 	case *ast.LiteralNode:
@@ -189,6 +191,9 @@ func Decode(content []byte, what string, into any) (err error) {
 			err = fmt.Errorf("not valid YAML: %v", problem)
 		}
 	}()
+	// The library counts a line of two bytes twice behind a comment; YAML itself takes
+	// both endings for one and the same.
+	content = bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))
 	decoder := yaml.NewDecoder(bytes.NewReader(content), yaml.Strict())
 	if err := decoder.Decode(into); err != nil {
 		if errors.Is(err, io.EOF) {

@@ -12,7 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/gate/report"
+	"pawl/internal/git"
 	"pawl/objective/devices"
+	"pawl/studies/apply"
 )
 
 // The exit codes. Every command's help names the ones it uses.
@@ -108,6 +110,8 @@ func exitCode(stderr io.Writer, err error) int {
 	var argument *devices.ArgumentError
 	var empty nothing
 	var coder cli.ExitCoder
+	var refusal *apply.Refusal
+	var branch *git.BranchError
 	var child *exec.ExitError // has an exit code too, which is no answer of ours
 	code := exitMachinery
 	switch {
@@ -117,6 +121,10 @@ func exitCode(stderr io.Writer, err error) int {
 		return int(result)
 	case errors.As(err, &empty):
 		code = exitNothing
+	case errors.As(err, &refusal) && refusal.Nothing:
+		code = exitNothing
+	case errors.As(err, &refusal), errors.As(err, &branch):
+		code = exitNo
 	case errors.As(err, &argument):
 		code = exitUsage
 		if guess := closest(argument.Name, argument.Known); guess != "" {

@@ -1,5 +1,6 @@
-// Package git asks git about a repository: its commits, and the files in them. It runs
-// git without a shell, and nothing that a repository configures runs with it.
+// Package git asks git about a repository: its commits, and the files in them, and makes
+// commits beside the checkout. It runs git without a shell, and nothing that a repository
+// configures runs with it.
 package git
 
 import (

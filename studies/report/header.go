@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -10,6 +11,9 @@ import (
 
 // headerMark begins every header that we write, and nothing else does.
 const headerMark = "/* Written by pawl: "
+
+// IsHeader reports whether we have written a file, as a header.
+func IsHeader(content []byte) bool { return bytes.HasPrefix(content, []byte(headerMark)) }
 
 // headerName returns the name of the generated header.
 func headerName(s *Summary) string {

@@ -26,7 +26,7 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"changes":    changesText,
 	"percent":    page.WholePercent,
 	"add":        func(a, b int) int { return a + b },
-	"withheld":   withheld,
+	"withheld":   Withheld,
 	"checked":    checkedRows,
 	"unchecked":  unchecked,
 	"timeRows":   timeRows,

@@ -82,7 +82,7 @@ func (m *markdown) apply(s *Summary) {
 		rows = append(rows, []string{code(a.Name), code(base.String()), code(a.Value.String()), mark})
 	}
 	m.Table([]string{"parameter", "default", "winner", ""}, rows)
-	if why := withheld(s); why != "" {
+	if why := Withheld(s); why != "" {
 		m.Paragraph("%s", why)
 	}
 	if s.Suggestion != nil {

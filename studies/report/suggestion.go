@@ -126,8 +126,8 @@ func (g *Suggestion) cmake() string {
 	return strings.TrimSuffix(text.String(), "\n")
 }
 
-// withheld says why there is no suggestion although there is a winner, or nothing.
-func withheld(s *Summary) string {
+// Withheld says why there is no suggestion although there is a winner, or nothing.
+func Withheld(s *Summary) string {
 	switch {
 	case s.Evidence == nil || s.Suggestion != nil:
 		return ""

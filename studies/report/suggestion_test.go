@@ -365,7 +365,7 @@ func TestReplaySuggestsNoCommand(t *testing.T) {
 	study, initial, winner := hostileStudy(t, "b")
 	study.Backend = "replay"
 	study.Environment.Build.Compiler = []string{"sh", "-c", "touch evil"}
-	if s := confirmed(t, study, initial, winner); s.Suggestion != nil || !strings.Contains(withheld(s), "Nothing was compiled here") {
+	if s := confirmed(t, study, initial, winner); s.Suggestion != nil || !strings.Contains(Withheld(s), "Nothing was compiled here") {
 		t.Errorf("%+v", s.Suggestion)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"pawl/internal/page"
 )
@@ -49,7 +48,7 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 // removeHeader removes a header that we have written, and returns its path.
 func removeHeader(path string) (string, error) {
 	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !strings.HasPrefix(string(content), headerMark) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !IsHeader(content) {
 		return "", nil
 	}
 	if err == nil {

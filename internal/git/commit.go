@@ -1,0 +1,179 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The committer of what pawl commits. A person who amends such a commit, or moves it,
+// becomes its committer: so it is known whose a commit is now. The address is nobody's.
+const (
+	CommitterName  = "pawl"
+	CommitterEmail = "pawl@pawl.invalid"
+)
+
+// File is a file in a commit: its name from the repository's root, with slashes.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// Commit is a commit to be made. It is written from objects and an index of its own: the
+// checkout and its index are neither read nor written, and no branch moves.
+type Commit struct {
+	// Onto is the commit below it.
+	Onto string
+	// Files are written over what Onto has.
+	Files   []File
+	Message string
+}
+
+// Write makes the commit and returns its hash. A file keeps its mode; what is no plain
+// file in Onto, or lies below something that is no folder there, is an error.
+func (c Commit) Write(ctx context.Context, folder string) (hash string, err error) {
+	temporary, err := os.MkdirTemp("", "pawl-index-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(temporary, "index")}
+	if _, err := RunWith(ctx, folder, index, nil, "read-tree", c.Onto); err != nil {
+		return "", err
+	}
+	for _, file := range c.Files {
+		mode, err := fileMode(ctx, folder, c.Onto, file.Name)
+		if err != nil {
+			return "", err
+		}
+		blob, err := line(ctx, folder, nil, bytes.NewReader(file.Content), "hash-object", "-w", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		if _, err := RunWith(ctx, folder, index, nil, "update-index", "--add", "--cacheinfo", mode+","+blob+","+file.Name); err != nil {
+			return "", err
+		}
+	}
+	tree, err := line(ctx, folder, index, nil, "write-tree")
+	if err != nil {
+		return "", err
+	}
+	who := []string{
+		"GIT_AUTHOR_NAME=" + CommitterName, "GIT_AUTHOR_EMAIL=" + CommitterEmail,
+		"GIT_COMMITTER_NAME=" + CommitterName, "GIT_COMMITTER_EMAIL=" + CommitterEmail,
+	}
+	return line(ctx, folder, who, strings.NewReader(c.Message), "commit-tree", tree, "-p", c.Onto, "-F", "-")
+}
+
+// fileMode returns the mode of a file in a commit, that of a plain one where it is new.
+func fileMode(ctx context.Context, folder, commit, name string) (string, error) {
+	output, err := Run(ctx, folder, nil, "ls-tree", "-z", "--full-tree", commit, "--", name)
+	if err != nil {
+		return "", err
+	}
+	switch mode, _, _ := strings.Cut(string(output), " "); mode {
+	case "":
+		return "100644", nil
+	case "100644", "100755":
+		return mode, nil
+	default:
+		return "", fmt.Errorf("%s is not a plain file in %.12s", name, commit)
+	}
+}
+
+// Own reports whether pawl has made a commit and nobody has changed it since.
+func Own(ctx context.Context, folder, commit string) (bool, error) {
+	committer, err := line(ctx, folder, nil, nil, "show", "--no-patch", "--format=%cn <%ce>", commit)
+	return committer == CommitterName+" <"+CommitterEmail+">", err
+}
+
+// Blob returns a file of a commit, by its name from the root, and whether it has it.
+func Blob(ctx context.Context, folder, commit, name string) (content []byte, found bool, err error) {
+	listed, err := Run(ctx, folder, nil, "ls-tree", "-z", "--full-tree", commit, "--", name)
+	if err != nil || len(listed) == 0 {
+		return nil, false, err
+	}
+	content, err = Run(ctx, folder, nil, "cat-file", "blob", commit+":"+name)
+	return content, err == nil, err
+}
+
+// BranchError says that a branch cannot be made, or cannot be moved.
+type BranchError struct{ Branch, Reason string }
+
+func (e *BranchError) Error() string { return fmt.Sprintf("branch %q: %s", e.Branch, e.Reason) }
+
+// MoveBranch makes a branch point to a commit of pawl's, or makes the branch, and returns
+// the branch's last commit. That is the one it had where both say the same. A branch that
+// is checked out somewhere stays, and so does one whose last commit is not pawl's own: the
+// error is a *BranchError. Of two processes that move one branch, one fails.
+func MoveBranch(ctx context.Context, folder, branch, commit string) (head string, err error) {
+	reference := "refs/heads/" + branch
+	if _, err := Run(ctx, folder, nil, "check-ref-format", reference); err != nil || strings.HasPrefix(branch, "-") {
+		return "", &BranchError{branch, "that is no name of a branch"}
+	}
+	worktrees, err := Run(ctx, folder, nil, "worktree", "list", "--porcelain")
+	if err != nil {
+		return "", err
+	}
+	for text := range strings.Lines(string(worktrees)) {
+		if strings.TrimSpace(text) == "branch "+reference {
+			return "", &BranchError{branch, "it is checked out, and a checkout is never touched; name another branch"}
+		}
+	}
+	before, err := tip(ctx, folder, reference)
+	if err != nil {
+		return "", err
+	}
+	if before != "" {
+		own, err := Own(ctx, folder, before)
+		if err != nil {
+			return "", err
+		}
+		if !own {
+			return "", &BranchError{branch, fmt.Sprintf("its last commit %.12s is not pawl's; name another branch, or delete this one", before)}
+		}
+		if same, err := sameContent(ctx, folder, before, commit); same || err != nil {
+			return before, err
+		}
+	}
+	// With an empty old value the branch must not exist yet.
+	_, err = Run(ctx, folder, nil, "update-ref", "-m", "commit by pawl", reference, commit, before)
+	return commit, err
+}
+
+// tip returns the commit of a branch, nothing where there is no such branch.
+func tip(ctx context.Context, folder, reference string) (string, error) {
+	// The pattern also finds the branches below a folder of this name.
+	listed, err := Run(ctx, folder, nil, "for-each-ref", "--format=%(objectname) %(refname)", reference)
+	for text := range strings.Lines(string(listed)) {
+		if hash, name, _ := strings.Cut(strings.TrimSuffix(text, "\n"), " "); name == reference {
+			return hash, err
+		}
+	}
+	return "", err
+}
+
+// sameContent reports whether two commits differ in nothing but their dates.
+func sameContent(ctx context.Context, folder, a, b string) (bool, error) {
+	const content = "--format=%T %P%n%B"
+	of := func(commit string) (string, error) {
+		return line(ctx, folder, nil, nil, "show", "--no-patch", content, commit)
+	}
+	first, err := of(a)
+	if err != nil {
+		return false, err
+	}
+	second, err := of(b)
+	return first == second, err
+}
+
+// line returns the one line that git prints.
+func line(ctx context.Context, folder string, variables []string, stdin io.Reader, arguments ...string) (string, error) {
+	output, err := RunWith(ctx, folder, variables, stdin, arguments...)
+	return strings.TrimSpace(string(output)), err
+}

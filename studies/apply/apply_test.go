@@ -1,0 +1,421 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/internal/git"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/check"
+	"pawl/objective/devices"
+	"pawl/search"
+	"pawl/search/confirm"
+	"pawl/space"
+	"pawl/studies"
+)
+
+const manifest = `# a kernel
+name: scale
+entry: scale
+source: {host: scale.c}
+reference: {host: scale.c}
+workloads:
+  small: {N: 4}
+args: [{name: y, type: f32, shape: [N], out: true}]
+params:
+  BLOCK: {values: [16, 32, 64], default: 16} # first guess
+  MODE:
+    values: ['plain', 'fast']
+    default: 'plain'   # as ever
+`
+
+const (
+	initial = "BLOCK=16,MODE=plain"
+	winner  = "BLOCK=64,MODE=fast"
+)
+
+func point(t testing.TB, text string) space.Point {
+	t.Helper()
+	p, err := space.ParsePoint(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func write(t testing.TB, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// bench is a kernel's folder with a database of one study of it.
+type bench struct {
+	folder string
+	store  *studies.Store
+	study  int64
+}
+
+// finding is what a study has found: the times are made up.
+type finding struct {
+	// speedup is the winner's; the default takes 4 ms.
+	speedup float64
+	rounds  int
+	// unchecked leaves out what was checked.
+	unchecked bool
+	study     func(*studies.Study)
+}
+
+func newBench(t *testing.T, f finding) *bench {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	b := &bench{folder: "kernels/scale"}
+	write(t, filepath.Join(b.folder, "kernel.yaml"), manifest)
+	write(t, filepath.Join(b.folder, "scale.c"), "void scale(float *y) { y[0] = 1; }\n")
+	k, err := kernels.Load(b.folder, kernels.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	study := studies.Study{Kernel: "scale", Origin: b.folder, Workload: "small", Backend: kernels.Host, Created: time.Unix(1e9, 0), Ended: search.TrialsDone}
+	study.Environment.Device = "a test"
+	study.Environment.Build = &objective.Build{Source: "scale.c", Compiler: []string{"cc"}, Flags: []string{"-O2"}}
+	if study.Source, err = k.Digest(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.Space(k.Workloads[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := s.Pool(space.PoolOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	study.Space = studies.NewSpaceFacts(pool)
+	if f.study != nil {
+		f.study(&study)
+	}
+	if b.store, err = studies.Open(t.Context(), "tuning/studies.db"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.store.Close() })
+	if b.study, err = b.store.Create(t.Context(), study); err != nil {
+		t.Fatal(err)
+	}
+	b.record(t, f)
+	return b
+}
+
+// record records two trials and the rounds of their confirmation.
+func (b *bench) record(t *testing.T, f finding) {
+	t.Helper()
+	recorder := b.store.Recorder(b.study)
+	for i, text := range []string{initial, winner} {
+		outcome := objective.Outcome{}
+		for sample := range 10 {
+			ms := 4 + 0.001*float64(sample)
+			if text == winner {
+				ms /= f.speedup
+			}
+			outcome.Samples = append(outcome.Samples, ms)
+		}
+		trial := search.Trial{Number: i, Point: point(t, text), Outcome: outcome}
+		if err := errors.Join(recorder.Started(trial), recorder.Finished(trial)); err != nil {
+			t.Fatal(err)
+		}
+		for number := range f.rounds {
+			round := confirm.Round{Phase: confirm.Confirmation, Number: number, Point: trial.Point, Outcome: outcome}
+			if number == 0 && !f.unchecked {
+				round.Outcome.Evidence = &check.Evidence{Cases: []check.Case{{Dims: kernels.Dims{"N": 7}}}}
+			}
+			if err := recorder.Measured(round); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func (b *bench) prepare(t *testing.T, o Options) (*Change, error) {
+	t.Helper()
+	return Prepare(t.Context(), b.store, b.study, o)
+}
+
+func mustPrepare(t *testing.T, b *bench, o Options) *Change {
+	t.Helper()
+	c, err := b.prepare(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var good = finding{speedup: 2, rounds: 10}
+
+func TestApplyingChangesTheDefaultsAndNothingElse(t *testing.T) {
+	b := newBench(t, good)
+	c := mustPrepare(t, b, Options{Manifest: true})
+	if got := read(t, b.folder+"/kernel.yaml"); got != manifest {
+		t.Errorf("preparing has changed the manifest: %s", got)
+	}
+	written, err := c.Write()
+	if err != nil || len(written) != 2 {
+		t.Fatalf("wrote %v, %v", written, err)
+	}
+	want := strings.NewReplacer("default: 16}", "default: 64}", "default: 'plain'", "default: 'fast'").Replace(manifest)
+	if got := read(t, b.folder+"/kernel.yaml"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if header := read(t, b.folder+"/scale_small.h"); !strings.Contains(header, "#define BLOCK 64\n") || !strings.Contains(header, "#define MODE fast\n") {
+		t.Errorf("the header is %s", header)
+	}
+	if got := strings.Join(c.Changes(), "; "); got != "BLOCK 16 → 64; MODE plain → fast" {
+		t.Errorf("the changes are %s", got)
+	}
+	again := mustPrepare(t, b, Options{Manifest: true})
+	if written, err := again.Write(); !again.Already || len(written) > 0 || err != nil {
+		t.Errorf("applied again: already %v, wrote %v, %v", again.Already, written, err)
+	}
+}
+
+func TestTheHeaderAloneGoesWhereItIsWanted(t *testing.T) {
+	b := newBench(t, good)
+	for range 2 {
+		if _, err := mustPrepare(t, b, Options{To: "elsewhere"}).Write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if written, err := mustPrepare(t, b, Options{To: "elsewhere"}).Write(); len(written) > 0 || err != nil {
+		t.Errorf("what is there was written again: %v, %v", written, err)
+	}
+	read(t, "elsewhere/scale_small.h")
+	if entries, err := os.ReadDir(b.folder); len(entries) != 2 || err != nil {
+		t.Errorf("the kernel's folder has %v, %v", entries, err)
+	}
+	write(t, "theirs/scale_small.h", "int theirs;\n")
+	var refusal *Refusal
+	if _, err := b.prepare(t, Options{To: "theirs"}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "pawl has not written it") {
+		t.Errorf("somebody's file: %v", err)
+	}
+	if _, err := mustPrepare(t, b, Options{NoHeader: true}).Write(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		finding finding
+		options Options
+		before  func(t *testing.T, b *bench)
+		nothing bool
+		want    string
+	}{
+		"noise":       {finding: finding{speedup: 1.02, rounds: 10}, nothing: true, want: "probably noise"},
+		"no winner":   {finding: finding{speedup: 0.5, rounds: 10}, nothing: true, want: "keep the default"},
+		"unconfirmed": {finding: finding{speedup: 2, rounds: 2}, nothing: true, want: "unconfirmed"},
+		"unchecked":   {finding: finding{speedup: 2, rounds: 10, unchecked: true}, want: "checked in full"},
+		"a record": {finding: finding{speedup: 2, rounds: 10, study: func(s *studies.Study) { s.Backend = "replay" }},
+			want: "not known how to get what was measured"},
+		"built in an unknown way": {finding: finding{speedup: 2, rounds: 10, study: func(s *studies.Study) { s.Environment.Build = nil }},
+			want: "not known how to get what was measured"},
+		"other sources": {finding: good, want: "are not those that were measured",
+			before: func(t *testing.T, b *bench) { write(t, b.folder+"/scale.c", "void scale(float *y) { y[0] = 2; }\n") }},
+		"another manifest": {finding: good, want: "are not those that were measured",
+			before: func(t *testing.T, b *bench) { write(t, b.folder+"/kernel.yaml", manifest+"# more\n") }},
+		"no folder": {finding: good, want: "--kernel",
+			before: func(t *testing.T, b *bench) { os.RemoveAll(b.folder) }},
+		"another kernel": {finding: good, options: Options{Kernel: "matmul"}, want: "it is a study of kernel scale"},
+		"another kernel's name": {finding: good, want: "has kernel other",
+			before: func(t *testing.T, b *bench) {
+				write(t, b.folder+"/kernel.yaml", strings.Replace(manifest, "name: scale", "name: other", 1))
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, test.finding)
+			if test.before != nil {
+				test.before(t, b)
+			}
+			for _, patch := range []bool{false, true} {
+				o := test.options
+				o.Manifest = patch
+				_, err := b.prepare(t, o)
+				var refusal *Refusal
+				if !errors.As(err, &refusal) || !strings.Contains(err.Error(), test.want) || refusal.Nothing != test.nothing || refusal.Advice == "" {
+					t.Errorf("got %v, want a refusal with %q", err, test.want)
+				}
+			}
+		})
+	}
+}
+
+func TestAnEmbeddedKernelHasNoManifestToChange(t *testing.T) {
+	b := newBench(t, finding{speedup: 2, rounds: 10, study: func(s *studies.Study) {
+		k, err := kernels.Load("matmul", kernels.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Kernel, s.Origin = "matmul", "matmul"
+		if s.Source, err = k.Digest(); err != nil {
+			t.Fatal(err)
+		}
+	}})
+	if _, err := b.prepare(t, Options{Manifest: true}); err == nil || !strings.Contains(err.Error(), "embedded in pawl") {
+		t.Errorf("got %v", err)
+	}
+	if written, err := mustPrepare(t, b, Options{}).Write(); err != nil || len(written) != 1 || written[0] != "matmul_small.h" {
+		t.Errorf("wrote %v, %v", written, err)
+	}
+}
+
+func TestADamagedStudyIsNotApplied(t *testing.T) {
+	b := newBench(t, good)
+	if err := b.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content := read(t, "tuning/studies.db")
+	at := strings.Index(content, "2.0005,")
+	if at < 0 {
+		t.Fatal("the winner's samples are not in the file")
+	}
+	write(t, "tuning/studies.db", content[:at]+"1"+content[at+1:])
+	var err error
+	if b.store, err = studies.OpenExisting(t.Context(), "tuning/studies.db"); err != nil {
+		t.Fatal(err)
+	}
+	var damaged *studies.DamagedError
+	if _, err := b.prepare(t, Options{}); !errors.As(err, &damaged) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFileThatChangesMeanwhileIsLeftAlone(t *testing.T) {
+	b := newBench(t, good)
+	c := mustPrepare(t, b, Options{Manifest: true, NoHeader: true})
+	write(t, b.folder+"/kernel.yaml", "theirs")
+	if _, err := c.Write(); err == nil || read(t, b.folder+"/kernel.yaml") != "theirs" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheWorstLossIsAShare(t *testing.T) {
+	for text, want := range map[string]float64{"": 0.03, "3%": 0.03, "0%": 0, "0.5": 0.5, "100 %": 1} {
+		if got, err := parseLoss(text); got != want || err != nil {
+			t.Errorf("%q is %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"x", "-1%", "101%", "nan", "3%%", "%"} {
+		var mistake *devices.ArgumentError
+		if _, err := parseLoss(text); !errors.As(err, &mistake) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// repository makes a repository of the working directory, with the kernel committed.
+func repository(t *testing.T) func(arguments ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git")
+	}
+	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
+	user := func(arguments ...string) string {
+		t.Helper()
+		output, err := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", arguments, err, output)
+		}
+		return strings.TrimSpace(string(output))
+	}
+	user("init", "--quiet", "--initial-branch=main")
+	user("add", "kernels")
+	user("commit", "--quiet", "-m", "one")
+	return user
+}
+
+func TestACommitOnABranch(t *testing.T) {
+	b := newBench(t, good)
+	user := repository(t)
+	write(t, "staged", "mine\n")
+	user("add", "staged")
+	before := user("status", "--porcelain") + user("rev-parse", "HEAD")
+	made, err := mustPrepare(t, b, Options{Manifest: true}).Commit(t.Context(), Branch{Name: "pawl/scale"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := user("diff", "--stat=200", "main", "pawl/scale"); !strings.Contains(strings.Join(strings.Fields(got), " "), "kernel.yaml | 4 ++--") || !strings.Contains(got, "2 files changed") {
+		t.Errorf("the commit changes %s", got)
+	}
+	message := user("show", "--no-patch", "--format=%B", "pawl/scale")
+	for _, want := range []string{"Apply the winner of study 1 to scale\n", "Worth applying: 2.00 times as fast", "  BLOCK 16 → 64\n", "Pawl-Study: 1"} {
+		if !strings.Contains(message, want) {
+			t.Errorf("the message has no %q: %s", want, message)
+		}
+	}
+	if after := user("status", "--porcelain") + user("rev-parse", "HEAD"); after != before || read(t, b.folder+"/kernel.yaml") != manifest {
+		t.Errorf("the checkout was %s and is %s", before, after)
+	}
+	again, err := mustPrepare(t, b, Options{Manifest: true}).Commit(t.Context(), Branch{Name: "pawl/scale"})
+	if err != nil || again.Commit != made.Commit {
+		t.Errorf("the same change is another commit: %v, %v", again, err)
+	}
+	// The new main has it: there is nothing to commit on top.
+	user("reset", "--quiet", "--hard", "pawl/scale")
+	if done := mustPrepare(t, b, Options{Manifest: true}); !done.Already {
+		t.Errorf("the winner is applied, and this is left: %v", done.Files)
+	}
+}
+
+func TestACommitNeedsWhatWasMeasured(t *testing.T) {
+	b := newBench(t, good)
+	c := mustPrepare(t, b, Options{Manifest: true})
+	var refusal *Refusal
+	if _, err := c.Commit(t.Context(), Branch{Name: "b"}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "no git repository") {
+		t.Errorf("got %v", err)
+	}
+	user := repository(t)
+	write(t, b.folder+"/scale.c", "int other;\n")
+	user("commit", "--quiet", "--all", "-m", "two")
+	write(t, b.folder+"/scale.c", "void scale(float *y) { y[0] = 1; }\n")
+	if _, err := c.Commit(t.Context(), Branch{Name: "b"}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "scale.c is not in commit") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.Commit(t.Context(), Branch{Name: "b", Onto: "HEAD~"}); err != nil {
+		t.Errorf("on the commit that was measured: %v", err)
+	}
+	for _, onto := range []string{"-x", "none"} {
+		if _, err := c.Commit(t.Context(), Branch{Name: "c", Onto: onto}); err == nil {
+			t.Errorf("onto %s", onto)
+		}
+	}
+	var branch *git.BranchError
+	if _, err := c.Commit(t.Context(), Branch{Name: "main", Onto: "HEAD~"}); !errors.As(err, &branch) {
+		t.Errorf("got %v", err)
+	}
+	c = mustPrepare(t, b, Options{To: t.TempDir()})
+	if _, err := c.Commit(t.Context(), Branch{Name: "d", Onto: "HEAD~"}); err == nil || !strings.Contains(err.Error(), "is not in the repository") {
+		t.Errorf("a header elsewhere: %v", err)
+	}
+}
+
+func ExampleRefusal() {
+	fmt.Println(refuse(3, "its verdict is %q", "probably noise").advise("measure longer"))
+	// Output: study 3 is not applied: its verdict is "probably noise"; measure longer
+}
