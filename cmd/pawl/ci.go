@@ -23,5 +23,6 @@ func ciSubcommands(env environment) []*cli.Command {
 		ciCommentCommand(env),
 		ciSummaryCommand(env),
 		ciBaselineCommand(env),
+		ciInitCommand(env),
 	}
 }

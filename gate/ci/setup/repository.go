@@ -1,0 +1,119 @@
+package setup
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"pawl/internal/git"
+	"pawl/kernels"
+)
+
+// repository is what is known of the one that is set up.
+type repository struct {
+	top string
+	// branch is the one that everything is merged into.
+	branch string
+	// own says that this is pawl's own repository, which builds the pawl that it has.
+	own bool
+	// kernels are the folders with a manifest, from the top, sorted.
+	kernels []string
+	// broken are those whose manifest cannot be read.
+	broken []string
+	// sleeps says that there is a file of commands that wake the runner.
+	sleeps bool
+}
+
+// RunnerName is the file of commands that wake a machine and put it to sleep.
+const RunnerName = "runner.yaml"
+
+// find looks at the repository that a folder lies in.
+func find(ctx context.Context, folder string) (repository, error) {
+	if folder == "" {
+		folder = "."
+	}
+	output, err := git.Run(ctx, folder, nil, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return repository{}, err
+	}
+	r := repository{top: strings.TrimSuffix(string(output), "\n")}
+	r.branch = mainBranch(ctx, r.top)
+	r.own = isOwn(r.top)
+	if _, err := os.Lstat(filepath.Join(r.top, RunnerName)); err == nil {
+		r.sleeps = true
+	}
+	return r, r.findKernels(ctx)
+}
+
+var (
+	ownModule  = regexp.MustCompile(`(?m)^module pawl$`)
+	safeBranch = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
+)
+
+// isOwn recognises pawl's own repository: its module and its program.
+func isOwn(top string) bool {
+	module, err := os.ReadFile(filepath.Join(top, "go.mod"))
+	if err != nil || !ownModule.Match(module) {
+		return false
+	}
+	info, err := os.Stat(filepath.Join(top, "cmd", "pawl", "main.go"))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// mainBranch is the remote's default where that is known, then main or master where there
+// is one, then main. The branch that is checked out says nothing: init itself
+// is often run on one that is to be reviewed.
+func mainBranch(ctx context.Context, top string) string {
+	const remote = "refs/remotes/origin/"
+	if output, err := git.Run(ctx, top, nil, "symbolic-ref", "--quiet", remote+"HEAD"); err == nil {
+		name := strings.TrimPrefix(strings.TrimSuffix(string(output), "\n"), remote)
+		if safeBranch.MatchString(name) {
+			return name
+		}
+	}
+	for _, name := range []string{"main", "master"} {
+		for _, where := range []string{remote, "refs/heads/"} {
+			if _, err := git.Run(ctx, top, nil, "rev-parse", "--verify", "--quiet", where+name); err == nil {
+				return name
+			}
+		}
+	}
+	return "main"
+}
+
+// findKernels lists the kernels among the files that git knows or would add.
+func (r *repository) findKernels(ctx context.Context) error {
+	output, err := git.Run(ctx, r.top, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(string(output), "\x00") {
+		if path.Base(name) != kernels.ManifestName {
+			continue
+		}
+		folder := path.Dir(name)
+		if slices.Contains(r.kernels, folder) || slices.Contains(r.broken, folder) {
+			continue // git lists a file in conflict several times
+		}
+		if readable(filepath.Join(r.top, filepath.FromSlash(folder))) {
+			r.kernels = append(r.kernels, folder)
+		} else {
+			r.broken = append(r.broken, folder)
+		}
+	}
+	slices.Sort(r.kernels)
+	slices.Sort(r.broken)
+	return nil
+}
+
+// readable says whether a folder is a kernel for some device.
+func readable(folder string) bool {
+	return slices.ContainsFunc([]string{kernels.Host, kernels.CUDA}, func(backend string) bool {
+		_, err := kernels.Load(folder, backend)
+		return err == nil
+	})
+}
