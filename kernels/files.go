@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -63,3 +64,30 @@ var sourceSuffixes = []string{
 
 // DatabaseName is the name of the study database in the folder that pawl writes to.
 const DatabaseName = includes.OutputMark
+
+// Depends returns the files that the kernel's machine code is made of, for any backend:
+// those of Files, and what they include from outside of the folder, which have absolute
+// names. Open says that a macro names an include, so that it may be any source. An embedded
+// kernel has no files on disk.
+func (k *Kernel) Depends() (files []File, open bool, err error) {
+	if k.Dir == "" {
+		return nil, false, nil
+	}
+	scanner, err := includes.Below(k.Dir)
+	if err != nil {
+		return nil, false, fmt.Errorf("reading kernel %s: %w", k.Name, err)
+	}
+	scanner.Flags(k.flags)
+	for _, name := range append([]string{ManifestName}, k.named...) {
+		if err := scanner.AddIfThere(name); err != nil {
+			return nil, false, fmt.Errorf("reading kernel %s: %w", k.Name, err)
+		}
+	}
+	files, err = scanner.Files()
+	return files, scanner.Open(), err
+}
+
+// IsSource reports whether a file may be included by its name.
+func IsSource(name string) bool {
+	return slices.Contains(sourceSuffixes, strings.ToLower(path.Ext(name)))
+}

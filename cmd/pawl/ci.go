@@ -23,6 +23,8 @@ func ciSubcommands(env environment) []*cli.Command {
 		ciCommentCommand(env),
 		ciSummaryCommand(env),
 		ciBaselineCommand(env),
+		ciMatrixCommand(env),
+		ciShouldRunCommand(env),
 		ciInitCommand(env),
 	}
 }

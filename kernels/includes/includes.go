@@ -111,6 +111,9 @@ func (s *Scanner) Files() ([]File, error) {
 	return s.files, nil
 }
 
+// Open reports whether a macro names an include, so that it may be any file.
+func (s *Scanner) Open() bool { return s.all }
+
 // resolve returns the name in the tree of a file that is named in a folder of it. A
 // name outside of the tree stays one that no file has.
 func (s *Scanner) resolve(folder, name string) string {

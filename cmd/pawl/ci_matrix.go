@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/gate/ci"
+)
+
+// ciMatrixOptions are the flags of pawl ci matrix.
+type ciMatrixOptions struct {
+	policy  string
+	runners cli.StringSlice
+	all     bool
+}
+
+func ciMatrixCommand(env environment) *cli.Command {
+	var o ciMatrixOptions
+	return &cli.Command{
+		Name:  "matrix",
+		Usage: "list kernels, workloads and runners as the matrix of a job",
+		Description: details(
+			"Prints one line of JSON with a job for every kernel and workload of the policy on every runner, and\n"+
+				"sets the step's output matrix.",
+			"pawl ci matrix --runner gpu --all", "0 done", "3 a manifest or the output failed", "64 usage"),
+		Flags: []cli.Flag{
+			policyFlag(&o.policy),
+			&cli.StringSliceFlag{Name: "runner", Destination: &o.runners, DefaultText: ci.HostedRunner, Usage: "the `LABEL` of a runner; may be given again"},
+			&cli.BoolFlag{Name: "all", Destination: &o.all, DisableDefaultText: true, Usage: "every workload of each manifest, whatever the policy names"},
+		},
+		Action: action(func(_ context.Context, arguments []string) error {
+			if len(arguments) > 0 {
+				return usagef("pawl ci matrix takes no arguments")
+			}
+			return printMatrix(env, o)
+		}),
+	}
+}
+
+func printMatrix(env environment, o ciMatrixOptions) error {
+	file, err := readPolicy(o.policy, nil)
+	if err != nil {
+		return err
+	}
+	jobs, err := ci.Matrix(file, o.runners.Value(), o.all)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(jobs)
+	if err != nil {
+		return err
+	}
+	if err := ci.Output(env.getenv("GITHUB_OUTPUT"), "matrix", string(text)); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stdout, "%s\n", text)
+	return nil
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/gate/ci"
+	"pawl/internal/escape"
+)
+
+// runnerFile names the machine that is woken for a run.
+const runnerFile = "runner.yaml"
+
+// mostReasons is how many reasons are printed.
+const mostReasons = 10
+
+func ciShouldRunCommand(env environment) *cli.Command {
+	var q ci.Question
+	return &cli.Command{
+		Name:  "should-run",
+		Usage: "say whether a change touches what a gated kernel depends on",
+		Description: details(
+			"Prints true or false, and why to standard error; sets the step's output run. What counts: manifests,\n"+
+				"sources and all that they include, references, policy, baseline, workflows, "+runnerFile+", and in pawl's own\n"+
+				"repository pawl. Only commits are looked at. In doubt it is true.",
+			"pawl ci should-run --base origin/main", "0 whatever the answer", "3 the output could not be written", "64 usage"),
+		Flags: []cli.Flag{
+			policyFlag(&q.Policy), baselineFlag(&q.Baseline),
+			&cli.StringFlag{Name: "base", Destination: &q.Base, DefaultText: "that of the pull request or push", Usage: "the `COMMIT` that the change began from"},
+		},
+		Action: action(func(ctx context.Context, arguments []string) error {
+			if len(arguments) > 0 {
+				return usagef("pawl ci should-run takes no arguments")
+			}
+			q.Policy, q.Runner = policyPath(q.Policy), runnerFile
+			q.Target, q.Event = env.getenv("GITHUB_BASE_REF"), env.getenv("GITHUB_EVENT_PATH")
+			return printShouldRun(ctx, env, q)
+		}),
+	}
+}
+
+func printShouldRun(ctx context.Context, env environment, q ci.Question) error {
+	found := ci.ShouldRun(ctx, q)
+	for i, why := range found.Why {
+		if i == mostReasons {
+			env.notice(fmt.Sprintf("and %d more", len(found.Why)-i))
+			break
+		}
+		env.notice(escape.Line(why))
+	}
+	if err := ci.Output(env.getenv("GITHUB_OUTPUT"), "run", strconv.FormatBool(found.Run)); err != nil {
+		return err
+	}
+	fmt.Fprintln(env.stdout, found.Run)
+	return nil
+}

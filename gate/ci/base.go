@@ -1,0 +1,100 @@
+package ci
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"pawl/internal/git"
+)
+
+// base returns the commit that the change is compared with.
+func (q Question) base(ctx context.Context, root string) (string, error) {
+	named, err := q.named()
+	if err != nil {
+		return "", err
+	}
+	for _, name := range named {
+		if strings.HasPrefix(name, "-") {
+			return "", fmt.Errorf("%q is no name of a commit", name)
+		}
+		var commit []byte
+		if commit, err = git.Run(ctx, root, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {
+			return strings.TrimSpace(string(commit)), nil
+		}
+	}
+	if err == nil {
+		err = errors.New("no base is known: name one with --base")
+	}
+	return "", err
+}
+
+// named are the names of the base, the best first.
+func (q Question) named() ([]string, error) {
+	if q.Base != "" {
+		return []string{q.Base}, nil
+	}
+	var names []string
+	if q.Target != "" {
+		names = append(names, "refs/remotes/origin/"+q.Target)
+	}
+	if q.Event == "" {
+		return names, nil
+	}
+	event, err := readEvent(q.Event)
+	for _, hash := range []string{event.PullRequest.Base.SHA, event.Before} {
+		if fullHash.MatchString(hash) && strings.Trim(hash, "0") != "" { // all zeros: the branch is new
+			names = append(names, hash)
+		}
+	}
+	return names, err
+}
+
+var fullHash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
+
+// event is what matters of the event that caused a run.
+type event struct {
+	PullRequest struct {
+		Base struct {
+			SHA string `json:"sha"`
+		} `json:"base"`
+	} `json:"pull_request"`
+	// Before is what a branch was at before a push.
+	Before string `json:"before"`
+}
+
+func readEvent(path string) (e event, err error) {
+	content, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(content, &e)
+	}
+	if err != nil {
+		err = fmt.Errorf("reading the event of the run: %w", err)
+	}
+	return e, err
+}
+
+// isOwn reports whether a file of pawl's own repository is part of the program. The kernels
+// that are embedded in it count only where they are gated.
+func isOwn(name string) bool {
+	parts := strings.Split(name, "/")
+	for _, part := range parts[:len(parts)-1] {
+		if part == "testdata" {
+			return false
+		}
+	}
+	switch {
+	case path.Ext(name) == ".md", strings.HasSuffix(name, "_test.go"), parts[0] == "results", parts[0] == "tuning":
+		return false
+	case path.Ext(name) == ".go", name == "go.mod", name == "go.sum":
+		return true
+	case len(parts) > 2 && parts[0] == "kernels":
+		return false // a kernel's folder
+	}
+	return parts[0] != "docs" && !strings.HasPrefix(parts[0], ".") && len(parts) > 1
+}
