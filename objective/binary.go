@@ -7,6 +7,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective/cache"
 	"pawl/objective/check"
+	"pawl/objective/cuda/occupancy"
 )
 
 // Binary is a compiled kernel.
@@ -38,6 +39,8 @@ type Resources struct {
 	Shared       int `json:"shared,omitempty"`
 	// Launch is the grid and the block at the workload; nil where it is unknown.
 	Launch *kernels.LaunchDimensions `json:"launch,omitempty"`
+	// Occupancy is how much of a multiprocessor it fills; nil where that is unknown.
+	Occupancy *occupancy.Occupancy `json:"occupancy,omitempty"`
 }
 
 // unchanged returns an error unless a compiled kernel's file is the one that was

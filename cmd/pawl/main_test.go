@@ -17,6 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pawl/objective/cuda"
+	"pawl/objective/cuda/nvcc"
 	"pawl/objective/devices"
 	"pawl/objective/host"
 	"pawl/studies"
@@ -52,12 +53,18 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows whether there is a GPU, and whether the compiler has its
-// sanitizers.
+// condition knows whether there is a GPU, whether there is nvcc, and whether the C compiler
+// has its sanitizers.
 func condition(name string) (bool, error) {
 	switch name {
 	case "gpu":
 		_, err := cuda.FindGPUs()
+		return err == nil, nil
+	case "nvcc":
+		_, err := nvcc.Find(context.Background(), os.Getenv)
+		if err != nil && os.Getenv("PAWL_REQUIRE_NVCC") != "" {
+			return false, err
+		}
 		return err == nil, nil
 	case "sanitizer":
 	default:

@@ -33,14 +33,14 @@ var floors = [][]string{
 var inside = map[string][][]string{
 	"kernels": {{"kernels/includes", "kernels/records"}, {"kernels"}, {"kernels/inputs", "kernels/mutants"}},
 	"objective": {
-		{"objective/worker/process", "objective/cache", "objective/compiler"},
-		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
+		{"objective/worker/process", "objective/cache", "objective/compiler", "objective/cuda/occupancy"},
+		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly"},
 		{"objective/session"},
 		{"objective/check"},
 		{"objective"},
 		{"objective/host", "objective/cuda"},
 		{"objective/devices"},
-		{"objective/fuzz", "objective/mutation"},
+		{"objective/fuzz", "objective/mutation", "objective/profile"},
 	},
 	"search": {
 		{"search/sampler/features"},

@@ -7,6 +7,8 @@ import (
 
 	"pawl/objective"
 	"pawl/objective/cuda/driver"
+	"pawl/objective/cuda/nvcc"
+	"pawl/objective/cuda/occupancy"
 )
 
 // GPUs are the devices of this machine that kernels may run on.
@@ -38,6 +40,20 @@ func FindGPUs() (GPUs, error) {
 		found.Devices = append(found.Devices, attributes)
 	}
 	return found, nil
+}
+
+// Imagine returns a GPU of an architecture such as sm_90a that need not be here: points are
+// compiled for it, and nothing runs.
+func Imagine(name string) (GPUs, error) {
+	a, err := occupancy.Find(name)
+	if err != nil {
+		return GPUs{}, err
+	}
+	return GPUs{Devices: []driver.Attributes{{
+		Name:  fmt.Sprintf("%s with %d multiprocessors (%s)", nvcc.Architecture(a.Major, a.Minor, ""), a.Multiprocessors, a.Product),
+		Major: a.Major, Minor: a.Minor, Multiprocessors: a.Multiprocessors, ThreadsPerBlock: 1024, Block: [3]int{1024, 1024, 64},
+		Grid: [3]int{1<<31 - 1, 1<<16 - 1, 1<<16 - 1}, RegistersPerBlock: a.Registers, SharedPerBlock: a.SharedPerBlock, SharedPerProcessor: a.Shared,
+	}}}, nil
 }
 
 // Alike returns the GPUs that are the same model as the first. Results of

@@ -8,6 +8,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/cuda/nvcc"
+	"pawl/objective/cuda/occupancy"
 	"pawl/space"
 )
 
@@ -99,7 +100,19 @@ func (l *Limits) afterCompile(point space.Point, r *objective.Resources) *object
 	if total := launch.Shared + int64(r.StaticShared); total > int64(l.gpu.SharedPerBlock) {
 		return infeasible("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d", total, r.StaticShared, l.gpu.SharedPerBlock)
 	}
+	r.Occupancy = l.occupancy(launch, r)
 	return nil
+}
+
+// occupancy is nil where this architecture is unknown. Clusters are left out of account.
+func (l *Limits) occupancy(launch kernels.LaunchDimensions, r *objective.Resources) *occupancy.Occupancy {
+	architecture, known := occupancy.Of(l.gpu.Major, l.gpu.Minor)
+	if !known {
+		return nil
+	}
+	fit := architecture.Fit(occupancy.Block{Threads: int(launch.Threads()), Registers: r.Registers, Shared: int(launch.Shared) + r.StaticShared})
+	fit = fit.Over(launch.Grid[0]*launch.Grid[1]*launch.Grid[2], l.gpu.Multiprocessors)
+	return &fit
 }
 
 func infeasible(format string, arguments ...any) *objective.Failure {

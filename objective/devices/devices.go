@@ -55,6 +55,9 @@ const cacheLimit = 2 << 30
 type Options struct {
 	// Compiler is the one for CUDA, of Compilers. Empty means nvcc.
 	Compiler string
+	// Architecture compiles for a GPU such as sm_90a that need not be here. Nothing can be
+	// run then. Empty means the GPUs of this machine.
+	Architecture string
 	// Cache is the folder of compiled kernels. Empty means DefaultCache.
 	Cache string
 	// CompileTimeout is how long one compilation may take. Zero means a minute.
@@ -102,7 +105,15 @@ type accelerator struct {
 // findAccelerator looks for a GPU and a compiler. The error says what is missing and
 // what to do.
 func findAccelerator(ctx context.Context, o Options) (*accelerator, error) {
-	gpus, err := cuda.FindGPUs()
+	var gpus cuda.GPUs
+	var err error
+	if o.Architecture != "" {
+		if gpus, err = cuda.Imagine(o.Architecture); err != nil {
+			err = &ArgumentError{Err: err}
+		}
+	} else {
+		gpus, err = cuda.FindGPUs()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -129,6 +140,14 @@ func (m *Machine) CUDA(ctx context.Context) error {
 	return nil
 }
 
+// Disassembler returns the program that shows the machine code of CUDA kernels.
+func (m *Machine) Disassembler() (string, error) {
+	if path, found := nvcc.FindProgram("nvdisasm", m.options.Getenv); found {
+		return path, nil
+	}
+	return "", errors.New("nvdisasm is not here: it comes with the CUDA toolkit")
+}
+
 // ArgumentError says that something was asked for by a name or a text that means
 // nothing.
 type ArgumentError struct {
@@ -152,6 +171,12 @@ func (m *Machine) Load(ctx context.Context, name, asked string) (*kernels.Kernel
 }
 
 func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel, error) {
+	if m.options.Architecture != "" {
+		if asked == host.DeviceName {
+			return nil, &ArgumentError{Err: errors.New("an architecture is for CUDA, and the backend is to be the processor")}
+		}
+		asked = cuda.DeviceName
+	}
 	if asked == host.DeviceName {
 		return kernels.Load(name, kernels.Host)
 	}
@@ -172,8 +197,10 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 	switch {
 	case m.options.Absent && (onlyGPU || asked == cuda.DeviceName):
 		return onGPU, nil
+	case errors.As(missing, new(*ArgumentError)):
+		return nil, missing
 	case onlyGPU:
-		return nil, fmt.Errorf("kernel %s is for CUDA only: %w; pawl doctor says what this machine has", onGPU.Name, missing)
+		return nil, fmt.Errorf("kernel %s is for CUDA only: %w; pawl doctor says what this machine has, pawl build --arch sm_90 compiles without a GPU", onGPU.Name, missing)
 	case asked == cuda.DeviceName:
 		return nil, fmt.Errorf("%w; pawl doctor says what this machine has, --backend host runs on the processor", missing)
 	}

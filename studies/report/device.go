@@ -17,6 +17,9 @@ func (t *Timed) Needs() string {
 	if r.SpillStores+r.SpillLoads > 0 {
 		text += fmt.Sprintf(", %s spilled", page.Bytes(float64(r.SpillStores+r.SpillLoads)))
 	}
+	if r.Occupancy != nil {
+		text += "; " + r.Occupancy.String()
+	}
 	return text
 }
 

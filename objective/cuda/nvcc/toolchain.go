@@ -47,13 +47,21 @@ func Find(ctx context.Context, getenv func(string) string) (*Toolchain, error) {
 		}
 		return open(ctx, path, getenv)
 	}
-	for _, folder := range programFolders(getenv) {
-		path := filepath.Join(folder, "nvcc")
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return open(ctx, path, getenv)
-		}
+	if path, found := FindProgram("nvcc", getenv); found {
+		return open(ctx, path, getenv)
 	}
 	return nil, ErrNoCompiler
+}
+
+// FindProgram returns the path of a program of the toolkit.
+func FindProgram(name string, getenv func(string) string) (path string, found bool) {
+	for _, folder := range programFolders(getenv) {
+		path := filepath.Join(folder, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, true
+		}
+	}
+	return "", false
 }
 
 // programFolders are the folders that may hold nvcc, best first.

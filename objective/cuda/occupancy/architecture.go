@@ -1,0 +1,68 @@
+package occupancy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Multiprocessor is what one multiprocessor has for all its blocks.
+type Multiprocessor struct {
+	Threads   int
+	Blocks    int
+	Registers int
+	Shared    int // bytes
+	// Reserved is what the driver takes of the shared memory for each block, in bytes.
+	Reserved int
+}
+
+// Architecture is a generation of GPUs, by what its best known product has.
+type Architecture struct {
+	Major, Minor int
+	Multiprocessor
+	// SharedPerBlock is the most that one block gets, in bytes.
+	SharedPerBlock int
+	// Product has so many Multiprocessors.
+	Product         string
+	Multiprocessors int
+}
+
+// registers is how many every architecture of the list has.
+const registers = 1 << 16
+
+// architectures are those that can be compiled for without a GPU.
+var architectures = []Architecture{
+	{7, 0, Multiprocessor{2048, 32, registers, 96 << 10, 0}, 96 << 10, "V100", 80},
+	{7, 5, Multiprocessor{1024, 16, registers, 64 << 10, 0}, 64 << 10, "T4", 40},
+	{8, 0, Multiprocessor{2048, 32, registers, 164 << 10, 1 << 10}, 163 << 10, "A100", 108},
+	{8, 6, Multiprocessor{1536, 16, registers, 100 << 10, 1 << 10}, 99 << 10, "A10", 72},
+	{8, 9, Multiprocessor{1536, 24, registers, 100 << 10, 1 << 10}, 99 << 10, "L40S", 142},
+	{9, 0, Multiprocessor{2048, 32, registers, 228 << 10, 1 << 10}, 227 << 10, "H100 SXM or H200", 132},
+	{10, 0, Multiprocessor{2048, 32, registers, 228 << 10, 1 << 10}, 227 << 10, "B200", 148},
+	{12, 0, Multiprocessor{1536, 24, registers, 100 << 10, 1 << 10}, 99 << 10, "RTX 5090", 170},
+}
+
+// Find returns the architecture of a name such as sm_90 or sm_90a.
+func Find(name string) (Architecture, error) {
+	number, isName := strings.CutPrefix(strings.TrimRight(name, "af"), "sm_")
+	if value, err := strconv.Atoi(number); isName && err == nil {
+		if a, known := Of(value/10, value%10); known {
+			return a, nil
+		}
+	}
+	var known []string
+	for _, a := range architectures {
+		known = append(known, fmt.Sprintf("sm_%d%d", a.Major, a.Minor))
+	}
+	return Architecture{}, fmt.Errorf("no architecture %q; known without a GPU are %s", name, strings.Join(known, ", "))
+}
+
+// Of returns the architecture of a compute capability.
+func Of(major, minor int) (Architecture, bool) {
+	i := slices.IndexFunc(architectures, func(a Architecture) bool { return a.Major == major && a.Minor == minor })
+	if i < 0 {
+		return Architecture{}, false
+	}
+	return architectures[i], true
+}
