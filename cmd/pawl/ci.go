@@ -22,6 +22,7 @@ func ciSubcommands(env environment) []*cli.Command {
 	return []*cli.Command{
 		ciCommentCommand(env),
 		ciSummaryCommand(env),
+		ciDraftCommand(env),
 		ciBaselineCommand(env),
 		ciMatrixCommand(env),
 		ciShouldRunCommand(env),

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"pawl/gate/report"
 )
@@ -17,7 +18,7 @@ const largestSummary = 1 << 20
 
 // Summary says what to show on the page of a run.
 type Summary struct {
-	// Report is the JSON of a gate, or a page that pawl wrote. Empty means the first of
+	// Report is the JSON of a gate or of the suggestions, or a page that pawl wrote. Empty means the first of
 	// the usual ones that is there.
 	Report string
 	Job    Job
@@ -62,14 +63,20 @@ func (s Summary) render() (string, []byte, error) {
 }
 
 func summaryOf(path string) ([]byte, error) {
-	var text bytes.Buffer
 	if filepath.Ext(path) != ".json" {
 		return pageOf(path)
+	}
+	if filepath.Base(path) == indexName { // the same for people stands beside it
+		if _, err := readIndex(path); err != nil {
+			return nil, err
+		}
+		return pageOf(strings.TrimSuffix(path, ".json") + ".md")
 	}
 	r, err := report.Read(path)
 	if err != nil {
 		return nil, err
 	}
+	var text bytes.Buffer
 	err = report.StepSummary(&text, r)
 	return text.Bytes(), err
 }

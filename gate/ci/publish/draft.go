@@ -1,0 +1,201 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pawl/gate/ci/github"
+	"pawl/internal/escape"
+)
+
+// Applier turns a study's winner into a commit.
+type Applier interface {
+	// Commit makes a commit on top of another one that has the winner of a study in the
+	// kernel's sources, as the last one of a local branch, and returns its hash; none where
+	// the sources have it already. The checkout stays as it is. What must not be applied is
+	// a [*Refusal]; any other error is broken machinery.
+	Commit(ctx context.Context, study int64, branch, onto string) (hash string, err error)
+}
+
+// Refusal says why a winner is not applied.
+type Refusal struct{ Reason string }
+
+func (r *Refusal) Error() string { return r.Reason }
+
+// Pulls are a repository's pull requests. Errors are those of package github.
+type Pulls interface {
+	Login(ctx context.Context) (string, error)
+	OpenPulls(ctx context.Context, branch string) ([]github.Pull, error)
+	CreateDraft(ctx context.Context, p github.Pull) (github.Pull, error)
+	EditPull(ctx context.Context, number int, title, body string) error
+}
+
+var _ Pulls = (*github.Client)(nil)
+
+// Drafts says what to open drafts for.
+type Drafts struct {
+	// Out is the folder with the index of studies and their pages.
+	Out string
+	// Prefix begins the names of branches; Base is the branch to merge into.
+	Prefix, Base string
+	// Folder is inside the checkout.
+	Folder string
+	Job    Job
+	// Say gets a sentence about each kernel; it may be nil.
+	Say func(string)
+}
+
+// Draft is what became of one kernel.
+type Draft struct {
+	Kernel string `json:"kernel"`
+	// Study is the one whose winner is proposed; 0 where none is.
+	Study int64 `json:"study,omitempty"`
+	// Pull is the number of the pull request; 0 where there is none.
+	Pull int `json:"pull,omitempty"`
+	// What says what was done, or why nothing, in a sentence.
+	What string `json:"what"`
+}
+
+// Publish leaves one draft for each kernel whose studies suggest a change. A kernel whose
+// draft cannot be made does not keep the others from theirs; the error names each.
+func (d Drafts) Publish(ctx context.Context, at Pulls, apply Applier) ([]Draft, error) {
+	all, err := readIndex(filepath.Join(d.Out, indexName))
+	if err != nil {
+		return nil, err
+	}
+	tree, err := d.remote(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var drafts []Draft
+	var failures error
+	for _, kernel := range kernels(all) {
+		draft, err := d.kernel(ctx, at, apply, tree, kernel)
+		if err != nil {
+			failures = errors.Join(failures, fmt.Errorf("the draft for %s: %w", escape.Line(kernel[0].Kernel), err))
+			continue
+		}
+		drafts = append(drafts, draft)
+		if d.Say != nil {
+			d.Say(fmt.Sprintf("%s: %s", draft.Kernel, draft.What))
+		}
+	}
+	return drafts, failures
+}
+
+// kernel makes the draft of one kernel from its studies.
+func (d Drafts) kernel(ctx context.Context, at Pulls, apply Applier, r *remote, studies []Suggestion) (Draft, error) {
+	draft := Draft{Kernel: studies[0].Kernel}
+	// Dots are allowed in the name of a file, and some of them not in that of a branch.
+	branch := d.Prefix + escape.FileName(strings.ReplaceAll(draft.Kernel, ".", "/"))
+	chosen, commit, refused, err := choose(ctx, apply, branch, r.base, studies)
+	if err != nil {
+		return draft, err
+	}
+	if commit == "" {
+		draft.What = "nothing to propose" + because(refused)
+		return draft, nil
+	}
+	kept, err := r.push(ctx, branch, commit)
+	var theirs *notOurs
+	if errors.As(err, &theirs) {
+		draft.What = theirs.Error()
+		return draft, nil
+	}
+	if err != nil {
+		return draft, err
+	}
+	p := github.Pull{Title: title(chosen), Branch: branch, Base: d.Base}
+	if p.Body, err = d.body(chosen, studies, refused); err != nil {
+		return draft, err
+	}
+	draft.Study = chosen.Study
+	draft.Pull, draft.What, err = open(ctx, at, p, kept)
+	return draft, err
+}
+
+// choose takes the winner with the largest speedup that may be applied.
+func choose(ctx context.Context, apply Applier, branch, base string, studies []Suggestion) (chosen Suggestion, commit string, refused map[int64]string, err error) {
+	refused = map[int64]string{}
+	ordered := slices.SortedStableFunc(slices.Values(studies), func(a, b Suggestion) int { return cmp.Compare(b.gain(), a.gain()) })
+	for _, s := range ordered {
+		if !s.Suggests {
+			continue
+		}
+		commit, err := apply.Commit(ctx, s.Study, branch, base)
+		var refusal *Refusal
+		switch {
+		case errors.As(err, &refusal):
+			refused[s.Study] = refusal.Reason
+		case err != nil:
+			return s, "", refused, err
+		case commit == "":
+			refused[s.Study] = "you already run this"
+		default:
+			return s, commit, refused, nil
+		}
+	}
+	return chosen, "", refused, nil
+}
+
+func because(refused map[int64]string) string {
+	if len(refused) == 0 {
+		return ""
+	}
+	var words []string
+	for _, study := range slices.Sorted(maps.Keys(refused)) {
+		words = append(words, fmt.Sprintf("study %d: %s", study, refused[study]))
+	}
+	return ": " + strings.Join(words, "; ")
+}
+
+// open leaves one draft of the branch with this text. It looks again where the answer to a
+// creation was lost, or somebody else was faster.
+func open(ctx context.Context, at Pulls, p github.Pull, kept bool) (number int, what string, err error) {
+	for look := 1; ; look++ {
+		found, err := at.OpenPulls(ctx, p.Branch)
+		if err != nil {
+			return 0, "", err
+		}
+		if len(found) > 0 {
+			return renew(ctx, at, found[0], p, kept)
+		}
+		created, err := at.CreateDraft(ctx, p)
+		switch {
+		case err == nil:
+			return created.Number, fmt.Sprintf("opened draft %d", created.Number), nil
+		case github.NoCommits(err):
+			return 0, "nothing to propose: " + p.Base + " has it already", nil
+		case look == looks || !github.Unknown(err) && !github.Exists(err) && !github.Conflict(err):
+			return 0, "", err
+		}
+	}
+}
+
+// renew gives a pull request that is there the text of today. A person may have made it
+// ready for review, or taken it over: only pawl's own text is replaced.
+func renew(ctx context.Context, at Pulls, found, p github.Pull, kept bool) (int, string, error) {
+	login, err := at.Login(ctx)
+	switch {
+	case err != nil:
+		return 0, "", err
+	case found.Author != login:
+		return found.Number, fmt.Sprintf("pull request %d of %s is %s's: its text stays", found.Number, p.Branch, found.Author), nil
+	case kept && lines(found.Body) == lines(p.Body) && found.Title == p.Title:
+		return found.Number, fmt.Sprintf("draft %d says so already", found.Number), nil
+	}
+	return found.Number, fmt.Sprintf("updated draft %d", found.Number), at.EditPull(ctx, found.Number, p.Title, p.Body)
+}
+
+// readPage reads a study's page.
+func readPage(path string) (string, error) {
+	content, err := os.ReadFile(path)
+	return string(content), err
+}

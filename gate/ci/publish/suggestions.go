@@ -1,0 +1,115 @@
+package publish
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/internal/stats"
+)
+
+// indexName is the index of studies, as JSON.
+const indexName = "suggestions.json"
+
+// Suggestion is a line of that index, as far as it is used here.
+type Suggestion struct {
+	Study    int64  `json:"study"`
+	Kernel   string `json:"kernel"`
+	Workload string `json:"workload"`
+	Device   string `json:"device"`
+	// Folder has the study's page, relative to the index.
+	Folder   string          `json:"folder"`
+	Verdict  string          `json:"verdict"`
+	Speedup  *float64        `json:"speedup"`
+	Interval *stats.Interval `json:"interval"`
+	// Suggests says that there is something to apply.
+	Suggests bool   `json:"suggests"`
+	Action   string `json:"action"`
+}
+
+// gain is the speedup that is certain, 0 for none.
+func (s Suggestion) gain() float64 {
+	if s.Interval == nil || !s.Interval.Bounded() {
+		return 0
+	}
+	return s.Interval.Low
+}
+
+func readIndex(path string) ([]Suggestion, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading what the studies suggest: %w", err)
+	}
+	var all []Suggestion
+	if err := json.Unmarshal(content, &all); err != nil {
+		return nil, fmt.Errorf("%s is no index of studies: %w", path, err)
+	}
+	for _, s := range all {
+		if s.Folder != "" && !filepath.IsLocal(filepath.FromSlash(s.Folder)) {
+			return nil, fmt.Errorf("%s is no index of studies: study %d has its pages elsewhere", path, s.Study)
+		}
+	}
+	return all, nil
+}
+
+// kernels groups the studies by kernel, in the order of names. A study that nobody can
+// read has no kernel.
+func kernels(all []Suggestion) [][]Suggestion {
+	by := map[string][]Suggestion{}
+	for _, s := range all {
+		if s.Kernel != "" {
+			by[s.Kernel] = append(by[s.Kernel], s)
+		}
+	}
+	var groups [][]Suggestion
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		groups = append(groups, by[name])
+	}
+	return groups
+}
+
+// title is one line for people.
+func title(s Suggestion) string {
+	if s.Speedup == nil {
+		return fmt.Sprintf("Tune %s for %s", escape.Line(s.Kernel), escape.Line(s.Workload))
+	}
+	return fmt.Sprintf("Tune %s for %s: %.2f× faster", escape.Line(s.Kernel), escape.Line(s.Workload), *s.Speedup)
+}
+
+// body is the text of a draft: what it is, the other studies of the kernel, and the page
+// of the study that it applies.
+func (d Drafts) body(chosen Suggestion, studies []Suggestion, refused map[int64]string) (string, error) {
+	suggestions, err := readPage(filepath.Join(d.Out, filepath.FromSlash(chosen.Folder), "suggestions.md"))
+	if err != nil {
+		return "", err
+	}
+	m := &page.Markdown{}
+	m.Paragraph("Study %d suggests this change of %s. Read why, try it, and merge it or close it: pawl updates this draft while its commit is the branch's last.",
+		chosen.Study, escape.Markdown(chosen.Kernel))
+	if address := d.Job.page(); address != "" {
+		m.Paragraph("[The run](%s) has all pages.", address)
+	}
+	var rows [][]string
+	for _, s := range studies {
+		speedup, action := page.Unknown, s.Action
+		if s.Speedup != nil && s.Interval != nil {
+			speedup = fmt.Sprintf("%.2f× (%s)", *s.Speedup, page.RatioInterval(*s.Interval))
+		}
+		if reason, ok := refused[s.Study]; ok {
+			action = "not applied: " + reason
+		}
+		if s.Study == chosen.Study {
+			action = "this draft"
+		}
+		rows = append(rows, []string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device), escape.Markdown(s.Verdict), speedup, escape.Markdown(action)})
+	}
+	m.Table([]string{"study", "workload", "device", "verdict", "speedup over the default", "what to do"}, rows)
+	m.Paragraph("---")
+	m.Line("%s", suggestions) // pawl's own page, escaped when it was written
+	return closed(m, ""), nil
+}
