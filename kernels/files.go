@@ -57,6 +57,9 @@ func (k *Kernel) filesIn(folder fs.FS) ([]File, error) {
 	return files, nil
 }
 
+// CPlusPlusSuffixes are the names of sources that are C++.
+var CPlusPlusSuffixes = []string{".cc", ".cpp", ".cxx"}
+
 // sourceSuffixes are the names of files that an include by macro may mean.
 var sourceSuffixes = []string{
 	".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".ipp", ".tpp", ".def", ".c", ".cc", ".cpp", ".cxx", ".cu", ".ptx",

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"pawl/space"
 )
 
 // optimised is the flag that a kernel gets whose manifest says nothing about
@@ -18,7 +20,10 @@ var levels = []string{"-O", "--optimize", "--device-debug"}
 // flags takes the flags as they are, behind a level of optimisation where they name
 // none. -O0 asks for none.
 func (b *builder) flags() error {
-	for _, flag := range b.keys.Flags {
+	for i, flag := range b.keys.Flags {
+		if err := b.flagParameters(i, flag); err != nil {
+			return err
+		}
 		b.kernel.Flags = append(b.kernel.Flags, flag.text)
 	}
 	if !optimises(b.kernel.Flags) {
@@ -34,6 +39,50 @@ func (b *builder) flags() error {
 	}
 	b.kernel.Architecture = given.text
 	return nil
+}
+
+// placeholder is a parameter inside a flag.
+var placeholder = regexp.MustCompile(`\{([A-Za-z_]\w*)\}`)
+
+// includeFlags are the beginnings of flags that decide which files belong to a kernel,
+// which must be known before any point is.
+var includeFlags = []string{"-I", "-i", "--include", "--system-include", "--pre-include"}
+
+// flagParameters checks the parameters inside a flag.
+func (b *builder) flagParameters(i int, flag scalar) error {
+	for _, match := range placeholder.FindAllStringSubmatch(flag.text, -1) {
+		if !slices.ContainsFunc(b.kernel.params, func(p space.Param) bool { return p.Name == match[1] }) {
+			return flag.at.errorf("flag %q: there is no parameter %s", flag.text, match[1])
+		}
+		before := ""
+		if i > 0 {
+			before = b.keys.Flags[i-1].text
+		}
+		for _, prefix := range includeFlags {
+			if strings.HasPrefix(flag.text, prefix) || strings.HasPrefix(before, prefix) {
+				return flag.at.errorf("flag %q: a parameter cannot choose what is included", flag.text)
+			}
+		}
+	}
+	return nil
+}
+
+// FlagsAt puts the values of a point into flags that name parameters in braces, as in
+// -maxrregcount={REGISTERS}. A flag of which nothing is left is left out.
+func FlagsAt(flags []string, point space.Point) []string {
+	var filled []string
+	for _, flag := range flags {
+		text := placeholder.ReplaceAllStringFunc(flag, func(name string) string {
+			if value, known := point.Get(strings.Trim(name, "{}")); known {
+				return value.Define()
+			}
+			return name
+		})
+		if text != "" {
+			filled = append(filled, text)
+		}
+	}
+	return filled
 }
 
 var specificArchitecture = regexp.MustCompile(`^sm_\d+a$`)

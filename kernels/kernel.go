@@ -44,7 +44,7 @@ type Kernel struct {
 	Dir string
 	// Origin is how a user names this kernel: an embedded name or a folder.
 	Origin string
-	// Flags go to the compiler as they are, without a shell.
+	// Flags go to the compiler without a shell, with the point's values in them ([FlagsAt]).
 	Flags []string
 	// ArchSpecific asks for code that only the device's own architecture runs
 	// (sm_90a instead of sm_90), for instructions that need it.

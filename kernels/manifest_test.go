@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pawl/space"
 )
 
 const good = `name: scale
@@ -102,6 +104,34 @@ func TestFlagsOptimiseUnlessTheySayOtherwise(t *testing.T) {
 			if got := strings.Join(k.Flags, " "); got != want {
 				t.Errorf("%q for %s: %s, want %s", test.flags, backend, got, want)
 			}
+		}
+	}
+}
+
+// A parameter in braces stands for its value; what nothing is left of is left out.
+func TestParametersInFlags(t *testing.T) {
+	with := func(flags string) (*Kernel, error) {
+		return parse("kernel.yaml", []byte(strings.Replace(good, "flags: [-O2]\nhost:\n  flags: [-O3]\n", "flags: "+flags+"\n", 1)), Host)
+	}
+	k, err := with(`["-O{FAST}", "--block={BLOCK}x{BLOCK}", "{MODE}", "-DX={}", "{1}"]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := k.Default().With("MODE", space.TextValue(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(FlagsAt(k.Flags, point), " "), "-O0 --block=32x32 -DX={} {1}"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for flags, want := range map[string]string{
+		`["-O{LEVEL}"]`:            "there is no parameter LEVEL",
+		`["-I{MODE}"]`:             "cannot choose what is included",
+		`[-include, "{MODE}"]`:     "cannot choose what is included",
+		`[-O1, "-isystem{BLOCK}"]`: "cannot choose what is included",
+	} {
+		if _, err := with(flags); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "kernel.yaml:") {
+			t.Errorf("%s: %v", flags, err)
 		}
 	}
 }

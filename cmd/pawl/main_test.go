@@ -53,8 +53,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows whether there is a GPU, whether there is nvcc, and whether the C compiler
-// has its sanitizers.
+// condition knows whether there is a GPU, whether there are nvcc and a C++ compiler, and whether
+// the C compiler has its sanitizers.
 func condition(name string) (bool, error) {
 	switch name {
 	case "gpu":
@@ -65,6 +65,9 @@ func condition(name string) (bool, error) {
 		if err != nil && os.Getenv("PAWL_REQUIRE_NVCC") != "" {
 			return false, err
 		}
+		return err == nil, nil
+	case "c++":
+		_, err := exec.LookPath("c++")
 		return err == nil, nil
 	case "sanitizer":
 	default:

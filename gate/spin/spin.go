@@ -32,6 +32,9 @@ func Write(k *kernels.Kernel, from, to string, share float64, calibration Calibr
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
 	}
+	if strings.ContainsAny(k.Entry, "<:") {
+		return fmt.Errorf("slowing kernel %s: its entry %s is no plain function", k.Name, k.Entry)
+	}
 	if k.Backend == kernels.CUDA {
 		return writeCUDA(k, to, share, calibration)
 	}

@@ -183,7 +183,7 @@ func (b *Backend) unit(source string, point space.Point) (nvcc.Unit, error) {
 
 // newUnit describes a compilation: the parameters and the workload's constants.
 func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string, source string, point space.Point) (nvcc.Unit, error) {
-	named, flags := nvcc.Named(k.Flags)
+	named, flags := nvcc.Named(kernels.FlagsAt(k.Flags, point))
 	unit := nvcc.Unit{Source: source, Architecture: architecture(k.ArchSpecific || strings.HasSuffix(named, "a")), Flags: flags}
 	for _, a := range point.Assignments() {
 		unit.Defines = append(unit.Defines, nvcc.Define{Name: a.Name, Value: a.Value.Define()})

@@ -232,7 +232,7 @@ func (m *Machine) backend(ctx context.Context, t Target, compiled *cache.Cache) 
 			CompileTimeout: m.options.CompileTimeout, Getenv: m.options.Getenv, Notice: m.options.Notice,
 		})
 	}
-	toolchain, err := host.FindToolchain(ctx, m.options.Getenv)
+	forC, forCPlusPlus, err := host.FindToolchains(ctx, t.Kernel, m.options.Getenv)
 	if err != nil {
 		return nil, fmt.Errorf("%w; pawl doctor says what this machine has", err)
 	}
@@ -241,7 +241,7 @@ func (m *Machine) backend(ctx context.Context, t Target, compiled *cache.Cache) 
 		return nil, err
 	}
 	return host.New(ctx, t.Kernel, t.Space, host.Options{
-		Cache: compiled, Toolchain: toolchain, Constants: constants, CompileTimeout: m.options.CompileTimeout,
+		Cache: compiled, Toolchain: forC, CPlusPlus: forCPlusPlus, Constants: constants, CompileTimeout: m.options.CompileTimeout,
 	})
 }
 

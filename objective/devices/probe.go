@@ -43,16 +43,17 @@ func newFinding(name, found string, err error) Finding {
 // Probe looks for everything that can be used here. Usable says that kernels can be
 // tuned, and gpu that CUDA kernels can.
 func Probe(ctx context.Context, o Options) (findings []Finding, usable, gpu bool) {
-	toolchain, err := host.FindToolchain(ctx, o.Getenv)
-	compiler := Finding{Name: "C compiler", Needed: true}
-	if err == nil {
-		compiler.Found = toolchain.Version
-	} else {
-		compiler.Advice = err.Error()
+	compiler, plusPlus := Finding{Name: "C compiler", Needed: true}, Finding{Name: "C++ compiler"}
+	for finding, find := range map[*Finding]func(context.Context, func(string) string) (*host.Toolchain, error){&compiler: host.FindToolchain, &plusPlus: host.FindCPlusPlus} {
+		if toolchain, err := find(ctx, o.Getenv); err == nil {
+			finding.Found = toolchain.Version
+		} else {
+			finding.Advice = err.Error()
+		}
 	}
 	findings = []Finding{
 		{Name: "processor", Found: fmt.Sprintf("%s, %d cores, %s/%s", host.Processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)},
-		compiler,
+		compiler, plusPlus,
 		probeCache(o),
 		probeProgram(ctx, "git", "install git to have commits recorded with results"),
 	}

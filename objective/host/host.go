@@ -41,8 +41,8 @@ const DeviceName = "host"
 type Options struct {
 	// Cache keeps compiled kernels.
 	Cache *cache.Cache
-	// Toolchain is the C compiler.
-	Toolchain *Toolchain
+	// Toolchain is the C compiler, CPlusPlus that for C++, nil for kernels without any.
+	Toolchain, CPlusPlus *Toolchain
 	// Constants are the macros that come from the sizes of the workload, for every
 	// source of the kernel.
 	Constants []kernels.Constant
@@ -95,10 +95,10 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	// A kernel that uses what nobody defines should not even link. Not every linker
 	// has the flag, and some need none.
 	b.linking = []string{"-Wl,-z,defs"}
-	b.support, err = b.build(ctx, supportSource, []string{"-O2"})
+	b.support, err = b.build(ctx, languageC, supportSource, []string{"-O2"})
 	if refused := (*compiler.Refusal)(nil); errors.As(err, &refused) {
 		b.linking = nil
-		b.support, err = b.build(ctx, supportSource, []string{"-O2"})
+		b.support, err = b.build(ctx, languageC, supportSource, []string{"-O2"})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("compiling the timing support with %s: %w", options.Toolchain.Version, err)
@@ -111,7 +111,7 @@ func (b *Backend) Preflight(point space.Point) *objective.Failure { return b.lim
 
 // Compile builds the shared object of a point.
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
-	flags := append([]string{}, b.kernel.Flags...)
+	flags := kernels.FlagsAt(b.kernel.Flags, point)
 	if b.sanitizer != nil {
 		flags = append(flags, b.sanitizer.flags...)
 	}
@@ -119,7 +119,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
 	flags = append(flags, b.constants()...)
-	entry, err := b.build(ctx, b.unit(b.kernel.Source), flags)
+	entry, err := b.build(ctx, languageOf(b.kernel.Source), b.unit(b.kernel.Source, b.kernel.Entry), flags)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
@@ -138,7 +138,7 @@ func (b *Backend) Naive(ctx context.Context) (objective.Binary, error) {
 }
 
 func (b *Backend) plain(ctx context.Context, source string) (objective.Binary, error) {
-	entry, err := b.build(ctx, b.unit(source), append([]string{"-O2"}, b.constants()...))
+	entry, err := b.build(ctx, languageOf(source), b.unit(source, plainName(b.kernel.Entry)), append([]string{"-O2"}, b.constants()...))
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
@@ -165,11 +165,12 @@ func (b *Backend) binary(entry cache.Entry) objective.Binary {
 // which takes the arguments as an array of pointers. The compiler checks the
 // entry function's signature against the manifest on the way. The source stands
 // first: it must compile alone, because that is how it will be used.
-func (b *Backend) unit(source string) []byte {
+func (b *Backend) unit(source, entry string) []byte {
 	var text strings.Builder
 	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
-	text.WriteString("void pawl_call(void **arguments);\nvoid pawl_call(void **arguments) {\n")
-	fmt.Fprintf(&text, "\t%s(", b.kernel.Entry)
+	linkage := languageOf(source).linkage()
+	fmt.Fprintf(&text, "%[1]svoid pawl_call(void **arguments);\n%[1]svoid pawl_call(void **arguments) {\n", linkage)
+	fmt.Fprintf(&text, "\t%s(", entry)
 	for i, a := range b.kernel.Arguments {
 		if i > 0 {
 			text.WriteString(", ")
@@ -192,13 +193,13 @@ func (b *Backend) unit(source string) []byte {
 // that matters, and two points that differ in nothing share one entry. The
 // compiler runs in the kernel's folder: what comes through its standard input
 // includes the files of the folder it runs in before all others.
-func (b *Backend) build(ctx context.Context, unit []byte, flags []string) (cache.Entry, error) {
+func (b *Backend) build(ctx context.Context, in language, unit []byte, flags []string) (cache.Entry, error) {
 	if err := b.cores.Acquire(ctx, 1); err != nil {
 		return cache.Entry{}, context.Cause(ctx)
 	}
 	defer b.cores.Release(1)
-	t := b.options.Toolchain
-	common := append([]string{"-x", "c", "-iquote", b.dir}, flags...)
+	t := b.toolchain(in)
+	common := append([]string{"-x", string(in), "-iquote", b.dir}, flags...)
 	preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit, append(common, "-E", "-P", "-")...)
 	if err != nil {
 		return cache.Entry{}, err
@@ -266,19 +267,12 @@ const (
 	mostFlops = 2 * 4096 * 6e9
 )
 
-// language returns the flags that make a compiler take a file for C, as we do.
-func language(source string) []string {
-	if filepath.Ext(source) == ".c" {
-		return nil
-	}
-	return []string{"-x", "c"}
-}
-
 // Facts describes the processor and the compiler.
 func (b *Backend) Facts() objective.Facts { return b.facts }
 
 func (b *Backend) describe() objective.Facts {
 	cores := float64(max(b.options.Cores, runtime.NumCPU()))
+	in := languageOf(b.kernel.Source)
 	return objective.Facts{
 		Width:    1,     // the cores are shared, but one point is timed at a time
 		Resident: false, // a process is cheap here, and a kernel may do anything to the one it runs in
@@ -290,10 +284,10 @@ func (b *Backend) describe() objective.Facts {
 			Device:   b.device,
 			Cores:    b.options.Cores,
 			System:   runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler: b.options.Toolchain.Version,
+			Compiler: b.toolchain(in).Version,
 			Flags:    strings.Join(b.kernel.Flags, " "),
 			Build: &objective.Build{
-				Source: b.kernel.Source, Compiler: b.options.Toolchain.Command, Flags: append(language(b.kernel.Source), b.kernel.Flags...),
+				Source: b.kernel.Source, Compiler: b.toolchain(in).Command, Flags: append(in.flags(b.kernel.Source), b.kernel.Flags...),
 				Libraries: libraries, Constants: b.options.Constants,
 			},
 			Commit: objective.Commit(b.kernel.Dir),

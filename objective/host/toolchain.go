@@ -12,7 +12,7 @@ import (
 	"pawl/objective/compiler"
 )
 
-// Toolchain is the machine's C compiler.
+// Toolchain is a compiler of this machine, for C or for C++.
 type Toolchain struct {
 	// Command is the compiler's program and any leading arguments.
 	Command []string
@@ -20,14 +20,30 @@ type Toolchain struct {
 	Version string
 }
 
-// ErrNoCompiler says that no C compiler was found.
-var ErrNoCompiler = errors.New("no C compiler: install gcc or clang, or set CC to one")
+// ErrNoCompiler says that no C compiler was found, ErrNoCPlusPlus the same of C++.
+var (
+	ErrNoCompiler  = errors.New("no C compiler: install gcc or clang, or set CC to one")
+	ErrNoCPlusPlus = errors.New("no C++ compiler: install g++ or clang, or set CXX to one")
+)
 
-// FindToolchain returns the compiler named by the CC variable (lookup is
+// FindToolchain returns the C compiler named by the CC variable (getenv is
 // os.Getenv in the program), or the first of cc, gcc and clang on the path.
 func FindToolchain(ctx context.Context, getenv func(string) string) (*Toolchain, error) {
-	candidates := [][]string{{"cc"}, {"gcc"}, {"clang"}}
-	named := strings.Fields(getenv("CC"))
+	return findCompiler(ctx, getenv, "CC", ErrNoCompiler, "cc", "gcc", "clang")
+}
+
+// FindCPlusPlus is the same for C++: CXX, or the first of c++, g++ and clang++.
+func FindCPlusPlus(ctx context.Context, getenv func(string) string) (*Toolchain, error) {
+	return findCompiler(ctx, getenv, "CXX", ErrNoCPlusPlus, "c++", "g++", "clang++")
+}
+
+// findCompiler returns the compiler that a variable names, or the first of the usual ones.
+func findCompiler(ctx context.Context, getenv func(string) string, variable string, missing error, usual ...string) (*Toolchain, error) {
+	var candidates [][]string
+	for _, program := range usual {
+		candidates = append(candidates, []string{program})
+	}
+	named := strings.Fields(getenv(variable))
 	if len(named) > 0 {
 		candidates = [][]string{named}
 	}
@@ -48,9 +64,9 @@ func FindToolchain(ctx context.Context, getenv func(string) string) (*Toolchain,
 		return t, nil
 	}
 	if len(named) > 0 {
-		return nil, fmt.Errorf("%w (CC is %q, which is not on the path)", ErrNoCompiler, getenv("CC"))
+		return nil, fmt.Errorf("%w (%s is %q, which is not on the path)", missing, variable, getenv(variable))
 	}
-	return nil, ErrNoCompiler
+	return nil, missing
 }
 
 // absolute returns a command whose program is found from any folder.

@@ -36,6 +36,9 @@ func suggestion(s *Summary) *Suggestion {
 	if s.Evidence == nil || build == nil || s.Study.Backend == replayed || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider {
 		return nil
 	}
+	filled := *build
+	filled.Flags = kernels.FlagsAt(build.Flags, s.Winner.Point)
+	build = &filled
 	made := &Suggestion{Header: headerName(s), Macros: macros(s), build: build}
 	if _, err := header(s, made); err != nil {
 		return nil
