@@ -27,5 +27,6 @@ func ciSubcommands(env environment) []*cli.Command {
 		ciMatrixCommand(env),
 		ciShouldRunCommand(env),
 		ciInitCommand(env),
+		ciAgainCommand(env),
 	}
 }

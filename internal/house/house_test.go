@@ -25,6 +25,7 @@ var floors = [][]string{
 	{"objective"},
 	{"search"},
 	{"studies", "gate"},
+	{"gate/winner"}, // the two jobs meet: a study's winner at the gate
 	{"cmd"},
 }
 
@@ -71,16 +72,18 @@ var rooms = map[string][]string{
 // root is the module's folder, seen from this package.
 const root = "../.."
 
-// floor returns the floor and the room of a package, or -1.
-func floor(pkg string) (int, string) {
+// floor returns the floor and the room of a package, or -1. The longest name that fits
+// counts: a room inside a room may have a floor of its own.
+func floor(pkg string) (found int, longest string) {
+	found = -1
 	for level, packages := range floors {
 		for _, room := range packages {
-			if pkg == room || strings.HasPrefix(pkg, room+"/") {
-				return level, room
+			if (pkg == room || strings.HasPrefix(pkg, room+"/")) && len(room) > len(longest) {
+				found, longest = level, room
 			}
 		}
 	}
-	return -1, ""
+	return found, longest
 }
 
 // eachFile visits every Go file of the project.
