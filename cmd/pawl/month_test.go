@@ -1,0 +1,247 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"pawl/gate"
+	"pawl/gate/ci/githubtest"
+)
+
+// The month's kernels do the same work as often as they are told. No two that are compared
+// differ by less than five times, so that noise decides nothing; where a machine is too busy
+// even for that, the verdict is inconclusive and the job is run again.
+const monthManifest = `name: %[1]s # y = %[2]s x
+entry: %[1]s
+source: {host: kernel.c}
+reference: {host: reference.c}
+params:
+  WASTE: {values: [%[3]s], default: %[4]s} # tuned every week
+workloads:
+  small: {N: 100}
+  tiny: {N: 10}
+args:
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+fuzz: {N: [1, 7]}
+tolerance: {atol: 1e-6, rtol: 1e-6}
+`
+
+const monthPolicy = `preset: relaxed
+regression: 50%
+improvement: 50%
+erosion: 99%
+alarm: 5%
+rounds: [6]
+samples: 1
+kernels:
+  - {kernel: ./negate, backend: host, workloads: [small]}
+  - {kernel: ./scale, backend: host, workloads: [small]}
+`
+
+// monthSource is a kernel that multiplies by a factor, so many times over.
+func monthSource(name, factor string, times int) string {
+	return fmt.Sprintf(`#include <stdint.h>
+void %s(const float *x, float *y, int32_t N) {
+	for (int repeat = 0; repeat < %d * (WASTE + 1); repeat++)
+		for (int j = 0; j < N; j++) { volatile float product = %s * x[j]; y[j] = product; }
+}
+`, name, times, factor)
+}
+
+// kernel writes one into the person's checkout.
+func (s *scratch) kernel(name, factor, values, value string, times int) {
+	s.file(name+"/kernel.yaml", fmt.Sprintf(monthManifest, name, factor, values, value))
+	s.file(name+"/kernel.c", monthSource(name, factor, times))
+	s.file(name+"/reference.c", fmt.Sprintf("#include <stdint.h>\nvoid %s(const float *x, float *y, int32_t N) { for (int j = 0; j < N; j++) y[j] = (float)(%s.0 * x[j]); }\n", name, factor))
+}
+
+// A month in the life of a repository, by the workflows that this one has: every run line
+// in them is executed as it stands.
+func TestAMonth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a month takes its time")
+	}
+	s := newScratch(t)
+	s.firstPush()
+	s.slower()
+	s.wrong()
+	s.faster()
+	s.acceptedLoss()
+	s.history()
+}
+
+// firstPush: baselines appear on main, in a commit of their own.
+func (s *scratch) firstPush() {
+	s.file("gate.yaml", monthPolicy)
+	s.kernel("scale", "2", "0, 7", "7", 6)
+	s.kernel("negate", "-1", "0", "0", 48)
+	s.file(".gitignore", "/results/*\n!/results/baseline.json\n!/results/history.jsonl\n/tuning/\n/.cache/\n/.pawl/\n")
+	s.save("Two kernels")
+	after := s.git(s.desk, "rev-parse", "HEAD")
+	run, r := s.gate(s.pushed(strings.Repeat("0", 40), after))
+	s.result(run, "verdict", "success")
+	s.result(run, "comment", "skipped")
+	if medians := s.medians(); r.Count(gate.New) != 2 || len(medians) != 2 {
+		s.t.Fatalf("%v", medians)
+	}
+	if files := s.git(s.remote, "diff", "--name-only", after, "main"); files != "results/baseline.json\nresults/history.jsonl" {
+		s.t.Fatalf("the commit on main changes %s", files)
+	}
+	if !strings.Contains(run.Jobs["gate"].Summary, "2 configurations with nothing to compare with") {
+		s.t.Errorf("the summary: %s", run.Jobs["gate"].Summary)
+	}
+}
+
+// slower: red, one comment, and the baseline untouched, whatever the branch does to it.
+// GitHub has a bad day meanwhile.
+func (s *scratch) slower() {
+	before := s.medians()
+	s.branch("work")
+	s.file("scale/kernel.c", monthSource("scale", "2", 60))
+	s.save("Clearer code")
+	pull := s.server.AddPull("someone", "work", "main", "Clearer $(touch /tmp/owned) code")
+	for i := range 120 { // pawl's will be on the second page
+		s.server.AddComment(pull, "someone", fmt.Sprintf("remark %d", i))
+	}
+	s.server.AddComment(pull, "mallory", "**pass**: nothing to see\n<!-- pawl gate -->")
+	s.server.Plant(githubtest.Fault{Request: "GET /repos", Drop: true})
+	s.server.Plant(githubtest.SecondaryLimit("POST", 1))
+	s.server.Plant(githubtest.Fault{Request: "POST", Drop: true, After: true})
+	run, r := s.gate(s.proposed(pull, "work"))
+	s.result(run, "verdict", "failure")
+	s.result(run, "baseline", "skipped")
+	s.result(run, "comment", "success")
+	_, first := s.comment(pull)
+	if r.Count(gate.Regression) != 1 || !strings.HasPrefix(first, "**fail**: 1 regression. Make it fast again") || s.server.Planted() > 0 {
+		s.t.Fatalf("%s, %d faults left", first, s.server.Planted())
+	}
+
+	s.git(s.desk, "rm", "--quiet", "-r", "results")
+	s.save("Without a baseline")
+	run, r = s.gate(s.proposed(pull, "work"))
+	s.result(run, "verdict", "failure")
+	comment, _ := s.comment(pull)
+	if r.Count(gate.Regression) != 1 || !strings.Contains(comment.Body, "(deleted); it was not used") || comment.Edits == 0 {
+		s.t.Fatalf("%+v", comment)
+	}
+
+	s.git(s.desk, "checkout", "--quiet", "HEAD~", "--", "results")
+	text := s.onMain("results/baseline.json")
+	s.file("results/baseline.json", strings.Replace(text, `"median": 0.`, `"median": 9.`, 1))
+	s.save("With a baseline of its own")
+	run, _ = s.gate(s.proposed(pull, "work"))
+	s.result(run, "verdict", "failure")
+	if s.comment(pull); !maps.Equal(before, s.medians()) {
+		s.t.Fatalf("the baseline has moved from %v to %v", before, s.medians())
+	}
+}
+
+// wrong: faster, and red all the same.
+func (s *scratch) wrong() {
+	s.git(s.desk, "checkout", "--quiet", "origin/main", "--", "results")
+	s.file("scale/kernel.c", monthSource("scale", "3", 1))
+	s.save("Much faster")
+	run, r := s.gate(s.proposed(1, "work"))
+	s.result(run, "verdict", "failure")
+	if _, first := s.comment(1); r.Count(gate.Wrong) == 0 || !strings.Contains(first, "wrong") {
+		s.t.Fatalf("%s", first)
+	}
+}
+
+// faster: green, the comment is updated in place, and the baseline moves on main after the
+// merge; another branch that was merged at the same moment moves another entry.
+func (s *scratch) faster() {
+	before := s.medians()
+	was, _ := s.comment(1)
+	s.file("scale/kernel.c", monthSource("scale", "2", 1))
+	s.save("Faster, and right")
+	run, r := s.gate(s.proposed(1, "work"))
+	s.result(run, "verdict", "success")
+	comment, first := s.comment(1)
+	if r.Count(gate.Improvement) != 1 || !strings.HasPrefix(first, "**pass**: 1 improvement. No action needed") || comment.ID != was.ID {
+		s.t.Fatalf("%+v", comment)
+	}
+	if !maps.Equal(before, s.medians()) {
+		s.t.Fatal("a pull request has moved the baseline")
+	}
+
+	s.branch("other")
+	s.file("negate/kernel.c", monthSource("negate", "-1", 6))
+	s.save("The other one faster")
+	start, first1 := s.merge("work")
+	_, second := s.merge("other")
+	s.server.ClosePull(1)
+	for _, e := range [][2]string{{start, first1}, {first1, second}} {
+		run, _ := s.gate(s.pushed(e[0], e[1]))
+		s.result(run, "verdict", "success")
+		s.result(run, "baseline", "success")
+	}
+	after := s.medians()
+	if after["scale"] > before["scale"]/2 || after["negate"] > before["negate"]/2 {
+		s.t.Fatalf("the baseline moved from %v to %v", before, after)
+	}
+	s.branch("main")
+	if output, code := s.pawl("baseline", "verify"); code != 0 {
+		s.t.Fatalf("%s", output)
+	}
+}
+
+const monthReason = "needed for the new layout, reviewed by two"
+
+// acceptedLoss: a person accepts a slower kernel with a reason, and main is held to it.
+func (s *scratch) acceptedLoss() {
+	before := s.medians()
+	s.branch("main")
+	s.file("scale/kernel.c", monthSource("scale", "2", 10))
+	for attempt := 1; ; attempt++ {
+		output, code := s.pawl("gate")
+		if code == 1 {
+			break
+		}
+		if code != 2 || attempt == reruns {
+			s.t.Fatalf("exit %d: %s", code, output)
+		}
+	}
+	if output, code := s.pawl("baseline", "accept", "scale", "--reason", monthReason, "--release"); code != 0 {
+		s.t.Fatalf("%s", output)
+	}
+	start := s.git(s.desk, "rev-parse", "HEAD")
+	s.save("A new layout")
+	run, _ := s.gate(s.pushed(start, s.git(s.desk, "rev-parse", "HEAD")))
+	s.result(run, "verdict", "success")
+	if after := s.medians(); after["scale"] < 2*before["scale"] {
+		s.t.Fatalf("the baseline moved from %v to %v", before, after)
+	}
+}
+
+// history: what main has tells all of it, in order.
+func (s *scratch) history() {
+	s.branch("main")
+	output, code := s.pawl("baseline", "history", "--json")
+	var events []struct{ Kernel, Verdict, Reason string }
+	if err := json.Unmarshal([]byte(output), &events); code != 0 || err != nil {
+		s.t.Fatalf("%v: %s", err, output)
+	}
+	for kernel, wanted := range map[string][]string{"scale": {"new", "improvement", "regression", "accepted", "maintained"}, "negate": {"new", "maintained", "improvement"}} {
+		left := wanted
+		for _, e := range events {
+			if e.Kernel == kernel && len(left) > 0 && e.Verdict == left[0] {
+				left = left[1:]
+			}
+			if e.Verdict == "accepted" && e.Reason != monthReason {
+				s.t.Errorf("accepted because of %q", e.Reason)
+			}
+		}
+		if len(left) > 0 {
+			s.t.Errorf("%s: %q is missing in %+v", kernel, left[0], events)
+		}
+	}
+	if output, code = s.pawl("baseline", "history"); code != 0 || !strings.Contains(output, monthReason) {
+		s.t.Errorf("%s", output)
+	}
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pawl/gate"
+	"pawl/gate/ci/actionstest"
+	"pawl/gate/ci/githubtest"
+	"pawl/gate/report"
+)
+
+// scratch is a repository with kernels and this repository's own workflows, a bare remote
+// and GitHub before it, and a person who works on it.
+type scratch struct {
+	t      *testing.T
+	server *githubtest.Server
+	host   *actionstest.Host
+	// remote is bare; desk is the person's clone.
+	remote, desk string
+	env          []string
+}
+
+// newScratch makes the repository and pushes nothing yet. Workflow steps find pawl where
+// they build it: go is a script that puts this test binary there.
+func newScratch(t *testing.T) *scratch {
+	t.Helper()
+	for _, tool := range []string{"git", "bash"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("no %s", tool)
+		}
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("the workflows run on Linux")
+	}
+	folder := t.TempDir()
+	s := &scratch{t: t, remote: filepath.Join(folder, "remote.git"), desk: filepath.Join(folder, "desk")}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.env = []string{
+		"PATH=" + os.Getenv("PATH"), "CC=" + os.Getenv("CC"), "GORACE=" + os.Getenv("GORACE"), "TMPDIR=" + t.TempDir(), "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"PAWL_UNDER_TEST=" + self,
+	}
+	tools := filepath.Join(folder, "tools")
+	s.write(filepath.Join(tools, "go"), `#!/bin/sh
+# go build -o FOLDER/ ./cmd/pawl
+[ "$1 $2 $4" = "build -o ./cmd/pawl" ] || { echo "not expected: go $*" >&2; exit 1; }
+mkdir -p "$3" && ln -sf "$PAWL_UNDER_TEST" "${3%/}/pawl"
+`)
+	if err := os.Chmod(filepath.Join(tools, "go"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.git(folder, "init", "--quiet", "--bare", "-b", "main", s.remote)
+	s.git(s.remote, "config", "uploadpack.allowAnySHA1InWant", "true")
+	s.git(folder, "clone", "--quiet", s.remote, s.desk)
+	s.git(s.desk, "checkout", "--quiet", "-b", "main")
+	s.server = githubtest.New("someone/kernels", s.remote)
+	t.Cleanup(s.server.Close)
+	s.host = &actionstest.Host{Server: s.server, Remote: s.remote, Folder: filepath.Join(folder, "actions"), Tools: tools, Env: s.env, Log: func(line string) { t.Log(line) }}
+	return s
+}
+
+func (s *scratch) write(path, content string) {
+	s.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// file writes one of the person's files.
+func (s *scratch) file(name, content string) { s.write(filepath.Join(s.desk, name), content) }
+
+func (s *scratch) git(folder string, arguments ...string) string {
+	s.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=A Person", "-c", "user.email=person@example.org"}, arguments...)...)
+	cmd.Dir, cmd.Env = folder, s.env
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("git %v: %v\n%s", arguments, err, output)
+	}
+	return strings.TrimSpace(string(output))
+}
+
+// pawl is what the person runs at the desk; it returns what it prints and its exit code.
+func (s *scratch) pawl(arguments ...string) (string, int) {
+	s.t.Helper()
+	cmd := asPawl(s.t, s.t.TempDir(), arguments...)
+	cmd.Dir, cmd.Env = s.desk, append(append([]string{}, s.env...), "HOME="+s.t.TempDir())
+	output, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		s.t.Fatal(err)
+	}
+	return string(output), cmd.ProcessState.ExitCode()
+}
+
+// save commits what the person has changed, and pushes the branch.
+func (s *scratch) save(message string) {
+	s.t.Helper()
+	s.git(s.desk, "add", "-A")
+	s.git(s.desk, "commit", "--quiet", "-m", message)
+	s.git(s.desk, "push", "--quiet", "origin", "HEAD")
+}
+
+// branch begins a branch at the remote's main, or goes to one that is there.
+func (s *scratch) branch(name string) {
+	s.t.Helper()
+	s.git(s.desk, "fetch", "--quiet", "origin")
+	s.git(s.desk, "checkout", "--quiet", "-B", name, "origin/main")
+}
+
+// merge merges branches into main as the site does, and returns main before and after.
+func (s *scratch) merge(branches ...string) (before, after string) {
+	s.t.Helper()
+	s.branch("main")
+	before = s.git(s.desk, "rev-parse", "HEAD")
+	for _, branch := range branches {
+		s.git(s.desk, "merge", "--quiet", "--no-ff", "--no-edit", "origin/"+branch)
+	}
+	s.git(s.desk, "push", "--quiet", "origin", "main")
+	return before, s.git(s.desk, "rev-parse", "HEAD")
+}
+
+// onMain returns a file of the remote's main; empty where there is none.
+func (s *scratch) onMain(name string) string {
+	cmd := exec.Command("git", "--git-dir", s.remote, "show", "main:"+name)
+	cmd.Env = s.env
+	output, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return string(output)
+}
+
+// workflow returns this repository's own.
+func (s *scratch) workflow(name string) []byte {
+	s.t.Helper()
+	content, err := os.ReadFile(filepath.Join("../../.github/workflows", name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return content
+}
+
+// pushed is the event of a push to main.
+func (s *scratch) pushed(before, after string) actionstest.Event {
+	return actionstest.Event{
+		Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: after,
+		Payload: map[string]any{"before": before, "after": after, "ref": "refs/heads/main"},
+	}
+}
+
+// proposed is the event of a pull request whose branch was pushed. GitHub tests what would
+// be on main after the merge.
+func (s *scratch) proposed(number int, branch string) actionstest.Event {
+	s.t.Helper()
+	head, base := s.git(s.remote, "rev-parse", "refs/heads/"+branch), s.git(s.remote, "rev-parse", "refs/heads/main")
+	tree := strings.Fields(s.git(s.remote, "merge-tree", "--write-tree", base, head))[0]
+	merged := s.git(s.remote, "commit-tree", tree, "-p", base, "-p", head, "-m", "the merge that GitHub tests")
+	ref := fmt.Sprintf("refs/pull/%d/merge", number)
+	s.git(s.remote, "update-ref", ref, merged)
+	return actionstest.Event{
+		Name: "pull_request", Ref: ref, RefName: fmt.Sprintf("%d/merge", number), SHA: merged, BaseRef: "main", HeadRef: branch,
+		Payload: map[string]any{"action": "synchronize", "number": number, "pull_request": map[string]any{
+			"number": number, "base": map[string]any{"sha": base, "ref": "main"},
+			"head": map[string]any{"sha": head, "ref": branch, "repo": map[string]any{"full_name": s.server.Repository}},
+		}},
+	}
+}
+
+// reruns is how often a person presses the button where the machine was too noisy to tell.
+const reruns = 5
+
+// gate plays the gate's workflow until it has decided, and returns the run with its report.
+func (s *scratch) gate(e actionstest.Event) (*actionstest.Run, *report.Report) {
+	s.t.Helper()
+	for attempt := 1; ; attempt++ {
+		run, err := s.host.Play(s.t.Context(), s.workflow("gate.yml"), e)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		r, err := report.Read(filepath.Join(s.host.Artifact(run.ID, "results"), report.JSONName))
+		if err != nil {
+			s.t.Logf("%v\n%s", err, run.Jobs["gate"].Log)
+			return run, &report.Report{}
+		}
+		for _, result := range r.Results {
+			s.t.Logf("%s: %s: %s", result.Config(), result.Verdict, result.Reason)
+		}
+		if r.Count(gate.Inconclusive) == 0 || attempt == reruns {
+			return run, r
+		}
+	}
+}
+
+// result expects how a job ended.
+func (s *scratch) result(run *actionstest.Run, job, want string) {
+	s.t.Helper()
+	if got := run.Jobs[job].Result; got != want {
+		s.t.Fatalf("job %s: %s, want %s\n%s", job, got, want, run.Jobs[job].Log)
+	}
+}
+
+// comment returns pawl's comment on a pull request, which must be the only one of pawl's,
+// and its first line.
+func (s *scratch) comment(pull int) (c githubtest.Comment, first string) {
+	s.t.Helper()
+	found := 0
+	for _, one := range s.server.Comments(pull) {
+		if one.Author == "github-actions[bot]" {
+			c, found = one, found+1
+		}
+	}
+	if found != 1 {
+		s.t.Fatalf("%d comments of pawl's on pull request %d", found, pull)
+	}
+	first, _, _ = strings.Cut(c.Body, "\n")
+	return c, first
+}
+
+// medians are what main's baseline holds kernels to, in milliseconds.
+func (s *scratch) medians() map[string]float64 {
+	s.t.Helper()
+	var file struct {
+		Entries []struct {
+			Kernel string
+			Median float64
+		}
+	}
+	if text := s.onMain("results/baseline.json"); text != "" {
+		if err := json.Unmarshal([]byte(text), &file); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	all := map[string]float64{}
+	for _, e := range file.Entries {
+		all[e.Kernel] = e.Median
+	}
+	return all
+}

@@ -1,0 +1,340 @@
+package actionstest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// scope is what an expression may ask for: contexts by name, and functions.
+type scope struct {
+	contexts  map[string]any
+	functions map[string]func(arguments []any) (any, error)
+}
+
+// statusFunction finds the functions that take the place of the success() that every
+// condition begins with.
+var statusFunction = regexp.MustCompile(`\b(always|success|failure|cancelled)\s*\(`)
+
+// placeholder is an expression inside a text.
+var placeholder = regexp.MustCompile(`\$\{\{((?:[^}']|'[^']*'|\}[^}])*)\}\}`)
+
+// condition evaluates an if.
+func (s scope) condition(text string) (bool, error) {
+	text = strings.TrimSpace(text)
+	if whole := placeholder.FindStringSubmatch(text); whole != nil && whole[0] == text {
+		text = whole[1]
+	}
+	switch {
+	case text == "":
+		text = "success()"
+	case !statusFunction.MatchString(text):
+		text = "success() && (" + text + ")"
+	}
+	value, err := s.evaluate(text)
+	return truthy(value), err
+}
+
+// text replaces the expressions in a text by their values.
+func (s scope) text(text string) (string, error) {
+	var failed error
+	replaced := placeholder.ReplaceAllStringFunc(text, func(found string) string {
+		value, err := s.evaluate(placeholder.FindStringSubmatch(found)[1])
+		if err != nil {
+			failed = err
+		}
+		return toText(value)
+	})
+	return replaced, failed
+}
+
+// value is text, but a text that is nothing but an expression has that one's type.
+func (s scope) value(text string) (any, error) {
+	if whole := placeholder.FindStringSubmatch(strings.TrimSpace(text)); whole != nil && whole[0] == strings.TrimSpace(text) {
+		return s.evaluate(whole[1])
+	}
+	return s.text(text)
+}
+
+// evaluate computes an expression of GitHub's.
+func (s scope) evaluate(text string) (any, error) {
+	tokens, err := tokenize(text)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{scope: s, tokens: tokens}
+	value, err := p.or()
+	if err == nil && p.at < len(p.tokens) {
+		err = fmt.Errorf("%q does not belong there", p.tokens[p.at])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the expression %s: %w", strings.TrimSpace(text), err)
+	}
+	return value, nil
+}
+
+var token = regexp.MustCompile(`^(?:'(?:[^']|'')*'|\|\||&&|==|!=|<=|>=|[<>!().,\[\]]|-?[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_-]*)`)
+
+func tokenize(text string) ([]string, error) {
+	var tokens []string
+	for {
+		if text = strings.TrimSpace(text); text == "" {
+			return tokens, nil
+		}
+		found := token.FindString(text)
+		if found == "" {
+			return nil, fmt.Errorf("it cannot be read from %q on", text)
+		}
+		tokens = append(tokens, found)
+		text = text[len(found):]
+	}
+}
+
+// parser computes while it reads: expressions have no effects, so that nothing is lost by
+// computing both sides.
+type parser struct {
+	scope
+	tokens []string
+	at     int
+}
+
+func (p *parser) peek() string {
+	if p.at < len(p.tokens) {
+		return p.tokens[p.at]
+	}
+	return ""
+}
+
+func (p *parser) take(wanted string) bool {
+	if p.peek() != wanted {
+		return false
+	}
+	p.at++
+	return true
+}
+
+func (p *parser) expect(wanted string) error {
+	if !p.take(wanted) {
+		return fmt.Errorf("%q is missing before %q", wanted, p.peek())
+	}
+	return nil
+}
+
+func (p *parser) or() (any, error) {
+	left, err := p.and()
+	for err == nil && p.take("||") {
+		var right any
+		if right, err = p.and(); !truthy(left) {
+			left = right
+		}
+	}
+	return left, err
+}
+
+func (p *parser) and() (any, error) {
+	left, err := p.comparison()
+	for err == nil && p.take("&&") {
+		var right any
+		if right, err = p.comparison(); truthy(left) {
+			left = right
+		}
+	}
+	return left, err
+}
+
+func (p *parser) comparison() (any, error) {
+	left, err := p.unary()
+	for err == nil {
+		operator := p.peek()
+		switch operator {
+		case "==", "!=", "<", "<=", ">", ">=":
+		default:
+			return left, nil
+		}
+		p.at++
+		var right any
+		if right, err = p.unary(); err == nil {
+			left = compare(operator, left, right)
+		}
+	}
+	return left, err
+}
+
+func (p *parser) unary() (any, error) {
+	if p.take("!") {
+		value, err := p.unary()
+		return !truthy(value), err
+	}
+	value, err := p.primary()
+	for err == nil {
+		switch {
+		case p.take("."):
+			value = member(value, p.peek())
+			p.at++
+		case p.take("["):
+			var key any
+			if key, err = p.or(); err == nil {
+				value, err = member(value, toText(key)), p.expect("]")
+			}
+		default:
+			return value, nil
+		}
+	}
+	return value, err
+}
+
+func (p *parser) primary() (any, error) {
+	word := p.peek()
+	p.at++
+	switch {
+	case word == "":
+		return nil, fmt.Errorf("it ends too early")
+	case word == "(":
+		value, err := p.or()
+		if err == nil {
+			err = p.expect(")")
+		}
+		return value, err
+	case word[0] == '\'':
+		return strings.ReplaceAll(word[1:len(word)-1], "''", "'"), nil
+	case word == "true" || word == "false":
+		return word == "true", nil
+	case word == "null":
+		return nil, nil
+	case word[0] == '-' || word[0] >= '0' && word[0] <= '9':
+		return strconv.ParseFloat(word, 64)
+	case p.take("("):
+		return p.call(word)
+	}
+	value, known := p.contexts[word]
+	if !known {
+		return nil, fmt.Errorf("there is no context %q", word)
+	}
+	return value, nil
+}
+
+func (p *parser) call(name string) (any, error) {
+	var arguments []any
+	for !p.take(")") {
+		if len(arguments) > 0 {
+			if err := p.expect(","); err != nil {
+				return nil, err
+			}
+		}
+		value, err := p.or()
+		if err != nil {
+			return nil, err
+		}
+		arguments = append(arguments, value)
+	}
+	if function, ok := p.functions[name]; ok {
+		return function(arguments)
+	}
+	texts := make([]string, 2)
+	for i := range min(2, len(arguments)) {
+		texts[i] = toText(arguments[i])
+	}
+	switch name {
+	case "fromJSON":
+		var value any
+		err := json.Unmarshal([]byte(texts[0]), &value)
+		return value, err
+	case "contains":
+		return strings.Contains(strings.ToLower(texts[0]), strings.ToLower(texts[1])), nil
+	case "startsWith":
+		return strings.HasPrefix(strings.ToLower(texts[0]), strings.ToLower(texts[1])), nil
+	}
+	return nil, fmt.Errorf("there is no function %s", name)
+}
+
+// member is what GitHub returns for a.b: nothing where there is none.
+func member(value any, key string) any {
+	object, _ := value.(map[string]any)
+	return object[key]
+}
+
+func truthy(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return v != ""
+	case float64:
+		return v != 0 && !math.IsNaN(v)
+	}
+	return true
+}
+
+// compare is as loose as GitHub: texts without regard to case, values of two kinds as
+// numbers.
+func compare(operator string, left, right any) bool {
+	a, aText := left.(string)
+	b, bText := right.(string)
+	order, comparable := 0, true
+	if aText && bText {
+		order = strings.Compare(strings.ToLower(a), strings.ToLower(b))
+	} else {
+		x, y := toNumber(left), toNumber(right)
+		comparable = !math.IsNaN(x) && !math.IsNaN(y)
+		switch {
+		case x < y:
+			order = -1
+		case x > y:
+			order = 1
+		}
+	}
+	switch operator {
+	case "==":
+		return comparable && order == 0
+	case "!=":
+		return !comparable || order != 0
+	case "<":
+		return comparable && order < 0
+	case "<=":
+		return comparable && order <= 0
+	case ">":
+		return comparable && order > 0
+	}
+	return comparable && order >= 0
+}
+
+func toNumber(value any) float64 {
+	switch v := value.(type) {
+	case nil:
+		return 0
+	case bool:
+		if v {
+			return 1
+		}
+		return 0
+	case float64:
+		return v
+	case string:
+		if v == "" {
+			return 0
+		}
+		if number, err := strconv.ParseFloat(v, 64); err == nil {
+			return number
+		}
+	}
+	return math.NaN()
+}
+
+func toText(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', 15, 64)
+	}
+	return "Object"
+}

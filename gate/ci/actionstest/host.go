@@ -1,0 +1,275 @@
+package actionstest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"pawl/gate/ci/githubtest"
+)
+
+// Host is GitHub with its runners, for one repository.
+type Host struct {
+	// Server answers the API. Remote is the bare repository.
+	Server *githubtest.Server
+	Remote string
+	// Folder is for workspaces, caches and artifacts.
+	Folder string
+	// Tools is searched for programs before all others; Env are the only other variables
+	// that a step finds, as NAME=value, PATH among them.
+	Tools string
+	Env   []string
+	// Vars are the variables of the repository's settings.
+	Vars map[string]string
+	// Log gets what happens, line by line; it may be nil.
+	Log func(string)
+
+	runs int
+}
+
+// Event is what causes a run.
+type Event struct {
+	// Name is that of the event, such as pull_request; Payload is in the event's file.
+	Name    string
+	Payload map[string]any
+	// Ref is what was pushed or is tested, SHA its commit.
+	Ref, RefName, SHA string
+	// BaseRef and HeadRef are branches of a pull request.
+	BaseRef, HeadRef string
+	// Inputs are those of a dispatch.
+	Inputs map[string]any
+}
+
+// Run is a workflow that was played.
+type Run struct {
+	ID   int
+	Jobs map[string]*JobRun
+}
+
+// JobRun is what became of a job, with all rows of its matrix.
+type JobRun struct {
+	// Result is success, failure or skipped.
+	Result  string
+	Outputs map[string]any
+	// Log is what its steps printed, Summary what they left for the run's page.
+	Log, Summary string
+}
+
+// Failed reports whether any job failed.
+func (r *Run) Failed() bool {
+	for _, j := range r.Jobs {
+		if j.Result == "failure" {
+			return true
+		}
+	}
+	return false
+}
+
+// Play runs a workflow file. An error is this package's or the file's own; a job that
+// fails is a result.
+func (h *Host) Play(ctx context.Context, content []byte, e Event) (*Run, error) {
+	w, err := parse(content)
+	if err != nil {
+		return nil, err
+	}
+	names, err := w.order()
+	if err != nil {
+		return nil, err
+	}
+	h.runs++
+	r := &Run{ID: h.runs, Jobs: map[string]*JobRun{}}
+	for _, name := range names {
+		p := &player{Host: h, run: r, workflow: w, event: e, name: name, job: w.Jobs[name]}
+		if r.Jobs[name], err = p.play(ctx); err != nil {
+			return r, fmt.Errorf("job %s: %w", name, err)
+		}
+		h.log("job %s: %s", name, r.Jobs[name].Result)
+	}
+	return r, nil
+}
+
+func (h *Host) log(format string, arguments ...any) {
+	if h.Log != nil {
+		h.Log(fmt.Sprintf(format, arguments...))
+	}
+}
+
+// Artifact returns the folder of an artifact of a run.
+func (h *Host) Artifact(run int, name string) string {
+	return filepath.Join(h.Folder, "artifacts", fmt.Sprint(run), name)
+}
+
+// player plays one job.
+type player struct {
+	*Host
+	run      *Run
+	workflow *workflow
+	event    Event
+	name     string
+	job      *job
+	// matrix, index and total are of the row that is played.
+	matrix       map[string]any
+	index, total int
+
+	token     string
+	workspace string
+	temporary string
+	path      []string
+	variables map[string]string
+	steps     map[string]any
+	failed    bool
+	log       strings.Builder
+	summary   strings.Builder
+	finally   []func() error
+}
+
+// play decides whether the job runs, and runs its rows.
+func (p *player) play(ctx context.Context) (*JobRun, error) {
+	p.variables = map[string]string{}
+	should, err := p.scope(p.needsAre).condition(p.job.If)
+	if err != nil || !should {
+		return &JobRun{Result: "skipped", Outputs: map[string]any{}}, err
+	}
+	rows, err := p.rows()
+	if err != nil {
+		return nil, err
+	}
+	whole := &JobRun{Result: "success", Outputs: map[string]any{}}
+	for i, row := range rows {
+		one := &player{Host: p.Host, run: p.run, workflow: p.workflow, event: p.event, name: p.name, job: p.job, matrix: row, index: i, total: len(rows)}
+		result, err := one.row(ctx)
+		if result != nil {
+			whole.Log, whole.Summary = whole.Log+result.Log, whole.Summary+result.Summary
+			maps.Copy(whole.Outputs, result.Outputs)
+			if result.Result != "success" {
+				whole.Result = result.Result
+			}
+		}
+		if err != nil {
+			return whole, err
+		}
+	}
+	return whole, nil
+}
+
+// needsAre is the status of a job's condition: that of what it needs.
+func (p *player) needsAre() string {
+	status := "success"
+	for _, needed := range p.job.needs() {
+		switch p.run.Jobs[needed].Result {
+		case "failure":
+			return "failure"
+		case "skipped":
+			status = "skipped"
+		}
+	}
+	return status
+}
+
+// rows are those of the matrix; a job without one has a single row.
+func (p *player) rows() ([]map[string]any, error) {
+	matrix := p.job.Strategy.Matrix
+	if text, ok := matrix.(string); ok {
+		var err error
+		if matrix, err = p.scope(p.needsAre).value(text); err != nil {
+			return nil, err
+		}
+	}
+	if matrix == nil {
+		return []map[string]any{{}}, nil
+	}
+	object, _ := matrix.(map[string]any)
+	include, ok := object["include"].([]any)
+	if !ok || len(object) != 1 {
+		return nil, fmt.Errorf("the matrix %v is no list to include", matrix)
+	}
+	var rows []map[string]any
+	for _, entry := range include {
+		row, ok := entry.(map[string]any)
+		if !ok {
+			return nil, fmt.Errorf("the matrix has %v", entry)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// row plays the steps in a new workspace.
+func (p *player) row(ctx context.Context) (*JobRun, error) {
+	p.variables, p.steps = map[string]string{}, map[string]any{}
+	base := filepath.Join(p.Folder, "runs", fmt.Sprint(p.run.ID), fmt.Sprintf("%s-%d", p.name, p.index))
+	p.workspace, p.temporary = filepath.Join(base, "work"), filepath.Join(base, "temp")
+	for _, folder := range []string{p.workspace, p.temporary, filepath.Join(base, "home")} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return nil, err
+		}
+	}
+	event, err := json.Marshal(p.payload())
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(p.temporary, "event.json"), event, 0o644); err != nil {
+		return nil, err
+	}
+	p.token = fmt.Sprintf("token-%d-%s-%d", p.run.ID, p.name, p.index)
+	p.Server.Give(p.token, p.permissions())
+	for _, s := range p.job.Steps {
+		if err := p.step(ctx, s); err != nil {
+			return p.result(), fmt.Errorf("step %s: %w\n%s", s.title(), err, p.log.String())
+		}
+	}
+	for _, last := range slices.Backward(p.finally) {
+		if err := last(); err != nil {
+			return p.result(), err
+		}
+	}
+	r := p.result()
+	for name, text := range p.job.Outputs {
+		if r.Outputs[name], err = p.scope(p.soFar).value(text); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+func (p *player) result() *JobRun {
+	return &JobRun{Result: p.soFar(), Outputs: map[string]any{}, Log: p.log.String(), Summary: p.summary.String()}
+}
+
+// soFar is the status of a step's condition.
+func (p *player) soFar() string {
+	if p.failed {
+		return "failure"
+	}
+	return "success"
+}
+
+// permissions are what the job's token may do. A job that names none has the workflow's.
+func (p *player) permissions() githubtest.Token {
+	named := p.job.Permissions
+	if named == nil {
+		named = p.workflow.Permissions
+	}
+	t := githubtest.JobToken()
+	for name, level := range named {
+		t.Permissions[strings.ReplaceAll(name, "-", "_")] = level
+	}
+	return t
+}
+
+// payload is the event's file, with the inputs of a dispatch.
+func (p *player) payload() map[string]any {
+	payload := maps.Clone(p.event.Payload)
+	if payload == nil {
+		payload = map[string]any{}
+	}
+	if p.event.Inputs != nil {
+		payload["inputs"] = p.event.Inputs
+	}
+	return payload
+}
