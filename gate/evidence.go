@@ -107,6 +107,19 @@ func Weigh(bootstrap stats.Bootstrap, statistic Statistic, allBaseline, allCandi
 // changeOf turns a speedup (baseline/candidate) into a change.
 func changeOf(speedup float64) float64 { return 1 - 1/speedup }
 
+// Speedup is how many times as fast as the baseline the candidate is, with its 95 %
+// interval: the change in other words.
+func (e Evidence) Speedup() (float64, stats.Interval) {
+	interval := stats.Unbounded()
+	if e.Interval.Bounded() && e.Interval.High < 1 {
+		interval = stats.Interval{Low: speedupOf(e.Interval.Low), High: speedupOf(e.Interval.High)}
+	}
+	return speedupOf(e.Change), interval
+}
+
+// speedupOf turns a change into a speedup (baseline/candidate).
+func speedupOf(change float64) float64 { return 1 / (1 - change) }
+
 // Times are what the two sides take, in milliseconds, by the statistic that the
 // change is of: they differ by exactly the change.
 func (e Evidence) Times() (baseline, candidate float64) {

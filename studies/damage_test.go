@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -51,6 +52,9 @@ func record(t *testing.T, store *Store) {
 		for i := range 10 {
 			check(recorder.Measured(confirm.Round{Phase: confirm.Confirmation, Number: i, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{1, 2, 3}}}))
 		}
+		for range 6 {
+			check(store.Gated(t.Context(), id, exampleGating()))
+		}
 		check(store.Finish(t.Context(), id, search.Result{Ended: search.TrialsDone}))
 	}
 }
@@ -70,14 +74,28 @@ func contents(t *testing.T, path string) (text string, notices []string, err err
 	}
 	var parts []any
 	for _, study := range all {
-		past, err := store.Past(t.Context(), study.ID)
+		recorded, err := everything(t.Context(), store, study)
 		if err != nil {
 			return "", store.Notices, err
 		}
-		parts = append(parts, study, past)
+		parts = append(parts, recorded...)
 	}
 	encoded, err := json.Marshal(parts)
 	return string(encoded), store.Notices, err
+}
+
+// everything is all that is recorded of a study.
+func everything(ctx context.Context, store *Store, study Study) ([]any, error) {
+	past, err := store.Past(ctx, study.ID)
+	if err != nil {
+		return nil, err
+	}
+	gatings, err := store.Gatings(ctx, study.ID)
+	parts := []any{study, past}
+	for _, g := range gatings {
+		parts = append(parts, g, g.Result)
+	}
+	return parts, err
 }
 
 // unclean returns a database as a kill leaves it: with a log beside it.

@@ -22,7 +22,7 @@ import (
 const digestColumn = "digest"
 
 // sealedTables are the tables whose rows have a digest.
-var sealedTables = []string{"studies", "trials", "rounds"}
+var sealedTables = []string{"studies", "trials", "rounds", "gatings"}
 
 // rowDigest identifies the content of a row by the names of its columns.
 func rowDigest(names []string, values []any) string {
@@ -121,6 +121,7 @@ func (k rowKey) seal(ctx context.Context, tx querier) error {
 // keyColumns are the primary keys of the sealed tables.
 var keyColumns = map[string][]string{
 	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},
+	"gatings": {"study", "number"},
 }
 
 // sealOld gives the rows of an older database, which have no digest, theirs.
@@ -182,6 +183,9 @@ func describeRow(table string, names []string, values []any) (study int64, what 
 	case "trials":
 		study, _ = value("study").(int64)
 		return study, fmt.Sprintf("trial %v", value("number"))
+	case "gatings":
+		study, _ = value("study").(int64)
+		return study, fmt.Sprintf("the gate's verdict %v", value("number"))
 	}
 	study, _ = value("study").(int64)
 	return study, fmt.Sprintf("%v round %v", value("phase"), value("number"))

@@ -45,11 +45,11 @@ func onReadOnlyMount(path string) error {
 		return err
 	}
 	for _, study := range all {
-		past, err := store.Past(context.Background(), study.ID)
+		recorded, err := everything(context.Background(), store, study)
 		if err != nil {
 			return err
 		}
-		if err := json.NewEncoder(os.Stdout).Encode([]any{study, past}); err != nil {
+		if err := json.NewEncoder(os.Stdout).Encode(recorded); err != nil {
 			return err
 		}
 	}

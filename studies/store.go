@@ -194,6 +194,15 @@ func dsn(path, more string) string {
 // Path returns the database's file.
 func (s *Store) Path() string { return s.path }
 
+// Writable returns an error where what is recorded would be lost, because the file could
+// only be read.
+func (s *Store) Writable() error {
+	if s.discard != nil {
+		return fmt.Errorf("%s cannot be written, or its log is damaged: nothing can be recorded there", s.path)
+	}
+	return nil
+}
+
 // Close closes the database.
 func (s *Store) Close() error {
 	err := s.db.Close()

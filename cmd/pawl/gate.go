@@ -28,6 +28,7 @@ type gateOptions struct {
 	policy, baseline string
 	base             string
 	dryRun, strict   bool
+	study            int64 // whose winner is gated; 0 for the policy's kernels
 }
 
 func gateCommand(env environment) *cli.Command {
@@ -39,18 +40,30 @@ func gateCommand(env environment) *cli.Command {
 		Description: details(
 			"Checks each kernel of the policy, rebuilds its baseline, measures both interleaved in fresh\n"+
 				"processes with an A/A control, and judges. Writes "+report.MarkdownName+" beside the baseline,\n"+
-				"and the baseline itself where a gain is confirmed and nothing fails.",
+				"and the baseline itself where a gain is confirmed and nothing fails.\n\n"+
+				"With --study the winner of a study (or the point of --at) is held to the baseline instead. The\n"+
+				"verdict is recorded and stands on the study's page. With --study or --at no baseline moves: a\n"+
+				"point that was found is not what is run until somebody applies it.",
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference", "1 regression or wrong; with --strict also what would be 2",
 			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
 			"3 pawl could not do its work", "64 usage", "130 stopped, the baseline is as it was"),
-		Flags: append(o.flags("backend", "compiler", "cache", "seed", "lock-clocks", "run-timeout", "compile-timeout", "json"), policyFlag(&o.policy), baselineFlag(&o.baseline),
+		Flags: append(o.flags("workload", "at", "out", "backend", "compiler", "cache", "seed", "lock-clocks", "run-timeout", "compile-timeout", "json"), policyFlag(&o.policy), baselineFlag(&o.baseline),
 			&cli.StringFlag{Name: "base", Destination: &o.base, DefaultText: "in a pull request, where its branch left the other", Usage: "hold to the baseline of this `COMMIT` instead of the file, and move nothing"},
+			&cli.Int64Flag{Name: "study", Destination: &o.study, DefaultText: "none", Action: func(_ *cli.Context, number int64) error {
+				if number < 1 {
+					return usagef("--study %d is not the number of a study; see pawl studies list", number)
+				}
+				return nil
+			}, Usage: "hold the winner of the study with this `NUMBER` to the baseline"},
 			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"},
 			&cli.BoolFlag{Name: "strict", Destination: &o.strict, DisableDefaultText: true, Usage: "fail where nothing could be decided"}),
 		Subcommands: []*cli.Command{gateBisectCommand(env), gatePlanCommand(env), gateSelftestCommand(env), gateSimulateCommand(env)},
 		Action: action(func(ctx context.Context, arguments []string) error {
 			o.kernels = arguments
+			if o.study > 0 {
+				return runGateStudy(ctx, env, o)
+			}
 			return runGate(ctx, env, o)
 		}),
 	}
@@ -61,6 +74,7 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	if err != nil {
 		return err
 	}
+	rules = rules.At(o.workload, o.at)
 	if o.base, err = base(ctx, env, o); err != nil {
 		return err
 	}
@@ -72,17 +86,12 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	ctx, done := stoppable(ctx, env)
 	defer done()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0, Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun, Strict: o.strict, Exit: gateCode,
+		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0 || o.workload != "", Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun || o.at != "", Strict: o.strict, Exit: gateCode,
 		Finished: func(s report.Result) {
 			fmt.Fprintf(env.stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},
-		Warn: func(sentence string) { fmt.Fprintf(env.stderr, "pawl: %s\n", escape.Line(sentence)) },
-		// A log has no bar: one line per ten rounds.
-		Observe: func(kernel, workload string, round, ceiling int) {
-			if round%10 == 0 {
-				fmt.Fprintf(env.stderr, "%s %s: %d of up to %d rounds\n", kernel, workload, round, ceiling)
-			}
-		},
+		Warn:    func(sentence string) { fmt.Fprintf(env.stderr, "pawl: %s\n", escape.Line(sentence)) },
+		Observe: countRounds(env),
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -204,7 +204,7 @@ func TestHelpExamplesParse(t *testing.T) {
 // result: a new one that is neither would be lost on resume and in the command that
 // reproduces the study.
 func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
-	known := []string{"lanes", "out", "cache", "json", "resume"}
+	known := []string{"lanes", "out", "cache", "json", "resume", "gate", "policy", "baseline"}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[studies.Options]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known = append(known, name)

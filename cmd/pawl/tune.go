@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/gate/winner"
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/search"
@@ -28,6 +30,9 @@ type tuneOptions struct {
 	kernel string
 	resume bool
 	lanes  int // 0 for one per core
+	// gate says that the winner is held to a baseline, by a policy.
+	gate             bool
+	policy, baseline string
 }
 
 func tuneCommand(env environment) *cli.Command {
@@ -49,7 +54,7 @@ func tuneCommand(env environment) *cli.Command {
 				"reviewer, and "+report.MarkdownName+" as the index of all studies, below the folder of --out.\n"+
 				"Everything is recorded as it happens: after an interruption --resume goes on.",
 			"pawl tune attention --workload chat_256 --budget 2m",
-			"0 done", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
+			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(o.flags("workload", "compiler", "caches", "lock-clocks", "seed", "out", "cache", "json", "run-timeout", "compile-timeout"),
 			&cli.StringFlag{Name: "backend", Destination: &o.backend, Value: devices.Auto, Action: oneOf("backend", append(devices.Backends, tune.Replay)...),
 				Usage: "where kernels run: auto, cuda, host, or replay of a --record"},
@@ -62,6 +67,8 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.StringFlag{Name: "sampler", Destination: &s.Sampler, Value: sampler.Default, Usage: "how points are chosen: " + strings.Join(sampler.Names(), ", ")},
 			&cli.BoolFlag{Name: "resume", Destination: &o.resume, DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.BoolFlag{Name: "cold", Destination: &s.Cold, DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
+			&cli.BoolFlag{Name: "gate", Destination: &o.gate, DisableDefaultText: true, Usage: "hold the winner to the baseline as pawl gate --study does"},
+			policyFlag(&o.policy), baselineFlag(&o.baseline),
 			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: atLeast("lanes", 1), Usage: "how many compilers run at once"},
 			&cli.IntFlag{Name: "samples", Destination: &s.Samples, Value: 5, Action: atLeast("samples", 2), Usage: "the fewest samples of a trial; a promising one gets more"},
 			&cli.IntFlag{Name: "finalists", Destination: &s.Finalists, Value: 5, Action: atLeast("finalists", 1), Usage: "how many points are confirmed"},
@@ -71,7 +78,9 @@ func tuneCommand(env environment) *cli.Command {
 			if o.kernel, err = atMostOne(c.Args().Slice(), "kernel"); err != nil {
 				return err
 			}
-			o.given = c.FlagNames()
+			if o.given = c.FlagNames(); o.gate && o.backend == tune.Replay {
+				return usagef("--gate measures, and --backend replay does not")
+			}
 			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.workload, o.backend, o.compiler, o.caches, o.lockClocks, o.seed
 			s.RunTimeout, s.CompileTimeout = studies.Duration(o.runTimeout), studies.Duration(o.compileTimeout)
 			return runTune(c.Context, env, o)
@@ -96,13 +105,19 @@ func runTune(ctx context.Context, env environment, o tuneOptions) error {
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
-	store, err := studies.OpenExisting(ctx, filepath.Join(o.out, kernels.DatabaseName))
+	left := context.WithoutCancel(ctx)
+	store, err := studies.OpenExisting(left, filepath.Join(o.out, kernels.DatabaseName))
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	if summary, err = concludeStudy(ctx, env, o.common, store, summary.Study.ID); err != nil {
+	var standing studies.Standing
+	if o.gate && !interruption.stopped() {
+		if standing, err = gateTuned(ctx, env, o, store, summary.Study.ID, interruption.stop); err != nil {
+			return err
+		}
+	}
+	if summary, err = concludeStudy(left, env, o.common, store, summary.Study.ID); err != nil {
 		return err
 	}
 	switch {
@@ -110,6 +125,38 @@ func runTune(ctx context.Context, env environment, o tuneOptions) error {
 		return answer(exitInterrupted)
 	case summary.Search.OK == 0:
 		return answer(exitNothing)
+	case standing == studies.Refused:
+		return answer(exitNo)
 	}
 	return nil
+}
+
+// gateTuned holds the winner of a study that has just ended to the baseline. The pages
+// are written before it, so that they are there whatever happens.
+func gateTuned(ctx context.Context, env environment, o tuneOptions, store *studies.Store, study int64, stop <-chan struct{}) (studies.Standing, error) {
+	if _, _, err := report.Publish(context.WithoutCancel(ctx), store, o.out, study); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	fmt.Fprintln(env.stderr, "holding the winner to the baseline: interleaved, in fresh processes")
+	gated := gateOptions{common: o.common, policy: o.policy, baseline: o.baseline, study: study}
+	gated.workload, gated.at = "", "" // the study's own
+	outcome, err := holdWinner(ctx, env, gated, store, o.kernel)
+	var none *winner.NoWinnerError
+	switch {
+	case err == nil:
+		return outcome.Gating.Standing, nil
+	case errors.As(err, &none), ctx.Err() != nil:
+		env.notice("the winner was not held to the baseline: " + err.Error())
+		return "", nil
+	}
+	return "", fmt.Errorf("%w\nThe study itself is recorded: pawl gate --study %d holds its winner to the baseline", err, study)
 }

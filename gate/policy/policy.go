@@ -85,6 +85,22 @@ func (f *File) Of(names []string) (chosen *File, missing string) {
 	return chosen, ""
 }
 
+// At returns the policy for one workload or one point instead of the file's own; empty
+// leaves the file's.
+func (f *File) At(workload, point string) *File {
+	changed := &File{Profile: f.Profile}
+	for _, k := range f.Kernels {
+		if workload != "" {
+			k.Workloads = []string{workload}
+		}
+		if point != "" {
+			k.At = point
+		}
+		changed.Kernels = append(changed.Kernels, k)
+	}
+	return changed
+}
+
 // Read reads a policy file.
 func Read(path string) (*File, error) {
 	content, err := os.ReadFile(path)

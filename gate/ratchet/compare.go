@@ -37,13 +37,12 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 	if !known || entry.Dims != c.Workload.Dims.String() {
 		return r.first(ctx, c, p, o, entry)
 	}
-	o.result.BaselinePoint, o.result.BaselineCommit = entry.Point, entry.Commit
-	o.result.Baseline = entry.Median
-	problem, err := c.Problem()
+	o.result.HeldTo(entry)
+	same, err := c.sameCode(entry)
 	if err != nil {
 		return o, err
 	}
-	if entry.Binary == c.Prepared.Binary.Digest && entry.Problem == problem {
+	if same {
 		o.result.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the machine code is the baseline's own: there is nothing to measure"}
 		return o, nil
 	}
@@ -63,6 +62,13 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 		o.result.Notes = append(o.result.Notes, "the baseline moves when this is on the base branch and is gated there")
 	}
 	return o, nil
+}
+
+// sameCode reports whether an entry has the machine code of the configuration, and is
+// called with the same.
+func (c *Configuration) sameCode(entry baseline.Entry) (bool, error) {
+	problem, err := c.Problem()
+	return entry.Binary == c.Prepared.Binary.Digest && entry.Problem == problem, err
 }
 
 // first measures a candidate that there is nothing to compare with. It becomes

@@ -66,6 +66,11 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
+// HeldTo fills in the baseline, as it was recorded.
+func (r *Result) HeldTo(entry baseline.Entry) {
+	r.BaselinePoint, r.BaselineCommit, r.Baseline = entry.Point, entry.Commit, entry.Median
+}
+
 // Config names the configuration for people.
 func (r Result) Config() string { return fmt.Sprintf("%s %s %s", r.Kernel, r.Workload, r.Type) }
 

@@ -57,7 +57,7 @@ func advise(s *Summary) Advice {
 	case s.Default == nil:
 		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
 	case e == nil:
-		return Advice{Keep, "The default is the best point that was found. Change nothing."}
+		return Advice{Keep, "You already run this: the default is the best point that was found. Change nothing."}
 	case e.Speedup < noiseSpeedup:
 		return Advice{Noise, fmt.Sprintf("The best point is %s faster than the default. Under 5 %% that is probably noise: not worth applying.", page.Percent(e.Speedup-1))}
 	case e.least() <= 1:

@@ -27,6 +27,10 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"percent":    page.WholePercent,
 	"add":        func(a, b int) int { return a + b },
 	"withheld":   Withheld,
+	"ungated":    ungated,
+	"gateHeader": func() []string { return gateHeader },
+	"gateRows":   func(s *Summary) [][]string { return gateRows(s, plain, plain) },
+	"gateNotes":  gateNotes,
 	"checked":    checkedRows,
 	"unchecked":  unchecked,
 	"timeRows":   timeRows,
@@ -41,6 +45,9 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 func breakable(p space.Point) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(p.String()), ",", ",<wbr>"))
 }
+
+// plain leaves text to the template, which escapes it.
+func plain(text string) string { return text }
 
 // HTML writes one page that needs nothing from elsewhere.
 func HTML(w io.Writer, s *Summary) error { return htmlPage.Execute(w, s) }

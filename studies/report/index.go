@@ -33,10 +33,23 @@ type Entry struct {
 	// no winner, or it is the default.
 	Speedup  *float64        `json:"speedup,omitempty"`
 	Interval *stats.Interval `json:"interval,omitempty"`
+	// Gate is what the gate said about the winner against what is run today; nil where
+	// nobody asked.
+	Gate *IndexGate `json:"gate,omitempty"`
 	// Suggests says that there is something to apply.
 	Suggests bool `json:"suggests"`
 	// Action is what to do, in a few words.
 	Action string `json:"action"`
+}
+
+// IndexGate is the gate's word in the index. Speedup is over what is run today, nil where
+// nothing was compared.
+type IndexGate struct {
+	Standing studies.Standing `json:"standing"`
+	Verdict  string           `json:"verdict"`
+	Reason   string           `json:"reason"`
+	Speedup  *float64         `json:"speedup,omitempty"`
+	Interval *stats.Interval  `json:"interval,omitempty"`
 }
 
 // Damaged is the verdict on a study that cannot be read.
@@ -89,11 +102,17 @@ func newEntry(s *Summary, folder string) Entry {
 	if s.Evidence != nil {
 		e.Speedup, e.Interval = &s.Evidence.Speedup, &s.Evidence.Interval
 	}
+	if g := s.Gate; g != nil {
+		e.Gate = &IndexGate{g.Standing, g.Verdict, g.Reason, g.Speedup, g.Interval}
+	}
 	return e
 }
 
 // action says what to do with a study's result.
 func action(s *Summary) string {
+	if after := gateAction(s); after != "" {
+		return after
+	}
 	switch s.Advice.Verdict {
 	case Apply, Consider:
 		if s.Suggestion == nil {
@@ -127,7 +146,7 @@ func IndexMarkdown(w io.Writer, entries []Entry) error {
 	for _, e := range entries {
 		rows = append(rows, e.row())
 	}
-	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default", "what to do"}, rows)
+	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default", "against what you run today", "what to do"}, rows)
 	return m.Write(w)
 }
 
@@ -143,14 +162,18 @@ func countSuggestions(n int) string {
 
 func (e Entry) row() []string {
 	if e.Verdict == Damaged {
-		return []string{fmt.Sprint(e.Study), page.Unknown, page.Unknown, string(e.Verdict), page.Unknown, text(e.Sentence)}
+		return []string{fmt.Sprint(e.Study), page.Unknown, page.Unknown, string(e.Verdict), page.Unknown, page.Unknown, text(e.Sentence)}
 	}
 	speedup := page.Unknown
 	if e.Speedup != nil {
 		speedup = fmt.Sprintf("%.2f× (%s)", *e.Speedup, page.RatioInterval(*e.Interval))
 	}
+	against := page.Unknown
+	if g := e.Gate; g != nil {
+		against = text(Against(studies.Gating{Verdict: g.Verdict, GatingFacts: studies.GatingFacts{Speedup: g.Speedup}}))
+	}
 	link := fmt.Sprintf("[%d](%s)", e.Study, path.Join(e.Folder, MarkdownName))
-	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), speedup, text(e.Action)}
+	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), speedup, against, text(e.Action)}
 }
 
 // Publish writes the pages of a study into its own folder below a folder, and the

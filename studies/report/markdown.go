@@ -17,6 +17,7 @@ func Markdown(w io.Writer, s *Summary) error {
 	m := &markdown{}
 	m.head(s)
 	m.verdict(s)
+	m.gate(s)
 	m.checked(s)
 	m.apply(s)
 	m.top(s)

@@ -38,6 +38,10 @@ type Summary struct {
 	Evidence *Evidence     `json:"evidence,omitempty"`
 	// Suggestion is what to do; nil where there is nothing to apply.
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
+	// Gate is what the gate said about the winner last; nil where nobody asked. Gated is
+	// what it said about other points and workloads.
+	Gate  *studies.Gating  `json:"gate,omitempty"`
+	Gated []studies.Gating `json:"gated,omitempty"`
 	// Top are the finalists, most probably best first; before a confirmation, the best
 	// trials.
 	Top         []Timed              `json:"top,omitempty"`
@@ -145,7 +149,11 @@ func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error)
 	if err != nil {
 		return nil, err
 	}
-	summary, err := Summarise(study, past)
+	gatings, err := store.Gatings(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := Summarise(study, past, gatings...)
 	if err != nil {
 		return nil, fmt.Errorf("summarising study %d: %w", id, err)
 	}
@@ -180,8 +188,9 @@ func Finalists(ctx context.Context, store *studies.Store, kernel, backend, workl
 	return studies.Study{}, nil, studies.ErrNoStudy
 }
 
-// Summarise computes the facts of a study from its record.
-func Summarise(study studies.Study, past search.Past) (Summary, error) {
+// Summarise computes the facts of a study from its record, and from what the gate said
+// about its points.
+func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating) (Summary, error) {
 	s, err := study.Space.Open()
 	if err != nil {
 		return Summary{}, err
@@ -197,7 +206,8 @@ func Summarise(study studies.Study, past search.Past) (Summary, error) {
 		summary.unconfirmed(s, past.Trials)
 	}
 	summary.describe(past)
-	summary.Advice = advise(&summary)
+	summary.takeGatings(gatings)
+	summary.Advice = withGate(advise(&summary), &summary)
 	summary.Suggestion = suggestion(&summary)
 	summary.Warnings = warnings(&summary)
 	return summary, nil

@@ -27,7 +27,14 @@ func Text(w io.Writer, s *Summary, files Files) error {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w, s.Advice.Sentence)
+	fmt.Fprintln(w, escape.Line(s.Advice.Sentence))
+	if s.Gate != nil {
+		for _, note := range s.Gate.Notes {
+			fmt.Fprintf(w, "Note: %s\n", escape.Line(note))
+		}
+	} else if s.Suggestion != nil {
+		fmt.Fprintln(w, ungated(s))
+	}
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "Note: %s\n", escape.Line(warning))
 	}
@@ -43,7 +50,7 @@ func Text(w io.Writer, s *Summary, files Files) error {
 		fmt.Fprintf(w, "wrote %s\n", path)
 	}
 	if files.Removed != "" {
-		fmt.Fprintf(w, "removed %s, the header of an earlier study\n", files.Removed)
+		fmt.Fprintf(w, "removed %s, the header of what is no longer suggested\n", files.Removed)
 	}
 	return nil
 }

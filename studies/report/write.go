@@ -21,8 +21,8 @@ const (
 // Files are the paths that WriteAll has changed.
 type Files struct {
 	Written []string
-	// Removed is the header of an earlier study, which this one does not confirm;
-	// empty for none.
+	// Removed is the header of an earlier study, which this one does not confirm, or of
+	// what the gate has refused since; empty for none.
 	Removed string
 }
 

@@ -1,0 +1,114 @@
+package ratchet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pawl/gate"
+	"pawl/gate/report"
+	"pawl/kernels"
+	"pawl/objective/devices"
+)
+
+// HoldOptions says which point is held to which baseline.
+type HoldOptions struct {
+	Kernel       *kernels.Kernel
+	Workload, At string
+	// Device is where it must run: another one is a *devices.ArgumentError. Empty means
+	// any.
+	Device string
+	Policy gate.Policy
+	// Baseline is the file, Base the commit whose file counts instead: see [Options].
+	Baseline, Base string
+	// Seed fixes the order of measurements.
+	Seed uint64
+	// LockClocks is as in [Options].
+	LockClocks int
+	// Observe is as in [Options].
+	Observe func(kernel, workload string, round, ceiling int)
+}
+
+// Held is a point that was held to its baseline.
+type Held struct {
+	report.Result
+	// Running says that the baseline has this point and this code.
+	Running bool `json:"running"`
+	// Samples are the candidate's, by process.
+	Samples [][]float64 `json:"samples,omitempty"`
+	// Base is the commit whose baseline counted, empty where it was the file's own.
+	Base string `json:"base,omitempty"`
+	// Commit and Source are those of the sources that were built.
+	Commit string `json:"commit,omitempty"`
+	Source string `json:"source"`
+}
+
+// Hold checks a point in full and compares it with the baseline, as [Run] does. It moves
+// nothing and writes nothing: a point that is neither the manifest's default nor the
+// policy's is not what is run, and must become no baseline.
+func Hold(ctx context.Context, b *Builder, o HoldOptions) (Held, error) {
+	r := &run{Options: Options{Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, Observe: o.Observe}, Builder: b}
+	if err := r.open(ctx); err != nil {
+		return Held{}, err
+	}
+	began := time.Now()
+	c, err := r.Open(ctx, o.Kernel, o.Workload, o.At)
+	if err != nil {
+		return Held{}, err
+	}
+	defer c.Close()
+	defer b.Machine.LockClocks(ctx, o.Kernel, o.LockClocks, nil)()
+	if device := c.Backend.Facts().Environment.Device; o.Device != "" && device != o.Device {
+		return Held{}, &devices.ArgumentError{Err: fmt.Errorf("it was measured on %s, and this is %s", o.Device, device)}
+	}
+	held := Held{Base: r.report.Base, Commit: c.Backend.Facts().Environment.Commit, Result: report.Result{Key: c.key(), Point: c.Prepared.Point.String(), Policy: o.Policy}}
+	if held.Source, err = o.Kernel.Digest(); err != nil {
+		return held, err
+	}
+	if err := r.hold(ctx, c, &held); err != nil {
+		return held, fmt.Errorf("gating %s: %w", o.Kernel.Origin, err)
+	}
+	held.Samples, held.Seconds = held.Candidate, time.Since(began).Seconds()
+	return held, nil
+}
+
+// hold fills in what came of a configuration.
+func (r *run) hold(ctx context.Context, c *Configuration, held *Held) error {
+	failure, err := c.Verify(ctx, c.Prepared)
+	if err != nil {
+		return err
+	}
+	if failure != nil {
+		held.Decision = gate.Broken(failure)
+		return nil
+	}
+	entry, known := r.file.Find(held.Key)
+	others := r.file.OtherDevices(held.Key)
+	switch {
+	case !known && len(others) > 0:
+		held.Decision = gate.Decision{Verdict: gate.Incomparable, Reason: fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl gate and pawl baseline accept add this device beside it", others[0], held.Device)}
+		return nil
+	case !known:
+		held.Decision = gate.Decision{Verdict: gate.New, Reason: fmt.Sprintf("there is no baseline to hold it to; pawl gate %s makes one of what you run today", c.Kernel.Origin)}
+		return nil
+	case entry.Dims != c.Workload.Dims.String():
+		held.Decision = gate.Decision{Verdict: gate.Incomparable, Reason: fmt.Sprintf("the baseline has the sizes %s, the workload %s; pawl gate and pawl baseline accept take them over", entry.Dims, c.Workload.Dims)}
+		return nil
+	}
+	held.HeldTo(entry)
+	same, err := c.sameCode(entry)
+	if err != nil {
+		return err
+	}
+	if held.Running = same || entry.Point == held.Point && entry.Source == held.Source; held.Running {
+		held.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the baseline has this point and this code: there is nothing to measure"}
+		return nil
+	}
+	if held.Comparison, err = r.against(ctx, c, entry, held.Policy); err != nil {
+		return err
+	}
+	if e := held.Evidence; e != nil {
+		held.Result.Baseline, held.Current = e.Times()
+	}
+	return nil
+}

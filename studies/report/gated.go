@@ -1,0 +1,172 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pawl/internal/page"
+	"pawl/studies"
+)
+
+// The speedup of a study is over the manifest's default, which is not always what is run
+// today. The gate knows that: the baseline. What it said about the winner is a part of the
+// advice, and outranks it.
+
+// Verdicts that the gate's word leads to.
+const (
+	// Running: the winner is what is run today.
+	Running Verdict = "you already run this"
+	// NoGain: the winner is no faster than what is run today.
+	NoGain Verdict = "no gain over what you run"
+	// Refused: the winner is wrong, or slower than what is run today.
+	Refused Verdict = "refused by the gate"
+)
+
+// takeGatings keeps the last word about the winner, and the last words about what else
+// was gated.
+func (s *Summary) takeGatings(gatings []studies.Gating) {
+	type about struct{ point, workload string }
+	last := map[about]int{}
+	for i, g := range gatings {
+		last[about{g.Point.String(), g.Workload}] = i
+	}
+	for i, g := range gatings {
+		switch {
+		case last[about{g.Point.String(), g.Workload}] != i:
+		case s.Winner != nil && g.Point == s.Winner.Point && g.Workload == s.Study.Workload:
+			s.Gate = &gatings[i]
+		default:
+			s.Gated = append(s.Gated, g)
+		}
+	}
+}
+
+// withGate is an advice in the light of what the gate said about the winner.
+func withGate(a Advice, s *Summary) Advice {
+	g := s.Gate
+	if g == nil {
+		return a
+	}
+	against := Against(*g)
+	switch {
+	case g.Standing == studies.Refused:
+		return Advice{Refused, fmt.Sprintf("Do not apply it. Against what you run today: %s: %s.", against, strings.TrimSuffix(g.Reason, "."))}
+	case g.Standing == studies.Running:
+		return Advice{Running, "You already run this: the baseline has the same point and the same code. Change nothing."}
+	case g.Standing == studies.Equal && a.Verdict != Keep:
+		return Advice{NoGain, fmt.Sprintf("%s Against what you run today: %s. Change nothing.", over(s), against)}
+	case g.Standing == studies.Faster && a.Verdict == Keep:
+		return Advice{a.Verdict, fmt.Sprintf("%s Against the baseline: %s; pawl gate moves it.", a.Sentence, against)}
+	}
+	if g.Standing == studies.Undecided {
+		return Advice{a.Verdict, fmt.Sprintf("%s Against what you run today nothing is known (%s): %s.", a.Sentence, g.Verdict, strings.TrimSuffix(g.Reason, "."))}
+	}
+	return Advice{a.Verdict, fmt.Sprintf("%s Against what you run today: %s.", a.Sentence, against)}
+}
+
+// over says what the winner is to the default.
+func over(s *Summary) string {
+	if s.Evidence == nil {
+		return "The default is the best point that was found."
+	}
+	return fmt.Sprintf("The best point is %.2f times as fast as the default.", s.Evidence.Speedup)
+}
+
+// Against is the gate's word in a few: the speedup over what is run today, and the
+// verdict.
+func Against(g studies.Gating) string {
+	if g.Speedup == nil {
+		return g.Verdict
+	}
+	return fmt.Sprintf("%.2f×, %s", *g.Speedup, g.Verdict)
+}
+
+// gateAction says what to do after the gate, empty where it changes nothing.
+func gateAction(s *Summary) string {
+	if s.Gate == nil {
+		return ""
+	}
+	switch g := s.Gate; {
+	case g.Standing == studies.Refused, g.Standing == studies.Running, g.Standing == studies.Equal:
+		return "nothing"
+	case g.Standing == studies.Faster && s.Advice.Verdict == Keep:
+		return "pawl gate: the baseline does not have it yet"
+	case g.Standing == studies.Undecided && s.Suggestion != nil:
+		return fmt.Sprintf("decide what the gate could not (%s), then pawl apply %d", g.Verdict, s.Study.ID)
+	}
+	return ""
+}
+
+// ungated says how to hold a winner to what is run today, where nobody has; empty where
+// there is nothing to hold.
+func ungated(s *Summary) string {
+	if s.Gate != nil || s.Winner == nil || s.Study.Backend == replayed {
+		return ""
+	}
+	return fmt.Sprintf("Nobody has compared it with what you run today, only with the default: pawl gate --study %d does.", s.Study.ID)
+}
+
+func (m *markdown) gate(s *Summary) {
+	if why := ungated(s); why != "" {
+		m.Paragraph("%s", text(why))
+	}
+	if s.Gate == nil && len(s.Gated) == 0 {
+		return
+	}
+	m.Paragraph("## Against what you run today")
+	if s.Gate != nil {
+		m.Paragraph("Against what you run today: **%s**. %s.", text(Against(*s.Gate)), text(upper(strings.TrimSuffix(s.Gate.Reason, "."))))
+	}
+	m.Table(gateHeader, gateRows(s, code, text))
+	for _, note := range gateNotes(s) {
+		m.Paragraph("> **Note.** %s", text(note))
+	}
+}
+
+func upper(sentence string) string {
+	first, size := utf8.DecodeRuneInString(sentence)
+	if size == 0 || first == utf8.RuneError {
+		return sentence
+	}
+	return string(unicode.ToUpper(first)) + sentence[size:]
+}
+
+var gateHeader = []string{"workload", "verdict", "speedup", "95 % interval", "baseline", "this", "rounds", "this point", "the baseline's point", "when"}
+
+// gateRows are all that the gate said, the winner's first; code and text write what is
+// not ours.
+func gateRows(s *Summary, code, text func(string) string) [][]string {
+	var all []studies.Gating
+	if s.Gate != nil {
+		all = append(all, *s.Gate)
+	}
+	var rows [][]string
+	for _, g := range append(all, s.Gated...) {
+		speedup, interval, rounds, base := page.Unknown, page.Unknown, page.Unknown, page.Unknown
+		if g.Speedup != nil {
+			speedup = fmt.Sprintf("%.2f×", *g.Speedup)
+		}
+		if g.Interval != nil {
+			interval = page.RatioInterval(*g.Interval)
+		}
+		if g.Rounds > 0 {
+			rounds = fmt.Sprint(g.Rounds)
+		}
+		if g.BaselinePoint != "" {
+			base = code(g.BaselinePoint)
+		}
+		rows = append(rows, []string{text(g.Workload), text(g.Verdict), speedup, interval, page.Milliseconds(g.Baseline), page.Milliseconds(g.Current),
+			rounds, code(g.Point.String()), base, g.Created.UTC().Format("2006-01-02 15:04 MST")})
+	}
+	return rows
+}
+
+// gateNotes are what a reviewer must know about the winner's comparison.
+func gateNotes(s *Summary) []string {
+	if s.Gate == nil {
+		return nil
+	}
+	return s.Gate.Notes
+}
