@@ -122,3 +122,99 @@ func TestWorkflowsAreGuarded(t *testing.T) {
 		}
 	}
 }
+
+// script returns the lines of a step of our own workflow.
+func script(t *testing.T, all map[string]workflow, file, job, name string) string {
+	t.Helper()
+	for _, step := range all["ours "+file].Jobs[job].Steps {
+		if step.Name == name {
+			return step.Run
+		}
+	}
+	t.Fatalf("no step %s in job %s of %s", name, job, file)
+	return ""
+}
+
+// asActions runs lines as GitHub does, in an empty folder, and returns what they print and
+// what they set.
+func asActions(t *testing.T, lines string, programs map[string]string, env ...string) (printed, set string, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range programs {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output := filepath.Join(dir, "output")
+	if err := os.WriteFile(output, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-e", "-c", lines)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "GITHUB_OUTPUT="+output), env...)
+	text, err := cmd.CombinedOutput()
+	content, readErr := os.ReadFile(output)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	return string(text), string(content), err
+}
+
+func TestEveryStepIsShell(t *testing.T) {
+	for name, w := range workflows(t) {
+		for job, j := range w.Jobs {
+			for _, step := range j.Steps {
+				if output, err := exec.Command("sh", "-n", "-c", step.Run).CombinedOutput(); err != nil {
+					t.Errorf("%s, job %s, step %s: %s", name, job, step.Name, output)
+				}
+			}
+		}
+	}
+}
+
+// The check that is required passes only where the gate passed, or where there was nothing to
+// gate: GitHub takes a skipped job for one that passed.
+func TestVerdictIsNeverSilent(t *testing.T) {
+	lines := script(t, workflows(t), "gate.yml", "verdict", "Verdict")
+	for results, want := range map[[3]string]bool{
+		{"success", "true", "success"}:   true,
+		{"success", "false", "skipped"}:  true,
+		{"skipped", "", "skipped"}:       true, // another label; under another name
+		{"success", "true", "skipped"}:   false,
+		{"success", "true", "failure"}:   false,
+		{"success", "true", "cancelled"}: false,
+		{"failure", "", "skipped"}:       false,
+		{"cancelled", "", "skipped"}:     false,
+		{"success", "", "skipped"}:       false,
+		{"success", "maybe", "success"}:  false,
+	} {
+		printed, _, err := asActions(t, lines, nil, "CHANGES="+results[0], "RUN="+results[1], "GATE="+results[2])
+		if (err == nil) != want || !want && !strings.Contains(printed, "::error::") {
+			t.Errorf("%q: %v: %s", results, err, printed)
+		}
+	}
+}
+
+// The machine stays awake exactly while a run that has not come to its own sleep is there.
+// Where GitHub cannot be asked it sleeps: that fails the step, and the next one runs always.
+func TestTheLastRunPutsTheMachineToSleep(t *testing.T) {
+	all := workflows(t)
+	for _, file := range []string{"gate.yml", "tune.yml"} {
+		lines := script(t, all, file, "sleep", "Who else needs it")
+		for name, c := range map[string]struct {
+			gh    string
+			busy  string
+			fails bool
+		}{
+			"alone":                      {`case "$1" in run) echo 7 ;; esac`, "", false},
+			"another one measures":       {`case "$1" in run) printf '7\n8\n' ;; api) echo 0 ;; esac`, "busy=8\n", false},
+			"another one goes to sleep":  {`case "$1" in run) printf '7\n8\n' ;; api) echo 1 ;; esac`, "", false},
+			"GitHub says nothing useful": {`case "$1" in run) printf '7\n8\n' ;; api) exit 1 ;; esac`, "", true},
+		} {
+			printed, set, err := asActions(t, lines, map[string]string{"gh": c.gh}, "GITHUB_RUN_ID=7", "GITHUB_REPOSITORY=o/r")
+			if set != c.busy || (err != nil) != c.fails {
+				t.Errorf("%s, %s: set %q, %v: %s", file, name, set, err, printed)
+			}
+		}
+	}
+}
