@@ -25,6 +25,13 @@ type builder struct {
 var cIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
+// Check returns what is wrong with the text of a manifest, for one backend; the file is for
+// messages.
+func Check(file string, content []byte, backend string) error {
+	_, err := parse(file, content, backend)
+	return err
+}
+
 // parse reads a manifest and returns the kernel for one backend.
 func parse(file string, content []byte, backend string) (*Kernel, error) {
 	if err := checkText(content); err != nil {

@@ -32,7 +32,7 @@ var floors = [][]string{
 // inside are the packages of large rooms from the ground up. One imports only from
 // the lines above its own.
 var inside = map[string][][]string{
-	"kernels": {{"kernels/includes", "kernels/records"}, {"kernels"}, {"kernels/inputs", "kernels/mutants"}},
+	"kernels": {{"kernels/includes", "kernels/records"}, {"kernels"}, {"kernels/inputs", "kernels/mutants", "kernels/scaffold"}},
 	"objective": {
 		{"objective/worker/process", "objective/cache", "objective/compiler", "objective/cuda/occupancy"},
 		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly"},
@@ -41,7 +41,7 @@ var inside = map[string][][]string{
 		{"objective"},
 		{"objective/host", "objective/cuda"},
 		{"objective/devices"},
-		{"objective/fuzz", "objective/mutation", "objective/profile"},
+		{"objective/fuzz", "objective/ladder", "objective/mutation", "objective/profile"},
 	},
 	"search": {
 		{"search/sampler/features"},

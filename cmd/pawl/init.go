@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/internal/escape"
+	"pawl/kernels/scaffold"
+)
+
+func initCommand(env environment) *cli.Command {
+	var from, entry string
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "write the folder of a new kernel, from a source if there is one",
+		ArgsUsage: "FOLDER",
+		Description: details(
+			"Writes a small kernel that tunes at once, to begin from. With --from it describes a source: the\n"+
+				"arguments of its function, macros that have a default as parameters; what it cannot know is\n"+
+				"marked in the manifest. A folder that has anything in it is left alone.",
+			"pawl init transpose --from src/transpose.cu",
+			"0 done", "3 the folder cannot be written, or the source not described", "64 usage"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Destination: &from, Usage: "describe this source `FILE`, in C, C++ or CUDA"},
+			&cli.StringFlag{Name: "entry", Destination: &entry, DefaultText: "the only candidate", Usage: "the `FUNCTION` of the source to tune"},
+		},
+		Action: action(func(_ context.Context, arguments []string) error {
+			if len(arguments) != 1 {
+				return usagef("init takes the folder of the new kernel")
+			}
+			made, err := scaffold.Write(arguments[0], from, entry)
+			if err != nil {
+				return err
+			}
+			for _, file := range made.Files {
+				fmt.Fprintf(env.stdout, "wrote %s\n", file.Name)
+			}
+			for _, open := range made.Open {
+				fmt.Fprintf(env.stdout, "look: %s\n", escape.Line(open))
+			}
+			fmt.Fprintf(env.stdout, "\nNext: %s\n", escape.Shell("pawl", "check", "./"+arguments[0]))
+			return nil
+		}),
+	}
+}

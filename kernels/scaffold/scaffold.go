@@ -1,0 +1,150 @@
+// Package scaffold writes the folder of a new kernel: an example that tunes at once, or the
+// description of a source that exists already.
+//
+// From a source it takes what stands there (the arguments of the entry function, the macros
+// that have a default) and proposes the rest. What it cannot know, it says: the manifest has a
+// comment at each such place, and [Folder] lists them.
+package scaffold
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"pawl/kernels"
+)
+
+// Folder is what a new kernel consists of.
+type Folder struct {
+	Files []kernels.File
+	// Open are the things that a person has to look at.
+	Open []string
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+
+// CheckName returns an error for what cannot be a kernel's name.
+func CheckName(name string) error {
+	if !plainName.MatchString(name) {
+		return fmt.Errorf("a kernel cannot be called %q: letters, digits, dots, dashes and underscores only", name)
+	}
+	return nil
+}
+
+// Example is a small kernel for the processor with two parameters.
+func Example(name string) Folder {
+	return Folder{Files: []kernels.File{
+		{Name: kernels.ManifestName, Content: []byte(fmt.Sprintf(exampleManifest, name))},
+		{Name: "scale.c", Content: []byte(exampleSource)},
+		{Name: "reference.c", Content: []byte(exampleReference)},
+	}}
+}
+
+// From describes the kernel in a source; path says by its ending what it is written in. The
+// entry may be empty if there is only one candidate.
+func From(name, path string, content []byte, entry string) (Folder, error) {
+	source := string(content)
+	backend := kernels.Host
+	if strings.EqualFold(filepath.Ext(path), ".cu") {
+		backend = kernels.CUDA
+	}
+	s, err := choose(source, entry, backend)
+	if err != nil {
+		return Folder{}, fmt.Errorf("%s: %w", path, err)
+	}
+	file := filepath.Base(path)
+	reference := "reference" + filepath.Ext(path)
+	if file == reference || !plainName.MatchString(file) {
+		return Folder{}, fmt.Errorf("%s: rename it, because its name is taken or has unusual characters", path)
+	}
+	d := description{name: name, backend: backend, source: file, reference: reference, signature: s, macros: macros(source)}
+	text := d.manifest()
+	if err := kernels.Check(kernels.ManifestName, []byte(text), backend); err != nil {
+		return Folder{}, fmt.Errorf("%s: its description would not be a manifest: %w", path, err)
+	}
+	return Folder{
+		Files: []kernels.File{
+			{Name: kernels.ManifestName, Content: []byte(text)},
+			{Name: file, Content: content},
+			{Name: reference, Content: append([]byte(referenceNote), content...)},
+		},
+		Open: d.open,
+	}, nil
+}
+
+// choose returns the function that is meant.
+func choose(source, entry, backend string) (signature, error) {
+	found, refused := signatures(source)
+	if backend == kernels.CUDA {
+		found = slices.DeleteFunc(found, func(s signature) bool { return !s.global })
+	}
+	var names []string
+	for _, s := range found {
+		if s.name == entry {
+			return s, nil
+		}
+		names = append(names, s.name)
+	}
+	switch why, known := refused[entry]; {
+	case known:
+		return signature{}, fmt.Errorf("function %s cannot be described: %w", entry, why)
+	case entry != "":
+		return signature{}, fmt.Errorf("no function %s that returns nothing; there are %s", entry, strings.Join(names, ", "))
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return signature{}, fmt.Errorf("several functions could be the kernel: %s; name one with --entry", strings.Join(names, ", "))
+	}
+	for name, why := range refused {
+		return signature{}, fmt.Errorf("function %s cannot be described: %w", name, why)
+	}
+	return signature{}, fmt.Errorf("no function that returns nothing and takes numbers or pointers to numbers")
+}
+
+const referenceNote = `/* A copy of the kernel at its defaults: results are held to those of the default point. That
+ * shows that all points agree, not that they are right. Replace it by plain code that you
+ * trust, in double precision. */
+`
+
+const exampleManifest = `# docs/manifest.md describes every key.
+name: %s
+summary: y = 2 x, with two parameters to play with
+entry: scale
+source: {host: scale.c}
+reference: {host: reference.c}
+params: # the source sees each as a macro
+  BLOCK: {values: [1, 2, 4, 8, 16, 32], default: 1}
+  REPEAT: {values: [1, 2, 4], default: 4}
+workloads: # the sizes that count
+  small: {N: 4000}
+  large: {N: 200000}
+args: # of the function, in order
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+fuzz: {N: [1, 7, 100]} # sizes that results are checked on
+tolerance: {atol: 1e-6, rtol: 1e-6}
+work: {flops: N, bytes: 8 * N}
+`
+
+const exampleSource = `#include <stdint.h>
+
+/* BLOCK elements at a time; REPEAT is how often, and more than once is a waste. */
+void scale(const float *x, float *y, int32_t N) {
+	for (int repeat = 0; repeat < REPEAT; repeat++)
+		for (int i = 0; i < N; i += BLOCK)
+			for (int j = i; j < i + BLOCK && j < N; j++)
+				y[j] = 2 * x[j];
+}
+`
+
+const exampleReference = `#include <stdint.h>
+
+/* Plain code that is easy to trust. It sees no parameters. */
+void scale(const float *x, float *y, int32_t N) {
+	for (int i = 0; i < N; i++)
+		y[i] = (float)(2.0 * x[i]);
+}
+`

@@ -1,0 +1,149 @@
+package scaffold
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/kernels"
+)
+
+func TestSignatures(t *testing.T) {
+	source := `
+// void commented(float *x) {
+static void hidden(float *x) { }
+__device__ void helper(float *x) { }
+int answer(int n) { return n; }
+extern "C" __global__ void __launch_bounds__(256, 2)
+transform(const float *__restrict__ x, float* __restrict__ y, /* the size */ const int n, double alpha) {
+}
+void plain(float const *a, float * const b, long long rows, int32_t cols) {}
+void strange(struct shape *s) {}
+void pointers(float **p) {}
+void nothing(void) {}
+`
+	found, refused := signatures(source)
+	var texts []string
+	for _, s := range found {
+		texts = append(texts, fmt.Sprintf("%s %v %v", s.name, s.global, s.parameters))
+	}
+	want := []string{
+		"transform true [{x f32 true false} {y f32 true true} {n i32 false false} {alpha f64 false false}]",
+		"plain false [{a f32 true false} {b f32 true true} {rows i64 false false} {cols i32 false false}]",
+	}
+	if !slices.Equal(texts, want) {
+		t.Errorf("got %q", texts)
+	}
+	for _, name := range []string{"strange", "pointers", "nothing"} {
+		if refused[name] == nil {
+			t.Errorf("%s was not refused", name)
+		}
+	}
+}
+
+func TestMacros(t *testing.T) {
+	found := macros("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef GUARD_H\n#define GUARD_H\n#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n")
+	if fmt.Sprint(found) != "[{BLOCK 64} {FAST 0}]" {
+		t.Errorf("%v", found)
+	}
+	for m, want := range map[macro]string{
+		{"BLOCK", 64}: "[16 32 64 128 256]", {"FAST", 0}: "[0 1]", {"UNROLL", 1}: "[0 1]", {"BLOCK", 1}: "[1 2 4]", {"K", 3}: "[1 3 6 12]",
+	} {
+		if got := fmt.Sprint(m.values()); got != want {
+			t.Errorf("%v: %s, want %s", m, got, want)
+		}
+		if !slices.Contains(m.values(), m.value) {
+			t.Errorf("%v: the default is not among %v", m, m.values())
+		}
+	}
+}
+
+// Whatever is written can be read again, for the backend that it is for.
+func TestFoldersLoad(t *testing.T) {
+	const body = "#ifndef BLOCK\n#define BLOCK 64\n#endif\n%svoid move(const %s *x, float *y, int rows, int n, float a) { (void)x; (void)y; (void)rows; (void)n; (void)a; }\n"
+	for file, source := range map[string]string{
+		"":        "",
+		"move.c":  fmt.Sprintf(body, "", "double"),
+		"move.cc": fmt.Sprintf(body, "", "float"),
+		"move.cu": fmt.Sprintf(body, `extern "C" __global__ `, "__half"),
+		"bare.c":  "void bare(float *x, int block) {}\n",
+		"bare.cu": "extern \"C\" __global__ void bare(float *x) {}\n",
+		"dim.c":   "#ifndef N\n#define N 8\n#endif\nvoid f(float *x, int n) {}\n",
+	} {
+		folder := filepath.Join(t.TempDir(), "new")
+		path := ""
+		if file != "" {
+			path = filepath.Join(t.TempDir(), file)
+			if err := os.WriteFile(path, []byte(source), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := Write(folder, path, ""); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		backend := kernels.Host
+		if strings.HasSuffix(file, ".cu") {
+			backend = kernels.CUDA
+		}
+		if k, err := kernels.Load(folder, backend); err != nil {
+			t.Errorf("%s: %v", file, err)
+		} else if k.Name != "new" {
+			t.Errorf("%s: the kernel is called %s", file, k.Name)
+		}
+		if _, err := Write(folder, path, ""); err == nil || !strings.Contains(err.Error(), "not empty") {
+			t.Errorf("%s: written twice: %v", file, err)
+		}
+	}
+}
+
+func TestWhatCannotBeDescribed(t *testing.T) {
+	for source, want := range map[string]string{
+		"int f(int x) { return x; }":                    "no function that returns nothing",
+		"void f(float *x) {}\nvoid g(float *x) {}":      "f, g; name one with --entry",
+		"void f(struct s *x) {}":                        "function f cannot be described",
+		"void f(float *x, int (*callback)(int)) {}":     "no function",
+		"void f(float * x, unsigned short n) { x[0]; }": "has a type that a manifest has no name for",
+	} {
+		if _, err := From("new", "source.c", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
+	if _, err := From("new", "source.c", []byte("void f(float *x) {}"), "g"); err == nil || !strings.Contains(err.Error(), "there are f") {
+		t.Errorf("%v", err)
+	}
+	if _, err := From("new", "reference.c", []byte("void f(float *x) {}"), ""); err == nil {
+		t.Error("a source of the reference's name")
+	}
+	for _, name := range []string{"", ".", "..", "a b", "-x", "x\n", "é"} {
+		if CheckName(name) == nil {
+			t.Errorf("%q is a name", name)
+		}
+	}
+}
+
+func FuzzFrom(f *testing.F) {
+	f.Add("void f(const float *x, float *y, int n) { }", true)
+	f.Add("#ifndef B\n#define B 4\n#endif\nextern \"C\" __global__ void f(float *x) {", false)
+	f.Fuzz(func(t *testing.T, source string, c bool) {
+		name, backend := "a.cu", kernels.CUDA
+		if c {
+			name, backend = "a.c", kernels.Host
+		}
+		folder, err := From("new", name, []byte(source), "")
+		if err != nil {
+			return
+		}
+		dir := t.TempDir()
+		for _, file := range folder.Files {
+			if err := os.WriteFile(filepath.Join(dir, file.Name), file.Content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := kernels.Load(dir, backend); err != nil {
+			t.Errorf("%v\n%s", err, folder.Files[0].Content)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"pawl/internal/page"
+)
+
+// Write makes the folder of a new kernel, which is named after it: an example, or what is in
+// a source. The files that it returns have their paths. Nothing is overwritten: the folder must not be there, or be empty.
+func Write(folder, source, entry string) (Folder, error) {
+	name := filepath.Base(filepath.Clean(folder))
+	if err := CheckName(name); err != nil {
+		return Folder{}, err
+	}
+	made := Example(name)
+	if source != "" {
+		content, err := os.ReadFile(source)
+		if err != nil {
+			return Folder{}, err
+		}
+		if made, err = From(name, source, content, entry); err != nil {
+			return Folder{}, err
+		}
+	}
+	present, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Folder{}, err
+	}
+	if len(present) > 0 {
+		return Folder{}, fmt.Errorf("%s is not empty: name a new folder", folder)
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return Folder{}, err
+	}
+	for i, file := range made.Files {
+		path := filepath.Join(folder, file.Name)
+		made.Files[i].Name = path
+		if err := page.WriteFile(path, func(w io.Writer) error { _, err := w.Write(file.Content); return err }); err != nil {
+			return Folder{}, err
+		}
+	}
+	return made, nil
+}
