@@ -16,6 +16,9 @@ import (
 // point that really hangs costs its time limit twice.
 type patient struct{ Evaluator }
 
+// Patient returns an evaluator that asks once more about a point that ran out of time.
+func Patient(e Evaluator) Evaluator { return patient{e} }
+
 func (p patient) Measure(ctx context.Context, prepared objective.Prepared, rival float64) (objective.Outcome, error) {
 	outcome, err := p.Evaluator.Measure(ctx, prepared, rival)
 	if !hung(outcome.Failure, err) {

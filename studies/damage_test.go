@@ -52,8 +52,9 @@ func record(t *testing.T, store *Store) {
 		for i := range 10 {
 			check(recorder.Measured(confirm.Round{Phase: confirm.Confirmation, Number: i, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{1, 2, 3}}}))
 		}
-		for range 6 {
+		for i := range 6 {
 			check(store.Gated(t.Context(), id, exampleGating()))
+			check(recorder.MeasuredAcross("other", confirm.Round{Phase: confirm.Across, Number: i, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{1, 2, 3}}}))
 		}
 		check(store.Finish(t.Context(), id, search.Result{Ended: search.TrialsDone}))
 	}
@@ -90,8 +91,12 @@ func everything(ctx context.Context, store *Store, study Study) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	across, err := store.Across(ctx, study.ID)
+	if err != nil {
+		return nil, err
+	}
 	gatings, err := store.Gatings(ctx, study.ID)
-	parts := []any{study, past}
+	parts := []any{study, past, across}
 	for _, g := range gatings {
 		parts = append(parts, g, g.Result)
 	}

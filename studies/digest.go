@@ -22,7 +22,7 @@ import (
 const digestColumn = "digest"
 
 // sealedTables are the tables whose rows have a digest.
-var sealedTables = []string{"studies", "trials", "rounds", "gatings"}
+var sealedTables = []string{"studies", "trials", "rounds", "gatings", "across"}
 
 // rowDigest identifies the content of a row by the names of its columns.
 func rowDigest(names []string, values []any) string {
@@ -122,6 +122,7 @@ func (k rowKey) seal(ctx context.Context, tx querier) error {
 var keyColumns = map[string][]string{
 	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},
 	"gatings": {"study", "number"},
+	"across":  {"study", "workload", "number", "point"},
 }
 
 // sealOld gives the rows of an older database, which have no digest, theirs.
@@ -186,6 +187,9 @@ func describeRow(table string, names []string, values []any) (study int64, what 
 	case "gatings":
 		study, _ = value("study").(int64)
 		return study, fmt.Sprintf("the gate's verdict %v", value("number"))
+	case "across":
+		study, _ = value("study").(int64)
+		return study, fmt.Sprintf("round %v on workload %v", value("number"), value("workload"))
 	}
 	study, _ = value("study").(int64)
 	return study, fmt.Sprintf("%v round %v", value("phase"), value("number"))

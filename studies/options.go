@@ -39,10 +39,12 @@ type Options struct {
 	Compiler string `json:"compiler,omitempty" on:"cuda"`
 	Caches   string `json:"caches,omitempty" on:"cuda"`
 	// LockClocks is in MHz, 0 for clocks as they are.
-	LockClocks     int      `json:"lock-clocks,string,omitempty" on:"cuda"`
-	Samples        int      `json:"samples,string,omitempty" on:"cuda host"`
-	Finalists      int      `json:"finalists,string,omitempty" role:"goal"`
-	Rounds         int      `json:"rounds,string,omitempty" role:"goal"`
+	LockClocks int `json:"lock-clocks,string,omitempty" on:"cuda"`
+	Samples    int `json:"samples,string,omitempty" on:"cuda host"`
+	Finalists  int `json:"finalists,string,omitempty" role:"goal"`
+	Rounds     int `json:"rounds,string,omitempty" role:"goal"`
+	// Across measures the winner on the kernel's other workloads too.
+	Across         bool     `json:"across,string,omitempty" role:"goal" on:"cuda host"`
 	RunTimeout     Duration `json:"run-timeout,omitempty" on:"cuda host" usual:"10s"`
 	CompileTimeout Duration `json:"compile-timeout,omitempty" on:"cuda host" usual:"1m0s"`
 }

@@ -25,6 +25,8 @@ type Study struct {
 	Backend  string `json:"backend"`
 	Sampler  string `json:"sampler"`
 	Seed     uint64 `json:"seed"`
+	// Workloads are all that the kernel had; none in a study that is older than that.
+	Workloads []WorkloadFacts `json:"workloads,omitempty"`
 	// Fingerprint identifies the space, Source the kernel's files.
 	Fingerprint string                `json:"fingerprint"`
 	Source      string                `json:"source"`
@@ -132,7 +134,7 @@ func (study *Study) columns() columns {
 		{"source", &study.Source}, {"space", asJSON{&study.Space}}, {"work", asJSON{&study.Work}}, {"environment", asJSON{&study.Environment}},
 		{"first", asJSON{&study.First}}, {"options", asJSON{&study.Options}}, {"command", &study.Command}, {"created", asText{&study.Created}},
 		{"roofline", asJSON{&study.Roofline}}, {"ended", &study.Ended}, {"elapsed_ns", &study.Elapsed}, {"regret", asJSON{&study.Regret}},
-		{"spending", asJSON{&study.Spending}}, {"dead", asJSON{&study.Dead}},
+		{"spending", asJSON{&study.Spending}}, {"dead", asJSON{&study.Dead}}, {"workloads", asJSON{&study.Workloads}},
 	}
 }
 
@@ -145,9 +147,14 @@ func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
 	return id, nil
 }
 
-// Continue records that a study goes on, perhaps with other goals.
+// Continue records that a study goes on, perhaps with other goals, and which workloads
+// the kernel has, which an older pawl has not recorded.
 func (s *Store) Continue(ctx context.Context, study Study) error {
-	if _, err := s.update(ctx, studyRow(study.ID), columns{{"options", asJSON{&study.Options}}, {"command", &study.Command}}, ""); err != nil {
+	changed := columns{{"options", asJSON{&study.Options}}, {"command", &study.Command}}
+	if len(study.Workloads) > 0 {
+		changed = append(changed, column{"workloads", asJSON{&study.Workloads}})
+	}
+	if _, err := s.update(ctx, studyRow(study.ID), changed, ""); err != nil {
 		return fmt.Errorf("resuming study %d: %w", study.ID, err)
 	}
 	return nil

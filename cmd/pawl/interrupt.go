@@ -37,6 +37,11 @@ type interruption struct {
 // polite end. Done must be called when the run has ended, whatever way; it does not
 // return from one that is being left.
 func interruptible(ctx context.Context, env environment, stderr io.Writer) (running context.Context, i *interruption, done func()) {
+	return interruptibleBy(ctx, env, stderr, "pawl tune --resume")
+}
+
+// interruptibleBy is interruptible for a run that another command goes on with.
+func interruptibleBy(ctx context.Context, env environment, stderr io.Writer, again string) (running context.Context, i *interruption, done func()) {
 	running, cancel := context.WithCancel(ctx)
 	i = &interruption{stop: make(chan struct{}), finished: make(chan struct{}), over: make(chan struct{})}
 	// They are never given back: until the program ends, a late Ctrl-C must not
@@ -54,7 +59,7 @@ func interruptible(ctx context.Context, env environment, stderr io.Writer) (runn
 				break
 			}
 			close(i.stop)
-			say(stderr, "\nstopping: no new trials; the report follows. Press Ctrl-C again to leave at once.\n")
+			say(stderr, "\nstopping: nothing new is begun; the report follows. Press Ctrl-C again to leave at once.\n")
 		}
 		cancel()
 		// Compilers and workers end with the context; nothing else is waited
@@ -63,7 +68,7 @@ func interruptible(ctx context.Context, env environment, stderr io.Writer) (runn
 		case <-i.finished:
 		case <-time.After(politeness):
 		}
-		say(env.stderr, "\nleft; pawl tune --resume goes on\n") // the bars are not drawn again
+		say(env.stderr, "\nleft; "+again+" goes on\n") // the bars are not drawn again
 		os.Exit(exitInterrupted)
 	}()
 	return running, i, func() {

@@ -45,6 +45,7 @@ func studiesCommand(env environment) *cli.Command {
 					&cli.StringFlag{Name: "record", Destination: &o.record, DefaultText: "a study", Usage: "a recorded `FILE`, or an embedded record's name"}),
 				Action: action(func(ctx context.Context, arguments []string) error { return exportStudy(ctx, env, o, arguments) }),
 			},
+			studiesAcrossCommand(env),
 		},
 	}
 }

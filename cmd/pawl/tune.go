@@ -67,6 +67,7 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.StringFlag{Name: "sampler", Destination: &s.Sampler, Value: sampler.Default, Usage: "how points are chosen: " + strings.Join(sampler.Names(), ", ")},
 			&cli.BoolFlag{Name: "resume", Destination: &o.resume, DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.BoolFlag{Name: "cold", Destination: &s.Cold, DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
+			&cli.BoolFlag{Name: "across", Destination: &s.Across, DisableDefaultText: true, Usage: "measure the winner on the kernel's other workloads too, in a part of the budget"},
 			&cli.BoolFlag{Name: "gate", Destination: &o.gate, DisableDefaultText: true, Usage: "hold the winner to the baseline as pawl gate --study does"},
 			policyFlag(&o.policy), baselineFlag(&o.baseline),
 			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: atLeast("lanes", 1), Usage: "how many compilers run at once"},
@@ -100,7 +101,7 @@ func runTune(ctx context.Context, env environment, o tuneOptions) error {
 			interruption.polite.Store(true)
 			display.start(study, past, pool)
 		},
-		Observe: display.update, End: display.finish,
+		Observe: display.update, End: display.finish, Across: announceAcross(env),
 	})
 	if err != nil {
 		return err

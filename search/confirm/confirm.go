@@ -183,8 +183,7 @@ func (c *confirmation) measure(ctx context.Context, phase Phase, contenders []ob
 	if measured, err := c.measuredBefore(phase, contenders); measured || err != nil {
 		return err
 	}
-	run := 1 + max(lastRun(c.Rounds(), Confirmation), lastRun(c.Rounds(), Ablation))
-	first := 1 + highest(c.Rounds(), phase)
+	run, first := c.next(phase)
 	for round := range c.options.Rounds {
 		if round >= FewestRounds && c.Late(phase) {
 			return nil
@@ -205,12 +204,18 @@ func (c *confirmation) measure(ctx context.Context, phase Phase, contenders []ob
 	return nil
 }
 
+// next returns the number of the next run, and that of its first round.
+func (c *confirmation) next(phase Phase) (run, first int) {
+	run = 1 + max(lastRun(c.Rounds(), Confirmation), lastRun(c.Rounds(), Ablation), lastRun(c.Rounds(), Across))
+	return run, 1 + highest(c.Rounds(), phase)
+}
+
 // measuredBefore reports whether the phase's latest run, in an earlier process, was
 // one of exactly these contenders and has as many rounds as are wanted, or as there
 // is time for.
 func (c *confirmation) measuredBefore(phase Phase, contenders []objective.Prepared) (bool, error) {
 	counts := map[space.Point]int{}
-	for _, r := range latest(c.Rounds()) {
+	for _, r := range Latest(c.Rounds()) {
 		if r.Phase != phase {
 			continue
 		}

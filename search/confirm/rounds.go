@@ -10,7 +10,7 @@ import (
 
 // Round is one more measurement of a trial's point.
 type Round struct {
-	// Phase is SecondLook, Confirmation or Ablation.
+	// Phase is SecondLook, Confirmation, Ablation or Across.
 	Phase Phase
 	// Run counts how often a set of contenders was measured against each other.
 	// Rounds of different runs are of different days or of different contenders,
@@ -36,6 +36,9 @@ const (
 	Confirmation Phase = "confirmation"
 	// Ablation measures the points from the default to the winner.
 	Ablation Phase = "ablation"
+	// Across compares the winner with the default on another workload. Rounds of
+	// different workloads are kept apart: no function here is given those of two.
+	Across Phase = "across"
 )
 
 // FewestRounds is the number of rounds below which nothing is claimed, and so
@@ -65,18 +68,20 @@ func (c Contender) Medians() []float64 {
 // phase, without points that have failed a check since. An ablation explains the
 // confirmation before it, and nothing after a later one.
 func Standing(rounds []Round, failed func(space.Point) bool) []Round {
-	return slices.DeleteFunc(latest(rounds), func(r Round) bool { return failed(r.Point) })
+	return slices.DeleteFunc(Latest(rounds), func(r Round) bool { return failed(r.Point) })
 }
 
-// latest returns the rounds of the latest runs, as a copy.
-func latest(rounds []Round) []Round {
-	confirmation, ablation := lastRun(rounds, Confirmation), lastRun(rounds, Ablation)
+// Latest returns the rounds of the latest run of each phase, as a copy.
+func Latest(rounds []Round) []Round {
+	confirmation, ablation, across := lastRun(rounds, Confirmation), lastRun(rounds, Ablation), lastRun(rounds, Across)
 	return slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool {
 		switch r.Phase {
 		case Confirmation:
 			return r.Run != confirmation
 		case Ablation:
 			return r.Run != ablation || ablation < confirmation
+		case Across:
+			return r.Run != across
 		}
 		return false
 	})
@@ -97,7 +102,7 @@ func lastRun(rounds []Round, phase Phase) int {
 // their first measurement, and keeps only the rounds that every point completed,
 // so that rounds can be paired. A point that failed in any round is out.
 func Contenders(rounds []Round, phase Phase) []Contender {
-	rounds = latest(rounds)
+	rounds = Latest(rounds)
 	byPoint := map[space.Point]map[int][]float64{}
 	var order []space.Point
 	failed := map[space.Point]bool{}

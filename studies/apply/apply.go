@@ -134,6 +134,15 @@ func (c *Change) manifest(o Options) error {
 	if c.Kernel.Dir == "" {
 		return c.refuse("%s is embedded in pawl, so there is no manifest to change", c.Kernel.Name).advise("use the header, without --manifest")
 	}
+	if c.Summary.Across == nil && len(c.Kernel.Workloads) > 1 { // the study is older than that
+		others := c.Summary.Study
+		others.Workloads = studies.NewWorkloadFacts(c.Kernel)
+		var names []string
+		for _, w := range others.Others() {
+			names = append(names, w.Name)
+		}
+		return unmeasured(others.ID, names)
+	}
 	path := filepath.Join(c.Kernel.Origin, kernels.ManifestName)
 	before, err := os.ReadFile(path)
 	if err != nil {

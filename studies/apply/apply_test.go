@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -84,13 +85,20 @@ type finding struct {
 	// unchecked leaves out what was checked.
 	unchecked bool
 	study     func(*studies.Study)
+	// manifest is the kernel's, the usual one where it is empty.
+	manifest string
+	// gate is what the gate said, nothing where it is empty.
+	gate studies.Standing
+	// across are the speedups on other workloads: three rounds with one of these each, and
+	// 0 for a failure.
+	across map[string]float64
 }
 
 func newBench(t *testing.T, f finding) *bench {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	b := &bench{folder: "kernels/scale"}
-	write(t, filepath.Join(b.folder, "kernel.yaml"), manifest)
+	write(t, filepath.Join(b.folder, "kernel.yaml"), cmp.Or(f.manifest, manifest))
 	write(t, filepath.Join(b.folder, "scale.c"), "void scale(float *y) { y[0] = 1; }\n")
 	k, err := kernels.Load(b.folder, kernels.Host)
 	if err != nil {
@@ -131,7 +139,7 @@ func (b *bench) record(t *testing.T, f finding) {
 	recorder := b.store.Recorder(b.study)
 	for i, text := range []string{initial, winner} {
 		outcome := objective.Outcome{}
-		for sample := range 10 {
+		for sample := range 3 {
 			ms := 4 + 0.001*float64(sample)
 			if text == winner {
 				ms /= f.speedup
@@ -151,6 +159,36 @@ func (b *bench) record(t *testing.T, f finding) {
 				t.Fatal(err)
 			}
 		}
+		for workload, speedup := range f.across {
+			b.recordAcross(t, workload, trial.Point, speedup)
+		}
+	}
+	if f.gate != "" {
+		if err := b.store.Gated(t.Context(), b.study, studies.Gating{Point: point(t, winner), Workload: "small", Standing: f.gate, Verdict: "regression", Reason: "it is slower."}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// recordAcross records three rounds of a point on another workload.
+func (b *bench) recordAcross(t *testing.T, workload string, p space.Point, speedup float64) {
+	t.Helper()
+	for number := range 3 {
+		ms := 4 + 0.5*float64(number) // what hits both alike
+		round := confirm.Round{Phase: confirm.Across, Number: number, Point: p}
+		switch {
+		case p.String() != winner:
+			round.Outcome.Samples = []float64{ms}
+		case speedup == 0:
+			round.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: "wrong"}
+		case number == 1: // not every round agrees
+			round.Outcome.Samples = []float64{ms / max(speedup, 1)}
+		default:
+			round.Outcome.Samples = []float64{ms / speedup}
+		}
+		if err := b.store.Recorder(b.study).MeasuredAcross(workload, round); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -168,7 +206,7 @@ func mustPrepare(t *testing.T, b *bench, o Options) *Change {
 	return c
 }
 
-var good = finding{speedup: 2, rounds: 10}
+var good = finding{speedup: 2, rounds: 6}
 
 func TestApplyingChangesTheDefaultsAndNothingElse(t *testing.T) {
 	b := newBench(t, good)
@@ -228,13 +266,16 @@ func TestWhatIsRefused(t *testing.T) {
 		nothing bool
 		want    string
 	}{
-		"noise":       {finding: finding{speedup: 1.02, rounds: 10}, nothing: true, want: "probably noise"},
-		"no winner":   {finding: finding{speedup: 0.5, rounds: 10}, nothing: true, want: "keep the default"},
-		"unconfirmed": {finding: finding{speedup: 2, rounds: 2}, nothing: true, want: "unconfirmed"},
-		"unchecked":   {finding: finding{speedup: 2, rounds: 10, unchecked: true}, want: "checked in full"},
-		"a record": {finding: finding{speedup: 2, rounds: 10, study: func(s *studies.Study) { s.Backend = "replay" }},
+		"noise":              {finding: finding{speedup: 1.02, rounds: 6}, nothing: true, want: "probably noise"},
+		"no winner":          {finding: finding{speedup: 0.5, rounds: 6}, nothing: true, want: "keep the default"},
+		"unconfirmed":        {finding: finding{speedup: 2, rounds: 2}, nothing: true, want: "unconfirmed"},
+		"unchecked":          {finding: finding{speedup: 2, rounds: 6, unchecked: true}, want: "checked in full"},
+		"failed by the gate": {finding: finding{speedup: 2, rounds: 6, gate: studies.Refused}, want: "the gate has failed its winner: regression"},
+		"run already":        {finding: finding{speedup: 2, rounds: 6, gate: studies.Running}, nothing: true, want: "you already run this"},
+		"no gain":            {finding: finding{speedup: 2, rounds: 6, gate: studies.Equal}, nothing: true, want: "no gain over what you run"},
+		"a record": {finding: finding{speedup: 2, rounds: 6, study: func(s *studies.Study) { s.Backend = "replay" }},
 			want: "not known how to get what was measured"},
-		"built in an unknown way": {finding: finding{speedup: 2, rounds: 10, study: func(s *studies.Study) { s.Environment.Build = nil }},
+		"built in an unknown way": {finding: finding{speedup: 2, rounds: 6, study: func(s *studies.Study) { s.Environment.Build = nil }},
 			want: "not known how to get what was measured"},
 		"other sources": {finding: good, want: "are not those that were measured",
 			before: func(t *testing.T, b *bench) { write(t, b.folder+"/scale.c", "void scale(float *y) { y[0] = 2; }\n") }},
@@ -266,8 +307,58 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
+// kernelWith gives a study's kernel further workloads, of the manifest too.
+func kernelWith(names ...string) func(*studies.Study) {
+	return func(s *studies.Study) {
+		s.Workloads = []studies.WorkloadFacts{{Name: "small"}}
+		for _, name := range names {
+			s.Workloads = append(s.Workloads, studies.WorkloadFacts{Name: name})
+		}
+	}
+}
+
+func TestAnotherWorkloadMustNotPay(t *testing.T) {
+	for name, test := range map[string]struct {
+		across           map[string]float64
+		loss             string
+		header, manifest string // why each is refused
+	}{
+		"nobody":                {across: map[string]float64{"large": 1.2, "tiny": 1}},
+		"a little":              {across: map[string]float64{"large": 0.98, "tiny": 1}},
+		"a little is too much":  {across: map[string]float64{"large": 0.98, "tiny": 1}, loss: "1%", header: "measured 1.02 times as long, beyond the limit of 1.0 %", manifest: "may be noise"},
+		"much":                  {across: map[string]float64{"large": 0.5, "tiny": 2}, header: "workload large measured 2.00 times", manifest: "workload large measured 2.00 times"},
+		"much is fine":          {across: map[string]float64{"large": 0.5, "tiny": 2}, loss: "50%"},
+		"wrong":                 {across: map[string]float64{"large": 1, "tiny": 0}, loss: "100%", header: "on workload tiny the winner fails", manifest: "on workload tiny the winner fails"},
+		"one is not measured":   {across: map[string]float64{"large": 1}, manifest: "was not measured on tiny"},
+		"none of them measured": {manifest: "was not measured on large, tiny"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, finding{speedup: 2, rounds: 6, across: test.across, study: kernelWith("large", "tiny")})
+			for patch, want := range map[bool]string{false: test.header, true: test.manifest} {
+				_, err := b.prepare(t, Options{Manifest: patch, WorstLoss: test.loss})
+				var refusal *Refusal
+				if want == "" && err != nil || want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), want) || refusal.Nothing) {
+					t.Errorf("manifest %v: %v, want %q", patch, err, want)
+				}
+			}
+		})
+	}
+}
+
+// A study that does not say which workloads there are is asked to find out.
+func TestAnOlderStudyOfSeveralWorkloads(t *testing.T) {
+	more := strings.Replace(manifest, "  small: {N: 4}\n", "  small: {N: 4}\n  large: {N: 400}\n", 1)
+	b := newBench(t, finding{speedup: 2, rounds: 6, manifest: more})
+	if _, err := b.prepare(t, Options{Manifest: true}); err == nil || !strings.Contains(err.Error(), "was not measured on large") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := b.prepare(t, Options{}); err != nil {
+		t.Errorf("the header is of one workload: %v", err)
+	}
+}
+
 func TestAnEmbeddedKernelHasNoManifestToChange(t *testing.T) {
-	b := newBench(t, finding{speedup: 2, rounds: 10, study: func(s *studies.Study) {
+	b := newBench(t, finding{speedup: 2, rounds: 6, study: func(s *studies.Study) {
 		k, err := kernels.Load("matmul", kernels.Host)
 		if err != nil {
 			t.Fatal(err)

@@ -27,6 +27,8 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"percent":    page.WholePercent,
 	"add":        func(a, b int) int { return a + b },
 	"withheld":   Withheld,
+	"across":     func(s *Summary) [][]string { return acrossRows(s, plain, plain) },
+	"acrossHead": func() []string { return acrossHeader },
 	"ungated":    ungated,
 	"gateHeader": func() []string { return gateHeader },
 	"gateRows":   func(s *Summary) [][]string { return gateRows(s, plain, plain) },

@@ -118,6 +118,9 @@ func action(s *Summary) string {
 		if s.Suggestion == nil {
 			return "read the page: there is nothing that could be applied as it is"
 		}
+		if payers := s.Across.Of(AcrossSlower, AcrossFails); len(payers) > 0 {
+			return fmt.Sprintf("read the page: %s would pay for it", strings.Join(payers, ", "))
+		}
 		return fmt.Sprintf("read the page, then pawl apply %d", s.Study.ID)
 	case Unproven:
 		return "measure longer: pawl tune --resume with more --rounds or --budget"

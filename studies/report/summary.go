@@ -42,6 +42,9 @@ type Summary struct {
 	// what it said about other points and workloads.
 	Gate  *studies.Gating  `json:"gate,omitempty"`
 	Gated []studies.Gating `json:"gated,omitempty"`
+	// Across is what the winner is worth on other workloads; nil where there is no winner
+	// beside the default, or no other workload.
+	Across *Across `json:"across,omitempty"`
 	// Top are the finalists, most probably best first; before a confirmation, the best
 	// trials.
 	Top         []Timed              `json:"top,omitempty"`
@@ -157,6 +160,11 @@ func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error)
 	if err != nil {
 		return nil, fmt.Errorf("summarising study %d: %w", id, err)
 	}
+	rounds, err := store.Across(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	summary.Across = across(&summary, rounds)
 	return &summary, nil
 }
 

@@ -41,6 +41,9 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	if s.Evidence != nil && s.Winner.Checked != nil {
 		fmt.Fprintf(w, "The winner's results are right on %s.\n", escape.Line(s.Winner.Checked.Text()))
 	}
+	if err := acrossText(w, s); err != nil {
+		return err
+	}
 	f := s.Search
 	fmt.Fprintf(w, "\n%d trials in %.0f s: %d measured%s, %d failed%s%s\n", f.Asked, f.Seconds, f.OK, rememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
 	if text := regretText(s.Study.Regret); text != "" {

@@ -97,7 +97,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	s := &subject{
 		pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width,
 		head: studies.Study{
-			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
+			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Workloads: studies.NewWorkloadFacts(k),
 			Backend: device.Environment.Backend, Source: source, Work: work, Environment: device.Environment, Roofline: device.Roofline.Measure(),
 		},
 	}

@@ -26,7 +26,7 @@ func (r *run) choose(ctx context.Context) (study studies.Study, past search.Past
 			}
 			goals := r.describe() // it may have others now
 			study = earlier
-			study.Options, study.Command = goals.Options, goals.Command
+			study.Options, study.Command, study.Workloads = goals.Options, goals.Command, goals.Workloads
 		} else {
 			r.Notice("there is no study of this kernel, workload and sources to resume: starting a new one")
 		}

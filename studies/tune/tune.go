@@ -5,6 +5,7 @@
 //  3. Begin with what earlier studies of the same kernel found good, and let the
 //     model learn from them.
 //  4. Search, with every trial recorded before the next.
+//  5. Where it is asked for, measure the winner on the kernel's other workloads.
 //
 // It prints nothing: callbacks say what happens. studies/report says what came of it.
 package tune
@@ -60,6 +61,8 @@ type Options struct {
 	Observe func(search.Progress)
 	// End is called when the search has ended, however it did.
 	End func()
+	// Across is called before the winner is measured on another workload; it may be nil.
+	Across func(workload studies.WorkloadFacts)
 	// Stop ends the search early when it is closed: what runs is finished.
 	Stop <-chan struct{}
 }
@@ -90,6 +93,9 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 	if err := r.search(ctx, study, past); err != nil {
 		return nil, err
 	}
+	if err := r.across(ctx, study); err != nil {
+		return nil, explain(err, study)
+	}
 	return report.Read(context.WithoutCancel(ctx), r.store, study.ID)
 }
 
@@ -113,6 +119,9 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 	}
 	r.Begin(study, past, r.pool)
 	trials, budget := limits(r.Study)
+	if r.elsewhere(study) {
+		budget -= time.Duration(acrossShare * float64(budget))
+	}
 	result, err := search.Run(ctx, r.pool, r.evaluator, r.store.Recorder(study.ID), past, search.Options{
 		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret,
 		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Ahead: r.ahead, Lanes: r.Lanes,
@@ -162,6 +171,8 @@ func (o Options) check() error {
 		return argumentError("--record FILE is what --backend replay answers from")
 	case s.Record != "" && o.Kernel != "":
 		return argumentError("a record names its kernel itself; %q is one too many", o.Kernel)
+	case s.Across && s.Backend == Replay:
+		return argumentError("--across measures on other workloads, and a record has one")
 	case s.Rounds < confirm.FewestRounds:
 		return argumentError("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, confirm.FewestRounds, stats.MinimumSamples(0.95))
 	case !slices.Contains(sampler.Names(), s.Sampler):

@@ -65,6 +65,7 @@ func TestMistakes(t *testing.T) {
 	for want, change := range map[string]func(*Options){
 		"--record FILE is what":                     func(o *Options) { o.Study.Backend, o.Study.Record = "host", "k.json" },
 		"a record names its kernel itself":          func(o *Options) { o.Study.Record, o.Kernel = "k.json", "k" },
+		"--across measures on other workloads":      func(o *Options) { o.Study.Across = true },
 		"--rounds 2 cannot confirm anything":        func(o *Options) { o.Study.Rounds = 2 },
 		`no sampler "rand"; there are`:              func(o *Options) { o.Study.Sampler = "rand" },
 		`--target "1x": a speedup above 1`:          func(o *Options) { o.Study.Target = "1x" },

@@ -1,0 +1,162 @@
+package confirm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pawl/objective"
+	"pawl/space"
+)
+
+// device answers for points: what it is asked, in order, and what fails.
+type device struct {
+	asked   []string
+	wrong   map[string]bool // fails the full check
+	broken  map[string]bool // does not compile
+	digest  string
+	refresh int
+}
+
+func (d *device) Prepare(_ context.Context, p space.Point) (objective.Prepared, error) {
+	prepared := objective.Prepared{Point: p}
+	prepared.Binary.Digest = d.digest + p.String()
+	if d.broken[p.String()] {
+		prepared.Failure = &objective.Failure{Stage: objective.Compile, Reason: "refused"}
+	}
+	return prepared, nil
+}
+
+func (d *device) Verify(_ context.Context, p objective.Prepared) (*objective.Failure, error) {
+	d.asked = append(d.asked, "verify "+p.Point.String())
+	if d.wrong[p.Point.String()] {
+		return &objective.Failure{Stage: objective.Fuzz, Reason: "wrong"}, nil
+	}
+	return nil, nil
+}
+
+func (d *device) Sample(_ context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
+	d.asked = append(d.asked, "sample "+p.Point.String())
+	return objective.Outcome{Samples: slices.Repeat([]float64{1}, samples), Binary: p.Binary.Digest}, nil
+}
+
+func points(t *testing.T) []space.Point {
+	t.Helper()
+	var all []space.Point
+	for _, text := range []string{"A=1", "A=2"} {
+		p, err := space.ParsePoint(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// comparison is a Compare whose rounds are kept.
+type comparison struct {
+	rounds  []Round
+	stopped func() bool
+	late    bool
+}
+
+func (c *comparison) run(t *testing.T, d *device, rounds int) bool {
+	t.Helper()
+	d.asked = nil
+	through, err := Compare(t.Context(), d, Study{
+		Record:  func(r Round) error { c.rounds = append(c.rounds, r); return nil },
+		Rounds:  func() []Round { return c.rounds },
+		Refresh: func() { d.refresh++ },
+		Late:    func(Phase) bool { return c.late },
+		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(Phase, int) {},
+	}, Options{Rounds: rounds, Samples: 2, Seed: 1}, points(t)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return through
+}
+
+func TestPointsAreComparedAfterTheFullCheck(t *testing.T) {
+	var c comparison
+	d := &device{}
+	if !c.run(t, d, 4) || len(d.asked) != 2+8 || d.refresh != 4 || !slices.Equal(d.asked[:2], []string{"verify A=1", "verify A=2"}) {
+		t.Errorf("asked %v, refreshed %d times", d.asked, d.refresh)
+	}
+	contenders := Contenders(c.rounds, Across)
+	if len(contenders) != 2 || len(contenders[0].Rounds) != 4 {
+		t.Errorf("%d contenders", len(contenders))
+	}
+	// All of it was measured: nothing is, and nothing is checked.
+	if c.run(t, d, 4); len(d.asked) > 0 {
+		t.Errorf("asked again: %v", d.asked)
+	}
+	// More rounds than that are a new run, of which alone the rounds count.
+	if c.run(t, d, 5); len(Contenders(c.rounds, Across)[0].Rounds) != 5 || len(c.rounds) != 8+10 {
+		t.Errorf("%d rounds", len(c.rounds))
+	}
+	c.late = true
+	if c.run(t, d, 50); len(d.asked) > 0 {
+		t.Errorf("there is no time, and this was asked: %v", d.asked)
+	}
+}
+
+func TestAComparisonThatWasStoppedGoesOn(t *testing.T) {
+	d := &device{}
+	c := comparison{}
+	c.stopped = func() bool { return len(c.rounds) == 3 }
+	if c.run(t, d, 4) || len(c.rounds) != 3 {
+		t.Errorf("through with %d rounds", len(c.rounds))
+	}
+	c.stopped = nil
+	if !c.run(t, d, 4) || len(Contenders(c.rounds, Across)[0].Rounds) != 4 {
+		t.Errorf("got %v", c.rounds)
+	}
+	c.late = true
+	if late := (&comparison{late: true}); !late.run(t, d, 10) || len(late.rounds) != 2*FewestRounds {
+		t.Errorf("late, %d rounds", len(late.rounds))
+	}
+}
+
+func TestWhatFailsIsRecordedAndNotMeasured(t *testing.T) {
+	for name, d := range map[string]*device{
+		"wrong":    {wrong: map[string]bool{"A=2": true}},
+		"compiler": {broken: map[string]bool{"A=2": true}},
+		"both":     {wrong: map[string]bool{"A=1": true}, broken: map[string]bool{"A=2": true}},
+	} {
+		c := comparison{}
+		if !c.run(t, d, 4) || slices.ContainsFunc(d.asked, func(s string) bool { return s[0] == 's' }) {
+			t.Errorf("%s: asked %v", name, d.asked)
+		}
+		want := 1
+		if name == "both" {
+			want = 2
+		}
+		if len(c.rounds) != want || c.rounds[want-1].Point.String() != "A=2" || c.rounds[want-1].Outcome.Failure == nil {
+			t.Errorf("%s: recorded %v", name, c.rounds)
+		}
+		// It works now.
+		if !c.run(t, &device{}, 4) || len(Contenders(c.rounds, Across)) != 2 {
+			t.Errorf("%s: not tried again: %v", name, c.rounds)
+		}
+		seen := map[string]bool{}
+		for _, r := range c.rounds {
+			key := fmt.Sprint(r.Number, r.Point)
+			if seen[key] {
+				t.Errorf("%s: two rounds %s", name, key)
+			}
+			seen[key] = true
+		}
+	}
+}
+
+func TestOtherMachineCodeIsNotTheSameComparison(t *testing.T) {
+	c := comparison{}
+	c.run(t, &device{}, 3)
+	_, err := Compare(t.Context(), &device{digest: "new"}, Study{
+		Rounds: func() []Round { return c.rounds }, Late: func(Phase) bool { return false }, Stopped: func() bool { return false },
+	}, Options{Rounds: 3, Samples: 2}, points(t)...)
+	if err == nil {
+		t.Error("measured before with other machine code")
+	}
+}

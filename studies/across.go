@@ -1,0 +1,69 @@
+package studies
+
+import (
+	"context"
+	"fmt"
+
+	"pawl/kernels"
+	"pawl/search/confirm"
+)
+
+// WorkloadFacts is a workload of a kernel: its name and its sizes.
+type WorkloadFacts struct {
+	Name string `json:"name"`
+	Dims string `json:"dims"`
+}
+
+// NewWorkloadFacts describes the workloads of a kernel, in the order of its manifest.
+func NewWorkloadFacts(k *kernels.Kernel) []WorkloadFacts {
+	var facts []WorkloadFacts
+	for _, w := range k.Workloads {
+		facts = append(facts, WorkloadFacts{w.Name, w.Dims.String()})
+	}
+	return facts
+}
+
+// Others returns the workloads of the kernel that are not the study's own.
+func (s Study) Others() []WorkloadFacts {
+	var others []WorkloadFacts
+	for _, w := range s.Workloads {
+		if w.Name != s.Workload {
+			others = append(others, w)
+		}
+	}
+	return others
+}
+
+// MeasuredAcross records a round on another workload than the study's.
+func (r *Recorder) MeasuredAcross(workload string, round confirm.Round) error {
+	row := rowKey{"across", columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
+	if err := r.store.createAt(context.Background(), row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run})); err != nil {
+		return fmt.Errorf("recording round %d on workload %s: %w", round.Number, workload, err)
+	}
+	return nil
+}
+
+// Across returns the rounds of a study on other workloads than its own, by workload, those
+// of all runs.
+func (s *Store) Across(ctx context.Context, study int64) (map[string][]confirm.Round, error) {
+	if err := s.damageOf(study); err != nil {
+		return nil, err
+	}
+	type round struct {
+		confirm.Round
+		workload string
+	}
+	all, err := readRows(ctx, s, "across", "workload, number, point", study, func(r *round) (columns, func()) {
+		row := newStored(&r.Outcome)
+		return append(row.columns(), columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading study %d: %w", study, err)
+	}
+	rounds := map[string][]confirm.Round{}
+	for _, r := range all {
+		r.Phase = confirm.Across
+		rounds[r.workload] = append(rounds[r.workload], r.Round)
+	}
+	return rounds, nil
+}

@@ -1,0 +1,245 @@
+// Package across measures the winner of a study on the kernel's other workloads: a
+// default holds for all of them, and what is fast for one may be slow for another.
+//
+//  1. The kernel must be the one that was tuned, on the same machine with the same tools:
+//     only then are its points those of the study.
+//  2. On each other workload the winner and the default are checked in full and measured
+//     in rounds, interleaved, in fresh processes, by the confirmation's own machinery.
+//  3. Every round is recorded before the next. A workload that was measured in full is not
+//     measured again, so that what was stopped, or ran out of time, goes on where it was.
+//
+// What came of it is in the study's report.
+package across
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+	"pawl/search"
+	"pawl/search/confirm"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+// Options say how much is measured, and who hears of it.
+type Options struct {
+	// Kernel is the kernel's folder, where that is not the one that the study names any
+	// more. Empty means the study's.
+	Kernel string
+	// Rounds per workload; 0 means as many as the study's confirmation wanted.
+	Rounds int
+	// Budget is the time for all workloads, 0 for no limit. A workload that was begun gets
+	// the fewest rounds that say anything; one that was not is left for another time.
+	Budget time.Duration
+	// Cache is the folder of compiled kernels, the user's where it is empty.
+	Cache string
+	// Getenv looks up where tools are. Notice tells the user something that is no error.
+	Getenv func(string) string
+	Notice func(string)
+	// Begin is called before each workload that is not measured yet; it may be nil.
+	Begin func(workload studies.WorkloadFacts)
+	// Stop ends the measuring early when it is closed: what runs is finished.
+	Stop <-chan struct{}
+}
+
+// NothingError says that there is nothing to measure.
+type NothingError struct{ Reason string }
+
+func (e *NothingError) Error() string { return e.Reason }
+
+// Run measures the winner of a study on the other workloads. A study that another process
+// is running is studies.ErrBusy, one without a winner or other workloads a *NothingError.
+func Run(ctx context.Context, store *studies.Store, study int64, o Options) error {
+	if err := store.Writable(); err != nil {
+		return err
+	}
+	unlock, err := store.Lock(study)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return Measure(ctx, store, study, o)
+}
+
+// Measure is Run for a caller that has locked the study.
+func Measure(ctx context.Context, store *studies.Store, study int64, o Options) error {
+	summary, err := report.Read(ctx, store, study)
+	if err != nil {
+		return err
+	}
+	if summary.Evidence == nil {
+		return &NothingError{fmt.Sprintf("study %d has no winner beside the default that was confirmed: there is nothing to measure on other workloads", study)}
+	}
+	m := &measuring{Options: o, store: store, study: summary.Study, points: []space.Point{summary.Default.Point, summary.Winner.Point}}
+	if err := m.load(ctx); err != nil {
+		return err
+	}
+	others := m.study.Others()
+	if len(others) == 0 {
+		return &NothingError{fmt.Sprintf("kernel %s has no other workload", m.study.Kernel)}
+	}
+	restore := m.machine.LockClocks(ctx, m.kernel, m.study.Options.LockClocks, o.Stop)
+	defer restore()
+	return m.all(ctx, others)
+}
+
+// measuring is the winner and the default on their way through the workloads.
+type measuring struct {
+	Options
+	store   *studies.Store
+	study   studies.Study
+	points  []space.Point // the default, and the winner
+	machine *devices.Machine
+	kernel  *kernels.Kernel
+}
+
+// load reads the kernel, and makes sure that it is the study's.
+func (m *measuring) load(ctx context.Context) error {
+	asked := m.study.Options
+	m.machine = devices.Here(devices.Options{
+		Compiler: cmp.Or(asked.Compiler, devices.Compilers[0]), Cache: m.Cache, CompileTimeout: cmp.Or(time.Duration(asked.CompileTimeout), time.Minute),
+		Forget: true, // rounds are always measured
+		Getenv: m.Getenv, Notice: m.Notice,
+	})
+	var err error
+	if m.kernel, err = m.machine.Load(ctx, cmp.Or(m.Kernel, m.study.Origin), m.study.Backend); err != nil {
+		return err
+	}
+	source, err := m.kernel.Digest()
+	if err != nil {
+		return err
+	}
+	if m.kernel.Name != m.study.Kernel || source != m.study.Source {
+		return fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with --across", m.kernel.Name, m.study.ID, m.study.Source, source)
+	}
+	if len(m.study.Workloads) == 0 { // recorded by an older pawl
+		m.study.Workloads = studies.NewWorkloadFacts(m.kernel)
+		return m.store.Continue(ctx, m.study)
+	}
+	return nil
+}
+
+// all measures one workload after the other. Each has its share of the time that is left.
+func (m *measuring) all(ctx context.Context, others []studies.WorkloadFacts) error {
+	var end time.Time
+	if m.Budget > 0 {
+		end = time.Now().Add(m.Budget)
+	}
+	for i, w := range others {
+		late := func() bool { return false }
+		if m.Budget > 0 {
+			left := time.Until(end)
+			if left <= 0 {
+				return nil
+			}
+			share := time.Now().Add(left / time.Duration(len(others)-i))
+			late = func() bool { return time.Now().After(share) }
+		}
+		if m.stopped() {
+			return nil
+		}
+		if err := m.one(ctx, w, late); err != nil {
+			return fmt.Errorf("measuring the winner on workload %s: %w", w.Name, err)
+		}
+	}
+	return nil
+}
+
+// one measures on one workload.
+func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func() bool) error {
+	target, err := devices.NewTarget(m.kernel, w.Name)
+	if err != nil {
+		return err
+	}
+	all, err := m.store.Across(ctx, m.study.ID)
+	if err != nil {
+		return err
+	}
+	rounds := all[w.Name]
+	record := func(r confirm.Round) error {
+		if err := m.store.Recorder(m.study.ID).MeasuredAcross(w.Name, r); err != nil {
+			return err
+		}
+		rounds = append(rounds, r)
+		return nil
+	}
+	for _, point := range m.points {
+		if invalid := target.Space.Check(point); invalid != nil {
+			return m.impossible(rounds, record, point, invalid)
+		}
+	}
+	asked := m.study.Options
+	b, err := m.machine.Open(ctx, target, objective.Options{
+		Seed: m.study.Seed, RunTimeout: cmp.Or(time.Duration(asked.RunTimeout), 10*time.Second),
+		Stopping: objective.Stopping{Floor: asked.Samples}, Caches: worker.Caches(asked.Caches),
+	})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	facts := b.Backend.Facts()
+	if before, now := m.study.Environment.Device, facts.Environment.Device; before != now {
+		return fmt.Errorf("study %d was measured on another device: %q then, %q now", m.study.ID, before, now)
+	}
+	if difference := m.study.Elsewhere(facts.Environment); difference != "" {
+		return fmt.Errorf("%s; tune again with --across", difference)
+	}
+	begun := false
+	_, err = confirm.Compare(ctx, search.Patient(b.Evaluator), confirm.Study{
+		Record: record,
+		Rounds: func() []confirm.Round { return rounds },
+		Refresh: func() {
+			if facts.Resident {
+				b.Evaluator.Refresh()
+			}
+		},
+		Late: func(confirm.Phase) bool { return late() }, Stopped: m.stopped,
+		Progress: func(confirm.Phase, int) {
+			if !begun && m.Begin != nil {
+				m.Begin(w)
+			}
+			begun = true
+		},
+	}, confirm.Options{Rounds: cmp.Or(m.Rounds, asked.Rounds, defaultRounds), Samples: samples, Seed: m.study.Seed}, m.points...)
+	return err
+}
+
+const (
+	// defaultRounds are those of a study that does not say.
+	defaultRounds = 10
+	// samples per round, as in a confirmation.
+	samples = 10
+)
+
+// impossible records that a point is not valid on a workload, once.
+func (m *measuring) impossible(rounds []confirm.Round, record func(confirm.Round) error, point space.Point, invalid error) error {
+	last := confirm.Latest(rounds)
+	for _, r := range last {
+		if r.Point == point && r.Outcome.Failure != nil && r.Outcome.Failure.Stage == objective.Preflight {
+			return nil
+		}
+	}
+	round := confirm.Round{Phase: confirm.Across, Point: point, Outcome: objective.Outcome{
+		Failure: &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: invalid.Error()},
+	}}
+	for _, r := range rounds {
+		round.Run, round.Number = max(round.Run, r.Run+1), max(round.Number, r.Number+1)
+	}
+	return record(round)
+}
+
+func (m *measuring) stopped() bool {
+	select {
+	case <-m.Stop: // a nil channel never answers
+		return true
+	default:
+		return false
+	}
+}
