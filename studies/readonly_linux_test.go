@@ -40,6 +40,9 @@ func onReadOnlyMount(path string) error {
 	if err != nil {
 		return err
 	}
+	if err := store.Writable(); err == nil || !strings.Contains(err.Error(), "nothing can be recorded there") {
+		return fmt.Errorf("said to be writable: %v", err)
+	}
 	all, err := store.List(context.Background())
 	if err != nil {
 		return err
