@@ -236,3 +236,69 @@ func Locate(file string, content []byte, err error) error {
 	}
 	return found
 }
+
+// Place is where something stands in a file; both count from 1.
+type Place struct{ Line, Column int }
+
+// Errorf is a mistake there, for Locate.
+func (p Place) Errorf(format string, arguments ...any) error {
+	return MistakeAt(p.Line, p.Column, fmt.Sprintf(format, arguments...))
+}
+
+// Before reports whether a place comes first.
+func (p Place) Before(other Place) bool {
+	return p.Line < other.Line || p.Line == other.Line && p.Column < other.Column
+}
+
+// Scalar is one plain value of a file that [Decode] reads, as text, with its place.
+type Scalar struct {
+	Text string
+	At   Place
+}
+
+// Given reports whether the file has the value.
+func (s Scalar) Given() bool { return s.At.Line > 0 }
+
+// UnmarshalYAML keeps the value's text and its place.
+func (s *Scalar) UnmarshalYAML(node ast.Node) error {
+	at := node.GetToken().Position
+	s.At = Place{at.Line, at.Column}
+	switch n := node.(type) {
+	case *ast.StringNode:
+		s.Text = n.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		s.Text = n.GetToken().Value
+	default:
+		return s.At.Errorf("expected one plain value")
+	}
+	return nil
+}
+
+// Words is a list of plain values.
+type Words struct {
+	Words []Scalar
+	At    Place
+}
+
+// Given reports whether the file has the list.
+func (w Words) Given() bool { return w.At.Line > 0 }
+
+// UnmarshalYAML wants a list, also where one word would do: nothing splits a text.
+func (w *Words) UnmarshalYAML(node ast.Node) error {
+	at := node.GetToken().Position
+	w.At = Place{at.Line, at.Column}
+	list, ok := node.(*ast.SequenceNode)
+	if !ok {
+		return w.At.Errorf("expected a list of words, such as [program, argument]")
+	}
+	w.Words = make([]Scalar, len(list.Values))
+	for i, value := range list.Values {
+		if value == nil {
+			return w.At.Errorf("expected a list of words, such as [program, argument]")
+		}
+		if err := w.Words[i].UnmarshalYAML(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

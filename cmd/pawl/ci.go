@@ -26,6 +26,9 @@ func ciSubcommands(env environment) []*cli.Command {
 		ciBaselineCommand(env),
 		ciMatrixCommand(env),
 		ciShouldRunCommand(env),
+		ciWakeCommand(env),
+		ciSleepCommand(env),
+		ciGuardCommand(env),
 		ciInitCommand(env),
 		ciAgainCommand(env),
 	}

@@ -8,11 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/gate/ci"
+	"pawl/gate/ci/runner"
 	"pawl/internal/escape"
 )
-
-// runnerFile names the machine that is woken for a run.
-const runnerFile = "runner.yaml"
 
 // mostReasons is how many reasons are printed.
 const mostReasons = 10
@@ -24,7 +22,7 @@ func ciShouldRunCommand(env environment) *cli.Command {
 		Usage: "say whether a change touches what a gated kernel depends on",
 		Description: details(
 			"Prints true or false, and why to standard error; sets the step's output run. What counts: manifests,\n"+
-				"sources and all that they include, references, policy, baseline, workflows, "+runnerFile+", and in pawl's own\n"+
+				"sources and all that they include, references, policy, baseline, workflows, "+runner.FileName+", and in pawl's own\n"+
 				"repository pawl. Only commits are looked at. In doubt it is true.",
 			"pawl ci should-run --base origin/main", "0 whatever the answer", "3 the output could not be written", "64 usage"),
 		Flags: []cli.Flag{
@@ -35,7 +33,7 @@ func ciShouldRunCommand(env environment) *cli.Command {
 			if len(arguments) > 0 {
 				return usagef("pawl ci should-run takes no arguments")
 			}
-			q.Policy, q.Runner = policyPath(q.Policy), runnerFile
+			q.Policy, q.Runner = policyPath(q.Policy), runner.FileName
 			q.Target, q.Event = env.getenv("GITHUB_BASE_REF"), env.getenv("GITHUB_EVENT_PATH")
 			return printShouldRun(ctx, env, q)
 		}),

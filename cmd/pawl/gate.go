@@ -86,7 +86,7 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	ctx, done := stoppable(ctx, env)
 	defer done()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0 || o.workload != "", Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun || o.at != "", Strict: o.strict, Exit: gateCode,
+		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0 || o.workload != "", Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun || o.at != "", Strict: o.strict, Exit: gateCode, Cost: machineState(env).Cost,
 		Finished: func(s report.Result) {
 			fmt.Fprintf(env.stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},
@@ -196,6 +196,9 @@ func printGate(env environment, o gateOptions, r *report.Report, written []strin
 		for _, note := range s.Notes {
 			fmt.Fprintf(w, "  note: %s\n", escape.Line(note))
 		}
+	}
+	if r.Cost != nil {
+		fmt.Fprintln(w, r.Cost)
 	}
 	if r.Updated {
 		fmt.Fprintf(w, "moved the baseline %s\n", o.baseline)

@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("CC", os.Getenv("CC"))
 			env.Setenv("OUTER_CUDA_HOME", os.Getenv("CUDA_HOME")) // for the scripts that need a GPU; auto is the processor in the others
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Defer(func() { endGuards(t, env.WorkDir) })
 			if err := writeBaseline(env.WorkDir); err != nil {
 				return err
 			}

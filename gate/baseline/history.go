@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pawl/gate"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 )
 
@@ -69,7 +70,7 @@ func AppendHistory(path string, events []Event) (err error) {
 		}
 		lines.Write(append(sealLine(encoded), '\n'))
 	}
-	unlock, err := lock(path)
+	unlock, err := page.Lock(path)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 // Update changes the file at path as it is now, under its lock. Nothing is written
 // where the file is damaged or change returns an error.
 func Update(path string, change func(*File) error) (err error) {
-	unlock, err := lock(path)
+	unlock, err := page.Lock(path)
 	if err != nil {
 		return err
 	}

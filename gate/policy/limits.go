@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml/ast"
-
 	"pawl/gate"
 	"pawl/kernels"
 )
@@ -56,67 +54,36 @@ func (l limits) keys(p *gate.Policy) []key {
 			keys = append(keys, key{analysis, whole(&p.Rounds[i])})
 		}
 	}
-	return slices.DeleteFunc(keys, func(k key) bool { return !k.given() })
+	return slices.DeleteFunc(keys, func(k key) bool { return !k.Given() })
 }
 
 // over returns a policy with these keys replaced. A mistake between keys is placed at
 // the first of them: it has no better place.
 func (l limits) over(p gate.Policy) (gate.Policy, error) {
-	first := position{1, 1}
-	if l.Preset.given() {
-		preset, ok := gate.Presets[l.Preset.text]
+	first := kernels.Place{Line: 1, Column: 1}
+	if l.Preset.Given() {
+		preset, ok := gate.Presets[l.Preset.Text]
 		if !ok {
-			return p, l.Preset.at.errorf("no preset %q; there are %s", l.Preset.text, strings.Join(gate.PresetNames(), ", "))
+			return p, l.Preset.At.Errorf("no preset %q; there are %s", l.Preset.Text, strings.Join(gate.PresetNames(), ", "))
 		}
-		p, first = preset, l.Preset.at
+		p, first = preset, l.Preset.At
 	}
 	for i, k := range l.keys(&p) {
-		if err := k.read(k.text); err != nil {
-			return p, k.at.errorf("%s", err)
+		if err := k.read(k.Text); err != nil {
+			return p, k.At.Errorf("%s", err)
 		}
-		if i == 0 && !l.Preset.given() || k.at.before(first) {
-			first = k.at
+		if i == 0 && !l.Preset.Given() || k.At.Before(first) {
+			first = k.At
 		}
 	}
 	if err := p.Validate(); err != nil {
-		return p, first.errorf("%s", err)
+		return p, first.Errorf("%s", err)
 	}
 	return p, nil
 }
 
-// position is a place in the file.
-type position struct{ line, column int }
-
-func (p position) before(other position) bool {
-	return p.line < other.line || p.line == other.line && p.column < other.column
-}
-
-func (p position) errorf(format string, arguments ...any) error {
-	return kernels.MistakeAt(p.line, p.column, fmt.Sprintf(format, arguments...))
-}
-
 // scalar is one plain value with its place.
-type scalar struct {
-	text string
-	at   position
-}
-
-func (s scalar) given() bool { return s.at.line > 0 }
-
-// UnmarshalYAML keeps the value's text and its place.
-func (s *scalar) UnmarshalYAML(node ast.Node) error {
-	at := node.GetToken().Position
-	s.at = position{at.Line, at.Column}
-	switch n := node.(type) {
-	case *ast.StringNode:
-		s.text = n.Value
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		s.text = n.GetToken().Value
-	default:
-		return s.at.errorf("expected one plain value")
-	}
-	return nil
-}
+type scalar = kernels.Scalar
 
 // share reads a value such as 3% or 0.03.
 func share(value *float64) func(string) error {

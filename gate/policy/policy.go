@@ -145,10 +145,10 @@ func (d *document) build() (*File, error) {
 		f.Profile = nil
 	}
 	for _, name := range d.Profile {
-		if !slices.Contains(triggers, name.text) {
-			return nil, name.at.errorf("no trigger %q; there are %s", name.text, strings.Join(triggers, ", "))
+		if !slices.Contains(triggers, name.Text) {
+			return nil, name.At.Errorf("no trigger %q; there are %s", name.Text, strings.Join(triggers, ", "))
 		}
-		f.Profile = append(f.Profile, Trigger(name.text))
+		f.Profile = append(f.Profile, Trigger(name.Text))
 	}
 	common, err := d.Keys.over(gate.Presets[gate.DefaultPreset])
 	if err != nil {
@@ -168,20 +168,20 @@ func (d *document) build() (*File, error) {
 }
 
 func (e entry) build(common gate.Policy) (Kernel, error) {
-	k := Kernel{Name: e.Kernel.text, At: e.At.text}
+	k := Kernel{Name: e.Kernel.Text, At: e.At.Text}
 	if k.Name == "" {
 		return k, fmt.Errorf("a kernel without a name: each entry needs kernel: NAME or kernel: ./FOLDER")
 	}
-	switch k.Backend = e.Backend.text; k.Backend {
+	switch k.Backend = e.Backend.Text; k.Backend {
 	case "", kernels.Host, kernels.CUDA:
 	default:
-		return k, e.Backend.at.errorf("no backend %q; there are %s and %s", k.Backend, kernels.CUDA, kernels.Host)
+		return k, e.Backend.At.Errorf("no backend %q; there are %s and %s", k.Backend, kernels.CUDA, kernels.Host)
 	}
 	for _, w := range e.Workloads {
-		if slices.Contains(k.Workloads, w.text) {
-			return k, w.at.errorf("workload %s is listed twice", w.text)
+		if slices.Contains(k.Workloads, w.Text) {
+			return k, w.At.Errorf("workload %s is listed twice", w.Text)
 		}
-		k.Workloads = append(k.Workloads, w.text)
+		k.Workloads = append(k.Workloads, w.Text)
 	}
 	var err error
 	k.Policy, err = e.Keys.over(common)

@@ -63,6 +63,9 @@ type Options struct {
 	// Exit returns the code that the program exits with for a report; it is kept in
 	// the report.
 	Exit func(*report.Report) int
+	// Cost returns what a machine that was woken for the run has taken by now; nil where
+	// none was.
+	Cost func(now time.Time) *report.Cost
 	// Finished gets each result as soon as it is saved; Observe the rounds of a
 	// comparison under way; Warn what a person must know about the whole run. Each may
 	// be nil.
@@ -231,6 +234,9 @@ func (r *run) conclude() error {
 func (r *run) save() (err error) {
 	r.report.Time = time.Now().UTC()
 	r.report.Exit = r.Exit(&r.report)
+	if r.Cost != nil {
+		r.report.Cost = r.Cost(r.report.Time)
+	}
 	folder := filepath.Dir(r.Baseline)
 	if err := r.current.WriteResults(filepath.Join(folder, CurrentName)); err != nil {
 		return err

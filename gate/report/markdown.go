@@ -44,6 +44,7 @@ func StepSummary(w io.Writer, r *Report) error {
 		rows = append(rows, []string{escape.Markdown(result.Config()), string(result.Verdict), c.Change, c.Interval, c.P95, escape.Markdown(result.Reason)})
 	}
 	m.Table([]string{"config", "verdict", "change", "95 % interval", "p95", "why"}, rows)
+	m.cost(r)
 	return m.Write(w)
 }
 
@@ -131,6 +132,13 @@ func (m *markdown) warnings(r *Report) {
 	}
 }
 
+// cost is what the run's machine has taken, where one was woken.
+func (m *markdown) cost(r *Report) {
+	if r.Cost != nil {
+		m.Paragraph("%s", r.Cost.Markdown())
+	}
+}
+
 func (m *markdown) summary(r *Report) {
 	rows := [][]string{{"configurations", fmt.Sprint(len(r.Results))}}
 	for _, verdict := range gate.Verdicts {
@@ -147,6 +155,7 @@ func (m *markdown) summary(r *Report) {
 		at += ", held to the baseline of commit " + escape.Markdown(shortCommit(r.Base))
 	}
 	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at)
+	m.cost(r)
 }
 
 func shortCommit(commit string) string {

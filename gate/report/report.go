@@ -42,6 +42,8 @@ type Report struct {
 	Strict bool `json:"strict,omitempty"`
 	// Updated says that the baseline file was written.
 	Updated bool `json:"updated"`
+	// Cost is what a machine that was woken for the run has taken; nil where none was.
+	Cost *Cost `json:"cost,omitempty"`
 	// Exit is the code that the gate exits with. A script holds the one it got
 	// against it: a crash leaves a code and no report.
 	Exit int `json:"exit"`

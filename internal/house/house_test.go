@@ -59,7 +59,7 @@ var rooms = map[string][]string{
 	"github.com/c-bata/goptuna":         {"search"},
 	"modernc.org/sqlite":                {"studies"},
 	"github.com/expr-lang/expr":         {"space"},
-	"github.com/goccy/go-yaml":          {"kernels", "gate/policy", "gate/ci/actionstest"}, // three file formats, three rooms
+	"github.com/goccy/go-yaml":          {"kernels", "gate/ci/actionstest"},
 	"github.com/ebitengine/purego":      {"objective/host", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
 	"github.com/NVIDIA/go-nvml":         {"objective/cuda/monitor"},
 	"github.com/urfave/cli/v2":          {"cmd/pawl"},

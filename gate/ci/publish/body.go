@@ -31,6 +31,9 @@ func (c Comment) body(r *report.Report) string {
 	}
 	table(m, r)
 	reasons(m, r)
+	if r.Cost != nil {
+		m.Paragraph("%s", r.Cost.Markdown())
+	}
 	if address := c.Job.page(); address != "" {
 		m.Paragraph("[The run](%s) has the whole report.", address)
 	}

@@ -1,4 +1,4 @@
-package baseline
+package page
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock makes this process the only one that changes path, until unlock. It waits for
+// Lock makes this process the only one that changes path, until unlock. It waits for
 // others. The lock is held on a file beside path and goes with the process, however
 // that ends: one that a killed process left behind blocks no other.
-func lock(path string) (unlock func() error, err error) {
+func Lock(path string) (unlock func() error, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("locking %s: %w", path, err)

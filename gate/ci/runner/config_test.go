@@ -1,0 +1,153 @@
+package runner
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+const example = `# a machine
+wake: [cloud, start, --zone=a, "gpu 1"]
+check: [ssh, gpu-1, nvidia-smi]
+sleep: [cloud, stop, 7]
+price_per_hour: 2.99
+currency: EUR
+longest: 90m
+patience: 3m
+`
+
+func TestParse(t *testing.T) {
+	got, err := Parse(FileName, []byte(example))
+	want := &Config{
+		Wake: []string{"cloud", "start", "--zone=a", "gpu 1"}, Check: []string{"ssh", "gpu-1", "nvidia-smi"}, Sleep: []string{"cloud", "stop", "7"},
+		Price: 2.99, Currency: "EUR", Longest: 90 * time.Minute, Patience: 3 * time.Minute,
+	}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got, err = Parse(FileName, []byte("wake: [a]\ncheck: [b]\nsleep: [c]"))
+	if err != nil || got.Longest != 2*time.Hour || got.Patience != 5*time.Minute || got.Price != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestMistakesHaveTheirPlace(t *testing.T) {
+	whole := "wake: [a]\ncheck: [b]\nsleep: [c]\n"
+	for text, want := range map[string]string{
+		whole + "shell: true":                              `p:4:1: unknown field "shell"`,
+		whole + "longest: soon":                            `p:4:10: "soon" is not a time`,
+		whole + "longest: -1h":                             `p:4:10: "-1h" is not a time`,
+		whole + "longest: 10000h":                          "at most a week",
+		whole + "patience: 0s":                             "not a time",
+		whole + "patience: 3h":                             "p:4:11: longest is 2h0m0s, less than the patience of 3h0m0s",
+		whole + "longest: 1m":                              "p:4:10: longest is 1m0s",
+		whole + "price_per_hour: free":                     "not a price",
+		whole + "price_per_hour: .nan\ncurrency: E":        "expected one plain value",
+		whole + "price_per_hour: -1":                       "not a price",
+		whole + "price_per_hour: 3":                        "a price needs its currency",
+		whole + "currency: '<b>'":                          `"<b>" is not a currency`,
+		whole + "longest: [1h]":                            "expected one plain value",
+		whole + "wake: [d]":                                "",
+		"wake: cloud start\ncheck: [b]\nsleep: [c]":        "p:1:7: expected a list of words, such as [program, argument]",
+		"wake: [[a]]\ncheck: [b]\nsleep: [c]":              "expected one plain value",
+		"wake: []\ncheck: [b]\nsleep: [c]":                 "wake names no program",
+		"wake: ['']\ncheck: [b]\nsleep: [c]":               "wake names no program",
+		"wake: [a, \"x\\0y\"]\ncheck: [b]\nsleep: [c]":     "zero byte",
+		"wake: [a]\ncheck: [b]":                            "sleep is missing",
+		"check: [b]\nsleep: [c]":                           "wake is missing",
+		"wake: [a]\nsleep: [c]":                            "check is missing",
+		"wake: null\ncheck: [b]\nsleep: [c]":               "",
+		"":                                                 "the file is empty",
+		whole + "---\n" + whole:                            "more than one document",
+		"wake: {a: b}\ncheck: [b]\nsleep: [c]":             "expected a list of words",
+		"wake: [a\ncheck: [b]\nsleep: [c]":                 "p:",
+		"wake: &a [*a]\ncheck: [b]\nsleep: [c]":            "",
+		"wake: [~]\ncheck: [b]\nsleep: [c]":                "expected one plain value",
+		whole + "price_per_hour: 1e400\ncurrency: EUR":     "not a price",
+		whole + "price_per_hour: 2000000\ncurrency: \"€\"": "not a price",
+	} {
+		_, err := Parse("p", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(example))
+	f.Add([]byte("wake: &a [*a]\ncheck: [b]\nsleep: [c]"))
+	f.Add([]byte("wake: [\"\\0\"]\ncheck: [b]\nsleep: [c]\nlongest: 1h"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		c, err := Parse("p", content)
+		if err != nil {
+			return
+		}
+		for _, words := range [][]string{c.Wake, c.Check, c.Sleep} {
+			if len(words) == 0 || words[0] == "" || strings.ContainsRune(strings.Join(words, ""), 0) {
+				t.Errorf("%q is no command", words)
+			}
+		}
+		if c.Longest < c.Patience || c.Patience <= 0 || c.Longest > mostTime || !(c.Price >= 0 && c.Price <= 1e6) || c.Price > 0 && c.Currency == "" {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+func FuzzParseState(f *testing.F) {
+	woke := time.Date(2026, 11, 16, 3, 0, 0, 0, time.UTC)
+	f.Add(State{Format: stateFormat, Version: stateVersion, Woke: woke, Slept: woke.Add(time.Hour), Longest: woke, Price: 3, Currency: "EUR", Token: "t"}.Text())
+	f.Add(`{"format":"pawl machine","version":1,"woke":"2199-12-31T23:59:59-23:00","token":""}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseState(text)
+		if err != nil {
+			return
+		}
+		if strings.ContainsAny(s.Text(), "\r\n") {
+			t.Errorf("%q is more than a line", s.Text())
+		}
+		again, err := ParseState(s.Text())
+		if err != nil || again != s && !again.Woke.Equal(s.Woke) {
+			t.Errorf("%q came back as %+v, %v", text, again, err)
+		}
+		if c := s.Cost(woke); c == nil || c.Seconds < 0 || strings.ContainsAny(c.String(), "\r\n\x1b") {
+			t.Errorf("%v", c)
+		}
+	})
+}
+
+func TestStateRefusesNonsense(t *testing.T) {
+	for _, text := range []string{
+		"", "{", "[]", "null", `{"format":"other","version":1}`, `{"format":"pawl machine","version":2,"woke":"2026-11-16T03:00:00Z"}`,
+		`{"format":"pawl machine","version":1}`,
+		`{"format":"pawl machine","version":1,"woke":"9999-12-31T23:59:59-23:00"}`,
+		`{"format":"pawl machine","version":1,"woke":"2026-11-16T03:00:00Z","slept":"2026-11-16T02:00:00Z"}`,
+		`{"format":"pawl machine","version":1,"woke":"2026-11-16T03:00:00Z","price_per_hour":-1}`,
+		`{"format":"pawl machine","version":1,"woke":"2026-11-16T03:00:00Z","currency":"<b>"}`,
+		`{"format":"pawl machine","version":1,"woke":"2026-11-16T03:00:00Z","sleep":["rm"]}`,
+		`{"format":"pawl machine","version":1,"woke":"2026-11-16T03:00:00Z"} {}`,
+		strings.Repeat(" ", mostState+1),
+	} {
+		if s, err := ParseState(text); err == nil {
+			t.Errorf("%q is %+v", text, s)
+		}
+	}
+}
+
+func TestCost(t *testing.T) {
+	woke := time.Date(2026, 11, 16, 3, 0, 0, 0, time.UTC)
+	now := woke.Add(20*time.Minute + 30*time.Second)
+	for _, c := range []struct {
+		state State
+		want  string
+	}{
+		{State{Woke: woke, Price: 3, Currency: "EUR"}, "the machine has been awake for 20m30s, about 1.02 EUR at 3.00 an hour"}, // 3 × 1230 / 3600 = 1.025
+		{State{Woke: woke, Slept: woke.Add(time.Minute), Price: 60, Currency: "USD"}, "the machine was awake for 1m0s, about 1.00 USD at 60.00 an hour"},
+		{State{Woke: woke}, "the machine has been awake for 20m30s"},
+		{State{Woke: now.Add(time.Hour)}, "the machine has been awake for 0s"}, // two clocks
+	} {
+		if got := c.state.Cost(now); got == nil || got.String() != c.want {
+			t.Errorf("%v, want %s", got, c.want)
+		}
+	}
+}
