@@ -34,6 +34,7 @@ func ciShouldRunCommand(env environment) *cli.Command {
 				return usagef("pawl ci should-run takes no arguments")
 			}
 			q.Policy, q.Runner = policyPath(q.Policy), runner.FileName
+			q.Push = env.getenv("GITHUB_EVENT_NAME") == "push"
 			q.Target, q.Event = env.getenv("GITHUB_BASE_REF"), env.getenv("GITHUB_EVENT_PATH")
 			return printShouldRun(ctx, env, q)
 		}),

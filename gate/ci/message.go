@@ -3,6 +3,7 @@ package ci
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ func (m Move) String() string {
 	if m.Accepted != "" {
 		text += ", accepted: " + m.Accepted
 	}
-	return escape.Line(text)
+	return line(text)
 }
 
 // moves lists the entries that differ.
@@ -51,10 +52,16 @@ func moves(before, after *baseline.File) (all []Move) {
 	return all
 }
 
-// skip keeps a push from starting workflows. One that is made with a job's own token
-// starts none anyway; one with a token of a person or an app would, and each run on main
-// would make the next commit.
-const skip = "[skip ci]"
+// skips is what makes GitHub start no workflow for a commit, and none for a tag on it either,
+// such as a release. The branch's newest commit must not have it, whatever a kernel is called.
+//
+// So nothing here keeps the commit from starting workflows. A push with a job's own
+// token starts none. One with the token of a person or an app does, and then ShouldRun finds that
+// a push which brings nothing but a baseline is worth no run: the loop ends there.
+var skips = regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]`)
+
+// line is text from outside for a line of the message.
+func line(text string) string { return skips.ReplaceAllString(escape.Line(text), "($1)") }
 
 // message says which entries moved, and by how much.
 func message(c change) string {
@@ -64,7 +71,7 @@ func message(c change) string {
 		fmt.Fprintf(&text, "- %s\n", m)
 	}
 	for _, sentence := range c.chosen {
-		fmt.Fprintf(&text, "- %s\n", escape.Line(sentence))
+		fmt.Fprintf(&text, "- %s\n", line(sentence))
 	}
 	if slices.ContainsFunc(c.moved, func(m Move) bool { return m.From > 0 }) {
 		text.WriteString("\nA positive change is faster.\n")
@@ -72,7 +79,6 @@ func message(c change) string {
 	if c.events > 0 {
 		fmt.Fprintf(&text, "\n%s added to the history.\n", page.Count(c.events, "line"))
 	}
-	fmt.Fprintf(&text, "\n%s\n", skip)
 	return text.String()
 }
 
@@ -90,7 +96,7 @@ func subject(c change) string {
 		return fmt.Sprintf("Move %s of the baseline, add %d", page.Count(moved, "entry", "entries"), added)
 	case moved == 1:
 		m := c.moved[0]
-		return escape.Line(fmt.Sprintf("Move the baseline of %s %s: %s", m.Kernel, m.Workload, page.Change(stats.Change(m.From, m.To))))
+		return line(fmt.Sprintf("Move the baseline of %s %s: %s", m.Kernel, m.Workload, page.Change(stats.Change(m.From, m.To))))
 	case moved > 1:
 		return fmt.Sprintf("Move %d entries of the baseline", moved)
 	case added > 0:

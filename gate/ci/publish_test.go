@@ -61,9 +61,7 @@ func TestBaselineGetsACommitOfItsOwn(t *testing.T) {
 
 A positive change is faster.
 
-1 line added to the history.
-
-[skip ci]`
+1 line added to the history.`
 	if got := s.git(s.remote, "log", "-1", "--format=%B", "main"); got != want {
 		t.Errorf("the commit says\n%s\nwant\n%s", got, want)
 	}

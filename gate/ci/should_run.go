@@ -26,6 +26,9 @@ type Question struct {
 	// branch of origin that a pull request is for, and Event the file with the event that
 	// caused the run; both may be empty too.
 	Base, Target, Event string
+	// Push says that the change is on the branch already. Its baseline is then what counts, and
+	// nothing to be held to: a run that is started by its own commit would make the next one.
+	Push bool
 }
 
 // Answer says whether to run, and why.
@@ -152,7 +155,7 @@ func (d *dependencies) files(q Question) error {
 		return err
 	}
 	for path, why := range map[string]string{q.Policy: "it is the policy", q.Baseline: "it is what performance is held to", q.Runner: "it says where the gate runs"} {
-		if path != "" {
+		if path != "" && !(q.Push && path == q.Baseline) {
 			d.add(absolute(here, path), why)
 		}
 	}

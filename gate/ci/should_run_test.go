@@ -124,6 +124,31 @@ func TestShouldRun(t *testing.T) {
 	}
 }
 
+// A push that brings a moved baseline, and nothing else, is worth no run: a run would move the
+// history, and so on. A pull request that touches the baseline is.
+func TestBaselineStartsNoLoop(t *testing.T) {
+	s := kernelRepository(t)
+	s.git(s.work, "push", "--quiet", "origin", "HEAD:main")
+	s.move("a", 1)
+	s.happened(2, "faster")
+	published, err := publication().Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.git(s.work, "reset", "--quiet", "--hard", published.Commit)
+	q := question()
+	for _, push := range []bool{true, false} {
+		if q.Push = push; ShouldRun(t.Context(), q).Run == push {
+			t.Errorf("push %v: %+v", push, ShouldRun(t.Context(), q))
+		}
+	}
+	s.write("k/k.c", "//changed")
+	s.git(s.work, "commit", "--quiet", "-a", "-m", "and a kernel")
+	if q.Push = true; !ShouldRun(t.Context(), q).Run {
+		t.Error("the kernel is worth a run")
+	}
+}
+
 // Where the change began is not known, or not what it seems: the gate runs.
 func TestShouldRunInDoubt(t *testing.T) {
 	s := kernelRepository(t)
