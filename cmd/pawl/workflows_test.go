@@ -62,7 +62,7 @@ func workflows(t *testing.T) map[string]workflow {
 }
 
 // pending are calls of commands that are being built.
-var pending = []string{"ci wake", "ci sleep", "ci guard", "tune"}
+var pending = []string{"ci wake", "ci sleep", "ci guard"}
 
 // Every call of pawl in a workflow names a command and flags that there are.
 func TestWorkflowsCallWhatThereIs(t *testing.T) {
