@@ -150,8 +150,10 @@ func sleepMachine(ctx context.Context, env environment, o machineOptions) error 
 	if err != nil {
 		return err
 	}
-	// It is the last thing that a job does, and what costs money when it is left out.
-	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// It is the last thing that a job does, and what costs money when it is left out. Caught
+	// and not ignored: what is ignored, the commands would ignore as well.
+	_, release := env.signals()
+	defer release()
 	s, err := m.Sleep(ctx)
 	if err != nil {
 		return err
@@ -164,7 +166,7 @@ func sleepMachine(ctx context.Context, env environment, o machineOptions) error 
 
 func guardMachine(ctx context.Context, env environment, o machineOptions) error {
 	if o.detached {
-		signal.Ignore(os.Interrupt, syscall.SIGHUP)
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGHUP) // meant for the job
 		return runner.Keep(ctx, os.Stdin, env.stdout)
 	}
 	m, err := o.machine(env)

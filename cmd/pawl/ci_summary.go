@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,7 +28,7 @@ func ciSummaryCommand(env environment) *cli.Command {
 			if len(arguments) > 0 {
 				return usagef("pawl ci summary takes no arguments")
 			}
-			path, err := publish.Summary{Report: report, Job: publish.JobOf(env.getenv)}.Publish(env.stdout)
+			path, err := publish.Summary{Report: report, Job: publish.JobOf(env.getenv), Cost: machineState(env).Cost(time.Now())}.Publish(env.stdout)
 			if errors.Is(err, fs.ErrNotExist) {
 				return nothing{err}
 			}

@@ -19,6 +19,7 @@ import (
 
 // TestMain lets the test binary publish by itself, to be killed in the middle.
 func TestMain(m *testing.M) {
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or every process sleeps a second before it ends
 	if os.Getenv("PAWL_TEST_PUBLISH") != "" {
 		if _, err := publication().Run(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)

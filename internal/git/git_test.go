@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -61,9 +62,19 @@ func TestTokenReachesItsServerAlone(t *testing.T) {
 	if _, err := Run(t.Context(), folder, nil, "init", "--quiet"); err != nil {
 		t.Fatal(err)
 	}
+	var lock sync.Mutex
 	var got []string
+	received := func() []string {
+		lock.Lock()
+		defer lock.Unlock()
+		all := got
+		got = nil
+		return all
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lock.Lock()
 		got = append(got, r.Header.Values("Authorization")...)
+		lock.Unlock()
 		http.NotFound(w, r)
 	}))
 	defer server.Close()
@@ -74,14 +85,13 @@ func TestTokenReachesItsServerAlone(t *testing.T) {
 	if _, err := RunWith(t.Context(), folder, variables, nil, "ls-remote", server.URL+"/o/r"); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
-	if want := []string{"basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0"}; !slices.Equal(got, want) { // x-access-token:secret
-		t.Errorf("%q, want %q", got, want)
+	if all, want := received(), []string{"basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0"}; !slices.Equal(all, want) { // x-access-token:secret
+		t.Errorf("%q, want %q", all, want)
 	}
-	got = nil
 	if _, err := RunWith(t.Context(), folder, Authorization("https://git.example.org", "secret"), nil, "-c", "http."+server.URL+"/.extraheader=", "ls-remote", server.URL+"/o/r"); err == nil {
 		t.Error("there is a repository")
 	}
-	if len(got) > 0 {
-		t.Errorf("another server got %q", got)
+	if all := received(); len(all) > 0 {
+		t.Errorf("another server got %q", all)
 	}
 }

@@ -16,12 +16,18 @@ import (
 // largestSummary is what GitHub shows of a step, in bytes.
 const largestSummary = 1 << 20
 
+// roomBelow is kept for a sentence below a page.
+const roomBelow = 1 << 10
+
 // Summary says what to show on the page of a run.
 type Summary struct {
 	// Report is the JSON of a gate or of the suggestions, or a page that pawl wrote. Empty means the first of
 	// the usual ones that is there.
 	Report string
-	Job    Job
+	// Cost is what a machine that was woken for the run has taken, for a page that does not
+	// say so; nil where none was.
+	Cost *report.Cost
+	Job  Job
 }
 
 // usual are the reports of a gate and of a search.
@@ -57,6 +63,9 @@ func (s Summary) render() (string, []byte, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if s.Cost != nil && filepath.Ext(path) != ".json" { // a report of the gate has its own
+			content = append(content, s.Cost.Markdown()+"\n\n"...)
+		}
 		return path, content, err
 	}
 	return "", nil, fmt.Errorf("no report: %w", &fs.PathError{Op: "open", Path: paths[0], Err: fs.ErrNotExist})
@@ -89,7 +98,7 @@ func pageOf(path string) ([]byte, error) {
 		return nil, err
 	}
 	const note = "\n\nThe rest does not fit here.\n"
-	if most := largestSummary - len(note); len(content) > most {
+	if most := largestSummary - roomBelow - len(note); len(content) > most {
 		content = content[:most]
 		content = append(content[:bytes.LastIndexByte(content, '\n')+1:most], note...)
 	}

@@ -130,7 +130,7 @@ func (m Machine) rouse(ctx context.Context, wake, check []string) error {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return fmt.Errorf("stopped before it answered: %w", ctx.Err())
 		case m.now().After(until):
 			return fmt.Errorf("it does not answer after %s: %w", m.Patience, err)
 		}
