@@ -44,12 +44,12 @@ func runGateStudy(ctx context.Context, env environment, o gateOptions) error {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		err = page.JSON(env.stdout, outcome)
-	} else {
+	if !o.json {
 		printWinner(env.stdout, outcome, files)
+	} else if err := page.JSON(env.stdout, outcome); err != nil {
+		return err
 	}
-	return errors.Join(err, answered(winnerCode(outcome.Gating.Standing, o.strict)))
+	return answered(winnerCode(outcome.Gating.Standing, o.strict))
 }
 
 // holdWinner gates a point of a study as the flags say, and records what came of it.

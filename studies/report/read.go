@@ -1,0 +1,63 @@
+package report
+
+import (
+	"context"
+	"fmt"
+
+	"pawl/space"
+	"pawl/studies"
+)
+
+// Read computes the facts of a study in a database.
+func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error) {
+	study, err := store.Study(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	past, err := store.Past(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	gatings, err := store.Gatings(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	summary, err := Summarise(study, past, gatings...)
+	if err != nil {
+		return nil, fmt.Errorf("summarising study %d: %w", id, err)
+	}
+	rounds, err := store.Across(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	summary.Across = across(&summary, rounds)
+	return &summary, nil
+}
+
+// Finalists returns the newest study of a kernel on a backend, of a workload if one is
+// named, with the points to check: its default and its finalists. The error wraps
+// studies.ErrNoStudy where there is none.
+func Finalists(ctx context.Context, store *studies.Store, kernel, backend, workload string) (studies.Study, []space.Point, error) {
+	all, err := store.List(ctx)
+	if err != nil {
+		return studies.Study{}, nil, err
+	}
+	for _, s := range all {
+		if s.Kernel != kernel || s.Backend != backend || (workload != "" && s.Workload != workload) {
+			continue
+		}
+		summary, err := Read(ctx, store, s.ID)
+		if err != nil {
+			return s, nil, err
+		}
+		var points []space.Point
+		if summary.Default != nil {
+			points = append(points, summary.Default.Point)
+		}
+		for _, top := range summary.Top {
+			points = append(points, top.Point)
+		}
+		return s, points, nil
+	}
+	return studies.Study{}, nil, studies.ErrNoStudy
+}
