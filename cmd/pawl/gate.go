@@ -86,7 +86,7 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	ctx, done := stoppable(ctx, env)
 	defer done()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0 || o.workload != "", Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun || o.at != "", Strict: o.strict, Exit: gateCode, Cost: machineState(env).Cost,
+		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0 || o.workload != "", Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun || o.at != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode, Cost: machineState(env).Cost,
 		Finished: func(s report.Result) {
 			fmt.Fprintf(env.stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},
@@ -104,6 +104,22 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 		return err
 	}
 	return answered(r.Exit)
+}
+
+// repeated are the flags of the command that repeats one comparison.
+func (o gateOptions) repeated() []string {
+	words := []string{"--seed", fmt.Sprint(o.seed)}
+	for _, flag := range []struct{ name, value, usual string }{
+		{"policy", o.policy, ""}, {"baseline", o.baseline, defaultBaseline}, {"backend", o.backend, devices.Auto}, {"compiler", o.compiler, devices.Compilers[0]},
+	} {
+		if flag.value != flag.usual {
+			words = append(words, "--"+flag.name, flag.value)
+		}
+	}
+	if o.lockClocks > 0 {
+		words = append(words, "--lock-clocks", fmt.Sprint(o.lockClocks))
+	}
+	return words
 }
 
 // base returns the commit whose baseline counts. In a pull request that is by default where
@@ -209,8 +225,11 @@ func printGate(env environment, o gateOptions, r *report.Report, written []strin
 	return nil
 }
 
+// defaultBaseline is the file that performance is held to where none is named.
+const defaultBaseline = "results/baseline.json"
+
 func baselineFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "baseline", Value: "results/baseline.json", Destination: to, Usage: "the `FILE` that performance is held to; reports go beside it"}
+	return &cli.StringFlag{Name: "baseline", Value: defaultBaseline, Destination: to, Usage: "the `FILE` that performance is held to; reports go beside it"}
 }
 
 func policyFlag(to *string) cli.Flag {

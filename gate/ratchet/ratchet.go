@@ -34,6 +34,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/gate/report"
+	"pawl/internal/escape"
 )
 
 // CurrentName is the file beside the baseline with what the last run measured.
@@ -60,6 +61,9 @@ type Options struct {
 	DryRun bool
 	// Strict makes what is undecided fail.
 	Strict bool
+	// Flags are those of the command line that hold for every configuration; the command
+	// that repeats one has them.
+	Flags []string
 	// Exit returns the code that the program exits with for a report; it is kept in
 	// the report.
 	Exit func(*report.Report) int
@@ -169,7 +173,20 @@ func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload st
 		return o, fmt.Errorf("gating %s: %w", rule.Name, err)
 	}
 	o.result.Seconds = time.Since(began).Seconds()
+	o.result.Command = r.command(k.Origin, c.Workload.Name, rule.At)
 	return o, nil
+}
+
+// command repeats one configuration.
+func (r *run) command(kernel, workload, at string) string {
+	words := []string{"pawl", "gate", kernel, "--workload", workload}
+	if at != "" {
+		words = append(words, "--at", at)
+	}
+	if r.Base != "" {
+		words = append(words, "--base", cmp.Or(r.report.Base, r.Base))
+	}
+	return escape.Shell(append(words, r.Flags...)...)
 }
 
 // add takes a finished configuration into the report and saves what there is.

@@ -218,6 +218,9 @@ func (m *markdown) details(r Result) {
 	for _, note := range r.Notes {
 		m.Line("  Note: %s.", escape.Markdown(note))
 	}
+	if r.Command != "" {
+		m.Line("  Again: %s.", escape.Code(r.Command))
+	}
 }
 
 func against(r Result) string {

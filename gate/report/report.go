@@ -63,6 +63,8 @@ type Result struct {
 	Current  float64 `json:"current,omitempty"`
 	gate.Comparison
 	Policy gate.Policy `json:"policy"`
+	// Command repeats this comparison, at the report's commit.
+	Command string `json:"command,omitempty"`
 	// Moved says that this became the baseline.
 	Moved   bool    `json:"moved"`
 	Seconds float64 `json:"seconds"`

@@ -44,7 +44,7 @@ func evidence(baseline, candidate float64) *gate.Evidence {
 func result(k baseline.Key, verdict gate.Verdict, reason string, before, after float64) Result {
 	r := Result{
 		Key: k, Point: "BLOCK=64,MODE=\"a|b\"", BaselinePoint: "BLOCK=32", BaselineCommit: "0123456789abcdef0123456789abcdef01234567",
-		Baseline: before, Current: after, Policy: gate.Presets["standard"], Seconds: 1.5,
+		Baseline: before, Current: after, Policy: gate.Presets["standard"], Seconds: 1.5, Command: "pawl gate " + k.Kernel + " --workload " + k.Workload + " --seed 1",
 	}
 	r.Comparison = gate.Comparison{Decision: gate.Decision{Verdict: verdict, Reason: reason}, Method: gate.Interleaved}
 	if before > 0 && after > 0 {
