@@ -67,6 +67,9 @@ var identity = []string{"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com", "
 
 // The commands of a page, in its order, in one repository.
 func TestHandbookRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures what the pages measure")
+	}
 	for _, name := range handbook {
 		t.Run(name, func(t *testing.T) {
 			dir, remote := scratchRepository(t)
