@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,6 @@ params:
   WASTE: {values: [%[3]s], default: %[4]s} # tuned every week
 workloads:
   small: {N: 100}
-  tiny: {N: 10}
 args:
   - {name: x, type: f32, shape: [N]}
   - {name: y, type: f32, shape: [N], out: true}
@@ -71,6 +71,7 @@ func TestAMonth(t *testing.T) {
 	s.slower()
 	s.wrong()
 	s.faster()
+	s.weeks()
 	s.acceptedLoss()
 	s.history()
 }
@@ -188,6 +189,53 @@ func (s *scratch) faster() {
 	s.branch("main")
 	if output, code := s.pawl("baseline", "verify"); code != 0 {
 		s.t.Fatalf("%s", output)
+	}
+}
+
+// weeks: the search opens a draft, updates it, and says that its winner runs already.
+func (s *scratch) weeks() {
+	week := func() string {
+		s.t.Helper()
+		s.branch("main")
+		event := s.pushed("", s.git(s.desk, "rev-parse", "HEAD"))
+		event.Name, event.Payload = "schedule", map[string]any{"schedule": "17 3 * * 1"}
+		run, err := s.host.Play(s.t.Context(), s.workflow("tune.yml"), event)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.result(run, "tune", "success")
+		s.result(run, "draft", "success")
+		if !strings.Contains(run.Jobs["tune"].Summary, "# Suggestions") {
+			s.t.Errorf("the summary: %s", run.Jobs["tune"].Summary)
+		}
+		s.t.Log(run.Jobs["draft"].Log)
+		return run.Jobs["draft"].Log
+	}
+	drafts := func() []githubtest.Pull {
+		return slices.DeleteFunc(s.server.Pulls(), func(p githubtest.Pull) bool { return !p.Draft })
+	}
+	s.server.Plant(githubtest.Fault{Request: "POST", Status: 502, After: true})
+	week()
+	if d := drafts(); len(d) != 1 || d[0].Branch != "pawl/scale" || !strings.Contains(d[0].Body, "faster") {
+		s.t.Fatalf("%+v", d)
+	}
+	if log := week(); !strings.Contains(log, "updated draft") || len(drafts()) != 1 || drafts()[0].Edits != 1 {
+		s.t.Fatalf("%s\n%+v", log, drafts())
+	}
+
+	before := s.medians()
+	start, merged := s.merge("pawl/scale")
+	s.server.ClosePull(drafts()[0].Number)
+	if manifest := s.onMain("scale/kernel.yaml"); !strings.Contains(manifest, "default: 0} # tuned every week") {
+		s.t.Fatalf("%s", manifest)
+	}
+	run, _ := s.gate(s.pushed(start, merged))
+	s.result(run, "verdict", "success")
+	if after := s.medians(); after["scale"] > before["scale"]/2 {
+		s.t.Fatalf("the baseline moved from %v to %v", before, after)
+	}
+	if log := week(); !strings.Contains(log, "you already run this") || len(drafts()) != 1 {
+		s.t.Fatalf("%s\n%+v", log, drafts())
 	}
 }
 

@@ -126,6 +126,10 @@ func choose(ctx context.Context, apply Applier, branch, base string, studies []S
 	refused = map[int64]string{}
 	ordered := slices.SortedStableFunc(slices.Values(studies), func(a, b Suggestion) int { return cmp.Compare(b.gain(), a.gain()) })
 	for _, s := range ordered {
+		if reason := s.notWorthIt(); reason != "" {
+			refused[s.Study] = reason
+			continue
+		}
 		if !s.Suggests {
 			continue
 		}
@@ -188,10 +192,12 @@ func renew(ctx context.Context, at Pulls, found, p github.Pull, kept bool) (int,
 		return 0, "", err
 	case found.Author != login:
 		return found.Number, fmt.Sprintf("pull request %d of %s is %s's: its text stays", found.Number, p.Branch, found.Author), nil
-	case kept && lines(found.Body) == lines(p.Body) && found.Title == p.Title:
+	case lines(found.Body) != lines(p.Body) || found.Title != p.Title:
+		err = at.EditPull(ctx, found.Number, p.Title, p.Body)
+	case kept:
 		return found.Number, fmt.Sprintf("draft %d says so already", found.Number), nil
 	}
-	return found.Number, fmt.Sprintf("updated draft %d", found.Number), at.EditPull(ctx, found.Number, p.Title, p.Body)
+	return found.Number, fmt.Sprintf("updated draft %d", found.Number), err
 }
 
 // readPage reads a study's page.

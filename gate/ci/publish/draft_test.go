@@ -169,13 +169,13 @@ func TestADraftIsOpenedUpdatedAndLeftAlone(t *testing.T) {
 func TestTheBestWinnerThatMayBeApplied(t *testing.T) {
 	b := newBench(t)
 	b.index(
-		`{"study": 1, "kernel": "scale", "workload": "small", "folder": "scale/small", "verdict": "apply", "speedup": 2, "interval": {"low": 1.9, "high": 2.1}, "suggests": true, "action": "a"}`,
+		`{"study": 1, "kernel": "scale", "workload": "small", "folder": "scale/small", "verdict": "apply", "speedup": 2, "interval": {"low": 1.9, "high": 2.1}, "gate": {"standing": "faster", "verdict": "improvement", "speedup": 1.5}, "suggests": true, "action": "a"}`,
 		`{"study": 2, "kernel": "scale", "workload": "large|<b>", "folder": "scale/large", "verdict": "apply", "speedup": 9, "interval": {"low": 8, "high": 10}, "suggests": true, "action": "a"}`,
-		`{"study": 3, "kernel": "sum", "workload": "small", "folder": "sum/small", "verdict": "keep", "suggests": false, "action": "nothing"}`,
+		`{"study": 3, "kernel": "sum", "workload": "small", "folder": "sum/small", "verdict": "apply", "gate": {"standing": "running", "verdict": "maintained"}, "suggests": true, "action": "nothing"}`,
 		`{"study": 4, "verdict": "damaged", "suggests": false, "action": "tune again"}`)
 	b.contents[1] = "default: 2\n"
 	drafts, err := b.publish()
-	if err != nil || len(drafts) != 2 || drafts[0].Study != 1 || drafts[1].What != "nothing to propose" {
+	if err != nil || len(drafts) != 2 || drafts[0].Study != 1 || drafts[1].What != "nothing to propose: study 3: you already run this" {
 		t.Fatalf("%+v, %v", drafts, err)
 	}
 	golden(t, "draft.md", b.server.Pulls()[0].Body)

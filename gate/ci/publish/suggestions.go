@@ -27,9 +27,38 @@ type Suggestion struct {
 	Verdict  string          `json:"verdict"`
 	Speedup  *float64        `json:"speedup"`
 	Interval *stats.Interval `json:"interval"`
+	// Gate is what the gate said about the winner against what is run today; nil where
+	// nobody asked.
+	Gate *struct {
+		Standing string   `json:"standing"`
+		Verdict  string   `json:"verdict"`
+		Speedup  *float64 `json:"speedup"`
+	} `json:"gate"`
 	// Suggests says that there is something to apply.
 	Suggests bool   `json:"suggests"`
 	Action   string `json:"action"`
+}
+
+// notWorthIt says why a winner is no draft, whatever its gain over the default; empty
+// where it may be one.
+func (s Suggestion) notWorthIt() string {
+	if s.Gate == nil {
+		return ""
+	}
+	return map[string]string{
+		"running": "you already run this", "equal": "no better than what you run today", "refused": "the gate refuses it",
+	}[s.Gate.Standing]
+}
+
+// against is the gate's word.
+func (s Suggestion) against() string {
+	switch {
+	case s.Gate == nil:
+		return page.Unknown
+	case s.Gate.Speedup == nil:
+		return escape.Markdown(s.Gate.Verdict)
+	}
+	return fmt.Sprintf("%.2f×, %s", *s.Gate.Speedup, escape.Markdown(s.Gate.Verdict))
 }
 
 // gain is the speedup that is certain, 0 for none.
@@ -106,9 +135,9 @@ func (d Drafts) body(chosen Suggestion, studies []Suggestion, refused map[int64]
 		if s.Study == chosen.Study {
 			action = "this draft"
 		}
-		rows = append(rows, []string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device), escape.Markdown(s.Verdict), speedup, escape.Markdown(action)})
+		rows = append(rows, []string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device), escape.Markdown(s.Verdict), speedup, s.against(), escape.Markdown(action)})
 	}
-	m.Table([]string{"study", "workload", "device", "verdict", "speedup over the default", "what to do"}, rows)
+	m.Table([]string{"study", "workload", "device", "verdict", "speedup over the default", "against what you run today", "what to do"}, rows)
 	m.Paragraph("---")
 	m.Line("%s", suggestions) // pawl's own page, escaped when it was written
 	return closed(m, ""), nil
