@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/across"
@@ -142,6 +144,10 @@ func TestTheWinnerOnOtherWorkloads(t *testing.T) {
 		}
 	}
 
+	killed(t, store)
+	if got := results(t, store, 1); !strings.HasSuffix(got, "other: not measured") {
+		t.Errorf("what a killed run has left says %s", got)
+	}
 	if err := across.Run(t.Context(), store, 1, o); err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +170,22 @@ func TestTheWinnerOnOtherWorkloads(t *testing.T) {
 	}
 	if err := across.Run(t.Context(), store, 1, o); err == nil || !strings.Contains(err.Error(), "are not those of study 1") {
 		t.Errorf("other sources: %v", err)
+	}
+}
+
+// killed records what a run leaves that was killed in its third round, on a day on which
+// the winner was slow.
+func killed(t *testing.T, store *studies.Store) {
+	t.Helper()
+	for i, text := range []string{"FAST=0", "FAST=1", "FAST=0", "FAST=1", "FAST=0"} {
+		p, err := space.ParsePoint(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		round := confirm.Round{Phase: confirm.Across, Run: 4, Number: i / 2, Point: p, Outcome: objective.Outcome{Samples: []float64{1 + 1e6*float64(i%2)}}}
+		if err := store.Recorder(1).MeasuredAcross("other", round); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -88,15 +88,16 @@ func (m *markdown) apply(s *Summary) {
 		m.Paragraph("%s", why)
 	}
 	if s.Suggestion != nil {
-		m.instructions(s.Suggestion, s.Winner)
+		m.instructions(s)
 	}
 }
 
 // instructions says how to get what was measured, in commands that work as they
 // stand.
-func (m *markdown) instructions(g *Suggestion, winner *Timed) {
+func (m *markdown) instructions(s *Summary) {
+	g := s.Suggestion
 	m.Paragraph("## How to apply")
-	m.Paragraph("Copy %s into the kernel's folder and compile there:", code(g.Header))
+	m.Paragraph("Copy %s into the kernel's folder (%s does) and compile there:", code(g.Header), code(fmt.Sprintf("pawl apply %d", s.Study.ID)))
 	m.Code("sh", g.Command)
 	if g.Plain != "" {
 		m.Paragraph("Or, without the header:")
@@ -109,7 +110,7 @@ func (m *markdown) instructions(g *Suggestion, winner *Timed) {
 	if g.Libraries != "" {
 		m.Paragraph("Link with %s.", code(g.Libraries))
 	}
-	if launch := launchText(winner); launch != "" {
+	if launch := launchText(s.Winner); launch != "" {
 		m.Paragraph("%s", launch)
 	}
 }
