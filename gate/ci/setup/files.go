@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/template"
 
+	"pawl/gate/ci"
 	"pawl/gate/policy"
 )
 
@@ -29,9 +30,6 @@ const (
 	runnerPath   = "docs/pawl-runner.md"
 )
 
-// HostedRunner is where is gated what needs no device of its own.
-const HostedRunner = "ubuntu-24.04"
-
 // Label is the one by which a maintainer lets a fork's code run on a self-hosted runner.
 const Label = "run-on-gpu"
 
@@ -48,7 +46,7 @@ type values struct {
 
 // render fills in everything.
 func render(o Options, r repository) ([]file, error) {
-	v := values{Own: o.Pawl == (Source{}), Pawl: o.Pawl, Branch: r.branch, Runner: o.Runner, Hosted: HostedRunner, Label: Label}
+	v := values{Own: o.Pawl == (Source{}), Pawl: o.Pawl, Branch: r.branch, Runner: o.Runner, Hosted: ci.HostedRunner, Label: Label}
 	all, err := template.New("").Delims("[[", "]]").Option("missingkey=error").ParseFS(templates, "templates/*")
 	if err != nil {
 		panic("setup: " + err.Error())
@@ -98,7 +96,7 @@ func (v values) Allowed() string {
 	return strings.Join(conditions, " || ")
 }
 
-// Example is the kernel that a repository without one gates at first.
+// example is the kernel that a repository without one gates at first.
 const example = "attention"
 
 // policyFor is a policy that gates every kernel of a repository.

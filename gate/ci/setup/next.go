@@ -3,6 +3,8 @@ package setup
 import (
 	"fmt"
 	"strings"
+
+	"pawl/gate/ci/runner"
 )
 
 // next is what is left to do after the files are written.
@@ -19,6 +21,9 @@ func next(o Options, r repository) []string {
 		steps = append(steps, "for a GPU: register a runner and set the repository's variable PAWL_RUNNER to its label; until then the processor of a hosted runner is gated. "+runnerPath+" has every step.")
 	} else {
 		steps = append(steps, fmt.Sprintf("register a runner with the label %s. %s has every step.", o.Runner, runnerPath))
+	}
+	if r.sleeps {
+		steps = append(steps, "set the secret PAWL_CLOUD to what the commands of "+runner.FileName+" need; they find it in their environment.")
 	}
 	return append(steps,
 		"in the settings of the repository: require the check named verdict for "+r.branch+", let the gate push its commit of the baseline to "+r.branch+

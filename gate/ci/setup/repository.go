@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/gate/ci/runner"
 	"pawl/internal/git"
 	"pawl/kernels"
 )
@@ -28,9 +29,6 @@ type repository struct {
 	sleeps bool
 }
 
-// RunnerName is the file of commands that wake a machine and put it to sleep.
-const RunnerName = "runner.yaml"
-
 // find looks at the repository that a folder lies in.
 func find(ctx context.Context, folder string) (repository, error) {
 	if folder == "" {
@@ -43,7 +41,7 @@ func find(ctx context.Context, folder string) (repository, error) {
 	r := repository{top: strings.TrimSuffix(string(output), "\n")}
 	r.branch = mainBranch(ctx, r.top)
 	r.own = isOwn(r.top)
-	if _, err := os.Lstat(filepath.Join(r.top, RunnerName)); err == nil {
+	if _, err := os.Lstat(filepath.Join(r.top, runner.FileName)); err == nil {
 		r.sleeps = true
 	}
 	return r, r.findKernels(ctx)

@@ -38,7 +38,7 @@ func in(t *testing.T, dir, name string, arguments ...string) string {
 	return strings.TrimSpace(string(output))
 }
 
-func write1(t *testing.T, dir, name, content string) {
+func writeFile(t *testing.T, dir, name, content string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -89,9 +89,10 @@ func TestOursAreWhatInitWrites(t *testing.T) {
 
 func TestInitWritesOnceAndKeepsWhatIsThere(t *testing.T) {
 	dir := scratch(t)
-	write1(t, dir, "deep/down/file", "")
-	write1(t, dir, ".github/workflows/gate.yml", "mine\n")
-	write1(t, dir, "gate.yaml", "my policy\n")
+	writeFile(t, dir, "deep/down/file", "")
+	writeFile(t, dir, ".github/workflows/gate.yml", "mine\n")
+	writeFile(t, dir, "gate.yaml", "my policy\n")
+	writeFile(t, dir, "runner.yaml", "")
 	o := Options{Folder: filepath.Join(dir, "deep", "down"), Pawl: Source{"o/pawl", digits}, Runner: "gpu"}
 	first, err := Init(t.Context(), o)
 	if err != nil {
@@ -102,13 +103,16 @@ func TestInitWritesOnceAndKeepsWhatIsThere(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
+	if !strings.Contains(strings.Join(first.Next, "\n"), "secret PAWL_CLOUD") {
+		t.Errorf("%q", first.Next)
+	}
 	if read(t, dir, gatePath) != "mine\n" || read(t, dir, "gate.yaml") != "my policy\n" {
 		t.Error("a file was overwritten")
 	}
 	if tune := read(t, dir, tunePath); !strings.Contains(tune, "ref: "+digits) || !strings.Contains(tune, "vars.PAWL_RUNNER || 'gpu'") || strings.Contains(tune, "[[") {
 		t.Errorf("%s", tune)
 	}
-	write1(t, dir, templatePath, "our own words\n")
+	writeFile(t, dir, templatePath, "our own words\n")
 	o.Force = true
 	second, err := Init(t.Context(), o)
 	if err != nil {
@@ -143,12 +147,12 @@ func TestThePolicyGatesWhatIsThere(t *testing.T) {
 	names := []string{"kernels/one", `odd"name: {x}`, "line\nbreak", "$(touch x)", "ünïcode"}
 	for _, name := range names {
 		for _, file := range []string{"kernel.yaml", "matmul.c", "reference.c"} {
-			write1(t, dir, filepath.Join(name, file), read(t, filepath.Join(top, "kernels", "matmul"), file))
+			writeFile(t, dir, filepath.Join(name, file), read(t, filepath.Join(top, "kernels", "matmul"), file))
 		}
 	}
-	write1(t, dir, "other/kernel.yaml", "kind: Pod\n")
-	write1(t, dir, "ignored/kernel.yaml", read(t, filepath.Join(top, "kernels", "matmul"), "kernel.yaml"))
-	write1(t, dir, ".gitignore", "ignored/\n")
+	writeFile(t, dir, "other/kernel.yaml", "kind: Pod\n")
+	writeFile(t, dir, "ignored/kernel.yaml", read(t, filepath.Join(top, "kernels", "matmul"), "kernel.yaml"))
+	writeFile(t, dir, ".gitignore", "ignored/\n")
 	if r, err = Init(t.Context(), Options{Folder: dir, Pawl: Source{"o/pawl", digits}}); err != nil {
 		t.Fatal(err)
 	}
@@ -179,14 +183,14 @@ func TestInitFollowsNoLink(t *testing.T) {
 			symlink(t, filepath.Join(outside, "x"), filepath.Join(dir, "gate.yaml"))
 		},
 		"a link to nothing":  func(t *testing.T, dir, _ string) { symlink(t, "/nowhere/at/all", filepath.Join(dir, "gate.yaml")) },
-		"a file in a folder": func(t *testing.T, dir, _ string) { write1(t, dir, ".github", "a file") },
+		"a file in a folder": func(t *testing.T, dir, _ string) { writeFile(t, dir, ".github", "a file") },
 		"a folder for a file": func(t *testing.T, dir, _ string) {
-			write1(t, dir, "gate.yaml/x", "")
+			writeFile(t, dir, "gate.yaml/x", "")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, outside := scratch(t), t.TempDir()
-			write1(t, outside, "x", "untouched")
+			writeFile(t, outside, "x", "untouched")
 			link(t, dir, outside)
 			before := in(t, dir, "find", ".", outside, "-not", "-path", "./.git/*")
 			_, err := Init(t.Context(), Options{Folder: dir, Pawl: Source{"o/pawl", digits}, Force: true})
@@ -261,7 +265,7 @@ func TestParseSource(t *testing.T) {
 // A killed run leaves a temporary file; the next one takes its place.
 func TestInitAfterAKill(t *testing.T) {
 	dir := scratch(t)
-	write1(t, dir, ".github/workflows/.gate.yml.new", "half")
+	writeFile(t, dir, ".github/workflows/.gate.yml.new", "half")
 	if _, err := Init(t.Context(), Options{Folder: dir, Pawl: Source{"o/pawl", digits}}); err != nil {
 		t.Fatal(err)
 	}
