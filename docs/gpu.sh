@@ -2,19 +2,21 @@
 # Measures what docs/benchmarks.md says about a GPU. It needs no Go there:
 #
 #   go build -o bin/pawl ./cmd/pawl && go test -c -o bin/cuda.test ./objective/cuda
+#   go test -c -o bin/cmd.test ./cmd/pawl
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer ratchet slower same kernels. All of them take
-# about 20 minutes. Logs go to FOLDER; a part that fails does not stop the others.
+# Parts: tests tune bench checks sanitizer ratchet bisect winner slower same kernels. All of
+# them take about 25 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet slower same kernels
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner slower same kernels
 pawl=$PWD/bin/pawl
 vendor=$PWD/docs/vendor.py
 tests=$PWD/bin/cuda.test
+commands=$PWD/cmd/pawl
 best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
 
 # Studies, results and the compile cache stay out of the way.
@@ -66,6 +68,13 @@ for part in "$@"; do
         printf 'kernels: [{kernel: attention, at: "%s"}]\n' "$point" > gate.yaml
         timed ratchet.log "$pawl" gate
       done
+      ;;
+    bisect) (cd "$commands" && timed bisect.log ../../bin/cmd.test -test.run TestScripts/gate-bisect-gpu -test.v) ;;
+    winner) # what a study's winner is to the baseline and to the other workloads
+      printf 'kernels: [{kernel: attention_hopper}]\n' > gate.yaml
+      timed winner.log "$pawl" gate
+      timed winner.log "$pawl" tune attention_hopper --trials 40 --gate --across --out winner
+      cp winner/attention_hopper/*/suggestions.md "$out/winner.md"
       ;;
     slower) timed slower.log "$pawl" gate selftest attention --at "$best" --slowdowns 3.5 --comparisons 100 ;;
     same) timed same.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100 ;;
