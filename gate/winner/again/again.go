@@ -254,7 +254,11 @@ func (o *Outcome) Sentence() string {
 	if o.Failure != nil {
 		return fmt.Sprintf("%s %s then, and now it fails: %s. %s", what, page.Milliseconds(o.Then), o.Failure.Reason, advice[o.Cause])
 	}
-	return fmt.Sprintf("%s %s then, %s now (%s). %s", what, page.Milliseconds(o.Then), page.Milliseconds(o.Now), o.Comparison.Verdict, advice[o.Cause])
+	meaning := advice[o.Cause]
+	if o.Comparison.Verdict.Undecided() {
+		meaning = "Nothing could be decided: " + o.Comparison.Reason + "."
+	}
+	return fmt.Sprintf("%s %s then, %s now (%s). %s", what, page.Milliseconds(o.Then), page.Milliseconds(o.Now), o.Comparison.Verdict, meaning)
 }
 
 // Markdown is the same for the page of a run, with what differs.
