@@ -72,7 +72,7 @@ func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, 
 	for _, study := range newestStudies(all) {
 		summary := known
 		if known == nil || known.Study.ID != study.ID {
-			if summary, err = Read(ctx, store, study.ID); ctx.Err() != nil {
+			if summary, err = read(ctx, store, study.ID, true); ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
 		}

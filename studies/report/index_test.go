@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -153,6 +154,24 @@ func TestPublishKeepsStudiesApart(t *testing.T) {
 	beside, err := os.ReadDir(filepath.Dir(out))
 	if err != nil || len(beside) != 1 {
 		t.Errorf("%v, %v beside the folder", beside, err)
+	}
+}
+
+// A line of the index says what the study's own page says.
+func TestTheIndexAgreesWithThePages(t *testing.T) {
+	store := exampleStore(t)
+	entries, err := Index(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		s, err := Read(t.Context(), store, e.Study)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := newEntry(s, e.Folder); !reflect.DeepEqual(e, want) {
+			t.Errorf("got %+v, want %+v", e, want)
+		}
 	}
 }
 

@@ -3,13 +3,21 @@ package report
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"pawl/search/confirm"
 	"pawl/space"
 	"pawl/studies"
 )
 
 // Read computes the facts of a study in a database.
 func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error) {
+	return read(ctx, store, id, false)
+}
+
+// read computes the facts of a study; brief ones are without what each change is worth,
+// which takes half of the time and decides nothing.
+func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Summary, error) {
 	study, err := store.Study(ctx, id)
 	if err != nil {
 		return nil, err
@@ -17,6 +25,9 @@ func Read(ctx context.Context, store *studies.Store, id int64) (*Summary, error)
 	past, err := store.Past(ctx, id)
 	if err != nil {
 		return nil, err
+	}
+	if brief {
+		past.Rounds = slices.DeleteFunc(past.Rounds, func(r confirm.Round) bool { return r.Phase == confirm.Ablation })
 	}
 	gatings, err := store.Gatings(ctx, id)
 	if err != nil {
