@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"pawl/kernels"
@@ -35,8 +36,9 @@ type Options struct {
 	Kernel string
 	// Rounds per workload; 0 means as many as the study's confirmation wanted.
 	Rounds int
-	// Budget is the time for all workloads, 0 for no limit. A workload that was begun gets
-	// the fewest rounds that say anything; one that was not is left for another time.
+	// Budget is the time for all workloads, 0 for no limit. Each has its share, in which it
+	// gets at least the fewest rounds that say anything, unless the whole time is over:
+	// what is not measured by then is left for another time.
 	Budget time.Duration
 	// Cache is the folder of compiled kernels, the user's where it is empty.
 	Cache string
@@ -98,6 +100,7 @@ type measuring struct {
 	points  []space.Point // the default, and the winner
 	machine *devices.Machine
 	kernel  *kernels.Kernel
+	end     time.Time // of the budget, zero for none
 }
 
 // load reads the kernel, and makes sure that it is the study's.
@@ -126,30 +129,38 @@ func (m *measuring) load(ctx context.Context) error {
 	return nil
 }
 
-// all measures one workload after the other. Each has its share of the time that is left.
+// all measures one workload after the other, small ones first: if the time is not enough,
+// it is for most of them. Each has its share of the time that is left.
 func (m *measuring) all(ctx context.Context, others []studies.WorkloadFacts) error {
-	var end time.Time
+	slices.SortStableFunc(others, func(a, b studies.WorkloadFacts) int { return cmp.Compare(m.size(a), m.size(b)) })
 	if m.Budget > 0 {
-		end = time.Now().Add(m.Budget)
+		m.end = time.Now().Add(m.Budget)
 	}
 	for i, w := range others {
-		late := func() bool { return false }
-		if m.Budget > 0 {
-			left := time.Until(end)
-			if left <= 0 {
-				return nil
-			}
-			share := time.Now().Add(left / time.Duration(len(others)-i))
-			late = func() bool { return time.Now().After(share) }
-		}
 		if m.stopped() {
 			return nil
+		}
+		late := func() bool { return false }
+		if m.Budget > 0 {
+			share := time.Now().Add(time.Until(m.end) / time.Duration(len(others)-i))
+			late = func() bool { return time.Now().After(share) }
 		}
 		if err := m.one(ctx, w, late); err != nil {
 			return fmt.Errorf("measuring the winner on workload %s: %w", w.Name, err)
 		}
 	}
 	return nil
+}
+
+// size is the product of a workload's sizes, which stands for how long it takes.
+func (m *measuring) size(w studies.WorkloadFacts) float64 {
+	product := 1.0
+	if workload, err := m.kernel.Workload(w.Name); err == nil {
+		for _, size := range workload.Dims {
+			product *= float64(max(1, size))
+		}
+	}
+	return product
 }
 
 // one measures on one workload.
@@ -235,7 +246,11 @@ func (m *measuring) impossible(rounds []confirm.Round, record func(confirm.Round
 	return record(round)
 }
 
+// stopped reports whether the user has had enough, or the time is over.
 func (m *measuring) stopped() bool {
+	if !m.end.IsZero() && !time.Now().Before(m.end) {
+		return true
+	}
 	select {
 	case <-m.Stop: // a nil channel never answers
 		return true
