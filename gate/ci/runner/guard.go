@@ -20,7 +20,7 @@ import (
 
 const (
 	// look is how often a guard looks whether it is still needed.
-	look = 500 * time.Millisecond
+	look = 250 * time.Millisecond
 	// again is how long a guard waits after a failure, and giveUp when it stops trying.
 	again, giveUp = time.Minute, 24 * time.Hour
 	// startTime is how long a guard may take to begin.
