@@ -6,17 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/gate/ci/draft"
 	"pawl/gate/ci/publish"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/kernels"
-	"pawl/studies"
-	"pawl/studies/apply"
 )
 
 // ciDraftOptions are the flags of pawl ci draft.
@@ -63,7 +59,7 @@ func runCIDraft(ctx context.Context, env environment, o ciDraftOptions) error {
 	drafts, err := publish.Drafts{
 		Out: o.out, Prefix: o.prefix, Base: cmp.Or(o.base, job.Branch, "main"), Folder: ".", Job: job,
 		Say: func(sentence string) { fmt.Fprintln(env.stderr, escape.Line(sentence)) },
-	}.Publish(ctx, client, winners{store})
+	}.Publish(ctx, client, draft.Winners{Store: store})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nothing{err}
 	}
@@ -71,42 +67,4 @@ func runCIDraft(ctx context.Context, env environment, o ciDraftOptions) error {
 		err = errors.Join(err, page.JSON(env.stdout, drafts))
 	}
 	return err
-}
-
-// winners commits what studies found.
-type winners struct{ store *studies.Store }
-
-var _ publish.Applier = winners{}
-
-// Commit implements publish.Applier. A kernel of this repository may be embedded in pawl
-// too: then its sources are what is changed.
-func (w winners) Commit(ctx context.Context, study int64, branch, onto string) (string, error) {
-	o := apply.Options{Manifest: true, NoHeader: true}
-	s, err := w.store.Study(ctx, study)
-	if err != nil {
-		return "", err
-	}
-	if folder := filepath.Join("kernels", escape.FileName(s.Kernel)); s.Origin == s.Kernel && isFile(filepath.Join(folder, kernels.ManifestName)) {
-		o.Kernel = folder
-	}
-	change, err := apply.Prepare(ctx, w.store, study, o)
-	var refused *apply.Refusal
-	if err == nil && change.Already {
-		return "", nil
-	}
-	if err == nil {
-		var made *apply.Committed
-		if made, err = change.Commit(ctx, apply.Branch{Name: branch, Onto: onto}); err == nil {
-			return made.Commit, nil
-		}
-	}
-	if errors.As(err, &refused) {
-		return "", &publish.Refusal{Reason: refused.Reason.Error()}
-	}
-	return "", err
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
 }

@@ -25,7 +25,7 @@ var floors = [][]string{
 	{"objective"},
 	{"search"},
 	{"studies", "gate"},
-	{"gate/winner"}, // the two jobs meet: a study's winner at the gate
+	{"gate/winner", "gate/ci/draft"}, // the two jobs meet: a study's winner at the gate, and on its way into the sources
 	{"cmd"},
 }
 
