@@ -22,7 +22,7 @@ reference: {host: reference.c}
 params:
   WASTE: {values: [%[3]s], default: %[4]s} # tuned every week
 workloads:
-  small: {N: 100}
+  small: {N: 40}
 args:
   - {name: x, type: f32, shape: [N]}
   - {name: y, type: f32, shape: [N], out: true}
@@ -103,7 +103,7 @@ func (s *scratch) firstPush() {
 func (s *scratch) slower() {
 	before := s.baseline()
 	s.branch("work")
-	s.file("scale/kernel.c", monthSource("scale", "2", 60))
+	s.file("scale/kernel.c", monthSource("scale", "2", 36))
 	s.save("Clearer code")
 	pull := s.server.AddPull("someone", "work", "main", "Clearer $(touch /tmp/owned) code")
 	for i := range 120 { // pawl's will be on the second page
