@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func runGate(ctx context.Context, env environment, o gateOptions) error {
 	ctx, done := stoppable(ctx, env)
 	defer done()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		Policy: rules, Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0 || o.workload != "", Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun || o.at != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode, Cost: machineState(env).Cost,
+		Policy: rules, PolicyFile: cmp.Or(o.policy, policy.FileName), Baseline: o.baseline, Base: o.base, Partial: len(o.kernels) > 0 || o.workload != "", Backend: o.backend, Seed: o.seed, LockClocks: o.lockClocks, DryRun: o.dryRun || o.at != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode, Cost: machineState(env).Cost,
 		Finished: func(s report.Result) {
 			fmt.Fprintf(env.stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"pawl/gate"
 	"pawl/gate/baseline"
+	"pawl/gate/policy"
 	"pawl/gate/report"
 	"pawl/internal/git"
 	"pawl/internal/page"
@@ -52,6 +55,46 @@ func readBase(ctx context.Context, path, ref string) (file *baseline.File, text 
 	}
 	file, err = baseline.Parse(ref+":"+path, text)
 	return file, text, commit, err
+}
+
+// readBasePolicy returns the policy of a commit, nil where the commit has none or the file
+// is not of the repository.
+func readBasePolicy(ctx context.Context, path, commit string) (*policy.File, error) {
+	if path == "" {
+		return nil, nil
+	}
+	folder, name, inside, err := git.Locate(ctx, path)
+	if err != nil || !inside {
+		return nil, err
+	}
+	listed, err := git.Run(ctx, folder, nil, "ls-tree", commit, "--", name)
+	if err != nil || len(listed) == 0 {
+		return nil, err
+	}
+	text, err := git.Run(ctx, folder, nil, "show", commit+":"+name)
+	if err != nil {
+		return nil, err
+	}
+	return policy.Parse(commit+":"+path, text)
+}
+
+// policyFor returns the limits of a configuration: the base's where it gates it, also from
+// another folder.
+func (r *run) policyFor(rule policy.Kernel, c *Configuration) gate.Policy {
+	if r.limits == nil {
+		return rule.Policy
+	}
+	for _, base := range r.limits.Kernels {
+		same := filepath.Clean(base.Name) == filepath.Clean(rule.Name) || filepath.Base(base.Name) == c.Kernel.Name
+		if !same || len(base.Workloads) > 0 && !slices.Contains(base.Workloads, c.Workload.Name) {
+			continue
+		}
+		if !reflect.DeepEqual(base.Policy, rule.Policy) {
+			r.warn(fmt.Sprintf("this branch's %s has other limits for %s %s; they were not used: those of %s count", r.PolicyFile, c.Kernel.Name, c.Workload.Name, r.Base))
+		}
+		return base.Policy
+	}
+	return rule.Policy
 }
 
 // inRepository returns the root of the repository that the program runs in and the file's

@@ -104,6 +104,8 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 		o.result.Reason = fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl baseline accept adds this device beside it", devices[0], o.result.Device)
 	case r.Base != "":
 		o.result.Reason = r.Base + " has no baseline for this; a run on it makes one"
+	case r.DryRun:
+		o.result.Reason = "there is no baseline yet, and this run makes none"
 	case r.Strict:
 		o.result.Reason = "there is no baseline yet; without --strict this becomes it"
 	default:

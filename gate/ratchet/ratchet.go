@@ -44,6 +44,9 @@ const CurrentName = "current.json"
 type Options struct {
 	// Policy names the configurations and their limits.
 	Policy *policy.File
+	// PolicyFile is where the policy comes from. With a base, the limits of the same file there
+	// count for what it gates, so that a branch cannot loosen its own.
+	PolicyFile string
 	// Partial says that the policy leaves out some of what is gated on purpose.
 	Partial bool
 	// Baseline is the file that performance is held to; reports go beside it.
@@ -83,6 +86,8 @@ type run struct {
 	Options
 	*Builder
 	file *baseline.File // as it was at the beginning
+	// limits is the base's policy; nil without a base, or where that has none.
+	limits *policy.File
 	// current are the candidates as measured in this run.
 	current *baseline.File
 	report  report.Report
@@ -120,7 +125,8 @@ func (r *run) open(ctx context.Context) (err error) {
 		return err
 	}
 	r.warn(difference(r.Baseline, r.Base, r.file, text))
-	return nil
+	r.limits, err = readBasePolicy(ctx, r.PolicyFile, r.report.Base)
+	return err
 }
 
 // warn puts a sentence about the whole run into the report; empty is none.
@@ -168,7 +174,7 @@ func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload st
 	defer r.Machine.LockClocks(ctx, k, r.LockClocks, nil)()
 	// The candidate's, whatever comes of it; an embedded kernel has none.
 	r.report.Commit = cmp.Or(c.Backend.Facts().Environment.Commit, r.report.Commit)
-	o, err := r.compare(ctx, c, rule.Policy)
+	o, err := r.compare(ctx, c, r.policyFor(rule, c))
 	if err != nil {
 		return o, fmt.Errorf("gating %s: %w", rule.Name, err)
 	}
