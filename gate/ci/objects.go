@@ -1,7 +1,6 @@
 package ci
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"pawl/internal/git"
@@ -63,47 +61,15 @@ func (s *publishing) has(ctx context.Context, tip, commit string) (bool, error) 
 	return err == nil, err
 }
 
-// blob returns the content of a file in a commit, and whether it has the file.
-func (s *publishing) blob(ctx context.Context, commit, name string) (content []byte, found bool, err error) {
-	listed, err := s.git(ctx, nil, "ls-tree", commit, "--", name)
-	if err != nil || len(listed) == 0 {
-		return nil, false, err
-	}
-	content, err = s.git(ctx, nil, "cat-file", "blob", commit+":"+name)
-	return content, err == nil, err
-}
-
-// commit makes the commit on a tip, from objects and an index of its own: nothing else of
-// the checkout gets into it, and no branch points to it.
+// commit makes the commit on a tip; no branch points to it yet.
 func (s *publishing) commit(ctx context.Context, tip string, c change) (hash string, err error) {
-	folder, err := os.MkdirTemp("", "pawl-index-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	index := []string{"GIT_INDEX_FILE=" + filepath.Join(folder, "index")}
-	run := func(stdin io.Reader, variables []string, arguments ...string) string {
-		if err != nil {
-			return ""
+	made := git.Commit{Onto: tip, Message: message(c), Identity: s.identity(ctx)}
+	for _, file := range []git.File{{Name: s.name, Content: c.file}, {Name: s.history, Content: c.history}} {
+		if file.Content != nil {
+			made.Files = append(made.Files, file)
 		}
-		var output []byte
-		output, err = git.RunWith(ctx, s.root, variables, stdin, arguments...)
-		return strings.TrimSpace(string(output))
 	}
-	run(nil, index, "read-tree", tip)
-	for _, file := range []struct {
-		name    string
-		content []byte
-	}{{s.name, c.file}, {s.history, c.history}} {
-		if file.content == nil {
-			continue
-		}
-		blob := run(bytes.NewReader(file.content), nil, "hash-object", "-w", "--stdin")
-		run(nil, index, "update-index", "--add", "--cacheinfo", "100644,"+blob+","+file.name)
-	}
-	tree := run(nil, index, "write-tree")
-	hash = run(strings.NewReader(message(c)), s.identity(ctx), "commit-tree", tree, "-p", tip, "-F", "-")
-	return hash, err
+	return made.Write(ctx, s.root)
 }
 
 // identity returns the variables that name an author where nobody has told git one.
@@ -112,13 +78,10 @@ func (s *publishing) identity(ctx context.Context) []string {
 	strict := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.useConfigOnly", "GIT_CONFIG_VALUE_0=true"}
 	if _, err := git.RunWith(ctx, s.root, strict, nil, "var", "GIT_COMMITTER_IDENT"); err == nil {
 		if _, err = git.RunWith(ctx, s.root, strict, nil, "var", "GIT_AUTHOR_IDENT"); err == nil {
-			return nil
+			return []string{} // git's own
 		}
 	}
-	return []string{
-		"GIT_AUTHOR_NAME=" + authorName, "GIT_AUTHOR_EMAIL=" + authorEmail,
-		"GIT_COMMITTER_NAME=" + authorName, "GIT_COMMITTER_EMAIL=" + authorEmail,
-	}
+	return git.Identity(authorName, authorEmail)
 }
 
 // readIfThere returns a file's content, nothing where there is none.

@@ -177,7 +177,7 @@ func (s *publishing) changeOn(ctx context.Context, tip string) (c change, err er
 			return c, err
 		}
 	}
-	events, _, err := s.blob(ctx, tip, s.history)
+	events, _, err := git.Blob(ctx, s.root, tip, s.history)
 	if err != nil {
 		return c, err
 	}
@@ -215,7 +215,7 @@ func same(a, b *baseline.File) bool {
 
 // fileAt returns the baseline of a commit; one without has no entries.
 func (s *publishing) fileAt(ctx context.Context, commit string) (*baseline.File, error) {
-	text, found, err := s.blob(ctx, commit, s.name)
+	text, found, err := git.Blob(ctx, s.root, commit, s.name)
 	if err != nil || !found {
 		return baseline.New(), err
 	}

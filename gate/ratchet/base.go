@@ -46,12 +46,9 @@ func readBase(ctx context.Context, path, ref string) (file *baseline.File, text 
 	if commit, err = resolve(ctx, folder, ref); err != nil {
 		return nil, nil, "", err
 	}
-	listed, err := git.Run(ctx, folder, nil, "ls-tree", commit, "--", name)
-	if err != nil || len(listed) == 0 {
+	text, found, err := git.Blob(ctx, folder, commit, name)
+	if err != nil || !found {
 		return baseline.New(), nil, commit, err
-	}
-	if text, err = git.Run(ctx, folder, nil, "show", commit+":"+name); err != nil {
-		return nil, nil, commit, err
 	}
 	file, err = baseline.Parse(ref+":"+path, text)
 	return file, text, commit, err
@@ -67,12 +64,8 @@ func readBasePolicy(ctx context.Context, path, commit string) (*policy.File, err
 	if err != nil || !inside {
 		return nil, err
 	}
-	listed, err := git.Run(ctx, folder, nil, "ls-tree", commit, "--", name)
-	if err != nil || len(listed) == 0 {
-		return nil, err
-	}
-	text, err := git.Run(ctx, folder, nil, "show", commit+":"+name)
-	if err != nil {
+	text, found, err := git.Blob(ctx, folder, commit, name)
+	if err != nil || !found {
 		return nil, err
 	}
 	return policy.Parse(commit+":"+path, text)

@@ -32,6 +32,8 @@ type Commit struct {
 	// Files are written over what Onto has.
 	Files   []File
 	Message string
+	// Identity are the variables that name author and committer; nil means pawl.
+	Identity []string
 }
 
 // Write makes the commit and returns its hash. A file keeps its mode; what is no plain
@@ -63,11 +65,16 @@ func (c Commit) Write(ctx context.Context, folder string) (hash string, err erro
 	if err != nil {
 		return "", err
 	}
-	who := []string{
-		"GIT_AUTHOR_NAME=" + CommitterName, "GIT_AUTHOR_EMAIL=" + CommitterEmail,
-		"GIT_COMMITTER_NAME=" + CommitterName, "GIT_COMMITTER_EMAIL=" + CommitterEmail,
+	who := c.Identity
+	if who == nil {
+		who = Identity(CommitterName, CommitterEmail)
 	}
 	return line(ctx, folder, who, strings.NewReader(c.Message), "commit-tree", tree, "-p", c.Onto, "-F", "-")
+}
+
+// Identity returns the variables that name an author and committer.
+func Identity(name, email string) []string {
+	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email}
 }
 
 // fileMode returns the mode of a file in a commit, that of a plain one where it is new.
