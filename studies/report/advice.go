@@ -52,6 +52,8 @@ func advise(s *Summary) Advice {
 		return Advice{Nothing, "The default and every other point that was compared disagree with the reference, so the reference is the first suspect; then the arguments and the tolerance in the manifest, and code that all points share. See what failed below; pawl fuzz shows the smallest case."}
 	case len(s.Top) == 0 && s.Default == nil:
 		return Advice{Nothing, "No point passed every stage, so there is nothing to suggest. See what failed below."}
+	case s.Winner == nil && s.Default != nil && s.Study.Space.Valid == 1:
+		return Advice{Keep, "You already run this: the default is the only point that there is."}
 	case s.Winner == nil:
 		return Advice{Unconfirmed, "The study ended before its best points were compared with the default in fresh processes. Resume it to confirm them; do not apply anything yet."}
 	case s.Default == nil:

@@ -253,6 +253,19 @@ func firstDifference(got, want string) string {
 	return fmt.Sprintf("%d lines, want %d", len(a), len(b))
 }
 
+// Nothing can be compared where there is one point, and going on would not change that.
+func TestAdviceAboutTheOnlyPoint(t *testing.T) {
+	s := &Summary{Default: &Timed{}, Top: []Timed{{}}}
+	s.Study.Space.Valid = 1
+	if got := advise(s); got.Verdict != Keep || !strings.Contains(got.Sentence, "only point") {
+		t.Errorf("%+v", got)
+	}
+	s.Study.Space.Valid = 2
+	if got := advise(s); got.Verdict != Unconfirmed {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAdvice(t *testing.T) {
 	for _, test := range []struct {
 		name string
