@@ -269,7 +269,7 @@ func (r *run) confirm(ctx context.Context, c Comparison, rounds int) (Comparison
 		return c, nil
 	}
 	c.Verdict = Inconclusive
-	if w.proven(w.between) && w.between.Change > 0 && again.Verdict != Regression {
+	if r.policy.judgeConditions(*w) == nil && w.proven(w.between) && w.between.Change > 0 && again.Verdict != Regression {
 		c.Verdict = Maintained
 	}
 	c.Reason += fmt.Sprintf("; not confirmed by the second measurement, which says: %s", again.Reason)

@@ -100,6 +100,15 @@ func TestVerdicts(t *testing.T) {
 			}
 			return 0.97
 		}), Maintained, "not confirmed"},
+		"a gain whose second measurement cannot be trusted": {newScript(0.003, func(arm Arm, round int) float64 {
+			switch {
+			case arm == Candidate:
+				return 0.85
+			case arm == Control && round >= 10:
+				return 1.3
+			}
+			return 1
+		}), Inconclusive, "A/A failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := compared(t, c.script, Options{Seed: 1})
