@@ -82,11 +82,7 @@ func runPlan(ctx context.Context, env environment, o planOptions) error {
 	defer c.Close()
 	power, err := ratchet.PlanPower(ctx, c, p, gate.PowerOptions{
 		Effect: effect, Budget: o.budget, Rounds: o.rounds,
-		Options: gate.Options{Seed: o.seed, Observe: func(round, ceiling int) {
-			if round%10 == 0 {
-				fmt.Fprintf(env.stderr, "%s %s: %d of up to %d rounds\n", k.Name, c.Workload.Name, round, ceiling)
-			}
-		}},
+		Options: gate.Options{Seed: o.seed, Observe: func(round, ceiling int) { countRounds(env)(k.Name, c.Workload.Name, round, ceiling) }},
 	})
 	switch {
 	case ctx.Err() != nil:

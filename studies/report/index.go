@@ -55,13 +55,9 @@ type IndexGate struct {
 // Damaged is the verdict on a study that cannot be read.
 const Damaged Verdict = "damaged"
 
-// Index returns a line for each subject in a database, sorted by kernel, workload and
-// folder, and then one for each study that is damaged.
-func Index(ctx context.Context, store *studies.Store) ([]Entry, error) {
-	return index(ctx, store, nil)
-}
-
-// index uses the summary of a study that is known already, if it is not nil.
+// index returns a line for each subject in a database, sorted by kernel, workload and
+// folder, and then one for each study that is damaged. It uses the summary of a study that
+// is known already, if it is not nil.
 func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, error) {
 	all, err := store.List(ctx)
 	if err != nil {
@@ -70,7 +66,7 @@ func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, 
 	folders, entries := Folders(all), []Entry{}
 	broken := slices.DeleteFunc(slices.Clone(all), func(s studies.Study) bool { return s.Damaged == "" })
 	for _, study := range newestStudies(all) {
-		summary := known
+		summary, err := known, error(nil)
 		if known == nil || known.Study.ID != study.ID {
 			if summary, err = read(ctx, store, study.ID, true); ctx.Err() != nil {
 				return nil, ctx.Err()

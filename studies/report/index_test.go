@@ -96,7 +96,7 @@ func exampleStore(t *testing.T) *studies.Store {
 }
 
 func TestGoldenIndex(t *testing.T) {
-	entries, err := Index(t.Context(), exampleStore(t))
+	entries, err := index(t.Context(), exampleStore(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestPublishKeepsStudiesApart(t *testing.T) {
 			t.Fatal(files, err)
 		}
 	}
-	entries, err := Index(t.Context(), store)
+	entries, err := index(t.Context(), store, nil)
 	if err != nil || len(entries) != 3 {
 		t.Fatal(entries, err)
 	}
@@ -160,7 +160,7 @@ func TestPublishKeepsStudiesApart(t *testing.T) {
 // A line of the index says what the study's own page says.
 func TestTheIndexAgreesWithThePages(t *testing.T) {
 	store := exampleStore(t)
-	entries, err := Index(t.Context(), store)
+	entries, err := index(t.Context(), store, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
