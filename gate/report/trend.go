@@ -3,11 +3,12 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
+	"strings"
 
 	"pawl/gate/baseline"
 	"pawl/internal/page"
+	"pawl/internal/plot"
 	"pawl/internal/stats"
 )
 
@@ -55,47 +56,59 @@ func Trends(events []baseline.Event) []Trend {
 // TrendSVG draws the time over gate runs, one panel per configuration, with the
 // interval as a band and a line at each change point.
 func TrendSVG(w io.Writer, trends []Trend) error {
-	plot := page.Plot{Name: "time over gate runs", Width: 640, Height: 160}
+	picture := plot.Plot{Name: "Time over gate runs", Text: trendText(trends), Height: 150}
 	for _, t := range trends {
-		plot.Panels = append(plot.Panels, t.panel())
+		picture.Panels = append(picture.Panels, t.panel())
 	}
-	if err := plot.WriteSVG(w); err != nil {
+	if err := picture.WriteSVG(w); err != nil {
 		return fmt.Errorf("drawing the trend: %w", err)
 	}
 	return nil
 }
 
-func (t Trend) panel() page.Panel {
-	low, high := math.Inf(1), 0.0
+// Picture draws one configuration's history.
+func (t Trend) Picture() plot.Picture {
+	return plot.Plot{Name: "Time over gate runs", Text: trendText([]Trend{t}), Height: 150, Panels: []plot.Panel{t.panel()}}.Picture()
+}
+
+// trendText says what the picture shows.
+func trendText(trends []Trend) string {
+	var parts []string
+	for _, t := range trends {
+		first, last := t.Events[0], t.Events[len(t.Events)-1]
+		parts = append(parts, fmt.Sprintf("%s: %s, from %s to %s, %s", t.Key, page.Count(len(t.Events), "run"), page.Milliseconds(first.Median), page.Milliseconds(last.Median), page.Count(len(t.Steps), "change point")))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (t Trend) panel() plot.Panel {
+	var times []float64
 	for _, e := range t.Events {
-		low, high = min(low, e.Interval.Low), max(high, e.Interval.High)
+		times = append(times, e.Interval.Low, e.Median, e.Interval.High)
 	}
-	if high == low {
-		low, high = 0.95*low, 1.05*high
-	}
-	p := page.Panel{
+	p := plot.Panel{
 		Title: t.Key.String(), MarkName: "change point",
-		X: page.Axis{High: float64(len(t.Events))},
-		Y: page.Axis{Low: low, High: high, Ticks: []page.Tick{{At: low, Label: page.Milliseconds(low)}, {At: high, Label: page.Milliseconds(high)}}},
+		X: plot.Axis{High: float64(len(t.Events))},
+		Y: plot.Linear("", page.Milliseconds, times...),
 	}
-	s := page.Series{Colour: page.Colours[0]}
-	var below []page.XY
+	s := plot.Series{Colour: plot.Best}
+	var below []plot.XY
 	for i, e := range t.Events {
 		x, day := float64(i)+0.5, e.Time.Format("2006-01-02")
 		if i == 0 || i == len(t.Events)-1 {
-			p.X.Ticks = append(p.X.Ticks, page.Tick{At: x, Label: day})
+			p.X.Ticks = append(p.X.Ticks, plot.Tick{At: x, Label: day})
 		}
-		s.Line = append(s.Line, page.XY{X: x, Y: e.Median})
-		s.Band = append(s.Band, page.XY{X: x, Y: e.Interval.High})
-		below = append(below, page.XY{X: x, Y: e.Interval.Low})
-		s.Dots = append(s.Dots, page.Dot{XY: page.XY{X: x, Y: e.Median}, Colour: colourOf(e), Radius: 3, Title: dotTitle(e)})
+		s.Line = append(s.Line, plot.XY{X: x, Y: e.Median})
+		s.Band = append(s.Band, plot.XY{X: x, Y: e.Interval.High})
+		below = append(below, plot.XY{X: x, Y: e.Interval.Low})
+		s.Dots = append(s.Dots, plot.Dot{XY: plot.XY{X: x, Y: e.Median}, Colour: colourOf(e), Radius: 3, Title: dotTitle(e)})
 	}
 	slices.Reverse(below)
 	s.Band = append(s.Band, below...)
 	for _, step := range t.Steps {
 		p.Marks = append(p.Marks, float64(step))
 	}
-	p.Series = []page.Series{s}
+	p.Series = []plot.Series{s}
 	return p
 }
 
@@ -112,11 +125,11 @@ func dotTitle(e baseline.Event) string {
 func colourOf(e baseline.Event) string {
 	switch {
 	case e.Verdict == baseline.Accepted:
-		return page.Colours[3]
+		return plot.Colours[3]
 	case e.Verdict.Fails():
-		return page.Colours[1]
+		return plot.Bad
 	case e.Verdict.Passes():
-		return page.Colours[2]
+		return plot.Good
 	}
-	return page.Colours[7]
+	return plot.Other
 }

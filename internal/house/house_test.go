@@ -21,6 +21,7 @@ import (
 var floors = [][]string{
 	{"space", "internal/stats", "internal/escape", "internal/git"},
 	{"internal/page"},
+	{"internal/plot"},
 	{"kernels"},
 	{"objective"},
 	{"search"},

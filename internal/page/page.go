@@ -1,5 +1,5 @@
-// Package page writes what people read: units, tables, Markdown, pictures, and the
-// files that hold them. There is one of each, so that a time looks the same in a
+// Package page writes what people read: units, tables, Markdown, and the files
+// that hold them. There is one of each, so that a time looks the same in a
 // terminal, in a report of a study and in a report of the gate.
 //
 //  1. Numbers become text by the functions for units. What is not known is written

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"math"
 	"strings"
 
 	"pawl/internal/page"
+	"pawl/internal/plot"
 	"pawl/space"
 )
 
@@ -60,38 +60,28 @@ func curve(points []CurvePoint) template.HTML {
 	if len(points) < 2 {
 		return ""
 	}
-	low, high, last := math.Inf(1), 0.0, 1
+	var times []float64
 	for _, p := range points {
-		low, high, last = min(low, p.Milliseconds), max(high, p.Milliseconds), max(last, p.Trial)
+		times = append(times, p.Milliseconds)
 	}
-	low, high = low/1.1, high*1.1
-	panel := page.Panel{X: page.Axis{High: float64(last)}, Y: page.Axis{Low: low, High: high, Log: true}}
-	for i := range 5 {
-		ms, trial := low*math.Pow(high/low, float64(i)/4), last*i/4
-		panel.Y.Ticks = append(panel.Y.Ticks, page.Tick{At: ms, Label: page.Milliseconds(roundTo(ms, 2))})
-		panel.X.Ticks = append(panel.X.Ticks, page.Tick{At: float64(trial), Label: fmt.Sprint(trial)})
-	}
-	s := page.Series{Colour: "var(--best)"}
+	panel := plot.Panel{X: plot.Counts("trial", points[len(points)-1].Trial), Y: plot.Times("time", times...)}
+	best, others := plot.Series{Name: "best so far", Colour: plot.Best}, plot.Series{Name: "other trials", Colour: plot.Other}
 	for i, p := range points {
 		x := float64(p.Trial)
-		dot := page.Dot{XY: page.XY{X: x, Y: p.Milliseconds}, Colour: "var(--dot)", Radius: 2.5, Title: fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds))}
+		dot := plot.Dot{XY: plot.XY{X: x, Y: p.Milliseconds}, Colour: plot.Other, Radius: 2.5, Title: fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds))}
 		if i > 0 {
-			s.Line = append(s.Line, page.XY{X: x, Y: points[i-1].Best})
+			best.Line = append(best.Line, plot.XY{X: x, Y: points[i-1].Best})
 		}
+		best.Line = append(best.Line, plot.XY{X: x, Y: p.Best})
 		if i == 0 || p.Best < points[i-1].Best {
-			dot.Colour, dot.Radius = "var(--best)", 4
+			dot.Colour, dot.Radius = plot.Best, 4
+			best.Dots = append(best.Dots, dot)
+		} else {
+			others.Dots = append(others.Dots, dot)
 		}
-		s.Line = append(s.Line, page.XY{X: x, Y: p.Best})
-		s.Dots = append(s.Dots, dot)
 	}
-	panel.Series = []page.Series{s}
-	return page.Plot{Name: "time of each trial and the best so far", Width: 640, Height: 220, Panels: []page.Panel{panel}}.HTML()
-}
-
-// roundTo rounds to a number of significant digits.
-func roundTo(x float64, digits int) float64 {
-	scale := math.Pow(10, float64(digits-1)-math.Floor(math.Log10(x)))
-	return math.Round(x*scale) / scale
+	panel.Series = []plot.Series{others, best}
+	return plot.Plot{Name: "Time of each trial and the best so far", Panels: []plot.Panel{panel}}.HTML()
 }
 
 // stepBar is how long the bar of an ablation's step is, as a share of the longest.

@@ -1,0 +1,201 @@
+package plot
+
+import (
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"strings"
+)
+
+// Plot is a picture of panels.
+type Plot struct {
+	// Name says what it is, Text what it shows, to those who do not see it.
+	Name, Text string
+	// Width and Height are those of a panel's inside, in pixels; 0 means 320 and 200.
+	Width, Height float64
+	// Columns is how many panels stand side by side; 0 means 1.
+	Columns int
+	Panels  []Panel
+}
+
+// Panel is a pair of axes and what is drawn between them.
+type Panel struct {
+	Title  string
+	X, Y   Axis
+	Series []Series
+	// Marks are values of X with a dashed line, MarkName what that means.
+	Marks    []float64
+	MarkName string
+}
+
+// Series is what is drawn in one colour: a line, a band round it, and dots. A plot
+// with several named series in a panel has a legend.
+type Series struct {
+	Name, Colour string
+	Line         []XY
+	// Dashed says that the line is a limit or a wish, and nothing that was measured.
+	Dashed bool
+	// Band is a closed outline.
+	Band []XY
+	Dots []Dot
+}
+
+// XY is a place between the axes.
+type XY struct{ X, Y float64 }
+
+// Dot is a place that has a title; its colour and radius in pixels are its own, Href where
+// it leads, empty for nowhere. Bar is a vertical line through it, such as an interval.
+type Dot struct {
+	XY
+	Colour string
+	Radius float64
+	Title  string
+	Href   string
+	Bar    *[2]float64
+}
+
+// Space round a panel and the legend's, in pixels.
+const (
+	plotLeft, plotRight = 64.0, 16.0
+	plotTop, plotBottom = 28.0, 42.0
+	legendHeight        = 22.0
+)
+
+// WriteSVG writes the picture as a file of its own.
+func (p Plot) WriteSVG(w io.Writer) error { return p.Picture().WriteSVG(w) }
+
+// HTML returns the picture for the inside of a page.
+func (p Plot) HTML() template.HTML { return p.Picture().HTML() }
+
+// Picture draws the panels.
+func (p Plot) Picture() Picture {
+	if p.Width == 0 {
+		p.Width = 320
+	}
+	if p.Height == 0 {
+		p.Height = 200
+	}
+	var out strings.Builder
+	columns := min(max(p.Columns, 1), max(len(p.Panels), 1))
+	width := float64(columns) * (plotLeft + p.Width + plotRight)
+	top := p.legend(&out, width)
+	rows := math.Ceil(float64(len(p.Panels)) / float64(columns))
+	high := p.panelHeight()
+	for i, panel := range p.Panels {
+		fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", plotLeft+float64(i%columns)*(plotLeft+p.Width+plotRight), top+float64(i/columns)*high+p.above())
+		panel.draw(&out, p.Width, p.Height)
+		out.WriteString("</g>\n")
+	}
+	return Picture{Name: p.Name, Text: p.Text, Width: width, Height: top + rows*high, body: out.String()}
+}
+
+// above is the room above a panel: a title has a line of its own above the axis' name.
+func (p Plot) above() float64 {
+	for _, panel := range p.Panels {
+		if panel.Title != "" && panel.Y.Name != "" {
+			return plotTop + letters + 5
+		}
+	}
+	return plotTop
+}
+
+func (p Plot) panelHeight() float64 { return p.above() + p.Height + plotBottom }
+
+// legend draws the names of the first panel's series, in as many lines as they take, and
+// returns how high that is.
+func (p Plot) legend(out *strings.Builder, width float64) float64 {
+	if len(p.Panels) == 0 {
+		return 0
+	}
+	var entries []legendEntry
+	for _, s := range p.Panels[0].Series {
+		if s.Name != "" {
+			entries = append(entries, legendEntry{s.Name, s.Colour})
+		}
+	}
+	if len(entries) < 2 {
+		return 0
+	}
+	return drawLegend(out, entries, width)
+}
+
+type legendEntry struct{ name, colour string }
+
+func drawLegend(out *strings.Builder, entries []legendEntry, width float64) float64 {
+	x, y := 8.0, 16.0
+	for _, e := range entries {
+		name := fit(e.name, width-30)
+		step := 26 + letter*float64(len([]rune(name)))
+		if x > 8 && x+step > width {
+			x, y = 8, y+legendHeight
+		}
+		fmt.Fprintf(out, "<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", pixel(x+5), y-4.5, e.colour)
+		label(out, x+14, y, "start", name)
+		x += step
+	}
+	return y + 8
+}
+
+func (p Panel) draw(out *strings.Builder, width, height float64) {
+	x := func(value float64) float64 { return pixel(width * p.X.share(value)) }
+	y := func(value float64) float64 { return pixel(height * (1 - p.Y.share(value))) }
+	outline := func(places []XY) string {
+		var points []string
+		for _, at := range places {
+			points = append(points, fmt.Sprintf("%g,%g", x(at.X), y(at.Y)))
+		}
+		return strings.Join(points, " ")
+	}
+	if p.Title != "" {
+		above := -10.0
+		if p.Y.Name != "" {
+			above -= letters + 5
+		}
+		label(out, -plotLeft+4, above, "start", fit(p.Title, width+plotLeft), "font-weight=\"bold\"")
+	}
+	p.Y.beside(out, width, height)
+	p.X.below(out, width, height)
+	for _, mark := range p.Marks {
+		fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" stroke-dasharray=\"4 3\"><title>%[4]s</title></line>\n", x(mark), height, Bad, text(p.MarkName))
+	}
+	for _, s := range p.Series {
+		if len(s.Band) > 0 {
+			fmt.Fprintf(out, "<polygon points=\"%s\" fill=\"%s\" fill-opacity=\"0.15\"/>\n", outline(s.Band), s.Colour)
+		}
+		if len(s.Line) > 0 {
+			dash := ""
+			if s.Dashed {
+				dash = " stroke-dasharray=\"5 4\""
+			}
+			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"%s points=\"%s\"/>", s.Colour, dash, outline(s.Line))
+			out.WriteString(named(line, s.Name, ""))
+		}
+		for _, d := range s.Dots {
+			shape := fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"%g\" fill=\"%s\"/>", x(d.X), y(d.Y), d.Radius, d.Colour)
+			if d.Bar != nil {
+				shape = fmt.Sprintf("<path d=\"M%[1]g %[2]gV%[3]g\" stroke=\"%[4]s\" stroke-width=\"2\"/>", x(d.X), y(d.Bar[0]), y(d.Bar[1]), d.Colour) + shape
+			}
+			out.WriteString(named(shape, d.Title, d.Href))
+		}
+	}
+}
+
+// Thin returns at most so many dots of a panel of the default size that look like all of
+// them: where several lie on one spot, the first of them stays. The first dots are so the
+// ones that matter.
+func Thin(dots []Dot, x, y Axis, most int) []Dot {
+	for cell := 1.0; len(dots) > most; cell++ {
+		taken := map[[2]int]bool{}
+		var kept []Dot
+		for _, d := range dots {
+			at := [2]int{int(320 * x.share(d.X) / cell), int(200 * y.share(d.Y) / cell)}
+			if !taken[at] {
+				taken[at] = true
+				kept = append(kept, d)
+			}
+		}
+		dots = kept
+	}
+	return dots
+}
