@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 )
 
 // Element is the type of a buffer's elements or of a scalar argument.
@@ -23,6 +22,8 @@ type Element struct {
 	Digits int
 	// Least is the exponent of a float's smallest normal number.
 	Least int
+	// Unsigned says that an integer type has no negative numbers.
+	Unsigned bool
 
 	// Load returns the element at the start of some bytes as a number, Store writes
 	// one there, rounded to the type.
@@ -33,35 +34,30 @@ type Element struct {
 // elements is the registry of types. Short floats travel as integers in C: not
 // every host compiler has a type for them.
 var elements = []Element{
-	{"f64", 8, "double", true, 53, -1022,
+	{"f64", 8, "double", true, 53, -1022, false,
 		func(b []byte) float64 { return math.Float64frombits(binary.NativeEndian.Uint64(b)) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint64(b, math.Float64bits(x)) }},
-	{"f32", 4, "float", true, 24, -126,
+	{"f32", 4, "float", true, 24, -126, false,
 		func(b []byte) float64 { return float64(math.Float32frombits(binary.NativeEndian.Uint32(b))) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint32(b, math.Float32bits(float32(x))) }},
-	{"f16", 2, "uint16_t", true, 11, -14,
+	{"f16", 2, "uint16_t", true, 11, -14, false,
 		func(b []byte) float64 { return halfToFloat(binary.NativeEndian.Uint16(b)) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint16(b, floatToHalf(x)) }},
-	{"bf16", 2, "uint16_t", true, 8, -126,
+	{"bf16", 2, "uint16_t", true, 8, -126, false,
 		func(b []byte) float64 {
 			return float64(math.Float32frombits(uint32(binary.NativeEndian.Uint16(b)) << 16))
 		},
 		func(b []byte, x float64) { binary.NativeEndian.PutUint16(b, floatToBrain(x)) }},
-	{"e4m3", 1, "uint8_t", true, 4, -6,
+	{"e4m3", 1, "uint8_t", true, 4, -6, false,
 		func(b []byte) float64 { return tableE4M3[b[0]] },
 		func(b []byte, x float64) { b[0] = e4m3.encode(x) }},
-	{"e5m2", 1, "uint8_t", true, 3, -14,
+	{"e5m2", 1, "uint8_t", true, 3, -14, false,
 		func(b []byte) float64 { return tableE5M2[b[0]] },
 		func(b []byte, x float64) { b[0] = e5m2.encode(x) }},
-	{"i64", 8, "int64_t", false, 0, 0,
-		func(b []byte) float64 { return float64(int64(binary.NativeEndian.Uint64(b))) },
-		func(b []byte, x float64) { binary.NativeEndian.PutUint64(b, uint64(int64(x))) }},
-	{"i32", 4, "int32_t", false, 0, 0,
-		func(b []byte) float64 { return float64(int32(binary.NativeEndian.Uint32(b))) },
-		func(b []byte, x float64) { binary.NativeEndian.PutUint32(b, uint32(int32(x))) }},
-	{"u8", 1, "uint8_t", false, 0, 0,
-		func(b []byte) float64 { return float64(b[0]) },
-		func(b []byte, x float64) { b[0] = uint8(x) }},
+	integerElement("i64", 8, "int64_t", false), integerElement("i32", 4, "int32_t", false),
+	integerElement("i16", 2, "int16_t", false), integerElement("i8", 1, "int8_t", false),
+	integerElement("u64", 8, "uint64_t", true), integerElement("u32", 4, "uint32_t", true),
+	integerElement("u16", 2, "uint16_t", true), integerElement("u8", 1, "uint8_t", true),
 }
 
 // ElementNamed returns the element type of a name.
@@ -92,56 +88,6 @@ func (e Element) StoreAll(b []byte, values []float64) {
 	}
 	for i, x := range values {
 		e.Store(b[i*e.Size:], x)
-	}
-}
-
-// Limits returns the smallest and the largest number of an integer type.
-func (e Element) Limits() (low, high int64) {
-	if e.Name == "u8" {
-		return 0, math.MaxUint8
-	}
-	high = math.MaxInt64 >> (64 - 8*e.Size)
-	return -high - 1, high
-}
-
-// Integer returns the element of an integer type at the start of b.
-func (e Element) Integer(b []byte) int64 {
-	switch e.Size {
-	case 8:
-		return int64(binary.NativeEndian.Uint64(b))
-	case 4:
-		return int64(int32(binary.NativeEndian.Uint32(b)))
-	}
-	return int64(b[0])
-}
-
-// Distance returns how far two elements of an integer type are apart. It is 0 for
-// equal ones only: 64 bits are not subtracted as floats.
-func (e Element) Distance(a, b []byte) float64 {
-	x, y := e.Integer(a), e.Integer(b)
-	if x < y {
-		x, y = y, x
-	}
-	return float64(uint64(x) - uint64(y))
-}
-
-// Text writes the element at the start of b for a person, integers with all digits.
-func (e Element) Text(b []byte) string {
-	if e.Float {
-		return strconv.FormatFloat(e.Load(b), 'g', -1, 64)
-	}
-	return strconv.FormatInt(e.Integer(b), 10)
-}
-
-// PutInteger writes n, which the integer type can hold, to the start of b.
-func (e Element) PutInteger(b []byte, n int64) {
-	switch e.Size {
-	case 8:
-		binary.NativeEndian.PutUint64(b, uint64(n))
-	case 4:
-		binary.NativeEndian.PutUint32(b, uint32(n))
-	default:
-		b[0] = uint8(n)
 	}
 }
 

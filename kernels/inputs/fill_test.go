@@ -38,7 +38,7 @@ func everyFill(typ string) []string {
 // The content depends on seed, name, fill and index, and on nothing else: not
 // on the number of cores, and not on how long the buffer is.
 func TestFillIsTheSameForEveryoneWhoAsks(t *testing.T) {
-	for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32", "u8"} {
+	for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"} {
 		for _, fill := range everyFill(typ) {
 			b := kernels.Binding{Name: "q", Type: typ, Count: 5*block + 77, Row: 64, Fill: fill, Large: 4}
 			long, _ := filled(t, b, 7)

@@ -11,17 +11,16 @@ import (
 // ofIntegers completes the recipe of an input of integers. Whatever the fill, they
 // stay in the argument's range.
 func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (Recipe, error) {
-	low, high := element.Limits()
+	r.Low, r.Span = element.Span()
 	if argument.Range != nil {
-		low, high = argument.Range.Low, argument.Range.High
+		r.Low, r.Span = argument.Range.Low, uint64(argument.Range.High)-uint64(argument.Range.Low)
 	}
 	switch argument.Fill {
 	case "zeros":
-		low, high = 0, 0
+		r.Low, r.Span = 0, 0
 	case "ones":
-		low, high = 1, 1
+		r.Low, r.Span = 1, 0
 	}
-	r.Low, r.Span = low, uint64(high)-uint64(low)
 	kind, known := integerFills[argument.Fill]
 	switch {
 	case !known:
@@ -29,7 +28,11 @@ func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (R
 	case kind == BellIntegers:
 		return r.of(kind, float64(r.Span)/8), nil
 	case kind == PowersOfTwo:
-		r.Row = uint64(max(bits.Len64(magnitude(low)), bits.Len64(magnitude(high)), 1))
+		high := uint64(r.Low) + r.Span
+		if r.Low < 0 {
+			high = magnitude(int64(high))
+		}
+		r.Row = uint64(max(bits.Len64(magnitude(r.Low)), bits.Len64(high), 1))
 	}
 	return r.of(kind, 0), nil
 }

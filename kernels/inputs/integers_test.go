@@ -25,9 +25,12 @@ func integers(t *testing.T, typ, fill string, bounds *kernels.Range, row, count 
 
 // ranges are awkward ones of a type, its own first.
 func ranges(typ string) []*kernels.Range {
-	all := []*kernels.Range{nil, {Low: 0, High: 0}, {Low: 7, High: 7}, {Low: 0, High: 9}, {Low: 100, High: 200}, {Low: 0, High: 127}, {Low: 3, High: 4}}
-	if typ != "u8" {
-		all = append(all, &kernels.Range{Low: -9, High: -3}, &kernels.Range{Low: -1000, High: 3}, &kernels.Range{Low: math.MinInt32, High: math.MinInt32 + 1}, &kernels.Range{Low: 1, High: math.MaxInt32})
+	all := []*kernels.Range{nil, {Low: 0, High: 0}, {Low: 7, High: 7}, {Low: 0, High: 9}, {Low: 100, High: 126}, {Low: 0, High: 127}, {Low: 3, High: 4}}
+	e, _ := kernels.ElementNamed(typ)
+	low, high := e.Limits()
+	all = append(all, &kernels.Range{Low: low, High: low + 1}, &kernels.Range{Low: 1, High: high}, &kernels.Range{Low: high - 2, High: high})
+	if !e.Unsigned {
+		all = append(all, &kernels.Range{Low: -9, High: -3}, &kernels.Range{Low: -100, High: 3})
 	}
 	if typ == "i64" {
 		all = append(all, &kernels.Range{Low: math.MinInt64, High: math.MinInt64 + 2}, &kernels.Range{Low: math.MaxInt64 - 1, High: math.MaxInt64},
@@ -39,7 +42,7 @@ func ranges(typ string) []*kernels.Range {
 // Whatever the family, a declared range is kept: an index outside of it would make
 // a right kernel crash.
 func TestIntegersStayInTheirRange(t *testing.T) {
-	for _, typ := range []string{"i64", "i32", "u8"} {
+	for _, typ := range []string{"i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"} {
 		for _, bounds := range ranges(typ)[1:] {
 			for _, fill := range everyFill(typ)[2:] {
 				for _, row := range []int64{1, 3, 500} {
@@ -57,7 +60,7 @@ func TestIntegersStayInTheirRange(t *testing.T) {
 // Each family holds what it is for, over the whole range of every type.
 func TestIntegerFamilies(t *testing.T) {
 	const count, row = 6000, 100
-	for _, typ := range []string{"i64", "i32", "u8"} {
+	for _, typ := range []string{"i64", "i32", "u32", "u8"} {
 		e, _ := kernels.ElementNamed(typ)
 		low, high := e.Limits()
 		draw := func(fill string) []int64 { return integers(t, typ, fill, nil, row, count) }
@@ -128,6 +131,32 @@ func TestIntegerFamilies(t *testing.T) {
 				t.Errorf("%d of %d normal integers in the inner half", inner, count)
 			}
 		})
+	}
+}
+
+// Of the largest unsigned type, whose upper half is no number of a formula, all is drawn,
+// its ends included.
+func TestLargeUnsignedIntegers(t *testing.T) {
+	above := 0
+	for _, n := range integers(t, "u64", kernels.Uniform, nil, 1, 6000) {
+		if n < 0 { // the highest bit
+			above++
+		}
+	}
+	if math.Abs(float64(above)-3000) > 310 { // a half, and eight standard deviations
+		t.Errorf("%d of 6000 in the upper half", above)
+	}
+	for fill, values := range map[string][]int64{
+		kernels.Extremes: {0, 1, -1, -2}, // the last two are 2^64 - 1 and 2^64 - 2
+		kernels.Powers:   {1, 1 << 32, -1 << 63, 1<<63 - 1, -1<<63 + 1},
+		kernels.Small:    {0, 1, 2, 3, 4},
+	} {
+		drawn := integers(t, "u64", fill, nil, 100, 6000)
+		for _, n := range values {
+			if !slices.Contains(drawn, n) {
+				t.Errorf("%s has no %d", fill, uint64(n))
+			}
+		}
 	}
 }
 

@@ -101,11 +101,11 @@ func TestFoldersLoad(t *testing.T) {
 
 func TestWhatCannotBeDescribed(t *testing.T) {
 	for source, want := range map[string]string{
-		"int f(int x) { return x; }":                    "no function that returns nothing",
-		"void f(float *x) {}\nvoid g(float *x) {}":      "f, g; name one with --entry",
-		"void f(struct s *x) {}":                        "function f cannot be described",
-		"void f(float *x, int (*callback)(int)) {}":     "no function",
-		"void f(float * x, unsigned short n) { x[0]; }": "has a type that a manifest has no name for",
+		"int f(int x) { return x; }":                 "no function that returns nothing",
+		"void f(float *x) {}\nvoid g(float *x) {}":   "f, g; name one with --entry",
+		"void f(struct s *x) {}":                     "function f cannot be described",
+		"void f(float *x, int (*callback)(int)) {}":  "no function",
+		"void f(float * x, struct size n) { x[0]; }": "has a type that a manifest has no name for",
 	} {
 		if _, err := From("new", "source.c", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", source, err)

@@ -26,7 +26,9 @@ type parameter struct {
 var elementOf = map[string]string{
 	"double": "f64", "float": "f32", "half": "f16", "__half": "f16", "__nv_bfloat16": "bf16", "nv_bfloat16": "bf16",
 	"int": "i32", "int32_t": "i32", "signed": "i32", "signed int": "i32", "long long": "i64", "int64_t": "i64", "long": "i64", "long int": "i64", "ptrdiff_t": "i64",
-	"uint8_t": "u8", "unsigned char": "u8",
+	"int16_t": "i16", "short": "i16", "int8_t": "i8", "signed char": "i8", "uint8_t": "u8", "unsigned char": "u8",
+	"uint16_t": "u16", "unsigned short": "u16", "uint32_t": "u32", "unsigned": "u32", "unsigned int": "u32",
+	"uint64_t": "u64", "unsigned long": "u64", "unsigned long long": "u64", "size_t": "u64",
 }
 
 var (

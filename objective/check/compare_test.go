@@ -80,6 +80,12 @@ func TestIntegersAreComparedExactly(t *testing.T) {
 		{"i64", -1 << 63, 1<<63 - 1, 0x1p64, "y[1] is -9223372036854775808"},
 		{"i32", 1_000_001, 1_000_000, 1, "y[1] is 1000001, the reference says 1000000"},
 		{"u8", 255, 254, 1, "y[1] is 255"},
+		{"i8", -128, 127, 255, "y[1] is -128, the reference says 127"},
+		{"i16", -32768, -32767, 1, "y[1] is -32768"},
+		{"u16", 65535, 0, 65535, "y[1] is 65535"},
+		{"u32", 1<<32 - 1, 1<<32 - 2, 1, "y[1] is 4294967295, the reference says 4294967294"},
+		{"u64", -1, 1, 0x1p64, "y[1] is 18446744073709551615, the reference says 1"}, // 2^64 - 2 as a float
+		{"u64", -1, -2, 1, "the reference says 18446744073709551614"},
 	} {
 		element, err := kernels.ElementNamed(test.typ)
 		if err != nil {

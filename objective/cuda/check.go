@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"math"
 
 	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
@@ -71,7 +72,7 @@ func (d *Device) runOnce(parameters *parameters) error {
 // plausiblePoison fills outputs with random numbers.
 func (d *Device) plausiblePoison(buffers set) error {
 	for _, b := range buffers.outputs() {
-		recipe := inputs.Recipe{Kind: inputs.Integers, Stream: d.random.Uint64(), Row: 1, Scale: 1}
+		recipe := inputs.Recipe{Kind: inputs.Integers, Stream: d.random.Uint64(), Row: 1, Scale: 1, Span: math.MaxUint64}
 		if b.element.Float {
 			recipe.Kind = inputs.NormalNumbers
 		}

@@ -211,7 +211,7 @@ func TestElementNumbers(t *testing.T) {
 			t.Errorf("%s is %d in CUDA, %d in Go", name, number, elementNumbers[name])
 		}
 	}
-	for _, name := range []string{"f64", "f32", "f16", "bf16", "i64", "i32", "u8"} {
+	for _, name := range []string{"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"} {
 		if _, err := kernels.ElementNamed(name); err != nil {
 			t.Error(err)
 		}

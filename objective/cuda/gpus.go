@@ -80,7 +80,7 @@ const narrowing = 2
 func roofline(a driver.Attributes, elements []string) objective.Roofline {
 	flops := tensorFlops[[2]int{a.Major, a.Minor}] * float64(a.Multiprocessors) * float64(a.Clock) * 1e3
 	for _, name := range elements {
-		if strings.HasPrefix(name, "e4") || strings.HasPrefix(name, "e5") || name == "u8" {
+		if strings.HasPrefix(name, "e4") || strings.HasPrefix(name, "e5") || name == "u8" || name == "i8" {
 			flops *= narrowing
 			break
 		}

@@ -17,6 +17,7 @@ var supportSource []byte
 // elementNumbers are the types of elements as support.cu numbers them.
 var elementNumbers = map[string]uint64{
 	"f64": 0, "f32": 1, "f16": 2, "bf16": 3, "i64": 4, "i32": 5, "u8": 6, "e4m3": 7, "e5m2": 8,
+	"i16": 9, "i8": 10, "u64": 11, "u32": 12, "u16": 13,
 }
 
 // support is the worker's own code on the device. Its checks are queued one

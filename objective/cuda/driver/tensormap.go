@@ -14,7 +14,7 @@ const TensorMapSize = 128
 // tensorTypes are CUtensorMapDataType by the names of elements. The engine moves
 // bytes: short floats that it has no name for are bytes to it.
 var tensorTypes = map[string]uintptr{
-	"u8": 0, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "e4m3": 0, "e5m2": 0,
+	"u8": 0, "i8": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "e4m3": 0, "e5m2": 0,
 }
 
 // tensorSwizzles are CUtensorMapSwizzle by their width in bytes.

@@ -11,7 +11,7 @@ typedef unsigned long long u64;
 typedef long long i64;
 
 // The types of elements, numbered as in support.go.
-enum { F64, F32, F16, BF16, I64, I32, U8, E4M3, E5M2 };
+enum { F64, F32, F16, BF16, I64, I32, U8, E4M3, E5M2, I16, I8, U64, U32, U16 };
 
 static __device__ double half_value(u16 bits) {
     float value;
@@ -81,20 +81,26 @@ static __device__ void store(int type, void *elements, u64 i, double x) {
 }
 
 // Integers do not go by way of floats, which have not enough digits for all of them.
-static __device__ bool is_integer(int type) { return type == I64 || type == I32 || type == U8; }
+static __device__ bool is_integer(int type) { return type >= I64 && type <= U8 || type >= I16; }
 
 static __device__ i64 integer_value(int type, const void *elements, u64 i) {
     switch (type) {
     case I64: return ((const i64 *)elements)[i];
     case I32: return ((const int *)elements)[i];
+    case I16: return ((const short *)elements)[i];
+    case I8: return ((const signed char *)elements)[i];
+    case U64: return ((const u64 *)elements)[i]; // the bits
+    case U32: return ((const u32 *)elements)[i];
+    case U16: return ((const u16 *)elements)[i];
     default: return ((const u8 *)elements)[i];
     }
 }
 
 static __device__ void store_integer(int type, void *elements, u64 i, u64 n) {
     switch (type) {
-    case I64: ((u64 *)elements)[i] = n; break;
-    case I32: ((u32 *)elements)[i] = (u32)n; break;
+    case I64: case U64: ((u64 *)elements)[i] = n; break;
+    case I32: case U32: ((u32 *)elements)[i] = (u32)n; break;
+    case I16: case U16: ((u16 *)elements)[i] = (u16)n; break;
     default: ((u8 *)elements)[i] = (u8)n; break;
     }
 }
@@ -232,7 +238,8 @@ extern "C" __global__ void pawl_compare(int type, const void *got, const void *w
         if (is_integer(type)) {
             i64 x = integer_value(type, got, i), reference = integer_value(type, want, i);
             if (x == reference) continue;
-            deviation = (double)(x > reference ? (u64)x - (u64)reference : (u64)reference - (u64)x);
+            bool larger = type == U64 ? (u64)x > (u64)reference : x > reference;
+            deviation = (double)(larger ? (u64)x - (u64)reference : (u64)reference - (u64)x);
         } else {
             double x = value(type, got, i), reference = value(type, want, i);
             if (!isfinite(reference)) {

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { F64, F32, F16, BF16, I64, I32, U8, E4M3, E5M2 };
+enum { F64, F32, F16, BF16, I64, I32, U8, E4M3, E5M2, I16, I8, U64, U32, U16 };
 
 static double half_value(uint16_t bits) {
 	int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -118,10 +118,12 @@ static uint64_t integer(int kind, uint64_t i, uint64_t stream, uint64_t row, dou
 	switch (kind) {
 	case 9:
 		n = (__int128[]){low, (__int128)low + 1, (__int128)low + span, (__int128)low + span - 1, 1, -1, (__int128)low + any, 0}[which] - low;
+		if (span == UINT64_MAX) /* all of the type: -1 is the largest where there is no sign */
+			return n;
 		return n < 0 ? 0 : n > span ? span : n;
-	case 10: /* 2^63 and beyond wraps around */
-		n = (int64_t)((which % 6 < 3 ? -1 : 1) * ((1ull << which / 6) + which % 3 - 1));
-		return n < low || n - low > span ? any : n - low;
+	case 10: /* 2^63 and beyond wraps around, and so does what is negative where there is no sign */
+		bits = (which % 6 < 3 ? -1 : 1) * ((1ull << which / 6) + which % 3 - 1) - (uint64_t)low;
+		return bits > span ? any : bits;
 	case 11:
 		n = (__int128)zero + bits % 9 - 4;
 		return n < 0 ? 0 : n > span ? span : n;
@@ -140,20 +142,26 @@ static uint64_t integer(int kind, uint64_t i, uint64_t stream, uint64_t row, dou
 	}
 }
 
-static int is_integer(int type) { return type == I64 || type == I32 || type == U8; }
+static int is_integer(int type) { return type == I64 || type == I32 || type == U8 || type > E5M2; }
 
 static void store_integer(int type, void *elements, uint64_t i, uint64_t n) {
 	switch (type) {
-	case I64: ((uint64_t *)elements)[i] = n; break;
-	case I32: ((uint32_t *)elements)[i] = n; break;
-	case U8: ((uint8_t *)elements)[i] = n; break;
+	case I64: case U64: ((uint64_t *)elements)[i] = n; break;
+	case I32: case U32: ((uint32_t *)elements)[i] = n; break;
+	case I16: case U16: ((uint16_t *)elements)[i] = n; break;
+	case I8: case U8: ((uint8_t *)elements)[i] = n; break;
 	}
 }
 
-static int64_t load_integer(int type, const void *elements, uint64_t i) {
+static __int128 load_integer(int type, const void *elements, uint64_t i) {
 	switch (type) {
 	case I64: return ((const int64_t *)elements)[i];
 	case I32: return ((const int32_t *)elements)[i];
+	case I16: return ((const int16_t *)elements)[i];
+	case I8: return ((const int8_t *)elements)[i];
+	case U64: return ((const uint64_t *)elements)[i];
+	case U32: return ((const uint32_t *)elements)[i];
+	case U16: return ((const uint16_t *)elements)[i];
 	default: return ((const uint8_t *)elements)[i];
 	}
 }
@@ -185,7 +193,7 @@ KERNEL(pawl_compare, 7) {
 	for (uint64_t i = 0; i < count; i++) {
 		double deviation;
 		if (is_integer(type)) {
-			__int128 difference = (__int128)load_integer(type, got, i) - load_integer(type, want, i);
+			__int128 difference = load_integer(type, got, i) - load_integer(type, want, i);
 			if (difference == 0)
 				continue;
 			deviation = difference < 0 ? -difference : difference;
