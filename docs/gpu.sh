@@ -67,6 +67,7 @@ for part in "$@"; do
       for point in "$best" "${best/LAZY_RESCALE=true/LAZY_RESCALE=false}" "${best/BLOCK_N=128/BLOCK_N=64}"; do
         printf 'kernels: [{kernel: attention, at: "%s"}]\n' "$point" > gate.yaml
         timed ratchet.log "$pawl" gate
+        cp results/ratchet_report.json "$out" # the state of the device stands with each arm
       done
       ;;
     bisect) (cd "$commands" && timed bisect.log ../../bin/cmd.test -test.run TestScripts/gate-bisect-gpu -test.v) ;;

@@ -1,7 +1,7 @@
 // Package records holds sweeps of the embedded kernels that were recorded on
-// real devices: every valid point, its raw samples or the reason of its failure,
-// what the compiler said and how long it took. They let a laptop replay what
-// tuning such a device looks like.
+// real devices: every valid point, or of a large space about a thousand drawn at
+// random, its raw samples or the reason of its failure, what the compiler said and
+// how long it took. They let a laptop replay what tuning such a device looks like.
 //
 // The files are in pawl's own record format, compressed; search/replay reads
 // them. A record is named after its kernel, its device and its workload.

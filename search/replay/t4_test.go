@@ -43,7 +43,7 @@ func TestT4AndBack(t *testing.T) {
 	}
 }
 
-// Every embedded record is a whole sweep of its kernel as it is now.
+// Every embedded record is of valid points of its kernel as it is now, the default among them.
 func TestEmbeddedRecords(t *testing.T) {
 	if len(records.Names()) == 0 {
 		t.Fatal("there are no records")
