@@ -130,6 +130,11 @@ func TestFillShapes(t *testing.T) {
 			t.Fatalf("element %d of an overflowing row is %g", i, x)
 		}
 	}
+	b.Large = 256 // stated by the argument, and more than that
+	_, values = filled(t, b, 1)
+	if x := math.Abs(values[0]); x != 256 {
+		t.Errorf("an overflowing row of an argument with large: 256 holds %g", x)
+	}
 	for typ, least := range map[string]float64{"f32": 0x1p-126, "f16": 0x1p-14, "e4m3": 0x1p-6} {
 		_, values = filled(t, kernels.Binding{Name: "x", Type: typ, Count: 1000, Fill: kernels.Denormals}, 1)
 		small := 0

@@ -61,9 +61,10 @@ const (
 	BellIntegers              // normal numbers times Scale around the middle of the range
 )
 
-// overflowing is the magnitude of the fill of that name: two rows of it have a
+// overflowing is the least magnitude of the fill of that name: two rows of it have a
 // product of 64 per element, which no exponential survives for long, and which
-// is exact in every type.
+// is exact in every type. An argument that states larger ones gets those: a kernel that
+// takes exponentials of its input itself does not mind an 8.
 const overflowing = 8
 
 // NewRecipe returns the recipe of an input.
@@ -79,6 +80,8 @@ func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
 	switch argument.Fill {
 	case kernels.Large:
 		return r.of(NormalNumbers, argument.Large), nil
+	case kernels.Overflow:
+		return r.of(SignedRows, max(argument.Large, overflowing)), nil
 	case kernels.NearTies:
 		return r.of(Ties, math.Ldexp(1, 1-element.Digits)), nil
 	case kernels.Denormals:
@@ -97,7 +100,7 @@ var floatFills = map[string]struct {
 	scale float64
 }{
 	"zeros": {Constant, 0}, "ones": {Constant, 1}, kernels.Normal: {NormalNumbers, 1}, kernels.Uniform: {UniformReals, 1},
-	kernels.Signs: {SignsOnly, 1}, kernels.OneHot: {HotRows, 1}, kernels.Overflow: {SignedRows, overflowing},
+	kernels.Signs: {SignsOnly, 1}, kernels.OneHot: {HotRows, 1},
 }
 
 func (r Recipe) of(kind Kind, scale float64) Recipe {

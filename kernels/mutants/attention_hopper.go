@@ -2,8 +2,17 @@ package mutants
 
 import "pawl/kernels"
 
-// What is wrong here shows in every run: a missing fence or a barrier too few would
-// shows only when the copy engine is slow, and is left to compute-sanitizer.
+// The anchors of the Hopper form of attention: keys that have arrived, and the point at
+// which the producer goes on to values.
+const (
+	hopperKeys   = "                const int key_place = await_keys();\n                float factor[2];\n"
+	hopperFreed  = "                if (!TRUST_MAX)\n                    release(barriers.keys_empty(key_place));\n                find_weights(chain, walk.row, tile,"
+	hopperValues = "            barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);\n"
+	hopperKeyMap = "large: 1,\n       tensormap: {shape: [B * H, S, D], box: [1, BLOCK_N, 64], swizzle: 128}"
+)
+
+// What is wrong here shows in every run: where the copy engine would usually be quick
+// enough to hide a mistake, those that it should wait for are late.
 var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	// What is written.
 	{Name: "tail rows", What: "does not copy out the rows of a warp that are not 16",
@@ -14,10 +23,44 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: "(chunk ^ row % 8) * 16", New: "(chunk ^ (row + 1) % 8) * 16"},
 	{Name: "no division", What: "does not divide by the sum of the weights",
 		Old: "const float inverse = __fdividef(1, sum);", New: "const float inverse = 1;"},
+	{Name: "sum of half a row", What: "does not add the sums of all lanes of a row",
+		Old: "        sum += __shfl_xor_sync(0xffffffffu, sum, 2);\n", New: ""},
+	{Name: "result in bfloat16", What: "rounds the output to 8 bits",
+		Old: "chain.mixed[n * 4 + half * 2 + 1] * inverse));", New: "chain.mixed[n * 4 + half * 2 + 1] * inverse) & 0xfff8fff8u);"},
+	{Name: "sum of the next item", What: "divides by the sum of the item after", At: "OVERLAP=1,QUERY_PLACES=2",
+		Old: "copy_result(chain, sums, 0);", New: "copy_result(chain, chain.sum, 0);"},
+	{Name: "rows of the first chain", What: "copies both chains to the rows of the first", At: "CHAINS=2,OVERLAP=1,QUERY_PLACES=2,BLOCK_N=64",
+		Old: "last.row + c * CHAIN_ROWS, last.head", New: "last.row, last.head"},
+
+	// What the copy engine is told.
+	{Name: "box of the result", What: "has a box of the result of half the rows", File: kernels.ManifestName,
+		Old: "box: [1, 16, 64]", New: "box: [1, 8, 64]"},
+	{Name: "box over two heads", What: "has a box of keys of half the length and of two heads", File: kernels.ManifestName,
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * H, S, D], box: [2, BLOCK_N / 2, 64], swizzle: 128}"},
+	{Name: "no swizzle of keys", What: "has keys copied without the swizzle", File: kernels.ManifestName,
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * H, S, D], box: [1, BLOCK_N, 64], swizzle: 0}"},
+	{Name: "map by batch", What: "has a map of keys whose outermost dimension is the batch, not the head", File: kernels.ManifestName,
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B, H * S, D], box: [1, BLOCK_N, 64], swizzle: 128}"},
 
 	// Which keys and values are seen.
 	{Name: "no wait", What: "does not wait for the keys to arrive",
 		Old: "        barrier_wait(barriers.keys_full(place), keys.round);\n", New: ""},
+	{Name: "wrong phase", What: "waits for the values of the round before",
+		Old: "barrier_wait(barriers.values_full(place), values.round);", New: "barrier_wait(barriers.values_full(place), values.round ^ 1);",
+		End: hopperValues, NewEnd: hopperValues + late("true", "")},
+	{Name: "stale keys", What: "frees the place of a tile of keys before it is read",
+		Old: hopperKeys, New: hopperKeys + "                release(barriers.keys_empty(key_place));\n" + late("true", ""),
+		End: hopperFreed, NewEnd: "                find_weights(chain, walk.row, tile,"},
+	{Name: "place beside", What: "reads the values in the place beside",
+		Old: "return shared + VALUES_AT + place * TILE_BYTES;", New: "return shared + VALUES_AT + (place + 1) % STAGES * TILE_BYTES;"},
+	{Name: "one bank of places", What: "has the values copied over the keys",
+		Old: "constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;", New: "constexpr int VALUES_AT = KEYS_AT + (STAGES - 1) * TILE_BYTES;"},
+	{Name: "last tile", What: "loses the last tile of keys when it is not a whole one",
+		Old: "return (keys + BLOCK_N - 1) / BLOCK_N; }", New: "return keys < BLOCK_N ? 1 : keys / BLOCK_N; }"},
+	{Name: "queries of the first chain", What: "has the queries of the first chain copied for both", At: "CHAINS=2,OVERLAP=1,QUERY_PLACES=2,BLOCK_N=64",
+		Old: "row + chain * CHAIN_ROWS, item.head, full);", New: "row, item.head, full);"},
+	{Name: "queries of the first warp", What: "loads the queries of the first warp for all", At: "QUERY_REGISTERS=true",
+		Old: "const int lane = threadIdx.x % 32, row = threadIdx.x % WARPGROUP / 32 * 16 + lane % 16;\n\n    if (QUERY_REGISTERS)", New: "const int lane = threadIdx.x % 32, row = lane % 16;\n\n    if (QUERY_REGISTERS)"},
 	{Name: "no mask", What: "does not mask the keys beyond the last one",
 		Old: "const bool masked = (tile + 1) * BLOCK_N >", New: "const bool masked = tile < 0 && (tile + 1) * BLOCK_N >"},
 	{Name: "mask off by one", What: "masks from one beyond the first key that is not there",
@@ -34,6 +77,18 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: "        chain.sum[half] *= factor[half];\n", New: ""},
 	{Name: "unchecked maximum", What: "never checks whether the largest score was the largest", At: "TRUST_MAX=true",
 		Old: "if (__any_sync(0xffffffffu, !(sum[0] <= TRUSTED) || !(sum[2] <= TRUSTED)))", New: "if (__any_sync(0xffffffffu, sum[0] < 0))"},
+	{Name: "no maximum", What: "does not subtract the largest score",
+		Old: "most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale;", New: "most[half] = 0;"},
+	{Name: "maximum of half a row", What: "does not exchange the largest scores between all lanes of a row",
+		Old: "most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale;", New: "most[half] *= scale;"},
+	{Name: "factor of the other row", What: "brings both rows of a thread to the larger score of the first",
+		Old: "chain.mixed[i] *= factor[i % 4 / 2];", New: "chain.mixed[i] *= factor[0];"},
+	{Name: "rescales too late", What: "lets weights grow until they overflow half precision", At: "LAZY_RESCALE=true",
+		Old: "most[0] > chain.largest[0] + 8 || most[1] > chain.largest[1] + 8", New: "most[0] > chain.largest[0] + 80 || most[1] > chain.largest[1] + 80"},
+	{Name: "scores again", What: "finds half of the scores twice where the largest one was not", At: "TRUST_MAX=true",
+		Old: "chain.queries[QUERY_REGISTERS ? d : 0] : a, b[2], b[3]);", New: "chain.queries[QUERY_REGISTERS ? d : 0] : a, b[0], b[1]);"},
+	{Name: "polynomial of infinity", What: "computes a power of two of minus infinity by a polynomial", At: "POLYNOMIAL=4",
+		Old: "    x = fminf(fmaxf(x, -126.0f), 127.0f); /* what is too large must stay so: see weigh_trusting */\n", New: ""},
 	{Name: "natural exponential", What: "takes powers of two of scores in units of e",
 		Old: "scale * 1.44269504f", New: "scale"},
 })

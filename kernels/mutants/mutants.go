@@ -2,14 +2,15 @@
 // integers, each with one mistake put in. They test the tests: a check that lets one of them pass would let the
 // like of it win a search.
 //
-// A mutant is a replacement in the text of an embedded kernel's source, so it
-// keeps up with the kernel, and a replacement whose text has gone is an error.
-// The package lives beside the kernels because it is text about them; it
-// compiles and runs nothing. pawl fuzz --mutants prints which check catches
-// which mutant.
+// A mutant is a replacement in the text of an embedded kernel's source, or of its
+// manifest, where stands what the copy engine is told. So it keeps up with the kernel,
+// and a replacement whose text has gone is an error. The package lives beside the
+// kernels because it is text about them; it compiles and runs nothing. pawl fuzz
+// --mutants prints which check catches which mutant.
 package mutants
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -27,8 +28,10 @@ type Mutant struct {
 	Kernel, Backend string
 	// Name is short, What says what is wrong with it.
 	Name, What string
-	// Old occurs once in the kernel's source, and becomes New; so does End, and
-	// becomes NewEnd, where a mistake needs two places.
+	// File is the file that it changes; empty means the kernel's source.
+	File string
+	// Old occurs once in the file, and becomes New; so does End, and becomes NewEnd,
+	// where a mistake needs two places.
 	Old, New    string
 	End, NewEnd string
 	// Timed says that the mistake shows when the kernel is timed, and perhaps not
@@ -41,7 +44,9 @@ type Mutant struct {
 
 // All returns every mutant for a backend, kernel by kernel.
 func All(backend string) []Mutant {
-	return slices.DeleteFunc(slices.Concat(attention, matmul, tally, cheats, attentionCUDA, attentionCUDACheats, attentionHopper, tallyCUDA), func(m Mutant) bool { return m.Backend != backend })
+	all := slices.Concat(attention, matmul, tally, cheats,
+		attentionCUDA, attentionCUDACheats, attentionHopper, gemm, rmsnorm, softmax, reduce, tallyCUDA)
+	return slices.DeleteFunc(all, func(m Mutant) bool { return m.Backend != backend })
 }
 
 //go:embed tally
@@ -68,7 +73,8 @@ func (m Mutant) Write(dir string) error {
 	if err != nil {
 		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
 	}
-	path := filepath.Join(dir, k.Source)
+	file := cmp.Or(m.File, k.Source)
+	path := filepath.Join(dir, file)
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("mutant %s of %s: %w", m.Name, m.Kernel, err)
@@ -79,7 +85,7 @@ func (m Mutant) Write(dir string) error {
 			continue
 		}
 		if found := strings.Count(text, change[0]); found != 1 {
-			return fmt.Errorf("mutant %s of %s: %s holds %d times what it replaces: bring the mutant up to date with the kernel", m.Name, m.Kernel, k.Source, found)
+			return fmt.Errorf("mutant %s of %s: %s holds %d times what it replaces: bring the mutant up to date with the kernel", m.Name, m.Kernel, file, found)
 		}
 		text = strings.Replace(text, change[0], change[1], 1)
 	}

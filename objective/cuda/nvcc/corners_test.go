@@ -91,11 +91,7 @@ func compileWorkload(t *testing.T, k *kernels.Kernel, w kernels.Workload, consta
 	points := corners(s)
 	chosen := spread(points, *cornerLimit)
 	t.Logf("%s: %d of %d corners", w.Name, len(chosen), len(points))
-	architecture, flags := Named(k.Flags)
-	if k.ArchSpecific || architecture == "" {
-		architecture = cmp.Or(k.Architecture, "sm_90")
-	}
-	unit := Unit{Dir: dir, Source: k.Source, Architecture: architecture, Flags: flags}
+	unit := unitOf(k, dir)
 	var lanes errgroup.Group
 	lanes.SetLimit(runtime.NumCPU())
 	var mu sync.Mutex
@@ -120,6 +116,15 @@ func compileWorkload(t *testing.T, k *kernels.Kernel, w kernels.Workload, consta
 	if compiled == 0 {
 		t.Errorf("no point of kernel %s was compiled", k.Name)
 	}
+}
+
+// unitOf is a kernel whose files are in a folder, without its parameters.
+func unitOf(k *kernels.Kernel, dir string) Unit {
+	architecture, flags := Named(k.Flags)
+	if k.ArchSpecific || architecture == "" {
+		architecture = cmp.Or(k.Architecture, "sm_90")
+	}
+	return Unit{Dir: dir, Source: k.Source, Architecture: architecture, Flags: flags}
 }
 
 func definesOf(point space.Point, constants []kernels.Constant) []Define {
@@ -158,15 +163,15 @@ func corners(s *space.Space) []space.Point {
 	return points
 }
 
-// spread returns at most limit points, the first and the last among them, at
+// spread returns at most limit of a list, the first and the last among them, at
 // even distances.
-func spread(points []space.Point, limit int) []space.Point {
-	if limit < 2 || len(points) <= limit {
-		return points
+func spread[T any](list []T, limit int) []T {
+	if limit < 2 || len(list) <= limit {
+		return list
 	}
-	chosen := make([]space.Point, limit)
+	chosen := make([]T, limit)
 	for i := range chosen {
-		chosen[i] = points[i*(len(points)-1)/(limit-1)]
+		chosen[i] = list[i*(len(list)-1)/(limit-1)]
 	}
 	return chosen
 }

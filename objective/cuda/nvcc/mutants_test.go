@@ -1,0 +1,131 @@
+package nvcc
+
+import (
+	"flag"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"pawl/kernels"
+	"pawl/kernels/mutants"
+	"pawl/space"
+)
+
+// The default keeps an everyday test quick; .ci/run asks for more.
+var mutantLimit = flag.Int("mutants", 2, "how many wrong kernels of each kernel to compile; under 2 means all")
+
+// TestMutantsCompile compiles wrong kernels at their points: each is a program, and
+// another one than the right kernel there. One that changes the manifest is the same
+// program, and describes its tensors otherwise.
+func TestMutantsCompile(t *testing.T) {
+	byKernel := map[string][]mutants.Mutant{}
+	for _, m := range mutants.All(kernels.CUDA) {
+		byKernel[m.Kernel] = append(byKernel[m.Kernel], m)
+	}
+	for _, name := range kernels.NamesFor(kernels.CUDA) {
+		if len(byKernel[name]) < 15 {
+			t.Errorf("%s has %d mutants", name, len(byKernel[name]))
+		}
+	}
+	for name, all := range byKernel {
+		t.Run(name, func(t *testing.T) {
+			c, right := newCompiler(t, realNVCC(t)), filepath.Join(t.TempDir(), name)
+			if err := mutants.Right(name, right); err != nil {
+				t.Fatal(err)
+			}
+			var lanes errgroup.Group
+			lanes.SetLimit(runtime.NumCPU())
+			for _, m := range spread(all, *mutantLimit) {
+				lanes.Go(func() error {
+					compileMutant(t, c, m, right)
+					return nil
+				})
+			}
+			_ = lanes.Wait() // the lanes report through t
+		})
+	}
+}
+
+func compileMutant(t *testing.T, c *Compiler, m mutants.Mutant, right string) {
+	wrong := filepath.Join(t.TempDir(), m.Kernel)
+	if err := m.Write(wrong); err != nil {
+		t.Error(err)
+		return
+	}
+	was, is := atPoint(t, right, m.At), atPoint(t, wrong, m.At)
+	if was == nil || is == nil {
+		return
+	}
+	if m.File == kernels.ManifestName {
+		if reflect.DeepEqual(was.layouts, is.layouts) {
+			t.Errorf("%s, %s: the same tensor maps as the right kernel: %+v", m.Kernel, m.Name, is.layouts)
+		}
+		return
+	}
+	one, err := c.Compile(t.Context(), was.unit)
+	if err != nil {
+		t.Errorf("%s at %q: %v", m.Kernel, m.At, err)
+		return
+	}
+	other, err := c.Compile(t.Context(), is.unit)
+	if err != nil {
+		t.Errorf("%s, %s: %v", m.Kernel, m.Name, err)
+		return
+	}
+	if one.Digest == other.Digest {
+		t.Errorf("%s, %s: the same machine code as the right kernel", m.Kernel, m.Name)
+	}
+}
+
+// pointed is a kernel at a point of the space of its first workload.
+type pointed struct {
+	unit    Unit
+	layouts []kernels.TensorLayout
+}
+
+// atPoint reports through t and returns nil where there is no such point.
+func atPoint(t *testing.T, dir, at string) *pointed {
+	k, err := kernels.Load(dir, kernels.CUDA)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	w := k.Workloads[0]
+	s, err := k.Space(w)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	partial, err := space.ParsePoint(at)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	point, err := s.Complete(partial)
+	if err != nil {
+		t.Errorf("%s: %v", dir, err)
+		return nil
+	}
+	env, err := s.Environment(point)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	layouts, err := k.TensorLayouts(env)
+	if err != nil {
+		t.Errorf("%s at %s: %v", dir, point, err)
+		return nil
+	}
+	constants, err := k.Constants(w.Dims)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	unit := unitOf(k, dir)
+	unit.Defines = definesOf(point, constants)
+	return &pointed{unit, slices.Clone(layouts)}
+}
