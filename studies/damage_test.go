@@ -54,6 +54,7 @@ func record(t *testing.T, store *Store) {
 		}
 		for i := range 6 {
 			check(store.Gated(t.Context(), id, exampleGating()))
+			check(store.Profiled(t.Context(), id, exampleProfile()))
 			check(recorder.MeasuredAcross("other", confirm.Round{Phase: confirm.Across, Number: i, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{1, 2, 3}}}))
 		}
 		check(store.Finish(t.Context(), id, search.Result{Ended: search.TrialsDone}))
@@ -95,8 +96,12 @@ func everything(ctx context.Context, store *Store, study Study) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	profiles, err := store.Profiles(ctx, study.ID)
+	if err != nil {
+		return nil, err
+	}
 	gatings, err := store.Gatings(ctx, study.ID)
-	parts := []any{study, past, across}
+	parts := []any{study, past, across, profiles}
 	for _, g := range gatings {
 		parts = append(parts, g, g.Result)
 	}

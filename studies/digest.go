@@ -22,7 +22,7 @@ import (
 const digestColumn = "digest"
 
 // sealedTables are the tables whose rows have a digest.
-var sealedTables = []string{"studies", "trials", "rounds", "gatings", "across"}
+var sealedTables = []string{"studies", "trials", "rounds", "gatings", "across", "profiles"}
 
 // rowDigest identifies the content of a row by the names of its columns.
 func rowDigest(names []string, values []any) string {
@@ -121,8 +121,8 @@ func (k rowKey) seal(ctx context.Context, tx querier) error {
 // keyColumns are the primary keys of the sealed tables.
 var keyColumns = map[string][]string{
 	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},
-	"gatings": {"study", "number"},
-	"across":  {"study", "workload", "number", "point"},
+	"gatings": {"study", "number"}, "profiles": {"study", "number"},
+	"across": {"study", "workload", "number", "point"},
 }
 
 // sealOld gives the rows of an older database, which have no digest, theirs.
@@ -187,6 +187,9 @@ func describeRow(table string, names []string, values []any) (study int64, what 
 	case "gatings":
 		study, _ = value("study").(int64)
 		return study, fmt.Sprintf("the gate's verdict %v", value("number"))
+	case "profiles":
+		study, _ = value("study").(int64)
+		return study, fmt.Sprintf("profile %v", value("number"))
 	case "across":
 		study, _ = value("study").(int64)
 		return study, fmt.Sprintf("round %v on workload %v", value("number"), value("workload"))

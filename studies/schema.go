@@ -116,6 +116,20 @@ var migrations = []string{
 		digest   TEXT NOT NULL DEFAULT '',
 		PRIMARY KEY (study, workload, number, point)
 	) WITHOUT ROWID`,
+	// What a profiler counted in one launch of a point.
+	`CREATE TABLE profiles (
+		study    INTEGER NOT NULL REFERENCES studies(id) ON DELETE CASCADE,
+		number   INTEGER NOT NULL,
+		point    TEXT NOT NULL,
+		workload TEXT NOT NULL,
+		tool     TEXT NOT NULL,
+		report   TEXT NOT NULL DEFAULT '',
+		created  TEXT NOT NULL,
+		binary   TEXT NOT NULL DEFAULT '',
+		metrics  TEXT NOT NULL DEFAULT '{}',
+		digest   TEXT NOT NULL DEFAULT '',
+		PRIMARY KEY (study, number)
+	) WITHOUT ROWID`,
 }
 
 // migrate brings the database to the newest version this program knows.

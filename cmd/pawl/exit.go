@@ -13,6 +13,7 @@ import (
 
 	"pawl/gate/report"
 	"pawl/internal/git"
+	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/studies/apply"
 )
@@ -119,7 +120,7 @@ func exitCode(stderr io.Writer, err error) int {
 		return exitOK
 	case errors.As(err, &result):
 		return int(result)
-	case errors.As(err, &empty):
+	case errors.As(err, &empty), errors.Is(err, objective.ErrNoProfiler):
 		code = exitNothing
 	case errors.As(err, &refusal) && refusal.Nothing:
 		code = exitNothing

@@ -35,12 +35,12 @@ var floors = [][]string{
 var inside = map[string][][]string{
 	"kernels": {{"kernels/includes", "kernels/records"}, {"kernels"}, {"kernels/inputs", "kernels/mutants", "kernels/scaffold"}},
 	"objective": {
-		{"objective/worker/process", "objective/cache", "objective/compiler", "objective/cuda/occupancy"},
+		{"objective/worker/process", "objective/cache", "objective/compiler", "objective/cuda/occupancy", "objective/counters"},
 		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly"},
 		{"objective/session"},
 		{"objective/check"},
 		{"objective"},
-		{"objective/host", "objective/cuda"},
+		{"objective/host", "objective/cuda", "objective/nsight", "objective/explain"},
 		{"objective/devices"},
 		{"objective/fuzz", "objective/ladder", "objective/mutation", "objective/profile"},
 	},

@@ -284,6 +284,7 @@ type ledger struct {
 	Device                                                                      int64
 	Blocks, Bytes, Modules, Streams, Events, Graphs, Executables, Contexts      int64
 	Allocations, Fills, Launches, GraphLaunches, Flushes, GraphNodes, GraphBufs int64
+	Profiled                                                                    int64
 	Violations                                                                  int64
 	Violation                                                                   [256]byte
 }

@@ -27,6 +27,7 @@ import (
 	"pawl/objective/cuda/monitor"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/host"
+	"pawl/objective/nsight"
 	"pawl/objective/worker"
 )
 
@@ -147,6 +148,9 @@ func (m *Machine) Disassembler() (string, error) {
 	}
 	return "", errors.New("nvdisasm is not here: it comes with the CUDA toolkit")
 }
+
+// Profiler returns the program that profiles CUDA kernels.
+func (m *Machine) Profiler() (nsight.Program, error) { return nsight.Find(m.options.Getenv) }
 
 // ArgumentError says that something was asked for by a name or a text that means
 // nothing.

@@ -31,6 +31,7 @@ type Device struct {
 	time     uintptr
 	watching bool
 	random   *rand.Rand // no kernel may foresee it
+	events   *events    // what a profiled run counts; opened for the first
 	// plausible says that the last run had poison that looks like results.
 	plausible bool
 }
@@ -161,7 +162,7 @@ func (d *Device) release() {
 // Run runs the kernel once on poisoned outputs. The poison alternates between
 // runs, so that no right answer can hide an element that was never written: bytes
 // that are no number in any float type, then random numbers like any others.
-func (d *Device) Run(worker.Run) (worker.Result, error) {
+func (d *Device) Run(run worker.Run) (worker.Result, error) {
 	if d.call == 0 {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
@@ -175,13 +176,28 @@ func (d *Device) Run(worker.Run) (worker.Result, error) {
 			fillBytes(b.data, 0xff)
 		}
 	}
+	if run.Profiled && d.events == nil {
+		d.events = openEvents()
+	}
 	poisonScratch(scratch)
+	var before map[string]float64
+	if run.Profiled {
+		before = d.events.read()
+	}
 	_, err := d.launch(1)
+	var counted map[string]float64
+	if run.Profiled {
+		counted = since(before, d.events.read())
+	}
 	poisonScratch(0)
 	if err != nil {
 		return worker.Result{}, err
 	}
-	return d.Collect()
+	result, err := d.Collect()
+	if run.Profiled {
+		result.Counters, result.NoCounters = counted, d.events.denied
+	}
+	return result, err
 }
 
 // Collect returns the outputs as the last launches have left them.

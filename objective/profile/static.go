@@ -1,7 +1,10 @@
 // Package profile says why a point is as fast as it is.
 //
 // Static needs no profiler and no device: it is what the compiler, the manifest's formulas
-// and the machine code say about a point before it has run.
+// and the machine code say about a point before it has run. Run adds the time of a launch and
+// what a profiler counts in exactly one: Nsight Compute on a GPU, the processor's own counters on
+// the host. Where there is none, what is known without one stays, and the reason beside it.
+// Package explain makes advice of it.
 package profile
 
 import (
@@ -36,6 +39,8 @@ type Static struct {
 	// Bound what allows no shorter: compute or memory. Both are empty where that is unknown.
 	Floor float64 `json:"floor,omitempty"`
 	Bound string  `json:"bound,omitempty"`
+	// Roofline is the best that the device can do; unknown of a processor.
+	Roofline objective.Roofline `json:"roofline,omitzero"`
 	// Memory is what the arguments take on the device, in bytes.
 	Memory int64 `json:"memory"`
 	// Mix is what the machine code consists of; nil where NoMix says why not.
@@ -54,20 +59,27 @@ func NewStatic(ctx context.Context, m *devices.Machine, t devices.Target, point 
 	if err != nil || prepared.Failure != nil {
 		return nil, prepared.Failure, err
 	}
-	facts := bench.Backend.Facts()
-	s := &Static{
-		Kernel: t.Kernel.Name, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Point: point, Environment: facts.Environment,
+	s, err := newStatic(ctx, m, bench, prepared)
+	return s, nil, err
+}
+
+// newStatic describes a point that was compiled.
+func newStatic(ctx context.Context, m *devices.Machine, bench *devices.Bench, prepared objective.Prepared) (s *Static, err error) {
+	t, facts := bench.Target, bench.Backend.Facts()
+	s = &Static{
+		Kernel: t.Kernel.Name, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Point: prepared.Point, Environment: facts.Environment,
 		Binary: prepared.Binary.Path, Digest: prepared.Binary.Digest, Resources: prepared.Binary.Resources,
 	}
 	if s.Memory, err = memory(t); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if s.Flops, s.Bytes, err = t.Kernel.Work.For(t.Workload.Dims); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	s.bound(facts.Roofline.Measure())
+	s.Roofline = facts.Roofline.Measure()
+	s.bound(s.Roofline)
 	s.disassemble(ctx, m, t.Kernel)
-	return s, nil, nil
+	return s, nil
 }
 
 // memory is what the buffers take.

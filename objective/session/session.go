@@ -137,6 +137,18 @@ func (s *Session) Conclude(ctx context.Context) (*worker.Fault, error) {
 	return s.split(s.Client.Conclude(ctx))
 }
 
+// Profile runs the loaded kernel once, so that a profiler sees that launch alone. It takes as
+// long as allowed: a profiler repeats the launch many times.
+func (s *Session) Profile(ctx context.Context, allowed time.Duration) (worker.Result, *worker.Fault, error) {
+	return call(ctx, s, allowed, worker.Run{Profiled: true}, s.Client.Run)
+}
+
+// Leave ends the worker and waits for the tool that runs it, which may have a file to write.
+func (s *Session) Leave(ctx context.Context) error { return s.Client.Leave(ctx) }
+
+// Printed is the end of what the worker and the tool have printed.
+func (s *Session) Printed() string { return s.Client.Printed() }
+
 // call makes a call of the worker with a time limit.
 func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argument A, do func(context.Context, A) (R, error)) (R, *worker.Fault, error) {
 	ctx, cancel := worker.Allow(ctx, allowed)

@@ -119,6 +119,30 @@ func (c *Client) Conclude(ctx context.Context) error {
 	return fmt.Errorf("%s: nothing is known about this case (%s; it printed %q)", c.command.Under[0], reason, tellingLine(c.output.tail()))
 }
 
+// Leave ends a worker that runs under a tool and waits until the tool has ended as well. The
+// error says that the tool went on, or how it ended. Only Close and Printed may follow.
+func (c *Client) Leave(ctx context.Context) error {
+	if c.finished {
+		return errors.New("worker: it has ended already")
+	}
+	c.requests.Close()
+	heard := c.listen(ctx)
+	died := c.finish()
+	tool := c.command.Under[0]
+	switch status := c.status; {
+	case !heard || !died:
+		return fmt.Errorf("%s went on after its worker had ended", tool)
+	case status.Signaled():
+		return fmt.Errorf("%s was ended by a signal (%s)", tool, status.Signal())
+	case status.ExitStatus() != 0:
+		return fmt.Errorf("%s ended with status %d", tool, status.ExitStatus())
+	}
+	return nil
+}
+
+// Printed is the end of what the worker and a tool that runs it have printed.
+func (c *Client) Printed() string { return c.output.tail() }
+
 // listen waits until the tool has said everything, and reports whether it has.
 func (c *Client) listen(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)

@@ -88,6 +88,9 @@ type Run struct {
 	// Bitwise asks it to say as well whether both runs gave the same bits, and how
 	// much of the tolerance they used.
 	Bitwise bool `json:"bitwise,omitempty"`
+	// Profiled asks for one launch, and for a profiler that runs the worker to see
+	// that one alone. A device that no profiler can be told about runs as usual.
+	Profiled bool `json:"profiled,omitempty"`
 }
 
 // Time asks for samples of the loaded kernel.
@@ -148,6 +151,10 @@ type Result struct {
 	Damage *Fault `json:"damage,omitempty"`
 	// Differs says that two runs gave different bits, if that was asked.
 	Differs bool `json:"differs,omitempty"`
+	// Counters are what the machine counted in a profiled launch, by name, on a device that has
+	// counters of its own; NoCounters says why there are none.
+	Counters   map[string]float64 `json:"counters,omitempty"`
+	NoCounters string             `json:"no_counters,omitempty"`
 }
 
 // Timing is the answer to Time.

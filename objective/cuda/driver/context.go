@@ -21,6 +21,13 @@ func (d Device) Use() (*Context, error) {
 // Synchronize waits for everything that was launched.
 func (c *Context) Synchronize() error { return c.do("cuCtxSynchronize") }
 
+// StartProfiler begins what a profiler that runs this process may see, if it was told to
+// wait for that; without a profiler it does nothing.
+func (c *Context) StartProfiler() error { return c.do("cuProfilerStart") }
+
+// StopProfiler ends it.
+func (c *Context) StopProfiler() error { return c.do("cuProfilerStop") }
+
 // Address is a place in the device's memory.
 type Address uint64
 

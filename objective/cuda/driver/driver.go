@@ -46,7 +46,8 @@ cuMemAlloc_v2 cuMemFree_v2 cuMemHostAlloc cuMemcpyHtoD_v2 cuMemcpyDtoH_v2 cuMemc
 cuModuleLoadData cuModuleUnload cuModuleGetFunction cuFuncSetAttribute cuLaunchKernel cuTensorMapEncodeTiled
 cuStreamCreate cuStreamSynchronize cuStreamBeginCapture_v2 cuStreamEndCapture
 cuGraphInstantiateWithFlags cuGraphDestroy cuGraphExecDestroy cuGraphLaunch
-cuEventCreate cuEventRecord cuEventSynchronize cuEventElapsedTime`
+cuEventCreate cuEventRecord cuEventSynchronize cuEventElapsedTime
+cuProfilerStart cuProfilerStop`
 
 // Open finds the driver's library and initialises it.
 func Open() (*Library, error) {

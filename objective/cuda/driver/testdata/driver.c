@@ -42,6 +42,7 @@ static struct ledger {
 	int64_t blocks, bytes, modules, streams, events, graphs, executables, contexts; /* alive now */
 	int64_t allocations, fills, launches, graph_launches, flushes; /* ever */
 	int64_t graph_nodes, graph_buffers; /* of the last graph that was launched */
+	int64_t profiled; /* launches that a profiler would see */
 	int64_t violations;
 	char violation[256]; /* the first */
 } unseen, *ledger = &unseen;
@@ -292,12 +293,16 @@ static double now;
 double fake_milliseconds;
 int64_t fake_fills;
 
+/* Whether a profiler looks. Work that was queued before must not be run meanwhile. */
+static int profiling;
+
 static void run(struct node *n) {
 	void *parameters[64];
 	for (int i = 0; i < n->function->parameters; i++)
 		parameters[i] = &n->values[i];
 	fake_milliseconds = 0.01;
 	ledger->launches++;
+	ledger->profiled += profiling;
 	int code = n->function->code(parameters, n->grid, n->block);
 	now += fake_milliseconds;
 	ledger->fills = fake_fills;
@@ -754,4 +759,18 @@ int cuEventElapsedTime(float *milliseconds, struct event *earlier, struct event 
 		return not_ready;
 	*milliseconds = later->time - earlier->time;
 	return 0;
+}
+int cuProfilerStart(void) {
+	CURRENT();
+	if (profiling)
+		violate("profiling starts twice");
+	profiling = 1;
+	return sticky;
+}
+int cuProfilerStop(void) {
+	CURRENT();
+	if (!profiling)
+		violate("profiling stops before it starts");
+	profiling = 0;
+	return sticky;
 }

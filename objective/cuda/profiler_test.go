@@ -1,0 +1,181 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/objective"
+	"pawl/objective/counters"
+	"pawl/objective/nsight"
+)
+
+// A report as ncu prints it, in units of its own.
+const printedReport = `"ID","Kernel Name","gpu__time_duration.sum","dram__bytes_read.sum"
+"","","usecond","Mbyte"
+"0","add","12.5","1,024.5"
+`
+
+// fakeNsight is a program that passes for ncu: it runs its command line like ncu, writes the
+// file that it was told to export to, and prints a report when it is asked for one.
+func fakeNsight(t *testing.T, after, prints string) nsight.Program {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "report.csv"), []byte(printedReport), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf(`#!/bin/sh
+here=%s
+if [ "$1" = --import ]; then %s; exit; fi
+echo "$*" > "$here/line"
+while [ "${1#--}" != "$1" ]; do
+	[ "$1" = --export ] && out=$2
+	[ "$1" = --force-overwrite ] && shift || shift 2
+done
+echo "==PROF== Connected to process $$"
+"$@"
+status=$?
+%s
+`, folder, prints, after)
+	path := filepath.Join(folder, "ncu")
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return nsight.Program{Path: path}
+}
+
+const (
+	writes = `echo report > "$out"`
+	shows  = `cat "$here/report.csv"`
+)
+
+// profiling is a rig whose workers can be started by a tool.
+type profiling struct{ elsewhere }
+
+func (p profiling) Under(tool []string) objective.Backend {
+	copied := *p.rig
+	copied.backend = p.backend.Under(tool).(*Backend)
+	return elsewhere{&copied}
+}
+
+func profileOnce(t *testing.T, r *rig, program nsight.Program, at string, o nsight.Options) (*counters.Launch, *objective.Failure, error) {
+	t.Helper()
+	if o.Report == "" {
+		o.Report = filepath.Join(t.TempDir(), "new", "point.ncu-rep")
+	}
+	return program.Profile(t.Context(), r.kernel, r.workload, profiling{elsewhere{r}}, r.at(at), o)
+}
+
+// The profiler sees one launch of all that the worker makes, and its report stays.
+func TestProfileOneLaunch(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	report := filepath.Join(t.TempDir(), "point.ncu-rep")
+	program := fakeNsight(t, writes, shows)
+	launch, failure, err := profileOnce(t, r, program, "", nsight.Options{Report: report})
+	if err != nil || failure != nil {
+		t.Fatal(failure, err)
+	}
+	if got := launch.Metrics["gpu__time_duration.sum"]; got != (counters.Metric{Value: 12.5e-6, Unit: "second"}) {
+		t.Errorf("the time is %v", got)
+	}
+	if got := launch.Metrics["dram__bytes_read.sum"].Value; got != 1024.5e6 {
+		t.Errorf("%v bytes", got)
+	}
+	if _, err := os.Stat(report); err != nil {
+		t.Error(err)
+	}
+	profiled, others := int64(0), int64(0)
+	for _, book := range r.books() {
+		profiled, others = profiled+book.Profiled, others+book.Launches-book.Profiled
+	}
+	if profiled != 1 || others < 3 {
+		t.Errorf("%d launches were profiled, %d were not; want 1, and the check's", profiled, others)
+	}
+	line, err := os.ReadFile(filepath.Join(filepath.Dir(program.Path), "line"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--profile-from-start off", "--launch-count 1", "--cache-control all", "--export " + report} {
+		if !strings.Contains(string(line), want) {
+			t.Errorf("no %s in %s", want, line)
+		}
+	}
+}
+
+// Whatever a profiler does, the answer is a sentence that says what to do, and no process is
+// left behind.
+func TestProfilerThatFails(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ after, prints, want string }{
+		"no permission":    {`echo "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters"; exit 1`, shows, "NVreg_RestrictProfilingToAdminUsers=0"},
+		"nothing profiled": {`echo "==WARNING== No kernels were profiled."`, shows, "No kernels were profiled"},
+		"dies":             {writes + `; kill -KILL $$`, shows, "killed"},
+		"fails":            {writes + `; echo "==ERROR== Failed to save"; exit 3`, shows, "Failed to save"},
+		"prints nothing":   {writes, `true`, "no launch"},
+		"prints garbage":   {writes, `head -c 100000 /dev/urandom`, "no launch"},
+		"cannot print":     {writes, `echo "==ERROR== bad file" >&2; exit 1`, "bad file"},
+		"hangs at print":   {writes, `sleep 1000`, "did not print"},
+		"goes on":          {writes + `; sleep 1000`, shows, "went on"},
+		"hangs":            {"", shows, "no answer in the time allowed"},
+		"never starts":     {"", shows, "The target is not supported"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program := fakeNsight(t, test.after, test.prints)
+			if script, other := map[string]string{
+				"never starts": "#!/bin/sh\necho '==ERROR== The target is not supported'\nexit 1\n",
+				"hangs":        "#!/bin/sh\nsleep 1000\n",
+			}[name]; other {
+				if err := os.WriteFile(program.Path, []byte(script), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o := nsight.Options{Timeout: 10 * time.Second}
+			switch name { // what shall take long is not waited for
+			case "goes on":
+				o.Timeout = 3 * time.Second
+			case "hangs":
+				o.StartTimeout = time.Second
+			case "hangs at print":
+				o.ReadTimeout = time.Second
+			}
+			_, failure, err := profileOnce(t, newRig(t, settings{}), program, "", o)
+			if failure != nil || !errors.Is(err, objective.ErrNoProfiler) || !strings.Contains(fmt.Sprint(err), test.want) {
+				t.Errorf("%v, %v; want %q", failure, err, test.want)
+			}
+		})
+	}
+}
+
+// Wrong results are not explained.
+func TestWrongPointIsNotProfiled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	launch, failure, err := profileOnce(t, r, fakeNsight(t, writes, shows), "MODE=wrong", nsight.Options{})
+	if launch != nil || failure == nil || failure.Reason != objective.WrongResult || err != nil {
+		t.Errorf("%v, %v, %v", launch, failure, err)
+	}
+	for _, book := range r.books() {
+		if book.Profiled != 0 {
+			t.Error("a wrong kernel was profiled")
+		}
+	}
+}
+
+// The user stops it: that is no trouble of the profiler's.
+func TestStoppedProfile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, settings{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := fakeNsight(t, writes, shows).Profile(ctx, r.kernel, r.workload, profiling{elsewhere{r}}, r.at(""), nsight.Options{Report: filepath.Join(t.TempDir(), "x.ncu-rep")})
+	if !errors.Is(err, context.Canceled) || errors.Is(err, objective.ErrNoProfiler) {
+		t.Errorf("got %v", err)
+	}
+}

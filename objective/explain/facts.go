@@ -1,0 +1,174 @@
+// Package explain says why a launch takes as long as it does, and what could be done about it.
+//
+//  1. Facts are what is known about a launch: a profiler's counters where there are any, the
+//     compiler's figures, the manifest's formulas, the measured time.
+//  2. Limiter names what the launch spends its time at.
+//  3. Advise goes through the rules, each of which is data: what it looks at, when it applies,
+//     what that means, what to try, and how much could be gained. The gain is Amdahl's bound: what
+//     would be left if the loss were gone altogether and nothing else changed. It is no promise.
+//  4. Compare says what differs between two launches, and which of it explains the time.
+//
+// A rule whose counters are missing says nothing. Everything here is computed, nothing is run.
+package explain
+
+import (
+	"math"
+
+	"pawl/objective"
+	"pawl/objective/counters"
+	"pawl/objective/cuda/disassembly"
+)
+
+// Facts are what is known about one launch of a point.
+type Facts struct {
+	// Metrics are a profiler's counters; nil where none has looked.
+	Metrics counters.Metrics
+	// Resources is what the compiler says, Mix what the machine code consists of; nil where unknown.
+	Resources *objective.Resources
+	Mix       *disassembly.Mix
+	// Milliseconds is the time of a launch, measured without a profiler; 0 where it was not.
+	Milliseconds float64
+	// Flops and Bytes are of one launch by the manifest's formulas; 0 where it has none.
+	Flops, Bytes float64
+	// Roofline is the best that the device can do.
+	Roofline objective.Roofline
+}
+
+// The counters that are looked at, by the names of Nsight Compute.
+const (
+	duration       = "gpu__time_duration.sum"
+	smBusy         = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+	memoryBusy     = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"
+	l2Busy         = "lts__throughput.avg.pct_of_peak_sustained_elapsed"
+	l1Busy         = "l1tex__throughput.avg.pct_of_peak_sustained_elapsed"
+	wavefrontsBusy = "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
+	tensorBusy     = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
+	fmaBusy        = "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"
+	issueBusy      = "smsp__issue_active.avg.pct_of_peak_sustained_active"
+	warpsActive    = "sm__warps_active.avg.per_cycle_active"
+	occupancyShare = "sm__warps_active.avg.pct_of_peak_sustained_active"
+	occupancyMost  = "sm__maximum_warps_per_active_cycle_pct"
+	cyclesMean     = "sm__cycles_active.avg"
+	cyclesMost     = "sm__cycles_active.max"
+	waves          = "launch__waves_per_multiprocessor"
+	gridSize       = "launch__grid_size"
+	smCount        = "device__attribute_multiprocessor_count"
+	clock          = "gpc__cycles_elapsed.avg.per_second"
+	clockMost      = "device__attribute_clock_rate" // kHz
+	bytesRead      = "dram__bytes_read.sum"
+	bytesWritten   = "dram__bytes_write.sum"
+	sectorsGlobal  = "memory_l2_theoretical_sectors_global"
+	sectorsIdeal   = "memory_l2_theoretical_sectors_global_ideal"
+	sectorsLocal   = "memory_l2_theoretical_sectors_local"
+	sharedPasses   = "memory_l1_wavefronts_shared"
+	sharedIdeal    = "memory_l1_wavefronts_shared_ideal"
+	threadsPerInst = "smsp__thread_inst_executed_per_inst_executed.ratio"
+	l1Hits         = "l1tex__t_sector_hit_rate.pct"
+	l2Hits         = "lts__t_sector_hit_rate.pct"
+	instructions   = "smsp__inst_executed.sum"
+	bytesPerSector = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio"
+	registers      = "launch__registers_per_thread"
+	sharedPerBlock = "launch__shared_mem_per_block"
+)
+
+// get returns a counter.
+func (f Facts) get(name string) (float64, bool) { return f.Metrics.Get(name) }
+
+// share returns a counter in per cent as a share, at most 1.
+func (f Facts) share(name string) (float64, bool) {
+	value, there := f.Metrics.Get(name)
+	return min(value/100, 1), there
+}
+
+// most is the largest of several shares; 0 where none is known.
+func (f Facts) most(names ...string) float64 {
+	largest := 0.0
+	for _, name := range names {
+		if value, there := f.share(name); there {
+			largest = max(largest, value)
+		}
+	}
+	return largest
+}
+
+// busiest is how busy the busiest part of the device is while multiprocessors have work: those
+// that are idle for an uneven load do not wait for anything.
+func (f Facts) busiest() float64 {
+	idle, _ := f.uneven()
+	return min(1, f.most(smBusy, memoryBusy, l2Busy, l1Busy)/(1-min(idle, 0.99)))
+}
+
+// memory is how busy the busiest part of the memory is.
+func (f Facts) memory() float64 { return f.most(memoryBusy, l2Busy, l1Busy) }
+
+// seconds is the time of the launch: as measured, else under the profiler; 0 where unknown.
+func (f Facts) seconds() float64 {
+	if f.Milliseconds > 0 {
+		return f.Milliseconds / 1e3
+	}
+	value, _ := f.get(duration)
+	return value
+}
+
+// Time is the time of the launch in milliseconds: as measured, else under the profiler; 0 where
+// it is unknown.
+func (f Facts) Time() float64 { return 1e3 * f.seconds() }
+
+// traffic is how many bytes went to and from the device's memory.
+func (f Facts) traffic() (float64, bool) {
+	read, there := f.get(bytesRead)
+	written, also := f.get(bytesWritten)
+	return read + written, there && also
+}
+
+// wavesOf returns how many times the grid fills the device.
+func (f Facts) wavesOf() (float64, bool) {
+	if value, there := f.get(waves); there {
+		return value, true
+	}
+	if f.Resources != nil && f.Resources.Occupancy != nil && f.Resources.Occupancy.Waves > 0 {
+		return f.Resources.Occupancy.Waves, true
+	}
+	return 0, false
+}
+
+// tail is the share of the time in which part of the device waits for the last wave, if all
+// blocks take equally long.
+func (f Facts) tail() (float64, bool) {
+	n, there := f.wavesOf()
+	if !there || n <= 0 {
+		return 0, false
+	}
+	// Waves are printed to two decimals, and 2.004 is two and a little more: a whole number that
+	// the digits hide would be a wave of its own.
+	if whole := math.Round(n); whole > 0 && math.Abs(n-whole) < 0.005 {
+		return 0, true
+	}
+	return 1 - n/math.Ceil(n), true
+}
+
+// uneven is the share of the time in which multiprocessors are idle on average.
+func (f Facts) uneven() (float64, bool) {
+	mean, there := f.get(cyclesMean)
+	most, also := f.get(cyclesMost)
+	if !there || !also || most <= 0 {
+		return 0, false
+	}
+	return max(0, 1-mean/most), true
+}
+
+// RooflineShare is the share of the time that the roofline asks for; 0 where it is unknown.
+func (f Facts) RooflineShare() (share float64, bound string) {
+	r := f.Roofline.Measure()
+	seconds := f.seconds()
+	if seconds <= 0 {
+		return 0, ""
+	}
+	if r.Flops > 0 && f.Flops > 0 {
+		share, bound = f.Flops/r.Flops/seconds, Compute
+	}
+	if r.Bytes > 0 && f.Bytes > 0 && f.Bytes/r.Bytes/seconds > share {
+		share, bound = f.Bytes/r.Bytes/seconds, Memory
+	}
+	return share, bound
+}

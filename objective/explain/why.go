@@ -1,0 +1,169 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"pawl/internal/page"
+)
+
+const (
+	// same is how far apart two times are that need no explanation, as a logarithm.
+	same = 0.02
+	// explains is which part of the difference a cause must explain to be named as the cause.
+	explains = 0.25
+	// preferred is how much less a named fault may explain than an amount of work, which is often
+	// its consequence.
+	preferred = 0.25
+)
+
+// cause is what may have made a launch faster or slower.
+type cause struct {
+	// explained is the logarithm of the speedup that it would make alone.
+	explained float64
+	// specific says that it names a fault, and not how busy something is.
+	specific bool
+	text     string
+}
+
+// why says in a sentence where a difference comes from.
+func why(before, after Facts, c Comparison) string {
+	if c.Speedup == 0 {
+		if len(c.Changes) == 0 {
+			return "Nothing that the compiler knows has changed."
+		}
+		return fmt.Sprintf("The largest change is %s: %s.", c.Changes[0].Name, c.Changes[0].Text)
+	}
+	actual := math.Log(c.Speedup)
+	if math.Abs(actual) < same {
+		return "Both take the same time."
+	}
+	head := fmt.Sprintf("It is %.3g times as fast", c.Speedup)
+	if actual < 0 {
+		head = fmt.Sprintf("It takes %.3g times as long", 1/c.Speedup)
+	}
+	best, text := 0.0, ""
+	for _, one := range slices.Concat(lostCauses(before, after), workCauses(before, after), figureCauses(before, after, c.Profiled)) {
+		// What would explain more than there is explains all of it, and no more than another
+		// cause that does. A cause of the other direction explains nothing.
+		part := min(one.explained/actual, 1)
+		if part < explains {
+			continue
+		}
+		if one.specific {
+			part += preferred
+		}
+		if part > best {
+			best, text = part, one.text
+		}
+	}
+	switch {
+	case text != "":
+		return fmt.Sprintf("%s: %s.", head, text)
+	case len(c.Changes) == 0 && c.Profiled:
+		return head + ", and no counter says why: all of those that are watched are the same."
+	case len(c.Changes) == 0:
+		return head + ", and nothing that the compiler knows has changed; a profiler may say why."
+	}
+	return fmt.Sprintf("%s; no single counter explains that. The largest change is %s: %s.", head, c.Changes[0].Name, c.Changes[0].Text)
+}
+
+// lostCauses are the losses that have become smaller or larger, each by the rule that knows it.
+func lostCauses(before, after Facts) (causes []cause) {
+	for _, rule := range Rules {
+		a, seenBefore, ok := rule.lost(before)
+		b, seenAfter, also := rule.lost(after)
+		if a < 0 || b < 0 || !ok && !also {
+			continue
+		}
+		if !ok {
+			a, seenBefore = 0, "none of that"
+		}
+		if !also {
+			b, seenAfter = 0, "none of that"
+		}
+		if math.Max(a, b) < applies {
+			continue
+		}
+		left := func(lost float64) float64 { return max(1-lost, 0.01) }
+		explained := math.Log(left(b) / left(a))
+		verb := "less time is lost to"
+		if explained < 0 {
+			verb = "more time is lost to"
+		}
+		causes = append(causes, cause{explained, rule.specific(), fmt.Sprintf("%s %s; before: %s; now: %s", verb, rule.Name, seenBefore, seenAfter)})
+	}
+	return causes
+}
+
+// workCauses are amounts of work that have become smaller or larger.
+func workCauses(before, after Facts) (causes []cause) {
+	counter := func(name string) func(Facts) (float64, bool) {
+		return func(f Facts) (float64, bool) { return f.get(name) }
+	}
+	slower := before
+	if after.seconds() > before.seconds() {
+		slower = after
+	}
+	amounts := []struct {
+		what, unit string
+		of         func(Facts) (float64, bool)
+		busy       float64 // how busy the slower one keeps the part that does it
+	}{
+		{"bytes to and from memory", "byte", Facts.traffic, slower.most(memoryBusy)},
+		{"instructions", "", counter(instructions), slower.most(smBusy, issueBusy)},
+		{"passes over shared memory", "", counter(sharedPasses), slower.most(wavefrontsBusy, l1Busy)},
+		// On a processor.
+		{"instructions", "", counter("instructions"), 1},
+		{"cache misses", "", counter("cache misses"), 1},
+		{"branch misses", "", counter("branch misses"), 1},
+	}
+	for _, w := range amounts {
+		a, there := w.of(before)
+		b, also := w.of(after)
+		if !there || !also || a <= 0 || b <= 0 {
+			continue
+		}
+		word := "fewer"
+		if b > a {
+			word = "more"
+		}
+		share := math.Abs(b/a - 1)
+		causes = append(causes, cause{math.Log(a/b) * w.busy, false, fmt.Sprintf("%s %s %s (%s → %s)", page.WholePercent(share), word, w.what, amount(a, w.unit), amount(b, w.unit))})
+	}
+	return causes
+}
+
+// figureCauses are what the compiler knows, for launches that no profiler has seen. How much
+// they cost is not known, so that each is taken for the whole if its direction is right: the
+// first of them is named.
+func figureCauses(before, after Facts, profiled bool) (causes []cause) {
+	if profiled {
+		return nil
+	}
+	a, b := before.figures(), after.figures()
+	for _, order := range []struct {
+		name string
+		more float64 // the direction of the time when it grows: 1 slower, -1 faster
+	}{
+		{"bytes spilled a thread", 1}, {"local-memory instructions in the hot loop", 1},
+		{"instructions in the hot loop", 1}, {"instructions in all", 1}, {"warps that fit", -1},
+	} {
+		i := slices.IndexFunc(a, func(f figure) bool { return f.name == order.name })
+		if i < 0 || !a[i].known || !b[i].known || a[i].value == b[i].value {
+			continue
+		}
+		grown := math.Log((b[i].value + a[i].floor) / (a[i].value + a[i].floor))
+		if math.Abs(grown) < leastChange {
+			continue
+		}
+		causes = append(causes, cause{-order.more * grown * 100, false, fmt.Sprintf("by what the compiler says, %s: %s → %s", a[i].name, amount(a[i].value, ""), amount(b[i].value, ""))})
+	}
+	x, there := before.tail()
+	y, also := after.tail()
+	if there && also && math.Abs(x-y) >= applies {
+		causes = append(causes, cause{math.Log((1 - y) / (1 - x)), true, fmt.Sprintf("the last wave leaves %s of the device's time empty, before %s", page.WholePercent(y), page.WholePercent(x))})
+	}
+	return causes
+}

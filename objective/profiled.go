@@ -1,0 +1,105 @@
+package objective
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pawl/objective/session"
+)
+
+// ErrNoProfiler says that nothing can be profiled here. Errors that wrap it say what is missing
+// and what to do.
+var ErrNoProfiler = errors.New("no profiler")
+
+// Profiling is a Backend whose workers a profiler can run.
+type Profiling interface {
+	// Under returns the backend with workers that a tool starts: the tool's program and its
+	// arguments, to which the worker's are added.
+	Under(tool []string) Backend
+}
+
+// Profiled is what came of a launch under a profiler.
+type Profiled struct {
+	// Failure is the point's own: it does not compile, its result is wrong.
+	Failure *Failure
+	// Printed is the end of what the profiler and the worker have printed.
+	Printed string
+	// Trouble is how the profiler failed, nil where it ended well.
+	Trouble error
+}
+
+// Profile runs a point once, in a worker that the backend starts under a profiler. The result
+// is checked first, outside of what the profiler sees, so that no wrong kernel is explained.
+// The launch may take as long as allowed: a profiler repeats it many times.
+func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Duration) (Profiled, error) {
+	result := Profiled{Failure: p.Failure}
+	if p.Failure != nil {
+		return result, nil
+	}
+	begun := result
+	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+		result = begun
+		s.Distrust() // it ends with this launch
+		failure, err := e.check(ctx, s, p, e.workloadCase())
+		switch {
+		case err != nil:
+			return err
+		case failure != nil && failure.Reason == WrongResult:
+			result.Failure = failure
+			return nil
+		case failure != nil: // a process that dies or hangs there may do so by the profiler's fault
+			result.Trouble, result.Printed = errors.New(failure.String()), s.Printed()
+			return nil
+		}
+		_, fault, err := s.Profile(ctx, allowed)
+		switch {
+		case err != nil:
+			return err
+		case fault != nil:
+			result.Trouble, result.Printed = fault, s.Printed()
+			return nil
+		}
+		leaving, cancel := context.WithTimeout(ctx, allowed)
+		defer cancel()
+		result.Trouble = s.Leave(leaving)
+		result.Printed = s.Printed()
+		return nil
+	})
+	return result, err
+}
+
+// Count runs a point on a device that shares the worker's memory and returns what the machine's
+// own counters say about one launch. An error that wraps ErrNoProfiler means that it has none, or
+// none of the processor's: what the system counts is returned all the same.
+func (e *Evaluator) Count(ctx context.Context, p Prepared) (counted map[string]float64, failure *Failure, err error) {
+	if p.Failure != nil {
+		return nil, p.Failure, nil
+	}
+	why := ""
+	err = e.runner.run(ctx, p.subject(), func(s *session.Session) error {
+		var err error
+		if failure, err = e.check(ctx, s, p, e.workloadCase()); err != nil || failure != nil {
+			return err
+		}
+		// The first launch starts threads and touches pages; the last one counts.
+		for range countedLaunches {
+			result, fault, err := s.Profile(ctx, e.options.RunTimeout)
+			if err != nil || fault != nil {
+				failure = faultFailure(Bench, fault)
+				return err
+			}
+			counted, why = result.Counters, result.NoCounters
+		}
+		return nil
+	})
+	if _, hardware := counted["instructions"]; err == nil && failure == nil && !hardware {
+		err = fmt.Errorf("%w: %s", ErrNoProfiler, cmp.Or(why, "this machine's counters cannot be read"))
+	}
+	return counted, failure, err
+}
+
+// countedLaunches is how often a kernel runs before its last launch is counted, and that one.
+const countedLaunches = 3

@@ -1,0 +1,64 @@
+package studies
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"pawl/objective/counters"
+	"pawl/space"
+)
+
+// Profile is what a profiler counted in one launch of a point. A point may be profiled again;
+// the last one counts.
+type Profile struct {
+	Number   int         `json:"number"`
+	Point    space.Point `json:"point"`
+	Workload string      `json:"workload"`
+	// Tool is the profiler, Report the file that it has written; empty for none.
+	Tool    string    `json:"tool"`
+	Report  string    `json:"report,omitempty"`
+	Created time.Time `json:"created"`
+	// Binary is the digest of the machine code, as in trials.
+	Binary  string           `json:"binary,omitempty"`
+	Metrics counters.Metrics `json:"metrics"`
+}
+
+func (p *Profile) columns() columns {
+	return columns{
+		{"number", &p.Number}, {"point", asText{&p.Point}}, {"workload", &p.Workload}, {"tool", &p.Tool}, {"report", &p.Report},
+		{"created", asText{&p.Created}}, {"binary", &p.Binary}, {"metrics", asJSON{&p.Metrics}},
+	}
+}
+
+// Profiled records a profile, in one transaction, and numbers it.
+func (s *Store) Profiled(ctx context.Context, study int64, p Profile) error {
+	p.Created = p.Created.UTC().Truncate(time.Second)
+	err := s.transact(ctx, func(tx *sql.Tx) error {
+		if err := tx.QueryRowContext(ctx, "SELECT COALESCE(MAX(number), 0) + 1 FROM profiles WHERE study = ?", study).Scan(&p.Number); err != nil {
+			return err
+		}
+		c := append(p.columns(), column{"study", study})
+		statement := "INSERT INTO profiles (" + strings.Join(c.names(), ", ") + ") VALUES (" + strings.Repeat(", ?", len(c))[2:] + ")"
+		if _, err := tx.ExecContext(ctx, statement, c.values()...); err != nil {
+			return err
+		}
+		return rowKey{"profiles", columns{{"study", study}, {"number", p.Number}}}.seal(ctx, tx)
+	})
+	if err != nil {
+		return fmt.Errorf("recording a profile of study %d: %w", study, err)
+	}
+	return nil
+}
+
+// Profiles returns what was profiled of a study, in the order of time.
+func (s *Store) Profiles(ctx context.Context, study int64) ([]Profile, error) {
+	if err := s.damageOf(study); err != nil {
+		return nil, err
+	}
+	return readRows(ctx, s, "profiles", "number", study, func(p *Profile) (columns, func()) {
+		return p.columns(), func() {}
+	})
+}
