@@ -41,7 +41,7 @@ type Options struct {
 	// does not, and starts a process for every point.
 	Resident Resident
 	// Ahead is the number of trials that are asked and not yet finished: the depth
-	// of the compile-ahead pipeline. Zero means 8. It does not depend on the
+	// of the compile-ahead pipeline. Zero means DefaultAhead. It does not depend on the
 	// machine, so that the same seed asks for the same points everywhere.
 	Ahead int
 	// Lanes is the number of points that are prepared at once. Zero means one
@@ -61,9 +61,17 @@ type Options struct {
 	Observe func(Progress)
 }
 
+// The numbers of trials in flight: of a processor, which measures a point in about the
+// time that it takes to compile one, and of an accelerator, which measures one in a
+// fiftieth of that.
+const (
+	DefaultAhead     = 8
+	AcceleratorAhead = 16
+)
+
 func (o Options) withDefaults() Options {
 	o.Width = cmp.Or(o.Width, 1)
-	o.Ahead = cmp.Or(o.Ahead, 8)
+	o.Ahead = cmp.Or(o.Ahead, DefaultAhead)
 	o.Lanes = cmp.Or(o.Lanes, runtime.NumCPU())
 	o.Finalists = cmp.Or(o.Finalists, 5)
 	o.Rounds = cmp.Or(o.Rounds, 10)

@@ -19,6 +19,7 @@ type raceOptions struct {
 	simulate.Options
 	samplers string // separated by commas, empty for all
 	figure   string // the file for the curves, empty for none
+	settings string // changes to the samplers' settings, empty for none
 }
 
 func simulateCommand(env environment) *cli.Command {
@@ -37,9 +38,13 @@ func simulateCommand(env environment) *cli.Command {
 			&cli.IntFlag{Name: "seeds", Destination: &o.Seeds, Value: 100, Action: atLeast("seeds", 1), Usage: "how many searches per space and sampler"},
 			&cli.Uint64Flag{Name: "seed", Destination: &o.FirstSeed, Usage: "the first of the seeds"},
 			&cli.IntFlag{Name: "trials", Destination: &o.Trials, Value: 200, Action: atLeast("trials", 1), Usage: "how many evaluations per search"},
+			&cli.IntFlag{Name: "ahead", Destination: &o.Ahead, DefaultText: "what tune has on such a device", Action: atLeast("ahead", 1), Usage: "how many trials are in flight: asked and not yet finished"},
+			&cli.IntFlag{Name: "lanes", Destination: &o.Lanes, DefaultText: "as many as are in flight", Action: atLeast("lanes", 1), Usage: "how many points are compiled at once"},
+			&cli.BoolFlag{Name: "in-order", Destination: &o.InOrder, DisableDefaultText: true, Usage: "measure points in the order asked, not as they are compiled"},
+			&cli.StringFlag{Name: "settings", Destination: &o.settings, Usage: "change numbers of the samplers, by `JSON` such as {\"GP\":{\"Inflation\":2}}"},
 			&cli.BoolFlag{Name: "noise", Destination: &o.Noise, DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
 			&cli.StringFlag{Name: "warm", Destination: &o.Warm, Usage: "also begin with what a search of the recorded space in this `FILE` has learned"},
-			&cli.BoolFlag{Name: "clock", Destination: &o.Clock, DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being what the average point costs, and show what taking them into account is worth"},
+			&cli.BoolFlag{Name: "clock", Destination: &o.Clock, DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being the time in which an average point is finished, and show what taking them into account is worth"},
 			&cli.BoolFlag{Name: "regret", Destination: &o.Regret, DisableDefaultText: true, Usage: "check how often the bound on what is left to gain holds"},
 			&cli.IntFlag{Name: "parallel", Destination: &o.Parallel, DefaultText: "one per core", Usage: "how many searches at a time"},
 			&cli.StringFlag{Name: "figure", Destination: &o.figure, Usage: "write the curves to this SVG `FILE`"},
@@ -57,6 +62,13 @@ func runSimulation(ctx context.Context, env environment, o raceOptions) (err err
 	}
 	if o.Samplers, err = samplerList(o.samplers); err != nil {
 		return err
+	}
+	if o.settings != "" {
+		settings, err := sampler.ParseSettings([]byte(o.settings))
+		if err != nil {
+			return usagef("--settings: %v", err)
+		}
+		o.Settings = &settings
 	}
 	progress, finish := simulationBar(env)
 	o.Progress = progress

@@ -1,6 +1,13 @@
 package sampler
 
-import "pawl/search/sampler/gaussian"
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"pawl/search/sampler/gaussian"
+)
 
 // Settings are the numbers of the samplers that were chosen by measurement, on the
 // recorded spaces of docs/spaces with a hundred seeds each. docs/search.md has the
@@ -141,6 +148,21 @@ type RegretSettings struct {
 	// Caution widens the model's deviations for the bound: a process that was fitted
 	// to points which a search has chosen is too sure of itself.
 	Caution float64
+}
+
+// ParseSettings returns the defaults with what a JSON object changes of them, such as
+// {"GP":{"Inflation":2}}. An ablation is data.
+func ParseSettings(changes []byte) (Settings, error) {
+	settings := Defaults()
+	decoder := json.NewDecoder(bytes.NewReader(changes))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&settings); err != nil {
+		return Settings{}, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return Settings{}, errors.New("more than one JSON object")
+	}
+	return settings, nil
 }
 
 // Defaults returns the settings that have won.

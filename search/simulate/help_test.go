@@ -31,7 +31,7 @@ func TestTheClockCountsCosts(t *testing.T) {
 		record.Entries[i].Spent = time.Duration(seconds) * time.Second
 	}
 	s := recorded(t, record)
-	result, err := s.search(context.Background(), entrant{sampler: "grid"}, 1, Options{Trials: 3, Clock: true})
+	result, err := s.search(context.Background(), entrant{sampler: "grid"}, 1, Options{Trials: 3, Clock: true, Ahead: 1}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestTheClockCountsCosts(t *testing.T) {
 }
 
 func TestHeedingTheCostFindsMorePerSecond(t *testing.T) {
-	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, costly(t, 16))}, Options{Samplers: []string{"gp"}, Seeds: 10, Trials: 30, Clock: true})
+	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, costly(t, 16))}, Options{Samplers: []string{"gp"}, Seeds: 10, Trials: 30, Clock: true, Ahead: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestHeedingTheCostFindsMorePerSecond(t *testing.T) {
 
 func TestWarmBeginsWithWhatTheOtherSpaceTaught(t *testing.T) {
 	space := recorded(t, bowl(t, 16))
-	options := Options{Samplers: []string{"gp"}, Seeds: 6, Trials: 20, Warm: "itself", other: space}
+	options := Options{Samplers: []string{"gp"}, Seeds: 6, Trials: 20, Ahead: 1, Warm: "itself", other: space}
 	report, err := RunSpaces(context.Background(), []*Recorded{space}, options)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestWarmTrustsTheSameDeviceOnly(t *testing.T) {
 	}
 	here := on("one GPU")
 	for device, trusted := range map[string]bool{"one GPU": true, "another": false} {
-		learnt, err := here.learn(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 20, other: on(device)})
+		learnt, err := here.learn(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 20, other: on(device)}.withDefaults())
 		if err != nil || len(learnt.first) == 0 || len(learnt.memory[0]) > 0 != trusted {
 			t.Errorf("%s: %d first points, %d remembered, %v", device, len(learnt.first), len(learnt.memory[0]), err)
 		}

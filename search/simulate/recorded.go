@@ -19,8 +19,9 @@ type Recorded struct {
 	space *replay.Space
 	// slowToFast are the times of the points that work.
 	slowToFast []float64
-	// meanCost is what a point takes on average in seconds, 0 for unknown.
-	meanCost float64
+	// meanCost is what a point takes on average, 0 for unknown, and meanCompile the
+	// part of it that compiling takes.
+	meanCost, meanCompile time.Duration
 }
 
 // NewRecorded prepares a space for simulation under a name.
@@ -33,7 +34,7 @@ func NewRecorded(name string, s *replay.Space) *Recorded {
 	}
 	slices.Sort(r.slowToFast)
 	slices.Reverse(r.slowToFast)
-	r.meanCost = r.averageCost()
+	r.meanCost, r.meanCompile = r.averageCosts()
 	return r
 }
 
@@ -54,6 +55,9 @@ type run struct {
 	// asking is the time spent inside the sampler, longest the longest ask.
 	asking, longest time.Duration
 	asks            int
+	// near is when the search came within nearOptimum of the optimum, by the virtual
+	// clock; 0 for never.
+	near time.Duration
 	// regrets are the search's own estimates by budget, where they were asked
 	// for.
 	regrets map[int]sampler.Regret
@@ -67,7 +71,7 @@ const noiseStream = math.MaxUint64
 // first trial is the default, as in a real study; then come the points that an
 // earlier search recommends, if there was one.
 func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options Options) (run, error) {
-	chooser, err := sampler.New(e.sampler, r.space.Space(), sampler.Defaults())
+	chooser, err := sampler.New(e.sampler, r.space.Space(), *options.Settings)
 	if err != nil {
 		return run{}, err
 	}
@@ -83,38 +87,47 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options O
 	}
 	noise := rand.New(rand.NewPCG(seed, noiseStream))
 	result := run{best: make([]float64, 0, options.Trials)}
-	clock := clock{recorded: r, byCost: options.Clock}
+	pipeline := newPipeline(r, options)
+	clock := clock{pace: r.pace(options), byCost: options.Clock}
 	seen, truth := math.Inf(1), math.NaN()
-	for trial := 0; len(result.best) < options.Trials; trial++ {
+	for asked, finished := 0, 0; len(result.best) < options.Trials; {
 		if err := ctx.Err(); err != nil {
 			return run{}, err
 		}
-		if view.FreeCount() == 0 {
+		for ; len(pipeline.flights) < options.aheadOn(r) && view.FreeCount() > 0 && (options.Clock || asked < options.Trials); asked++ {
+			if e.costAware {
+				view.CostWeight = max(0, 1-clock.elapsed/float64(options.Trials))
+			}
+			index := result.ask(chooser, view, first, seed, asked)
+			view.Ask(index)
+			pipeline.launch(index)
+		}
+		if len(pipeline.flights) == 0 {
 			result.best = append(result.best, truth)
 			continue
 		}
-		if e.costAware {
-			view.CostWeight = max(0, 1-clock.elapsed/float64(options.Trials))
-		}
-		index := result.ask(chooser, view, first, seed, trial)
-		clock.advance(index)
+		index := pipeline.next()
+		clock.set(pipeline.now, finished+1)
 		// A trial that ends within a tick counts at its end; one that takes
 		// several is not there yet at the first of them.
 		for float64(len(result.best)+1) < clock.elapsed && len(result.best) < options.Trials {
 			result.best = append(result.best, truth)
 		}
 		o := r.observe(index, noise, options)
-		view.Ask(index)
 		view.Observe(o)
 		if !o.Failed && o.Milliseconds < seen {
 			seen, truth = o.Milliseconds, r.space.Entry(index).Milliseconds
+			if result.near == 0 && r.fraction(truth) >= 1-nearOptimum {
+				result.near = pipeline.now
+			}
 		}
 		if !options.Clock {
 			result.best = append(result.best, truth)
 		}
 		if options.Regret {
-			result.estimate(view, trial, budgetsFor(options.Trials), seed)
+			result.estimate(view, finished, budgetsFor(options.Trials), seed)
 		}
+		finished++
 	}
 	result.observations = view.Observations
 	return result, nil
@@ -159,44 +172,33 @@ func (result *run) ask(chooser sampler.Sampler, view *sampler.View, first []int,
 }
 
 // clock says how far a search has come: by the number of trials, or by what
-// they have cost. By cost, a tick is what the average point of the space takes,
-// so that budgets mean the same in every space.
+// they have cost. By cost, a tick is the pipeline's pace, so that budgets mean the
+// same in every space.
 type clock struct {
-	recorded *Recorded
-	byCost   bool
-	elapsed  float64 // in ticks
+	pace    time.Duration
+	byCost  bool
+	elapsed float64 // in ticks
 }
 
-// advance adds a trial.
-func (c *clock) advance(index int) {
+func (c *clock) set(now time.Duration, finished int) {
+	c.elapsed = float64(finished)
 	if c.byCost {
-		c.elapsed += c.recorded.cost(index) / c.recorded.meanCost
-		return
+		c.elapsed = float64(now) / float64(c.pace)
 	}
-	c.elapsed++
 }
 
-// cost returns what a point takes in seconds, the mean where the record does not
-// say.
-func (r *Recorded) cost(index int) float64 {
-	if spent := r.space.Entry(index).Spent; spent > 0 {
-		return spent.Seconds()
-	}
-	return r.meanCost
-}
-
-// averageCost returns what the points of a space take on average, in seconds; 0
+// averageCosts returns what the points of a space take on average, and to compile; 0
 // where the record knows no costs.
-func (r *Recorded) averageCost() float64 {
-	var sum time.Duration
-	count := 0
+func (r *Recorded) averageCosts() (all, compile time.Duration) {
+	count := time.Duration(0)
 	for i := range r.space.Pool().Len() {
-		if spent := r.space.Entry(i).Spent; spent > 0 {
-			sum += spent
+		if e := r.space.Entry(i); e.Spent > 0 {
+			all += e.Spent
+			compile += e.Compile
 			count++
 		}
 	}
-	return sum.Seconds() / float64(max(count, 1))
+	return all / max(count, 1), compile / max(count, 1)
 }
 
 // costsKnown fails for a space that cannot be raced by the clock.

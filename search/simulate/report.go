@@ -17,6 +17,11 @@ type Report struct {
 	Seeds  int  `json:"seeds"`
 	Trials int  `json:"trials"`
 	Noise  bool `json:"noise"`
+	// Ahead is the number of trials in flight in each search, 0 where it is what tune
+	// has on the device of each space: see SpaceReport.
+	Ahead int `json:"ahead,omitempty"`
+	// InOrder says that points were measured in the order asked.
+	InOrder bool `json:"in_order,omitempty"`
 	// Clock says that a budget is what so many average points cost, and that
 	// random search's expectations do not apply.
 	Clock   bool  `json:"clock,omitempty"`
@@ -36,6 +41,9 @@ type SpaceReport struct {
 	// Points is the size of the space; Working of them have a time.
 	Points  int `json:"points"`
 	Working int `json:"working"`
+	// Ahead is the number of trials in flight, Lanes the number of compilers.
+	Ahead int `json:"ahead"`
+	Lanes int `json:"lanes"`
 	// Optimum is the fastest recorded time in milliseconds.
 	Optimum float64 `json:"optimum"`
 	// CommunityBudget is the number of evaluations over which the community's
@@ -60,6 +68,10 @@ type SamplerReport struct {
 	// the exact expectation of random search.
 	Community float64 `json:"community_score"`
 	Zero      float64 `json:"zero_centred_score"`
+	// Near is the median over the searches of one space of the virtual seconds until a
+	// point within 2 % of the optimum was measured; 0 where the record knows no costs
+	// or half of the searches have found none. There is none over several spaces.
+	Near float64 `json:"within_2_percent_seconds,omitempty"`
 	// AskMean and AskLongest are times of one ask in milliseconds.
 	AskMean    float64 `json:"ask_mean_ms"`
 	AskLongest float64 `json:"ask_longest_ms"`
@@ -68,6 +80,8 @@ type SamplerReport struct {
 	// Help compares with the same sampler without help, where it had some, in
 	// one space.
 	Help []Help `json:"help,omitempty"`
+	// BySeed are the fractions at each budget, seed by seed, averaged over the spaces.
+	BySeed [][]float64 `json:"by_seed"`
 	// Curve is the mean fraction of the optimum after each evaluation.
 	Curve []float64 `json:"curve"`
 }
@@ -90,13 +104,14 @@ func budgetsFor(trials int) []int {
 }
 
 func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options Options) *Report {
-	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Noise: options.Noise, Clock: options.Clock, Budgets: budgetsFor(options.Trials)}
+	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Ahead: options.Ahead, InOrder: options.InOrder, Noise: options.Noise, Clock: options.Clock, Budgets: budgetsFor(options.Trials)}
 	for i, s := range spaces {
 		expected := s.expectedFractions(options.Trials)
 		part := SpaceReport{
 			Name: s.name, Kernel: s.space.Record().Kernel, Workload: s.space.Record().Workload,
 			Device: s.device(),
 			Points: s.space.Pool().Len(), Working: len(s.slowToFast),
+			Ahead: options.aheadOn(s), Lanes: options.lanesOn(s),
 			Optimum: s.optimum(), CommunityBudget: s.communityBudget(),
 		}
 		for _, b := range r.Budgets {
@@ -166,11 +181,34 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run) SamplerR
 			}
 		}
 		report.Fraction = append(report.Fraction, estimate(bySeed))
+		report.BySeed = append(report.BySeed, bySeed)
 		report.Within5 = append(report.Within5, within5)
 		report.Within1 = append(report.Within1, within1)
 	}
 	report.Calibration = r.calibrations(spaces, runs)
+	if len(spaces) == 1 && spaces[0].meanCost > 0 {
+		report.Near = medianNear(runs[0])
+	}
 	return report
+}
+
+// nearOptimum is how far behind the optimum a point may be that is as good as that.
+const nearOptimum = 0.02
+
+// medianNear returns the median of the seconds until searches were near the optimum, 0
+// where half of them never were.
+func medianNear(runs []run) float64 {
+	var seconds []float64
+	for _, run := range runs {
+		if run.near > 0 {
+			seconds = append(seconds, run.near.Seconds())
+		}
+	}
+	slices.Sort(seconds)
+	if middle := len(runs) / 2; middle < len(seconds) {
+		return seconds[middle]
+	}
+	return 0
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

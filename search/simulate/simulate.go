@@ -4,9 +4,10 @@
 //  1. Run loads the recorded spaces and searches each with each sampler from
 //     each seed. Runs of one seed share their random numbers, so that samplers
 //     are compared on common luck.
-//  2. A run asks and tells one point at a time. A failed point costs an
-//     evaluation like any other. What the search takes to be best is judged
-//     by the recorded time, also where the search saw a noisy sample.
+//  2. A run keeps as many points in flight as tune does, on a virtual machine whose
+//     clock is moved by the recorded times. A failed point costs an evaluation like
+//     any other. What the search takes to be best is judged by the recorded time,
+//     also where the search saw a noisy sample.
 //  3. The report has, per space and over all, the fraction of the optimum with
 //     bootstrap intervals over the seeds, the share of runs that came within
 //     5 % and 1 %, and two scores against random search. See Report.
@@ -26,6 +27,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"pawl/search"
 	"pawl/search/replay"
 	"pawl/search/sampler"
 )
@@ -56,6 +58,16 @@ type Options struct {
 	// average points take to compile, check and measure, as the files record it.
 	// Each sampler then also runs cost-aware: with the cost as part of the choice.
 	Clock bool
+	// Ahead is the number of trials that are asked and not yet finished. Zero means
+	// what tune has in flight on the kind of device that the file names.
+	Ahead int
+	// Lanes is the number of compilers. Zero means enough for all that is in flight.
+	Lanes int
+	// InOrder makes the device measure points in the order asked, instead of as they
+	// are compiled.
+	InOrder bool
+	// Settings are the samplers'. Nil means sampler.Defaults.
+	Settings *sampler.Settings
 	// Parallel is the number of searches at a time. Zero means one per core.
 	Parallel int
 	// Progress is called after every search, by one goroutine at a time. Nil
@@ -72,8 +84,23 @@ func (o Options) withDefaults() Options {
 	o.Seeds = cmp.Or(o.Seeds, 100)
 	o.Trials = cmp.Or(o.Trials, 200)
 	o.Parallel = cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))
+	if o.Settings == nil {
+		settings := sampler.Defaults()
+		o.Settings = &settings
+	}
 	return o
 }
+
+// aheadOn returns the number of trials in flight on the device of a record. Files of
+// other tools do not name a backend; what they record are GPUs.
+func (o Options) aheadOn(r *Recorded) int {
+	if o.Ahead == 0 && r.space.Record().Environment.Backend == "host" {
+		return search.DefaultAhead
+	}
+	return cmp.Or(o.Ahead, search.AcceleratorAhead)
+}
+
+func (o Options) lanesOn(r *Recorded) int { return cmp.Or(o.Lanes, o.aheadOn(r)) }
 
 func (o Options) check() error {
 	switch {
@@ -83,6 +110,10 @@ func (o Options) check() error {
 		return fmt.Errorf("simulate: %d seeds", o.Seeds)
 	case o.Trials < 0:
 		return fmt.Errorf("simulate: %d trials", o.Trials)
+	case o.Ahead < 0:
+		return fmt.Errorf("simulate: %d trials in flight", o.Ahead)
+	case o.Lanes < 0:
+		return fmt.Errorf("simulate: %d compilers", o.Lanes)
 	case o.Parallel < 0:
 		return fmt.Errorf("simulate: %d searches at a time", o.Parallel)
 	}

@@ -238,7 +238,7 @@ func TestDefaultComesFirstWhereItIsKnown(t *testing.T) {
 	record := bowl(t, 6)
 	record.DefaultKnown = true
 	s := recorded(t, record)
-	result, err := s.search(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 1})
+	result, err := s.search(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 1}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestDefaultComesFirstWhereItIsKnown(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	for _, o := range []Options{{}, {Files: []string{"x"}, Seeds: -1}, {Files: []string{"x"}, Trials: -1}, {Files: []string{"does-not-exist"}}} {
+	for _, o := range []Options{{}, {Files: []string{"x"}, Seeds: -1}, {Files: []string{"x"}, Trials: -1}, {Files: []string{"x"}, Ahead: -1}, {Files: []string{"x"}, Lanes: -1}, {Files: []string{"does-not-exist"}}} {
 		if _, err := Run(context.Background(), o); err == nil {
 			t.Errorf("%+v was accepted", o)
 		}

@@ -17,7 +17,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		err = r.writeTable(&text, fmt.Sprintf("all %d spaces, %s", len(r.Spaces), r.protocol()), r.Overall)
 	}
 	for _, s := range r.Spaces {
-		title := fmt.Sprintf("%s: %d points, %d of them work", s.Name, s.Points, s.Working)
+		title := fmt.Sprintf("%s: %d points, %d of them work, %d in flight", s.Name, s.Points, s.Working, s.Ahead)
 		if len(r.Spaces) == 1 {
 			title += ", " + r.protocol()
 		} else {
@@ -39,7 +39,10 @@ func (r *Report) WriteTable(w io.Writer) error {
 func (r *Report) protocol() string {
 	text := fmt.Sprintf("%d seeds, fraction of the optimum with its 95 %% interval", r.Seeds)
 	if r.Clock {
-		text += ", a trial being what the average point costs"
+		text += ", a trial being the time in which an average point is finished"
+	}
+	if r.InOrder {
+		text += ", measured in the order asked"
 	}
 	if r.Noise {
 		text += ", one noisy sample per trial"
@@ -63,6 +66,11 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	}
 	if err := page.Table(text, header, rows); err != nil {
 		return err
+	}
+	for _, s := range samplers {
+		if s.Near > 0 {
+			fmt.Fprintf(text, "%s: half of the searches were within 2 %% of the optimum after %.3g s of recorded time\n", s.Sampler, s.Near)
+		}
 	}
 	for _, s := range samplers {
 		for _, h := range s.Help {

@@ -105,7 +105,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		s.resident = b.Evaluator
 	}
 	if k.Backend == kernels.CUDA {
-		s.ahead = acceleratorAhead
+		s.ahead = search.AcceleratorAhead
 	}
 	restore := machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)
 	s.close = func() {
@@ -128,11 +128,6 @@ func validPoints(ctx context.Context, s *space.Space, o studies.Options) (*space
 	}
 	return pool, err
 }
-
-// acceleratorAhead is how many trials are compiled ahead of a GPU, which
-// measures a point in a fiftieth of the time that it takes to compile one. It
-// does not depend on the machine, so that the same seed asks for the same points.
-const acceleratorAhead = 16
 
 // openReplay opens a recorded space: the record that is named, or the embedded one of
 // a kernel.

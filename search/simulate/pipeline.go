@@ -1,0 +1,75 @@
+package simulate
+
+import "time"
+
+// pipeline is the virtual machine that a search runs on: compilers in lanes, one
+// device, and a clock that only recorded times move. It holds the trials that are
+// asked and not finished, as search's pipeline does.
+//
+// Compilers take points in the order asked. The device takes, of the points that are
+// compiled, the one that was asked first, and waits for the next where there is none:
+// so answers arrive out of order wherever a compilation overtakes another.
+type pipeline struct {
+	recorded *Recorded
+	// inOrder makes the device wait for the point that was asked first.
+	inOrder bool
+	lanes   []time.Duration // when each compiler is free
+	now     time.Duration
+	flights []flight // in the order asked
+}
+
+// flight is a point on its way.
+type flight struct {
+	index int
+	ready time.Duration // when it is compiled
+}
+
+func newPipeline(r *Recorded, options Options) *pipeline {
+	return &pipeline{recorded: r, inOrder: options.InOrder, lanes: make([]time.Duration, options.lanesOn(r))}
+}
+
+// launch gives a point to the compiler that is free first.
+func (p *pipeline) launch(index int) {
+	first := 0
+	for i, free := range p.lanes {
+		if free < p.lanes[first] {
+			first = i
+		}
+	}
+	compile, _ := p.recorded.costs(index)
+	ready := max(p.now, p.lanes[first]) + compile
+	p.lanes[first] = ready
+	p.flights = append(p.flights, flight{index, ready})
+}
+
+// next measures a point, moves the clock to the end of that, and returns the point.
+func (p *pipeline) next() int {
+	chosen := 0
+	for i, f := range p.flights {
+		if p.inOrder || max(p.flights[chosen].ready, p.now) <= max(f.ready, p.now) {
+			continue
+		}
+		chosen = i
+	}
+	f := p.flights[chosen]
+	p.flights = append(p.flights[:chosen:chosen], p.flights[chosen+1:]...)
+	_, device := p.recorded.costs(f.index)
+	p.now = max(p.now, f.ready) + device
+	return f.index
+}
+
+// costs returns what compiling a point takes, and checking and measuring it. What the
+// record does not know takes as long as the average.
+func (r *Recorded) costs(index int) (compile, device time.Duration) {
+	entry := r.space.Entry(index)
+	if entry.Spent <= 0 {
+		return r.meanCompile, r.meanCost - r.meanCompile
+	}
+	return entry.Compile, entry.Spent - entry.Compile
+}
+
+// pace returns how long the pipeline takes for an average point when it is full:
+// whichever is scarcest, compilers, the device, or trials in flight.
+func (r *Recorded) pace(options Options) time.Duration {
+	return max(r.meanCompile/time.Duration(options.lanesOn(r)), r.meanCost-r.meanCompile, r.meanCost/time.Duration(options.aheadOn(r)))
+}
