@@ -5,14 +5,14 @@
 #   go test -c -o bin/cmd.test ./cmd/pawl
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer ratchet bisect winner slower same kernels. All of
+# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels. All of
 # them take about 25 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner slower same kernels
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels
 pawl=$PWD/bin/pawl
 vendor=$PWD/docs/vendor.py
 tests=$PWD/bin/cuda.test
@@ -76,6 +76,15 @@ for part in "$@"; do
       timed winner.log "$pawl" gate
       timed winner.log "$pawl" tune attention_hopper --trials 40 --gate --across --out winner
       cp winner/attention_hopper/*/suggestions.md "$out/winner.md"
+      ;;
+    dispatch) # what shipping few points costs on the attention workloads; about three minutes
+      timed dispatch.log "$pawl" tune attention_hopper --workload all --trials 30 --rounds 6 --budget 90s --out dispatch
+      timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 --budget 80s --out dispatch
+      for k in 1 2 3; do timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 -k $k --out dispatch --to "$out/dispatch-$k"; done
+      cp dispatch/attention_hopper/attention_hopper_dispatch.* "$out"
+      printf '#include "attention_hopper_dispatch.h"\nint main() { return attention_hopper_dispatch("NVIDIA H200", 32, 0, 64, 8, 512) < 0; }\n' > ask.cu
+      timed dispatch.log nvcc -std=c++17 -I"$out" ask.cu -o ask
+      timed dispatch.log ./ask
       ;;
     slower) timed slower.log "$pawl" gate selftest attention --at "$best" --slowdowns 3.5 --comparisons 100 ;;
     same) timed same.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100 ;;

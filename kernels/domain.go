@@ -31,6 +31,38 @@ func (k *Kernel) AllowsAt(point space.Environment, dims Dims) bool {
 	return hold(k.constraints, env)
 }
 
+// Domain returns the conditions over the sizes under which the kernel is right, as written.
+func (k *Kernel) Domain() (conditions []string) {
+	for _, c := range k.domain {
+		conditions = append(conditions, c.Source())
+	}
+	return conditions
+}
+
+// FixedSizes returns the dimensions that decide what the compiler gets, which points are
+// valid, or what a block of threads needs, in the order of their names. A point that works at
+// one of their sizes is not known to work at another.
+func (k *Kernel) FixedSizes() []string {
+	formulas := append(slices.Clone(k.constraints), k.Launch.Kernel.Block...)
+	formulas = append(formulas, k.Launch.Kernel.Shared, k.Launch.Threads)
+	for _, d := range k.defines {
+		formulas = append(formulas, d.value)
+	}
+	var fixed []string
+	for _, f := range formulas {
+		if f == nil {
+			continue
+		}
+		for _, name := range f.Names() {
+			if _, size := k.Workloads[0].Dims[name]; size && !slices.Contains(fixed, name) {
+				fixed = append(fixed, name)
+			}
+		}
+	}
+	slices.Sort(fixed)
+	return fixed
+}
+
 func (b *builder) domain() (err error) {
 	if b.kernel.domain, err = compileAll(b.dims, b.keys.Domain, space.Condition); err != nil {
 		return err

@@ -29,7 +29,7 @@ func newApp(env environment) *cli.App {
 		Commands: []*cli.Command{
 			tuneCommand(env), fuzzCommand(env), benchCommand(env), buildCommand(env), profileCommand(env), checkCommand(env), initCommand(env), spaceCommand(env),
 			gateCommand(env), compareCommand(env), baselineCommand(env), ciCommand(env),
-			simulateCommand(env), studiesCommand(env), reportCommand(env), applyCommand(env), doctorCommand(env), completionCommand(env),
+			simulateCommand(env), studiesCommand(env), reportCommand(env), applyCommand(env), dispatchCommand(env), doctorCommand(env), completionCommand(env),
 		},
 		EnableBashCompletion: true,
 		HideHelpCommand:      true,

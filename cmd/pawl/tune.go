@@ -55,7 +55,9 @@ func tuneCommand(env environment) *cli.Command {
 				"Everything is recorded as it happens: after an interruption --resume goes on.",
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.flags("workload", "compiler", "caches", "lock-clocks", "seed", "out", "cache", "json", "run-timeout", "compile-timeout"),
+		Flags: append(o.flags("compiler", "caches", "lock-clocks", "seed", "out", "cache", "json", "run-timeout", "compile-timeout"),
+			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.workload, DefaultText: "the manifest's first",
+				Usage: "the `NAME` of a workload in the manifest, several with commas between them, or all: each has a study, and a share of the budget"},
 			&cli.StringFlag{Name: "backend", Destination: &o.backend, Value: devices.Auto, Action: oneOf("backend", append(devices.Backends, tune.Replay)...),
 				Usage: "where kernels run: auto, cuda, host, or replay of a --record"},
 			&cli.StringFlag{Name: "record", Destination: &s.Record, DefaultText: "the kernel's embedded one", Usage: "the recorded `FILE` that --backend replay answers from"},
@@ -90,9 +92,19 @@ func tuneCommand(env environment) *cli.Command {
 }
 
 func runTune(ctx context.Context, env environment, o tuneOptions) error {
-	display := newDisplay(env.stderr)
-	ctx, interruption, done := interruptible(ctx, env, display)
+	shown := &latestDisplay{}
+	ctx, interruption, done := interruptible(ctx, env, shown)
 	defer done()
+	if severalWorkloads(o.study.Workload) && o.backend != tune.Replay {
+		return tuneWorkloads(ctx, env, o, shown, interruption)
+	}
+	return tuneOne(ctx, env, o, shown, interruption)
+}
+
+// tuneOne tunes one workload, and prints what came of it.
+func tuneOne(ctx context.Context, env environment, o tuneOptions, shown *latestDisplay, interruption *interruption) error {
+	display := newDisplay(env.stderr)
+	shown.Store(display)
 	summary, err := tune.Run(ctx, tune.Options{
 		Study: o.study, Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes,
 		Database: filepath.Join(o.out, kernels.DatabaseName), Cache: o.cache, Version: version(),

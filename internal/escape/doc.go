@@ -3,8 +3,8 @@
 //
 // Each target has one function, and everything that is not ours goes through it:
 // Line and Lines for a terminal or a log, Markdown and Code and Fence for
-// Markdown, Macro and Comment for a C header, Shell for a command that a person may
-// paste, FileName for the name of a file.
+// Markdown, Macro, Comment and String for a C header, Shell for a command that a person may
+// paste, CMake for a word in a CMake file, FileName for the name of a file.
 // HTML is html/template's business, XML is encoding/xml's and JSON is
 // encoding/json's.
 //

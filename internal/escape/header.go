@@ -68,3 +68,23 @@ func Comment(text string) string {
 	text = strings.ReplaceAll(Line(text), "/*", "/ *")
 	return strings.ReplaceAll(text, "*/", "* /")
 }
+
+// String returns text as a string literal of C and C++ with the same bytes, whatever
+// character set the source is read in and whether it knows trigraphs.
+func String(text string) string {
+	var literal strings.Builder
+	literal.WriteByte('"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"' || c == '\\' || c == '?':
+			literal.WriteByte('\\')
+			literal.WriteByte(c)
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&literal, `\%03o`, c) // octal ends after three digits, hexadecimal does not
+		default:
+			literal.WriteByte(c)
+		}
+	}
+	literal.WriteByte('"')
+	return literal.String()
+}

@@ -19,3 +19,11 @@ func Shell(words ...string) string {
 	}
 	return strings.Join(quoted, " ")
 }
+
+// CMake returns a word as one argument of a command in a CMake file.
+func CMake(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, ";", `\;`).Replace(word) + `"`
+}

@@ -47,16 +47,54 @@ func (b Bootstrap) SpeedupInterval(baseline, candidate [][]float64) Interval {
 		base, other := newPool(baseline), newPool(candidate)
 		return b.percentile(func() float64 { return base.draw(random) / other.draw(random) })
 	}
-	tables := map[int]*medianRanks{}
-	base, other := newProcesses(baseline, tables), newProcesses(candidate, tables)
-	ratios := make([]float64, len(baseline))
-	return b.percentile(func() float64 {
-		for i := range ratios {
-			round := random.index(len(ratios))
-			ratios[i] = base[round].draw(random) / other[round].draw(random)
+	rounds := newPairedRounds(baseline, candidate)
+	return b.percentile(func() float64 { return rounds.draw(random) })
+}
+
+// MeanSpeedupInterval returns the interval of the geometric mean of several speedups, each
+// of paired rounds of its own that are drawn independently of the others'. Baselines and
+// candidates have the same length.
+func (b Bootstrap) MeanSpeedupInterval(baselines, candidates [][][]float64) Interval {
+	b = b.withDefaults()
+	if len(baselines) != len(candidates) || len(baselines) == 0 {
+		panic("stats: Bootstrap.MeanSpeedupInterval: not as many baselines as candidates, or none")
+	}
+	var all []*pairedRounds
+	for i := range baselines {
+		requireProcesses("Bootstrap.MeanSpeedupInterval", baselines[i])
+		requireProcesses("Bootstrap.MeanSpeedupInterval", candidates[i])
+		if len(baselines[i]) != len(candidates[i]) {
+			panic("stats: Bootstrap.MeanSpeedupInterval: rounds that are not paired")
 		}
-		return logMedian(ratios)
+		all = append(all, newPairedRounds(baselines[i], candidates[i]))
+	}
+	random := b.source()
+	return b.percentile(func() float64 {
+		sum := 0.0
+		for _, rounds := range all {
+			sum += math.Log(rounds.draw(random))
+		}
+		return math.Exp(sum / float64(len(all)))
 	})
+}
+
+// pairedRounds draws bootstrap speedups of rounds in which both sides were measured.
+type pairedRounds struct {
+	base, other []process
+	ratios      []float64
+}
+
+func newPairedRounds(baseline, candidate [][]float64) *pairedRounds {
+	tables := map[int]*medianRanks{}
+	return &pairedRounds{newProcesses(baseline, tables), newProcesses(candidate, tables), make([]float64, len(baseline))}
+}
+
+func (p *pairedRounds) draw(random *source) float64 {
+	for i := range p.ratios {
+		round := random.index(len(p.ratios))
+		p.ratios[i] = p.base[round].draw(random) / p.other[round].draw(random)
+	}
+	return logMedian(p.ratios)
 }
 
 // logMedian returns the exponential of the median logarithm of positive ratios,

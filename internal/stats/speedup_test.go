@@ -236,3 +236,27 @@ func BenchmarkProbabilityBest(b *testing.B) {
 		Bootstrap{}.ProbabilityBest(contenders)
 	}
 }
+
+// The geometric mean of one speedup is that speedup, and that of opposite ones is 1; it is
+// known better than any of them alone.
+func TestMeanSpeedupInterval(t *testing.T) {
+	random := testSource(29)
+	usual := scene{0.02, 0.01, 0.02}
+	var slower, faster [][][]float64
+	for range 8 {
+		both := usual.contenders(random, 10, 2, 1)
+		slower, faster = append(slower, both[0]), append(faster, both[1])
+	}
+	single := Bootstrap{}.SpeedupInterval(slower[0], faster[0])
+	if got := (Bootstrap{}).MeanSpeedupInterval(slower[:1], faster[:1]); math.Abs(got.Low-single.Low) > 1e-12 || math.Abs(got.High-single.High) > 1e-12 {
+		t.Errorf("one speedup: %v, want %v", got, single)
+	}
+	all := Bootstrap{}.MeanSpeedupInterval(slower, faster)
+	if !all.Contains(2) || all.High-all.Low > 0.6*(single.High-single.Low) {
+		t.Errorf("eight speedups of 2: %v, where one alone is %v", all, single)
+	}
+	opposite := Bootstrap{}.MeanSpeedupInterval([][][]float64{slower[0], faster[1]}, [][][]float64{faster[0], slower[1]})
+	if !opposite.Contains(1) || opposite.High > 1.1 {
+		t.Errorf("2 and a half: %v", opposite)
+	}
+}

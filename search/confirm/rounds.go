@@ -10,7 +10,7 @@ import (
 
 // Round is one more measurement of a trial's point.
 type Round struct {
-	// Phase is SecondLook, Confirmation, Ablation or Across.
+	// Phase is SecondLook, Confirmation, Ablation, Across or Dispatch.
 	Phase Phase
 	// Run counts how often a set of contenders was measured against each other.
 	// Rounds of different runs are of different days or of different contenders,
@@ -39,6 +39,8 @@ const (
 	// Across compares the winner with the default on another workload. Rounds of
 	// different workloads are kept apart: no function here is given those of two.
 	Across Phase = "across"
+	// Dispatch compares the winners of all workloads on the study's own.
+	Dispatch Phase = "dispatch"
 )
 
 // FewestRounds is the number of rounds below which nothing is claimed, and so
@@ -66,14 +68,16 @@ func (c Contender) Medians() []float64 {
 
 // Standing returns the rounds that still count: those of the latest run of each
 // phase, without points that have failed a check since. An ablation explains the
-// confirmation before it, and nothing after a later one.
+// confirmation before it, and nothing after a later one. Those of Dispatch are about points
+// of other studies.
 func Standing(rounds []Round, failed func(space.Point) bool) []Round {
-	return slices.DeleteFunc(Latest(rounds), func(r Round) bool { return failed(r.Point) })
+	return slices.DeleteFunc(Latest(rounds), func(r Round) bool { return r.Phase == Dispatch || failed(r.Point) })
 }
 
 // Latest returns the rounds of the latest run of each phase, as a copy.
 func Latest(rounds []Round) []Round {
-	confirmation, ablation, across := lastRun(rounds, Confirmation), lastRun(rounds, Ablation), lastRun(rounds, Across)
+	confirmation, ablation := lastRun(rounds, Confirmation), lastRun(rounds, Ablation)
+	across, dispatch := lastRun(rounds, Across), lastRun(rounds, Dispatch)
 	return slices.DeleteFunc(slices.Clone(rounds), func(r Round) bool {
 		switch r.Phase {
 		case Confirmation:
@@ -82,6 +86,8 @@ func Latest(rounds []Round) []Round {
 			return r.Run != ablation || ablation < confirmation
 		case Across:
 			return r.Run != across
+		case Dispatch:
+			return r.Run != dispatch
 		}
 		return false
 	})

@@ -21,7 +21,6 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/space"
@@ -104,23 +103,10 @@ type measuring struct {
 }
 
 // load reads the kernel, and makes sure that it is the study's.
-func (m *measuring) load(ctx context.Context) error {
-	asked := m.study.Options
-	m.machine = devices.Here(devices.Options{
-		Compiler: cmp.Or(asked.Compiler, devices.Compilers[0]), Cache: m.Cache, CompileTimeout: cmp.Or(time.Duration(asked.CompileTimeout), time.Minute),
-		Forget: true, // rounds are always measured
-		Getenv: m.Getenv, Notice: m.Notice,
-	})
-	var err error
-	if m.kernel, err = m.machine.Load(ctx, cmp.Or(m.Kernel, m.study.Origin), m.study.Backend); err != nil {
+func (m *measuring) load(ctx context.Context) (err error) {
+	m.machine = Machine(m.study, m.Cache, m.Getenv, m.Notice)
+	if m.kernel, err = Load(ctx, m.machine, m.study, m.Kernel); err != nil {
 		return err
-	}
-	source, err := m.kernel.Digest()
-	if err != nil {
-		return err
-	}
-	if m.kernel.Name != m.study.Kernel || source != m.study.Source {
-		return fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with --across", m.kernel.Name, m.study.ID, m.study.Source, source)
 	}
 	if len(m.study.Workloads) == 0 { // recorded by an older pawl
 		m.study.Workloads = studies.NewWorkloadFacts(m.kernel)
@@ -186,22 +172,12 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 			return m.impossible(rounds, record, point, invalid)
 		}
 	}
-	asked := m.study.Options
-	b, err := m.machine.Open(ctx, target, objective.Options{
-		Seed: m.study.Seed, RunTimeout: cmp.Or(time.Duration(asked.RunTimeout), 10*time.Second),
-		Stopping: objective.Stopping{Floor: asked.Samples}, Caches: worker.Caches(asked.Caches),
-	})
+	b, err := Open(ctx, m.machine, m.study, target)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
 	facts := b.Backend.Facts()
-	if before, now := m.study.Environment.Device, facts.Environment.Device; before != now {
-		return fmt.Errorf("study %d was measured on another device: %q then, %q now", m.study.ID, before, now)
-	}
-	if difference := m.study.Elsewhere(facts.Environment); difference != "" {
-		return fmt.Errorf("%s; tune again with --across", difference)
-	}
 	begun := false
 	_, err = confirm.Compare(ctx, search.Patient(b.Evaluator), confirm.Study{
 		Record: record,
@@ -218,7 +194,7 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 			}
 			begun = true
 		},
-	}, confirm.Options{Rounds: cmp.Or(m.Rounds, asked.Rounds, defaultRounds), Samples: samples, Seed: m.study.Seed}, m.points...)
+	}, confirm.Options{Rounds: cmp.Or(m.Rounds, m.study.Options.Rounds, defaultRounds), Samples: samples, Seed: m.study.Seed}, m.points...)
 	return err
 }
 

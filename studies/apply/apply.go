@@ -72,7 +72,7 @@ type File struct {
 // Prepare finds out what applying a study changes. It writes nothing. A study that must
 // not be applied is a *Refusal.
 func Prepare(ctx context.Context, store *studies.Store, study int64, o Options) (*Change, error) {
-	limit, err := parseLoss(o.WorstLoss)
+	limit, err := ParseLoss(o.WorstLoss)
 	if err != nil {
 		return nil, err
 	}

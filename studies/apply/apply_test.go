@@ -406,13 +406,13 @@ func TestAFileThatChangesMeanwhileIsLeftAlone(t *testing.T) {
 
 func TestTheWorstLossIsAShare(t *testing.T) {
 	for text, want := range map[string]float64{"": 0.03, "3%": 0.03, "0%": 0, "0.5": 0.5, "100 %": 1} {
-		if got, err := parseLoss(text); got != want || err != nil {
+		if got, err := ParseLoss(text); got != want || err != nil {
 			t.Errorf("%q is %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"x", "-1%", "101%", "nan", "3%%", "%"} {
 		var mistake *devices.ArgumentError
-		if _, err := parseLoss(text); !errors.As(err, &mistake) {
+		if _, err := ParseLoss(text); !errors.As(err, &mistake) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -100,8 +100,8 @@ func unmeasured(study int64, workloads []string) *Refusal {
 // confirmation cannot tell from noise.
 const DefaultWorstLoss = "3%"
 
-// parseLoss reads a share such as 3% or 0.03. An error is a *devices.ArgumentError.
-func parseLoss(text string) (float64, error) {
+// ParseLoss reads a share such as 3% or 0.03. An error is a *devices.ArgumentError.
+func ParseLoss(text string) (float64, error) {
 	if text == "" {
 		text = DefaultWorstLoss
 	}

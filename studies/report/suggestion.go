@@ -87,13 +87,6 @@ func compileCommand(build *objective.Build, more ...string) string {
 	return escape.Shell(append(words, "-c", build.Source, "-o", object)...)
 }
 
-func cmakeQuote(word string) string {
-	if escape.Shell(word) == word {
-		return word
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, ";", `\;`).Replace(word) + `"`
-}
-
 // cmake returns the lines of a CMake file, empty where a macro's text would not
 // survive them.
 func (g *Suggestion) cmake() string {
@@ -107,7 +100,7 @@ func (g *Suggestion) cmake() string {
 		}
 		text.WriteString(name + "(YOUR_TARGET PRIVATE")
 		for _, word := range words {
-			text.WriteString("\n    " + cmakeQuote(word))
+			text.WriteString("\n    " + escape.CMake(word))
 		}
 		text.WriteString(")\n")
 	}

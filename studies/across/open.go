@@ -1,0 +1,66 @@
+package across
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+	"pawl/studies"
+)
+
+// Machine returns this machine with the tools of a study. What it measures is measured
+// anew, whatever was measured today.
+func Machine(study studies.Study, cache string, getenv func(string) string, notice func(string)) *devices.Machine {
+	asked := study.Options
+	return devices.Here(devices.Options{
+		Compiler: cmp.Or(asked.Compiler, devices.Compilers[0]), Cache: cache, CompileTimeout: cmp.Or(time.Duration(asked.CompileTimeout), time.Minute),
+		Forget: true, Getenv: getenv, Notice: notice,
+	})
+}
+
+// Load reads the kernel of a study, from another folder where one is named, and makes sure
+// that its files are those that were tuned.
+func Load(ctx context.Context, machine *devices.Machine, study studies.Study, folder string) (*kernels.Kernel, error) {
+	k, err := machine.Load(ctx, cmp.Or(folder, study.Origin), study.Backend)
+	if err != nil {
+		return nil, err
+	}
+	source, err := k.Digest()
+	if err != nil {
+		return nil, err
+	}
+	if k.Name != study.Kernel || source != study.Source {
+		return nil, fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with --across", k.Name, study.ID, study.Source, source)
+	}
+	return k, nil
+}
+
+// Open opens a workload of the study's kernel as the study has opened its own, on the same
+// device with the same tools: anything else is an error.
+func Open(ctx context.Context, machine *devices.Machine, study studies.Study, target devices.Target) (*devices.Bench, error) {
+	asked := study.Options
+	b, err := machine.Open(ctx, target, objective.Options{
+		Seed: study.Seed, RunTimeout: cmp.Or(time.Duration(asked.RunTimeout), 10*time.Second),
+		Stopping: objective.Stopping{Floor: asked.Samples}, Caches: worker.Caches(asked.Caches),
+	})
+	if err != nil {
+		return nil, err
+	}
+	now := b.Backend.Facts().Environment
+	difference := study.Elsewhere(now)
+	switch {
+	case study.Environment.Device != now.Device:
+		err = fmt.Errorf("study %d was measured on another device: %q then, %q now", study.ID, study.Environment.Device, now.Device)
+	case difference != "":
+		err = fmt.Errorf("%s; tune again", difference)
+	default:
+		return b, nil
+	}
+	b.Close()
+	return nil, err
+}

@@ -1,0 +1,205 @@
+// Package dispatch chooses the few points that a library ships for all workloads of a kernel.
+// One point for all of them costs something on most, one for each costs code: what each
+// number of points loses is measured here, not guessed.
+//
+//  1. Every workload has a study; their winners and the manifest's default are the candidates.
+//  2. Each candidate is checked in full on each workload and measured there against all
+//     others, in rounds, interleaved, in fresh processes. Rounds are recorded with the study
+//     of the workload before the next one: what was ended goes on.
+//  3. Choose finds, for each number of points, those that lose the least against the best
+//     candidate of each workload. One that is wrong on any workload is used on none.
+//  4. Table says which of the chosen points is for which sizes on which device, and writes
+//     itself as a header for C and C++, as JSON and for CMake.
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective/devices"
+	"pawl/search/confirm"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/apply"
+	"pawl/studies/report"
+)
+
+// Options say what is measured and chosen, and who hears of it.
+type Options struct {
+	// Kernel is the name of an embedded kernel or a folder, Backend where it runs.
+	Kernel, Backend string
+	// Workloads are the names of those to cover; none means all.
+	Workloads []string
+	// Points is the largest number of points to ship; 0 means as few as keep every
+	// workload within WorstLoss, a share such as 3% of the time of its best point. Empty
+	// means what pawl apply allows.
+	Points    int
+	WorstLoss string
+	// Finalists is how many points of each study are candidates, its best ones first. 0
+	// means the winner alone.
+	Finalists int
+	// Rounds per workload; 0 means as many as the studies' confirmations wanted.
+	Rounds int
+	// Budget is the time for measuring, 0 for no limit. Each workload has its share, in
+	// which it gets at least the fewest rounds that say anything.
+	Budget time.Duration
+	// Cache is the folder of compiled kernels, the user's where it is empty.
+	Cache string
+	// Getenv looks up where tools are. Notice tells the user something that is no error.
+	Getenv func(string) string
+	Notice func(string)
+	// Begin is called before each workload that is not measured in full; it may be nil.
+	Begin func(workload kernels.Workload, candidates int)
+	// Stop ends the measuring early when it is closed.
+	Stop <-chan struct{}
+}
+
+// NothingError says that there is nothing to choose from, and what to do.
+type NothingError struct{ Reason string }
+
+func (e *NothingError) Error() string { return e.Reason }
+
+// StoppedError says that the user has stopped it; what was measured is recorded.
+type StoppedError struct{}
+
+func (e *StoppedError) Error() string { return "stopped before all workloads were measured" }
+
+// subject is a workload with the study that it was tuned in.
+type subject struct {
+	kernels.Workload
+	space   *space.Space
+	study   studies.Study
+	summary *report.Summary
+}
+
+// Run measures the candidates where that was not done yet, and chooses.
+func Run(ctx context.Context, store *studies.Store, o Options) (*Plan, error) {
+	limit, err := apply.ParseLoss(o.WorstLoss)
+	if err != nil {
+		return nil, err
+	}
+	machine := devices.Here(devices.Options{Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: o.Getenv, Notice: o.Notice})
+	k, err := machine.Load(ctx, o.Kernel, o.Backend)
+	if err != nil {
+		return nil, err
+	}
+	subjects, err := tuned(ctx, store, k, o)
+	if err != nil {
+		return nil, err
+	}
+	candidates := candidatesOf(k, subjects, o.Finalists)
+	measured := make([]Measured, len(subjects))
+	m := measuring{Options: o, store: store, kernel: k, points: points(candidates)}
+	if o.Budget > 0 {
+		m.end = time.Now().Add(o.Budget)
+	}
+	for i, s := range subjects {
+		if measured[i], err = m.one(ctx, s, len(subjects)-i); err != nil {
+			return nil, fmt.Errorf("measuring on workload %s: %w", s.Name, err)
+		}
+	}
+	return choose(k, candidates, measured, o.Points, limit)
+}
+
+// tuned returns the workloads to cover, each with the newest study of it whose finalists
+// were confirmed.
+func tuned(ctx context.Context, store *studies.Store, k *kernels.Kernel, o Options) ([]subject, error) {
+	names := o.Workloads
+	if len(names) == 0 {
+		for _, w := range k.Workloads {
+			names = append(names, w.Name)
+		}
+	}
+	source, err := k.Digest()
+	if err != nil {
+		return nil, err
+	}
+	all, err := store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s studies.Study) bool {
+		return s.Damaged != "" || s.Kernel != k.Name || s.Source != source || s.Backend != k.Backend
+	})
+	var subjects []subject
+	var missing []string
+	for _, name := range names {
+		target, err := devices.NewTarget(k, name)
+		if err != nil {
+			return nil, err
+		}
+		s := subject{Workload: target.Workload, space: target.Space}
+		for _, study := range all {
+			if s.summary != nil || study.Workload != name {
+				continue
+			}
+			summary, err := report.Read(ctx, store, study.ID)
+			if err != nil {
+				return nil, err
+			}
+			if summary.Winner != nil {
+				s.study, s.summary = study, summary
+			}
+		}
+		if s.summary == nil {
+			missing = append(missing, name)
+			continue
+		}
+		subjects = append(subjects, s)
+	}
+	if len(missing) > 0 {
+		return nil, &NothingError{fmt.Sprintf("no study of kernel %s with these sources on the %s backend has confirmed a winner for %s: pawl tune %s --workload %s",
+			k.Name, k.Backend, strings.Join(missing, ", "), k.Origin, strings.Join(missing, ","))}
+	}
+	for _, s := range subjects[1:] {
+		if a, b := subjects[0].study, s.study; a.Environment.Device != b.Environment.Device {
+			return nil, &NothingError{fmt.Sprintf("studies %d and %d are of different devices, %s and %s: tune all workloads on one, and join tables with --with",
+				a.ID, b.ID, a.Environment.Device, b.Environment.Device)}
+		}
+	}
+	return subjects, nil
+}
+
+// Candidate is a point that may be shipped.
+type Candidate struct {
+	Point space.Point `json:"point"`
+	// Default says that it is the manifest's, Won the workloads whose studies it has won.
+	Default bool     `json:"default,omitempty"`
+	Won     []string `json:"won,omitempty"`
+	// Wrong says on which workload its results are wrong, and how; it is used nowhere then.
+	Wrong string `json:"wrong,omitempty"`
+}
+
+func points(candidates []Candidate) (all []space.Point) {
+	for _, c := range candidates {
+		all = append(all, c.Point)
+	}
+	return all
+}
+
+// candidatesOf returns the manifest's default and the best points of each study.
+func candidatesOf(k *kernels.Kernel, subjects []subject, finalists int) []Candidate {
+	candidates := []Candidate{{Point: k.Default(), Default: true}}
+	add := func(point space.Point) *Candidate {
+		at := slices.IndexFunc(candidates, func(c Candidate) bool { return c.Point == point })
+		if at < 0 {
+			at = len(candidates)
+			candidates = append(candidates, Candidate{Point: point})
+		}
+		return &candidates[at]
+	}
+	for _, s := range subjects {
+		winner := add(s.summary.Winner.Point)
+		winner.Won = append(winner.Won, s.Name)
+		for i, top := range s.summary.Top {
+			if i+1 < finalists && top.Rounds >= confirm.FewestRounds {
+				add(top.Point)
+			}
+		}
+	}
+	return candidates
+}

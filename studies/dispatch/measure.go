@@ -1,0 +1,172 @@
+package dispatch
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/search"
+	"pawl/search/confirm"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/across"
+)
+
+// Measured is what the candidates take on one workload.
+type Measured struct {
+	Workload string       `json:"workload"`
+	Dims     kernels.Dims `json:"sizes"`
+	// Study is the one that the rounds are recorded with, and Build how it compiled.
+	Study int64            `json:"study"`
+	Build *objective.Build `json:"build,omitempty"`
+	// Environment is where it was measured.
+	Environment objective.Environment `json:"-"`
+	// Failures say, by point, what does not work there and why.
+	Failures map[string]string `json:"failures,omitempty"`
+
+	contenders []confirm.Contender
+	wrong      map[space.Point]string
+}
+
+// contender returns what a point took; false where it does not work.
+func (m *Measured) contender(point space.Point) (confirm.Contender, bool) {
+	at := slices.IndexFunc(m.contenders, func(c confirm.Contender) bool { return c.Point == point })
+	if at < 0 {
+		return confirm.Contender{}, false
+	}
+	return m.contenders[at], true
+}
+
+// measuring is the candidates on their way through the workloads.
+type measuring struct {
+	Options
+	store  *studies.Store
+	kernel *kernels.Kernel
+	points []space.Point
+	end    time.Time // of the budget, zero for none
+}
+
+const (
+	// defaultRounds are those of a study that does not say.
+	defaultRounds = 10
+	// samples per round, as in a confirmation.
+	samples = 10
+)
+
+// one measures on one workload what is not measured there yet. Left is how many workloads
+// there are, this one included: they share the time.
+func (m *measuring) one(ctx context.Context, s subject, left int) (Measured, error) {
+	result := Measured{
+		Workload: s.Name, Dims: s.Dims, Study: s.study.ID, Build: s.study.Environment.Build, Environment: s.study.Environment,
+		Failures: map[string]string{}, wrong: map[space.Point]string{},
+	}
+	var valid []space.Point
+	for _, point := range m.points {
+		if invalid := s.space.Check(point); invalid != nil {
+			result.Failures[point.String()] = invalid.Error()
+		} else {
+			valid = append(valid, point)
+		}
+	}
+	past, err := m.store.Past(ctx, s.study.ID)
+	if err != nil {
+		return result, err
+	}
+	rounds := past.Rounds
+	wanted := cmp.Or(m.Rounds, s.study.Options.Rounds, defaultRounds)
+	if !complete(rounds, valid, wanted) {
+		if rounds, err = m.measure(ctx, s, valid, wanted, left); err != nil {
+			return result, err
+		}
+	}
+	for _, r := range confirm.Latest(rounds) {
+		if f := r.Outcome.Failure; r.Phase == confirm.Dispatch && f != nil {
+			result.Failures[r.Point.String()] = f.String()
+			if f.Stage == objective.Fuzz {
+				result.wrong[r.Point] = f.String()
+			}
+		}
+	}
+	result.contenders = confirm.Contenders(rounds, confirm.Dispatch)
+	return result, nil
+}
+
+// complete reports whether a run of exactly these points has all rounds, and no failure that
+// may not last.
+func complete(rounds []confirm.Round, points []space.Point, wanted int) bool {
+	contenders := confirm.Contenders(rounds, confirm.Dispatch)
+	same := len(contenders) == len(points) && !slices.ContainsFunc(contenders, func(c confirm.Contender) bool {
+		return !slices.Contains(points, c.Point) || len(c.Rounds) < wanted
+	})
+	return same && !slices.ContainsFunc(confirm.Latest(rounds), func(r confirm.Round) bool {
+		return r.Phase == confirm.Dispatch && !slices.Contains(points, r.Point)
+	})
+}
+
+// measure measures the points on a workload and returns all rounds of its study.
+func (m *measuring) measure(ctx context.Context, s subject, points []space.Point, wanted, left int) ([]confirm.Round, error) {
+	if err := m.store.Writable(); err != nil {
+		return nil, err
+	}
+	unlock, err := m.store.Lock(s.study.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	past, err := m.store.Past(ctx, s.study.ID) // again, under the lock
+	if err != nil {
+		return nil, err
+	}
+	rounds := past.Rounds
+	late := func() bool { return false }
+	if !m.end.IsZero() {
+		share := time.Now().Add(time.Until(m.end) / time.Duration(left))
+		late = func() bool { return time.Now().After(share) }
+	}
+	machine := across.Machine(s.study, m.Cache, m.Getenv, m.Notice)
+	restore := machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)
+	defer restore()
+	bench, err := across.Open(ctx, machine, s.study, devices.Target{Kernel: m.kernel, Workload: s.Workload, Space: s.space})
+	if err != nil {
+		return nil, err
+	}
+	defer bench.Close()
+	if m.Begin != nil {
+		m.Begin(s.Workload, len(points))
+	}
+	through, err := confirm.Field(ctx, search.Patient(bench.Evaluator), confirm.Study{
+		Record: func(r confirm.Round) error {
+			if err := m.store.Recorder(s.study.ID).Measured(r); err != nil {
+				return err
+			}
+			rounds = append(rounds, r)
+			return nil
+		},
+		Rounds: func() []confirm.Round { return rounds },
+		Refresh: func() {
+			if bench.Backend.Facts().Resident {
+				bench.Evaluator.Refresh()
+			}
+		},
+		Late: func(confirm.Phase) bool { return late() }, Stopped: m.stopped, Progress: func(confirm.Phase, int) {},
+	}, confirm.Options{Rounds: wanted, Samples: samples, Seed: s.study.Seed, Lanes: runtime.NumCPU()}, points...)
+	if err == nil && !through {
+		err = &StoppedError{}
+	}
+	return rounds, err
+}
+
+// stopped reports whether the user has had enough.
+func (m *measuring) stopped() bool {
+	select {
+	case <-m.Stop: // a nil channel never answers
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,244 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"pawl/internal/escape"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/space"
+)
+
+// Table is what a library ships: how each variant of a kernel is built, and which one is for
+// which sizes on which device. It may have been measured on several devices.
+type Table struct {
+	// Prefix begins every name in the header, and the names of the files.
+	Prefix string `json:"prefix"`
+	Kernel string `json:"kernel"`
+	// Source identifies the kernel's files that were measured, Entry is the function.
+	Source string `json:"source"`
+	Entry  string `json:"entry"`
+	// Sizes are the names of the dimensions. Those in Fixed must be as they were measured;
+	// the others may be near.
+	Sizes []string `json:"sizes"`
+	Fixed []string `json:"fixed_sizes"`
+	// Domain are the conditions under which the kernel is right at all.
+	Domain   []string  `json:"domain,omitempty"`
+	Variants []Variant `json:"variants"`
+	Entries  []Entry   `json:"entries"`
+}
+
+// Variant is a build of the kernel: a point, and what the sizes of a workload decide.
+type Variant struct {
+	Point space.Point `json:"point"`
+	// Macros are the point's values and what the sizes decide, in the order of the build.
+	Macros []kernels.Constant `json:"macros"`
+	// File is what is compiled, in the kernel's folder, with this compiler and these flags;
+	// Libraries are for linking.
+	File      string   `json:"file"`
+	Compiler  []string `json:"compiler"`
+	Flags     []string `json:"flags"`
+	Libraries []string `json:"libraries,omitempty"`
+}
+
+// Entry says which variant is for the sizes of a workload on a device.
+type Entry struct {
+	Device   string       `json:"device"`
+	Workload string       `json:"workload"`
+	Sizes    kernels.Dims `json:"sizes"`
+	Variant  int          `json:"variant"`
+	// Milliseconds is what it took there, and Loss how much longer than the best candidate.
+	Milliseconds float64 `json:"milliseconds"`
+	Loss         float64 `json:"loss"`
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// Table returns what to ship. An empty prefix is made from the kernel's name.
+func (p *Plan) Table(prefix string) (*Table, error) {
+	if prefix == "" {
+		prefix = regexp.MustCompile(`[^A-Za-z0-9_]`).ReplaceAllString(p.Kernel, "_") + "_dispatch"
+		if prefix[0] >= '0' && prefix[0] <= '9' {
+			prefix = "kernel_" + prefix
+		}
+	}
+	t := &Table{
+		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: p.kernel.Entry,
+		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...), Domain: p.kernel.Domain(),
+	}
+	shipped := p.Choices[p.Shipped]
+	variants := make([]int, len(p.Workloads))
+	for number, point := range shipped.Points { // variants are in the order of the points
+		for i, a := range shipped.Workloads {
+			if a.Point != number {
+				continue
+			}
+			m := p.Workloads[i]
+			if m.Build == nil {
+				return nil, fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study, m.Workload)
+			}
+			variants[i] = t.add(newVariant(point, m.Build))
+		}
+	}
+	for i, a := range shipped.Workloads {
+		m := p.Workloads[i]
+		t.Entries = append(t.Entries, Entry{Device: p.Device, Workload: m.Workload, Sizes: m.Dims, Variant: variants[i], Milliseconds: a.Milliseconds, Loss: a.Loss})
+	}
+	return t, t.check()
+}
+
+func newVariant(point space.Point, build *objective.Build) Variant {
+	v := Variant{Point: point, File: build.Source, Compiler: build.Compiler, Flags: kernels.FlagsAt(build.Flags, point), Libraries: build.Libraries}
+	for _, value := range point.Assignments() {
+		v.Macros = append(v.Macros, kernels.Constant{Name: value.Name, Value: value.Value.Define()})
+	}
+	v.Macros = append(v.Macros, build.Constants...)
+	return v
+}
+
+// add returns the index of a variant, a new one where there is none like it.
+func (t *Table) add(v Variant) int {
+	same := func(other Variant) bool {
+		return other.Point == v.Point && slices.Equal(other.Macros, v.Macros) && other.File == v.File &&
+			slices.Equal(other.Compiler, v.Compiler) && slices.Equal(other.Flags, v.Flags) && slices.Equal(other.Libraries, v.Libraries)
+	}
+	if at := slices.IndexFunc(t.Variants, same); at >= 0 {
+		return at
+	}
+	t.Variants = append(t.Variants, v)
+	return len(t.Variants) - 1
+}
+
+// check finds what cannot stand in the files.
+func (t *Table) check() error {
+	if !identifier.MatchString(t.Prefix) {
+		return fmt.Errorf("--prefix %q: letters, digits and underscores, not beginning with a digit", t.Prefix)
+	}
+	if len(t.Variants) == 0 || len(t.Entries) == 0 || len(t.Sizes) == 0 {
+		return fmt.Errorf("a table without variants, entries or sizes")
+	}
+	for _, name := range append(slices.Clone(t.Sizes), t.Fixed...) {
+		if !identifier.MatchString(name) || !slices.Contains(t.Sizes, name) {
+			return fmt.Errorf("%q is not the name of a size", name)
+		}
+	}
+	for i, v := range t.Variants {
+		if v.File == "" || len(v.Compiler) == 0 {
+			return fmt.Errorf("variant %d does not say what is compiled, or with what", i)
+		}
+		for _, m := range v.Macros {
+			if _, err := escape.Macro(m.Value); err != nil || !identifier.MatchString(m.Name) {
+				return fmt.Errorf("macro %q cannot stand in a header: %v", m.Name, err)
+			}
+		}
+		if !slices.Equal(names(v.Point), names(t.Variants[0].Point)) {
+			return fmt.Errorf("variants 0 and %d have different parameters", i)
+		}
+	}
+	for _, e := range t.Entries {
+		if e.Variant < 0 || e.Variant >= len(t.Variants) || !slices.Equal(slices.Sorted(maps.Keys(e.Sizes)), t.Sizes) || e.Device == "" {
+			return fmt.Errorf("the entry of workload %q does not fit the table", e.Workload)
+		}
+	}
+	return nil
+}
+
+func names(p space.Point) (all []string) {
+	for _, a := range p.Assignments() {
+		all = append(all, a.Name)
+	}
+	return all
+}
+
+// ParseTable reads a table that was written as JSON.
+func ParseTable(content []byte) (*Table, error) {
+	var t Table
+	if err := json.Unmarshal(content, &t); err != nil {
+		return nil, err
+	}
+	return &t, t.check()
+}
+
+// Join adds what was measured on other devices, from a file that another machine has
+// written. What this table has of a device stays.
+func (t *Table) Join(path string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	other, err := ParseTable(content)
+	if err == nil {
+		switch {
+		case other.Kernel != t.Kernel || other.Source != t.Source:
+			err = fmt.Errorf("it is of other sources (%s, digest %s; here %s, digest %s)", other.Kernel, other.Source, t.Kernel, t.Source)
+		case !slices.Equal(other.Sizes, t.Sizes) || !slices.Equal(names(other.Variants[0].Point), names(t.Variants[0].Point)):
+			err = fmt.Errorf("it has other sizes or parameters")
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be joined: %w", path, err)
+	}
+	known := t.devices()
+	for _, e := range other.Entries {
+		if !slices.Contains(known, e.Device) {
+			e.Variant = t.add(other.Variants[e.Variant])
+			t.Entries = append(t.Entries, e)
+		}
+	}
+	for _, name := range other.Fixed { // of another backend, perhaps
+		if !slices.Contains(t.Fixed, name) {
+			t.Fixed = append(t.Fixed, name)
+		}
+	}
+	slices.Sort(t.Fixed)
+	return nil
+}
+
+// devices are those of the entries, in their order.
+func (t *Table) devices() (all []string) {
+	for _, e := range t.Entries {
+		if !slices.Contains(all, e.Device) {
+			all = append(all, e.Device)
+		}
+	}
+	return all
+}
+
+// symbol is the name that the entry function has in a variant; empty where it cannot be
+// given another one.
+func (t *Table) symbol(variant int) string {
+	if !identifier.MatchString(t.Entry) {
+		return ""
+	}
+	return fmt.Sprintf("%s_%d", t.Prefix, variant)
+}
+
+// digest tells tables apart.
+func (t *Table) digest() uint32 {
+	content, err := json.Marshal(t)
+	if err != nil {
+		panic("dispatch: " + err.Error())
+	}
+	sum := fnv.New32a()
+	sum.Write(content)
+	return sum.Sum32()
+}
+
+// Command compiles a variant in the kernel's folder, in a shell, with the header beside it.
+func (t *Table) Command(variant int) string {
+	v := t.Variants[variant]
+	words := append(slices.Clone(v.Compiler), v.Flags...)
+	words = append(words, fmt.Sprintf("-D%s_BUILD=%d", strings.ToUpper(t.Prefix), variant), "-include", t.Prefix+".h")
+	if strings.Contains(v.File, "/") {
+		words = append(words, "-I", ".")
+	}
+	return escape.Shell(append(words, "-c", filepath.ToSlash(v.File), "-o", fmt.Sprintf("%s_%d.o", t.Prefix, variant))...)
+}

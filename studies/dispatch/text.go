@@ -1,0 +1,104 @@
+package dispatch
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/internal/stats"
+)
+
+// advise says what to ship, and why.
+func (p *Plan) advise(limit float64) {
+	c := p.Choices[p.Shipped]
+	worst := c.Workloads[c.Worst]
+	ship := fmt.Sprintf("Ship %s.", page.Count(len(c.Points), "point"))
+	switch {
+	case len(p.Workloads) == 1:
+		p.Advice = ship + " There is one workload only, so that there is nothing to share out."
+	case c.Everything && len(c.Points) == 1:
+		p.Advice = ship + " It is the best candidate on every workload: no table is needed, and pawl apply puts it to use."
+	case c.Everything && p.Shipped > 0:
+		before := p.Choices[p.Shipped-1]
+		p.Advice = fmt.Sprintf("%s With fewer, %s loses %s, and %s is the limit (--worst-loss).", ship, before.Workloads[before.Worst].Workload, page.Percent(before.Workloads[before.Worst].Loss), page.Percent(limit))
+	case c.Everything:
+		p.Advice = ship + " Every workload has the best candidate."
+	case worst.Loss <= limit:
+		p.Advice = fmt.Sprintf("%s No workload loses more than %s against its best candidate (%s loses %s), and %s is the limit (--worst-loss).",
+			ship, page.Percent(worst.Loss), worst.Workload, page.Percent(worst.Loss), page.Percent(limit))
+	default:
+		p.Advice = fmt.Sprintf("%s That was asked for, and %s loses %s against its best candidate: %s would lose nothing.",
+			ship, worst.Workload, page.Percent(worst.Loss), page.Count(len(p.Choices[len(p.Choices)-1].Points), "point"))
+	}
+	if !worst.Interval.Bounded() {
+		p.Advice += fmt.Sprintf(" The rounds are too few for intervals: --rounds %d.", stats.MinimumSamples(0.95))
+	}
+}
+
+// interval writes that of a loss; one that is none by definition has none.
+func interval(i stats.Interval) string {
+	if i == (stats.Interval{}) {
+		return ""
+	}
+	return page.ChangeInterval(i)
+}
+
+// Text writes the plan for a terminal.
+func Text(w io.Writer, p *Plan) error {
+	fmt.Fprintf(w, "%s: %s for %s on %s\n\n", escape.Line(p.Kernel), page.Count(len(p.Candidates), "candidate"), page.Count(len(p.Workloads), "workload"), escape.Line(p.Device))
+	var rows [][]string
+	for _, c := range p.Choices {
+		worst := c.Workloads[c.Worst]
+		name, on := fmt.Sprint(len(c.Points)), worst.Workload
+		if c.Everything {
+			name = fmt.Sprintf("all (%d)", len(c.Points))
+		}
+		if worst.Loss == 0 {
+			on = ""
+		}
+		rows = append(rows, []string{name, page.Percent(c.Mean), interval(c.MeanInterval), page.Percent(worst.Loss), interval(worst.Interval), on})
+	}
+	if err := page.Table(w, []string{"points", "mean loss", "95 % interval", "worst loss", "95 % interval", "on"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s\n\n", escape.Line(p.Advice))
+	shipped := p.Choices[p.Shipped]
+	rows = nil
+	for _, a := range shipped.Workloads {
+		rows = append(rows, []string{a.Workload, fmt.Sprint(a.Point), page.Milliseconds(a.Milliseconds), page.Percent(a.Loss), interval(a.Interval)})
+	}
+	if err := page.Table(w, []string{"workload", "point", "time", "loss", "95 % interval"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for i, point := range shipped.Points {
+		fmt.Fprintf(w, "point %d: %s\n", i, escape.Line(point.String()))
+	}
+	return p.failures(w)
+}
+
+// failures says which candidates do not work, and where.
+func (p *Plan) failures(w io.Writer) error {
+	var lines []string
+	for _, c := range p.Candidates {
+		if c.Wrong != "" {
+			lines = append(lines, fmt.Sprintf("%s is wrong and used nowhere; %s", c.Point, c.Wrong))
+			continue
+		}
+		for _, m := range p.Workloads {
+			if why := m.Failures[c.Point.String()]; why != "" {
+				lines = append(lines, fmt.Sprintf("%s does not work on %s: %s", c.Point, m.Workload, why))
+			}
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	for i, line := range lines {
+		lines[i] = escape.Line(line)
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", strings.Join(lines, "\n"))
+	return err
+}

@@ -1,0 +1,92 @@
+package dispatch
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"pawl/internal/escape"
+	"pawl/internal/page"
+)
+
+// Write writes the header, the JSON and the CMake file into a folder, each as a whole or not
+// at all, and returns their paths.
+func (t *Table) Write(folder string) ([]string, error) {
+	paths, err := page.WriteFiles(folder,
+		page.File{Name: t.Prefix + ".h", Render: t.Header},
+		page.File{Name: t.Prefix + ".json", Render: func(w io.Writer) error { return page.JSON(w, t) }},
+		page.File{Name: t.Prefix + ".cmake", Render: t.CMake})
+	if err != nil {
+		return paths, fmt.Errorf("writing the table: %w", err)
+	}
+	return paths, nil
+}
+
+// CMake writes a file with one function, PREFIX_add(TARGET FOLDER), which adds every variant
+// of the kernel in a folder to a target, built as it was measured.
+func (t *Table) CMake(w io.Writer) error {
+	var text strings.Builder
+	line := func(format string, arguments ...any) { fmt.Fprintf(&text, format+"\n", arguments...) }
+	line("# Written by pawl: %d variants of %s.", len(t.Variants), escape.Line(t.Kernel))
+	line("#   include(%s.cmake)", t.Prefix)
+	line("#   %s_add(TARGET FOLDER) # the folder of the kernel", t.Prefix)
+	line("include_guard(GLOBAL)")
+	line("if(COMMAND %s_add)", t.Prefix)
+	line("  message(FATAL_ERROR \"two tables with the prefix %s: pawl dispatch --prefix gives one another name\")", t.Prefix)
+	line("endif()")
+	line("set_property(GLOBAL PROPERTY %s_FOLDER \"${CMAKE_CURRENT_LIST_DIR}\")", t.Prefix)
+	line("function(%s_add target folder)", t.Prefix)
+	line("  get_property(here GLOBAL PROPERTY %s_FOLDER)", t.Prefix)
+	line("  get_filename_component(folder \"${folder}\" ABSOLUTE)")
+	for i, v := range t.Variants {
+		name := fmt.Sprintf("%s_%d", t.Prefix, i)
+		line("  add_library(%s OBJECT %s)", name, inFolder(v.File))
+		line("  target_compile_definitions(%s PRIVATE %s_BUILD=%d)", name, strings.ToUpper(t.Prefix), i)
+		flags, includes, architecture := sorted(v.Flags)
+		for _, include := range append(includes, ".") {
+			line("  target_include_directories(%s PRIVATE %s)", name, inFolder(include))
+		}
+		if architecture != "" {
+			line("  set_target_properties(%s PROPERTIES CUDA_ARCHITECTURES %s)", name, escape.CMake(architecture))
+		}
+		// In one piece: CMake drops what it takes for a repetition.
+		line("  target_compile_options(%s PRIVATE %s \"SHELL:-include '${here}/%s.h'\")", name, escape.CMake("SHELL:"+escape.Shell(flags...)), t.Prefix)
+		line("  target_sources(${target} PRIVATE $<TARGET_OBJECTS:%s>)", name)
+		for _, library := range v.Libraries {
+			line("  target_link_libraries(${target} PRIVATE %s)", escape.CMake(library))
+		}
+	}
+	line("  target_include_directories(${target} PRIVATE \"${here}\")")
+	line("endfunction()")
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// inFolder is a file of the kernel's folder in CMake; an absolute path stays.
+func inFolder(file string) string {
+	quoted := strings.Trim(escape.CMake(filepath.ToSlash(file)), `"`)
+	if filepath.IsAbs(file) {
+		return `"` + quoted + `"`
+	}
+	return `"${folder}/` + quoted + `"`
+}
+
+// sorted takes from the flags what CMake wants to hear otherwise: folders of includes, which
+// are relative to the kernel's, and the architecture, without which it warns.
+func sorted(flags []string) (rest, includes []string, architecture string) {
+	for i := 0; i < len(flags); i++ {
+		flag := flags[i]
+		if _, after, found := strings.Cut(flag, ",code=sm_"); found && strings.HasPrefix(flag, "-gencode=") {
+			architecture = after
+		} else if flag == "-I" && i+1 < len(flags) {
+			i++
+			includes = append(includes, flags[i])
+		} else if folder, include := strings.CutPrefix(flag, "-I"); include && folder != "" {
+			includes = append(includes, folder)
+		} else {
+			rest = append(rest, flag)
+		}
+	}
+	return rest, includes, architecture
+}
