@@ -1,8 +1,10 @@
 package kernels
 
 import (
+	"errors"
 	"fmt"
 
+	"pawl/kernels/arrays"
 	"pawl/space"
 )
 
@@ -33,6 +35,12 @@ type Argument struct {
 	// TensorMap is how a CUDA kernel takes a buffer that it does not take as a
 	// pointer; nil for all others.
 	TensorMap *TensorMap
+
+	structure *structure // of a fill that has one; nil for all others
+	// from has the content of an input, answer what an output should be: a file, or
+	// several of different shapes.
+	from, answer []*dataFile
+	at, filledAt position // of its name, and of what says its content
 }
 
 // Binding is an argument with the sizes of a problem put in. It is what a
@@ -49,17 +57,32 @@ type Binding struct {
 	Large float64 `json:"large,omitempty"`
 	// Range bounds the content of an integer input; nil means all of its type.
 	Range *Range `json:"range,omitempty"`
-	Out   bool   `json:"out,omitempty"`
-	Align int    `json:"align,omitempty"`
-	// Value is the value of a scalar of a float type, Integer of an integer one.
+	// Bounds are the range of a float input; nil means that of its fill.
+	Bounds *Bounds `json:"bounds,omitempty"`
+	// Content is the structure of an input that has one.
+	Content *Content `json:"content,omitempty"`
+	// Answer has what an output should be, where no reference says it.
+	Answer *arrays.File `json:"answer,omitempty"`
+	Out    bool         `json:"out,omitempty"`
+	Align  int          `json:"align,omitempty"`
+	// Value is the value of a scalar of a float type, and of a constant input, Integer
+	// of an integer one.
 	Value   float64 `json:"value,omitempty"`
 	Integer int64   `json:"integer,omitempty"`
+
+	shape []int64
 }
 
 // Range is an interval of integers, both ends included.
 type Range struct {
 	Low  int64 `json:"low"`
 	High int64 `json:"high"`
+}
+
+// Bounds is an interval of numbers, both ends included.
+type Bounds struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 }
 
 // Put writes a scalar to the start of b.
@@ -85,38 +108,54 @@ func (b Binding) Bytes() (int, error) {
 // IsBuffer reports whether the argument is a buffer.
 func (b Binding) IsBuffer() bool { return b.Count > 0 }
 
-// Fills are the contents of inputs that a manifest may name.
-var Fills = []string{Normal, Uniform, "ones", "zeros"}
-
 // largestBuffer bounds one buffer, in bytes: a slip in a shape should be an
 // error and not a machine that swaps.
 const largestBuffer = 64 << 30
 
 // Bind evaluates the arguments for the sizes of a problem.
-func (k *Kernel) Bind(dims Dims) ([]Binding, error) {
+func (k *Kernel) Bind(dims Dims) ([]Binding, error) { return k.BindFamily(dims, Declared) }
+
+func (k *Kernel) bind(dims Dims, family string) ([]Binding, error) {
 	env := dims.Environment()
 	bindings := make([]Binding, 0, len(k.Arguments))
 	for _, a := range k.Arguments {
 		b := Binding{Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Large: a.Large, Out: a.Out, Align: a.Align}
+		if a.takes(family) {
+			b.Fill = family
+		}
 		bind := a.bindBuffer
 		if a.Value != nil {
 			bind = a.bindScalar
 		}
 		if err := bind(&b, env); err != nil {
-			return nil, &bindError{a.Name, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)}
+			return nil, &bindError{a.at, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)}
 		}
 		bindings = append(bindings, b)
+	}
+	for i, a := range k.Arguments {
+		if err := k.bindContent(bindings, i, env); err != nil {
+			return nil, &bindError{a.filledAt, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)}
+		}
 	}
 	return bindings, nil
 }
 
-// bindError says which argument cannot be bound.
+// bindError says where the argument stands that cannot be bound.
 type bindError struct {
-	argument string
+	at position
 	error
 }
 
 func (e *bindError) Unwrap() error { return e.error }
+
+// placeOf is the place of the argument that an error of Bind is about.
+func placeOf(err error) position {
+	var unbound *bindError
+	if errors.As(err, &unbound) {
+		return unbound.at
+	}
+	return position{1, 1}
+}
 
 // bindScalar evaluates a scalar. A value that its type cannot hold is an error:
 // the kernel would get another one, and so would the reference.
@@ -150,6 +189,7 @@ func (a Argument) bindBuffer(b *Binding, env space.Environment) error {
 		if err != nil {
 			return err
 		}
+		b.shape = append(b.shape, n)
 		if n < 1 || float64(n)*float64(b.Count)*float64(a.Element.Size) > largestBuffer {
 			return fmt.Errorf("size %d in shape is out of range", n)
 		}
@@ -158,6 +198,9 @@ func (a Argument) bindBuffer(b *Binding, env space.Environment) error {
 	}
 	if a.Low == nil {
 		return nil
+	}
+	if a.Element.Float {
+		return a.bindBounds(b, env)
 	}
 	low, err := a.fitting(a.Low, env)
 	if err != nil {

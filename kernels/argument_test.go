@@ -102,13 +102,15 @@ func TestRanges(t *testing.T) {
 		"{name: x, type: i32, shape: [N], range: [1]}":                "two formulas",
 		"{name: x, type: i32, shape: [N], range: [0, 1.5]}":           "expected an integer",
 		"{name: x, type: i32, shape: [N], range: [0, BLOCK]}":         "BLOCK is not declared",
-		"{name: x, type: i32, shape: [N], fill: ones, range: [0, 1]}": "range belongs to inputs of an integer type",
-		"{name: x, type: f32, shape: [N], range: [0, 1]}":             "range belongs to inputs of an integer type",
+		"{name: x, type: i32, shape: [N], fill: ones, range: [0, 1]}": "range belongs to inputs that are filled with",
+		"{name: x, type: f32, shape: [N], range: [2, 1]}":             "nothing lies from 2 to 1",
+		"{name: x, type: e4m3, shape: [N], range: [0, 500]}":          "e4m3 does not hold all numbers from 0 to 500",
+		"{name: x, type: f32, shape: [N], range: [0, 1 / (N - N)]}":   "division by zero",
 		"{name: x, type: i32, value: N, range: [0, 1]}":               "belong to buffers",
 		"{name: x, type: i32, shape: [N], families: [signs]}":         `i32 has no family "signs"`,
 		"{name: x, type: f32, shape: [N], families: [sorted]}":        `f32 has no family "sorted"`,
 		"{name: x, type: i32, shape: [N], large: 4}":                  "integers have a range",
-		"{name: x, type: i32, shape: [N], out: true, range: [0, 1]}":  "range belongs to inputs of an integer type",
+		"{name: x, type: i32, shape: [N], out: true, range: [0, 1]}":  "range belongs to inputs that are filled with",
 	} {
 		if _, err := withRange(argument); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%s: got %v, want %q", argument, err, message)

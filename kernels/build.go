@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"errors"
 	"maps"
 	"path"
 	"regexp"
@@ -54,7 +53,7 @@ func (b *builder) build() (*Kernel, error) {
 	b.kernel = &Kernel{Name: b.manifest.Name.text, Summary: b.manifest.Summary.text, Backend: b.backend}
 	for _, step := range []func() error{
 		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
-		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags,
+		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags, b.answers,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -67,7 +66,10 @@ func (b *builder) build() (*Kernel, error) {
 		}
 		b.kernel.initial = s.Default()
 		if _, err := b.kernel.Bind(w.Dims); err != nil {
-			return nil, b.argumentPlace(err).errorf("%s", err)
+			return nil, placeOf(err).errorf("%s", err)
+		}
+		if err := b.kernel.tryFormulas(w.Dims); err != nil {
+			return nil, placeOf(err).errorf("%s", err)
 		}
 	}
 	return b.kernel, nil
@@ -75,19 +77,6 @@ func (b *builder) build() (*Kernel, error) {
 
 // top is the place for what is missing altogether.
 func (b *builder) top() position { return position{1, 1} }
-
-// argumentPlace is the place of the argument that an error of Bind is about.
-func (b *builder) argumentPlace(err error) position {
-	var unbound *bindError
-	if errors.As(err, &unbound) {
-		for _, entry := range b.keys.Args {
-			if entry.Name.text == unbound.argument {
-				return entry.Name.at
-			}
-		}
-	}
-	return b.top()
-}
 
 func (b *builder) missing(key string) error {
 	return b.top().errorf("%s is missing", key)
@@ -127,8 +116,8 @@ func (b *builder) sources() error {
 		cause := &NoSourceError{Kernel: b.kernel.Name, Backend: b.backend}
 		return &mistake{at: b.top(), message: cause.Error(), cause: cause}
 	}
-	if b.files.Reference.text == "" {
-		return b.top().errorf("reference is missing for backend %s: without one no result can be checked, and nothing unchecked is timed", b.backend)
+	if b.files.Reference.text == "" && !b.answered() {
+		return b.top().errorf("reference is missing for backend %s: without one, or an answer for every output, no result can be checked, and nothing unchecked is timed", b.backend)
 	}
 	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.text, b.files.Reference.text, b.files.Naive.text
 	for _, backend := range []string{Host, CUDA} {
@@ -136,6 +125,11 @@ func (b *builder) sources() error {
 		for _, file := range []scalar{merged.Source, merged.Reference, merged.Naive} {
 			if file.text != "" {
 				b.kernel.named = append(b.kernel.named, file.text)
+			}
+		}
+		for _, a := range merged.Keys.Args {
+			for _, file := range slices.Concat(a.From, a.Answer) {
+				b.kernel.data = append(b.kernel.data, file.text)
 			}
 		}
 		for _, flag := range merged.Keys.Flags {
@@ -261,10 +255,14 @@ func (b *builder) constraints() (err error) {
 
 func (b *builder) fuzz() error {
 	b.kernel.Fuzz = map[string][]int64{}
+	pinned := b.kernel.pinned()
 	b.kernel.unfuzzed = b.keys.Fuzz == nil
 	for key, sizes := range b.keys.Fuzz.all() {
 		if _, ok := b.kernel.Workloads[0].Dims[key.text]; !ok {
 			return key.at.errorf("fuzz: %s is not a dimension of the workloads (%s)", key.text, b.kernel.Workloads[0].Dims)
+		}
+		if pinned[key.text] {
+			return key.at.errorf("fuzz: %s cannot vary: an argument whose shape depends on it is read from a file", key.text)
 		}
 		for _, text := range sizes {
 			size, err := text.size("fuzz: " + key.text)

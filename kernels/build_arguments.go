@@ -46,7 +46,7 @@ func (b *builder) argument(entry argEntry) (Argument, error) {
 	if err != nil {
 		return Argument{}, entry.Name.at.errorf("argument %s: %s", entry.Name.text, err)
 	}
-	a := Argument{Name: entry.Name.text, Element: element, Out: entry.Out}
+	a := Argument{Name: entry.Name.text, Element: element, Out: entry.Out, at: entry.Name.at, filledAt: entry.contentPlace()}
 	if scalarArgument := entry.Value.text != ""; scalarArgument == (entry.Shape != nil) {
 		return a, entry.Name.at.errorf("argument %s needs either a shape (a buffer) or a value (a scalar)", a.Name)
 	}
@@ -57,8 +57,8 @@ func (b *builder) argument(entry argEntry) (Argument, error) {
 }
 
 func (b *builder) scalarArgument(a Argument, entry argEntry) (Argument, error) {
-	if a.Out || entry.Fill.text != "" || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" || entry.Range != nil || entry.TensorMap != nil {
-		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill, families, large, range, align and tensormap belong to buffers", a.Name)
+	if a.Out || entry.Fill.given() || entry.From != nil || entry.Answer != nil || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" || entry.Range != nil || entry.TensorMap != nil {
+		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill, from, answer, families, large, range, align and tensormap belong to buffers", a.Name)
 	}
 	want := space.Number
 	if !a.Element.Float {
@@ -77,19 +77,15 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 	if a.Shape, err = compileAll(b.dims, entry.Shape, space.WholeNumber); err != nil {
 		return a, err
 	}
-	a.Fill = entry.Fill.text
-	switch {
-	case a.Out && a.Fill != "":
-		return a, entry.Fill.at.errorf("argument %s is an output: it is poisoned before each run, so it has no fill", a.Name)
-	case a.Out:
-	case a.Fill == "" && !a.Element.Float:
-		a.Fill = Uniform
-	case a.Fill == "":
-		a.Fill = Normal
-	case !slices.Contains(Fills, a.Fill):
-		return a, entry.Fill.at.errorf("argument %s: unknown fill %q; there are %s", a.Name, a.Fill, strings.Join(Fills, ", "))
+	if a.Out && entry.Fill.given() {
+		return a, entry.Fill.kind.at.errorf("argument %s is an output: it is poisoned before each run, so it has no fill", a.Name)
 	}
-	for _, step := range []func(*Argument, argEntry) error{b.families, b.valueRange, b.tensorMap} {
+	if !a.Out {
+		if err := b.fill(&a, entry); err != nil {
+			return a, err
+		}
+	}
+	for _, step := range []func(*Argument, argEntry) error{b.data, b.valueRange, b.families, b.tensorMap} {
 		if err := step(&a, entry); err != nil {
 			return a, err
 		}
@@ -105,23 +101,39 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 	return a, nil
 }
 
-// valueRange compiles the range of an integer input. What a constant is needs no
-// range, and floats have families for their magnitudes.
+// valueRange compiles the range of an input. What a constant is needs no range.
 func (b *builder) valueRange(a *Argument, entry argEntry) (err error) {
 	if entry.Range == nil {
 		return nil
 	}
-	if a.Out || a.Element.Float || a.Fill != Uniform && a.Fill != Normal {
-		return entry.Name.at.errorf("argument %s: range belongs to inputs of an integer type that are filled with %s or %s", a.Name, Uniform, Normal)
+	if a.Out || !slices.Contains([]string{Uniform, Normal, Sorted, Reversed}, a.Fill) || a.structure != nil && a.structure.kind != a.Fill {
+		return entry.Name.at.errorf("argument %s: range belongs to inputs that are filled with %s, %s, %s or %s", a.Name, Uniform, Normal, Sorted, Reversed)
 	}
 	if len(entry.Range) != 2 {
 		return entry.Name.at.errorf("argument %s: range is two formulas over the sizes, the smallest and the largest number: [0, N - 1]", a.Name)
 	}
-	if a.Low, err = compile(b.dims, entry.Range[0], space.WholeNumber); err != nil {
+	want := space.WholeNumber
+	if a.Element.Float {
+		want = space.Number
+	}
+	if a.Low, err = compile(b.dims, entry.Range[0], want); err != nil {
 		return err
 	}
-	a.High, err = compile(b.dims, entry.Range[1], space.WholeNumber)
+	a.High, err = compile(b.dims, entry.Range[1], want)
 	return err
+}
+
+// contentPlace is where an argument says what it holds.
+func (e argEntry) contentPlace() position {
+	switch {
+	case e.Fill.given():
+		return e.Fill.kind.at
+	case e.From != nil:
+		return e.From[0].at
+	case e.Answer != nil:
+		return e.Answer[0].at
+	}
+	return e.Name.at
 }
 
 // families checks which families of inputs an argument takes.
@@ -139,8 +151,11 @@ func (b *builder) families(a *Argument, entry argEntry) error {
 		if !slices.Contains(families, name.text) {
 			return name.at.errorf("argument %s: no family %q; there are %s", a.Name, name.text, strings.Join(families, ", "))
 		}
-		if !isFamilyOf(a.Element, name.text) {
-			return name.at.errorf("argument %s: %s has no family %q", a.Name, a.Element.Name, name.text)
+		if may := a.available(); !slices.Contains(may, name.text) {
+			if len(may) == 0 {
+				return name.at.errorf("argument %s: what is filled with %s takes no families", a.Name, a.Fill)
+			}
+			return name.at.errorf("argument %s: %s has no family %q here; it has %s", a.Name, a.Element.Name, name.text, strings.Join(may, ", "))
 		}
 		a.Families = append(a.Families, name.text)
 	}

@@ -93,7 +93,8 @@ func (k *Kernel) Varying() []string {
 			}
 		}
 	}
-	return slices.DeleteFunc(k.Extents(), func(name string) bool { return !passed[name] })
+	pinned := k.pinned()
+	return slices.DeleteFunc(k.Extents(), func(name string) bool { return !passed[name] || pinned[name] || k.Answered() })
 }
 
 // Unfuzzed reports whether the manifest has no fuzz section.

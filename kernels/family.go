@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"pawl/space"
 )
 
 // Declared is the family in which every input has the fill that the manifest
@@ -33,19 +35,39 @@ const (
 	Reversed = "reversed" // falling along each row
 )
 
+// The families of row pointers.
+const (
+	EmptyRows = "empty-rows" // half of the rows are empty, the first and the last among them
+	OneRow    = "one-row"    // one row has everything
+	EvenRows  = "even-rows"  // all rows are of one length, or nearly
+)
+
 // families are all but the declared one, in the order in which they are tried.
 // Overflow comes first: it finds the most. Its rows are parallel or opposite,
 // so the products of two such inputs are far outside of what an exponential can
 // bear, and yet their softmax is exact: 0, or one over a count. Of integers the
 // extremes find the most.
-var families = []string{Overflow, Extremes, Uniform, Signs, OneHot, NearTies, Denormals, Large, Normal, Powers, Small, Repeated, Sorted, Reversed}
+var families = []string{Overflow, EmptyRows, OneRow, Extremes, Uniform, Signs, OneHot, NearTies, Denormals, Large, Normal, Powers, Small, Repeated, Sorted, Reversed, EvenRows}
 
 // integerFamilies are those that integers take.
 var integerFamilies = []string{Extremes, Uniform, Powers, Small, Repeated, Sorted, Reversed}
 
+// structured are the families of inputs with a structure. Each has a form that keeps it:
+// what was sorted stays sorted, and columns stay inside of their rows.
+var structured = map[string][]string{
+	Sorted: {Extremes, Repeated}, Reversed: {Extremes, Repeated}, OneHot: {Extremes, Repeated}, Permutation: {Sorted, Reversed},
+	RowPointers: {EmptyRows, OneRow, EvenRows}, Columns: {Extremes, Repeated},
+}
+
+// boundedFamilies are those that floats take which have a range: they stay in it.
+var boundedFamilies = []string{Extremes, Uniform, Normal, Repeated, Sorted, Reversed}
+
+// constants are the fills that are meant as they are.
+var constants = []string{"ones", "zeros", ConstantFill, FormulaFill, FromFile}
+
 // OfIntegers reports whether only integers have a family.
 func OfIntegers(family string) bool {
-	return family != Uniform && slices.Contains(integerFamilies, family)
+	return family != Uniform && slices.Contains(integerFamilies, family) || slices.Contains(structured[RowPointers], family)
 }
 
 // isFamilyOf reports whether a type has a family at all.
@@ -56,19 +78,50 @@ func isFamilyOf(e Element, family string) bool {
 	return slices.Contains(integerFamilies, family)
 }
 
-// takes reports whether an input may be filled with a family. Constants are meant,
-// and keep their fill. Magnitudes of floats beyond 1 need a tolerance that was made
-// for them, so they are opt-in; what an integer may be is said by its range.
+// available are the families that an input may take.
+func (a Argument) available() []string {
+	kind := a.Fill
+	if a.structure != nil {
+		kind = a.structure.kind
+	}
+	switch own, known := structured[kind]; {
+	case a.Out || a.Value != nil || slices.Contains(constants, a.Fill) && a.from == nil:
+		return nil
+	case kind == Columns && a.structure.distinct:
+		return []string{Extremes} // all others repeat
+	case known:
+		return own
+	case a.Element.Float && a.Low != nil:
+		return boundedFamilies
+	}
+	return slices.DeleteFunc(slices.Clone(families), func(f string) bool { return !isFamilyOf(a.Element, f) })
+}
+
+// takes reports whether an input may be filled with a family. Constants and files are
+// meant, and keep their content unless the manifest says otherwise. Magnitudes of floats
+// beyond 1 need a tolerance that was made for them, so they are opt-in; what an integer
+// may be is said by its range.
 func (a Argument) takes(family string) bool {
 	switch {
-	case a.Out || a.Value != nil || (a.Fill != Normal && a.Fill != Uniform) || !isFamilyOf(a.Element, family):
+	case !slices.Contains(a.available(), family):
 		return false
 	case (family == Large || family == Overflow) && a.Large == 0:
 		return false
 	case a.Families != nil:
 		return slices.Contains(a.Families, family)
 	}
-	return true
+	return a.from == nil
+}
+
+// DrawnFromAll reports whether an input may be any integer of its type.
+func (a Argument) DrawnFromAll() bool {
+	return !a.Out && a.Value == nil && !a.Element.Float && a.Low == nil && a.structure == nil && !slices.Contains(constants, a.Fill)
+}
+
+// fixed reports whether an input holds the same for every seed.
+func (a Argument) fixed() bool {
+	random := a.Fill == FormulaFill && slices.Contains(a.structure.formula.Names(), space.RandomName)
+	return slices.Contains(constants, a.Fill) && !random
 }
 
 // Families returns the families that change at least one input of the kernel.
@@ -87,14 +140,5 @@ func (k *Kernel) BindFamily(dims Dims, family string) ([]Binding, error) {
 	if family != Declared && !slices.Contains(families, family) {
 		return nil, fmt.Errorf("no family %q; there are %s, %s", family, Declared, strings.Join(families, ", "))
 	}
-	bindings, err := k.Bind(dims)
-	if err != nil {
-		return nil, err
-	}
-	for i, a := range k.Arguments {
-		if family != Declared && a.takes(family) {
-			bindings[i].Fill = family
-		}
-	}
-	return bindings, nil
+	return k.bind(dims, family)
 }

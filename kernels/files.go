@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -45,6 +46,9 @@ func (k *Kernel) filesIn(folder fs.FS) ([]File, error) {
 	if err == nil {
 		files, err = scanner.Files()
 	}
+	if err == nil {
+		files, err = k.withData(folder, files)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading kernel %s: %w", k.Name, err)
 	}
@@ -54,6 +58,26 @@ func (k *Kernel) filesIn(folder fs.FS) ([]File, error) {
 	slices.SortFunc(files, func(a, b File) int {
 		return slices.Compare(strings.Split(a.Name, "/"), strings.Split(b.Name, "/"))
 	})
+	return files, nil
+}
+
+// withData adds the files with the contents of arguments, for any backend. One that is
+// missing is another backend's.
+func (k *Kernel) withData(folder fs.FS, files []File) ([]File, error) {
+	for _, name := range k.data {
+		name = path.Clean(name)
+		if slices.ContainsFunc(files, func(f File) bool { return f.Name == name }) {
+			continue
+		}
+		content, err := fs.ReadFile(folder, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{Name: name, Content: content})
+	}
 	return files, nil
 }
 
@@ -69,7 +93,7 @@ var sourceSuffixes = []string{
 const DatabaseName = includes.OutputMark
 
 // Depends returns the files that the kernel's machine code is made of, for any backend:
-// those of Files, and what they include from outside of the folder, which have absolute
+// those of Files, of data the names alone, and what they include from outside of the folder, which have absolute
 // names. Open says that a macro names an include, so that it may be any source. An embedded
 // kernel has no files on disk.
 func (k *Kernel) Depends() (files []File, open bool, err error) {
@@ -87,6 +111,9 @@ func (k *Kernel) Depends() (files []File, open bool, err error) {
 		}
 	}
 	files, err = scanner.Files()
+	for _, name := range k.data { // what they hold names no other file
+		files = append(files, File{Name: path.Clean(name)})
+	}
 	return files, scanner.Open(), err
 }
 

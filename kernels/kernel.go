@@ -63,6 +63,7 @@ type Kernel struct {
 
 	named []string // files that the manifest names, for any backend
 	flags []string // of any backend
+	data  []string // files with the contents of arguments, of any backend
 	// unfuzzed says that the manifest has no fuzz section at all.
 	unfuzzed    bool
 	defines     []define

@@ -127,11 +127,10 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []string{k.Source, k.Reference}
-	if k.Naive != "" {
-		files = append(files, k.Naive)
-	}
-	for _, name := range files {
+	for _, name := range []string{k.Source, k.Reference, k.Naive} {
+		if name == "" {
+			continue
+		}
 		if !filepath.IsLocal(name) {
 			return nil, fmt.Errorf("%s: file %q leaves the kernel's folder", file, name)
 		}
@@ -143,6 +142,9 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s: %q is not a regular file", file, name)
 		}
+	}
+	if err := k.look(folder); err != nil {
+		return nil, Locate(file, content, err)
 	}
 	return k, nil
 }

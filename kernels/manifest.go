@@ -74,16 +74,18 @@ type gridEntry struct {
 }
 
 type argEntry struct {
-	Name     scalar   `yaml:"name"`
-	Type     scalar   `yaml:"type"`
-	Shape    []scalar `yaml:"shape"`
-	Fill     scalar   `yaml:"fill"`
-	Families []scalar `yaml:"families"`
-	Large    scalar   `yaml:"large"`
-	Range    []scalar `yaml:"range"`
-	Out      bool     `yaml:"out"`
-	Value    scalar   `yaml:"value"`
-	Align    scalar   `yaml:"align"`
+	Name     scalar    `yaml:"name"`
+	Type     scalar    `yaml:"type"`
+	Shape    []scalar  `yaml:"shape"`
+	Fill     fillEntry `yaml:"fill"`
+	From     fileNames `yaml:"from"`
+	Answer   fileNames `yaml:"answer"`
+	Families []scalar  `yaml:"families"`
+	Large    scalar    `yaml:"large"`
+	Range    []scalar  `yaml:"range"`
+	Out      bool      `yaml:"out"`
+	Value    scalar    `yaml:"value"`
+	Align    scalar    `yaml:"align"`
 	// TensorMap is for buffers that a kernel takes as a descriptor.
 	TensorMap *tensorMapEntry `yaml:"tensormap"`
 }

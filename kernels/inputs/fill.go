@@ -7,19 +7,9 @@ import (
 	"pawl/kernels"
 )
 
-// Fill writes a buffer's content: the same for the same seed, argument and
-// fill, whichever process asks and however many cores it has.
+// Fill writes the content of a buffer that no file has. See [Source.Fill].
 func Fill(buffer []byte, argument kernels.Binding, seed uint64) error {
-	element, err := kernels.ElementNamed(argument.Type)
-	if err != nil {
-		return err
-	}
-	recipe, err := NewRecipe(argument, seed)
-	if err != nil {
-		return err
-	}
-	recipe.fill(buffer, element)
-	return nil
+	return new(Source).Fill(buffer, argument, seed)
 }
 
 // block is the number of elements that are drawn before they are stored.

@@ -20,6 +20,8 @@ func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (R
 		r.Low, r.Span = 0, 0
 	case "ones":
 		r.Low, r.Span = 1, 0
+	case kernels.ConstantFill:
+		r.Low, r.Span = argument.Integer, 0
 	}
 	kind, known := integerFills[argument.Fill]
 	switch {
@@ -38,7 +40,7 @@ func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (R
 }
 
 var integerFills = map[string]Kind{
-	"zeros": Integers, "ones": Integers, kernels.Uniform: Integers, kernels.Normal: BellIntegers, kernels.Extremes: RangeEnds,
+	"zeros": Integers, "ones": Integers, kernels.ConstantFill: Integers, kernels.OneHot: HotRows, kernels.Uniform: Integers, kernels.Normal: BellIntegers, kernels.Extremes: RangeEnds,
 	kernels.Powers: PowersOfTwo, kernels.Small: SmallIntegers, kernels.Repeated: FewIntegers, kernels.Sorted: RisingRows, kernels.Reversed: FallingRows,
 }
 
@@ -78,6 +80,11 @@ func (r Recipe) integer(i uint64) int64 {
 		return r.rising(i%r.Row, drawn)
 	case FallingRows:
 		return r.rising(r.Row-1-i%r.Row, drawn)
+	case HotRows:
+		if i%r.Row == r.at(i/r.Row)%r.Row {
+			return 1
+		}
+		return 0
 	case BellIntegers:
 		distance := math.RoundToEven(r.Scale * normal(Quantiles(), drawn))
 		if math.Abs(distance) < 4*r.Scale {

@@ -33,7 +33,8 @@ type Recipe struct {
 	Row uint64
 	// Scale is the magnitude: a factor, a constant or the smallest step.
 	Scale float64
-	// Low is the smallest number that an integer may be, Low + Span the largest.
+	// Low is the smallest number that an integer may be, Low + Span the largest. Of
+	// floats in a range they are the bits of both ends.
 	Low  int64
 	Span uint64
 }
@@ -59,6 +60,12 @@ const (
 	RisingRows                // integers that never fall along a row
 	FallingRows               // integers that never rise along a row
 	BellIntegers              // normal numbers times Scale around the middle of the range
+	Reals                     // between Low and Span, which are bits of floats, Scale apart
+	BellReals                 // a bell around the middle of them
+	RealEnds                  // both ends, what is next to 0, and any
+	FewReals                  // one number, and now and then one of four others
+	RisingReals               // numbers that never fall along a row
+	FallingReals              // numbers that never rise along a row
 )
 
 // overflowing is the least magnitude of the fill of that name: two rows of it have a
@@ -77,7 +84,12 @@ func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
 	if !element.Float {
 		return r.ofIntegers(argument, element)
 	}
+	if _, bounded := realFills[argument.Fill]; argument.Bounds != nil || bounded && argument.Fill != kernels.Normal && argument.Fill != kernels.Uniform {
+		return r.ofReals(argument)
+	}
 	switch argument.Fill {
+	case kernels.ConstantFill:
+		return r.of(Constant, argument.Value), nil
 	case kernels.Large:
 		return r.of(NormalNumbers, argument.Large), nil
 	case kernels.Overflow:
@@ -145,6 +157,8 @@ func (r Recipe) element(i uint64) float64 {
 			return sign(drawn>>1) * r.Scale * fraction(drawn)
 		}
 		return normal(Quantiles(), drawn)
+	case Reals, BellReals, RealEnds, FewReals, RisingReals, FallingReals:
+		return r.real(i)
 	default: // all elements of a row have one sign, so that sums over rows grow as well
 		if r.at(i/r.Row)%4 == 0 {
 			return -r.Scale

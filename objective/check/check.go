@@ -98,7 +98,10 @@ type Target struct {
 // load is the part of a load that does not depend on who compares.
 func (t Target) load(m Module, c Case) (worker.Load, error) {
 	bindings, err := c.Bind(t.Kernel)
-	return worker.Load{Module: m.Path, Support: m.Support, Entry: t.Kernel.Entry, Arguments: bindings, Seed: c.Seed, Layout: c.layout()}, err
+	if err == nil {
+		err = t.Oracle.try(c, bindings)
+	}
+	return worker.Load{Module: m.Path, Support: m.Support, Entry: t.Kernel.Entry, Arguments: bindings, Folder: t.Kernel.Dir, Seed: c.Seed, Layout: c.layout()}, err
 }
 
 // at returns a fault with the case that it happened at; nil for nil.
@@ -123,7 +126,11 @@ func (t Target) at(c Case, fault *worker.Fault) *worker.Fault {
 }
 
 func (t Target) wrong(c Case, m *Mismatch) *worker.Fault {
-	return t.at(c, &worker.Fault{Kind: WrongResult, Detail: m.String()})
+	detail := m.String()
+	if t.Kernel.Answered() {
+		detail = strings.Replace(detail, "the reference says", "the answer is", 1)
+	}
+	return t.at(c, &worker.Fault{Kind: WrongResult, Detail: detail})
 }
 
 // environment holds the sizes of a case and the values of a point.

@@ -30,14 +30,21 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 	if load.Maps, err = d.Kernel.TensorLayouts(env); err != nil {
 		return load, fmt.Errorf("kernel %s at %s: %w", d.Kernel.Name, c.Dims, err)
 	}
+	if d.Kernel.Answered() {
+		load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
+		return load, nil
+	}
 	load.Reference = &worker.Reference{Module: d.Oracle.reference.Path, Entry: d.Kernel.Entry, Tolerance: d.Kernel.Tolerance}
 	load.Reference.Launch, err = d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.Default()))
 	return load, err
 }
 
 // Answer lets a worker get a case and its right answer ready, by loading the reference
-// as if it were the kernel. The oracle must be ready.
+// as if it were the kernel. The oracle must be ready. Answers in files are there already.
 func (d OnDevice) Answer(ctx context.Context, client *worker.Client, point space.Point, c Case) error {
+	if d.Kernel.Answered() {
+		return nil
+	}
 	load, err := d.Load(Subject{point, d.Oracle.reference}, c)
 	if err != nil {
 		return err
@@ -142,8 +149,13 @@ func (d OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subje
 	if err != nil || got == nil {
 		return nil, err
 	}
-	load.Module, load.Launch, load.Maps = reference.Module, reference.Launch, nil
-	want, err := outputsOf(ctx, s, load)
+	var want [][]byte
+	if d.Kernel.Answered() {
+		want, err = d.Oracle.read(c, load.Arguments)
+	} else {
+		load.Module, load.Launch, load.Maps = reference.Module, reference.Launch, nil
+		want, err = outputsOf(ctx, s, load)
+	}
 	if err != nil || want == nil {
 		return nil, err
 	}

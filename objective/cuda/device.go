@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"pawl/kernels"
+	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
@@ -20,6 +21,7 @@ type Device struct {
 	watch      *watch
 	events     [2]driver.Event
 
+	source  inputs.Source
 	modules map[string]driver.Module // the reference and the kernel under test
 	kept    problems
 
@@ -108,6 +110,7 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	d.dropGraph()
 	d.kernel = 0 // nothing is loaded until all of it is
 	d.keepModules(load)
+	d.source.Folder = load.Folder
 	var err error
 	if d.on, err = d.kept.get(d, load); err != nil {
 		return nil, err

@@ -158,9 +158,17 @@ func (b *buffer) guards() (before, behind zone) {
 	return zone{b.base, int(b.data - b.base)}, zone{b.data + driver.Address(b.size), b.tail}
 }
 
-// fill has the device write the inputs of a set.
+// fill has the device write the inputs of a set, all but those that are computed as a
+// whole or are in a file: both come from here.
 func (p *problem) fill(buffers set, seed uint64) error {
 	for _, b := range buffers.inputs() {
+		if inputs.Computed(b.Binding) {
+			err := p.upload(b.data, b.size, func(content []byte) error { return p.device.source.Fill(content, b.Binding, seed) })
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		recipe, err := inputs.NewRecipe(b.Binding, seed)
 		if err != nil {
 			return err
@@ -170,6 +178,18 @@ func (p *problem) fill(buffers set, seed uint64) error {
 		}
 	}
 	return nil
+}
+
+// upload writes to the device's memory what is made here, after all that uses it.
+func (p *problem) upload(to driver.Address, size int, fill func([]byte) error) error {
+	content := make([]byte, size)
+	if err := fill(content); err != nil {
+		return err
+	}
+	if err := p.device.context.Wait(p.device.stream); err != nil {
+		return err
+	}
+	return p.device.context.ToDevice(to, content)
 }
 
 // identify takes the checksums of a set's inputs.
@@ -214,38 +234,67 @@ func (p *problem) solve(inputs set, known content) (content, error) {
 	if known.answers == nil {
 		known.answers = make([]rightAnswer, len(inputs))
 	}
-	function, err := d.function(reference.Module, reference.Entry)
-	if err != nil {
-		return known, fmt.Errorf("the reference: %s", err) // not %w: a fault would be blamed on the kernel
-	}
-	parameters, err := p.parametersFor(inputs)
-	if err != nil {
-		return known, err
-	}
-	defer parameters.free()
 	for i, b := range inputs.outputs() {
-		if known.answers[i].at == 0 {
-			if known.answers[i].at, err = p.memory(b.size); err != nil {
-				return known, err
-			}
+		if known.answers[i].at != 0 {
+			continue
 		}
-		if err := d.context.Set(d.stream, known.answers[i].at, guardPattern, b.size); err != nil {
+		var err error
+		if known.answers[i].at, err = p.memory(b.size); err != nil {
 			return known, err
 		}
-		parameters.setAddress(i, known.answers[i].at)
 	}
-	if err := d.start(function, reference.Launch, parameters); err != nil {
-		return known, fmt.Errorf("the reference: %s", err)
+	run := p.runReference
+	if reference.Module == "" {
+		run = p.uploadAnswers
 	}
-	if err := d.context.Wait(d.stream); err != nil {
-		return known, fmt.Errorf("the reference: %s", err)
+	if err := run(inputs, known); err != nil {
+		return known, err
 	}
 	for i, b := range inputs.outputs() {
+		var err error
 		if known.answers[i].sum, err = d.support.checksum(known.answers[i].at, b.size); err != nil {
 			return known, err
 		}
 	}
 	return known, nil
+}
+
+// uploadAnswers takes the answers from their files.
+func (p *problem) uploadAnswers(inputs set, known content) error {
+	for i, b := range inputs.outputs() {
+		err := p.upload(known.answers[i].at, b.size, func(content []byte) error { return p.device.source.Read(content, b.Answer) })
+		if err != nil {
+			return fmt.Errorf("the answer for %s: %w", b.Name, err)
+		}
+	}
+	return nil
+}
+
+// runReference computes the answers.
+func (p *problem) runReference(inputs set, known content) error {
+	reference, d := *p.load.Reference, p.device
+	function, err := d.function(reference.Module, reference.Entry)
+	if err != nil {
+		return fmt.Errorf("the reference: %s", err) // not %w: a fault would be blamed on the kernel
+	}
+	parameters, err := p.parametersFor(inputs)
+	if err != nil {
+		return err
+	}
+	defer parameters.free()
+	for i, b := range inputs.outputs() {
+		if err := d.context.Set(d.stream, known.answers[i].at, guardPattern, b.size); err != nil {
+			return err
+		}
+		parameters.setAddress(i, known.answers[i].at)
+	}
+	if err := d.start(function, reference.Launch, parameters); err != nil {
+		return fmt.Errorf("the reference: %s", err)
+	}
+	if err := d.context.Wait(d.stream); err != nil {
+		return fmt.Errorf("the reference: %s", err)
+	}
+	return nil
 }
 
 // expect says which content the outputs of a set are held against.

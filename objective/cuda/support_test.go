@@ -197,7 +197,7 @@ func checkFills(p *support) error {
 // kind, and with rows that are longer and shorter than the range.
 func everyFill(visit func(kernels.Binding) error) error {
 	floats := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
-	integers := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Extremes, kernels.Powers, kernels.Small, kernels.Repeated, kernels.Sorted, kernels.Reversed}
+	integers := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Extremes, kernels.Powers, kernels.Small, kernels.Repeated, kernels.Sorted, kernels.Reversed, kernels.OneHot}
 	for name := range elementNumbers {
 		element, err := kernels.ElementNamed(name)
 		if err != nil {
@@ -208,6 +208,14 @@ func everyFill(visit func(kernels.Binding) error) error {
 			for _, b.Fill = range floats {
 				if err := visit(b); err != nil {
 					return err
+				}
+			}
+			for _, b.Fill = range []string{kernels.Uniform, kernels.Normal, kernels.Extremes, kernels.Repeated, kernels.Sorted, kernels.Reversed} {
+				for _, b.Bounds = range []*kernels.Bounds{{Low: 0, High: 1}, {Low: -300, High: -0.1}, {Low: 2, High: 2}, {Low: -1, High: 1. / 3}} {
+					b.Count = 5000
+					if err := visit(b); err != nil {
+						return err
+					}
 				}
 			}
 			continue

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pawl/kernels"
+	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 )
 
@@ -21,6 +22,7 @@ import (
 // one before, and one set of outputs, so that none of them finds its own answer.
 type Device struct {
 	loaded   worker.Load
+	source   inputs.Source
 	outputs  []*buffer // nil for what is no output
 	scalars  []byte    // what the pointers of scalars point to
 	sets     []*inputSet
@@ -46,7 +48,7 @@ func NewDevice() worker.Device {
 // Load opens the module and fills the arguments.
 func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	d.release()
-	d.loaded = load
+	d.loaded, d.source.Folder = load, load.Folder
 	if err := d.open(load.Module, load.Support); err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (d *Device) Arrange(a worker.Arrange) error {
 	for i, seed := range a.Seeds {
 		set, filled, err := d.set(seed, a.Seeds, now)
 		if err == nil && (a.Refill || !filled) {
-			err = set.fill(d.loaded.Arguments, seed)
+			err = set.fill(&d.source, d.loaded.Arguments, seed)
 		}
 		if err != nil {
 			return err
@@ -118,10 +118,10 @@ func (d *Device) newSet() (set *inputSet, err error) {
 	return set, nil
 }
 
-func (s *inputSet) fill(arguments []kernels.Binding, seed uint64) error {
+func (s *inputSet) fill(source *inputs.Source, arguments []kernels.Binding, seed uint64) error {
 	s.seed = seed
 	for i, b := range present(s.buffers) {
-		if err := inputs.Fill(b.data, arguments[i], seed); err != nil {
+		if err := source.Fill(b.data, arguments[i], seed); err != nil {
 			return err
 		}
 		s.hashes[i] = maphash.Bytes(s.key, b.data)

@@ -60,6 +60,8 @@ type Load struct {
 	// Maps are for the buffers that the kernel takes as tensor maps; the reference
 	// takes all as pointers.
 	Maps []kernels.TensorLayout `json:"maps,omitempty"`
+	// Folder has the files that arguments are read from; empty where there are none.
+	Folder string `json:"folder,omitempty"`
 	// Seed fixes the content of the inputs.
 	Seed   uint64 `json:"seed"`
 	Layout Layout `json:"layout"`
@@ -72,7 +74,8 @@ type Load struct {
 	Reference *Reference `json:"reference,omitempty"`
 }
 
-// Reference is the kernel whose results are right by definition.
+// Reference is the kernel whose results are right by definition. Without a module it
+// stands for the answers of the arguments, which are in files.
 type Reference struct {
 	Module    string                   `json:"module"`
 	Entry     string                   `json:"entry"`

@@ -106,10 +106,11 @@ static __device__ void store_integer(int type, void *elements, u64 i, u64 n) {
 }
 
 // The content of inputs: the kinds, the generator and the arithmetic are those of
-// worker/recipe.go, to the bit. Nothing is fused, because nothing is there.
+// kernels/inputs, to the bit. Nothing is fused, because nothing is there.
 enum {
     CONSTANT, INTEGERS, NORMAL, UNIFORM, SIGNS, HOT_ROWS, TIES, SUBNORMALS, SIGNED_ROWS,
-    RANGE_ENDS, POWERS_OF_TWO, SMALL_INTEGERS, FEW_INTEGERS, RISING_ROWS, FALLING_ROWS, BELL_INTEGERS
+    RANGE_ENDS, POWERS_OF_TWO, SMALL_INTEGERS, FEW_INTEGERS, RISING_ROWS, FALLING_ROWS, BELL_INTEGERS,
+    REALS, BELL_REALS, REAL_ENDS, FEW_REALS, RISING_REALS, FALLING_REALS
 };
 enum { CELLS = 4096 };
 
@@ -152,7 +153,7 @@ static __device__ double content(int kind, u64 i, u64 stream, u64 row, double sc
     }
 }
 
-// The range of integers, as in worker/recipe_integers.go. Everything is unsigned, so
+// The range of integers, as in kernels/inputs/integers.go. Everything is unsigned, so
 // that sums wrap around as they do there.
 struct Range { u64 low, span; };
 
@@ -202,6 +203,7 @@ static __device__ u64 integer(int kind, u64 i, u64 stream, u64 row, double scale
         return r.low + (offset < 4 ? 0 : offset - 4 < r.span ? offset - 4 : r.span);
     }
     case FEW_INTEGERS: return any_of(r, random_bits(stream, ~(bits % 32 ? 0ULL : 1 + (bits >> 5) % 4)));
+    case HOT_ROWS: return i % row == random_bits(stream, i / row) % row ? 1 : 0;
     case RISING_ROWS: return rising(r, row, i % row, bits);
     case FALLING_ROWS: return rising(r, row, row - 1 - i % row, bits);
     case BELL_INTEGERS: {
@@ -216,10 +218,37 @@ static __device__ u64 integer(int kind, u64 i, u64 stream, u64 row, double scale
     }
 }
 
+// Floats in a range, as in kernels/inputs/reals.go: low and span are the bits of its ends,
+// scale is the distance between them.
+static __device__ double real(int kind, u64 i, u64 stream, u64 row, double scale, Range r, const double *quantiles) {
+    double low = __longlong_as_double(r.low), high = __longlong_as_double(r.span);
+    u64 bits = random_bits(stream, i);
+    double share = unit(bits >> 12);
+    switch (kind) {
+    case REAL_ENDS:
+        switch (turn(stream, i, 4)) {
+        case 0: return low;
+        case 1: return high;
+        case 2: return low > 0 ? low : high < 0 ? high : 0.0;
+        }
+        break;
+    case FEW_REALS: share = unit(random_bits(stream, ~(bits % 32 ? 0ULL : 1 + (bits >> 5) % 4)) >> 12); break;
+    case RISING_REALS: share = __ddiv_rn(__dadd_rn((double)(i % row), share), (double)row); break;
+    case FALLING_REALS: share = __ddiv_rn(__dadd_rn((double)(row - 1 - i % row), share), (double)row); break;
+    case BELL_REALS:
+        share = __dadd_rn(0.5, __dmul_rn(0.125, normal(quantiles, bits)));
+        share = share < 0 ? 0.0 : share > 1 ? 1.0 : share;
+        break;
+    }
+    double x = __dadd_rn(low, __dmul_rn(scale, share));
+    return x < high ? x : high;
+}
+
 extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 count, u64 stream, u64 row, double scale, const double *quantiles, u64 low, u64 span) {
     Range range = {low, span};
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
         if (is_integer(type)) store_integer(type, elements, i, integer(kind, i, stream, row, scale, range, quantiles));
+        else if (kind >= REALS) store(type, elements, i, real(kind, i, stream, row, scale, range, quantiles));
         else store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
     }
 }

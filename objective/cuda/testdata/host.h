@@ -28,6 +28,7 @@ static unsigned __float_as_uint(float x) { return as<unsigned>(x); }
 static double __dadd_rn(double a, double b) { return a + b; }
 static double __dsub_rn(double a, double b) { return a - b; }
 static double __dmul_rn(double a, double b) { return a * b; }
+static double __ddiv_rn(double a, double b) { return a / b; }
 static float __double2float_rn(double x) { return (float)x; }
 
 static float __double2float_rz(double x) {

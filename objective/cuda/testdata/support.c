@@ -108,6 +108,30 @@ static double content(int kind, uint64_t i, uint64_t stream, uint64_t row, doubl
 	}
 }
 
+/* Both ends of the range are given by their bits. */
+static double real(int kind, uint64_t i, uint64_t stream, uint64_t row, double scale, const double *quantiles, uint64_t low_bits, uint64_t high_bits) {
+	double low, high, share;
+	memcpy(&low, &low_bits, sizeof low);
+	memcpy(&high, &high_bits, sizeof high);
+	uint64_t bits = random_bits(stream, i), place = kind == 21 ? row - 1 - i % row : i % row;
+	switch (kind) {
+	case 17: share = fmin(fmax(0.5 + 0.125 * normal(quantiles, bits), 0), 1); break;
+	case 18:
+		switch ((i + random_bits(stream, i / 4) % 4) % 4) {
+		case 0: return low;
+		case 1: return high;
+		case 2: return fmin(fmax(low, 0), high);
+		}
+		share = unit(bits >> 12);
+		break;
+	case 19: share = unit(random_bits(stream, ~(bits % 32 ? 0ull : 1 + (bits >> 5) % 4)) >> 12); break;
+	case 20:
+	case 21: share = (place + unit(bits >> 12)) / row; break;
+	default: share = unit(bits >> 12);
+	}
+	return fmin(low + scale * share, high);
+}
+
 /* The range is counted from its lowest number, so nothing here is negative. */
 static uint64_t integer(int kind, uint64_t i, uint64_t stream, uint64_t row, double scale, const double *quantiles, int64_t low, uint64_t span) {
 	uint64_t bits = random_bits(stream, i), any = span == UINT64_MAX ? bits - (uint64_t)low : bits % (span + 1);
@@ -130,6 +154,8 @@ static uint64_t integer(int kind, uint64_t i, uint64_t stream, uint64_t row, dou
 	case 12:
 		bits = random_bits(stream, ~(bits % 32 ? 0ull : 1 + (bits >> 5) % 4));
 		return span == UINT64_MAX ? bits - (uint64_t)low : bits % (span + 1);
+	case 5:
+		return (i % row == random_bits(stream, i / row) % row) - (uint64_t)low;
 	case 13:
 	case 14:
 		return span >= row ? place * (span / row) + bits % (span / row) : place / (row / (span + 1) + 1);
@@ -175,6 +201,8 @@ KERNEL(pawl_fill, 10) {
 	for (uint64_t i = 0; i < count; i++) {
 		if (is_integer(type))
 			store_integer(type, elements, i, low + integer(kind, i, stream, row, scale, quantiles, low, ARGUMENT(uint64_t, 9)));
+		else if (kind >= 16)
+			store(type, elements, i, real(kind, i, stream, row, scale, quantiles, low, ARGUMENT(uint64_t, 9)));
 		else
 			store(type, elements, i, content(kind, i, stream, row, scale, quantiles));
 	}

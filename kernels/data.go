@@ -1,0 +1,196 @@
+package kernels
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"pawl/kernels/arrays"
+)
+
+// fileNames are the files of an argument: one name, or a list, from which the one whose
+// shape fits is taken.
+type fileNames []scalar
+
+// UnmarshalYAML takes a name or a list of names.
+func (f *fileNames) UnmarshalYAML(node ast.Node) error {
+	list := []ast.Node{node}
+	if sequence, ok := node.(*ast.SequenceNode); ok {
+		list = sequence.Values
+	}
+	for _, n := range list {
+		if n == nil {
+			return positionOf(node).errorf("expected the name of a file")
+		}
+		var name scalar
+		if err := name.UnmarshalYAML(n); err != nil {
+			return err
+		}
+		*f = append(*f, name)
+	}
+	if len(*f) == 0 {
+		return positionOf(node).errorf("expected the name of a file, or of one for each workload")
+	}
+	return nil
+}
+
+// dataFile is a file that a manifest names for an argument, and what it holds.
+type dataFile struct {
+	name scalar
+	arrays.File
+}
+
+// data notes the files of an argument; load looks into them.
+func (b *builder) data(a *Argument, entry argEntry) error {
+	switch {
+	case entry.From != nil && a.Out:
+		return entry.From[0].at.errorf("argument %s is an output: from belongs to inputs, and answer says what an output should be", a.Name)
+	case entry.Answer != nil && !a.Out:
+		return entry.Answer[0].at.errorf("argument %s is an input: answer belongs to outputs, and from says what an input holds", a.Name)
+	}
+	for _, name := range entry.From {
+		a.from = append(a.from, &dataFile{name: name})
+	}
+	for _, name := range entry.Answer {
+		a.answer = append(a.answer, &dataFile{name: name})
+	}
+	return nil
+}
+
+// answered reports whether the manifest has answers in place of a reference.
+func (b *builder) answered() bool {
+	return slices.ContainsFunc(b.keys.Args, func(e argEntry) bool { return e.Answer != nil })
+}
+
+// answers checks that answers are all that is needed in place of a reference: one for
+// every output, and inputs that are always the same.
+func (b *builder) answers() error {
+	if !b.answered() {
+		return nil
+	}
+	k := b.kernel
+	for i, a := range k.Arguments {
+		entry := b.keys.Args[i]
+		switch {
+		case entry.Answer != nil && k.Reference != "":
+			return entry.Answer[0].at.errorf("argument %s has an answer, and the kernel a reference: strike one of them; a reference checks other sizes and inputs as well", a.Name)
+		case a.Out && entry.Answer == nil:
+			return entry.Name.at.errorf("output %s has no answer, and there is no reference: without one no result can be checked", a.Name)
+		case !a.Out && a.Value == nil && !a.fixed():
+			return entry.Name.at.errorf("argument %s is filled with %s, other numbers for every seed, and an answer is right for one content only: give it from, a constant, or a formula without %s", a.Name, a.Fill, "random")
+		}
+	}
+	if k.Naive != "" || k.Tolerance.Derived != 0 {
+		return b.top().errorf("a tolerance is derived from a naive implementation and a reference; with answers state atol and rtol")
+	}
+	if !k.unfuzzed && len(k.Fuzz) > 0 {
+		return b.keys.Fuzz.keys[0].at.errorf("fuzz has other sizes than the workloads, and there are no answers for them: strike it, or write a reference")
+	}
+	return nil
+}
+
+// Answered reports whether results are held against answers in files: only those for the
+// workloads' own inputs are known.
+func (k *Kernel) Answered() bool {
+	return slices.ContainsFunc(k.Arguments, func(a Argument) bool { return len(a.answer) > 0 })
+}
+
+// pinned are the sizes that cannot vary because a file has them.
+func (k *Kernel) pinned() map[string]bool {
+	found := map[string]bool{}
+	for _, a := range k.Arguments {
+		for _, size := range a.Shape {
+			for _, name := range size.Names() {
+				found[name] = found[name] || len(a.from) > 0
+			}
+		}
+	}
+	return found
+}
+
+// look reads the files of all arguments and checks that every workload has one.
+func (k *Kernel) look(folder fs.FS) error {
+	for _, a := range k.Arguments {
+		for _, f := range slices.Concat(a.from, a.answer) {
+			described, err := arrays.Describe(folder, f.name.text)
+			if err != nil {
+				return f.name.at.errorf("argument %s: %s", a.Name, err)
+			}
+			f.File = described
+		}
+		if err := a.finite(folder); err != nil {
+			return err
+		}
+	}
+	for i, w := range k.Workloads {
+		bindings, err := k.Bind(w.Dims)
+		if err != nil {
+			return placeOf(err).errorf("%s", err)
+		}
+		for j, a := range k.Arguments {
+			if len(a.answer) == 0 {
+				continue
+			}
+			for _, other := range k.Workloads[:i] {
+				if before, err := k.Bind(other.Dims); err == nil && before[j].Answer.Name == bindings[j].Answer.Name {
+					return a.answer[0].name.at.errorf("argument %s: %s would be the answer for the workloads %s and %s, which are different problems: give each its own, or strike a workload", a.Name, bindings[j].Answer.Name, other.Name, w.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// finite refuses answers that nothing can be compared with.
+func (a Argument) finite(folder fs.FS) error {
+	if !a.Element.Float {
+		return nil
+	}
+	for _, f := range a.answer {
+		content := make([]byte, f.Bytes)
+		if err := f.Read(folder, content); err != nil {
+			return f.name.at.errorf("argument %s: %s", a.Name, err)
+		}
+		for at := 0; at+a.Element.Size <= len(content); at += a.Element.Size {
+			if x := a.Element.Load(content[at:]); math.IsNaN(x) || math.IsInf(x, 0) {
+				return f.name.at.errorf("argument %s: element %d of %s is %v, and no result can be compared with that: save an answer of finite numbers", a.Name, at/a.Element.Size, f.name.text, x)
+			}
+		}
+	}
+	return nil
+}
+
+// matching returns the file that has the content of a buffer.
+func matching(files []*dataFile, element Element, shape []int64) (*arrays.File, error) {
+	if files[0].Digest == "" {
+		return nil, nil // not looked into: a manifest without its folder
+	}
+	var first error
+	var found *arrays.File
+	for _, f := range files {
+		err := f.Fits(element.Name, element.Size, shape)
+		switch {
+		case err == nil && found != nil:
+			return nil, fmt.Errorf("both %s and %s fit; files are told apart by their shape", found.Name, f.Name)
+		case err == nil:
+			found = &f.File
+		case first == nil:
+			first = err
+		}
+	}
+	if found != nil {
+		return found, nil
+	}
+	if len(files) > 1 {
+		var names []string
+		for _, f := range files {
+			names = append(names, f.name.text)
+		}
+		return nil, fmt.Errorf("none of %s fits; %w", strings.Join(names, ", "), first)
+	}
+	return nil, first
+}

@@ -1,0 +1,118 @@
+package inputs
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"pawl/kernels"
+	"pawl/kernels/arrays"
+)
+
+// Source fills buffers. It remembers content that is the same for every seed, because
+// timing fills many sets of inputs and a formula or a packed file takes long. It is not
+// safe for concurrent use. The zero Source knows no files.
+type Source struct {
+	// Folder has the files that inputs are read from.
+	Folder string
+
+	kept map[string][]byte // by binding
+	size int               // of all that is kept, in bytes
+}
+
+// mostKept bounds what a source remembers, in bytes.
+const mostKept = 256 << 20
+
+// Computed reports whether the content of an input is made here as a whole. All others
+// have a recipe, which a device can follow by itself.
+func Computed(argument kernels.Binding) bool {
+	c := argument.Content
+	if c == nil {
+		return false
+	}
+	switch c.Kind {
+	case kernels.Sorted, kernels.Reversed, kernels.OneHot:
+		return argument.Fill != c.Kind
+	case kernels.FromFile:
+		return argument.Fill == c.Kind // a family replaces all of it
+	}
+	return true
+}
+
+// Fill writes a buffer's content: the same for the same seed, argument and fill, whichever
+// process asks and however many cores it has.
+func (s *Source) Fill(buffer []byte, argument kernels.Binding, seed uint64) error {
+	element, err := kernels.ElementNamed(argument.Type)
+	if err != nil {
+		return err
+	}
+	if Computed(argument) {
+		if err := s.compute(buffer, argument, element, seed); err != nil {
+			return fmt.Errorf("filling argument %s: %w", argument.Name, err)
+		}
+		return nil
+	}
+	recipe, err := NewRecipe(argument, seed)
+	if err != nil {
+		return err
+	}
+	recipe.fill(buffer, element)
+	return nil
+}
+
+func (s *Source) compute(buffer []byte, argument kernels.Binding, element kernels.Element, seed uint64) error {
+	c := argument.Content
+	switch c.Kind {
+	case kernels.FromFile:
+		return s.remember(buffer, c.File, func() error { return s.Read(buffer, c.File) })
+	case kernels.FormulaFill:
+		formula, err := c.Indexed(element)
+		if err != nil {
+			return err
+		}
+		evaluate := func() error {
+			return evaluate(buffer, int(argument.Count), element, formula, newStream(seed, argument.Name))
+		}
+		if formula.Random() {
+			return evaluate()
+		}
+		return s.remember(buffer, argument, evaluate)
+	case kernels.Banded:
+		return band(buffer, argument, element, seed)
+	}
+	return structure(buffer, argument, element, seed)
+}
+
+// Read fills a buffer with the content of a file.
+func (s *Source) Read(buffer []byte, file *arrays.File) error {
+	if file == nil {
+		return fmt.Errorf("its file is not known")
+	}
+	root, err := os.OpenRoot(s.Folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return file.Read(root.FS(), buffer)
+}
+
+// remember fills a buffer as it was filled before for the same thing, or anew.
+func (s *Source) remember(buffer []byte, of any, fill func() error) error {
+	encoded, err := json.Marshal(of)
+	if err != nil {
+		return err
+	}
+	key := string(encoded)
+	if known := s.kept[key]; len(known) == len(buffer) {
+		copy(buffer, known)
+		return nil
+	}
+	if err := fill(); err != nil || s.size+len(buffer) > mostKept {
+		return err
+	}
+	if s.kept == nil {
+		s.kept = map[string][]byte{}
+	}
+	s.kept[key], s.size = append([]byte(nil), buffer...), s.size+len(buffer)
+	return nil
+}

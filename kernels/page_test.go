@@ -1,0 +1,97 @@
+package kernels
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pawl/space"
+)
+
+// blocks returns the examples on the manifest's page that begin with a text.
+func blocks(t *testing.T, start string) []string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/manifest.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, match := range regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		if strings.HasPrefix(match[1], start) {
+			found = append(found, match[1])
+		}
+	}
+	return found
+}
+
+// The arguments on the page can be used as they stand there.
+func TestArgumentsOnThePage(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string]string{
+		"x.npy":        "\x93NUMPY\x01\x00\x3e\x00{'descr': '<f4', 'fortran_order': False, 'shape': (64,), }   \n" + strings.Repeat("\x00\x00\x80\x3f", 64),
+		"table.bin.gz": "", "scale.c": "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tried := 0
+	for _, block := range blocks(t, "  - {name") {
+		if strings.Contains(block, "tensormap") || strings.Contains(block, "answer") {
+			continue // for GPUs; and below
+		}
+		tried++
+		output := "  - {name: result, type: f32, shape: [N], out: true}\n"
+		manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nparams: {A: {values: [1, 2], default: 1}}\nworkloads: {only: {N: 64}}\nargs:\n" + block + output
+		k, err := parse("kernel.yaml", []byte(manifest), Host)
+		if err != nil {
+			t.Errorf("%s\n%v", block, err)
+			continue
+		}
+		if _, err := k.Bind(Dims{"N": 1000}); err != nil {
+			t.Error(err)
+		}
+	}
+	if tried < 2 {
+		t.Errorf("%d examples of arguments", tried)
+	}
+}
+
+// The constraints on the page mean what a reader takes them for.
+func TestConstraintsOnThePage(t *testing.T) {
+	params := blocks(t, "params:\n  BLOCK_M")
+	constraints := blocks(t, "constraints:\n")
+	if len(params) != 1 || len(constraints) != 1 {
+		t.Fatalf("%d lists of parameters, %d of constraints", len(params), len(constraints))
+	}
+	manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nworkloads: {only: {N: 64}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\n" + params[0] + constraints[0]
+	k, err := parse("kernel.yaml", []byte(manifest), Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.Space(k.Workloads[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for point, valid := range map[string]bool{
+		"BLOCK_M=16,BANKS=1,LAYOUT=row,PACK=false":    false, // 16 is below 32
+		"BLOCK_M=32,BANKS=1,LAYOUT=row,PACK=false":    true,
+		"BLOCK_M=64,BANKS=3,LAYOUT=row,PACK=true":     false, // 192 is above 128
+		"BLOCK_M=64,BANKS=1,LAYOUT=row,PACK=false":    false, // neither 16 nor 32, not packed
+		"BLOCK_M=64,BANKS=1,LAYOUT=row,PACK=true":     true,
+		"BLOCK_M=32,BANKS=1,LAYOUT=column,PACK=true":  false, // packed columns
+		"BLOCK_M=32,BANKS=3,LAYOUT=column,PACK=false": false, // 3 banks of columns
+		"BLOCK_M=32,BANKS=3,LAYOUT=row,PACK=false":    true,
+		"BLOCK_M=16,BANKS=2,LAYOUT=row,PACK=true":     false, // 16 % 32
+	} {
+		p, err := space.ParsePoint(point)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Check(p); (err == nil) != valid {
+			t.Errorf("%s: %v, want %v", point, err, valid)
+		}
+	}
+}
