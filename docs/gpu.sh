@@ -6,7 +6,7 @@
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
 # Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels. All of
-# them take about 25 minutes. Logs go to FOLDER; a part that fails does not stop the others.
+# them take about 30 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
@@ -48,6 +48,26 @@ twice() {
   done
 }
 
+# winner KERNEL prints the best point that a short search finds at the first workload.
+winner() {
+  local out_of=$scratch/winners
+  [ -d "$out_of/$1" ] || timed winners.log "$pawl" tune "$1" --trials 60 --out "$out_of" 1>&2
+  python3 -c 'import json, sys
+study = json.load(open(sys.argv[1]))
+print((study.get("winner") or study["default"])["point"])' "$out_of/$1"/*/suggestions.json
+}
+
+# Small problems that mean something: tails everywhere, more work than blocks stay for, more
+# steps than a ring has places.
+declare -A small=(
+  [attention]=B=1,H=3,S=131
+  [attention_hopper]=B=2,H=140,S=131
+  [gemm]=M=520,N=7000,K=456
+  [rmsnorm]=R=300,C=4104
+  [softmax]=R=300,C=4104
+  [reduce]=R=300,C=16388
+)
+
 for part in "$@"; do
   case $part in
     tests) PAWL_REQUIRE_GPU=1 timed tests.log "$tests" -test.run GPU -test.v ;;
@@ -60,9 +80,17 @@ for part in "$@"; do
     checks)
       timed checks.log "$pawl" fuzz attention
       timed checks.log "$pawl" fuzz attention --at "$best" --cases 1000
-      timed checks.log "$pawl" fuzz attention --mutants --backend cuda --seed 1
+      for kernel in attention_hopper gemm rmsnorm softmax reduce; do
+        timed checks.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --cases 1000
+      done
+      timed checks.log "$pawl" fuzz --mutants --backend cuda --seed 1
       ;;
-    sanitizer) timed sanitizer.log "$pawl" fuzz attention --sanitizer ;;
+    sanitizer) # compute-sanitizer's four tools on the winners
+      timed sanitizer.log "$pawl" fuzz attention --at "$best" --sanitizer --shape "${small[attention]}"
+      for kernel in attention_hopper gemm rmsnorm softmax reduce; do
+        timed sanitizer.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --sanitizer --shape "${small[$kernel]}"
+      done
+      ;;
     ratchet) # a gate run: the first has nothing to compare with, the others do
       for point in "$best" "${best/LAZY_RESCALE=true/LAZY_RESCALE=false}" "${best/BLOCK_N=128/BLOCK_N=64}"; do
         printf 'kernels: [{kernel: attention, at: "%s"}]\n' "$point" > gate.yaml

@@ -19,11 +19,12 @@ import (
 	"pawl/space"
 )
 
-// The default keeps an everyday test quick; .ci/run asks for many.
-var cornerLimit = flag.Int("corners", 4, "how many corners of each kernel's space to compile; under 2 means all")
+// The default keeps an everyday test quick; .ci/run asks for 0.
+var cornerLimit = flag.Int("corners", 4, "how many points of each kernel's space to compile; "+
+	"0: until every value has occurred and every two extremes have met; -1: until every two values have")
 
-// TestCorners compiles every embedded CUDA kernel at its default and at every
-// corner of its space: each parameter at its first or last value.
+// TestCorners compiles every embedded CUDA kernel at its default and at the
+// corners of its space.
 func TestCorners(t *testing.T) {
 	withCUDA := kernels.NamesFor(kernels.CUDA)
 	for _, name := range kernels.Names() {
@@ -63,34 +64,62 @@ func requireNoCUDA(t *testing.T, name string) {
 	}
 }
 
-// compileCorners compiles the corners for every workload that is another one to
-// the compiler.
+// compileCorners compiles the corners once for all workloads that are the same to the
+// compiler. With all of them, every value of every parameter is compiled at least once.
 func compileCorners(t *testing.T, k *kernels.Kernel, c *Compiler) {
-	seen := map[string]bool{}
+	constants := map[string][]kernels.Constant{}
+	spaces := map[string][]*space.Space{}
+	var order []string
 	for _, w := range k.Workloads {
-		constants, err := k.Constants(w.Dims)
+		list, err := k.Constants(w.Dims)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if key := fmt.Sprint(constants); !seen[key] {
-			seen[key] = true
-			compileWorkload(t, k, w, constants, c)
+		s, err := k.Space(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := fmt.Sprint(list)
+		if spaces[key] == nil {
+			order = append(order, key)
+		}
+		constants[key], spaces[key] = list, append(spaces[key], s)
+	}
+	var covered []*corners
+	for _, key := range order {
+		points := newCorners(t, spaces[key])
+		compilePoints(t, k, chooseCorners(points), constants[key], c)
+		t.Logf("constants %s: %d of %d points", key, len(points.chosen), len(points.rows))
+		covered = append(covered, points)
+	}
+	if *cornerLimit > 0 {
+		return
+	}
+	for i, p := range covered[0].space.Params() {
+		for v, value := range p.Values {
+			if !slices.ContainsFunc(covered, func(c *corners) bool { return c.has(i, uint16(v)) }) {
+				t.Errorf("%s=%s occurs in no valid point of any workload", p.Name, value)
+			}
 		}
 	}
 }
 
-func compileWorkload(t *testing.T, k *kernels.Kernel, w kernels.Workload, constants []kernels.Constant, c *Compiler) {
+func chooseCorners(c *corners) []space.Point {
+	switch {
+	case *cornerLimit > 0:
+		return c.choose(*cornerLimit, worthPair)
+	case *cornerLimit == 0:
+		return c.choose(len(c.rows), worthExtremes)
+	default:
+		return c.choose(len(c.rows), worthPair)
+	}
+}
+
+func compilePoints(t *testing.T, k *kernels.Kernel, chosen []space.Point, constants []kernels.Constant, c *Compiler) {
 	dir, err := k.Materialise(c.options.Cache.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := k.Space(w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	points := corners(s)
-	chosen := spread(points, *cornerLimit)
-	t.Logf("%s: %d of %d corners", w.Name, len(chosen), len(points))
 	unit := unitOf(k, dir)
 	var lanes errgroup.Group
 	lanes.SetLimit(runtime.NumCPU())
@@ -136,44 +165,6 @@ func definesOf(point space.Point, constants []kernels.Constant) []Define {
 		defines = append(defines, Define{a.Name, a.Value.Define()})
 	}
 	return defines
-}
-
-// corners returns the default and every combination of each parameter's first
-// and last value that satisfies the constraints. Values are in the order of the
-// manifest, the smallest first.
-func corners(s *space.Space) []space.Point {
-	params := s.Params()
-	points := []space.Point{s.Default()}
-	seen := map[string]bool{s.Default().String(): true}
-	row := make(space.Row, len(params))
-	for choice := range 1 << len(params) {
-		for i, p := range params {
-			row[i] = 0
-			if choice>>i&1 == 1 {
-				row[i] = uint16(len(p.Values) - 1)
-			}
-		}
-		point := s.Point(row)
-		if seen[point.String()] || s.Check(point) != nil {
-			continue
-		}
-		seen[point.String()] = true
-		points = append(points, point)
-	}
-	return points
-}
-
-// spread returns at most limit of a list, the first and the last among them, at
-// even distances.
-func spread[T any](list []T, limit int) []T {
-	if limit < 2 || len(list) <= limit {
-		return list
-	}
-	chosen := make([]T, limit)
-	for i := range chosen {
-		chosen[i] = list[i*(len(list)-1)/(limit-1)]
-	}
-	return chosen
 }
 
 // checkFigures holds what ptxas said against what must be true of any kernel.
@@ -246,16 +237,23 @@ extern "C" __global__ void copy(const float *x, float *y, int n) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var texts []string
-	for _, p := range corners(s) {
-		texts = append(texts, p.String())
+	texts := func(points []space.Point) string {
+		var texts []string
+		for _, p := range points {
+			texts = append(texts, p.String())
+		}
+		return strings.Join(texts, " ")
 	}
-	want := "TILE=64,UNROLL=1 TILE=32,UNROLL=1 TILE=128,UNROLL=1 TILE=32,UNROLL=4"
-	if got := strings.Join(texts, " "); got != want {
+	// Both ends of both, as far as they are valid together, and the two values between.
+	want := "TILE=64,UNROLL=1 TILE=32,UNROLL=4 TILE=128,UNROLL=2 TILE=32,UNROLL=1 TILE=128,UNROLL=1"
+	if got := texts(newCorners(t, []*space.Space{s}).choose(100, worthExtremes)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := spread(corners(s), 2); len(got) != 2 || got[1].String() != "TILE=32,UNROLL=4" {
-		t.Errorf("two of them: %v", got)
+	if got := newCorners(t, []*space.Space{s}).choose(100, worthPair); len(got) != 8 { // all that is valid
+		t.Errorf("every two values: %s", texts(got))
+	}
+	if got := newCorners(t, []*space.Space{s}).choose(2, worthPair); len(got) != 2 {
+		t.Errorf("two of them: %s", texts(got))
 	}
 	compileCorners(t, k, newCompiler(t, realNVCC(t)))
 }
