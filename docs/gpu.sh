@@ -5,19 +5,20 @@
 #   go test -c -o bin/cmd.test ./cmd/pawl
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels. All of
-# them take about 30 minutes. Logs go to FOLDER; a part that fails does not stop the others.
+# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels profile. All of
+# them take about 32 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels profile
 pawl=$PWD/bin/pawl
 vendor=$PWD/docs/vendor.py
 tests=$PWD/bin/cuda.test
 commands=$PWD/cmd/pawl
 best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
+hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,PERSISTENT=true,TRUST_MAX=true
 
 # Studies, results and the compile cache stay out of the way.
 scratch=$(mktemp -d)
@@ -123,6 +124,20 @@ for part in "$@"; do
           timed kernels.log "$pawl" tune "$kernel" --workload "$workload" --trials 100 --out "$kernel-$workload"
         done
       done
+      ;;
+    profile) # why the default is slow, why another point is faster, and why a gate fails
+      timed profile.log "$pawl" profile attention_hopper
+      timed profile.log "$pawl" profile attention_hopper --compare default "$hopper"
+      timed profile.log "$pawl" profile reduce
+      timed profile.log "$pawl" tune attention_hopper --trials 30 --profile --out why
+      cp why/attention_hopper/*/suggestions.md "$out/why.md"
+      cp why/attention_hopper/*/report.html "$out/why.html"
+      timed profile.log "$pawl" profile attention_hopper --out why # its counters stay with the study
+      for point in "$hopper" CONSUMERS=2; do # the second is the regression
+        printf 'kernels: [{kernel: attention_hopper, at: "%s"}]\nprofile: [regression]\n' "$point" > gate.yaml
+        timed profile.log "$pawl" gate --baseline why/baseline.json
+      done
+      cp why/ratchet_report.md "$out/why-regression.md"
       ;;
     *) echo "no part $part" >&2; exit 64 ;;
   esac

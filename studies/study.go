@@ -91,6 +91,8 @@ type ParamFacts struct {
 type Work struct {
 	Flops float64 `json:"flops,omitempty"`
 	Bytes float64 `json:"bytes,omitempty"`
+	// Memory is what the arguments take on the device, in bytes; 0 in a study that is older.
+	Memory int64 `json:"memory,omitempty"`
 }
 
 // NewSpaceFacts describes a pool and its space.

@@ -30,6 +30,8 @@ type tuneOptions struct {
 	kernel string
 	resume bool
 	lanes  int // 0 for one per core
+	// profile says that a profiler looks at the default and the winner afterwards.
+	profile bool
 	// gate says that the winner is held to a baseline, by a policy.
 	gate             bool
 	policy, baseline string
@@ -70,6 +72,7 @@ func tuneCommand(env environment) *cli.Command {
 			&cli.BoolFlag{Name: "resume", Destination: &o.resume, DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.BoolFlag{Name: "cold", Destination: &s.Cold, DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
 			&cli.BoolFlag{Name: "across", Destination: &s.Across, DisableDefaultText: true, Usage: "measure the winner on the kernel's other workloads too, in a part of the budget"},
+			&cli.BoolFlag{Name: "profile", Destination: &o.profile, DisableDefaultText: true, Usage: "let a profiler look at the default and the winner when both are confirmed, so that the page says why; see pawl profile"},
 			&cli.BoolFlag{Name: "gate", Destination: &o.gate, DisableDefaultText: true, Usage: "hold the winner to the baseline as pawl gate --study does"},
 			policyFlag(&o.policy), baselineFlag(&o.baseline),
 			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: atLeast("lanes", 1), Usage: "how many compilers run at once"},
@@ -83,6 +86,9 @@ func tuneCommand(env environment) *cli.Command {
 			}
 			if o.given = c.FlagNames(); o.gate && o.backend == tune.Replay {
 				return usagef("--gate measures, and --backend replay does not")
+			}
+			if o.profile && o.backend == tune.Replay {
+				return usagef("--profile runs the winner, and --backend replay runs nothing")
 			}
 			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.workload, o.backend, o.compiler, o.caches, o.lockClocks, o.seed
 			s.RunTimeout, s.CompileTimeout = studies.Duration(o.runTimeout), studies.Duration(o.compileTimeout)
@@ -114,6 +120,7 @@ func tuneOne(ctx context.Context, env environment, o tuneOptions, shown *latestD
 			display.start(study, past, pool)
 		},
 		Observe: display.update, End: display.finish, Across: announceAcross(env),
+		Profile: o.profile, Out: o.out, Profiling: func(p space.Point) { fmt.Fprintf(env.stderr, "profiling one launch of %s\n", p) },
 	})
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"pawl/gate/report"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/objective/explain"
 )
 
 // outcome is a gated configuration.
@@ -46,7 +47,7 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 		o.result.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the machine code is the baseline's own: there is nothing to measure"}
 		return o, nil
 	}
-	if o.result.Comparison, err = r.against(ctx, c, entry, p); err != nil {
+	if o.result.Comparison, o.result.Why, err = r.against(ctx, c, entry, p); err != nil {
 		return o, err
 	}
 	if e := o.result.Evidence; e != nil {
@@ -119,26 +120,26 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 // against compares a candidate with a baseline entry: interleaved where the
 // baseline can be rebuilt, and with its stored samples where not. The best
 // accepted release is held against it in the same way.
-func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy) (gate.Comparison, error) {
+func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy) (gate.Comparison, *explain.Comparison, error) {
 	old, hasBest := r.file.FindBest(entry.Key)
 	hasBest = hasBest && old.Dims == entry.Dims && old.Binary != entry.Binary
 	base, why, err := r.rebuild(ctx, c, r.file, entry)
 	if err != nil {
-		return gate.Comparison{}, err
+		return gate.Comparison{}, nil, err
 	}
 	if base == nil {
 		compared, err := againstStored(ctx, c, entry, p, why)
 		if hasBest && err == nil {
 			compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		}
-		return compared, err
+		return compared, nil, err
 	}
 	defer base.Close()
 	measurer := newArms(base, c)
 	var best *Configuration
 	if hasBest {
 		if best, _, err = r.rebuild(ctx, c, r.file, old); err != nil {
-			return gate.Comparison{}, err
+			return gate.Comparison{}, nil, err
 		}
 		if best != nil {
 			defer best.Close()
@@ -155,7 +156,11 @@ func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entr
 		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		compared.Notes = append(compared.Notes, "the best accepted entry cannot be rebuilt: its stored samples stand in")
 	}
-	return compared.WithConditions(measurer.samples, measurer.conditions), err
+	compared = compared.WithConditions(measurer.samples, measurer.conditions)
+	if err != nil {
+		return compared, nil, err
+	}
+	return compared, r.explain(ctx, base, c, compared), nil
 }
 
 func againstStored(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy, why string) (gate.Comparison, error) {

@@ -188,6 +188,7 @@ func (m *markdown) section(title string, results []Result) {
 // details writes the facts behind a verdict.
 func (m *markdown) details(r Result) {
 	m.Line("  Point %s%s.", escape.Code(r.Point), against(r))
+	m.why(r)
 	if r.Method != "" && r.Evidence != nil {
 		rounds := ""
 		if n := r.Evidence.Rounds; n > 0 {
@@ -220,6 +221,27 @@ func (m *markdown) details(r Result) {
 	}
 	if r.Command != "" {
 		m.Line("  Again: %s.", escape.Code(r.Command))
+	}
+}
+
+// whyChanges is how many changed figures stand on the page; JSON has more.
+const whyChanges = 5
+
+// why says where a difference comes from.
+func (m *markdown) why(r Result) {
+	if r.Why == nil {
+		return
+	}
+	m.Line("  Why: %s", escape.Markdown(r.Why.Why))
+	if r.Why.Profiled {
+		m.Line("  What limits the baseline: %s What limits the candidate: %s", escape.Markdown(r.Why.Before.Text), escape.Markdown(r.Why.After.Text))
+	}
+	var changes []string
+	for _, c := range r.Why.Changes[:min(len(r.Why.Changes), whyChanges)] {
+		changes = append(changes, escape.Markdown(c.Name+": "+c.Text))
+	}
+	if len(changes) > 0 {
+		m.Line("  What changed: %s.", strings.Join(changes, "; "))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/internal/page"
+	"pawl/objective/explain"
 )
 
 // The files that WriteAll makes.
@@ -63,6 +64,8 @@ type Result struct {
 	Current  float64 `json:"current,omitempty"`
 	gate.Comparison
 	Policy gate.Policy `json:"policy"`
+	// Why says where a regression or an improvement comes from; nil where nothing is known.
+	Why *explain.Comparison `json:"explanation,omitempty"`
 	// Command repeats this comparison, at the report's commit.
 	Command string `json:"command,omitempty"`
 	// Moved says that this became the baseline.

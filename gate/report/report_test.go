@@ -17,6 +17,7 @@ import (
 	"pawl/gate/policy"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/objective/explain"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -69,6 +70,11 @@ func example() *Report {
 	slower.Tails = []gate.Tail{{
 		Quantile: 0.95, Baseline: 1.1, Candidate: 2.2, Change: -1, Interval: stats.Interval{Low: -1.1, High: -0.9}, P: 0.0019, Units: 10, Limit: 0.1, Slower: true,
 	}}
+	slower.Why = &explain.Comparison{
+		Speedup: 1 / 1.08, Profiled: true, Before: explain.Limiter{Name: explain.Memory, Text: "The device's memory is busy 90 % of the time."}, After: explain.Limiter{Name: explain.L2, Text: "The L2 cache is busy 95 % of the time."},
+		Changes: []explain.Change{{Name: "sectors of local memory", Before: 0, After: 5e6, Text: "0 → 5 million"}},
+		Why:     "It takes 1.08 times as long: more time is lost to spills; before: none of that; now: 12 % of the traffic to L2 is local memory.",
+	}
 	faster := result(key("attention", "chat"), gate.Improvement, "faster by 20.0 %, more than 5.0 %", 0.05, 0.04)
 	faster.Confirmation = evidence(0.05, 0.041)
 	faster.Best = evidence(0.06, 0.04)

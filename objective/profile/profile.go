@@ -68,6 +68,8 @@ type Options struct {
 	RunTimeout time.Duration
 	// Now is the time, for the record.
 	Now time.Time
+	// Static leaves the profiler out.
+	Static bool
 }
 
 // Run compiles, checks and times a point, and profiles one launch of it. A failure is the
@@ -86,20 +88,33 @@ func Run(ctx context.Context, m *devices.Machine, t devices.Target, point space.
 	if err != nil || outcome.Failure != nil {
 		return nil, outcome.Failure, err
 	}
+	p, err := Of(ctx, m, b, prepared, outcome.Milliseconds(), o)
+	return p, nil, err
+}
+
+// Of describes a point that was compiled, checked and timed, and profiles one launch of it. Where
+// no profiler can look, or the point fails under it, NoMetrics says why.
+func Of(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared objective.Prepared, milliseconds float64, o Options) (*Profile, error) {
 	static, err := newStatic(ctx, m, b, prepared)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	p := &Profile{Static: *static, Milliseconds: outcome.Milliseconds(), Created: o.Now}
+	p := &Profile{Static: *static, Milliseconds: milliseconds, Created: o.Now}
+	if o.Static {
+		p.NoMetrics = "nobody asked for a profiler"
+		return p.explain(), nil
+	}
 	b.Refresh() // the worker that measured leaves the device to the profiler's
 	failure, err := p.count(ctx, m, b, prepared, o)
 	switch {
 	case errors.Is(err, objective.ErrNoProfiler):
 		p.NoMetrics = err.Error()
-	case err != nil || failure != nil:
-		return nil, failure, err
+	case err != nil:
+		return nil, err
+	case failure != nil:
+		p.NoMetrics = failure.String()
 	}
-	return p.explain(), nil, nil
+	return p.explain(), nil
 }
 
 // count lets a profiler look at one launch.

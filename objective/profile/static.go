@@ -70,7 +70,7 @@ func newStatic(ctx context.Context, m *devices.Machine, bench *devices.Bench, pr
 		Kernel: t.Kernel.Name, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Point: prepared.Point, Environment: facts.Environment,
 		Binary: prepared.Binary.Path, Digest: prepared.Binary.Digest, Resources: prepared.Binary.Resources,
 	}
-	if s.Memory, err = memory(t); err != nil {
+	if s.Memory, err = Memory(t); err != nil {
 		return nil, err
 	}
 	if s.Flops, s.Bytes, err = t.Kernel.Work.For(t.Workload.Dims); err != nil {
@@ -82,8 +82,8 @@ func newStatic(ctx context.Context, m *devices.Machine, bench *devices.Bench, pr
 	return s, nil
 }
 
-// memory is what the buffers take.
-func memory(t devices.Target) (total int64, err error) {
+// Memory is what the arguments of a target take on the device, in bytes.
+func Memory(t devices.Target) (total int64, err error) {
 	bindings, err := t.Kernel.Bind(t.Workload.Dims)
 	if err != nil {
 		return 0, err

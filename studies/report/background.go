@@ -28,6 +28,7 @@ func background(s *Summary) []Fact {
 		{What: "parameters without effect", Text: deadText(s.Study.Dead)},
 		{What: "space", Text: spaceText(s.Study.Space)},
 		{What: "workload", Text: s.Study.Workload, Code: s.Study.Dims},
+		{What: "memory", Text: memoryText(s.Study.Work)},
 		{What: "machine", Text: fmt.Sprintf("%s, %d cores, %s, backend %s", e.Device, e.Cores, e.System, s.Study.Backend)},
 		{What: "driver", Text: e.Driver},
 		{What: "compiler", Text: e.Compiler},
@@ -54,6 +55,14 @@ func rememberedText(f SearchFacts) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d of them earlier on the same day)", f.Remembered)
+}
+
+// memoryText says what the arguments take.
+func memoryText(w studies.Work) string {
+	if w.Memory == 0 {
+		return ""
+	}
+	return "the arguments take " + page.Bytes(float64(w.Memory))
 }
 
 // deadText names the parameters that do nothing.

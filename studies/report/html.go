@@ -38,6 +38,8 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"timeRows":   timeRows,
 	"background": background,
 	"curve":      curve,
+	"roofline":   roofline,
+	"stallBars":  stallBars,
 	"step":       stepBar,
 	"point":      breakable,
 	"bar":        func(share float64) float64 { return 100 * share },

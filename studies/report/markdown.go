@@ -18,6 +18,7 @@ func Markdown(w io.Writer, s *Summary) error {
 	m.head(s)
 	m.verdict(s)
 	m.gate(s)
+	m.why(s)
 	m.across(s)
 	m.checked(s)
 	m.apply(s)

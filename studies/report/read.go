@@ -42,6 +42,11 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 		return nil, err
 	}
 	summary.Across = across(&summary, rounds)
+	profiles, err := store.Profiles(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	summary.Why = whyFaster(&summary, profiles)
 	return &summary, nil
 }
 

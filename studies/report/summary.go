@@ -43,6 +43,8 @@ type Summary struct {
 	// Across is what the winner is worth on other workloads; nil where there is no winner
 	// beside the default, or no other workload.
 	Across *Across `json:"across,omitempty"`
+	// Why says what the winner's speed comes from; nil where nothing is known about that.
+	Why *Why `json:"why,omitempty"`
 	// Top are the finalists, most probably best first; before a confirmation, the best
 	// trials.
 	Top         []Timed              `json:"top,omitempty"`

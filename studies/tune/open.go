@@ -13,6 +13,7 @@ import (
 	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/objective/devices"
+	"pawl/objective/profile"
 	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/search/replay"
@@ -41,7 +42,10 @@ type subject struct {
 	// ahead is how many trials are compiled ahead of the device; 0 is the search's
 	// own default.
 	ahead int
-	close func()
+	// machine and target are what a profiler needs; nil of a record.
+	machine *devices.Machine
+	target  devices.Target
+	close   func()
 }
 
 func open(ctx context.Context, o Options) (*subject, error) {
@@ -78,6 +82,9 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if work.Flops, work.Bytes, err = k.Work.For(t.Workload.Dims); err != nil {
 		return nil, err
 	}
+	if work.Memory, err = profile.Memory(t); err != nil {
+		return nil, err
+	}
 	if k.Backend == kernels.Host && slices.Contains(o.Given, "caches") {
 		o.Notice("--caches has no effect: the kernel runs on the processor")
 	}
@@ -95,7 +102,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	}
 	device := b.Backend.Facts()
 	s := &subject{
-		pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width,
+		pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width, machine: machine, target: t,
 		head: studies.Study{
 			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Workloads: studies.NewWorkloadFacts(k),
 			Backend: device.Environment.Backend, Source: source, Work: work, Environment: device.Environment, Roofline: device.Roofline.Measure(),

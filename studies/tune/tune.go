@@ -5,7 +5,8 @@
 //  3. Begin with what earlier studies of the same kernel found good, and let the
 //     model learn from them.
 //  4. Search, with every trial recorded before the next.
-//  5. Where it is asked for, measure the winner on the kernel's other workloads.
+//  5. Where it is asked for, let a profiler look at the default and the winner, and measure the
+//     winner on the kernel's other workloads.
 //
 // It prints nothing: callbacks say what happens. studies/report says what came of it.
 package tune
@@ -61,6 +62,11 @@ type Options struct {
 	Observe func(search.Progress)
 	// End is called when the search has ended, however it did.
 	End func()
+	// Profile lets a profiler look at the default and the winner when both are confirmed. Out is the
+	// folder for its reports, and Profiling is called before each point; it may be nil.
+	Profile   bool
+	Out       string
+	Profiling func(space.Point)
 	// Across is called before the winner is measured on another workload; it may be nil.
 	Across func(workload studies.WorkloadFacts)
 	// Stop ends the search early when it is closed: what runs is finished.
@@ -92,6 +98,9 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 	defer unlock()
 	if err := r.search(ctx, study, past); err != nil {
 		return nil, err
+	}
+	if err := r.profile(ctx, study); err != nil {
+		return nil, explain(err, study)
 	}
 	if err := r.across(ctx, study); err != nil {
 		return nil, explain(err, study)

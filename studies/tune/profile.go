@@ -1,0 +1,47 @@
+package tune
+
+import (
+	"context"
+	"time"
+
+	"pawl/objective/worker"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
+	"pawl/studies/why"
+)
+
+// profile lets a profiler look at the default and the winner of a study whose search is over. A
+// machine where nothing can be profiled is said, and is no error.
+func (r *run) profile(ctx context.Context, study studies.Study) error {
+	if !r.Profile || r.machine == nil || r.stopped() {
+		return nil
+	}
+	summary, err := report.Read(ctx, r.store, study.ID)
+	if err != nil {
+		return err
+	}
+	if summary.Evidence == nil {
+		r.Notice("nothing was profiled: no winner beside the default was confirmed")
+		return nil
+	}
+	r.close() // its workers would keep the device from the profiler's
+	r.close = func() {}
+	reason, err := why.Points(ctx, r.machine, r.target, r.store, study.ID, []space.Point{summary.Default.Point, summary.Winner.Point}, why.Options{
+		Out: r.Out, Seed: study.Seed, Caches: worker.Caches(r.Study.Caches), RunTimeout: time.Duration(r.Study.RunTimeout), Now: time.Now, Observe: r.Profiling,
+	})
+	if reason != "" {
+		r.Notice("the winner was not profiled: " + reason)
+	}
+	return err
+}
+
+// stopped reports whether somebody has asked for the end.
+func (r *run) stopped() bool {
+	select {
+	case <-r.Stop:
+		return true
+	default:
+		return false
+	}
+}
