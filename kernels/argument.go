@@ -25,13 +25,27 @@ type Argument struct {
 	// Large is the factor of the family large; 0 means that neither large nor
 	// overflow applies, because the tolerance is not made for them.
 	Large float64
-	// Out marks a buffer that the kernel writes and the check compares.
-	Out bool
+	// Out marks a buffer that the kernel writes and the check compares. Inout says that it
+	// has a fill all the same, and Init is the formula of what all its elements start at;
+	// other outputs start as poison.
+	Out, Inout bool
+	Init       *space.Expression
+	// Scratch marks a buffer that the kernel writes and nobody compares.
+	Scratch bool
+	// Symbol is the variable of the source that has the argument's content, in place of a
+	// parameter of the entry function; empty for none.
+	Symbol string
+	// Tolerance is that of this output; nil means the kernel's.
+	Tolerance *Tolerance
+	// Lanes is how many numbers an element of the kernel's type has: 2 for a complex one.
+	Lanes int
 	// Align is the alignment in bytes that the kernel relies on; at least the
 	// size of an element.
 	Align int
 	// Value is the formula of a scalar; nil for a buffer.
 	Value *space.Expression
+
+	symbolAt position
 	// TensorMap is how a CUDA kernel takes a buffer that it does not take as a
 	// pointer; nil for all others.
 	TensorMap *TensorMap
@@ -64,9 +78,19 @@ type Binding struct {
 	// Answer has what an output should be, where no reference says it.
 	Answer *arrays.File `json:"answer,omitempty"`
 	Out    bool         `json:"out,omitempty"`
-	Align  int          `json:"align,omitempty"`
-	// Value is the value of a scalar of a float type, and of a constant input, Integer
-	// of an integer one.
+	// Restored says that what the kernel writes has this content before every launch.
+	Restored bool `json:"restored,omitempty"`
+	// Scratch is written like an output, and never compared.
+	Scratch bool `json:"scratch,omitempty"`
+	// Symbol is the variable of the module that is to hold the content.
+	Symbol string `json:"symbol,omitempty"`
+	// Seed replaces that of the load, for content that does not change with the others'.
+	Seed *uint64 `json:"seed,omitempty"`
+	// Tolerance replaces the reference's.
+	Tolerance *Tolerance `json:"tolerance,omitempty"`
+	Align     int        `json:"align,omitempty"`
+	// Value is the value of a scalar of a float type, Integer of an integer one; of a
+	// buffer that holds one number everywhere it is that.
 	Value   float64 `json:"value,omitempty"`
 	Integer int64   `json:"integer,omitempty"`
 
@@ -105,6 +129,12 @@ func (b Binding) Bytes() (int, error) {
 	return int(b.Count) * element.Size, err
 }
 
+// Size is the size of one number of the argument, in bytes.
+func (b Binding) Size() (int, error) {
+	element, err := ElementNamed(b.Type)
+	return element.Size, err
+}
+
 // IsBuffer reports whether the argument is a buffer.
 func (b Binding) IsBuffer() bool { return b.Count > 0 }
 
@@ -119,7 +149,10 @@ func (k *Kernel) bind(dims Dims, family string) ([]Binding, error) {
 	env := dims.Environment()
 	bindings := make([]Binding, 0, len(k.Arguments))
 	for _, a := range k.Arguments {
-		b := Binding{Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Large: a.Large, Out: a.Out, Align: a.Align}
+		b := Binding{
+			Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Large: a.Large, Out: a.Out, Align: a.Align,
+			Restored: a.Restored(), Scratch: a.Scratch, Symbol: a.Symbol, Tolerance: a.Tolerance,
+		}
 		if a.takes(family) {
 			b.Fill = family
 		}
@@ -159,12 +192,16 @@ func placeOf(err error) position {
 
 // bindScalar evaluates a scalar. A value that its type cannot hold is an error:
 // the kernel would get another one, and so would the reference.
-func (a Argument) bindScalar(b *Binding, env space.Environment) (err error) {
+func (a Argument) bindScalar(b *Binding, env space.Environment) error {
+	return a.bindNumber(b, a.Value, env)
+}
+
+func (a Argument) bindNumber(b *Binding, formula *space.Expression, env space.Environment) (err error) {
 	if !a.Element.Float {
-		b.Integer, err = a.fitting(a.Value, env)
+		b.Integer, err = a.fitting(formula, env)
 		return err
 	}
-	if b.Value, err = a.Value.Number(env); err != nil {
+	if b.Value, err = formula.Number(env); err != nil {
 		return err
 	}
 	if !a.Element.Holds(b.Value) {
@@ -183,6 +220,7 @@ func (a Argument) fitting(formula *space.Expression, env space.Environment) (int
 }
 
 func (a Argument) bindBuffer(b *Binding, env space.Environment) error {
+	lanes := int64(max(a.Lanes, 1))
 	b.Count = 1
 	for _, size := range a.Shape {
 		n, err := size.Integer(env)
@@ -190,11 +228,19 @@ func (a Argument) bindBuffer(b *Binding, env space.Environment) error {
 			return err
 		}
 		b.shape = append(b.shape, n)
-		if n < 1 || float64(n)*float64(b.Count)*float64(a.Element.Size) > largestBuffer {
+		if n < 1 || float64(n)*float64(b.Count)*float64(a.Element.Size)*float64(lanes) > largestBuffer {
 			return fmt.Errorf("size %d in shape is out of range", n)
 		}
 		b.Count *= n
 		b.Row = n
+	}
+	if lanes > 1 {
+		b.Count, b.Row, b.shape = b.Count*lanes, b.Row*lanes, append(b.shape, lanes)
+	}
+	if a.Init != nil {
+		if err := a.bindNumber(b, a.Init, env); err != nil {
+			return fmt.Errorf("init: %w", err)
+		}
 	}
 	if a.Low == nil {
 		return nil

@@ -29,7 +29,7 @@ func (b *builder) arguments() error {
 		b.kernel.Arguments = append(b.kernel.Arguments, a)
 	}
 	if outputs == 0 {
-		return b.keys.Args[0].Name.at.errorf("no argument is marked out: true, so there is no result to check")
+		return b.keys.Args[0].Name.at.errorf("no argument is marked out: true or inout: true, so there is no result to check")
 	}
 	return nil
 }
@@ -42,11 +42,14 @@ func (b *builder) argument(entry argEntry) (Argument, error) {
 		}
 		return Argument{}, at.errorf("argument name %q is not an identifier", entry.Name.text)
 	}
-	element, err := ElementNamed(entry.Type.text)
+	element, lanes, err := lanesNamed(entry.Type.text)
 	if err != nil {
 		return Argument{}, entry.Name.at.errorf("argument %s: %s", entry.Name.text, err)
 	}
-	a := Argument{Name: entry.Name.text, Element: element, Out: entry.Out, at: entry.Name.at, filledAt: entry.contentPlace()}
+	a := Argument{Name: entry.Name.text, Element: element, Lanes: lanes, Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch, at: entry.Name.at, filledAt: entry.contentPlace()}
+	if err := b.role(&a, entry); err != nil {
+		return a, err
+	}
 	if scalarArgument := entry.Value.text != ""; scalarArgument == (entry.Shape != nil) {
 		return a, entry.Name.at.errorf("argument %s needs either a shape (a buffer) or a value (a scalar)", a.Name)
 	}
@@ -57,8 +60,11 @@ func (b *builder) argument(entry argEntry) (Argument, error) {
 }
 
 func (b *builder) scalarArgument(a Argument, entry argEntry) (Argument, error) {
-	if a.Out || entry.Fill.given() || entry.From != nil || entry.Answer != nil || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" || entry.Range != nil || entry.TensorMap != nil {
-		return a, entry.Name.at.errorf("argument %s is a scalar: out, fill, from, answer, families, large, range, align and tensormap belong to buffers", a.Name)
+	if a.Lanes > 1 {
+		return a, entry.Name.at.errorf("argument %s: a scalar is one number; pass the %d of %s one by one, or as a buffer", a.Name, a.Lanes, entry.Type.text)
+	}
+	if a.written() || entry.Init.text != "" || entry.Tolerance != nil || entry.Fill.given() || entry.From != nil || entry.Answer != nil || entry.Align.text != "" || entry.Families != nil || entry.Large.text != "" || entry.Range != nil || entry.TensorMap != nil {
+		return a, entry.Name.at.errorf("argument %s is a scalar: out, inout, init, scratch, tolerance, fill, from, answer, families, large, range, align and tensormap belong to buffers", a.Name)
 	}
 	want := space.Number
 	if !a.Element.Float {
@@ -77,20 +83,20 @@ func (b *builder) bufferArgument(a Argument, entry argEntry) (Argument, error) {
 	if a.Shape, err = compileAll(b.dims, entry.Shape, space.WholeNumber); err != nil {
 		return a, err
 	}
-	if a.Out && entry.Fill.given() {
-		return a, entry.Fill.kind.at.errorf("argument %s is an output: it is poisoned before each run, so it has no fill", a.Name)
+	if a.written() && !a.Inout && entry.Fill.given() {
+		return a, entry.Fill.kind.at.errorf("argument %s is an output: it is poisoned before each run, so it has no fill; inout: true says that the kernel reads it, too, and init: 0 that it starts at a number", a.Name)
 	}
-	if !a.Out {
-		if err := b.fill(&a, entry); err != nil {
-			return a, err
-		}
+	if a.written() && !a.Inout {
+		a.Fill = initialFill(a)
+	} else if err := b.fill(&a, entry); err != nil {
+		return a, err
 	}
 	for _, step := range []func(*Argument, argEntry) error{b.data, b.valueRange, b.families, b.tensorMap} {
 		if err := step(&a, entry); err != nil {
 			return a, err
 		}
 	}
-	a.Align = a.Element.Size
+	a.Align = a.alignment()
 	if entry.Align.text != "" {
 		n := entry.Align.value.Integer()
 		if entry.Align.value.Kind() != space.Integer || n < int64(a.Element.Size) || n > 4096 || bits.OnesCount64(uint64(n)) != 1 {
@@ -106,7 +112,7 @@ func (b *builder) valueRange(a *Argument, entry argEntry) (err error) {
 	if entry.Range == nil {
 		return nil
 	}
-	if a.Out || !slices.Contains([]string{Uniform, Normal, Sorted, Reversed}, a.Fill) || a.structure != nil && a.structure.kind != a.Fill {
+	if a.written() && !a.Inout || !slices.Contains([]string{Uniform, Normal, Sorted, Reversed}, a.Fill) || a.structure != nil && a.structure.kind != a.Fill {
 		return entry.Name.at.errorf("argument %s: range belongs to inputs that are filled with %s, %s, %s or %s", a.Name, Uniform, Normal, Sorted, Reversed)
 	}
 	if len(entry.Range) != 2 {
@@ -138,7 +144,7 @@ func (e argEntry) contentPlace() position {
 
 // families checks which families of inputs an argument takes.
 func (b *builder) families(a *Argument, entry argEntry) error {
-	if a.Out && (entry.Families != nil || entry.Large.text != "") {
+	if a.written() && !a.Inout && (entry.Families != nil || entry.Large.text != "") {
 		return entry.Name.at.errorf("argument %s: families and large belong to inputs", a.Name)
 	}
 	if !a.Element.Float && entry.Large.text != "" {

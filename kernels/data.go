@@ -47,7 +47,7 @@ type dataFile struct {
 // data notes the files of an argument; load looks into them.
 func (b *builder) data(a *Argument, entry argEntry) error {
 	switch {
-	case entry.From != nil && a.Out:
+	case entry.From != nil && a.written() && !a.Inout:
 		return entry.From[0].at.errorf("argument %s is an output: from belongs to inputs, and answer says what an output should be", a.Name)
 	case entry.Answer != nil && !a.Out:
 		return entry.Answer[0].at.errorf("argument %s is an input: answer belongs to outputs, and from says what an input holds", a.Name)
@@ -80,7 +80,7 @@ func (b *builder) answers() error {
 			return entry.Answer[0].at.errorf("argument %s has an answer, and the kernel a reference: strike one of them; a reference checks other sizes and inputs as well", a.Name)
 		case a.Out && entry.Answer == nil:
 			return entry.Name.at.errorf("output %s has no answer, and there is no reference: without one no result can be checked", a.Name)
-		case !a.Out && a.Value == nil && !a.fixed():
+		case (!a.written() || a.Inout) && a.Value == nil && !a.fixed():
 			return entry.Name.at.errorf("argument %s is filled with %s, other numbers for every seed, and an answer is right for one content only: give it from, a constant, or a formula without %s", a.Name, a.Fill, "random")
 		}
 	}

@@ -43,8 +43,10 @@ func (k *Kernel) Domain() (conditions []string) {
 // valid, or what a block of threads needs, in the order of their names. A point that works at
 // one of their sizes is not known to work at another.
 func (k *Kernel) FixedSizes() []string {
-	formulas := append(slices.Clone(k.constraints), k.Launch.Kernel.Block...)
-	formulas = append(formulas, k.Launch.Kernel.Shared, k.Launch.Threads)
+	formulas := slices.Clone(k.constraints)
+	for _, step := range k.Launch.Steps {
+		formulas = append(append(formulas, step.Block...), step.Shared, step.Threads)
+	}
 	for _, d := range k.defines {
 		formulas = append(formulas, d.value)
 	}

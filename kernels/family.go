@@ -63,7 +63,7 @@ var structured = map[string][]string{
 var boundedFamilies = []string{Extremes, Uniform, Normal, Repeated, Sorted, Reversed}
 
 // constants are the fills that are meant as they are.
-var constants = []string{"ones", "zeros", ConstantFill, FormulaFill, FromFile}
+var constants = []string{"ones", "zeros", Initial, ConstantFill, FormulaFill, FromFile}
 
 // OfIntegers reports whether only integers have a family.
 func OfIntegers(family string) bool {
@@ -85,7 +85,7 @@ func (a Argument) available() []string {
 		kind = a.structure.kind
 	}
 	switch own, known := structured[kind]; {
-	case a.Out || a.Value != nil || slices.Contains(constants, a.Fill) && a.from == nil:
+	case a.written() && !a.Inout || a.Value != nil || slices.Contains(constants, a.Fill) && a.from == nil:
 		return nil
 	case kind == Columns && a.structure.distinct:
 		return []string{Extremes} // all others repeat
@@ -115,7 +115,7 @@ func (a Argument) takes(family string) bool {
 
 // DrawnFromAll reports whether an input may be any integer of its type.
 func (a Argument) DrawnFromAll() bool {
-	return !a.Out && a.Value == nil && !a.Element.Float && a.Low == nil && a.structure == nil && !slices.Contains(constants, a.Fill)
+	return !a.written() && a.Value == nil && !a.Element.Float && a.Low == nil && a.structure == nil && !slices.Contains(constants, a.Fill)
 }
 
 // fixed reports whether an input holds the same for every seed.

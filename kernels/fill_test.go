@@ -116,7 +116,7 @@ func TestBadFills(t *testing.T) {
 		{`a band of "odd"`, []string{"name: x, type: f32, shape: [N, 2], fill: {banded: {lower: 1, upper: 1, of: odd}}"}},
 		{`i32 has no family "extremes" here; it has sorted, reversed`, []string{"name: x, type: i32, shape: [N], fill: permutation, families: [extremes]"}},
 		{"what is filled with constant takes no families", []string{"name: x, type: f32, shape: [N], fill: 1, families: [uniform]"}},
-		{"is a scalar: out, fill, from, answer", []string{"name: x, type: f32, value: 1, from: x.npy"}},
+		{"is a scalar: out, inout, init, scratch, tolerance, fill, from, answer", []string{"name: x, type: f32, value: 1, from: x.npy"}},
 		{"has both a fill and from", []string{"name: x, type: f32, shape: [N], fill: ones, from: x.npy"}},
 		{"answer belongs to outputs", []string{"name: x, type: f32, shape: [N], answer: x.npy"}},
 		{"fuzz: N cannot vary", []string{"name: x, type: f32, shape: [N], from: x.npy"}},

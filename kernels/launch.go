@@ -8,18 +8,62 @@ import (
 	"pawl/space"
 )
 
-// Launch holds the formulas of a launch. Fields that a backend does not use
-// are nil.
+// Launch holds the formulas of what is timed as one launch. Fields that a backend does not
+// use are nil.
 type Launch struct {
-	// Threads is the number of threads that a host kernel starts.
-	Threads *space.Expression
-	// Kernel launches the kernel itself; its formulas know the parameters.
-	Kernel LaunchFormulas
+	// Steps follow each other; most kernels have one.
+	Steps []Step
 	// Reference launches the reference. A manifest that does not say how gets
 	// the kernel's own launch, at the default point.
-	Reference LaunchFormulas
+	Reference Step
 	// Inherited says that Reference is the kernel's own launch.
 	Inherited bool
+}
+
+// Step is one function of a kernel and how it is launched.
+type Step struct {
+	Entry string
+	// Arguments are the positions of what it takes, in its order.
+	Arguments []int
+	// Threads is the number of threads that a host kernel starts; nil means one.
+	Threads *space.Expression
+	LaunchFormulas
+}
+
+// Call is a step with the numbers of a problem and a point put in.
+type Call struct {
+	Entry     string `json:"entry"`
+	Arguments []int  `json:"arguments"`
+	LaunchDimensions
+}
+
+// At evaluates the formulas of a step.
+func (s Step) At(env space.Environment) (Call, error) {
+	d, err := s.LaunchFormulas.At(env)
+	return Call{s.Entry, s.Arguments, d}, err
+}
+
+// Entries are the names of the functions, in order.
+func (l Launch) Entries() (names []string) {
+	for _, step := range l.Steps {
+		names = append(names, step.Entry)
+	}
+	return names
+}
+
+// Calls evaluates the formulas of all steps.
+func (l Launch) Calls(env space.Environment) ([]Call, error) {
+	calls := make([]Call, len(l.Steps))
+	for i, step := range l.Steps {
+		var err error
+		if calls[i], err = step.At(env); err != nil {
+			if len(l.Steps) > 1 {
+				err = fmt.Errorf("%s: %w", step.Entry, err)
+			}
+			return nil, err
+		}
+	}
+	return calls, nil
 }
 
 // LaunchFormulas compute a launch on a device with grids and blocks.
@@ -94,34 +138,6 @@ func (k *Kernel) Constants(dims Dims) ([]Constant, error) {
 		constants = append(constants, Constant{d.name, strconv.FormatInt(value, 10)})
 	}
 	return constants, nil
-}
-
-// launch compiles the formulas of the launches.
-func (b *builder) launch() error {
-	l := b.keys.Launch
-	if l == nil {
-		l = &launchEntry{}
-	}
-	var err error
-	launch := &b.kernel.Launch
-	if launch.Threads, err = optional(b.all, l.Threads, space.WholeNumber); err != nil {
-		return err
-	}
-	if launch.Kernel, err = formulas(b.all, gridEntry{l.Grid, l.Block, l.Shared}); err != nil {
-		return err
-	}
-	if b.backend == CUDA && (l.Grid == nil || l.Block == nil) {
-		return b.top().errorf("launch needs a grid and a block for backend %s", CUDA)
-	}
-	if l.Reference == nil {
-		launch.Reference, launch.Inherited = launch.Kernel, true
-		return nil
-	}
-	if l.Reference.Grid == nil || l.Reference.Block == nil {
-		return b.top().errorf("the launch of the reference needs a grid and a block")
-	}
-	launch.Reference, err = formulas(b.dims, *l.Reference)
-	return err
 }
 
 func formulas(scope *space.Scope, entry gridEntry) (f LaunchFormulas, err error) {

@@ -28,12 +28,12 @@ func TestLaunch(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := k.Workloads[0].Dims.Environment()
-	reference, err := k.Launch.Reference.At(env)
+	reference, err := k.Launch.Reference.LaunchFormulas.At(env)
 	if want := (LaunchDimensions{Grid: [3]int64{100, 1, 1}, Block: [3]int64{128, 1, 1}}); err != nil || reference != want {
 		t.Errorf("reference %+v, %v", reference, err)
 	}
 	env["BLOCK"] = 64
-	launch, err := k.Launch.Kernel.At(env)
+	launch, err := k.Launch.Steps[0].LaunchFormulas.At(env)
 	if want := (LaunchDimensions{Grid: [3]int64{2, 100, 1}, Block: [3]int64{256, 1, 1}, Shared: 4096}); err != nil || launch != want {
 		t.Errorf("kernel %+v, %v", launch, err)
 	}
@@ -63,7 +63,7 @@ func TestLaunchMistakes(t *testing.T) {
 	}
 	env := k.Workloads[0].Dims.Environment()
 	env["BLOCK"] = 32
-	if _, err := k.Launch.Kernel.At(env); err == nil || !strings.Contains(err.Error(), "block dimension 0 is -32") {
+	if _, err := k.Launch.Calls(env); err == nil || !strings.Contains(err.Error(), "block dimension 0 is -32") {
 		t.Errorf("a negative block: %v", err)
 	}
 }

@@ -59,12 +59,26 @@ type dimsEntry struct{ entries[scalar] }
 // UnmarshalYAML decodes the sizes in order.
 func (d *dimsEntry) UnmarshalYAML(node ast.Node) error { return d.entries.UnmarshalYAML(node) }
 
+// launchEntry is one launch, or a list of those that follow each other.
 type launchEntry struct {
+	steps []stepEntry
+	// reference is how the reference is launched; nil where nothing is said.
+	reference *gridEntry
+	// list says that it was written as one.
+	list bool
+	at   position
+}
+
+type stepEntry struct {
+	Entry     scalar     `yaml:"entry"`
+	Args      []scalar   `yaml:"args"`
 	Grid      []scalar   `yaml:"grid"`
 	Block     []scalar   `yaml:"block"`
 	Shared    scalar     `yaml:"shared"`
 	Threads   scalar     `yaml:"threads"`
 	Reference *gridEntry `yaml:"reference"`
+
+	at position
 }
 
 type gridEntry struct {
@@ -84,8 +98,15 @@ type argEntry struct {
 	Large    scalar    `yaml:"large"`
 	Range    []scalar  `yaml:"range"`
 	Out      bool      `yaml:"out"`
-	Value    scalar    `yaml:"value"`
-	Align    scalar    `yaml:"align"`
+	// Inout, Init, Scratch, Symbol and Tolerance: see argument_role.go.
+	Inout     bool            `yaml:"inout"`
+	Init      scalar          `yaml:"init"`
+	Scratch   bool            `yaml:"scratch"`
+	Symbol    scalar          `yaml:"symbol"`
+	Tolerance *toleranceEntry `yaml:"tolerance"`
+	Texture   ast.Node        `yaml:"texture"`
+	Value     scalar          `yaml:"value"`
+	Align     scalar          `yaml:"align"`
 	// TensorMap is for buffers that a kernel takes as a descriptor.
 	TensorMap *tensorMapEntry `yaml:"tensormap"`
 }

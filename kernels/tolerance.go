@@ -50,21 +50,38 @@ func (e Element) Step() float64 {
 	return math.Ldexp(1, 1-e.Digits)
 }
 
+// bounds checks what is stated.
+func (t *toleranceEntry) bounds(at position) (Tolerance, error) {
+	if t.Absolute == nil || t.Relative == nil {
+		return Tolerance{}, at.errorf("tolerance needs both atol and rtol")
+	}
+	for _, bound := range []float64{*t.Absolute, *t.Relative} {
+		if !(bound >= 0 && bound < 1) {
+			return Tolerance{}, at.errorf("tolerance %v is not between 0 and 1", bound)
+		}
+	}
+	return Tolerance{*t.Absolute, *t.Relative, t.Derived}, nil
+}
+
+// ToleranceOf is the tolerance of an output: its own, or the kernel's.
+func (k *Kernel) ToleranceOf(a Argument) Tolerance {
+	if a.Tolerance != nil {
+		return *a.Tolerance
+	}
+	return k.Tolerance
+}
+
 func (b *builder) tolerance() error {
 	t := b.keys.Tolerance
 	if t == nil {
 		b.kernel.Tolerance = typicalTolerance(b.kernel.Arguments)
 		return nil
 	}
-	if t.Absolute == nil || t.Relative == nil {
-		return b.top().errorf("tolerance needs both atol and rtol")
+	stated, err := t.bounds(b.top())
+	if err != nil {
+		return err
 	}
-	for _, bound := range []float64{*t.Absolute, *t.Relative} {
-		if !(bound >= 0 && bound < 1) {
-			return b.top().errorf("tolerance %v is not between 0 and 1", bound)
-		}
-	}
-	b.kernel.Tolerance = Tolerance{*t.Absolute, *t.Relative, t.Derived}
+	b.kernel.Tolerance = stated
 	switch {
 	case t.Derived == 0:
 		return nil

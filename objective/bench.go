@@ -120,7 +120,7 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 		if err != nil {
 			return err
 		}
-		written, err := bufferBytes(bindings, true)
+		written, err := bufferBytes(bindings, func(b kernels.Binding) bool { return b.Out && !b.Restored })
 		if err != nil {
 			return err
 		}
@@ -132,10 +132,10 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 	return nil
 }
 
-// bufferBytes is the size of all outputs, or of all inputs.
-func bufferBytes(bindings []kernels.Binding, out bool) (total int, err error) {
+// bufferBytes is the size of some buffers.
+func bufferBytes(bindings []kernels.Binding, counts func(kernels.Binding) bool) (total int, err error) {
 	for _, b := range bindings {
-		if b.Out == out {
+		if counts(b) {
 			size, sizeErr := b.Bytes()
 			total, err = total+size, errors.Join(err, sizeErr)
 		}

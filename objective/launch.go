@@ -34,7 +34,9 @@ const (
 	claimShare = 0.1
 	claimSlack = 300 * time.Microsecond
 	claimTries = 4
-	longClaim  = 200 * time.Millisecond
+	// Where launches cannot be made more, it takes more claims.
+	claimTriesShort = 32
+	longClaim       = 200 * time.Millisecond
 )
 
 // claim is what a worker says that launches took, and what was seen of it here.
@@ -54,6 +56,7 @@ func (c claim) fault() *worker.Fault {
 
 // launch gets inputs ready and times launches on them.
 func (l *launcher) launch(ctx context.Context, batch int, inputs worker.Arrange) (claim, *worker.Fault, error) {
+	inputs.Launches = batch
 	if fault, err := l.session.Arrange(ctx, inputs); fault != nil || err != nil {
 		return claim{}, fault, err
 	}

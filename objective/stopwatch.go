@@ -31,6 +31,7 @@ type stopwatch struct {
 	unseen   *unseen
 	inputs   int // bytes of one set
 	batch    int
+	most     int // launches of a sample
 	slow     bool
 	share    float64 // the part of the samples whose outputs are compared
 }
@@ -47,6 +48,10 @@ const (
 	// mostBatch bounds the launches of a sample: more belong to a kernel that does
 	// nothing.
 	mostBatch = 1 << 24
+	// Each launch of a sample has a copy of its own of what the kernel changes: this bounds
+	// their bytes, and their number. A sample may be shorter than it should be then.
+	restoredBytes = 64 << 20
+	mostRestored  = 1 << 16
 	// comparedBytes is how many bytes of outputs are compared after every sample; of
 	// larger ones after some.
 	comparedBytes = 4 << 20
@@ -81,16 +86,29 @@ func (m *stopwatches) timer(ctx context.Context, s *session.Session, _ worker.Ti
 		if err != nil {
 			return nil, err
 		}
+		for at := range bindings {
+			if bindings[at].Symbol != "" { // set once, and the same for all launches
+				bindings[at].Seed = &m.seeds[0]
+			}
+		}
 		answer, err := m.oracle.Know(ctx, s.Slot.Worker, c, bindings)
 		if err != nil {
 			return nil, err
 		}
 		*contents[i] = content{seed, &answer}
 		bytes = answer.Bytes()
-		if w.inputs, err = bufferBytes(bindings, false); err != nil {
+		if w.inputs, err = bufferBytes(bindings, func(b kernels.Binding) bool { return !b.Out && !b.Scratch }); err != nil {
 			return nil, err
 		}
+		restored, err := bufferBytes(bindings, func(b kernels.Binding) bool { return b.Restored })
+		if err != nil {
+			return nil, err
+		}
+		if w.most = mostBatch; restored > 0 {
+			w.most = min(max(restoredBytes/restored, 1), mostRestored)
+		}
 	}
+	w.unseen.most = w.most
 	w.share = min(1, comparedBytes/float64(max(bytes, 1)))
 	return w.samples, nil
 }
@@ -158,7 +176,7 @@ func (w *stopwatch) jittered() int {
 	if w.batch == 1 && w.slow {
 		return 1
 	}
-	return w.batch + w.random.IntN(w.batch/4+2)
+	return min(w.batch+w.random.IntN(w.batch/4+2), w.most)
 }
 
 // calibrate warms up and finds how many launches make a sample long enough, by the
@@ -176,7 +194,7 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 		spent += took
 		// Launches that differ as much as this are a kernel that leaves some out.
 		long := least*float64(batch)*1e6 >= float64(shortestSample) || took >= longClaim
-		if long && spent >= warmUp && (try > 2 || least > slowLaunch) || batch == mostBatch {
+		if long && spent >= warmUp && (try > 2 || least > slowLaunch) || batch == w.most && (w.most == mostBatch || spent >= warmUp && try > 2) {
 			w.batch, w.slow = batch, least > slowLaunch
 			w.unseen.calibrate(least, w.inputs)
 			return nil, nil
@@ -184,7 +202,7 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 		if !long {
 			// Aim above the mark, because the first launches are slow ones.
 			aim := 1.2 * float64(shortestSample) / 1e6 / max(least, 1e-9)
-			batch = int(min(max(2*float64(batch), min(aim, 64*float64(batch))), mostBatch))
+			batch = int(min(max(2*float64(batch), min(aim, 64*float64(batch))), float64(w.most)))
 		}
 	}
 }
@@ -206,12 +224,12 @@ func (w *stopwatch) launches(ctx context.Context, batch int, always bool) (float
 		if !claim.low() {
 			return claim.milliseconds, nil, nil
 		}
-		if claim.seen < longClaim && batch < mostBatch {
-			batch = min(2*batch, mostBatch)
+		if claim.seen < longClaim && batch < w.most {
+			batch = min(2*batch, w.most)
 			w.batch = max(w.batch, min(batch, 2*w.batch))
 			continue
 		}
-		if tries++; tries == claimTries {
+		if tries++; tries >= claimTries && claim.seen >= longClaim || tries == claimTriesShort {
 			return 0, claim.fault(), nil
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type unseen struct {
 	*launcher
 	held  content // whose answer is known and which is shown once
+	most  int     // launches at once
 	sets  int     // of new inputs that go into one time; 0 before it is known
 	shown bool
 	// best are the shortest times so far.
@@ -52,7 +53,7 @@ const (
 func (u *unseen) calibrate(milliseconds float64, bytes int) {
 	u.sets = 1
 	if milliseconds < shortLaunch {
-		u.sets = max(min(worker.MostUnseen, unseenBytes/max(bytes, 1)), 1)
+		u.sets = max(min(worker.MostUnseen, unseenBytes/max(bytes, 1), u.most), 1)
 	}
 }
 
@@ -79,7 +80,7 @@ func (u *unseen) take(ctx context.Context, left int, again bool) (times unseenTi
 	if u.sets > 1 {
 		most = mostTimes
 	}
-	if _, fault, err = u.launch(ctx, len(seeds)*(1+u.random.IntN(most)), worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
+	if _, fault, err = u.launch(ctx, min(len(seeds)*(1+u.random.IntN(most)), u.most), worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
 		return times, fault, err
 	}
 	times.again, fault, err = u.once(ctx, worker.Arrange{Seeds: seeds, Refill: true})

@@ -35,6 +35,9 @@ func Write(k *kernels.Kernel, from, to string, share float64, calibration Calibr
 	if strings.ContainsAny(k.Entry, "<:") {
 		return fmt.Errorf("slowing kernel %s: its entry %s is no plain function", k.Name, k.Entry)
 	}
+	if len(k.Launch.Steps) > 1 {
+		return fmt.Errorf("slowing kernel %s: it is several functions, and only one can be slowed; name another kernel", k.Name)
+	}
 	if k.Backend == kernels.CUDA {
 		return writeCUDA(k, to, share, calibration)
 	}
@@ -56,9 +59,15 @@ func wrapper(k *kernels.Kernel, original string, share float64) string {
 		name := fmt.Sprintf("pawl_argument_%d", i)
 		kind := a.Element.C
 		switch {
+		case a.Symbol != "":
+			continue // a variable of the original, no parameter
 		case a.Value != nil:
 			kind += " "
-		case a.Out:
+		case a.Lanes > 1 && (a.Out || a.Scratch):
+			kind = "void *"
+		case a.Lanes > 1:
+			kind = "const void *"
+		case a.Out || a.Scratch:
 			kind += " *"
 		default:
 			kind = "const " + kind + " *"

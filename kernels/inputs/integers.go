@@ -20,7 +20,7 @@ func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (R
 		r.Low, r.Span = 0, 0
 	case "ones":
 		r.Low, r.Span = 1, 0
-	case kernels.ConstantFill:
+	case kernels.ConstantFill, kernels.Initial:
 		r.Low, r.Span = argument.Integer, 0
 	}
 	kind, known := integerFills[argument.Fill]
@@ -40,7 +40,7 @@ func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (R
 }
 
 var integerFills = map[string]Kind{
-	"zeros": Integers, "ones": Integers, kernels.ConstantFill: Integers, kernels.OneHot: HotRows, kernels.Uniform: Integers, kernels.Normal: BellIntegers, kernels.Extremes: RangeEnds,
+	"zeros": Integers, "ones": Integers, kernels.ConstantFill: Integers, kernels.Initial: Integers, kernels.OneHot: HotRows, kernels.Uniform: Integers, kernels.Normal: BellIntegers, kernels.Extremes: RangeEnds,
 	kernels.Powers: PowersOfTwo, kernels.Small: SmallIntegers, kernels.Repeated: FewIntegers, kernels.Sorted: RisingRows, kernels.Reversed: FallingRows,
 }
 

@@ -80,6 +80,9 @@ func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
 	if err != nil {
 		return Recipe{}, err
 	}
+	if argument.Seed != nil {
+		seed = *argument.Seed
+	}
 	r := Recipe{Stream: uint64(newStream(seed, argument.Name)), Row: uint64(max(argument.Row, 1))}
 	if !element.Float {
 		return r.ofIntegers(argument, element)
@@ -88,7 +91,7 @@ func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
 		return r.ofReals(argument)
 	}
 	switch argument.Fill {
-	case kernels.ConstantFill:
+	case kernels.ConstantFill, kernels.Initial:
 		return r.of(Constant, argument.Value), nil
 	case kernels.Large:
 		return r.of(NormalNumbers, argument.Large), nil

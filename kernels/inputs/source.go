@@ -46,6 +46,9 @@ func (s *Source) Fill(buffer []byte, argument kernels.Binding, seed uint64) erro
 	if err != nil {
 		return err
 	}
+	if argument.Seed != nil {
+		seed = *argument.Seed
+	}
 	if Computed(argument) {
 		if err := s.compute(buffer, argument, element, seed); err != nil {
 			return fmt.Errorf("filling argument %s: %w", argument.Name, err)

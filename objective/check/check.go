@@ -101,7 +101,7 @@ func (t Target) load(m Module, c Case) (worker.Load, error) {
 	if err == nil {
 		err = t.Oracle.try(c, bindings)
 	}
-	return worker.Load{Module: m.Path, Support: m.Support, Entry: t.Kernel.Entry, Arguments: bindings, Folder: t.Kernel.Dir, Seed: c.Seed, Layout: c.layout()}, err
+	return worker.Load{Module: m.Path, Support: m.Support, Arguments: bindings, Folder: t.Kernel.Dir, Seed: c.Seed, Layout: c.layout()}, err
 }
 
 // at returns a fault with the case that it happened at; nil for nil.

@@ -24,7 +24,7 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 		return load, err
 	}
 	env := environment(c.Dims, s.Point)
-	if load.Launch, err = d.Kernel.Launch.Kernel.At(env); err != nil {
+	if load.Calls, err = d.Kernel.Launch.Calls(env); err != nil {
 		return load, err
 	}
 	if load.Maps, err = d.Kernel.TensorLayouts(env); err != nil {
@@ -34,8 +34,8 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 		load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
 		return load, nil
 	}
-	load.Reference = &worker.Reference{Module: d.Oracle.reference.Path, Entry: d.Kernel.Entry, Tolerance: d.Kernel.Tolerance}
-	load.Reference.Launch, err = d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.Default()))
+	load.Reference = &worker.Reference{Module: d.Oracle.reference.Path, Tolerance: d.Kernel.Tolerance}
+	load.Reference.Call, err = d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.Default()))
 	return load, err
 }
 
@@ -49,7 +49,7 @@ func (d OnDevice) Answer(ctx context.Context, client *worker.Client, point space
 	if err != nil {
 		return err
 	}
-	load.Launch, load.Maps = load.Reference.Launch, nil
+	load.Calls, load.Maps = []kernels.Call{load.Reference.Call}, nil
 	ctx, cancel := worker.Allow(ctx, referenceTimeout)
 	defer cancel()
 	return client.Load(ctx, load)
@@ -153,12 +153,15 @@ func (d OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subje
 	if d.Kernel.Answered() {
 		want, err = d.Oracle.read(c, load.Arguments)
 	} else {
-		load.Module, load.Launch, load.Maps = reference.Module, reference.Launch, nil
+		load.Module, load.Calls, load.Maps = reference.Module, []kernels.Call{reference.Call}, nil
 		want, err = outputsOf(ctx, s, load)
 	}
 	if err != nil || want == nil {
 		return nil, err
 	}
-	bounds := slices.Repeat([]kernels.Tolerance{reference.Tolerance}, len(want))
+	var bounds []kernels.Tolerance
+	for _, argument := range outputs(d.Kernel) {
+		bounds = append(bounds, d.Kernel.ToleranceOf(argument))
+	}
 	return &Outputs{got, Answer{d.Kernel, want, bounds}, load.Arguments}, nil
 }

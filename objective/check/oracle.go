@@ -193,8 +193,8 @@ func (o *Oracle) Close() {
 func (o *Oracle) bounds(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding, want [][]byte) ([]kernels.Tolerance, error) {
 	stated := o.kernel.Tolerance
 	bounds := make([]kernels.Tolerance, len(want))
-	for i := range bounds {
-		bounds[i] = stated
+	for i, argument := range outputs(o.kernel) {
+		bounds[i] = o.kernel.ToleranceOf(argument)
 	}
 	if stated.Derived == 0 {
 		return bounds, nil
@@ -216,6 +216,9 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, c Case, bin
 		return nil, fmt.Errorf("naive implementation of %s at %s must keep atol and rtol itself: %s", o.kernel.Name, c.Dims, mismatch)
 	}
 	for i, argument := range outputs(o.kernel) {
+		if argument.Tolerance != nil {
+			continue
+		}
 		bounds[i] = kernels.Tolerance{Absolute: stated.Derived * worst(argument.Element, got[i], want[i]), Relative: argument.Element.Step()}
 	}
 	o.derived[c.key()] = bounds

@@ -152,7 +152,7 @@ func (g *generator) runs(dims kernels.Dims) bool {
 	}
 	env := maps.Clone(g.point)
 	maps.Copy(env, dims.Environment())
-	_, err := g.kernel.Launch.Kernel.At(env)
+	_, err := g.kernel.Launch.Calls(env)
 	return err == nil
 }
 

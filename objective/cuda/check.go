@@ -17,7 +17,7 @@ import (
 // Everything is queued and then waited for once. If the kernel breaks the
 // context, that is what the wait says.
 func (d *Device) Run(run worker.Run) (worker.Result, error) {
-	if d.kernel == 0 {
+	if d.steps == nil {
 		return worker.Result{}, fmt.Errorf("run before load")
 	}
 	parameters, err := d.on.parameters(d.on.buffers, d.on.buffers)
@@ -66,10 +66,13 @@ func (d *Device) runOnce(parameters *parameters, profiled bool) error {
 			return err
 		}
 	}
+	if err := d.on.restore(d.on.buffers, d.on.contents[0]); err != nil {
+		return err
+	}
 	if profiled {
 		return d.startProfiled(parameters)
 	}
-	return d.start(d.kernel, d.loaded.Launch, parameters)
+	return d.launch(parameters)
 }
 
 // startProfiled launches the kernel in a range that a profiler looks at: fills, references
@@ -81,7 +84,7 @@ func (d *Device) startProfiled(parameters *parameters) error {
 	if err := d.context.StartProfiler(); err != nil {
 		return err
 	}
-	if err := d.start(d.kernel, d.loaded.Launch, parameters); err != nil {
+	if err := d.launch(parameters); err != nil {
 		return err
 	}
 	if err := d.context.Synchronize(); err != nil {
@@ -92,7 +95,7 @@ func (d *Device) startProfiled(parameters *parameters) error {
 
 // plausiblePoison fills outputs with random numbers.
 func (d *Device) plausiblePoison(buffers set) error {
-	for _, b := range buffers.outputs() {
+	for _, b := range buffers.poisoned() {
 		recipe := inputs.Recipe{Kind: inputs.Integers, Stream: d.random.Uint64(), Row: 1, Scale: 1, Span: math.MaxUint64}
 		if b.element.Float {
 			recipe.Kind = inputs.NormalNumbers
@@ -116,7 +119,7 @@ func (d *Device) poisonSets(sets []set) error {
 }
 
 func (d *Device) poisonOutputs(buffers set) error {
-	for _, b := range buffers.outputs() {
+	for _, b := range buffers.poisoned() {
 		if err := d.context.Set(d.stream, b.data, d.poison, b.size); err != nil {
 			return err
 		}

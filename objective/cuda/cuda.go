@@ -146,16 +146,19 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
-	figures, there := module.Kernels[b.kernel.Entry]
-	if !there {
-		return objective.Binary{}, nil, fmt.Errorf("%s has no kernel %s: it must be extern \"C\" __global__", b.kernel.Source, b.kernel.Entry)
+	var resources []objective.Resources
+	for _, step := range b.kernel.Launch.Steps {
+		figures, there := module.Kernels[step.Entry]
+		if !there {
+			return objective.Binary{}, nil, fmt.Errorf("%s has no kernel %s: it must be extern \"C\" __global__", b.kernel.Source, step.Entry)
+		}
+		resources = append(resources, objective.Resources{
+			Registers: figures.Registers, SpillStores: figures.SpillStores, SpillLoads: figures.SpillLoads,
+			Stack: figures.Stack, StaticShared: figures.StaticShared,
+		})
 	}
 	binary := b.binary(module)
-	binary.Resources = &objective.Resources{
-		Registers: figures.Registers, SpillStores: figures.SpillStores, SpillLoads: figures.SpillLoads,
-		Stack: figures.Stack, StaticShared: figures.StaticShared,
-	}
-	launch, err := b.limits.launch(point)
+	calls, err := b.limits.calls(point)
 	if err != nil {
 		return objective.Binary{}, infeasible("%s", err), nil
 	}
@@ -166,12 +169,17 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	// The same machine code in another grid is another point: it may read its
 	// block's size, and even if not, it runs at another speed. So it is with other
 	// tensor maps.
-	identity := fmt.Appendf(nil, "%s %v", module.Digest, launch)
+	identity := []byte(module.Digest)
+	for _, call := range calls {
+		identity = fmt.Appendf(identity, " %v", call.LaunchDimensions)
+	}
 	if len(maps) > 0 {
 		identity = fmt.Appendf(identity, " %v", maps)
 	}
 	binary.Digest = cache.Digest(identity)
-	return binary, b.limits.afterCompile(point, binary.Resources), nil
+	var failure *objective.Failure
+	binary.Resources, failure = b.limits.afterCompile(point, resources)
+	return binary, failure, nil
 }
 
 // unit describes a compilation.

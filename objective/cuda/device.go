@@ -26,7 +26,7 @@ type Device struct {
 	kept    problems
 
 	loaded worker.Load
-	kernel driver.Function
+	steps  []driver.Function // what one launch runs; nil while nothing is loaded
 	on     *problem
 	poison byte
 	graph  *graph
@@ -108,17 +108,23 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 		}
 	}
 	d.dropGraph()
-	d.kernel = 0 // nothing is loaded until all of it is
+	d.steps = nil // nothing is loaded until all of it is
 	d.keepModules(load)
 	d.source.Folder = load.Folder
 	var err error
 	if d.on, err = d.kept.get(d, load); err != nil {
 		return nil, err
 	}
-	if d.kernel, err = d.function(load.Module, load.Entry); err != nil {
+	steps := make([]driver.Function, len(load.Calls))
+	for i, call := range load.Calls {
+		if steps[i], err = d.function(load.Module, call.Entry); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.setSymbols(load); err != nil {
 		return nil, err
 	}
-	d.loaded = load
+	d.steps, d.loaded = steps, load
 	return nil, nil
 }
 
@@ -164,12 +170,22 @@ func unloadable(err error) error {
 	return &worker.Fault{Kind: worker.Unloadable, Detail: err.Error()}
 }
 
+// launch runs all steps of the loaded kernel.
+func (d *Device) launch(p *parameters) error {
+	for i, call := range d.loaded.Calls {
+		if err := d.start(d.steps[i], call, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // start launches a kernel.
-func (d *Device) start(f driver.Function, launch kernels.LaunchDimensions, p *parameters) error {
-	if launch.Shared > 48<<10 {
-		if err := d.context.AllowShared(f, launch.Shared); err != nil {
+func (d *Device) start(f driver.Function, call kernels.Call, p *parameters) error {
+	if call.Shared > 48<<10 {
+		if err := d.context.AllowShared(f, call.Shared); err != nil {
 			return fault(err)
 		}
 	}
-	return fault(d.context.Launch(f, launch.Grid, launch.Block, launch.Shared, d.stream, p.pointer()))
+	return fault(d.context.Launch(f, call.Grid, call.Block, call.Shared, d.stream, p.pointer(call.Arguments)))
 }

@@ -85,12 +85,12 @@ func TestLimits(t *testing.T) {
 		t.Error("a point without parameters has a launch")
 	}
 	limits := NewLimits(k, w, h200)
-	fits := &objective.Resources{Registers: 255, StaticShared: 232448 - 40960}
-	if failure := limits.afterCompile(k.Default(), fits); failure != nil || fits.Shared != 40960 {
+	figures := []objective.Resources{{Registers: 255, StaticShared: 232448 - 40960}}
+	if fits, failure := limits.afterCompile(k.Default(), figures); failure != nil || fits.Shared != 40960 {
 		t.Errorf("%v, %+v", failure, fits)
 	}
-	fits.StaticShared++
-	if failure := limits.afterCompile(k.Default(), fits); failure == nil || !strings.Contains(failure.Detail, "232449 bytes of shared memory, 191489 of them") {
+	figures[0].StaticShared++
+	if _, failure := limits.afterCompile(k.Default(), figures); failure == nil || !strings.Contains(failure.Detail, "232449 bytes of shared memory, 191489 of them") {
 		t.Errorf("%v", failure)
 	}
 }
@@ -117,7 +117,7 @@ func TestEveryCodeOfALaunchHasAFault(t *testing.T) {
 
 func TestProblemKey(t *testing.T) {
 	base := worker.Load{
-		Module: "one", Support: "support", Entry: "add", Launch: kernels.LaunchDimensions{Grid: [3]int64{1, 1, 1}},
+		Module: "one", Support: "support", Calls: []kernels.Call{{Entry: "add"}},
 		Arguments: []kernels.Binding{{Name: "a", Type: "f32", Count: 64}}, Seed: 1, Layout: worker.Guarded,
 		Reference: &worker.Reference{Module: "reference", Tolerance: kernels.Tolerance{Absolute: 1}},
 	}
@@ -135,7 +135,7 @@ func TestProblemKey(t *testing.T) {
 		return found
 	}
 	same := key(func(*worker.Load) {})
-	if key(func(l *worker.Load) { l.Module, l.Entry, l.Launch.Block = "two", "other", [3]int64{32, 1, 1} }) != same {
+	if key(func(l *worker.Load) { l.Module, l.Calls = "two", []kernels.Call{{Entry: "other"}} }) != same {
 		t.Error("another point has another problem")
 	}
 	if base.Module != "one" {
@@ -151,7 +151,7 @@ func TestProblemKey(t *testing.T) {
 		"fill":        func(l *worker.Load) { l.Arguments[0].Fill = "ones" },
 		"reference":   func(l *worker.Load) { l.Reference.Module = "other" },
 		"no judge":    func(l *worker.Load) { l.Reference = nil },
-		"more blocks": func(l *worker.Load) { l.Reference.Launch.Grid[0] = 2 },
+		"more blocks": func(l *worker.Load) { l.Reference.Call.Grid[0] = 2 },
 	} {
 		if key(change) == same {
 			t.Errorf("%s: the same problem", name)
@@ -173,7 +173,7 @@ func TestParametersLieAsTheDriverReadsThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	element.Store(p.value(2), -7)
-	pointers := unsafe.Slice((*unsafe.Pointer)(p.pointer()), 3)
+	pointers := unsafe.Slice((*unsafe.Pointer)(p.pointer([]int{0, 1, 2})), 3)
 	if got := *(*uint64)(pointers[0]); got != 0x7f0011223344 {
 		t.Errorf("the address is %#x", got)
 	}

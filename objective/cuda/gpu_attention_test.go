@@ -56,12 +56,12 @@ func compareAttention(t *testing.T, client *worker.Client, k *kernels.Kernel, bi
 	if err != nil {
 		t.Fatal(err)
 	}
-	launch, err := k.Launch.Reference.At(dims.Environment())
+	call, err := k.Launch.Reference.At(dims.Environment())
 	if err != nil {
 		t.Fatal(err)
 	}
 	load := worker.Load{
-		Module: binary.Path, Support: binary.Support, Entry: k.Entry, Launch: launch,
+		Module: binary.Path, Support: binary.Support, Calls: []kernels.Call{call},
 		Arguments: bindings, Seed: 42, Layout: worker.Guarded,
 	}
 	if err := client.Load(t.Context(), load); err != nil {

@@ -188,7 +188,8 @@ func TestGPURefusesTooMuch(t *testing.T) {
 			t.Fatal(err)
 		}
 		load := good
-		change(&load.Launch)
+		load.Calls = slices.Clone(load.Calls)
+		change(&load.Calls[0].LaunchDimensions)
 		err = client.Load(t.Context(), load)
 		if err == nil {
 			_, err = client.Run(t.Context(), worker.Run{})

@@ -45,6 +45,9 @@ func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 	if caches == worker.Flushed {
 		n = 1
 	}
+	if d.on.restores() {
+		n = d.launchesRestored(n, caches)
+	}
 	g := &graph{caches: caches, flush: caches == worker.Flushed, outputs: 1}
 	if n > 1 {
 		n += n % 2
@@ -55,9 +58,10 @@ func (d *Device) record(n int, caches worker.Caches) (*graph, error) {
 		// lays them out like another: the more of them, the nearer to the mean.
 		count := min(n, max(enough, int(rotationShare*float64(d.attributes.Memory)/float64(max(d.on.footprint(), 1)))))
 		g.flush = count < enough
-		if count += count % 2; count > n {
+		if count += count % 2; count > n || d.on.restores() {
 			count = n
 		}
+		g.flush = g.flush || d.on.restores() // copies leave what they wrote in the caches
 		g.outputs = count
 	}
 	g.launches = (n + g.outputs - 1) / g.outputs * g.outputs

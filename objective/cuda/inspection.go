@@ -63,8 +63,11 @@ func (n *inspection) queue(buffers set) error {
 			continue
 		}
 		queue := n.queueInput
-		if b.Out {
+		switch {
+		case b.Out:
 			queue = n.queueOutput
+		case b.Scratch:
+			queue = n.queueGuards
 		}
 		if err := queue(b); err != nil {
 			return err
@@ -159,11 +162,15 @@ func (n *inspection) queueComparison(b *buffer) error {
 	if reference == nil {
 		return nil
 	}
-	err := n.device.support.queueCompare(n.device.support.compare, b.element, b.data, b.answer, b.Count, reference.Tolerance)
+	tolerance := reference.Tolerance
+	if b.Tolerance != nil {
+		tolerance = *b.Tolerance
+	}
+	err := n.device.support.queueCompare(n.device.support.compare, b.element, b.data, b.answer, b.Count, tolerance)
 	if err := n.read(err, func(f finding) error { return n.compared(b, f) }); err != nil || !n.shares {
 		return err
 	}
-	err = n.device.support.queueCompare(n.device.support.share, b.element, b.data, b.answer, b.Count, reference.Tolerance)
+	err = n.device.support.queueCompare(n.device.support.share, b.element, b.data, b.answer, b.Count, tolerance)
 	return n.read(err, func(f finding) error {
 		n.comparisons[len(n.comparisons)-1].Share = worker.Real(f.error()) // its reader comes before this one
 		return nil

@@ -44,13 +44,23 @@ func (l *Limits) Preflight(point space.Point) *objective.Failure {
 	if err := l.architecture(); err != nil {
 		return infeasible("%s", err)
 	}
-	launch, err := l.launch(point)
+	calls, err := l.calls(point)
 	if err != nil {
 		return infeasible("%s", err)
 	}
 	if _, err := l.maps(point); err != nil {
 		return infeasible("%s", err)
 	}
+	for _, call := range calls {
+		if failure := l.fits(call.LaunchDimensions); failure != nil {
+			return failure
+		}
+	}
+	return nil
+}
+
+// fits compares a launch with what the GPU takes.
+func (l *Limits) fits(launch kernels.LaunchDimensions) *objective.Failure {
 	if threads := launch.Threads(); threads > int64(l.gpu.ThreadsPerBlock) {
 		return infeasible("%d threads in a block; the GPU takes %d", threads, l.gpu.ThreadsPerBlock)
 	}
@@ -68,8 +78,8 @@ func (l *Limits) Preflight(point space.Point) *objective.Failure {
 	return nil
 }
 
-func (l *Limits) launch(point space.Point) (kernels.LaunchDimensions, error) {
-	return l.kernel.Launch.Kernel.At(l.environment(point))
+func (l *Limits) calls(point space.Point) ([]kernels.Call, error) {
+	return l.kernel.Launch.Calls(l.environment(point))
 }
 
 func (l *Limits) maps(point space.Point) ([]kernels.TensorLayout, error) {
@@ -85,23 +95,45 @@ func (l *Limits) environment(point space.Point) space.Environment {
 // registerUnit is what registers per thread are rounded up to.
 const registerUnit = 8
 
-// afterCompile checks again with the compiler's figures: the formulas know nothing
-// of registers and of shared memory that the source declares itself.
-func (l *Limits) afterCompile(point space.Point, r *objective.Resources) *objective.Failure {
-	launch, err := l.launch(point)
+// afterCompile checks again with the compiler's figures, an entry per launch: the formulas
+// know nothing of registers and of shared memory that the source declares itself. Of several
+// launches it keeps what the greediest needs, and the lowest occupancy.
+func (l *Limits) afterCompile(point space.Point, figures []objective.Resources) (*objective.Resources, *objective.Failure) {
+	calls, err := l.calls(point)
 	if err != nil {
-		return infeasible("%s", err)
+		return nil, infeasible("%s", err)
 	}
-	r.Shared, r.Launch = int(launch.Shared), &launch
-	registers := (int64(r.Registers) + registerUnit - 1) / registerUnit * registerUnit
-	if needed := registers * launch.Threads(); needed > int64(l.gpu.RegistersPerBlock) {
-		return infeasible("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(), l.gpu.RegistersPerBlock)
+	var all *objective.Resources
+	for i, call := range calls {
+		launch, r := call.LaunchDimensions, figures[i]
+		r.Shared, r.Launch = int(launch.Shared), &launch
+		registers := (int64(r.Registers) + registerUnit - 1) / registerUnit * registerUnit
+		if needed := registers * launch.Threads(); needed > int64(l.gpu.RegistersPerBlock) {
+			return &r, infeasible("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(), l.gpu.RegistersPerBlock)
+		}
+		if total := launch.Shared + int64(r.StaticShared); total > int64(l.gpu.SharedPerBlock) {
+			return &r, infeasible("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d", total, r.StaticShared, l.gpu.SharedPerBlock)
+		}
+		r.Occupancy = l.occupancy(launch, &r)
+		if all = greedier(all, r); i == 0 {
+			all.Launch = &launch
+		}
 	}
-	if total := launch.Shared + int64(r.StaticShared); total > int64(l.gpu.SharedPerBlock) {
-		return infeasible("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d", total, r.StaticShared, l.gpu.SharedPerBlock)
+	return all, nil
+}
+
+// greedier is the more of each that two launches need.
+func greedier(all *objective.Resources, r objective.Resources) *objective.Resources {
+	if all == nil {
+		return &r
 	}
-	r.Occupancy = l.occupancy(launch, r)
-	return nil
+	all.Registers, all.Stack = max(all.Registers, r.Registers), max(all.Stack, r.Stack)
+	all.SpillStores, all.SpillLoads = max(all.SpillStores, r.SpillStores), max(all.SpillLoads, r.SpillLoads)
+	all.Shared, all.StaticShared = max(all.Shared, r.Shared), max(all.StaticShared, r.StaticShared)
+	if all.Occupancy != nil && r.Occupancy != nil && r.Occupancy.Share() < all.Occupancy.Share() {
+		all.Occupancy = r.Occupancy
+	}
+	return all
 }
 
 // occupancy is nil where this architecture is unknown. Clusters are left out of account.

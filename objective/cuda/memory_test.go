@@ -132,12 +132,12 @@ func (r *rig) load(p objective.Prepared, n int64) worker.Load {
 	}
 	env := dims.Environment()
 	env.Set(p.Point)
-	launch, err := r.kernel.Launch.Kernel.At(env)
+	calls, err := r.kernel.Launch.Calls(env)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return worker.Load{
-		Module: p.Binary.Path, Support: p.Binary.Support, Entry: r.kernel.Entry,
-		Launch: launch, Arguments: bindings, Layout: worker.Guarded,
+		Module: p.Binary.Path, Support: p.Binary.Support, Calls: calls,
+		Arguments: bindings, Layout: worker.Guarded,
 	}
 }

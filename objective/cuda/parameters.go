@@ -22,22 +22,21 @@ type parameters struct {
 // be aligned to 64 bytes.
 const argumentSize = driver.TensorMapSize
 
+// mostPassed is how many arguments a launch may take.
+const mostPassed = 1024
+
 // newParameters returns room for n arguments.
 func newParameters(n int) (*parameters, error) {
-	memory, err := unix.Mmap(-1, 0, 2*argumentSize*max(n, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	memory, err := unix.Mmap(-1, 0, 8*mostPassed+argumentSize*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("memory for arguments: %w", err)
 	}
-	p := &parameters{memory, n}
-	for i := range n {
-		*(*uintptr)(unsafe.Pointer(&memory[8*i])) = uintptr(unsafe.Pointer(&p.value(i)[0]))
-	}
-	return p, nil
+	return &parameters{memory, n}, nil
 }
 
 // value is the place of an argument's bytes.
 func (p *parameters) value(i int) []byte {
-	start := argumentSize * (p.n + i)
+	start := 8*mostPassed + argumentSize*i
 	return p.memory[start : start+argumentSize]
 }
 
@@ -47,7 +46,14 @@ func (p *parameters) setAddress(i int, a driver.Address) {
 
 func (p *parameters) setWord(i int, word uint64) { binary.LittleEndian.PutUint64(p.value(i), word) }
 
-func (p *parameters) pointer() unsafe.Pointer { return unsafe.Pointer(&p.memory[0]) }
+// pointer returns an array of pointers to some of the arguments, for a launch: the next
+// call writes over it.
+func (p *parameters) pointer(arguments []int) unsafe.Pointer {
+	for place, i := range arguments[:min(len(arguments), mostPassed)] {
+		*(*uintptr)(unsafe.Pointer(&p.memory[8*place])) = uintptr(unsafe.Pointer(&p.value(i)[0]))
+	}
+	return unsafe.Pointer(&p.memory[0])
+}
 
 func (p *parameters) free() {
 	if p != nil {

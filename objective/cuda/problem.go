@@ -34,21 +34,37 @@ type buffer struct {
 // set is the buffers of a launch, by argument; nil for scalars.
 type set []*buffer
 
-// outputs are the buffers that the kernel writes.
-func (s set) outputs() iter.Seq2[int, *buffer] { return s.written(true) }
+// outputs are the buffers that the kernel writes and that are compared.
+func (s set) outputs() iter.Seq2[int, *buffer] {
+	return s.those(func(b *buffer) bool { return b.Out })
+}
 
 // inputs are the buffers that it may only read.
-func (s set) inputs() iter.Seq2[int, *buffer] { return s.written(false) }
+func (s set) inputs() iter.Seq2[int, *buffer] {
+	return s.those(func(b *buffer) bool { return !b.written() })
+}
 
-func (s set) written(out bool) iter.Seq2[int, *buffer] {
+// poisoned are the buffers that it writes and that start as poison.
+func (s set) poisoned() iter.Seq2[int, *buffer] {
+	return s.those(func(b *buffer) bool { return b.written() && !b.Restored })
+}
+
+// restored are the buffers that it writes and that have a content before every launch.
+func (s set) restored() iter.Seq2[int, *buffer] {
+	return s.those(func(b *buffer) bool { return b.Restored })
+}
+
+func (s set) those(counts func(*buffer) bool) iter.Seq2[int, *buffer] {
 	return func(yield func(int, *buffer) bool) {
 		for i, b := range s {
-			if b != nil && b.Out == out && !yield(i, b) {
+			if b != nil && counts(b) && !yield(i, b) {
 				return
 			}
 		}
 	}
 }
+
+func (b *buffer) written() bool { return b.Out || b.Scratch }
 
 // problem is one case on the device: inputs, outputs and the right answers. It
 // stays there from one trial to the next.
@@ -85,6 +101,9 @@ func newProblem(d *Device, load worker.Load) (_ *problem, err error) {
 		if !argument.IsBuffer() {
 			continue
 		}
+		if argument.Symbol != "" && argument.Seed == nil {
+			argument.Seed = &load.Seed // it is set once, whatever the other inputs become
+		}
 		if p.buffers[i], err = p.allocate(argument, load.Layout); err != nil {
 			return nil, err
 		}
@@ -95,7 +114,10 @@ func newProblem(d *Device, load worker.Load) (_ *problem, err error) {
 	if err := p.identify(p.buffers); err != nil {
 		return nil, err
 	}
-	known, err := p.solve(p.buffers, content{seed: load.Seed})
+	known, err := p.keep(p.buffers, content{seed: load.Seed})
+	if err == nil {
+		known, err = p.solve(p.buffers, known)
+	}
 	p.contents = append(p.contents, known) // freed with the problem, complete or not
 	p.expect(p.buffers, known)
 	return p, err
@@ -158,10 +180,10 @@ func (b *buffer) guards() (before, behind zone) {
 	return zone{b.base, int(b.data - b.base)}, zone{b.data + driver.Address(b.size), b.tail}
 }
 
-// fill has the device write the inputs of a set, all but those that are computed as a
+// fill has the device write the inputs of a set, and what its kernel changes, all but those that are computed as a
 // whole or are in a file: both come from here.
 func (p *problem) fill(buffers set, seed uint64) error {
-	for _, b := range buffers.inputs() {
+	for _, b := range buffers.those(func(b *buffer) bool { return !b.written() || b.Restored }) {
 		if inputs.Computed(b.Binding) {
 			err := p.upload(b.data, b.size, func(content []byte) error { return p.device.source.Fill(content, b.Binding, seed) })
 			if err != nil {
@@ -216,6 +238,7 @@ func (p *problem) identify(buffers set) error {
 type content struct {
 	seed    uint64
 	answers []rightAnswer
+	initial []driver.Address // what restored buffers start with; see restored.go
 }
 
 type rightAnswer struct {
@@ -273,7 +296,7 @@ func (p *problem) uploadAnswers(inputs set, known content) error {
 // runReference computes the answers.
 func (p *problem) runReference(inputs set, known content) error {
 	reference, d := *p.load.Reference, p.device
-	function, err := d.function(reference.Module, reference.Entry)
+	function, err := d.function(reference.Module, reference.Call.Entry)
 	if err != nil {
 		return fmt.Errorf("the reference: %s", err) // not %w: a fault would be blamed on the kernel
 	}
@@ -283,12 +306,17 @@ func (p *problem) runReference(inputs set, known content) error {
 	}
 	defer parameters.free()
 	for i, b := range inputs.outputs() {
-		if err := d.context.Set(d.stream, known.answers[i].at, guardPattern, b.size); err != nil {
+		if b.Restored {
+			err = d.context.CopyLater(d.stream, known.answers[i].at, b.data, b.size)
+		} else {
+			err = d.context.Set(d.stream, known.answers[i].at, guardPattern, b.size)
+		}
+		if err != nil {
 			return err
 		}
 		parameters.setAddress(i, known.answers[i].at)
 	}
-	if err := d.start(function, reference.Launch, parameters); err != nil {
+	if err := d.start(function, reference.Call, parameters); err != nil {
 		return fmt.Errorf("the reference: %s", err)
 	}
 	if err := d.context.Wait(d.stream); err != nil {
@@ -342,7 +370,7 @@ func (p *problem) parameters(inputs, outputs set) (_ *parameters, err error) {
 // those that it takes as tensor maps as such: they depend on the point.
 func (p *problem) place(to *parameters, inputs, outputs set) error {
 	of := func(i int) *buffer {
-		if b := inputs[i]; b == nil || !b.Out {
+		if b := inputs[i]; b == nil || !b.written() {
 			return b
 		}
 		return outputs[i]
@@ -385,6 +413,11 @@ func (p *problem) free() {
 		for _, a := range known.answers {
 			if a.at != 0 {
 				_ = p.device.context.Free(a.at)
+			}
+		}
+		for _, a := range known.initial {
+			if a != 0 {
+				_ = p.device.context.Free(a)
 			}
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"pawl/kernels"
 	"pawl/objective/worker"
 )
 
@@ -59,7 +58,7 @@ func outOfMemory(err error) bool {
 // problemKey identifies what a problem depends on, which is everything but the
 // kernel under test.
 func problemKey(load worker.Load) ([32]byte, error) {
-	load.Module, load.Entry, load.Launch, load.Maps = "", "", kernels.LaunchDimensions{}, nil
+	load.Module, load.Calls, load.Maps = "", nil, nil
 	encoded, err := json.Marshal(load)
 	return sha256.Sum256(encoded), err
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/kernels"
 	"pawl/objective/worker"
 )
 
@@ -48,7 +49,7 @@ func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 		fault  bool
 	}{
 		"no such file":   {func(l *worker.Load) { l.Module = "missing" }, "no such file", false},
-		"no such kernel": {func(l *worker.Load) { l.Entry = "other" }, `kernel other is not in the module (extern "C" keeps its name)`, true},
+		"no such kernel": {func(l *worker.Load) { l.Calls = []kernels.Call{{Entry: "other"}} }, `kernel other is not in the module (extern "C" keeps its name)`, true},
 		"no cubin":       {func(l *worker.Load) { l.Module = "testdata/add/add.cu" }, "the compiler is newer than the driver", true},
 		"no such type": {func(l *worker.Load) {
 			l.Seed = 77
@@ -56,10 +57,10 @@ func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 			l.Arguments[0].Type = "f3"
 		}, `unknown type "f3"`, false},
 		"no reference": {func(l *worker.Load) {
-			l.Reference = &worker.Reference{Module: "missing", Entry: "add", Launch: l.Launch}
+			l.Reference = &worker.Reference{Module: "missing", Call: l.Calls[0]}
 		}, "the reference: ", false},
 		"no kernel in the reference": {func(l *worker.Load) {
-			l.Reference = &worker.Reference{Module: l.Module, Entry: "other", Launch: l.Launch}
+			l.Reference = &worker.Reference{Module: l.Module, Call: kernels.Call{Entry: "other"}}
 		}, "the reference: ", false},
 	} {
 		if err := client.Load(t.Context(), good); err != nil {
@@ -92,11 +93,11 @@ func (r *rig) judged(load worker.Load) worker.Load {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	launch, err := r.kernel.Launch.Reference.At(r.workload.Dims.Environment())
+	call, err := r.kernel.Launch.Reference.At(r.workload.Dims.Environment())
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	load.Reference = &worker.Reference{Module: binary.Path, Entry: r.kernel.Entry, Launch: launch, Tolerance: r.kernel.Tolerance}
+	load.Reference = &worker.Reference{Module: binary.Path, Call: call, Tolerance: r.kernel.Tolerance}
 	return load
 }
 

@@ -67,7 +67,10 @@ func (p *problem) alternate(set set) error {
 	if err := p.fill(set, seed); err != nil {
 		return err
 	}
-	known, err := p.solve(set, content{seed: seed})
+	known, err := p.keep(set, content{seed: seed})
+	if err == nil {
+		known, err = p.solve(set, known)
+	}
 	p.contents = append(p.contents[:1], known) // freed with the problem, known or not
 	return err
 }
@@ -102,7 +105,7 @@ func (d *Device) capture(n int, buffers func(launch int) (inputs, outputs set)) 
 			if err != nil {
 				return err
 			}
-			if err := d.start(d.kernel, d.loaded.Launch, p); err != nil {
+			if err := d.launch(p); err != nil {
 				return err
 			}
 		}

@@ -40,6 +40,7 @@ type support struct {
 	queued    int
 	// parameters are used for every launch: the driver copies them.
 	parameters *parameters
+	all        []int // the positions of all of them
 }
 
 // finding is what one check found; checksums use the first word, guard zones the
@@ -72,6 +73,9 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 	p := &support{context: c, stream: s}
 	if p.parameters, err = newParameters(mostArguments); err != nil {
 		return nil, err
+	}
+	for i := range mostArguments {
+		p.all = append(p.all, i)
 	}
 	for name, function := range map[string]*driver.Function{
 		"pawl_compare": &p.compare, "pawl_share": &p.share, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack, "pawl_fill": &p.filler,
@@ -121,7 +125,7 @@ func (p *support) launch(f driver.Function, blocks, threads int64, arguments ...
 	for i, word := range arguments {
 		p.parameters.setWord(i, word)
 	}
-	return p.context.Launch(f, [3]int64{blocks, 1, 1}, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer())
+	return p.context.Launch(f, [3]int64{blocks, 1, 1}, [3]int64{threads, 1, 1}, 0, p.stream, p.parameters.pointer(p.all))
 }
 
 // queue launches a check of so many elements. Findings come in the order of checks.

@@ -31,7 +31,7 @@ const (
 // chosen at random. Their inputs change, and their outputs hold something else
 // before. See rotation.go.
 func (d *Device) Time(t worker.Time) (worker.Timing, error) {
-	if d.kernel == 0 {
+	if d.steps == nil {
 		return worker.Timing{}, fmt.Errorf("time before load")
 	}
 	if damage, err := d.prepare(t); damage != nil || err != nil {
@@ -136,6 +136,9 @@ func (d *Device) warmUp() error {
 
 // sample runs the graph once and returns the milliseconds per launch.
 func (d *Device) sample() (float64, error) {
+	if err := d.restoreSets(); err != nil {
+		return 0, err
+	}
 	if d.graph.flush {
 		if err := d.flushCaches(); err != nil {
 			return 0, err

@@ -83,7 +83,7 @@ func (d *Device) freshInputs(set set, known bool) error {
 	if err := p.fill(set, seed); err != nil {
 		return err
 	}
-	found, err := p.solve(set, content{seed: seed, answers: held.answers})
+	found, err := p.solve(set, content{seed: seed, answers: held.answers, initial: held.initial})
 	*held = found
 	return err
 }

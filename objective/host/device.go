@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/ebitengine/purego"
@@ -23,8 +24,13 @@ import (
 type Device struct {
 	loaded   worker.Load
 	source   inputs.Source
-	outputs  []*buffer // nil for what is no output
-	scalars  []byte    // what the pointers of scalars point to
+	outputs  []*buffer // nil for what the kernel does not write
+	copies   []*copies // nil for what is not restored; see restored.go
+	arranged []*inputSet
+	launched int    // how many launches were made last
+	calls    []byte // arguments of launches that each have their own
+	symbols  []uintptr
+	scalars  []byte // what the pointers of scalars point to
 	sets     []*inputSet
 	round    []byte // pointers to the arguments of the sets that launches go round
 	rounds   int    // how many those are
@@ -49,6 +55,12 @@ func NewDevice() worker.Device {
 func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 	d.release()
 	d.loaded, d.source.Folder = load, load.Folder
+	d.loaded.Arguments = slices.Clone(load.Arguments)
+	for i := range d.loaded.Arguments {
+		if a := &d.loaded.Arguments[i]; a.Symbol != "" && a.Seed == nil {
+			a.Seed = &load.Seed // it is set once, whatever the other inputs become
+		}
+	}
 	if err := d.open(load.Module, load.Support); err != nil {
 		return nil, err
 	}
@@ -56,6 +68,9 @@ func (d *Device) Load(load worker.Load) ([]worker.Region, error) {
 		return nil, err
 	}
 	if err := d.Arrange(worker.Arrange{Seeds: []uint64{load.Seed}}); err != nil {
+		return nil, err
+	}
+	if err := d.setSymbols(); err != nil {
 		return nil, err
 	}
 	var regions []worker.Region
@@ -91,6 +106,7 @@ func (d *Device) open(module, support string) error {
 	if d.call, err = purego.Dlsym(library, "pawl_call"); err != nil {
 		return unloadable(module, err)
 	}
+	d.findSymbols(library)
 	return nil
 }
 
@@ -104,11 +120,8 @@ func unloadable(module string, err error) error {
 // the kernel sees lies outside the Go heap.
 func (d *Device) allocate() (err error) {
 	n := len(d.loaded.Arguments)
-	d.outputs = make([]*buffer, n)
+	d.outputs, d.copies = make([]*buffer, n), make([]*copies, n)
 	if d.scalars, err = anonymous(8 * max(n, 1)); err != nil {
-		return err
-	}
-	if d.round, err = anonymous(8 * mostSets); err != nil {
 		return err
 	}
 	if d.probes, err = anonymous(16 * probeCount); err != nil {
@@ -120,9 +133,12 @@ func (d *Device) allocate() (err error) {
 			if err := argument.Put(d.scalars[8*i:]); err != nil {
 				return err
 			}
-		case argument.Out:
+		case argument.Out || argument.Scratch:
 			if d.outputs[i], err = d.buffer(argument); err != nil {
 				return err
+			}
+			if argument.Restored {
+				d.copies[i] = &copies{first: d.outputs[i]}
 			}
 		}
 	}
@@ -153,12 +169,16 @@ func (d *Device) release() {
 	for _, set := range d.sets {
 		set.free()
 	}
-	for _, memory := range [][]byte{d.scalars, d.round, d.probes} {
+	for _, c := range d.copies {
+		c.free()
+	}
+	for _, memory := range [][]byte{d.scalars, d.round, d.probes, d.calls} {
 		if memory != nil {
 			_ = unix.Munmap(memory)
 		}
 	}
-	d.outputs, d.sets, d.scalars, d.round, d.probes, d.rounds = nil, nil, nil, nil, nil, 0
+	d.outputs, d.copies, d.sets, d.arranged = nil, nil, nil, nil
+	d.scalars, d.round, d.probes, d.calls, d.rounds, d.launched = nil, nil, nil, nil, 0, 0
 }
 
 // Run runs the kernel once on poisoned outputs. The poison alternates between
@@ -174,9 +194,14 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 		d.poison()
 	} else {
 		scratch = 0x7f // huge ones
-		for _, b := range present(d.outputs) {
-			fillBytes(b.data, 0xff)
+		for i, b := range present(d.outputs) {
+			if d.copies[i] == nil {
+				fillBytes(b.data, 0xff)
+			}
 		}
+	}
+	if err := d.restore(); err != nil {
+		return worker.Result{}, err
 	}
 	if run.Profiled && d.events == nil {
 		d.events = openEvents()
@@ -205,8 +230,10 @@ func (d *Device) Run(run worker.Run) (worker.Result, error) {
 // Collect returns the outputs as the last launches have left them.
 func (d *Device) Collect() (worker.Result, error) {
 	var result worker.Result
-	for _, b := range present(d.outputs) {
-		result.Outputs = append(result.Outputs, b.data)
+	for i, argument := range d.loaded.Arguments {
+		if argument.Out {
+			result.Outputs = append(result.Outputs, d.written(i))
+		}
 	}
 	result.Damage = d.damage()
 	return result, nil
@@ -225,12 +252,17 @@ func (d *Device) damage() *worker.Fault {
 			return f
 		}
 	}
+	for _, c := range d.copies {
+		if f := c.damage(); f != nil {
+			return f
+		}
+	}
 	for _, set := range d.sets {
 		if f := set.damage(); f != nil {
 			return f
 		}
 	}
-	return nil
+	return d.changedSymbol()
 }
 
 // leftChild reports whether the process has children: only a kernel can have
@@ -243,6 +275,10 @@ func leftChild() bool {
 // launch calls the kernel, going round the arranged sets, and returns the
 // nanoseconds that it took.
 func (d *Device) launch(batch int) (int64, error) {
+	if d.restores() && batch > d.rounds {
+		return 0, fmt.Errorf("%d launches, and what they change is there for %d", batch, d.rounds)
+	}
+	d.launched = batch
 	count := d.placeProbes()
 	if err := d.reach(true); err != nil {
 		return 0, err
@@ -260,7 +296,12 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 		return worker.Timing{}, fmt.Errorf("time before load")
 	}
 	timing := worker.Timing{Batch: max(t.Batch, 1)}
-	for range t.Samples {
+	for sample := range t.Samples {
+		if sample > 0 {
+			if err := d.restore(); err != nil {
+				return timing, err
+			}
+		}
 		nanoseconds, err := d.launch(timing.Batch)
 		if err != nil {
 			return timing, err

@@ -119,7 +119,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
 	}
 	flags = append(flags, b.constants()...)
-	entry, err := b.build(ctx, languageOf(b.kernel.Source), b.unit(b.kernel.Source, b.kernel.Entry), flags)
+	entry, err := b.build(ctx, languageOf(b.kernel.Source), unit(b.kernel, b.kernel.Source, b.kernel.Launch.Steps), flags)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
@@ -138,7 +138,9 @@ func (b *Backend) Naive(ctx context.Context) (objective.Binary, error) {
 }
 
 func (b *Backend) plain(ctx context.Context, source string) (objective.Binary, error) {
-	entry, err := b.build(ctx, languageOf(source), b.unit(source, plainName(b.kernel.Entry)), append([]string{"-O2"}, b.constants()...))
+	reference := b.kernel.Launch.Reference
+	reference.Entry = plainName(reference.Entry)
+	entry, err := b.build(ctx, languageOf(source), unit(b.kernel, source, []kernels.Step{reference}), append([]string{"-O2"}, b.constants()...))
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
@@ -159,33 +161,6 @@ var libraries = []string{"-lm", "-pthread"}
 
 func (b *Backend) binary(entry cache.Entry) objective.Binary {
 	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, File: entry.Digest, Hit: entry.Hit}
-}
-
-// unit returns the translation unit around a source file: it adds pawl_call,
-// which takes the arguments as an array of pointers. The compiler checks the
-// entry function's signature against the manifest on the way. The source stands
-// first: it must compile alone, because that is how it will be used.
-func (b *Backend) unit(source, entry string) []byte {
-	var text strings.Builder
-	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
-	linkage := languageOf(source).linkage()
-	fmt.Fprintf(&text, "%[1]svoid pawl_call(void **arguments);\n%[1]svoid pawl_call(void **arguments) {\n", linkage)
-	fmt.Fprintf(&text, "\t%s(", entry)
-	for i, a := range b.kernel.Arguments {
-		if i > 0 {
-			text.WriteString(", ")
-		}
-		switch {
-		case a.Value != nil:
-			fmt.Fprintf(&text, "*(%s *)arguments[%d]", a.Element.C, i)
-		case a.Out:
-			fmt.Fprintf(&text, "(%s *)arguments[%d]", a.Element.C, i)
-		default:
-			fmt.Fprintf(&text, "(const %s *)arguments[%d]", a.Element.C, i)
-		}
-	}
-	text.WriteString(");\n}\n")
-	return []byte(text.String())
 }
 
 // build compiles a translation unit to a shared object through the cache. The

@@ -46,7 +46,8 @@ func (d *Device) Arrange(a worker.Arrange) error {
 	for _, set := range d.sets {
 		now = max(now, set.used+1)
 	}
-	for i, seed := range a.Seeds {
+	d.arranged = d.arranged[:0]
+	for _, seed := range a.Seeds {
 		set, filled, err := d.set(seed, a.Seeds, now)
 		if err == nil && (a.Refill || !filled) {
 			err = set.fill(&d.source, d.loaded.Arguments, seed)
@@ -54,10 +55,15 @@ func (d *Device) Arrange(a worker.Arrange) error {
 		if err != nil {
 			return err
 		}
-		*(*uintptr)(unsafe.Pointer(&d.round[8*i])) = address(set.arguments)
+		d.arranged = append(d.arranged, set)
 	}
-	d.rounds = len(a.Seeds)
+	if err := d.layOut(max(a.Launches, 1)); err != nil {
+		return err
+	}
 	d.poison()
+	if err := d.restore(); err != nil {
+		return err
+	}
 	// What was filled by many cores comes into the caches of this one.
 	for _, set := range d.sets {
 		if set.used == now {
@@ -105,8 +111,16 @@ func (d *Device) newSet() (set *inputSet, err error) {
 		switch {
 		case !argument.IsBuffer():
 			*pointer = address(d.scalars[8*i:])
-		case argument.Out:
+		case argument.Out || argument.Scratch:
 			*pointer = d.outputs[i].address()
+			if !argument.Restored {
+				continue
+			}
+			// What every launch starts from: the kernel never sees this one.
+			if set.buffers[i], err = d.buffer(argument); err != nil {
+				set.free()
+				return nil, err
+			}
 		default:
 			if set.buffers[i], err = d.buffer(argument); err != nil {
 				set.free()
@@ -153,6 +167,9 @@ func (s *inputSet) free() {
 // kernel can tell whether it finds poison or an answer.
 func (d *Device) poison() {
 	for i, b := range present(d.outputs) {
+		if d.copies[i] != nil {
+			continue
+		}
 		state := d.random.Uint64() | 1
 		next := func() uint64 {
 			state ^= state << 13

@@ -46,12 +46,20 @@ func infeasible(format string, arguments ...any) *objective.Failure {
 
 // threads returns the number of threads that the point starts.
 func (l *Limits) threads(point space.Point) (int64, error) {
-	if l.kernel.Launch.Threads == nil {
-		return 1, nil
+	most := int64(1)
+	for _, step := range l.kernel.Launch.Steps {
+		if step.Threads == nil {
+			continue
+		}
+		env, err := l.space.Environment(point)
+		if err != nil {
+			return 0, err
+		}
+		threads, err := step.Threads.Integer(env)
+		if err != nil || threads < 1 {
+			return threads, err
+		}
+		most = max(most, threads)
 	}
-	env, err := l.space.Environment(point)
-	if err != nil {
-		return 0, err
-	}
-	return l.kernel.Launch.Threads.Integer(env)
+	return most, nil
 }

@@ -20,18 +20,18 @@ func (d *Device) probe(i int) *probe { return (*probe)(unsafe.Pointer(&d.probes[
 
 // placeProbes chooses bytes of the outputs at random, and returns how many.
 func (d *Device) placeProbes() int {
-	var outputs []*buffer
-	for _, b := range present(d.outputs) {
-		if len(b.data) > 0 {
-			outputs = append(outputs, b)
+	var outputs [][]byte
+	for i := range present(d.outputs) {
+		if data := d.written(i); len(data) > 0 {
+			outputs = append(outputs, data)
 		}
 	}
 	if len(outputs) == 0 {
 		return 0
 	}
 	for i := range probeCount {
-		b := outputs[i%len(outputs)]
-		*d.probe(i) = probe{at: b.address() + uintptr(d.random.IntN(len(b.data)))}
+		data := outputs[i%len(outputs)]
+		*d.probe(i) = probe{at: address(data) + uintptr(d.random.IntN(len(data)))}
 	}
 	return probeCount
 }
@@ -43,14 +43,20 @@ func (d *Device) changed() bool {
 		if p.at == 0 {
 			return false // nothing was launched yet
 		}
-		for _, b := range present(d.outputs) {
-			if p.at >= b.address() && p.at < b.address()+uintptr(len(b.data)) && uint64(b.data[p.at-b.address()]) != p.seen {
+		for at := range present(d.outputs) {
+			data := d.written(at)
+			if start := address(data); p.at >= start && p.at < start+uintptr(len(data)) && uint64(data[p.at-start]) != p.seen {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// mostHidden is the size up to which what a kernel changes is hidden from it between
+// launches, in bytes. To hide more, or all copies of a long sample, takes longer than the time
+// in which somebody could work ahead: that between two requests, a tenth of a millisecond.
+const mostHidden = 256 << 10
 
 // reach lets everybody in this process read the inputs, or nobody. Between launches
 // nobody does, so that no thread of a kernel works ahead.
@@ -59,14 +65,25 @@ func (d *Device) reach(open bool) error {
 	if open {
 		protection = unix.PROT_READ | unix.PROT_WRITE
 	}
+	protect := func(b *buffer) error {
+		if b == nil || len(b.body) == 0 {
+			return nil
+		}
+		return unix.Mprotect(b.body, protection)
+	}
 	for _, set := range d.sets {
 		for _, b := range present(set.buffers) {
-			if len(b.body) == 0 {
-				continue
-			}
-			if err := unix.Mprotect(b.body, protection); err != nil {
+			if err := protect(b); err != nil {
 				return err
 			}
+		}
+	}
+	for _, c := range d.copies {
+		if c == nil || len(c.first.data) > mostHidden {
+			continue
+		}
+		if err := protect(c.first); err != nil {
+			return err
 		}
 	}
 	return nil

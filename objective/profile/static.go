@@ -123,7 +123,7 @@ func (s *Static) disassemble(ctx context.Context, m *devices.Machine, k *kernels
 	}
 	program, err := m.Disassembler()
 	if err == nil {
-		s.Mix, err = disassembly.Run(ctx, program, s.Binary, k.Entry)
+		s.Mix, err = disassembly.Run(ctx, program, s.Binary, k.Launch.Steps[0].Entry)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.NoMix = fmt.Sprint(err)

@@ -52,10 +52,9 @@ type Load struct {
 	// one, of the timing and fault-reporting code beside it.
 	Module  string `json:"module"`
 	Support string `json:"support,omitempty"`
-	// Entry and Launch are for modules that hold kernels by name.
-	Entry  string                   `json:"entry,omitempty"`
-	Launch kernels.LaunchDimensions `json:"launch"`
-	// Arguments are in the order of the entry function's parameters.
+	// Calls are for modules that hold kernels by name: what one launch runs, in order.
+	Calls []kernels.Call `json:"calls,omitempty"`
+	// Arguments are in the order of the manifest.
 	Arguments []kernels.Binding `json:"arguments"`
 	// Maps are for the buffers that the kernel takes as tensor maps; the reference
 	// takes all as pointers.
@@ -77,10 +76,10 @@ type Load struct {
 // Reference is the kernel whose results are right by definition. Without a module it
 // stands for the answers of the arguments, which are in files.
 type Reference struct {
-	Module    string                   `json:"module"`
-	Entry     string                   `json:"entry"`
-	Launch    kernels.LaunchDimensions `json:"launch"`
-	Tolerance kernels.Tolerance        `json:"tolerance"`
+	Module string       `json:"module"`
+	Call   kernels.Call `json:"call"`
+	// Tolerance is that of outputs which have none of their own.
+	Tolerance kernels.Tolerance `json:"tolerance"`
 }
 
 // Run asks for a run of the loaded kernel.
@@ -120,6 +119,9 @@ const MostUnseen = 16
 type Arrange struct {
 	// Seeds are of the inputs that launches go round, in this order.
 	Seeds []uint64 `json:"seeds"`
+	// Launches is how many launches follow: what a kernel changes is there once for each
+	// of them. Zero means one.
+	Launches int `json:"launches,omitempty"`
 	// Refill asks for the sets to be filled also where they are there already, so
 	// that nothing but what the kernel has seen tells this from the first time.
 	Refill bool `json:"refill,omitempty"`

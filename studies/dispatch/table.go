@@ -71,7 +71,7 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 		}
 	}
 	t := &Table{
-		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: p.kernel.Entry,
+		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), ", "), // several cannot be renamed
 		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...), Domain: p.kernel.Domain(),
 	}
 	shipped := p.Choices[p.Shipped]

@@ -88,6 +88,11 @@ func (c *Context) Copy(to, from Address, size int) error {
 	return c.Synchronize()
 }
 
+// CopyLater copies bytes from one place on the device to another, in order with the stream.
+func (c *Context) CopyLater(s Stream, to, from Address, size int) error {
+	return c.do("cuMemcpyDtoDAsync_v2", uintptr(to), uintptr(from), uintptr(size), uintptr(s))
+}
+
 // Set fills memory with a byte, in order with the stream.
 func (c *Context) Set(s Stream, at Address, value byte, size int) error {
 	return c.do("cuMemsetD8Async", uintptr(at), uintptr(value), uintptr(size), uintptr(s))

@@ -19,6 +19,7 @@ const (
 	invalidPTX           Code = 218
 	unsupportedPTX       Code = 222
 	operatingSystem      Code = 304
+	NotFound             Code = 500
 	IllegalAddress       Code = 700
 	LaunchOutOfResources Code = 701
 	LaunchTimeout        Code = 702

@@ -28,6 +28,14 @@ func (c *Context) Function(m Module, name string) (f Function, err error) {
 	return f, err
 }
 
+// Global finds a variable by its name, and its size in bytes.
+func (c *Context) Global(m Module, name string) (a Address, size int, err error) {
+	text := append([]byte(name), 0)
+	var bytes uintptr
+	err = c.do("cuModuleGetGlobal_v2", uintptr(unsafe.Pointer(&a)), uintptr(unsafe.Pointer(&bytes)), uintptr(m), uintptr(unsafe.Pointer(&text[0])))
+	return a, int(bytes), err
+}
+
 // maxDynamicShared is a CUfunction_attribute.
 const maxDynamicShared = 8
 

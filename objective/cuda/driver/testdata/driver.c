@@ -236,10 +236,13 @@ static void drop(void *dead, int64_t *counter) {
 /* Memory. */
 
 struct block { char *start; size_t size; struct block *next; };
-static struct block *blocks;
+static struct block *blocks, *globals; /* the variables of modules that were asked for */
 
 static int inside(const void *address, size_t size) {
 	for (struct block *b = blocks; b; b = b->next)
+		if ((char *)address >= b->start && (char *)address + size <= b->start + b->size)
+			return 1;
+	for (struct block *b = globals; b; b = b->next)
 		if ((char *)address >= b->start && (char *)address + size <= b->start + b->size)
 			return 1;
 	violate("%zu bytes outside any allocation", size);
@@ -462,6 +465,16 @@ int cuMemcpyDtoD_v2(char *to, const char *from, size_t size) {
 	copy_later(to, from, size, 0);
 	return 0;
 }
+int cuMemcpyDtoDAsync_v2(char *to, char *from, size_t size, struct stream *s) {
+	CURRENT();
+	if (!inside(to, size) || !inside(from, size) || !alive(s, a_stream))
+		return invalid_value;
+	if (s->capture)
+		return capture_illegal;
+	struct work *w = later(s, reads);
+	w->at = from, w->to = to, w->size = size;
+	return 0;
+}
 int cuMemsetD8Async(char *at, unsigned char value, size_t size, struct stream *s) {
 	CURRENT();
 	if (!inside(at, size) || !alive(s, a_stream))
@@ -527,6 +540,11 @@ int cuModuleUnload(struct module *module) {
 		next = f->sibling;
 		drop(f, NULL);
 	}
+	while (globals) {
+		struct block *dead = globals;
+		globals = dead->next;
+		free(dead);
+	}
 	dlclose(module->library);
 	close(module->file);
 	drop(module, &ledger->modules);
@@ -553,6 +571,23 @@ int cuModuleGetFunction(struct function **function, struct module *module, const
 	f->sibling = module->functions;
 	module->functions = f;
 	*function = f;
+	return 0;
+}
+
+int cuModuleGetGlobal_v2(char **address, size_t *size, struct module *module, const char *name) {
+	CURRENT();
+	if (!alive(module, a_module))
+		return invalid_handle;
+	char *start = dlsym(module->library, name);
+	Dl_info where;
+	const Elf64_Sym *symbol;
+	if (!start || !dladdr1(start, &where, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+		return not_found;
+	struct block *b = calloc(1, sizeof *b);
+	*b = (struct block){start, symbol->st_size, globals};
+	globals = b;
+	*address = start;
+	*size = symbol->st_size;
 	return 0;
 }
 

@@ -1,0 +1,158 @@
+package kernels
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"pawl/space"
+)
+
+// UnmarshalYAML accepts one launch, or a list of launches that follow each other.
+func (l *launchEntry) UnmarshalYAML(node ast.Node) error {
+	l.at = positionOf(node)
+	nodes := []ast.Node{node}
+	if list, ok := node.(*ast.SequenceNode); ok {
+		l.list, nodes = true, list.Values
+	}
+	for _, n := range nodes {
+		step := stepEntry{at: positionOf(n)}
+		if err := yaml.NodeToValue(n, &step, yaml.Strict()); err != nil {
+			return err
+		}
+		if step.Reference != nil {
+			if l.reference != nil {
+				return step.at.errorf("launch has two references")
+			}
+			l.reference, step.Reference = step.Reference, nil
+			if l.list && (step.Entry.text != "" || step.Args != nil || step.Grid != nil || step.Block != nil) {
+				return step.at.errorf("in a list of launches the reference is an element of its own: {reference: {grid: ..., block: ...}}")
+			}
+			if l.list {
+				continue
+			}
+		}
+		l.steps = append(l.steps, step)
+	}
+	switch {
+	case l.list && len(l.steps) == 0:
+		return l.at.errorf("the list of launches is empty")
+	case len(l.steps) > mostSteps:
+		return l.at.errorf("launch has %d entries, at most %d are supported", len(l.steps), mostSteps)
+	}
+	return nil
+}
+
+// mostSteps bounds the launches of a kernel.
+const mostSteps = 100
+
+// launch compiles the formulas of the launches.
+func (b *builder) launch() error {
+	l := b.keys.Launch
+	if l == nil {
+		l = &launchEntry{steps: []stepEntry{{}}, at: b.top()}
+	}
+	launch := &b.kernel.Launch
+	for _, entry := range l.steps {
+		step, err := b.step(entry, l.list)
+		if err != nil {
+			return err
+		}
+		launch.Steps = append(launch.Steps, step)
+	}
+	if err := b.allTaken(); err != nil {
+		return err
+	}
+	launch.Reference = Step{Entry: b.kernel.Entry, Arguments: b.positions(func(a Argument) bool { return !a.Scratch })}
+	switch {
+	case l.reference != nil && (l.reference.Grid == nil || l.reference.Block == nil):
+		return l.at.errorf("the launch of the reference needs a grid and a block")
+	case l.reference != nil:
+		var err error
+		launch.Reference.LaunchFormulas, err = formulas(b.dims, *l.reference)
+		return err
+	case l.list && b.backend == CUDA:
+		return l.at.errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is one function, %s, that takes all arguments but scratch", b.kernel.Entry)
+	}
+	launch.Reference.LaunchFormulas, launch.Inherited = launch.Steps[0].LaunchFormulas, true
+	return nil
+}
+
+// step compiles one launch, alone or in a list.
+func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
+	step.Entry = entry.Entry.text
+	switch {
+	case !listed && (step.Entry != "" || entry.Args != nil):
+		return step, entry.at.errorf("entry and args belong to a list of launches; a single one calls the kernel's entry with all arguments")
+	case !listed:
+		step.Entry = b.kernel.Entry
+	case step.Entry == "":
+		return step, entry.at.errorf("a launch in a list needs an entry: the function that it calls")
+	case !cIdentifier.MatchString(step.Entry) && !b.callable(step.Entry):
+		return step, entry.Entry.at.errorf("entry %q is not a function name", step.Entry)
+	}
+	if step.Arguments, err = b.taken(entry); err != nil {
+		return step, err
+	}
+	if step.Threads, err = optional(b.all, entry.Threads, space.WholeNumber); err != nil {
+		return step, err
+	}
+	if b.backend == CUDA && (entry.Grid == nil || entry.Block == nil) {
+		at := entry.at
+		if !listed {
+			at = b.top()
+		}
+		return step, at.errorf("launch needs a grid and a block for backend %s", CUDA)
+	}
+	step.LaunchFormulas, err = formulas(b.all, gridEntry{entry.Grid, entry.Block, entry.Shared})
+	return step, err
+}
+
+// taken are the positions of what a launch takes: all parameters where it names none.
+func (b *builder) taken(entry stepEntry) (positions []int, err error) {
+	if entry.Args == nil {
+		return b.positions(func(a Argument) bool { return a.Symbol == "" }), nil
+	}
+	for _, name := range entry.Args {
+		at := slices.IndexFunc(b.kernel.Arguments, func(a Argument) bool { return a.Name == name.text })
+		if at < 0 {
+			var names []string
+			for _, a := range b.kernel.Arguments {
+				names = append(names, a.Name)
+			}
+			return nil, name.at.errorf("launch: no argument %q; there are %s", name.text, strings.Join(names, ", "))
+		}
+		if symbol := b.kernel.Arguments[at].Symbol; symbol != "" {
+			return nil, name.at.errorf("launch: argument %s is the variable %s of the source; no launch takes it", name.text, symbol)
+		}
+		positions = append(positions, at)
+	}
+	return positions, nil
+}
+
+// positions are those of the arguments that something holds for.
+func (b *builder) positions(holds func(Argument) bool) (positions []int) {
+	for i, a := range b.kernel.Arguments {
+		if holds(a) {
+			positions = append(positions, i)
+		}
+	}
+	return positions
+}
+
+// allTaken makes sure that every parameter is one of some launch.
+func (b *builder) allTaken() error {
+	for i, a := range b.kernel.Arguments {
+		if a.Symbol != "" || slices.ContainsFunc(b.kernel.Launch.Steps, func(s Step) bool { return slices.Contains(s.Arguments, i) }) {
+			continue
+		}
+		what := "leave it out, or name it in the args of a launch"
+		if a.written() {
+			what = "nobody would write it: name it in the args of a launch"
+		}
+		return b.keys.Args[i].Name.at.errorf("argument %s is given to no launch; %s", a.Name, what)
+	}
+	return nil
+}

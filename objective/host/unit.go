@@ -1,0 +1,82 @@
+package host
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pawl/kernels"
+)
+
+// unit returns the translation unit around a source file: it adds pawl_call,
+// which takes the arguments as an array of pointers and calls the steps in order. The
+// compiler checks the functions' signatures against the manifest on the way. The source
+// stands first: it must compile alone, because that is how it will be used.
+func unit(k *kernels.Kernel, source string, steps []kernels.Step) []byte {
+	in := languageOf(source)
+	var text strings.Builder
+	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
+	writeSymbols(&text, k, in, steps)
+	if in == languageCPlusPlus && slices.ContainsFunc(k.Arguments, func(a kernels.Argument) bool { return a.Lanes > 1 }) {
+		text.WriteString(anyPointer)
+	}
+	fmt.Fprintf(&text, "%[1]svoid pawl_call(void **arguments);\n%[1]svoid pawl_call(void **arguments) {\n", in.linkage())
+	for _, step := range steps {
+		var passed []string
+		for _, i := range step.Arguments {
+			passed = append(passed, pass(k.Arguments[i], i, in))
+		}
+		fmt.Fprintf(&text, "\t%s(%s);\n", step.Entry, strings.Join(passed, ", "))
+	}
+	text.WriteString("}\n")
+	return []byte(text.String())
+}
+
+// anyPointer becomes a pointer to whatever structure the function takes, which C does by itself.
+const anyPointer = `namespace {
+struct PawlPointer {
+	void *to;
+	template <class T> operator T *() const { return static_cast<T *>(to); }
+};
+}
+`
+
+// pass is how an argument is handed to a function.
+func pass(a kernels.Argument, i int, in language) string {
+	qualifier := "const "
+	if a.Out || a.Scratch {
+		qualifier = ""
+	}
+	switch {
+	case a.Value != nil:
+		return fmt.Sprintf("*(%s *)arguments[%d]", a.Element.C, i)
+	case a.Lanes > 1 && in == languageCPlusPlus:
+		return fmt.Sprintf("PawlPointer{arguments[%d]}", i)
+	case a.Lanes > 1:
+		return fmt.Sprintf("(%svoid *)arguments[%d]", qualifier, i)
+	}
+	return fmt.Sprintf("(%s%s *)arguments[%d]", qualifier, a.Element.C, i)
+}
+
+// writeSymbols adds a function for each variable of the source that is an argument: it sets
+// the variable, or compares it. What takes the argument as a parameter has no such variable.
+func writeSymbols(text *strings.Builder, k *kernels.Kernel, in language, steps []kernels.Step) {
+	first := true
+	for i, a := range k.Arguments {
+		if a.Symbol == "" || slices.ContainsFunc(steps, func(s kernels.Step) bool { return slices.Contains(s.Arguments, i) }) {
+			continue
+		}
+		if first {
+			text.WriteString("#include <string.h>\n")
+			if in == languageC { // a constant cannot be set; C++ says so by itself
+				text.WriteString("#pragma GCC diagnostic error \"-Wdiscarded-qualifiers\"\n")
+			}
+			first = false
+		}
+		function := symbolFunction(i)
+		fmt.Fprintf(text, "%[1]suint64_t %[2]s(const void *content, uint64_t size, uint64_t set);\n", in.linkage(), function)
+		fmt.Fprintf(text, "%[1]suint64_t %[2]s(const void *content, uint64_t size, uint64_t set) {\n", in.linkage(), function)
+		fmt.Fprintf(text, "\tif (!set) return memcmp(&%[1]s, content, size) == 0;\n", a.Symbol)
+		fmt.Fprintf(text, "\tif (size <= sizeof %[1]s) memcpy(&%[1]s, content, size);\n\treturn sizeof %[1]s;\n}\n", a.Symbol)
+	}
+}
