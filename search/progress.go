@@ -20,6 +20,8 @@ type Progress struct {
 	Trial *Trial
 	// Best is the fastest trial so far, nil before the first.
 	Best *Trial
+	// Default is the default point's trial, nil before it has a time.
+	Default *Trial
 	// Failures counts the failed trials by reason.
 	Failures map[string]int
 	// Compiling are the points that are being prepared, oldest first.
@@ -71,6 +73,9 @@ func (o *observer) report(snapshot Progress) {
 	snapshot.Elapsed, snapshot.Budget = o.elapsed(), o.options.Budget
 	if best, found := o.study.best(); found {
 		snapshot.Best = &best
+	}
+	if initial, found := o.study.initial(); found {
+		snapshot.Default = &initial
 	}
 	o.options.Observe(snapshot)
 }

@@ -248,6 +248,16 @@ func (s *study) best() (Trial, bool) {
 	return s.trials[s.fastest], true
 }
 
+// initial returns the default point's trial, if it has a time. It is among the first ones.
+func (s *study) initial() (Trial, bool) {
+	for _, t := range s.trials[:min(len(s.trials), 16)] {
+		if t.OK() && t.Point == s.pool.Space().Default() {
+			return t, true
+		}
+	}
+	return Trial{}, false
+}
+
 // silent is a logger for goptuna that keeps quiet: every problem that it would
 // log is returned as an error too.
 type silent struct{}

@@ -125,8 +125,13 @@ func (s *Store) update(ctx context.Context, row rowKey, c columns, condition str
 // readRows returns the rows of a study in a table; row returns the columns of one, and what
 // is left to do when they have been read.
 func readRows[T any](ctx context.Context, s *Store, table, order string, study int64, row func(*T) (columns, func())) ([]T, error) {
+	return readRowsWhere(ctx, s, table, "study = ?", order, []any{study}, row)
+}
+
+// readRowsWhere returns the rows of a table that meet a condition.
+func readRowsWhere[T any](ctx context.Context, s *Store, table, condition, order string, arguments []any, row func(*T) (columns, func())) ([]T, error) {
 	template, _ := row(new(T))
-	rows, err := s.db.QueryContext(ctx, "SELECT "+strings.Join(template.names(), ", ")+" FROM "+table+" WHERE study = ? ORDER BY "+order, study)
+	rows, err := s.db.QueryContext(ctx, "SELECT "+strings.Join(template.names(), ", ")+" FROM "+table+" WHERE "+condition+" ORDER BY "+order, arguments...)
 	if err != nil {
 		return nil, err
 	}

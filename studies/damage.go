@@ -192,3 +192,7 @@ func (s *Store) damageOf(study int64) error {
 	}
 	return &DamagedError{s.path, study, detail + " is not what was recorded", "other studies can be used, and pawl tune begins a new one"}
 }
+
+// Locked reports whether an error means that another process holds the database for
+// longer than one waits.
+func Locked(err error) bool { return hasCode(err, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) }

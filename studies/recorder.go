@@ -122,7 +122,11 @@ func (s *Store) Past(ctx context.Context, study int64) (search.Past, error) {
 }
 
 func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error) {
-	return readRows(ctx, s, "trials", "number", study, func(t *search.Trial) (columns, func()) {
+	return s.trialsWhere(ctx, "study = ?", study)
+}
+
+func (s *Store) trialsWhere(ctx context.Context, condition string, arguments ...any) ([]search.Trial, error) {
+	return readRowsWhere(ctx, s, "trials", condition, "number", arguments, func(t *search.Trial) (columns, func()) {
 		row := newStored(&t.Outcome)
 		return append(trialColumns(t, row), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...), row.complete
 	})

@@ -29,10 +29,9 @@ func newApp(env environment) *cli.App {
 		Commands: []*cli.Command{
 			tuneCommand(env), fuzzCommand(env), benchCommand(env), buildCommand(env), profileCommand(env), checkCommand(env), initCommand(env), spaceCommand(env),
 			gateCommand(env), compareCommand(env), baselineCommand(env), ciCommand(env),
-			simulateCommand(env), studiesCommand(env), reportCommand(env), applyCommand(env), dispatchCommand(env), doctorCommand(env), completionCommand(env),
+			simulateCommand(env), studiesCommand(env), serveCommand(env), reportCommand(env), applyCommand(env), dispatchCommand(env), doctorCommand(env), completionCommand(env),
 		},
-		EnableBashCompletion: true,
-		HideHelpCommand:      true,
+		HideHelpCommand: true,
 		// Errors are printed in one place, with their exit code.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usage(err) },

@@ -12,7 +12,7 @@ import (
 // takes a flag behind a positional argument for one, silently: "pawl tune
 // attention --trials 9" would tune for ever.
 func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
-	if len(arguments) == 0 || slices.Contains(arguments, "--generate-bash-completion") {
+	if len(arguments) == 0 {
 		return arguments, nil
 	}
 	path := []string{arguments[0]}

@@ -6,43 +6,44 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// completionScripts ask the program itself for completions, so they never go
-// out of date.
+// completionScripts ask the program itself for completions, so they never go out of date.
+// They pass the words before the cursor and then the one under it. bash breaks words at =,
+// so that what stands before the last one must not be repeated there.
 var completionScripts = map[string]string{
 	"bash": `_pawl_complete() {
-	local words=("${COMP_WORDS[@]:0:$COMP_CWORD}")
-	COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "${COMP_WORDS[$COMP_CWORD]}"))
+	local line="${COMP_LINE:0:$COMP_POINT}" current="" words reply
+	[[ $line == *[[:space:]] ]] || current="${line##*[[:space:]]}"
+	read -ra words <<< "${line%"$current"}"
+	mapfile -t reply < <("${words[@]}" --generate-bash-completion "$current" 2>/dev/null)
+	[[ ${#reply[@]} -eq 1 && ${reply[0]} == *= ]] && compopt -o nospace 2>/dev/null
+	local before="${current%"${current##*[=:]}"}"
+	COMPREPLY=("${reply[@]#"$before"}")
 }
 complete -o default -F _pawl_complete pawl
 `,
 	"zsh": `#compdef pawl
 _pawl() {
 	local -a options
-	options=("${(@f)$(${words[1,$CURRENT-1]} --generate-bash-completion 2>/dev/null)}")
-	_describe 'values' options
+	options=("${(@f)$(${words[1,$CURRENT-1]} --generate-bash-completion "${words[$CURRENT]}" 2>/dev/null)}")
+	compadd -- ${options:#*=}
+	compadd -S '' -- ${(M)options:#*=}
 	_files
 }
 compdef _pawl pawl
+`,
+	"fish": `complete -c pawl -a '(set -l words (commandline -opc); $words --generate-bash-completion (commandline -ct) 2>/dev/null)'
 `,
 }
 
 func completionCommand(env environment) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print a script that completes pawl's commands in a shell",
+		Usage:     "print a script that completes commands, flags, kernels, workloads, samplers, studies and points in a shell",
 		ArgsUsage: "bash|zsh|fish",
 		Description: details("Prints the script for one shell; load it in the shell's start-up file.",
 			"source <(pawl completion bash)", "0 done", "64 usage"),
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
-			if shell == "fish" {
-				script, err := c.App.ToFishCompletion()
-				if err != nil {
-					return err
-				}
-				fmt.Fprint(env.stdout, script)
-				return nil
-			}
 			script, known := completionScripts[shell]
 			if !known {
 				return usagef("no shell %q; there are bash, zsh and fish", shell)

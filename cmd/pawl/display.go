@@ -102,8 +102,8 @@ func (d *display) update(p search.Progress) {
 func (d *display) plain(p search.Progress) {
 	switch {
 	case p.Trial != nil && p.Trial.OK():
-		fmt.Fprintf(d.w, "trial %d done: %s, best %s, %s\n", p.Trial.Number, page.Milliseconds(p.Trial.Outcome.Milliseconds()),
-			page.Milliseconds(p.Best.Outcome.Milliseconds()), p.Trial.Point)
+		fmt.Fprintf(d.w, "trial %d done: %s, best %s%s, %s\n", p.Trial.Number, page.Milliseconds(p.Trial.Outcome.Milliseconds()),
+			page.Milliseconds(p.Best.Outcome.Milliseconds()), overDefault(p), p.Trial.Point)
 	case p.Trial != nil:
 		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, escape.Line(p.Trial.Outcome.Failure.String()), p.Trial.Point)
 	case p.Phase != d.phase:
@@ -172,7 +172,16 @@ func bestText(p search.Progress) string {
 	if p.Best == nil {
 		return "best: none yet"
 	}
-	return fmt.Sprintf("best: %s, %s", page.Samples(p.Best.Outcome.Samples), p.Best.Point)
+	return fmt.Sprintf("best: %s%s, %s", page.Samples(p.Best.Outcome.Samples), overDefault(p), p.Best.Point)
+}
+
+// overDefault compares the best trial with the default's, before anything is confirmed;
+// it is empty before there are two.
+func overDefault(p search.Progress) string {
+	if p.Best == nil || p.Default == nil || p.Best.Point == p.Default.Point {
+		return ""
+	}
+	return fmt.Sprintf(", %.2f× the default", p.Default.Outcome.Milliseconds()/p.Best.Outcome.Milliseconds())
 }
 
 func compilingText(p search.Progress) string {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 
 	"pawl/objective/devices"
 )
@@ -36,6 +37,10 @@ type environment struct {
 // run is the program as a function: it returns the exit code.
 func run(ctx context.Context, arguments []string, env environment) int {
 	app := newApp(env)
+	if slices.Contains(arguments, completionFlag) {
+		complete(ctx, app, arguments, env.stdout)
+		return exitOK
+	}
 	reordered, err := flagsFirst(app, arguments)
 	if err == nil {
 		err = app.RunContext(ctx, reordered)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,6 +13,7 @@ import (
 
 func reportCommand(env environment) *cli.Command {
 	var o common
+	var every bool
 	return &cli.Command{
 		Name:      "report",
 		Usage:     "write a study's report again",
@@ -19,11 +21,14 @@ func reportCommand(env environment) *cli.Command {
 		Description: details(
 			"Writes a study's "+report.MarkdownName+", "+report.JSONName+" and "+report.HTMLName+" from the record, and the index of all\n"+
 				"studies; the last study when none is named. The newest study of a kernel and workload has the\n"+
-				"folder KERNEL/WORKLOAD, an older one KERNEL/WORKLOAD/study-N.",
+				"folder KERNEL/WORKLOAD, an older one KERNEL/WORKLOAD/study-N. --all writes the pages of all studies.",
 			"pawl report 3 --out tuning",
 			"0 done", "2 no study", "3 pawl could not do its work", "64 usage"),
-		Flags: o.flags("out", "json"),
+		Flags: append(o.flags("out", "json"), &cli.BoolFlag{Name: "all", Destination: &every, DisableDefaultText: true, Usage: "write the pages of every study"}),
 		Action: action(func(ctx context.Context, arguments []string) error {
+			if every {
+				return reportAll(ctx, env, o, arguments)
+			}
 			store, study, err := openStudy(ctx, env, o.out, arguments)
 			if err != nil {
 				return err
@@ -33,6 +38,23 @@ func reportCommand(env environment) *cli.Command {
 			return err
 		}),
 	}
+}
+
+// reportAll writes the pages of all studies, and says where they are.
+func reportAll(ctx context.Context, env environment, o common, arguments []string) error {
+	if len(arguments) > 0 || o.json {
+		return usagef("--all takes no study and prints no JSON")
+	}
+	store, err := openStudies(ctx, env, o.out)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	files, err := report.PublishAll(ctx, store, o.out)
+	for _, path := range files.Written {
+		fmt.Fprintf(env.stdout, "wrote %s\n", path)
+	}
+	return err
 }
 
 // concludeStudy writes the pages of a study and the index, and prints the result.

@@ -17,6 +17,7 @@ import (
 	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/studies"
+	"pawl/studies/report"
 )
 
 func studiesCommand(env environment) *cli.Command {
@@ -113,64 +114,27 @@ func noStudies(store *studies.Store) error {
 	return nothingf("no studies in %s; pawl tune makes one", store.Path())
 }
 
-// studyLine is a study in the list.
-type studyLine struct {
-	studies.Study
-	Trials int      `json:"trials"`
-	Best   *float64 `json:"best_milliseconds,omitempty"`
-}
-
 func listStudies(ctx context.Context, env environment, o studiesOptions) error {
 	store, err := openStudies(ctx, env, o.out)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	all, err := store.List(ctx)
+	all, err := report.Lines(ctx, store)
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
 		return noStudies(store)
 	}
-	var lines []studyLine
 	var rows [][]string
-	for _, s := range all {
-		line := studyLine{Study: s}
-		if s.Damaged == "" {
-			past, err := store.Past(ctx, s.ID)
-			if err != nil {
-				return err
-			}
-			line.Trials = len(past.Trials)
-			if ranked := search.Ranking(past.Trials); len(ranked) > 0 {
-				best := ranked[0].Outcome.Milliseconds()
-				line.Best = &best
-			}
-		}
-		lines, rows = append(lines, line), append(rows, line.row())
+	for _, l := range all {
+		rows = append(rows, l.Row())
 	}
 	if o.json {
-		return page.JSON(env.stdout, lines)
+		return page.JSON(env.stdout, all)
 	}
-	return page.Table(env.stdout, []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "time", "ended"}, rows)
-}
-
-func (l studyLine) row() []string {
-	if l.Damaged != "" {
-		return []string{fmt.Sprint(l.ID), "?", "?", "?", "?", "?", "?", "?", "damaged"}
-	}
-	best, ended := "~", string(l.Ended)
-	if l.Best != nil {
-		best = page.Milliseconds(*l.Best)
-	}
-	if ended == "" {
-		ended = "interrupted"
-	}
-	return []string{
-		fmt.Sprint(l.ID), l.Created.Local().Format("2006-01-02 15:04"), l.Kernel, l.Workload, l.Sampler,
-		fmt.Sprint(l.Trials), best, l.Elapsed.Round(time.Second).String(), ended,
-	}
+	return page.Table(env.stdout, report.LineHeader, rows)
 }
 
 // readStudy reads the study that the arguments name, or the last one.

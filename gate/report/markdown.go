@@ -105,6 +105,9 @@ func Headline(r *Report) string {
 	return "**pass**: no significant difference"
 }
 
+// PlainHeadline is the run in one sentence, without Markdown.
+func PlainHeadline(r *Report) string { return strings.ReplaceAll(Headline(r), "**", "") }
+
 // undecided says what nothing is known about.
 func undecided(r *Report) string {
 	var parts []string
@@ -149,16 +152,17 @@ func (m *markdown) summary(r *Report) {
 	m.Table([]string{"", "configurations"}, rows)
 	at := ""
 	if r.Commit != "" {
-		at = ", commit " + escape.Markdown(shortCommit(r.Commit))
+		at = ", commit " + escape.Markdown(ShortCommit(r.Commit))
 	}
 	if r.Base != "" {
-		at += ", held to the baseline of commit " + escape.Markdown(shortCommit(r.Base))
+		at += ", held to the baseline of commit " + escape.Markdown(ShortCommit(r.Base))
 	}
 	m.Paragraph("On %s, %s%s.", escape.Markdown(r.Device), r.Time.Format("2006-01-02 15:04 MST"), at)
 	m.cost(r)
 }
 
-func shortCommit(commit string) string {
+// ShortCommit is a commit as people write it.
+func ShortCommit(commit string) string {
 	hash, dirty := strings.CutSuffix(commit, "-dirty")
 	if hash = hash[:min(12, len(hash))]; dirty {
 		hash += " with changes"
@@ -251,7 +255,7 @@ func against(r Result) string {
 		text = ", against " + escape.Code(r.BaselinePoint)
 	}
 	if r.BaselineCommit != "" {
-		text += ", baseline of commit " + escape.Markdown(shortCommit(r.BaselineCommit))
+		text += ", baseline of commit " + escape.Markdown(ShortCommit(r.BaselineCommit))
 	}
 	return text
 }

@@ -114,7 +114,7 @@ func (t Trend) panel() plot.Panel {
 
 // dotTitle says what an event was, and of an acceptance also why.
 func dotTitle(e baseline.Event) string {
-	text := fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), shortCommit(e.Commit), page.Milliseconds(e.Median), e.Verdict)
+	text := fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), ShortCommit(e.Commit), page.Milliseconds(e.Median), e.Verdict)
 	if e.Verdict == baseline.Accepted {
 		text += ": " + e.Reason
 	}

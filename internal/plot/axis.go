@@ -122,7 +122,11 @@ func (a Axis) round(write func(float64) string, most int) []Tick {
 	}
 	var ticks []Tick
 	for i := math.Ceil(a.Low / step); i*step <= a.High*(1+1e-12); i++ {
-		ticks = append(ticks, Tick{i * step, write(i * step)})
+		label := "0" // whatever the unit
+		if i != 0 {
+			label = write(i * step)
+		}
+		ticks = append(ticks, Tick{i * step, label})
 	}
 	return ticks
 }

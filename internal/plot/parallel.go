@@ -60,7 +60,14 @@ func (p Parallel) Picture() Picture {
 		if i%2 == 1 {
 			y -= letters + 3 // neighbours' names do not touch
 		}
-		label(&out, x, y, "middle", fit(a.Name, 1.8*step), "font-weight=\"bold\"")
+		anchor, at := "middle", x
+		switch i { // the outer ones stay in the picture
+		case 0:
+			anchor, at = "start", x-left+4
+		case len(p.Axes) - 1:
+			anchor, at = "end", x+right-4
+		}
+		label(&out, at, y, anchor, fit(a.Name, 1.8*step), "font-weight=\"bold\"")
 		free := height + letters
 		for _, t := range a.Ticks {
 			at := height * (1 - a.share(t.At))

@@ -52,7 +52,7 @@ type Picture struct {
 const letters, letter = 13.0, 6.9
 
 // page colours of a file that stands alone.
-const aloneStyle = "svg{color:#1b1f24;background:#ffffff}@media (prefers-color-scheme:dark){svg{color:#e6e9ed;background:#15181c}}"
+const aloneStyle = "svg{color:#1b1f24;background:#ffffff}@media (prefers-color-scheme:dark){svg{color:#e6e9ed;background:#15181c}[fill=\"#0072b2\"]{fill:#4aa8e8}[stroke=\"#0072b2\"]{stroke:#4aa8e8}}"
 
 // WriteSVG writes the picture as a file of its own, for light and dark surroundings.
 func (p Picture) WriteSVG(w io.Writer) error {
@@ -66,7 +66,7 @@ func (p Picture) HTML() template.HTML {
 	if p.body == "" {
 		return ""
 	}
-	return template.HTML(fmt.Sprintf("<svg %s>\n%s</svg>", p.attributes(), p.inside()))
+	return template.HTML(fmt.Sprintf("<svg %s width=\"%g\" height=\"%g\">\n%s</svg>", p.attributes(), p.Width, p.Height, p.inside()))
 }
 
 // attributes make the picture one thing with a name for a screen reader: what its parts
@@ -76,7 +76,11 @@ func (p Picture) attributes() string {
 	if p.Text != "" {
 		name += ". " + p.Text
 	}
-	return fmt.Sprintf("viewBox=\"0 0 %g %g\" role=\"img\" aria-label=\"%s\" font-family=\"system-ui, sans-serif\" font-size=\"%g\"", p.Width, p.Height, text(name), letters)
+	role := "img"
+	if strings.Contains(p.body, "<a ") {
+		role = "group" // an image has nothing to click in it
+	}
+	return fmt.Sprintf("viewBox=\"0 0 %g %g\" role=\"%s\" aria-label=\"%s\" font-family=\"system-ui, sans-serif\" font-size=\"%g\"", p.Width, p.Height, role, text(name), letters)
 }
 
 func (p Picture) inside() string {

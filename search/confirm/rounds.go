@@ -166,7 +166,14 @@ func Winner(rounds []Round) (space.Point, bool) {
 	if len(contenders) == 0 || len(contenders[0].Rounds) < FewestRounds {
 		return space.Point{}, false
 	}
-	probabilities := ProbabilityBest(contenders)
+	return WinnerOf(contenders, ProbabilityBest(contenders))
+}
+
+// WinnerOf is Winner for those who know the probabilities, which take their time.
+func WinnerOf(contenders []Contender, probabilities []float64) (space.Point, bool) {
+	if len(contenders) == 0 || len(contenders[0].Rounds) < FewestRounds {
+		return space.Point{}, false
+	}
 	best := 0
 	for i, c := range contenders {
 		ahead := probabilities[i] > probabilities[best]

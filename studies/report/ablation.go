@@ -27,12 +27,11 @@ type Change struct {
 }
 
 // ablation orders the measured steps by their distance from the default.
-func ablation(s *space.Space, rounds []confirm.Round) []Step {
+func ablation(s *space.Space, rounds []confirm.Round, winner space.Point) []Step {
 	contenders := confirm.Contenders(rounds, confirm.Ablation)
 	if len(contenders) < 2 {
 		return nil
 	}
-	winner, _ := confirm.Winner(rounds)
 	ordered := make([]*confirm.Contender, 0, len(contenders))
 	// Along the path ever fewer parameters differ from the winner.
 	for distance := len(s.Params()); distance >= 0; distance-- {
@@ -46,7 +45,7 @@ func ablation(s *space.Space, rounds []confirm.Round) []Step {
 	for i := 1; i < len(ordered); i++ {
 		step := Step{Point: ordered[i].Point, Milliseconds: ordered[i].Milliseconds(), Changes: changes(ordered[i-1].Point, ordered[i].Point)}
 		step.Speedup, step.Interval = compare(*ordered[i-1], *ordered[i])
-		step.Total, _ = compare(*ordered[0], *ordered[i])
+		step.Total = stats.Speedup(ordered[0].Rounds, ordered[i].Rounds)
 		steps = append(steps, step)
 	}
 	return steps

@@ -93,10 +93,16 @@ func regretText(r *sampler.Regret) string {
 	return fmt.Sprintf("At most %s is left to gain, %s sure; %d more trials would buy about %s.", page.Percent(r.Left), page.WholePercent(r.Sure), r.More, page.Percent(r.Gain))
 }
 
+// timeRow is a part of a study's time.
+type timeRow struct {
+	what, text, share string
+	seconds           float64
+}
+
 // timeRows says where the time went: what it went into, how much, and the share of the
 // search's own time, which what runs beside or after it has not. A study that was
 // recorded before time was kept has none.
-func timeRows(s *Summary) (rows [][]string) {
+func timeRows(s *Summary) (rows []timeRow) {
 	spent := s.Study.Spending
 	total := (spent.Asking + spent.Waiting + spent.Looking + spent.Device + spent.Storing).Seconds()
 	if total == 0 {
@@ -107,7 +113,7 @@ func timeRows(s *Summary) (rows [][]string) {
 		if seconds > 0 && ofSearch {
 			share = page.WholePercent(seconds / total)
 		}
-		rows = append(rows, []string{what, page.Seconds(seconds), share})
+		rows = append(rows, timeRow{what, page.Seconds(seconds), share, seconds})
 	}
 	add("asking the sampler", spent.Asking.Seconds(), true)
 	add("waiting for a compiler", spent.Waiting.Seconds(), true)

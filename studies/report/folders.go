@@ -68,7 +68,7 @@ func newestStudies(all []studies.Study) map[subject]studies.Study {
 // it: their names, and what begins like them, are not free.
 func kernelFolder(kernel string) string {
 	name := escape.FileName(kernel)
-	for _, taken := range []string{kernels.DatabaseName, MarkdownName, JSONName} {
+	for _, taken := range []string{kernels.DatabaseName, MarkdownName, JSONName, IndexHTMLName} {
 		if strings.HasPrefix(name, taken) {
 			return name + "_" // two that begin so stay two
 		}

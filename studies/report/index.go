@@ -29,6 +29,8 @@ type Entry struct {
 	Folder   string  `json:"folder,omitempty"`
 	Verdict  Verdict `json:"verdict"`
 	Sentence string  `json:"sentence"`
+	// Milliseconds is the confirmed time of the winner; nil where there is none.
+	Milliseconds *float64 `json:"milliseconds,omitempty"`
 	// Speedup of the winner over the default and its 95 % interval; nil where there is
 	// no winner, or it is the default.
 	Speedup  *float64        `json:"speedup,omitempty"`
@@ -94,6 +96,9 @@ func newEntry(s *Summary, folder string) Entry {
 		Study: s.Study.ID, Kernel: s.Study.Kernel, Workload: s.Study.Workload, Backend: s.Study.Backend, Device: s.Study.Environment.Device,
 		Created: s.Study.Created, Folder: folder, Verdict: s.Advice.Verdict, Sentence: s.Advice.Sentence,
 		Suggests: s.Suggestion != nil, Action: action(s),
+	}
+	if s.Winner != nil {
+		e.Milliseconds = &s.Winner.Milliseconds
 	}
 	if s.Evidence != nil {
 		e.Speedup, e.Interval = &s.Evidence.Speedup, &s.Evidence.Interval
@@ -163,16 +168,8 @@ func (e Entry) row() []string {
 	if e.Verdict == Damaged {
 		return []string{fmt.Sprint(e.Study), page.Unknown, page.Unknown, string(e.Verdict), page.Unknown, page.Unknown, text(e.Sentence)}
 	}
-	speedup := page.Unknown
-	if e.Speedup != nil {
-		speedup = fmt.Sprintf("%.2f× (%s)", *e.Speedup, page.RatioInterval(*e.Interval))
-	}
-	against := page.Unknown
-	if g := e.Gate; g != nil {
-		against = text(Against(studies.Gating{Verdict: g.Verdict, GatingFacts: studies.GatingFacts{Speedup: g.Speedup}}))
-	}
 	link := fmt.Sprintf("[%d](%s)", e.Study, path.Join(e.Folder, MarkdownName))
-	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), speedup, against, text(e.Action)}
+	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), e.speedup(), text(e.against()), text(e.Action)}
 }
 
 // Publish writes the pages of a study into its own folder below a folder, and the
@@ -194,20 +191,67 @@ func publish(ctx context.Context, store *studies.Store, out string, s *Summary) 
 	if err != nil {
 		return changed, err
 	}
-	folder := strings.Split(Folders(all)[s.Study.ID], "/")
-	if changed, err = WriteAll(filepath.Join(append([]string{out}, folder...)...), s); err != nil {
+	if changed, err = WriteAll(studyFolder(out, all, s.Study.ID), s); err != nil {
 		return changed, err
 	}
-	entries, err := index(ctx, store, s)
+	if before := predecessor(out, all, s.Study); before != 0 {
+		// Its page was just written over. Trouble with it must not keep this one's back.
+		if older, err := Read(ctx, store, before); err == nil {
+			files, err := WriteAll(studyFolder(out, all, before), older)
+			changed.Written = append(changed.Written, files.Written...)
+			if err != nil {
+				return changed, err
+			}
+		}
+	}
+	written, err := writeIndex(ctx, store, out, all, s)
+	changed.Written = append(changed.Written, written...)
+	return changed, err
+}
+
+// PublishAll writes the pages of every study that is not damaged, and the index.
+func PublishAll(ctx context.Context, store *studies.Store, out string) (changed Files, err error) {
+	all, err := store.List(ctx)
 	if err != nil {
 		return changed, err
 	}
+	for _, study := range slices.Backward(all) {
+		if study.Damaged != "" {
+			continue
+		}
+		s, err := Read(ctx, store, study.ID)
+		if err != nil {
+			return changed, err
+		}
+		files, err := WriteAll(studyFolder(out, all, study.ID), s)
+		changed.Written = append(changed.Written, files.Written...)
+		if err != nil {
+			return changed, err
+		}
+	}
+	written, err := writeIndex(ctx, store, out, all, nil)
+	changed.Written = append(changed.Written, written...)
+	return changed, err
+}
+
+// studyFolder is where a study's pages are.
+func studyFolder(out string, all []studies.Study, id int64) string {
+	return filepath.Join(out, filepath.FromSlash(Folders(all)[id]))
+}
+
+// writeIndex writes the index of all studies, with the summary of one that is known already.
+func writeIndex(ctx context.Context, store *studies.Store, out string, all []studies.Study, known *Summary) ([]string, error) {
+	entries, err := index(ctx, store, known)
+	if err != nil {
+		return nil, err
+	}
+	older := olderPages(out, all)
 	written, err := page.WriteFiles(out,
 		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return IndexMarkdown(w, entries) }},
-		page.File{Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, entries) }})
-	changed.Written = append(changed.Written, written...)
+		page.File{Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, entries) }},
+		page.File{Name: IndexHTMLName, Render: func(w io.Writer) error { return IndexHTML(w, entries, older) }})
 	if err != nil {
-		return changed, fmt.Errorf("the index: %w", err)
+		return written, fmt.Errorf("the index: %w", err)
 	}
-	return changed, nil
+	return written, nil
 }

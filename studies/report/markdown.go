@@ -214,7 +214,11 @@ func (m *markdown) background(s *Summary) {
 		m.Line("- %s:%s%s", f.What, strings.TrimRight(" "+text(f.Text), " "), strings.TrimRight(" "+code(f.Code), " "))
 	}
 	m.Line("")
-	if rows := timeRows(s); rows != nil {
+	var rows [][]string
+	for _, row := range timeRows(s) {
+		rows = append(rows, []string{row.what, row.text, row.share})
+	}
+	if rows != nil {
 		m.Paragraph("Where the time went:")
 		m.Table([]string{"", "time", "share of the search"}, rows)
 	}

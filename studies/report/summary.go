@@ -56,6 +56,8 @@ type Summary struct {
 	Suspected bool `json:"reference_suspected,omitempty"`
 	// Curve is the best time after each trial, for the picture.
 	Curve []CurvePoint `json:"curve,omitempty"`
+
+	trials []search.Trial // for pictures
 }
 
 // SearchFacts counts what the search did.
@@ -149,13 +151,17 @@ func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating)
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := Summary{Study: study, Search: searchFacts(past), Failures: failureGroups(past), Curve: bestSoFar(past.Trials), Suspected: search.ReferenceSuspected(past.Trials, true)}
+	summary := Summary{Study: study, trials: past.Trials, Search: searchFacts(past), Failures: failureGroups(past), Curve: bestSoFar(past.Trials), Suspected: search.ReferenceSuspected(past.Trials, true)}
 	summary.Importances = confirm.Importances(s, search.Timed(past.Trials))
 	past.Rounds = past.Standing()
 	contenders := confirm.Contenders(past.Rounds, confirm.Confirmation)
-	if winner, found := confirm.Winner(past.Rounds); found {
-		summary.confirmed(s, contenders, winner)
-		summary.Ablation = ablation(s, past.Rounds)
+	var probabilities []float64
+	if len(contenders) > 0 {
+		probabilities = confirm.ProbabilityBest(contenders)
+	}
+	if winner, found := confirm.WinnerOf(contenders, probabilities); found {
+		summary.confirmed(s, contenders, probabilities, winner)
+		summary.Ablation = ablation(s, past.Rounds, winner)
 	} else {
 		summary.unconfirmed(s, past.Trials)
 	}
@@ -168,8 +174,7 @@ func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating)
 }
 
 // confirmed fills in what the finalists' rounds say.
-func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, winner space.Point) {
-	probabilities := confirm.ProbabilityBest(contenders)
+func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, probabilities []float64, winner space.Point) {
 	base := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == sp.Default() })
 	for i, c := range contenders {
 		t := s.timed(c.Point, c.Milliseconds(), slices.Concat(c.Rounds...))
@@ -193,6 +198,7 @@ func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, win
 	})
 	if at := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == winner }); base >= 0 && at != base {
 		s.Evidence = evidence(contenders[base], contenders[at], probabilities[at])
+		s.Evidence.Speedup, s.Evidence.Interval = *s.Winner.Speedup, *s.Winner.SpeedupInterval
 	}
 }
 
@@ -220,7 +226,6 @@ func compare(base, c confirm.Contender) (float64, stats.Interval) {
 
 func evidence(base, winner confirm.Contender, best float64) *Evidence {
 	e := &Evidence{Best: best, Rounds: len(winner.Rounds)}
-	e.Speedup, e.Interval = compare(base, winner)
 	e.Least = math.Inf(1)
 	for i := range base.Rounds {
 		e.Least = min(e.Least, stats.Speedup(base.Rounds[i:i+1], winner.Rounds[i:i+1]))

@@ -49,6 +49,9 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	if text := regretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}
+	if text := deadText(s.Study.Dead); text != "" {
+		fmt.Fprintf(w, "Parameters without effect: %s.\n", escape.Line(text))
+	}
 	for _, path := range files.Written {
 		fmt.Fprintf(w, "wrote %s\n", path)
 	}

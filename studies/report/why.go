@@ -130,11 +130,14 @@ func roofline(s *Summary) template.HTML {
 	speed := func(ms float64) float64 { return work.Flops / ms / 1e6 }
 	lowest := reach(low)
 	series := []plot.Series{{Name: "what the device can do", Colour: "currentColor", Line: []plot.XY{{X: low, Y: reach(low)}, {X: ridge, Y: reach(ridge)}, {X: high, Y: reach(high)}}}}
-	trials := plot.Series{Name: "trials", Colour: "var(--dot)"}
+	trials := plot.Series{Name: "trials", Colour: plot.Other}
 	for _, p := range s.Curve {
 		lowest = min(lowest, speed(p.Milliseconds))
-		trials.Dots = append(trials.Dots, plot.Dot{XY: plot.XY{X: intensity, Y: speed(p.Milliseconds)}, Colour: "var(--dot)", Radius: 2.5, Title: fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds))})
+		trials.Dots = append(trials.Dots, plot.Dot{XY: plot.XY{X: intensity, Y: speed(p.Milliseconds)}, Colour: plot.Other, Radius: 2.5, Title: fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds))})
 	}
+	giga := func(v float64) string { return fmt.Sprintf("%.3g", v) }
+	panel := plot.Panel{X: plot.Log("flop a byte", giga, low, high), Y: plot.Log("GFLOP/s", giga, lowest, reach(high))}
+	trials.Dots = plot.Thin(trials.Dots, panel.X, panel.Y, 200) // they stand above each other
 	series = append(series, trials)
 	mark := func(name, colour string, t *Timed, limiter string) {
 		if t == nil {
@@ -154,9 +157,6 @@ func roofline(s *Summary) template.HTML {
 	if s.Evidence != nil {
 		mark("winner", plot.Colours[0], s.Winner, after)
 	}
-	giga := func(v float64) string { return fmt.Sprintf("%.3g", v) }
-	panel := plot.Panel{
-		X: plot.Log("flop a byte", giga, low, high), Y: plot.Log("GFLOP/s", giga, lowest, reach(high)), Series: series,
-	}
+	panel.Series = series
 	return plot.Plot{Name: "the roofline", Text: "The study's points against the speed of memory and arithmetic.", Width: 420, Height: 240, Panels: []plot.Panel{panel}}.HTML()
 }

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/kernels"
+	"pawl/kernels/records"
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+	"pawl/search/sampler"
+	"pawl/studies"
+	"pawl/studies/tune"
+)
+
+// completionFlag ends the words before the cursor; the word under it follows.
+const completionFlag = "--generate-bash-completion"
+
+// completing is a command line that is being typed.
+type completing struct {
+	command *cli.Command // nil for the program itself
+	flags   []cli.Flag
+	// given are the values of flags so far, and positional the other words.
+	given      map[string]string
+	positional []string
+	// flag is the one whose value is being typed, empty for none.
+	flag    string
+	current string
+}
+
+// complete prints what may stand where the cursor is, one per line. Whatever is wrong on the
+// way is nobody's business then: there are fewer suggestions.
+func complete(ctx context.Context, app *cli.App, arguments []string, w io.Writer) {
+	at := slices.Index(arguments, completionFlag)
+	c := parseLine(app, arguments[1:at])
+	if at+1 < len(arguments) {
+		c.current = arguments[at+1]
+	}
+	for _, candidate := range c.candidates(ctx, app) {
+		if strings.HasPrefix(candidate, c.current) {
+			fmt.Fprintln(w, candidate)
+		}
+	}
+}
+
+// parseLine reads the words before the cursor.
+func parseLine(app *cli.App, words []string) completing {
+	c := completing{given: map[string]string{}}
+	commands := app.Commands
+	for len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+		found := find(commands, words[0])
+		if found == nil {
+			break
+		}
+		c.command, c.flags, commands, words = found, found.Flags, found.Subcommands, words[1:]
+	}
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		if len(word) < 2 || word[0] != '-' {
+			c.positional = append(c.positional, word)
+			continue
+		}
+		name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		takesValue, _ := lookup(c.flags, word)
+		switch {
+		case hasValue:
+			c.given[name] = value
+		case takesValue && len(words) == 0:
+			c.flag = canonical(c.flags, name)
+		case takesValue:
+			c.given[canonical(c.flags, name)], words = words[0], words[1:]
+		}
+	}
+	return c
+}
+
+// canonical is the first name of a flag.
+func canonical(flags []cli.Flag, name string) string {
+	for _, f := range flags {
+		if slices.Contains(f.Names(), name) {
+			return f.Names()[0]
+		}
+	}
+	return name
+}
+
+func (c completing) candidates(ctx context.Context, app *cli.App) []string {
+	if c.flag != "" {
+		return c.values(ctx)
+	}
+	var words []string
+	commands := app.Commands
+	if c.command != nil {
+		commands = c.command.Subcommands
+	}
+	if len(c.positional) == 0 {
+		for _, sub := range commands {
+			words = append(words, sub.Name)
+		}
+	}
+	if strings.HasPrefix(c.current, "-") || c.command == nil {
+		for _, f := range c.flags {
+			if _, twice := c.given[f.Names()[0]]; !twice {
+				words = append(words, "--"+f.Names()[0])
+			}
+		}
+		return append(words, "--help")
+	}
+	usage := strings.Trim(c.command.ArgsUsage, "[]")
+	switch {
+	case strings.Contains(usage, "KERNEL") && (len(c.positional) == 0 || strings.Contains(usage, "...")):
+		words = append(words, kernelNames()...)
+	case usage == "STUDY" && len(c.positional) == 0:
+		words = append(words, c.studies(ctx)...)
+	case usage == "bash|zsh|fish" && len(c.positional) == 0:
+		words = append(words, strings.Split(usage, "|")...)
+	}
+	return words
+}
+
+// values are those of the flag that is being typed.
+func (c completing) values(ctx context.Context) []string {
+	switch c.flag {
+	case "workload":
+		var names []string
+		for _, w := range c.kernel().Workloads {
+			names = append(names, w.Name)
+		}
+		if c.command.Name == "tune" {
+			names = append(names, "all")
+		}
+		return names
+	case "sampler":
+		return sampler.Names()
+	case "backend":
+		if c.command.Name == "tune" {
+			return append(slices.Clone(devices.Backends), tune.Replay)
+		}
+		return devices.Backends
+	case "compiler":
+		return devices.Compilers
+	case "caches":
+		return []string{string(worker.Cold), string(worker.Warm), string(worker.Flushed)}
+	case "format":
+		return []string{"pawl", "t4", "optuna"}
+	case "record":
+		return records.Names()
+	case "study":
+		return c.studies(ctx)
+	case "kernel":
+		return kernelNames()
+	case "at":
+		return c.points()
+	}
+	return nil
+}
+
+// kernelNames are the embedded kernels and the folders here that have a manifest.
+func kernelNames() []string {
+	names := kernels.Names()
+	for _, pattern := range []string{"*", "*/*"} {
+		found, err := filepath.Glob(filepath.Join(pattern, kernels.ManifestName))
+		if err != nil {
+			continue
+		}
+		for _, manifest := range found {
+			names = append(names, "./"+filepath.ToSlash(filepath.Dir(manifest)))
+		}
+	}
+	return names
+}
+
+// kernel is the one that the command line names; an empty one where it cannot be read.
+func (c completing) kernel() *kernels.Kernel {
+	name := tune.DefaultKernel
+	if len(c.positional) > 0 {
+		name = c.positional[0]
+	}
+	backends := []string{kernels.Host, kernels.CUDA}
+	if c.given["backend"] == kernels.CUDA {
+		slices.Reverse(backends)
+	}
+	for _, backend := range backends {
+		if k, err := kernels.Load(name, backend); err == nil {
+			return k
+		}
+	}
+	return &kernels.Kernel{}
+}
+
+// points complete a point: a parameter's name, then its value, then the next one's name.
+func (c completing) points() []string {
+	k := c.kernel()
+	if len(k.Workloads) == 0 {
+		return nil
+	}
+	s, err := k.Space(k.Workloads[0])
+	if err != nil {
+		return nil
+	}
+	before, last := "", c.current
+	if comma := strings.LastIndex(c.current, ","); comma >= 0 {
+		before, last = c.current[:comma+1], c.current[comma+1:]
+	}
+	var words []string
+	for _, p := range s.Params() {
+		switch {
+		case strings.HasPrefix(before, p.Name+"=") || strings.Contains(before, ","+p.Name+"="):
+		case strings.HasPrefix(last, p.Name+"="):
+			for _, value := range p.Values {
+				words = append(words, before+p.Name+"="+value.String())
+			}
+		default:
+			words = append(words, before+p.Name+"=")
+		}
+	}
+	return words
+}
+
+// studies are the numbers of those that were recorded, newest first.
+func (c completing) studies(ctx context.Context) []string {
+	folder := c.given["out"]
+	if folder == "" {
+		folder = "tuning"
+	}
+	path := filepath.Join(folder, kernels.DatabaseName)
+	if _, err := os.Stat(path); err != nil {
+		return nil
+	}
+	store, err := studies.OpenExisting(ctx, path)
+	if err != nil {
+		return nil
+	}
+	defer store.Close()
+	all, err := store.List(ctx)
+	if err != nil {
+		return nil
+	}
+	var numbers []string
+	for _, s := range all {
+		numbers = append(numbers, fmt.Sprint(s.ID))
+	}
+	return numbers
+}

@@ -1,0 +1,45 @@
+package pictures
+
+import (
+	"fmt"
+
+	"pawl/internal/page"
+	"pawl/internal/plot"
+)
+
+// mostDots is how many dots a picture of all trials has at most, mostSmall one of many.
+const mostDots, mostSmall = 1000, 120
+
+// Convergence draws every trial's time and the best so far, on a log scale: slow points
+// would otherwise press everything interesting to the floor. There is none of one trial.
+func (s *Search) Convergence() Figure {
+	figure := Figure{Title: "Time of each trial"}
+	if len(s.timed) < 2 {
+		return figure
+	}
+	last := s.timed[len(s.timed)-1]
+	panel := plot.Panel{X: plot.Counts("trial", last.trial.Number), Y: plot.Times("time", s.times()...)}
+	best, others := plot.Series{Name: "best so far", Colour: plot.Best}, plot.Series{Name: "other trials", Colour: plot.Other}
+	lead := s.timed[0]
+	for i, t := range s.timed {
+		x := float64(t.trial.Number)
+		if i > 0 && t.ms >= lead.ms {
+			others.Dots = append(others.Dots, s.dot(t, x, plot.Other, 2.5))
+			continue
+		}
+		best.Line = append(best.Line, plot.XY{X: x, Y: lead.ms}, plot.XY{X: x, Y: t.ms})
+		best.Dots = append(best.Dots, s.dot(t, x, plot.Best, 4))
+		lead = t
+	}
+	best.Line = append(best.Line, plot.XY{X: float64(last.trial.Number), Y: lead.ms})
+	all := len(others.Dots)
+	others.Dots = plot.Thin(others.Dots, panel.X, panel.Y, mostDots)
+	panel.Series = []plot.Series{others, best}
+	figure.Caption = "Each dot is a trial that passed, the line the best so far; log scale." + thinned(len(others.Dots), all)
+	figure.Picture = plot.Plot{
+		Name:   "Time of each trial and the best so far",
+		Text:   fmt.Sprintf("%s from %s to %s; the best is trial %d.", page.Count(len(s.timed), "trial"), page.Milliseconds(s.timed[0].ms), page.Milliseconds(lead.ms), lead.trial.Number),
+		Panels: []plot.Panel{panel},
+	}.Picture()
+	return figure
+}

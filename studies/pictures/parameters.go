@@ -1,0 +1,174 @@
+package pictures
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"pawl/internal/page"
+	"pawl/internal/plot"
+	"pawl/search/confirm"
+)
+
+// Parameters draws, for each of the parameters named, the time against its value. A
+// parameter of which one value was tried has no picture.
+func (s *Search) Parameters(names []string) []Figure {
+	var figures []Figure
+	for _, name := range names {
+		if f := s.parameter(name); f.Width > 0 {
+			figures = append(figures, f)
+		}
+	}
+	return figures
+}
+
+func (s *Search) parameter(name string) Figure {
+	figure := Figure{Title: name}
+	at := s.param(name)
+	if at < 0 || len(s.timed) < 2 {
+		return figure
+	}
+	panel := plot.Panel{X: plot.Categories(name, s.params[at].Values), Y: plot.Times("time", s.times()...)}
+	best := make([]*timed, len(s.params[at].Values))
+	var dots []plot.Dot
+	for i, t := range s.timed {
+		place := t.values[at]
+		if place < 0 {
+			continue
+		}
+		if best[place] == nil || t.ms < best[place].ms {
+			best[place] = &s.timed[i]
+		}
+		// Dots of one value stand side by side, in an order that looks like none.
+		aside := 0.5 * (math.Mod(float64(t.trial.Number)*0.618034, 1) - 0.5)
+		dots = append(dots, s.dot(t, float64(place)+aside, plot.Other, 2))
+	}
+	line := plot.Series{Name: "best per value", Colour: plot.Best}
+	tried, text := 0, ""
+	for place, t := range best {
+		if t == nil {
+			continue
+		}
+		tried++
+		line.Line = append(line.Line, plot.XY{X: float64(place), Y: t.ms})
+		line.Dots = append(line.Dots, s.dot(*t, float64(place), plot.Best, 4))
+		text += fmt.Sprintf("%s: %s. ", s.params[at].Values[place], page.Milliseconds(t.ms))
+	}
+	if tried < 2 {
+		return figure
+	}
+	if !s.params[at].Ordered {
+		line.Line = nil // values without an order have no line through them
+	}
+	panel.Series = []plot.Series{{Name: "trials", Colour: plot.Other, Dots: plot.Thin(dots, panel.X, panel.Y, mostSmall)}, line}
+	figure.Picture = plot.Plot{Name: "Time against " + name, Text: "Best per value: " + text, Height: 150, Panels: []plot.Panel{panel}}.Picture()
+	return figure
+}
+
+// Importance draws the share of the variation that each parameter explains by itself.
+func Importance(importances []confirm.Importance) Figure {
+	figure := Figure{Title: "Which parameters matter", Caption: "The share of the variation in log time that each explains by itself."}
+	bars := plot.Bars{Name: "Which parameters matter", X: plot.Linear("", page.WholePercent, 0).From(0, page.WholePercent)}
+	highest := 0.0
+	for _, i := range importances {
+		highest = max(highest, i.Share)
+		bars.Text += fmt.Sprintf("%s %s. ", i.Name, page.WholePercent(i.Share))
+		bars.Rows = append(bars.Rows, plot.Bar{Label: i.Name, Value: page.WholePercent(i.Share), To: max(i.Share, 1e-6), Colour: plot.Best})
+	}
+	bars.X = plot.Linear("", page.WholePercent, 0, max(highest, 0.05)).From(0, page.WholePercent)
+	figure.Picture = bars.Picture()
+	return figure
+}
+
+// Interaction draws the best time for each pair of values of two parameters.
+func (s *Search) Interaction(x, y string) Figure {
+	figure := Figure{Title: fmt.Sprintf("%s and %s together", x, y), Caption: "The best time of each pair of values; the stronger, the faster. An empty cell was not tried, or nothing passed there."}
+	column, row := s.param(x), s.param(y)
+	if column < 0 || row < 0 || column == row {
+		return figure
+	}
+	best := map[[2]int]timed{}
+	for _, t := range s.timed {
+		cell := [2]int{t.values[column], t.values[row]}
+		if known, found := best[cell]; cell[0] >= 0 && cell[1] >= 0 && (!found || t.ms < known.ms) {
+			best[cell] = t
+		}
+	}
+	heat := plot.Heat{Name: "Best time by " + x + " and " + y, XName: x, YName: y, XValues: s.params[column].Values, YValues: s.params[row].Values}
+	var fastest *plot.Cell
+	for cy := range heat.YValues {
+		for cx := range heat.XValues {
+			t, found := best[[2]int{cx, cy}]
+			if !found {
+				continue
+			}
+			heat.Cells = append(heat.Cells, plot.Cell{X: cx, Y: cy, Value: t.ms, Label: page.Milliseconds(rounded(t.ms)), Title: t.title(), Href: s.href(t)})
+			if c := &heat.Cells[len(heat.Cells)-1]; fastest == nil || c.Value < fastest.Value {
+				fastest = c
+			}
+		}
+	}
+	if fastest != nil {
+		heat.Text = fmt.Sprintf("Fastest at %s=%s and %s=%s: %s.", x, heat.XValues[fastest.X], y, heat.YValues[fastest.Y], page.Milliseconds(fastest.Value))
+	}
+	figure.Picture = heat.Picture()
+	return figure
+}
+
+// rounded has two significant digits.
+func rounded(x float64) float64 {
+	if x <= 0 {
+		return x
+	}
+	scale := math.Pow(10, 1-math.Floor(math.Log10(x)))
+	return math.Round(x*scale) / scale
+}
+
+// mostLines is how many trials the parallel coordinates have at most.
+const mostLines = 220
+
+// Parallel draws points as lines through an axis per parameter and one of time. Those named
+// first stand first; the last ones are left out where there are very many.
+func (s *Search) Parallel(names []string) Figure {
+	figure := Figure{Title: "All parameters at once", Caption: "Each line is a trial: through its values and to its time; the ten fastest are blue.", Wide: true}
+	const mostAxes = 12
+	var columns []int
+	for _, name := range names {
+		if at := s.param(name); at >= 0 && len(s.params[at].Values) > 1 && len(columns) < mostAxes {
+			columns = append(columns, at)
+		}
+	}
+	if len(s.timed) < 2 || len(columns) == 0 {
+		return figure
+	}
+	picture := plot.Parallel{Name: "Trials through all parameters"}
+	for _, at := range columns {
+		a := plot.Categories(s.params[at].Name, s.params[at].Values)
+		picture.Axes = append(picture.Axes, a)
+	}
+	picture.Axes = append(picture.Axes, plot.Times("time", s.times()...))
+	ranked := s.fastest()
+	picture.Text = "The fastest is " + ranked[0].title() + "."
+	// The ten fastest and an even choice of the others, slow ones first: what is drawn last
+	// lies above.
+	step := max(1, (len(ranked)+mostLines-1)/mostLines)
+	for i, t := range slices.Backward(ranked) {
+		if i >= 10 && i%step != 0 {
+			continue
+		}
+		line := plot.Thread{Colour: plot.Other, Faint: true, Title: t.title(), Href: s.href(t)}
+		if i < 10 {
+			line.Colour, line.Faint = plot.Best, i > 0
+		}
+		for _, at := range columns {
+			line.At = append(line.At, float64(max(t.values[at], 0)))
+		}
+		line.At = append(line.At, t.ms)
+		picture.Lines = append(picture.Lines, line)
+	}
+	if step > 1 {
+		figure.Caption += fmt.Sprintf(" %d of %d trials are drawn.", len(picture.Lines), len(ranked))
+	}
+	figure.Picture = picture.Picture()
+	return figure
+}

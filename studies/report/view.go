@@ -1,0 +1,143 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"pawl/internal/page"
+	"pawl/internal/plot"
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies/pictures"
+)
+
+// View is a study as a page shows it: its facts, and pictures of them.
+type View struct {
+	*Summary
+	search *pictures.Search
+	link   func(trial int) string
+	number map[space.Point]int
+}
+
+// NewView draws a study. Link returns the address of a trial's page; nil stands for none.
+func NewView(s *Summary, link func(trial int) string) *View {
+	v := &View{Summary: s, search: pictures.New(s.Study.Space, s.trials, link), link: link, number: map[space.Point]int{}}
+	for _, t := range s.trials {
+		v.number[t.Point] = t.Number
+	}
+	return v
+}
+
+// Trials are the study's, in the order of asking.
+func (s *Summary) Trials() []search.Trial { return s.trials }
+
+// TrialOf returns the number of a point's trial, and whether it has one.
+func (v *View) TrialOf(p space.Point) (number int, found bool) {
+	number, found = v.number[p]
+	return number, found
+}
+
+func (v *View) href(p space.Point) string {
+	if number, found := v.TrialOf(p); found && v.link != nil {
+		return v.link(number)
+	}
+	return ""
+}
+
+// ByImportance are the parameters' names, the most important first.
+func (v *View) ByImportance() []string {
+	var names []string
+	for _, i := range v.Importances {
+		names = append(names, i.Name)
+	}
+	return names
+}
+
+// Convergence is the picture of the search.
+func (v *View) Convergence() pictures.Figure { return v.search.Convergence() }
+
+// Parallel is the picture of all parameters.
+func (v *View) Parallel() pictures.Figure { return v.search.Parallel(v.ByImportance()) }
+
+// Parameters are the pictures of each parameter.
+func (v *View) Parameters() []pictures.Figure { return v.search.Parameters(v.ByImportance()) }
+
+// Importance is the picture of what parameters explain.
+func (v *View) Importance() pictures.Figure { return pictures.Importance(v.Importances) }
+
+// Interaction is the picture of the two most important parameters.
+func (v *View) Interaction() pictures.Figure {
+	names := v.ByImportance()
+	if len(names) < 2 {
+		return pictures.Figure{}
+	}
+	return v.InteractionOf(names[0], names[1])
+}
+
+// InteractionOf is the picture of two parameters.
+func (v *View) InteractionOf(x, y string) pictures.Figure { return v.search.Interaction(x, y) }
+
+// Finalists is the picture of what was confirmed, the default with it.
+func (v *View) Finalists() pictures.Figure {
+	if v.Winner == nil {
+		return pictures.Figure{}
+	}
+	var all []pictures.Measured
+	add := func(name string, t Timed) {
+		all = append(all, pictures.Measured{Name: name, Milliseconds: t.Milliseconds, Interval: t.Interval, Best: t.Point == v.Winner.Point,
+			Title: fmt.Sprintf("%s: %s, %s", name, page.Milliseconds(t.Milliseconds), t.Point), Href: v.href(t.Point)})
+	}
+	if v.Default != nil {
+		add("default", *v.Default)
+	}
+	for i, t := range v.Top {
+		add(fmt.Sprintf("%d of the finalists", i+1), t)
+	}
+	return pictures.Whiskers("How sure the times are", "The median over rounds and its 95 % interval; where intervals overlap, either may be faster. The winner is blue.", all)
+}
+
+// Waterfall is the picture of the ablation.
+func (v *View) Waterfall() pictures.Figure {
+	var steps []pictures.Step
+	for i, s := range v.Ablation {
+		name := "default"
+		if i > 0 {
+			name = changesText(s.Changes)
+		}
+		steps = append(steps, pictures.Step{Name: name, Milliseconds: s.Milliseconds, Speedup: s.Speedup, Interval: s.Interval,
+			Title: fmt.Sprintf("%s: %s, %.2f× over the step before (%s), %.2f× over the default", name, page.Milliseconds(s.Milliseconds), s.Speedup, page.RatioInterval(s.Interval), s.Total)})
+	}
+	return pictures.Waterfall(steps)
+}
+
+// Times is the picture of where the time went.
+func (v *View) Times() pictures.Figure {
+	var parts []pictures.Part
+	for _, row := range timeRows(v.Summary) {
+		text := row.text
+		if row.share != "" {
+			text += ", " + row.share + " of the search"
+		}
+		parts = append(parts, pictures.Part{Name: row.what, Value: text, Size: row.seconds})
+	}
+	return pictures.Parts("Where the time went", "", plot.Best, page.Seconds, parts)
+}
+
+// needRows are what the compiler and the device say about the default and the winner.
+func needRows(s *Summary) (rows [][]string) {
+	add := func(name string, t *Timed) {
+		needs := t.Needs()
+		if t == nil || needs == "" && Throughput(t) == page.Unknown {
+			return
+		}
+		if launch := launchText(t); launch != "" {
+			needs = strings.TrimSpace(needs + ". " + launch)
+		}
+		rows = append(rows, []string{name, needs, Throughput(t)})
+	}
+	add("default", s.Default)
+	if s.Evidence != nil {
+		add("winner", s.Winner)
+	}
+	return rows
+}

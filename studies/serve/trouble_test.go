@@ -1,0 +1,129 @@
+package serve
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// closed returns the path of a database with one study that nobody has open.
+func closed(t *testing.T) string {
+	t.Helper()
+	path, store := database(t)
+	add(t, store, head("scale", "small", "CPU"), 12, true)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func execute(t *testing.T, path, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(context.Background(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// says asks for a page that must answer with a status and a sentence, and no more.
+func says(t *testing.T, s *Server, address string, status int, parts ...string) {
+	t.Helper()
+	code, body, _ := get(t, s, address)
+	if code != status {
+		t.Errorf("%s: %d, want %d", address, code, status)
+	}
+	wants(t, body, parts...)
+	for _, never := range []string{"goroutine", ".go:", "panic"} {
+		if strings.Contains(body, never) {
+			t.Errorf("%s has %s:\n%s", address, never, body)
+		}
+	}
+}
+
+func TestNoDatabaseYet(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "studies.db")
+	s := serving(t, path)
+	says(t, s, "/", http.StatusNotFound, "There is no study database", "pawl tune makes one")
+	says(t, s, "/doctor", http.StatusOK, "C compiler")
+	if err := os.Rename(closed(t), path); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "/", http.StatusOK, "scale, small")
+}
+
+func TestTheDatabaseGoesWhileServing(t *testing.T) {
+	path := closed(t)
+	s := serving(t, path)
+	says(t, s, "/studies/1", http.StatusOK, "scale, small")
+	if err := os.Rename(path, path+".elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "/studies/1", http.StatusNotFound, "There is no study database")
+	says(t, s, "/", http.StatusNotFound, "There is no study database")
+	// Another one takes its place.
+	fresh := closed(t)
+	if err := os.Rename(fresh, path); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "/studies/1", http.StatusOK, "scale, small")
+}
+
+func TestADatabaseThatIsNone(t *testing.T) {
+	path := closed(t)
+	s := serving(t, path)
+	says(t, s, "/", http.StatusOK, "scale, small")
+	// Another file takes its place, as an editor or a copy would do it.
+	if err := os.WriteFile(path+".new", []byte(strings.Repeat("no database ", 1000)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "/", http.StatusInternalServerError, "damaged", "left as it is")
+	says(t, s, "/studies/1/trials", http.StatusInternalServerError, "damaged")
+}
+
+func TestADamagedRow(t *testing.T) {
+	path := closed(t)
+	execute(t, path, "UPDATE trials SET reason = 'changed by hand' WHERE number = 3")
+	s := serving(t, path)
+	says(t, s, "/", http.StatusOK, "Study 1 in"[1:], "not what was recorded")
+	says(t, s, "/studies/1", http.StatusInternalServerError, "not what was recorded")
+}
+
+func TestANewerDatabase(t *testing.T) {
+	path := closed(t)
+	execute(t, path, "PRAGMA user_version = 9999")
+	s := serving(t, path)
+	says(t, s, "/", http.StatusInternalServerError, "newer pawl", "update pawl")
+}
+
+func TestAStudyIsDeletedWhileShown(t *testing.T) {
+	path := closed(t)
+	s := serving(t, path)
+	says(t, s, "/studies/1", http.StatusOK, "scale, small")
+	execute(t, path, "DELETE FROM trials; DELETE FROM rounds; DELETE FROM studies")
+	says(t, s, "/studies/1", http.StatusNotFound, "There is no such study", "deleted")
+	says(t, s, "/studies/1/trials/1", http.StatusNotFound, "There is no such study")
+	says(t, s, "/", http.StatusOK, "No studies yet")
+}
+
+func TestBrokenGateFiles(t *testing.T) {
+	path := closed(t)
+	s := serving(t, path)
+	folder := filepath.Dir(path)
+	for name, content := range map[string]string{"baseline.json": "{\"format\":", "ratchet_report.json": "[1]", "history.jsonl": "no JSON\n{}\n"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	says(t, s, "/gate", http.StatusOK, "baseline.json", "is no report of a gate", "1 line of the history")
+}
