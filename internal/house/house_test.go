@@ -42,7 +42,8 @@ var inside = map[string][][]string{
 		{"objective"},
 		{"objective/host", "objective/cuda", "objective/nsight", "objective/explain"},
 		{"objective/devices"},
-		{"objective/fuzz", "objective/ladder", "objective/mutation", "objective/profile"},
+		{"objective/profile"},
+		{"objective/fuzz", "objective/ladder", "objective/mutation"},
 	},
 	"search": {
 		{"search/sampler/features"},

@@ -134,6 +134,14 @@ func TestIncompleteReports(t *testing.T) {
 	}
 }
 
+func TestLongest(t *testing.T) {
+	two := english + strings.ReplaceAll(english[strings.Index(english, `"0",`):], "1.234", "2.5")
+	all, err := ReadNsight([]byte(two))
+	if err != nil || len(all) != 2 || Longest(all) != &all[1] {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
 func FuzzReadNsight(f *testing.F) {
 	f.Add([]byte(english))
 	f.Add([]byte(german))

@@ -58,6 +58,17 @@ func ReadNsight(text []byte) ([]Launch, error) {
 	return launches(header, rows)
 }
 
+// Longest returns the launch that took longest, the first where no times are known.
+func Longest(all []Launch) *Launch {
+	longest := &all[0]
+	for i := range all {
+		if all[i].Metrics["gpu__time_duration.sum"].Value > longest.Metrics["gpu__time_duration.sum"].Value {
+			longest = &all[i]
+		}
+	}
+	return longest
+}
+
 // headerStart is where the header begins, -1 for nowhere.
 func headerStart(text []byte) int {
 	for at := 0; at < len(text); {

@@ -13,6 +13,7 @@ package ladder
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -47,21 +48,36 @@ func (l *Ladder) Holds() bool {
 // climber is a kernel on its way.
 type climber struct {
 	devices.Target
+	machine  *devices.Machine
+	options  objective.Options
 	bench    *devices.Bench
 	prepared objective.Prepared
+	folder   string // for what a profiler writes
 }
+
+// step is one rung under way.
+type step func(context.Context) (Rung, error)
 
 // Climb walks up until a rung does not hold. Observe gets each rung as it is reached, and may be nil.
 // An error means that the machinery broke.
 func Climb(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung)) (*Ladder, error) {
+	return climb(ctx, m, t, o, observe, func(c *climber) []step { return []step{c.launch, c.compile, c.small, c.full, c.run} })
+}
+
+func climb(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung), steps func(*climber) []step) (*Ladder, error) {
 	bench, err := m.Open(ctx, t, o)
 	if err != nil {
 		return nil, err
 	}
 	defer bench.Close()
-	c := &climber{Target: t, bench: bench}
+	folder, err := os.MkdirTemp("", "pawl-preflight-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	c := &climber{Target: t, machine: m, options: o, bench: bench, folder: folder}
 	l := &Ladder{Kernel: t.Kernel.Name, Workload: t.Workload.Name, Device: bench.Backend.Facts().Environment.Device}
-	for _, step := range []func(context.Context) (Rung, error){c.launch, c.compile, c.small, c.full, c.run} {
+	for _, step := range steps(c) {
 		rung, err := step(ctx)
 		if err != nil {
 			return l, err

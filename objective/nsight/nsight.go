@@ -88,7 +88,7 @@ func (p Program) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Workl
 	if err != nil {
 		return nil, nil, fmt.Errorf("the profiler's report: %w", err)
 	}
-	e := objective.NewEvaluator(k, w, profiling.Under(p.under(report, o.Caches)), objective.Options{Seed: o.Seed, RunTimeout: cmp.Or(o.StartTimeout, time.Minute), Caches: o.Caches})
+	e := objective.NewEvaluator(k, w, profiling.Under(p.under(report, o.Caches, max(1, len(k.Launch.Steps)))), objective.Options{Seed: o.Seed, RunTimeout: cmp.Or(o.StartTimeout, time.Minute), Caches: o.Caches})
 	defer e.Close()
 	prepared, err := e.Prepare(ctx, point)
 	if err != nil {
@@ -118,20 +118,21 @@ func remove(path string) error {
 }
 
 // under is the command line that a worker is started with: only what lies between the calls
-// that start and stop profiling, one launch of it, at the clocks that the device has when it is
-// measured, with caches as they are then.
-func (p Program) under(report string, caches worker.Caches) []string {
+// that start and stop profiling, one launch of each step of the kernel, at the clocks that the
+// device has when it is measured, with caches as they are then.
+func (p Program) under(report string, caches worker.Caches, launches int) []string {
 	control := "all" // flushed before every pass
 	if caches == worker.Warm {
 		control = "none"
 	}
 	return []string{
-		p.Path, "--set", "full", "--import-source", "no", "--profile-from-start", "off", "--launch-count", "1",
+		p.Path, "--set", "full", "--import-source", "no", "--profile-from-start", "off", "--launch-count", fmt.Sprint(launches),
 		"--clock-control", "none", "--cache-control", control, "--export", report, "--force-overwrite",
 	}
 }
 
-// Read returns the first launch of a report file. Allowed is how long that may take, 0 a minute.
+// Read returns the longest launch of a report file: a kernel of several steps is as slow as that
+// one makes it. Allowed is how long that may take, 0 a minute.
 func (p Program) Read(ctx context.Context, report string, allowed time.Duration) (*counters.Launch, error) {
 	allowed = cmp.Or(allowed, time.Minute)
 	ctx, cancel := context.WithTimeout(ctx, allowed)
@@ -156,7 +157,7 @@ func (p Program) Read(ctx context.Context, report string, allowed time.Duration)
 	if err != nil {
 		return nil, fmt.Errorf("%w: what %s prints about %s: %w", objective.ErrNoProfiler, p.Path, report, err)
 	}
-	return &all[0], nil
+	return counters.Longest(all), nil
 }
 
 // beginning keeps the beginning of what is written to it.

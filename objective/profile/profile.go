@@ -181,7 +181,8 @@ func Read(ctx context.Context, m *devices.Machine, path string) (*Profile, error
 		if err != nil {
 			return nil, wrong(err)
 		}
-		p.Kernel, p.Metrics, p.Tool = all[0].Kernel, all[0].Metrics, "Nsight Compute"
+		launch := counters.Longest(all)
+		p.Kernel, p.Metrics, p.Tool = launch.Kernel, launch.Metrics, "Nsight Compute"
 		return p.explain(), nil
 	}
 	text, err := os.ReadFile(path)

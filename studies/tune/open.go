@@ -100,6 +100,10 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		b.Close()
 		return nil, err
 	}
+	// What costs nothing to know is said before a budget is spent.
+	if failure := b.Backend.Preflight(k.Default()); failure != nil {
+		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl doctor --preflight %s says what else to look at", failure, k.Origin))
+	}
 	device := b.Backend.Facts()
 	s := &subject{
 		pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width, machine: machine, target: t,
