@@ -5,16 +5,17 @@
 #   go test -c -o bin/cmd.test ./cmd/pawl
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels profile. All of
-# them take about 32 minutes. Logs go to FOLDER; a part that fails does not stop the others.
+# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels profile
+# gallery. All of them take about 35 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels profile
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels profile gallery
 pawl=$PWD/bin/pawl
 vendor=$PWD/docs/vendor.py
+gallery=$PWD/docs/gallery
 tests=$PWD/bin/cuda.test
 commands=$PWD/cmd/pawl
 best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
@@ -138,6 +139,16 @@ for part in "$@"; do
         timed profile.log "$pawl" gate --baseline why/baseline.json
       done
       cp why/ratchet_report.md "$out/why-regression.md"
+      ;;
+    gallery) # every kernel to begin from: its last workload tuned, with caches of each kind, and checked at length
+      for kernel in "$gallery"/*; do
+        grep -q 'cuda:' "$kernel/kernel.yaml" || continue
+        for workload in $("$pawl" space "$kernel" --workload none 2>&1 | sed -n 's/.*there are //p' | tr -d ','); do
+          timed gallery.log "$pawl" tune "$kernel" --backend cuda --workload "$workload" --trials 30 --out "gallery-$workload"
+        done
+        for caches in warm flush; do timed gallery.log "$pawl" bench "$kernel" --backend cuda --caches "$caches"; done
+        timed gallery.log "$pawl" fuzz "$kernel" --backend cuda --cases 100
+      done
       ;;
     *) echo "no part $part" >&2; exit 64 ;;
   esac

@@ -31,7 +31,7 @@ func TestArgumentsOnThePage(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
 		"x.npy":        "\x93NUMPY\x01\x00\x3e\x00{'descr': '<f4', 'fortran_order': False, 'shape': (64,), }   \n" + strings.Repeat("\x00\x00\x80\x3f", 64),
-		"table.bin.gz": "", "scale.c": "",
+		"table.bin.gz": "", "scale.c": "float d_filter[81]; int d_width;",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
@@ -56,6 +56,20 @@ func TestArgumentsOnThePage(t *testing.T) {
 	}
 	if tried < 2 {
 		t.Errorf("%d examples of arguments", tried)
+	}
+}
+
+// The list of launches on the page is one.
+func TestLaunchesOnThePage(t *testing.T) {
+	launches := blocks(t, "launch:\n")
+	if len(launches) != 1 {
+		t.Fatalf("%d lists of launches", len(launches))
+	}
+	manifest := "name: page\nentry: page\nsource: scale.cu\nreference: scale.cu\nparams: {BLOCK: {values: [32, 64], default: 32}}\nworkloads: {only: {R: 3, N: 64}}\n" +
+		"args: [{name: x, type: f32, shape: [R, N]}, {name: stats, type: f32, shape: [R, 2], scratch: true}, {name: y, type: f32, shape: [R, N], out: true}, {name: R, type: i32, value: R}, {name: N, type: i32, value: N}]\n" + launches[0]
+	k, err := parse("kernel.yaml", []byte(manifest), CUDA)
+	if err != nil || len(k.Launch.Steps) != 2 || k.Launch.Inherited {
+		t.Errorf("%+v, %v", k, err)
 	}
 }
 

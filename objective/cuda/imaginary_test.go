@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed" // the C code
 	"encoding/binary"
@@ -99,6 +100,7 @@ type rig struct {
 
 // settings is what a test wants of its rig.
 type settings struct {
+	kernel      string // a folder in testdata; empty for add
 	workload    string
 	environment map[string]string // of the imaginary driver
 	options     objective.Options
@@ -111,7 +113,7 @@ func newRig(t *testing.T, s settings) *rig {
 	if s.options.RunTimeout == 0 {
 		s.options.RunTimeout = time.Minute // nothing here hangs unless a test wants it to
 	}
-	k, err := kernels.Load("testdata/add", kernels.CUDA)
+	k, err := kernels.Load(filepath.Join("testdata", cmp.Or(s.kernel, "add")), kernels.CUDA)
 	if err != nil {
 		t.Fatal(err)
 	}
