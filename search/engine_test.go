@@ -153,11 +153,12 @@ func resumeEverywhere(t *testing.T, sampler string, every int) {
 	undisturbed, _ := runStudy(t, s, search.Past{}, options)
 	for finished := 0; finished <= 40; finished += every {
 		for pending := range 9 {
-			// The pipeline is filled before the first tell and again after
-			// each, so an interruption finds seven or eight in flight, or all
-			// that are left.
-			full := finished == 0 || pending >= 7 || finished+pending == 40
-			if !full || finished+pending > 40 {
+			// The pipeline is filled before the first answer and again after
+			// each, so an interruption finds one less in flight than before the
+			// last answer, or more, or all that are left.
+			depth := search.NewDepth(search.DefaultAhead, 1)
+			full := finished == 0 || pending >= depth.At(finished-1, 0, 0)-1 || finished+pending == 40
+			if !full || finished+pending > 40 || pending > depth.At(finished, 0, 0) {
 				continue
 			}
 			past := search.Past{}

@@ -40,10 +40,14 @@ type Options struct {
 	// Resident is the evaluator's device where that has time to spare; nil where it
 	// does not, and starts a process for every point.
 	Resident Resident
-	// Ahead is the number of trials that are asked and not yet finished: the depth
-	// of the compile-ahead pipeline. Zero means DefaultAhead. It does not depend on the
-	// machine, so that the same seed asks for the same points everywhere.
+	// Ahead is the largest number of trials that are asked and not yet finished. Zero
+	// means DefaultAhead. Depth says how many of them are worth having: that depends
+	// on the answers, and not on the number of compilers.
 	Ahead int
+	// AsPrepared measures points as they are prepared, instead of in the order asked:
+	// no device waits for one slow compilation. Then the order of the answers, and with
+	// it the points that are asked, depends on how long compilers take.
+	AsPrepared bool
 	// Lanes is the number of points that are prepared at once. Zero means one
 	// per core.
 	Lanes int
@@ -60,14 +64,6 @@ type Options struct {
 	// be nil.
 	Observe func(Progress)
 }
-
-// The numbers of trials in flight: of a processor, which measures a point in about the
-// time that it takes to compile one, and of an accelerator, which measures one in a
-// fiftieth of that.
-const (
-	DefaultAhead     = 8
-	AcceleratorAhead = 16
-)
 
 func (o Options) withDefaults() Options {
 	o.Width = cmp.Or(o.Width, 1)

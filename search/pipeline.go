@@ -1,14 +1,16 @@
 package search
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"pawl/objective"
 )
 
 // flight is a trial on its way: its preparation runs in a goroutine, and so
-// does its measurement, once it is among the oldest.
+// does its measurement, once it is its turn.
 type flight struct {
 	trial    Trial
 	prepared chan struct{} // closed when result and err are there
@@ -21,19 +23,32 @@ type flight struct {
 }
 
 // pipeline holds the trials that are asked and not finished. It prepares them ahead,
-// in lanes, measures the oldest, and hands them out in the order asked. Its methods
-// are called by one goroutine; what they start runs in others.
+// in lanes, measures them in the order asked or as they are prepared, and hands them
+// out. Its methods are called by one goroutine; what they start runs in others.
 type pipeline struct {
 	evaluator Evaluator
 	options   Options
 	spending  *Spending
 	lanes     chan struct{}
 	flights   []*flight // in the order asked
-	known     known
+	// changed has room for one word that a flight was prepared or measured.
+	changed chan struct{}
+	known   known
 }
 
 func newPipeline(evaluator Evaluator, options Options, spending *Spending) *pipeline {
-	return &pipeline{evaluator: evaluator, options: options, spending: spending, lanes: make(chan struct{}, options.Lanes)}
+	return &pipeline{
+		evaluator: evaluator, options: options, spending: spending,
+		lanes: make(chan struct{}, options.Lanes), changed: make(chan struct{}, 1),
+	}
+}
+
+// notify wakes up whoever waits for a change.
+func (p *pipeline) notify() {
+	select {
+	case p.changed <- struct{}{}:
+	default: // the word is there already
+	}
 }
 
 // launch starts preparing a trial in a lane of its own.
@@ -41,6 +56,7 @@ func (p *pipeline) launch(ctx context.Context, trial Trial) {
 	f := &flight{trial: trial, prepared: make(chan struct{})}
 	p.flights = append(p.flights, f)
 	go func() {
+		defer p.notify()
 		defer close(f.prepared)
 		select {
 		case p.lanes <- struct{}{}:
@@ -53,15 +69,21 @@ func (p *pipeline) launch(ctx context.Context, trial Trial) {
 	}()
 }
 
-// measureOldest begins to measure as many of the oldest as there are devices, each
-// as soon as it is prepared.
-func (p *pipeline) measureOldest(ctx context.Context) {
-	for _, f := range p.flights[:min(len(p.flights), p.options.Width)] {
-		if f.measured != nil {
+// measure begins to measure as many points as there are devices: the oldest, each as
+// soon as it is prepared, or the oldest that are prepared.
+func (p *pipeline) measure(ctx context.Context) {
+	free := p.options.Width - p.measuring()
+	for _, f := range p.flights {
+		if free == 0 {
+			return
+		}
+		if f.measured != nil || p.options.AsPrepared && !done(f.prepared) {
 			continue
 		}
+		free--
 		f.measured = make(chan struct{})
 		go func() {
+			defer p.notify()
 			defer close(f.measured)
 			<-f.prepared
 			if f.err == nil {
@@ -71,16 +93,71 @@ func (p *pipeline) measureOldest(ctx context.Context) {
 	}
 }
 
-// next waits for the oldest trial, whose measurement has begun, and takes it out.
-// The others are measured meanwhile where there are several devices. It answers
-// false when the user stops the search.
+// measuring returns the number of flights whose measurement has begun.
+func (p *pipeline) measuring() int {
+	count := 0
+	for _, f := range p.flights {
+		if f.measured != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// starved reports whether the devices have nothing to do, because the flight that
+// is next is not prepared.
+func (p *pipeline) starved() bool {
+	if p.options.AsPrepared {
+		return !slices.ContainsFunc(p.flights, func(f *flight) bool { return done(f.prepared) })
+	}
+	return !done(p.flights[0].prepared)
+}
+
+// next waits for the trial that is to be handed out next and takes it out: the oldest,
+// or the first that is measured. The others are measured meanwhile where there are
+// several devices. It answers false when the user stops the search while the devices
+// have nothing to do.
 func (p *pipeline) next(ctx context.Context) (trial Trial, found bool, err error) {
-	f := p.flights[0]
-	stopped := false
+	for {
+		p.measure(ctx)
+		if at := p.ready(); at >= 0 {
+			f := p.flights[at]
+			if err := cmp.Or(f.err, f.failed); err != nil {
+				return Trial{}, false, err
+			}
+			p.flights = slices.Delete(p.flights, at, at+1)
+			trial = f.trial
+			trial.Outcome, trial.Finished = f.outcome, true
+			return trial, true, nil
+		}
+		if p.starved() {
+			if stopped, err := p.starve(ctx); stopped || err != nil {
+				return Trial{}, false, err
+			}
+			continue
+		}
+		_ = timed(&p.spending.Device, func() error { <-p.changed; return nil })
+	}
+}
+
+// ready returns the position of the flight that can be handed out, -1 for none.
+func (p *pipeline) ready() int {
+	measured := func(f *flight) bool { return f.measured != nil && done(f.measured) }
+	if p.options.AsPrepared {
+		return slices.IndexFunc(p.flights, measured)
+	}
+	if measured(p.flights[0]) {
+		return 0
+	}
+	return -1
+}
+
+// starve waits for a change, for the user's word to stop, or for the end.
+func (p *pipeline) starve(ctx context.Context) (stopped bool, err error) {
 	err = timed(&p.spending.Waiting, func() error {
 		select {
-		case <-f.prepared:
-			return f.err
+		case <-p.changed:
+			return nil
 		case <-p.options.Stop:
 			stopped = true
 			return nil
@@ -88,16 +165,7 @@ func (p *pipeline) next(ctx context.Context) (trial Trial, found bool, err error
 			return context.Cause(ctx)
 		}
 	})
-	if err != nil || stopped {
-		return Trial{}, false, err
-	}
-	if err := timed(&p.spending.Device, func() error { <-f.measured; return f.failed }); err != nil {
-		return Trial{}, false, err
-	}
-	p.flights = p.flights[1:]
-	trial = f.trial
-	trial.Outcome, trial.Finished = f.outcome, true
-	return trial, true, nil
+	return stopped, err
 }
 
 // drain waits for what was abandoned.

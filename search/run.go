@@ -89,7 +89,7 @@ func (e *engine) result() Result {
 	return r
 }
 
-// search keeps the pipeline full and finishes the oldest trial first, until there
+// search keeps the pipeline full and finishes one trial after the other, until there
 // is nothing more to ask and nothing in flight.
 func (e *engine) search(ctx context.Context) error {
 	running, err := e.study.restore(e.past.Trials)
@@ -111,16 +111,16 @@ func (e *engine) search(ctx context.Context) error {
 		if e.ended.abandons() || len(e.pipeline.flights) == 0 {
 			return nil
 		}
-		if err := e.finishOldest(ctx); err != nil {
+		if err := e.finishNext(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// fill asks until the pipeline is full or there is a reason to stop.
+// fill asks until as much is in flight as is worth it, or there is a reason to stop.
 func (e *engine) fill(ctx context.Context) error {
-	e.pipeline.measureOldest(ctx) // asking goes on beside it
-	for len(e.pipeline.flights) < e.options.Ahead {
+	e.pipeline.measure(ctx) // asking goes on beside it
+	for len(e.pipeline.flights) < e.study.depth(e.options) {
 		if e.ended = e.limits.reached(); e.ended != "" {
 			return nil
 		}
@@ -141,11 +141,11 @@ func (e *engine) fill(ctx context.Context) error {
 	return nil
 }
 
-// finishOldest takes the oldest trial in flight through measurement to its record.
-// What the device does until it is prepared is the second look's to say.
-func (e *engine) finishOldest(ctx context.Context) error {
-	e.pipeline.measureOldest(ctx)
-	if err := e.second.until(ctx, e.pipeline.flights); err != nil {
+// finishNext takes the next trial through measurement to its record. What the device
+// does until one is prepared is the second look's to say.
+func (e *engine) finishNext(ctx context.Context) error {
+	e.pipeline.measure(ctx)
+	if err := e.second.until(ctx, e.pipeline); err != nil {
 		return err
 	}
 	trial, found, err := e.pipeline.next(ctx)

@@ -4,13 +4,15 @@
 //  1. Ask: a goptuna study proposes a point, by a sampler of ours plugged in
 //     as its relative sampler: valid, unseen, and aware of what is pending.
 //  2. Prepare: points are compiled ahead while others are measured.
-//  3. Measure: one point at a time, in the order asked. So an ask depends on
-//     the seed and on the answers so far, never on the number of compilers.
+//  3. Measure: one point at a time, in the order asked, so that an ask depends on the
+//     seed and on the answers so far, never on the number of compilers. Where compiling
+//     takes many times as long as measuring, as for a GPU, in the order compiled: then
+//     an ask depends on the order of the answers too.
 //  4. Finish: the outcome is durable before the next ask.
 //  5. Confirm: the finalists and the default are checked in full and measured
 //     again, interleaved, in fresh processes. See package confirm.
 //
-// Each part is a type: study asks, pipeline prepares and measures, secondLook uses
+// Each part is a type: study asks, Depth says how far ahead, pipeline prepares and measures, secondLook uses
 // the time in which a GPU would wait for compilers, limits says when it is enough.
 // Run puts them together. One goroutine runs them; only Prepare, Measure and what
 // they need of the trials so far (see known) run beside it.

@@ -26,8 +26,8 @@ const (
 // gets ready what the pending trials will be checked against. Then it checks the
 // fastest points in full, so that a wrong one is disqualified before others are
 // judged by its time, and measures them again, so that luck makes no finalist. What
-// it finds never reaches a sampler as a time: the same seed asks for the same points
-// however long compilers take.
+// it finds never reaches a sampler as a time: the same seed and the same answers lead
+// to the same points however long compilers take.
 type secondLook struct {
 	evaluator  Evaluator
 	options    Options
@@ -64,14 +64,14 @@ func (s *secondLook) add(number int, r confirm.Round) {
 	s.samples[number] = append(s.samples[number], r.Outcome.Samples...)
 }
 
-// until uses the time until the oldest of the flights is prepared.
-func (s *secondLook) until(ctx context.Context, flights []*flight) error {
+// until uses the time until the devices have something to do.
+func (s *secondLook) until(ctx context.Context, p *pipeline) error {
 	if s.options.Resident == nil {
 		return nil
 	}
-	for !done(flights[0].prepared) && !s.options.stopped() && ctx.Err() == nil {
-		if next := slices.IndexFunc(flights, func(f *flight) bool { return !f.expected && !done(f.prepared) }); next >= 0 {
-			if err := s.anticipate(ctx, flights[next]); err != nil {
+	for p.starved() && !s.options.stopped() && ctx.Err() == nil {
+		if next := slices.IndexFunc(p.flights, func(f *flight) bool { return !f.expected && !done(f.prepared) }); next >= 0 {
+			if err := s.anticipate(ctx, p.flights[next]); err != nil {
 				return err
 			}
 			continue

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -78,6 +79,20 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 		}
 	}
 	return s, nil
+}
+
+// depth returns how many trials are worth having in flight.
+func (s *study) depth(options Options) int {
+	finished := 0
+	var compiling, measuring time.Duration
+	for _, t := range s.trials {
+		if t.Finished {
+			finished++
+			compiling += t.Outcome.Spent.Compile
+			measuring += t.Outcome.Spent.Check + t.Outcome.Spent.Measure
+		}
+	}
+	return NewDepth(options.Ahead, options.Width).At(finished, compiling, measuring)
 }
 
 // exhausted reports whether every point was asked.
@@ -227,9 +242,6 @@ func (s *study) restore(history []Trial) (running []Trial, err error) {
 	s.forced = append(asked, s.forced[min(len(asked), len(s.forced)):]...)
 	for _, t := range history {
 		trial, err := s.propose()
-		if err == nil && t.Finished {
-			err = s.learn(t)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("trial %d of the record: %w", t.Number, err)
 		}
@@ -237,7 +249,20 @@ func (s *study) restore(history []Trial) (running []Trial, err error) {
 			running = append(running, trial)
 		}
 	}
+	for _, t := range finishOrder(history) {
+		if err := s.learn(t); err != nil {
+			return nil, fmt.Errorf("trial %d of the record: %w", t.Number, err)
+		}
+	}
 	return running, nil
+}
+
+// finishOrder returns the finished trials in the order in which they finished: that is
+// what samplers have learned from.
+func finishOrder(history []Trial) []Trial {
+	finished := slices.DeleteFunc(slices.Clone(history), func(t Trial) bool { return !t.Finished })
+	slices.SortStableFunc(finished, func(a, b Trial) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
+	return finished
 }
 
 // best returns the fastest finished trial.

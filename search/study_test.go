@@ -2,7 +2,9 @@ package search
 
 import (
 	"math"
+	"slices"
 	"testing"
+	"time"
 
 	"pawl/objective"
 	"pawl/search/confirm"
@@ -75,6 +77,32 @@ func TestADisqualifiedTrialIsNotTheBest(t *testing.T) {
 	}
 	if best, found := s.best(); found {
 		t.Errorf("all are disqualified, and the best is %d", best.Number)
+	}
+}
+
+// What arrived out of order is learned from in that order when a study is resumed.
+func TestRestoreKeepsTheOrderOfTheAnswers(t *testing.T) {
+	first := studyOf(t, 5)
+	for range 4 {
+		if _, err := first.ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, number := range []int{2, 0, 3} {
+		trial := first.trials[number]
+		trial.Finished, trial.Outcome.Samples = true, []float64{float64(1 + number)}
+		trial.Elapsed = time.Duration(i) * time.Second
+		if err := first.finish(trial); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := studyOf(t, 5)
+	running, err := second.restore(first.trials)
+	if err != nil || len(running) != 1 || running[0].Number != 1 {
+		t.Fatalf("running %v, %v", running, err)
+	}
+	if !slices.Equal(second.view.Observations, first.view.Observations) || !slices.Equal(second.view.Pending, first.view.Pending) {
+		t.Errorf("observed %v, pending %v; want %v and %v", second.view.Observations, second.view.Pending, first.view.Observations, first.view.Pending)
 	}
 }
 

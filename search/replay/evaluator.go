@@ -55,8 +55,10 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, _ float64
 	if err != nil {
 		return objective.Outcome{}, err
 	}
+	spent := p.Spent
+	spent.Measure = max(0, entry.Spent-entry.Compile)
 	return objective.Outcome{
-		Failure: entry.Failure, Samples: slices.Clone(entry.Samples), Batch: 1, Spent: p.Spent, Resources: entry.Resources,
+		Failure: entry.Failure, Samples: slices.Clone(entry.Samples), Batch: 1, Spent: spent, Resources: entry.Resources,
 	}, ctx.Err()
 }
 

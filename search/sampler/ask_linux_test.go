@@ -41,6 +41,36 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
+// BenchmarkAskInFlight is one ask of a study with sixteen trials in flight: the oldest
+// is answered, and another is asked.
+func BenchmarkAskInFlight(b *testing.B) {
+	pool := benchmarkPool(b)
+	for _, name := range []string{"gp", "forest", "auto"} {
+		b.Run(name+"/200", func(b *testing.B) {
+			sampler, err := New(name, pool.Space(), Defaults())
+			if err != nil {
+				b.Fatal(err)
+			}
+			view := benchmarkView(pool, 200)
+			var watch stopwatch
+			for ask := 0; b.Loop(); ask++ {
+				rng := rand.New(rand.NewPCG(1, uint64(ask)))
+				index := 0
+				next := func() { index = sampler.Next(view, rng) }
+				if ask < 16 { // it fills up, and the first ask remembers nothing
+					next()
+				} else {
+					watch.time(next)
+					oldest := view.Pending[0]
+					view.Observe(Observation{Index: oldest, Milliseconds: benchmarkTime(pool, oldest)})
+				}
+				view.Ask(index)
+			}
+			watch.report(b)
+		})
+	}
+}
+
 // BenchmarkFirstAsk is one ask of a sampler that remembers nothing, as after an
 // interruption.
 func BenchmarkFirstAsk(b *testing.B) {
@@ -82,7 +112,7 @@ func (s *stopwatch) time(ask func()) {
 }
 
 func (s *stopwatch) report(b *testing.B) {
-	b.ReportMetric(s.sum.Seconds()*1e3/float64(s.count), "cpu-ms/ask")
+	b.ReportMetric(s.sum.Seconds()*1e3/float64(max(s.count, 1)), "cpu-ms/ask")
 	b.ReportMetric(s.longest.Seconds()*1e3, "cpu-ms-longest")
 }
 

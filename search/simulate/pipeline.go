@@ -6,9 +6,10 @@ import "time"
 // device, and a clock that only recorded times move. It holds the trials that are
 // asked and not finished, as search's pipeline does.
 //
-// Compilers take points in the order asked. The device takes, of the points that are
+// Compilers take points in the order asked. A GPU takes, of the points that are
 // compiled, the one that was asked first, and waits for the next where there is none:
-// so answers arrive out of order wherever a compilation overtakes another.
+// so answers arrive out of order wherever a compilation overtakes another. A processor
+// takes them in the order asked.
 type pipeline struct {
 	recorded *Recorded
 	// inOrder makes the device wait for the point that was asked first.
@@ -16,6 +17,8 @@ type pipeline struct {
 	lanes   []time.Duration // when each compiler is free
 	now     time.Duration
 	flights []flight // in the order asked
+	// compiling and measuring sum up what the finished points took.
+	compiling, measuring time.Duration
 }
 
 // flight is a point on its way.
@@ -25,7 +28,7 @@ type flight struct {
 }
 
 func newPipeline(r *Recorded, options Options) *pipeline {
-	return &pipeline{recorded: r, inOrder: options.InOrder, lanes: make([]time.Duration, options.lanesOn(r))}
+	return &pipeline{recorded: r, inOrder: options.InOrder || r.onProcessor(), lanes: make([]time.Duration, options.lanesOn(r))}
 }
 
 // launch gives a point to the compiler that is free first.
@@ -53,10 +56,16 @@ func (p *pipeline) next() int {
 	}
 	f := p.flights[chosen]
 	p.flights = append(p.flights[:chosen:chosen], p.flights[chosen+1:]...)
-	_, device := p.recorded.costs(f.index)
+	compile, device := p.recorded.costs(f.index)
+	p.compiling += compile
+	p.measuring += device
 	p.now = max(p.now, f.ready) + device
 	return f.index
 }
+
+// onProcessor reports whether the record is of a processor. Files of other tools do not
+// name a backend; what they record are GPUs.
+func (r *Recorded) onProcessor() bool { return r.space.Record().Environment.Backend == "host" }
 
 // costs returns what compiling a point takes, and checking and measuring it. What the
 // record does not know takes as long as the average.

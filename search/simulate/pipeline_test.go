@@ -47,7 +47,7 @@ func TestAnswersArriveAsTheyAreCompiled(t *testing.T) {
 		{"five in flight, one compiler", Options{Ahead: 5, Lanes: 1}, []int{0, 1, 2, 3, 4}, 16},
 	} {
 		s := timed(t, compile, device)
-		test.options.Trials = len(compile)
+		test.options.Trials, test.options.Full = len(compile), true
 		result, err := s.search(context.Background(), entrant{sampler: "grid"}, 1, test.options.withDefaults())
 		if err != nil {
 			t.Fatal(err)
@@ -87,8 +87,31 @@ func TestTheDepthIsThatOfTheDevice(t *testing.T) {
 	if got := (Options{}).aheadOn(recorded(t, record)); got != search.DefaultAhead {
 		t.Errorf("%d in flight on a processor", got)
 	}
+	if got := (Options{Lanes: 2}).aheadOn(recorded(t, record)); got != 3 {
+		t.Errorf("%d in flight with two compilers", got)
+	}
 	if got := (Options{Ahead: 3}).aheadOn(recorded(t, record)); got != 3 {
 		t.Errorf("%d in flight, 3 asked for", got)
+	}
+}
+
+// A device that takes as long as a compiler has two points in flight, after the first
+// few.
+func TestASearchAsksNoFurtherAheadThanIsWorthIt(t *testing.T) {
+	s := recorded(t, costly(t, 16)) // nothing to compile, all is measured
+	inFlight := func(options Options) float64 {
+		options.Trials = 60
+		result, err := s.search(t.Context(), entrant{sampler: "random"}, 1, options.withDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(result.inFlight) / 60
+	}
+	if got := inFlight(Options{Ahead: 16}); got > 3 {
+		t.Errorf("%.1f in flight on average", got)
+	}
+	if got := inFlight(Options{Ahead: 16, Full: true}); got < 14 {
+		t.Errorf("%.1f in flight on average where 16 were to be kept", got)
 	}
 }
 

@@ -58,6 +58,8 @@ type run struct {
 	// near is when the search came within nearOptimum of the optimum, by the virtual
 	// clock; 0 for never.
 	near time.Duration
+	// inFlight sums up how many trials were in flight after each ask.
+	inFlight int
 	// regrets are the search's own estimates by budget, where they were asked
 	// for.
 	regrets map[int]sampler.Regret
@@ -90,14 +92,16 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options O
 	pipeline := newPipeline(r, options)
 	clock := clock{pace: r.pace(options), byCost: options.Clock}
 	seen, truth := math.Inf(1), math.NaN()
+	depth := options.depthOn(r)
 	for asked, finished := 0, 0; len(result.best) < options.Trials; {
 		if err := ctx.Err(); err != nil {
 			return run{}, err
 		}
-		for ; len(pipeline.flights) < options.aheadOn(r) && view.FreeCount() > 0 && (options.Clock || asked < options.Trials); asked++ {
+		for ; len(pipeline.flights) < depth.At(finished, pipeline.compiling, pipeline.measuring) && view.FreeCount() > 0 && (options.Clock || asked < options.Trials); asked++ {
 			if e.costAware {
 				view.CostWeight = max(0, 1-clock.elapsed/float64(options.Trials))
 			}
+			result.inFlight += len(pipeline.flights) + 1
 			index := result.ask(chooser, view, first, seed, asked)
 			view.Ask(index)
 			pipeline.launch(index)

@@ -17,9 +17,11 @@ type Report struct {
 	Seeds  int  `json:"seeds"`
 	Trials int  `json:"trials"`
 	Noise  bool `json:"noise"`
-	// Ahead is the number of trials in flight in each search, 0 where it is what tune
+	// Ahead is the largest number of trials in flight in each search, 0 where it is what tune
 	// has on the device of each space: see SpaceReport.
 	Ahead int `json:"ahead,omitempty"`
+	// Full says that so many were in flight all the time.
+	Full bool `json:"full,omitempty"`
 	// InOrder says that points were measured in the order asked.
 	InOrder bool `json:"in_order,omitempty"`
 	// Clock says that a budget is what so many average points cost, and that
@@ -41,7 +43,7 @@ type SpaceReport struct {
 	// Points is the size of the space; Working of them have a time.
 	Points  int `json:"points"`
 	Working int `json:"working"`
-	// Ahead is the number of trials in flight, Lanes the number of compilers.
+	// Ahead is the largest number of trials in flight, Lanes the number of compilers.
 	Ahead int `json:"ahead"`
 	Lanes int `json:"lanes"`
 	// Optimum is the fastest recorded time in milliseconds.
@@ -72,6 +74,8 @@ type SamplerReport struct {
 	// point within 2 % of the optimum was measured; 0 where the record knows no costs
 	// or half of the searches have found none. There is none over several spaces.
 	Near float64 `json:"within_2_percent_seconds,omitempty"`
+	// InFlight is the mean number of trials in flight, right after an ask.
+	InFlight float64 `json:"in_flight"`
 	// AskMean and AskLongest are times of one ask in milliseconds.
 	AskMean    float64 `json:"ask_mean_ms"`
 	AskLongest float64 `json:"ask_longest_ms"`
@@ -104,7 +108,7 @@ func budgetsFor(trials int) []int {
 }
 
 func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options Options) *Report {
-	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Ahead: options.Ahead, InOrder: options.InOrder, Noise: options.Noise, Clock: options.Clock, Budgets: budgetsFor(options.Trials)}
+	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Ahead: options.Ahead, Full: options.Full, InOrder: options.InOrder, Noise: options.Noise, Clock: options.Clock, Budgets: budgetsFor(options.Trials)}
 	for i, s := range spaces {
 		expected := s.expectedFractions(options.Trials)
 		part := SpaceReport{
@@ -147,7 +151,7 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run) SamplerR
 	report := SamplerReport{Sampler: name, Curve: make([]float64, r.Trials)}
 	count := float64(len(spaces))
 	var asking, longest time.Duration
-	asks := 0
+	asks, inFlight := 0, 0
 	for i, s := range spaces {
 		curve, times := s.meanCurves(runs[i])
 		for t, fraction := range curve {
@@ -159,9 +163,11 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run) SamplerR
 			asking += run.asking
 			longest = max(longest, run.longest)
 			asks += run.asks
+			inFlight += run.inFlight
 		}
 	}
 	report.AskMean = milliseconds(asking) / float64(max(asks, 1))
+	report.InFlight = float64(inFlight) / float64(max(asks, 1))
 	report.AskLongest = milliseconds(longest)
 	for _, budget := range r.Budgets {
 		// Seeds are the independent units: over several spaces, the fractions

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -58,13 +59,16 @@ type Options struct {
 	// average points take to compile, check and measure, as the files record it.
 	// Each sampler then also runs cost-aware: with the cost as part of the choice.
 	Clock bool
-	// Ahead is the number of trials that are asked and not yet finished. Zero means
-	// what tune has in flight on the kind of device that the file names.
+	// Ahead is the largest number of trials that are asked and not yet finished. Zero
+	// means what tune has on the kind of device that the file names.
 	Ahead int
+	// Full keeps that many in flight all the time. Otherwise it is for search.Depth to
+	// say, as in tune.
+	Full bool
 	// Lanes is the number of compilers. Zero means enough for all that is in flight.
 	Lanes int
-	// InOrder makes the device measure points in the order asked, instead of as they
-	// are compiled.
+	// InOrder makes every device measure points in the order asked. Otherwise only a
+	// processor does, and a GPU takes them as they are compiled, as in tune.
 	InOrder bool
 	// Settings are the samplers'. Nil means sampler.Defaults.
 	Settings *sampler.Settings
@@ -91,16 +95,31 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// aheadOn returns the number of trials in flight on the device of a record. Files of
-// other tools do not name a backend; what they record are GPUs.
+// aheadOn returns the largest number of trials in flight on the device of a record.
 func (o Options) aheadOn(r *Recorded) int {
-	if o.Ahead == 0 && r.space.Record().Environment.Backend == "host" {
-		return search.DefaultAhead
+	if o.Ahead > 0 {
+		return o.Ahead
 	}
-	return cmp.Or(o.Ahead, search.AcceleratorAhead)
+	most := search.AcceleratorAhead
+	if r.onProcessor() {
+		most = search.DefaultAhead
+	}
+	if o.Lanes > 0 {
+		most = search.Lanes(most, o.Lanes)
+	}
+	return most
 }
 
 func (o Options) lanesOn(r *Recorded) int { return cmp.Or(o.Lanes, o.aheadOn(r)) }
+
+// depthOn returns the rule for the number of trials in flight.
+func (o Options) depthOn(r *Recorded) search.Depth {
+	depth := search.NewDepth(o.aheadOn(r), 1)
+	if o.Full {
+		depth.First, depth.Trusted = depth.Most, math.MaxInt
+	}
+	return depth
+}
 
 func (o Options) check() error {
 	switch {

@@ -17,7 +17,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		err = r.writeTable(&text, fmt.Sprintf("all %d spaces, %s", len(r.Spaces), r.protocol()), r.Overall)
 	}
 	for _, s := range r.Spaces {
-		title := fmt.Sprintf("%s: %d points, %d of them work, %d in flight", s.Name, s.Points, s.Working, s.Ahead)
+		title := fmt.Sprintf("%s: %d points, %d of them work, at most %d in flight", s.Name, s.Points, s.Working, s.Ahead)
 		if len(r.Spaces) == 1 {
 			title += ", " + r.protocol()
 		} else {
@@ -41,6 +41,9 @@ func (r *Report) protocol() string {
 	if r.Clock {
 		text += ", a trial being the time in which an average point is finished"
 	}
+	if r.Full {
+		text += ", all the time as many in flight"
+	}
 	if r.InOrder {
 		text += ", measured in the order asked"
 	}
@@ -59,7 +62,7 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 		header = append(header, fmt.Sprintf("%d trials", b))
 	}
 	last := r.Budgets[len(r.Budgets)-1]
-	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last), "score", "zero-centred", "ask mean", "longest")
+	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last), "score", "zero-centred", "in flight", "ask mean", "longest")
 	var rows [][]string
 	for _, s := range samplers {
 		rows = append(rows, row(s))
@@ -96,5 +99,5 @@ func row(s SamplerReport) []string {
 	return append(cells,
 		page.WholePercent(s.Within5[last]), page.WholePercent(s.Within1[last]),
 		fmt.Sprintf("%.3f", s.Community), fmt.Sprintf("%.3f", s.Zero),
-		fmt.Sprintf("%.2f ms", s.AskMean), fmt.Sprintf("%.1f ms", s.AskLongest))
+		fmt.Sprintf("%.1f", s.InFlight), fmt.Sprintf("%.2f ms", s.AskMean), fmt.Sprintf("%.1f ms", s.AskLongest))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -39,9 +40,10 @@ type subject struct {
 	space studies.SpaceFacts
 	// head is the part of a study's head that the subject knows.
 	head studies.Study
-	// ahead is how many trials are compiled ahead of the device; 0 is the search's
-	// own default.
-	ahead int
+	// ahead is how many trials are in flight at most; 0 is the search's own default.
+	// asPrepared measures them as they are compiled, not in the order asked.
+	ahead      int
+	asPrepared bool
 	// machine and target are what a profiler needs; nil of a record.
 	machine *devices.Machine
 	target  devices.Target
@@ -115,9 +117,11 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if device.Resident {
 		s.resident = b.Evaluator
 	}
+	s.ahead = search.DefaultAhead
 	if k.Backend == kernels.CUDA {
-		s.ahead = search.AcceleratorAhead
+		s.ahead, s.asPrepared = search.AcceleratorAhead, true
 	}
+	s.ahead = search.Lanes(s.ahead, cmp.Or(o.Lanes, runtime.NumCPU()))
 	restore := machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)
 	s.close = func() {
 		b.Close()

@@ -133,7 +133,7 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 	}
 	result, err := search.Run(ctx, r.pool, r.evaluator, r.store.Recorder(study.ID), past, search.Options{
 		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret,
-		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Ahead: r.ahead, Lanes: r.Lanes,
+		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Ahead: r.ahead, AsPrepared: r.asPrepared, Lanes: r.Lanes,
 		Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop, Observe: r.Observe,
 	})
 	r.End()

@@ -1,0 +1,58 @@
+package search
+
+import (
+	"math"
+	"time"
+)
+
+// Depth says how many trials are worth having in flight, asked and not yet finished.
+//
+// Every trial in flight is one that was asked without the answers of the others: a
+// search with 16 in flight finds after 50 trials what one without any finds after 34
+// (docs/search.md). So none is asked that would only wait. A device that takes a point
+// every so often is kept busy by so many compilers and no more. And while nothing is
+// known, the first few points teach the model as much as many would.
+type Depth struct {
+	// Most is the largest number in flight.
+	Most int
+	// Width is the number of points that are measured at once.
+	Width int
+	// First is the number in flight before anything has finished, and Growth how many
+	// more there are for each trial that has.
+	First, Growth int
+	// Slack is how many times as many points are being compiled as a device needs on
+	// average: points differ, and a device that waits is dearer than a stale question.
+	Slack float64
+	// Trusted is the number of finished trials from which on their times count.
+	Trusted int
+}
+
+// The numbers of trials in flight: of a processor, which measures a point in about the
+// time that it takes to compile one, and of an accelerator, which measures one in a
+// fiftieth of that.
+const (
+	DefaultAhead     = 8
+	AcceleratorAhead = 16
+)
+
+// NewDepth returns the rule that has won by measurement, for at most so many trials
+// in flight.
+func NewDepth(most, width int) Depth {
+	return Depth{Most: most, Width: width, First: 5, Growth: 1, Slack: 2, Trusted: 5}
+}
+
+// At returns the number in flight after some trials have finished that took so long to
+// compile, and to check and measure, all together. It looks at recorded times, not at
+// the clock, so that a resumed study asks as the undisturbed one.
+func (d Depth) At(finished int, compiling, measuring time.Duration) int {
+	depth := min(d.Most, max(d.First, d.Width+1)+d.Growth*finished)
+	if finished >= d.Trusted && measuring > 0 {
+		compilers := math.Ceil(min(d.Slack*float64(d.Width)*float64(compiling)/float64(measuring), float64(d.Most)))
+		depth = min(depth, d.Width+max(1, int(compilers)))
+	}
+	return max(1, depth)
+}
+
+// Lanes returns how many of at most so many trials some compilers can use: one each,
+// and one that is measured meanwhile.
+func Lanes(most, lanes int) int { return min(most, lanes+1) }
