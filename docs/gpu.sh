@@ -87,7 +87,8 @@ for part in "$@"; do
       done
       timed checks.log "$pawl" fuzz --mutants --backend cuda --seed 1
       ;;
-    sanitizer) # compute-sanitizer's four tools on the winners
+    sanitizer) # compute-sanitizer's four tools on wrong kernels that only they see, and on the winners
+      timed sanitizer.log "$pawl" fuzz --mutants --sanitizer --backend cuda --seed 1
       timed sanitizer.log "$pawl" fuzz attention --at "$best" --sanitizer --shape "${small[attention]}"
       for kernel in attention_hopper gemm rmsnorm softmax reduce; do
         timed sanitizer.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --sanitizer --shape "${small[$kernel]}"

@@ -54,14 +54,17 @@ func fuzzCommand(env environment) *cli.Command {
 			&cli.StringFlag{Name: "layout", Destination: &o.layout, Usage: "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned"},
 			&cli.BoolFlag{Name: "sanitizer", Destination: &o.Sanitizer, DisableDefaultText: true, Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or compute-sanitizer's tools on CUDA"},
 			&cli.StringFlag{Name: "picture", Destination: &o.Pictures, Usage: "draw the errors of a failing case into this `FOLDER`"},
-			&cli.BoolFlag{Name: "mutants", Destination: &o.mutants, DisableDefaultText: true, Usage: "check that the checks catch wrong kernels"},
+			&cli.BoolFlag{Name: "mutants", Destination: &o.mutants, DisableDefaultText: true, Usage: "check that the checks catch wrong kernels, with --sanitizer those that no result shows"},
 		),
 		Action: action(func(ctx context.Context, arguments []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
 			o.RunTimeout = o.runTimeout
-			if o.mutants {
+			switch {
+			case o.mutants && o.Sanitizer:
+				return runHidden(ctx, env, o, arguments)
+			case o.mutants:
 				return runMutants(ctx, env, o, arguments)
 			}
 			return runFuzz(ctx, env, o, arguments)
@@ -244,6 +247,54 @@ func printMutants(w io.Writer, r *mutation.Report) error {
 			fmt.Fprintf(w, "%s as it is: right\n", k.Kernel)
 		} else {
 			fmt.Fprintf(w, "%s as it is: a false alarm: %s\n", k.Kernel, escape.Line(k.Failure.String()))
+		}
+	}
+	return nil
+}
+
+// runHidden prints which tool sees which of the mutants that no result shows.
+func runHidden(ctx context.Context, env environment, o fuzzOptions, names []string) error {
+	show, clear := progressLine(env.stderr)
+	result, err := mutation.RunHidden(ctx, o.machine(env), o.backend, names, objective.Options{Seed: o.Seed, RunTimeout: o.runTimeout}, show)
+	clear()
+	switch {
+	case errors.Is(err, mutation.ErrNone):
+		return nothingf("%w: nothing to test", err)
+	case errors.Is(err, objective.ErrNoSanitizer):
+		return nothingf("%w: nothing was tested", err)
+	case err != nil:
+		return err
+	case o.json:
+		err = page.JSON(env.stdout, result)
+	default:
+		err = printHidden(env.stdout, result)
+	}
+	if err == nil && !result.Good() {
+		return answer(exitNo)
+	}
+	return err
+}
+
+func printHidden(w io.Writer, r *mutation.Watch) error {
+	says := func(f *objective.Failure) string {
+		if f == nil {
+			return "nothing"
+		}
+		return f.Reason
+	}
+	var rows [][]string
+	for _, m := range r.Mutants {
+		rows = append(rows, []string{m.Kernel, m.Name, m.Tool, says(m.Failure), m.What})
+	}
+	if err := page.Table(w, []string{"kernel", "mutant", "tool", "it says", "what is wrong"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d mutants that no result shows, seed %d: the tools see %d (all are asked for)\n", len(r.Mutants), r.Seed, r.Seen)
+	for _, k := range r.Right {
+		if k.Failure == nil {
+			fmt.Fprintf(w, "%s as it is, %s: clean\n", k.Kernel, k.Tool)
+		} else {
+			fmt.Fprintf(w, "%s as it is, %s: a false alarm: %s\n", k.Kernel, k.Tool, escape.Line(k.Failure.String()))
 		}
 	}
 	return nil

@@ -37,12 +37,15 @@ type Mutant struct {
 	// Timed says that the mistake shows when the kernel is timed, and perhaps not
 	// before.
 	Timed bool
+	// Tool is the sanitizer that alone sees the mistake, as a part of its name; empty
+	// for one that shows in results.
+	Tool string
 	// At is the point at which the mistake shows; what it leaves out has its
 	// default.
 	At string
 }
 
-// All returns every mutant for a backend, kernel by kernel.
+// All returns every mutant for a backend that results or timing show, kernel by kernel.
 func All(backend string) []Mutant {
 	all := slices.Concat(attention, matmul, tally, cheats,
 		attentionCUDA, attentionCUDACheats, attentionHopper, gemm, rmsnorm, softmax, reduce, tallyCUDA)

@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"pawl/kernels"
@@ -16,7 +17,7 @@ func TestMutantsFitTheKernels(t *testing.T) {
 }
 
 func fit(t *testing.T, backend string, least int) {
-	all := All(backend)
+	all := slices.Concat(All(backend), Hidden(backend))
 	if len(all) < least {
 		t.Errorf("only %d mutants", len(all))
 	}

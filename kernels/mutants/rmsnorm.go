@@ -2,9 +2,10 @@ package mutants
 
 import "pawl/kernels"
 
-// The anchors of rmsnorm: where the sum of a row is used, where its threads have met, and
+// The anchors of rmsnorm: where a row begins, where the sum of a row is used, where its threads have met, and
 // where weights are loaded.
 const (
+	rmsnormStart  = "        Vector<HALVES> held[HOLD];\n"
 	rmsnormFactor = "const float factor = rsqrtf(row_sum(sum, turn) / C + epsilon);"
 	rmsnormPart   = "            parts[turn][group][warp] = mine;\n"
 	rmsnormParts  = "        mine = warp_sum(lane < WARPS ? parts[turn][group][lane] : 0);\n"

@@ -6,6 +6,8 @@ import "pawl/kernels"
 const (
 	softmaxLargest = "largest = over_row<Largest>(largest) * LOG2_E;"
 	softmaxRow     = "template <class Fold> INLINE float over_row(float mine)\n"
+	softmaxShared  = "__shared__ float parts[ROWS][WARPS];\n\n"
+	softmaxScratch = "        __shared__ float parts[ROWS][WARPS];\n"
 	softmaxPart    = "            parts[group][warp] = mine;\n"
 	softmaxFilled  = "        if (lane == 0)\n" + softmaxPart + "        __syncthreads();\n"
 	softmaxParts   = "        mine = over_warp<Fold>(lane < WARPS ? parts[group][lane] : Fold::neutral);\n"
@@ -73,8 +75,8 @@ var softmax = on(kernels.CUDA, "softmax", []Mutant{
 	{Name: "no barrier", What: "does not wait for the other warps of a row",
 		Old: "        __syncthreads();\n", New: "", End: softmaxPart, NewEnd: "{\n" + late("warp == 1", softmaxPart+"}\n")},
 	{Name: "one scratch", What: "writes sums over the largest elements that others still read",
-		Old: softmaxRow, New: "__shared__ float parts[ROWS][WARPS];\n\n" + softmaxRow,
-		End: "        __shared__ float parts[ROWS][WARPS];\n" + softmaxFilled + softmaxParts, NewEnd: softmaxFilled + late("warp == 1", softmaxParts)},
+		Old: softmaxRow, New: softmaxShared + softmaxRow,
+		End: softmaxScratch + softmaxFilled + softmaxParts, NewEnd: softmaxFilled + late("warp == 1", softmaxParts)},
 	{Name: "share of the first block", What: "reads what the first block of a cluster has for all", At: "SPLIT=2",
 		Old: "cluster_load(&shares[group], block)", New: "cluster_load(&shares[group], 0)"},
 	{Name: "last block of a cluster", What: "leaves the last block of a cluster out", At: "SPLIT=8",

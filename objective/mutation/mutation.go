@@ -6,6 +6,9 @@
 //  2. Compile all of them, so that the device never waits for a compiler.
 //  3. Put each through both tiers; one that cheats only while it is timed is timed.
 //  4. Put the kernels as they are through the full tier: a false alarm is a defect too.
+//
+// Mistakes that no result shows are a table of their own: RunHidden puts each under the
+// sanitizer that should see it.
 package mutation
 
 import (
@@ -98,7 +101,7 @@ func (r *Report) add(fate Fate) {
 // Run makes the kill table of the mutants of the named kernels, or of all. Backend is
 // one of devices.Backends; observe gets a line for the user about what is being done.
 func Run(ctx context.Context, m *devices.Machine, backend string, names []string, o objective.Options, observe func(text string)) (*Report, error) {
-	chosen, err := choose(ctx, m, backend, names)
+	chosen, err := choose(ctx, m, backend, names, mutants.All)
 	if err != nil {
 		return nil, err
 	}
@@ -137,10 +140,11 @@ func Run(ctx context.Context, m *devices.Machine, backend string, names []string
 	return r, nil
 }
 
-// choose returns the mutants of the kernels for the backend that is asked for.
-func choose(ctx context.Context, m *devices.Machine, asked string, names []string) ([]mutants.Mutant, error) {
+// choose returns the mutants of the kernels for the backend that is asked for, of those
+// that a list has.
+func choose(ctx context.Context, m *devices.Machine, asked string, names []string, list func(backend string) []mutants.Mutant) ([]mutants.Mutant, error) {
 	named := func(backend string) []mutants.Mutant {
-		return slices.DeleteFunc(mutants.All(backend), func(m mutants.Mutant) bool {
+		return slices.DeleteFunc(list(backend), func(m mutants.Mutant) bool {
 			return len(names) > 0 && !slices.Contains(names, m.Kernel)
 		})
 	}

@@ -51,9 +51,37 @@ func TestGood(t *testing.T) {
 	}
 }
 
+// A tool must see every hidden mutant, by more than a wrong result, and nothing in the
+// right kernels.
+func TestWatchGood(t *testing.T) {
+	finding := &objective.Failure{Stage: objective.Fuzz, Reason: "sanitizer finding"}
+	wrong := &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result"}
+	for _, test := range []struct {
+		name   string
+		mutant *objective.Failure
+		right  *objective.Failure
+		want   bool
+	}{
+		{"seen", finding, nil, true},
+		{"not seen", nil, nil, false},
+		{"a wrong result", wrong, nil, false},
+		{"a false alarm", finding, finding, false},
+	} {
+		w := &Watch{Right: []Sighting{{Failure: test.right}}}
+		w.add(Sighting{Failure: finding})
+		w.add(Sighting{Failure: test.mutant})
+		if got := w.Good(); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
 func TestNothingToMutate(t *testing.T) {
 	m := devices.Here(devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}})
 	if _, err := Run(t.Context(), m, kernels.Host, []string{"nothing"}, objective.Options{}, func(string) {}); !errors.Is(err, ErrNone) {
 		t.Error(err)
+	}
+	if _, err := RunHidden(t.Context(), m, kernels.Host, []string{"attention"}, objective.Options{}, func(string) {}); !errors.Is(err, ErrNone) {
+		t.Error(err) // it has mutants, and none of them is hidden
 	}
 }

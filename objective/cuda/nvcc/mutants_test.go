@@ -23,7 +23,7 @@ var mutantLimit = flag.Int("mutants", 1, "how many wrong kernels of each kernel 
 // program, and describes its tensors otherwise.
 func TestMutantsCompile(t *testing.T) {
 	byKernel := map[string][]mutants.Mutant{}
-	for _, m := range mutants.All(kernels.CUDA) {
+	for _, m := range slices.Concat(mutants.Hidden(kernels.CUDA), mutants.All(kernels.CUDA)) {
 		byKernel[m.Kernel] = append(byKernel[m.Kernel], m)
 	}
 	for _, name := range kernels.NamesFor(kernels.CUDA) {
