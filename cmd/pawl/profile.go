@@ -135,16 +135,19 @@ func (p *profiler) get(ctx context.Context, name string, point space.Point) (*pr
 		fmt.Fprintf(p.env.stdout, "%s at %s: %s\n", t.Kernel.Name, point, escape.Line(failure.String()))
 		return nil, answer(exitNo)
 	}
+	study, err := why.Record(ctx, filepath.Join(o.out, kernels.DatabaseName), made)
+	if err != nil {
+		return nil, err
+	}
 	path, err := why.Write(folder, made)
 	if err != nil {
 		return nil, err
 	}
 	p.env.notice("wrote " + path)
-	study, err := why.Record(ctx, filepath.Join(o.out, kernels.DatabaseName), made)
 	if study > 0 {
 		p.env.notice(fmt.Sprintf("its counters stay with study %d", study))
 	}
-	return made, err
+	return made, nil
 }
 
 // show prints one profile, or how two compare. Where no profiler could look, it says so.

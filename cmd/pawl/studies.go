@@ -47,6 +47,7 @@ func studiesCommand(env environment) *cli.Command {
 				Action: action(func(ctx context.Context, arguments []string) error { return exportStudy(ctx, env, o, arguments) }),
 			},
 			studiesAcrossCommand(env),
+			studiesLessonsCommand(env),
 		},
 	}
 }

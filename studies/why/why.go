@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"pawl/internal/escape"
@@ -18,8 +19,10 @@ import (
 	"pawl/objective/devices"
 	"pawl/objective/profile"
 	"pawl/objective/worker"
+	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
+	"pawl/studies/lessons"
 )
 
 // Folder is where the profiles of a kernel and workload are, below the folder of the studies.
@@ -37,11 +40,9 @@ func Write(folder string, p *profile.Profile) (string, error) {
 }
 
 // Record keeps a profile with the newest study that has tried the point with this machine code,
-// and returns the study's number; 0 where there is none, which is no error.
+// and returns the study's number; 0 where there is none, which is no error. What the studies know
+// about parameters that move what the advice is about is added to it.
 func Record(ctx context.Context, database string, p *profile.Profile) (int64, error) {
-	if len(p.Metrics) == 0 {
-		return 0, nil
-	}
 	store, err := studies.OpenExisting(ctx, database)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -54,6 +55,8 @@ func Record(ctx context.Context, database string, p *profile.Profile) (int64, er
 	if err != nil {
 		return 0, err
 	}
+	var pasts []lessons.Past
+	recorded := int64(0)
 	for _, s := range all {
 		if s.Damaged != "" || s.Kernel != p.Kernel || s.Workload != p.Workload || s.Dims != p.Dims || s.Backend != p.Environment.Backend || s.Environment.Device != p.Environment.Device {
 			continue
@@ -62,17 +65,18 @@ func Record(ctx context.Context, database string, p *profile.Profile) (int64, er
 		if err != nil {
 			return 0, err
 		}
-		for _, t := range past.Trials {
-			if t.Point != p.Point || t.Outcome.Binary != p.Digest {
-				continue
-			}
-			if err := store.Writable(); err != nil {
-				return 0, err
-			}
-			return s.ID, store.Profiled(ctx, s.ID, row(p))
+		pasts = append(pasts, lessons.Past{Study: s, Trials: past.Trials})
+		tried := slices.ContainsFunc(past.Trials, func(t search.Trial) bool { return t.Point == p.Point && t.Outcome.Binary == p.Digest })
+		if recorded > 0 || !tried || len(p.Metrics) == 0 {
+			continue
 		}
+		if err := errors.Join(store.Writable(), store.Profiled(ctx, s.ID, row(p))); err != nil {
+			return 0, err
+		}
+		recorded = s.ID
 	}
-	return 0, nil
+	lessons.Support(pasts, p.Advice)
+	return recorded, nil
 }
 
 func row(p *profile.Profile) studies.Profile {
