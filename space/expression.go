@@ -27,7 +27,7 @@ type Environment map[string]any
 // The language is expr-lang with the division a kernel author expects (two
 // integers divide to an integer, truncated as in C) and the functions cdiv
 // (ceiling division), pow2 (is it a power of two), min, max, abs, sqrt, floor,
-// ceil, int and float. Nothing in it can loop, read the clock or touch the
+// ceil, int, float, exp, log, sin and cos. Nothing in it can loop, read the clock or touch the
 // machine.
 type Expression struct {
 	source      string
@@ -144,6 +144,7 @@ func compile(source string, types map[string]any, exact bool) (*vm.Program, erro
 		expr.Function("cdiv", ceilingDivide, new(func(int, int) int)),
 		expr.Function("pow2", isPowerOfTwo, new(func(int) bool)),
 		expr.Function("sqrt", squareRoot, new(func(int) float64), new(func(float64) float64)),
+		ofReals("exp", math.Exp), ofReals("log", math.Log), ofReals("sin", math.Sin), ofReals("cos", math.Cos),
 	}
 	if exact {
 		options = append(options, exactOptions()...)
@@ -212,6 +213,12 @@ func ceilingDivide(arguments ...any) (any, error) {
 func isPowerOfTwo(arguments ...any) (any, error) {
 	n := arguments[0].(int)
 	return n > 0 && bits.OnesCount(uint(n)) == 1, nil
+}
+
+// ofReals is a function of real numbers.
+func ofReals(name string, of func(float64) float64) expr.Option {
+	return expr.Function(name, func(arguments ...any) (any, error) { return of(toFloat(arguments[0])), nil },
+		new(func(int) float64), new(func(float64) float64))
 }
 
 func squareRoot(arguments ...any) (any, error) {

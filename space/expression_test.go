@@ -79,7 +79,7 @@ func TestRuntimeErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, source := range []string{"1 / S", "1 % S", "cdiv(1, S)", "sqrt(S - 1)", "1.0 / S"} {
+	for _, source := range []string{"1 / S", "1 % S", "cdiv(1, S)", "sqrt(S - 1)", "1.0 / S", "log(S)", "exp(1000 + S)"} {
 		e, err := scope.Compile(source, Number)
 		if err != nil {
 			t.Errorf("%s: %v", source, err)

@@ -101,6 +101,7 @@ type rig struct {
 // settings is what a test wants of its rig.
 type settings struct {
 	kernel      string // a folder in testdata; empty for add
+	folder      string // of the kernel, if it is not in testdata
 	workload    string
 	environment map[string]string // of the imaginary driver
 	options     objective.Options
@@ -113,7 +114,7 @@ func newRig(t *testing.T, s settings) *rig {
 	if s.options.RunTimeout == 0 {
 		s.options.RunTimeout = time.Minute // nothing here hangs unless a test wants it to
 	}
-	k, err := kernels.Load(filepath.Join("testdata", cmp.Or(s.kernel, "add")), kernels.CUDA)
+	k, err := kernels.Load(cmp.Or(s.folder, filepath.Join("testdata", cmp.Or(s.kernel, "add"))), kernels.CUDA)
 	if err != nil {
 		t.Fatal(err)
 	}
