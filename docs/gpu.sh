@@ -5,14 +5,14 @@
 #   go test -c -o bin/cmd.test ./cmd/pawl
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels profile
-# gallery. All of them take about 35 minutes. Logs go to FOLDER; a part that fails does not stop the others.
+# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch rivals slower same kernels profile
+# gallery. All of them take about 38 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch slower same kernels profile gallery
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch rivals slower same kernels profile gallery
 pawl=$PWD/bin/pawl
 vendor=$PWD/docs/vendor.py
 gallery=$PWD/docs/gallery
@@ -107,6 +107,18 @@ for part in "$@"; do
       timed winner.log "$pawl" gate
       timed winner.log "$pawl" tune attention_hopper --trials 40 --gate --across --out winner
       cp winner/attention_hopper/*/suggestions.md "$out/winner.md"
+      ;;
+    rivals) # tuned points beside PyTorch's backends, cuBLAS, and a copy
+      hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,PERSISTENT=true,TRUST_MAX=true
+      short=CONSUMERS=2,BLOCKS=2,BLOCK_N=64,STAGES=2,PERSISTENT=true,TRUST_MAX=true
+      against() { timed rivals.log "$pawl" rivals "$1" --workload "$2" --at "$3" --results "$out/rivals-$1-$2.json"; }
+      for workload in training_512 context_1024 context_2048; do against attention_hopper $workload $hopper; done
+      for workload in training_512_causal small_448; do against attention_hopper $workload $short; done
+      against attention_hopper context_4096_causal "${hopper/QUERY_PLACES=2/QUERY_PLACES=1}"
+      against attention_hopper large_640 "${short/BLOCK_N=64/BLOCK_N=80}"
+      against attention_hopper wide_2048 CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,PERSISTENT=true,TRUST_MAX=true
+      against gemm square_4096 BLOCK_M=128,BLOCK_N=256,STAGES=3,GROUP=4
+      against gemm square_8192 BLOCK_M=192,BLOCK_N=128,STAGES=4,GROUP=4
       ;;
     dispatch) # what shipping few points costs on the attention workloads; about three minutes
       timed dispatch.log "$pawl" tune attention_hopper --workload all --trials 30 --rounds 6 --budget 90s --out dispatch

@@ -53,7 +53,7 @@ func (b *builder) build() (*Kernel, error) {
 	b.kernel = &Kernel{Name: b.manifest.Name.text, Summary: b.manifest.Summary.text, Backend: b.backend}
 	for _, step := range []func() error{
 		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
-		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags, b.answers,
+		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags, b.rivals, b.answers,
 	} {
 		if err := step(); err != nil {
 			return nil, err

@@ -60,6 +60,8 @@ type Kernel struct {
 	Tolerance Tolerance
 	Launch    Launch
 	Work      Work
+	// Rivals are programs to measure the kernel against, in the order of the manifest.
+	Rivals []Rival
 
 	named []string // files that the manifest names, for any backend
 	flags []string // of any backend

@@ -34,6 +34,7 @@ type keys struct {
 	Tolerance   *toleranceEntry      `yaml:"tolerance"`
 	Work        *workEntry           `yaml:"work"`
 	Flags       []scalar             `yaml:"flags"`
+	Rivals      *entries[[]scalar]   `yaml:"rivals"`
 	// Defines are compile-time constants computed from the dimensions.
 	Defines *entries[scalar] `yaml:"defines"`
 	// ArchSpecific is true, or the one architecture that the kernel is for.

@@ -76,13 +76,13 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	e.runner = &runner{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, allowed: options.RunTimeout}
 	e.fuzzer = &fuzzer{kernel: k, workload: w, seed: options.Seed, quick: options.QuickCases, notes: &check.Notes{}, runner: e.runner}
 	e.verifier = newVerifier(e.fuzzer)
-	e.benchmark = &benchmark{kernel: k, workload: e.workloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: facts.Roofline}
+	e.benchmark = &benchmark{kernel: k, workload: e.WorkloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: facts.Roofline}
 	target := check.Target{Kernel: k, Workload: w, Oracle: e.oracle, Notes: e.notes}
 	if facts.Resident {
 		e.onDevice = check.OnDevice{Target: target}
 		e.checker, e.benchmark.timer, e.runner.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
 	} else {
-		e.checker, e.benchmark.timer = check.Here{Target: target}, newStopwatches(k, e.oracle, e.workloadCase()).timer
+		e.checker, e.benchmark.timer = check.Here{Target: target}, newStopwatches(k, e.oracle, e.WorkloadCase()).timer
 	}
 	e.today = newToday(options.Measurements, e.circumstances)
 	return e
@@ -216,7 +216,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 	begun := outcome
 	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outcome = begun
-		outcome.Failure, err = e.check(ctx, s, p, e.workloadCase())
+		outcome.Failure, err = e.check(ctx, s, p, e.WorkloadCase())
 		if err != nil || outcome.Failure != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (e *Evaluator) warm(ctx context.Context, slot session.Slot, client *worker.
 	if slot.Watched() {
 		return nil
 	}
-	return e.onDevice.Answer(ctx, client, e.initial, e.workloadCase())
+	return e.onDevice.Answer(ctx, client, e.initial, e.WorkloadCase())
 }
 
 // Anticipate works out the right answers that a point will be checked against,
@@ -264,7 +264,7 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 
 // Problem identifies what the kernel is called with when it is timed.
 func (e *Evaluator) Problem() (string, error) {
-	bindings, err := e.workloadCase().Bind(e.kernel)
+	bindings, err := e.WorkloadCase().Bind(e.kernel)
 	if err != nil {
 		return "", err
 	}

@@ -35,15 +35,15 @@ type Finding struct {
 	Case    check.Case
 }
 
-// workloadCase is the workload, with the very inputs that are timed.
-func (f *fuzzer) workloadCase() check.Case {
+// WorkloadCase is the workload, with the very inputs that are timed.
+func (f *fuzzer) WorkloadCase() check.Case {
 	return check.Case{Dims: f.workload.Dims, Seed: f.seed, Layout: worker.Aligned}
 }
 
 // QuickCases returns the quick tier of a point. The workload comes last, with the
 // very inputs that are timed next.
 func (f *fuzzer) QuickCases(point space.Point) []check.Case {
-	return append(check.Quick(f.kernel, f.workload, point, f.quick, f.seed), f.workloadCase())
+	return append(check.Quick(f.kernel, f.workload, point, f.quick, f.seed), f.WorkloadCase())
 }
 
 // FullCases returns the full tier of a point.
@@ -189,13 +189,19 @@ func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (small
 // is called once per output, with its name. A case at which the kernel dies has no
 // picture.
 func (f *fuzzer) Picture(ctx context.Context, p Prepared, c check.Case, write func(argument string, draw func(io.Writer) error) error) error {
-	var outputs *check.Outputs
-	err := f.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
-		outputs, err = f.checker.Outputs(ctx, s, p.subject(), c)
-		return err
-	})
+	outputs, err := f.Outputs(ctx, p, c)
 	if err != nil || outputs == nil {
 		return err
 	}
 	return outputs.Draw(write)
+}
+
+// Outputs runs a point on a case and returns what it wrote beside the right answer; nil where
+// it died.
+func (f *fuzzer) Outputs(ctx context.Context, p Prepared, c check.Case) (outputs *check.Outputs, err error) {
+	err = f.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+		outputs, err = f.checker.Outputs(ctx, s, p.subject(), c)
+		return err
+	})
+	return outputs, err
 }

@@ -43,7 +43,7 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		result = begun
 		s.Distrust() // it ends with this launch
-		failure, err := e.check(ctx, s, p, e.workloadCase())
+		failure, err := e.check(ctx, s, p, e.WorkloadCase())
 		switch {
 		case err != nil:
 			return err
@@ -81,7 +81,7 @@ func (e *Evaluator) Count(ctx context.Context, p Prepared) (counted map[string]f
 	why := ""
 	err = e.runner.run(ctx, p.subject(), func(s *session.Session) error {
 		var err error
-		if failure, err = e.check(ctx, s, p, e.workloadCase()); err != nil || failure != nil {
+		if failure, err = e.check(ctx, s, p, e.WorkloadCase()); err != nil || failure != nil {
 			return err
 		}
 		// The first launch starts threads and touches pages; the last one counts.

@@ -29,9 +29,11 @@ func newApp(env environment) *cli.App {
 		Commands: []*cli.Command{
 			tuneCommand(env), fuzzCommand(env), benchCommand(env), buildCommand(env), profileCommand(env), checkCommand(env), initCommand(env), spaceCommand(env),
 			gateCommand(env), compareCommand(env), baselineCommand(env), ciCommand(env),
-			simulateCommand(env), studiesCommand(env), serveCommand(env), reportCommand(env), applyCommand(env), dispatchCommand(env), doctorCommand(env), completionCommand(env),
+			simulateCommand(env), studiesCommand(env), serveCommand(env), reportCommand(env), applyCommand(env), dispatchCommand(env), rivalsCommand(env), doctorCommand(env), completionCommand(env),
 		},
 		HideHelpCommand: true,
+		// A point has commas in it; a flag that may be given again is given again.
+		DisableSliceFlagSeparator: true,
 		// Errors are printed in one place, with their exit code.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usage(err) },

@@ -1,0 +1,70 @@
+package rivals
+
+import "pawl/kernels"
+
+// request is what a rival is asked, one line of JSON on its standard input. It answers each
+// with one line on its standard output.
+type request struct {
+	// Folder holds the inputs, and takes the outputs.
+	Folder    string           `json:"folder"`
+	Workload  string           `json:"workload"`
+	Sizes     map[string]int64 `json:"sizes"`
+	Arguments []argument       `json:"arguments"`
+	// Samples is how many times are wanted.
+	Samples int `json:"samples"`
+	// Caches says what a timed launch finds in a GPU's caches: cold means other buffers than
+	// the launches before, more of them than the last-level cache holds.
+	Caches string `json:"caches"`
+	// Rest is the pause before each sample, so that no sample depends on the heat of the one
+	// before.
+	Rest float64 `json:"rest_ms"`
+	// Outputs asks for what the timed launches have computed, in the files of the arguments
+	// that are outputs.
+	Outputs bool `json:"outputs"`
+}
+
+// argument is an argument of the kernel: a buffer in a file, or a scalar.
+type argument struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+	// Shape and File are a buffer's: raw elements in the order of the shape, the last
+	// dimension first in memory.
+	Shape []int64 `json:"shape,omitempty"`
+	File  string  `json:"file,omitempty"`
+	Out   bool    `json:"out,omitempty"`
+	Value any     `json:"value,omitempty"`
+}
+
+// response is a rival's answer: times of single launches, or why there are none.
+type response struct {
+	Samples []float64 `json:"samples_ms"`
+	// Limit says that it computes nothing: it shows what nobody can be faster than, a copy of
+	// the same bytes say.
+	Limit bool `json:"limit"`
+	// Missing says why the rival cannot do this here.
+	Missing string `json:"missing"`
+}
+
+// newArguments describes a kernel's arguments for a case.
+func newArguments(k *kernels.Kernel, dims kernels.Dims, bindings []kernels.Binding) (all []argument, err error) {
+	for i, b := range bindings {
+		a := argument{Name: b.Name, Type: b.Type, Out: b.Out}
+		switch declared := k.Arguments[i]; {
+		case b.IsBuffer():
+			a.File = b.Name + ".bin"
+			for _, size := range declared.Shape {
+				n, err := size.Integer(dims.Environment())
+				if err != nil {
+					return nil, err
+				}
+				a.Shape = append(a.Shape, n)
+			}
+		case declared.Element.Float:
+			a.Value = b.Value
+		default:
+			a.Value = b.Integer
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}

@@ -1,0 +1,127 @@
+package rivals
+
+import (
+	"time"
+
+	"pawl/internal/stats"
+)
+
+// Side is one of those that were measured. Times are milliseconds.
+type Side struct {
+	Name string `json:"name"`
+	// Ours says that it is a point of the kernel, which Point names.
+	Ours  bool   `json:"ours,omitempty"`
+	Point string `json:"point,omitempty"`
+	// Limit says that it computes nothing, and shows what can be reached at best.
+	Limit bool `json:"limit,omitempty"`
+	// Missing says why there are no times.
+	Missing      string         `json:"missing,omitempty"`
+	Milliseconds float64        `json:"milliseconds,omitempty"`
+	Interval     stats.Interval `json:"interval,omitzero"`
+	// Speedup is how many times as fast as this side our best point is, nil for that point
+	// itself and where there are no times.
+	Speedup *Speedup    `json:"speedup,omitempty"`
+	Rounds  [][]float64 `json:"rounds,omitempty"`
+}
+
+// Speedup is a ratio of times with its interval.
+type Speedup struct {
+	Ratio    float64        `json:"ratio"`
+	Interval stats.Interval `json:"interval"`
+}
+
+// Verdict says who wins against our best, where the whole interval agrees.
+func (s Side) Verdict() string {
+	switch {
+	case s.Missing != "":
+		return "no times: " + s.Missing
+	case s.Limit:
+		return "a limit: computes nothing"
+	case s.Speedup == nil:
+		return ""
+	case !s.Speedup.Interval.Bounded():
+		return "too few rounds to say"
+	case s.Speedup.Interval.Low > 1 && s.Ours:
+		return "slower than our best"
+	case s.Speedup.Interval.Low > 1:
+		return "ours is faster"
+	case s.Speedup.Interval.High < 1:
+		return "it is faster"
+	}
+	return "no difference shown"
+}
+
+// Result is a kernel beside its rivals on one workload.
+type Result struct {
+	Kernel      string      `json:"kernel"`
+	Workload    string      `json:"workload"`
+	Environment Environment `json:"environment"`
+	Measured    time.Time   `json:"measured"`
+	// Sides are ours, and then the rivals in the order of the manifest.
+	Sides []Side `json:"sides"`
+	// Best is the index of the fastest of ours.
+	Best int `json:"best"`
+}
+
+// Beaten reports whether a rival is shown to be faster than our best.
+func (r *Result) Beaten() bool {
+	for _, s := range r.Sides {
+		if !s.Ours && !s.Limit && s.Speedup != nil && s.Speedup.Interval.Bounded() && s.Speedup.Interval.High < 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// Compared is the number of rivals that have times.
+func (r *Result) Compared() (n int) {
+	for _, s := range r.Sides {
+		if !s.Ours && !s.Limit && s.Missing == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// summarise computes a side's time over its rounds.
+func (s *Side) summarise() {
+	if len(s.Rounds) == 0 {
+		return
+	}
+	var medians []float64
+	for _, samples := range s.Rounds {
+		medians = append(medians, stats.Median(samples))
+	}
+	s.Milliseconds, s.Interval = stats.Median(medians), stats.Unbounded()
+	if enough(len(medians)) {
+		s.Interval = stats.Bootstrap{}.Median(medians)
+	}
+}
+
+// enough says whether so many rounds have a 95 % interval.
+func enough(rounds int) bool { return rounds >= stats.MinimumSamples(0.95) }
+
+// compare holds every side against our best. Rounds are paired: sides of one round were
+// measured close together.
+func (r *Result) compare(bootstrap stats.Bootstrap) {
+	r.Best = -1
+	for i, s := range r.Sides {
+		if s.Ours && len(s.Rounds) > 0 && (r.Best < 0 || s.Milliseconds < r.Sides[r.Best].Milliseconds) {
+			r.Best = i
+		}
+	}
+	if r.Best < 0 {
+		return
+	}
+	best := r.Sides[r.Best].Rounds
+	for i := range r.Sides {
+		s := &r.Sides[i]
+		if i == r.Best || len(s.Rounds) == 0 {
+			continue
+		}
+		s.Speedup = &Speedup{Ratio: stats.Speedup(s.Rounds, best), Interval: stats.Unbounded()}
+		if enough(len(best)) {
+			s.Speedup.Interval = bootstrap.SpeedupInterval(s.Rounds, best)
+		}
+	}
+}

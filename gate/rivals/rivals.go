@@ -1,0 +1,333 @@
+// Package rivals measures other programs that do what a kernel does, a vendor's library say,
+// beside the kernel's own points, so that "faster than" is a measurement.
+//
+//  1. A rival is a command of the manifest. It stays alive, reads one request a line and answers
+//     each with raw samples (protocol.go); docs/rivals.md tells its authors.
+//  2. It gets the very inputs that the kernel is timed with, and what its timed launches have
+//     computed is held against the kernel's reference, before the rounds and after them: no
+//     verified output, no timing.
+//  3. Rounds are interleaved: each measures every side once, in an order drawn for it, so that
+//     what the machine does meanwhile happens to all. Ours run in processes as in pawl bench.
+//  4. A rival that is not there, dies, is late or wrong is named with its reason, and the others
+//     go on.
+package rivals
+
+import (
+	"context"
+	_ "embed" // for rivals in Python
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pawl/gate/ratchet"
+	"pawl/internal/stats"
+	"pawl/kernels"
+	"pawl/kernels/inputs"
+	"pawl/objective"
+	"pawl/objective/check"
+	"pawl/objective/worker"
+)
+
+// Options says what is measured.
+type Options struct {
+	Kernel *kernels.Kernel
+	// Workload is one of the kernel; empty means its first.
+	Workload string
+	// Points are ours, by name in the order of the table; what a point leaves out has its
+	// default.
+	Points []Point
+	// Rounds is how often every side is measured, Samples how many times each gives then.
+	Rounds, Samples int
+	// Seed fixes the order of the sides.
+	Seed uint64
+	// Patience is how long a rival may take for one answer.
+	Patience time.Duration
+	// Observe gets the rounds under way; it may be nil.
+	Observe func(round, rounds int)
+}
+
+// Point is one of ours.
+type Point struct{ Name, At string }
+
+// helper is a Python module for rivals that are written with PyTorch.
+//
+//go:embed pawl_rival.py
+var helper []byte
+
+// rest is the pause before each of a rival's samples: that of our own (objective/cuda).
+const rest = 4 * time.Millisecond
+
+// Run measures all sides. An error says that the machinery broke; a side that does not work
+// says so itself.
+func Run(ctx context.Context, b *ratchet.Builder, o Options) (*Result, error) {
+	r := &race{Options: o, builder: b, random: rand.New(rand.NewPCG(o.Seed, 0))}
+	defer r.close()
+	if err := r.openOurs(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.openRivals(ctx); err != nil {
+		return nil, err
+	}
+	for round := range o.Rounds {
+		if o.Observe != nil {
+			o.Observe(round, o.Rounds)
+		}
+		if err := r.round(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.checkRivals(ctx); err != nil {
+		return nil, err
+	}
+	return r.result(), nil
+}
+
+// race is a comparison under way.
+type race struct {
+	Options
+	builder *ratchet.Builder
+	random  *rand.Rand
+	sides   []*side
+	// ours is the first of our configurations; it knows the answer.
+	ours    *ratchet.Configuration
+	folder  string // of inputs and outputs
+	modules string // what rivals in Python may import
+	request request
+	answer  *check.Outputs
+}
+
+// side is a program that is measured: one of our points, or a rival.
+type side struct {
+	Side
+	ours  *ratchet.Configuration
+	rival *rival
+}
+
+// out ends a side, for a reason.
+func (s *side) out(reason string) { s.Missing, s.Rounds = reason, nil }
+
+func (r *race) close() {
+	for _, s := range r.sides {
+		if s.ours != nil {
+			s.ours.Close()
+		}
+		if s.rival != nil {
+			s.rival.close()
+		}
+	}
+	if r.folder != "" {
+		os.RemoveAll(r.folder)
+	}
+}
+
+// openOurs compiles our points and checks them in full.
+func (r *race) openOurs(ctx context.Context) error {
+	for _, p := range r.Points {
+		c, err := r.builder.Open(ctx, r.Kernel, r.Workload, p.At)
+		if err != nil {
+			return err
+		}
+		s := &side{Side: Side{Name: p.Name, Point: c.Prepared.Point.String(), Ours: true}, ours: c}
+		r.sides = append(r.sides, s)
+		failure, err := c.Verify(ctx, c.Prepared)
+		switch {
+		case err != nil:
+			return err
+		case failure != nil:
+			s.out(failure.String())
+		case r.ours == nil:
+			r.ours = c
+		}
+	}
+	if r.ours == nil {
+		return fmt.Errorf("none of the kernel's own points works (%s): there is nothing to compare with", r.sides[0].Missing)
+	}
+	return nil
+}
+
+// openRivals starts the rivals, gives them their inputs and checks what they compute.
+func (r *race) openRivals(ctx context.Context) error {
+	if err := r.ask(ctx); err != nil {
+		return err
+	}
+	folder, err := r.Kernel.Materialise(filepath.Join(r.builder.Cache, "kernels"))
+	if err != nil {
+		return err
+	}
+	for _, declared := range r.Kernel.Rivals {
+		s := &side{Side: Side{Name: declared.Name}}
+		r.sides = append(r.sides, s)
+		if s.rival, err = start(declared, folder, r.modules); err != nil {
+			reason, missing := isMissing(err)
+			if !missing {
+				return err
+			}
+			s.out(reason)
+		}
+	}
+	return r.checkRivals(ctx)
+}
+
+// ask prepares what every rival is asked: the inputs of the workload as files, and the right
+// answer.
+func (r *race) ask(ctx context.Context) (err error) {
+	c := r.ours.WorkloadCase()
+	bindings, err := c.Bind(r.Kernel)
+	if err != nil {
+		return err
+	}
+	if r.folder, err = os.MkdirTemp("", "pawl-rivals-"); err != nil {
+		return err
+	}
+	r.modules = filepath.Join(r.folder, "modules")
+	if err := errors.Join(os.Mkdir(r.modules, 0o755), os.WriteFile(filepath.Join(r.modules, "pawl_rival.py"), helper, 0o644)); err != nil {
+		return err
+	}
+	r.request = request{
+		Folder: r.folder, Workload: r.ours.Workload.Name, Sizes: maps.Clone(c.Dims), Samples: r.Samples,
+		Caches: string(r.caches()), Rest: float64(rest) / float64(time.Millisecond),
+	}
+	if r.request.Arguments, err = newArguments(r.Kernel, c.Dims, bindings); err != nil {
+		return err
+	}
+	for i, b := range bindings {
+		if !b.IsBuffer() || b.Out {
+			continue
+		}
+		if err := writeInput(filepath.Join(r.folder, r.request.Arguments[i].File), b, c.Seed); err != nil {
+			return err
+		}
+	}
+	if r.answer, err = r.ours.Outputs(ctx, r.ours.Prepared, c); err == nil && r.answer == nil {
+		err = fmt.Errorf("%s died when its results were asked for", r.ours.Prepared.Point)
+	}
+	return err
+}
+
+// caches is what our timed launches find in the caches.
+func (r *race) caches() worker.Caches {
+	if r.builder.Options.Caches == "" {
+		return worker.Cold
+	}
+	return r.builder.Options.Caches
+}
+
+func writeInput(path string, b kernels.Binding, seed uint64) error {
+	size, err := b.Bytes()
+	if err != nil {
+		return err
+	}
+	content := make([]byte, size)
+	if err := inputs.Fill(content, b, seed); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}
+
+// checkRivals lets every rival compute, and compares. Files of an earlier answer are removed
+// before, so that they cannot stand for this one.
+func (r *race) checkRivals(ctx context.Context) error {
+	for _, s := range r.sides {
+		if s.rival == nil || s.Missing != "" {
+			continue
+		}
+		q := r.request
+		q.Outputs = true
+		for _, a := range q.Arguments {
+			if a.Out {
+				_ = os.Remove(filepath.Join(r.folder, a.File)) // it may not be there
+			}
+		}
+		answer, err := s.rival.ask(ctx, q, r.Patience)
+		if reason, missing := isMissing(err); missing {
+			s.out(reason)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if s.Limit = answer.Limit; !s.Limit {
+			s.judge(r)
+		}
+	}
+	return nil
+}
+
+// judge holds a rival's outputs against the right answer.
+func (s *side) judge(r *race) {
+	var outputs [][]byte
+	for _, a := range r.request.Arguments {
+		if !a.Out {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(r.folder, a.File))
+		if err != nil {
+			s.out(fmt.Sprintf("wrote no output %s", a.Name))
+			return
+		}
+		outputs = append(outputs, content)
+	}
+	mismatch, err := r.answer.Compare(outputs)
+	switch {
+	case err != nil:
+		s.out(err.Error())
+	case mismatch != nil:
+		s.out("is wrong: " + mismatch.String())
+	}
+}
+
+// round measures every side once, in an order of its own.
+func (r *race) round(ctx context.Context) error {
+	for _, i := range r.random.Perm(len(r.sides)) {
+		s := r.sides[i]
+		if s.Missing != "" {
+			continue
+		}
+		samples, err := r.sample(ctx, s)
+		if err != nil {
+			return err
+		}
+		if s.Missing == "" {
+			s.Rounds = append(s.Rounds, samples)
+		}
+	}
+	return nil
+}
+
+func (r *race) sample(ctx context.Context, s *side) ([]float64, error) {
+	if s.rival != nil {
+		answer, err := s.rival.ask(ctx, r.request, r.Patience)
+		if reason, missing := isMissing(err); missing {
+			s.out(reason)
+			return nil, nil
+		}
+		return answer.Samples, err
+	}
+	s.ours.Refresh()
+	outcome, err := s.ours.SampleAlone(ctx, s.ours.Prepared, r.Samples)
+	if err == nil && outcome.Failure != nil {
+		s.out(outcome.Failure.String())
+	}
+	return outcome.Samples, err
+}
+
+// result sums up.
+func (r *race) result() *Result {
+	result := &Result{
+		Kernel: r.Kernel.Name, Workload: r.ours.Workload.Name, Environment: r.ours.Backend.Facts().Environment,
+		Measured: time.Now().UTC(),
+	}
+	for _, s := range r.sides {
+		s.summarise()
+		result.Sides = append(result.Sides, s.Side)
+	}
+	result.compare(stats.Bootstrap{Seed: r.Seed})
+	return result
+}
+
+// Environment is where it was measured.
+type Environment = objective.Environment

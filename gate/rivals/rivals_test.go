@@ -1,0 +1,250 @@
+package rivals
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/gate/ratchet"
+	"pawl/internal/stats"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/devices"
+)
+
+// TestMain lets the test binary be its own worker, and a rival.
+func TestMain(m *testing.M) {
+	devices.Serve()
+	if len(os.Args) == 3 && os.Args[1] == "rival" {
+		compete(os.Args[2])
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// compete is a rival: it doubles its input, or misbehaves in a way.
+func compete(how string) {
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 1<<20)
+	for asked := 0; in.Scan(); asked++ {
+		var q request
+		if err := json.Unmarshal(in.Bytes(), &q); err != nil {
+			panic(err)
+		}
+		switch how {
+		case "dies":
+			fmt.Fprintln(os.Stderr, "Traceback\nImportError: no module named library")
+			os.Exit(3)
+		case "hangs":
+			time.Sleep(time.Hour)
+		case "talks":
+			fmt.Println("hello")
+			continue
+		case "lacks":
+			fmt.Println(`{"missing": "there is no such library here"}`)
+			continue
+		case "lies":
+			fmt.Println(`{"samples_ms": [0.1, -1, 0.1]}`)
+			continue
+		case "short":
+			fmt.Println(`{"samples_ms": [0.1]}`)
+			continue
+		case "limit":
+			fmt.Println(`{"samples_ms": [0.001, 0.001, 0.001], "limit": true}`)
+			continue
+		}
+		if q.Outputs && how != "silent" {
+			factor := 2.0
+			if how == "wrong" || how == "fades" && asked > 1 {
+				factor = 3
+			}
+			double(q, factor)
+		}
+		time := 0.5
+		if how == "fast" {
+			time = 1e-7
+		}
+		fmt.Printf("{\"samples_ms\": [%g, %g, %g]}\n", time, time, time)
+	}
+}
+
+// double computes the kernel's output from the files of a request.
+func double(q request, factor float64) {
+	f32, err := kernels.ElementNamed("f32")
+	if err != nil {
+		panic(err)
+	}
+	var out string
+	var content []byte
+	for _, a := range q.Arguments {
+		path := filepath.Join(q.Folder, a.File)
+		switch {
+		case a.Out:
+			out = path
+		case a.File != "":
+			if content, err = os.ReadFile(path); err != nil || len(content) != int(4*a.Shape[0]) || q.Sizes["N"] != a.Shape[0] {
+				panic(fmt.Sprint(err, len(content), a, q.Sizes))
+			}
+		}
+	}
+	for at := 0; at < len(content); at += 4 {
+		f32.StoreAll(content[at:at+4], []float64{factor * f32.Load(content[at:])})
+	}
+	if err := os.WriteFile(out, content, 0o644); err != nil {
+		panic(err)
+	}
+}
+
+const manifest = `name: scale
+entry: scale
+source: {host: scale.c}
+reference: {host: scale.c}
+params:
+  WASTE: {values: [1, 0], default: 1}
+workloads:
+  small: {N: 4000}
+args:
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+fuzz: {N: [1, 7]}
+tolerance: {atol: 1e-6, rtol: 1e-6}
+rivals:
+`
+
+const source = `#include <stdint.h>
+void scale(const float *x, float *y, int32_t N) {
+	for (int i = 0; i < N; i++) y[i] = 2 * x[i];
+}
+`
+
+// run measures a kernel against rivals of these kinds.
+func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
+	t.Helper()
+	root := t.TempDir()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := manifest
+	for _, kind := range kinds {
+		command := fmt.Sprintf("[%q, rival, %s]", program, kind)
+		if kind == "absent" {
+			command = "[no-such-program]"
+		}
+		text += fmt.Sprintf("  %s: %s\n", kind, command)
+	}
+	folder := filepath.Join(root, "scale")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{kernels.ManifestName: text, "scale.c": source} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := &ratchet.Builder{
+		Machine: devices.Here(devices.Options{Cache: filepath.Join(root, "cache"), CompileTimeout: time.Minute, Getenv: os.Getenv, Notice: func(text string) { t.Log(text) }}),
+		Cache:   filepath.Join(root, "cache"), Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
+	}
+	defer b.Close()
+	k, err := b.Machine.Load(t.Context(), folder, kernels.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), b, Options{Kernel: k, Points: []Point{{Name: "default"}}, Rounds: 6, Samples: 3, Patience: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRivals(t *testing.T) {
+	kinds := []string{"good", "fast", "limit", "wrong", "fades", "silent", "dies", "lacks", "talks", "lies", "short", "absent"}
+	r := run(t, time.Minute, kinds...)
+	if len(r.Sides) != 1+len(kinds) || r.Best != 0 || len(r.Sides[0].Rounds) != 6 || r.Sides[0].Milliseconds <= 0 {
+		t.Fatalf("%d sides, best %d: %+v", len(r.Sides), r.Best, r.Sides[0])
+	}
+	missing := map[string]string{
+		"wrong": "is wrong: y[0] is", "fades": "is wrong: y[0] is", "silent": "wrote no output y",
+		"dies": "ended without an answer (exit status 3): ImportError: no module named library", "lacks": "there is no such library here",
+		"talks": "answered what is no line of JSON", "lies": "answered with -1 ms, which is no time", "short": "answered with 1 samples, 3 were asked for",
+		"absent": "cannot be started: ",
+	}
+	verdicts := map[string]string{"good": "ours is faster", "fast": "it is faster", "limit": "a limit: computes nothing"}
+	for _, s := range r.Sides[1:] {
+		if want := missing[s.Name]; !strings.HasPrefix(s.Missing, want) || (s.Missing == "") != (want == "") || s.Missing != "" && len(s.Rounds) > 0 {
+			t.Errorf("%s: %q, want %q; %d rounds", s.Name, s.Missing, want, len(s.Rounds))
+		}
+		if want := verdicts[s.Name]; want != "" && s.Verdict() != want {
+			t.Errorf("%s: %q, want %q", s.Name, s.Verdict(), want)
+		}
+	}
+	if !r.Beaten() || r.Compared() != 2 {
+		t.Errorf("beaten %v, %d compared", r.Beaten(), r.Compared())
+	}
+}
+
+// A rival that hangs costs its patience, and is ended.
+func TestHanging(t *testing.T) {
+	r := run(t, time.Second, "hangs")
+	if got := r.Sides[1].Missing; got != "gave no answer in 1s" || r.Compared() != 0 || r.Beaten() {
+		t.Errorf("%q, %d compared", got, r.Compared())
+	}
+}
+
+// A limit is faster than anything, and beats nobody; too few rounds decide nothing.
+func TestCompare(t *testing.T) {
+	rounds := func(ms float64, n int) (all [][]float64) {
+		for range n {
+			all = append(all, []float64{ms})
+		}
+		return all
+	}
+	r := &Result{Sides: []Side{
+		{Name: "a", Ours: true, Rounds: rounds(2, 6)}, {Name: "b", Ours: true, Rounds: rounds(1, 6)},
+		{Name: "limit", Limit: true, Rounds: rounds(0.5, 6)}, {Name: "equal", Rounds: rounds(1, 6)}, {Name: "gone", Missing: "why"},
+	}}
+	for i := range r.Sides {
+		r.Sides[i].summarise()
+	}
+	r.compare(stats.Bootstrap{})
+	if r.Best != 1 || r.Beaten() || r.Compared() != 1 {
+		t.Errorf("best %d, beaten %v, compared %d", r.Best, r.Beaten(), r.Compared())
+	}
+	for i, want := range []string{"slower than our best", "", "a limit: computes nothing", "no difference shown", "no times: why"} {
+		if got := r.Sides[i].Verdict(); got != want {
+			t.Errorf("%s: %q, want %q", r.Sides[i].Name, got, want)
+		}
+	}
+	if got := r.Sides[0].Speedup.Ratio; got != 2 {
+		t.Errorf("ratio %g", got)
+	}
+	few := &Result{Sides: []Side{{Ours: true, Rounds: rounds(1, 2)}, {Rounds: rounds(0.1, 2)}}}
+	few.Sides[0].summarise()
+	few.Sides[1].summarise()
+	few.compare(stats.Bootstrap{})
+	if few.Beaten() || few.Sides[1].Verdict() != "too few rounds to say" {
+		t.Errorf("beaten %v, %q", few.Beaten(), few.Sides[1].Verdict())
+	}
+}
+
+func FuzzReadResponse(f *testing.F) {
+	for _, line := range []string{`{"samples_ms": [1, 2]}`, `{"missing": "x"}`, `{}`, `[]`, `{"samples_ms": [1e999]}`, ""} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		answer, err := readResponse([]byte(line), 2)
+		if _, missing := isMissing(err); err != nil && !missing {
+			t.Errorf("%q: %v", line, err)
+		}
+		if err == nil && len(answer.Samples) < 2 {
+			t.Errorf("%q: %+v", line, answer)
+		}
+	})
+}

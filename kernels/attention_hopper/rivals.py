@@ -1,0 +1,19 @@
+"""PyTorch's backends for attention: python3 rivals.py cudnn|flash|efficient."""
+import sys
+
+import pawl_rival
+
+
+def backend(sizes, inputs):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention as attention
+    chosen = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION,
+              "efficient": SDPBackend.EFFICIENT_ATTENTION}[sys.argv[1]]
+
+    def launch(x):
+        with sdpa_kernel(chosen):
+            return attention(x["q"], x["k"], x["v"], is_causal=bool(sizes["CAUSAL"]))
+    return launch
+
+
+pawl_rival.serve(backend)
