@@ -151,11 +151,15 @@ func TestSymbolsMustBeInTheSource(t *testing.T) {
 	}
 	write("kernel.yaml", roles)
 	write("reference.c", "")
-	write("roles.c", "float d_filters[9];")
+	write("roles.c", "float d_filters[9]; void first(void); void second(void);")
 	if _, err := Load(dir, Host); err == nil || !strings.Contains(err.Error(), "kernel.yaml:9:66: argument filter: roles.c has no variable d_filter; declare it at file scope") {
 		t.Errorf("%v", err)
 	}
-	for _, source := range []string{"float d_filter[9];", "#include \"filter.h\"\n"} {
+	write("roles.c", "float d_filter[9]; void first(void);")
+	if _, err := Load(dir, Host); err == nil || !strings.Contains(err.Error(), "kernel.yaml:17:13: launch: roles.c has no function second; write it") {
+		t.Errorf("%v", err)
+	}
+	for _, source := range []string{"float d_filter[9]; void first(void); void second(void);", "#include \"filter.h\"\n"} {
 		write("roles.c", source)
 		if _, err := Load(dir, Host); err != nil {
 			t.Errorf("%s: %v", source, err)

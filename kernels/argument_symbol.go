@@ -4,28 +4,51 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
-// ownInclude finds what a source includes by a name of its own: a symbol may be declared there.
+// ownInclude finds what a source includes by a name of its own: names may be declared there.
 var ownInclude = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"`)
 
-// checkSymbols makes sure that the source names every symbol, unless it includes files of its
-// own: then a compiler says it later, and for every point.
-func (k *Kernel) checkSymbols(folder fs.FS) error {
+// checkNames makes sure that the source has every symbol and every function of a list of
+// launches, unless it includes files of its own: then a compiler says it later, and for every
+// point.
+func (k *Kernel) checkNames(folder fs.FS) error {
 	var source []byte
+	has := func(name, before string) (bool, error) {
+		if source == nil {
+			var err error
+			if source, err = fs.ReadFile(folder, filepath.ToSlash(filepath.Clean(k.Source))); err != nil {
+				return false, err
+			}
+		}
+		return regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+before).Match(source) || ownInclude.Match(source), nil
+	}
 	for _, a := range k.Arguments {
 		if a.Symbol == "" {
 			continue
 		}
-		if source == nil {
-			var err error
-			if source, err = fs.ReadFile(folder, filepath.ToSlash(filepath.Clean(k.Source))); err != nil {
-				return err
-			}
+		if there, err := has(a.Symbol, `\b`); err != nil || !there {
+			return orElse(err, a.symbolAt.errorf("argument %s: %s has no variable %s; declare it at file scope, without static or const", a.Name, k.Source, a.Symbol))
 		}
-		if !regexp.MustCompile(`\b`+a.Symbol+`\b`).Match(source) && !ownInclude.Match(source) {
-			return a.symbolAt.errorf("argument %s: %s has no variable %s; declare it at file scope, without static or const", a.Name, k.Source, a.Symbol)
+	}
+	for _, step := range k.Launch.Steps {
+		name, _, _ := strings.Cut(step.Entry, "<")
+		name = name[strings.LastIndex(name, ":")+1:]
+		if step.at == (position{}) {
+			continue
+		}
+		// Before its parameters, or among those of a macro that writes them.
+		if there, err := has(name, `\s*[(,)]`); err != nil || !there {
+			return orElse(err, step.at.errorf("launch: %s has no function %s; write it, or name one that is there", k.Source, name))
 		}
 	}
 	return nil
+}
+
+func orElse(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
 }

@@ -82,7 +82,7 @@ func (b *builder) launch() error {
 
 // step compiles one launch, alone or in a list.
 func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
-	step.Entry = entry.Entry.text
+	step.Entry, step.at = entry.Entry.text, entry.Entry.at
 	switch {
 	case !listed && (step.Entry != "" || entry.Args != nil):
 		return step, entry.at.errorf("entry and args belong to a list of launches; a single one calls the kernel's entry with all arguments")

@@ -28,6 +28,8 @@ type Step struct {
 	// Threads is the number of threads that a host kernel starts; nil means one.
 	Threads *space.Expression
 	LaunchFormulas
+
+	at position // of the entry in a list; none for a single launch
 }
 
 // Call is a step with the numbers of a problem and a point put in.

@@ -143,7 +143,7 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 			return nil, fmt.Errorf("%s: %q is not a regular file", file, name)
 		}
 	}
-	if err := k.checkSymbols(folder); err != nil {
+	if err := k.checkNames(folder); err != nil {
 		return nil, Locate(file, content, err)
 	}
 	if err := k.look(folder); err != nil {
