@@ -40,13 +40,14 @@ type Content struct {
 // arguments.
 func (k *Kernel) bindContent(bindings []Binding, i int, env space.Environment) (err error) {
 	a, b := k.Arguments[i], &bindings[i]
+	if len(a.answer) > 0 { // what is read and written has content as well
+		if b.Answer, err = matching(a.answer, a.Element, b.shape); err != nil {
+			return err
+		}
+	}
 	if len(a.from) > 0 {
 		b.Content = &Content{Kind: FromFile, Shape: b.shape}
 		b.Content.File, err = matching(a.from, a.Element, b.shape)
-		return err
-	}
-	if len(a.answer) > 0 {
-		b.Answer, err = matching(a.answer, a.Element, b.shape)
 		return err
 	}
 	if a.structure == nil {

@@ -201,6 +201,17 @@ func TestFilesOfArguments(t *testing.T) {
 	if err != nil || bindings[0].Content.File.Name != "x.bin" || bindings[1].Answer.Name != "y.bin" {
 		t.Errorf("%+v, %v", bindings, err)
 	}
+	// What a kernel reads and writes has both.
+	write("kernel.yaml", strings.Replace(answeredManifest, "out: true", "inout: true, from: x.bin", 1))
+	both, err := Load(dir, Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bindings, err := both.Bind(both.Workloads[0].Dims); err != nil || bindings[1].Content.File.Name != "x.bin" || bindings[1].Answer.Name != "y.bin" {
+		t.Errorf("%+v, %v", bindings, err)
+	}
+	write("kernel.yaml", answeredManifest)
+
 	files, err := k.Files()
 	var names []string
 	for _, f := range files {

@@ -168,6 +168,7 @@ func TestTypes(t *testing.T) {
 	for descr, types := range map[string][]string{
 		"<f8": {"f64"}, "<f4": {"f32"}, "<f2": {"f16"}, "<i8": {"i64"}, "<i4": {"i32"}, "<i2": {"i16"}, "|i1": {"i8"},
 		"<u8": {"u64"}, "<u4": {"u32"}, "<u2": {"u16", "bf16"}, "|u1": {"u8", "e4m3", "e5m2"}, "|b1": {"u8"}, "<V2": {"bf16"}, "|V1": {"e4m3", "e5m2"},
+		"<c8": {"f32"}, "<c16": {"f64"}, // pairs
 		">u1": {"u8", "e4m3", "e5m2"}, // one byte has no order
 	} {
 		h, err := parseHeader("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (1,)}")
@@ -180,6 +181,10 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	f := File{Name: "a.npy", Bytes: 24, Header: &Header{Descr: "<f4", Shape: []int64{2, 3}, size: 4}}
+	pairs := File{Name: "c.npy", Bytes: 24, Header: &Header{Descr: "<c8", Shape: []int64{3}, size: 8}}
+	if err := pairs.Fits("f32", 4, []int64{3, 2}); err != nil {
+		t.Error(err)
+	}
 	for typ, message := range map[string]string{"f64": "elements of f32 (<f4), not of f64", "f32": "shape (2, 3), not (6)"} {
 		if err := f.Fits(typ, 8, []int64{6}); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, want %q", err, message)

@@ -23,14 +23,22 @@ func (f File) Fits(typ string, size int, shape []int64) error {
 		return fmt.Errorf("file %s has elements of %s (%s), not of %s: save it as that type, or change the argument's", f.Name, strings.Join(f.Header.types(), " or "), f.Header.Descr, typ)
 	}
 	if !f.Matches(shape) {
-		return fmt.Errorf("file %s has the shape %s, not %s", f.Name, shapeText(f.Header.Shape), shapeText(shape))
+		return fmt.Errorf("file %s has the shape %s, not %s", f.Name, shapeText(f.Header.numbers()), shapeText(shape))
 	}
 	return nil
 }
 
 // Matches reports whether a .npy file has a shape; raw bytes have none.
 func (f File) Matches(shape []int64) bool {
-	return f.Header != nil && slices.Equal(f.Header.Shape, shape)
+	return f.Header != nil && slices.Equal(f.Header.numbers(), shape)
+}
+
+// numbers is the shape in real numbers: complex ones are pairs of them.
+func (h *Header) numbers() []int64 {
+	if h.Descr[1] == 'c' {
+		return append(slices.Clone(h.Shape), 2)
+	}
+	return h.Shape
 }
 
 // types are the manifest's names of what a header's type may be used as. NumPy has no
@@ -38,6 +46,8 @@ func (f File) Matches(shape []int64) bool {
 func (h *Header) types() []string {
 	kind, bits := h.Descr[1:2], 8*h.size
 	switch {
+	case kind == "c":
+		return []string{fmt.Sprintf("f%d", bits/2)}
 	case kind == "b":
 		return []string{"u8"}
 	case kind == "V" && h.size == 1:
