@@ -88,6 +88,7 @@ func Run(ctx context.Context, m *devices.Machine, t devices.Target, point space.
 	if err != nil || outcome.Failure != nil {
 		return nil, outcome.Failure, err
 	}
+	b.End() // the workers that measured leave the device to the profiler's
 	p, err := Of(ctx, m, b, prepared, outcome.Milliseconds(), o)
 	return p, nil, err
 }
@@ -104,7 +105,6 @@ func Of(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared obje
 		p.NoMetrics = "nobody asked for a profiler"
 		return p.explain(), nil
 	}
-	b.Refresh() // the worker that measured leaves the device to the profiler's
 	failure, err := p.count(ctx, m, b, prepared, o)
 	switch {
 	case errors.Is(err, objective.ErrNoProfiler):
