@@ -2,7 +2,6 @@ package space
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 )
 
@@ -30,7 +29,7 @@ const (
 
 // identifier is what both the C preprocessor and the expression language
 // accept as a name.
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+const identifier word = ""
 
 // Kind returns the kind of the parameter's values.
 func (p Param) Kind() Kind { return p.Values[0].Kind() }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 )
 
@@ -61,7 +60,7 @@ func (v Value) Integer() int64 { return v.integer }
 // bareWord matches the strings that need no quotes in a point's canonical
 // text. Everything else is quoted, so that the text is self-describing:
 // no string can be taken for an integer, a boolean or a separator.
-var bareWord = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.+-]*$`)
+const bareWord word = ".+-"
 
 // String returns the canonical text of v: 64, true, row, "a b".
 func (v Value) String() string {

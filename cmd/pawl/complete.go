@@ -163,9 +163,14 @@ func (c completing) values(ctx context.Context) []string {
 	return nil
 }
 
-// kernelNames are the embedded kernels and the folders here that have a manifest.
+// kernelNames are the embedded kernels and those here.
 func kernelNames() []string {
-	names := kernels.Names()
+	return append(kernels.Names(), kernelFolders()...)
+}
+
+// kernelFolders are the folders here that have a manifest.
+func kernelFolders() []string {
+	var names []string
 	for _, pattern := range []string{"*", "*/*"} {
 		found, err := filepath.Glob(filepath.Join(pattern, kernels.ManifestName))
 		if err != nil {

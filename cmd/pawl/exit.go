@@ -13,6 +13,7 @@ import (
 
 	"pawl/gate/report"
 	"pawl/internal/git"
+	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/studies/apply"
@@ -128,7 +129,11 @@ func exitCode(stderr io.Writer, err error) int {
 		code = exitNo
 	case errors.As(err, &argument):
 		code = exitUsage
-		if guess := closest(argument.Name, argument.Known); guess != "" {
+		known := argument.Known
+		if errors.As(err, new(*kernels.NotFoundError)) {
+			known = append(kernelFolders(), known...) // those here may be meant too
+		}
+		if guess := closest(argument.Name, known); guess != "" {
 			err = fmt.Errorf("%w; did you mean %s?", err, guess)
 		}
 	case errors.As(err, &coder) && !errors.As(err, &child):

@@ -89,7 +89,7 @@ func (o *common) target(ctx context.Context, machine *devices.Machine, arguments
 func oneOf(name string, allowed ...string) func(*cli.Context, string) error {
 	return func(_ *cli.Context, value string) error {
 		if value != "" && !slices.Contains(allowed, value) {
-			return usagef("--%s %q: there are %s", name, value, strings.Join(allowed, ", "))
+			return &devices.ArgumentError{Err: fmt.Errorf("--%s %q: there are %s", name, value, strings.Join(allowed, ", ")), Name: value, Known: allowed}
 		}
 		return nil
 	}

@@ -68,7 +68,9 @@ func TrendSVG(w io.Writer, trends []Trend) error {
 
 // Picture draws one configuration's history.
 func (t Trend) Picture() plot.Picture {
-	return plot.Plot{Name: "Time over gate runs", Text: trendText([]Trend{t}), Height: 150, Panels: []plot.Panel{t.panel()}}.Picture()
+	panel := t.panel()
+	panel.Title = "" // it stands above the picture
+	return plot.Plot{Name: "Time over gate runs", Text: trendText([]Trend{t}), Height: 150, Panels: []plot.Panel{panel}}.Picture()
 }
 
 // trendText says what the picture shows.

@@ -185,17 +185,34 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 // them: where several lie on one spot, the first of them stays. The first dots are so the
 // ones that matter.
 func Thin(dots []Dot, x, y Axis, most int) []Dot {
-	for cell := 1.0; len(dots) > most; cell++ {
+	places := make([]XY, len(dots))
+	for i, d := range dots {
+		places[i] = d.XY
+	}
+	var kept []Dot
+	for _, i := range ThinPlaces(places, x, y, most) {
+		kept = append(kept, dots[i])
+	}
+	return kept
+}
+
+// ThinPlaces is Thin for those who have not made the dots yet: it returns which to make.
+func ThinPlaces(places []XY, x, y Axis, most int) []int {
+	kept := make([]int, len(places))
+	for i := range kept {
+		kept[i] = i
+	}
+	for cell := 1.0; len(kept) > most; cell++ {
 		taken := map[[2]int]bool{}
-		var kept []Dot
-		for _, d := range dots {
-			at := [2]int{int(320 * x.share(d.X) / cell), int(200 * y.share(d.Y) / cell)}
+		var fewer []int
+		for _, i := range kept {
+			at := [2]int{int(320 * x.share(places[i].X) / cell), int(200 * y.share(places[i].Y) / cell)}
 			if !taken[at] {
 				taken[at] = true
-				kept = append(kept, d)
+				fewer = append(fewer, i)
 			}
 		}
-		dots = kept
+		kept = fewer
 	}
-	return dots
+	return kept
 }

@@ -21,10 +21,12 @@ func (s *Search) Convergence() Figure {
 	panel := plot.Panel{X: plot.Counts("trial", last.trial.Number), Y: plot.Times("time", s.times()...)}
 	best, others := plot.Series{Name: "best so far", Colour: plot.Best}, plot.Series{Name: "other trials", Colour: plot.Other}
 	lead := s.timed[0]
+	var rest []timed
+	var places []plot.XY
 	for i, t := range s.timed {
 		x := float64(t.trial.Number)
 		if i > 0 && t.ms >= lead.ms {
-			others.Dots = append(others.Dots, s.dot(t, x, plot.Other, 2.5))
+			rest, places = append(rest, t), append(places, plot.XY{X: x, Y: t.ms})
 			continue
 		}
 		best.Line = append(best.Line, plot.XY{X: x, Y: lead.ms}, plot.XY{X: x, Y: t.ms})
@@ -32,10 +34,11 @@ func (s *Search) Convergence() Figure {
 		lead = t
 	}
 	best.Line = append(best.Line, plot.XY{X: float64(last.trial.Number), Y: lead.ms})
-	all := len(others.Dots)
-	others.Dots = plot.Thin(others.Dots, panel.X, panel.Y, mostDots)
+	for _, i := range plot.ThinPlaces(places, panel.X, panel.Y, mostDots) {
+		others.Dots = append(others.Dots, s.dot(rest[i], places[i].X, plot.Other, 2.5))
+	}
 	panel.Series = []plot.Series{others, best}
-	figure.Caption = "Each dot is a trial that passed, the line the best so far; log scale." + thinned(len(others.Dots), all)
+	figure.Caption = "Each dot is a trial that passed, the line the best so far; log scale." + thinned(len(others.Dots), len(rest))
 	figure.Picture = plot.Plot{
 		Name:   "Time of each trial and the best so far",
 		Text:   fmt.Sprintf("%s from %s to %s; the best is trial %d.", page.Count(len(s.timed), "trial"), page.Milliseconds(s.timed[0].ms), page.Milliseconds(lead.ms), lead.trial.Number),

@@ -28,9 +28,11 @@ func (s *Search) parameter(name string) Figure {
 	if at < 0 || len(s.timed) < 2 {
 		return figure
 	}
+	s.place()
 	panel := plot.Panel{X: plot.Categories(name, s.params[at].Values), Y: plot.Times("time", s.times()...)}
 	best := make([]*timed, len(s.params[at].Values))
-	var dots []plot.Dot
+	var shown []timed
+	var places []plot.XY
 	for i, t := range s.timed {
 		place := t.values[at]
 		if place < 0 {
@@ -41,7 +43,11 @@ func (s *Search) parameter(name string) Figure {
 		}
 		// Dots of one value stand side by side, in an order that looks like none.
 		aside := 0.5 * (math.Mod(float64(t.trial.Number)*0.618034, 1) - 0.5)
-		dots = append(dots, s.dot(t, float64(place)+aside, plot.Other, 2))
+		shown, places = append(shown, t), append(places, plot.XY{X: float64(place) + aside, Y: t.ms})
+	}
+	var dots []plot.Dot
+	for _, i := range plot.ThinPlaces(places, panel.X, panel.Y, mostSmall) {
+		dots = append(dots, s.dot(shown[i], places[i].X, plot.Other, 2))
 	}
 	line := plot.Series{Name: "best per value", Colour: plot.Best}
 	tried, text := 0, ""
@@ -60,7 +66,7 @@ func (s *Search) parameter(name string) Figure {
 	if !s.params[at].Ordered {
 		line.Line = nil // values without an order have no line through them
 	}
-	panel.Series = []plot.Series{{Name: "trials", Colour: plot.Other, Dots: plot.Thin(dots, panel.X, panel.Y, mostSmall)}, line}
+	panel.Series = []plot.Series{{Name: "trials", Colour: plot.Other, Dots: dots}, line}
 	figure.Picture = plot.Plot{Name: "Time against " + name, Text: "Best per value: " + text, Height: 150, Panels: []plot.Panel{panel}}.Picture()
 	return figure
 }
@@ -87,6 +93,7 @@ func (s *Search) Interaction(x, y string) Figure {
 	if column < 0 || row < 0 || column == row {
 		return figure
 	}
+	s.place()
 	best := map[[2]int]timed{}
 	for _, t := range s.timed {
 		cell := [2]int{t.values[column], t.values[row]}
@@ -141,6 +148,7 @@ func (s *Search) Parallel(names []string) Figure {
 	if len(s.timed) < 2 || len(columns) == 0 {
 		return figure
 	}
+	s.place()
 	picture := plot.Parallel{Name: "Trials through all parameters"}
 	for _, at := range columns {
 		a := plot.Categories(s.params[at].Name, s.params[at].Values)

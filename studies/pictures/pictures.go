@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"pawl/internal/page"
 	"pawl/internal/plot"
@@ -37,6 +38,7 @@ type Search struct {
 	params []studies.ParamFacts
 	timed  []timed // in the order of asking
 	link   func(trial int) string
+	place  func() // fills in the values, once
 }
 
 // timed is a trial with a verified time.
@@ -50,29 +52,42 @@ type timed struct {
 // for none.
 func New(space studies.SpaceFacts, trials []search.Trial, link func(trial int) string) *Search {
 	s := &Search{params: space.Params, link: link}
-	places := make([]map[string]int, len(s.params))
+	for _, t := range trials {
+		if t.OK() {
+			s.timed = append(s.timed, timed{trial: t, ms: t.Outcome.Milliseconds()})
+		}
+	}
+	s.place = sync.OnceFunc(s.findValues)
+	return s
+}
+
+// findValues finds where the trials' values stand among their parameters'. It is left to
+// the pictures that need it: a point is its text, and reading ten thousand takes longer
+// than an update of a page may.
+func (s *Search) findValues() {
+	places, columns := make([]map[string]int, len(s.params)), map[string]int{}
 	for i, p := range s.params {
-		places[i] = map[string]int{}
+		places[i], columns[p.Name] = map[string]int{}, i
 		for j, value := range p.Values {
 			places[i][value] = j
 		}
 	}
-	for _, t := range trials {
-		if !t.OK() {
-			continue
+	for i := range s.timed {
+		values := make([]int, len(s.params))
+		for j := range values {
+			values[j] = -1
 		}
-		one := timed{trial: t, ms: t.Outcome.Milliseconds(), values: make([]int, len(s.params))}
-		for i, p := range s.params {
-			one.values[i] = -1
-			if value, found := t.Point.Get(p.Name); found {
-				if place, known := places[i][value.String()]; known {
-					one.values[i] = place
-				}
+		for _, a := range s.timed[i].trial.Point.Assignments() {
+			column, known := columns[a.Name]
+			if !known {
+				continue
+			}
+			if place, listed := places[column][a.Value.String()]; listed {
+				values[column] = place
 			}
 		}
-		s.timed = append(s.timed, one)
+		s.timed[i].values = values
 	}
-	return s
 }
 
 // Len is how many trials can be drawn.

@@ -93,7 +93,7 @@ func TestMeasuredPictures(t *testing.T) {
 }
 
 func TestManyTrialsAreThinned(t *testing.T) {
-	s := &Search{params: []studies.ParamFacts{{Name: "A", Values: []string{"1", "2"}, Ordered: true}}}
+	s := &Search{place: func() {}, params: []studies.ParamFacts{{Name: "A", Values: []string{"1", "2"}, Ordered: true}}}
 	for i := range 10000 {
 		s.timed = append(s.timed, timed{trial: search.Trial{Number: i}, ms: 1 + float64(i%997)/997, values: []int{i % 2}})
 	}

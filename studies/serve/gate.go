@@ -97,7 +97,7 @@ func (s *Server) commit(hash string) string {
 }
 
 func (s *Server) trend(t gates.Trend) gateTrend {
-	made := gateTrend{Name: t.Key.String(), Figure: pictures.Figure{Title: t.Key.String(), Caption: "A dot is a run of the gate: green passed, orange failed, pink was accepted by a person, grey is undecided. A dashed line is a change that stayed.", Picture: t.Picture()}}
+	made := gateTrend{Name: t.Key.String(), Figure: pictures.Figure{Title: "Time over runs", Caption: "A dot is a run of the gate: green passed, orange failed, pink was accepted by a person, grey is undecided. A dashed line is a change that stayed.", Picture: t.Picture()}}
 	for _, e := range slices.Backward(t.Events) {
 		if len(made.Events) == mostEvents {
 			made.More = len(t.Events) - mostEvents

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,16 +24,18 @@ type library struct {
 	store     *studies.Store
 	opened    os.FileInfo
 	summaries map[int64]*known
-	order     []int64 // of summaries, the one used last at the end
+	order     []int64 // of summaries, the oldest first
 	lines     map[int64]line
 	reading   bool // that lines are being read beside the requests
 	watched   map[int64]*watched
 }
 
-// known is a summary and what the study was when it was made.
+// known is a study as its page shows it, and what it was when that was made.
 type known struct {
 	pulse   studies.Pulse
 	summary *report.Summary
+	view    *report.View
+	body    template.HTML
 }
 
 // mostSummaries are kept: one of ten thousand trials takes tens of megabytes.
@@ -88,6 +92,15 @@ func (l *library) forget() {
 
 // summary returns a study's facts, from memory where nothing was recorded since.
 func (l *library) summary(ctx context.Context, store *studies.Store, id int64) (*report.Summary, error) {
+	found, err := l.known(ctx, store, id)
+	if err != nil {
+		return nil, err
+	}
+	return found.summary, nil
+}
+
+// known returns a study as its page shows it.
+func (l *library) known(ctx context.Context, store *studies.Store, id int64) (*known, error) {
 	pulse, err := store.Pulse(ctx, id)
 	if err != nil {
 		return nil, err
@@ -96,19 +109,25 @@ func (l *library) summary(ctx context.Context, store *studies.Store, id int64) (
 	kept := l.summaries[id]
 	l.mu.Unlock()
 	if kept != nil && kept.pulse == pulse {
-		return kept.summary, nil
+		return kept, nil
 	}
-	made, err := report.Read(ctx, store, id)
-	if err != nil {
+	made := &known{pulse: pulse}
+	if made.summary, err = report.Read(ctx, store, id); err != nil {
 		return nil, err
 	}
+	made.view = report.NewView(made.summary, trialLink(id))
+	var body strings.Builder
+	if err := report.Body(&body, made.view); err != nil {
+		return nil, err
+	}
+	made.body = template.HTML(body.String())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.store == store {
 		if l.summaries[id] == nil {
 			l.order = append(l.order, id)
 		}
-		l.summaries[id] = &known{pulse, made}
+		l.summaries[id] = made
 		if len(l.order) > mostSummaries {
 			delete(l.summaries, l.order[0])
 			l.order = l.order[1:]

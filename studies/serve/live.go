@@ -23,12 +23,13 @@ import (
 // watched is a study that another process runs, as far as it was read. Only what is new
 // is read again, so that an update of ten thousand trials takes no longer than one of ten.
 type watched struct {
-	mu     sync.Mutex
-	store  *studies.Store
-	head   studies.Study
-	pulse  studies.Pulse
-	trials []search.Trial
-	rounds []confirm.Round
+	mu      sync.Mutex
+	store   *studies.Store
+	head    studies.Study
+	initial space.Point // the default
+	pulse   studies.Pulse
+	trials  []search.Trial
+	rounds  []confirm.Round
 }
 
 // progress is what the live part of a page shows.
@@ -70,6 +71,7 @@ func (w *watched) refresh(ctx context.Context, store *studies.Store, id int64) (
 		if w.head, err = store.Study(ctx, id); err != nil {
 			return false, err
 		}
+		w.initial = defaultPoint(w.head)
 	}
 	fresh, err := store.TrialsFrom(ctx, id, from)
 	if err != nil {
@@ -104,6 +106,7 @@ func (w *watched) progress() progress {
 	p := progress{Study: w.head.ID, Elapsed: time.Duration(w.pulse.Elapsed)}
 	reasons := map[string]int{}
 	var best, initial *search.Trial
+	fastest := 0.0
 	for i, t := range w.trials {
 		switch {
 		case !t.Finished:
@@ -112,12 +115,14 @@ func (w *watched) progress() progress {
 		case t.Outcome.Failure != nil:
 			reasons[t.Outcome.Failure.Reason]++
 			p.Failed++
-		case best == nil || t.Outcome.Milliseconds() < best.Outcome.Milliseconds():
-			best = &w.trials[i]
+		default:
+			if ms := t.Outcome.Milliseconds(); best == nil || ms < fastest {
+				best, fastest = &w.trials[i], ms
+			}
 		}
 		p.Finished++
 		p.Elapsed = max(p.Elapsed, t.Elapsed)
-		if t.OK() && isDefault(w.head, t.Point) {
+		if t.OK() && t.Point == w.initial {
 			initial = &w.trials[i]
 		}
 	}
@@ -172,13 +177,18 @@ func (p *progress) phase(w *watched) {
 	p.Done = min(p.Done, 1)
 }
 
-func isDefault(s studies.Study, p space.Point) bool {
-	for _, param := range s.Space.Params {
-		if value, found := p.Get(param.Name); !found || value.String() != param.Default {
-			return false
-		}
+// defaultPoint is the point that everything is compared with; the empty one where a study
+// does not say.
+func defaultPoint(s studies.Study) space.Point {
+	var parts []string
+	for _, p := range s.Space.Params {
+		parts = append(parts, p.Name+"="+p.Default)
 	}
-	return true
+	point, err := space.ParsePoint(strings.Join(parts, ","))
+	if err != nil {
+		return space.Point{}
+	}
+	return point
 }
 
 // watch returns the state of a study that several pages may watch.

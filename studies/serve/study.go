@@ -56,11 +56,12 @@ func (s *Server) study(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	summary, err := s.library.summary(ctx, store, id)
+	found, err := s.library.known(ctx, store, id)
 	if err != nil {
 		return page{}, err
 	}
-	data := studyPage{ID: id, Trials: summary.Search.Asked}
+	summary := found.summary
+	data := studyPage{ID: id, Trials: summary.Search.Asked, Body: found.body}
 	if data.Running, err = store.Running(id); err != nil {
 		return page{}, err
 	}
@@ -72,13 +73,7 @@ func (s *Server) study(r *http.Request) (page, error) {
 		}
 		data.Live = template.HTML(live)
 	}
-	view := report.NewView(summary, trialLink(id))
-	var body strings.Builder
-	if err := report.Body(&body, view); err != nil {
-		return page{}, err
-	}
-	data.Body = template.HTML(body.String())
-	if err := data.pair(r, view); err != nil {
+	if err := data.pair(r, found.view); err != nil {
 		return page{}, err
 	}
 	if data.Others, err = siblings(r, store, summary.Study); err != nil {
