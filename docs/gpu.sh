@@ -5,14 +5,14 @@
 #   go test -c -o bin/cmd.test ./cmd/pawl
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
-# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch rivals slower same kernels profile
-# gallery. All of them take about 38 minutes. Logs go to FOLDER; a part that fails does not stop the others.
+# Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile
+# gallery. All of them take about 40 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch rivals slower same kernels profile gallery
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile gallery
 pawl=$PWD/bin/pawl
 vendor=$PWD/docs/vendor.py
 gallery=$PWD/docs/gallery
@@ -128,6 +128,14 @@ for part in "$@"; do
       printf '#include "attention_hopper_dispatch.h"\nint main() { return attention_hopper_dispatch("NVIDIA H200", 32, 0, 64, 8, 512) < 0; }\n' > ask.cu
       timed dispatch.log nvcc -std=c++17 -I"$out" ask.cu -o ask
       timed dispatch.log ./ask
+      ;;
+    import) # the scripts of the tests, from Kernel Tuner's words to a first search; needs numpy
+      sed -n '/^-- convolution.py --$/,$p' "$commands/testdata/import.txt" | awk '/^-- .* --$/ { name = $2; next } { print > name }'
+      for script in convolution hotspot dedispersion gemm pnpoly; do
+        timed import.log "$pawl" import kernel-tuner $script.py --to imported_$script
+        timed import.log "$pawl" check imported_$script
+        timed import.log "$pawl" tune imported_$script --trials 10 --rounds 3 --out imported
+      done
       ;;
     slower) timed slower.log "$pawl" gate selftest attention --at "$best" --slowdowns 3.5 --comparisons 100 ;;
     same) timed same.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100 ;;

@@ -27,7 +27,7 @@ func newApp(env environment) *cli.App {
 		Version: version(),
 		Writer:  env.stdout, ErrWriter: env.stderr,
 		Commands: []*cli.Command{
-			tuneCommand(env), fuzzCommand(env), benchCommand(env), buildCommand(env), profileCommand(env), checkCommand(env), initCommand(env), spaceCommand(env),
+			tuneCommand(env), fuzzCommand(env), benchCommand(env), buildCommand(env), profileCommand(env), checkCommand(env), initCommand(env), importCommand(env), spaceCommand(env),
 			gateCommand(env), compareCommand(env), baselineCommand(env), ciCommand(env),
 			simulateCommand(env), studiesCommand(env), serveCommand(env), reportCommand(env), applyCommand(env), dispatchCommand(env), rivalsCommand(env), doctorCommand(env), completionCommand(env),
 		},

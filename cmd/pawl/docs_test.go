@@ -16,7 +16,7 @@ import (
 )
 
 // handbook are the pages whose every command is tested.
-var handbook = []string{"ci.md", "pawl-runner.md", "reference.md", "serve.md", "shipping.md", "troubleshooting.md", "contributing.md"}
+var handbook = []string{"ci.md", "pawl-runner.md", "reference.md", "serve.md", "shipping.md", "coming-over.md", "troubleshooting.md", "contributing.md"}
 
 // block is a fenced piece of shell on a page. One that is marked with a word after sh is
 // not run.

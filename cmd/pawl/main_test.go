@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -39,6 +40,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("CC", os.Getenv("CC"))
+			env.Setenv("PYTHON", os.Getenv("PYTHON"))
 			env.Setenv("OUTER_CUDA_HOME", os.Getenv("CUDA_HOME")) // for the scripts that need a GPU; auto is the processor in the others
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Defer(func() { endGuards(t, env.WorkDir) })
@@ -54,8 +56,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows whether there is a GPU, whether there are nvcc and a C++ compiler, and whether
-// the C compiler has its sanitizers.
+// condition knows whether there is a GPU, whether there are nvcc, a C++ compiler, Python and numpy,
+// and whether the C compiler has its sanitizers.
 func condition(name string) (bool, error) {
 	switch name {
 	case "gpu":
@@ -67,6 +69,8 @@ func condition(name string) (bool, error) {
 			return false, err
 		}
 		return err == nil, nil
+	case "python", "numpy":
+		return hasPython(name)
 	case "c++":
 		_, err := exec.LookPath("c++")
 		return err == nil, nil
@@ -79,6 +83,16 @@ func condition(name string) (bool, error) {
 		return false, err
 	}
 	return toolchain.HasSanitizers(context.Background()), nil
+}
+
+// hasPython reports whether the Python that pawl import finds has a module, itself for one.
+func hasPython(module string) (bool, error) {
+	program := "import " + map[string]string{"python": "sys", "numpy": "numpy"}[module]
+	err := exec.Command(cmp.Or(os.Getenv("PYTHON"), "python3"), "-c", program).Run()
+	if required := "PAWL_REQUIRE_" + strings.ToUpper(module); err != nil && os.Getenv(required) != "" {
+		return false, fmt.Errorf("%s is set, and there is none: %w", required, err)
+	}
+	return err == nil, nil
 }
 
 // status runs a command and checks its exit code: status 64 pawl tune --bad.

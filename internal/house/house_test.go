@@ -33,7 +33,7 @@ var floors = [][]string{
 // inside are the packages of large rooms from the ground up. One imports only from
 // the lines above its own.
 var inside = map[string][][]string{
-	"kernels": {{"kernels/arrays", "kernels/includes", "kernels/records"}, {"kernels"}, {"kernels/inputs", "kernels/mutants", "kernels/scaffold"}},
+	"kernels": {{"kernels/arrays", "kernels/includes", "kernels/records"}, {"kernels"}, {"kernels/inputs", "kernels/mutants", "kernels/scaffold"}, {"kernels/importer"}},
 	"objective": {
 		{"objective/worker/process", "objective/cache", "objective/compiler", "objective/cuda/occupancy", "objective/counters"},
 		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly"},

@@ -1,0 +1,246 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl/kernels"
+)
+
+// takeFlags carries the compiler's options over, and the macros that Kernel Tuner defines.
+func (d *description) takeFlags(c call, source string, names []string) {
+	d.flags = d.macrosOf(source, names)
+	for i, option := range c.Options {
+		switch folder, include := strings.CutPrefix(option, "-I"); {
+		case strings.HasPrefix(option, "-arch"), strings.HasPrefix(option, "--gpu-architecture"), strings.HasPrefix(option, "-gencode"):
+			d.note("%s was left out: pawl compiles for the device that it runs on", option)
+			continue
+		case include && folder != "" && !filepath.IsAbs(folder):
+			d.gap("%s is relative to where the script runs: put what it has into the kernel's folder", option)
+			continue
+		case i > 0 && c.Options[i-1] == "-I" && !filepath.IsAbs(option):
+			d.gap("-I %s is relative to where the script runs: put what it has into the kernel's folder", option)
+		}
+		d.flags = append(d.flags, option)
+	}
+	for name, content := range c.Defines {
+		if text := fmt.Sprint(content); content != nil && regexpNumber.MatchString(text) {
+			d.flags = append(d.flags, "-D"+name+"="+text)
+		} else {
+			d.gap("the define %s is computed from the parameters: write it into the source", name)
+		}
+	}
+}
+
+// takeArguments carries arguments over, in the order of the function. Which of them the kernel
+// writes is known by the answers, and otherwise by what the source declares constant.
+func (d *description) takeArguments(c call, source, folder string) {
+	declared := formals(source, d.entry)
+	if len(declared) != len(c.Arguments) {
+		declared = nil
+	}
+	answered := slices.ContainsFunc(c.Answer, func(r *recorded) bool { return r != nil })
+	for i, r := range c.Arguments {
+		a := argument{name: fmt.Sprintf("argument%d", i)}
+		if declared != nil && !slices.ContainsFunc(d.args, func(b argument) bool { return b.name == declared[i].name }) {
+			a.name = declared[i].name
+		}
+		switch r.Kind {
+		case "scalar":
+			d.takeScalar(&a, r)
+		case "array":
+			if answered {
+				a.out = i < len(c.Answer) && c.Answer[i] != nil
+			} else {
+				a.out = declared != nil && declared[i].pointer && !declared[i].constant
+			}
+			d.takeArray(&a, r, folder)
+			if declared != nil && !a.out && !declared[i].constant && d.backend == kernels.Host && strings.HasSuffix(d.source, ".cpp") && a.gap == "" {
+				a.gap = fmt.Sprintf("the source declares %s as a pointer that it may write through: make it const", a.name)
+				d.gaps = append(d.gaps, a.gap)
+			}
+		default:
+			a.element, a.shape, a.gap = "f32", []int64{1}, fmt.Sprintf("argument %s is a %s, which the stand-in cannot record: say its type and its shape", a.name, r.What)
+			d.gaps = append(d.gaps, a.gap)
+		}
+		d.args = append(d.args, a)
+	}
+	if !slices.ContainsFunc(d.args, func(a argument) bool { return a.out }) {
+		for i := len(d.args) - 1; i >= 0; i-- {
+			if d.args[i].shape != nil {
+				d.args[i].out, d.args[i].file, d.args[i].low = true, "", ""
+				d.args[i].gap = fmt.Sprintf("neither the script nor the source says which argument is the result: %s is proposed", d.args[i].name)
+				d.gaps = append(d.gaps, d.args[i].gap)
+				return
+			}
+		}
+	}
+}
+
+func (d *description) takeScalar(a *argument, r recorded) {
+	e, known := elements[r.Type]
+	a.element, a.value = e, r.Value
+	switch r.Value {
+	case "True":
+		a.value = "1"
+	case "False":
+		a.value = "0"
+	}
+	number, err := strconv.ParseFloat(a.value, 64)
+	if !known || err != nil || math.IsInf(number, 0) || math.IsNaN(number) {
+		a.element, a.value = "i32", "0"
+		a.gap = fmt.Sprintf("the value of %s is %s, of type %s, which a manifest has no name for", a.name, r.Value, r.Type)
+		d.gaps = append(d.gaps, a.gap)
+	}
+}
+
+func (d *description) takeArray(a *argument, r recorded, folder string) {
+	e, known := elements[r.Type]
+	a.element, a.shape, a.zeros = e, append([]int64{}, r.Shape...), r.Zeros
+	missing := func(format string, arguments ...any) {
+		a.gap = fmt.Sprintf(format, arguments...)
+		d.gaps = append(d.gaps, a.gap)
+	}
+	if len(a.shape) == 0 {
+		a.shape = []int64{1}
+	}
+	switch {
+	case !known:
+		a.element = "u8"
+		missing("argument %s has the type %s, which a manifest has no name for: bytes stand in", a.name, r.Type)
+	case slices.Contains(a.shape, 0):
+		a.shape = []int64{1}
+		missing("argument %s is empty", a.name)
+	case a.out && !a.zeros:
+		missing("argument %s is written and has a content before: the kernel starts from what outputs hold otherwise", a.name)
+	case a.out, a.zeros:
+	case r.File == "":
+		a.low, a.high = r.Low, r.High
+		missing("what the script puts into %s was not recorded (it is too large, or comes out of run_kernel): random numbers stand in", a.name)
+	default:
+		a.file = "data/" + a.name + ".npy"
+		d.arrays = append(d.arrays, array{a.file, filepath.Join(folder, filepath.Base(r.File))})
+	}
+}
+
+// takeRest names what has no place in a manifest.
+func (d *description) takeRest(c call, folder string) {
+	for name, r := range c.Constants {
+		if r == nil || r.File == "" {
+			d.gap("the constant memory %s is not filled, and its content was not recorded", name)
+			continue
+		}
+		file := "data/" + name + ".npy"
+		d.arrays = append(d.arrays, array{file, filepath.Join(folder, filepath.Base(r.File))})
+		d.gap("the constant memory %[1]s is not filled: the argument {name: %[1]s, type: %[2]s, shape: %[3]s, from: %[4]s, symbol: %[1]s} does that, once the reference takes it as its last one",
+			name, elements[r.Type], strings.ReplaceAll(fmt.Sprint(r.Shape), " ", ", "), file)
+	}
+	for _, name := range c.Textures {
+		d.gap("the texture %s was not carried over: pawl has none", name)
+	}
+	for _, name := range c.Observers {
+		d.gap("the observer %s is Python and was not carried over: pawl measures time, clock, power and temperature itself", name)
+	}
+	for name, e := range c.Metrics {
+		d.gap("the metric %s (%s) was not carried over: work: {flops, bytes} gives throughput", name, e.Python)
+	}
+	if text, is := c.Objective.(string); is && text != "time" {
+		d.gap("the objective is %s, and pawl minimizes time", text)
+	}
+	if c.Verify {
+		d.gap("the script verifies results by a Python function: a reference does that here")
+	}
+	if given := fmt.Sprint(c.Absolute); c.Absolute != nil && regexpNumber.MatchString(given) {
+		d.atol = given
+	}
+}
+
+// takeReference finds what results are held to: the kernel whose results the script takes for
+// the answer, the answer itself, or, until somebody writes one, the kernel.
+func (d *description) takeReference(c call, calls []call, source string) error {
+	var run *int
+	recordedAll := len(c.Answer) > 0
+	for i, r := range c.Answer {
+		if r == nil {
+			continue
+		}
+		if r.Run != nil {
+			run = r.Run
+		}
+		recordedAll = recordedAll && r.Run == nil && (r.File != "" || r.Zeros) && i < len(d.args)
+	}
+	var runs []call
+	for _, other := range calls {
+		if other.Call == "run_kernel" {
+			runs = append(runs, other)
+		}
+	}
+	if run != nil && *run < len(runs) && d.referenceFrom(runs[*run], c) {
+		return nil
+	}
+	fixed := !slices.ContainsFunc(d.args, func(a argument) bool { return a.shape != nil && !a.out && a.file == "" && !a.zeros })
+	if recordedAll && c.Runs == 0 && fixed && len(c.Constants) == 0 {
+		return d.answers(c)
+	}
+	if len(c.Answer) > 0 {
+		d.gap("the script's answer could not be carried over: it comes from a kernel that was not run, or from inputs that were not recorded")
+	}
+	d.copyAsReference(source)
+	return nil
+}
+
+// referenceFrom makes the kernel of a run_kernel the reference.
+func (d *description) referenceFrom(run, tuned call) bool {
+	text, _, _, err := run.content()
+	if err != nil || len(run.Arguments) != len(tuned.Arguments) || !identifier.MatchString(run.Kernel) || d.backend != kernels.CUDA {
+		return false
+	}
+	plainly := description{entry: run.Kernel, backend: d.backend}
+	for _, p := range run.Params {
+		if plainly.takeParameter(p, nil) != nil {
+			return false
+		}
+	}
+	grid, block := run.launch(&plainly, run.blockNames(), func(_ string, n int64) string { return strconv.FormatInt(n, 10) })
+	for _, formula := range [][]string{grid, block} {
+		for i, t := range formula {
+			for _, p := range plainly.params {
+				t = wordOf(p.name).ReplaceAllString(t, p.first.Define())
+			}
+			formula[i] = t
+		}
+	}
+	plainly.flags = plainly.macrosOf(text, run.blockNames())
+	text = plainly.withC(text)
+	if len(plainly.gaps) > 0 {
+		return false
+	}
+	if run.Kernel != d.entry {
+		text = swapNames(text, d.entry, run.Kernel)
+	}
+	d.addReference(fmt.Sprintf("/* The script's own reference, %s, under the name of the kernel. */\n", run.Kernel) + plainly.defined(text))
+	d.referenceGrid, d.referenceBlock = grid, block
+	d.note("%s, whose results the script takes for the answer, is the reference", run.Kernel)
+	return true
+}
+
+// answers makes the script's own answer what results are held to.
+func (d *description) answers(c call) error {
+	for i, r := range c.Answer {
+		if r == nil {
+			continue
+		}
+		a := &d.args[i]
+		if r.File == "" { // nothing but zeros is a strange answer, and a file would say so
+			return mistake("the script's answer for %s is nothing but zeros, which every kernel that does nothing passes", a.name)
+		}
+		a.answer = "data/" + a.name + "_answer.npy"
+		d.arrays = append(d.arrays, array{a.answer, filepath.Join(c.folder, filepath.Base(r.File))})
+	}
+	d.note("results are held to the script's answer, on its own inputs only: a reference can be held to more, see docs/correctness.md")
+	return nil
+}

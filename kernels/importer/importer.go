@@ -1,0 +1,112 @@
+// Package importer describes kernels that another tuner was told about.
+//
+//  1. A script for Kernel Tuner is run with the user's own Python, in front of whose modules lies
+//     one that stands in for the tuner: it records every call and launches nothing. A file in the
+//     community's T1 format is read.
+//  2. What was asked for becomes a description in pawl's words: parameters, restrictions, sizes,
+//     arguments, launch.
+//  3. The description becomes a kernel's folder. What has no exact counterpart is a gap: it has a
+//     comment in the manifest, and [Folder] lists it. Nothing is guessed.
+package importer
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/kernels/scaffold"
+)
+
+// Folder is a kernel's folder that was written.
+type Folder struct {
+	// Path is the folder, Files are the paths of what was written.
+	Path  string   `json:"path"`
+	Files []string `json:"files"`
+	// Gaps are what could not be carried over, each a sentence; Notes are what was changed on
+	// the way without changing its meaning.
+	Gaps  []string `json:"gaps"`
+	Notes []string `json:"notes"`
+}
+
+// MistakeError says that nothing could be imported, and what to do.
+type MistakeError struct{ Reason string }
+
+func (e *MistakeError) Error() string { return e.Reason }
+
+func mistake(format string, arguments ...any) error {
+	return &MistakeError{fmt.Sprintf(format, arguments...)}
+}
+
+// array is the content of an argument that the other tuner had, as a file to copy.
+type array struct{ name, path string }
+
+// write writes a description into a folder that must be empty or not there.
+func (d *description) write(folder string) (*Folder, error) {
+	if err := vacant(folder); err != nil {
+		return nil, err
+	}
+	d.name = filepath.Base(filepath.Clean(folder))
+	if err := scaffold.CheckName(d.name); err != nil {
+		return nil, err
+	}
+	manifest := d.manifest()
+	if err := kernels.Check(kernels.ManifestName, []byte(manifest), d.backend); err != nil {
+		return nil, fmt.Errorf("what was recorded does not make a manifest: %w", err)
+	}
+	files := append([]kernels.File{{Name: kernels.ManifestName, Content: []byte(manifest)}}, d.files...)
+	made := &Folder{Path: folder, Gaps: d.gaps, Notes: d.notes}
+	for _, file := range files {
+		path := filepath.Join(folder, filepath.FromSlash(file.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, err
+		}
+		if err := page.WriteFile(path, func(w io.Writer) error { _, err := w.Write(file.Content); return err }); err != nil {
+			return nil, err
+		}
+		made.Files = append(made.Files, path)
+	}
+	for _, a := range d.arrays {
+		path := filepath.Join(folder, filepath.FromSlash(a.name))
+		if err := copyFile(a.path, path); err != nil {
+			return nil, err
+		}
+		made.Files = append(made.Files, path)
+	}
+	return made, nil
+}
+
+// vacant returns an error for a folder that has anything in it.
+func vacant(folder string) error {
+	present, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(present) > 0 {
+		return mistake("%s is not empty: name a new folder", folder)
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return page.WriteFile(to, func(w io.Writer) error { _, err := io.Copy(w, source); return err })
+}
+
+// folderFor is the name of the folder where the user names none: the kernel's.
+func folderFor(entry string) string {
+	name, _, _ := strings.Cut(entry, "<")
+	return strings.TrimSpace(name)
+}

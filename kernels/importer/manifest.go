@@ -1,0 +1,300 @@
+package importer
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl/kernels"
+	"pawl/space"
+)
+
+// description is a kernel on its way into a manifest.
+type description struct {
+	name, entry, backend string
+	// origin says in a comment what it was made from.
+	origin string
+	params []parameter
+	// constraints are expressions of pawl's; those that could not be written are gaps.
+	constraints []string
+	// sizes are the dimensions of the only workload.
+	sizes []size
+	args  []argument
+	// grid, block and shared are formulas; empty on the host.
+	grid, block []string
+	shared      string
+	// reference launches the reference; empty where it is launched as the kernel is.
+	referenceGrid, referenceBlock []string
+	flags                         []string
+	atol                          string
+	source, reference             string // file names
+	files                         []kernels.File
+	arrays                        []array
+	gaps, notes                   []string
+}
+
+type parameter struct {
+	name   string
+	values []space.Value
+	first  space.Value
+}
+
+type size struct {
+	name  string
+	value int64
+}
+
+// argument is one of the entry function.
+type argument struct {
+	name, element string
+	shape         []int64 // nil for a scalar
+	value         string
+	out, zeros    bool
+	low, high     string // of what is drawn
+	constant      string // what it is filled with
+	// file has what the other tuner gave, answer what it expects; gap says what is missing.
+	file, answer, gap string
+}
+
+// gap notes what could not be carried over, and returns it as a comment.
+func (d *description) gap(format string, arguments ...any) string {
+	text := strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " ")
+	d.gaps = append(d.gaps, text)
+	return " # gap: " + text
+}
+
+func (d *description) note(format string, arguments ...any) {
+	d.notes = append(d.notes, fmt.Sprintf(format, arguments...))
+}
+
+func (d *description) manifest() string {
+	var text strings.Builder
+	line := func(format string, arguments ...any) { fmt.Fprintf(&text, format+"\n", arguments...) }
+	line("# Written by pawl import from %s. docs/manifest.md describes every key.", comment(d.origin))
+	for _, gap := range d.gaps {
+		line("# gap: %s", comment(gap))
+	}
+	line("name: %s", d.name)
+	line("entry: %s", quote(d.entry))
+	line("source: {%s: %s}", d.backend, quote(d.source))
+	if d.reference != "" {
+		line("reference: {%s: %s}", d.backend, quote(d.reference))
+	}
+	line("params:")
+	for _, p := range d.params {
+		var values []string
+		for _, v := range p.values {
+			values = append(values, yamlValue(v))
+		}
+		line("  %s: {values: [%s], default: %s}", p.name, strings.Join(values, ", "), yamlValue(p.first))
+	}
+	if len(d.constraints) > 0 {
+		line("constraints:")
+		for _, c := range d.constraints {
+			line("  - %s", quote(c))
+		}
+	}
+	var sizes []string
+	for _, s := range d.sizes {
+		sizes = append(sizes, fmt.Sprintf("%s: %d", s.name, s.value))
+	}
+	line("workloads:\n  script: {%s}", strings.Join(sizes, ", "))
+	line("fuzz: {} # only the script's own sizes are known to be right")
+	line("args:")
+	for _, a := range d.args {
+		line("  - {%s}%s", a.yaml(), a.comment())
+	}
+	d.launch(line)
+	if d.atol != "" {
+		line("tolerance: {atol: %s, rtol: 1e-5} # as numpy.allclose has it", d.atol)
+	}
+	if len(d.flags) > 0 {
+		var flags []string
+		for _, f := range d.flags {
+			flags = append(flags, quote(f))
+		}
+		line("flags: [%s]", strings.Join(flags, ", "))
+	}
+	return text.String()
+}
+
+func (d *description) launch(line func(string, ...any)) {
+	if d.backend != kernels.CUDA {
+		return
+	}
+	line("launch:\n  grid: %s\n  block: %s", formulas(d.grid), formulas(d.block))
+	if d.shared != "" {
+		line("  shared: %s", quote(d.shared))
+	}
+	if d.referenceGrid != nil {
+		line("  reference: {grid: %s, block: %s}", formulas(d.referenceGrid), formulas(d.referenceBlock))
+	}
+}
+
+func formulas(texts []string) string {
+	quoted := slices.Clone(texts)
+	for len(quoted) > 1 && quoted[len(quoted)-1] == "1" {
+		quoted = quoted[:len(quoted)-1]
+	}
+	for i, t := range quoted {
+		quoted[i] = quote(t)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+func (a argument) yaml() string {
+	parts := []string{"name: " + a.name, "type: " + a.element}
+	if a.shape == nil {
+		return strings.Join(append(parts, "value: "+quote(a.value)), ", ")
+	}
+	var shape []string
+	for _, n := range a.shape {
+		shape = append(shape, fmt.Sprint(n))
+	}
+	parts = append(parts, "shape: ["+strings.Join(shape, ", ")+"]")
+	switch {
+	case a.answer != "":
+		parts = append(parts, "out: true", "answer: "+quote(a.answer))
+	case a.out:
+		parts = append(parts, "out: true")
+	case a.file != "":
+		parts = append(parts, "from: "+quote(a.file))
+	case a.zeros:
+		parts = append(parts, "fill: zeros")
+	case a.constant != "":
+		parts = append(parts, "fill: "+a.constant)
+	case a.low != "":
+		parts = append(parts, "fill: uniform", fmt.Sprintf("range: [%s, %s]", quote(a.low), quote(a.high)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (a argument) comment() string {
+	if a.gap == "" {
+		return ""
+	}
+	return " # gap: " + comment(a.gap)
+}
+
+var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./+-]*$|^[0-9]+$`)
+
+// quote writes a text as a scalar of YAML, in double quotes where that is safer.
+func quote(text string) string {
+	if plain.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
+		return text
+	}
+	return inQuotes(text)
+}
+
+func inQuotes(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`, "\r", `\r`).Replace(text) + `"`
+}
+
+func yamlValue(v space.Value) string {
+	if v.Kind() == space.Text {
+		return inQuotes(v.Define())
+	}
+	return v.String()
+}
+
+// comment is text for the rest of a line.
+func comment(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// elements are the manifest's names of numpy's types. The stand-in records complex numbers as
+// pairs, and booleans as bytes.
+var elements = map[string]string{
+	"float64": "f64", "float32": "f32", "float16": "f16",
+	"int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8",
+	"uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "u8",
+}
+
+var (
+	identifier   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	regexpNumber = regexp.MustCompile(`^-?[0-9.]+(?:[eE][-+]?[0-9]+)?$`)
+)
+
+func wordOf(name string) *regexp.Regexp {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+}
+
+// value turns what another tuner had for a parameter into one of pawl's.
+func value(content any) (space.Value, error) {
+	switch c := content.(type) {
+	case bool: // Python writes it like this, and so does its preprocessor
+		if c {
+			return space.TextValue("True"), nil
+		}
+		return space.TextValue("False"), nil
+	case json.Number: // 1.0 is another text for the preprocessor than 1
+		if n, err := strconv.ParseInt(c.String(), 10, 64); err == nil {
+			return space.IntegerValue(n), nil
+		}
+		return space.TextValue(c.String()), nil
+	case string:
+		return space.TextValue(c), nil
+	}
+	return space.Value{}, fmt.Errorf("%v is no value of a parameter", content)
+}
+
+// addParameter adds a parameter with its values, all of one kind.
+func (d *description) addParameter(name string, contents []any, first any) error {
+	if !identifier.MatchString(name) {
+		return mistake("parameter %q cannot be a macro's name", name)
+	}
+	p := parameter{name: name}
+	integers := true
+	for _, content := range append(slices.Clone(contents), first) {
+		if content == nil {
+			continue
+		}
+		v, err := value(content)
+		if err != nil {
+			return mistake("parameter %s: %v", name, err)
+		}
+		integers = integers && v.Kind() == space.Integer
+		p.values = append(p.values, v)
+	}
+	if len(p.values) == 0 {
+		return mistake("parameter %s has no values", name)
+	}
+	for i, v := range p.values {
+		if !integers && v.Kind() == space.Integer { // 1 and 1.5 are texts for the preprocessor
+			p.values[i] = space.TextValue(v.Define())
+		}
+	}
+	p.first = p.values[0]
+	if first != nil {
+		p.first = p.values[len(p.values)-1]
+		p.values = p.values[:len(p.values)-1]
+	}
+	var distinct []space.Value
+	for _, v := range p.values {
+		if !slices.Contains(distinct, v) {
+			distinct = append(distinct, v)
+		}
+	}
+	p.values = distinct
+	d.params = append(d.params, p)
+	return nil
+}
+
+// addConstraint adds a condition that was written in pawl's words, and notes a gap where it
+// cannot be evaluated as it stands.
+func (d *description) addConstraint(text, original string) {
+	kinds := map[string]space.Kind{}
+	for _, p := range d.params {
+		kinds[p.name] = p.first.Kind()
+	}
+	scope, err := space.NewScope(kinds, nil)
+	if err == nil {
+		_, err = scope.Compile(text, space.Condition)
+	}
+	if err != nil {
+		d.gap("the restriction %s was not carried over: %v", original, err)
+		return
+	}
+	d.constraints = append(d.constraints, text)
+}

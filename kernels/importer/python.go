@@ -1,0 +1,204 @@
+package importer
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// standIn are the modules that are put before the script's own.
+//
+//go:embed all:stand_in
+var standIn embed.FS
+
+// KernelTuner says which script is imported, and how.
+type KernelTuner struct {
+	// Script is a Python file, Arguments what it gets on its command line.
+	Script    string
+	Arguments []string
+	// Folder is where the kernel goes; empty means one with the kernel's name.
+	Folder string
+	// Call chooses one of several calls of tune_kernel, from 1; 0 means the only one.
+	Call int
+	// Python is the interpreter; empty means the one that PYTHON names, python3 or python.
+	Python string
+	Getenv func(string) string
+	// Output gets what the script prints.
+	Output io.Writer
+}
+
+// Run runs the script and writes the folder of what it tunes. A *MistakeError says what is
+// wrong with the script, or with how it was called.
+func (k KernelTuner) Run(ctx context.Context) (*Folder, error) {
+	if _, err := os.Stat(k.Script); errors.Is(err, fs.ErrNotExist) {
+		return nil, mistake("there is no script %s", k.Script)
+	}
+	recorded, err := os.MkdirTemp("", "pawl-import-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(recorded)
+	if err := k.record(ctx, recorded); err != nil {
+		return nil, err
+	}
+	calls, err := readCalls(filepath.Join(recorded, "calls.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := k.choose(calls)
+	if err != nil {
+		return nil, err
+	}
+	d, err := chosen.describe(calls, recorded)
+	if err != nil {
+		return nil, err
+	}
+	d.origin = "the script " + filepath.Base(k.Script)
+	folder := k.Folder
+	if folder == "" {
+		folder = folderFor(chosen.Kernel)
+	}
+	return d.write(folder)
+}
+
+// python returns the interpreter.
+func (k KernelTuner) python() (string, error) {
+	names := []string{k.Python, k.Getenv("PYTHON"), "python3", "python"}
+	if k.Python != "" {
+		names = names[:1]
+	}
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		if path, err := exec.LookPath(name); err == nil {
+			return filepath.Abs(path)
+		}
+	}
+	return "", mistake("no Python was found (%s): name the one that runs the script with --python", strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == "" }), ", "))
+}
+
+// record runs the script in its folder, with the stand-in before all other modules.
+func (k KernelTuner) record(ctx context.Context, folder string) error {
+	python, err := k.python()
+	if err != nil {
+		return err
+	}
+	modules := filepath.Join(folder, "modules")
+	inner, err := fs.Sub(standIn, "stand_in")
+	if err != nil {
+		panic("importer: " + err.Error())
+	}
+	if err := os.CopyFS(modules, inner); err != nil {
+		return err
+	}
+	script, err := filepath.Abs(k.Script)
+	if err != nil {
+		return err
+	}
+	// A module of the script's folder would come before those of PYTHONPATH: the stand-in is
+	// imported first, and then everything is as if the script had been started itself.
+	const run = `import sys
+modules, sys.argv = sys.argv[1], sys.argv[2:]
+sys.path.insert(0, modules)
+import kernel_tuner, os, runpy
+sys.path[0] = os.path.dirname(sys.argv[0])
+runpy.run_path(sys.argv[0], run_name="__main__")`
+	cmd := exec.CommandContext(ctx, python, append([]string{"-c", run, modules, script}, k.Arguments...)...)
+	cmd.Dir = filepath.Dir(script)
+	path := modules
+	if before := k.Getenv("PYTHONPATH"); before != "" {
+		path += string(os.PathListSeparator) + before
+	}
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "PAWL_IMPORT="+folder, "PYTHONDONTWRITEBYTECODE=1")
+	var complaint tail
+	cmd.Stdout, cmd.Stderr = k.Output, io.MultiWriter(k.Output, &complaint)
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(err, &exit):
+		return mistake("the script ended with an error (%v): %s; it must run to its end with %s", exit, complaint.last(), python)
+	}
+	return err
+}
+
+// tail keeps the end of what is written.
+type tail struct{ content []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.content = append(t.content, p...)
+	if most := 1 << 16; len(t.content) > most {
+		t.content = slices.Clone(t.content[len(t.content)-most:])
+	}
+	return len(p), nil
+}
+
+// last returns the last line, which is where Python says what went wrong.
+func (t *tail) last() string {
+	lines := strings.Split(strings.TrimSpace(string(t.content)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+func readCalls(path string) ([]call, error) {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseCalls(content)
+}
+
+// parseCalls reads what the stand-in has recorded, one call a line.
+func parseCalls(content []byte) ([]call, error) {
+	var calls []call
+	for _, line := range bytes.Split(content, []byte("\n")) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var c call
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.UseNumber()
+		if err := decoder.Decode(&c); err != nil {
+			return nil, fmt.Errorf("what the script asked for cannot be read: %w", err)
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
+// choose returns the call of tune_kernel that is meant.
+func (k KernelTuner) choose(calls []call) (call, error) {
+	var tuned []call
+	var names []string
+	for _, c := range calls {
+		if c.Call == "tune_kernel" {
+			tuned = append(tuned, c)
+			names = append(names, fmt.Sprintf("%d: %s", len(tuned), c.Kernel))
+		}
+	}
+	switch {
+	case len(tuned) == 0:
+		return call{}, mistake("the script ran to its end and never called tune_kernel: does it need arguments (pawl import kernel-tuner SCRIPT -- ARGUMENTS)?")
+	case k.Call > len(tuned):
+		return call{}, mistake("--call %d: the script calls tune_kernel %d times", k.Call, len(tuned))
+	case k.Call > 0:
+		return tuned[k.Call-1], nil
+	case len(tuned) > 1:
+		return call{}, mistake("the script calls tune_kernel %d times (%s): choose one with --call", len(tuned), strings.Join(names, ", "))
+	}
+	return tuned[0], nil
+}

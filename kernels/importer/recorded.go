@@ -1,0 +1,254 @@
+package importer
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl/kernels"
+)
+
+// call is one of tune_kernel or run_kernel, as the stand-in has recorded it.
+type call struct {
+	Call   string `json:"call"`
+	Kernel string `json:"kernel_name"`
+	Source struct {
+		Kind  string   `json:"kind"`
+		Path  string   `json:"path"`
+		Text  string   `json:"text"`
+		Paths []string `json:"paths"`
+	} `json:"source"`
+	Language   *string                 `json:"lang"`
+	Params     [][2]json.RawMessage    `json:"params"`
+	First      map[string]any          `json:"first"`
+	Sizes      []expression            `json:"problem_size"`
+	Divisors   map[string][]expression `json:"grid_div"`
+	Restricted []expression            `json:"restrictions"`
+	Arguments  []recorded              `json:"arguments"`
+	Answer     []*recorded             `json:"answer"`
+	Constants  map[string]*recorded    `json:"constants"`
+	Shared     map[string]expression   `json:"shared"`
+	Textures   []string                `json:"textures"`
+	BlockNames []string                `json:"block_size_names"`
+	Options    []string                `json:"compiler_options"`
+	Defines    map[string]any          `json:"defines"`
+	Metrics    map[string]expression   `json:"metrics"`
+	Observers  []string                `json:"observers"`
+	Objective  any                     `json:"objective"`
+	Verify     bool                    `json:"verify"`
+	Absolute   any                     `json:"atol"`
+	Runs       int                     `json:"runs"`
+
+	folder string // of what was recorded
+}
+
+// expression is one of pawl's, or a gap with what stood in the script.
+type expression struct {
+	Text   string `json:"text"`
+	Whole  bool   `json:"whole"` // an integer
+	Gap    string `json:"gap"`
+	Python string `json:"python"`
+}
+
+// recorded is an argument.
+type recorded struct {
+	Kind  string  `json:"kind"`
+	Type  string  `json:"dtype"`
+	Shape []int64 `json:"shape"`
+	Value string  `json:"value"`
+	Zeros bool    `json:"zeros"`
+	Low   string  `json:"low"`
+	High  string  `json:"high"`
+	File  string  `json:"file"`
+	Run   *int    `json:"run"` // it came out of run_kernel
+	What  string  `json:"what"`
+}
+
+// content returns the source of a call.
+func (c call) content() (text, folder, name string, err error) {
+	switch c.Source.Kind {
+	case "file", "files":
+		paths := append(c.Source.Paths, c.Source.Path)
+		if len(c.Source.Paths) > 1 {
+			paths = c.Source.Paths
+		}
+		content, err := os.ReadFile(paths[0])
+		return string(content), filepath.Dir(paths[0]), filepath.Base(paths[0]), err
+	case "text":
+		return c.Source.Text, "", "", nil
+	}
+	return "", "", "", mistake("the source of %s is made by a Python function: write it into a file, with macros for the parameters", c.Kernel)
+}
+
+// language returns the backend for a source, by what the script says or what stands in it.
+func (c call) language(source string) (string, error) {
+	name := ""
+	if c.Language != nil {
+		name = strings.ToUpper(*c.Language)
+	}
+	switch {
+	case name == "CUDA", name == "CUPY", name == "NVCUDA", name == "" && strings.Contains(source, "__global__"):
+		return kernels.CUDA, nil
+	case name == "C", name == "" && !strings.Contains(source, "__kernel"):
+		return kernels.Host, nil
+	case name == "":
+		name = "OPENCL"
+	}
+	return "", mistake("kernel %s is in %s: pawl runs CUDA, C and C++", c.Kernel, name)
+}
+
+// describe turns a call of tune_kernel into a description.
+func (c call) describe(calls []call, folder string) (*description, error) {
+	c.folder = folder
+	source, beside, file, err := c.content()
+	if err != nil {
+		return nil, err
+	}
+	d := &description{entry: c.Kernel}
+	if d.backend, err = c.language(source); err != nil {
+		return nil, err
+	}
+	for _, p := range c.Params {
+		if err := d.takeParameter(p, c.First); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.params) == 0 {
+		return nil, mistake("kernel %s has no parameters to tune", c.Kernel)
+	}
+	for _, r := range c.Restricted {
+		if r.Gap != "" {
+			d.gap("the restriction %s was not carried over: %s", r.Python, r.Gap)
+			continue
+		}
+		d.addConstraint(r.Text, r.Python)
+	}
+	names := c.blockNames()
+	d.grid, d.block = c.launch(d, names, d.sizeNamed)
+	d.shared = c.sharedMemory(d)
+	if len(d.sizes) == 0 {
+		d.sizes = []size{{"SIZE", 1}}
+	}
+	d.source = cleanName(file, map[string]string{kernels.CUDA: "kernel.cu", kernels.Host: "kernel.c"}[d.backend])
+	if d.backend == kernels.Host && strings.Contains(source, `extern "C"`) {
+		d.source = strings.TrimSuffix(d.source, filepath.Ext(d.source)) + ".cpp"
+	}
+	if entry, _, template := strings.Cut(c.Kernel, "<"); template && d.backend == kernels.CUDA {
+		d.gap("%s is an instance of a template: give the source an extern \"C\" function that calls it", c.Kernel)
+		d.entry = entry
+	}
+	d.takeFlags(c, source, names)
+	d.takeArguments(c, source, folder)
+	d.takeRest(c, folder)
+	prepared := d.withUnrolling(d.withC(source))
+	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
+	if beside != "" {
+		d.addIncludes(beside, source)
+	}
+	if len(c.Source.Paths) > 1 {
+		d.gap("the script names several sources, and only %s was taken: include the others in it", d.source)
+	}
+	return d, d.takeReference(c, calls, prepared)
+}
+
+func (d *description) takeParameter(pair [2]json.RawMessage, first map[string]any) error {
+	var name string
+	var values []any
+	if err := json.Unmarshal(pair[0], &name); err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(pair[1])))
+	decoder.UseNumber()
+	if err := decoder.Decode(&values); err != nil {
+		return err
+	}
+	return d.addParameter(name, values, first[name])
+}
+
+// blockNames are the parameters that say how large a block of threads is.
+func (c call) blockNames() []string {
+	names := []string{"block_size_x", "block_size_y", "block_size_z"}
+	copy(names, c.BlockNames)
+	return names
+}
+
+// sizeNamed makes a number of the problem a dimension of the workload.
+func (d *description) sizeNamed(axis string, n int64) string {
+	name := "PROBLEM_" + axis
+	d.sizes = append(d.sizes, size{name, n})
+	return name
+}
+
+// launch returns the formulas of grid and block, as Kernel Tuner computes them: each size
+// divided by the product of its divisors, rounded up. Named makes a name of a number.
+func (c call) launch(d *description, names []string, named func(axis string, n int64) string) (grid, block []string) {
+	for i, axis := range []string{"X", "Y", "Z"} {
+		tuned := slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == names[i] })
+		switch {
+		case tuned:
+			block = append(block, names[i])
+		case i == 0:
+			block = append(block, "256")
+		default:
+			block = append(block, "1")
+		}
+		if i >= len(c.Sizes) {
+			grid = append(grid, "1")
+			continue
+		}
+		size := c.Sizes[i]
+		if size.Gap != "" {
+			d.gap("the problem's size in %s is not a formula (%s: %s)", axis, size.Python, size.Gap)
+			size.Text = "1"
+		}
+		if n, err := strconv.ParseInt(size.Text, 10, 64); err == nil {
+			size.Text = named(axis, n)
+		}
+		var divisors []string
+		given, present := c.Divisors["grid_div_"+strings.ToLower(axis)]
+		for _, e := range given {
+			if e.Gap != "" {
+				d.gap("a divisor of the grid in %s is not a formula (%s: %s)", axis, e.Python, e.Gap)
+				continue
+			}
+			if !e.Whole { // Kernel Tuner cuts each off
+				e.Text = "int(" + e.Text + ")"
+			}
+			divisors = append(divisors, e.Text)
+		}
+		if !present && tuned {
+			divisors = []string{names[i]}
+		}
+		if len(divisors) == 0 {
+			grid = append(grid, size.Text)
+			continue
+		}
+		grid = append(grid, fmt.Sprintf("cdiv(%s, %s)", size.Text, strings.Join(divisors, " * ")))
+	}
+	return grid, block
+}
+
+func (c call) sharedMemory(d *description) string {
+	for name, e := range c.Shared {
+		if name == "size" && e.Gap == "" {
+			return e.Text
+		}
+		d.gap("the shared memory %s was not carried over (%s)", name, e.Python)
+	}
+	return ""
+}
+
+// cleanName is the name of the source's file in the folder.
+func cleanName(file, otherwise string) string {
+	if file == "" || file == kernels.ManifestName || strings.ContainsAny(file, " \t'\"\\:") {
+		return otherwise
+	}
+	if ext := filepath.Ext(file); ext != ".cu" && filepath.Ext(otherwise) == ".cu" {
+		return strings.TrimSuffix(file, ext) + ".cu"
+	}
+	return file
+}

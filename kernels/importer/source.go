@@ -1,0 +1,194 @@
+package importer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"pawl/kernels"
+)
+
+// formal is an argument as the source declares it.
+type formal struct {
+	name     string
+	pointer  bool
+	constant bool // what it points to
+}
+
+var (
+	blanks   = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+	lastName = regexp.MustCompile(`([A-Za-z_]\w*)\s*(\[[^\]]*\])?\s*$`)
+	included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"`)
+)
+
+// formals returns the arguments of a function that a source defines, nil where it is not found.
+func formals(source, entry string) []formal {
+	text := blanks.ReplaceAllString(source, " ")
+	match := regexp.MustCompile(`\b` + regexp.QuoteMeta(entry) + `\s*\(([^()]*)\)\s*\{`).FindStringSubmatch(text)
+	if match == nil || strings.TrimSpace(match[1]) == "" || strings.TrimSpace(match[1]) == "void" {
+		return nil
+	}
+	var all []formal
+	for _, one := range splitArguments(match[1]) {
+		name := lastName.FindStringSubmatch(one)
+		if name == nil {
+			return nil
+		}
+		before, _, _ := strings.Cut(one, "*")
+		all = append(all, formal{
+			name: name[1], pointer: strings.Contains(one, "*") || name[2] != "",
+			constant: regexp.MustCompile(`\bconst\b`).MatchString(before),
+		})
+	}
+	return all
+}
+
+// splitArguments splits at commas that are not inside the brackets of a template.
+func splitArguments(list string) (all []string) {
+	depth, start := 0, 0
+	for i, c := range list {
+		switch {
+		case c == '<':
+			depth++
+		case c == '>':
+			depth--
+		case c == ',' && depth == 0:
+			all, start = append(all, list[start:i]), i+1
+		}
+	}
+	return append(all, list[start:])
+}
+
+// withC gives the entry function of a CUDA source its plain name, as the other tuner's own
+// compilation does.
+func (d *description) withC(source string) string {
+	if strings.Contains(source, `extern "C"`) || d.backend != kernels.CUDA {
+		return source
+	}
+	found := regexp.MustCompile(`\b__global__\b[^;{}()]*(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*)?\b` + regexp.QuoteMeta(d.entry) + `\s*\(`).FindStringIndex(source)
+	if found == nil {
+		d.gap("the source does not show a __global__ function %s: put extern \"C\" before it", d.entry)
+		return source
+	}
+	d.note("extern \"C\" was put before %s, whose name would be another one otherwise", d.entry)
+	return source[:found[0]] + `extern "C" ` + source[found[0]:]
+}
+
+var unrolled = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*pragma[ \t]+unroll[ \t]+)\(?([A-Za-z_]\w*)\)?[ \t]*$`)
+
+// withUnrolling makes #pragma unroll NAME work for a parameter: nvcc expands no macro there.
+func (d *description) withUnrolling(source string) string {
+	if d.backend != kernels.CUDA {
+		return source
+	}
+	var constants []string
+	changed := unrolled.ReplaceAllStringFunc(source, func(line string) string {
+		match := unrolled.FindStringSubmatch(line)
+		name := match[2]
+		at := slices.IndexFunc(d.params, func(p parameter) bool { return p.name == name })
+		if at < 0 {
+			return line
+		}
+		if text := fmt.Sprintf("constexpr int pawl_%s = %s;\n", name, name); !slices.Contains(constants, text) {
+			constants = append(constants, text)
+			d.note("#pragma unroll %s reads a constant pawl_%s now: nvcc expands no macro there", name, name)
+			for _, v := range d.params[at].values {
+				if v.String() == "0" {
+					d.gap("%s = 0 means no pragma to Kernel Tuner, and #pragma unroll 0 to nvcc", name)
+				}
+			}
+		}
+		return match[1] + "pawl_" + name
+	})
+	return strings.Join(constants, "") + changed
+}
+
+// macrosOf are the defines that Kernel Tuner adds to each compilation, as far as a source uses
+// them: the parameters are pawl's business.
+func (d *description) macrosOf(source string, names []string) (flags []string) {
+	uses := func(name string) bool {
+		return wordOf(name).MatchString(source)
+	}
+	if uses("kernel_tuner") {
+		flags = append(flags, "-Dkernel_tuner=1")
+	}
+	for i, name := range names {
+		known := slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == name })
+		if !known && uses(name) && d.backend == kernels.CUDA {
+			flags = append(flags, fmt.Sprintf("-D%s=%s", name, d.block[i]))
+		}
+	}
+	for _, name := range []string{"grid_size_x", "grid_size_y", "grid_size_z"} {
+		if uses(name) {
+			d.gap("the source uses %s, which Kernel Tuner defines: use gridDim, or a parameter of the manifest", name)
+		}
+	}
+	return flags
+}
+
+// addIncludes takes along what a source includes from beside it, and what that includes.
+func (d *description) addIncludes(folder, source string) {
+	for _, match := range included.FindAllStringSubmatch(source, -1) {
+		name := filepath.ToSlash(filepath.Clean(match[1]))
+		if slices.ContainsFunc(d.files, func(f kernels.File) bool { return f.Name == name }) {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(name)))
+		if err != nil || !filepath.IsLocal(filepath.FromSlash(name)) {
+			d.gap("the source includes %q, which is not beside it: put it into the kernel's folder", match[1])
+			continue
+		}
+		d.files = append(d.files, kernels.File{Name: name, Content: content})
+		d.addIncludes(folder, string(content))
+	}
+}
+
+const copied = `/* A copy of the kernel at the default point: results are held to its own. That shows that
+ * all points agree, not that they are right. Replace it by plain code that you trust. */
+`
+
+// copyAsReference makes the kernel its own reference, at the default point: it is left to write.
+func (d *description) copyAsReference(source string) {
+	d.addReference(copied + d.defined(source))
+	d.gap("%s is a copy of the kernel: replace it by plain code that you trust", d.reference)
+}
+
+// defined puts the default point before a source, which gets no parameters as a reference.
+func (d *description) defined(source string) string {
+	var text strings.Builder
+	for _, p := range d.params {
+		fmt.Fprintf(&text, "#define %s %s\n", p.name, p.first.Define())
+	}
+	for _, flag := range d.flags {
+		if macro, is := strings.CutPrefix(flag, "-D"); is {
+			name, content, given := strings.Cut(macro, "=")
+			if !given {
+				content = "1"
+			}
+			fmt.Fprintf(&text, "#define %s %s\n", name, content)
+		}
+	}
+	return text.String() + source
+}
+
+func (d *description) addReference(content string) {
+	d.reference = "reference" + filepath.Ext(d.source)
+	if d.source == d.reference {
+		d.reference = "plain_" + d.reference
+	}
+	d.files = append(d.files, kernels.File{Name: d.reference, Content: []byte(content)})
+}
+
+// swapNames gives the function other the name of the entry, and the entry another one.
+func swapNames(source, entry, other string) string {
+	word := regexp.MustCompile(`\b(` + regexp.QuoteMeta(entry) + `|` + regexp.QuoteMeta(other) + `)\b`)
+	return word.ReplaceAllStringFunc(source, func(name string) string {
+		if name == other {
+			return entry
+		}
+		return entry + "_tuned"
+	})
+}
