@@ -93,7 +93,7 @@ func TestEveryRuleApplies(t *testing.T) {
 		"no tensor cores":    with("tail", map[string]float64{smBusy: 90}),
 		"divergent branches": with("tail", map[string]float64{threadsPerInst: 8}),
 		"low clock":          recorded(t, "attention"),
-		"launch-bound":       {Milliseconds: 0.003},
+		"launch-bound":       {Milliseconds: 0.003, Resources: &objective.Resources{}},
 	}
 	for _, rule := range Rules {
 		f, there := launches[rule.Name]
@@ -110,6 +110,9 @@ func TestEveryRuleApplies(t *testing.T) {
 		if rule.Meaning == "" || rule.Try == "" || rule.Reason == "" || rule.Source == "" || rule.Looks == "" || rule.When == "" {
 			t.Errorf("%s is not complete: %+v", rule.Name, rule)
 		}
+	}
+	if advice := Advise(Facts{Milliseconds: 0.003}); advice != nil {
+		t.Errorf("a call on a processor is no launch: %+v", advice)
 	}
 	if advice := Advise(Facts{}); advice != nil {
 		t.Errorf("advice from nothing: %+v", advice)

@@ -110,6 +110,12 @@ func (f Facts) seconds() float64 {
 	return value
 }
 
+// onGPU says that the launch was one of a GPU: a function call on a processor costs nothing.
+func (f Facts) onGPU() bool {
+	_, counted := f.get(duration)
+	return counted || f.Resources != nil
+}
+
 // Time is the time of the launch in milliseconds: as measured, else under the profiler; 0 where
 // it is unknown.
 func (f Facts) Time() float64 { return 1e3 * f.seconds() }

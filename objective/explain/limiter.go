@@ -36,7 +36,7 @@ type Limiter struct {
 
 // Limiter names what holds a launch.
 func (f Facts) Limiter() Limiter {
-	if s := f.seconds(); s > 0 && s < launchBound {
+	if s := f.seconds(); f.onGPU() && s > 0 && s < launchBound {
 		return Limiter{Launch, 0, fmt.Sprintf("The launch takes %s: most of that is the launch itself.", page.Milliseconds(1e3*s))}
 	}
 	if _, there := f.get(smBusy); !there {
