@@ -53,7 +53,7 @@ func (b *builder) build() (*Kernel, error) {
 	b.kernel = &Kernel{Name: b.manifest.Name.text, Summary: b.manifest.Summary.text, Backend: b.backend}
 	for _, step := range []func() error{
 		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
-		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags, b.rivals, b.answers,
+		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags, b.rivals, b.answers, b.commands,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -72,6 +72,9 @@ func (b *builder) build() (*Kernel, error) {
 			return nil, placeOf(err).errorf("%s", err)
 		}
 	}
+	if err := b.objectives(); err != nil {
+		return nil, err
+	}
 	return b.kernel, nil
 }
 
@@ -88,6 +91,10 @@ func (b *builder) names() error {
 		return b.missing("name")
 	case !plainName.MatchString(name.text):
 		return name.at.errorf("name %q: letters, digits, dots, dashes and underscores only", name.text)
+	case b.backend == Command:
+		return nil
+	case b.files.Source.text == "" && b.manifest.Command != nil:
+		return b.noSource()
 	case entry.text == "":
 		return b.missing("entry")
 	case !cIdentifier.MatchString(entry.text) && !b.callable(entry.text):
@@ -112,9 +119,13 @@ func (b *builder) callable(entry string) bool {
 }
 
 func (b *builder) sources() error {
-	if b.files.Source.text == "" {
-		cause := &NoSourceError{Kernel: b.kernel.Name, Backend: b.backend}
-		return &mistake{at: b.top(), message: cause.Error(), cause: cause}
+	switch {
+	case b.backend == Command && (b.manifest.Command == nil || len(b.manifest.Command.Run) == 0):
+		return b.noSource()
+	case b.backend == Command:
+		return nil
+	case b.files.Source.text == "":
+		return b.noSource()
 	}
 	if b.files.Reference.text == "" && !b.answered() {
 		return b.top().errorf("reference is missing for backend %s: without one, or an answer for every output, no result can be checked, and nothing unchecked is timed", b.backend)
@@ -139,7 +150,16 @@ func (b *builder) sources() error {
 	return nil
 }
 
+func (b *builder) noSource() error {
+	cause := &NoSourceError{Kernel: b.kernel.Name, Backend: b.backend}
+	return &mistake{at: b.top(), message: cause.Error(), cause: cause}
+}
+
 func (b *builder) workloads() error {
+	if b.backend == Command && b.keys.Workloads == nil {
+		b.kernel.Workloads = []Workload{{Name: "default", Dims: Dims{}}}
+		return nil
+	}
 	if count(b.keys.Workloads) == 0 {
 		return b.missing("workloads")
 	}

@@ -11,6 +11,9 @@ import (
 
 // arguments checks and compiles the list of arguments.
 func (b *builder) arguments() error {
+	if b.backend == Command {
+		return nil
+	}
 	if len(b.keys.Args) == 0 {
 		return b.missing("args")
 	}

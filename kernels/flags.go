@@ -20,6 +20,9 @@ var levels = []string{"-O", "--optimize", "--device-debug"}
 // flags takes the flags as they are, behind a level of optimisation where they name
 // none. -O0 asks for none.
 func (b *builder) flags() error {
+	if b.backend == Command {
+		return nil
+	}
 	for i, flag := range b.keys.Flags {
 		if err := b.flagParameters(i, flag); err != nil {
 			return err

@@ -60,6 +60,12 @@ type Kernel struct {
 	Tolerance Tolerance
 	Launch    Launch
 	Work      Work
+	// Commands are the programs of a kernel that is run and not called; nil for others.
+	Commands *Commands
+	// Objectives are what is minimised: the first decides, and all are shown. None is the time.
+	Objectives []Objective
+	// Requirements are what must hold of what was measured.
+	Requirements []Requirement
 	// Rivals are programs to measure the kernel against, in the order of the manifest.
 	Rivals []Rival
 

@@ -18,6 +18,8 @@ type manifest struct {
 	Keys      keys     `yaml:",inline"`
 	Host      *section `yaml:"host"`
 	CUDA      *section `yaml:"cuda"`
+	// Command is for kernels that are programs of their own.
+	Command *commandEntry `yaml:"command"`
 }
 
 // keys are what the top level and a backend's section share.
@@ -37,6 +39,10 @@ type keys struct {
 	Rivals      *entries[[]scalar]   `yaml:"rivals"`
 	// Defines are compile-time constants computed from the dimensions.
 	Defines *entries[scalar] `yaml:"defines"`
+	// Minimize and Maximize say what is compared, Require what must hold of what was measured.
+	Minimize *oneOrMore `yaml:"minimize"`
+	Maximize scalar     `yaml:"maximize"`
+	Require  []scalar   `yaml:"require"`
 	// ArchSpecific is true, or the one architecture that the kernel is for.
 	ArchSpecific scalar `yaml:"arch_specific"`
 }
@@ -159,6 +165,13 @@ func (s sources) of(backend string) scalar {
 // forBackend returns the keys that hold for one backend.
 func (m *manifest) forBackend(backend string) section {
 	merged := section{Source: m.Source.of(backend), Reference: m.Reference.of(backend), Naive: m.Naive.of(backend), Keys: m.Keys}
+	if backend == Command {
+		merged.Source, merged.Reference, merged.Naive = scalar{}, scalar{}, scalar{}
+		if m.Command != nil {
+			override(reflect.ValueOf(&merged.Keys).Elem(), reflect.ValueOf(m.Command.Keys))
+		}
+		return merged
+	}
 	own := m.Host
 	if backend == CUDA {
 		own = m.CUDA

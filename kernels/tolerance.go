@@ -73,6 +73,9 @@ func (k *Kernel) ToleranceOf(a Argument) Tolerance {
 
 func (b *builder) tolerance() error {
 	t := b.keys.Tolerance
+	if b.backend == Command {
+		return nil
+	}
 	if t == nil {
 		b.kernel.Tolerance = typicalTolerance(b.kernel.Arguments)
 		return nil

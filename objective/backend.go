@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl/internal/git"
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective/session"
 	"pawl/space"
@@ -60,6 +61,10 @@ type Environment struct {
 	Flags    string `json:"flags"`
 	// Build is how a point is compiled; nil where nobody knows.
 	Build *Build `json:"build,omitempty"`
+	// Measure is what points are compared by; nil is the time.
+	Measure *page.Measure `json:"objective,omitempty"`
+	// Programs are the command lines of a kernel that is run and not called; nil for others.
+	Programs *Programs `json:"programs,omitempty"`
 	// Commit is the commit of the kernel's sources, empty when unknown.
 	Commit string `json:"commit,omitempty"`
 	// Pawl is the version of this program.
@@ -79,6 +84,18 @@ type Build struct {
 	Libraries []string `json:"libraries,omitempty"`
 	// Constants are the macros that come from the sizes of the workload.
 	Constants []kernels.Constant `json:"constants,omitempty"`
+}
+
+// Programs are the command lines of a kernel that is run and not called, with names in
+// braces where a point's values go.
+type Programs struct {
+	Build       []string `json:"build,omitempty"`
+	Run         []string `json:"run"`
+	Check       []string `json:"check,omitempty"`
+	Environment []string `json:"environment,omitempty"`
+	// Sizes and Definitions are what names stand for beside the point's values.
+	Sizes       kernels.Dims      `json:"sizes,omitempty"`
+	Definitions map[string]string `json:"definitions,omitempty"`
 }
 
 // NaiveBuilder is a Backend that can build a kernel's naive implementation, for

@@ -18,14 +18,14 @@ type sampler func(ctx context.Context, n int) (worker.Timing, *worker.Fault, err
 // timer returns how samples are taken in a session whose worker has loaded the
 // workload: by the device itself where it keeps and compares everything, else by a
 // stopwatch.
-type timer func(ctx context.Context, s *session.Session, t worker.Time) (sampler, error)
+type timer func(ctx context.Context, s *session.Session, p Prepared, t worker.Time) (sampler, error)
 
 // timeOnDevice is the timer of a device that no kernel can deceive.
-func timeOnDevice(_ context.Context, s *session.Session, t worker.Time) (sampler, error) {
+func timeOnDevice(_ context.Context, s *session.Session, _ Prepared, t worker.Time) (sampler, error) {
 	return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
 		t.Samples = n
 		timing, fault, err := s.Time(ctx, t)
-		t.Batch = timing.Batch
+		t.Batch, t.Energy = timing.Batch, false // once will do
 		return timing, fault, err
 	}, nil
 }
@@ -42,10 +42,10 @@ type benchmark struct {
 }
 
 // until takes samples until the stopping rule is content.
-func (b *benchmark) until(ctx context.Context, s *session.Session, rival float64, outcome *Outcome) error {
+func (b *benchmark) until(ctx context.Context, s *session.Session, p Prepared, rival float64, outcome *Outcome) error {
 	const chunk = 5
 	const throttledTime = 2 * time.Second // long enough for a burst of heat to pass
-	take, err := b.timer(ctx, s, worker.Time{Caches: b.caches})
+	take, err := b.timer(ctx, s, p, worker.Time{Caches: b.caches, Energy: b.kernel.Measures(kernels.Energy)})
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func (b *benchmark) until(ctx context.Context, s *session.Session, rival float64
 }
 
 // fixed takes a fixed number of samples.
-func (b *benchmark) fixed(ctx context.Context, s *session.Session, t worker.Time, outcome *Outcome) error {
-	t.Caches = b.caches
-	take, err := b.timer(ctx, s, t)
+func (b *benchmark) fixed(ctx context.Context, s *session.Session, p Prepared, t worker.Time, outcome *Outcome) error {
+	t.Caches, t.Energy = b.caches, b.kernel.Measures(kernels.Energy)
+	take, err := b.timer(ctx, s, p, t)
 	if err != nil {
 		return err
 	}
@@ -91,6 +91,12 @@ func (b *benchmark) take(ctx context.Context, s *session.Session, take sampler, 
 	outcome.Batch = timing.Batch
 	outcome.Samples = append(outcome.Samples, timing.Samples...)
 	outcome.Conditions = outcome.Conditions.Join(timing.Conditions)
+	for name, values := range timing.Measured {
+		if outcome.series == nil {
+			outcome.series = map[string][]float64{}
+		}
+		outcome.series[name] = append(outcome.series[name], values...)
+	}
 	return nil
 }
 

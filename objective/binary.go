@@ -17,6 +17,8 @@ type Binary struct {
 	Path, Support string
 	// Digest identifies the machine code, File the bytes of the module's file.
 	Digest, File string
+	// Size is in bytes what was built; 0 is that of the file.
+	Size int64
 	// Hit says that the cache had it.
 	Hit bool
 	// Resources is what the compiler says that the kernel needs; nil where it

@@ -58,6 +58,7 @@ type Evaluator struct {
 	runner    *runner
 	benchmark *benchmark
 	today     *today
+	score     *score
 }
 
 // NewEvaluator returns an evaluator. Close it to end its worker processes.
@@ -73,16 +74,24 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	if e.Residents == nil {
 		e.Residents = &session.Residents{}
 	}
+	e.score = &score{kernel: k, dims: w.Dims}
 	e.runner = &runner{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, allowed: options.RunTimeout}
 	e.fuzzer = &fuzzer{kernel: k, workload: w, seed: options.Seed, quick: options.QuickCases, notes: &check.Notes{}, runner: e.runner}
 	e.verifier = newVerifier(e.fuzzer)
 	e.benchmark = &benchmark{kernel: k, workload: e.WorkloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: facts.Roofline}
 	target := check.Target{Kernel: k, Workload: w, Oracle: e.oracle, Notes: e.notes}
-	if facts.Resident {
+	if program, ok := b.(Program); ok {
+		e.checker, e.benchmark.timer, e.runner.workers = byProgram{program}, timeProgram(program), processes{}
+		e.runner.ready = func(context.Context) error { return nil }
+		options.Measurements = nil // nobody knows all that a program depends on
+	} else if facts.Resident {
 		e.onDevice = check.OnDevice{Target: target}
 		e.checker, e.benchmark.timer, e.runner.workers = e.onDevice, timeOnDevice, e.Warm(e.warm)
 	} else {
 		e.checker, e.benchmark.timer = check.Here{Target: target}, newStopwatches(k, e.oracle, e.WorkloadCase()).timer
+	}
+	if k.Measures(kernels.Energy) {
+		options.Measurements = nil // which keep samples of the time alone
 	}
 	e.today = newToday(options.Measurements, e.circumstances)
 	return e
@@ -143,7 +152,11 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	if p.Failure != nil {
 		return p, nil
 	}
-	if err := e.oracle.Ready(ctx); err != nil {
+	if p.Failure = e.score.beforehand(p); p.Failure != nil {
+		return p, nil
+	}
+	p.Binary = e.score.distinguish(p.Binary, point)
+	if err := e.runner.ready(ctx); err != nil {
 		return p, err
 	}
 	p.quick, err = e.plan(p, e.QuickCases(point)...)
@@ -159,8 +172,9 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	if p.Failure != nil {
 		return outcome, nil
 	}
+	rival = e.score.rival(p.Point, rival)
 	if past, found := e.today.recall(p, rival, e.options.Stopping); found {
-		return outcome.withSamples(past), nil
+		return e.score.apply(p, outcome.withSamples(past), past.series), nil
 	}
 	begun := outcome
 	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
@@ -172,7 +186,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 			return err
 		}
 		start = time.Now()
-		err = e.benchmark.until(ctx, s, rival, &outcome)
+		err = e.benchmark.until(ctx, s, p, rival, &outcome)
 		outcome.Spent.Measure = time.Since(start)
 		if err != nil || outcome.Failure != nil {
 			return err
@@ -181,6 +195,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 	})
 	if err == nil {
 		outcome = e.today.remember(p, outcome, p.Point == e.initial)
+		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err
 }
@@ -220,13 +235,14 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		if err != nil || outcome.Failure != nil {
 			return err
 		}
-		if err = e.benchmark.fixed(ctx, s, t, &outcome); err != nil || outcome.Failure != nil {
+		if err = e.benchmark.fixed(ctx, s, p, t, &outcome); err != nil || outcome.Failure != nil {
 			return err
 		}
 		return e.benchmark.plausible(&outcome, p.Point)
 	})
 	if err == nil && outcome.Failure == nil {
 		outcome.Evidence = e.takeEvidence(p)
+		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err
 }

@@ -83,7 +83,7 @@ type Outcome struct {
 	// measured.
 	Failure *Failure `json:"failure,omitempty"`
 	// Samples are milliseconds per launch, in the order taken; none after a
-	// failure.
+	// failure. Where the manifest names an objective they are its values.
 	Samples []float64 `json:"samples,omitempty"`
 	// Batch is the number of launches that each sample is the mean of.
 	Batch int `json:"batch,omitempty"`
@@ -104,8 +104,16 @@ type Outcome struct {
 	// Evidence is what the point has passed of the full tier since its last
 	// outcome; nil for nothing.
 	Evidence *check.Evidence `json:"evidence,omitempty"`
+	// Measured are the quantities that an objective may use, by name, medians over the
+	// samples; nil where the time is compared.
+	Measured map[string]float64 `json:"measured,omitempty"`
+	// Scores are the values of the manifest's objectives, in their order.
+	Scores []float64 `json:"scores,omitempty"`
 	// Spent says where the time went.
 	Spent Spent `json:"spent"`
+
+	// series is what was measured beside the time, until it is scored.
+	series map[string][]float64
 }
 
 // Spent is where a point's time went.

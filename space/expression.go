@@ -94,6 +94,16 @@ func (e *Expression) Number(env Environment) (float64, error) {
 	return x, nil
 }
 
+// Text evaluates a formula of any kind; a condition is 1 or 0, as the source of a kernel sees
+// it.
+func (e *Expression) Text(env Environment) (string, error) {
+	result, err := e.run(env)
+	if condition, ok := result.(bool); ok && err == nil {
+		return BooleanValue(condition).Define(), nil
+	}
+	return fmt.Sprint(result), err
+}
+
 func (e *Expression) run(env Environment) (any, error) {
 	if len(e.definitions) > 0 {
 		env = maps.Clone(env)

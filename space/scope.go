@@ -63,6 +63,23 @@ func NewScope(names map[string]Kind, definitions map[string]string) (*Scope, err
 	return s, nil
 }
 
+// Has reports whether a name means something.
+func (s *Scope) Has(name string) bool {
+	_, known := s.types[name]
+	_, defined := s.definitions[name]
+	return known || defined
+}
+
+// Measuring returns the scope with further names, of floating-point numbers: what is
+// known only after a measurement.
+func (s *Scope) Measuring(names []string) *Scope {
+	wider := &Scope{Exact: s.Exact, types: maps.Clone(s.types), definitions: s.definitions}
+	for _, name := range names {
+		wider.types[name] = 0.0
+	}
+	return wider
+}
+
 // Compile checks and compiles an expression. An error about the text is an
 // *ExpressionError.
 func (s *Scope) Compile(source string, want Result) (*Expression, error) {

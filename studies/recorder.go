@@ -62,12 +62,15 @@ type stored struct {
 		Conditions *worker.Conditions   `json:"conditions,omitempty"`
 		Remembered bool                 `json:"remembered,omitempty"`
 		Evidence   *check.Evidence      `json:"evidence,omitempty"`
+		Measured   map[string]float64   `json:"measured,omitempty"`
+		Scores     []float64            `json:"scores,omitempty"`
 	}
 }
 
 func newStored(o *objective.Outcome) *stored {
 	s := &stored{outcome: o}
 	s.facts.Resources, s.facts.Conditions, s.facts.Remembered, s.facts.Evidence = o.Resources, o.Conditions, o.Remembered, o.Evidence
+	s.facts.Measured, s.facts.Scores = o.Measured, o.Scores
 	if o.Failure != nil {
 		s.failure = *o.Failure
 	}
@@ -81,6 +84,7 @@ func newStored(o *objective.Outcome) *stored {
 func (s *stored) complete() {
 	o := s.outcome
 	o.Resources, o.Conditions, o.Remembered, o.Evidence = s.facts.Resources, s.facts.Conditions, s.facts.Remembered, s.facts.Evidence
+	o.Measured, o.Scores = s.facts.Measured, s.facts.Scores
 	if s.failure.Stage != "" {
 		o.Failure = &s.failure
 	}

@@ -57,6 +57,15 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 	return result, nil
 }
 
+// behindDashes takes the command out of "pawl bench -- COMMAND…", whose flags are its own.
+func behindDashes(arguments []string) (ours, command []string) {
+	at := slices.Index(arguments, "--")
+	if at < 2 || arguments[1] != "bench" {
+		return arguments, nil
+	}
+	return arguments[:at:at], append([]string{}, arguments[at+1:]...)
+}
+
 func find(commands []*cli.Command, name string) *cli.Command {
 	for _, c := range commands {
 		if c.HasName(name) {

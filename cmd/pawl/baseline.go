@@ -113,8 +113,8 @@ func showBaseline(env environment, o baselineOptions) error {
 	var rows [][]string
 	for _, e := range f.Entries {
 		rows = append(rows, []string{
-			e.Kernel, e.Workload, e.Type, page.Milliseconds(e.Median),
-			page.TimeInterval(e.Interval),
+			e.Kernel, e.Workload, e.Type, e.Objective.Text(e.Median),
+			e.Objective.Interval(e.Interval),
 			page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point,
 		})
 	}
@@ -122,7 +122,7 @@ func showBaseline(env environment, o baselineOptions) error {
 		return err
 	}
 	for _, a := range f.Accepted {
-		fmt.Fprintf(env.stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel, a.Workload, page.Milliseconds(a.From), page.Milliseconds(a.To), escape.Line(a.Reason))
+		fmt.Fprintf(env.stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel, a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To), escape.Line(a.Reason))
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func printHistory(env environment, trends []report.Trend) error {
 				change = page.Change(*e.Change)
 			}
 			commit := strings.TrimSuffix(e.Commit, "-dirty")
-			rows = append(rows, []string{e.Time.Format("2006-01-02 15:04"), commit[:min(12, len(commit))], page.Milliseconds(e.Median), change, string(e.Verdict), mark})
+			rows = append(rows, []string{e.Time.Format("2006-01-02 15:04"), commit[:min(12, len(commit))], e.Objective.Text(e.Median), change, string(e.Verdict), mark})
 		}
 		if err := page.Table(env.stdout, []string{"time", "commit", "median", "change", "verdict", ""}, rows); err != nil {
 			return err
@@ -209,7 +209,7 @@ func acceptBaseline(env environment, o baselineOptions) error {
 		return nothingf("nothing to accept in %s; pawl gate measures first", a.Results())
 	}
 	for _, e := range accepted {
-		fmt.Fprintf(env.stdout, "%s is now held to %s\n", e.Key, page.Milliseconds(e.Median))
+		fmt.Fprintf(env.stdout, "%s is now held to %s\n", e.Key, e.Objective.Text(e.Median))
 	}
 	return nil
 }

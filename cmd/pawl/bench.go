@@ -12,6 +12,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/kernels"
+	"pawl/objective/devices"
 	"pawl/studies/report"
 )
 
@@ -22,23 +23,30 @@ type benchOptions struct {
 	rounds, samples int
 	results         string // the file for the raw samples
 	cachesGiven     bool
+	repeat          devices.Repeat // of a command
 }
 
 func benchCommand(env environment) *cli.Command {
 	var o benchOptions
 	return &cli.Command{
 		Name:      "bench",
-		Usage:     "measure one point, in several fresh processes",
-		ArgsUsage: "[KERNEL|FOLDER]",
+		Usage:     "measure one point, or any command, in several fresh processes",
+		ArgsUsage: "[KERNEL|FOLDER] | -- COMMAND…",
 		Description: details(
-			"Checks the point's results, then measures it and writes the raw samples to a file.",
+			"Checks the point's results, then measures it and writes the raw samples to a file. Behind -- stands\n"+
+				"any command with its arguments, which no shell sees: its wall time is measured, and nothing checked.",
 			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
 			"0 measured", "1 the point fails", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(o.flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json", "run-timeout", "compile-timeout"),
 			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Action: atLeast("rounds", 1), Usage: "how many fresh processes"},
 			&cli.IntFlag{Name: "samples", Value: 20, Destination: &o.samples, Action: atLeast("samples", 1), Usage: "how many samples per process"},
+			&cli.IntFlag{Name: "warmup", Destination: &o.repeat.Warmup, Action: atLeast("warmup", 0), Usage: "for a command: how many runs come before those that count"},
+			&cli.IntFlag{Name: "runs", Destination: &o.repeat.Runs, DefaultText: "3 s, at least 10", Action: atLeast("runs", 1), Usage: "for a command: how many runs count"},
 			&cli.StringFlag{Name: "results", Value: "results/bench.json", Destination: &o.results, Usage: "the `FILE` for the raw samples"}),
 		Action: func(c *cli.Context) (err error) {
+			if env.command != nil {
+				return benchCommandLine(c.Context, env, o, c.Args().Slice(), c.IsSet("run-timeout"))
+			}
 			if o.kernel, err = kernelName(c.Args().Slice()); err != nil {
 				return err
 			}
@@ -115,10 +123,10 @@ func (r benchReport) warnings() []string {
 
 func (r benchReport) print(w io.Writer) {
 	fmt.Fprintf(w, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without drift and outliers)\n",
-		r.Kernel, r.Workload, r.Point, page.Milliseconds(r.Milliseconds), page.TimeInterval(r.Interval),
+		r.Kernel, r.Workload, r.Point, r.Environment.Measure.Text(r.Milliseconds), r.Environment.Measure.Interval(r.Interval),
 		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
-	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", page.Milliseconds(r.P50), page.Milliseconds(r.P95),
-		page.Milliseconds(r.P99), page.Milliseconds(r.Least), 100*r.Drift)
+	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", r.Environment.Measure.Text(r.P50), r.Environment.Measure.Text(r.P95),
+		r.Environment.Measure.Text(r.P99), r.Environment.Measure.Text(r.Least), 100*r.Drift)
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
 	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
 		if line != "" && line != page.Unknown {

@@ -36,7 +36,9 @@ import (
 type display struct {
 	w     io.Writer
 	phase confirm.Phase // the last one announced in plain lines
-	bar   *mpb.Bar
+	// measure is what points are compared by.
+	measure *page.Measure
+	bar     *mpb.Bar
 	// last is what the bars show, progress what draws them: nil while there are none.
 	last     atomic.Pointer[search.Progress]
 	progress atomic.Pointer[mpb.Progress]
@@ -55,6 +57,7 @@ func (d *display) Write(p []byte) (int, error) {
 }
 
 func (d *display) start(study studies.Study, past search.Past, pool *space.Pool) {
+	d.measure = study.Environment.Measure
 	verb := "study"
 	if len(past.Trials) > 0 {
 		verb = "resuming study"
@@ -83,7 +86,7 @@ func (d *display) startBars(f *os.File) {
 	}
 	d.bar = progress.New(1000, mpb.BarStyle().Rbound("|").Lbound("|").Filler("█").Tip("█").Padding(" "),
 		mpb.PrependDecorators(line(phaseText)), mpb.AppendDecorators(line(leftText)))
-	for _, text := range []func(search.Progress) string{bestText, compilingText, failuresText} {
+	for _, text := range []func(search.Progress) string{d.bestText, compilingText, failuresText} {
 		progress.New(0, mpb.NopStyle(), mpb.PrependDecorators(line(text)))
 	}
 	d.progress.Store(progress)
@@ -102,8 +105,8 @@ func (d *display) update(p search.Progress) {
 func (d *display) plain(p search.Progress) {
 	switch {
 	case p.Trial != nil && p.Trial.OK():
-		fmt.Fprintf(d.w, "trial %d done: %s, best %s%s, %s\n", p.Trial.Number, page.Milliseconds(p.Trial.Outcome.Milliseconds()),
-			page.Milliseconds(p.Best.Outcome.Milliseconds()), overDefault(p), p.Trial.Point)
+		fmt.Fprintf(d.w, "trial %d done: %s, best %s%s, %s\n", p.Trial.Number, d.measure.Text(p.Trial.Outcome.Milliseconds()),
+			d.measure.Text(p.Best.Outcome.Milliseconds()), overDefault(p), p.Trial.Point)
 	case p.Trial != nil:
 		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, escape.Line(p.Trial.Outcome.Failure.String()), p.Trial.Point)
 	case p.Phase != d.phase:
@@ -168,11 +171,11 @@ func leftText(p search.Progress) string {
 	return ""
 }
 
-func bestText(p search.Progress) string {
+func (d *display) bestText(p search.Progress) string {
 	if p.Best == nil {
 		return "best: none yet"
 	}
-	return fmt.Sprintf("best: %s%s, %s", page.Samples(p.Best.Outcome.Samples), overDefault(p), p.Best.Point)
+	return fmt.Sprintf("best: %s%s, %s", d.measure.Samples(p.Best.Outcome.Samples), overDefault(p), p.Best.Point)
 }
 
 // overDefault compares the best trial with the default's, before anything is confirmed;

@@ -33,7 +33,7 @@ func (o *common) flags(names ...string) []cli.Flag {
 			Usage: "the `NAME` of a workload in the manifest"},
 		"at": &cli.StringFlag{Name: "at", Destination: &o.at, Usage: "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default"},
 		"backend": &cli.StringFlag{Name: "backend", Destination: &o.backend, Value: devices.Auto, Action: oneOf("backend", devices.Backends...),
-			Usage: "where kernels run: auto, cuda or host"},
+			Usage: "where kernels run: auto, cuda, host or command"},
 		"compiler": &cli.StringFlag{Name: "compiler", Destination: &o.compiler, Value: devices.Compilers[0], Action: oneOf("compiler", devices.Compilers...),
 			Usage: "the compiler for CUDA: nvcc, or nvrtc, which is faster to compile"},
 		"caches": &cli.StringFlag{Name: "caches", Destination: &o.caches, Value: string(worker.Cold),

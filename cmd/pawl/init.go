@@ -11,7 +11,7 @@ import (
 )
 
 func initCommand(env environment) *cli.Command {
-	var from, entry string
+	var source scaffold.Source
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "write the folder of a new kernel, from a source if there is one",
@@ -23,14 +23,18 @@ func initCommand(env environment) *cli.Command {
 			"pawl init transpose --from src/transpose.cu",
 			"0 done", "3 the folder cannot be written, or the source not described", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Destination: &from, Usage: "describe this source `FILE`, in C, C++ or CUDA"},
-			&cli.StringFlag{Name: "entry", Destination: &entry, DefaultText: "the only candidate", Usage: "the `FUNCTION` of the source to tune"},
+			&cli.StringFlag{Name: "from", Destination: &source.File, Usage: "describe this source `FILE`, in C, C++ or CUDA"},
+			&cli.StringFlag{Name: "entry", Destination: &source.Entry, DefaultText: "the only candidate", Usage: "the `FUNCTION` of the source to tune"},
+			&cli.BoolFlag{Name: "command", Destination: &source.Program, DisableDefaultText: true, Usage: "begin from a program that is built and run, in place of a function"},
 		},
 		Action: action(func(_ context.Context, arguments []string) error {
 			if len(arguments) != 1 {
 				return usagef("init takes the folder of the new kernel")
 			}
-			made, err := scaffold.Write(arguments[0], from, entry)
+			if source.Program && source.File != "" {
+				return usagef("--command writes an example, and --from describes a source: one of them")
+			}
+			made, err := scaffold.Write(arguments[0], source)
 			if err != nil {
 				return err
 			}

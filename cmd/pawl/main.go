@@ -30,12 +30,15 @@ func start(env environment) {
 type environment struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	// command is what stands behind -- of pawl bench; nil where there is none.
+	command []string
 	// signals delivers a person's requests to stop.
 	signals func() (<-chan os.Signal, func())
 }
 
 // run is the program as a function: it returns the exit code.
 func run(ctx context.Context, arguments []string, env environment) int {
+	arguments, env.command = behindDashes(arguments)
 	app := newApp(env)
 	if slices.Contains(arguments, completionFlag) {
 		complete(ctx, app, arguments, env.stdout)

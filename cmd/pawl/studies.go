@@ -166,11 +166,11 @@ func showStudy(ctx context.Context, env environment, o studiesOptions, arguments
 	for _, t := range past.Trials {
 		median := "~"
 		if t.OK() {
-			median = page.Milliseconds(t.Outcome.Milliseconds())
+			median = study.Environment.Measure.Text(t.Outcome.Milliseconds())
 		}
 		rows = append(rows, []string{fmt.Sprint(t.Number), median, fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
 	}
-	return page.Table(env.stdout, []string{"trial", "median", "samples", "point", ""}, rows)
+	return page.Table(env.stdout, []string{"trial", study.Environment.Measure.Name(), "samples", "point", ""}, rows)
 }
 
 func trialNote(t search.Trial) string {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pawl/gate"
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective"
 )
@@ -26,16 +27,22 @@ type Key struct {
 	Workload string `json:"workload"`
 	// Type is the element type of the kernel's first output.
 	Type string `json:"type"`
+	// Objective is what is compared where it is not the time: numbers of two objectives say
+	// nothing about each other.
+	Objective page.Quantity `json:"objective,omitzero"`
 }
 
 func (k Key) String() string {
+	if k.Objective.Formula != "" {
+		return fmt.Sprintf("%s, %s, %s on %s", k.Kernel, k.Workload, k.Objective.Formula, k.Device)
+	}
 	return fmt.Sprintf("%s, %s, %s on %s", k.Kernel, k.Workload, k.Type, k.Device)
 }
 
 func (k Key) compare(other Key) int {
 	return strings.Compare(
-		k.Kernel+"\x00"+k.Workload+"\x00"+k.Type+"\x00"+k.Device,
-		other.Kernel+"\x00"+other.Workload+"\x00"+other.Type+"\x00"+other.Device)
+		k.Kernel+"\x00"+k.Workload+"\x00"+k.Type+"\x00"+k.Device+"\x00"+k.Objective.Formula,
+		other.Kernel+"\x00"+other.Workload+"\x00"+other.Type+"\x00"+other.Device+"\x00"+other.Objective.Formula)
 }
 
 // Entry is a measured configuration. Times are milliseconds.

@@ -163,7 +163,7 @@ func find(entries []Entry, key Key) (Entry, bool) {
 func (f *File) OtherDevices(key Key) []string {
 	var devices []string
 	for _, e := range f.Entries {
-		if e.Device != key.Device && e.Kernel == key.Kernel && e.Workload == key.Workload && e.Type == key.Type {
+		if e.Device != key.Device && e.Kernel == key.Kernel && e.Workload == key.Workload && e.Type == key.Type && e.Objective == key.Objective {
 			devices = append(devices, e.Device)
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-
-	"pawl/internal/page"
 )
 
 // Merge joins two files that came from base, and says what it had to choose between. An
@@ -44,7 +42,7 @@ func Merge(base, ours, theirs *File) (merged *File, chosen []string) {
 			for _, other := range []side{our, their} {
 				merged.consider(other)
 			}
-			chosen = append(chosen, fmt.Sprintf("%s: both sides moved it, ours to %s, theirs to %s: %s stays", e.Key, page.Milliseconds(our.entry.Median), page.Milliseconds(their.entry.Median), name))
+			chosen = append(chosen, fmt.Sprintf("%s: both sides moved it, ours to %s, theirs to %s: %s stays", e.Key, e.Objective.Text(our.entry.Median), e.Objective.Text(their.entry.Median), name))
 		}
 	}
 	return merged, chosen

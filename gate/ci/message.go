@@ -24,9 +24,9 @@ type Move struct {
 
 // String is the line about it in the commit.
 func (m Move) String() string {
-	text := fmt.Sprintf("%s: new, %s", m.Key, page.Milliseconds(m.To))
+	text := fmt.Sprintf("%s: new, %s", m.Key, m.Objective.Text(m.To))
 	if m.From > 0 {
-		text = fmt.Sprintf("%s: %s to %s (%s)", m.Key, page.Milliseconds(m.From), page.Milliseconds(m.To), page.Change(stats.Change(m.From, m.To)))
+		text = fmt.Sprintf("%s: %s to %s (%s)", m.Key, m.Objective.Text(m.From), m.Objective.Text(m.To), page.Change(stats.Change(m.From, m.To)))
 	}
 	if m.Accepted != "" {
 		text += ", accepted: " + m.Accepted

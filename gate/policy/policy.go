@@ -173,9 +173,9 @@ func (e entry) build(common gate.Policy) (Kernel, error) {
 		return k, fmt.Errorf("a kernel without a name: each entry needs kernel: NAME or kernel: ./FOLDER")
 	}
 	switch k.Backend = e.Backend.Text; k.Backend {
-	case "", kernels.Host, kernels.CUDA:
+	case "", kernels.Host, kernels.CUDA, kernels.Command:
 	default:
-		return k, e.Backend.At.Errorf("no backend %q; there are %s and %s", k.Backend, kernels.CUDA, kernels.Host)
+		return k, e.Backend.At.Errorf("no backend %q; there are %s, %s and %s", k.Backend, kernels.CUDA, kernels.Host, kernels.Command)
 	}
 	for _, w := range e.Workloads {
 		if slices.Contains(k.Workloads, w.Text) {

@@ -22,7 +22,10 @@ type Configuration struct {
 
 // key says what the configuration is held to.
 func (c *Configuration) key() baseline.Key {
-	key := baseline.Key{Device: c.Backend.Facts().Environment.Device, Kernel: c.Kernel.Name, Workload: c.Workload.Name}
+	key := baseline.Key{Device: c.Backend.Facts().Environment.Device, Kernel: c.Kernel.Name, Workload: c.Workload.Name, Objective: c.Backend.Facts().Environment.Measure.First()}
+	if c.Kernel.Backend == kernels.Command {
+		key.Type = kernels.Command
+	}
 	for _, a := range c.Kernel.Arguments {
 		if a.Out {
 			key.Type = a.Element.Name

@@ -53,7 +53,7 @@ type Cells struct{ Baseline, Current, Change, Interval, P95, Delta, P string }
 
 // Cells writes a result's figures, ~ for what is not known.
 func (r Result) Cells() Cells {
-	c := Cells{page.Milliseconds(r.Baseline), page.Milliseconds(r.Current), page.Unknown, page.Unknown, page.Unknown, page.Unknown, page.Unknown}
+	c := Cells{r.Objective.Text(r.Baseline), r.Objective.Text(r.Current), page.Unknown, page.Unknown, page.Unknown, page.Unknown, page.Unknown}
 	if e := r.Evidence; e != nil {
 		c.Change, c.Interval, c.Delta, c.P = page.Change(e.Change), page.ChangeInterval(e.Interval), fmt.Sprintf("%+.2f", e.Delta), probability(e.P)
 	}
@@ -213,7 +213,7 @@ func (m *markdown) details(r Result) {
 		m.Line("  Against the best accepted entry: %s (%s).", page.Change(o.Change), page.ChangeInterval(o.Interval))
 	}
 	for _, t := range r.Tails {
-		m.Line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), page.Milliseconds(t.Baseline), page.Milliseconds(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P), page.Percent(t.Limit))
+		m.Line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), r.Objective.Text(t.Baseline), r.Objective.Text(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P), page.Percent(t.Limit))
 	}
 	for _, arm := range []gate.Arm{gate.Baseline, gate.Candidate, gate.Control, gate.Best} {
 		if c := r.Conditions[arm]; c != nil {

@@ -78,7 +78,7 @@ func trendText(trends []Trend) string {
 	var parts []string
 	for _, t := range trends {
 		first, last := t.Events[0], t.Events[len(t.Events)-1]
-		parts = append(parts, fmt.Sprintf("%s: %s, from %s to %s, %s", t.Key, page.Count(len(t.Events), "run"), page.Milliseconds(first.Median), page.Milliseconds(last.Median), page.Count(len(t.Steps), "change point")))
+		parts = append(parts, fmt.Sprintf("%s: %s, from %s to %s, %s", t.Key, page.Count(len(t.Events), "run"), t.Key.Objective.Text(first.Median), t.Key.Objective.Text(last.Median), page.Count(len(t.Steps), "change point")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -91,7 +91,7 @@ func (t Trend) panel() plot.Panel {
 	p := plot.Panel{
 		Title: t.Key.String(), MarkName: "change point",
 		X: plot.Axis{High: float64(len(t.Events))},
-		Y: plot.Linear("", page.Milliseconds, times...),
+		Y: plot.Linear("", t.Key.Objective.Text, times...),
 	}
 	s := plot.Series{Colour: plot.Best}
 	var below []plot.XY
@@ -116,7 +116,7 @@ func (t Trend) panel() plot.Panel {
 
 // dotTitle says what an event was, and of an acceptance also why.
 func dotTitle(e baseline.Event) string {
-	text := fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), ShortCommit(e.Commit), page.Milliseconds(e.Median), e.Verdict)
+	text := fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), ShortCommit(e.Commit), e.Objective.Text(e.Median), e.Verdict)
 	if e.Verdict == baseline.Accepted {
 		text += ": " + e.Reason
 	}

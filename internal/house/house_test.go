@@ -41,6 +41,7 @@ var inside = map[string][][]string{
 		{"objective/check"},
 		{"objective"},
 		{"objective/host", "objective/cuda", "objective/nsight", "objective/explain"},
+		{"objective/command"},
 		{"objective/devices"},
 		{"objective/profile"},
 		{"objective/fuzz", "objective/ladder", "objective/mutation"},

@@ -40,12 +40,6 @@ func Change(share float64) string { return fmt.Sprintf("%+.1f %%", 100*share) }
 // TimeInterval writes an interval of milliseconds.
 func TimeInterval(i stats.Interval) string { return interval(i, Milliseconds) }
 
-// Samples writes the median of times in milliseconds and its interval, quickly enough
-// for a display that changes in place.
-func Samples(ms []float64) string {
-	return fmt.Sprintf("%s (%s)", Milliseconds(stats.Median(ms)), TimeInterval(stats.Bootstrap{Resamples: 1000}.Median(ms)))
-}
-
 // RatioInterval writes an interval of speedups.
 func RatioInterval(i stats.Interval) string {
 	return interval(i, func(ratio float64) string { return fmt.Sprintf("%.2f", ratio) })

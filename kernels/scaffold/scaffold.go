@@ -42,6 +42,14 @@ func Example(name string) Folder {
 	}}
 }
 
+// Program is a small program of its own, whose arguments and compiler's level are tuned.
+func Program(name string) Folder {
+	return Folder{Files: []kernels.File{
+		{Name: kernels.ManifestName, Content: []byte(fmt.Sprintf(programManifest, name))},
+		{Name: "program.c", Content: []byte(programSource)},
+	}}
+}
+
 // From describes the kernel in a source; path says by its ending what it is written in. The
 // entry may be empty if there is only one candidate.
 func From(name, path string, content []byte, entry string) (Folder, error) {
@@ -137,6 +145,37 @@ void scale(const float *x, float *y, int32_t N) {
 		for (int i = 0; i < N; i += BLOCK)
 			for (int j = i; j < i + BLOCK && j < N; j++)
 				y[j] = 2 * x[j];
+}
+`
+
+const programManifest = `# docs/manifest.md describes every key.
+name: %s
+summary: a program of its own, with two parameters to play with
+params: # in braces they stand for their values
+  LEVEL: {values: [0, 1, 2, 3], default: 0}
+  STEP: {values: [1, 2, 4, 8], default: 1}
+workloads: # the sizes that count
+  small: {N: 300000}
+command: # lists of arguments; no shell sees them
+  build: [cc, "-O{LEVEL}", -o, "{OUT}/program", program.c]
+  run: ["{OUT}/program", "{N}", "{STEP}"]
+  check: [grep, -qx, "sum 44999850000"] # reads what the run printed
+  # metrics: {rate: {match: 'rate: ([0-9.]+)', unit: MB/s}} # instead of the time, with maximize: rate
+`
+
+const programSource = `#include <stdio.h>
+#include <stdlib.h>
+
+/* Adds the numbers below N, STEP of them at a time. */
+int main(int argc, char **argv) {
+	if (argc != 3)
+		return 2;
+	long n = atol(argv[1]), step = atol(argv[2]), sum = 0;
+	for (long i = 0; i < n; i += step)
+		for (long j = i; j < i + step && j < n; j++)
+			sum += j;
+	printf("sum %ld\n", sum);
+	return 0;
 }
 `
 

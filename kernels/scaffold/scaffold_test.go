@@ -81,7 +81,7 @@ func TestFoldersLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := Write(folder, path, ""); err != nil {
+		if _, err := Write(folder, Source{File: path, Entry: ""}); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 		backend := kernels.Host
@@ -93,7 +93,7 @@ func TestFoldersLoad(t *testing.T) {
 		} else if k.Name != "new" {
 			t.Errorf("%s: the kernel is called %s", file, k.Name)
 		}
-		if _, err := Write(folder, path, ""); err == nil || !strings.Contains(err.Error(), "not empty") {
+		if _, err := Write(folder, Source{File: path, Entry: ""}); err == nil || !strings.Contains(err.Error(), "not empty") {
 			t.Errorf("%s: written twice: %v", file, err)
 		}
 	}

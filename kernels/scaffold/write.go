@@ -11,20 +11,31 @@ import (
 	"pawl/internal/page"
 )
 
+// Source says what a new folder begins from: the zero Source is an example.
+type Source struct {
+	// File is a source to describe, Entry the function in it.
+	File, Entry string
+	// Program asks for an example that is a program of its own.
+	Program bool
+}
+
 // Write makes the folder of a new kernel, which is named after it: an example, or what is in
 // a source. The files that it returns have their paths. Nothing is overwritten: the folder must not be there, or be empty.
-func Write(folder, source, entry string) (Folder, error) {
+func Write(folder string, source Source) (Folder, error) {
 	name := filepath.Base(filepath.Clean(folder))
 	if err := CheckName(name); err != nil {
 		return Folder{}, err
 	}
 	made := Example(name)
-	if source != "" {
-		content, err := os.ReadFile(source)
+	if source.Program {
+		made = Program(name)
+	}
+	if source.File != "" {
+		content, err := os.ReadFile(source.File)
 		if err != nil {
 			return Folder{}, err
 		}
-		if made, err = From(name, source, content, entry); err != nil {
+		if made, err = From(name, source.File, content, source.Entry); err != nil {
 			return Folder{}, err
 		}
 	}

@@ -26,6 +26,8 @@ type Evidence struct {
 	At    *Case   `json:"at,omitempty"`
 	// Unchecked says which sizes never varied; empty where all of them did.
 	Unchecked string `json:"unchecked,omitempty"`
+	// Program says that a program's own check has passed it: nothing was compared here.
+	Program bool `json:"program,omitempty"`
 }
 
 // add notes that a case passed. A nil Evidence is not interested.
@@ -41,12 +43,21 @@ func (e *Evidence) add(c Case, worst float64) {
 	}
 }
 
+// Passed notes that a case passed of a program, which says so itself. A nil Evidence is not
+// interested.
+func (e *Evidence) Passed(c Case) {
+	e.add(c, 0)
+	if e != nil {
+		e.Program = true
+	}
+}
+
 // Join returns what both say, of one point. Either may be nil.
 func (e *Evidence) Join(other *Evidence) *Evidence {
 	if e == nil || other == nil {
 		return cmp.Or(e, other)
 	}
-	joined := &Evidence{Tolerance: e.Tolerance, Cases: slices.Clone(e.Cases), Worst: e.Worst, At: e.At, Unchecked: cmp.Or(e.Unchecked, other.Unchecked)}
+	joined := &Evidence{Tolerance: e.Tolerance, Cases: slices.Clone(e.Cases), Worst: e.Worst, At: e.At, Unchecked: cmp.Or(e.Unchecked, other.Unchecked), Program: e.Program || other.Program}
 	for _, c := range other.Cases {
 		joined.add(c, 0)
 	}

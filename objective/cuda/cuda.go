@@ -291,6 +291,7 @@ func (b *Backend) describe() objective.Facts {
 			Compiler: b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific),
 			Flags:    strings.Join(b.kernel.Flags, " "),
 			Build:    build,
+			Measure:  objective.Measure(b.kernel),
 			Commit:   objective.Commit(b.kernel.Dir),
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"pawl/kernels"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
@@ -74,7 +75,13 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 		return timing, nil
 	}
 	var err error
-	timing.Damage, err = d.remembers(timing.Samples)
+	if timing.Damage, err = d.remembers(timing.Samples); timing.Damage != nil || err != nil || !t.Energy {
+		return timing, err
+	}
+	used, err := d.energy()
+	if err == nil {
+		timing.Measured = map[string][]float64{kernels.Energy: {used}}
+	}
 	return timing, err
 }
 

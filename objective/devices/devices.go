@@ -3,7 +3,7 @@
 //
 //  1. Load reads a kernel for the backend that was asked for. "auto" takes the GPU
 //     where the kernel has a source for it and the machine has a GPU and a compiler,
-//     and the processor otherwise.
+//     and the processor otherwise; a program of its own where it has no source at all.
 //  2. NewTarget chooses one of its workloads, with its space.
 //  3. Open compiles what a backend needs and returns a Bench: the target with an
 //     evaluator on its device.
@@ -23,6 +23,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
+	"pawl/objective/command"
 	"pawl/objective/cuda"
 	"pawl/objective/cuda/monitor"
 	"pawl/objective/cuda/nvcc"
@@ -38,7 +39,7 @@ const Auto = "auto"
 // Backends are what Load can be asked for, Compilers what CUDA kernels can be
 // compiled with.
 var (
-	Backends  = []string{Auto, cuda.DeviceName, host.DeviceName}
+	Backends  = []string{Auto, cuda.DeviceName, host.DeviceName, command.DeviceName}
 	Compilers = []string{"nvcc", "nvrtc"}
 )
 
@@ -181,13 +182,19 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 		}
 		asked = cuda.DeviceName
 	}
-	if asked == host.DeviceName {
-		return kernels.Load(name, kernels.Host)
+	if asked == host.DeviceName || asked == command.DeviceName {
+		return kernels.Load(name, asked)
 	}
 	onGPU, err := kernels.Load(name, kernels.CUDA)
 	var none *kernels.NoSourceError
 	if errors.As(err, &none) && asked != cuda.DeviceName {
-		return kernels.Load(name, kernels.Host)
+		k, err := kernels.Load(name, kernels.Host)
+		if errors.As(err, &none) {
+			if k, failed := kernels.Load(name, kernels.Command); !errors.As(failed, &none) {
+				return k, failed
+			}
+		}
+		return k, err
 	}
 	if err != nil {
 		return nil, err
@@ -214,7 +221,7 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 // Limits returns the machine's limits on a target's points, without opening anything;
 // nil of a device that is not here.
 func (m *Machine) Limits(ctx context.Context, t Target) objective.Limits {
-	if t.Kernel.Backend == kernels.Host {
+	if t.Kernel.Backend != kernels.CUDA {
 		return host.NewLimits(t.Kernel, t.Space, 0)
 	}
 	a, err := m.accelerator(ctx)
@@ -234,6 +241,11 @@ func (m *Machine) backend(ctx context.Context, t Target, compiled *cache.Cache) 
 		return cuda.New(ctx, t.Kernel, t.Workload, cuda.Options{
 			Cache: compiled, Tool: a.tool, GPUs: a.gpus, DriverVersion: a.driver,
 			CompileTimeout: m.options.CompileTimeout, Getenv: m.options.Getenv, Notice: m.options.Notice,
+		})
+	}
+	if t.Kernel.Backend == kernels.Command {
+		return command.New(t.Kernel, t.Workload, t.Space, command.Options{
+			Folder: filepath.Join(compiled.Dir(), "commands"), BuildTimeout: m.options.CompileTimeout,
 		})
 	}
 	forC, forCPlusPlus, err := host.FindToolchains(ctx, t.Kernel, m.options.Getenv)

@@ -211,7 +211,7 @@ func withoutDefines(flags []string) []string {
 // is first come, first served, so a waiting measurement holds back later
 // compilations.
 func (b *Backend) Reserve(ctx context.Context, point space.Point) (session.Slot, error) {
-	threads, err := b.limits.threads(point)
+	threads, err := b.limits.Threads(point)
 	if err != nil {
 		return session.Slot{}, err
 	}
@@ -265,7 +265,8 @@ func (b *Backend) describe() objective.Facts {
 				Source: b.kernel.Source, Compiler: b.toolchain(in).Command, Flags: append(in.flags(b.kernel.Source), b.kernel.Flags...),
 				Libraries: libraries, Constants: b.options.Constants,
 			},
-			Commit: objective.Commit(b.kernel.Dir),
+			Measure: objective.Measure(b.kernel),
+			Commit:  objective.Commit(b.kernel.Dir),
 		},
 	}
 }

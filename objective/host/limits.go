@@ -25,7 +25,7 @@ func NewLimits(k *kernels.Kernel, s *space.Space, cores int) *Limits {
 
 // Preflight returns why a point cannot work here, or nil.
 func (l *Limits) Preflight(point space.Point) *objective.Failure {
-	threads, err := l.threads(point)
+	threads, err := l.Threads(point)
 	if err != nil {
 		return infeasible("%s", err)
 	}
@@ -44,8 +44,8 @@ func infeasible(format string, arguments ...any) *objective.Failure {
 	return &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: fmt.Sprintf(format, arguments...)}
 }
 
-// threads returns the number of threads that the point starts.
-func (l *Limits) threads(point space.Point) (int64, error) {
+// Threads returns the number of threads that the point starts.
+func (l *Limits) Threads(point space.Point) (int64, error) {
 	most := int64(1)
 	for _, step := range l.kernel.Launch.Steps {
 		if step.Threads == nil {

@@ -8,6 +8,8 @@
 //  3. The default is right on small shapes.
 //  4. It is right on every shape and family of inputs that finalists are checked on.
 //  5. It runs at the workload, in this time.
+//
+// A program of its own has other rungs in the middle: it is built, and its check passes it.
 package ladder
 
 import (
@@ -61,7 +63,12 @@ type step func(context.Context) (Rung, error)
 // Climb walks up until a rung does not hold. Observe gets each rung as it is reached, and may be nil.
 // An error means that the machinery broke.
 func Climb(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung)) (*Ladder, error) {
-	return climb(ctx, m, t, o, observe, func(c *climber) []step { return []step{c.launch, c.compile, c.small, c.full, c.run} })
+	return climb(ctx, m, t, o, observe, func(c *climber) []step {
+		if program, ok := c.bench.Backend.(objective.Program); ok {
+			return c.programSteps(program)
+		}
+		return []step{c.launch, c.compile, c.small, c.full, c.run}
+	})
 }
 
 func climb(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung), steps func(*climber) []step) (*Ladder, error) {
@@ -141,6 +148,45 @@ func (c *climber) compile(ctx context.Context) (r Rung, err error) {
 	return r, nil
 }
 
+// programSteps are the rungs of a program of its own.
+func (c *climber) programSteps(program objective.Program) []step {
+	return []step{c.launch, c.build, func(ctx context.Context) (Rung, error) { return c.checked(ctx, program) }, c.run}
+}
+
+// build builds a program at its default.
+func (c *climber) build(ctx context.Context) (r Rung, err error) {
+	r.Name = "the default is built"
+	if c.prepared, err = c.bench.Prepare(ctx, c.Space.Default()); err != nil {
+		return r, err
+	}
+	if failure := c.prepared.Failure; failure != nil {
+		r.Failure, r.Advice = failure.String(), "mend the build command in the manifest: it runs in the kernel's folder, without a shell"
+		return r, nil
+	}
+	r.Found = c.bench.Backend.Facts().Environment.Compiler
+	return r, nil
+}
+
+// checked runs a program once and has its own check look at it.
+func (c *climber) checked(ctx context.Context, program objective.Program) (Rung, error) {
+	r := Rung{Name: "its check passes the default"}
+	if !program.Checked() {
+		r.Name = "the default runs"
+	}
+	failure, err := c.bench.Verify(ctx, c.prepared)
+	if err != nil {
+		return r, err
+	}
+	if failure != nil {
+		r.Failure, r.Advice = failure.String(), "run the commands of the manifest by hand, in the kernel's folder; nothing of them goes through a shell"
+		return r, nil
+	}
+	if r.Found = "exit status 0"; !program.Checked() {
+		r.Found = "nothing is checked, because the manifest has no check command: a point that computes nonsense may win"
+	}
+	return r, nil
+}
+
 // wrong is the advice where results differ from the reference's.
 const wrong = "pawl fuzz shrinks this to the smallest shape that fails. If every point fails in the same way, suspect the reference or the arguments of the manifest"
 
@@ -186,6 +232,10 @@ func (c *climber) run(ctx context.Context) (Rung, error) {
 	}
 	if outcome.Failure != nil {
 		r.Failure, r.Advice = outcome.Failure.String(), "pawl bench says more; --run-timeout allows a slow kernel more time"
+		return r, nil
+	}
+	if measure := c.bench.Backend.Facts().Environment.Measure; measure != nil {
+		r.Found = fmt.Sprintf("%s is about %s", measure.Formula, measure.Text(stats.Median(outcome.Samples)))
 		return r, nil
 	}
 	r.Found = fmt.Sprintf("about %s a launch", page.Milliseconds(stats.Median(outcome.Samples)))

@@ -18,6 +18,9 @@ import (
 // stops at the first rung that does not hold, with what to do.
 func Preflight(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung)) (*Ladder, error) {
 	return climb(ctx, m, t, o, observe, func(c *climber) []step {
+		if program, ok := c.bench.Backend.(objective.Program); ok {
+			return append([]step{c.environment}, c.programSteps(program)...)
+		}
 		return []step{c.environment, c.launch, c.compile, c.smallest, c.speed, c.small, c.full, c.run}
 	})
 }

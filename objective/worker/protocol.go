@@ -107,6 +107,8 @@ type Time struct {
 	// Rested lets a device rest before each sample that heats up when it works
 	// without a pause, and slows down then.
 	Rested bool `json:"rested,omitempty"`
+	// Energy asks for the energy of a launch too, which takes a second more.
+	Energy bool `json:"energy,omitempty"`
 }
 
 // MostUnseen is how many sets of inputs that a kernel has not seen may be arranged at
@@ -168,6 +170,8 @@ type Timing struct {
 	Samples []float64 `json:"samples"`
 	// Batch is the number of launches that each sample is the mean of.
 	Batch int `json:"batch"`
+	// Measured are further quantities by name: one number per sample, or one in all.
+	Measured map[string][]float64 `json:"measured,omitempty"`
 	// Damage says what the timed launches did that they must not do, on a device
 	// that looks. Nil is good.
 	Damage *Fault `json:"damage,omitempty"`

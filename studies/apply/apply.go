@@ -106,6 +106,12 @@ func (c *Change) header(o Options) error {
 	if o.NoHeader {
 		return nil
 	}
+	if c.Summary.Suggestion.Header == "" {
+		if !o.Manifest {
+			return c.refuse("%s is a program, which takes no header", c.Kernel.Name).advise("--manifest makes the winner the default of its manifest")
+		}
+		return nil
+	}
 	folder := o.To
 	if folder == "" && c.Kernel.Dir != "" {
 		folder = c.Kernel.Origin

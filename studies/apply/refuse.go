@@ -59,6 +59,8 @@ func judge(s *report.Summary, manifest bool, limit float64) *Refusal {
 		return refusal
 	case s.Suggestion == nil:
 		return refuse(id, "it is not known how to get what was measured").advise("%s", lowerFirst(report.Withheld(s)))
+	case s.Winner.Checked == nil && s.Study.Environment.Programs != nil:
+		return refuse(id, "nothing was checked").advise("state a check command in the manifest and tune again, or edit the defaults by hand")
 	case s.Winner.Checked == nil:
 		return refuse(id, "it is not recorded that the winner was checked in full").advise("tune again: pawl checks every finalist in full, and records it")
 	}

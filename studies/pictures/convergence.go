@@ -18,7 +18,7 @@ func (s *Search) Convergence() Figure {
 		return figure
 	}
 	last := s.timed[len(s.timed)-1]
-	panel := plot.Panel{X: plot.Counts("trial", last.trial.Number), Y: plot.Times("time", s.times()...)}
+	panel := plot.Panel{X: plot.Counts("trial", last.trial.Number), Y: s.axis()}
 	best, others := plot.Series{Name: "best so far", Colour: plot.Best}, plot.Series{Name: "other trials", Colour: plot.Other}
 	lead := s.timed[0]
 	var rest []timed
@@ -41,7 +41,7 @@ func (s *Search) Convergence() Figure {
 	figure.Caption = "Each dot is a trial that passed, the line the best so far; log scale." + thinned(len(others.Dots), len(rest))
 	figure.Picture = plot.Plot{
 		Name:   "Time of each trial and the best so far",
-		Text:   fmt.Sprintf("%s from %s to %s; the best is trial %d.", page.Count(len(s.timed), "trial"), page.Milliseconds(s.timed[0].ms), page.Milliseconds(lead.ms), lead.trial.Number),
+		Text:   fmt.Sprintf("%s from %s to %s; the best is trial %d.", page.Count(len(s.timed), "trial"), s.measure.Text(s.timed[0].ms), s.measure.Text(lead.ms), lead.trial.Number),
 		Panels: []plot.Panel{panel},
 	}.Picture()
 	return figure

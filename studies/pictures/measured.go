@@ -13,7 +13,9 @@ import (
 type Measured struct {
 	Name         string
 	Milliseconds float64
-	Interval     stats.Interval
+	// Measure is what they are compared by; nil is the time.
+	Measure  *page.Measure
+	Interval stats.Interval
 	// Title is what the dot is called in full, Href where it leads.
 	Title, Href string
 	// Best says that it is the one to look at.
@@ -40,7 +42,7 @@ func Whiskers(title, caption string, all []Measured) Figure {
 	var texts []string
 	for _, m := range all {
 		ends = append(ends, m.Milliseconds)
-		row := plot.Bar{Label: m.Name, Value: page.Milliseconds(m.Milliseconds), From: m.Milliseconds, To: m.Milliseconds, Whisker: whisker(m.Interval), Colour: plot.Other, Title: m.Title, Href: m.Href}
+		row := plot.Bar{Label: m.Name, Value: m.Measure.Text(m.Milliseconds), From: m.Milliseconds, To: m.Milliseconds, Whisker: whisker(m.Interval), Colour: plot.Other, Title: m.Title, Href: m.Href}
 		if m.Best {
 			row.Colour = plot.Best
 		}
@@ -48,9 +50,9 @@ func Whiskers(title, caption string, all []Measured) Figure {
 			ends = append(ends, m.Interval.Low, m.Interval.High)
 		}
 		bars.Rows = append(bars.Rows, row)
-		texts = append(texts, fmt.Sprintf("%s %s (%s)", m.Name, page.Milliseconds(m.Milliseconds), page.TimeInterval(m.Interval)))
+		texts = append(texts, fmt.Sprintf("%s %s (%s)", m.Name, m.Measure.Text(m.Milliseconds), m.Measure.Interval(m.Interval)))
 	}
-	bars.X, bars.Text = plot.Linear("", page.Milliseconds, ends...), strings.Join(texts, "; ")
+	bars.X, bars.Text = plot.Linear("", all[0].Measure.Text, ends...), strings.Join(texts, "; ")
 	figure.Picture = bars.Picture()
 	return figure
 }
@@ -59,6 +61,8 @@ func Whiskers(title, caption string, all []Measured) Figure {
 type Step struct {
 	Name         string
 	Milliseconds float64
+	// Measure is what they are compared by; nil is the time.
+	Measure *page.Measure
 	// Speedup over the step before, with its interval.
 	Speedup  float64
 	Interval stats.Interval
@@ -76,10 +80,10 @@ func Waterfall(steps []Step) Figure {
 	ends := []float64{0}
 	var texts []string
 	for i, s := range steps {
-		row := plot.Bar{Label: s.Name, To: s.Milliseconds, Value: page.Milliseconds(s.Milliseconds), Colour: plot.Other, Title: s.Title}
+		row := plot.Bar{Label: s.Name, To: s.Milliseconds, Value: s.Measure.Text(s.Milliseconds), Colour: plot.Other, Title: s.Title}
 		if i > 0 {
 			before := steps[i-1].Milliseconds
-			row.From, row.Value = before, fmt.Sprintf("%s, %.2f×", page.Milliseconds(s.Milliseconds), s.Speedup)
+			row.From, row.Value = before, fmt.Sprintf("%s, %.2f×", s.Measure.Text(s.Milliseconds), s.Speedup)
 			row.Colour = plot.Good
 			if s.Milliseconds > before {
 				row.Colour = plot.Bad
@@ -93,7 +97,7 @@ func Waterfall(steps []Step) Figure {
 		bars.Rows = append(bars.Rows, row)
 		texts = append(texts, row.Label+" "+row.Value)
 	}
-	bars.X = plot.Linear("", page.Milliseconds, ends...).From(0, page.Milliseconds)
+	bars.X = plot.Linear("", steps[0].Measure.Text, ends...).From(0, steps[0].Measure.Text)
 	bars.Text = strings.Join(texts, "; ")
 	figure.Picture = bars.Picture()
 	return figure

@@ -29,7 +29,7 @@ func (s *Search) parameter(name string) Figure {
 		return figure
 	}
 	s.place()
-	panel := plot.Panel{X: plot.Categories(name, s.params[at].Values), Y: plot.Times("time", s.times()...)}
+	panel := plot.Panel{X: plot.Categories(name, s.params[at].Values), Y: s.axis()}
 	best := make([]*timed, len(s.params[at].Values))
 	var shown []timed
 	var places []plot.XY
@@ -58,7 +58,7 @@ func (s *Search) parameter(name string) Figure {
 		tried++
 		line.Line = append(line.Line, plot.XY{X: float64(place), Y: t.ms})
 		line.Dots = append(line.Dots, s.dot(*t, float64(place), plot.Best, 4))
-		text += fmt.Sprintf("%s: %s. ", s.params[at].Values[place], page.Milliseconds(t.ms))
+		text += fmt.Sprintf("%s: %s. ", s.params[at].Values[place], s.measure.Text(t.ms))
 	}
 	if tried < 2 {
 		return figure
@@ -109,14 +109,14 @@ func (s *Search) Interaction(x, y string) Figure {
 			if !found {
 				continue
 			}
-			heat.Cells = append(heat.Cells, plot.Cell{X: cx, Y: cy, Value: t.ms, Label: page.Milliseconds(rounded(t.ms)), Title: t.title(), Href: s.href(t)})
+			heat.Cells = append(heat.Cells, plot.Cell{X: cx, Y: cy, Value: t.ms, Label: s.measure.Text(rounded(t.ms)), Title: s.title(t), Href: s.href(t)})
 			if c := &heat.Cells[len(heat.Cells)-1]; fastest == nil || c.Value < fastest.Value {
 				fastest = c
 			}
 		}
 	}
 	if fastest != nil {
-		heat.Text = fmt.Sprintf("Fastest at %s=%s and %s=%s: %s.", x, heat.XValues[fastest.X], y, heat.YValues[fastest.Y], page.Milliseconds(fastest.Value))
+		heat.Text = fmt.Sprintf("Fastest at %s=%s and %s=%s: %s.", x, heat.XValues[fastest.X], y, heat.YValues[fastest.Y], s.measure.Text(fastest.Value))
 	}
 	figure.Picture = heat.Picture()
 	return figure
@@ -154,9 +154,9 @@ func (s *Search) Parallel(names []string) Figure {
 		a := plot.Categories(s.params[at].Name, s.params[at].Values)
 		picture.Axes = append(picture.Axes, a)
 	}
-	picture.Axes = append(picture.Axes, plot.Times("time", s.times()...))
+	picture.Axes = append(picture.Axes, s.axis())
 	ranked := s.fastest()
-	picture.Text = "The fastest is " + ranked[0].title() + "."
+	picture.Text = "The fastest is " + s.title(ranked[0]) + "."
 	// The ten fastest and an even choice of the others, slow ones first: what is drawn last
 	// lies above.
 	step := max(1, (len(ranked)+mostLines-1)/mostLines)
@@ -164,7 +164,7 @@ func (s *Search) Parallel(names []string) Figure {
 		if i >= 10 && i%step != 0 {
 			continue
 		}
-		line := plot.Thread{Colour: plot.Other, Faint: true, Title: t.title(), Href: s.href(t)}
+		line := plot.Thread{Colour: plot.Other, Faint: true, Title: s.title(t), Href: s.href(t)}
 		if i < 10 {
 			line.Colour, line.Faint = plot.Best, i > 0
 		}

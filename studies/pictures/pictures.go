@@ -39,6 +39,8 @@ type Search struct {
 	timed  []timed // in the order of asking
 	link   func(trial int) string
 	place  func() // fills in the values, once
+	// measure is what trials are compared by; nil is the time.
+	measure *page.Measure
 }
 
 // timed is a trial with a verified time.
@@ -90,6 +92,21 @@ func (s *Search) findValues() {
 	}
 }
 
+// By says what the trials are compared by where it is not the time.
+func (s *Search) By(m *page.Measure) *Search {
+	s.measure = m
+	return s
+}
+
+// axis is the logarithmic one of what is compared.
+func (s *Search) axis() plot.Axis {
+	name := "time"
+	if s.measure != nil {
+		name = s.measure.Formula
+	}
+	return plot.Log(name, s.measure.Text, s.times()...)
+}
+
 // Len is how many trials can be drawn.
 func (s *Search) Len() int { return len(s.timed) }
 
@@ -119,8 +136,8 @@ func (s *Search) fastest() []timed {
 	return slices.SortedStableFunc(slices.Values(s.timed), func(a, b timed) int { return cmp.Compare(a.ms, b.ms) })
 }
 
-func (t timed) title() string {
-	return fmt.Sprintf("trial %d: %s, %s", t.trial.Number, page.Milliseconds(t.ms), t.trial.Point)
+func (s *Search) title(t timed) string {
+	return fmt.Sprintf("trial %d: %s, %s", t.trial.Number, s.measure.Text(t.ms), t.trial.Point)
 }
 
 func (s *Search) href(t timed) string {
@@ -131,7 +148,7 @@ func (s *Search) href(t timed) string {
 }
 
 func (s *Search) dot(t timed, x float64, colour string, radius float64) plot.Dot {
-	return plot.Dot{XY: plot.XY{X: x, Y: t.ms}, Colour: colour, Radius: radius, Title: t.title(), Href: s.href(t)}
+	return plot.Dot{XY: plot.XY{X: x, Y: t.ms}, Colour: colour, Radius: radius, Title: s.title(t), Href: s.href(t)}
 }
 
 // thinned says how many of the dots are not drawn; empty for none.

@@ -175,7 +175,7 @@ func acrossRows(s *Summary, mark, text func(string) string) (rows [][]string) {
 		row := []string{text(w.Workload), page.Unknown, page.Unknown, page.Unknown, page.Unknown, string(w.Result), page.Unknown}
 		if w.Speedup != nil {
 			row[1], row[2] = fmt.Sprintf("%.2f×", *w.Speedup), page.RatioInterval(*w.Interval)
-			row[3], row[4], row[6] = page.Milliseconds(w.Default), page.Milliseconds(w.Winner), fmt.Sprint(w.Rounds)
+			row[3], row[4], row[6] = s.Written(w.Default), s.Written(w.Winner), fmt.Sprint(w.Rounds)
 		}
 		switch w.Result {
 		case AcrossSlower:

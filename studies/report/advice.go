@@ -61,11 +61,11 @@ func advise(s *Summary) Advice {
 	case e == nil:
 		return Advice{Keep, "You already run this: the default is the best point that was found. Change nothing."}
 	case e.Speedup < noiseSpeedup:
-		return Advice{Noise, fmt.Sprintf("The best point is %s faster than the default. Under 5 %% that is probably noise: not worth applying.", page.Percent(e.Speedup-1))}
+		return Advice{Noise, fmt.Sprintf("The best point is %s %s than the default. Under 5 %% that is probably noise: not worth applying.", page.Percent(e.Speedup-1), s.better())}
 	case e.least() <= 1:
-		return Advice{Unproven, fmt.Sprintf("The best point measured %s faster, but %s. Measure longer (--rounds, --budget) before applying it.", page.Percent(e.Speedup-1), e.doubt())}
+		return Advice{Unproven, fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget) before applying it.", page.Percent(e.Speedup-1), s.better(), e.doubt())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
-		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times as fast as the default, and %s.", e.Speedup, e.certainty())}
+		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times %s, and %s.", e.Speedup, s.timesBetter(), e.certainty())}
 	default:
 		return Advice{Consider, fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", page.Percent(e.Speedup-1))}
 	}
@@ -119,6 +119,9 @@ func warnings(s *Summary) []string {
 	if len(noisy) > 0 {
 		slices.Sort(noisy)
 		found = append(found, fmt.Sprintf("The machine is noisy: times vary, %s. Close other programs and measure again before trusting small differences.", strings.Join(noisy, ", ")))
+	}
+	if p := s.Study.Environment.Programs; p != nil && len(p.Check) == 0 {
+		found = append(found, "Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
 	}
 	if s.Winner != nil && s.Winner.Rounds < enoughProcesses {
 		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, --budget): hence ±∞.", s.Winner.Rounds, enoughProcesses))

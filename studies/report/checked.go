@@ -53,9 +53,20 @@ func NewChecked(e *check.Evidence) *Checked {
 
 // Text says it in one line.
 func (c *Checked) Text() string {
+	if c.Program {
+		return "its check command, before it was measured and after every measurement"
+	}
 	return fmt.Sprintf("%d cases (%s, %s, %s, %s), each run twice; worst error %s of the tolerance (%s)",
 		len(c.Cases), page.Count(len(c.Shapes), "shape"), page.Count(len(c.Families), "family of inputs", "families of inputs"),
 		page.Count(len(c.Layouts), "layout"), page.Count(len(c.Seeds), "seed"), c.worstText(), c.toleranceText())
+}
+
+// sentence says it of the winner.
+func (c *Checked) sentence() string {
+	if c.Program {
+		return "The winner passed its check command before it was measured and after every measurement."
+	}
+	return "The winner's results are right on " + c.Text() + "."
 }
 
 // worstText writes the worst error as a share of the tolerance. It rounds up: what
@@ -114,6 +125,9 @@ func checkedRows(s *Summary) (rows [][]string) {
 	if s.Default == nil || s.Winner == nil || s.Default.Checked == nil && s.Winner.Checked == nil {
 		return nil
 	}
+	if s.Study.Environment.Programs != nil {
+		return [][]string{{"check command", passedText(s.Default), passedText(s.Winner)}}
+	}
 	for _, fact := range []struct {
 		what string
 		of   func(*Checked) string
@@ -143,6 +157,13 @@ func checkedRows(s *Summary) (rows [][]string) {
 	return rows
 }
 
+func passedText(t *Timed) string {
+	if t.Checked == nil {
+		return "?"
+	}
+	return "passed, before it was measured and after every measurement"
+}
+
 // unchecked says why there is no such table although there is a winner.
 func unchecked(s *Summary) string {
 	switch {
@@ -150,6 +171,8 @@ func unchecked(s *Summary) string {
 		return ""
 	case s.Study.Backend == replayed:
 		return "Nothing was run here, so nothing was checked here."
+	case s.Study.Environment.Programs != nil:
+		return "Nothing: the manifest has no check command."
 	}
 	return "What was checked is not recorded: the study is older than that."
 }
@@ -170,5 +193,8 @@ func (m *markdown) checked(s *Summary) {
 		cells = append(cells, []string{r[0], text(r[1]), text(r[2])})
 	}
 	m.Table([]string{"", "default", "winner"}, cells)
+	if s.Study.Environment.Programs != nil {
+		return
+	}
 	m.Paragraph("Results are held against the reference before anything is compared; %s has every case.", code(JSONName))
 }

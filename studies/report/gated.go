@@ -157,7 +157,7 @@ func gateRows(s *Summary, code, text func(string) string) [][]string {
 		if g.BaselinePoint != "" {
 			base = code(g.BaselinePoint)
 		}
-		rows = append(rows, []string{text(g.Workload), text(g.Verdict), speedup, interval, page.Milliseconds(g.Baseline), page.Milliseconds(g.Current),
+		rows = append(rows, []string{text(g.Workload), text(g.Verdict), speedup, interval, s.Written(g.Baseline), s.Written(g.Current),
 			rounds, code(g.Point.String()), base, g.Created.UTC().Format("2006-01-02 15:04 MST")})
 	}
 	return rows

@@ -24,8 +24,6 @@ var (
 )
 
 var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
-	"ms":         page.Milliseconds,
-	"interval":   page.TimeInterval,
 	"ratio":      page.RatioInterval,
 	"variation":  func(t Timed) string { return variationCell(&t) },
 	"throughput": func(t Timed) string { return Throughput(&t) },
@@ -45,6 +43,8 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"needs":      needRows,
 	"style":      func() template.CSS { return template.CSS(Style) },
 	"background": background,
+	"measured":   measuredRows,
+	"front":      frontPlot,
 	"roofline":   roofline,
 	"stallBars":  stallBars,
 	"point":      Breakable,

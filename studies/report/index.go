@@ -31,6 +31,8 @@ type Entry struct {
 	Sentence string  `json:"sentence"`
 	// Milliseconds is the confirmed time of the winner; nil where there is none.
 	Milliseconds *float64 `json:"milliseconds,omitempty"`
+	// Measure is what it is where that is not a time.
+	Measure *page.Measure `json:"objective,omitempty"`
 	// Speedup of the winner over the default and its 95 % interval; nil where there is
 	// no winner, or it is the default.
 	Speedup  *float64        `json:"speedup,omitempty"`
@@ -91,6 +93,14 @@ func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, 
 	return entries, nil
 }
 
+// Time writes the confirmed time of the winner, or what else it is compared by.
+func (e Entry) Time() string {
+	if e.Milliseconds == nil {
+		return page.Unknown
+	}
+	return e.Measure.Text(*e.Milliseconds)
+}
+
 func newEntry(s *Summary, folder string) Entry {
 	e := Entry{
 		Study: s.Study.ID, Kernel: s.Study.Kernel, Workload: s.Study.Workload, Backend: s.Study.Backend, Device: s.Study.Environment.Device,
@@ -98,7 +108,7 @@ func newEntry(s *Summary, folder string) Entry {
 		Suggests: s.Suggestion != nil, Action: action(s),
 	}
 	if s.Winner != nil {
-		e.Milliseconds = &s.Winner.Milliseconds
+		e.Milliseconds, e.Measure = &s.Winner.Milliseconds, s.Study.Environment.Measure
 	}
 	if s.Evidence != nil {
 		e.Speedup, e.Interval = &s.Evidence.Speedup, &s.Evidence.Interval

@@ -24,7 +24,6 @@ var indexSource string
 
 var htmlIndex = template.Must(template.New("index").Funcs(template.FuncMap{
 	"style":   func() template.CSS { return template.CSS(Style) },
-	"ms":      page.Milliseconds,
 	"page":    func(e Entry) string { return pageAddress(e.Folder) },
 	"speedup": Entry.speedup,
 	"against": Entry.against,

@@ -90,7 +90,7 @@ func (l Line) Row() []string {
 		if ms == nil {
 			return page.Unknown
 		}
-		return page.Milliseconds(*ms)
+		return l.Environment.Measure.Text(*ms)
 	}
 	speedup, ended := page.Unknown, string(l.Ended)
 	if l.Speedup != nil {

@@ -20,6 +20,7 @@ func Markdown(w io.Writer, s *Summary) error {
 	m.gate(s)
 	m.why(s)
 	m.across(s)
+	m.measured(s)
 	m.checked(s)
 	m.apply(s)
 	m.top(s)
@@ -46,17 +47,17 @@ func (m *markdown) verdict(s *Summary) {
 	if s.Default == nil || s.Winner == nil {
 		return
 	}
-	rows := [][]string{comparisonRow("default", s.Default)}
+	rows := [][]string{comparisonRow(s, "default", s.Default)}
 	if s.Evidence != nil {
-		rows = append(rows, comparisonRow("winner", s.Winner))
+		rows = append(rows, comparisonRow(s, "winner", s.Winner))
 	}
-	m.Table([]string{"", "median", "95 % interval", "CV (without drift and outliers)", "throughput", "point"}, rows)
+	m.Table([]string{"", text(s.Compared()), "95 % interval", "CV (without drift and outliers)", "throughput", "point"}, rows)
 	if e := s.Evidence; e != nil {
 		m.Table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
 			fmt.Sprintf("**%.2f×**", e.Speedup), page.RatioInterval(e.Interval),
 			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), page.WholePercent(e.Best), fmt.Sprint(e.Rounds),
 		}})
-		m.Paragraph("A speedup above 1 means faster; it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in random order, in fresh processes.", len(s.Top))
+		m.Paragraph("%s it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in random order, in fresh processes.", speedupMeaning(s), len(s.Top))
 	}
 }
 
@@ -64,8 +65,8 @@ func variationCell(t *Timed) string {
 	return page.Percent(t.CV) + " (" + page.Percent(t.Variation) + ")"
 }
 
-func comparisonRow(name string, t *Timed) []string {
-	return []string{name, page.Milliseconds(t.Milliseconds), page.TimeInterval(t.Interval), variationCell(t), Throughput(t), code(t.Point.String())}
+func comparisonRow(s *Summary, name string, t *Timed) []string {
+	return []string{name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), variationCell(t), Throughput(t), code(t.Point.String())}
 }
 
 // apply says what the winner's values are, and how to get what was measured where
@@ -98,6 +99,11 @@ func (m *markdown) apply(s *Summary) {
 func (m *markdown) instructions(s *Summary) {
 	g := s.Suggestion
 	m.Paragraph("## How to apply")
+	if g.Header == "" {
+		m.Paragraph("Make the winner the default of the manifest (%s), or run it in the kernel's folder:", code(fmt.Sprintf("pawl apply %d --manifest", s.Study.ID)))
+		m.Code("sh", g.Command)
+		return
+	}
 	m.Paragraph("Copy %s into the kernel's folder (%s does) and compile there:", code(g.Header), code(fmt.Sprintf("pawl apply %d", s.Study.ID)))
 	m.Code("sh", g.Command)
 	if g.Plain != "" {
@@ -125,14 +131,14 @@ func (m *markdown) top(s *Summary) {
 		title = "## The best trials, unconfirmed"
 	}
 	m.Paragraph("%s", title)
-	header := []string{"", "median", "95 % interval", "speedup", "P(best)", "point"}
+	header := []string{"", text(s.Compared()), "95 % interval", "speedup", "P(best)", "point"}
 	needs := s.Top[0].Resources != nil
 	if needs {
 		header = append(header, "needs")
 	}
 	var rows [][]string
 	for i, t := range s.Top {
-		row := []string{fmt.Sprint(i + 1), page.Milliseconds(t.Milliseconds), page.TimeInterval(t.Interval), speedupCell(t), probabilityCell(t), code(t.Point.String())}
+		row := []string{fmt.Sprint(i + 1), s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), speedupCell(t), probabilityCell(t), code(t.Point.String())}
 		if needs {
 			row = append(row, t.Needs())
 		}
@@ -168,9 +174,9 @@ func (m *markdown) ablation(s *Summary) {
 			name = text(changesText(step.Changes))
 			worth = fmt.Sprintf("%.2f× (%s)", step.Speedup, page.RatioInterval(step.Interval))
 		}
-		rows = append(rows, []string{name, page.Milliseconds(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
+		rows = append(rows, []string{name, s.Written(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
 	}
-	m.Table([]string{"change", "median", "this step", "so far"}, rows)
+	m.Table([]string{"change", text(s.Compared()), "this step", "so far"}, rows)
 }
 
 // changesText names the changes of a step.

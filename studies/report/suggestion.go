@@ -16,10 +16,10 @@ type Suggestion struct {
 	// Macros are the winner's parameters and then what the workload's sizes decide,
 	// each with its text.
 	Macros []kernels.Constant `json:"macros"`
-	// Header is the name of the file that defines them.
-	Header string `json:"header"`
+	// Header is the name of the file that defines them; empty for a program, which has none.
+	Header string `json:"header,omitempty"`
 	// Command compiles the source with the header beside it, in the kernel's
-	// folder, in a shell.
+	// folder, in a shell. A program is built and run.
 	Command string `json:"command"`
 	// Plain is the same without a header; empty where a macro's text would not
 	// survive a command line.
@@ -33,6 +33,9 @@ type Suggestion struct {
 // suggestion returns what to do, nil for nothing.
 func suggestion(s *Summary) *Suggestion {
 	build := s.Study.Environment.Build
+	if s.Study.Environment.Programs != nil {
+		return programSuggestion(s)
+	}
 	if s.Evidence == nil || build == nil || s.Study.Backend == replayed || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider {
 		return nil
 	}
@@ -136,4 +139,18 @@ func Withheld(s *Summary) string {
 		return "One of the winner's values cannot stand in a header, so there is none, and no command that is known to work."
 	}
 	return "The study was recorded before it was kept how a kernel is compiled, so there is no header and no command that is known to work. Tune again to get them."
+}
+
+// programCommand returns the lines that build and run a program in its folder.
+func programCommand(p *objective.Programs, values map[string]string) string {
+	environment := ""
+	for _, entry := range p.Environment {
+		name, value, _ := strings.Cut(entry, "=")
+		environment += name + "=" + escape.Shell(kernels.FillText(value, values)) + " "
+	}
+	text := ""
+	if len(p.Build) > 0 {
+		text = "mkdir -p out\n" + environment + escape.Shell(kernels.CommandLine(p.Build, values)...) + "\n"
+	}
+	return text + environment + escape.Shell(kernels.CommandLine(p.Run, values)...)
 }

@@ -25,8 +25,9 @@ import (
 	"pawl/studies"
 )
 
-// Summary holds the facts of a study. Times are milliseconds; speedups are
-// ratios, above 1 means faster than the default.
+// Summary holds the facts of a study. Times are milliseconds, or the values of the
+// manifest's objective, or their reciprocals where it is to be large; speedups are ratios,
+// above 1 means better than the default.
 type Summary struct {
 	Study    studies.Study `json:"study"`
 	Search   SearchFacts   `json:"search"`
@@ -54,6 +55,8 @@ type Summary struct {
 	Warnings    []string             `json:"warnings,omitempty"`
 	// Suspected says that the reference is more likely to be wrong than all points.
 	Suspected bool `json:"reference_suspected,omitempty"`
+	// Front are the trials that no other beats in all objectives; nil with one objective.
+	Front []FrontPoint `json:"pareto_front,omitempty"`
 	// Curve is the best time after each trial, for the picture.
 	Curve []CurvePoint `json:"curve,omitempty"`
 
@@ -82,8 +85,11 @@ type Timed struct {
 	Point        space.Point    `json:"point"`
 	Milliseconds float64        `json:"milliseconds"`
 	Interval     stats.Interval `json:"interval"`
-	Samples      int            `json:"samples"`
-	Rounds       int            `json:"rounds,omitempty"`
+	// Measured are the quantities beside an objective, medians over rounds; nil where the
+	// time is compared.
+	Measured map[string]float64 `json:"measured,omitempty"`
+	Samples  int                `json:"samples"`
+	Rounds   int                `json:"rounds,omitempty"`
 	// CV is the standard deviation of all samples over their mean; Variation is what
 	// is left of it without drift, steps and outliers.
 	CV        float64 `json:"cv"`
@@ -166,6 +172,8 @@ func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating)
 		summary.unconfirmed(s, past.Trials)
 	}
 	summary.describe(past)
+	summary.measured(past)
+	summary.Front = front(past.Trials, study.Environment.Measure)
 	summary.takeGatings(gatings)
 	summary.Advice = withGate(advise(&summary), &summary)
 	summary.Suggestion = suggestion(&summary)

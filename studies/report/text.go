@@ -16,13 +16,13 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	fmt.Fprintf(w, "%s, workload %s: %s\n\n", escape.Line(s.Study.Kernel), escape.Line(s.Study.Workload), s.Advice.Verdict)
 	var rows [][]string
 	if s.Default != nil {
-		rows = append(rows, timedRow("default", *s.Default))
+		rows = append(rows, timedRow(s, "default", *s.Default))
 	}
 	for i, t := range s.Top {
-		rows = append(rows, timedRow(fmt.Sprint(i+1), t))
+		rows = append(rows, timedRow(s, fmt.Sprint(i+1), t))
 	}
 	if len(rows) > 0 {
-		if err := page.Table(w, []string{"", "median", "95 % interval", "speedup", "95 % interval", "P(best)", "point"}, rows); err != nil {
+		if err := page.Table(w, []string{"", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point"}, rows); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)
@@ -38,8 +38,11 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	for _, warning := range s.Warnings {
 		fmt.Fprintf(w, "Note: %s\n", escape.Line(warning))
 	}
+	for _, line := range measuredLines(s) {
+		fmt.Fprintln(w, escape.Line(line))
+	}
 	if s.Evidence != nil && s.Winner.Checked != nil {
-		fmt.Fprintf(w, "The winner's results are right on %s.\n", escape.Line(s.Winner.Checked.Text()))
+		fmt.Fprintln(w, escape.Line(s.Winner.Checked.sentence()))
 	}
 	if err := acrossText(w, s); err != nil {
 		return err
@@ -61,8 +64,8 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	return nil
 }
 
-func timedRow(name string, t Timed) []string {
-	row := []string{name, page.Milliseconds(t.Milliseconds), page.TimeInterval(t.Interval), "", "", "", t.Point.String()}
+func timedRow(s *Summary, name string, t Timed) []string {
+	row := []string{name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), "", "", "", t.Point.String()}
 	if t.Speedup != nil {
 		row[3] = fmt.Sprintf("%.2f×", *t.Speedup)
 		row[4] = page.RatioInterval(*t.SpeedupInterval)

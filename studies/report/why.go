@@ -48,7 +48,7 @@ func whyFaster(s *Summary, profiles []studies.Profile) *Why {
 
 // factsOf is what is known about a point: the last profile of the same machine code counts.
 func factsOf(s *Summary, t *Timed, profiles []studies.Profile) explain.Facts {
-	f := explain.Facts{Resources: t.Resources, Milliseconds: t.Milliseconds, Flops: s.Study.Work.Flops, Bytes: s.Study.Work.Bytes, Roofline: s.Study.Roofline}
+	f := explain.Facts{Resources: t.Resources, Milliseconds: t.time(), Flops: s.Study.Work.Flops, Bytes: s.Study.Work.Bytes, Roofline: s.Study.Roofline}
 	for _, p := range profiles {
 		if p.Point == t.Point && p.Workload == s.Study.Workload {
 			f.Metrics = p.Metrics
@@ -121,7 +121,7 @@ func stallBars(w *Why) template.HTML {
 // has counted the bytes that were moved, a second dot shows that.
 func roofline(s *Summary) template.HTML {
 	work, roof := s.Study.Work, s.Study.Roofline
-	if work.Flops <= 0 || work.Bytes <= 0 || roof.Flops <= 0 || roof.Bytes <= 0 || len(s.Curve) == 0 {
+	if s.Study.Environment.Measure != nil || work.Flops <= 0 || work.Bytes <= 0 || roof.Flops <= 0 || roof.Bytes <= 0 || len(s.Curve) == 0 {
 		return ""
 	}
 	intensity, ridge := work.Flops/work.Bytes, roof.Flops/roof.Bytes

@@ -34,7 +34,7 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 		return page.File{Name: name, Render: func(w io.Writer) error { return render(w, s) }}
 	}
 	files := []page.File{form(MarkdownName, Markdown), {Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, s) }}, form(HTMLName, HTML)}
-	if s.Suggestion != nil {
+	if s.Suggestion != nil && s.Suggestion.Header != "" {
 		files = append(files, form(headerName(s), Header))
 	} else if changed.Removed, err = removeHeader(filepath.Join(dir, headerName(s))); err != nil {
 		return changed, fmt.Errorf("writing the report: %w", err)

@@ -93,8 +93,8 @@ func (d *comparePage) fill() {
 	row("trials", func(s *report.Summary) string {
 		return fmt.Sprintf("%d, %d failed, in %s", s.Search.Asked, s.Search.Failed, pages.Seconds(s.Search.Seconds))
 	})
-	row("default", func(s *report.Summary) string { return timedText(s.Default) })
-	row("winner", func(s *report.Summary) string { return timedText(s.Winner) })
+	row("default", func(s *report.Summary) string { return timedText(s, s.Default) })
+	row("winner", func(s *report.Summary) string { return timedText(s, s.Winner) })
 	row("speedup over the default", func(s *report.Summary) string {
 		if s.Evidence == nil {
 			return pages.Unknown
@@ -104,7 +104,7 @@ func (d *comparePage) fill() {
 	var winners []pictures.Measured
 	for _, s := range d.Columns {
 		if s.Winner != nil {
-			winners = append(winners, pictures.Measured{Name: fmt.Sprintf("study %d", s.Study.ID), Milliseconds: s.Winner.Milliseconds, Interval: s.Winner.Interval, Title: s.Winner.Point.String(), Href: studyAddress(s.Study.ID), Best: true})
+			winners = append(winners, pictures.Measured{Measure: s.Study.Environment.Measure, Name: fmt.Sprintf("study %d", s.Study.ID), Milliseconds: s.Winner.Milliseconds, Interval: s.Winner.Interval, Title: s.Winner.Point.String(), Href: studyAddress(s.Study.ID), Best: true})
 		}
 	}
 	d.Winners = pictures.Whiskers("The winners", "The median over rounds and its 95 % interval, each as it was measured on its day.", winners)
@@ -112,11 +112,11 @@ func (d *comparePage) fill() {
 	d.warn()
 }
 
-func timedText(t *report.Timed) string {
+func timedText(s *report.Summary, t *report.Timed) string {
 	if t == nil {
 		return pages.Unknown
 	}
-	return fmt.Sprintf("%s (%s)", pages.Milliseconds(t.Milliseconds), pages.TimeInterval(t.Interval))
+	return fmt.Sprintf("%s (%s)", s.Written(t.Milliseconds), s.WrittenInterval(t.Interval))
 }
 
 // differ lists the parameters in which the best points are not the same.

@@ -71,9 +71,9 @@ func (s *Server) gate(r *http.Request) (page, error) {
 		file = baseline.New()
 	}
 	for _, e := range file.Entries {
-		entry := gateEntry{Entry: e, Time: pages.Milliseconds(e.Median) + " (" + pages.TimeInterval(e.Interval) + ")", Commit: gates.ShortCommit(e.Commit), Link: s.commit(e.Commit)}
+		entry := gateEntry{Entry: e, Time: e.Objective.Text(e.Median) + " (" + e.Objective.Interval(e.Interval) + ")", Commit: gates.ShortCommit(e.Commit), Link: s.commit(e.Commit)}
 		if best, found := file.FindBest(e.Key); found && best.Median > 0 {
-			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/best.Median), pages.Milliseconds(best.Median))
+			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/best.Median), e.Objective.Text(best.Median))
 		}
 		data.Entries = append(data.Entries, entry)
 	}
@@ -103,7 +103,7 @@ func (s *Server) trend(t gates.Trend) gateTrend {
 			made.More = len(t.Events) - mostEvents
 			break
 		}
-		event := gateEvent{Event: e, When: e.Time.UTC().Format("2006-01-02 15:04"), Commit: gates.ShortCommit(e.Commit), Link: s.commit(e.Commit), Time: pages.Milliseconds(e.Median), Fails: e.Verdict.Fails(), Accepted: e.Verdict == baseline.Accepted, Changed: pages.Unknown}
+		event := gateEvent{Event: e, When: e.Time.UTC().Format("2006-01-02 15:04"), Commit: gates.ShortCommit(e.Commit), Link: s.commit(e.Commit), Time: e.Objective.Text(e.Median), Fails: e.Verdict.Fails(), Accepted: e.Verdict == baseline.Accepted, Changed: pages.Unknown}
 		if e.Change != nil {
 			event.Changed = pages.Change(*e.Change)
 		}

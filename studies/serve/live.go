@@ -127,7 +127,7 @@ func (w *watched) progress() progress {
 		}
 	}
 	if best != nil {
-		p.HasBest, p.BestPoint, p.BestTrial, p.Best = true, best.Point, best.Number, pages.Samples(best.Outcome.Samples)
+		p.HasBest, p.BestPoint, p.BestTrial, p.Best = true, best.Point, best.Number, w.head.Environment.Measure.Samples(best.Outcome.Samples)
 		if initial != nil && initial != best {
 			p.Speedup = fmt.Sprintf("%.2f× the speed of the default, unconfirmed", initial.Outcome.Milliseconds()/best.Outcome.Milliseconds())
 		}

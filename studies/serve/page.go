@@ -43,11 +43,9 @@ type badRequest struct{ sentence string }
 func (e *badRequest) Error() string { return e.sentence }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"ms":       pages.Milliseconds,
-	"interval": pages.TimeInterval,
-	"ratio":    pages.RatioInterval,
-	"change":   pages.Change,
-	"when":     func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") },
+	"ratio":  pages.RatioInterval,
+	"change": pages.Change,
+	"when":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") },
 	"figure": func(f pictures.Figure) (template.HTML, error) {
 		var out strings.Builder
 		err := report.WriteFigure(&out, f)

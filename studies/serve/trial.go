@@ -84,8 +84,8 @@ func (s *Server) trial(r *http.Request) (page, error) {
 }
 
 func (d *trialPage) describe(rounds []confirm.Round) {
-	o := d.Trial.Outcome
-	d.Row = newTrialRow(d.Trial)
+	o, measure := d.Trial.Outcome, d.Study.Environment.Measure
+	d.Row = newTrialRow(d.Study, d.Trial)
 	if o.Failure != nil {
 		d.Detail = o.Failure.Detail
 	}
@@ -95,7 +95,7 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 		}
 	}
 	if d.Trial.OK() {
-		fact("median", fmt.Sprintf("%s, variation %s", pages.Samples(o.Samples), pages.Percent(stats.RobustCV(o.Samples))), "")
+		fact("median", fmt.Sprintf("%s, variation %s", measure.Samples(o.Samples), pages.Percent(stats.RobustCV(o.Samples))), "")
 		text := fmt.Sprintf("%d, each the mean of %s", len(o.Samples), pages.Count(o.Batch, "launch", "launches"))
 		if o.Stop != "" {
 			text += fmt.Sprintf("; then it stopped: %s", o.Stop)
@@ -122,7 +122,7 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 		fact("time spent", fmt.Sprintf("compiling %s%s, checking %s, measuring %s", pages.Seconds(o.Spent.Compile.Seconds()), cached, pages.Seconds(o.Spent.Check.Seconds()), pages.Seconds(o.Spent.Measure.Seconds())), "")
 	}
 	d.Samples = samplesText(o.Samples)
-	d.Picture = samplesPicture(o.Samples)
+	d.Picture = samplesPicture(measure, o.Samples)
 	for _, r := range rounds {
 		if r.Point != d.Trial.Point {
 			continue
@@ -131,7 +131,7 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 		if r.Outcome.Failure != nil {
 			row.Samples = r.Outcome.Failure.String()
 		} else if len(r.Outcome.Samples) > 0 {
-			row.Time = pages.Milliseconds(stats.Median(r.Outcome.Samples))
+			row.Time = measure.Text(stats.Median(r.Outcome.Samples))
 		}
 		d.Rounds = append(d.Rounds, row)
 	}
@@ -149,17 +149,17 @@ func samplesText(samples []float64) string {
 }
 
 // samplesPicture shows the samples in the order taken.
-func samplesPicture(samples []float64) pictures.Figure {
+func samplesPicture(measure *pages.Measure, samples []float64) pictures.Figure {
 	if len(samples) < 2 {
 		return pictures.Figure{}
 	}
-	panel := plot.Panel{X: plot.Counts("sample", len(samples)), Y: plot.Linear("time", pages.Milliseconds, samples...)}
+	panel := plot.Panel{X: plot.Counts("sample", len(samples)), Y: plot.Linear("time", measure.Text, samples...)}
 	var dots []plot.Dot
 	for i, ms := range samples {
-		dots = append(dots, plot.Dot{XY: plot.XY{X: float64(i + 1), Y: ms}, Colour: plot.Best, Radius: 3, Title: fmt.Sprintf("sample %d: %s", i+1, pages.Milliseconds(ms))})
+		dots = append(dots, plot.Dot{XY: plot.XY{X: float64(i + 1), Y: ms}, Colour: plot.Best, Radius: 3, Title: fmt.Sprintf("sample %d: %s", i+1, measure.Text(ms))})
 	}
 	panel.Series = []plot.Series{{Colour: plot.Best, Dots: plot.Thin(dots, panel.X, panel.Y, 500)}}
 	figure := pictures.Figure{Title: "The samples, in the order taken"}
-	figure.Picture = plot.Plot{Name: "Time of each sample", Text: fmt.Sprintf("%d samples, median %s.", len(samples), pages.Milliseconds(stats.Median(samples))), Height: 150, Panels: []plot.Panel{panel}}.Picture()
+	figure.Picture = plot.Plot{Name: "Time of each sample", Text: fmt.Sprintf("%d samples, median %s.", len(samples), measure.Text(stats.Median(samples))), Height: 150, Panels: []plot.Panel{panel}}.Picture()
 	return figure
 }

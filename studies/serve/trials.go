@@ -149,7 +149,7 @@ func (s *Server) trials(r *http.Request) (page, error) {
 	last := min(first+perPage, len(found))
 	data.From, data.To = first+1, last
 	for _, t := range found[first:last] {
-		data.Rows = append(data.Rows, newTrialRow(t))
+		data.Rows = append(data.Rows, newTrialRow(data.Study, t))
 	}
 	if f.Page > 1 {
 		data.Previous = f.query(f.Page - 1)
@@ -160,7 +160,7 @@ func (s *Server) trials(r *http.Request) (page, error) {
 	return page{Title: fmt.Sprintf("Trials of study %d", id), Template: "trials", Data: data, Notices: store.Notices}, nil
 }
 
-func newTrialRow(t search.Trial) trialRow {
+func newTrialRow(study studies.Study, t search.Trial) trialRow {
 	row := trialRow{Number: t.Number, Trial: t, Time: pages.Unknown, Samples: len(t.Outcome.Samples)}
 	switch {
 	case !t.Finished:
@@ -168,7 +168,7 @@ func newTrialRow(t search.Trial) trialRow {
 	case t.Outcome.Failure != nil:
 		row.State, row.Failed = t.Outcome.Failure.String(), true
 	default:
-		row.State, row.Time = "measured", pages.Milliseconds(t.Outcome.Milliseconds())
+		row.State, row.Time = "measured", study.Environment.Measure.Text(t.Outcome.Milliseconds())
 		if t.Outcome.SameAs != "" {
 			row.State += ", same machine code as " + t.Outcome.SameAs
 		}

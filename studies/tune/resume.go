@@ -148,7 +148,8 @@ func (r *run) earlier(ctx context.Context, study studies.Study) ([]pastStudy, er
 	var earlier []pastStudy
 	for _, other := range all {
 		later := study.ID != 0 && other.ID >= study.ID
-		if later || other.Kernel != study.Kernel || other.Backend != study.Backend || len(earlier) == earlierStudies {
+		if later || other.Kernel != study.Kernel || other.Backend != study.Backend ||
+			other.Environment.Measure.First() != study.Environment.Measure.First() || len(earlier) == earlierStudies {
 			continue
 		}
 		past, err := r.store.Past(ctx, other.ID)

@@ -77,6 +77,8 @@ type Outcome struct {
 	Failure *objective.Failure `json:"failure,omitempty"`
 	Facts   []Fact             `json:"facts,omitempty"`
 	Cause   Cause              `json:"cause"`
+
+	measure *page.Measure // what it is compared by
 }
 
 // ErrNone says that there is no earlier winner to measure.
@@ -106,7 +108,7 @@ func Measure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Op
 		return nil, err
 	}
 	defer c.Close()
-	outcome := &Outcome{Study: last.study.ID, Kernel: k.Name, Workload: target.Workload.Name, Point: last.winner.Point.String(), Then: last.winner.Milliseconds}
+	outcome := &Outcome{Study: last.study.ID, Kernel: k.Name, Workload: target.Workload.Name, Point: last.winner.Point.String(), Then: last.winner.Milliseconds, measure: last.study.Environment.Measure}
 	now, failure, err := ratchet.Bench(ctx, c, len(last.rounds), len(last.rounds[0]))
 	if err != nil {
 		return nil, err
@@ -133,7 +135,8 @@ func find(ctx context.Context, b *ratchet.Builder, store *studies.Store, target 
 	}
 	for _, s := range all {
 		w := target.Workload
-		if s.Damaged != "" || s.Kernel != target.Kernel.Name || s.Backend != target.Kernel.Backend || s.Workload != w.Name || s.Dims != w.Dims.String() {
+		if s.Damaged != "" || s.Kernel != target.Kernel.Name || s.Backend != target.Kernel.Backend || s.Workload != w.Name || s.Dims != w.Dims.String() ||
+			s.Environment.Measure.First() != objective.Measure(target.Kernel).First() {
 			continue
 		}
 		found, err := read(ctx, store, s)
@@ -252,13 +255,13 @@ var advice = map[Cause]string{
 func (o *Outcome) Sentence() string {
 	what := fmt.Sprintf("the winner of study %d, %s, workload %s:", o.Study, o.Kernel, o.Workload)
 	if o.Failure != nil {
-		return fmt.Sprintf("%s %s then, and now it fails: %s. %s", what, page.Milliseconds(o.Then), o.Failure.Reason, advice[o.Cause])
+		return fmt.Sprintf("%s %s then, and now it fails: %s. %s", what, o.measure.Text(o.Then), o.Failure.Reason, advice[o.Cause])
 	}
 	meaning := advice[o.Cause]
 	if o.Comparison.Verdict.Undecided() {
 		meaning = "Nothing could be decided: " + o.Comparison.Reason + "."
 	}
-	return fmt.Sprintf("%s %s then, %s now (%s). %s", what, page.Milliseconds(o.Then), page.Milliseconds(o.Now), o.Comparison.Verdict, meaning)
+	return fmt.Sprintf("%s %s then, %s now (%s). %s", what, o.measure.Text(o.Then), o.measure.Text(o.Now), o.Comparison.Verdict, meaning)
 }
 
 // Markdown is the same for the page of a run, with what differs.

@@ -49,6 +49,7 @@ const (
 	memoryUsed                          // bytes
 	computeMode                         // see computeModes
 	persistence                         // 0 or 1
+	energy                              // mJ since the driver was loaded
 	quantities
 )
 
@@ -107,6 +108,7 @@ var queries = [quantities]query{
 	memoryUsed:          {"memory used", "nvmlDeviceGetMemoryInfo", noSelector},
 	computeMode:         {"compute mode", "nvmlDeviceGetComputeMode", noSelector},
 	persistence:         {"persistence mode", "nvmlDeviceGetPersistenceMode", noSelector},
+	energy:              {"energy", "nvmlDeviceGetTotalEnergyConsumption", noSelector},
 }
 
 var inquiries = [properties]query{

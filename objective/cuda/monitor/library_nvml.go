@@ -136,6 +136,8 @@ func (d *boundDevice) ask(wanted quantity) (uint64, nvml.Return) {
 		return wide(d.device.GetTemperatureThreshold(nvml.TemperatureThresholds(query.selector)))
 	case power:
 		return wide(d.device.GetPowerUsage())
+	case energy:
+		return d.device.GetTotalEnergyConsumption()
 	case powerLimit:
 		return wide(d.device.GetEnforcedPowerLimit())
 	case reasons:

@@ -86,4 +86,19 @@ func (m *Monitor) Read() (State, error) {
 	return readState(m.device)
 }
 
+// Energy returns what the GPU has used since its driver was loaded, in millijoules. The
+// counter moves in steps of some tens of milliseconds.
+func (m *Monitor) Energy() (uint64, error) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.library == nil {
+		return 0, errClosed
+	}
+	used, err := m.device.number(energy)
+	if err != nil {
+		return 0, fmt.Errorf("reading the GPU's %s: %w", energy, err)
+	}
+	return used, nil
+}
+
 var errClosed = errors.New("the monitor is closed; open it again")

@@ -68,13 +68,13 @@ func KillOrphans(pid int, gone bool) {
 			_ = unix.Kill(orphan, unix.SIGKILL)
 		}
 		for _, orphan := range found {
-			reap(orphan)
+			Reap(orphan)
 		}
 	}
 }
 
-// reap waits for a process that was killed, but not for ever.
-func reap(pid int) {
+// Reap waits for a process that was killed, but not for ever.
+func Reap(pid int) {
 	for range 1000 {
 		if got, err := unix.Wait4(pid, nil, unix.WNOHANG, nil); got == pid || err == unix.ECHILD {
 			return
@@ -86,6 +86,20 @@ func reap(pid int) {
 // orphans returns the children of this process that have no_new_privs and that Start
 // did not start.
 func orphans() []int {
+	return slices.DeleteFunc(strangers(), func(pid int) bool { return !noNewPrivileges(pid) })
+}
+
+// Adopted reports whether this process may have become the parent of something that it did
+// not start: what a process of Start has left behind, and whatever was started in another way.
+// It is much cheaper than to look for that.
+func Adopted() bool {
+	started.mu.Lock()
+	defer started.mu.Unlock()
+	return started.disabled || len(strangers()) > 0
+}
+
+// strangers returns the children of this process that Start did not start.
+func strangers() []int {
 	var found []int
 	threads, _ := os.ReadDir("/proc/self/task")
 	for _, thread := range threads {
@@ -95,7 +109,7 @@ func orphans() []int {
 		}
 		for _, field := range bytes.Fields(content) {
 			pid, err := strconv.Atoi(string(field))
-			if err == nil && !started.alive[pid] && noNewPrivileges(pid) && !slices.Contains(found, pid) {
+			if err == nil && !started.alive[pid] && !slices.Contains(found, pid) {
 				found = append(found, pid)
 			}
 		}
@@ -110,8 +124,8 @@ func noNewPrivileges(pid int) bool {
 
 // KillMarked kills every process with an entry NAME=value in its environment:
 // children that left the process group. A process keeps the environment that it was
-// started with.
-func KillMarked(entry string) {
+// started with. It returns those that it has killed.
+func KillMarked(entry string) (killed []int) {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environments {
 		content, err := os.ReadFile(path)
@@ -121,8 +135,10 @@ func KillMarked(entry string) {
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err == nil && pid != os.Getpid() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
+			killed = append(killed, pid)
 		}
 	}
+	return killed
 }
 
 // Ended reports whether a child has ended that nobody has waited for yet.

@@ -10,8 +10,14 @@ func Start(cmd *exec.Cmd) error { return cmd.Start() }
 // KillOrphans does nothing where no process can be a subreaper.
 func KillOrphans(int, bool) {}
 
+// Adopted says no: there is no subreaper.
+func Adopted() bool { return false }
+
 // KillMarked does nothing where there is no /proc to search.
-func KillMarked(string) {}
+func KillMarked(string) []int { return nil }
+
+// Reap does nothing: nobody is adopted.
+func Reap(int) {}
 
 // Ended says false: one must wait for the process to learn that.
 func Ended(int) bool { return false }

@@ -83,6 +83,7 @@ int nvmlDeviceGetMaxClockInfo(device one, int domain, unsigned int *mhz) {
 	*mhz = domain == 1 ? 1995 : domain == 2 ? 3202 : 0;
 	return success;
 }
+int nvmlDeviceGetTotalEnergyConsumption(device one, unsigned long long *millijoules) { *millijoules = 5000000000000ull; return success; }
 int nvmlDeviceGetPowerUsage(device one, unsigned int *milliwatts) { *milliwatts = 123456; return success; }
 int nvmlDeviceGetEnforcedPowerLimit(device one, unsigned int *milliwatts) { *milliwatts = 700000; return success; }
 int nvmlDeviceGetTemperatureThreshold(device one, int which, unsigned int *celsius) {

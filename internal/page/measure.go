@@ -1,0 +1,99 @@
+package page
+
+import (
+	"fmt"
+
+	"pawl/internal/stats"
+)
+
+// Quantity says how a number is written that was measured. The zero Quantity is a time in
+// milliseconds.
+type Quantity struct {
+	// Formula is what the manifest says.
+	Formula string `json:"formula,omitempty"`
+	// Unit is what it comes to: "ms" is a time, "bytes" a size.
+	Unit string `json:"unit,omitempty"`
+	// Maximize says that more is better. Numbers are compared as their reciprocals then,
+	// and Compared undoes that.
+	Maximize bool `json:"maximize,omitempty"`
+}
+
+// Value writes a number of this quantity.
+func (q Quantity) Value(x float64) string {
+	switch q.Unit {
+	case "ms":
+		return Milliseconds(x)
+	case "bytes":
+		return Bytes(x)
+	case "":
+		return fmt.Sprintf("%.4g", x)
+	}
+	return fmt.Sprintf("%.4g %s", x, q.Unit)
+}
+
+// Measure is what points are compared by, and what is shown beside it. A nil Measure is the
+// time.
+type Measure struct {
+	Quantity
+	// All are the objectives in the order of the manifest, the first included.
+	All []Quantity `json:"all,omitempty"`
+	// Beside are the quantities that were measured, by name in Formula.
+	Beside []Quantity `json:"measured,omitempty"`
+}
+
+// Quantities are those that were measured.
+func (m *Measure) Quantities() []Quantity {
+	if m == nil {
+		return nil
+	}
+	return m.Beside
+}
+
+// Text writes a number that was compared; none is 0. That of the zero Quantity is a time.
+func (q Quantity) Text(compared float64) string {
+	switch {
+	case q == Quantity{}:
+		return Milliseconds(compared)
+	case compared == 0:
+		return Unknown
+	case q.Maximize:
+		return q.Value(1 / compared)
+	}
+	return q.Value(compared)
+}
+
+// Interval writes an interval of numbers that were compared.
+func (q Quantity) Interval(i stats.Interval) string {
+	if q.Maximize && i.Bounded() {
+		i.Low, i.High = i.High, i.Low
+	}
+	return interval(i, q.Text)
+}
+
+// Text writes a number that was compared.
+func (m *Measure) Text(compared float64) string { return m.First().Text(compared) }
+
+// Interval writes an interval of numbers that were compared.
+func (m *Measure) Interval(i stats.Interval) string { return m.First().Interval(i) }
+
+// First is the quantity that decides; the zero one is the time.
+func (m *Measure) First() Quantity {
+	if m == nil {
+		return Quantity{}
+	}
+	return m.Quantity
+}
+
+// Samples writes the median of what was compared and its interval, quickly enough for a
+// display that changes in place.
+func (m *Measure) Samples(compared []float64) string {
+	return fmt.Sprintf("%s (%s)", m.Text(stats.Median(compared)), m.Interval(stats.Bootstrap{Resamples: 1000}.Median(compared)))
+}
+
+// Name is what is compared, for the head of a column.
+func (m *Measure) Name() string {
+	if m == nil {
+		return "median"
+	}
+	return m.Formula
+}

@@ -1,0 +1,326 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"pawl/space"
+)
+
+// Quantity is something that is measured of a point, for formulas of objectives.
+type Quantity struct {
+	Name string
+	// Unit is what its numbers count.
+	Unit string
+	// Backends are those that measure it; nil is all.
+	Backends []string
+	// PerSample says that each sample has a number of its own. Of the others a measurement
+	// has one.
+	PerSample bool
+}
+
+// Milliseconds is the unit of times.
+const Milliseconds = "ms"
+
+// Time is the quantity that is compared where a manifest says nothing.
+const Time = "time"
+
+// The quantities that are measured, beside the metrics of a program.
+const (
+	P95         = "p95"
+	P99         = "p99"
+	Least       = "least"
+	CompileTime = "compile_time"
+	BinarySize  = "binary_size"
+	Registers   = "registers"
+	Spills      = "spills"
+	Shared      = "shared"
+	Energy      = "energy"
+	UserTime    = "user_time"
+	SystemTime  = "system_time"
+)
+
+var quantities = []Quantity{
+	{Name: Time, Unit: Milliseconds, PerSample: true},
+	{Name: P95, Unit: Milliseconds}, {Name: P99, Unit: Milliseconds}, {Name: Least, Unit: Milliseconds},
+	{Name: CompileTime, Unit: Milliseconds},
+	{Name: BinarySize, Unit: "bytes"},
+	{Name: Registers, Backends: []string{CUDA}},
+	{Name: Spills, Unit: "bytes", Backends: []string{CUDA}},
+	{Name: Shared, Unit: "bytes", Backends: []string{CUDA}},
+	{Name: Energy, Unit: "mJ", Backends: []string{CUDA}},
+	{Name: UserTime, Unit: Milliseconds, Backends: []string{Command}, PerSample: true},
+	{Name: SystemTime, Unit: Milliseconds, Backends: []string{Command}, PerSample: true},
+}
+
+// missing says why a backend does not measure a quantity.
+var missingQuantity = map[string]string{
+	Energy: "energy is read from the counter of an NVIDIA GPU, and on %s nothing counts it",
+}
+
+// Objective is a formula over what is measured, that a search makes small or large.
+type Objective struct {
+	// Text is as the manifest has it.
+	Text string
+	// Maximize says that more is better.
+	Maximize bool
+	// Unit is what the formula comes to, "ms" for a time; empty where it has none.
+	Unit string
+	// Measured are the quantities that it uses, Parameters the parameters.
+	Measured   []Quantity
+	Parameters []string
+	Formula    *space.Expression
+}
+
+// Requirement is a condition on what was measured.
+type Requirement struct {
+	Text      string
+	Measured  []Quantity
+	Condition *space.Expression
+}
+
+// Uses reports whether a formula needs a quantity.
+func (o Objective) Uses(name string) bool { return uses(o.Measured, name) }
+
+// Uses reports whether a condition needs a quantity.
+func (r Requirement) Uses(name string) bool { return uses(r.Measured, name) }
+
+func uses(measured []Quantity, name string) bool {
+	return slices.ContainsFunc(measured, func(q Quantity) bool { return q.Name == name })
+}
+
+// Measures reports whether any objective or requirement needs a quantity.
+func (k *Kernel) Measures(name string) bool {
+	return slices.ContainsFunc(k.Objectives, func(o Objective) bool { return o.Uses(name) }) ||
+		slices.ContainsFunc(k.Requirements, func(r Requirement) bool { return r.Uses(name) })
+}
+
+// Quantities are what this kernel's backend measures, and what its program prints.
+func (k *Kernel) Quantities() []Quantity {
+	var known []Quantity
+	for _, q := range quantities {
+		if q.Backends == nil || slices.Contains(q.Backends, k.Backend) {
+			known = append(known, q)
+		}
+	}
+	if k.Commands != nil {
+		for _, m := range k.Commands.Metrics {
+			known = append(known, m.Quantity())
+		}
+	}
+	return known
+}
+
+// timeUnits are the units of metrics that are times, in milliseconds.
+var timeUnits = map[string]float64{"s": 1e3, "ms": 1, "us": 1e-3, "µs": 1e-3, "ns": 1e-6}
+
+// Factor is what a printed number is multiplied by, and Quantity what it then is: times
+// become milliseconds.
+func (m Metric) Factor() float64 {
+	if factor, known := timeUnits[m.Unit]; known {
+		return factor
+	}
+	return 1
+}
+
+// Quantity is the metric as a formula sees it.
+func (m Metric) Quantity() Quantity {
+	unit := m.Unit
+	if _, time := timeUnits[unit]; time {
+		unit = Milliseconds
+	}
+	return Quantity{Name: m.Name, Unit: unit, PerSample: true}
+}
+
+// oneOrMore is a value or a list of them.
+type oneOrMore struct{ list []scalar }
+
+// UnmarshalYAML accepts both.
+func (o *oneOrMore) UnmarshalYAML(node ast.Node) error {
+	nodes := []ast.Node{node}
+	if sequence, ok := node.(*ast.SequenceNode); ok {
+		nodes = sequence.Values
+	}
+	for _, n := range nodes {
+		var s scalar
+		if err := s.UnmarshalYAML(n); err != nil {
+			return err
+		}
+		o.list = append(o.list, s)
+	}
+	return nil
+}
+
+// objectives compiles what is compared and what must hold.
+func (b *builder) objectives() error {
+	var texts []scalar
+	if b.keys.Minimize != nil {
+		texts = b.keys.Minimize.list
+	}
+	maximize := b.keys.Maximize.text != ""
+	if maximize {
+		if len(texts) > 0 {
+			return b.keys.Maximize.at.errorf("minimize and maximize exclude each other: minimize 1 / (…) is the same as to maximize it")
+		}
+		texts = []scalar{b.keys.Maximize}
+	}
+	known, scope, err := b.measured()
+	if err != nil {
+		return err
+	}
+	for _, text := range texts {
+		formula, measured, err := b.formula(scope, known, text, space.Number)
+		if err != nil {
+			return err
+		}
+		if len(measured) == 0 {
+			return text.at.errorf("%q uses nothing that is measured, so that every sample would be the same; there are %s", text.text, namesOf(known))
+		}
+		o := Objective{Text: text.text, Maximize: maximize, Measured: measured, Formula: formula}
+		for _, p := range b.kernel.params {
+			if slices.Contains(formula.Names(), p.Name) {
+				o.Parameters = append(o.Parameters, p.Name)
+			}
+		}
+		o.Unit = b.unit(o)
+		b.kernel.Objectives = append(b.kernel.Objectives, o)
+	}
+	for _, text := range b.keys.Require {
+		condition, measured, err := b.formula(scope, known, text, space.Condition)
+		if err != nil {
+			return err
+		}
+		if len(measured) == 0 {
+			return text.at.errorf("%q uses nothing that is measured; a condition on parameters alone belongs into constraints", text.text)
+		}
+		b.kernel.Requirements = append(b.kernel.Requirements, Requirement{text.text, measured, condition})
+	}
+	if c := b.kernel.Commands; c != nil && len(c.Metrics) > 0 && len(texts) == 0 {
+		return b.manifest.Command.Metrics.keys[0].at.errorf("metrics are read, but nothing says what they are for: minimize: %[1]s, or maximize: %[1]s", c.Metrics[0].Name)
+	}
+	return nil
+}
+
+// measured returns what this backend measures, and the scope of formulas over it.
+func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
+	if b.kernel.Commands != nil {
+		for i, m := range b.kernel.Commands.Metrics {
+			if slices.ContainsFunc(quantities, func(q Quantity) bool { return q.Name == m.Name }) {
+				return nil, nil, b.manifest.Command.Metrics.keys[i].at.errorf("metric %s: pawl measures something of that name itself; choose another", m.Name)
+			}
+		}
+	}
+	// A parameter, a size or a definition hides what is measured under the same name.
+	known = slices.DeleteFunc(b.kernel.Quantities(), func(q Quantity) bool { return b.all.Has(q.Name) })
+	var names []string
+	for _, q := range known {
+		names = append(names, q.Name)
+	}
+	return known, b.all.Measuring(names), nil
+}
+
+// formula compiles a text over what is measured.
+func (b *builder) formula(scope *space.Scope, known []Quantity, text scalar, want space.Result) (*space.Expression, []Quantity, error) {
+	formula, err := compile(scope, text, want)
+	if err != nil {
+		for _, q := range quantities {
+			if strings.Contains(err.Error(), q.Name+" is not declared") {
+				return nil, nil, text.at.errorf("%q: %s", text.text, q.notHere(b.backend))
+			}
+		}
+		return nil, nil, err
+	}
+	var measured []Quantity
+	for _, q := range known {
+		if slices.Contains(formula.Names(), q.Name) {
+			measured = append(measured, q)
+		}
+	}
+	return formula, measured, nil
+}
+
+// notHere says why a backend does not know a quantity.
+func (q Quantity) notHere(backend string) string {
+	reason := fmt.Sprintf("%s is not measured on backend %s", q.Name, backend)
+	if text, known := missingQuantity[q.Name]; known {
+		reason = fmt.Sprintf(text, "backend "+backend)
+	}
+	return fmt.Sprintf("%s; put the key into the section of a backend that does (%s)", reason, strings.Join(q.Backends, ", "))
+}
+
+func namesOf(known []Quantity) string {
+	var names []string
+	for _, q := range known {
+		names = append(names, q.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// unit finds what a formula comes to by how it grows with the quantities of each unit: a
+// formula that doubles with all times is a time, and one that grows in no such way has none.
+func (b *builder) unit(o Objective) string {
+	var over, under []string
+	for _, q := range o.Measured {
+		if q.Unit == "" || slices.Contains(over, q.Unit) || slices.Contains(under, q.Unit) {
+			continue
+		}
+		power, homogeneous := b.growth(o, q.Unit)
+		switch {
+		case !homogeneous:
+			return ""
+		case power > 0:
+			over = append(over, raised(q.Unit, power))
+		case power < 0:
+			under = append(under, raised(q.Unit, -power))
+		}
+	}
+	switch {
+	case len(under) == 0:
+		return strings.Join(over, "·")
+	case len(over) == 0:
+		return "1/" + strings.Join(under, "/")
+	}
+	return strings.Join(over, "·") + "/" + strings.Join(under, "/")
+}
+
+func raised(unit string, power int) string {
+	if power == 1 {
+		return unit
+	}
+	return fmt.Sprintf("%s^%d", unit, power)
+}
+
+// growth is the power with which a formula grows with all quantities of a unit, where it
+// does so by one power.
+func (b *builder) growth(o Objective, unit string) (power int, homogeneous bool) {
+	var powers []float64
+	for _, base := range []float64{1.5, 700} {
+		at := func(scale float64) float64 {
+			env := b.kernel.Workloads[0].Dims.Environment()
+			env.Set(b.kernel.initial)
+			for i, q := range o.Measured {
+				env[q.Name] = base + float64(i)/8
+				if q.Unit == unit {
+					env[q.Name] = scale * (base + float64(i)/8)
+				}
+			}
+			value, err := o.Formula.Number(env)
+			if err != nil {
+				return math.NaN()
+			}
+			return value
+		}
+		powers = append(powers, math.Log2(at(2)/at(1)))
+	}
+	power = int(math.Round(powers[0]))
+	for _, p := range powers {
+		if !(math.Abs(p-float64(power)) < 1e-6) {
+			return 0, false
+		}
+	}
+	return power, true
+}

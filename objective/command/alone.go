@@ -1,0 +1,188 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/internal/stats"
+	"pawl/objective/worker"
+)
+
+// Repeat says how often a command is run that is measured alone.
+type Repeat struct {
+	// Warmup is how many runs come before those that count.
+	Warmup int
+	// Runs is how many count. Zero means as many as fit into three seconds, at least ten.
+	Runs int
+}
+
+const (
+	fewestRuns = 10
+	mostRuns   = 1000
+	enoughTime = 3 * time.Second
+)
+
+// Measurement is a command that was measured alone: each run is a process of its own. Times
+// are seconds, and the names are those that other tools use.
+type Measurement struct {
+	Command string `json:"command"`
+	// Median has a bootstrap interval of 95 %, which few runs leave open.
+	Median   float64        `json:"median"`
+	Interval stats.Interval `json:"interval"`
+	Mean     float64        `json:"mean"`
+	Stddev   float64        `json:"stddev"`
+	User     float64        `json:"user"`
+	System   float64        `json:"system"`
+	Min      float64        `json:"min"`
+	Max      float64        `json:"max"`
+	P95      float64        `json:"p95"`
+	// CV is the standard deviation over the mean; Variation is what is left of it without
+	// drift, steps and outliers. Drift is positive when runs got faster.
+	CV        float64 `json:"cv"`
+	Variation float64 `json:"variation"`
+	Drift     float64 `json:"drift"`
+	// Outliers is how many runs are far slower than the others.
+	Outliers int       `json:"outliers"`
+	Times    []float64 `json:"times"`
+	Codes    []int     `json:"exit_codes"`
+	Warmup   int       `json:"warmup"`
+	Warnings []string  `json:"warnings,omitempty"`
+}
+
+// Alone runs a command again and again. A fault says that a run failed.
+func Alone(ctx context.Context, line Line, repeat Repeat) (*Measurement, *worker.Fault, error) {
+	m := &Measurement{Command: escape.Shell(line.Arguments...), Warmup: repeat.Warmup}
+	once := func() (Execution, *worker.Fault, error) {
+		e, fault, err := line.Run(ctx)
+		if fault == nil && err == nil && e.Status != 0 {
+			fault = &worker.Fault{Kind: worker.Exited, Detail: e.Explain()}
+		}
+		return e, fault, err
+	}
+	for range repeat.Warmup {
+		if _, fault, err := once(); fault != nil || err != nil {
+			return m, fault, err
+		}
+	}
+	var users, systems []float64
+	for begun := time.Now(); !repeat.enough(len(m.Times), time.Since(begun)); {
+		e, fault, err := once()
+		if fault != nil || err != nil {
+			return m, fault, err
+		}
+		m.Times, m.Codes = append(m.Times, e.Wall.Seconds()), append(m.Codes, e.Status)
+		users, systems = append(users, e.User.Seconds()), append(systems, e.System.Seconds())
+	}
+	m.User, m.System = stats.Mean(users), stats.Mean(systems)
+	m.summarise()
+	return m, nil, nil
+}
+
+// enough reports whether so many runs in so much time will do.
+func (r Repeat) enough(runs int, spent time.Duration) bool {
+	if r.Runs > 0 {
+		return runs >= r.Runs
+	}
+	return runs >= mostRuns || runs >= fewestRuns && spent >= enoughTime
+}
+
+// summarise computes what the times say.
+func (m *Measurement) summarise() {
+	m.Median, m.Mean = stats.Median(m.Times), stats.Mean(m.Times)
+	m.Interval = stats.Unbounded()
+	if len(m.Times) >= stats.MinimumSamples(0.95) {
+		m.Interval = stats.Bootstrap{}.Median(m.Times)
+	}
+	m.Min, m.Max, m.P95 = stats.Quantile(m.Times, 0), stats.Quantile(m.Times, 1), stats.Quantile(m.Times, 0.95)
+	m.CV, m.Variation, m.Drift = stats.CV(m.Times), stats.RobustCV(m.Times), stats.Drift(m.Times)
+	m.Stddev = m.CV * m.Mean
+	m.Outliers = outliers(m.Times)
+	m.Warnings = m.warnings()
+}
+
+// outlierLimit is the modified z-score beyond which a run is an outlier, by Iglewicz and
+// Hoaglin (1993) 3.5; far ones alone are worth a warning.
+const outlierLimit = 14.826 // ten times the median absolute deviation
+
+// outliers counts the runs that lie far above the others.
+func outliers(times []float64) int {
+	median := stats.Median(times)
+	var deviations []float64
+	for _, t := range times {
+		deviations = append(deviations, math.Abs(t-median))
+	}
+	deviation := stats.Median(deviations)
+	count := 0
+	for _, t := range times {
+		if deviation > 0 && 1.4826*(t-median)/deviation > outlierLimit {
+			count++
+		}
+	}
+	return count
+}
+
+// The limits beyond which a measurement has a warning.
+const (
+	shortRun   = 0.005 // seconds: starting a process is a large part of it
+	noisyRuns  = 0.12
+	largeDrift = 0.03
+	coldFirst  = 1.3
+)
+
+// warnings are what a reader should know before trusting the figures, with what to do that
+// was not done yet.
+func (m *Measurement) warnings() []string {
+	var found []string
+	if m.Median < shortRun {
+		found = append(found, fmt.Sprintf("a run takes under %s: starting a process is part of what is measured", page.Milliseconds(1e3*shortRun)))
+	}
+	if !m.Interval.Bounded() {
+		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d runs (--runs): hence ±∞", stats.MinimumSamples(0.95)))
+	}
+	if len(m.Times) > 2 && m.Times[0] > coldFirst*stats.Quantile(m.Times[1:], 0.75) {
+		advice := "--warmup 3 runs the command before it counts"
+		if m.Warmup > 0 {
+			advice = "the warm-up was not enough, or something else ran"
+		}
+		found = append(found, "the first run took much longer than the others: caches were cold; "+advice)
+	}
+	if m.Outliers > 0 {
+		found = append(found, fmt.Sprintf("%s far slower than the others: something else ran on the machine, or the command does not do the same each time", page.Count(m.Outliers, "run is", "runs are")))
+	}
+	if m.CV > noisyRuns {
+		found = append(found, fmt.Sprintf("times vary by %s (%s without drift and outliers): the machine is noisy", page.WholePercent(m.CV), page.WholePercent(m.Variation)))
+	}
+	if math.Abs(m.Drift) > largeDrift && len(m.Times) >= fewestRuns {
+		found = append(found, fmt.Sprintf("times drift by %s from the first third of the runs to the last: what is timed changes, or the machine does", page.Change(m.Drift)))
+	}
+	return found
+}
+
+// Text writes the measurement for people.
+func (m *Measurement) Text() string {
+	var text strings.Builder
+	ms := func(seconds float64) string { return page.Milliseconds(1e3 * seconds) }
+	interval := stats.Interval{Low: 1e3 * m.Interval.Low, High: 1e3 * m.Interval.High}
+	fmt.Fprintf(&text, "%s\n", escape.Line(m.Command))
+	fmt.Fprintf(&text, "%s, 95 %% interval %s, over %s (CV %.1f %%, %.1f %% without drift and outliers)\n",
+		ms(m.Median), page.TimeInterval(interval), page.Count(len(m.Times), "run"), 100*m.CV, 100*m.Variation)
+	fmt.Fprintf(&text, "mean %s ± %s, user %s, system %s\n", ms(m.Mean), orNone(ms(m.Stddev)), orNone(ms(m.User)), orNone(ms(m.System)))
+	fmt.Fprintf(&text, "least %s, p95 %s, most %s, drift %+.1f %%\n", ms(m.Min), ms(m.P95), ms(m.Max), 100*m.Drift)
+	for _, warning := range m.Warnings {
+		fmt.Fprintf(&text, "Warning: %s\n", warning)
+	}
+	return text.String()
+}
+
+// orNone writes a time that may be none at all.
+func orNone(text string) string {
+	if text == page.Unknown {
+		return "0 s"
+	}
+	return text
+}

@@ -1,0 +1,313 @@
+// Package command is the backend for programs of any kind: a script, a simulator with its
+// flags, a database with its settings. Whatever can be built and run by a list of arguments
+// and prints a number, or takes time, can be tuned.
+//
+//  1. Build: a folder of the point's own, and the build command with the point's values.
+//  2. Check: the program is run once, and the check command looks at what it has left
+//     behind: what it printed, and its files. Without a check command nothing is checked,
+//     and every report says so.
+//  3. Time: the program is run as often as samples are wanted, each in a fresh process. The
+//     time is that between its start and its end; metrics come from what it prints. What the
+//     last run leaves behind is checked again.
+//
+// No shell sees any of it. A program gets little of the environment, has a process group of
+// its own, and leaves nothing running behind: see Line.
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/host"
+	"pawl/objective/session"
+	"pawl/objective/worker"
+	"pawl/objective/worker/process"
+	"pawl/space"
+)
+
+// DeviceName is the backend's name.
+const DeviceName = kernels.Command
+
+// Options say how programs are run.
+type Options struct {
+	// Folder is where the folders of points are made. Empty is that of temporary files.
+	Folder string
+	// BuildTimeout is how long a build may take where the manifest does not say. Zero means
+	// a minute.
+	BuildTimeout time.Duration
+	// Cores is how many there are. Zero means those of this machine.
+	Cores int
+}
+
+// Backend builds and runs the programs of one kernel and workload. Close it to remove what
+// was built.
+type Backend struct {
+	kernel   *kernels.Kernel
+	workload kernels.Workload
+	limits   *host.Limits
+	options  Options
+	dir      string // where programs run: the kernel's folder
+	scratch  string // holds the folders of points
+	source   string // the digest of the kernel's files
+	cores    *semaphore.Weighted
+	facts    objective.Facts
+
+	mu    sync.Mutex
+	built map[string]objective.Binary // by what is run
+	made  int                         // folders so far
+}
+
+var (
+	_ objective.Backend = (*Backend)(nil)
+	_ objective.Program = (*Backend)(nil)
+)
+
+// New returns a backend for a kernel and one of its workloads.
+func New(k *kernels.Kernel, w kernels.Workload, s *space.Space, options Options) (*Backend, error) {
+	options.Cores = cmp.Or(options.Cores, runtime.NumCPU())
+	options.BuildTimeout = cmp.Or(k.Commands.Timeouts.Build, options.BuildTimeout, time.Minute)
+	b := &Backend{
+		kernel: k, workload: w, limits: host.NewLimits(k, s, options.Cores), options: options, dir: k.Dir, cores: semaphore.NewWeighted(int64(options.Cores)),
+		built: map[string]objective.Binary{},
+	}
+	for _, line := range [][]string{k.Commands.Build, k.Commands.Run, k.Commands.Check} {
+		if err := b.findable(line); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if b.source, err = k.Digest(); err != nil {
+		return nil, err
+	}
+	if options.Folder != "" {
+		if err := os.MkdirAll(options.Folder, 0o755); err != nil {
+			return nil, err
+		}
+		removeOld(options.Folder)
+	}
+	if b.scratch, err = os.MkdirTemp(options.Folder, "commands-"); err != nil {
+		return nil, err
+	}
+	if b.scratch, err = filepath.Abs(b.scratch); err != nil {
+		return nil, err
+	}
+	b.facts = b.describe()
+	return b, nil
+}
+
+// findable returns an error for a program that is not there whatever the point.
+func (b *Backend) findable(line []string) error {
+	if len(line) == 0 || strings.Contains(line[0], "{") {
+		return nil
+	}
+	program := line[0]
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		program = filepath.Join(b.dir, program) // where it runs
+	}
+	if _, err := exec.LookPath(program); err != nil {
+		return fmt.Errorf("kernel %s runs %s: %w", b.kernel.Name, line[0], err)
+	}
+	return nil
+}
+
+// abandoned is how old a folder is whose owner was killed.
+const abandoned = 7 * 24 * time.Hour
+
+// removeOld removes what a process has left behind that was killed. What cannot be removed
+// is somebody else's.
+func removeOld(folder string) {
+	entries, _ := filepath.Glob(filepath.Join(folder, "commands-*"))
+	for _, path := range entries {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > abandoned {
+			_ = os.RemoveAll(path)
+		}
+	}
+}
+
+// Close removes what was built.
+func (b *Backend) Close() { _ = os.RemoveAll(b.scratch) }
+
+// Preflight asks whether the machine has as many cores as the point wants.
+func (b *Backend) Preflight(point space.Point) *objective.Failure {
+	return b.limits.Preflight(point)
+}
+
+// job is what is run for a point: everything that a run depends on, as a file.
+type job struct {
+	Source      string   `json:"source"`
+	Build       []string `json:"build,omitempty"`
+	Run         []string `json:"run"`
+	Check       []string `json:"check,omitempty"`
+	Environment []string `json:"environment,omitempty"`
+}
+
+// jobAt fills in a point's values.
+func (b *Backend) jobAt(values map[string]string) job {
+	c := b.kernel.Commands
+	j := job{Source: b.source, Build: kernels.CommandLine(c.Build, values), Run: kernels.CommandLine(c.Run, values), Check: kernels.CommandLine(c.Check, values)}
+	for _, v := range c.Environment {
+		j.Environment = append(j.Environment, v.Name+"="+kernels.FillText(v.Value, values))
+	}
+	return j
+}
+
+// Compile makes the point's folder and builds there. A point that runs the same as another
+// is built once.
+func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
+	values, err := kernels.Values(b.workload.Dims, point, b.kernel.Commands.Definitions)
+	if err != nil {
+		return objective.Binary{}, &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: err.Error()}, nil
+	}
+	// The folder and the output have no name yet: what is the same but for them is the same.
+	values[kernels.OutFolder], values[kernels.StandardOutput] = "{OUT}", "{STDOUT}"
+	j := b.jobAt(values)
+	if len(j.Run) == 0 {
+		return objective.Binary{}, &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: "nothing is left of the run command"}, nil
+	}
+	content, err := json.MarshalIndent(j, "", "\t")
+	if err != nil {
+		return objective.Binary{}, nil, err
+	}
+	digest := cache.Digest(content)
+	if known, found := b.known(digest); found {
+		return known, nil, nil
+	}
+	folder, err := b.newFolder()
+	if err != nil {
+		return objective.Binary{}, nil, err
+	}
+	values[kernels.OutFolder], values[kernels.StandardOutput] = filepath.Join(folder, "out"), filepath.Join(folder, "stdout")
+	if content, err = json.MarshalIndent(b.jobAt(values), "", "\t"); err != nil {
+		return objective.Binary{}, nil, err
+	}
+	path := filepath.Join(folder, "job.json")
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		return objective.Binary{}, nil, err
+	}
+	if failure, err := b.build(ctx, b.jobAt(values)); failure != nil || err != nil {
+		return objective.Binary{}, failure, err
+	}
+	binary := objective.Binary{Path: path, Digest: digest, File: cache.Digest(content), Size: size(values[kernels.OutFolder])}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.built[digest] = binary
+	return binary, nil, nil
+}
+
+func (b *Backend) known(digest string) (objective.Binary, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	binary, found := b.built[digest]
+	binary.Hit = found
+	return binary, found
+}
+
+// newFolder makes a folder for a point.
+func (b *Backend) newFolder() (string, error) {
+	b.mu.Lock()
+	b.made++
+	folder := filepath.Join(b.scratch, fmt.Sprint(b.made))
+	b.mu.Unlock()
+	return folder, os.MkdirAll(filepath.Join(folder, "out"), 0o755)
+}
+
+// size is how many bytes a folder holds.
+func size(folder string) (total int64) {
+	_ = filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			if info, err := entry.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		return nil
+	})
+	return total
+}
+
+func (b *Backend) build(ctx context.Context, j job) (*objective.Failure, error) {
+	if len(j.Build) == 0 {
+		return nil, nil
+	}
+	if err := b.cores.Acquire(ctx, 1); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	defer b.cores.Release(1)
+	e, fault, err := b.line(j, j.Build, b.options.BuildTimeout).Run(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case fault != nil && fault.Kind == worker.Hung:
+		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileTimeout, Detail: fmt.Sprintf("the build did not end within %s", b.options.BuildTimeout)}, nil
+	case fault != nil:
+		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: fmt.Sprintf("the build %s: %s", fault.Kind, fault.Explanation())}, nil
+	case e.Status != 0:
+		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: "the build ended with " + e.Explain()}, nil
+	}
+	return nil, nil
+}
+
+// line is one of a job's command lines.
+func (b *Backend) line(j job, arguments []string, allowed time.Duration) Line {
+	return Line{Arguments: arguments, Dir: b.dir, Environment: append(process.Environment(os.Environ()), j.Environment...), Allowed: allowed}
+}
+
+// Reference is for backends that compare results.
+func (b *Backend) Reference(context.Context) (objective.Binary, error) {
+	return objective.Binary{}, errors.New("a command has no reference: its check says whether it is right")
+}
+
+// Reserve takes the cores that the point says it uses, and all of them where it says
+// nothing: nobody knows what a program starts.
+func (b *Backend) Reserve(ctx context.Context, point space.Point) (session.Slot, error) {
+	cores := int64(b.options.Cores)
+	if slices.ContainsFunc(b.kernel.Launch.Steps, func(s kernels.Step) bool { return s.Threads != nil }) {
+		threads, err := b.limits.Threads(point)
+		if err != nil {
+			return session.Slot{}, err
+		}
+		cores = min(max(threads, 1), cores)
+	}
+	if err := b.cores.Acquire(ctx, cores); err != nil {
+		return session.Slot{}, context.Cause(ctx)
+	}
+	return session.Slot{Device: DeviceName, Release: func() { b.cores.Release(cores) }}, nil
+}
+
+// Facts describes the machine and the command lines.
+func (b *Backend) Facts() objective.Facts { return b.facts }
+
+func (b *Backend) describe() objective.Facts {
+	c := b.kernel.Commands
+	programs := &objective.Programs{Build: c.Build, Run: c.Run, Check: c.Check, Sizes: b.workload.Dims, Definitions: c.Definitions}
+	for _, v := range c.Environment {
+		programs.Environment = append(programs.Environment, v.Name+"="+v.Value)
+	}
+	building := "no build"
+	if len(c.Build) > 0 {
+		building = strings.Join(c.Build, " ")
+	}
+	return objective.Facts{
+		Width: 1,
+		Environment: objective.Environment{
+			Backend: DeviceName, Device: host.Processor(), Cores: b.options.Cores, System: runtime.GOOS + "/" + runtime.GOARCH,
+			Compiler: building, Measure: objective.Measure(b.kernel), Programs: programs, Commit: objective.Commit(b.kernel.Dir),
+		},
+	}
+}

@@ -1,0 +1,272 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"maps"
+	"slices"
+
+	"pawl/internal/page"
+	"pawl/internal/plot"
+	"pawl/internal/stats"
+	"pawl/kernels"
+	"pawl/search"
+	"pawl/search/confirm"
+	"pawl/space"
+)
+
+// What points are compared by is the time unless the manifest names an objective. Everything
+// that is computed from samples is the same then; what is written differs, and is here.
+
+// Written writes a number that points are compared by.
+func (s *Summary) Written(compared float64) string {
+	return s.Study.Environment.Measure.Text(compared)
+}
+
+// WrittenInterval writes an interval of such numbers.
+func (s *Summary) WrittenInterval(i stats.Interval) string {
+	return s.Study.Environment.Measure.Interval(i)
+}
+
+// Compared names what is compared.
+func (s *Summary) Compared() string { return s.Study.Environment.Measure.Name() }
+
+// axisName names what is compared beside a picture's axis.
+func (s *Summary) axisName() string {
+	if m := s.Study.Environment.Measure; m != nil {
+		return m.Formula
+	}
+	return "time"
+}
+
+// better is what one point is than another.
+func (s *Summary) better() string {
+	if m := s.Study.Environment.Measure; m != nil && m.Unit != kernels.Milliseconds {
+		return "better in " + m.Formula
+	}
+	return "faster"
+}
+
+// timesBetter ends "1.20 times".
+func (s *Summary) timesBetter() string {
+	if m := s.Study.Environment.Measure; m != nil && m.Unit != kernels.Milliseconds {
+		return "as good as the default in " + m.Formula
+	}
+	return "as fast as the default"
+}
+
+// speedupMeaning says what a speedup is.
+func speedupMeaning(s *Summary) string {
+	if m := s.Study.Environment.Measure; m != nil {
+		return fmt.Sprintf("A speedup above 1 means better, by %s;", code(m.Formula))
+	}
+	return "A speedup above 1 means faster;"
+}
+
+// measured adds what was measured beside the objective to the points on the page.
+func (s *Summary) measured(past search.Past) {
+	values := map[space.Point]map[string][]float64{}
+	add := func(point space.Point, measured map[string]float64) {
+		if values[point] == nil {
+			values[point] = map[string][]float64{}
+		}
+		for name, value := range measured {
+			values[point][name] = append(values[point][name], value)
+		}
+	}
+	for _, r := range past.Rounds {
+		if r.Phase == confirm.Confirmation && r.Outcome.Failure == nil {
+			add(r.Point, r.Outcome.Measured)
+		}
+	}
+	for _, t := range past.Trials {
+		if t.OK() && values[t.Point] == nil {
+			add(t.Point, t.Outcome.Measured)
+		}
+	}
+	complete := func(t *Timed) {
+		if t == nil || len(values[t.Point]) == 0 {
+			return
+		}
+		t.Measured = map[string]float64{}
+		for name, all := range values[t.Point] {
+			t.Measured[name] = stats.Median(all)
+		}
+		time := t.Measured[kernels.Time]
+		t.Gigaflops, t.Gigabytes = s.Study.Work.Flops/time/1e6, s.Study.Work.Bytes/time/1e6
+		if r := s.Study.Roofline; r.Flops > 0 && r.Bytes > 0 {
+			t.Roofline = max(1e9*t.Gigaflops/r.Flops, 1e9*t.Gigabytes/r.Bytes)
+		}
+	}
+	complete(s.Default)
+	complete(s.Winner)
+	for i := range s.Top {
+		complete(&s.Top[i])
+	}
+}
+
+// time is the time of a point, whatever it is compared by.
+func (t *Timed) time() float64 {
+	if ms, known := t.Measured[kernels.Time]; known {
+		return ms
+	}
+	return t.Milliseconds
+}
+
+// measuredRows has what was measured of the default and of the winner, one quantity a row;
+// none where the time is compared.
+func measuredRows(s *Summary) (rows [][]string) {
+	if s.Default == nil || s.Default.Measured == nil {
+		return nil
+	}
+	units := map[string]string{}
+	for _, q := range s.Study.Environment.Measure.Quantities() {
+		units[q.Formula] = q.Unit
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Default.Measured)) {
+		row := []string{name, page.Unknown, page.Unknown}
+		for i, t := range []*Timed{s.Default, s.Winner} {
+			if t != nil {
+				if value, known := t.Measured[name]; known {
+					row[1+i] = page.Quantity{Unit: units[name]}.Value(value)
+				}
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// measuredLines says in a terminal what the time is where something else is compared.
+func measuredLines(s *Summary) []string {
+	m := s.Study.Environment.Measure
+	if m == nil || s.Default == nil || s.Default.Measured == nil {
+		return nil
+	}
+	line := "time: default " + page.Milliseconds(s.Default.Measured[kernels.Time])
+	if s.Winner != nil && s.Winner.Measured != nil {
+		line += ", winner " + page.Milliseconds(s.Winner.Measured[kernels.Time])
+	}
+	lines := []string{line}
+	if len(s.Front) > 0 {
+		lines = append(lines, fmt.Sprintf("Pareto front: %s that no other beats in every objective; the page lists them.", page.Count(len(s.Front), "point")))
+	}
+	return lines
+}
+
+func (m *markdown) measured(s *Summary) {
+	rows := measuredRows(s)
+	if rows == nil {
+		return
+	}
+	m.Paragraph("## What was measured")
+	var cells [][]string
+	for _, r := range rows {
+		cells = append(cells, []string{code(r[0]), text(r[1]), text(r[2])})
+	}
+	m.Table([]string{"", "default", "winner"}, cells)
+	m.front(s)
+}
+
+// FrontPoint is a trial that no other beats in all objectives.
+type FrontPoint struct {
+	Trial int         `json:"trial"`
+	Point space.Point `json:"point"`
+	// Scores are as they are compared, in the order of the objectives.
+	Scores []float64 `json:"scores"`
+}
+
+// front returns the trials that no other is at least as good as in every objective and
+// better in one, ordered by the first.
+func front(trials []search.Trial, m *page.Measure) []FrontPoint {
+	if m == nil || len(m.All) < 2 {
+		return nil
+	}
+	var all, best []FrontPoint
+	for _, t := range trials {
+		if t.OK() && len(t.Outcome.Scores) == len(m.All) {
+			all = append(all, FrontPoint{t.Number, t.Point, t.Outcome.Scores})
+		}
+	}
+	for _, p := range all {
+		if !slices.ContainsFunc(all, func(other FrontPoint) bool { return dominates(other.Scores, p.Scores) }) {
+			best = append(best, p)
+		}
+	}
+	slices.SortStableFunc(best, func(a, b FrontPoint) int { return slices.Compare(a.Scores, b.Scores) })
+	return best
+}
+
+// dominates reports whether a is nowhere worse than b, and somewhere better.
+func dominates(a, b []float64) bool {
+	better := false
+	for i := range a {
+		if a[i] > b[i] {
+			return false
+		}
+		better = better || a[i] < b[i]
+	}
+	return better
+}
+
+// FrontCells writes the scores of a point on the front.
+func (s *Summary) FrontCells(p FrontPoint) (cells []string) {
+	for i, q := range s.Study.Environment.Measure.All {
+		cells = append(cells, q.Value(p.Scores[i]))
+	}
+	return cells
+}
+
+func (m *markdown) front(s *Summary) {
+	if len(s.Front) == 0 {
+		return
+	}
+	m.Paragraph("## Pareto front")
+	m.Paragraph("No trial that was measured is better than one of these in one objective without being worse in another. The search and the comparison with the default go by the first.")
+	var header []string
+	for _, q := range s.Study.Environment.Measure.All {
+		header = append(header, code(q.Formula))
+	}
+	var rows [][]string
+	for _, p := range s.Front {
+		rows = append(rows, append(s.FrontCells(p), code(p.Point.String())))
+	}
+	m.Table(append(header, "point"), rows)
+}
+
+// frontPlot draws the front over the first two objectives, on log scales.
+func frontPlot(s *Summary) template.HTML {
+	if len(s.Front) < 2 {
+		return ""
+	}
+	quantities := s.Study.Environment.Measure.All
+	series := plot.Series{Name: "Pareto front", Colour: plot.Best}
+	var scores [2][]float64
+	for _, p := range s.Front {
+		at := plot.XY{X: p.Scores[0], Y: p.Scores[1]}
+		series.Line = append(series.Line, at)
+		series.Dots = append(series.Dots, plot.Dot{XY: at, Colour: plot.Best, Radius: 4, Title: p.Point.String()})
+		scores[0], scores[1] = append(scores[0], at.X), append(scores[1], at.Y)
+	}
+	axis := func(of int) plot.Axis { return plot.Log(quantities[of].Formula, quantities[of].Value, scores[of]...) }
+	panel := plot.Panel{X: axis(0), Y: axis(1), Series: []plot.Series{series}}
+	return plot.Plot{Name: "Pareto front", Panels: []plot.Panel{panel}}.HTML()
+}
+
+// programSuggestion is what to do to run the winner of a program.
+func programSuggestion(s *Summary) *Suggestion {
+	if s.Evidence == nil || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider {
+		return nil
+	}
+	p := s.Study.Environment.Programs
+	values, err := kernels.Values(p.Sizes, s.Winner.Point, p.Definitions)
+	if err != nil {
+		return nil
+	}
+	values[kernels.OutFolder] = "out"
+	made := &Suggestion{Command: programCommand(p, values)}
+	for _, a := range s.Winner.Point.Assignments() {
+		made.Macros = append(made.Macros, kernels.Constant{Name: a.Name, Value: a.Value.Define()})
+	}
+	return made
+}
