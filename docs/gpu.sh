@@ -12,7 +12,7 @@ set -uo pipefail
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile gallery
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile gallery energy
 pawl=$PWD/bin/pawl
 vendor=$PWD/docs/vendor.py
 gallery=$PWD/docs/gallery
@@ -170,6 +170,13 @@ for part in "$@"; do
         for caches in warm flush; do timed gallery.log "$pawl" bench "$kernel" --backend cuda --caches "$caches"; done
         timed gallery.log "$pawl" fuzz "$kernel" --backend cuda --cases 100
       done
+      ;;
+    energy) # what the stencil uses per launch: how well it repeats, and the Pareto front with the time
+      cp -r "$gallery/stencil" energy
+      sed -i 's/^minimize:.*/minimize: [energy, time]/' energy/kernel.yaml
+      for _ in 1 2 3; do timed energy.log "$pawl" bench ./energy --backend cuda --rounds 6 --samples 5; done
+      timed energy.log "$pawl" tune ./energy --backend cuda --trials 12 --rounds 6 --out energy-study
+      cp energy-study/stencil/*/suggestions.md "$out/energy.md"
       ;;
     *) echo "no part $part" >&2; exit 64 ;;
   esac
