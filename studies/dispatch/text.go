@@ -79,18 +79,35 @@ func Text(w io.Writer, p *Plan) error {
 	return p.failures(w)
 }
 
-// failures says which candidates do not work, and where.
+// failures says which candidates do not work, and where. Those that fail for one reason share a
+// line; the JSON names each.
 func (p *Plan) failures(w io.Writer) error {
 	var lines []string
 	for _, c := range p.Candidates {
 		if c.Wrong != "" {
 			lines = append(lines, fmt.Sprintf("%s is wrong and used nowhere; %s", c.Point, c.Wrong))
-			continue
 		}
-		for _, m := range p.Workloads {
-			if why := m.Failures[c.Point.String()]; why != "" {
-				lines = append(lines, fmt.Sprintf("%s does not work on %s: %s", c.Point, m.Workload, why))
+	}
+	for _, m := range p.Workloads {
+		failed := map[string][]string{}
+		var reasons []string
+		for _, c := range p.Candidates {
+			point := c.Point.String()
+			why := strings.TrimPrefix(m.Failures[point], "point "+point+": ")
+			if why == "" || c.Wrong != "" {
+				continue
 			}
+			if failed[why] == nil {
+				reasons = append(reasons, why)
+			}
+			failed[why] = append(failed[why], point)
+		}
+		for _, why := range reasons {
+			who := failed[why][0] + " does"
+			if n := len(failed[why]); n > 1 {
+				who = fmt.Sprintf("%d of %d candidates do", n, len(p.Candidates))
+			}
+			lines = append(lines, fmt.Sprintf("%s not work on %s: %s", who, m.Workload, why))
 		}
 	}
 	if len(lines) == 0 {

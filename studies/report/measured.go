@@ -31,14 +31,6 @@ func (s *Summary) WrittenInterval(i stats.Interval) string {
 // Compared names what is compared.
 func (s *Summary) Compared() string { return s.Study.Environment.Measure.Name() }
 
-// axisName names what is compared beside a picture's axis.
-func (s *Summary) axisName() string {
-	if m := s.Study.Environment.Measure; m != nil {
-		return m.Formula
-	}
-	return "time"
-}
-
 // better is what one point is than another.
 func (s *Summary) better() string {
 	if m := s.Study.Environment.Measure; m != nil && m.Unit != kernels.Milliseconds {

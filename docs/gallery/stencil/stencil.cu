@@ -25,6 +25,7 @@ extern "C" __global__ void stencil(const float *before, float *after, int height
             to[r][c] = t + 0.2f * (up + down + ahead + behind - 4 * t);
         }
     }
+    __syncthreads(); // a cell was computed by whichever thread came to it
     int y = top + TIME + threadIdx.y, x = left + TIME + threadIdx.x;
     if (y < height && x < width)
         after[(size_t)y * width + x] = cells[TIME % 2][TIME + threadIdx.y][TIME + threadIdx.x];
