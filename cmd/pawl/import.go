@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -94,6 +95,10 @@ func (o *importOptions) report(env environment, run func() (*importer.Folder, er
 	for _, gap := range made.Gaps {
 		fmt.Fprintf(env.stdout, "gap: %s\n", escape.Line(gap))
 	}
-	fmt.Fprintf(env.stdout, "\nNext: %s\n", escape.Shell("pawl", "check", made.Path))
+	folder := made.Path
+	if filepath.IsLocal(folder) {
+		folder = "./" + folder // an embedded kernel may have the same name
+	}
+	fmt.Fprintf(env.stdout, "\nNext: %s\n", escape.Shell("pawl", "check", folder))
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/gate/serve"
 	"pawl/kernels"
-	"pawl/studies/serve"
 )
 
 // serveOptions are the flags of pawl serve.

@@ -2,69 +2,12 @@ package cuda
 
 import (
 	"fmt"
-	"iter"
 
 	"pawl/kernels"
 	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
-
-// guardSize is the number of bytes before and behind each buffer that a kernel
-// must not touch; guardPattern fills them. As a float of any width it is not a
-// number, so that what is read there by mistake spoils the result.
-const (
-	guardSize    = 4096
-	guardPattern = 0xff
-)
-
-// buffer is one argument in the device's memory, between two guard zones.
-type buffer struct {
-	kernels.Binding
-	element kernels.Element
-	base    driver.Address // of the allocation
-	data    driver.Address // of the first element
-	size    int            // of the data, in bytes
-	tail    int            // of the zone behind the data, in bytes
-	sum     uint64         // the checksum of an input and its guard zones
-	answer  driver.Address // what an output should be; 0 for an input
-	right   uint64         // the checksum of the answer
-}
-
-// set is the buffers of a launch, by argument; nil for scalars.
-type set []*buffer
-
-// outputs are the buffers that the kernel writes and that are compared.
-func (s set) outputs() iter.Seq2[int, *buffer] {
-	return s.those(func(b *buffer) bool { return b.Out })
-}
-
-// inputs are the buffers that it may only read.
-func (s set) inputs() iter.Seq2[int, *buffer] {
-	return s.those(func(b *buffer) bool { return !b.written() })
-}
-
-// poisoned are the buffers that it writes and that start as poison.
-func (s set) poisoned() iter.Seq2[int, *buffer] {
-	return s.those(func(b *buffer) bool { return b.written() && !b.Restored })
-}
-
-// restored are the buffers that it writes and that have a content before every launch.
-func (s set) restored() iter.Seq2[int, *buffer] {
-	return s.those(func(b *buffer) bool { return b.Restored })
-}
-
-func (s set) those(counts func(*buffer) bool) iter.Seq2[int, *buffer] {
-	return func(yield func(int, *buffer) bool) {
-		for i, b := range s {
-			if b != nil && counts(b) && !yield(i, b) {
-				return
-			}
-		}
-	}
-}
-
-func (b *buffer) written() bool { return b.Out || b.Scratch }
 
 // problem is one case on the device: inputs, outputs and the right answers. It
 // stays there from one trial to the next.
@@ -166,22 +109,8 @@ func (p *problem) memory(size int) (driver.Address, error) {
 	return a, err
 }
 
-type zone struct {
-	at   driver.Address
-	size int
-}
-
-// whole is the size of the data with its guard zones.
-func (b *buffer) whole() int { return int(b.data-b.base) + b.size + b.tail }
-
-// guards are the zones before and behind the data. They are empty where a tool
-// watches.
-func (b *buffer) guards() (before, behind zone) {
-	return zone{b.base, int(b.data - b.base)}, zone{b.data + driver.Address(b.size), b.tail}
-}
-
-// fill has the device write the inputs of a set, and what its kernel changes, all but those that are computed as a
-// whole or are in a file: both come from here.
+// fill has the device write the inputs of a set, and what its kernel changes; those that are
+// computed as a whole, or are in a file, are uploaded.
 func (p *problem) fill(buffers set, seed uint64) error {
 	for _, b := range buffers.those(func(b *buffer) bool { return !b.written() || b.Restored }) {
 		if inputs.Computed(b.Binding) {

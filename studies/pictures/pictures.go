@@ -1,6 +1,6 @@
 // Package pictures draws a study: how the search went, what each parameter does, what the
 // finalists took. The pages that are written (studies/report) and those that are served
-// (studies/serve) show the same ones.
+// (gate/serve) show the same ones.
 //
 //  1. New takes from the trials what can be drawn, once: a time and a column per parameter.
 //  2. Each method draws one picture. A dot says its trial, time and point, and leads to the

@@ -42,7 +42,10 @@ func Throughput(t *Timed) string {
 	case t.Gigaflops > 0:
 		parts = append(parts, fmt.Sprintf("%.4g GFLOP/s", t.Gigaflops))
 	}
-	if t.Gigabytes > 0 {
+	switch {
+	case t.Gigabytes >= 1e3:
+		parts = append(parts, fmt.Sprintf("%.3g TB/s", t.Gigabytes/1e3))
+	case t.Gigabytes > 0:
 		parts = append(parts, fmt.Sprintf("%.3g GB/s", t.Gigabytes))
 	}
 	if t.Roofline > 0 {

@@ -135,8 +135,13 @@ func roofline(s *Summary) template.HTML {
 		lowest = min(lowest, speed(p.Milliseconds))
 		trials.Dots = append(trials.Dots, plot.Dot{XY: plot.XY{X: intensity, Y: speed(p.Milliseconds)}, Colour: plot.Other, Radius: 2.5, Title: fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds))})
 	}
-	giga := func(v float64) string { return fmt.Sprintf("%.3g", v) }
-	panel := plot.Panel{X: plot.Log("flop a byte", giga, low, high), Y: plot.Log("GFLOP/s", giga, lowest, reach(high))}
+	plain := func(v float64) string { return fmt.Sprintf("%.4g", v) }
+	unit, scale := "GFLOP/s", 1.0
+	if reach(high) >= 1e4 {
+		unit, scale = "TFLOP/s", 1e3
+	}
+	scaled := func(v float64) string { return plain(v / scale) }
+	panel := plot.Panel{X: plot.Log("flop a byte", plain, low, high), Y: plot.Log(unit, scaled, lowest, reach(high))}
 	trials.Dots = plot.Thin(trials.Dots, panel.X, panel.Y, 200) // they stand above each other
 	series = append(series, trials)
 	mark := func(name, colour string, t *Timed, limiter string) {
