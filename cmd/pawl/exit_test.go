@@ -130,6 +130,9 @@ func workflowStep(t *testing.T, name string) string {
 // pull request, also where the branch has deleted its baseline or made one that suits it,
 // and a faster one passes. The example wastes its time by a parameter.
 func TestTheWorkflowFailsOnARegression(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is about verdicts")
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git")
 	}

@@ -31,6 +31,9 @@ var notTimed = regexp.MustCompile(`failed, (preflight|compile|fuzz)`)
 // Every kernel of the gallery that has a form for this machine is tuned here, and one of its
 // points is right on more than it was tuned on.
 func TestGalleryTunes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each takes seconds, and runs through the same goroutines as others")
+	}
 	for _, folder := range gallery(t) {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			t.Parallel() // nobody looks at the times
@@ -62,6 +65,9 @@ func TestGalleryTunes(t *testing.T) {
 // Every kernel of the gallery that has a form for CUDA compiles, all its launches are in it,
 // and so does its reference.
 func TestGalleryCompilesForCUDA(t *testing.T) {
+	if testing.Short() {
+		t.Skip("each takes seconds, and runs through the same goroutines as others")
+	}
 	nvcc := findNVCC(t)
 	for _, folder := range gallery(t) {
 		k, err := kernels.Load(folder, kernels.CUDA)
