@@ -55,6 +55,13 @@ func only(arm Arm, milliseconds float64) func(Arm, int) float64 {
 	}
 }
 
+// levels gives the candidate and the control other times than the baseline's 1 ms.
+func levels(candidate, control float64) func(Arm, int) float64 {
+	return func(a Arm, _ int) float64 {
+		return map[Arm]float64{Candidate: candidate, Control: control, Baseline: 1}[a]
+	}
+}
+
 var quick = stats.Bootstrap{Resamples: 1000}
 
 func compared(t *testing.T, s *script, o Options) Comparison {
@@ -78,12 +85,15 @@ func TestVerdicts(t *testing.T) {
 		want   Verdict
 		reason string
 	}{
-		"equal":            {newScript(0.003, only(Candidate, 1)), NoDifference, "overlap"},
-		"5 % slower":       {newScript(0.003, only(Candidate, 1.05)), Regression, "slower by"},
-		"2 % slower":       {newScript(0.002, only(Candidate, 1.02)), Maintained, "slower by 2"},
-		"4 % faster":       {newScript(0.002, only(Candidate, 0.96)), Maintained, "faster by 4"},
-		"10 % faster":      {newScript(0.003, only(Candidate, 0.90)), Improvement, "the second measurement says"},
-		"the control is":   {newScript(0.003, only(Control, 1.03)), Inconclusive, "A/A failed"},
+		"equal":          {newScript(0.003, only(Candidate, 1)), NoDifference, "overlap"},
+		"5 % slower":     {newScript(0.003, only(Candidate, 1.05)), Regression, "slower by"},
+		"2 % slower":     {newScript(0.002, only(Candidate, 1.02)), Maintained, "slower by 2"},
+		"4 % faster":     {newScript(0.002, only(Candidate, 0.96)), Maintained, "faster by 4"},
+		"10 % faster":    {newScript(0.003, only(Candidate, 0.90)), Improvement, "the second measurement says"},
+		"the control is": {newScript(0.003, only(Control, 1.03)), Inconclusive, "A/A failed"},
+		"the control is, and the candidate is slower beyond doubt": {newScript(0.003, levels(1.5, 1.03)), Regression, "slower by 50"},
+		"the control is, and the candidate is slower":              {newScript(0.003, levels(1.2, 1.03)), Inconclusive, "A/A failed"},
+		"the control is, and the candidate is much faster":         {newScript(0.003, levels(0.3, 1.03)), Inconclusive, "A/A failed"},
 		"hopelessly noisy": {newScript(0.3, only(Candidate, 1)), Inconclusive, "too noisy"},
 		"a gain that does not last": {newScript(0.003, func(arm Arm, round int) float64 {
 			if arm == Candidate && round < 10 {

@@ -84,10 +84,10 @@ func (w weighed) proven(e Evidence) bool { return e.P <= w.analysis.Level && !e.
 
 // judgeConditions finds reasons not to trust the comparison at all.
 func (p Policy) judgeConditions(w weighed) *Decision {
-	if c := w.control; c.P <= controlLevel && math.Abs(c.Change) >= p.Regression/3 {
+	if c := w.control; c.P <= controlLevel && math.Abs(c.Change) >= p.Regression/3 && !w.dwarfs(c.Change) {
 		return &Decision{Inconclusive, fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of measurements", page.Percent(math.Abs(c.Change)), c.P), w.last}
 	}
-	if moved, by := p.moved(w.ratios); moved {
+	if moved, by := p.moved(w.ratios); moved && !w.dwarfs(by) {
 		reason := fmt.Sprintf("drift: the ratio itself moved by %s during the run", page.Percent(by))
 		if drift := stats.Drift(w.medians); drift < -throttled {
 			reason = fmt.Sprintf("throttling: the baseline became %s slower during the run and the ratio moved by %s", page.Percent(-drift), page.Percent(by))
@@ -95,6 +95,13 @@ func (p Policy) judgeConditions(w weighed) *Decision {
 		return &Decision{Inconclusive, reason, w.last}
 	}
 	return nil
+}
+
+// dwarfs reports whether the candidate is slower by so much more than the disturbance
+// that the disturbance cannot be why: all of its interval beyond ten times as much. A
+// gain never is: a baseline moves only on a machine that can be trusted.
+func (w weighed) dwarfs(disturbance float64) bool {
+	return w.proven(w.between) && w.between.Interval.High < -10*math.Abs(disturbance)
 }
 
 // controlLevel is the p-value at which the control says that something is wrong:

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pawl/internal/executable"
 )
 
 // faults are ways in which a Go program ends without being asked.
@@ -153,7 +155,15 @@ func TestTheWorkflowFailsOnARegression(t *testing.T) {
 		}
 		return strings.TrimSpace(output)
 	}
-	gate := func(base string) (string, error) { return run(base, "sh", "-e", "-c", workflowStep(t, "Gate")) } // as GitHub runs it
+	gate := func(base string) (output string, err error) {
+		for range 4 { // a comparison that other tests have disturbed says so; what is tested here is asked again
+			output, err = run(base, "sh", "-e", "-c", workflowStep(t, "Gate")) // as GitHub runs it
+			if !strings.Contains(output, "inconclusive") {
+				break
+			}
+		}
+		return output, err
+	}
 	waste := func(times string) {
 		t.Helper()
 		source := strings.Replace(exampleSource, "repeat <= WASTE", "repeat <= "+times, 1)
@@ -225,7 +235,7 @@ func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+				if err := executable.Write(path, content); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pawl/internal/executable"
 )
 
 // written returns what a file holds after writes through an output.
@@ -65,7 +67,7 @@ func TestHostileWordsAreQuoted(t *testing.T) {
 		"\tfor (int i = 0; i < N; i++) y[i] = 2 * x[i];\n\tif (BLOCK == 1) { fputs(%q, stderr); abort(); }\n}\n", evil)
 	compiler := "#!/bin/sh\ncase \"$*\" in *BLOCK=2*) printf 'x.c:1:1: error: " + strings.ReplaceAll(evil, "\n", `\n`) + "\\n' >&2; exit 1;; esac\nexec cc \"$@\"\n"
 	for name, content := range map[string]string{"scale/scale.c": kernel, "evil-cc": compiler} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o755); err != nil {
+		if err := executable.Write(filepath.Join(dir, name), content); err != nil {
 			t.Fatal(err)
 		}
 	}

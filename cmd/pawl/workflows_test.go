@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"pawl/gate/ci/setup"
+	"pawl/internal/executable"
 )
 
 // workflow is what the tests read of a workflow.
@@ -137,7 +138,7 @@ func asActions(t *testing.T, lines string, programs map[string]string, env ...st
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range programs {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+content), 0o755); err != nil {
+		if err := executable.Write(filepath.Join(dir, name), "#!/bin/sh\n"+content); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pawl/gate/baseline"
+	"pawl/internal/executable"
 )
 
 // publication is that of every test.
@@ -70,7 +71,7 @@ func (s *scratch) git(folder string, arguments ...string) string {
 func (s *scratch) write(name, text string) {
 	s.Helper()
 	path := filepath.Join(s.work, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), executable.Write(path, text)); err != nil {
 		s.Fatal(err)
 	}
 }
@@ -134,7 +135,7 @@ func (s *scratch) program(script string) {
 	}
 	folder := s.TempDir()
 	text := fmt.Sprintf("#!/bin/sh\nreal=%s\ncommand=\nfor word; do case $word in push|fetch|ls-remote|commit-tree) command=$word;; esac; done\n%s\nexec $real \"$@\"\n", real, script)
-	if err := os.WriteFile(filepath.Join(folder, "git"), []byte(text), 0o755); err != nil {
+	if err := executable.Write(filepath.Join(folder, "git"), text); err != nil {
 		s.Fatal(err)
 	}
 	s.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -143,7 +144,7 @@ func (s *scratch) program(script string) {
 // hook is a script that the remote runs.
 func (s *scratch) hook(name, script string) {
 	s.Helper()
-	if err := os.WriteFile(filepath.Join(s.remote, "hooks", name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+	if err := executable.Write(filepath.Join(s.remote, "hooks", name), "#!/bin/sh\n"+script+"\n"); err != nil {
 		s.Fatal(err)
 	}
 }

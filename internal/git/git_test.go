@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pawl/internal/executable"
 )
 
 // A repository's own configuration names programs; none of them runs, and the variables
@@ -35,7 +37,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	plain("add", "a")
 	plain("commit", "--quiet", "-m", "one")
 	script := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\ntouch "+trace+"\n"), 0o755); err != nil {
+	if err := executable.Write(script, "#!/bin/sh\ntouch "+trace+"\n"); err != nil {
 		t.Fatal(err)
 	}
 	plain("config", "core.fsmonitor", script)

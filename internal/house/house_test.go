@@ -19,7 +19,7 @@ import (
 // floors are the packages from the ground up. A package imports only from
 // floors below its own, or from its own room (the same first element).
 var floors = [][]string{
-	{"space", "internal/stats", "internal/escape", "internal/git"},
+	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git"},
 	{"internal/page"},
 	{"internal/plot"},
 	{"kernels"},

@@ -11,13 +11,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pawl/internal/executable"
 )
 
 // script writes a program that stands for a compiler.
 func script(t *testing.T, body string) Command {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "compiler")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o755); err != nil {
+	if err := executable.Write(path, "#!/bin/sh\n"+body); err != nil {
 		t.Fatal(err)
 	}
 	return Command{Program: []string{path}}

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/executable"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -68,12 +69,12 @@ func buildImaginary() (err error) {
 			return err
 		}
 	}
-	executable, err := os.Executable()
+	own, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	script := fmt.Sprintf("#!/bin/sh\n%s=nvcc exec '%s' \"$@\"\n", roleVariable, executable)
-	return os.WriteFile(filepath.Join(imaginary.dir, "nvcc"), []byte(script), 0o755)
+	script := fmt.Sprintf("#!/bin/sh\n%s=nvcc exec '%s' \"$@\"\n", roleVariable, own)
+	return executable.Write(filepath.Join(imaginary.dir, "nvcc"), script)
 }
 
 func buildLibrary(path string, source []byte) error {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/executable"
 	"pawl/objective"
 	"pawl/objective/counters"
 	"pawl/objective/nsight"
@@ -43,7 +44,7 @@ status=$?
 %s
 `, folder, prints, after)
 	path := filepath.Join(folder, "ncu")
-	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+	if err := executable.Write(path, script); err != nil {
 		t.Fatal(err)
 	}
 	return nsight.Program{Path: path}
@@ -132,7 +133,7 @@ func TestProfilerThatFails(t *testing.T) {
 				"never starts": "#!/bin/sh\necho '==ERROR== The target is not supported'\nexit 1\n",
 				"hangs":        "#!/bin/sh\nsleep 1000\n",
 			}[name]; other {
-				if err := os.WriteFile(program.Path, []byte(script), 0o755); err != nil {
+				if err := executable.Write(program.Path, script); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/executable"
 	"pawl/objective"
 	"pawl/objective/worker"
 )
@@ -19,7 +20,7 @@ func TestFindSanitizer(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, sanitizerProgram), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		if err := executable.Write(filepath.Join(dir, sanitizerProgram), "#!/bin/sh\n"); err != nil {
 			t.Fatal(err)
 		}
 		return root
@@ -67,7 +68,7 @@ func TestNoSanitizerIsSaid(t *testing.T) {
 func rigUnder(t *testing.T, home, shell string) *rig {
 	t.Helper()
 	script := "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift 2; done\n\"$@\"\n" + shell + "\n"
-	if err := os.WriteFile(filepath.Join(home, sanitizerProgram), []byte(script), 0o755); err != nil {
+	if err := executable.Write(filepath.Join(home, sanitizerProgram), script); err != nil {
 		t.Fatal(err)
 	}
 	r := newRig(t, settings{})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/executable"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -363,7 +364,7 @@ func TestCompilerThatHangsIsKilledAndLeavesNothing(t *testing.T) {
 	// Answers --version and compiles the support code, but sleeps on kernels with
 	// its work half done.
 	content := "#!/bin/sh\ncase \"$*\" in *--version*) echo slow 1.0; exit;; *MODE*-shared*) echo half >$TMPDIR/left.s; sleep 1000;; esac\nexec cc \"$@\"\n"
-	if err := os.WriteFile(script, []byte(content), 0o755); err != nil {
+	if err := executable.Write(script, content); err != nil {
 		t.Fatal(err)
 	}
 	toolchain, err := host.FindToolchain(t.Context(), func(string) string { return script })

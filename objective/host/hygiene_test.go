@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/executable"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/check"
@@ -266,7 +267,7 @@ func TestSanitizers(t *testing.T) {
 func TestNoSanitizerIsSaid(t *testing.T) {
 	script := t.TempDir() + "/bare"
 	content := "#!/bin/sh\ncase \"$*\" in *print-file-name*) echo libasan.so; exit;; esac\nexec cc \"$@\"\n"
-	if err := os.WriteFile(script, []byte(content), 0o755); err != nil {
+	if err := executable.Write(script, content); err != nil {
 		t.Fatal(err)
 	}
 	toolchain, err := host.FindToolchain(t.Context(), func(string) string { return script })

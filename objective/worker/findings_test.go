@@ -2,11 +2,12 @@ package worker
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"pawl/internal/executable"
 )
 
 // tool writes a program that runs its command line, as compute-sanitizer does,
@@ -19,7 +20,7 @@ func tool(t *testing.T, before, after string) []string {
 		"cat <<'END'\n========= COMPUTE-SANITIZER\n" + before + "END\n" +
 		"\"$@\"\nstatus=$?\n" +
 		"cat <<'END'\n" + after + "END\nexit $status\n"
-	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+	if err := executable.Write(path, script); err != nil {
 		t.Fatal(err)
 	}
 	return []string{path, "--tool", "memcheck"}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pawl/internal/executable"
 )
 
 // cloud is a machine of scripts: the file awake is there while it is awake, the file log has
@@ -46,7 +48,7 @@ func (c *cloud) script(name, body string) {
 	// Written beside and renamed: a program that another process still has open for writing cannot start.
 	path := filepath.Join(c.folder, name)
 	text := fmt.Sprintf("#!/bin/sh\ncd %q\necho \"%s $*\" >> log\n%s\n", c.folder, name, body)
-	if err := errors.Join(os.WriteFile(path+".new", []byte(text), 0o755), os.Rename(path+".new", path)); err != nil {
+	if err := errors.Join(executable.Write(path+".new", text), os.Rename(path+".new", path)); err != nil {
 		c.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/executable"
 	"pawl/objective/compiler"
 )
 
@@ -23,7 +24,7 @@ const fakeVersion = `case "$1" in --version) echo "Cuda compilation tools, relea
 func fakeNVCC(t *testing.T, body string) *Toolchain {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "nvcc")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+fakeVersion+body), 0o755); err != nil {
+	if err := executable.Write(path, "#!/bin/sh\n"+fakeVersion+body); err != nil {
 		t.Fatal(err)
 	}
 	tool, err := Find(t.Context(), only(map[string]string{"NVCC": path, "NVCC_CCBIN": path}))

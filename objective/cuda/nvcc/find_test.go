@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pawl/internal/executable"
 )
 
 // toolkit writes a toolkit whose nvcc prints a release, and returns its root.
@@ -17,7 +19,7 @@ func toolkit(t *testing.T, release string) string {
 		t.Fatal(err)
 	}
 	script := "#!/bin/sh\n" + strings.Replace(fakeVersion, "13.0.88", release, 1)
-	if err := os.WriteFile(filepath.Join(root, "bin", "nvcc"), []byte(script), 0o755); err != nil {
+	if err := executable.Write(filepath.Join(root, "bin", "nvcc"), script); err != nil {
 		t.Fatal(err)
 	}
 	return root
@@ -46,7 +48,7 @@ func TestFindPrefersWhatTheUserNames(t *testing.T) {
 
 func TestFindSaysWhatToDo(t *testing.T) {
 	liar := toolkit(t, "none")
-	if err := os.WriteFile(filepath.Join(liar, "bin", "nvcc"), []byte("#!/bin/sh\necho hello\n"), 0o755); err != nil {
+	if err := executable.Write(filepath.Join(liar, "bin", "nvcc"), "#!/bin/sh\necho hello\n"); err != nil {
 		t.Fatal(err)
 	}
 	good := filepath.Join(toolkit(t, "13.0.88"), "bin", "nvcc")
