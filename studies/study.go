@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/kernels"
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/sampler"
@@ -53,6 +54,13 @@ type Study struct {
 	// Damaged says what is wrong with a study that cannot be read; nothing else
 	// but its number is known then.
 	Damaged string `json:"damaged,omitempty"`
+}
+
+// Of reports whether the study can be read and is of a kernel's workload as they are now: the
+// same sizes, compared by the same quantity.
+func (s Study) Of(k *kernels.Kernel, w kernels.Workload) bool {
+	return s.Damaged == "" && s.Kernel == k.Name && s.Backend == k.Backend && s.Workload == w.Name && s.Dims == w.Dims.String() &&
+		s.Environment.Measure.First() == objective.Measure(k).First()
 }
 
 // SpaceFacts describes a space well enough to report on it later, without the

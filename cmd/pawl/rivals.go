@@ -74,6 +74,9 @@ func runRivals(ctx context.Context, env environment, o rivalsOptions, kernel str
 	if len(k.Rivals) == 0 {
 		return nothingf("kernel %s names no rivals: its manifest may, see docs/rivals.md", k.Name)
 	}
+	if why := rivals.Impossible(k); why != "" {
+		return nothingf("kernel %s cannot be measured beside others: %s", k.Name, why)
+	}
 	ctx, done := stoppable(ctx, env)
 	defer done()
 	var results []*rivals.Result

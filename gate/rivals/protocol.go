@@ -48,10 +48,13 @@ type response struct {
 // newArguments describes a kernel's arguments for a case.
 func newArguments(k *kernels.Kernel, dims kernels.Dims, bindings []kernels.Binding) (all []argument, err error) {
 	for i, b := range bindings {
+		if b.Scratch { // a rival has its own
+			continue
+		}
 		a := argument{Name: b.Name, Type: b.Type, Out: b.Out}
 		switch declared := k.Arguments[i]; {
 		case b.IsBuffer():
-			a.File = b.Name + ".bin"
+			a.File = fileOf(b)
 			for _, size := range declared.Shape {
 				n, err := size.Integer(dims.Environment())
 				if err != nil {
@@ -68,3 +71,6 @@ func newArguments(k *kernels.Kernel, dims kernels.Dims, bindings []kernels.Bindi
 	}
 	return all, nil
 }
+
+// fileOf is the name of the file that holds a buffer.
+func fileOf(b kernels.Binding) string { return b.Name + ".bin" }

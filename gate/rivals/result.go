@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pawl/internal/stats"
+	"pawl/objective"
 )
 
 // Side is one of those that were measured. Times are milliseconds.
@@ -53,10 +54,10 @@ func (s Side) Verdict() string {
 
 // Result is a kernel beside its rivals on one workload.
 type Result struct {
-	Kernel      string      `json:"kernel"`
-	Workload    string      `json:"workload"`
-	Environment Environment `json:"environment"`
-	Measured    time.Time   `json:"measured"`
+	Kernel      string                `json:"kernel"`
+	Workload    string                `json:"workload"`
+	Environment objective.Environment `json:"environment"`
+	Measured    time.Time             `json:"measured"`
 	// Sides are ours, and then the rivals in the order of the manifest.
 	Sides []Side `json:"sides"`
 	// Best is the index of the fastest of ours.

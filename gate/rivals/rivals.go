@@ -58,6 +58,26 @@ type Point struct{ Name, At string }
 //go:embed pawl_rival.py
 var helper []byte
 
+// Impossible says why a kernel cannot be measured beside others; empty where it can.
+func Impossible(k *kernels.Kernel) string {
+	if k.Backend == kernels.Command {
+		return "it is a program of its own, which has no inputs to share"
+	}
+	if objective.Measure(k) != nil {
+		return "its points are compared by another quantity, and rivals answer with times"
+	}
+	bindings, err := k.Bind(k.Workloads[0].Dims)
+	if err != nil {
+		return err.Error()
+	}
+	for _, b := range bindings {
+		if b.Out && b.Restored {
+			return fmt.Sprintf("it changes %s, which a rival would have to be given afresh for every launch", b.Name)
+		}
+	}
+	return ""
+}
+
 // rest is the pause before each of a rival's samples: that of our own (objective/cuda).
 const rest = 4 * time.Millisecond
 
@@ -154,7 +174,7 @@ func (r *race) openRivals(ctx context.Context) error {
 	if err := r.ask(ctx); err != nil {
 		return err
 	}
-	folder, err := r.Kernel.Materialise(filepath.Join(r.builder.Cache, "kernels"))
+	folder, err := r.kernelFolder()
 	if err != nil {
 		return err
 	}
@@ -170,6 +190,11 @@ func (r *race) openRivals(ctx context.Context) error {
 		}
 	}
 	return r.checkRivals(ctx)
+}
+
+// kernelFolder is where the kernel's files are.
+func (r *race) kernelFolder() (string, error) {
+	return r.Kernel.Materialise(filepath.Join(r.builder.Cache, "kernels"))
 }
 
 // ask prepares what every rival is asked: the inputs of the workload as files, and the right
@@ -194,11 +219,16 @@ func (r *race) ask(ctx context.Context) (err error) {
 	if r.request.Arguments, err = newArguments(r.Kernel, c.Dims, bindings); err != nil {
 		return err
 	}
-	for i, b := range bindings {
-		if !b.IsBuffer() || b.Out {
+	folder, err := r.kernelFolder()
+	if err != nil {
+		return err
+	}
+	source := &inputs.Source{Folder: folder}
+	for _, b := range bindings {
+		if !b.IsBuffer() || b.Out || b.Scratch {
 			continue
 		}
-		if err := writeInput(filepath.Join(r.folder, r.request.Arguments[i].File), b, c.Seed); err != nil {
+		if err := writeInput(source, filepath.Join(r.folder, fileOf(b)), b, c.Seed); err != nil {
 			return err
 		}
 	}
@@ -216,13 +246,13 @@ func (r *race) caches() worker.Caches {
 	return r.builder.Options.Caches
 }
 
-func writeInput(path string, b kernels.Binding, seed uint64) error {
+func writeInput(source *inputs.Source, path string, b kernels.Binding, seed uint64) error {
 	size, err := b.Bytes()
 	if err != nil {
 		return err
 	}
 	content := make([]byte, size)
-	if err := inputs.Fill(content, b, seed); err != nil {
+	if err := source.Fill(content, b, seed); err != nil {
 		return err
 	}
 	return os.WriteFile(path, content, 0o644)
@@ -328,6 +358,3 @@ func (r *race) result() *Result {
 	result.compare(stats.Bootstrap{Seed: r.Seed})
 	return result
 }
-
-// Environment is where it was measured.
-type Environment = objective.Environment

@@ -17,7 +17,7 @@ func Tuned(ctx context.Context, store *studies.Store, t devices.Target) (*Point,
 		return nil, err
 	}
 	for _, s := range all {
-		if s.Damaged != "" || s.Kernel != t.Kernel.Name || s.Backend != t.Kernel.Backend || s.Workload != t.Workload.Name || s.Dims != t.Workload.Dims.String() {
+		if !s.Of(t.Kernel, t.Workload) {
 			continue
 		}
 		summary, err := report.Read(ctx, store, s.ID)

@@ -135,8 +135,7 @@ func find(ctx context.Context, b *ratchet.Builder, store *studies.Store, target 
 	}
 	for _, s := range all {
 		w := target.Workload
-		if s.Damaged != "" || s.Kernel != target.Kernel.Name || s.Backend != target.Kernel.Backend || s.Workload != w.Name || s.Dims != w.Dims.String() ||
-			s.Environment.Measure.First() != objective.Measure(target.Kernel).First() {
+		if !s.Of(target.Kernel, w) {
 			continue
 		}
 		found, err := read(ctx, store, s)
