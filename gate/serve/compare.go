@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	pages "pawl/internal/page"
 	"pawl/studies"
@@ -88,7 +89,7 @@ func (d *comparePage) fill() {
 	row("sampler", func(s *report.Summary) string { return s.Study.Sampler })
 	row("compiler", func(s *report.Summary) string { return s.Study.Environment.Compiler })
 	row("driver", func(s *report.Summary) string { return s.Study.Environment.Driver })
-	row("sources", func(s *report.Summary) string { return s.Study.Source[:min(12, len(s.Study.Source))] })
+	row("sources", func(s *report.Summary) string { return shortDigest(s.Study.Source) })
 	row("verdict", func(s *report.Summary) string { return string(s.Advice.Verdict) })
 	row("trials", func(s *report.Summary) string {
 		return fmt.Sprintf("%d, %d failed, in %s", s.Search.Asked, s.Search.Failed, pages.Seconds(s.Search.Seconds))
@@ -170,4 +171,12 @@ func (d *comparePage) warn() {
 		d.Warnings = append(d.Warnings, "The devices were not the same.")
 	}
 	d.Warnings = append(d.Warnings, "Times of different studies were not measured together. For a decision, measure together: pawl gate holds one to the other, interleaved.")
+}
+
+// shortDigest is the beginning of a digest, and a record's name as it is.
+func shortDigest(source string) string {
+	if strings.Contains(source, " ") {
+		return source
+	}
+	return fmt.Sprintf("%.12s", source)
 }

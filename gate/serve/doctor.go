@@ -8,6 +8,7 @@ import (
 
 	gates "pawl/gate/report"
 	"pawl/objective/devices"
+	"pawl/objective/ladder"
 )
 
 // probe looks at the machine, and remembers for a while what it found: compilers are
@@ -28,6 +29,8 @@ type doctorPage struct {
 	When        time.Time
 	// Cost is what the machine of the last gate run has taken; empty for unknown.
 	Cost string
+	// Preflights are how far kernels came before their searches.
+	Preflights []ladder.Kept
 }
 
 func (s *Server) doctor(r *http.Request) (page, error) {
@@ -41,7 +44,7 @@ func (s *Server) doctor(r *http.Request) (page, error) {
 		}
 		p.at = time.Now()
 	}
-	data := doctorPage{Findings: p.findings, Usable: p.usable, GPU: p.gpu, When: p.at}
+	data := doctorPage{Findings: p.findings, Usable: p.usable, GPU: p.gpu, When: p.at, Preflights: ladder.ReadAll(filepath.Dir(s.options.Database))}
 	if last, err := gates.Read(filepath.Join(filepath.Dir(s.options.Baseline), gates.JSONName)); err == nil && last.Cost != nil {
 		data.Cost = last.Cost.String()
 	}

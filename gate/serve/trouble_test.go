@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pawl/objective/ladder"
 )
 
 // closed returns the path of a database with one study that nobody has open.
@@ -97,6 +99,45 @@ func TestADamagedRow(t *testing.T) {
 	s := serving(t, path)
 	says(t, s, "/", http.StatusOK, "Study 1 in"[1:], "not what was recorded")
 	says(t, s, "/studies/1", http.StatusInternalServerError, "not what was recorded")
+}
+
+// Another process keeps the whole file to itself, and lets go of it.
+func TestALockedDatabase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits as long as pages wait")
+	}
+	t.Parallel()
+	path := closed(t)
+	s := serving(t, path)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(t.Context(), "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM trials"); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "/", http.StatusServiceUnavailable, "The database is locked", "tries again in a few seconds")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "/", http.StatusOK, "scale, small")
+}
+
+// What was tried before a search is on the doctor's page, and words from compilers are text there.
+func TestPreflightIsShown(t *testing.T) {
+	path := closed(t)
+	s := serving(t, path)
+	says(t, s, "/doctor", http.StatusOK, "No kernel was tried", "pawl doctor --preflight KERNEL")
+	fails := ladder.Ladder{Kernel: "scale", Workload: "small/1", Device: "CPU", Rungs: []ladder.Rung{
+		{Name: "the machine", Found: "8 points"},
+		{Name: "the default compiles", Failure: "<script>alert(1)</script>", Advice: "mend the source"},
+	}}
+	if _, err := fails.Write(filepath.Dir(path)); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "/doctor", http.StatusOK, "scale, small/1 on CPU", "✓ the machine", "✗ the default compiles fails", "&lt;script&gt;alert(1)", "mend the source", "stopped at the first")
 }
 
 func TestANewerDatabase(t *testing.T) {

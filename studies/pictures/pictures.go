@@ -45,7 +45,7 @@ type Search struct {
 
 // timed is a trial with a verified time.
 type timed struct {
-	trial  search.Trial
+	trial  *search.Trial
 	ms     float64
 	values []int // of each parameter, the place of its value; -1 for one that is not listed
 }
@@ -54,8 +54,8 @@ type timed struct {
 // for none.
 func New(space studies.SpaceFacts, trials []search.Trial, link func(trial int) string) *Search {
 	s := &Search{params: space.Params, link: link}
-	for _, t := range trials {
-		if t.OK() {
+	for i := range trials {
+		if t := &trials[i]; t.OK() {
 			s.timed = append(s.timed, timed{trial: t, ms: t.Outcome.Milliseconds()})
 		}
 	}

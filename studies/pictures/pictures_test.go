@@ -95,7 +95,7 @@ func TestMeasuredPictures(t *testing.T) {
 func TestManyTrialsAreThinned(t *testing.T) {
 	s := &Search{place: func() {}, params: []studies.ParamFacts{{Name: "A", Values: []string{"1", "2"}, Ordered: true}}}
 	for i := range 10000 {
-		s.timed = append(s.timed, timed{trial: search.Trial{Number: i}, ms: 1 + float64(i%997)/997, values: []int{i % 2}})
+		s.timed = append(s.timed, timed{trial: &search.Trial{Number: i}, ms: 1 + float64(i%997)/997, values: []int{i % 2}})
 	}
 	for _, f := range append(s.Parameters([]string{"A"}), s.Convergence(), s.Parallel([]string{"A"})) {
 		if size := len(f.HTML()); size > 200_000 {
