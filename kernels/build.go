@@ -215,6 +215,12 @@ func (b *builder) params() error {
 		if _, err := space.New([]space.Param{p}, nil, nil); err != nil {
 			return key.at.errorf("%s", err)
 		}
+		if entry.Reference && b.answered() {
+			return key.at.errorf("the result depends on parameter %s, and answers in files are right for one of its values: write a reference", key.text)
+		}
+		if entry.Reference {
+			b.kernel.Meaning = append(b.kernel.Meaning, key.text)
+		}
 		b.kernel.params = append(b.kernel.params, p)
 	}
 	return nil

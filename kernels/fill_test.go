@@ -248,6 +248,7 @@ func TestFilesOfArguments(t *testing.T) {
 		{"from: x.bin", `fill: {formula: "random"}`, "a formula without random"},
 		{"source: scale.c", "source: scale.c\nreference: scale.c", "strike one of them"},
 		{"workloads: {one: {N: 3}}", "workloads: {one: {N: 3, A: 1}, two: {N: 3, A: 2}}", "would be the answer for the workloads one and two"},
+		{"default: 1}}", "default: 1, reference: true}}", "the result depends on parameter BLOCK, and answers in files are right for one of its values"},
 		{"source: scale.c", "source: scale.c\nfuzz: {M: [1]}\n", "fuzz: M is not a dimension"},
 		{"workloads: {one: {N: 3}}", "workloads: {one: {N: 3, M: 3}}\nfuzz: {M: [1]}", "there are no answers for them"},
 	} {

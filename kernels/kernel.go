@@ -39,6 +39,9 @@ type Kernel struct {
 	// Source and Reference are file names inside Dir; so is Naive, a plain
 	// implementation in the kernel's own precision, empty where there is none.
 	Source, Reference, Naive string
+	// Meaning are the parameters that the result depends on, by name: those that the
+	// reference is given.
+	Meaning []string
 	// Dir is the folder on disk that holds the sources. It is empty for an
 	// embedded kernel: see Materialise.
 	Dir string
@@ -113,9 +116,20 @@ type Work struct {
 	Flops, Bytes *space.Expression
 }
 
-// For evaluates the formulas for a workload; 0 stands for one that is not given.
-func (w Work) For(dims Dims) (flops, bytes float64, err error) {
+// Varies says that the work depends on parameters: points of a workload do different work.
+func (w Work) Varies(dims Dims) bool {
+	for _, formula := range []*space.Expression{w.Flops, w.Bytes} {
+		if formula != nil && slices.ContainsFunc(formula.Names(), func(name string) bool { _, size := dims[name]; return !size }) {
+			return true
+		}
+	}
+	return false
+}
+
+// For evaluates the formulas for a point of a workload; 0 stands for one that is not given.
+func (w Work) For(dims Dims, point space.Point) (flops, bytes float64, err error) {
 	env := dims.Environment()
+	env.Set(point)
 	if w.Flops != nil {
 		if flops, err = w.Flops.Number(env); err != nil {
 			return 0, 0, err

@@ -58,6 +58,8 @@ type paramEntry struct {
 	Values  []scalar `yaml:"values"`
 	Default scalar   `yaml:"default"`
 	Ordered *bool    `yaml:"ordered"`
+	// Reference says that the result depends on it: the reference is given its value too.
+	Reference bool `yaml:"reference"`
 }
 
 // dimsEntry is a workload: a size for every dimension.

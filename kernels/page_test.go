@@ -73,6 +73,29 @@ func TestLaunchesOnThePage(t *testing.T) {
 	}
 }
 
+// The reference on the page is given one of two parameters, and the work is another for each.
+func TestReferenceParametersOnThePage(t *testing.T) {
+	params := blocks(t, "params:\n  TILE")
+	if len(params) != 1 {
+		t.Fatalf("%d lists of parameters", len(params))
+	}
+	manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nworkloads: {only: {N: 64}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\n" + params[0]
+	k, err := parse("kernel.yaml", []byte(manifest), Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := k.Default().With("STEPS", space.IntegerValue(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := k.ReferencePoint(point).String(); got != "STEPS=4" {
+		t.Errorf("the reference gets %s", got)
+	}
+	if flops, _, err := k.Work.For(Dims{"N": 64}, point); err != nil || flops != 6*4*64 || !k.Work.Varies(Dims{"N": 64}) {
+		t.Errorf("%g flops, %v", flops, err)
+	}
+}
+
 // The constraints on the page mean what a reader takes them for.
 func TestConstraintsOnThePage(t *testing.T) {
 	params := blocks(t, "params:\n  BLOCK_M")

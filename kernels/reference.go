@@ -1,6 +1,32 @@
 package kernels
 
-import "slices"
+import (
+	"slices"
+
+	"pawl/space"
+)
+
+// ReferencePoint is what the reference is compiled with where it is to say what a point
+// should compute: the point's values of the parameters that the result depends on. On a GPU
+// a reference that is launched like the kernel also sees what the default launch is made of.
+func (k *Kernel) ReferencePoint(point space.Point) space.Point {
+	given := space.Point{}
+	if k.Backend == CUDA && k.Launch.Inherited {
+		given = k.initial
+	}
+	for _, name := range k.Meaning {
+		value, known := point.Get(name)
+		if !known {
+			value, _ = k.initial.Get(name)
+		}
+		with, err := given.With(name, value)
+		if err != nil {
+			panic("kernels: a parameter is none: " + err.Error())
+		}
+		given = with
+	}
+	return given
+}
 
 // AsReference returns the reference as if it were a kernel, so that it can be timed like one: its
 // source with its launch, buffers as pointers, and no flags of the kernel's.

@@ -26,8 +26,9 @@ type Backend interface {
 	// error means that no point could be compiled: the compiler is gone, the
 	// disk is full.
 	Compile(context.Context, space.Point) (Binary, *Failure, error)
-	// Reference returns the binary that results are checked against.
-	Reference(context.Context) (Binary, error)
+	// Reference returns the binary that results are checked against, compiled with the
+	// parameters that the result depends on ([kernels.Kernel.ReferencePoint]).
+	Reference(ctx context.Context, given space.Point) (Binary, error)
 	// Reserve waits until a device is free for a point, and keeps others off it
 	// until the slot is released.
 	Reserve(ctx context.Context, point space.Point) (session.Slot, error)
@@ -102,8 +103,8 @@ type Programs struct {
 // kernels whose tolerance is derived from it.
 type NaiveBuilder interface {
 	// Naive returns the binary of the plain implementation in the kernel's own
-	// precision.
-	Naive(context.Context) (Binary, error)
+	// precision, with the same parameters.
+	Naive(ctx context.Context, given space.Point) (Binary, error)
 }
 
 // ErrNoSanitizer says that the tools for it are not on this machine. Errors

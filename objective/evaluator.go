@@ -82,7 +82,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	target := check.Target{Kernel: k, Workload: w, Oracle: e.oracle, Notes: e.notes}
 	if program, ok := b.(Program); ok {
 		e.checker, e.benchmark.timer, e.runner.workers = byProgram{program}, timeProgram(program), processes{}
-		e.runner.ready = func(context.Context) error { return nil }
+		e.runner.ready = func(context.Context, space.Point) error { return nil }
 		options.Measurements = nil // nobody knows all that a program depends on
 	} else if facts.Resident {
 		e.onDevice = check.OnDevice{Target: target}
@@ -98,9 +98,9 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 }
 
 func newOracle(k *kernels.Kernel, b Backend) *check.Oracle {
-	build := func(build func(context.Context) (Binary, error)) check.Build {
-		return func(ctx context.Context) (check.Module, error) {
-			binary, err := build(ctx)
+	build := func(build func(context.Context, space.Point) (Binary, error)) check.Build {
+		return func(ctx context.Context, given space.Point) (check.Module, error) {
+			binary, err := build(ctx, given)
 			return binary.module(), err
 		}
 	}
@@ -156,7 +156,7 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 		return p, nil
 	}
 	p.Binary = e.score.distinguish(p.Binary, point)
-	if err := e.runner.ready(ctx); err != nil {
+	if err := e.runner.ready(ctx, point); err != nil {
 		return p, err
 	}
 	p.quick, err = e.plan(p, e.QuickCases(point)...)
@@ -264,10 +264,10 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 	if e.kernel.Answered() {
 		return nil
 	}
-	if err := e.oracle.Ready(ctx); err != nil {
+	if err := e.oracle.Ready(ctx, point); err != nil {
 		return err
 	}
-	return e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference()}, func(s *session.Session) error {
+	return e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference(point)}, func(s *session.Session) error {
 		for _, c := range e.QuickCases(point) {
 			if err := e.onDevice.Answer(ctx, s.Client, point, c); err != nil {
 				s.Distrust()

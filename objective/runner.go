@@ -14,7 +14,7 @@ type runner struct {
 	reserve func(context.Context, space.Point) (session.Slot, error)
 	workers session.Source
 	// ready compiles what the device needs, before it is reserved.
-	ready   func(context.Context) error
+	ready   func(context.Context, space.Point) error
 	allowed time.Duration // of each call
 }
 
@@ -23,7 +23,7 @@ type runner struct {
 // Where it finds damage that a kernel before it may have done, it is done once more,
 // from its beginning, in a worker that no other kernel has used.
 func (r *runner) run(ctx context.Context, subject check.Subject, do func(*session.Session) error) error {
-	if err := r.ready(ctx); err != nil {
+	if err := r.ready(ctx, subject.Point); err != nil {
 		return err
 	}
 	doubtful, err := r.once(ctx, subject, do)

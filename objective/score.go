@@ -23,6 +23,13 @@ const NotScored = "no objective"
 // Unmet is the reason of a point that breaks a requirement on what was measured.
 const Unmet = "requirement not met"
 
+// WorkFlops and WorkBytes are among what was measured where the work of a launch depends on
+// parameters, so that it is another one for every point.
+const (
+	WorkFlops = "work.flops"
+	WorkBytes = "work.bytes"
+)
+
 // score turns what was measured into what is compared. Where the manifest names no
 // objective that is the time, and nothing changes.
 //
@@ -60,14 +67,16 @@ func Measure(k *kernels.Kernel) *page.Measure {
 }
 
 // distinguish makes two points with the same machine code two where the objective depends
-// on their parameters.
+// on their parameters, or what they should compute.
 func (s *score) distinguish(b Binary, point space.Point) Binary {
-	var values []string
+	names := slices.Clone(s.kernel.Meaning)
 	for _, o := range s.kernel.Objectives {
-		for _, name := range o.Parameters {
-			value, _ := point.Get(name)
-			values = append(values, name+"="+value.Define())
-		}
+		names = append(names, o.Parameters...)
+	}
+	var values []string
+	for _, name := range names {
+		value, _ := point.Get(name)
+		values = append(values, name+"="+value.Define())
 	}
 	if len(values) > 0 && b.Digest != "" {
 		b.Digest = cache.Digest([]byte(b.Digest + "\n" + strings.Join(values, "\n")))
@@ -172,6 +181,14 @@ func (s *score) apply(p Prepared, o Outcome, series map[string][]float64) Outcom
 	}
 	known[kernels.P95], known[kernels.P99] = stats.Quantile(o.Samples, 0.95), stats.Quantile(o.Samples, 0.99)
 	known[kernels.Least] = stats.Quantile(o.Samples, 0)
+	if s.kernel.Work.Varies(s.dims) {
+		flops, bytes, err := s.kernel.Work.For(s.dims, p.Point)
+		if err != nil {
+			o.Failure, o.Samples = &Failure{Bench, NotScored, fmt.Sprintf("work: %s", err)}, nil
+			return o
+		}
+		known[WorkFlops], known[WorkBytes] = flops, bytes
+	}
 	o.Measured = known
 	if o.Failure = s.required(Bench, p.Point, known, false); o.Failure == nil {
 		o = s.compare(p.Point, o, series)

@@ -74,7 +74,7 @@ func newStopwatches(k *kernels.Kernel, o *check.Oracle, workload check.Case) *st
 }
 
 // timer takes samples with a new stopwatch.
-func (m *stopwatches) timer(ctx context.Context, s *session.Session, _ Prepared, _ worker.Time) (sampler, error) {
+func (m *stopwatches) timer(ctx context.Context, s *session.Session, p Prepared, _ worker.Time) (sampler, error) {
 	l := &launcher{s, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
 	w := &stopwatch{launcher: l, unseen: &unseen{launcher: l}}
 	contents := []*content{&w.contents[0], &w.contents[1], &w.unseen.held}
@@ -91,7 +91,7 @@ func (m *stopwatches) timer(ctx context.Context, s *session.Session, _ Prepared,
 				bindings[at].Seed = &m.seeds[0]
 			}
 		}
-		answer, err := m.oracle.Know(ctx, s.Slot.Worker, c, bindings)
+		answer, err := m.oracle.Know(ctx, s.Slot.Worker, p.Point, c, bindings)
 		if err != nil {
 			return nil, err
 		}

@@ -69,11 +69,11 @@ func Bench(ctx context.Context, c *Configuration, rounds, samples int) (*Measure
 		return m, failure, err
 	}
 	m.Resources = c.Prepared.Binary.Resources
-	flops, bytes, err := c.Kernel.Work.For(c.Workload.Dims)
+	work, err := c.work()
 	if err != nil {
 		return m, nil, err
 	}
-	m.summarise(flops, bytes, c.Backend.Facts().Roofline)
+	m.summarise(work.Flops, work.Bytes, c.Backend.Facts().Roofline)
 	return m, nil, nil
 }
 

@@ -77,6 +77,15 @@ func (c *Configuration) measureAlone(ctx context.Context, p gate.Policy) ([][]fl
 	return all, gate.Conditions{gate.Candidate: conditions}, nil, nil
 }
 
+// work is what a launch does, where the samples are its times: nothing follows from another
+// objective about the throughput.
+func (c *Configuration) work() (work baseline.Work, err error) {
+	if len(c.Kernel.Objectives) == 0 {
+		work.Flops, work.Bytes, err = c.Kernel.Work.For(c.Workload.Dims, c.Prepared.Point)
+	}
+	return work, err
+}
+
 // entry describes a measured candidate, with an archive of its sources: a commit may
 // be squashed away before the baseline is rebuilt.
 func (c *Configuration) entry(samples [][]float64, version string) (e baseline.Entry, archive string, err error) {
@@ -84,8 +93,8 @@ func (c *Configuration) entry(samples [][]float64, version string) (e baseline.E
 	if err != nil {
 		return e, "", err
 	}
-	var work baseline.Work
-	if work.Flops, work.Bytes, err = c.Kernel.Work.For(c.Workload.Dims); err != nil {
+	work, err := c.work()
+	if err != nil {
 		return e, "", err
 	}
 	problem, err := c.Problem()

@@ -21,6 +21,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"pawl/gate/ratchet"
@@ -62,6 +63,9 @@ var helper []byte
 func Impossible(k *kernels.Kernel) string {
 	if k.Backend == kernels.Command {
 		return "it is a program of its own, which has no inputs to share"
+	}
+	if len(k.Meaning) > 0 {
+		return fmt.Sprintf("what it computes depends on its parameters (%s), and rivals compute one thing", strings.Join(k.Meaning, ", "))
 	}
 	if objective.Measure(k) != nil {
 		return "its points are compared by another quantity, and rivals answer with times"

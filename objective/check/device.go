@@ -34,8 +34,8 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 		load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
 		return load, nil
 	}
-	load.Reference = &worker.Reference{Module: d.Oracle.reference.Path, Tolerance: d.Kernel.Tolerance}
-	load.Reference.Call, err = d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.Default()))
+	load.Reference = &worker.Reference{Module: d.Oracle.Reference(s.Point).Path, Tolerance: d.Kernel.Tolerance}
+	load.Reference.Call, err = d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.ReferencePoint(s.Point)))
 	return load, err
 }
 
@@ -45,7 +45,7 @@ func (d OnDevice) Answer(ctx context.Context, client *worker.Client, point space
 	if d.Kernel.Answered() {
 		return nil
 	}
-	load, err := d.Load(Subject{point, d.Oracle.reference}, c)
+	load, err := d.Load(Subject{point, d.Oracle.Reference(point)}, c)
 	if err != nil {
 		return err
 	}

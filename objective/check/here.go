@@ -27,7 +27,7 @@ func (h Here) Check(ctx context.Context, s *session.Session, plan Plan) (*worker
 
 func (h Here) checkCase(ctx context.Context, s *session.Session, plan Plan, i int) (*worker.Fault, error) {
 	c, load := plan.Cases[i], plan.Loads[i]
-	answer, err := h.Oracle.Know(ctx, s.Slot.Worker, c, load.Arguments)
+	answer, err := h.Oracle.Know(ctx, s.Slot.Worker, plan.Point, c, load.Arguments)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,6 @@ func (h Here) Outputs(ctx context.Context, s *session.Session, subject Subject, 
 	if err != nil || got == nil {
 		return nil, err
 	}
-	answer, err := h.Oracle.Know(ctx, s.Slot.Worker, c, load.Arguments)
+	answer, err := h.Oracle.Know(ctx, s.Slot.Worker, subject.Point, c, load.Arguments)
 	return &Outputs{got, answer, load.Arguments}, err
 }

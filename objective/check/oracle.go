@@ -10,6 +10,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective/worker"
+	"pawl/space"
 )
 
 // Oracle knows the right answers: it compiles the kernel's reference, runs it in a
@@ -19,19 +20,25 @@ type Oracle struct {
 	kernel                     *kernels.Kernel
 	buildReference, buildNaive Build
 
-	mu        sync.Mutex
-	client    *worker.Client
-	reference Module
-	naive     Module // where the tolerance is derived from it
-	derived   map[string][]kernels.Tolerance
-	answers   map[string][][]byte
-	order     []string // keys of answers, least recently used first
-	retained  int      // bytes in answers
-	tried     sync.Map // formulas of inputs, by binding and seed; errors or nil
+	mu       sync.Mutex
+	client   *worker.Client
+	plain    map[space.Point]plain
+	derived  map[string][]kernels.Tolerance
+	answers  map[string][][]byte
+	order    []string // keys of answers, least recently used first
+	retained int      // bytes in answers
+	tried    sync.Map // formulas of inputs, by binding and seed; errors or nil
 }
 
-// Build compiles one of a kernel's plain implementations.
-type Build func(context.Context) (Module, error)
+// plain are a kernel's plain implementations, compiled with what the result depends on.
+type plain struct {
+	reference Module
+	naive     Module // where the tolerance is derived from it
+}
+
+// Build compiles one of a kernel's plain implementations, with the parameters that the
+// result depends on.
+type Build func(context.Context, space.Point) (Module, error)
 
 // referenceTimeout is how long a reference may take. It is slow on purpose.
 const referenceTimeout = 5 * time.Minute
@@ -43,32 +50,56 @@ const answerLimit = 256 << 20
 // the kernel's own precision, for a tolerance that is derived from it; it is nil where
 // the backend cannot. Close the oracle to end its worker.
 func NewOracle(k *kernels.Kernel, reference, naive Build) *Oracle {
-	return &Oracle{kernel: k, buildReference: reference, buildNaive: naive, answers: map[string][][]byte{}, derived: map[string][]kernels.Tolerance{}}
+	return &Oracle{kernel: k, buildReference: reference, buildNaive: naive, plain: map[space.Point]plain{}, answers: map[string][][]byte{}, derived: map[string][]kernels.Tolerance{}}
 }
 
-// Ready compiles the reference. It comes before a device is reserved, because
+// Ready compiles the reference of a point. It comes before a device is reserved, because
 // compiling needs a core too.
-func (o *Oracle) Ready(ctx context.Context) (err error) {
+func (o *Oracle) Ready(ctx context.Context, point space.Point) (err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.reference.Path != "" || o.kernel.Answered() {
+	given := o.kernel.ReferencePoint(point)
+	if _, there := o.plain[given]; there || o.kernel.Answered() {
 		return nil
 	}
-	if o.reference, err = o.buildReference(ctx); err != nil {
+	var built plain
+	if built.reference, err = o.buildReference(ctx, given); err != nil {
 		return fmt.Errorf("reference of %s: %w", o.kernel.Name, err)
 	}
-	if o.kernel.Tolerance.Derived == 0 {
-		return nil
+	if o.kernel.Tolerance.Derived != 0 {
+		if o.buildNaive == nil {
+			return fmt.Errorf("the tolerance of %s is derived from a naive implementation, which this backend cannot build: state atol and rtol for it", o.kernel.Name)
+		}
+		if built.naive, err = o.buildNaive(ctx, given); err != nil {
+			return err
+		}
 	}
-	if o.buildNaive == nil {
-		return fmt.Errorf("the tolerance of %s is derived from a naive implementation, which this backend cannot build: state atol and rtol for it", o.kernel.Name)
-	}
-	o.naive, err = o.buildNaive(ctx)
-	return err
+	o.plain[given] = built
+	return nil
 }
 
-// Reference returns the compiled reference of an oracle that is ready.
-func (o *Oracle) Reference() Module { return o.reference }
+// Reference returns the compiled reference of a point that the oracle is ready for.
+func (o *Oracle) Reference(point space.Point) Module {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.plain[o.kernel.ReferencePoint(point)].reference
+}
+
+// question is a case at a point, as far as the right answer depends on it.
+type question struct {
+	Case
+	given space.Point
+}
+
+func (q question) key() string { return q.given.String() + " " + q.Case.key() }
+
+// place says where a question is asked, for people.
+func (q question) place() string {
+	if q.given == (space.Point{}) {
+		return q.Dims.String()
+	}
+	return q.Dims.String() + " with " + q.given.String()
+}
 
 // Answer is the right answer for a case: an output's bytes and tolerance for every
 // argument that the kernel writes.
@@ -81,39 +112,40 @@ type Answer struct {
 // Bytes is the size of all outputs.
 func (a Answer) Bytes() int { return size(a.want) }
 
-// Know returns the right answer for a case. Any failure here is an error: without an
-// oracle nothing can be judged.
-func (o *Oracle) Know(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) (a Answer, err error) {
+// Know returns the right answer for a point at a case. Any failure here is an error: without
+// an oracle nothing can be judged.
+func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.Point, c Case, bindings []kernels.Binding) (a Answer, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	a = Answer{kernel: o.kernel}
-	if a.want, err = o.answer(ctx, command, c, bindings); err != nil {
+	q := question{c, o.kernel.ReferencePoint(point)}
+	if a.want, err = o.answer(ctx, command, q, bindings); err != nil {
 		return a, err
 	}
-	a.bounds, err = o.bounds(ctx, command, c, bindings, a.want)
+	a.bounds, err = o.bounds(ctx, command, q, bindings, a.want)
 	return a, err
 }
 
-// answer returns the reference's outputs for a case.
-func (o *Oracle) answer(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding) ([][]byte, error) {
-	key := c.key()
+// answer returns the reference's outputs.
+func (o *Oracle) answer(ctx context.Context, command worker.Command, q question, bindings []kernels.Binding) ([][]byte, error) {
+	key := q.key()
 	if outputs, ok := o.answers[key]; ok {
 		at := slices.Index(o.order, key)
 		o.order = append(slices.Delete(o.order, at, at+1), key)
 		return outputs, nil
 	}
 	if o.kernel.Answered() {
-		outputs, err := o.read(c, bindings)
+		outputs, err := o.read(q.Case, bindings)
 		if err != nil {
 			return nil, fmt.Errorf("kernel %s: %w", o.kernel.Name, err)
 		}
 		o.remember(key, outputs)
 		return outputs, nil
 	}
-	outputs, err := o.compute(ctx, command, o.reference, c, bindings)
+	outputs, err := o.compute(ctx, command, o.plain[q.given].reference, q.Case, bindings)
 	if err != nil {
 		o.stop()
-		return nil, fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, c.Dims, err, rangeAdvice(o.kernel))
+		return nil, fmt.Errorf("reference of %s at %s: %w%s", o.kernel.Name, q.place(), err, rangeAdvice(o.kernel))
 	}
 	o.remember(key, outputs)
 	return outputs, nil
@@ -190,7 +222,7 @@ func (o *Oracle) Close() {
 // bounds returns the tolerance of every output for a case. A derived one is so
 // many times the largest error that the naive implementation makes there, and one
 // step of the type: no implementation can do better than round.
-func (o *Oracle) bounds(ctx context.Context, command worker.Command, c Case, bindings []kernels.Binding, want [][]byte) ([]kernels.Tolerance, error) {
+func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question, bindings []kernels.Binding, want [][]byte) ([]kernels.Tolerance, error) {
 	stated := o.kernel.Tolerance
 	bounds := make([]kernels.Tolerance, len(want))
 	for i, argument := range outputs(o.kernel) {
@@ -199,13 +231,13 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, c Case, bin
 	if stated.Derived == 0 {
 		return bounds, nil
 	}
-	if known, ok := o.derived[c.key()]; ok {
+	if known, ok := o.derived[q.key()]; ok {
 		return known, nil
 	}
-	got, err := o.compute(ctx, command, o.naive, c, bindings)
+	got, err := o.compute(ctx, command, o.plain[q.given].naive, q.Case, bindings)
 	if err != nil {
 		o.stop()
-		return nil, fmt.Errorf("naive implementation of %s at %s: %w", o.kernel.Name, c.Dims, err)
+		return nil, fmt.Errorf("naive implementation of %s at %s: %w", o.kernel.Name, q.place(), err)
 	}
 	// One that is far off would excuse everything.
 	mismatch, err := Answer{o.kernel, want, bounds}.Compare(got)
@@ -213,7 +245,7 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, c Case, bin
 		return nil, err
 	}
 	if mismatch != nil {
-		return nil, fmt.Errorf("naive implementation of %s at %s must keep atol and rtol itself: %s", o.kernel.Name, c.Dims, mismatch)
+		return nil, fmt.Errorf("naive implementation of %s at %s must keep atol and rtol itself: %s", o.kernel.Name, q.place(), mismatch)
 	}
 	for i, argument := range outputs(o.kernel) {
 		if argument.Tolerance != nil {
@@ -221,7 +253,7 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, c Case, bin
 		}
 		bounds[i] = kernels.Tolerance{Absolute: stated.Derived * worst(argument.Element, got[i], want[i]), Relative: argument.Element.Step()}
 	}
-	o.derived[c.key()] = bounds
+	o.derived[q.key()] = bounds
 	return bounds, nil
 }
 

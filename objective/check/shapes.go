@@ -144,7 +144,7 @@ func (g *generator) runs(dims kernels.Dims) bool {
 	if _, err := g.kernel.Bind(dims); err != nil {
 		return false
 	}
-	if _, err := g.kernel.Launch.Reference.At(environment(dims, g.kernel.Default())); err != nil {
+	if _, err := g.kernel.Launch.Reference.At(environment(dims, g.kernel.ReferencePoint(g.kernel.Default()))); err != nil {
 		return false
 	}
 	if g.point == nil {

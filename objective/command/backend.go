@@ -269,7 +269,7 @@ func (b *Backend) line(j job, arguments []string, allowed time.Duration) Line {
 }
 
 // Reference is for backends that compare results.
-func (b *Backend) Reference(context.Context) (objective.Binary, error) {
+func (b *Backend) Reference(context.Context, space.Point) (objective.Binary, error) {
 	return objective.Binary{}, errors.New("a command has no reference: its check says whether it is right")
 }
 

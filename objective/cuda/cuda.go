@@ -203,14 +203,9 @@ func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific b
 	return unit, err
 }
 
-// Reference builds the kernel's reference. It sees the parameters of the
-// default point only where it is launched like the kernel.
-func (b *Backend) Reference(ctx context.Context) (objective.Binary, error) {
-	point := space.Point{}
-	if b.kernel.Launch.Inherited {
-		point = b.kernel.Default()
-	}
-	unit, err := b.unit(b.kernel.Reference, point)
+// Reference builds the kernel's reference.
+func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
+	unit, err := b.unit(b.kernel.Reference, given)
 	if err != nil {
 		return objective.Binary{}, err
 	}

@@ -31,7 +31,7 @@ func TestGPUAttentionReference(t *testing.T) {
 // a mask.
 func compareShapes(t *testing.T, k *kernels.Kernel, workload string) {
 	r := newRealRig(t, k, workload, objective.Options{})
-	binary, err := r.backend.Reference(t.Context())
+	binary, err := r.backend.Reference(t.Context(), k.ReferencePoint(k.Default()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,8 +148,8 @@ func (e elsewhere) Preflight(p space.Point) *objective.Failure { return e.backen
 func (e elsewhere) Compile(ctx context.Context, p space.Point) (objective.Binary, *objective.Failure, error) {
 	return e.backend.Compile(ctx, p)
 }
-func (e elsewhere) Reference(ctx context.Context) (objective.Binary, error) {
-	return e.backend.Reference(ctx)
+func (e elsewhere) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
+	return e.backend.Reference(ctx, given)
 }
 func (e elsewhere) Reserve(ctx context.Context, p space.Point) (session.Slot, error) {
 	slot, err := e.backend.Reserve(ctx, p)

@@ -89,7 +89,7 @@ func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 // judged adds the reference to a load.
 func (r *rig) judged(load worker.Load) worker.Load {
 	r.t.Helper()
-	binary, err := r.backend.Reference(r.t.Context())
+	binary, err := r.backend.Reference(r.t.Context(), r.kernel.ReferencePoint(r.kernel.Default()))
 	if err != nil {
 		r.t.Fatal(err)
 	}

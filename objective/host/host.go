@@ -115,10 +115,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if b.sanitizer != nil {
 		flags = append(flags, b.sanitizer.flags...)
 	}
-	for _, a := range point.Assignments() {
-		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
-	}
-	flags = append(flags, b.constants()...)
+	flags = append(flags, b.defines(point)...)
 	entry, err := b.build(ctx, languageOf(b.kernel.Source), unit(b.kernel, b.kernel.Source, b.kernel.Launch.Steps), flags)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
@@ -126,30 +123,33 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	return b.binary(entry), nil, nil
 }
 
-// Reference builds the kernel's reference, without parameters and without the
-// kernel's own flags: it should be plain.
-func (b *Backend) Reference(ctx context.Context) (objective.Binary, error) {
-	return b.plain(ctx, b.kernel.Reference)
+// Reference builds the kernel's reference, without the parameters that do not change the
+// result and without the kernel's own flags: it should be plain.
+func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
+	return b.plain(ctx, b.kernel.Reference, given)
 }
 
 // Naive builds the kernel's naive implementation in the same way.
-func (b *Backend) Naive(ctx context.Context) (objective.Binary, error) {
-	return b.plain(ctx, b.kernel.Naive)
+func (b *Backend) Naive(ctx context.Context, given space.Point) (objective.Binary, error) {
+	return b.plain(ctx, b.kernel.Naive, given)
 }
 
-func (b *Backend) plain(ctx context.Context, source string) (objective.Binary, error) {
+func (b *Backend) plain(ctx context.Context, source string, given space.Point) (objective.Binary, error) {
 	reference := b.kernel.Launch.Reference
 	reference.Entry = plainName(reference.Entry)
-	entry, err := b.build(ctx, languageOf(source), unit(b.kernel, source, []kernels.Step{reference}), append([]string{"-O2"}, b.constants()...))
+	entry, err := b.build(ctx, languageOf(source), unit(b.kernel, source, []kernels.Step{reference}), append([]string{"-O2"}, b.defines(given)...))
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
 	return b.binary(entry), nil
 }
 
-// constants are the defines that come from the workload.
-func (b *Backend) constants() []string {
+// defines are the parameters of a point, and the constants that come from the workload.
+func (b *Backend) defines(point space.Point) []string {
 	var flags []string
+	for _, a := range point.Assignments() {
+		flags = append(flags, "-D"+a.Name+"="+a.Value.Define())
+	}
 	for _, c := range b.options.Constants {
 		flags = append(flags, "-D"+c.Name+"="+c.Value)
 	}

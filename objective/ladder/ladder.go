@@ -130,11 +130,11 @@ func (c *climber) compile(ctx context.Context) (r Rung, err error) {
 	r.Name = "reference and default compile"
 	if c.Kernel.Answered() {
 		r.Name = "default compiles"
-	} else if _, err := c.bench.Backend.Reference(ctx); err != nil {
+	} else if _, err := c.bench.Backend.Reference(ctx, c.Kernel.ReferencePoint(c.Space.Default())); err != nil {
 		if ctx.Err() != nil {
 			return r, err
 		}
-		r.Failure, r.Advice = err.Error(), "mend the reference: it takes the arguments of the manifest, in that order, and sees no parameters"
+		r.Failure, r.Advice = err.Error(), "mend the reference: it takes the arguments of the manifest, in that order, and sees only parameters that have reference: true"
 		return r, nil
 	}
 	if c.prepared, err = c.bench.Prepare(ctx, c.Space.Default()); err != nil {

@@ -73,7 +73,7 @@ func newStatic(ctx context.Context, m *devices.Machine, bench *devices.Bench, pr
 	if s.Memory, err = Memory(t); err != nil {
 		return nil, err
 	}
-	if s.Flops, s.Bytes, err = t.Kernel.Work.For(t.Workload.Dims); err != nil {
+	if s.Flops, s.Bytes, err = t.Kernel.Work.For(t.Workload.Dims, prepared.Point); err != nil {
 		return nil, err
 	}
 	s.Roofline = facts.Roofline.Measure()

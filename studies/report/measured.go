@@ -10,9 +10,11 @@ import (
 	"pawl/internal/plot"
 	"pawl/internal/stats"
 	"pawl/kernels"
+	"pawl/objective"
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/space"
+	"pawl/studies"
 )
 
 // What points are compared by is the time unless the manifest names an objective. Everything
@@ -55,6 +57,16 @@ func speedupMeaning(s *Summary) string {
 	return "A speedup above 1 means faster;"
 }
 
+// workOf is what a launch of a point does: the same for all of a study, unless the manifest's
+// formulas use parameters.
+func (s *Summary) workOf(t *Timed) studies.Work {
+	work := s.Study.Work
+	if flops, its := t.Measured[objective.WorkFlops]; its {
+		work.Flops, work.Bytes = flops, t.Measured[objective.WorkBytes]
+	}
+	return work
+}
+
 // measured adds what was measured beside the objective to the points on the page.
 func (s *Summary) measured(past search.Past) {
 	values := map[space.Point]map[string][]float64{}
@@ -85,7 +97,8 @@ func (s *Summary) measured(past search.Past) {
 			t.Measured[name] = stats.Median(all)
 		}
 		time := t.Measured[kernels.Time]
-		t.Gigaflops, t.Gigabytes = s.Study.Work.Flops/time/1e6, s.Study.Work.Bytes/time/1e6
+		work := s.workOf(t)
+		t.Gigaflops, t.Gigabytes = work.Flops/time/1e6, work.Bytes/time/1e6
 		if r := s.Study.Roofline; r.Flops > 0 && r.Bytes > 0 {
 			t.Roofline = max(1e9*t.Gigaflops/r.Flops, 1e9*t.Gigabytes/r.Bytes)
 		}

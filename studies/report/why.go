@@ -48,7 +48,7 @@ func whyFaster(s *Summary, profiles []studies.Profile) *Why {
 
 // factsOf is what is known about a point: the last profile of the same machine code counts.
 func factsOf(s *Summary, t *Timed, profiles []studies.Profile) explain.Facts {
-	f := explain.Facts{Resources: t.Resources, Milliseconds: t.time(), Flops: s.Study.Work.Flops, Bytes: s.Study.Work.Bytes, Roofline: s.Study.Roofline}
+	f := explain.Facts{Resources: t.Resources, Milliseconds: t.time(), Flops: s.workOf(t).Flops, Bytes: s.workOf(t).Bytes, Roofline: s.Study.Roofline}
 	for _, p := range profiles {
 		if p.Point == t.Point && p.Workload == s.Study.Workload {
 			f.Metrics = p.Metrics

@@ -81,8 +81,10 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		return nil, err
 	}
 	var work studies.Work
-	if work.Flops, work.Bytes, err = k.Work.For(t.Workload.Dims); err != nil {
-		return nil, err
+	if !k.Work.Varies(t.Workload.Dims) { // what does is recorded with each trial
+		if work.Flops, work.Bytes, err = k.Work.For(t.Workload.Dims, k.Default()); err != nil {
+			return nil, err
+		}
 	}
 	if work.Memory, err = profile.Memory(t); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ void stencil(const float *before, float *after, int32_t height, int32_t width)
     double *now = malloc(sizeof(double) * cells), *next = malloc(sizeof(double) * cells);
     for (int64_t i = 0; i < cells; i++)
         now[i] = before[i];
-    for (int t = 0; t < TIME; t++) {
+    for (int t = 0; t < STEPS; t++) {
         for (int64_t i = 0; i < cells; i++) {
             int64_t y = i / width, x = i % width;
             double up = now[y > 0 ? i - width : i], down = now[y < height - 1 ? i + width : i];
