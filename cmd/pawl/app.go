@@ -1,11 +1,13 @@
 package main
 
 import (
-	"fmt"
-	"runtime/debug"
-	"strings"
-
 	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/ci"
+	"pawl/cmd/pawl/console"
+	"pawl/cmd/pawl/gate"
+	"pawl/cmd/pawl/kernel"
+	"pawl/cmd/pawl/studies"
 )
 
 // exitCodesHelp closes the help of the program.
@@ -20,23 +22,23 @@ const exitCodesHelp = `EXIT CODES:
 `
 
 // newApp describes the command line.
-func newApp(env environment) *cli.App {
+func newApp(env console.Environment) *cli.App {
 	app := &cli.App{
 		Name:    "pawl",
 		Usage:   "tune kernels; let performance move one way only",
-		Version: version(),
-		Writer:  env.stdout, ErrWriter: env.stderr,
+		Version: console.Version(),
+		Writer:  env.Stdout, ErrWriter: env.Stderr,
 		Commands: []*cli.Command{
-			tuneCommand(env), fuzzCommand(env), benchCommand(env), buildCommand(env), profileCommand(env), checkCommand(env), initCommand(env), importCommand(env), spaceCommand(env),
-			gateCommand(env), compareCommand(env), baselineCommand(env), ciCommand(env),
-			simulateCommand(env), studiesCommand(env), serveCommand(env), reportCommand(env), applyCommand(env), dispatchCommand(env), rivalsCommand(env), doctorCommand(env), completionCommand(env),
+			studies.TuneCommand(env), kernel.FuzzCommand(env), kernel.BenchCommand(env), kernel.BuildCommand(env), kernel.ProfileCommand(env), kernel.CheckCommand(env), kernel.InitCommand(env), kernel.ImportCommand(env), kernel.SpaceCommand(env),
+			gate.Command(env), gate.CompareCommand(env), gate.BaselineCommand(env), ci.Command(env),
+			studies.SimulateCommand(env), studies.Command(env), studies.ServeCommand(env), studies.ReportCommand(env), studies.ApplyCommand(env), studies.DispatchCommand(env), gate.RivalsCommand(env), kernel.DoctorCommand(env), completionCommand(env),
 		},
 		HideHelpCommand: true,
 		// A point has commas in it; a flag that may be given again is given again.
 		DisableSliceFlagSeparator: true,
 		// Errors are printed in one place, with their exit code.
 		ExitErrHandler: func(*cli.Context, error) {},
-		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return usage(err) },
+		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return console.Usage(err) },
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
 				return cli.ShowAppHelp(c)
@@ -53,7 +55,7 @@ func newApp(env environment) *cli.App {
 
 // prepare gives a command the program's way of handling mistakes.
 func prepare(c *cli.Command) {
-	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usage(err) }
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return console.Usage(err) }
 	c.HideHelpCommand = true
 	for _, sub := range c.Subcommands {
 		prepare(sub)
@@ -73,37 +75,5 @@ func unknownCommand(commands []*cli.Command, name string) error {
 	for _, c := range commands {
 		names = append(names, c.Name)
 	}
-	return unknown("command", name, names)
-}
-
-// details writes the part of a command's help below its flags: an example and
-// its exit codes.
-func details(text, example string, codes ...string) string {
-	return fmt.Sprintf("%s\n\nExample:\n   %s\n\nExit codes: %s.", text, example, strings.Join(codes, ", "))
-}
-
-// version returns the program's version, with the commit and its date.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return versionOf(info)
-}
-
-func versionOf(info *debug.BuildInfo) string {
-	words := []string{info.Main.Version}
-	for _, s := range info.Settings { // revision, time and modified, in this order
-		switch s.Key {
-		case "vcs.revision":
-			words = append(words, s.Value[:min(12, len(s.Value))])
-		case "vcs.time":
-			words = append(words, s.Value)
-		case "vcs.modified":
-			if s.Value == "true" {
-				words = append(words, "with changes")
-			}
-		}
-	}
-	return strings.TrimSpace(strings.Join(words, " "))
+	return console.Unknown("command", name, names)
 }

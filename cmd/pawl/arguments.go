@@ -6,6 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"github.com/xrash/smetrics"
+
+	"pawl/cmd/pawl/console"
 )
 
 // flagsFirst moves flags before positional arguments. The command-line library
@@ -44,7 +46,7 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 			}
 			if takesValue && !strings.Contains(word, "=") {
 				if len(rest) == 0 {
-					return nil, usagef("flag %s needs a value", word)
+					return nil, console.Usagef("flag %s needs a value", word)
 				}
 				moved, rest = append(moved, rest[0]), rest[1:]
 			}
@@ -98,9 +100,9 @@ func unknownFlag(flags []cli.Flag, word string) error {
 	}
 	name := strings.TrimLeft(word, "-")
 	if guess := closest(name, names); guess != "" {
-		return usagef("no flag %s: did you mean --%s?", word, guess)
+		return console.Usagef("no flag %s: did you mean --%s?", word, guess)
 	}
-	return usagef("no flag %s; see --help", word)
+	return console.Usagef("no flag %s; see --help", word)
 }
 
 // closest returns the candidate that a mistyped word probably means, or

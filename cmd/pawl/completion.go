@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
 )
 
 // completionScripts ask the program itself for completions, so they never go out of date.
@@ -35,20 +37,20 @@ compdef _pawl pawl
 `,
 }
 
-func completionCommand(env environment) *cli.Command {
+func completionCommand(env console.Environment) *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print a script that completes commands, flags, kernels, workloads, samplers, studies and points in a shell",
 		ArgsUsage: "bash|zsh|fish",
-		Description: details("Prints the script for one shell; load it in the shell's start-up file.",
+		Description: console.Details("Prints the script for one shell; load it in the shell's start-up file.",
 			"source <(pawl completion bash)", "0 done", "64 usage"),
 		Action: func(c *cli.Context) error {
 			shell := c.Args().First()
 			script, known := completionScripts[shell]
 			if !known {
-				return usagef("no shell %q; there are bash, zsh and fish", shell)
+				return console.Usagef("no shell %q; there are bash, zsh and fish", shell)
 			}
-			fmt.Fprint(env.stdout, script)
+			fmt.Fprint(env.Stdout, script)
 			return nil
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/cmd/pawl/console"
 	"pawl/gate/ci/githubtest"
 	"pawl/gate/ci/runner"
 )
@@ -108,7 +109,7 @@ func TestHandbookRuns(t *testing.T) {
 // Every call of pawl on a page, run or not, names a command and flags that there are; every
 // other program in a block is one that we know, with packages and scripts that there are.
 func TestHandbookNamesWhatThereIs(t *testing.T) {
-	app := newApp(environment{})
+	app := newApp(console.Environment{})
 	span := regexp.MustCompile("`(pawl [^`]*)`")
 	lines := 0
 	known := []string{"pawl", "bin/pawl", "go", "git", "gh", "sudo", "./config.sh", "./run.sh", ".ci/run"}

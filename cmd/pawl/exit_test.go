@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pawl/cmd/pawl/console"
 	"pawl/internal/executable"
 )
 
@@ -78,13 +79,13 @@ func (w faultyWriter) Write([]byte) (int, error) {
 
 // crash is pawl with a fault in its standard output.
 func crash() {
-	start(environment{stdout: faultyWriter{faults[os.Getenv("PAWL_TEST_FAULT")]}, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts})
+	start(console.Environment{Stdout: faultyWriter{faults[os.Getenv("PAWL_TEST_FAULT")]}, Stderr: os.Stderr, Getenv: os.Getenv, Signals: console.Interrupts})
 }
 
 // A crash is none of the exit codes that mean something, 2 above all: Go's own
 // code for it is the gate's "nothing could be decided".
 func TestACrashIsNoAnswer(t *testing.T) {
-	meanings := []int{exitOK, exitNo, exitNothing, exitMachinery, exitUsage, exitInterrupted}
+	meanings := []int{console.ExitOK, console.ExitNo, console.ExitNothing, console.ExitMachinery, console.ExitUsage, console.ExitInterrupted}
 	for name := range faults {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -108,7 +109,7 @@ func TestAChildsExitCodeIsNotOurs(t *testing.T) {
 	for _, code := range []int{1, 2, 64} {
 		err := exec.Command("sh", "-c", fmt.Sprintf("exit %d", code)).Run()
 		var said strings.Builder
-		if got := exitCode(&said, fmt.Errorf("asking git: %w", err)); got != exitMachinery || !strings.Contains(said.String(), "asking git") {
+		if got := exitCode(&said, fmt.Errorf("asking git: %w", err)); got != console.ExitMachinery || !strings.Contains(said.String(), "asking git") {
 			t.Errorf("exit %d of a child gives %d, %q", code, got, said.String())
 		}
 	}

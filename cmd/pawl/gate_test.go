@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"pawl/cmd/pawl/console"
 	"pawl/gate/baseline"
 	"pawl/gate/ratchet"
 	"pawl/objective"
@@ -106,7 +107,7 @@ func untouched(ts *testscript.TestScript, _ bool, arguments []string) {
 	} {
 		err := ts.Exec("pawl", append(strings.Fields(command), "--baseline", arguments[0])...)
 		exit, ok := err.(*exec.ExitError)
-		if !ok || exit.ExitCode() != exitMachinery {
+		if !ok || exit.ExitCode() != console.ExitMachinery {
 			ts.Fatalf("pawl %s: %v, want exit code 3", command, err)
 		}
 		if stderr := ts.ReadFile("stderr"); !strings.Contains(stderr, arguments[1]) {
@@ -138,7 +139,7 @@ func TestOldResultsAreNotAccepted(t *testing.T) {
 	}
 	cmd := asPawl(t, dir, "baseline", "accept", "--reason", "because")
 	output, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitMachinery || !strings.Contains(string(output), "measured after these results") {
+	if cmd.ProcessState.ExitCode() != console.ExitMachinery || !strings.Contains(string(output), "measured after these results") {
 		t.Errorf("%s", output)
 	}
 }
@@ -182,7 +183,7 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 		}
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
 		t.Errorf("exit code %d: %s", code, text.String())
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, "results", "baseline.json")); err != nil || string(after) != string(before) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
 )
 
 // optional is a shell's way to write an argument only where a variable is set.
@@ -114,7 +116,7 @@ go run ./cmd/pawl tune \
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	app := newApp(environment{})
+	app := newApp(console.Environment{})
 	for call, good := range map[string]bool{
 		"gate attention --policy x": true, "gate --polcy x": false, "gate plan --effect 3%": true, "nothing": false, "baseline nothing": false,
 		"--version": true, "gate plan --round 3": false, "ci --help": true, "tune -w x": true,

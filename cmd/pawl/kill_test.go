@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/cmd/pawl/console"
 	"pawl/kernels"
 	"pawl/search"
 	"pawl/search/confirm"
@@ -226,7 +227,7 @@ func interruptedStudy(t *testing.T, times int) (dir string) {
 		t.Fatal(err)
 	}
 	reported, code, output := interrupt(t, asPawl(t, dir, "tune", "scale", "--budget", "10m"), times)
-	if code != exitInterrupted {
+	if code != console.ExitInterrupted {
 		t.Errorf("exit code %d: %s", code, output)
 	}
 	past := readPast(t, dir, 1)

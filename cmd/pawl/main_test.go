@@ -8,20 +8,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
-	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"pawl/cmd/pawl/console"
 	"pawl/objective/cuda"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/devices"
 	"pawl/objective/host"
-	"pawl/studies"
 )
 
 // TestMain makes the test binary stand in for pawl: the scripts in testdata and
@@ -110,7 +107,7 @@ func status(ts *testscript.TestScript, _ bool, arguments []string) {
 		}
 		// Other tests run beside this one. A comparison that they have disturbed says so,
 		// which is right; what is tested here is asked again.
-		if got == want || got != exitNothing || !strings.Contains(ts.ReadFile("stdout"), "A/A failed") {
+		if got == want || got != console.ExitNothing || !strings.Contains(ts.ReadFile("stdout"), "A/A failed") {
 			break
 		}
 	}
@@ -192,7 +189,7 @@ func writeExamples(dir string) error {
 
 // The example in each command's help is a command line that pawl understands.
 func TestHelpExamplesParse(t *testing.T) {
-	env := environment{stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: interrupts}
+	env := console.Environment{Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Signals: console.Interrupts}
 	app := newApp(env)
 	seen := 0
 	commands := app.Commands
@@ -223,37 +220,8 @@ func TestHelpExamplesParse(t *testing.T) {
 	}
 }
 
-// Every flag of pawl tune is either recorded with the study or known to change no
-// result: a new one that is neither would be lost on resume and in the command that
-// reproduces the study.
-func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
-	known := []string{"lanes", "out", "cache", "json", "resume", "gate", "policy", "baseline", "profile"}
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[studies.Options]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		known = append(known, name)
-	}
-	for _, flag := range tuneCommand(environment{}).Flags {
-		if !slices.Contains(known, flag.Names()[0]) {
-			t.Errorf("--%s is not recorded", flag.Names()[0])
-		}
-		known = slices.DeleteFunc(known, func(name string) bool { return name == flag.Names()[0] })
-	}
-	if len(known) > 0 {
-		t.Errorf("there are no flags %s", known)
-	}
-}
-
-func TestVersion(t *testing.T) {
-	built := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.0"}, Settings: []debug.BuildSetting{
-		{Key: "GOOS", Value: "linux"}, {Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-11-16T02:00:00Z"}, {Key: "vcs.modified", Value: "false"},
-	}}
-	if got, want := versionOf(built), "v1.2.0 0123456789ab 2026-11-16T02:00:00Z"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 func TestFlagsMayFollowArguments(t *testing.T) {
-	app := newApp(environment{})
+	app := newApp(console.Environment{})
 	for line, want := range map[string]string{
 		"pawl tune attention --trials 9 --json":   "pawl tune --trials 9 --json -- attention",
 		"pawl tune --trials=9 attention -w small": "pawl tune --trials=9 -w small -- attention",

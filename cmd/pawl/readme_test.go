@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pawl/cmd/pawl/console"
 )
 
 // The README's kernel is the real thing: its three files are taken from the
@@ -52,7 +54,7 @@ func TestReadmeListsTheCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range newApp(environment{}).Commands {
+	for _, c := range newApp(console.Environment{}).Commands {
 		if !strings.Contains(string(page), "| `pawl "+c.Name) {
 			t.Errorf("pawl %s is not in the README's table", c.Name)
 		}

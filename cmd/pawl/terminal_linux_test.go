@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pawl/cmd/pawl/console"
 	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
@@ -122,8 +123,8 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDisplay(term.screen)
-	d.start(studies.Study{Kernel: "k"}, search.Past{}, pool)
+	d := console.NewDisplay(term.screen)
+	d.Start(studies.Study{Kernel: "k"}, search.Past{}, pool)
 	within(t, "the display", func() {
 		var wait sync.WaitGroup
 		for writer := range 4 {
@@ -136,12 +137,12 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 		trial := search.Trial{Finished: true, Point: s.Default()}
 		trial.Outcome.Samples = []float64{1, 2, 3}
 		for finished := range 200 {
-			d.update(search.Progress{Phase: search.SearchPhase, Finished: finished, Limit: 200, Best: &trial, Failures: map[string]int{"hung": finished}})
+			d.Update(search.Progress{Phase: search.SearchPhase, Finished: finished, Limit: 200, Best: &trial, Failures: map[string]int{"hung": finished}})
 			term.resize(t, uint16(20+finished%100))
 			time.Sleep(2 * time.Millisecond)
 		}
 		wait.Wait()
-		d.finish()
+		d.Finish()
 		fmt.Fprintln(d, "after the end")
 	})
 	term.waitFor(t, "after the end")
@@ -190,7 +191,7 @@ func TestCtrlCOnATerminal(t *testing.T) {
 			term.typed(t, "\x03")
 		}
 		within(t, "pawl after Ctrl-C", func() { _ = cmd.Wait() })
-		if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		if code := cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
 			t.Errorf("exit code %d: %s", code, term.text())
 		}
 		if presses == 1 {
@@ -221,7 +222,7 @@ func TestAStoppedTerminalDoesNotHoldTheProgram(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	within(t, "pawl on a stopped terminal", func() { _ = cmd.Wait() })
-	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/cmd/pawl/console"
 	"pawl/kernels"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -35,7 +36,7 @@ func TestKillLeavesAWholeVerdictOrNone(t *testing.T) {
 	gate := []string{"gate", "--study", "1"}
 	began := time.Now()
 	output, err := asPawl(t, dir, gate...).CombinedOutput()
-	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != exitNothing {
+	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != console.ExitNothing {
 		t.Fatalf("%v: %s", err, output)
 	}
 	whole := time.Since(began)

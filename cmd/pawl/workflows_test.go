@@ -10,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"pawl/cmd/pawl/console"
 	"pawl/gate/ci/setup"
 	"pawl/internal/executable"
 )
@@ -63,7 +64,7 @@ func workflows(t *testing.T) map[string]workflow {
 
 // Every call of pawl in a workflow names a command and flags that there are.
 func TestWorkflowsCallWhatThereIs(t *testing.T) {
-	app := newApp(environment{})
+	app := newApp(console.Environment{})
 	calls := 0
 	for name, w := range workflows(t) {
 		for job, j := range w.Jobs {

@@ -58,6 +58,20 @@ func (s State) Text() string {
 	return string(text)
 }
 
+// FromEnvironment returns what an earlier step has passed on. What cannot be read costs no
+// more than a line of a report, and a notice.
+func FromEnvironment(getenv func(string) string, notice func(string)) State {
+	text := getenv(Variable)
+	if text == "" {
+		return State{}
+	}
+	s, err := ParseState(text)
+	if err != nil {
+		notice(fmt.Sprintf("%s is not used: %v", Variable, err))
+	}
+	return s
+}
+
 // ParseState reads the text of a state. It comes from a file or from the environment, and
 // decides nothing but what a report says.
 func ParseState(text string) (State, error) {

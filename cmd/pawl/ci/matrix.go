@@ -1,0 +1,62 @@
+package ci
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/ci"
+)
+
+// matrixOptions are the flags of pawl ci matrix.
+type matrixOptions struct {
+	policy  string
+	runners cli.StringSlice
+	all     bool
+}
+
+func matrixCommand(env console.Environment) *cli.Command {
+	var o matrixOptions
+	return &cli.Command{
+		Name:  "matrix",
+		Usage: "list kernels, workloads and runners as the matrix of a job",
+		Description: console.Details(
+			"Prints one line of JSON with a job for every kernel and workload of the policy on every runner, and\n"+
+				"sets the step's output matrix.",
+			"pawl ci matrix --runner gpu --all", "0 done", "3 a manifest or the output failed", "64 usage"),
+		Flags: []cli.Flag{
+			console.PolicyFlag(&o.policy),
+			&cli.StringSliceFlag{Name: "runner", Destination: &o.runners, DefaultText: ci.HostedRunner, Usage: "the `LABEL` of a runner; may be given again"},
+			&cli.BoolFlag{Name: "all", Destination: &o.all, DisableDefaultText: true, Usage: "every workload of each manifest, whatever the policy names"},
+		},
+		Action: console.Action(func(_ context.Context, arguments []string) error {
+			if len(arguments) > 0 {
+				return console.Usagef("pawl ci matrix takes no arguments")
+			}
+			return printMatrix(env, o)
+		}),
+	}
+}
+
+func printMatrix(env console.Environment, o matrixOptions) error {
+	file, err := console.ReadPolicy(o.policy, nil)
+	if err != nil {
+		return err
+	}
+	jobs, err := ci.Matrix(file, o.runners.Value(), o.all)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(jobs)
+	if err != nil {
+		return err
+	}
+	if err := ci.Output(env.Getenv("GITHUB_OUTPUT"), "matrix", string(text)); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "%s\n", text)
+	return nil
+}

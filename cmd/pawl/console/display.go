@@ -1,0 +1,210 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/search"
+	"pawl/search/confirm"
+	"pawl/space"
+	"pawl/studies"
+)
+
+// The rules of the display: it writes to standard error only. On a terminal it
+// is a bar and a few lines that change in place; anywhere else it is one plain
+// line per event, without colour, so that a log reads well. A line about a
+// trial is printed after the trial is recorded, never before.
+//
+// It holds no lock. The bars are drawn by goroutines of their own, which call back
+// for their texts: whoever waits for them while holding what the texts need waits
+// for ever.
+
+// Display shows a running study. Write may be called at any time; the other methods
+// by one goroutine at a time.
+type Display struct {
+	w     io.Writer
+	phase confirm.Phase // the last one announced in plain lines
+	// measure is what points are compared by.
+	measure *page.Measure
+	bar     *mpb.Bar
+	// last is what the bars show, progress what draws them: nil while there are none.
+	last     atomic.Pointer[search.Progress]
+	progress atomic.Pointer[mpb.Progress]
+}
+
+func NewDisplay(w io.Writer) *Display { return &Display{w: w} }
+
+// Write passes messages on without tearing the bar.
+func (d *Display) Write(p []byte) (int, error) {
+	if progress := d.progress.Load(); progress != nil {
+		if n, err := progress.Write(p); !errors.Is(err, mpb.ErrDone) {
+			return n, err
+		}
+	}
+	return d.w.Write(p)
+}
+
+func (d *Display) Start(study studies.Study, past search.Past, pool *space.Pool) {
+	d.measure = study.Environment.Measure
+	verb := "study"
+	if len(past.Trials) > 0 {
+		verb = "resuming study"
+	}
+	if n := len(study.First); n > 0 && len(past.Trials) == 0 {
+		fmt.Fprintf(d.w, "beginning with %s that earlier studies found good (--cold forgets them)\n", page.Count(n, "point"))
+	}
+	dims := ""
+	if study.Dims != "" { // a record may not know them
+		dims = " (" + study.Dims + ")"
+	}
+	fmt.Fprintf(d.w, "%s %d: %s, workload %s%s, %d points, sampler %s\non %s with %s\n",
+		verb, study.ID, escape.Line(study.Kernel), escape.Line(study.Workload), dims, pool.Len(), study.Sampler,
+		escape.Line(study.Environment.Device), escape.Line(study.Environment.Compiler))
+	if f := terminal(d.w); f != nil {
+		d.startBars(f)
+	}
+}
+
+// startBars sets up the lines that change in place.
+func (d *Display) startBars(f *os.File) {
+	d.last.Store(&search.Progress{})
+	progress := mpb.New(mpb.WithOutput(f), mpb.WithWidth(40), mpb.WithRefreshRate(150*time.Millisecond))
+	line := func(text func(search.Progress) string) decor.Decorator {
+		return decor.Any(func(decor.Statistics) string { return escape.Line(text(*d.last.Load())) })
+	}
+	d.bar = progress.New(1000, mpb.BarStyle().Rbound("|").Lbound("|").Filler("█").Tip("█").Padding(" "),
+		mpb.PrependDecorators(line(phaseText)), mpb.AppendDecorators(line(leftText)))
+	for _, text := range []func(search.Progress) string{d.bestText, compilingText, failuresText} {
+		progress.New(0, mpb.NopStyle(), mpb.PrependDecorators(line(text)))
+	}
+	d.progress.Store(progress)
+}
+
+func (d *Display) Update(p search.Progress) {
+	if d.bar != nil {
+		d.last.Store(&p)
+		d.bar.SetCurrent(int64(999 * done(p))) // a full bar would be closed, and the next phase needs it
+		return
+	}
+	d.plain(p)
+}
+
+// plain prints one line per trial, and one per phase.
+func (d *Display) plain(p search.Progress) {
+	switch {
+	case p.Trial != nil && p.Trial.OK():
+		fmt.Fprintf(d.w, "trial %d done: %s, best %s%s, %s\n", p.Trial.Number, d.measure.Text(p.Trial.Outcome.Milliseconds()),
+			d.measure.Text(p.Best.Outcome.Milliseconds()), overDefault(p), p.Trial.Point)
+	case p.Trial != nil:
+		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, escape.Line(p.Trial.Outcome.Failure.String()), p.Trial.Point)
+	case p.Phase != d.phase:
+		d.phase = p.Phase
+		if p.Phase != search.SearchPhase {
+			fmt.Fprintf(d.w, "%s: up to %d rounds in fresh processes\n", phaseName(p.Phase), p.Rounds)
+		}
+	}
+}
+
+func (d *Display) Finish() {
+	if progress := d.progress.Load(); progress != nil {
+		progress.Shutdown()
+		d.progress.Store(nil)
+		fmt.Fprintln(d.w)
+	}
+}
+
+// done returns how much of a phase is over, between 0 and 1.
+func done(p search.Progress) float64 {
+	share := 0.0
+	switch {
+	case p.Phase != search.SearchPhase:
+		share = float64(p.Round) / float64(max(p.Rounds, 1))
+	case p.Limit > 0:
+		share = float64(p.Finished) / float64(p.Limit)
+	}
+	if p.Budget > 0 && p.Phase == search.SearchPhase {
+		share = max(share, p.Elapsed.Seconds()/(search.SearchShare*p.Budget.Seconds()))
+	}
+	return min(share, 1)
+}
+
+func phaseText(p search.Progress) string {
+	switch p.Phase {
+	case "":
+		return "starting "
+	case search.SearchPhase:
+		if p.Limit > 0 {
+			return fmt.Sprintf("searching: %d of %d trials ", p.Finished, p.Limit)
+		}
+		return fmt.Sprintf("searching: %d trials ", p.Finished)
+	}
+	return fmt.Sprintf("%s: %d of %d rounds ", phaseName(p.Phase), p.Round, p.Rounds)
+}
+
+func phaseName(phase confirm.Phase) string {
+	if phase == confirm.Confirmation {
+		return "confirming the finalists"
+	}
+	return "measuring what each change is worth"
+}
+
+func leftText(p search.Progress) string {
+	switch {
+	case p.Budget > 0:
+		return " " + max(p.Budget-p.Elapsed, 0).Round(time.Second).String() + " left"
+	case p.Limit > 0 && p.Finished > 0 && p.Phase == search.SearchPhase:
+		left := p.Elapsed * time.Duration(p.Limit-p.Finished) / time.Duration(p.Finished)
+		return " about " + left.Round(time.Second).String() + " left"
+	}
+	return ""
+}
+
+func (d *Display) bestText(p search.Progress) string {
+	if p.Best == nil {
+		return "best: none yet"
+	}
+	return fmt.Sprintf("best: %s%s, %s", d.measure.Samples(p.Best.Outcome.Samples), overDefault(p), p.Best.Point)
+}
+
+// overDefault compares the best trial with the default's, before anything is confirmed;
+// it is empty before there are two.
+func overDefault(p search.Progress) string {
+	if p.Best == nil || p.Default == nil || p.Best.Point == p.Default.Point {
+		return ""
+	}
+	return fmt.Sprintf(", %.2f× the default", p.Default.Outcome.Milliseconds()/p.Best.Outcome.Milliseconds())
+}
+
+func compilingText(p search.Progress) string {
+	if len(p.Compiling) == 0 {
+		return "compiling: nothing"
+	}
+	text := "compiling: " + p.Compiling[0].String()
+	if more := len(p.Compiling) - 1; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func failuresText(p search.Progress) string {
+	if len(p.Failures) == 0 {
+		return "failed: none"
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(p.Failures)) {
+		parts = append(parts, fmt.Sprintf("%d %s", p.Failures[reason], reason))
+	}
+	return "failed: " + strings.Join(parts, ", ")
+}

@@ -1,0 +1,119 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+	"pawl/studies/tune"
+)
+
+// Common are the values of the flags that several commands share.
+type Common struct {
+	Workload, At               string
+	Backend, Compiler, Caches  string
+	LockClocks                 int // MHz, 0 for clocks as they are
+	Seed                       uint64
+	Out, Cache                 string
+	RunTimeout, CompileTimeout time.Duration
+	JSON                       bool
+}
+
+// Flags returns those of the shared flags that a command has, bound to the values.
+func (o *Common) Flags(names ...string) []cli.Flag {
+	all := map[string]cli.Flag{
+		"workload": &cli.StringFlag{Name: "workload", Destination: &o.Workload, Aliases: []string{"w"}, DefaultText: "the manifest's first",
+			Usage: "the `NAME` of a workload in the manifest"},
+		"at": &cli.StringFlag{Name: "at", Destination: &o.At, Usage: "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default"},
+		"backend": &cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto, Action: OneOf("backend", devices.Backends...),
+			Usage: "where kernels run: auto, cuda, host or command"},
+		"compiler": &cli.StringFlag{Name: "compiler", Destination: &o.Compiler, Value: devices.Compilers[0], Action: OneOf("compiler", devices.Compilers...),
+			Usage: "the compiler for CUDA: nvcc, or nvrtc, which is faster to compile"},
+		"caches": &cli.StringFlag{Name: "caches", Destination: &o.Caches, Value: string(worker.Cold),
+			Action: OneOf("caches", string(worker.Cold), string(worker.Warm), string(worker.Flushed)),
+			Usage:  "what timed launches find in a GPU's caches: cold, warm, or flush before every launch"},
+		"lock-clocks": &cli.IntFlag{Name: "lock-clocks", Destination: &o.LockClocks, DefaultText: "as they are", Action: AtLeast("lock-clocks", 1),
+			Usage: "hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects everybody on the GPU, and is restored at the end"},
+		"seed": &cli.Uint64Flag{Name: "seed", Destination: &o.Seed, Value: 1, Usage: "the `NUMBER` that fixes the order of points and the inputs"},
+		"out":  &cli.StringFlag{Name: "out", Destination: &o.Out, Value: "tuning", Usage: "the `FOLDER` for the study database and the reports"},
+		"cache": &cli.StringFlag{Name: "cache", Destination: &o.Cache, DefaultText: "pawl in the user's cache folder",
+			Usage: "the `FOLDER` of compiled kernels"},
+		"run-timeout":     &cli.DurationFlag{Name: "run-timeout", Destination: &o.RunTimeout, Value: 10 * time.Second, Usage: "how long one run of a kernel may take"},
+		"compile-timeout": &cli.DurationFlag{Name: "compile-timeout", Destination: &o.CompileTimeout, Value: time.Minute, Usage: "how long one compilation may take"},
+		"json":            &cli.BoolFlag{Name: "json", Destination: &o.JSON, DisableDefaultText: true, Usage: "print the result as JSON on standard output"},
+	}
+	var chosen []cli.Flag
+	for _, name := range names {
+		chosen = append(chosen, all[name])
+	}
+	return chosen
+}
+
+// Machine returns this machine with the tools that the flags choose.
+func (o *Common) Machine(env Environment) *devices.Machine { return devices.Here(o.Tools(env)) }
+
+func (o *Common) Tools(env Environment) devices.Options {
+	return devices.Options{
+		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout, Forget: o.LockClocks > 0, // locked, the device is another one
+		Getenv: env.Getenv, Notice: env.Notice,
+	}
+}
+
+// KernelName returns the only kernel that the arguments name, or the default one.
+func KernelName(arguments []string) (string, error) {
+	name, err := AtMostOne(arguments, "kernel")
+	return cmp.Or(name, tune.DefaultKernel), err
+}
+
+// Target loads the kernel that the arguments name.
+func (o *Common) Target(ctx context.Context, machine *devices.Machine, arguments []string) (devices.Target, error) {
+	name, err := KernelName(arguments)
+	if err != nil {
+		return devices.Target{}, err
+	}
+	k, err := machine.Load(ctx, name, o.Backend)
+	if err != nil {
+		return devices.Target{}, err
+	}
+	return devices.NewTarget(k, o.Workload)
+}
+
+// OneOf checks the value of a flag.
+func OneOf(name string, allowed ...string) func(*cli.Context, string) error {
+	return func(_ *cli.Context, value string) error {
+		if value != "" && !slices.Contains(allowed, value) {
+			return &devices.ArgumentError{Err: fmt.Errorf("--%s %q: there are %s", name, value, strings.Join(allowed, ", ")), Name: value, Known: allowed}
+		}
+		return nil
+	}
+}
+
+// AtLeast checks the value of a flag.
+func AtLeast(name string, least int) func(*cli.Context, int) error {
+	return func(_ *cli.Context, value int) error {
+		if value < least {
+			return Usagef("--%s must be at least %d", name, least)
+		}
+		return nil
+	}
+}
+
+// Action is a command that takes arguments; the values of its flags are bound.
+func Action(run func(ctx context.Context, arguments []string) error) cli.ActionFunc {
+	return func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) }
+}
+
+// AtMostOne returns the argument of a command that takes one, empty for none.
+func AtMostOne(arguments []string, what string) (string, error) {
+	if len(arguments) > 1 {
+		return "", Usagef("one %s at a time, got %s", what, strings.Join(arguments, " "))
+	}
+	return strings.Join(arguments, ""), nil
+}

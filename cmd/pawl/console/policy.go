@@ -1,0 +1,53 @@
+package console
+
+import (
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/gate/policy"
+	"pawl/studies/tune"
+)
+
+// DefaultBaseline is the file that performance is held to where none is named.
+const DefaultBaseline = "results/baseline.json"
+
+func BaselineFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "baseline", Value: DefaultBaseline, Destination: to, Usage: "the `FILE` that performance is held to; reports go beside it"}
+}
+
+func PolicyFlag(to *string) cli.Flag {
+	return &cli.StringFlag{Name: "policy", Destination: to, DefaultText: policy.FileName + " where there is one", Usage: "the `FILE` that says what is gated and by which limits"}
+}
+
+// PolicyPath returns the policy file in use, or nothing.
+func PolicyPath(path string) string {
+	if path != "" {
+		return path
+	}
+	if _, err := os.Stat(policy.FileName); err != nil {
+		return ""
+	}
+	return policy.FileName
+}
+
+// ReadPolicy returns the policy of the named kernels, or of all that the policy file
+// names. Without a path and without a file of the usual name, the kernels have the
+// default policy.
+func ReadPolicy(path string, names []string) (*policy.File, error) {
+	if path = PolicyPath(path); path == "" {
+		if len(names) == 0 {
+			names = []string{tune.DefaultKernel}
+		}
+		return policy.Default(names...), nil
+	}
+	file, err := policy.Read(path)
+	if err != nil || len(names) == 0 {
+		return file, err
+	}
+	chosen, missing := file.Of(names)
+	if missing != "" {
+		return nil, Usagef("%s gates no kernel %q", path, missing)
+	}
+	return chosen, nil
+}

@@ -1,0 +1,118 @@
+package gate
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate"
+	"pawl/gate/ratchet"
+	"pawl/gate/report"
+	"pawl/gate/results"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+)
+
+// compareOptions is the command line of pawl compare.
+type compareOptions struct {
+	console.Common
+	files             []string
+	preset            string
+	presetGiven       bool
+	rule, key, choice string
+}
+
+func CompareCommand(env console.Environment) *cli.Command {
+	var o compareOptions
+	return &cli.Command{
+		Name:      "compare",
+		Usage:     "judge two result files that already exist",
+		ArgsUsage: "BASE CANDIDATE",
+		Description: console.Details(
+			"Reads pawl's results, those of other programs, or any JSON or CSV with a list of times. The two sides\n"+
+				"were not measured together, so the process is the unit and small differences prove nothing; with one\n"+
+				"process a side a doubling is found and 30 % is not. --rule simple is the rule that is common elsewhere:\n"+
+				gate.SimpleRule+".",
+			"pawl compare before.json after.json --key runs.samples",
+			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive", "3 a file cannot be read", "64 usage"),
+		Flags: append(o.Flags("json"),
+			presetFlag(&o.preset),
+			&cli.StringFlag{Name: "rule", Value: string(gate.ByProcess), Destination: &o.rule, Usage: "what the files are judged by: process or simple"},
+			&cli.StringFlag{Name: "key", Destination: &o.key, Usage: "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file"},
+			&cli.StringFlag{Name: "select", Destination: &o.choice, Usage: "the `VALUES` beside the list of the result that is meant, such as seq=512,batch=32"},
+		),
+		Action: func(c *cli.Context) error {
+			o.files, o.presetGiven = c.Args().Slice(), c.IsSet("preset")
+			return compareFiles(env, o)
+		},
+	}
+}
+
+func compareFiles(env console.Environment, o compareOptions) error {
+	if len(o.files) != 2 {
+		return console.Usagef("two files are compared: pawl compare BASE CANDIDATE")
+	}
+	p, err := preset(o.preset)
+	if err != nil {
+		return err
+	}
+	rule := gate.Rule(o.rule)
+	if rule != gate.ByProcess && rule != gate.Simple {
+		return console.Usagef("no rule %q; there are process and simple", rule)
+	}
+	if rule == gate.Simple && o.presetGiven {
+		return console.Usagef("--rule simple has its own limits: it takes no --preset")
+	}
+	conditions, err := results.ParseSelect(o.choice)
+	if err != nil {
+		return console.Usagef("--select: %v", err)
+	}
+	var sides [2][]results.Series
+	for i, path := range o.files {
+		if sides[i], err = results.Read(path, results.Choice{Key: o.key, Select: conditions}); err != nil {
+			return err
+		}
+	}
+	r := ratchet.CompareFiles(sides[0], sides[1], p, rule)
+	if o.JSON {
+		err = page.JSON(env.Stdout, r)
+	} else {
+		err = printCompared(env, r)
+	}
+	if err != nil {
+		return err
+	}
+	return console.Answered(compareCode(r))
+}
+
+func printCompared(env console.Environment, r *report.Report) error {
+	var rows [][]string
+	for _, s := range r.Results {
+		c := s.Cells()
+		rows = append(rows, []string{s.Kernel, c.Baseline, c.Current, c.Change, c.Interval, c.Delta, c.P, string(s.Verdict)})
+	}
+	if err := page.Table(env.Stdout, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"}, rows); err != nil {
+		return err
+	}
+	for _, s := range r.Results {
+		fmt.Fprintf(env.Stdout, "\n%s: %s.\n", s.Verdict, escape.Line(s.Reason))
+		for _, note := range s.Notes {
+			fmt.Fprintf(env.Stdout, "Note: %s.\n", escape.Line(note))
+		}
+	}
+	fmt.Fprintln(env.Stdout, "\nPositive means faster. The sides were not measured together: pawl gate does that, and sees smaller differences.")
+	return nil
+}
+
+// compareCode is the exit code for compared files: there 0 says that performance was
+// shown to be kept or improved.
+func compareCode(r *report.Report) int {
+	switch {
+	case r.Failed():
+		return console.ExitNo
+	case r.Passed():
+		return console.ExitOK
+	}
+	return console.ExitNothing
+}

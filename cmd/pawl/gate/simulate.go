@@ -1,0 +1,170 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate"
+	"pawl/gate/policy"
+	"pawl/gate/streams"
+	"pawl/internal/page"
+)
+
+// ownPolicy is a policy for a single comparison: a preset, or the limits of the first
+// kernel in a file.
+type ownPolicy struct {
+	preset, file string
+	presetGiven  bool
+}
+
+func (o *ownPolicy) flags() []cli.Flag {
+	return []cli.Flag{presetFlag(&o.preset),
+		&cli.StringFlag{Name: "policy", Destination: &o.file, Usage: "take limits, rounds, samples and budget from the first kernel of this `FILE`"}}
+}
+
+func (o ownPolicy) read() (gate.Policy, error) {
+	if o.file == "" {
+		return preset(o.preset)
+	}
+	if o.presetGiven {
+		return gate.Policy{}, console.Usagef("--preset and --policy exclude each other")
+	}
+	file, err := policy.Read(o.file)
+	if err != nil {
+		return gate.Policy{}, err
+	}
+	return file.Kernels[0].Policy, nil
+}
+
+// simulateOptions is the command line of pawl gate simulate.
+type simulateOptions struct {
+	console.Common
+	ownPolicy
+	apart       bool
+	comparisons int
+	seed        uint64
+	most        float64 // per cent
+}
+
+func simulateCommand(env console.Environment) *cli.Command {
+	var o simulateOptions
+	return &cli.Command{
+		Name:  "simulate",
+		Usage: "count false alarms on simulated machines with the faults of real ones",
+		Description: console.Details(
+			"Compares equal sides, and sides with a real slowdown of 10 %, on machines with autocorrelation,\n"+
+				"steps, coarse ticks, outliers, two modes, processes that differ, heavy tails, a rhythm, a bursty\n"+
+				"neighbour and slow kernels; candidates whose slowest calls are slower, and ones that are slower\n"+
+				"than the best accepted entry; and checks whether the smallest regression that was printed is found.\n"+
+				"Every rate has its 95 % interval. Seeds fix the table.",
+			"pawl gate simulate --comparisons 200 --policy gate.yaml",
+			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
+		Flags: append(append(o.Common.Flags("json"), o.ownPolicy.flags()...),
+			&cli.BoolFlag{Name: "apart", Destination: &o.apart, Usage: "sides that are not measured together, as pawl compare judges them, by number of processes"},
+			&cli.IntFlag{Name: "comparisons", Value: 200, Destination: &o.comparisons, Usage: "how many comparisons per machine and way of measuring"},
+			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Destination: &o.seed, Usage: "the first of the seeds"},
+			&cli.Float64Flag{Name: "most", Value: 1, Destination: &o.most, Usage: "the highest `PERCENTAGE` of false alarms"}),
+		Action: func(c *cli.Context) error {
+			if o.comparisons < 1 || c.NArg() > 0 {
+				return console.Usagef("--comparisons must be at least 1, and nothing else is named")
+			}
+			o.presetGiven = c.IsSet("preset")
+			if o.apart {
+				return simulateApart(c.Context, env, o)
+			}
+			return simulateRounds(c.Context, env, o)
+		},
+	}
+}
+
+// simulateRounds makes the table of sides that are measured in rounds.
+func simulateRounds(ctx context.Context, env console.Environment, o simulateOptions) error {
+	p, err := o.read()
+	if err != nil {
+		return err
+	}
+	progress, finish := console.SimulationBar(env)
+	rows, err := streams.Run(ctx, streams.Options{Comparisons: o.comparisons, Seed: o.seed, Slowdowns: []float64{0.10}, Policy: p, Progress: progress})
+	finish()
+	return concludeSimulation(env, o, rows, err, printStreams, streams.Row.TooMany)
+}
+
+// simulateApart makes the table of pawl compare.
+func simulateApart(ctx context.Context, env console.Environment, o simulateOptions) error {
+	p, err := o.read()
+	if err != nil {
+		return err
+	}
+	progress, finish := console.SimulationBar(env)
+	rows, err := streams.RunApart(ctx, streams.Options{
+		Comparisons: o.comparisons, Seed: o.seed, Slowdowns: apartSlowdowns, Processes: []int{1, 2, 3, 6, 10, 40}, Policy: p, Progress: progress,
+	})
+	finish()
+	return concludeSimulation(env, o, rows, err, printApart, streams.ApartRow.TooMany)
+}
+
+// concludeSimulation prints the rows; the answer is no where one has too many false
+// alarms.
+func concludeSimulation[R any](env console.Environment, o simulateOptions, rows []R, err error, print func(console.Environment, []R, int) error, tooMany func(R, float64) bool) error {
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		err = page.JSON(env.Stdout, rows)
+	} else {
+		err = print(env, rows, o.comparisons)
+	}
+	for _, r := range rows {
+		if err == nil && tooMany(r, o.most/100) {
+			return console.Answer(console.ExitNo)
+		}
+	}
+	return err
+}
+
+func printStreams(env console.Environment, rows []streams.Row, comparisons int) error {
+	var verdicts, together [][]string
+	for _, r := range rows {
+		verdicts = append(verdicts, []string{
+			r.Fault, r.Method, r.FalseAlarms().String(), streams.RateOf(r.Equal, gate.Inconclusive).String(),
+			streams.RateOf(r.Slowed, gate.Regression).String(), streams.RateOf(r.Slowed, gate.Inconclusive).String(),
+		})
+		t, smallest := r.Together, page.Unknown
+		if share, printed := t.MedianSmallest(); printed {
+			smallest = page.Percent(share)
+		}
+		together = append(together, []string{
+			r.Fault, streams.RateOf(t.Eroded, gate.Regression).String(), t.Warned.String(), t.Tails.String(), smallest, t.Seen.String(),
+		})
+	}
+	fmt.Fprintf(env.Stdout, "%d comparisons of equal sides and as many of each other kind; in brackets the 95 %% interval of a rate\n\n", comparisons)
+	if err := page.Table(env.Stdout, []string{"machine", "measured", "false alarms", "inconclusive", "10 % found", "10 % inconclusive"}, verdicts); err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Stdout, "\nIn rounds: a loss of 10 % against the best accepted entry; warnings about the slowest calls, of equal sides and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how often it is found:")
+	fmt.Fprintln(env.Stdout)
+	return page.Table(env.Stdout, []string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
+}
+
+// apartSlowdowns are the real slowdowns of the table of sides measured apart.
+var apartSlowdowns = []float64{0, 0.10, 0.30, 1}
+
+func printApart(env console.Environment, rows []streams.ApartRow, comparisons int) error {
+	var table [][]string
+	for _, r := range rows {
+		line := []string{r.Fault, fmt.Sprint(r.Processes), r.FalseAlarms().String(), streams.RateOf(r.Verdicts[0], gate.Inconclusive).String()}
+		for _, verdicts := range r.Verdicts[1:] {
+			line = append(line, streams.RateOf(verdicts, gate.Regression).String())
+		}
+		table = append(table, line)
+	}
+	header := []string{"machine", "processes a side", "false alarms", "inconclusive"}
+	for _, slowdown := range apartSlowdowns[1:] {
+		header = append(header, page.WholePercent(slowdown)+" found")
+	}
+	fmt.Fprintf(env.Stdout, "%d comparisons of each kind, processes of 50 samples, each side on a machine of its own; in brackets the 95 %% interval of a rate\n\n", comparisons)
+	return page.Table(env.Stdout, header, table)
+}

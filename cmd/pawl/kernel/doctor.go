@@ -1,0 +1,116 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/ladder"
+	"pawl/studies/why"
+)
+
+// doctorOptions are the flags of pawl doctor.
+type doctorOptions struct {
+	console.Common
+	preflight string // a kernel
+}
+
+func DoctorCommand(env console.Environment) *cli.Command {
+	var o doctorOptions
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "say what this machine has, what is missing, and what to do",
+		Description: console.Details("Looks for everything that pawl can use. Only a C compiler and a writable cache are needed to tune on this machine.\n"+
+			"With --preflight it walks a kernel up before a long search: machine, resources by formula, the smallest shape, the speed\n"+
+			"against the reference, larger shapes. It stops at the first rung that does not hold, with what to do, and keeps the ladder.",
+			"pawl doctor --preflight attention", "0 pawl can tune here; with --preflight, every rung holds", "1 a rung does not hold", "3 something needed is missing", "64 usage"),
+		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "cache", "run-timeout", "compile-timeout", "json"),
+			&cli.StringFlag{Name: "preflight", Destination: &o.preflight, Usage: "walk up this `KERNEL` or folder instead"}),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			if o.preflight != "" {
+				return preflight(ctx, env, o)
+			}
+			return doctor(ctx, env, o.Common)
+		}),
+	}
+}
+
+func doctor(ctx context.Context, env console.Environment, o console.Common) error {
+	findings, usable, gpu := devices.Probe(ctx, o.Tools(env))
+	if o.JSON {
+		if err := page.JSON(env.Stdout, findings); err != nil {
+			return err
+		}
+	} else {
+		printFindings(env, findings, usable, gpu)
+	}
+	if !usable {
+		return console.Answer(console.ExitMachinery)
+	}
+	return nil
+}
+
+func printFindings(env console.Environment, findings []devices.Finding, usable, gpu bool) {
+	for _, f := range findings {
+		switch {
+		case f.Found != "":
+			fmt.Fprintf(env.Stdout, "ok       %-18s %s\n", f.Name, f.Found)
+		case f.Needed:
+			fmt.Fprintf(env.Stdout, "MISSING  %-18s %s\n", f.Name, f.Advice)
+		default:
+			fmt.Fprintf(env.Stdout, "absent   %-18s %s\n", f.Name, f.Advice)
+		}
+	}
+	switch {
+	case usable && gpu:
+		fmt.Fprintln(env.Stdout, "\npawl can tune on this machine's GPU and on its processor: try pawl tune")
+	case usable:
+		fmt.Fprintln(env.Stdout, "\npawl can tune on this machine with the host backend: try pawl tune")
+	default:
+		fmt.Fprintln(env.Stdout, "\npawl cannot tune here until what is MISSING is there")
+	}
+}
+
+// preflight walks a kernel up and keeps how far it came beside its studies.
+func preflight(ctx context.Context, env console.Environment, o doctorOptions) error {
+	machine := o.Machine(env)
+	t, err := o.Target(ctx, machine, []string{o.preflight})
+	if err != nil {
+		return err
+	}
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	show := func(r ladder.Rung) { printRung(env.Stdout, r) }
+	if o.JSON {
+		show = nil
+	}
+	l, err := ladder.Preflight(ctx, machine, t, objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout}, show)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(filepath.Dir(why.Folder(o.Out, t.Kernel.Name, t.Workload.Name)), "preflight.json")
+	if err := page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, l) }); err != nil {
+		return fmt.Errorf("the ladder: %w", err)
+	}
+	switch {
+	case o.JSON:
+		if err := page.JSON(env.Stdout, l); err != nil {
+			return err
+		}
+	case l.Holds():
+		fmt.Fprintf(env.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
+	}
+	env.Notice("wrote " + path)
+	if !l.Holds() {
+		return console.Answer(console.ExitNo)
+	}
+	return nil
+}

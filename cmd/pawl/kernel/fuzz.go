@@ -1,0 +1,302 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/fuzz"
+	"pawl/objective/mutation"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+// fuzzOptions are the flags of pawl fuzz.
+type fuzzOptions struct {
+	console.Common
+	fuzz.Options
+	shape, family, layout string // of the only case, empty for all cases
+	finalists, mutants    bool
+}
+
+func FuzzCommand(env console.Environment) *cli.Command {
+	var o fuzzOptions
+	return &cli.Command{
+		Name:      "fuzz",
+		Usage:     "check results against the reference, on shapes and inputs that break kernels",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Checks one point, or the finalists of the latest study, on the full tier: every shape of the\n"+
+				"manifest's matrix, generated shapes with tails, and families of inputs, between guard pages and\n"+
+				"on poisoned outputs. A failure is shrunk to the smallest shape and printed as a command that\n"+
+				"repeats it. --mutants checks the checks: it runs them on wrong kernels.",
+			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
+			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
+		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "out", "json", "run-timeout", "compile-timeout"),
+			// Nine digits are fresh enough and can be typed.
+			&cli.Uint64Flag{Name: "seed", Destination: &o.Options.Seed, Value: rand.Uint64N(1e9), DefaultText: "a fresh one", Usage: "the `NUMBER` that fixes shapes and inputs"},
+			&cli.BoolFlag{Name: "all-finalists", Destination: &o.finalists, DisableDefaultText: true, Usage: "check the finalists of the kernel's latest study in --out"},
+			&cli.IntFlag{Name: "cases", Destination: &o.Cases, DefaultText: "none", Usage: "a `NUMBER` of random cases after the full tier"},
+			&cli.DurationFlag{Name: "time", Destination: &o.Time, DefaultText: "no limit", Usage: "go on with random cases for this `TIME`"},
+			&cli.StringFlag{Name: "shape", Destination: &o.shape, Usage: "check one case only, at `SIZES` such as B=1,S=33"},
+			&cli.StringFlag{Name: "family", Destination: &o.family, Usage: "the `FAMILY` of that case's inputs, such as signs"},
+			&cli.StringFlag{Name: "layout", Destination: &o.layout, Usage: "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned"},
+			&cli.BoolFlag{Name: "sanitizer", Destination: &o.Sanitizer, DisableDefaultText: true, Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or compute-sanitizer's tools on CUDA"},
+			&cli.StringFlag{Name: "picture", Destination: &o.Pictures, Usage: "draw the errors of a failing case into this `FOLDER`"},
+			&cli.BoolFlag{Name: "mutants", Destination: &o.mutants, DisableDefaultText: true, Usage: "check that the checks catch wrong kernels, with --sanitizer those that no result shows"},
+		),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			o.Options.RunTimeout = o.Common.RunTimeout
+			switch {
+			case o.mutants && o.Sanitizer:
+				return runHidden(ctx, env, o, arguments)
+			case o.mutants:
+				return runMutants(ctx, env, o, arguments)
+			}
+			return runFuzz(ctx, env, o, arguments)
+		}),
+	}
+}
+
+func (o fuzzOptions) check() error {
+	switch {
+	case o.Cases < 0 || o.Time < 0:
+		return console.Usagef("--cases and --time must not be negative")
+	case o.At != "" && o.finalists:
+		return console.Usagef("--at names one point, --all-finalists takes those of a study: use one of them")
+	case o.shape == "" && (o.family != "" || o.layout != ""):
+		return console.Usagef("--family and --layout describe the case of a --shape")
+	case o.shape != "" && (o.Cases > 0 || o.Time > 0):
+		return console.Usagef("--shape checks one case; --cases and --time go with the full tier")
+	}
+	return nil
+}
+
+func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, arguments []string) error {
+	machine := o.Machine(env)
+	t, err := o.Target(ctx, machine, arguments)
+	var missing *kernels.NotFoundError
+	if errors.As(err, &missing) && isFolder(missing.Name) {
+		// The command line is right, as a script's loop over folders is.
+		return console.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
+	}
+	if err != nil {
+		return err
+	}
+	var points []space.Point
+	if o.finalists {
+		t, points, err = finalists(ctx, env, o, t)
+	} else {
+		points = make([]space.Point, 1)
+		points[0], err = t.Point(o.At)
+	}
+	if err != nil {
+		return err
+	}
+	if o.shape != "" {
+		if o.Case, err = fuzz.NewCase(t, o.shape, o.family, o.layout, o.Options.Seed); err != nil {
+			return err
+		}
+	}
+	show, clear := console.ProgressLine(env.Stderr)
+	o.Observe = show
+	result, err := fuzz.Run(ctx, machine, t, points, o.Options)
+	clear()
+	if errors.Is(err, objective.ErrNoSanitizer) {
+		return console.Nothingf("%w: nothing was tested; without --sanitizer the other checks run", err)
+	}
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		err = page.JSON(env.Stdout, result)
+	} else {
+		for _, p := range result.Points {
+			printFuzzed(env.Stdout, result, p)
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case result.Wrong():
+		return console.Answer(console.ExitNo)
+	case result.Infeasible():
+		return console.Answer(console.ExitNothing)
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// finalists returns the points of the kernel's latest study, with its workload.
+func finalists(ctx context.Context, env console.Environment, o fuzzOptions, t devices.Target) (devices.Target, []space.Point, error) {
+	store, err := console.OpenStudies(ctx, env, o.Out)
+	if err != nil {
+		return t, nil, err
+	}
+	defer store.Close()
+	study, points, err := report.Finalists(ctx, store, t.Kernel.Name, t.Kernel.Backend, o.Workload)
+	switch {
+	case errors.Is(err, studies.ErrNoStudy):
+		return t, nil, console.Nothingf("there is no study of %s in %s: nothing to test", t.Kernel.Name, o.Out)
+	case err != nil:
+		return t, nil, err
+	case len(points) == 0:
+		return t, nil, console.Nothingf("study %d has no point that passed: nothing to test", study.ID)
+	}
+	if digest, err := t.Kernel.Digest(); err != nil || digest != study.Source {
+		env.Notice(fmt.Sprintf("the sources of %s have changed since study %d: its finalists are checked as they compile now", t.Kernel.Name, study.ID))
+	}
+	if t, err = devices.NewTarget(t.Kernel, study.Workload); err != nil {
+		return t, nil, err
+	}
+	for _, point := range points {
+		if err := t.Space.Check(point); err != nil {
+			return t, nil, fmt.Errorf("study %d: %w; the manifest has changed since, tune again", study.ID, err)
+		}
+	}
+	return t, points, nil
+}
+
+func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
+	with := ""
+	if p.Sanitizer != "" {
+		with = " with " + p.Sanitizer
+	}
+	if p.Failure == nil {
+		fmt.Fprintf(w, "%s at %s: all %d cases right%s, seed %d\n", r.Kernel, p.Point, p.Cases, with, r.Seed)
+	} else {
+		fmt.Fprintf(w, "%s at %s%s: %s\n", r.Kernel, p.Point, with, escape.Line(p.Failure.String()))
+	}
+	if p.Once {
+		fmt.Fprintln(w, "It did not fail again when the case was repeated alone: a race, or something that an earlier case left behind.")
+	}
+	if p.Command != "" {
+		fmt.Fprintf(w, "found at case %d, %s; to repeat the smallest that fails:\n  %s\n", p.Cases, p.Found.Dims, p.Command)
+	}
+	if p.Note != "" {
+		fmt.Fprintf(w, "Note: %s\n", p.Note)
+	}
+	for _, path := range p.Pictures {
+		fmt.Fprintf(w, "wrote %s: white is exact, blue within the tolerance, red wrong, black no number\n", path)
+	}
+}
+
+// runMutants prints the kill table of the mutants of the named kernels, or of all.
+func runMutants(ctx context.Context, env console.Environment, o fuzzOptions, names []string) error {
+	show, clear := console.ProgressLine(env.Stderr)
+	result, err := mutation.Run(ctx, o.Machine(env), o.Backend, names, objective.Options{Seed: o.Options.Seed, RunTimeout: o.Common.RunTimeout}, show)
+	clear()
+	switch {
+	case errors.Is(err, mutation.ErrNone):
+		return console.Nothingf("%w: nothing to test", err)
+	case err != nil:
+		return err
+	case o.JSON:
+		err = page.JSON(env.Stdout, result)
+	default:
+		err = printMutants(env.Stdout, result)
+	}
+	if err == nil && !result.Good() {
+		return console.Answer(console.ExitNo)
+	}
+	return err
+}
+
+func printMutants(w io.Writer, r *mutation.Report) error {
+	reason := func(f *objective.Failure) string {
+		if f == nil {
+			return "passes"
+		}
+		return f.Reason
+	}
+	var rows [][]string
+	for _, m := range r.Mutants {
+		timed := "~"
+		if m.Cheats {
+			timed = reason(m.Timed)
+		}
+		rows = append(rows, []string{m.Kernel, m.Name, reason(m.Quick), reason(m.Full), fmt.Sprint(m.Cases), timed, m.What})
+	}
+	if err := page.Table(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"}, rows); err != nil {
+		return err
+	}
+	others := r.Others()
+	fmt.Fprintf(w, "\n%d mutants, seed %d: the quick tier catches %d (%.0f %%, %.0f %% are asked for), the full tier %d (all are asked for)\n",
+		others, r.Seed, r.Quick, 100*float64(r.Quick)/float64(max(others, 1)), 100*mutation.QuickShare, r.Full)
+	fmt.Fprintf(w, "%d cheats, right until they are timed: %d are caught then (all are asked for)\n", r.Cheats, r.Timed)
+	for _, k := range r.Right {
+		if k.Failure == nil {
+			fmt.Fprintf(w, "%s as it is: right\n", k.Kernel)
+		} else {
+			fmt.Fprintf(w, "%s as it is: a false alarm: %s\n", k.Kernel, escape.Line(k.Failure.String()))
+		}
+	}
+	return nil
+}
+
+// runHidden prints which tool sees which of the mutants that no result shows.
+func runHidden(ctx context.Context, env console.Environment, o fuzzOptions, names []string) error {
+	show, clear := console.ProgressLine(env.Stderr)
+	result, err := mutation.RunHidden(ctx, o.Machine(env), o.Backend, names, objective.Options{Seed: o.Options.Seed, RunTimeout: o.Common.RunTimeout}, show)
+	clear()
+	switch {
+	case errors.Is(err, mutation.ErrNone):
+		return console.Nothingf("%w: nothing to test", err)
+	case errors.Is(err, objective.ErrNoSanitizer):
+		return console.Nothingf("%w: nothing was tested", err)
+	case err != nil:
+		return err
+	case o.JSON:
+		err = page.JSON(env.Stdout, result)
+	default:
+		err = printHidden(env.Stdout, result)
+	}
+	if err == nil && !result.Good() {
+		return console.Answer(console.ExitNo)
+	}
+	return err
+}
+
+func printHidden(w io.Writer, r *mutation.Watch) error {
+	says := func(f *objective.Failure) string {
+		if f == nil {
+			return "nothing"
+		}
+		return f.Reason
+	}
+	var rows [][]string
+	for _, m := range r.Mutants {
+		rows = append(rows, []string{m.Kernel, m.Name, m.Tool, says(m.Failure), m.What})
+	}
+	if err := page.Table(w, []string{"kernel", "mutant", "tool", "it says", "what is wrong"}, rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d mutants that no result shows, seed %d: the tools see %d (all are asked for)\n", len(r.Mutants), r.Seed, r.Seen)
+	for _, k := range r.Right {
+		if k.Failure == nil {
+			fmt.Fprintf(w, "%s as it is, %s: clean\n", k.Kernel, k.Tool)
+		} else {
+			fmt.Fprintf(w, "%s as it is, %s: a false alarm: %s\n", k.Kernel, k.Tool, escape.Line(k.Failure.String()))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package studies
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/serve"
+	"pawl/kernels"
+)
+
+// serveOptions are the flags of pawl serve.
+type serveOptions struct {
+	console.Common
+	database, baseline, address string
+}
+
+// tokenVariable is where a token is taken from: a flag would show it to everybody who lists
+// processes.
+const tokenVariable = "PAWL_TOKEN"
+
+func ServeCommand(env console.Environment) *cli.Command {
+	var o serveOptions
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "show studies, trials and the gate's history on a local web page",
+		Description: console.Details(
+			"Serves pages over the study database and the gate's files until Ctrl-C: all kernels, a study (live while\n"+
+				"another process runs it), its trials, studies side by side, the gate, this machine. Nothing can be changed\n"+
+				"from there, and no page asks anybody else for anything. An address beyond loopback demands a token: that\n"+
+				"of the variable "+tokenVariable+", or one that is made up and printed.",
+			"pawl serve --addr 127.0.0.1:7295",
+			"0 stopped by Ctrl-C", "3 pawl could not do its work", "64 usage"),
+		Flags: append(o.Flags("out", "cache"), console.BaselineFlag(&o.baseline),
+			&cli.StringFlag{Name: "db", Destination: &o.database, DefaultText: kernels.DatabaseName + " in the folder of --out", Usage: "the `FILE` of the studies"},
+			&cli.StringFlag{Name: "addr", Destination: &o.address, Value: "127.0.0.1:7295", Usage: "the `ADDRESS` to listen at; port 0 takes a free one"}),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			if len(arguments) > 0 {
+				return console.Usagef("serve takes no arguments; the database is named with --db, or its folder with --out")
+			}
+			return runServe(ctx, env, o)
+		}),
+	}
+}
+
+func runServe(ctx context.Context, env console.Environment, o serveOptions) error {
+	if o.database == "" {
+		o.database = filepath.Join(o.Out, kernels.DatabaseName)
+	}
+	server, err := serve.Listen(serve.Options{
+		Database: o.database, Baseline: o.baseline, Address: o.address, Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
+		Commit: serve.Commits(ctx, "."),
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals, release := env.Signals()
+	defer release()
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	fmt.Fprintf(env.Stdout, "%s\n", server.URL())
+	fmt.Fprintln(env.Stderr, "serving "+o.database+" until Ctrl-C; nothing can be changed from the pages")
+	return server.Serve(ctx)
+}

@@ -1,0 +1,183 @@
+package studies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/winner"
+	"pawl/kernels"
+	"pawl/objective/devices"
+	"pawl/search"
+	"pawl/search/sampler"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
+	"pawl/studies/tune"
+)
+
+// tuneOptions are the flags of pawl tune.
+type tuneOptions struct {
+	console.Common
+	study studies.Options
+	// given are the flags on the command line.
+	given  []string
+	kernel string
+	resume bool
+	lanes  int // 0 for one per core
+	// profile says that a profiler looks at the default and the winner afterwards.
+	profile bool
+	// gate says that the winner is held to a baseline, by a policy.
+	gate             bool
+	policy, baseline string
+}
+
+func TuneCommand(env console.Environment) *cli.Command {
+	var o tuneOptions
+	s := &o.study
+	positive := func(_ *cli.Context, value time.Duration) error {
+		if value <= 0 {
+			return console.Usagef("--budget must be positive")
+		}
+		return nil
+	}
+	return &cli.Command{
+		Name:      "tune",
+		Usage:     "search a kernel's parameters and suggest the best",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Tunes an embedded kernel or the one in a folder: searches, compiles, checks, measures,\n"+
+				"confirms the finalists in fresh processes and writes KERNEL/WORKLOAD/"+report.MarkdownName+" for a\n"+
+				"reviewer, and "+report.MarkdownName+" as the index of all studies, below the folder of --out.\n"+
+				"Everything is recorded as it happens: after an interruption --resume goes on.",
+			"pawl tune attention --workload chat_256 --budget 2m",
+			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "out", "cache", "json", "run-timeout", "compile-timeout"),
+			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first",
+				Usage: "the `NAME` of a workload in the manifest, several with commas between them, or all: each has a study, and a share of the budget"},
+			&cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto, Action: console.OneOf("backend", append(devices.Backends, tune.Replay)...),
+				Usage: "where kernels run: auto, cuda, host, or replay of a --record"},
+			&cli.StringFlag{Name: "record", Destination: &s.Record, DefaultText: "the kernel's embedded one", Usage: "the recorded `FILE` that --backend replay answers from"},
+			&cli.DurationFlag{Name: "budget", Destination: (*time.Duration)(&s.Budget), DefaultText: fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
+				Action: positive, Usage: "the `TIME` for search and confirmation"},
+			&cli.IntFlag{Name: "trials", Destination: &s.Trials, DefaultText: "no limit", Action: console.AtLeast("trials", 1), Usage: "the largest `NUMBER` of trials"},
+			&cli.StringFlag{Name: "target", Destination: &s.Target, DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
+			&cli.StringFlag{Name: "regret", Destination: &s.Regret, DefaultText: "never", Usage: "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%"},
+			&cli.StringFlag{Name: "sampler", Destination: &s.Sampler, Value: sampler.Default, Usage: "how points are chosen: " + strings.Join(sampler.Names(), ", ")},
+			&cli.BoolFlag{Name: "resume", Destination: &o.resume, DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
+			&cli.BoolFlag{Name: "cold", Destination: &s.Cold, DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
+			&cli.BoolFlag{Name: "across", Destination: &s.Across, DisableDefaultText: true, Usage: "measure the winner on the kernel's other workloads too, in a part of the budget"},
+			&cli.BoolFlag{Name: "profile", Destination: &o.profile, DisableDefaultText: true, Usage: "let a profiler look at the default and the winner when both are confirmed, so that the page says why; see pawl profile"},
+			&cli.BoolFlag{Name: "gate", Destination: &o.gate, DisableDefaultText: true, Usage: "hold the winner to the baseline as pawl gate --study does"},
+			console.PolicyFlag(&o.policy), console.BaselineFlag(&o.baseline),
+			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: console.AtLeast("lanes", 1), Usage: "how many compilers run at once"},
+			&cli.IntFlag{Name: "samples", Destination: &s.Samples, Value: 5, Action: console.AtLeast("samples", 2), Usage: "the fewest samples of a trial; a promising one gets more"},
+			&cli.IntFlag{Name: "finalists", Destination: &s.Finalists, Value: 5, Action: console.AtLeast("finalists", 1), Usage: "how many points are confirmed"},
+			&cli.IntFlag{Name: "rounds", Destination: &s.Rounds, Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
+		),
+		Action: func(c *cli.Context) (err error) {
+			if o.kernel, err = console.AtMostOne(c.Args().Slice(), "kernel"); err != nil {
+				return err
+			}
+			if o.given = c.FlagNames(); o.gate && o.Backend == tune.Replay {
+				return console.Usagef("--gate measures, and --backend replay does not")
+			}
+			if o.profile && o.Backend == tune.Replay {
+				return console.Usagef("--profile runs the winner, and --backend replay runs nothing")
+			}
+			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.Workload, o.Backend, o.Compiler, o.Caches, o.LockClocks, o.Seed
+			s.RunTimeout, s.CompileTimeout = studies.Duration(o.RunTimeout), studies.Duration(o.CompileTimeout)
+			return runTune(c.Context, env, o)
+		},
+	}
+}
+
+func runTune(ctx context.Context, env console.Environment, o tuneOptions) error {
+	shown := &latestDisplay{}
+	ctx, interruption, done := console.Interruptible(ctx, env, shown)
+	defer done()
+	if severalWorkloads(o.study.Workload) && o.Backend != tune.Replay {
+		return tuneWorkloads(ctx, env, o, shown, interruption)
+	}
+	return tuneOne(ctx, env, o, shown, interruption)
+}
+
+// tuneOne tunes one workload, and prints what came of it.
+func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay, interruption *console.Interruption) error {
+	display := console.NewDisplay(env.Stderr)
+	shown.Store(display)
+	summary, err := tune.Run(ctx, tune.Options{
+		Study: o.study, Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes,
+		Database: filepath.Join(o.Out, kernels.DatabaseName), Cache: o.Cache, Version: console.Version(),
+		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop,
+		Begin: func(study studies.Study, past search.Past, pool *space.Pool) {
+			interruption.Polite.Store(true)
+			display.Start(study, past, pool)
+		},
+		Observe: display.Update, End: display.Finish, Across: announceAcross(env),
+		Profile: o.profile, Out: o.Out, Profiling: func(p space.Point) { fmt.Fprintf(env.Stderr, "profiling one launch of %s\n", p) },
+	})
+	if err != nil {
+		return err
+	}
+	left := context.WithoutCancel(ctx)
+	store, err := studies.OpenExisting(left, filepath.Join(o.Out, kernels.DatabaseName))
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	var standing studies.Standing
+	if o.gate && !interruption.Stopped() {
+		if standing, err = gateTuned(ctx, env, o, store, summary.Study.ID, interruption.Stop); err != nil {
+			return err
+		}
+	}
+	if summary, err = concludeStudy(left, env, o.Common, store, summary.Study.ID); err != nil {
+		return err
+	}
+	switch {
+	case interruption.Stopped():
+		return console.Answer(console.ExitInterrupted)
+	case summary.Search.OK == 0:
+		return console.Answer(console.ExitNothing)
+	case standing == studies.Refused:
+		return console.Answer(console.ExitNo)
+	}
+	return nil
+}
+
+// gateTuned holds the winner of a study that has just ended to the baseline. The pages
+// are written before it, so that they are there whatever happens.
+func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, store *studies.Store, study int64, stop <-chan struct{}) (studies.Standing, error) {
+	if _, _, err := report.Publish(context.WithoutCancel(ctx), store, o.Out, study); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	fmt.Fprintln(env.Stderr, "holding the winner to the baseline: interleaved, in fresh processes")
+	gated := console.GateFlags{Common: o.Common, Policy: o.policy, Baseline: o.baseline, Study: study}
+	gated.Workload, gated.At = "", "" // the study's own
+	outcome, err := gated.HoldWinner(ctx, env, store, o.kernel)
+	var none *winner.NoWinnerError
+	switch {
+	case err == nil:
+		return outcome.Gating.Standing, nil
+	case errors.As(err, &none), ctx.Err() != nil:
+		env.Notice("the winner was not held to the baseline: " + err.Error())
+		return "", nil
+	}
+	return "", fmt.Errorf("%w\nThe study itself is recorded: pawl gate --study %d holds its winner to the baseline", err, study)
+}

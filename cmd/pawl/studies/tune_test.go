@@ -1,0 +1,31 @@
+package studies
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/cmd/pawl/console"
+	"pawl/studies"
+)
+
+// Every flag of pawl tune is either recorded with the study or known to change no
+// result: a new one that is neither would be lost on resume and in the command that
+// reproduces the study.
+func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
+	known := []string{"lanes", "out", "cache", "json", "resume", "gate", "policy", "baseline", "profile"}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[studies.Options]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		known = append(known, name)
+	}
+	for _, flag := range TuneCommand(console.Environment{}).Flags {
+		if !slices.Contains(known, flag.Names()[0]) {
+			t.Errorf("--%s is not recorded", flag.Names()[0])
+		}
+		known = slices.DeleteFunc(known, func(name string) bool { return name == flag.Names()[0] })
+	}
+	if len(known) > 0 {
+		t.Errorf("there are no flags %s", known)
+	}
+}

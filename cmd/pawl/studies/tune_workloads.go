@@ -1,0 +1,84 @@
+package studies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/objective/devices"
+	"pawl/studies"
+	"pawl/studies/tune"
+)
+
+// latestDisplay passes messages on to the display of the study that runs.
+type latestDisplay struct {
+	atomic.Pointer[console.Display]
+}
+
+func (l *latestDisplay) Write(p []byte) (int, error) {
+	if d := l.Load(); d != nil {
+		return d.Write(p)
+	}
+	return len(p), nil // nothing runs yet
+}
+
+// tuneWorkloads tunes several workloads of a kernel, one after the other, each in a study of its
+// own. What goes wrong with one does not keep the others from being tuned.
+func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay, interruption *console.Interruption) error {
+	names, err := tune.Workloads(ctx, o.Tools(env), o.kernel, o.Backend, o.study.Workload)
+	if err != nil {
+		return err
+	}
+	budget := time.Duration(o.study.Budget) / time.Duration(len(names))
+	if budget > 0 {
+		fmt.Fprintf(env.Stderr, "%s, %v for each\n", page.Count(len(names), "workload"), budget.Round(time.Millisecond))
+	}
+	code := console.ExitOK
+	var failed []string
+	for _, name := range names {
+		each := o
+		each.study.Workload, each.study.Budget = name, studies.Duration(budget)
+		err := tuneOne(ctx, env, each, shown, interruption)
+		var result console.Answer
+		var argument *devices.ArgumentError
+		switch {
+		case errors.As(err, &argument):
+			return err
+		case errors.As(err, &result) && result == console.ExitInterrupted, interruption.Stopped():
+			return console.Answer(console.ExitInterrupted)
+		case ctx.Err() != nil:
+			return err
+		case errors.As(err, &result):
+			code = max(code, int(result))
+		case err != nil:
+			env.Notice(fmt.Sprintf("workload %s: %v", name, err))
+			failed = append(failed, name)
+		}
+		fmt.Fprintln(env.Stdout)
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %s could not be tuned: %s", len(failed), page.Count(len(names), "workload"), strings.Join(failed, ", "))
+	}
+	if !o.JSON && len(names) > 1 {
+		words := []string{"pawl", "dispatch"}
+		if o.kernel != "" {
+			words = append(words, o.kernel)
+		}
+		if o.study.Workload != tune.AllWorkloads {
+			words = append(words, "--workload", o.study.Workload)
+		}
+		fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n", escape.Shell(words...))
+	}
+	return console.Answered(code)
+}
+
+// severalWorkloads reports whether --workload asks for more than one name.
+func severalWorkloads(workload string) bool {
+	return workload == tune.AllWorkloads || strings.Contains(workload, ",")
+}
