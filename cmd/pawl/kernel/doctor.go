@@ -3,8 +3,6 @@ package kernel
 import (
 	"context"
 	"fmt"
-	"io"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,7 +12,6 @@ import (
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/ladder"
-	"pawl/studies/why"
 )
 
 // doctorOptions are the flags of pawl doctor.
@@ -96,8 +93,8 @@ func preflight(ctx context.Context, env console.Environment, o doctorOptions) er
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(filepath.Dir(why.Folder(o.Out, t.Kernel.Name, t.Workload.Name)), "preflight.json")
-	if err := page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, l) }); err != nil {
+	path, err := l.Write(o.Out)
+	if err != nil {
 		return fmt.Errorf("the ladder: %w", err)
 	}
 	switch {
