@@ -40,6 +40,9 @@ type Options struct {
 	// Resident is the evaluator's device where that has time to spare; nil where it
 	// does not, and starts a process for every point.
 	Resident Resident
+	// Refresh makes the samples that follow come from fresh processes, where there is no
+	// Resident to do it; nil where they do so anyway.
+	Refresh func()
 	// Ahead is the largest number of trials that are asked and not yet finished. Zero
 	// means DefaultAhead. Depth says how many of them are worth having: that depends
 	// on the answers, and not on the number of compilers.

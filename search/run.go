@@ -212,8 +212,11 @@ func (e *engine) confirm(ctx context.Context) error {
 }
 
 func (e *engine) refresh() {
-	if e.options.Resident != nil {
+	switch {
+	case e.options.Resident != nil:
 		e.options.Resident.Refresh()
+	case e.options.Refresh != nil:
+		e.options.Refresh()
 	}
 }
 

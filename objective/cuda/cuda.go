@@ -38,7 +38,8 @@ const DeviceName = "cuda"
 type Options struct {
 	// Cache keeps compiled kernels.
 	Cache *cache.Cache
-	// Tool is the compiler.
+	// Tool is the compiler; nil of a backend that runs what was compiled elsewhere, and
+	// compiles nothing.
 	Tool nvcc.Tool
 	// GPUs are the devices; those like the first are used.
 	GPUs GPUs
@@ -100,6 +101,9 @@ func New(ctx context.Context, k *kernels.Kernel, w kernels.Workload, options Opt
 	var err error
 	if b.dir, err = k.Materialise(filepath.Join(options.Cache.Dir(), "kernels")); err != nil {
 		return nil, err
+	}
+	if options.Tool == nil {
+		return b, nil
 	}
 	return b, b.compileSupport(ctx)
 }
@@ -260,6 +264,14 @@ func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bo
 // Facts describes the GPU, the driver and the compiler.
 func (b *Backend) Facts() objective.Facts { return b.facts }
 
+// compilerText names the compiler; nothing where kernels are compiled elsewhere.
+func (b *Backend) compilerText() string {
+	if b.options.Tool == nil {
+		return ""
+	}
+	return b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific)
+}
+
 func (b *Backend) describe() objective.Facts {
 	driverText := "CUDA " + b.options.GPUs.Driver
 	if b.options.DriverVersion != "" {
@@ -283,7 +295,7 @@ func (b *Backend) describe() objective.Facts {
 			Driver:   driverText,
 			Cores:    runtime.NumCPU(),
 			System:   runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler: b.options.Tool.Version() + " for " + b.architecture(b.kernel.ArchSpecific),
+			Compiler: b.compilerText(),
 			Flags:    strings.Join(b.kernel.Flags, " "),
 			Build:    build,
 			Measure:  objective.Measure(b.kernel),

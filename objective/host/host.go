@@ -41,7 +41,9 @@ const DeviceName = "host"
 type Options struct {
 	// Cache keeps compiled kernels.
 	Cache *cache.Cache
-	// Toolchain is the C compiler, CPlusPlus that for C++, nil for kernels without any.
+	// Toolchain is the C compiler, CPlusPlus that for C++, nil for kernels without any. A
+	// nil Toolchain is of a backend that runs what was compiled elsewhere, and compiles
+	// nothing.
 	Toolchain, CPlusPlus *Toolchain
 	// Constants are the macros that come from the sizes of the workload, for every
 	// source of the kernel.
@@ -91,6 +93,9 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	}
 	if b.dir, err = filepath.Abs(b.dir); err != nil {
 		return nil, err
+	}
+	if options.Toolchain == nil {
+		return b, nil
 	}
 	// A kernel that uses what nobody defines should not even link. Not every linker
 	// has the flag, and some need none.
@@ -248,6 +253,10 @@ func (b *Backend) Facts() objective.Facts { return b.facts }
 func (b *Backend) describe() objective.Facts {
 	cores := float64(max(b.options.Cores, runtime.NumCPU()))
 	in := languageOf(b.kernel.Source)
+	toolchain := b.toolchain(in)
+	if toolchain == nil {
+		toolchain = &Toolchain{}
+	}
 	return objective.Facts{
 		Width:    1,     // the cores are shared, but one point is timed at a time
 		Resident: false, // a process is cheap here, and a kernel may do anything to the one it runs in
@@ -259,10 +268,10 @@ func (b *Backend) describe() objective.Facts {
 			Device:   b.device,
 			Cores:    b.options.Cores,
 			System:   runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler: b.toolchain(in).Version,
+			Compiler: toolchain.Version,
 			Flags:    strings.Join(b.kernel.Flags, " "),
 			Build: &objective.Build{
-				Source: b.kernel.Source, Compiler: b.toolchain(in).Command, Flags: append(in.flags(b.kernel.Source), b.kernel.Flags...),
+				Source: b.kernel.Source, Compiler: toolchain.Command, Flags: append(in.flags(b.kernel.Source), b.kernel.Flags...),
 				Libraries: libraries, Constants: b.options.Constants,
 			},
 			Measure: objective.Measure(b.kernel),

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"pawl/objective/cache"
 )
 
 // Processor names the machine's processor well enough to tell two apart.
@@ -32,6 +34,12 @@ func instructions() string {
 		return ""
 	}
 	return field(string(content), "flags") + field(string(content), "Features")
+}
+
+// Architecture names what machine code for this processor needs: two machines with the same
+// one can run what either compiles.
+func Architecture() string {
+	return Processor() + " " + cache.Digest([]byte(instructions()))[:8]
 }
 
 // field returns the first value of a field in the format of /proc/cpuinfo.

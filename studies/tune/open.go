@@ -48,10 +48,20 @@ type subject struct {
 	machine *devices.Machine
 	target  devices.Target
 	close   func()
+	// begin and end are called before and after a search, and refresh as search.Options
+	// says; nil where nobody needs to hear of it. lanes is how many compilers there are, 0
+	// for this machine's.
+	begin   func(context.Context, studies.Study) error
+	end     func(ctx context.Context, finished bool) error
+	refresh func()
+	lanes   int
 }
 
 func open(ctx context.Context, o Options) (*subject, error) {
-	if o.Study.Backend == Replay {
+	switch {
+	case o.Farm != nil:
+		return openFarm(ctx, o)
+	case o.Study.Backend == Replay:
 		return openReplay(o)
 	}
 	return openKernel(ctx, o)
@@ -76,19 +86,6 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
 	}
-	source, err := k.Digest()
-	if err != nil {
-		return nil, err
-	}
-	var work studies.Work
-	if !k.Work.Varies(t.Workload.Dims) { // what does is recorded with each trial
-		if work.Flops, work.Bytes, err = k.Work.For(t.Workload.Dims, k.Default()); err != nil {
-			return nil, err
-		}
-	}
-	if work.Memory, err = profile.Memory(t); err != nil {
-		return nil, err
-	}
 	if k.Backend == kernels.Host && slices.Contains(o.Given, "caches") {
 		o.Notice("--caches has no effect: the kernel runs on the processor")
 	}
@@ -109,12 +106,10 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl doctor --preflight %s says what else to look at", failure, k.Origin))
 	}
 	device := b.Backend.Facts()
-	s := &subject{
-		pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width, machine: machine, target: t,
-		head: studies.Study{
-			Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Workloads: studies.NewWorkloadFacts(k),
-			Backend: device.Environment.Backend, Source: source, Work: work, Environment: device.Environment, Roofline: device.Roofline.Measure(),
-		},
+	s := &subject{pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width, machine: machine, target: t}
+	if s.head, err = describeKernel(t, device.Environment, device.Roofline.Measure()); err != nil {
+		b.Close()
+		return nil, err
 	}
 	if device.Resident {
 		s.resident = b.Evaluator
@@ -130,6 +125,25 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 		restore()
 	}
 	return s, nil
+}
+
+// describeKernel returns what a kernel and its device say of a study's head.
+func describeKernel(t devices.Target, device objective.Environment, roofline objective.Roofline) (head studies.Study, err error) {
+	k := t.Kernel
+	head = studies.Study{
+		Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Workloads: studies.NewWorkloadFacts(k),
+		Backend: device.Backend, Environment: device, Roofline: roofline,
+	}
+	if head.Source, err = k.Digest(); err != nil {
+		return head, err
+	}
+	if !k.Work.Varies(t.Workload.Dims) { // what does is recorded with each trial
+		if head.Work.Flops, head.Work.Bytes, err = k.Work.For(t.Workload.Dims, k.Default()); err != nil {
+			return head, err
+		}
+	}
+	head.Work.Memory, err = profile.Memory(t)
+	return head, err
 }
 
 // validPoints finds the valid points, for no longer than the whole budget.

@@ -12,6 +12,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
+	"pawl/studies/farm/ask"
 	"pawl/studies/report"
 )
 
@@ -50,6 +52,8 @@ type Options struct {
 	// Database is the file of studies, Cache the folder of compiled kernels, the
 	// user's where it is empty.
 	Database, Cache string
+	// Farm asks the machines of a farm; nil means this machine.
+	Farm *Farm
 	// Version is this program's, for the record.
 	Version string
 	// Getenv looks up where tools are.
@@ -131,10 +135,10 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 	if r.elsewhere(study) {
 		budget -= time.Duration(acrossShare * float64(budget))
 	}
-	result, err := search.Run(ctx, r.pool, r.evaluator, r.store.Recorder(study.ID), past, search.Options{
+	result, err := r.searchOn(ctx, study, past, search.Options{
 		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret,
-		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Ahead: r.ahead, AsPrepared: r.asPrepared, Lanes: r.Lanes,
-		Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop, Observe: r.Observe,
+		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Refresh: r.refresh, Ahead: r.ahead, AsPrepared: r.asPrepared,
+		Lanes: cmp.Or(r.lanes, r.Lanes), Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop, Observe: r.Observe,
 	})
 	r.End()
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
@@ -144,6 +148,34 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 		return explain(err, study)
 	}
 	return nil
+}
+
+// searchOn searches, and confirms on another device where that of a farm has left.
+func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Past, options search.Options) (result search.Result, err error) {
+	if r.begin != nil {
+		recorded, err := r.store.Study(ctx, study.ID)
+		if err == nil {
+			err = r.begin(ctx, recorded)
+		}
+		if err != nil {
+			return search.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}, err
+		}
+	}
+	for {
+		result, err = search.Run(ctx, r.pool, r.evaluator, r.store.Recorder(study.ID), past, options)
+		var gone *ask.GoneError
+		if !errors.As(err, &gone) || r.stopped() {
+			break
+		}
+		r.Notice("the finalists are measured again on another device: " + gone.Device + " has left the farm")
+		past = search.Past{Trials: result.Trials, Rounds: result.Rounds, Elapsed: result.Elapsed, Spending: result.Spending}
+	}
+	if r.end != nil {
+		if ended := r.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
+			r.Notice(ended.Error()) // everything that was found is recorded
+		}
+	}
+	return result, err
 }
 
 // run is a study under way. Its options and its subject are the study's own once it

@@ -1,0 +1,80 @@
+package devices
+
+import (
+	"context"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cuda"
+	"pawl/objective/cuda/monitor"
+	"pawl/objective/host"
+	"pawl/space"
+)
+
+// Binaries are compiled kernels of a target, from wherever they were compiled. Its methods
+// answer as those of an objective.Backend and an objective.NaiveBuilder.
+type Binaries interface {
+	Compile(context.Context, space.Point) (objective.Binary, *objective.Failure, error)
+	Reference(context.Context, space.Point) (objective.Binary, error)
+	Naive(context.Context, space.Point) (objective.Binary, error)
+}
+
+// built is a device of this machine that runs what was compiled elsewhere.
+type built struct {
+	objective.Backend
+	from Binaries
+}
+
+func (b built) Compile(ctx context.Context, p space.Point) (objective.Binary, *objective.Failure, error) {
+	return b.from.Compile(ctx, p)
+}
+
+func (b built) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
+	return b.from.Reference(ctx, given)
+}
+
+// builtNaive is one whose kernels may have a naive implementation.
+type builtNaive struct{ built }
+
+func (b builtNaive) Naive(ctx context.Context, given space.Point) (objective.Binary, error) {
+	return b.from.Naive(ctx, given)
+}
+
+var (
+	_ objective.Backend      = built{}
+	_ objective.NaiveBuilder = builtNaive{}
+)
+
+// OpenBuilt connects a target with its device, for binaries from elsewhere: no compiler is
+// needed here.
+func (m *Machine) OpenBuilt(ctx context.Context, t Target, o objective.Options, from Binaries) (*Bench, error) {
+	compiled, err := m.cache()
+	if err != nil {
+		return nil, err
+	}
+	var backend objective.Backend
+	if t.Kernel.Backend == kernels.CUDA {
+		gpus, err := cuda.FindGPUs()
+		if err != nil {
+			return nil, err
+		}
+		driver := ""
+		if inventory, err := monitor.Devices(); err == nil {
+			driver = inventory.Driver
+		}
+		inner, err := cuda.New(ctx, t.Kernel, t.Workload, cuda.Options{
+			Cache: compiled, GPUs: gpus, DriverVersion: driver, Getenv: m.options.Getenv, Notice: m.options.Notice,
+		})
+		if err != nil {
+			return nil, err
+		}
+		backend = built{inner, from}
+	} else {
+		inner, err := host.New(ctx, t.Kernel, t.Space, host.Options{Cache: compiled})
+		if err != nil {
+			return nil, err
+		}
+		backend = builtNaive{built{inner, from}}
+	}
+	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o), nil}, nil
+}

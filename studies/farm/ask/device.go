@@ -1,0 +1,177 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/space"
+	"pawl/studies/farm"
+)
+
+// gone is how long a device that finalists are measured on may not be heard: its worker may
+// be restarted.
+const gone = 15 * time.Second
+
+// GoneError says that the device that finalists were measured on has left the farm.
+type GoneError struct{ Device string }
+
+func (e *GoneError) Error() string {
+	return fmt.Sprintf("the device that the finalists were measured on has left the farm (%s): pawl tune --resume measures them on another", e.Device)
+}
+
+// Measure lets somebody check and time a point.
+func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+	outcome := objective.Outcome{Failure: p.Failure, Binary: p.Binary.Digest, Resources: p.Binary.Resources, Spent: p.Spent}
+	if p.Failure != nil {
+		return outcome, nil
+	}
+	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Rival = rival }, nil)
+	return e.outcome(answer, outcome, err)
+}
+
+// outcome is what an answer says about a point.
+func (e *Evaluator) outcome(answer farm.Answer, begun objective.Outcome, err error) (objective.Outcome, error) {
+	switch {
+	case err != nil:
+		return begun, err
+	case answer.Lost:
+		begun.Failure = lost(objective.Bench)
+		return begun, nil
+	case answer.Outcome == nil:
+		return begun, fmt.Errorf("the farm's answer has no outcome")
+	}
+	answer.Outcome.Binary = begun.Binary // as it was prepared here
+	return *answer.Outcome, nil
+}
+
+// Verify checks a point in full, where finalists are measured.
+func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objective.Failure, error) {
+	if p.Failure != nil {
+		return p.Failure, nil
+	}
+	own, err := e.device(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := e.onDevice(ctx, farm.Verify, p, nil, own)
+	if err != nil || answer.Lost {
+		return lost(objective.Fuzz), err
+	}
+	if answer.Evidence != nil {
+		e.mu.Lock()
+		e.evidence[p.Point] = e.evidence[p.Point].Join(answer.Evidence)
+		e.mu.Unlock()
+	}
+	return answer.Failure, nil
+}
+
+// Sample takes samples of a finalist, all of them on one device.
+func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
+	outcome := objective.Outcome{Failure: p.Failure, Binary: p.Binary.Digest}
+	if p.Failure != nil {
+		return outcome, nil
+	}
+	own, err := e.device(ctx)
+	if err != nil {
+		return outcome, err
+	}
+	answer, err := e.onDevice(ctx, farm.Sample, p, func(job *farm.Job) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		job.Samples, job.Fresh = samples, e.session+" "+strconv.Itoa(e.fresh)
+	}, own)
+	outcome, err = e.outcome(answer, outcome, err)
+	if err == nil && outcome.Failure == nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		outcome.Evidence = e.evidence[p.Point].Join(outcome.Evidence)
+		delete(e.evidence, p.Point)
+	}
+	return outcome, err
+}
+
+// onDevice asks a device about a point: own, or any of the kind. What was evicted meanwhile
+// is compiled again.
+func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objective.Prepared, add func(*farm.Job), own *devices.Measures) (farm.Answer, error) {
+	queue, check := e.measure, func(context.Context) error { return nil }
+	if own != nil {
+		queue, check = farm.OwnQueue(*own), func(ctx context.Context) error { return e.there(ctx, own) }
+	}
+	for range tries {
+		compiled, err := e.compilation(ctx, p.Point)
+		if err != nil {
+			return farm.Answer{}, err
+		}
+		if compiled.Failure != nil {
+			return farm.Answer{}, fmt.Errorf("%s was compiled and cannot be compiled again: %s", p.Point, compiled.Failure)
+		}
+		job := e.task(action, p.Point)
+		job.Compiled = compiled
+		if add != nil {
+			add(&job)
+		}
+		answer, err := e.ask(ctx, queue, job, check)
+		if err != nil || answer.Missing == "" {
+			return answer, err
+		}
+		if err := e.restore(ctx, p.Point); err != nil {
+			return farm.Answer{}, err
+		}
+	}
+	return farm.Answer{}, fmt.Errorf("%s of %s: the farm evicts files as fast as they are stored", action, p.Point)
+}
+
+// restore lets what was evicted be made again.
+func (e *Evaluator) restore(ctx context.Context, point space.Point) error {
+	e.mu.Lock()
+	delete(e.compiled, point)
+	e.mu.Unlock()
+	return e.upload(ctx)
+}
+
+// device chooses where finalists are measured, once; nil of a record.
+func (e *Evaluator) device(ctx context.Context) (*devices.Measures, error) {
+	e.mu.Lock()
+	own := e.own
+	e.mu.Unlock()
+	if own != nil || e.chosen.Measures == nil {
+		return own, nil
+	}
+	for {
+		machines, err := e.farm.Machines(ctx, farm.Silence)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range machines {
+			offer := m.Offers.Measures
+			if offer == nil || farm.MeasureQueue(*offer) != e.measure {
+				continue
+			}
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.own = offer
+			return offer, nil
+		}
+		select { // watch says so
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// there returns a *GoneError when the device is no longer there.
+func (e *Evaluator) there(ctx context.Context, own *devices.Measures) error {
+	heard, err := e.farm.Heard(ctx, own.Identity, gone)
+	if err != nil || heard {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.own = nil
+	return &GoneError{own.Identity}
+}

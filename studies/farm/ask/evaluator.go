@@ -1,0 +1,208 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"pawl/objective"
+	"pawl/objective/check"
+	"pawl/objective/devices"
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies/farm"
+)
+
+// Evaluator answers a search from a farm.
+type Evaluator struct {
+	farm    *farm.Farm
+	chosen  Chosen
+	subject farm.Subject
+	files   [][]byte // the subject's blobs
+	// session tells the questions of this process from those of others that asked for the
+	// same study.
+	session string
+	search  *farm.Search
+	// compile and measure are the queues of compilations, and of measurements on any device
+	// of the kind.
+	compile, measure string
+	stopWatching     func()
+
+	mu       sync.Mutex
+	asked    map[string]int                  // how often, by task
+	compiled map[space.Point]*farm.Compiled  // what works
+	evidence map[space.Point]*check.Evidence // until a sample carries it away
+	own      *devices.Measures               // where finalists are measured
+	fresh    int                             // changes when samples are to come from fresh processes
+}
+
+var _ search.Evaluator = (*Evaluator)(nil)
+
+// New returns the evaluator of a subject whose blobs are files. Begin it before anything is
+// asked.
+func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Evaluator {
+	e := &Evaluator{
+		farm: f, chosen: chosen, subject: subject, files: files, session: newSession(), compile: farm.ReplayQueue, measure: farm.ReplayQueue,
+		asked: map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{},
+	}
+	if chosen.Measures != nil {
+		e.compile, e.measure = farm.CompileQueue(*chosen.Compiles), farm.MeasureQueue(*chosen.Measures)
+	}
+	return e
+}
+
+// Begin names the study. Notice hears when nobody is there to answer. End it when nothing
+// more is asked.
+func (e *Evaluator) Begin(ctx context.Context, head farm.Head, notice func(string)) (err error) {
+	if err := e.upload(ctx); err != nil {
+		return err
+	}
+	if e.search, err = e.farm.Begin(ctx, head); err != nil {
+		return err
+	}
+	watching, cancel := context.WithCancel(ctx)
+	var watched sync.WaitGroup
+	watched.Go(func() { e.watch(watching, notice) })
+	e.stopWatching = func() { cancel(); watched.Wait() }
+	return nil
+}
+
+// End cancels what is still asked for. Forget says that every answer is recorded elsewhere.
+func (e *Evaluator) End(ctx context.Context, forget bool) error {
+	if e.search == nil {
+		return nil
+	}
+	e.stopWatching()
+	ended := e.search
+	e.search = nil
+	return ended.End(ctx, forget)
+}
+
+// watch says when there is nobody who could answer, and when there is again.
+func (e *Evaluator) watch(ctx context.Context, notice func(string)) {
+	const interval = 10 * time.Second
+	alone := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(interval):
+		}
+		machines, err := e.farm.Machines(ctx, 2*farm.Silence)
+		if err != nil {
+			continue // whoever asks hears of it
+		}
+		_, missing := choose(machines, e.label(), e.subject.Compiler)
+		if missing != nil && !alone {
+			notice(fmt.Sprintf("waiting: %v", missing))
+		}
+		alone = missing != nil
+	}
+}
+
+// label is one that means what was chosen.
+func (e *Evaluator) label() string {
+	if e.chosen.Measures == nil {
+		return Replay
+	}
+	return e.chosen.Measures.Device
+}
+
+func (e *Evaluator) upload(ctx context.Context) error {
+	for _, file := range e.files {
+		if _, err := e.farm.Put(ctx, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Refresh makes the samples that follow come from fresh processes.
+func (e *Evaluator) Refresh() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fresh++
+}
+
+// Prepare lets somebody compile a point.
+func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.Prepared, error) {
+	p := objective.Prepared{Point: point}
+	c, err := e.compilation(ctx, point)
+	if err != nil {
+		return p, err
+	}
+	p.Failure, p.Spent = c.Failure, c.Spent
+	if b := c.Binary; b != nil {
+		p.Binary = objective.Binary{Digest: b.Digest, File: b.Module, Size: b.Size, Resources: b.Resources, Hit: c.Spent.CacheHit}
+	}
+	return p, nil
+}
+
+// compilation returns what is known of a point's compilation, or asks for it.
+func (e *Evaluator) compilation(ctx context.Context, point space.Point) (*farm.Compiled, error) {
+	e.mu.Lock()
+	known := e.compiled[point]
+	e.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	for range tries {
+		answer, err := e.ask(ctx, e.compile, e.task(farm.Compile, point), nil)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case answer.Lost:
+			return &farm.Compiled{Failure: lost(objective.Compile)}, nil
+		case answer.Missing != "":
+			if err := e.upload(ctx); err != nil {
+				return nil, err
+			}
+			continue
+		case answer.Compiled == nil:
+			return nil, fmt.Errorf("compiling %s: the farm's answer has no compilation", point)
+		}
+		if answer.Compiled.Failure == nil {
+			e.mu.Lock()
+			e.compiled[point] = answer.Compiled
+			e.mu.Unlock()
+		}
+		return answer.Compiled, nil
+	}
+	return nil, fmt.Errorf("compiling %s: the farm evicts files as fast as they are stored", point)
+}
+
+// tries is how often something is done over because a file was evicted.
+const tries = 3
+
+// lost is the failure of a point that no worker came back from.
+func lost(stage objective.Stage) *objective.Failure {
+	return &objective.Failure{Stage: stage, Reason: "machine lost", Detail: "every worker that was given this point died or gave it back"}
+}
+
+// task is a task about a point, numbered among those of its kind: asked again, a point is
+// measured again.
+func (e *Evaluator) task(action farm.Action, point space.Point) farm.Job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key := string(action) + " " + point.String()
+	number := e.asked[key]
+	e.asked[key]++
+	parts := []string{string(action), point.String(), strconv.Itoa(number)}
+	if action == farm.Verify || action == farm.Sample {
+		parts = append(parts, e.session) // a run of rounds is never pieced together
+	}
+	return farm.Job{Task: farm.TaskName(parts...), Action: action, Point: point.String()}
+}
+
+// ask files a task and waits for its answer.
+func (e *Evaluator) ask(ctx context.Context, queue string, job farm.Job, check func(context.Context) error) (farm.Answer, error) {
+	job.Subject = e.subject
+	answer, err := e.search.Ask(ctx, queue, job, check)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", job.Action, err)
+	}
+	return answer, err
+}

@@ -1,0 +1,283 @@
+package farm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"pawl/objective/cache"
+)
+
+// Priorities of searches, River's: what has a lower number goes first.
+const (
+	GatePriority   = 1
+	SearchPriority = 3
+)
+
+// attempts is how many workers a task is given to at most.
+const attempts = 20
+
+// Head describes a search.
+type Head struct {
+	// Study identifies the study, everywhere and for ever.
+	Study string
+	// Title is for a person.
+	Title string
+	// Priority is 1 to 4. Zero means SearchPriority.
+	Priority int
+}
+
+// Search is a study that asks the farm. Its methods are safe for concurrent use.
+type Search struct {
+	farm   *Farm
+	head   Head
+	cancel context.CancelFunc
+	ended  sync.WaitGroup
+
+	mu      sync.Mutex
+	waiting map[string]chan struct{} // by task; each has room for one word
+}
+
+// Begin tells the farm about a search. End it when nothing more is asked.
+func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
+	if head.Priority == 0 {
+		head.Priority = SearchPriority
+	}
+	err := f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
+		_, err := f.pool.Exec(ctx, `INSERT INTO searches (study, title, priority) VALUES ($1, $2, $3)
+			ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, heartbeat = now(), ended = NULL`, head.Study, head.Title, head.Priority)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	beside, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Search{farm: f, head: head, cancel: cancel, waiting: map[string]chan struct{}{}}
+	s.ended.Go(func() { s.listen(beside) })
+	s.ended.Go(func() {
+		f.beat(beside, func(ctx context.Context) error {
+			_, err := f.pool.Exec(ctx, "UPDATE searches SET heartbeat = now() WHERE study = $1", head.Study)
+			s.wake("") // in case that a word was lost
+			return err
+		})
+	})
+	return s, nil
+}
+
+// TaskName makes a task's name of what tells it from others of its study.
+func TaskName(parts ...string) string {
+	key := cache.NewKey()
+	for _, part := range parts {
+		key.Add("", part)
+	}
+	return key.String()[:32]
+}
+
+// Ask files a task, unless one of that name was filed before, and waits for its answer.
+// While check, which may be nil, says that nobody can answer, the error is returned.
+func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(context.Context) error) (Answer, error) {
+	job.Study = s.head.Study
+	word := make(chan struct{}, 1)
+	s.mu.Lock()
+	s.waiting[job.Task] = word
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.waiting, job.Task)
+		s.mu.Unlock()
+	}()
+	var answer *Answer
+	err := s.farm.persist(ctx, "filing a task", func(ctx context.Context) (err error) {
+		answer, err = s.file(ctx, queue, job)
+		return err
+	})
+	for checked := time.Now(); err == nil && answer == nil; {
+		select {
+		case <-ctx.Done():
+			return Answer{}, context.Cause(ctx)
+		case <-word:
+		}
+		err = s.farm.persist(ctx, "reading an answer", func(ctx context.Context) (err error) {
+			answer, err = s.read(ctx, job.Task)
+			return err
+		})
+		if err == nil && answer == nil && check != nil && time.Since(checked) > beatInterval {
+			checked = time.Now()
+			if err := check(ctx); err != nil {
+				s.withdraw(context.WithoutCancel(ctx), job.Task)
+				return Answer{}, err
+			}
+		}
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	if answer.Error != "" {
+		return *answer, fmt.Errorf("the farm could not do it: %s", answer.Error)
+	}
+	return *answer, nil
+}
+
+// file files a task. It returns the answer that is there already, if any.
+func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answer, err error) {
+	err = pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
+		var known []byte
+		var open bool
+		err := tx.QueryRow(ctx, `SELECT t.answer, j.id IS NOT NULL AND j.state NOT IN ('cancelled', 'discarded', 'completed') FROM tasks t
+			LEFT JOIN river_job j ON j.id = t.job WHERE t.study = $1 AND t.name = $2`, job.Study, job.Task).Scan(&known, &open)
+		switch {
+		case err == nil && known != nil:
+			return json.Unmarshal(known, &answer)
+		case err == nil && open:
+			return nil
+		case err != nil && !errors.Is(err, pgx.ErrNoRows):
+			return err
+		}
+		inserted, err := s.farm.insert.InsertTx(ctx, tx, job, &river.InsertOpts{Queue: queue, Priority: s.head.Priority, MaxAttempts: attempts})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO tasks (study, name, job, action) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (study, name) DO UPDATE SET job = $3, filed = now()`, job.Study, job.Task, inserted.Job.ID, job.Action)
+		return err
+	})
+	return answer, err
+}
+
+func (s *Search) read(ctx context.Context, task string) (*Answer, error) {
+	var encoded []byte
+	err := s.farm.pool.QueryRow(ctx, "SELECT answer FROM tasks WHERE study = $1 AND name = $2", s.head.Study, task).Scan(&encoded)
+	if err != nil || encoded == nil {
+		return nil, err
+	}
+	answer := &Answer{}
+	return answer, json.Unmarshal(encoded, answer)
+}
+
+// withdraw cancels a task that nobody waits for any more.
+func (s *Search) withdraw(ctx context.Context, task string) {
+	err := pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
+		var job int64
+		if err := tx.QueryRow(ctx, "DELETE FROM tasks WHERE study = $1 AND name = $2 AND answer IS NULL RETURNING job", s.head.Study, task).Scan(&job); err != nil {
+			return err
+		}
+		_, err := s.farm.insert.JobCancelTx(ctx, tx, job)
+		return err
+	})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		s.farm.log.Warn("a task was not withdrawn", "study", s.head.Study, "task", task, "error", err)
+	}
+}
+
+// End cancels what is still asked for, and notes what the study took. Forget also removes
+// the answers: of a study whose answers are recorded elsewhere.
+func (s *Search) End(ctx context.Context, forget bool) error {
+	s.cancel()
+	s.ended.Wait()
+	f := s.farm
+	return f.persist(ctx, "ending a search on the farm", func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, "SELECT job FROM tasks WHERE study = $1 AND answer IS NULL", s.head.Study)
+			if err != nil {
+				return err
+			}
+			open, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+			if err != nil {
+				return err
+			}
+			for _, job := range open {
+				if _, err := f.insert.JobCancelTx(ctx, tx, job); err != nil && !errors.Is(err, river.ErrNotFound) {
+					return err
+				}
+			}
+			if forget {
+				if err := settle(ctx, tx, s.head.Study); err != nil {
+					return err
+				}
+			}
+			_, err = tx.Exec(ctx, "UPDATE searches SET ended = now() WHERE study = $1", s.head.Study)
+			return err
+		})
+	})
+}
+
+// settle adds up what a study's tasks took, and removes them with their jobs. Jobs that are
+// being cancelled stay until River has done it.
+func settle(ctx context.Context, tx pgx.Tx, study string) error {
+	for _, statement := range []string{
+		`UPDATE searches SET finished = finished + (SELECT count(*) FROM tasks WHERE study = $1 AND answer IS NOT NULL),
+			seconds = (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
+				SELECT device, sum(seconds) AS total FROM (
+					SELECT device, seconds FROM tasks WHERE study = $1 AND device IS NOT NULL
+					UNION ALL SELECT key, value::double precision FROM jsonb_each_text((SELECT seconds FROM searches WHERE study = $1))) AS all_parts
+				GROUP BY device) AS totals)
+			WHERE study = $1`,
+		`DELETE FROM river_job WHERE id IN (SELECT job FROM tasks WHERE study = $1) AND state IN ('completed', 'cancelled', 'discarded')`,
+		`DELETE FROM tasks WHERE study = $1`,
+	} {
+		if _, err := tx.Exec(ctx, statement, study); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wake tells one task's Ask, or all of them, to look for the answer.
+func (s *Search) wake(task string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, word := range s.waiting {
+		if task != "" && name != task {
+			continue
+		}
+		select {
+		case word <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// answersTopic is where words of answers are sent.
+func (f *Farm) answersTopic() string { return f.schema + "_answers" }
+
+// listen waits for words of answers, on a connection of its own.
+func (s *Search) listen(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := s.listenOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		s.farm.log.Warn("the connection for answers is lost", "study", s.head.Study, "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+func (s *Search) listenOnce(ctx context.Context) error {
+	connection, err := pgx.ConnectConfig(ctx, s.farm.pool.Config().ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer connection.Close(context.WithoutCancel(ctx))
+	if _, err := connection.Exec(ctx, "LISTEN "+pgx.Identifier{s.farm.answersTopic()}.Sanitize()); err != nil {
+		return err
+	}
+	s.wake("") // what came before
+	for {
+		word, err := connection.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		if len(word.Payload) > 32 && word.Payload[33:] == s.head.Study {
+			s.wake(word.Payload[:32])
+		}
+	}
+}

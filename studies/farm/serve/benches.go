@@ -1,0 +1,182 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+	"pawl/search/replay"
+	"pawl/studies/farm"
+)
+
+// mostBenches is how many subjects stay open: each may hold memory of a GPU.
+const mostBenches = 4
+
+// bench is an open subject.
+type bench struct {
+	opened  func() error // opens it, once
+	bench   *devices.Bench
+	fetched *fetched          // of one that runs
+	replay  *replay.Evaluator // of a record
+	mu      sync.Mutex        // of fresh, and of the replay's samples
+	fresh   string
+	users   int
+	used    time.Time
+}
+
+// benches keeps the subjects that were used last.
+type benches struct {
+	mu   sync.Mutex
+	open map[string]*bench
+}
+
+// take returns the bench of a key. Release it afterwards.
+func (b *benches) take(key string, open func(*bench) error) (*bench, func(), error) {
+	b.mu.Lock()
+	if b.open == nil {
+		b.open = map[string]*bench{}
+	}
+	found, known := b.open[key]
+	if !known {
+		found = &bench{}
+		found.opened = sync.OnceValue(func() error { return open(found) })
+		b.open[key] = found
+	}
+	found.users++
+	found.used = time.Now()
+	b.mu.Unlock()
+	release := func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		found.users--
+		b.shrink()
+	}
+	if err := found.opened(); err != nil {
+		b.mu.Lock()
+		if b.open[key] == found {
+			delete(b.open, key) // the next task tries again
+		}
+		b.mu.Unlock()
+		release()
+		return nil, nil, err
+	}
+	return found, release, nil
+}
+
+// drop forgets a bench that something went wrong with: the next task opens it anew.
+func (b *benches) drop(key string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if found, known := b.open[key]; known && found.users == 0 {
+		found.end()
+		delete(b.open, key)
+	}
+}
+
+// shrink closes what was not used for longest.
+func (b *benches) shrink() {
+	for len(b.open) > mostBenches {
+		oldest := ""
+		for key, candidate := range b.open {
+			if candidate.users == 0 && (oldest == "" || candidate.used.Before(b.open[oldest].used)) {
+				oldest = key
+			}
+		}
+		if oldest == "" {
+			return
+		}
+		b.open[oldest].end()
+		delete(b.open, oldest)
+	}
+}
+
+func (b *benches) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, open := range b.open {
+		open.end()
+	}
+	b.open = nil
+}
+
+func (b *bench) end() {
+	if b.bench != nil {
+		b.bench.Close()
+	}
+}
+
+func key(parts ...any) (string, error) {
+	encoded, err := json.Marshal(parts)
+	return cache.Digest(encoded), err
+}
+
+// options are those of a study, but that every measurement is taken: what one machine has
+// measured today says nothing about another.
+func options(s farm.Subject) objective.Options {
+	return objective.Options{
+		Seed: s.Seed, RunTimeout: s.RunTimeout, Stopping: objective.Stopping{Floor: s.Samples}, Caches: worker.Caches(s.Caches),
+	}
+}
+
+// machine returns this machine with the tools that a subject asks for.
+func (s *server) machine(subject farm.Subject, compiles bool) *devices.Machine {
+	tools := s.tools
+	tools.Compiler, tools.CompileTimeout, tools.Forget = subject.Compiler, subject.CompileTimeout, true
+	tools.Notice = func(text string) { s.log.Info(text, "kernel", subject.Name) }
+	if compiles && subject.Backend == kernels.CUDA {
+		tools.Architecture = subject.Architecture
+	}
+	return devices.Here(tools)
+}
+
+// target fetches a kernel and reads it.
+func (s *server) target(ctx context.Context, subject farm.Subject) (devices.Target, error) {
+	folder := filepath.Join(s.cache.Dir(), "farm", subject.Kernel)
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		packed, err := s.farm.Get(ctx, subject.Kernel)
+		if err != nil {
+			return devices.Target{}, err
+		}
+		if err := unpack(packed, folder); err != nil {
+			return devices.Target{}, err
+		}
+	}
+	k, err := kernels.Load(folder, subject.Backend)
+	if err != nil {
+		return devices.Target{}, fmt.Errorf("reading the kernel from the farm: %w", err)
+	}
+	return devices.NewTarget(k, subject.Workload)
+}
+
+// unpack writes a kernel beside its place and renames it into it: all of it or nothing.
+func unpack(packed []byte, folder string) error {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
+	}
+	temporary, err := os.MkdirTemp(filepath.Dir(folder), "unpacking-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	if err := farm.Unpack(packed, temporary); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, folder); err != nil {
+		if _, there := os.Stat(folder); there == nil {
+			return nil // another worker was quicker
+		}
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+
+	"pawl/objective"
+	"pawl/search/replay"
+	"pawl/space"
+	"pawl/studies/farm"
+)
+
+// replay answers from a record: a device that is always there, to try a farm with.
+func (s *server) replay(ctx context.Context, job farm.Job) (answer farm.Answer, err error) {
+	name, err := key("replay", job.Subject)
+	if err != nil {
+		return answer, err
+	}
+	b, release, err := s.benches.take(name, func(b *bench) error {
+		content, err := s.farm.Get(ctx, job.Subject.Record)
+		if err != nil {
+			return err
+		}
+		record, err := replay.Read(bytes.NewReader(content))
+		if err != nil {
+			return err
+		}
+		recorded, err := replay.New(record)
+		if err != nil {
+			return err
+		}
+		b.replay = replay.NewEvaluator(recorded, job.Subject.Seed)
+		return nil
+	})
+	if err != nil {
+		return answer, err
+	}
+	defer release()
+	point, err := space.ParsePoint(job.Point)
+	if err != nil {
+		return answer, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	prepared := objective.Prepared{Point: point}
+	if job.Compiled != nil {
+		prepared.Failure, prepared.Spent = job.Compiled.Failure, job.Compiled.Spent
+		if job.Compiled.Binary != nil {
+			prepared.Binary.Resources = job.Compiled.Binary.Resources
+		}
+	}
+	var outcome objective.Outcome
+	switch job.Action {
+	case farm.Compile:
+		if prepared, err = b.replay.Prepare(ctx, point); err == nil {
+			answer.Compiled = &farm.Compiled{Failure: prepared.Failure, Spent: prepared.Spent, Binary: &farm.Binary{Resources: prepared.Binary.Resources}}
+		}
+	case farm.Measure:
+		outcome, err = b.replay.Measure(ctx, prepared, job.Rival)
+		answer.Outcome = &outcome
+	case farm.Verify:
+		answer.Failure, err = b.replay.Verify(ctx, prepared)
+	case farm.Sample:
+		outcome, err = b.replay.Sample(ctx, prepared, job.Samples)
+		answer.Outcome = &outcome
+	}
+	return answer, err
+}

@@ -1,0 +1,211 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/devices"
+	"pawl/space"
+	"pawl/studies/farm"
+)
+
+// run does what needs a device.
+func (s *server) run(ctx context.Context, job farm.Job) (answer farm.Answer, err error) {
+	name, err := key("run", job.Subject)
+	if err != nil {
+		return answer, err
+	}
+	b, release, err := s.benches.take(name, func(b *bench) error {
+		target, err := s.target(ctx, job.Subject)
+		if err != nil {
+			return err
+		}
+		b.fetched = &fetched{server: s}
+		b.bench, err = s.machine(job.Subject, false).OpenBuilt(ctx, target, options(job.Subject), b.fetched)
+		return err
+	})
+	if err != nil {
+		return answer, err
+	}
+	defer func() {
+		if release(); err != nil {
+			s.benches.drop(name)
+		}
+	}()
+	if job.Action == farm.Describe {
+		answer.Description, err = describe(ctx, b.bench, job.Subject)
+		return answer, err
+	}
+	if job.Compiled == nil || job.Compiled.Binary == nil {
+		return answer, errors.New("the task has no binary")
+	}
+	point, err := b.bench.Point(job.Point)
+	if err != nil {
+		return answer, err
+	}
+	b.fetched.points.Store(point, job.Compiled)
+	b.fetched.given.Store(b.bench.Kernel.ReferencePoint(point), job.Compiled)
+	prepared, err := b.bench.Prepare(ctx, point)
+	if err != nil {
+		return answer, err
+	}
+	prepared.Spent = job.Compiled.Spent // what was compiled elsewhere took its time there
+	free, err := s.reserve(ctx, job.Subject.Backend)
+	if err != nil {
+		return answer, err
+	}
+	defer free()
+	return b.on(ctx, job, prepared)
+}
+
+// on does a task with a prepared point.
+func (b *bench) on(ctx context.Context, job farm.Job, p objective.Prepared) (answer farm.Answer, err error) {
+	var outcome objective.Outcome
+	switch job.Action {
+	case farm.Measure:
+		outcome, err = b.bench.Measure(ctx, p, job.Rival)
+		answer.Outcome = &outcome
+	case farm.Verify:
+		if answer.Failure = p.Failure; p.Failure == nil {
+			answer.Failure, err = b.bench.Verify(ctx, p)
+		}
+		answer.Evidence = b.bench.TakeEvidence(p)
+	case farm.Sample:
+		b.refresh(job.Fresh)
+		outcome, err = b.bench.Sample(ctx, p, job.Samples)
+		answer.Outcome = &outcome
+	}
+	return answer, err
+}
+
+// refresh makes samples come from fresh processes when who asks wants that.
+func (b *bench) refresh(fresh string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fresh != fresh {
+		b.fresh = fresh
+		b.bench.Refresh()
+	}
+}
+
+// reserve keeps the processor for a measurement on it: off other tasks of this worker, and
+// off other workers of this machine. A GPU is locked where it is used.
+func (s *server) reserve(ctx context.Context, backend string) (free func(), err error) {
+	if backend != kernels.Host {
+		return func() {}, nil
+	}
+	if err := s.cores.Acquire(ctx, s.width); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	unlock, err := page.Lock(filepath.Join(os.TempDir(), "pawl-processor"))
+	if err != nil {
+		s.cores.Release(s.width)
+		return nil, err
+	}
+	return func() {
+		if err := unlock(); err != nil {
+			s.log.Warn("the processor's lock", "error", err)
+		}
+		s.cores.Release(s.width)
+	}, nil
+}
+
+// describe says what the device is, and which points it rules out.
+func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*farm.Description, error) {
+	facts := b.Backend.Facts()
+	d := &farm.Description{
+		Environment: facts.Environment, Roofline: facts.Roofline.Measure(), Resident: facts.Resident, Default: b.Backend.Preflight(b.Kernel.Default()),
+	}
+	pool, err := b.Space.Pool(space.PoolOptions{Seed: subject.Seed, Done: ctx.Done()})
+	if err != nil {
+		return nil, err
+	}
+	kept, reasons, err := devices.Feasible(pool, b.Backend)
+	if err != nil || kept.Len() == pool.Len() {
+		return d, err
+	}
+	d.Reasons, d.Infeasible = reasons, make([]byte, (pool.Len()+7)/8)
+	for i := range pool.Len() {
+		if _, err := kept.Index(pool.Point(i)); err != nil {
+			d.Infeasible[i/8] |= 1 << (i % 8)
+		}
+	}
+	return d, nil
+}
+
+// fetched are the binaries of a subject that were compiled elsewhere.
+type fetched struct {
+	server *server
+	points sync.Map // *farm.Compiled by point
+	given  sync.Map // *farm.Compiled by what its reference depends on
+}
+
+var _ devices.Binaries = (*fetched)(nil)
+
+// Compile returns the binary that came with the point's task.
+func (f *fetched) Compile(ctx context.Context, p space.Point) (objective.Binary, *objective.Failure, error) {
+	binary, err := f.get(ctx, &f.points, p, func(c *farm.Compiled) *farm.Binary { return c.Binary })
+	return binary, nil, err
+}
+
+// Reference returns the reference's binary.
+func (f *fetched) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
+	return f.get(ctx, &f.given, given, func(c *farm.Compiled) *farm.Binary { return c.Reference })
+}
+
+// Naive returns that of the naive implementation.
+func (f *fetched) Naive(ctx context.Context, given space.Point) (objective.Binary, error) {
+	return f.get(ctx, &f.given, given, func(c *farm.Compiled) *farm.Binary { return c.Naive })
+}
+
+// get fetches a binary that came with a task.
+func (f *fetched) get(ctx context.Context, in *sync.Map, p space.Point, part func(*farm.Compiled) *farm.Binary) (objective.Binary, error) {
+	found, known := in.Load(p)
+	if !known {
+		return objective.Binary{}, fmt.Errorf("no binary of %s came with its task", p)
+	}
+	return f.server.fetch(ctx, part(found.(*farm.Compiled)))
+}
+
+// fetch gets a binary's files. The cache checks them at every use.
+func (s *server) fetch(ctx context.Context, b *farm.Binary) (objective.Binary, error) {
+	if b == nil {
+		return objective.Binary{}, errors.New("the task lacks a binary")
+	}
+	module, err := s.file(ctx, b.Module)
+	if err != nil {
+		return objective.Binary{}, err
+	}
+	binary := objective.Binary{Path: module.Path, Digest: b.Digest, File: module.Digest, Size: b.Size, Hit: true, Resources: b.Resources}
+	if b.Support != "" {
+		support, err := s.file(ctx, b.Support)
+		if err != nil {
+			return objective.Binary{}, err
+		}
+		binary.Support = support.Path
+	}
+	return binary, nil
+}
+
+// file returns the local copy of a blob.
+func (s *server) file(ctx context.Context, digest string) (cache.Entry, error) {
+	entry, err := s.cache.Get(cache.NewKey().Add("what", "blob of a farm").Add("digest", digest), func(path string) error {
+		content, err := s.farm.Get(ctx, digest)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, content, 0o644)
+	})
+	if err == nil && entry.Digest != digest {
+		err = fmt.Errorf("the copy of the farm's file %.12s has the digest %.12s", digest, entry.Digest)
+	}
+	return entry, err
+}

@@ -1,0 +1,251 @@
+package farm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+)
+
+// failures is how many machines may fail at a task before who asked hears of it.
+const failures = 3
+
+// WorkOptions say what a worker does.
+type WorkOptions struct {
+	// ID is the worker's, new for every process, Host its machine and Identity its device.
+	ID, Host, Identity string
+	Offers             Offers
+	// Queues are what it takes jobs from, each with how many at once.
+	Queues map[string]int
+	// Grace is how long jobs in hand may take when the worker is stopped, before they are
+	// given back.
+	Grace time.Duration
+	// Do does a job. An error is broken machinery, and gives the job to another machine.
+	Do func(context.Context, Job) (Answer, error)
+	// Done is called after each job with how long it took; it may be nil.
+	Done func(job Job, took time.Duration, err error)
+}
+
+// work is a worker at work.
+type work struct {
+	river.WorkerDefaults[Job]
+	farm    *Farm
+	options WorkOptions
+
+	mu      sync.Mutex
+	running []Running
+}
+
+// errFenced says that a job is no longer this worker's.
+var errFenced = errors.New("the job was given to another worker meanwhile: what this one found is dropped")
+
+// atOnce lets River try again at once: the reason was the machine, and the next one has it.
+type atOnce struct{}
+
+func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(time.Millisecond) }
+
+// Work takes jobs until the context ends, then finishes those in hand or gives them back.
+func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
+	w := &work{farm: f, options: o}
+	workers := river.NewWorkers()
+	river.AddWorker(workers, w)
+	queues := map[string]river.QueueConfig{}
+	for name, width := range o.Queues {
+		queues[name] = river.QueueConfig{MaxWorkers: width}
+	}
+	// Nobody has to lead: jobs are due at once, the dead are found by their heartbeats, and
+	// who asked removes what is done. So a worker needs no right to remove jobs.
+	client, err := river.NewClient(riverpgxv5.New(f.pool), &river.Config{
+		ID: o.ID, Schema: f.schema, Queues: queues, Workers: workers, Logger: f.log, LeaderElectionDisabled: true,
+		FetchCooldown: cooldown, FetchPollInterval: time.Second, JobTimeout: -1, RetryPolicy: atOnce{}, SoftStopTimeout: o.Grace,
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.beatOnce(ctx); err != nil {
+		return f.explain("joining the farm", err)
+	}
+	beside, silent := context.WithCancel(context.WithoutCancel(ctx))
+	var beating sync.WaitGroup
+	mismatch := make(chan error, 1)
+	beating.Go(func() {
+		f.beat(beside, func(ctx context.Context) error {
+			if err := f.agree(ctx); errors.As(err, new(*MismatchError)) {
+				select {
+				case mismatch <- err:
+				default:
+				}
+			}
+			return w.beatOnce(ctx)
+		})
+	})
+	defer func() {
+		silent()
+		beating.Wait()
+		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), Silence)
+		defer cancel()
+		if _, err := f.pool.Exec(leaving, "DELETE FROM machines WHERE id = $1", o.ID); err != nil {
+			f.log.Warn("the farm was not told that this worker leaves", "error", err)
+		}
+	}()
+	if err := client.Start(beside); err != nil {
+		return f.explain("taking jobs", err)
+	}
+	var reason error
+	select {
+	case <-ctx.Done():
+	case reason = <-mismatch:
+	}
+	if err := client.Stop(context.WithoutCancel(ctx)); err != nil && !errors.Is(err, context.Canceled) {
+		return errors.Join(reason, err)
+	}
+	return reason
+}
+
+// beatOnce tells the farm that the worker lives. A worker that was given up for dead comes
+// back by this.
+func (w *work) beatOnce(ctx context.Context) error {
+	w.mu.Lock()
+	running, err := json.Marshal(w.running)
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if string(running) == "null" {
+		running = []byte("[]")
+	}
+	offers, err := json.Marshal(w.options.Offers)
+	if err != nil {
+		return err
+	}
+	_, err = w.farm.pool.Exec(ctx, `INSERT INTO machines (id, host, identity, offers, running) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (id) DO UPDATE SET running = $5, heartbeat = now()`, w.options.ID, w.options.Host, w.options.Identity, offers, running)
+	return err
+}
+
+// Work is River's call for one job.
+func (w *work) Work(ctx context.Context, job *river.Job[Job]) error {
+	args := job.Args
+	hand := Running{Job: job.ID, Study: args.Study, Trial: args.Task, Action: args.Action, Kernel: args.Subject.Name, Point: args.Point}
+	w.mu.Lock()
+	w.running = append(w.running, hand)
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		w.running = slices.DeleteFunc(w.running, func(r Running) bool { return r.Job == job.ID })
+		w.mu.Unlock()
+	}()
+	log := w.farm.log.With("study", args.Study, "trial", args.Task, "job", job.ID, "attempt", job.Attempt, "action", args.Action, "kernel", args.Subject.Name, "point", args.Point)
+	start := time.Now()
+	answer, err := w.options.Do(ctx, args)
+	took := time.Since(start)
+	var missing *MissingError
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		log.Info("given back", "took", took)
+		return fmt.Errorf("given back: %w", context.Cause(ctx))
+	case errors.As(err, &missing):
+		answer = Answer{Missing: missing.Digest}
+	case job.Attempt < failures:
+		log.Warn("failed, and given to another machine", "took", took, "error", err)
+		return err
+	default:
+		answer = Answer{Error: err.Error()}
+	}
+	err = w.finish(context.WithoutCancel(ctx), job, answer, took)
+	if w.options.Done != nil {
+		w.options.Done(args, took, err)
+	}
+	if err != nil {
+		log.Warn("not written", "took", took, "error", err)
+		return err
+	}
+	log.Info("done", "took", took)
+	return nil
+}
+
+// finish writes the answer and completes the job in one transaction, if this attempt is
+// still the latest.
+func (w *work) finish(ctx context.Context, job *river.Job[Job], answer Answer, took time.Duration) error {
+	return w.farm.persist(ctx, "writing an answer", func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, w.farm.pool, func(tx pgx.Tx) error { return w.finishOnce(ctx, tx, job, answer, took) })
+	})
+}
+
+func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[Job], answer Answer, took time.Duration) error {
+	var attempt int
+	var state rivertype.JobState
+	err := tx.QueryRow(ctx, "SELECT attempt, state::text FROM river_job WHERE id = $1 FOR UPDATE", job.ID).Scan(&attempt, &state)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errFenced
+	}
+	if err != nil {
+		return err
+	}
+	written := &writer{machine: w.options.ID, identity: w.options.Identity, attempt: job.Attempt, seconds: took.Seconds()}
+	if m := w.options.Offers.Measures; m != nil {
+		written.device = m.Device
+	}
+	switch {
+	case attempt != job.Attempt || state == rivertype.JobStateCancelled || state == rivertype.JobStateDiscarded:
+		return errFenced
+	case state == rivertype.JobStateCompleted:
+		return nil // a commit whose answer was lost
+	case state == rivertype.JobStateRunning:
+		if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
+			return err
+		}
+	default:
+		// River has put the job back for an earlier attempt, which it does not look at; the
+		// latest attempt is this one.
+		if _, err := tx.Exec(ctx, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id = $1", job.ID); err != nil {
+			return err
+		}
+	}
+	return w.farm.answer(ctx, tx, job.Args.Study, job.Args.Task, answer, written)
+}
+
+// writer is who writes an answer.
+type writer struct {
+	machine, identity, device string
+	attempt                   int
+	seconds                   float64
+}
+
+// answer writes the answer of a task that has none, and says so to who waits for it.
+func (f *Farm) answer(ctx context.Context, tx pgx.Tx, study, task string, answer Answer, by *writer) error {
+	encoded, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	if by == nil {
+		by = &writer{}
+	}
+	var digest *string
+	if answer.Outcome != nil && answer.Outcome.Binary != "" {
+		digest = &answer.Outcome.Binary
+	}
+	var device *string
+	if by.device != "" {
+		device = &by.device
+	}
+	_, err = tx.Exec(ctx, `UPDATE tasks SET answer = $3, finished = now(), machine = $4, identity = $5, device = $6, attempt = $7, seconds = $8, binary_digest = $9
+		WHERE study = $1 AND name = $2 AND answer IS NULL`, study, task, encoded, by.machine, by.identity, device, by.attempt, by.seconds, digest)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, "SELECT pg_notify($1, $2)", f.answersTopic(), task+" "+study)
+	return err
+}
+
+// Timeout is none: what a job does has limits of its own.
+func (*work) Timeout(*river.Job[Job]) time.Duration { return -1 }

@@ -1,0 +1,172 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/kernels"
+	"pawl/kernels/records"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/devices"
+	"pawl/search"
+	"pawl/studies"
+	"pawl/studies/farm"
+	"pawl/studies/farm/ask"
+)
+
+// Farm says which machines of a farm a study asks.
+type Farm struct {
+	farm.Options
+	// On is the label of the devices: a part of their name. A record needs none.
+	On string
+	// Priority is 1 to 4, and what is lower goes first. Zero means a search's.
+	Priority int
+}
+
+// mostAhead is the largest number of trials in flight on a farm.
+const mostAhead = 64
+
+// openFarm opens what is tuned on the machines of a farm.
+func openFarm(ctx context.Context, o Options) (*subject, error) {
+	if err := o.checkFarm(); err != nil {
+		return nil, err
+	}
+	label := o.Farm.On
+	if o.Study.Backend == Replay {
+		label = ask.Replay
+	}
+	o.Farm.Connections = cmp.Or(o.Farm.Connections, 16)
+	f, err := farm.Open(ctx, o.Farm.Options)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := ask.Choose(ctx, f, label, cmp.Or(o.Study.Compiler, devices.Compilers[0]))
+	var s *subject
+	if err == nil && label == ask.Replay {
+		s, err = replayOnFarm(o, f, chosen)
+	} else if err == nil {
+		s, err = kernelOnFarm(ctx, o, f, chosen)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	s.close = f.Close
+	return s, nil
+}
+
+func (o Options) checkFarm() error {
+	switch s := o.Study; {
+	case s.Backend == kernels.Command:
+		return argumentError("--on is for kernels: a program is built and run on this machine")
+	case s.Across:
+		return argumentError("--across measures on this machine: leave it out with --on, and pawl studies across does it afterwards")
+	case s.LockClocks > 0:
+		return argumentError("--lock-clocks is for this machine's GPU: leave it out with --on")
+	case o.Profile:
+		return argumentError("--profile is for this machine: leave it out with --on")
+	case s.Backend != Replay && o.Farm.On == "":
+		return argumentError("--on LABEL says which devices of the farm: a part of their name, such as h200")
+	}
+	return nil
+}
+
+// onFarm puts a farm's evaluator in the place of one of this machine.
+func (s *subject) onFarm(o Options, e *ask.Evaluator, chosen ask.Chosen) {
+	s.evaluator, s.refresh, s.width, s.lanes = e, e.Refresh, chosen.Width, cmp.Or(o.Lanes, chosen.Lanes)
+	if chosen.Width > 1 {
+		s.ahead = min(mostAhead, chosen.Lanes+chosen.Width)
+	}
+	s.begin = func(ctx context.Context, study studies.Study) error {
+		title := strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload))
+		return e.Begin(ctx, farm.Head{Study: identify(study), Title: title, Priority: o.Farm.Priority}, o.Notice)
+	}
+	s.end = e.End
+}
+
+// identify names a study among those of all databases.
+func identify(s studies.Study) string {
+	return cache.NewKey().Add("id", fmt.Sprint(s.ID)).Add("created", s.Created.UTC().Format(time.RFC3339Nano)).
+		Add("source", s.Source).Add("fingerprint", s.Fingerprint).Add("seed", fmt.Sprint(s.Seed)).String()[:32]
+}
+
+// replayOnFarm opens a recorded space whose answers workers give.
+func replayOnFarm(o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) {
+	s, err := openReplay(o)
+	if err != nil {
+		return nil, err
+	}
+	path := s.head.Origin
+	content, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) && slices.Contains(records.Names(), path) {
+		content, err = records.Read(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e := ask.New(f, chosen, farm.Subject{Record: cache.Digest(content), Name: s.head.Kernel, Backend: Replay, Seed: o.Study.Seed}, content)
+	s.onFarm(o, e, chosen)
+	return s, nil
+}
+
+// kernelOnFarm opens a kernel on the devices of a farm.
+func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) {
+	if asked := o.Study.Backend; asked != devices.Auto && asked != chosen.Measures.Backend {
+		return nil, argumentError("--on %s is for backend %s, and --backend asks for %s", o.Farm.On, chosen.Measures.Backend, asked)
+	}
+	k, err := kernels.Load(cmp.Or(o.Kernel, DefaultKernel), chosen.Measures.Backend)
+	if missing := (*kernels.NotFoundError)(nil); errors.As(err, &missing) {
+		return nil, &devices.ArgumentError{Err: err, Name: o.Kernel, Known: missing.Known}
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := devices.NewTarget(k, o.Study.Workload)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := validPoints(ctx, t.Space, o.Study)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
+	}
+	packed, err := farm.Pack(k)
+	if err != nil {
+		return nil, err
+	}
+	e := ask.New(f, chosen, farm.Subject{
+		Kernel: cache.Digest(packed), Name: k.Name, Backend: k.Backend, Workload: t.Workload.Name,
+		Compiler: o.Study.Compiler, Architecture: chosen.Measures.Architecture, Seed: o.Study.Seed, Samples: o.Study.Samples,
+		Caches: o.Study.Caches, RunTimeout: time.Duration(o.Study.RunTimeout), CompileTimeout: time.Duration(o.Study.CompileTimeout),
+	}, packed)
+	device, err := e.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	facts := studies.NewSpaceFacts(pool)
+	facts.Infeasible = device.Reasons
+	if pool, err = ask.Keep(pool, device); err != nil {
+		return nil, err
+	}
+	if device.Default != nil {
+		o.Notice(fmt.Sprintf("the default cannot be launched on %s: %s", device.Environment.Device, device.Default))
+	}
+	s := &subject{pool: pool, space: facts}
+	if s.head, err = describeKernel(t, device.Environment, device.Roofline); err != nil {
+		return nil, err
+	}
+	s.head.Environment.Commit = objective.Commit(k.Dir) // the farm has files, and no repository
+	s.ahead = search.DefaultAhead
+	if k.Backend == kernels.CUDA {
+		s.ahead, s.asPrepared = search.AcceleratorAhead, true
+	}
+	s.ahead = search.Lanes(s.ahead, cmp.Or(o.Lanes, chosen.Lanes))
+	s.onFarm(o, e, chosen)
+	return s, nil
+}

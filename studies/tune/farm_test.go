@@ -1,0 +1,253 @@
+package tune
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"pawl/internal/postgrestest"
+	"pawl/objective/devices"
+	"pawl/search"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/farm"
+	"pawl/studies/farm/serve"
+)
+
+// role makes this binary a worker of a farm, or a study that asks one.
+const role = "PAWL_TEST_FARM_ROLE"
+
+// part is what a process of the tests is told.
+type part struct {
+	URL, Folder string
+	Asks        bool
+	Kernel      string
+	Backend     string
+	On          string
+	Seed        uint64
+	Trials      int
+}
+
+// The test binary plays the program's other roles.
+func TestMain(m *testing.M) {
+	devices.Serve()
+	if text := os.Getenv(role); text != "" {
+		if err := play(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func play(text string) error {
+	var p part
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	where := farm.Options{URL: p.URL, Version: "test", Log: log}
+	if !p.Asks {
+		return serve.Run(ctx, serve.Options{
+			Farm: where, Lanes: 2, Grace: time.Second,
+			Tools: devices.Options{Cache: p.Folder, Getenv: os.Getenv, Notice: func(string) {}},
+		})
+	}
+	_, err := Run(ctx, p.options(&Farm{Options: where, On: p.On}))
+	return err
+}
+
+func (p part) options(f *Farm) Options {
+	return Options{
+		Study:  studies.Options{Backend: p.Backend, Sampler: "random", Seed: p.Seed, Trials: p.Trials, Rounds: 3, Finalists: 1, Samples: 5},
+		Given:  []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
+		Kernel: p.Kernel, Resume: true, Farm: f,
+		Database: filepath.Join(p.Folder, "studies.db"), Cache: filepath.Join(p.Folder, "cache"),
+		Getenv: os.Getenv, Notice: func(text string) { fmt.Fprintln(os.Stderr, text) },
+		Begin: func(studies.Study, search.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
+	}
+}
+
+// process is one that is killed and started again.
+type process struct {
+	t    *testing.T
+	part part
+
+	mu      sync.Mutex
+	command *exec.Cmd
+	output  bytes.Buffer
+	ended   chan error
+}
+
+func start(t *testing.T, p part) *process {
+	t.Helper()
+	running := &process{t: t, part: p}
+	running.again()
+	t.Cleanup(running.kill)
+	return running
+}
+
+func (p *process) again() {
+	encoded, err := json.Marshal(p.part)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.command = exec.Command(os.Args[0], "-test.run", "^$")
+	p.command.Env = append(os.Environ(), role+"="+string(encoded))
+	p.command.Stdout, p.command.Stderr = &p.output, &p.output
+	if err := p.command.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	p.ended = ended
+	command := p.command
+	go func() { ended <- command.Wait() }()
+}
+
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.command.Process.Kill() // it may have ended
+	for err := range p.ended {
+		p.ended <- err
+		break
+	}
+}
+
+// over reports whether the process has ended by itself, and how.
+func (p *process) over() (bool, error) {
+	select {
+	case err := <-p.ended:
+		p.ended <- err
+		return true, err
+	default:
+		return false, nil
+	}
+}
+
+// kills is how often something is killed: a few times, or as often as a variable says.
+func kills(t *testing.T) int {
+	text := os.Getenv("PAWL_FARM_KILLS")
+	if text == "" {
+		return 6
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Four workers and two studies, all of them killed at random, and the server restarted in
+// the middle: every trial is recorded exactly once, none is lost, and both studies end.
+func TestNothingIsLostByKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts many processes")
+	}
+	server := postgrestest.Start(t)
+	url := server.Database(t)
+	if err := farm.Init(t.Context(), farm.Options{URL: url, Version: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	most := kills(t)
+	trials := 60 + 25*most
+	var workers []*process
+	for range 4 {
+		workers = append(workers, start(t, part{URL: url, Folder: t.TempDir()}))
+	}
+	asking := []*process{
+		start(t, part{URL: url, Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: 1, Trials: trials}),
+		start(t, part{URL: url, Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: 2, Trials: trials}),
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	killed := 0
+	for deadline := time.Now().Add(time.Minute + time.Duration(most)*15*time.Second); ; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the studies do not end\n%s\n%s", asking[0].output.String(), asking[1].output.String())
+		}
+		ended := 0
+		for _, a := range asking {
+			over, err := a.over()
+			if over && err != nil {
+				t.Fatalf("a study failed: %v\n%s", err, a.output.String())
+			}
+			if over {
+				ended++
+			}
+		}
+		if ended == len(asking) {
+			break
+		}
+		if killed == most {
+			continue
+		}
+		time.Sleep(time.Duration(500+random.IntN(1500)) * time.Millisecond)
+		victim := random.IntN(len(workers) + len(asking))
+		if killed++; killed == most/2+1 {
+			server.Restart(t)
+		}
+		if victim < len(workers) {
+			workers[victim].kill()
+			workers[victim].again()
+			continue
+		}
+		victim -= len(workers)
+		if over, _ := asking[victim].over(); !over {
+			asking[victim].kill()
+			asking[victim].again()
+		}
+	}
+	t.Logf("%d kills", killed)
+	for _, a := range asking {
+		told(t, a.part)
+	}
+}
+
+// told holds a study's record to what was asked: every trial once, and the points that one
+// machine asks.
+func told(t *testing.T, p part) {
+	t.Helper()
+	store, err := studies.OpenExisting(t.Context(), filepath.Join(p.Folder, "studies.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	all, err := store.List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d studies, %v", len(all), err)
+	}
+	past, err := store.Past(t.Context(), all[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(past.Trials) != p.Trials {
+		t.Errorf("%d trials of %d", len(past.Trials), p.Trials)
+	}
+	seen := map[space.Point]bool{}
+	for i, trial := range past.Trials {
+		if trial.Number != i || !trial.Finished || seen[trial.Point] {
+			t.Errorf("trial %d: number %d, finished %v, seen before %v", i, trial.Number, trial.Finished, seen[trial.Point])
+		}
+		seen[trial.Point] = true
+	}
+	if len(past.Standing()) == 0 {
+		t.Error("nothing was confirmed")
+	}
+}
