@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -33,17 +34,32 @@ func (k *Kernel) checkNames(folder fs.FS) error {
 		}
 	}
 	for _, step := range k.Launch.Steps {
-		name, _, _ := strings.Cut(step.Entry, "<")
-		name = name[strings.LastIndex(name, ":")+1:]
+		name := PlainName(step.Entry)
 		if step.at == (position{}) {
 			continue
 		}
 		// Before its parameters, or among those of a macro that writes them.
 		if there, err := has(name, `\s*[(,)]`); err != nil || !there {
-			return orElse(err, step.at.errorf("launch: %s has no function %s; write it, or name one that is there", k.Source, name))
+			return orElse(err, step.at.errorf("launch: %s has no function %s; %s", k.Source, name, functions(source)))
 		}
 	}
 	return nil
+}
+
+// kernelFunction finds the names of kernels for CUDA, behind what bounds their launches.
+var kernelFunction = regexp.MustCompile(`__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*|__\w+__\s+)*\w+\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(`)
+
+// functions says what else there is to name.
+func functions(source []byte) string {
+	var names []string
+	for _, match := range kernelFunction.FindAllSubmatch(source, -1) {
+		names = append(names, string(match[1]))
+	}
+	if len(names) == 0 {
+		return "write it, or name one that is there"
+	}
+	slices.Sort(names)
+	return "there are " + strings.Join(slices.Compact(names), ", ")
 }
 
 func orElse(err, otherwise error) error {

@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,25 +96,11 @@ func (b *builder) names() error {
 		return b.noSource()
 	case entry.text == "":
 		return b.missing("entry")
-	case !cIdentifier.MatchString(entry.text) && !b.callable(entry.text):
-		return entry.at.errorf("entry %q is not a function name", entry.text)
+	case !b.callable(entry.text):
+		return b.notCallable(entry)
 	}
 	b.kernel.Entry = b.keys.Entry.text
 	return nil
-}
-
-// cPlusPlusName is a function by its full name, perhaps an instance of a template: the
-// parameters are macros, and may be its arguments.
-var cPlusPlusName = regexp.MustCompile(`^[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w ,:<>*-]*>)?$`)
-
-// callable reports whether a C++ source may be called by such a name. Of a backend without
-// a source it is not asked.
-func (b *builder) callable(entry string) bool {
-	if b.files.Source.text == "" {
-		return true
-	}
-	suffix := strings.ToLower(path.Ext(b.files.Source.text))
-	return b.backend == Host && slices.Contains(CPlusPlusSuffixes, suffix) && cPlusPlusName.MatchString(entry)
 }
 
 func (b *builder) sources() error {

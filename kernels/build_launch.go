@@ -65,7 +65,7 @@ func (b *builder) launch() error {
 	if err := b.allTaken(); err != nil {
 		return err
 	}
-	launch.Reference = Step{Entry: b.kernel.Entry, Arguments: b.positions(func(a Argument) bool { return !a.Scratch })}
+	launch.Reference = Step{Entry: PlainName(b.kernel.Entry), Arguments: b.positions(func(a Argument) bool { return !a.Scratch })}
 	switch {
 	case l.reference != nil && (l.reference.Grid == nil || l.reference.Block == nil):
 		return l.at.errorf("the launch of the reference needs a grid and a block")
@@ -74,7 +74,7 @@ func (b *builder) launch() error {
 		launch.Reference.LaunchFormulas, err = formulas(b.dims, *l.reference)
 		return err
 	case l.list && b.backend == CUDA:
-		return l.at.errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is one function, %s, that takes all arguments but scratch", b.kernel.Entry)
+		return l.at.errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is one function, %s, that takes all arguments but scratch", launch.Reference.Entry)
 	}
 	launch.Reference.LaunchFormulas, launch.Inherited = launch.Steps[0].LaunchFormulas, true
 	return nil
@@ -90,8 +90,18 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 		step.Entry = b.kernel.Entry
 	case step.Entry == "":
 		return step, entry.at.errorf("a launch in a list needs an entry: the function that it calls")
-	case !cIdentifier.MatchString(step.Entry) && !b.callable(step.Entry):
-		return step, entry.Entry.at.errorf("entry %q is not a function name", step.Entry)
+	case !b.callable(step.Entry):
+		return step, b.notCallable(entry.Entry)
+	}
+	named := entry.Entry
+	if !listed {
+		named = b.keys.Entry
+		if IsInstance(named.text) {
+			step.at = named.at // a compiler would speak of a file that nobody has written
+		}
+	}
+	if err := b.entryParameters(named); err != nil {
+		return step, err
 	}
 	if step.Arguments, err = b.taken(entry); err != nil {
 		return step, err

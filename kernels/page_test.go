@@ -73,6 +73,23 @@ func TestLaunchesOnThePage(t *testing.T) {
 	}
 }
 
+// The entry on the page is an instance whose arguments are parameters.
+func TestEntryOnThePage(t *testing.T) {
+	entries := blocks(t, "entry:")
+	if len(entries) != 1 {
+		t.Fatalf("%d entries", len(entries))
+	}
+	manifest := "name: page\nsource: scale.cu\nreference: scale.cu\nparams: {LANES: {values: [1, 4], default: 4}, THREADS: {values: [32, 64], default: 32}}\n" +
+		"workloads: {only: {N: 64}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [N], block: [THREADS]}\n" + entries[0]
+	k, err := parse("kernel.yaml", []byte(manifest), CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := EntryAt(k.Entry, k.Default()); got != "tiled::reduce<4, 32, float>" {
+		t.Error(got)
+	}
+}
+
 // The reference on the page is given one of two parameters, and the work is another for each.
 func TestReferenceParametersOnThePage(t *testing.T) {
 	params := blocks(t, "params:\n  TILE")

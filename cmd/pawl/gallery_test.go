@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -59,73 +58,5 @@ func TestGalleryTunes(t *testing.T) {
 				t.Errorf("%s", output)
 			}
 		})
-	}
-}
-
-// Every kernel of the gallery that has a form for CUDA compiles, all its launches are in it,
-// and so does its reference.
-func TestGalleryCompilesForCUDA(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each takes seconds, and runs through the same goroutines as others")
-	}
-	nvcc := findNVCC(t)
-	for _, folder := range gallery(t) {
-		k, err := kernels.Load(folder, kernels.CUDA)
-		if none := (*kernels.NoSourceError)(nil); errors.As(err, &none) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(k.Name, func(t *testing.T) {
-			t.Parallel()
-			constants, err := k.Constants(k.Workloads[0].Dims)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var defines []string
-			for _, c := range constants {
-				defines = append(defines, "-D"+c.Name+"="+c.Value)
-			}
-			compileCUDA(t, nvcc, filepath.Join(folder, k.Reference), defines, k.Launch.Reference.Entry)
-			for _, a := range k.Default().Assignments() {
-				defines = append(defines, "-D"+a.Name+"="+a.Value.Define())
-			}
-			compileCUDA(t, nvcc, filepath.Join(folder, k.Source), defines, k.Launch.Entries()...)
-		})
-	}
-}
-
-// findNVCC returns the compiler, or skips.
-func findNVCC(t *testing.T) string {
-	t.Helper()
-	for _, candidate := range []string{os.Getenv("NVCC"), filepath.Join(os.Getenv("CUDA_HOME"), "bin", "nvcc"), "nvcc"} {
-		if path, err := exec.LookPath(candidate); candidate != "" && err == nil {
-			return path
-		}
-	}
-	if os.Getenv("PAWL_REQUIRE_NVCC") != "" {
-		t.Fatal("PAWL_REQUIRE_NVCC is set, and there is no nvcc")
-	}
-	t.Skip("no nvcc")
-	return ""
-}
-
-// compileCUDA compiles a source to PTX and looks for kernels in it.
-func compileCUDA(t *testing.T, nvcc, source string, defines []string, entries ...string) {
-	t.Helper()
-	to := filepath.Join(t.TempDir(), "kernel.ptx")
-	output, err := exec.Command(nvcc, append(defines, "-ptx", "-arch=sm_90", "-o", to, source)...).CombinedOutput()
-	if err != nil || strings.Contains(string(output), "warning") {
-		t.Fatalf("%s: %v\n%s", source, err, output)
-	}
-	ptx, err := os.ReadFile(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		if !strings.Contains(string(ptx), ".entry "+entry+"(") {
-			t.Errorf("%s has no kernel %s", source, entry)
-		}
 	}
 }

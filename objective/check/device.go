@@ -27,6 +27,7 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 	if load.Calls, err = d.Kernel.Launch.Calls(env); err != nil {
 		return load, err
 	}
+	s.Module.rename(load.Calls)
 	if load.Maps, err = d.Kernel.TensorLayouts(env); err != nil {
 		return load, fmt.Errorf("kernel %s at %s: %w", d.Kernel.Name, c.Dims, err)
 	}
@@ -34,8 +35,11 @@ func (d OnDevice) Load(s Subject, c Case) (worker.Load, error) {
 		load.Reference = &worker.Reference{Tolerance: d.Kernel.Tolerance}
 		return load, nil
 	}
-	load.Reference = &worker.Reference{Module: d.Oracle.Reference(s.Point).Path, Tolerance: d.Kernel.Tolerance}
-	load.Reference.Call, err = d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.ReferencePoint(s.Point)))
+	reference := d.Oracle.Reference(s.Point)
+	call, err := d.Kernel.Launch.Reference.At(environment(c.Dims, d.Kernel.ReferencePoint(s.Point)))
+	calls := []kernels.Call{call}
+	reference.rename(calls)
+	load.Reference = &worker.Reference{Module: reference.Path, Tolerance: d.Kernel.Tolerance, Call: calls[0]}
 	return load, err
 }
 

@@ -150,18 +150,20 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
+	binary := b.binary(module)
 	var resources []objective.Resources
 	for _, step := range b.kernel.Launch.Steps {
-		figures, there := module.Kernels[step.Entry]
-		if !there {
-			return objective.Binary{}, nil, fmt.Errorf("%s has no kernel %s: it must be extern \"C\" __global__", b.kernel.Source, step.Entry)
+		symbol, err := module.Symbol(kernels.EntryAt(step.Entry, point))
+		if err != nil {
+			return objective.Binary{}, nil, fmt.Errorf("%s: %w", b.kernel.Source, err)
 		}
+		figures := module.Kernels[symbol]
+		binary.Entries = append(binary.Entries, symbol)
 		resources = append(resources, objective.Resources{
 			Registers: figures.Registers, SpillStores: figures.SpillStores, SpillLoads: figures.SpillLoads,
 			Stack: figures.Stack, StaticShared: figures.StaticShared,
 		})
 	}
-	binary := b.binary(module)
 	calls, err := b.limits.calls(point)
 	if err != nil {
 		return objective.Binary{}, infeasible("%s", err), nil
@@ -200,6 +202,11 @@ func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific b
 	for _, a := range point.Assignments() {
 		unit.Defines = append(unit.Defines, nvcc.Define{Name: a.Name, Value: a.Value.Define()})
 	}
+	for _, step := range k.Launch.Steps {
+		if instance := kernels.EntryAt(step.Entry, point); kernels.IsInstance(instance) {
+			unit.Instances = append(unit.Instances, instance)
+		}
+	}
 	constants, err := k.Constants(w.Dims)
 	for _, c := range constants {
 		unit.Defines = append(unit.Defines, nvcc.Define(c))
@@ -213,12 +220,18 @@ func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.B
 	if err != nil {
 		return objective.Binary{}, err
 	}
-	unit.Flags = nil // it should be plain
+	unit.Flags, unit.Instances = nil, nil // it should be plain
 	module, err := b.compiler.Compile(ctx, unit)
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", b.kernel.Reference, err)
 	}
-	return b.binary(module), nil
+	binary := b.binary(module)
+	symbol, err := module.Symbol(b.kernel.Launch.Reference.Entry)
+	if err != nil {
+		return objective.Binary{}, fmt.Errorf("%s: %w", b.kernel.Reference, err)
+	}
+	binary.Entries = []string{symbol}
+	return binary, nil
 }
 
 func (b *Backend) binary(module nvcc.Module) objective.Binary {

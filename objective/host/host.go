@@ -121,7 +121,7 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, b.sanitizer.flags...)
 	}
 	flags = append(flags, b.defines(point)...)
-	entry, err := b.build(ctx, languageOf(b.kernel.Source), unit(b.kernel, b.kernel.Source, b.kernel.Launch.Steps), flags)
+	entry, err := b.build(ctx, languageOf(b.kernel.Source), unit(b.kernel, b.kernel.Source, point, b.kernel.Launch.Steps...), flags)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
@@ -140,9 +140,7 @@ func (b *Backend) Naive(ctx context.Context, given space.Point) (objective.Binar
 }
 
 func (b *Backend) plain(ctx context.Context, source string, given space.Point) (objective.Binary, error) {
-	reference := b.kernel.Launch.Reference
-	reference.Entry = plainName(reference.Entry)
-	entry, err := b.build(ctx, languageOf(source), unit(b.kernel, source, []kernels.Step{reference}), append([]string{"-O2"}, b.defines(given)...))
+	entry, err := b.build(ctx, languageOf(source), unit(b.kernel, source, given, b.kernel.Launch.Reference), append([]string{"-O2"}, b.defines(given)...))
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}

@@ -41,13 +41,6 @@ func (l language) linkage() string {
 	return ""
 }
 
-// plainName is how the reference and the naive implementation are called: templates and
-// namespaces are the kernel's own business.
-func plainName(entry string) string {
-	name, _, _ := strings.Cut(entry, "<")
-	return name[strings.LastIndex(name, ":")+1:]
-}
-
 // FindToolchains returns the compilers that a kernel needs: that for C, which the timing
 // support needs in any case, and that for C++ where a source of the kernel is, nil otherwise.
 func FindToolchains(ctx context.Context, k *kernels.Kernel, getenv func(string) string) (forC, forCPlusPlus *Toolchain, err error) {

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"pawl/kernels"
+	"pawl/space"
 )
 
 // unit returns the translation unit around a source file: it adds pawl_call,
 // which takes the arguments as an array of pointers and calls the steps in order. The
 // compiler checks the functions' signatures against the manifest on the way. The source
 // stands first: it must compile alone, because that is how it will be used.
-func unit(k *kernels.Kernel, source string, steps []kernels.Step) []byte {
+func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.Step) []byte {
 	in := languageOf(source)
 	var text strings.Builder
 	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
@@ -26,7 +27,7 @@ func unit(k *kernels.Kernel, source string, steps []kernels.Step) []byte {
 		for _, i := range step.Arguments {
 			passed = append(passed, pass(k.Arguments[i], i, in))
 		}
-		fmt.Fprintf(&text, "\t%s(%s);\n", step.Entry, strings.Join(passed, ", "))
+		fmt.Fprintf(&text, "\t%s(%s);\n", kernels.EntryAt(step.Entry, point), strings.Join(passed, ", "))
 	}
 	text.WriteString("}\n")
 	return []byte(text.String())

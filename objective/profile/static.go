@@ -78,7 +78,7 @@ func newStatic(ctx context.Context, m *devices.Machine, bench *devices.Bench, pr
 	}
 	s.Roofline = facts.Roofline.Measure()
 	s.bound(s.Roofline)
-	s.disassemble(ctx, m, t.Kernel)
+	s.disassemble(ctx, m, t.Kernel, prepared.Binary)
 	return s, nil
 }
 
@@ -116,14 +116,18 @@ func (s *Static) bound(r objective.Roofline) {
 	}
 }
 
-func (s *Static) disassemble(ctx context.Context, m *devices.Machine, k *kernels.Kernel) {
+func (s *Static) disassemble(ctx context.Context, m *devices.Machine, k *kernels.Kernel, b objective.Binary) {
 	if k.Backend != kernels.CUDA {
 		s.NoMix = "only machine code for CUDA is taken apart"
 		return
 	}
 	program, err := m.Disassembler()
 	if err == nil {
-		s.Mix, err = disassembly.Run(ctx, program, s.Binary, k.Launch.Steps[0].Entry)
+		entry := k.Launch.Steps[0].Entry
+		if len(b.Entries) > 0 {
+			entry = b.Entries[0]
+		}
+		s.Mix, err = disassembly.Run(ctx, program, s.Binary, entry)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.NoMix = fmt.Sprint(err)

@@ -40,6 +40,9 @@ type Unit struct {
 	Defines []Define
 	// Flags go to the compiler as they are.
 	Flags []string
+	// Instances are instances of templates that are to be in the module, such as
+	// reduce<4, float>: nothing in the source need use them.
+	Instances []string
 }
 
 // Define is a macro and its text.
@@ -57,6 +60,8 @@ type Module struct {
 	// Kernels are the figures of every entry function, by the name in the
 	// cubin: mangled unless extern "C".
 	Kernels map[string]Resources
+	// Names are the symbols of the unit's instances.
+	Names map[string]string
 	// Hit says that the cache had it.
 	Hit bool
 }
@@ -84,9 +89,10 @@ type Tool interface {
 	Version() string
 	// identity is everything about the tool that its output depends on.
 	identity() string
-	// build writes the cubin of a unit to output and returns what ptxas said.
-	// It may use the folder scratch. Errors are those of package compiler.
-	build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (log string, err error)
+	// build writes the cubin of a unit to output and returns what ptxas said, and the
+	// symbols of the unit's instances. It may use the folder scratch. Errors are those of
+	// package compiler.
+	build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (log string, names map[string]string, err error)
 }
 
 // Options configures a Compiler.
@@ -136,7 +142,7 @@ func (c *Compiler) Compile(ctx context.Context, unit Unit) (Module, error) {
 			return Module{}, fmt.Errorf("compile cache: %w", err)
 		}
 	}
-	return Module{Path: entry.Path, File: entry.Digest, Digest: found.MachineCode, Kernels: found.Kernels, Hit: entry.Hit}, nil
+	return Module{Path: entry.Path, File: entry.Digest, Digest: found.MachineCode, Kernels: found.Kernels, Names: found.Names, Hit: entry.Hit}, nil
 }
 
 func (c *Compiler) entry(ctx context.Context, key *cache.Key, unit Unit) (cache.Entry, error) {
@@ -151,7 +157,7 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 		return fmt.Errorf("compile cache: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	log, err := c.build(ctx, c.options.Timeout, unit, scratch, path)
+	log, names, err := c.build(ctx, c.options.Timeout, unit, scratch, path)
 	if err != nil {
 		return compiler.FullDisk(err)
 	}
@@ -159,7 +165,7 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s succeeded without a cubin: %w", c.Name(), err)
 	}
-	if err := writeReport(path, cubin, log); err != nil {
+	if err := writeReport(path, cubin, log, names); err != nil {
 		return fmt.Errorf("compiling %s with %s: %w", unit.Source, c.Version(), err)
 	}
 	return nil
@@ -191,6 +197,9 @@ func (c *Compiler) key(unit Unit) (*cache.Key, error) {
 		Add("architecture", unit.Architecture).
 		Add("flags", strings.Join(unit.Flags, "\x00")).
 		Add("source", unit.Source)
+	for _, instance := range unit.Instances {
+		key.Add("instance", instance)
+	}
 	for _, d := range unit.Defines {
 		key.Add("define", d.Name+"="+d.Value)
 	}

@@ -159,10 +159,10 @@ func (l *Library) identity() string { return l.about }
 
 // build compiles in another process. No shell is involved, so the defines are
 // options.
-func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit, _, output string) (string, error) {
+func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (string, map[string]string, error) {
 	dir, err := filepath.Abs(unit.Dir)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	source := filepath.Join(dir, unit.Source)
 	options := []string{
@@ -176,7 +176,18 @@ func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit, _
 	for _, folder := range l.Includes {
 		options = append(options, "-I"+folder)
 	}
-	return l.call(ctx, allowed, dir, libraryRequest{Source: source, Options: options, Output: output})
+	request := libraryRequest{Source: source, Options: options, Output: output, Instances: unit.Instances, Names: filepath.Join(scratch, "names")}
+	log, err := l.call(ctx, allowed, dir, request)
+	if err != nil || len(unit.Instances) == 0 {
+		return log, nil, err
+	}
+	content, err := os.ReadFile(request.Names)
+	if err != nil {
+		return "", nil, fmt.Errorf("NVRTC said nothing about %s: %w", strings.Join(unit.Instances, ", "), err)
+	}
+	var names map[string]string
+	err = json.Unmarshal(content, &names)
+	return log, names, err
 }
 
 // libraryFlags leaves out what only nvcc's host half understands: NVRTC

@@ -30,6 +30,9 @@ type libraryRequest struct {
 	Options []string
 	// Output is where the cubin goes.
 	Output string
+	// Instances are name expressions; their symbols go to the file Names, as JSON.
+	Instances []string
+	Names     string
 	// Allowed is the time after which the process ends itself.
 	Allowed time.Duration
 }
@@ -77,6 +80,11 @@ type nvrtc struct {
 	compile             func(program uintptr, count int32, options **byte) int32
 	logSize, cubinSize  func(program uintptr, size *uint64) int32
 	writeLog, writeCode func(program uintptr, to *byte) int32
+	// Of libraries that are asked for instances.
+	addName     func(program uintptr, expression string) int32
+	loweredName func(program uintptr, expression string, symbol **byte) int32
+
+	handle uintptr
 }
 
 // Results of NVRTC that mean something other than a broken library.
@@ -90,20 +98,69 @@ func openNVRTC(path string) (*nvrtc, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loading NVRTC: %w", err)
 	}
-	n := &nvrtc{}
-	for name, function := range map[string]any{
+	n := &nvrtc{handle: handle}
+	return n, n.register(path, map[string]any{
 		"nvrtcVersion": &n.version, "nvrtcGetErrorString": &n.errorText,
 		"nvrtcCreateProgram": &n.create, "nvrtcCompileProgram": &n.compile,
 		"nvrtcGetProgramLogSize": &n.logSize, "nvrtcGetProgramLog": &n.writeLog,
 		"nvrtcGetCUBINSize": &n.cubinSize, "nvrtcGetCUBIN": &n.writeCode,
-	} {
-		address, err := purego.Dlsym(handle, name)
+	})
+}
+
+// register finds functions of the library.
+func (n *nvrtc) register(path string, functions map[string]any) error {
+	for name, function := range functions {
+		address, err := purego.Dlsym(n.handle, name)
 		if err != nil {
-			return nil, fmt.Errorf("%s is too old or not NVRTC: %w", path, err)
+			return fmt.Errorf("%s is too old or not NVRTC: %w", path, err)
 		}
 		purego.RegisterFunc(function, address)
 	}
-	return n, nil
+	return nil
+}
+
+// ask notes the instances of a request, before it is compiled.
+func (n *nvrtc) ask(program uintptr, request libraryRequest) (problem string) {
+	if len(request.Instances) == 0 {
+		return ""
+	}
+	err := n.register(request.Library, map[string]any{"nvrtcAddNameExpression": &n.addName, "nvrtcGetLoweredName": &n.loweredName})
+	if err != nil {
+		return err.Error()
+	}
+	for _, instance := range request.Instances {
+		if code := n.addName(program, instance); code != 0 {
+			return "nvrtcAddNameExpression: " + n.errorText(code)
+		}
+	}
+	return ""
+}
+
+// tell writes what became of the instances.
+func (n *nvrtc) tell(program uintptr, request libraryRequest) (problem string) {
+	if len(request.Instances) == 0 {
+		return ""
+	}
+	names := map[string]string{}
+	for _, instance := range request.Instances {
+		var symbol *byte
+		if code := n.loweredName(program, instance, &symbol); code != 0 {
+			return "nvrtcGetLoweredName: " + n.errorText(code)
+		}
+		length := 0
+		for *(*byte)(unsafe.Add(unsafe.Pointer(symbol), length)) != 0 {
+			length++
+		}
+		names[instance] = strings.Clone(unsafe.String(symbol, length))
+	}
+	content, err := json.Marshal(names)
+	if err == nil {
+		err = os.WriteFile(request.Names, content, 0o644)
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // answer returns the library's version as the message.
@@ -125,6 +182,9 @@ func (n *nvrtc) build(request libraryRequest) (status int, message string) {
 	if code := n.create(&program, string(source), request.Source, 0, 0, 0); code != 0 {
 		return statusBroken, "nvrtcCreateProgram: " + n.errorText(code)
 	}
+	if problem := n.ask(program, request); problem != "" {
+		return statusBroken, problem
+	}
 	options := make([]*byte, len(request.Options)+1)
 	for i, option := range request.Options {
 		options[i] = unsafe.StringData(option + "\x00")
@@ -145,6 +205,9 @@ func (n *nvrtc) build(request libraryRequest) (status int, message string) {
 	cubin, problem := n.read(program, n.cubinSize, n.writeCode)
 	if problem != "" {
 		return statusBroken, "the cubin: " + problem
+	}
+	if problem := n.tell(program, request); problem != "" {
+		return statusBroken, problem
 	}
 	if err := os.WriteFile(request.Output, cubin, 0o644); err != nil {
 		return statusBroken, err.Error()

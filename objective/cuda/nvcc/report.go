@@ -20,12 +20,13 @@ type report struct {
 	Cubin       string               `json:"cubin"`
 	MachineCode string               `json:"machine_code"`
 	Kernels     map[string]Resources `json:"kernels"`
+	Names       map[string]string    `json:"names,omitempty"`
 }
 
 // writeReport writes what is known about a cubin beside it: a line with the
 // digest of the rest, then JSON. It is an error if the cubin and what ptxas
 // said do not fit together.
-func writeReport(path string, cubin []byte, log string) error {
+func writeReport(path string, cubin []byte, log string, names map[string]string) error {
 	code, err := readMachineCode(cubin)
 	if err != nil {
 		return err
@@ -42,7 +43,7 @@ func writeReport(path string, cubin []byte, log string) error {
 			return fmt.Errorf("ptxas speaks of kernel %s, which the cubin does not have", name)
 		}
 	}
-	content, err := json.Marshal(report{cache.Digest(cubin), code.digest, kernels})
+	content, err := json.Marshal(report{cache.Digest(cubin), code.digest, kernels, names})
 	if err != nil {
 		return err
 	}

@@ -170,17 +170,22 @@ func (t *Toolchain) identity() string { return "nvcc\n" + t.about }
 
 // build runs nvcc. The defines go through a file, because nvcc splits -D at
 // commas and hands it to a shell, which executes what stands in $( ).
-func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (string, error) {
+func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (string, map[string]string, error) {
 	if err := safeForShell(append([]string{unit.Dir, unit.Source, scratch}, unit.Flags...)); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defines := filepath.Join(scratch, "defines.h")
 	if err := writeDefines(defines, unit.Defines); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	source, err := filepath.Abs(filepath.Join(unit.Dir, unit.Source))
 	if err != nil {
-		return "", err
+		return "", nil, err
+	}
+	if len(unit.Instances) > 0 {
+		if source, err = instantiate(unit, source, scratch); err != nil {
+			return "", nil, err
+		}
 	}
 	arguments := []string{
 		"-cubin", ArchitectureFlag(unit.Architecture),
@@ -191,9 +196,14 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 	command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
 	printed, err := command.Run(ctx, allowed, nil, arguments...)
 	if err != nil {
-		return "", driverError(err)
+		return "", nil, driverError(err)
 	}
-	return string(printed.Stdout) + string(printed.Stderr), nil
+	log := string(printed.Stdout) + string(printed.Stderr)
+	if len(unit.Instances) == 0 {
+		return log, nil, nil
+	}
+	names, err := t.names(ctx, allowed, unit, scratch, output)
+	return log, names, err
 }
 
 // driverError distinguishes nvcc's own failure (an option or an architecture that

@@ -1,0 +1,63 @@
+package kernels
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pawl/space"
+)
+
+const templated = `name: scale
+entry: "tiled::scale<{LANES}, {PACK}, float>"
+source: {host: scale.cpp, cuda: scale.cu}
+reference: scale.c
+params:
+  LANES: {values: [1, 2], default: 2}
+  PACK: {values: [false, true], default: true}
+workloads: {small: {N: 8}}
+args: [{name: y, type: f32, shape: [N], out: true}]
+launch: {grid: [N], block: [LANES]}
+`
+
+func TestInstancesAsEntries(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("scale.cu", `namespace tiled {
+template <int Lanes, bool Pack, class T> __global__ void __launch_bounds__(32 * Lanes) scale(T *y) {}
+template <class T> __global__ void other(T *y) {}
+}`)
+	write("scale.cpp", "namespace tiled { template <int L, bool P, class T> void scale(T *y) {} }")
+	write("scale.c", "void scale(float *y) {}")
+	write(ManifestName, templated)
+	for _, backend := range []string{Host, CUDA} {
+		k, err := Load(dir, backend)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := EntryAt(k.Launch.Steps[0].Entry, k.Default()); got != "tiled::scale<2, true, float>" || k.Launch.Reference.Entry != "scale" {
+			t.Errorf("%s: %s, %s", backend, got, k.Launch.Reference.Entry)
+		}
+	}
+	for _, test := range []struct{ backend, old, new, message string }{
+		{CUDA, "{LANES}", "{LANE}", `kernel.yaml:2:8: entry "tiled::scale<{LANE}, {PACK}, float>": there is no parameter LANE`},
+		{CUDA, "{LANES}", "{2}", "braces stand round the name of a parameter"},
+		{CUDA, "::scale", "::scales", "kernel.yaml:2:8: launch: scale.cu has no function scales; there are other, scale"},
+		{Host, "::scale", "::scales", "kernel.yaml:2:8: launch: scale.cpp has no function scales; write it"},
+		{Host, "scale.cpp", "scale.c", "is C++, and scale.c is taken for C by its name: call it .cpp"},
+		{CUDA, "float>", "float>; g", "is not a function name"},
+	} {
+		write(ManifestName, strings.Replace(templated, test.old, test.new, 1))
+		if _, err := Load(dir, test.backend); err == nil || !strings.Contains(err.Error(), test.message) {
+			t.Errorf("%s: %v, want %q", test.new, err, test.message)
+		}
+	}
+	if got := EntryAt("f<{A}>", space.Point{}); got != "f<{A}>" {
+		t.Error(got)
+	}
+}

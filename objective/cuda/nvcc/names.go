@@ -1,0 +1,181 @@
+package nvcc
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pawl/objective/compiler"
+)
+
+// A kernel has two names: the one that people write, tiled::reduce<4, float>, and the symbol
+// of the cubin. An instance of a template has none before somebody asks for it, so that a unit
+// with such Instances takes their addresses; NVRTC has name expressions for that, and says
+// what became of them. For nvcc the symbol is looked for by its identifiers, and where several
+// instances have the same, in the PTX text of a unit that names them.
+
+// instantiate writes a source that takes the addresses of a unit's instances, for the host's
+// half of nvcc: nothing of it is in the cubin.
+func instantiate(unit Unit, source, scratch string) (string, error) {
+	return writeAddresses(unit, source, scratch, "extern const void *const pawl_entry_%[1]d;\nconst void *const pawl_entry_%[1]d = (const void *)&%[2]s;\n")
+}
+
+// writeAddresses writes a source that includes another, with a declaration for every instance.
+func writeAddresses(unit Unit, source, scratch, declaration string) (string, error) {
+	if strings.ContainsAny(source, "\"\\") {
+		return "", fmt.Errorf("the path %s cannot be included: remove quotes and backslashes from it", source)
+	}
+	text := fmt.Sprintf("#include \"%s\"\n", source)
+	for i, instance := range unit.Instances {
+		text += fmt.Sprintf(declaration, i, instance)
+	}
+	path := filepath.Join(scratch, "entries.cu")
+	return path, os.WriteFile(path, []byte(text), 0o644)
+}
+
+// names finds the symbols of a unit's instances in its cubin.
+func (t *Toolchain) names(ctx context.Context, allowed time.Duration, unit Unit, scratch, cubin string) (map[string]string, error) {
+	content, err := os.ReadFile(cubin)
+	if err != nil {
+		return nil, fmt.Errorf("nvcc succeeded without a cubin: %w", err)
+	}
+	code, err := readMachineCode(content)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, instance := range unit.Instances {
+		found := called(slices.Sorted(maps.Keys(code.kernels)), instance)
+		if len(found) != 1 {
+			return t.namesInPTX(ctx, allowed, unit, scratch)
+		}
+		names[instance] = found[0]
+	}
+	return names, nil
+}
+
+var addressLine = regexp.MustCompile(`(?m)^\.(?:visible )?\.?global .* pawl_entry_(\d+) = ([\w$]+);`)
+
+// namesInPTX compiles once more, to text in which variables hold the instances' addresses.
+func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit Unit, scratch string) (map[string]string, error) {
+	source, err := filepath.Abs(filepath.Join(unit.Dir, unit.Source))
+	if err != nil {
+		return nil, err
+	}
+	path, err := writeAddresses(unit, source, scratch, "__device__ const void *pawl_entry_%d = (const void *)&%s;\n")
+	if err != nil {
+		return nil, err
+	}
+	text := filepath.Join(scratch, "entries.ptx")
+	arguments := slices.Concat([]string{"-ptx", ArchitectureFlag(unit.Architecture), "-include", filepath.Join(scratch, "defines.h")}, unit.Flags, []string{"-o", text, path})
+	command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
+	if _, err := command.Run(ctx, allowed, nil, arguments...); err != nil {
+		return nil, driverError(err)
+	}
+	content, err := os.ReadFile(text)
+	if err != nil {
+		return nil, fmt.Errorf("nvcc succeeded without PTX: %w", err)
+	}
+	names := map[string]string{}
+	for _, match := range addressLine.FindAllStringSubmatch(string(content), -1) {
+		if i, err := strconv.Atoi(match[1]); err == nil && i < len(unit.Instances) {
+			names[unit.Instances[i]] = match[2]
+		}
+	}
+	if len(names) < len(unit.Instances) {
+		return nil, fmt.Errorf("nvcc does not say what the symbols of %s are; write extern \"C\" __global__ functions around them", strings.Join(unit.Instances, ", "))
+	}
+	return names, nil
+}
+
+// Symbol returns the symbol of a kernel: of one of the unit's instances, or of the only kernel
+// with that name, whether it is extern "C" or not.
+func (m Module) Symbol(name string) (string, error) {
+	if symbol, known := m.Names[name]; known {
+		return symbol, nil
+	}
+	if _, exact := m.Kernels[name]; exact {
+		return name, nil
+	}
+	symbols := slices.Sorted(maps.Keys(m.Kernels))
+	found := called(symbols, name)
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return "", fmt.Errorf("%d kernels are called %s (%s): name the arguments of a template, or one by its symbol", len(found), name, strings.Join(found, ", "))
+	case len(symbols) == 0:
+		return "", fmt.Errorf("there is no kernel %s, nor any other: kernels are __global__, and one that is static or a template is there only where something uses it", name)
+	}
+	var readable []string
+	for _, symbol := range symbols {
+		readable = append(readable, Readable(symbol))
+	}
+	return "", fmt.Errorf("there is no kernel %s; there are %s", name, strings.Join(slices.Compact(readable), ", "))
+}
+
+// called returns the symbols of kernels whose identifiers are those of a name.
+func called(symbols []string, name string) (found []string) {
+	name, _, _ = strings.Cut(name, "<")
+	for _, symbol := range symbols {
+		identifiers := identifiersOf(symbol)
+		if strings.Join(identifiers, "::") == name || strings.Join(named(identifiers), "::") == name {
+			found = append(found, symbol)
+		}
+	}
+	return found
+}
+
+// named leaves out the names that compilers give to nameless namespaces.
+func named(identifiers []string) []string {
+	return slices.DeleteFunc(slices.Clone(identifiers), func(s string) bool {
+		return strings.HasPrefix(s, "_GLOBAL__N_") || strings.HasPrefix(s, "_INTERNAL_")
+	})
+}
+
+// Readable returns a symbol as people write it, without the arguments of a template or of the
+// function.
+func Readable(symbol string) string {
+	identifiers := named(identifiersOf(symbol))
+	if len(identifiers) == 0 {
+		return symbol
+	}
+	name := strings.Join(identifiers, "::")
+	rest := symbol[strings.LastIndex(symbol, identifiers[len(identifiers)-1])+len(identifiers[len(identifiers)-1]):]
+	if strings.HasPrefix(rest, "I") && strings.HasPrefix(symbol, "_Z") {
+		name += "<…>"
+	}
+	return name
+}
+
+// identifiersOf reads the names in front of a mangled symbol: namespaces, then the function.
+// What is not mangled is its own name.
+func identifiersOf(symbol string) (identifiers []string) {
+	rest, mangled := strings.CutPrefix(symbol, "_Z")
+	if !mangled {
+		return []string{symbol}
+	}
+	rest, nested := strings.CutPrefix(rest, "N")
+	rest = strings.TrimPrefix(rest, "L") // of a function that is static
+	for {
+		digits := 0
+		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
+			digits++
+		}
+		length, err := strconv.Atoi(rest[:digits])
+		if err != nil || length == 0 || digits+length > len(rest) {
+			return identifiers
+		}
+		identifiers = append(identifiers, rest[digits:digits+length])
+		if rest = rest[digits+length:]; !nested {
+			return identifiers
+		}
+	}
+}

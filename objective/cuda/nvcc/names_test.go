@@ -1,0 +1,101 @@
+package nvcc
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pawl/objective/compiler"
+)
+
+// Instances of templates are in the module under the symbols that it says, whether the source
+// uses them or not, and other instances of the same template do not get in the way.
+func TestInstancesOfTemplates(t *testing.T) {
+	eachTool(t, func(t *testing.T, c *Compiler) {
+		for name, test := range map[string]struct {
+			instances []string
+			symbols   []string
+		}{
+			"of a template in a namespace": {[]string{"tiled::scale<LANES, float>"}, []string{"_ZN5tiled5scaleILi4EfEEvPKT0_PS1_i"}},
+			"beside one that is there": {
+				[]string{"twice<true, 7>", "tiled::scale<1, double>"},
+				[]string{"_Z5twiceILb1ELi7EEvPfi", "_ZN5tiled5scaleILi1EdEEvPKT0_PS1_i"},
+			},
+		} {
+			module := compileUnit(t, c, Unit{
+				Dir: "testdata/units", Source: "templates.cu", Architecture: "sm_90", Instances: test.instances,
+				Defines: []Define{{"LANES", "4"}},
+			})
+			for i, instance := range test.instances {
+				symbol, err := module.Symbol(instance)
+				if _, there := module.Kernels[symbol]; err != nil || symbol != test.symbols[i] || !there {
+					t.Errorf("%s: %s is %s, %v; there are %v", name, instance, symbol, err, module.Kernels)
+				}
+			}
+		}
+	})
+}
+
+// Kernels that are not extern "C" are found by their names, and what is not there is said
+// with what is.
+func TestSymbolsOfPlainKernels(t *testing.T) {
+	eachTool(t, func(t *testing.T, c *Compiler) {
+		module := compileUnit(t, c, Unit{Dir: "testdata/units", Source: "templates.cu", Architecture: "sm_90", Defines: []Define{{"LANES", "4"}}})
+		for name, want := range map[string]string{
+			"plain": "_Z5plainPf", "tiled::deep::inner": "_ZN5tiled4deep5innerEPf", "c_style": "c_style",
+			"_Z10overloadedPf": "_Z10overloadedPf", "twice": "_Z5twiceILb1ELi3EEvPfi",
+		} {
+			if symbol, err := module.Symbol(name); err != nil || symbol != want {
+				t.Errorf("%s is %s, %v", name, symbol, err)
+			}
+		}
+		for name, want := range map[string]string{
+			"overloaded": "2 kernels are called overloaded (_Z10overloadedPd, _Z10overloadedPf)",
+			"inner":      "there is no kernel inner; there are overloaded, plain, twice<…>, tiled::deep::inner, c_style",
+		} {
+			if symbol, err := module.Symbol(name); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s is %s, %v, want %q", name, symbol, err, want)
+			}
+		}
+	})
+}
+
+// A template that is not there is the compiler's to refuse, by its name.
+func TestInstanceOfNoTemplate(t *testing.T) {
+	eachTool(t, func(t *testing.T, c *Compiler) {
+		_, err := c.Compile(t.Context(), Unit{Dir: "testdata/units", Source: "templates.cu", Architecture: "sm_90", Instances: []string{"tiled::scales<4>"}, Defines: []Define{{"LANES", "4"}}})
+		if refused := (*compiler.Refusal)(nil); !errors.As(err, &refused) || !strings.Contains(refused.Output, "scales") {
+			t.Error(err)
+		}
+	})
+}
+
+// Symbols as the Itanium ABI has them: namespaces, templates, static functions.
+func TestIdentifiersOfSymbols(t *testing.T) {
+	for symbol, want := range map[string][]string{
+		"plain": {"plain"}, "_Z5plainPf": {"plain"}, "_ZL6hiddenPi": {"hidden"}, "_Z5scaleILi2EEvPK6__halfPS0_i": {"scale"},
+		"_ZN4deep6reduceILi4EfEEvPKT0_PS1_ii": {"deep", "reduce"}, "_ZN12_GLOBAL__N_15localEPf": {"_GLOBAL__N_1", "local"},
+		"_Z": nil, "_Z99short": nil, "_ZN": nil, "_Z0a": nil, "_Z99999999999999999999x": nil,
+	} {
+		if got := identifiersOf(symbol); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", symbol, got, want)
+		}
+	}
+	if got := called([]string{"_ZN12_GLOBAL__N_15localEPf"}, "local"); len(got) != 1 {
+		t.Error("a nameless namespace hides its kernel")
+	}
+}
+
+func FuzzIdentifiersOfSymbols(f *testing.F) {
+	f.Add("_ZN4deep6reduceILi4EfEEvPKT0_PS1_ii")
+	f.Add("_Z99short")
+	f.Fuzz(func(t *testing.T, symbol string) {
+		for _, identifier := range identifiersOf(symbol) {
+			if !strings.Contains(symbol, identifier) {
+				t.Errorf("%q is not in %q", identifier, symbol)
+			}
+		}
+		Readable(symbol)
+	})
+}
