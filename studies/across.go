@@ -37,7 +37,7 @@ func (s Study) Others() []WorkloadFacts {
 // MeasuredAcross records a round on another workload than the study's.
 func (r *Recorder) MeasuredAcross(workload string, round confirm.Round) error {
 	row := rowKey{"across", columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
-	if err := r.store.createAt(context.Background(), row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run})); err != nil {
+	if err := r.store.createAt(context.Background(), r.study, row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run})); err != nil {
 		return fmt.Errorf("recording round %d on workload %s: %w", round.Number, workload, err)
 	}
 	return nil
@@ -46,7 +46,7 @@ func (r *Recorder) MeasuredAcross(workload string, round confirm.Round) error {
 // Across returns the rounds of a study on other workloads than its own, by workload, those
 // of all runs.
 func (s *Store) Across(ctx context.Context, study int64) (map[string][]confirm.Round, error) {
-	if err := s.damageOf(study); err != nil {
+	if err := s.damageOf(ctx, study); err != nil {
 		return nil, err
 	}
 	type round struct {

@@ -2,7 +2,6 @@ package studies
 
 import (
 	"errors"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -12,13 +11,9 @@ import (
 	"pawl/space"
 )
 
-func TestRoundsOnOtherWorkloadsComeBack(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "studies.db")
-	store, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { store.Close() }()
+func testRoundsOnOtherWorkloadsComeBack(t *testing.T, e testEngine) {
+	place := e.place(t)
+	store := e.open(t, place)
 	workloads := []WorkloadFacts{{"small", "N=1"}, {"large", "N=9"}}
 	id, err := store.Create(t.Context(), Study{Kernel: "k", Workload: "small", Workloads: workloads})
 	if err != nil {
@@ -55,15 +50,13 @@ func TestRoundsOnOtherWorkloadsComeBack(t *testing.T) {
 		t.Errorf("the workloads are %v, %v", study.Workloads, err)
 	}
 	// A time that is not what was recorded is found.
-	if _, err := store.db.Exec("UPDATE across SET samples = '[1.5,1.125]' WHERE workload = 'large'"); err != nil {
+	if _, err := store.db.exec(t.Context(), "UPDATE across SET samples = '[1.5,1.125]' WHERE workload = 'large'"); err != nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if store, err = OpenExisting(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	store = e.open(t, place)
 	var damaged *DamagedError
 	if _, err := store.Across(t.Context(), id); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "round 3 on workload large") {
 		t.Errorf("got %v", err)

@@ -69,7 +69,7 @@ func (c asText) Value() (driver.Value, error) {
 
 func (c asText) Scan(stored any) error { return c.pointer.UnmarshalText(fmt.Append(nil, stored)) }
 
-// asSigned is a column that holds an unsigned number, which SQLite does not have.
+// asSigned is a column that holds an unsigned number, which databases do not have.
 type asSigned struct{ pointer *uint64 }
 
 func (c asSigned) Value() (driver.Value, error) { return int64(*c.pointer), nil }
@@ -82,42 +82,48 @@ func (c asSigned) Scan(stored any) error {
 	return nil
 }
 
-// create adds one row and seals it, in one transaction; id is the number that SQLite
-// gave to it, from which row makes its key.
-func (s *Store) create(ctx context.Context, row func(id int64) rowKey, c columns) (id int64, err error) {
-	statement := "INSERT INTO " + row(0).table + " (" + strings.Join(c.names(), ", ") + ") VALUES (" + strings.Repeat(", ?", len(c))[2:] + ")"
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, statement, c.values()...)
-		if err != nil {
-			return err
-		}
-		if id, err = result.LastInsertId(); err != nil {
-			return err
-		}
-		return row(id).seal(ctx, tx)
-	})
-	return id, err
+// insert adds one row.
+func (s session) insert(ctx context.Context, table string, c columns) error {
+	_, err := s.exec(ctx, c.insertion(table), c.values()...)
+	return err
 }
 
-// createAt adds a row whose key is known.
-func (s *Store) createAt(ctx context.Context, row rowKey, c columns) error {
-	_, err := s.create(ctx, func(int64) rowKey { return row }, append(c, row.key...))
-	return err
+func (c columns) insertion(table string) string {
+	return "INSERT INTO " + table + " (" + strings.Join(c.names(), ", ") + ") VALUES (" + strings.Repeat(", ?", len(c))[2:] + ")"
+}
+
+// createAt adds a row whose key is known, and seals it, in one transaction.
+func (s *Store) createAt(ctx context.Context, study int64, row rowKey, c columns) error {
+	return s.change(ctx, study, func(tx session) (rowKey, error) {
+		return row, tx.insert(ctx, row.table, append(c, row.key...))
+	})
+}
+
+// append adds a row with the next number that a study has in a table; columns returns it.
+func (s *Store) append(ctx context.Context, study int64, table string, c func(number int) columns) error {
+	return s.change(ctx, study, func(tx session) (row rowKey, err error) {
+		// Nobody else numbers meanwhile, because nobody else can change the study's head.
+		if _, err := tx.exec(ctx, "UPDATE studies SET digest = digest WHERE id = ?", study); err != nil {
+			return row, err
+		}
+		var number int
+		if err := tx.queryRow(ctx, []any{&number}, "SELECT COALESCE(MAX(number), 0) + 1 FROM "+table+" WHERE study = ?", study); err != nil {
+			return row, err
+		}
+		row = rowKey{table, columns{{"study", study}, {"number", number}}}
+		return row, tx.insert(ctx, table, append(c(number), row.key...))
+	})
 }
 
 // update changes columns of one row and seals it, in one transaction, if the row meets
 // a condition; it returns how many rows that are.
-func (s *Store) update(ctx context.Context, row rowKey, c columns, condition string) (changed int64, err error) {
+func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns, condition string) (changed int64, err error) {
 	statement := "UPDATE " + row.table + " SET " + strings.Join(c.names(), " = ?, ") + " = ?" + row.where() + condition
-	err = s.transact(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, statement, append(c.values(), row.key.values()...)...)
-		if err != nil {
-			return err
+	err = s.change(ctx, study, func(tx session) (rowKey, error) {
+		if changed, err = tx.exec(ctx, statement, append(c.values(), row.key.values()...)...); err != nil || changed == 0 {
+			return rowKey{}, err
 		}
-		if changed, err = result.RowsAffected(); err != nil || changed == 0 {
-			return err
-		}
-		return row.seal(ctx, tx)
+		return row, nil
 	})
 	return changed, err
 }
@@ -131,20 +137,16 @@ func readRows[T any](ctx context.Context, s *Store, table, order string, study i
 // readRowsWhere returns the rows of a table that meet a condition.
 func readRowsWhere[T any](ctx context.Context, s *Store, table, condition, order string, arguments []any, row func(*T) (columns, func())) ([]T, error) {
 	template, _ := row(new(T))
-	rows, err := s.db.QueryContext(ctx, "SELECT "+strings.Join(template.names(), ", ")+" FROM "+table+" WHERE "+condition+" ORDER BY "+order, arguments...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var all []T
-	for rows.Next() {
+	err := s.db.query(ctx, func(rows *sql.Rows) error {
 		var one T
 		c, done := row(&one)
 		if err := rows.Scan(c.values()...); err != nil {
-			return nil, fmt.Errorf("%s: %w", table, err)
+			return fmt.Errorf("%s: %w", table, err)
 		}
 		done()
 		all = append(all, one)
-	}
-	return all, rows.Err()
+		return nil
+	}, "SELECT "+strings.Join(template.names(), ", ")+" FROM "+table+" WHERE "+condition+" ORDER BY "+order, arguments...)
+	return all, err
 }

@@ -10,9 +10,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -128,16 +128,11 @@ func size(path string) int64 {
 // Of several processes that meet the same damage one moves the file, and the others
 // find the new one.
 func setAsideDamaged(ctx context.Context, path string) (aside string, err error) {
-	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o644)
+	lock, err := (&file{path: path}).region(0, waitCommand)
 	if err != nil {
 		return "", err
 	}
 	defer lock.Close()
-	// Studies lock the bytes of their numbers, which begin with 1.
-	region := unix.Flock_t{Type: unix.F_WRLCK, Whence: 0, Start: 0, Len: 1}
-	if err := unix.FcntlFlock(lock.Fd(), waitCommand, &region); err != nil {
-		return "", err
-	}
 	if err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) }); err == nil || !damaged(err) {
 		return "", err
 	}
@@ -165,23 +160,53 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// examine finds the rows that are not what was written.
-func (s *Store) examine(ctx context.Context) error {
-	rows, err := s.unsound(ctx)
+// damage holds, by study, the rows that are not what was recorded. A file is examined as a
+// whole when it is opened; on a server, where others keep large databases, a study is when it
+// is first read.
+type damage struct {
+	mu       sync.Mutex
+	rows     map[int64][]string
+	lazy     bool
+	examined map[int64]bool
+}
+
+// examineAll finds the damaged rows of all studies.
+func (s *Store) examineAll(ctx context.Context) error { return s.examineTables(ctx, sealedTables) }
+
+// examineTables finds the damaged rows of some tables.
+func (s *Store) examineTables(ctx context.Context, tables []string) error {
+	rows, err := s.unsound(ctx, tables, 0)
 	if err != nil {
 		return err
 	}
-	s.damage = rows
+	s.damage.rows = rows
 	for _, study := range slices.Sorted(maps.Keys(rows)) {
-		s.Notices = append(s.Notices, s.damageOf(study).Error())
+		s.Notices = append(s.Notices, s.damage.of(s.path, study).Error())
 	}
 	return nil
 }
 
 // damageOf returns the error for a study of which rows are damaged, nil for one
 // that is sound.
-func (s *Store) damageOf(study int64) error {
-	rows := s.damage[study]
+func (s *Store) damageOf(ctx context.Context, study int64) error {
+	d := &s.damage
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lazy && !d.examined[study] {
+		rows, err := s.unsound(ctx, sealedTables, study)
+		if err != nil {
+			return err
+		}
+		d.examined[study] = true
+		if len(rows[study]) > 0 {
+			d.rows[study] = rows[study]
+		}
+	}
+	return d.of(s.path, study)
+}
+
+func (d *damage) of(path string, study int64) error {
+	rows := d.rows[study]
 	if len(rows) == 0 {
 		return nil
 	}
@@ -190,7 +215,7 @@ func (s *Store) damageOf(study int64) error {
 	if len(rows) > most {
 		detail += fmt.Sprintf(" and %d more", len(rows)-most)
 	}
-	return &DamagedError{s.path, study, detail + " is not what was recorded", "other studies can be used, and pawl tune begins a new one"}
+	return &DamagedError{path, study, detail + " is not what was recorded", "other studies can be used, and pawl tune begins a new one"}
 }
 
 // Locked reports whether an error means that another process holds the database for

@@ -113,7 +113,7 @@ func unclean(t *testing.T) map[string][]byte {
 	t.Helper()
 	store := openTest(t)
 	record(t, store)
-	if _, err := store.db.Exec("PRAGMA wal_checkpoint(RESTART)"); err != nil {
+	if _, err := store.db.exec(t.Context(), "PRAGMA wal_checkpoint(RESTART)"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Create(t.Context(), exampleStudy()); err != nil {
@@ -373,7 +373,7 @@ func TestADamagedLogIsReportedAndKept(t *testing.T) {
 func TestALogThatBeganAgainIsSound(t *testing.T) {
 	store := openTest(t)
 	record(t, store)
-	if _, err := store.db.Exec("PRAGMA wal_checkpoint(RESTART)"); err != nil {
+	if _, err := store.db.exec(t.Context(), "PRAGMA wal_checkpoint(RESTART)"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := store.Create(t.Context(), exampleStudy()); err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,24 +73,13 @@ func trialRow(study int64, number int) rowKey {
 // where is the condition for the row.
 func (k rowKey) where() string { return " WHERE " + strings.Join(k.key.names(), " = ? AND ") + " = ?" }
 
-// querier is a database, or a transaction in it.
-type querier interface {
-	QueryContext(ctx context.Context, query string, arguments ...any) (*sql.Rows, error)
-	ExecContext(ctx context.Context, query string, arguments ...any) (sql.Result, error)
-}
-
 // eachRow calls do with the columns of each row of a query.
-func eachRow(ctx context.Context, q querier, do func(names []string, values []any) error, query string, arguments ...any) error {
-	rows, err := q.QueryContext(ctx, query, arguments...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+func eachRow(ctx context.Context, s session, do func(names []string, values []any) error, query string, arguments ...any) error {
+	return s.query(ctx, func(rows *sql.Rows) error {
+		names, err := rows.Columns()
+		if err != nil {
+			return err
+		}
 		values, targets := make([]any, len(names)), make([]any, len(names))
 		for i := range values {
 			targets[i] = &values[i]
@@ -97,25 +87,34 @@ func eachRow(ctx context.Context, q querier, do func(names []string, values []an
 		if err := rows.Scan(targets...); err != nil {
 			return err
 		}
-		if err := do(names, values); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return do(names, values)
+	}, query, arguments...)
 }
 
-// seal gives a row that was just written its digest.
-func (k rowKey) seal(ctx context.Context, tx querier) error {
-	digest := ""
-	err := eachRow(ctx, tx, func(names []string, values []any) error {
+// seal gives a row that was just written its digest, and returns it.
+func (k rowKey) seal(ctx context.Context, tx session) (digest string, err error) {
+	err = eachRow(ctx, tx, func(names []string, values []any) error {
 		digest = rowDigest(names, values)
 		return nil
 	}, "SELECT * FROM "+k.table+k.where(), k.key.values()...)
 	if err != nil {
-		return err
+		return "", err
 	}
-	_, err = tx.ExecContext(ctx, "UPDATE "+k.table+" SET "+digestColumn+" = ?"+k.where(), append([]any{digest}, k.key.values()...)...)
-	return err
+	_, err = tx.exec(ctx, "UPDATE "+k.table+" SET "+digestColumn+" = ?"+k.where(), append([]any{digest}, k.key.values()...)...)
+	return digest, err
+}
+
+// has reports whether the row is there with a digest; an empty one was never made.
+func (k rowKey) has(ctx context.Context, tx session, digest string) (bool, error) {
+	if digest == "" {
+		return false, nil
+	}
+	var found string
+	err := tx.queryRow(ctx, []any{&found}, "SELECT "+digestColumn+" FROM "+k.table+k.where(), k.key.values()...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return found == digest, err
 }
 
 // keyColumns are the primary keys of the sealed tables.
@@ -125,9 +124,10 @@ var keyColumns = map[string][]string{
 	"across": {"study", "workload", "number", "point"},
 }
 
-// sealOld gives the rows of an older database, which have no digest, theirs.
-func sealOld(ctx context.Context, tx querier) error {
-	for _, table := range sealedTables {
+// sealOld gives the rows of an older database, which have no digest, theirs. It had no more
+// tables.
+func sealOld(ctx context.Context, tx session) error {
+	for _, table := range []string{"studies", "trials", "rounds"} {
 		var old []rowKey
 		err := eachRow(ctx, tx, func(names []string, values []any) error {
 			row := rowKey{table: table}
@@ -141,7 +141,7 @@ func sealOld(ctx context.Context, tx querier) error {
 			return err
 		}
 		for _, row := range old {
-			if err := row.seal(ctx, tx); err != nil {
+			if _, err := row.seal(ctx, tx); err != nil {
 				return err
 			}
 		}
@@ -149,10 +149,12 @@ func sealOld(ctx context.Context, tx querier) error {
 	return nil
 }
 
-// unsound describes, by study, the rows that are not what was written.
-func (s *Store) unsound(ctx context.Context) (map[int64][]string, error) {
+// unsound describes, by study, the rows of tables that are not what was written: those of one
+// study, or of all where it is 0.
+func (s *Store) unsound(ctx context.Context, tables []string, study int64) (map[int64][]string, error) {
 	found := map[int64][]string{}
-	for _, table := range sealedTables {
+	for _, table := range tables {
+		of := studyColumn(table)
 		err := eachRow(ctx, s.db, func(names []string, values []any) error {
 			for _, name := range append([]string{digestColumn}, keyColumns[table]...) {
 				if !slices.Contains(names, name) {
@@ -165,7 +167,7 @@ func (s *Store) unsound(ctx context.Context) (map[int64][]string, error) {
 			study, what := describeRow(table, names, values)
 			found[study] = append(found[study], what)
 			return nil
-		}, "SELECT * FROM "+table)
+		}, "SELECT * FROM "+table+" WHERE ?1 = 0 OR "+of+" = ?1", study)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", s.path, err)
 		}

@@ -2,10 +2,8 @@ package studies
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"pawl/internal/stats"
@@ -81,16 +79,8 @@ func (g *Gating) columns() columns {
 // Gated records what the gate said, in one transaction, and numbers it.
 func (s *Store) Gated(ctx context.Context, study int64, g Gating) error {
 	g.Created = g.Created.UTC().Truncate(time.Second)
-	err := s.transact(ctx, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, "SELECT COALESCE(MAX(number), 0) + 1 FROM gatings WHERE study = ?", study).Scan(&g.Number); err != nil {
-			return err
-		}
-		c := append(g.columns(), column{"study", study})
-		statement := "INSERT INTO gatings (" + strings.Join(c.names(), ", ") + ") VALUES (" + strings.Repeat(", ?", len(c))[2:] + ")"
-		if _, err := tx.ExecContext(ctx, statement, c.values()...); err != nil {
-			return err
-		}
-		return rowKey{"gatings", columns{{"study", study}, {"number", g.Number}}}.seal(ctx, tx)
+	err := s.append(ctx, study, "gatings", func(number int) columns {
+		return g.columns()[1:] // without the number, which is part of the key
 	})
 	if err != nil {
 		return fmt.Errorf("recording what the gate said about study %d: %w", study, err)
@@ -100,7 +90,7 @@ func (s *Store) Gated(ctx context.Context, study int64, g Gating) error {
 
 // Gatings returns what the gate said about a study's points, in the order of time.
 func (s *Store) Gatings(ctx context.Context, study int64) ([]Gating, error) {
-	if err := s.damageOf(study); err != nil {
+	if err := s.damageOf(ctx, study); err != nil {
 		return nil, err
 	}
 	return readRows(ctx, s, "gatings", "number", study, func(g *Gating) (columns, func()) {

@@ -20,8 +20,8 @@ func exampleGating() Gating {
 }
 
 // What the gate said is read as it was written, numbered in the order of time.
-func TestGatings(t *testing.T) {
-	store := openTest(t)
+func testGatings(t *testing.T, e testEngine) {
+	store := e.open(t, e.place(t))
 	record(t, store)
 	got, err := store.Gatings(t.Context(), 2)
 	if err != nil || len(got) != 6 {
@@ -41,8 +41,9 @@ func TestGatings(t *testing.T) {
 }
 
 // Several processes may gate one study at the same time: nothing is lost.
-func TestGatingsFromSeveralProcesses(t *testing.T) {
-	first := openTest(t)
+func testGatingsFromSeveralProcesses(t *testing.T, e testEngine) {
+	place := e.place(t)
+	first := e.open(t, place)
 	id, err := first.Create(t.Context(), exampleStudy())
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +51,7 @@ func TestGatingsFromSeveralProcesses(t *testing.T) {
 	errs := make(chan error)
 	for range 4 {
 		go func() {
-			store, err := Open(t.Context(), first.Path())
+			store, err := Open(t.Context(), place)
 			for i := 0; i < 5 && err == nil; i++ {
 				err = store.Gated(t.Context(), id, exampleGating())
 			}

@@ -6,13 +6,14 @@ import (
 	"testing"
 )
 
-func TestOneProcessPerStudy(t *testing.T) {
-	store := openTest(t)
+func testOneProcessPerStudy(t *testing.T, e testEngine) {
+	place := e.place(t)
+	store := e.open(t, place)
 	unlock, err := store.Lock(3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := Open(t.Context(), store.Path())
+	other, err := Open(t.Context(), place)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func TestOptionsOfEarlierVersions(t *testing.T) {
 		`{}`: "gp 3 true 0s", "null": "gp 3 true 0s",
 		`{"budget":"45s","seed":"7","sampler":"auto","samples":"5"}`: "auto 7 false 45s",
 	} {
-		if _, err := store.db.Exec("UPDATE studies SET options = ? WHERE id = ?", stored, id); err != nil {
+		if _, err := store.db.exec(t.Context(), "UPDATE studies SET options = ? WHERE id = ?", stored, id); err != nil {
 			t.Fatal(err)
 		}
 		study, err := store.Study(t.Context(), id)
@@ -147,7 +147,7 @@ func TestADatabaseOfSchema6(t *testing.T) {
 	if err := store.Continue(t.Context(), study); err != nil {
 		t.Fatal(err)
 	}
-	if damage, err := store.unsound(t.Context()); err != nil || len(damage) > 0 {
+	if damage, err := store.unsound(t.Context(), sealedTables, 0); err != nil || len(damage) > 0 {
 		t.Errorf("%v, %v", damage, err)
 	}
 }

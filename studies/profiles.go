@@ -2,9 +2,7 @@ package studies
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 
 	"pawl/objective/counters"
@@ -36,16 +34,8 @@ func (p *Profile) columns() columns {
 // Profiled records a profile, in one transaction, and numbers it.
 func (s *Store) Profiled(ctx context.Context, study int64, p Profile) error {
 	p.Created = p.Created.UTC().Truncate(time.Second)
-	err := s.transact(ctx, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, "SELECT COALESCE(MAX(number), 0) + 1 FROM profiles WHERE study = ?", study).Scan(&p.Number); err != nil {
-			return err
-		}
-		c := append(p.columns(), column{"study", study})
-		statement := "INSERT INTO profiles (" + strings.Join(c.names(), ", ") + ") VALUES (" + strings.Repeat(", ?", len(c))[2:] + ")"
-		if _, err := tx.ExecContext(ctx, statement, c.values()...); err != nil {
-			return err
-		}
-		return rowKey{"profiles", columns{{"study", study}, {"number", p.Number}}}.seal(ctx, tx)
+	err := s.append(ctx, study, "profiles", func(number int) columns {
+		return p.columns()[1:] // without the number, which is part of the key
 	})
 	if err != nil {
 		return fmt.Errorf("recording a profile of study %d: %w", study, err)
@@ -55,7 +45,7 @@ func (s *Store) Profiled(ctx context.Context, study int64, p Profile) error {
 
 // Profiles returns what was profiled of a study, in the order of time.
 func (s *Store) Profiles(ctx context.Context, study int64) ([]Profile, error) {
-	if err := s.damageOf(study); err != nil {
+	if err := s.damageOf(ctx, study); err != nil {
 		return nil, err
 	}
 	return readRows(ctx, s, "profiles", "number", study, func(p *Profile) (columns, func()) {

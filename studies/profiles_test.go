@@ -17,8 +17,8 @@ func exampleProfile() Profile {
 }
 
 // What was counted is read as it was written, numbered in the order of time.
-func TestProfiles(t *testing.T) {
-	store := openTest(t)
+func testProfiles(t *testing.T, e testEngine) {
+	store := e.open(t, e.place(t))
 	record(t, store)
 	got, err := store.Profiles(t.Context(), 2)
 	if err != nil || len(got) != 6 {

@@ -38,6 +38,7 @@ func openCopy(ctx context.Context, path string) (*Store, error) {
 		return nil, errors.Join(err, discard())
 	}
 	s.path, s.discard = path, discard
+	s.engine.(*file).path = path // for its locks
 	return s, nil
 }
 

@@ -69,7 +69,11 @@ func leftIn(folder string) error {
 // What lies on a read-only mount can be read: after a kill and from an older pawl too.
 func TestAReadOnlyMountCanBeRead(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "old.db")
-	execute(t, old, migrations[0], "PRAGMA user_version = 1", `INSERT INTO studies
+	texts, err := migrationTexts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, old, texts[0], "PRAGMA user_version = 1", `INSERT INTO studies
 		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created)
 		VALUES ('k', '', '', '', '', '', 1, '', '', '{}', '{}', '{}', '', '2026-01-02T03:04:05Z')`)
 	oldContent, err := os.ReadFile(old)

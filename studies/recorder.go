@@ -25,13 +25,13 @@ func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
 // Started records a trial that is about to run. It does not take a context: a
 // trial that was chosen is recorded even while the program is being stopped.
 func (r *Recorder) Started(t search.Trial) error {
-	return r.store.createAt(context.Background(), trialRow(r.study, t.Number), columns{{"point", asText{&t.Point}}})
+	return r.store.createAt(context.Background(), r.study, trialRow(r.study, t.Number), columns{{"point", asText{&t.Point}}})
 }
 
 // Finished records a trial's outcome and the study's active time in one step.
 func (r *Recorder) Finished(t search.Trial) error {
 	t.Finished = true
-	changed, err := r.store.update(context.Background(), trialRow(r.study, t.Number), trialColumns(&t, newStored(&t.Outcome)), " AND told = 0")
+	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, t.Number), trialColumns(&t, newStored(&t.Outcome)), " AND told = 0")
 	if err == nil && changed != 1 {
 		return fmt.Errorf("trial %d of study %d was finished before, or never started", t.Number, r.study)
 	}
@@ -41,7 +41,7 @@ func (r *Recorder) Finished(t search.Trial) error {
 // Disqualified turns a finished trial into a failure. Its samples stay in no report: a
 // wrong result has no time.
 func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
-	_, err := r.store.update(context.Background(), trialRow(r.study, number),
+	_, err := r.store.update(context.Background(), r.study, trialRow(r.study, number),
 		columns{{"stage", &failure.Stage}, {"reason", &failure.Reason}, {"detail", &failure.Detail}, {"samples", "[]"}}, "")
 	return err
 }
@@ -49,7 +49,7 @@ func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 // Measured records one round of the confirmation.
 func (r *Recorder) Measured(round confirm.Round) error {
 	row := rowKey{"rounds", columns{{"study", r.study}, {"phase", string(round.Phase)}, {"number", round.Number}, {"point", round.Point.String()}}}
-	return r.store.createAt(context.Background(), row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run}))
+	return r.store.createAt(context.Background(), r.study, row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run}))
 }
 
 // stored is an outcome as trials and rounds hold it: failures in columns of their own,

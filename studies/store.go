@@ -1,17 +1,19 @@
 // Package studies answers what happened: it keeps studies, trials and raw
-// samples in one SQLite file.
+// samples in one database, which is a SQLite file or lives on a PostgreSQL server.
 //
-// The file is the only truth. A search writes to it through a Recorder, each
+// The database is the only truth. A search writes to it through a Recorder, each
 // trial durable before the next; a report is computed from it alone, so that
-// it can be made again at any time. Several processes may use one file; a
+// it can be made again at any time. Several processes may use one database; a
 // study is written by one process at a time, which holds its lock. Raw samples are
 // kept and summaries are computed late.
 //
-//  1. Open inspects the file and its log, sets a damaged one aside, migrates an older
-//     one and compares every row with its digest.
-//  2. A row is a list of columns: one list says where each value is, for writing and
+//  1. Open finds out whose the database is, migrates an older one and compares every
+//     row with its digest. A damaged file is set aside.
+//  2. Statements are written once, as SQLite has them; an engine translates them, and
+//     knows what else its database does differently.
+//  3. A row is a list of columns: one list says where each value is, for writing and
 //     for reading.
-//  3. Options are what a study was begun with, as one JSON column. What a resumed study
+//  4. Options are what a study was begun with, as one JSON column. What a resumed study
 //     checks and the command that reproduces it derive from them.
 package studies
 
@@ -20,28 +22,52 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
-
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Store is an open database of studies. It is safe for concurrent use.
 type Store struct {
-	db   *sql.DB
+	db     session
+	engine engine
+	// path is the file, or the server's URL without the password.
 	path string
 	// SetAside is where a damaged database was moved to on opening, empty if
 	// it was sound.
 	SetAside string
 	// Notices are what a user should hear: what was damaged, and what that means.
 	Notices []string
-	// damage holds, by study, the rows that are not what was recorded.
-	damage map[int64][]string
+	damage  damage
 	// discard removes the copy that stands for a file that cannot be written.
 	discard func() error
+}
+
+// engine is what one kind of database does differently from the other.
+type engine interface {
+	migrator
+	// translate turns a statement in SQLite's words into the engine's own.
+	translate(statement string) string
+	// storable turns a text into one that the engine can hold.
+	storable(text string) string
+	// explain says in a sentence what an error means; most errors stay as they are.
+	explain(err error) error
+	// lock makes this process the only one that runs a study, and running asks whether
+	// one does.
+	lock(study int64) (unlock func(), err error)
+	running(ctx context.Context, study int64) (bool, error)
+	// begin begins a transaction that writes to a study, 0 for none in particular. If
+	// this process holds the study's lock, it can only be written as long as it does.
+	begin(ctx context.Context, study int64) (transaction, error)
+	// renew waits for a lost connection to come back, and takes the study's lock again.
+	renew(ctx context.Context, study int64) error
+	close() error
+}
+
+// transaction is one in progress. lost reports whether its connection is gone, so that
+// nobody knows whether it was committed.
+type transaction struct {
+	*sql.Tx
+	lost func() bool
+	end  func()
 }
 
 // NewerVersionError says that a database was written by a newer pawl.
@@ -51,148 +77,64 @@ type NewerVersionError struct {
 }
 
 func (e *NewerVersionError) Error() string {
-	return fmt.Sprintf("%s was written by a newer pawl (schema %d, this one knows %d): update pawl, or name another file", e.Path, e.Found, e.Know)
+	return fmt.Sprintf("%s was written by a newer pawl (schema %d, this one knows %d): update pawl, or name another database", e.Path, e.Found, e.Know)
 }
 
-// Open opens the database and creates or migrates it as needed. A file that is
-// no sound database is moved aside, never overwritten.
-func Open(ctx context.Context, path string) (*Store, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("opening the study database: %w", err)
-	}
-	if exists(path) && !writable(path) {
-		return nil, fmt.Errorf("opening the study database: %s cannot be written; name another folder with --out", path)
-	}
-	aside, notices := "", []string(nil)
-	err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) })
-	if damaged(err) {
-		detail := err
-		if aside, err = setAsideDamaged(ctx, path); err != nil {
-			return nil, fmt.Errorf("the study database %s is damaged (%w) and could not be set aside: %w", path, detail, err)
-		}
-		if aside != "" {
-			notices = append(notices, fmt.Sprintf("the study database was damaged and is now at %s; a new one was begun", aside))
-		}
-	}
-	if err != nil {
+// Open opens the database at a place, a file or the URL of a PostgreSQL database, and
+// creates or migrates it as needed. A file that is no sound database is moved aside, never
+// overwritten; on a server, tables that are not pawl's are refused.
+func Open(ctx context.Context, place string) (*Store, error) {
+	server, err := OnServer(place)
+	switch {
+	case err != nil:
 		return nil, err
+	case server:
+		return openPostgres(ctx, place, true)
 	}
-	problem, err := logProblem(path)
-	if err != nil {
-		return nil, err
-	}
-	if problem != "" {
-		kept := freeName(path + "-wal")
-		if err := copyFile(path+"-wal", kept); err != nil {
-			return nil, fmt.Errorf("keeping the damaged log of %s: %w", path, err)
-		}
-		notices = append(notices, fmt.Sprintf("the log %s-wal: %s; a copy of it is at %s", path, problem, kept))
-	}
-	store, err := open(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	store.SetAside, store.Notices = aside, append(notices, store.Notices...)
-	return store, nil
+	return openFile(ctx, place)
 }
 
-// OpenExisting opens a database for reading what is there; a missing file is
+// OpenExisting opens a database for reading what is there; a missing one is
 // an error that wraps fs.ErrNotExist, and a damaged one a *DamagedError: it stays
 // as it is. A database that cannot be written can be read.
-func OpenExisting(ctx context.Context, path string) (*Store, error) {
-	_, err := os.Stat(path)
-	if err != nil && !exists(path+"-wal") {
-		return nil, fmt.Errorf("no study database: %w", err)
-	}
-	if err == nil && staysEmpty(ctx, path) {
-		return nil, unusable(path, fmt.Errorf("%w: it is empty", errDamaged))
-	}
-	problem, err := logProblem(path)
-	if err != nil {
+func OpenExisting(ctx context.Context, place string) (*Store, error) {
+	server, err := OnServer(place)
+	switch {
+	case err != nil:
 		return nil, err
+	case server:
+		return openPostgres(ctx, place, false)
 	}
-	if size(path) > 0 && (!writable(path) || problem != "") {
-		store, err := openCopy(ctx, path)
-		if err == nil && problem != "" {
-			store.Notices = append(store.Notices, fmt.Sprintf("the log %s-wal: %s", path, problem))
-		}
-		return store, err
-	}
-	if err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) }); err != nil {
-		return nil, unusable(path, err)
-	}
-	return open(ctx, path)
+	return openExistingFile(ctx, place)
 }
 
-// staysEmpty reports whether a database has no content, and not because another
-// process is creating it just now.
-func staysEmpty(ctx context.Context, path string) bool {
-	for range 50 {
-		if size(path) > 0 || size(path+"-wal") > 0 || ctx.Err() != nil {
-			return false
-		}
-		time.Sleep(5 * time.Millisecond)
+// OnServer reports whether a place is the URL of a database on a server, and not a file.
+func OnServer(place string) (bool, error) {
+	scheme, _, ok := strings.Cut(place, "://")
+	switch {
+	case !ok:
+		return false, nil
+	case scheme == "postgres" || scheme == "postgresql":
+		return true, nil
 	}
-	return true
+	return false, errors.New("a study database is a file, or begins with postgres://")
 }
 
-// unusable says of a damaged file that it was left alone; other errors stay.
-func unusable(path string, err error) error {
-	if !damaged(err) {
-		return err
-	}
-	detail := strings.TrimPrefix(err.Error(), errDamaged.Error()+": ")
-	return &DamagedError{Path: path, Detail: detail, Advice: "it was left as it is; pawl tune sets it aside and begins a new one"}
-}
-
-// open opens a database that inspect found sound.
-func open(ctx context.Context, path string) (*Store, error) {
-	db, err := sql.Open("sqlite", dsn(path, "_pragma=journal_mode(WAL)"))
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", path, err)
-	}
-	s := &Store{db: db, path: path}
-	for _, step := range []func(context.Context) error{s.migrate, s.examine} {
-		if err := patiently(ctx, step); err != nil {
-			db.Close()
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
-// patience is how long a process waits for others that use the same file.
-const patience = 10 * time.Second
-
-// patiently tries again while the database is locked. SQLite waits by itself
-// everywhere but where it fears a deadlock: of several processes that turn a new
-// file to write-ahead logging at the same time, all but one are refused at once.
-func patiently(ctx context.Context, try func(context.Context) error) error {
-	for deadline := time.Now().Add(patience); ; {
-		err := try(ctx)
-		locked := hasCode(err, sqlite3.SQLITE_BUSY)
-		if !locked || time.Now().After(deadline) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
-
-// dsn asks for waiting instead of failing when another process writes, and for
-// transactions that take the write lock at once: deferred ones fail half-way under
-// several writers.
-func dsn(path, more string) string {
-	escaped := (&url.URL{Path: path}).EscapedPath()
-	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_txlock=immediate&%s",
-		escaped, patience.Milliseconds(), more)
-}
-
-// Path returns the database's file.
+// Path returns the database's file, or its URL without the password.
 func (s *Store) Path() string { return s.path }
+
+// Lock makes this process the only one that runs a study. The lock goes with the process,
+// however that ends.
+func (s *Store) Lock(study int64) (unlock func(), err error) { return s.engine.lock(study) }
+
+// Running reports whether a process runs a study now. It takes no lock.
+func (s *Store) Running(study int64) (bool, error) {
+	running, err := s.engine.running(context.Background(), study)
+	if err != nil {
+		return false, fmt.Errorf("looking whether study %d runs: %w", study, err)
+	}
+	return running, nil
+}
 
 // Writable returns an error where what is recorded would be lost, because the file could
 // only be read.
@@ -205,28 +147,9 @@ func (s *Store) Writable() error {
 
 // Close closes the database.
 func (s *Store) Close() error {
-	err := s.db.Close()
+	err := s.engine.close()
 	if s.discard != nil {
 		err = errors.Join(err, s.discard())
-	}
-	return err
-}
-
-// transact runs a function in one transaction.
-func (s *Store) transact(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := do(tx); err != nil {
-		return errors.Join(err, ignoreDone(tx.Rollback()))
-	}
-	return tx.Commit()
-}
-
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
-		return nil
 	}
 	return err
 }

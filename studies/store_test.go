@@ -2,7 +2,6 @@ package studies
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,8 +99,8 @@ func openTest(t *testing.T) *Store {
 	return store
 }
 
-func TestStudyRoundTrip(t *testing.T) {
-	store := openTest(t)
+func testStudyRoundTrip(t *testing.T, e testEngine) {
+	store := e.open(t, e.place(t))
 	want := exampleStudy()
 	id, err := store.Create(t.Context(), want)
 	if err != nil {
@@ -128,8 +127,8 @@ func TestStudyRoundTrip(t *testing.T) {
 	}
 }
 
-func TestTrialsAndRoundsRoundTrip(t *testing.T) {
-	store := openTest(t)
+func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
+	store := e.open(t, e.place(t))
 	id, err := store.Create(t.Context(), exampleStudy())
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +170,7 @@ func TestTrialsAndRoundsRoundTrip(t *testing.T) {
 		t.Errorf("got %+v", past.Rounds)
 	}
 	var samples string
-	if err := store.db.QueryRow("SELECT samples FROM trials WHERE number = 1").Scan(&samples); err != nil || samples != "[]" {
+	if err := store.db.queryRow(t.Context(), []any{&samples}, "SELECT samples FROM trials WHERE number = 1"); err != nil || samples != "[]" {
 		t.Errorf("no samples are %q, %v: an earlier pawl cannot read that", samples, err)
 	}
 	if past.Elapsed != 4*time.Second {
@@ -179,8 +178,8 @@ func TestTrialsAndRoundsRoundTrip(t *testing.T) {
 	}
 }
 
-func TestTheRecorderRefusesLies(t *testing.T) {
-	store := openTest(t)
+func testTheRecorderRefusesLies(t *testing.T, e testEngine) {
+	store := e.open(t, e.place(t))
 	id, err := store.Create(t.Context(), exampleStudy())
 	if err != nil {
 		t.Fatal(err)
@@ -209,51 +208,58 @@ func TestTheRecorderRefusesLies(t *testing.T) {
 	}
 }
 
-// A database of the first version gains what later versions added, and keeps
-// what it had.
-func TestOlderDatabaseIsMigrated(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "studies.db")
-	db, err := sql.Open("sqlite", path)
+// A database of an older version gains what later versions added, and keeps what it had. So
+// does one whose migration was killed between two versions.
+func testOlderDatabaseIsMigrated(t *testing.T, e testEngine) {
+	texts, err := migrationTexts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, statement := range []string{migrations[0], "PRAGMA user_version = 1", `INSERT INTO studies
-		(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created)
-		VALUES ('old', '', '', '', '', '', 1, '', '', '{}', '{}', '{}', '', '2026-01-02T03:04:05Z')`} {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
+	for _, version := range []int{1, 5, 6} {
+		place := e.place(t)
+		e.older(t, place, texts[:version])
+		e.change(t, place, `INSERT INTO studies
+			(kernel, origin, workload, dims, backend, sampler, seed, fingerprint, source, space, work, environment, command, created)
+			VALUES ('old', '', '', '', '', '', 1, '', '', '{}', '{}', '{}', '', '2026-01-02T03:04:05Z')`)
+		store := e.open(t, place)
+		study, err := store.Study(t.Context(), 1)
+		var damage *DamagedError
+		switch {
+		case version < sealed && (err != nil || study.Kernel != "old" || study.First != nil):
+			t.Errorf("%+v, %v", study, err)
+		case version >= sealed && !errors.As(err, &damage):
+			t.Errorf("a row without its digest: %v", err)
 		}
-	}
-	db.Close()
-	store, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	study, err := store.Study(t.Context(), 1)
-	if err != nil || study.Kernel != "old" || study.First != nil {
-		t.Errorf("%+v, %v", study, err)
-	}
-	if version, err := store.version(t.Context()); err != nil || version != len(migrations) {
-		t.Errorf("version %d, %v", version, err)
+		if version, err := store.engine.version(t.Context()); err != nil || version != int64(len(texts)) {
+			t.Errorf("version %d, %v", version, err)
+		}
 	}
 }
 
-func TestNewerDatabaseIsLeftAlone(t *testing.T) {
-	store := openTest(t)
-	if _, err := store.db.Exec("PRAGMA user_version = 99"); err != nil {
-		t.Fatal(err)
+func testNewerDatabaseIsLeftAlone(t *testing.T, e testEngine) {
+	place := e.place(t)
+	e.open(t, place).Close()
+	e.setVersion(t, place, 99)
+	for _, open := range []func(context.Context, string) (*Store, error){Open, OpenExisting} {
+		_, err := open(t.Context(), place)
+		var newer *NewerVersionError
+		if !errors.As(err, &newer) || newer.Found != 99 {
+			t.Fatalf("got %v", err)
+		}
 	}
+}
+
+func TestNewerFileIsLeftAlone(t *testing.T) {
+	store := openTest(t)
 	path := store.Path()
 	store.Close()
+	execute(t, path, "PRAGMA user_version = 99")
 	before, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Open(t.Context(), path)
-	var newer *NewerVersionError
-	if !errors.As(err, &newer) || newer.Found != 99 {
-		t.Fatalf("got %v", err)
+	if _, err = Open(t.Context(), path); err == nil {
+		t.Fatal("opened")
 	}
 	if after, _ := os.ReadFile(path); string(after) != string(before) {
 		t.Error("the file was changed")
@@ -335,13 +341,13 @@ func TestReadOnlyFolderIsAClearError(t *testing.T) {
 
 // SQLite does not wait by itself while others turn a new file to write-ahead
 // logging: opened without patience, this fails now and then.
-func TestSeveralOpenANewFileAtOnce(t *testing.T) {
-	for range 10 {
-		path := filepath.Join(t.TempDir(), "studies.db")
+func testSeveralOpenANewOneAtOnce(t *testing.T, e testEngine) {
+	for range e.crowds {
+		place := e.place(t)
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
-				store, err := Open(t.Context(), path)
+				store, err := Open(t.Context(), place)
 				if err != nil {
 					t.Error(err)
 					return
@@ -353,8 +359,8 @@ func TestSeveralOpenANewFileAtOnce(t *testing.T) {
 	}
 }
 
-func TestSeveralProcessesShareOneFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "studies.db")
+func testSeveralProcessesShareOneDatabase(t *testing.T, e testEngine) {
+	path := e.place(t)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -385,8 +391,8 @@ func TestSeveralProcessesShareOneFile(t *testing.T) {
 	}
 }
 
-func TestOpenExisting(t *testing.T) {
-	if _, err := OpenExisting(t.Context(), filepath.Join(t.TempDir(), "none.db")); !errors.Is(err, fs.ErrNotExist) {
+func testOpenExisting(t *testing.T, e testEngine) {
+	if _, err := OpenExisting(t.Context(), e.place(t)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }

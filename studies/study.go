@@ -151,7 +151,12 @@ func (study *Study) columns() columns {
 // Create adds a study and returns its number.
 func (s *Store) Create(ctx context.Context, study Study) (id int64, err error) {
 	study.Created = study.Created.UTC().Truncate(time.Second)
-	if id, err = s.create(ctx, studyRow, study.columns()[1:]); err != nil {
+	c := study.columns()[1:]
+	err = s.change(ctx, 0, func(tx session) (rowKey, error) {
+		err := tx.queryRow(ctx, []any{&id}, c.insertion("studies")+" RETURNING id", c.values()...)
+		return studyRow(id), err
+	})
+	if err != nil {
 		return 0, fmt.Errorf("creating a study: %w", err)
 	}
 	return id, nil
@@ -164,7 +169,7 @@ func (s *Store) Continue(ctx context.Context, study Study) error {
 	if len(study.Workloads) > 0 {
 		changed = append(changed, column{"workloads", asJSON{&study.Workloads}})
 	}
-	if _, err := s.update(ctx, studyRow(study.ID), changed, ""); err != nil {
+	if _, err := s.update(ctx, study.ID, studyRow(study.ID), changed, ""); err != nil {
 		return fmt.Errorf("resuming study %d: %w", study.ID, err)
 	}
 	return nil
@@ -172,7 +177,7 @@ func (s *Store) Continue(ctx context.Context, study Study) error {
 
 // Finish records how a run of a study ended.
 func (s *Store) Finish(ctx context.Context, id int64, result search.Result) error {
-	_, err := s.update(ctx, studyRow(id), columns{
+	_, err := s.update(ctx, id, studyRow(id), columns{
 		{"ended", &result.Ended}, {"elapsed_ns", &result.Elapsed}, {"regret", asJSON{&result.Regret}},
 		{"spending", asJSON{&result.Spending}}, {"dead", asJSON{&result.Dead}},
 	}, "")
@@ -188,12 +193,12 @@ var ErrNoStudy = errors.New("no such study")
 // Study returns one study's head. One of which anything is not what was recorded
 // is a *DamagedError.
 func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
-	if err := s.damageOf(id); err != nil {
+	if err := s.damageOf(ctx, id); err != nil {
 		return Study{}, err
 	}
 	var study Study
 	c := study.columns()
-	err := s.db.QueryRowContext(ctx, "SELECT "+strings.Join(c.names(), ", ")+" FROM studies WHERE id = ?", id).Scan(c.values()...)
+	err := s.db.queryRow(ctx, c.values(), "SELECT "+strings.Join(c.names(), ", ")+" FROM studies WHERE id = ?", id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Study{}, fmt.Errorf("%w: %d in %s", ErrNoStudy, id, s.path)
 	}
@@ -205,22 +210,21 @@ func (s *Store) Study(ctx context.Context, id int64) (Study, error) {
 
 // List returns all studies, newest first; those that are damaged by their number.
 func (s *Store) List(ctx context.Context) ([]Study, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+" FROM studies ORDER BY id DESC")
-	if err != nil {
-		return nil, fmt.Errorf("listing studies: %w", err)
-	}
-	defer rows.Close()
 	var all []Study
-	for rows.Next() {
+	err := s.db.query(ctx, func(rows *sql.Rows) error {
 		var study Study
 		err := rows.Scan(study.columns().values()...)
-		if damage := s.damageOf(study.ID); damage != nil {
+		if damage := s.damage.of(s.path, study.ID); damage != nil {
 			study, err = Study{ID: study.ID, Damaged: damage.Error()}, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading study %d: %w", study.ID, err)
+			return fmt.Errorf("reading study %d: %w", study.ID, err)
 		}
 		all = append(all, study)
+		return nil
+	}, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+" FROM studies ORDER BY id DESC")
+	if err != nil {
+		return nil, fmt.Errorf("listing studies: %w", err)
 	}
-	return all, rows.Err()
+	return all, nil
 }

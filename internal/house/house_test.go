@@ -63,7 +63,7 @@ var rooms = map[string][]string{
 	"github.com/c-bata/goptuna":         {"search"},
 	"modernc.org/sqlite":                {"studies"},
 	"github.com/riverqueue/river":       {"studies/farm"},
-	"github.com/pressly/goose/v3":       {"studies/farm"},
+	"github.com/pressly/goose/v3":       {"studies", "studies/farm"},
 	"github.com/expr-lang/expr":         {"space"},
 	"github.com/goccy/go-yaml":          {"kernels", "gate/ci/actionstest"},
 	"github.com/ebitengine/purego":      {"objective/host", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
@@ -73,7 +73,7 @@ var rooms = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"internal/page"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
 	"github.com/google/go-github/v88":   {"gate/ci/github"},
-	"github.com/jackc/pgx/v5":           {"internal/postgrestest", "studies/farm"},
+	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest"},
 }
 
 // root is the module's folder, seen from this package.

@@ -7,6 +7,7 @@
 package postgrestest
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"net/url"
@@ -68,7 +69,7 @@ func (s *Server) url(database string) string {
 // Exec runs statements on a connection of their own.
 func Exec(t testing.TB, databaseURL, statements string) {
 	t.Helper()
-	ctx := t.Context()
+	ctx := context.WithoutCancel(t.Context()) // cleanups may use it too
 	connection, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
 		t.Fatal(err)

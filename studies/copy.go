@@ -1,0 +1,174 @@
+package studies
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrThere says that a database has a study already.
+var ErrThere = errors.New("it is there already")
+
+// Copied is a study that has arrived in another database.
+type Copied struct {
+	From, To int64
+	// Digest is that of everything which is recorded of it, the same at both ends.
+	Digest string
+	// Rows counts what was copied.
+	Rows int
+}
+
+// Copy copies a study with everything that is recorded of it into another database, in one
+// transaction, and compares what has arrived there with what was read. The study gets the next
+// free number. One that the other database has already is an error that wraps ErrThere, and one
+// that is running now wraps ErrBusy.
+func (s *Store) Copy(ctx context.Context, study int64, to *Store) (Copied, error) {
+	if err := to.Writable(); err != nil {
+		return Copied{}, err
+	}
+	running, err := s.Running(study)
+	if err != nil {
+		return Copied{}, err
+	}
+	if running {
+		return Copied{}, fmt.Errorf("study %d: %w; copy it when it has ended", study, ErrBusy)
+	}
+	head, err := s.Study(ctx, study)
+	if err != nil {
+		return Copied{}, err
+	}
+	if err := to.refuseTwin(ctx, head); err != nil {
+		return Copied{}, fmt.Errorf("study %d of %s: %w", study, s.path, err)
+	}
+	content, err := readContent(ctx, s.db, study)
+	if err != nil {
+		return Copied{}, fmt.Errorf("reading study %d: %w", study, err)
+	}
+	content.storable(to.engine)
+	copied := Copied{From: study, Digest: content.digest(), Rows: len(content)}
+	_, err = to.transact(ctx, 0, func(tx session) (err error) {
+		copied.To, err = content.write(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return Copied{}, fmt.Errorf("copying study %d to %s: %w", study, to.path, err)
+	}
+	return copied, nil
+}
+
+// refuseTwin looks for a study that began as the other did: at the same time, with the same seed,
+// on the same device.
+func (s *Store) refuseTwin(ctx context.Context, other Study) error {
+	all, err := s.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, own := range all {
+		if own.Kernel == other.Kernel && own.Workload == other.Workload && own.Seed == other.Seed && own.Fingerprint == other.Fingerprint &&
+			own.Source == other.Source && own.Created.Equal(other.Created) && own.Environment.Device == other.Environment.Device {
+			return fmt.Errorf("%w, as study %d of %s", ErrThere, own.ID, s.path)
+		}
+	}
+	return nil
+}
+
+// content is all rows of a study, its head first.
+type content []contentRow
+
+// contentRow is a row without its study's number and its digest, which differ between databases.
+type contentRow struct {
+	table  string
+	names  []string
+	values []any
+}
+
+func readContent(ctx context.Context, s session, study int64) (all content, err error) {
+	for _, table := range sealedTables {
+		of := studyColumn(table)
+		err := eachRow(ctx, s, func(names []string, values []any) error {
+			row := contentRow{table: table}
+			for i, name := range names {
+				if name != of && name != digestColumn {
+					row.names, row.values = append(row.names, name), append(row.values, values[i])
+				}
+			}
+			all = append(all, row)
+			return nil
+		}, "SELECT * FROM "+table+" WHERE "+of+" = ? ORDER BY "+strings.Join(keyColumns[table], ", "), study)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// studyColumn is the column that says whose a row is.
+func studyColumn(table string) string {
+	if table == "studies" {
+		return "id"
+	}
+	return "study"
+}
+
+// storable makes texts such as an engine can hold.
+func (c content) storable(e engine) {
+	for _, row := range c {
+		for i, value := range row.values {
+			if text, ok := value.(string); ok {
+				row.values[i] = e.storable(text)
+			}
+		}
+	}
+}
+
+// digest identifies the content, whatever the number of the study and the order of the rows.
+func (c content) digest() string {
+	var parts []string
+	for _, row := range c {
+		parts = append(parts, row.table+" "+rowDigest(row.names, row.values))
+	}
+	slices.Sort(parts)
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// write adds the rows as a new study, reads them again and returns its number.
+func (c content) write(ctx context.Context, tx session) (id int64, err error) {
+	if len(c) == 0 || c[0].table != "studies" {
+		return 0, ErrNoStudy
+	}
+	head := c[0].columns()
+	if err := tx.queryRow(ctx, []any{&id}, head.insertion("studies")+" RETURNING id", head.values()...); err != nil {
+		return 0, err
+	}
+	if _, err := studyRow(id).seal(ctx, tx); err != nil {
+		return 0, err
+	}
+	for _, row := range c[1:] {
+		whole := append(row.columns(), column{"study", id})
+		whole = append(whole, column{digestColumn, rowDigest(whole.names(), whole.values())})
+		if err := tx.insert(ctx, row.table, whole); err != nil {
+			return 0, err
+		}
+	}
+	arrived, err := readContent(ctx, tx, id)
+	if err != nil {
+		return 0, err
+	}
+	if arrived.digest() != c.digest() {
+		return 0, errors.New("what has arrived is not what was sent; nothing was kept")
+	}
+	return id, nil
+}
+
+func (r contentRow) columns() columns {
+	c := make(columns, len(r.names))
+	for i := range c {
+		c[i] = column{r.names[i], r.values[i]}
+	}
+	return c
+}

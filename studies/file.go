@@ -1,0 +1,150 @@
+package studies
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// openFile opens a file and creates or migrates it as needed. One that is no sound database
+// is moved aside, never overwritten.
+func openFile(ctx context.Context, path string) (*Store, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("opening the study database: %w", err)
+	}
+	if exists(path) && !writable(path) {
+		return nil, fmt.Errorf("opening the study database: %s cannot be written; name another folder with --out", path)
+	}
+	aside, notices := "", []string(nil)
+	err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) })
+	if damaged(err) {
+		detail := err
+		if aside, err = setAsideDamaged(ctx, path); err != nil {
+			return nil, fmt.Errorf("the study database %s is damaged (%w) and could not be set aside: %w", path, detail, err)
+		}
+		if aside != "" {
+			notices = append(notices, fmt.Sprintf("the study database was damaged and is now at %s; a new one was begun", aside))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	problem, err := logProblem(path)
+	if err != nil {
+		return nil, err
+	}
+	if problem != "" {
+		kept := freeName(path + "-wal")
+		if err := copyFile(path+"-wal", kept); err != nil {
+			return nil, fmt.Errorf("keeping the damaged log of %s: %w", path, err)
+		}
+		notices = append(notices, fmt.Sprintf("the log %s-wal: %s; a copy of it is at %s", path, problem, kept))
+	}
+	store, err := open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	store.SetAside, store.Notices = aside, append(notices, store.Notices...)
+	return store, nil
+}
+
+// openExistingFile opens a file for reading what is there.
+func openExistingFile(ctx context.Context, path string) (*Store, error) {
+	_, err := os.Stat(path)
+	if err != nil && !exists(path+"-wal") {
+		return nil, fmt.Errorf("no study database: %w", err)
+	}
+	if err == nil && staysEmpty(ctx, path) {
+		return nil, unusable(path, fmt.Errorf("%w: it is empty", errDamaged))
+	}
+	problem, err := logProblem(path)
+	if err != nil {
+		return nil, err
+	}
+	if size(path) > 0 && (!writable(path) || problem != "") {
+		store, err := openCopy(ctx, path)
+		if err == nil && problem != "" {
+			store.Notices = append(store.Notices, fmt.Sprintf("the log %s-wal: %s", path, problem))
+		}
+		return store, err
+	}
+	if err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) }); err != nil {
+		return nil, unusable(path, err)
+	}
+	return open(ctx, path)
+}
+
+// staysEmpty reports whether a database has no content, and not because another
+// process is creating it just now.
+func staysEmpty(ctx context.Context, path string) bool {
+	for range 50 {
+		if size(path) > 0 || size(path+"-wal") > 0 || ctx.Err() != nil {
+			return false
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return true
+}
+
+// unusable says of a damaged file that it was left alone; other errors stay.
+func unusable(path string, err error) error {
+	if !damaged(err) {
+		return err
+	}
+	detail := strings.TrimPrefix(err.Error(), errDamaged.Error()+": ")
+	return &DamagedError{Path: path, Detail: detail, Advice: "it was left as it is; pawl tune sets it aside and begins a new one"}
+}
+
+// open opens a database that inspect found sound.
+func open(ctx context.Context, path string) (*Store, error) {
+	db, err := sql.Open("sqlite", dsn(path, "_pragma=journal_mode(WAL)"))
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", path, err)
+	}
+	e := &file{db, path}
+	s := &Store{db: session{db, e}, engine: e, path: path}
+	for _, step := range []func(context.Context) error{s.migrate, s.examineAll} {
+		if err := patiently(ctx, step); err != nil {
+			db.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// patience is how long a process waits for others that use the same file.
+const patience = 10 * time.Second
+
+// patiently tries again while the database is locked. SQLite waits by itself
+// everywhere but where it fears a deadlock: of several processes that turn a new
+// file to write-ahead logging at the same time, all but one are refused at once.
+func patiently(ctx context.Context, try func(context.Context) error) error {
+	for deadline := time.Now().Add(patience); ; {
+		err := try(ctx)
+		locked := hasCode(err, sqlite3.SQLITE_BUSY)
+		if !locked || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// dsn asks for waiting instead of failing when another process writes, and for
+// transactions that take the write lock at once: deferred ones fail half-way under
+// several writers.
+func dsn(path, more string) string {
+	escaped := (&url.URL{Path: path}).EscapedPath()
+	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_txlock=immediate&%s",
+		escaped, patience.Milliseconds(), more)
+}

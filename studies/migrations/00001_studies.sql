@@ -1,0 +1,53 @@
+CREATE TABLE studies (
+  id          INTEGER PRIMARY KEY AUTOINCREMENT,
+  kernel      TEXT NOT NULL,
+  origin      TEXT NOT NULL,
+  workload    TEXT NOT NULL,
+  dims        TEXT NOT NULL,
+  backend     TEXT NOT NULL,
+  sampler     TEXT NOT NULL,
+  seed        INTEGER NOT NULL,
+  fingerprint TEXT NOT NULL,
+  source      TEXT NOT NULL,
+  space       TEXT NOT NULL,
+  work        TEXT NOT NULL,
+  environment TEXT NOT NULL,
+  command     TEXT NOT NULL,
+  created     TEXT NOT NULL,
+  ended       TEXT NOT NULL DEFAULT '',
+  elapsed_ns  INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE trials (
+  study      INTEGER NOT NULL REFERENCES studies(id) ON DELETE CASCADE,
+  number     INTEGER NOT NULL,
+  point      TEXT NOT NULL,
+  told       INTEGER NOT NULL DEFAULT 0,
+  stage      TEXT NOT NULL DEFAULT '',
+  reason     TEXT NOT NULL DEFAULT '',
+  detail     TEXT NOT NULL DEFAULT '',
+  samples    TEXT NOT NULL DEFAULT '[]',
+  batch      INTEGER NOT NULL DEFAULT 0,
+  binary     TEXT NOT NULL DEFAULT '',
+  same_as    TEXT NOT NULL DEFAULT '',
+  stop       TEXT NOT NULL DEFAULT '',
+  compile_ns INTEGER NOT NULL DEFAULT 0,
+  check_ns   INTEGER NOT NULL DEFAULT 0,
+  measure_ns INTEGER NOT NULL DEFAULT 0,
+  cache_hit  INTEGER NOT NULL DEFAULT 0,
+  elapsed_ns INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (study, number),
+  UNIQUE (study, point)
+) WITHOUT ROWID;
+CREATE TABLE rounds (
+  study   INTEGER NOT NULL REFERENCES studies(id) ON DELETE CASCADE,
+  phase   TEXT NOT NULL,
+  number  INTEGER NOT NULL,
+  point   TEXT NOT NULL,
+  stage   TEXT NOT NULL DEFAULT '',
+  reason  TEXT NOT NULL DEFAULT '',
+  detail  TEXT NOT NULL DEFAULT '',
+  samples TEXT NOT NULL DEFAULT '[]',
+  batch   INTEGER NOT NULL DEFAULT 0,
+  binary  TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (study, phase, number, point)
+) WITHOUT ROWID;

@@ -1,0 +1,320 @@
+package studies
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pawl/internal/postgrestest"
+	"pawl/objective"
+	"pawl/search"
+)
+
+// recordTrials records trials as a search does.
+func recordTrials(recorder *Recorder, from, to int) error {
+	for i := from; i < to; i++ {
+		trial := search.Trial{Number: i, Point: examplePoint(i), Outcome: objective.Outcome{Samples: []float64{float64(i + 1)}}}
+		if err := errors.Join(recorder.Started(trial), recorder.Finished(trial)); err != nil {
+			return fmt.Errorf("trial %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// terminate ends all connections to a database but the one that says so.
+const terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+// A study whose connections the server ends, again and again, records every trial once, and is
+// still the only one that runs it.
+func TestALostConnectionLosesNothing(t *testing.T) {
+	place := postgrestest.Database(t)
+	store := testEngines["postgres"].open(t, place)
+	id, err := store.Create(t.Context(), exampleStudy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := store.Lock(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	const trials = 60
+	recorded := make(chan error, 1)
+	go func() { recorded <- recordTrials(store.Recorder(id), 0, trials) }()
+	lost := 0
+	for done := false; !done; {
+		select {
+		case err := <-recorded:
+			if done = true; err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(10 * time.Millisecond):
+			postgrestest.Exec(t, place, terminate)
+			lost++
+		}
+	}
+	if lost == 0 {
+		t.Error("no connection was lost")
+	}
+	if err := recordTrials(store.Recorder(id), trials, trials+1); err != nil { // which takes the lock again, should it be gone
+		t.Fatal(err)
+	}
+	whole(t, store, id, fmt.Sprint(trials))
+	other := testEngines["postgres"].open(t, place)
+	if _, err := other.Lock(id); !errors.Is(err, ErrBusy) {
+		t.Errorf("the lock was lost with a connection: %v", err)
+	}
+}
+
+// wire stands between a client and the server, and cuts a connection at its worst moment: when
+// the server has committed and the client does not know it yet.
+type wire struct {
+	server string
+	// cuts are still to be made.
+	cuts atomic.Int32
+}
+
+// newWire returns the URL of a database by way of the wire.
+func newWire(t *testing.T, place string) (*wire, string) {
+	t.Helper()
+	u, err := url.Parse(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	w := &wire{server: u.Host}
+	u.Host = listener.Addr().String()
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go w.carry(client)
+		}
+	}()
+	return w, u.String()
+}
+
+func (w *wire) carry(client net.Conn) {
+	server, err := net.Dial("tcp", w.server)
+	if err != nil {
+		client.Close()
+		return
+	}
+	var committing atomic.Bool
+	go func() {
+		defer server.Close()
+		transfer(server, client, func(sent []byte) bool {
+			committing.Store(bytes.Contains(sent, []byte("commit")))
+			return true
+		})
+	}()
+	defer client.Close()
+	transfer(client, server, func([]byte) bool { return !committing.Load() || w.cuts.Add(-1) < 0 })
+}
+
+// transfer copies while pass says so.
+func transfer(to io.Writer, from io.Reader, pass func([]byte) bool) {
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil || !pass(buffer[:n]) {
+			return
+		}
+		if _, err := to.Write(buffer[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// A commit whose answer was lost is not done a second time.
+func TestACommitWithoutAnAnswerIsNotRepeated(t *testing.T) {
+	cable, place := newWire(t, postgrestest.Database(t))
+	store := testEngines["postgres"].open(t, place)
+	id, err := store.Create(t.Context(), exampleStudy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, write := range map[string]func() error{
+		"created": func() error { _, err := store.Create(t.Context(), exampleStudy()); return err },
+		"gated":   func() error { return store.Gated(t.Context(), id, exampleGating()) },
+		"told":    func() error { return recordTrials(store.Recorder(id), 0, 1) },
+	} {
+		cable.cuts.Store(2)
+		if err := write(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if left := cable.cuts.Load(); left >= 2 {
+			t.Errorf("%s: nothing was cut", what)
+		}
+		cable.cuts.Store(0)
+	}
+	all, err := store.List(t.Context())
+	gatings, err2 := store.Gatings(t.Context(), id)
+	if err := errors.Join(err, err2); err != nil || len(all) != 2 || len(gatings) != 1 {
+		t.Errorf("%d studies, %d gatings, %v", len(all), len(gatings), err)
+	}
+	whole(t, store, id, "0")
+}
+
+// A server that is restarted in the middle of a search is waited for; one that does not come
+// back ends it with a sentence.
+func TestTheServerRestarts(t *testing.T) {
+	server := postgrestest.Start(t)
+	store := testEngines["postgres"].open(t, server.Database(t))
+	id, err := store.Create(t.Context(), exampleStudy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := store.Lock(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	recorder := store.Recorder(id)
+	if err := recordTrials(recorder, 0, 5); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop(t)
+	recorded := make(chan error, 1)
+	go func() { recorded <- recordTrials(recorder, 5, 10) }()
+	time.Sleep(50 * time.Millisecond) // so that it finds nobody at first
+	server.Restart(t)
+	if err := <-recorded; err != nil {
+		t.Fatal(err)
+	}
+	whole(t, store, id, "9")
+	server.Stop(t)
+	usual := reconnecting
+	reconnecting = 200 * time.Millisecond
+	defer func() { reconnecting = usual }()
+	if err := recordTrials(recorder, 10, 11); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A process whose study another has taken over meanwhile cannot write to it any more.
+func TestAZombieCannotWrite(t *testing.T) {
+	place := postgrestest.Database(t)
+	zombie, heir := testEngines["postgres"].open(t, place), testEngines["postgres"].open(t, place)
+	id, err := zombie.Create(t.Context(), exampleStudy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := zombie.Lock(id); err != nil {
+		t.Fatal(err)
+	}
+	if err := recordTrials(zombie.Recorder(id), 0, 3); err != nil {
+		t.Fatal(err)
+	}
+	postgrestest.Exec(t, place, terminate)
+	awaitFree(t, heir, id)
+	if _, err := heir.Lock(id); err != nil {
+		t.Fatal(err)
+	}
+	usual := reconnecting
+	reconnecting = 2 * time.Second
+	defer func() { reconnecting = usual }()
+	if err := recordTrials(zombie.Recorder(id), 3, 4); !errors.Is(err, ErrBusy) {
+		t.Errorf("got %v", err)
+	}
+	if err := recordTrials(heir.Recorder(id), 3, 6); err != nil {
+		t.Error(err)
+	}
+	whole(t, heir, id, "5")
+}
+
+// Whatever is wrong with a server, the sentence says what, and never the password.
+func TestServersThatCannotBeUsed(t *testing.T) {
+	place := postgrestest.Database(t)
+	u, err := url.Parse(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(change func(*url.URL)) string {
+		changed := *u
+		change(&changed)
+		return changed.String()
+	}
+	foreign := postgrestest.Database(t)
+	postgrestest.Exec(t, foreign, "CREATE TABLE customers (id int); CREATE TABLE trials (patient text)")
+	for name, test := range map[string]struct{ place, want string }{
+		"password": {postgrestest.As(t, place, "administrator", "a-wrong-secret"), "the password is wrong or missing; PAWL_DB may hold it, or a line of the file that PGPASSFILE names"},
+		"user":     {postgrestest.As(t, place, "nobody", postgrestest.Password), "refuses the user nobody"},
+		"database": {with(func(u *url.URL) { u.Path = "/none" }), "there is no database postgres://administrator@" + u.Host + "/none on the server; createdb none makes it"},
+		"port":     {with(func(u *url.URL) { u.Host = "127.0.0.1:1" }), "cannot be reached: "},
+		"host":     {with(func(u *url.URL) { u.Host = "pawl.invalid:5432" }), "the host pawl.invalid is not known"},
+		"tls":      {with(func(u *url.URL) { u.RawQuery = "sslmode=require" }), "refused TLS"},
+		"mode":     {with(func(u *url.URL) { u.RawQuery = "sslmode=maybe" }), "the URL of the database cannot be read"},
+		"escape":   {"postgres://administrator:" + postgrestest.Password + "%zz@" + u.Host + "/x", "the URL of the database cannot be read"},
+		"at":       {"postgres://administrator:" + postgrestest.Password + "@@[::1/x", "the URL of the database cannot be read"},
+		"scheme":   {"mysql://administrator:" + postgrestest.Password + "@h/x", "a study database is a file, or begins with postgres://"},
+		"foreign":  {foreign, "it is somebody else's: it has 2 tables (customers, trials), and nothing of pawl's; make a database for pawl alone"},
+	} {
+		for _, open := range []func(context.Context, string) (*Store, error){Open, OpenExisting} {
+			_, err := open(t.Context(), test.place)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s: got %v, want %s", name, err, test.want)
+			}
+			if err != nil && (strings.Contains(err.Error(), postgrestest.Password) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n")) {
+				t.Errorf("%s: the sentence is %v", name, err)
+			}
+		}
+	}
+}
+
+// Roles may do what they were granted: make the tables, write to them, or read them.
+func TestRights(t *testing.T) {
+	place := postgrestest.Database(t)
+	postgrestest.Exec(t, place, "CREATE ROLE searcher LOGIN PASSWORD 's'; CREATE ROLE reader LOGIN PASSWORD 'r'; CREATE ROLE stranger LOGIN PASSWORD 'x'")
+	t.Cleanup(func() {
+		// The roles are the server's, not the database's.
+		postgrestest.Exec(t, place, "DROP OWNED BY searcher, reader, stranger; DROP ROLE searcher, reader, stranger")
+	})
+	searcher, reader := postgrestest.As(t, place, "searcher", "s"), postgrestest.As(t, place, "reader", "r")
+	if _, err := Open(t.Context(), searcher); err == nil || !strings.Contains(err.Error(), "searcher may not make them: let the owner of the database") {
+		t.Errorf("got %v", err)
+	}
+	store := testEngines["postgres"].open(t, place)
+	record(t, store)
+	postgrestest.Exec(t, place, `GRANT SELECT, INSERT, UPDATE ON studies, trials, rounds, gatings, across, profiles TO searcher;
+		GRANT SELECT ON ALL TABLES IN SCHEMA public TO searcher, reader`)
+	written := testEngines["postgres"].open(t, searcher)
+	id, err := written.Create(t.Context(), Study{Kernel: "own"})
+	if err != nil || recordTrials(written.Recorder(id), 0, 2) != nil {
+		t.Fatal(id, err)
+	}
+	read := testEngines["postgres"].open(t, reader)
+	if past, err := read.Past(t.Context(), id); err != nil || len(past.Trials) != 2 {
+		t.Errorf("%d trials, %v", len(past.Trials), err)
+	}
+	if _, err := read.Create(t.Context(), exampleStudy()); err == nil || !strings.Contains(err.Error(), "does not allow the user reader to do this (permission denied for table studies)") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := OpenExisting(t.Context(), postgrestest.As(t, place, "stranger", "x")); err == nil || !strings.Contains(err.Error(), "does not allow the user stranger") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Rows are in the same order on every server, whatever its language.
+func TestTextsAreComparedByteByByte(t *testing.T) {
+	store := testEngines["postgres"].open(t, postgrestest.Database(t))
+	var other int
+	err := store.db.queryRow(t.Context(), []any{&other}, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name IN ('studies', 'trials', 'rounds', 'gatings', 'across', 'profiles') AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'")
+	if err != nil || other > 0 {
+		t.Errorf("%d columns, %v", other, err)
+	}
+}

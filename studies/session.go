@@ -1,0 +1,139 @@
+package studies
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// querier is a database, a connection or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, arguments ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, arguments ...any) *sql.Row
+	ExecContext(ctx context.Context, query string, arguments ...any) (sql.Result, error)
+}
+
+// session is a querier that is spoken to in SQLite's words.
+type session struct {
+	querier querier
+	engine  engine
+}
+
+// query calls do with each row.
+func (s session) query(ctx context.Context, do func(*sql.Rows) error, statement string, arguments ...any) error {
+	values, err := s.values(arguments)
+	if err != nil {
+		return err
+	}
+	rows, err := s.querier.QueryContext(ctx, s.engine.translate(statement), values...)
+	if err != nil {
+		return s.engine.explain(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return s.engine.explain(rows.Err())
+}
+
+// queryRow reads the only row into targets; sql.ErrNoRows says that there is none.
+func (s session) queryRow(ctx context.Context, targets []any, statement string, arguments ...any) error {
+	values, err := s.values(arguments)
+	if err != nil {
+		return err
+	}
+	return s.engine.explain(s.querier.QueryRowContext(ctx, s.engine.translate(statement), values...).Scan(targets...))
+}
+
+// exec returns how many rows a statement has changed.
+func (s session) exec(ctx context.Context, statement string, arguments ...any) (changed int64, err error) {
+	values, err := s.values(arguments)
+	if err != nil {
+		return 0, err
+	}
+	result, err := s.querier.ExecContext(ctx, s.engine.translate(statement), values...)
+	if err != nil {
+		return 0, s.engine.explain(err)
+	}
+	return result.RowsAffected()
+}
+
+// values turns what columns point to into the two kinds of values that rows hold, numbers
+// and texts, so that every engine stores and digests the same.
+func (s session) values(arguments []any) ([]any, error) {
+	values := make([]any, len(arguments))
+	for i, argument := range arguments {
+		value, err := driver.DefaultParameterConverter.ConvertValue(argument)
+		if err != nil {
+			return nil, err
+		}
+		switch v := value.(type) {
+		case bool:
+			value = int64(0)
+			if v {
+				value = int64(1)
+			}
+		case string:
+			value = s.engine.storable(v)
+		}
+		values[i] = value
+	}
+	return values, nil
+}
+
+// change runs do in a transaction that writes to a study, and gives the row that do
+// has changed its digest; do returns none where it has changed nothing. A transaction whose
+// connection was lost is tried again. It may have been committed just before: the row
+// then has the digest already.
+func (s *Store) change(ctx context.Context, study int64, do func(tx session) (rowKey, error)) error {
+	var row rowKey
+	var digest string
+	for deadline := time.Now().Add(reconnecting); ; {
+		lost, err := s.transact(ctx, study, func(tx session) error {
+			if done, err := row.has(ctx, tx, digest); done || err != nil {
+				return err
+			}
+			changed, err := do(tx)
+			if err != nil || changed.table == "" {
+				return err
+			}
+			made, err := changed.seal(ctx, tx)
+			if err == nil {
+				row, digest = changed, made
+			}
+			return err
+		})
+		if err == nil || !lost || time.Now().After(deadline) {
+			return err
+		}
+		wait, cancel := context.WithDeadline(ctx, deadline)
+		renewed := s.engine.renew(wait, study)
+		cancel()
+		if renewed != nil {
+			return fmt.Errorf("the connection to %s was lost and did not come back within %v: %w; what was recorded is there, and pawl tune --resume goes on", s.path, reconnecting, renewed)
+		}
+	}
+}
+
+// transact runs a function in one transaction, and reports whether its connection was lost.
+func (s *Store) transact(ctx context.Context, study int64, do func(tx session) error) (lost bool, err error) {
+	tx, err := s.engine.begin(ctx, study)
+	if err != nil {
+		return tx.lost != nil && tx.lost(), s.engine.explain(err)
+	}
+	defer tx.end()
+	if err = do(session{tx, s.engine}); err == nil {
+		err = s.engine.explain(tx.Commit())
+		return err != nil && tx.lost(), err
+	}
+	lost = tx.lost()
+	if undone := tx.Rollback(); undone != nil && !lost && !errors.Is(undone, sql.ErrTxDone) {
+		err = errors.Join(err, undone)
+	}
+	return lost, err
+}
