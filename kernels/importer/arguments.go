@@ -39,7 +39,7 @@ func (d *description) takeFlags(c call, source string, names []string) {
 // takeArguments carries arguments over, in the order of the function. Which of them the kernel
 // writes is known by the answers, and otherwise by what the source declares constant.
 func (d *description) takeArguments(c call, source, folder string) {
-	declared := formals(source, d.entry)
+	declared := formals(source, kernels.PlainName(d.entry))
 	if len(declared) != len(c.Arguments) {
 		declared = nil
 	}
@@ -58,7 +58,7 @@ func (d *description) takeArguments(c call, source, folder string) {
 			} else {
 				a.out = declared != nil && declared[i].pointer && !declared[i].constant
 			}
-			d.takeArray(&a, r, folder)
+			d.takeArray(&a, r, source, folder)
 			if declared != nil && !a.out && !declared[i].constant && d.backend == kernels.Host && strings.HasSuffix(d.source, ".cpp") && a.gap == "" {
 				a.gap = fmt.Sprintf("the source declares %s as a pointer that it may write through: make it const", a.name)
 				d.gaps = append(d.gaps, a.gap)
@@ -98,7 +98,7 @@ func (d *description) takeScalar(a *argument, r recorded) {
 	}
 }
 
-func (d *description) takeArray(a *argument, r recorded, folder string) {
+func (d *description) takeArray(a *argument, r recorded, source, folder string) {
 	e, known := elements[r.Type]
 	a.element, a.shape, a.zeros = e, append([]int64{}, r.Shape...), r.Zeros
 	missing := func(format string, arguments ...any) {
@@ -115,8 +115,16 @@ func (d *description) takeArray(a *argument, r recorded, folder string) {
 	case slices.Contains(a.shape, 0):
 		a.shape = []int64{1}
 		missing("argument %s is empty", a.name)
+	case a.out && r.Run != nil:
+		missing("argument %s comes out of run_kernel and is written: say what it holds before, as inout with a fill, or that it is out alone", a.name)
+	case a.out && !a.zeros && r.File == "":
+		missing("argument %s is written and holds something before that was not recorded: where the kernel reads it, say so by inout and a fill", a.name)
 	case a.out && !a.zeros:
-		missing("argument %s is written and has a content before: the kernel starts from what outputs hold otherwise", a.name)
+		a.inout, a.file = true, "data/"+a.name+".npy"
+		d.arrays = append(d.arrays, array{a.file, filepath.Join(folder, filepath.Base(r.File))})
+	case a.out && accumulates(source, a.name):
+		a.init = "0"
+		d.note("%s starts at zero for every launch, as the script has it: the source adds to it", a.name)
 	case a.out, a.zeros:
 	case r.File == "":
 		a.low, a.high = r.Low, r.High
@@ -128,28 +136,12 @@ func (d *description) takeArray(a *argument, r recorded, folder string) {
 }
 
 // takeRest names what has no place in a manifest.
-func (d *description) takeRest(c call, folder string) {
-	for name, r := range c.Constants {
-		if r == nil || r.File == "" {
-			d.gap("the constant memory %s is not filled, and its content was not recorded", name)
-			continue
-		}
-		file := "data/" + name + ".npy"
-		d.arrays = append(d.arrays, array{file, filepath.Join(folder, filepath.Base(r.File))})
-		d.gap("the constant memory %[1]s is not filled: the argument {name: %[1]s, type: %[2]s, shape: %[3]s, from: %[4]s, symbol: %[1]s} does that, once the reference takes it as its last one",
-			name, elements[r.Type], strings.ReplaceAll(fmt.Sprint(r.Shape), " ", ", "), file)
-	}
+func (d *description) takeRest(c call) {
 	for _, name := range c.Textures {
 		d.gap("the texture %s was not carried over: pawl has none", name)
 	}
 	for _, name := range c.Observers {
 		d.gap("the observer %s is Python and was not carried over: pawl measures time, clock, power and temperature itself", name)
-	}
-	for name, e := range c.Metrics {
-		d.gap("the metric %s (%s) was not carried over: work: {flops, bytes} gives throughput", name, e.Python)
-	}
-	if text, is := c.Objective.(string); is && text != "time" {
-		d.gap("the objective is %s, and pawl minimizes time", text)
 	}
 	if c.Verify {
 		d.gap("the script verifies results by a Python function: a reference does that here")
@@ -182,8 +174,8 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 	if run != nil && *run < len(runs) && d.referenceFrom(runs[*run], c) {
 		return nil
 	}
-	fixed := !slices.ContainsFunc(d.args, func(a argument) bool { return a.shape != nil && !a.out && a.file == "" && !a.zeros })
-	if recordedAll && c.Runs == 0 && fixed && len(c.Constants) == 0 {
+	fixed := !slices.ContainsFunc(d.args, func(a argument) bool { return a.shape != nil && (!a.out || a.inout) && a.file == "" && !a.zeros })
+	if recordedAll && c.Runs == 0 && fixed && len(d.meaning) == 0 {
 		return d.answers(c)
 	}
 	if len(c.Answer) > 0 {
@@ -196,7 +188,8 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 // referenceFrom makes the kernel of a run_kernel the reference.
 func (d *description) referenceFrom(run, tuned call) bool {
 	text, _, _, err := run.content()
-	if err != nil || len(run.Arguments) != len(tuned.Arguments) || !identifier.MatchString(run.Kernel) || d.backend != kernels.CUDA {
+	taken := len(run.Arguments) - len(tuned.Arguments) // constants that it takes behind the others
+	if err != nil || taken != 0 && taken != len(d.constants) || !identifier.MatchString(run.Kernel) || d.backend != kernels.CUDA {
 		return false
 	}
 	plainly := description{entry: run.Kernel, backend: d.backend}
@@ -219,8 +212,14 @@ func (d *description) referenceFrom(run, tuned call) bool {
 	if len(plainly.gaps) > 0 {
 		return false
 	}
-	if run.Kernel != d.entry {
-		text = swapNames(text, d.entry, run.Kernel)
+	name := kernels.PlainName(d.entry)
+	if run.Kernel != name {
+		text = swapNames(text, name, run.Kernel)
+	}
+	if taken == 0 {
+		if text, err = withConstants(text, name, d.constants); err != nil {
+			d.gap("%v", err)
+		}
 	}
 	d.addReference(fmt.Sprintf("/* The script's own reference, %s, under the name of the kernel. */\n", run.Kernel) + plainly.defined(text))
 	d.referenceGrid, d.referenceBlock = grid, block

@@ -29,11 +29,18 @@ type description struct {
 	// reference launches the reference; empty where it is launched as the kernel is.
 	referenceGrid, referenceBlock []string
 	flags                         []string
-	atol                          string
-	source, reference             string // file names
-	files                         []kernels.File
-	arrays                        []array
-	gaps, notes                   []string
+	// constants are the arguments that are variables of the source, which a reference takes
+	// as its last parameters.
+	constants []argument
+	// objective is a line of the manifest, meaning are the parameters in its formula: they
+	// change the work of a launch.
+	objective         string
+	meaning           []string
+	atol              string
+	source, reference string // file names
+	files             []kernels.File
+	arrays            []array
+	gaps, notes       []string
 }
 
 type parameter struct {
@@ -53,6 +60,8 @@ type argument struct {
 	shape         []int64 // nil for a scalar
 	value         string
 	out, zeros    bool
+	inout         bool
+	init, symbol  string
 	low, high     string // of what is drawn
 	constant      string // what it is filled with
 	// file has what the other tuner gave, answer what it expects; gap says what is missing.
@@ -89,7 +98,14 @@ func (d *description) manifest() string {
 		for _, v := range p.values {
 			values = append(values, yamlValue(v))
 		}
-		line("  %s: {values: [%s], default: %s}", p.name, strings.Join(values, ", "), yamlValue(p.first))
+		reference := ""
+		if slices.Contains(d.meaning, p.name) {
+			reference = ", reference: true"
+		}
+		line("  %s: {values: [%s], default: %s%s}", p.name, strings.Join(values, ", "), yamlValue(p.first), reference)
+	}
+	if d.objective != "" {
+		line("%s", d.objective)
 	}
 	if len(d.constraints) > 0 {
 		line("constraints:")
@@ -145,8 +161,11 @@ func formulas(texts []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-func (a argument) yaml() string {
+func (a argument) yaml() (text string) {
 	parts := []string{"name: " + a.name, "type: " + a.element}
+	if a.symbol != "" {
+		parts = append(parts, "symbol: "+a.symbol)
+	}
 	if a.shape == nil {
 		return strings.Join(append(parts, "value: "+quote(a.value)), ", ")
 	}
@@ -155,9 +174,14 @@ func (a argument) yaml() string {
 		shape = append(shape, fmt.Sprint(n))
 	}
 	parts = append(parts, "shape: ["+strings.Join(shape, ", ")+"]")
+	if a.answer != "" {
+		defer func() { text += ", answer: " + quote(a.answer) }()
+	}
 	switch {
-	case a.answer != "":
-		parts = append(parts, "out: true", "answer: "+quote(a.answer))
+	case a.inout:
+		parts = append(parts, "inout: true", "from: "+quote(a.file))
+	case a.out && a.init != "":
+		parts = append(parts, "out: true", "init: "+a.init)
 	case a.out:
 		parts = append(parts, "out: true")
 	case a.file != "":

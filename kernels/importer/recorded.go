@@ -39,6 +39,7 @@ type call struct {
 	Metrics    map[string]expression   `json:"metrics"`
 	Observers  []string                `json:"observers"`
 	Objective  any                     `json:"objective"`
+	Higher     *bool                   `json:"higher"` // whether more of it is better
 	Verify     bool                    `json:"verify"`
 	Absolute   any                     `json:"atol"`
 	Runs       int                     `json:"runs"`
@@ -137,21 +138,17 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 	if d.backend == kernels.Host && strings.Contains(source, `extern "C"`) {
 		d.source = strings.TrimSuffix(d.source, filepath.Ext(d.source)) + ".cpp"
 	}
-	if entry, _, template := strings.Cut(c.Kernel, "<"); template && d.backend == kernels.CUDA {
-		d.gap("%s is an instance of a template: give the source an extern \"C\" function that calls it", c.Kernel)
-		d.entry = entry
-	}
 	d.takeFlags(c, source, names)
 	d.takeArguments(c, source, folder)
-	d.takeRest(c, folder)
+	d.takeConstants(c, folder)
+	d.takeObjective(c)
+	d.takeRest(c)
 	prepared := d.withUnrolling(d.withC(source))
 	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
 	if beside != "" {
 		d.addIncludes(beside, source)
 	}
-	if len(c.Source.Paths) > 1 {
-		d.gap("the script names several sources, and only %s was taken: include the others in it", d.source)
-	}
+	d.takeOtherSources(c)
 	return d, d.takeReference(c, calls, prepared)
 }
 

@@ -65,7 +65,7 @@ func splitArguments(list string) (all []string) {
 // withC gives the entry function of a CUDA source its plain name, as the other tuner's own
 // compilation does.
 func (d *description) withC(source string) string {
-	if strings.Contains(source, `extern "C"`) || d.backend != kernels.CUDA {
+	if strings.Contains(source, `extern "C"`) || d.backend != kernels.CUDA || kernels.IsInstance(d.entry) {
 		return source
 	}
 	found := regexp.MustCompile(`\b__global__\b[^;{}()]*(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*)?\b` + regexp.QuoteMeta(d.entry) + `\s*\(`).FindStringIndex(source)
@@ -152,7 +152,15 @@ const copied = `/* A copy of the kernel at the default point: results are held t
 
 // copyAsReference makes the kernel its own reference, at the default point: it is left to write.
 func (d *description) copyAsReference(source string) {
-	d.addReference(copied + d.defined(source))
+	text, err := withConstants(source, kernels.PlainName(d.entry), d.constants)
+	if err != nil {
+		d.gap("%v", err)
+	}
+	d.addReference(copied + d.defined(text))
+	if kernels.IsInstance(d.entry) {
+		d.gap("%s is a copy of the kernel, and must be plain code with a function %s that is no template", d.reference, kernels.PlainName(d.entry))
+		return
+	}
 	d.gap("%s is a copy of the kernel: replace it by plain code that you trust", d.reference)
 }
 
@@ -160,7 +168,11 @@ func (d *description) copyAsReference(source string) {
 func (d *description) defined(source string) string {
 	var text strings.Builder
 	for _, p := range d.params {
-		fmt.Fprintf(&text, "#define %s %s\n", p.name, p.first.Define())
+		define := fmt.Sprintf("#define %s %s\n", p.name, p.first.Define())
+		if slices.Contains(d.meaning, p.name) {
+			define = fmt.Sprintf("#ifndef %s\n%s#endif\n", p.name, define)
+		}
+		text.WriteString(define)
 	}
 	for _, flag := range d.flags {
 		if macro, is := strings.CutPrefix(flag, "-D"); is {

@@ -17,8 +17,8 @@ def _numpy():
 
 
 class _Writer:
-    def __init__(self, values, argument=None, captured=None):
-        self.values, self.argument, self.captured = values, argument, captured or {}
+    def __init__(self, values, measured=(), argument=None, captured=None):
+        self.values, self.measured, self.argument, self.captured = values, measured, argument, captured or {}
 
     def number(self, node):
         """The text of a number, whether it is never negative, and whether it is an integer."""
@@ -31,8 +31,12 @@ class _Writer:
                 if all(type(v) is int for v in values):
                     return name, all(v >= 0 for v in values), True
                 raise _Gap(f"{name} has values that are no integers")
-            if type(self.captured.get(name)) in (int, float):
-                value = self.captured[name]
+            if name in self.measured:
+                return name, True, False
+            value = self.captured.get(name)
+            if _numpy() and isinstance(value, _numpy().generic):
+                value = value.item()
+            if type(value) in (int, float):
                 return repr(value) if value >= 0 else f"({value!r})", value >= 0, type(value) is int
             raise _Gap(f"{name} is not a parameter")
         if isinstance(node, ast.BinOp):
@@ -60,7 +64,9 @@ class _Writer:
         if isinstance(node.op, ast.Mult):
             return f"({left} * {right})", both, whole
         if isinstance(node.op, ast.Div):
-            return f"(float({left}) / float({right}))", both, False
+            if whole:
+                left = f"float({left})"
+            return f"({left} / {right})", both, False
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)) and both and whole:
             return f"({left} {'/' if isinstance(node.op, ast.FloorDiv) else '%'} {right})", True, True
         if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value in (1, 2, 3, 4):
@@ -153,8 +159,10 @@ def _body(function):
     return body, arguments.args[0].arg, {**captured.globals, **captured.nonlocals}
 
 
-def expression(thing, values, want):
-    """A string, a number or a function as an expression of pawl's, or as a gap that has a name."""
+def expression(thing, values, want, measured=()):
+    """A string, a number or a function as an expression of pawl's, or as a gap that has a name.
+
+    Measured are quantities that it may use beside the parameters."""
     if isinstance(thing, bool):
         return {"gap": repr(thing)}
     if isinstance(thing, int) or _numpy() and isinstance(thing, _numpy().integer):
@@ -162,10 +170,10 @@ def expression(thing, values, want):
     shown = thing if isinstance(thing, str) else getattr(thing, "__name__", type(thing).__name__)
     try:
         if isinstance(thing, str):
-            writer, body = _Writer(values), ast.parse(thing.strip(), mode="eval").body
+            writer, body = _Writer(values, measured), ast.parse(thing.strip(), mode="eval").body
         elif callable(thing):
             body, argument, captured = _body(thing)
-            shown, writer = _show(body), _Writer(values, argument, captured)
+            shown, writer = _show(body), _Writer(values, measured, argument, captured)
         else:
             raise _Gap(f"a {type(thing).__name__}")
         if want == "list" and isinstance(body, (ast.Tuple, ast.List)):

@@ -124,9 +124,9 @@ def _record(call, given, params, save):
         "block_size_names": [str(n) for n in given.get("block_size_names") or []],
         "compiler_options": [str(o) for o in given.get("compiler_options") or []],
         "defines": None if given.get("defines") is None else {str(k): _plain(v) if not callable(v) else None for k, v in given["defines"].items()},
-        "metrics": {str(k): _expression(v, {}, "number") if not isinstance(v, str) else {"gap": "", "python": v} for k, v in (given.get("metrics") or {}).items()},
+        "metrics": {str(k): _expression(v, values, "number", ("time",)) for k, v in (given.get("metrics") or {}).items()},
         "observers": [type(o).__name__ for o in given.get("observers") or []],
-        "objective": given.get("objective"), "verify": given.get("verify") is not None, "atol": _plain(given.get("atol")), "runs": _runs,
+        "objective": given.get("objective"), "higher": given.get("objective_higher_is_better"), "verify": given.get("verify") is not None, "atol": _plain(given.get("atol")), "runs": _runs,
     }
     line["first"] = _first(values, restrictions)
     with open(os.path.join(_FOLDER, "calls.jsonl"), "a", encoding="utf-8") as file:
