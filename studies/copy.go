@@ -15,11 +15,12 @@ var ErrThere = errors.New("it is there already")
 
 // Copied is a study that has arrived in another database.
 type Copied struct {
-	From, To int64
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
 	// Digest is that of everything which is recorded of it, the same at both ends.
-	Digest string
+	Digest string `json:"digest"`
 	// Rows counts what was copied.
-	Rows int
+	Rows int `json:"rows"`
 }
 
 // Copy copies a study with everything that is recorded of it into another database, in one

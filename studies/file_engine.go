@@ -88,7 +88,10 @@ func (f *file) migrating(context.Context, *sql.Conn) (done func() error, err err
 func (f *file) versions() database.Store { return userVersion{} }
 
 func (f *file) version(ctx context.Context) (version int64, err error) {
-	return userVersion{}.GetLatestVersion(ctx, f.db)
+	if version, err = (userVersion{}).GetLatestVersion(ctx, f.db); err != nil {
+		return 0, fmt.Errorf("opening %s: %w", f.path, err)
+	}
+	return version, nil
 }
 
 func (f *file) mayMigrate(context.Context) error { return nil }

@@ -59,7 +59,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	version, err := s.engine.version(ctx)
 	if err != nil {
-		return fmt.Errorf("opening %s: %w", s.path, s.engine.explain(err))
+		return err
 	}
 	newest := int64(len(texts))
 	switch {

@@ -51,10 +51,10 @@ func openPostgres(ctx context.Context, place string, create bool) (*Store, error
 func (s *Store) begin(ctx context.Context, create bool) error {
 	version, err := s.engine.version(ctx)
 	if err != nil {
-		return fmt.Errorf("opening %s: %w", s.path, s.engine.explain(err))
+		return err
 	}
 	if version == 0 && !create {
-		return fmt.Errorf("no study database: nothing is recorded in %s: %w", s.path, fs.ErrNotExist)
+		return &serverError{"no study database: nothing is recorded in " + s.path, fs.ErrNotExist}
 	}
 	if err := s.migrate(ctx); err != nil {
 		return err
@@ -140,13 +140,13 @@ func (p *postgres) version(ctx context.Context) (version int64, err error) {
 		return 0, err
 	}
 	if slices.Contains(tables, versionTable) {
-		err = p.db.QueryRowContext(ctx, "SELECT COALESCE(MAX(version_id), 0) FROM "+versionTable).Scan(&version)
+		err = session{p.db, p}.queryRow(ctx, []any{&version}, "SELECT COALESCE(MAX(version_id), 0) FROM "+versionTable)
 		return version, err
 	}
 	if len(tables) > 0 {
 		const most = 3
-		return 0, fmt.Errorf("it is somebody else's: it has %s (%s), and nothing of pawl's; make a database for pawl alone, for example with createdb pawl",
-			countTables(len(tables)), strings.Join(tables[:min(most, len(tables))], ", "))
+		return 0, fmt.Errorf("%s is somebody else's: it has %s (%s), and nothing of pawl's; make a database for pawl alone, for example with createdb pawl",
+			postgresName(p.config), countTables(len(tables)), strings.Join(tables[:min(most, len(tables))], ", "))
 	}
 	return 0, nil
 }

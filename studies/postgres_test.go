@@ -262,7 +262,7 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 		"escape":   {"postgres://administrator:" + postgrestest.Password + "%zz@" + u.Host + "/x", "the URL of the database cannot be read"},
 		"at":       {"postgres://administrator:" + postgrestest.Password + "@@[::1/x", "the URL of the database cannot be read"},
 		"scheme":   {"mysql://administrator:" + postgrestest.Password + "@h/x", "a study database is a file, or begins with postgres://"},
-		"foreign":  {foreign, "it is somebody else's: it has 2 tables (customers, trials), and nothing of pawl's; make a database for pawl alone"},
+		"foreign":  {foreign, "is somebody else's: it has 2 tables (customers, trials), and nothing of pawl's; make a database for pawl alone"},
 	} {
 		for _, open := range []func(context.Context, string) (*Store, error){Open, OpenExisting} {
 			_, err := open(t.Context(), test.place)

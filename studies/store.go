@@ -120,6 +120,18 @@ func OnServer(place string) (bool, error) {
 	return false, errors.New("a study database is a file, or begins with postgres://")
 }
 
+// Name returns what a place is called where people read it: a URL is without its password.
+func Name(place string) string {
+	if server, err := OnServer(place); err != nil || !server {
+		return place
+	}
+	config, err := parsePostgres(place)
+	if err != nil {
+		return "a database whose URL cannot be read"
+	}
+	return postgresName(config)
+}
+
 // Path returns the database's file, or its URL without the password.
 func (s *Store) Path() string { return s.path }
 

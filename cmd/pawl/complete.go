@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,9 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/cmd/pawl/console"
 	"pawl/kernels"
 	"pawl/kernels/records"
 	"pawl/objective/devices"
@@ -232,15 +235,11 @@ func (c completing) points() []string {
 
 // studies are the numbers of those that were recorded, newest first.
 func (c completing) studies(ctx context.Context) []string {
-	folder := c.given["out"]
-	if folder == "" {
-		folder = "tuning"
-	}
-	path := filepath.Join(folder, kernels.DatabaseName)
-	if _, err := os.Stat(path); err != nil {
-		return nil
-	}
-	store, err := studies.OpenExisting(ctx, path)
+	o := console.Common{DB: c.given["db"], Out: cmp.Or(c.given["out"], "tuning")}
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // a server may be far away
+	defer cancel()
+	quiet := console.Environment{Stderr: io.Discard, Getenv: os.Getenv}
+	store, err := studies.OpenExisting(ctx, o.Database(quiet))
 	if err != nil {
 		return nil
 	}

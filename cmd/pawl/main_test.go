@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/postgrestest"
 	"pawl/objective/cuda"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/devices"
@@ -48,7 +49,9 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "schema": schema, "sql": execute, "untouched": untouched, "erode": erode, "forget": forget, "archived": archived,
+			"status": status, "schema": schema, "postgres": func(ts *testscript.TestScript, _ bool, arguments []string) {
+				ts.Setenv(arguments[0], postgrestest.Database(t))
+			}, "sql": execute, "untouched": untouched, "erode": erode, "forget": forget, "archived": archived,
 		},
 	})
 }
@@ -66,6 +69,8 @@ func condition(name string) (bool, error) {
 			return false, err
 		}
 		return err == nil, nil
+	case "postgres":
+		return postgrestest.Installed()
 	case "python", "numpy":
 		return hasPython(name)
 	case "c++":

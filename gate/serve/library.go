@@ -61,6 +61,13 @@ func (l *library) Close() error {
 func (l *library) open(ctx context.Context) (*studies.Store, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	server, err := studies.OnServer(l.path)
+	if err != nil {
+		return nil, err
+	}
+	if server {
+		return l.openServer(ctx)
+	}
 	info, err := os.Stat(l.path)
 	if err != nil {
 		l.forget()
@@ -79,6 +86,21 @@ func (l *library) open(ctx context.Context) (*studies.Store, error) {
 	}
 	l.store, l.opened = store, info
 	return store, nil
+}
+
+// openServer returns the database on a server, which nothing takes the place of.
+func (l *library) openServer(ctx context.Context) (*studies.Store, error) {
+	if l.store != nil {
+		return l.store, nil
+	}
+	store, err := studies.OpenExisting(ctx, l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &notFound{fmt.Sprintf("There are no studies at %s. pawl tune makes one; this page finds it as soon as it is there.", studies.Name(l.path))}
+	}
+	if err == nil {
+		l.store = store
+	}
+	return store, err
 }
 
 // forget lets go of the file. Requests that still read it are given time to end.

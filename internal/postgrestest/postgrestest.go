@@ -34,6 +34,16 @@ func Database(t testing.TB) string {
 	return server.Database(t)
 }
 
+// Installed reports whether there is a PostgreSQL, for scripts that have no test to skip. It is an
+// error that there is none where PAWL_REQUIRE_POSTGRES is set.
+func Installed() (bool, error) {
+	_, err := installed()
+	if err != nil && os.Getenv("PAWL_REQUIRE_POSTGRES") == "" {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Start starts a server for one test, which can be stopped and started again.
 func Start(t testing.TB) *Server {
 	t.Helper()

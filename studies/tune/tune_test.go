@@ -2,10 +2,12 @@ package tune
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"pawl/internal/postgrestest"
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/space"
@@ -93,5 +95,44 @@ func TestGoals(t *testing.T) {
 		if got, err := parseShare(text); got != want || err != nil {
 			t.Errorf("share %q: %v, %v", text, got, err)
 		}
+	}
+}
+
+// The same study asks the same points wherever it is recorded, also where it was interrupted and
+// resumed, and is of the same content in the end.
+func TestEveryEngineAsksTheSamePoints(t *testing.T) {
+	o := asked(t)
+	o.Study.Sampler, o.Study.Trials = "gp", 16
+	var points []string
+	for _, database := range []string{o.Database, postgrestest.Database(t)} {
+		o.Database, o.Resume, o.Study.Trials = database, false, 9
+		if _, err := Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		o.Resume, o.Study.Trials = true, 16
+		summary, err := Run(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store, err := studies.OpenExisting(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		past, err := store.Past(t.Context(), summary.Study.ID)
+		if err != nil || len(past.Trials) != 16 {
+			t.Fatalf("%d trials, %v", len(past.Trials), err)
+		}
+		text := ""
+		for _, trial := range past.Trials {
+			text += fmt.Sprintln(trial.Point, trial.Outcome.Samples)
+		}
+		for _, round := range past.Rounds {
+			text += fmt.Sprintln(round.Phase, round.Number, round.Point, round.Outcome.Samples)
+		}
+		points = append(points, text)
+	}
+	if points[0] != points[1] {
+		t.Errorf("%s\nis not\n%s", points[1], points[0])
 	}
 }

@@ -27,7 +27,7 @@ func againCommand(env console.Environment) *cli.Command {
 				"such study, it says so. The sentence also goes to $GITHUB_STEP_SUMMARY.",
 			"pawl ci again attention --workload chat_256",
 			"0 measured, or nothing to measure", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: o.Flags("workload", "backend", "compiler", "cache", "out", "json", "seed", "run-timeout", "compile-timeout"),
+		Flags: o.Flags("workload", "backend", "compiler", "cache", "out", "db", "json", "seed", "run-timeout", "compile-timeout"),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			kernel, err := console.KernelName(arguments)
 			if err != nil {
@@ -39,7 +39,7 @@ func againCommand(env console.Environment) *cli.Command {
 }
 
 func measureAgain(ctx context.Context, env console.Environment, o console.Common, kernel string) error {
-	store, err := console.OpenStudies(ctx, env, o.Out)
+	store, err := console.OpenStudies(ctx, env, o)
 	var empty console.Nothing
 	if errors.As(err, &empty) {
 		fmt.Fprintln(env.Stdout, "no studies yet: nothing to measure again")

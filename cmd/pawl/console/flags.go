@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
 	"pawl/studies/tune"
@@ -21,7 +22,7 @@ type Common struct {
 	Backend, Compiler, Caches  string
 	LockClocks                 int // MHz, 0 for clocks as they are
 	Seed                       uint64
-	Out, Cache                 string
+	Out, DB, Cache             string
 	RunTimeout, CompileTimeout time.Duration
 	JSON                       bool
 }
@@ -43,6 +44,8 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 			Usage: "hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects everybody on the GPU, and is restored at the end"},
 		"seed": &cli.Uint64Flag{Name: "seed", Destination: &o.Seed, Value: 1, Usage: "the `NUMBER` that fixes the order of points and the inputs"},
 		"out":  &cli.StringFlag{Name: "out", Destination: &o.Out, Value: "tuning", Usage: "the `FOLDER` for the study database and the reports"},
+		"db": &cli.StringFlag{Name: "db", Destination: &o.DB, DefaultText: DatabaseVariable + ", or " + kernels.DatabaseName + " in the folder of --out",
+			Usage: "the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE"},
 		"cache": &cli.StringFlag{Name: "cache", Destination: &o.Cache, DefaultText: "pawl in the user's cache folder",
 			Usage: "the `FOLDER` of compiled kernels"},
 		"run-timeout":     &cli.DurationFlag{Name: "run-timeout", Destination: &o.RunTimeout, Value: 10 * time.Second, Usage: "how long one run of a kernel may take"},

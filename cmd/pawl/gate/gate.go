@@ -48,7 +48,7 @@ func Command(env console.Environment) *cli.Command {
 			"0 no regression shown: improved, maintained or no significant difference", "1 regression or wrong; with --strict also what would be 2",
 			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
 			"3 pawl could not do its work", "64 usage", "130 stopped, the baseline is as it was"),
-		Flags: append(o.Flags("workload", "at", "out", "backend", "compiler", "cache", "seed", "lock-clocks", "run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
+		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "lock-clocks", "run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
 			&cli.StringFlag{Name: "base", Destination: &o.Base, DefaultText: "in a pull request, where its branch left the other", Usage: "hold to the baseline of this `COMMIT` instead of the file, and move nothing"},
 			&cli.Int64Flag{Name: "study", Destination: &o.Study, DefaultText: "none", Action: func(_ *cli.Context, number int64) error {
 				if number < 1 {

@@ -38,7 +38,7 @@ func RivalsCommand(env console.Environment) *cli.Command {
 				"that is not there, or wrong, is named. docs/rivals.md says how a rival is written.",
 			"pawl rivals gemm --workload square_8192 --rounds 10",
 			"0 no rival is faster", "1 a rival is faster than the kernel's best point", "2 no rival could be measured", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "out", "cache", "json", "run-timeout", "compile-timeout"),
+		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "out", "db", "cache", "json", "run-timeout", "compile-timeout"),
 			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first", Usage: "the `NAMES` of workloads, separated by commas, or all"},
 			&cli.StringSliceFlag{Name: "at", Destination: &o.points, DefaultText: "the last study's winner, and the default", Usage: "a `POINT` of the kernel to measure; may be given again"},
 			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Action: console.AtLeast("rounds", 1), Usage: "how often every side is measured"},
@@ -160,7 +160,7 @@ func (o rivalsOptions) chosen(ctx context.Context, env console.Environment, targ
 		return points, nil
 	}
 	points = []rivals.Point{{Name: "default"}}
-	store, err := console.OpenStudies(ctx, env, o.Out)
+	store, err := console.OpenStudies(ctx, env, o.Common)
 	var none console.Nothing
 	if errors.As(err, &none) {
 		env.Notice("no study has tuned this kernel yet: the default stands for it (pawl tune finds a better point)")

@@ -20,7 +20,7 @@ func runStudy(ctx context.Context, env console.Environment, o options) error {
 	if err != nil {
 		return err
 	}
-	store, err := console.OpenStudies(ctx, env, o.Out)
+	store, err := console.OpenStudies(ctx, env, o.Common)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/urfave/cli/v2"
 
@@ -12,6 +14,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/ladder"
+	"pawl/studies"
 )
 
 // doctorOptions are the flags of pawl doctor.
@@ -29,7 +32,7 @@ func DoctorCommand(env console.Environment) *cli.Command {
 			"With --preflight it walks a kernel up before a long search: machine, resources by formula, the smallest shape, the speed\n"+
 			"against the reference, larger shapes. It stops at the first rung that does not hold, with what to do, and keeps the ladder.",
 			"pawl doctor --preflight attention", "0 pawl can tune here; with --preflight, every rung holds", "1 a rung does not hold", "3 something needed is missing", "64 usage"),
-		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "cache", "run-timeout", "compile-timeout", "json"),
+		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "db", "cache", "run-timeout", "compile-timeout", "json"),
 			&cli.StringFlag{Name: "preflight", Destination: &o.preflight, Usage: "walk up this `KERNEL` or folder instead"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if o.preflight != "" {
@@ -42,6 +45,9 @@ func DoctorCommand(env console.Environment) *cli.Command {
 
 func doctor(ctx context.Context, env console.Environment, o console.Common) error {
 	findings, usable, gpu := devices.Probe(ctx, o.Tools(env))
+	if place := o.Database(env); o.DB != "" || env.Getenv(console.DatabaseVariable) != "" {
+		findings = append(findings, database(ctx, place))
+	}
 	if o.JSON {
 		if err := page.JSON(env.Stdout, findings); err != nil {
 			return err
@@ -53,6 +59,28 @@ func doctor(ctx context.Context, env console.Environment, o console.Common) erro
 		return console.Answer(console.ExitMachinery)
 	}
 	return nil
+}
+
+// database says whether the study database that is named can be used. Looking makes none.
+func database(ctx context.Context, place string) devices.Finding {
+	finding := devices.Finding{Name: "study database"}
+	store, err := studies.OpenExisting(ctx, place)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		finding.Found = studies.Name(place) + ": no studies yet; pawl tune makes one"
+		return finding
+	case err != nil:
+		finding.Advice = err.Error()
+		return finding
+	}
+	defer store.Close()
+	all, err := store.List(ctx)
+	if err != nil {
+		finding.Advice = err.Error()
+		return finding
+	}
+	finding.Found = fmt.Sprintf("%s: %s", store.Path(), page.Count(len(all), "study", "studies"))
+	return finding
 }
 
 func printFindings(env console.Environment, findings []devices.Finding, usable, gpu bool) {

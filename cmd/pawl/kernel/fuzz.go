@@ -44,7 +44,7 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				"repeats it. --mutants checks the checks: it runs them on wrong kernels.",
 			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
-		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "out", "json", "run-timeout", "compile-timeout"),
+		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "out", "db", "json", "run-timeout", "compile-timeout"),
 			// Nine digits are fresh enough and can be typed.
 			&cli.Uint64Flag{Name: "seed", Destination: &o.Options.Seed, Value: rand.Uint64N(1e9), DefaultText: "a fresh one", Usage: "the `NUMBER` that fixes shapes and inputs"},
 			&cli.BoolFlag{Name: "all-finalists", Destination: &o.finalists, DisableDefaultText: true, Usage: "check the finalists of the kernel's latest study in --out"},
@@ -148,7 +148,7 @@ func isFolder(path string) bool {
 
 // finalists returns the points of the kernel's latest study, with its workload.
 func finalists(ctx context.Context, env console.Environment, o fuzzOptions, t devices.Target) (devices.Target, []space.Point, error) {
-	store, err := console.OpenStudies(ctx, env, o.Out)
+	store, err := console.OpenStudies(ctx, env, o.Common)
 	if err != nil {
 		return t, nil, err
 	}
@@ -156,7 +156,7 @@ func finalists(ctx context.Context, env console.Environment, o fuzzOptions, t de
 	study, points, err := report.Finalists(ctx, store, t.Kernel.Name, t.Kernel.Backend, o.Workload)
 	switch {
 	case errors.Is(err, studies.ErrNoStudy):
-		return t, nil, console.Nothingf("there is no study of %s in %s: nothing to test", t.Kernel.Name, o.Out)
+		return t, nil, console.Nothingf("there is no study of %s in %s: nothing to test", t.Kernel.Name, store.Path())
 	case err != nil:
 		return t, nil, err
 	case len(points) == 0:

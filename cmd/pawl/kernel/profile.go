@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func ProfileCommand(env console.Environment) *cli.Command {
 				"between two points, or between two profiles in files, and why one is faster.",
 			"pawl profile attention_hopper --compare default CONSUMERS=4,BLOCK_N=64",
 			"0 profiled", "1 the point fails", "2 no profiler can look here: what is known without one is printed", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "seed", "out", "cache", "run-timeout", "compile-timeout", "json"),
+		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "seed", "out", "db", "cache", "run-timeout", "compile-timeout", "json"),
 			&cli.StringFlag{Name: "from", Destination: &o.from, Usage: "explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints with --page raw --csv (.csv)"},
 			&cli.StringFlag{Name: "compare", Destination: &o.compare, Usage: "compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error { return runProfile(ctx, env, o, arguments) }),
@@ -136,7 +135,7 @@ func (p *profiler) get(ctx context.Context, name string, point space.Point) (*pr
 		fmt.Fprintf(p.env.Stdout, "%s at %s: %s\n", t.Kernel.Name, point, escape.Line(failure.String()))
 		return nil, console.Answer(console.ExitNo)
 	}
-	study, err := why.Record(ctx, filepath.Join(o.Out, kernels.DatabaseName), made)
+	study, err := why.Record(ctx, o.Database(p.env), made)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func ApplyCommand(env console.Environment) *cli.Command {
 				"for sure, that the gate has failed, that another workload would pay for, and a study of other sources.",
 			"pawl apply 3 --manifest --branch tuned-softmax",
 			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 pawl could not do its work", "64 usage"),
-		Flags: append(o.Flags("out", "json"),
+		Flags: append(o.Flags("out", "db", "json"),
 			&cli.StringFlag{Name: "kernel", Aliases: []string{"k"}, Destination: &o.Kernel, DefaultText: "the one that the study names", Usage: "the `FOLDER` of the kernel"},
 			&cli.StringFlag{Name: "to", Destination: &o.To, DefaultText: "the kernel's", Usage: "the `FOLDER` for the header"},
 			&cli.BoolFlag{Name: "manifest", Destination: &o.Manifest, DisableDefaultText: true, Usage: "make the winner the manifest's default"},
@@ -67,7 +67,7 @@ type applied struct {
 }
 
 func runApply(ctx context.Context, env console.Environment, o applyOptions) error {
-	store, study, err := console.OpenStudy(ctx, env, o.Out, []string{o.study})
+	store, study, err := console.OpenStudy(ctx, env, o.Common, []string{o.study})
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func DispatchCommand(env console.Environment) *cli.Command {
 				"What was measured is kept: after an interruption the same command goes on.",
 			"pawl dispatch matmul -k 2",
 			"0 done", "2 a workload has no study, or no candidate works on it", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("backend", "out", "cache", "json"),
+		Flags: append(o.Flags("backend", "out", "db", "cache", "json"),
 			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "all", Usage: "the `NAMES` of the workloads to cover, separated by commas"},
 			&cli.IntFlag{Name: "points", Aliases: []string{"k"}, Destination: &o.points, DefaultText: "as few as --worst-loss allows", Action: console.AtLeast("points", 1), Usage: "ship at most this `NUMBER` of points"},
 			&cli.StringFlag{Name: "worst-loss", Destination: &o.worstLoss, Value: apply.DefaultWorstLoss, Usage: "how much longer than with its best point a workload may take, as a `SHARE`"},
@@ -70,7 +70,7 @@ func runDispatch(ctx context.Context, env console.Environment, o dispatchOptions
 	if err != nil {
 		return err
 	}
-	store, err := console.OpenStudies(ctx, env, o.Out)
+	store, err := console.OpenStudies(ctx, env, o.Common)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func lessonsCommand(env console.Environment) *cli.Command {
 				"failed and with which values, and what the next study should try. The evidence are trials of one study that\n"+
 				"differ in one parameter alone.",
 			"pawl studies lessons attention", "0 done", "2 no studies of the kernel", "3 pawl could not do its work", "64 usage"),
-		Flags:  o.Flags("out", "json"),
+		Flags:  o.Flags("out", "db", "json"),
 		Action: console.Action(func(ctx context.Context, arguments []string) error { return showLessons(ctx, env, o, arguments) }),
 	}
 }
@@ -33,7 +33,7 @@ func showLessons(ctx context.Context, env console.Environment, o console.Common,
 	if err != nil {
 		return err
 	}
-	store, err := console.OpenStudies(ctx, env, o.Out)
+	store, err := console.OpenStudies(ctx, env, o)
 	if err != nil {
 		return err
 	}

@@ -25,12 +25,12 @@ func ReportCommand(env console.Environment) *cli.Command {
 				"folder KERNEL/WORKLOAD, an older one KERNEL/WORKLOAD/study-N. --all writes the pages of all studies.",
 			"pawl report 3 --out tuning",
 			"0 done", "2 no study", "3 pawl could not do its work", "64 usage"),
-		Flags: append(o.Flags("out", "json"), &cli.BoolFlag{Name: "all", Destination: &every, DisableDefaultText: true, Usage: "write the pages of every study"}),
+		Flags: append(o.Flags("out", "db", "json"), &cli.BoolFlag{Name: "all", Destination: &every, DisableDefaultText: true, Usage: "write the pages of every study"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if every {
 				return reportAll(ctx, env, o, arguments)
 			}
-			store, study, err := console.OpenStudy(ctx, env, o.Out, arguments)
+			store, study, err := console.OpenStudy(ctx, env, o, arguments)
 			if err != nil {
 				return err
 			}
@@ -46,7 +46,7 @@ func reportAll(ctx context.Context, env console.Environment, o console.Common, a
 	if len(arguments) > 0 || o.JSON {
 		return console.Usagef("--all takes no study and prints no JSON")
 	}
-	store, err := console.OpenStudies(ctx, env, o.Out)
+	store, err := console.OpenStudies(ctx, env, o)
 	if err != nil {
 		return err
 	}

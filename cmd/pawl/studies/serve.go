@@ -3,19 +3,18 @@ package studies
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
 	"pawl/gate/serve"
-	"pawl/kernels"
+	"pawl/studies"
 )
 
 // serveOptions are the flags of pawl serve.
 type serveOptions struct {
 	console.Common
-	database, baseline, address string
+	baseline, address string
 }
 
 // tokenVariable is where a token is taken from: a flag would show it to everybody who lists
@@ -34,8 +33,7 @@ func ServeCommand(env console.Environment) *cli.Command {
 				"of the variable "+tokenVariable+", or one that is made up and printed.",
 			"pawl serve --addr 127.0.0.1:7295",
 			"0 stopped by Ctrl-C", "3 pawl could not do its work", "64 usage"),
-		Flags: append(o.Flags("out", "cache"), console.BaselineFlag(&o.baseline),
-			&cli.StringFlag{Name: "db", Destination: &o.database, DefaultText: kernels.DatabaseName + " in the folder of --out", Usage: "the `FILE` of the studies"},
+		Flags: append(o.Flags("out", "db", "cache"), console.BaselineFlag(&o.baseline),
 			&cli.StringFlag{Name: "addr", Destination: &o.address, Value: "127.0.0.1:7295", Usage: "the `ADDRESS` to listen at; port 0 takes a free one"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) > 0 {
@@ -47,11 +45,9 @@ func ServeCommand(env console.Environment) *cli.Command {
 }
 
 func runServe(ctx context.Context, env console.Environment, o serveOptions) error {
-	if o.database == "" {
-		o.database = filepath.Join(o.Out, kernels.DatabaseName)
-	}
+	database := o.Database(env)
 	server, err := serve.Listen(serve.Options{
-		Database: o.database, Baseline: o.baseline, Address: o.address, Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
+		Database: database, Baseline: o.baseline, Address: o.address, Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
 		Commit: serve.Commits(ctx, "."),
 	})
 	if err != nil {
@@ -69,6 +65,6 @@ func runServe(ctx context.Context, env console.Environment, o serveOptions) erro
 		}
 	}()
 	fmt.Fprintf(env.Stdout, "%s\n", server.URL())
-	fmt.Fprintln(env.Stderr, "serving "+o.database+" until Ctrl-C; nothing can be changed from the pages")
+	fmt.Fprintln(env.Stderr, "serving "+studies.Name(database)+" until Ctrl-C; nothing can be changed from the pages")
 	return server.Serve(ctx)
 }

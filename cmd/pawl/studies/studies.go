@@ -27,23 +27,24 @@ func Command(env console.Environment) *cli.Command {
 			{
 				Name: "list", Usage: "list the studies, newest first",
 				Description: console.Details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
-				Flags:       o.Flags("out", "json"),
+				Flags:       o.Flags("out", "db", "json"),
 				Action:      console.Action(func(ctx context.Context, _ []string) error { return listStudies(ctx, env, o) }),
 			},
 			{
 				Name: "show", Usage: "show a study's trials", ArgsUsage: "[STUDY]",
 				Description: console.Details("Every trial in the order asked; the last study when none is named.", "pawl studies show 3", "0 done", "2 no study", "3 pawl could not do its work", "64 usage"),
-				Flags:       o.Flags("out", "json"),
+				Flags:       o.Flags("out", "db", "json"),
 				Action:      console.Action(func(ctx context.Context, arguments []string) error { return showStudy(ctx, env, o, arguments) }),
 			},
 			{
 				Name: "export", Usage: "print a study as a record that can be replayed", ArgsUsage: "[STUDY]",
 				Description: console.Details("Writes the whole study, raw samples included, as JSON on standard output: in pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record converts a recorded space instead.", "pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no study", "3 pawl could not do its work", "64 usage"),
-				Flags: append(o.Flags("out"),
+				Flags: append(o.Flags("out", "db"),
 					&cli.StringFlag{Name: "format", Destination: &o.format, Value: "pawl", Action: console.OneOf("format", "pawl", "t4", "optuna"), Usage: "pawl, t4 or optuna"},
 					&cli.StringFlag{Name: "record", Destination: &o.record, DefaultText: "a study", Usage: "a recorded `FILE`, or an embedded record's name"}),
 				Action: console.Action(func(ctx context.Context, arguments []string) error { return exportStudy(ctx, env, o, arguments) }),
 			},
+			copyCommand(env),
 			acrossCommand(env),
 			lessonsCommand(env),
 		},
@@ -58,7 +59,7 @@ type options struct {
 }
 
 func listStudies(ctx context.Context, env console.Environment, o options) error {
-	store, err := console.OpenStudies(ctx, env, o.Out)
+	store, err := console.OpenStudies(ctx, env, o.Common)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func listStudies(ctx context.Context, env console.Environment, o options) error 
 
 // readStudy reads the study that the arguments name, or the last one.
 func readStudy(ctx context.Context, env console.Environment, o options, arguments []string) (studies.Study, search.Past, error) {
-	store, study, err := console.OpenStudy(ctx, env, o.Out, arguments)
+	store, study, err := console.OpenStudy(ctx, env, o.Common, arguments)
 	if err != nil {
 		return study, search.Past{}, err
 	}

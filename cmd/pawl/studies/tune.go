@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/gate/winner"
-	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/sampler"
@@ -58,7 +56,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 				"Everything is recorded as it happens: after an interruption --resume goes on.",
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "out", "cache", "json", "run-timeout", "compile-timeout"),
+		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "out", "db", "cache", "json", "run-timeout", "compile-timeout"),
 			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first",
 				Usage: "the `NAME` of a workload in the manifest, several with commas between them, or all: each has a study, and a share of the budget"},
 			&cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto, Action: console.OneOf("backend", append(devices.Backends, tune.Replay)...),
@@ -112,9 +110,10 @@ func runTune(ctx context.Context, env console.Environment, o tuneOptions) error 
 func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay, interruption *console.Interruption) error {
 	display := console.NewDisplay(env.Stderr)
 	shown.Store(display)
+	database := o.Database(env)
 	summary, err := tune.Run(ctx, tune.Options{
 		Study: o.study, Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes,
-		Database: filepath.Join(o.Out, kernels.DatabaseName), Cache: o.Cache, Version: console.Version(),
+		Database: database, Cache: o.Cache, Version: console.Version(),
 		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop,
 		Begin: func(study studies.Study, past search.Past, pool *space.Pool) {
 			interruption.Polite.Store(true)
@@ -127,7 +126,7 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 		return err
 	}
 	left := context.WithoutCancel(ctx)
-	store, err := studies.OpenExisting(left, filepath.Join(o.Out, kernels.DatabaseName))
+	store, err := studies.OpenExisting(left, database)
 	if err != nil {
 		return err
 	}
