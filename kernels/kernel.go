@@ -141,7 +141,8 @@ func (w Work) For(dims Dims, point space.Point) (flops, bytes float64, err error
 	return flops, bytes, err
 }
 
-// Workload returns the workload of a name; the empty name is the default.
+// Workload returns the workload of a name, or the one of some sizes such as B=8+S=384; the
+// empty name is the default.
 func (k *Kernel) Workload(name string) (Workload, error) {
 	if name == "" {
 		return k.Workloads[0], nil
@@ -152,6 +153,9 @@ func (k *Kernel) Workload(name string) (Workload, error) {
 			return w, nil
 		}
 		names = append(names, w.Name)
+	}
+	if strings.Contains(name, "=") {
+		return k.sized(name)
 	}
 	return Workload{}, fmt.Errorf("kernel %s has no workload %q; there are %s", k.Name, name, strings.Join(names, ", "))
 }

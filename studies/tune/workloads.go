@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/kernels"
 	"pawl/objective/devices"
 )
 
@@ -13,7 +14,7 @@ import (
 const AllWorkloads = "all"
 
 // Workloads returns the workloads that a text asks for: one by its name, several separated by
-// commas, or all. A workload whose name is the whole text is meant where there is one. An
+// commas, or all; sizes (S=384) and ranges of them (S=256..4096) are workloads too. A workload whose name is the whole text is meant where there is one. An
 // unknown name is a *devices.ArgumentError.
 func Workloads(ctx context.Context, tools devices.Options, kernel, backend, asked string) ([]string, error) {
 	tools.Absent = true // opening it says what is missing
@@ -21,8 +22,8 @@ func Workloads(ctx context.Context, tools devices.Options, kernel, backend, aske
 	if err != nil {
 		return nil, err
 	}
-	if _, err := k.Workload(asked); err == nil && asked != "" {
-		return []string{asked}, nil
+	if w, err := k.Workload(asked); err == nil && asked != "" {
+		return []string{w.Name}, nil
 	}
 	var names []string
 	if asked == AllWorkloads {
@@ -32,6 +33,18 @@ func Workloads(ctx context.Context, tools devices.Options, kernel, backend, aske
 		return names, nil
 	}
 	for name := range strings.SplitSeq(asked, ",") {
+		if kernels.IsRange(name) {
+			drawn, err := k.Range(name)
+			if err != nil {
+				return nil, &devices.ArgumentError{Err: err}
+			}
+			for _, w := range drawn {
+				if !slices.Contains(names, w.Name) {
+					names = append(names, w.Name)
+				}
+			}
+			continue
+		}
 		target, err := devices.NewTarget(k, strings.TrimSpace(name))
 		switch {
 		case err != nil:

@@ -41,7 +41,7 @@ func DispatchCommand(env console.Environment) *cli.Command {
 			"pawl dispatch matmul -k 2",
 			"0 done", "2 a workload has no study, or no candidate works on it", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("backend", "out", "db", "cache", "json"),
-			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "all", Usage: "the `NAMES` of the workloads to cover, separated by commas"},
+			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "all", Usage: "the `NAMES` of the workloads to cover, separated by commas; sizes and ranges as in pawl tune"},
 			&cli.IntFlag{Name: "points", Aliases: []string{"k"}, Destination: &o.points, DefaultText: "as few as --worst-loss allows", Action: console.AtLeast("points", 1), Usage: "ship at most this `NUMBER` of points"},
 			&cli.StringFlag{Name: "worst-loss", Destination: &o.worstLoss, Value: apply.DefaultWorstLoss, Usage: "how much longer than with its best point a workload may take, as a `SHARE`"},
 			&cli.IntFlag{Name: "finalists", Destination: &o.finalists, Value: 1, Action: console.AtLeast("finalists", 1), Usage: "how many points of each study are candidates"},

@@ -58,7 +58,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "out", "db", "cache", "json", "run-timeout", "compile-timeout"),
 			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first",
-				Usage: "the `NAME` of a workload in the manifest, several with commas between them, or all: each has a study, and a share of the budget"},
+				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes (B=8+S=384) or a range of them to draw from (S=256..4096): each has a study, and a share of the budget"},
 			&cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto, Action: console.OneOf("backend", append(devices.Backends, tune.Replay)...),
 				Usage: "where kernels run: auto, cuda, host, or replay of a --record"},
 			&cli.StringFlag{Name: "record", Destination: &s.Record, DefaultText: "the kernel's embedded one", Usage: "the recorded `FILE` that --backend replay answers from"},

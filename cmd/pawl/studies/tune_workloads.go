@@ -11,6 +11,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/studies"
 	"pawl/studies/tune"
@@ -80,5 +81,5 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 
 // severalWorkloads reports whether --workload asks for more than one name.
 func severalWorkloads(workload string) bool {
-	return workload == tune.AllWorkloads || strings.Contains(workload, ",")
+	return workload == tune.AllWorkloads || strings.Contains(workload, ",") || kernels.IsRange(workload)
 }
