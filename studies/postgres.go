@@ -179,7 +179,7 @@ func (p *postgres) mayMigrate(ctx context.Context) error {
 	}
 	if !may.Bool {
 		return fmt.Errorf("%s has no tables for this version of pawl yet, and %s may not make them: "+
-			"let the owner of the database run pawl studies list on it once, or GRANT CREATE ON SCHEMA %s TO %s",
+			"let the owner of the database run pawl tune on it once, or GRANT CREATE ON SCHEMA %s TO %s",
 			postgresName(p.config), p.config.User, schema.String, p.config.User)
 	}
 	return nil
