@@ -21,6 +21,7 @@ func Markdown(w io.Writer, s *Summary) error {
 	m.why(s)
 	m.across(s)
 	m.measured(s)
+	m.front(s)
 	m.checked(s)
 	m.apply(s)
 	m.top(s)

@@ -170,7 +170,6 @@ func (m *markdown) measured(s *Summary) {
 		cells = append(cells, []string{code(r[0]), text(r[1]), text(r[2])})
 	}
 	m.Table([]string{"", "default", "winner"}, cells)
-	m.front(s)
 }
 
 // FrontPoint is a trial that no other beats in all objectives.
@@ -217,7 +216,7 @@ func dominates(a, b []float64) bool {
 // FrontCells writes the scores of a point on the front.
 func (s *Summary) FrontCells(p FrontPoint) (cells []string) {
 	for i, q := range s.Study.Environment.Measure.All {
-		cells = append(cells, q.Value(p.Scores[i]))
+		cells = append(cells, q.Text(p.Scores[i]))
 	}
 	return cells
 }
@@ -239,22 +238,35 @@ func (m *markdown) front(s *Summary) {
 	m.Table(append(header, "point"), rows)
 }
 
-// frontPlot draws the front over the first two objectives, on log scales.
+// frontPlot draws the front over the first two objectives, on log scales, and the trials behind
+// it. Better is to the left and below, whatever is measured.
 func frontPlot(s *Summary) template.HTML {
 	if len(s.Front) < 2 {
 		return ""
 	}
 	quantities := s.Study.Environment.Measure.All
 	series := plot.Series{Name: "Pareto front", Colour: plot.Best}
+	others := plot.Series{Name: "other trials", Colour: plot.Other}
 	var scores [2][]float64
+	for _, t := range s.trials {
+		if !t.OK() || len(t.Outcome.Scores) != len(quantities) || slices.ContainsFunc(s.Front, func(p FrontPoint) bool { return p.Trial == t.Number }) {
+			continue
+		}
+		at := plot.XY{X: t.Outcome.Scores[0], Y: t.Outcome.Scores[1]}
+		others.Dots = append(others.Dots, plot.Dot{XY: at, Colour: plot.Other, Radius: 2.5, Title: t.Point.String()})
+		scores[0], scores[1] = append(scores[0], at.X), append(scores[1], at.Y)
+	}
 	for _, p := range s.Front {
 		at := plot.XY{X: p.Scores[0], Y: p.Scores[1]}
 		series.Line = append(series.Line, at)
 		series.Dots = append(series.Dots, plot.Dot{XY: at, Colour: plot.Best, Radius: 4, Title: p.Point.String()})
 		scores[0], scores[1] = append(scores[0], at.X), append(scores[1], at.Y)
 	}
-	axis := func(of int) plot.Axis { return plot.Log(quantities[of].Formula, quantities[of].Value, scores[of]...) }
+	axis := func(of int) plot.Axis { return plot.Log(quantities[of].Formula, quantities[of].Text, scores[of]...) }
 	panel := plot.Panel{X: axis(0), Y: axis(1), Series: []plot.Series{series}}
+	if len(others.Dots) > 0 {
+		panel.Series = []plot.Series{others, series}
+	}
 	return plot.Plot{Name: "Pareto front", Panels: []plot.Panel{panel}}.HTML()
 }
 
