@@ -313,7 +313,7 @@ func (b *browser) filters() {
 
 // live is the page of a study that another process runs.
 func (b *browser) live(dir string) {
-	cmd := asPawl(b.t, dir, "tune", "./scale", "--trials", "16", "--finalists", "2", "--rounds", "6")
+	cmd := asPawl(b.t, dir, "tune", "./scale", "--trials", "16", "--finalists", "1", "--rounds", "3")
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}

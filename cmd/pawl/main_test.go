@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,6 +98,9 @@ func hasPython(module string) (bool, error) {
 	return err == nil, nil
 }
 
+// disturbed is what a comparison says that the load of the machine has kept from a verdict.
+var disturbed = regexp.MustCompile(`A/A failed|drift: |throttling: |too noisy|but that may be chance`)
+
 // status runs a command and checks its exit code: status 64 pawl tune --bad.
 func status(ts *testscript.TestScript, _ bool, arguments []string) {
 	want, err := strconv.Atoi(arguments[0])
@@ -112,7 +116,7 @@ func status(ts *testscript.TestScript, _ bool, arguments []string) {
 		}
 		// Other tests run beside this one. A comparison that they have disturbed says so,
 		// which is right; what is tested here is asked again.
-		if got == want || got != console.ExitNothing || !strings.Contains(ts.ReadFile("stdout"), "A/A failed") {
+		if got == want || !disturbed.MatchString(ts.ReadFile("stdout")) {
 			break
 		}
 	}
@@ -149,7 +153,7 @@ params:
   BLOCK: {values: [1, 2, 4, 8, 16, 32], default: 1}
   WASTE: {values: [0, 1, 2, 3], default: 3}
 workloads:
-  small: {N: 4000}
+  small: {N: 400}
   tiny: {N: 100}
 args:
   - {name: x, type: f32, shape: [N]}

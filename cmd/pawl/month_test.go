@@ -22,7 +22,7 @@ reference: {host: reference.c}
 params:
   WASTE: {values: [%[3]s], default: %[4]s} # tuned every week
 workloads:
-  small: {N: 40}
+  small: {N: 16}
 args:
   - {name: x, type: f32, shape: [N]}
   - {name: y, type: f32, shape: [N], out: true}
