@@ -42,7 +42,9 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	}
 	data := g.training(view, view.Observations, g.settings.GP.Most)
 	works := g.classifier(view)
-	if len(view.Observations)+len(view.Pending) < g.settings.GP.Startup || len(working(data.Values)) < g.settings.Search.Fewest {
+	earlier := g.earlier(view)
+	followed := earlier.Followed(data.Points, data.Values)
+	if g.tooFew(view, len(working(data.Values)), len(followed) > 0) {
 		return g.start(view, rng, works.LogProbability)
 	}
 	model, scaled := g.model(view, data)
@@ -50,8 +52,7 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 		model.Extend(features.ValuesOf(g.axes, view.Pool.Row(index)))
 	}
 	defer model.Shrink(len(data.Points))
-	earlier := g.earlier(view)
-	trust := earlier.Condition(model, data.Points, scaled)
+	trust := earlier.Follow(model, data.Points, scaled, followed)
 	model.Inflate(g.settings.GP.Inflation)
 	best := slices.Min(scaled)
 	costs := g.costs(view)
@@ -63,6 +64,15 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 		}
 		return model.LogImprovement(candidates, earlier.Expect(candidates, trust), logWeights, best, floor)
 	})
+}
+
+// tooFew reports whether there is too little for a model. While an earlier study is
+// followed, its expectations stand in for most of it.
+func (g *gpSampler) tooFew(view *View, working int, follows bool) bool {
+	if follows {
+		return working < g.settings.GP.FollowFrom
+	}
+	return len(view.Observations)+len(view.Pending) < g.settings.GP.Startup || working < g.settings.Search.Fewest
 }
 
 // model returns the process over the training data, not yet conditioned, and the

@@ -61,6 +61,8 @@ type GP struct {
 	// Earlier is the number of observations that an earlier study must have to
 	// become part of the model.
 	Earlier int
+	// FollowFrom is the number of times from which on an earlier study is followed.
+	FollowFrom int
 }
 
 // Forest is the forest of extremely randomised trees.
@@ -171,7 +173,7 @@ func Defaults() Settings {
 		Search: Search{Starts: 3, Steps: 20, Bests: 3, Spread: 20, Fewest: 3},
 		GP: GP{
 			Startup: 5, Most: 300, Fit: 64, Inflation: 3, Candidates: 600,
-			Labels: 100, LabelFit: 40, Earlier: 10,
+			Labels: 100, LabelFit: 40, Earlier: 10, FollowFrom: 2,
 		},
 		Forest: Forest{Startup: 10, Trees: 40, LabelTrees: 20, Leaf: 2, Candidates: 500, Noise: 0.1, Most: 500},
 		TPE:    TPE{Startup: 10, Good: 0.1, MostGood: 25, Width: 0.25, Draws: 24, Pool: 50_000},
@@ -182,7 +184,8 @@ func Defaults() Settings {
 		Process: gaussian.Settings{
 			LengthPrior: -0.35, LengthSpread: 0.7, AlignmentPrior: 0.35, SinglePrior: 1.75,
 			NoisePrior: -4.6, NoiseSpread: 1.5, MainEffectSpread: 1, FitSteps: 20, LabelBlur: 0.1,
-			TrendFit: 64, TrendMost: 120, TrendPrecision: 1, TrendHalving: 10, TrendSweeps: 30,
+			TrendFit: 64, TrendMost: 120, TrendSweeps: 30,
+			FollowMisses: 3, FollowCut: -0.5, FollowPrecision: 4,
 		},
 	}
 }

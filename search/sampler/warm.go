@@ -3,6 +3,7 @@ package sampler
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"pawl/search/sampler/features"
 	"pawl/space"
@@ -31,10 +32,10 @@ type Remembered struct {
 // be tried, only learned from. Of points that become the same one the fastest counts.
 // Failures are left out: limits differ most between devices.
 //
-// What was measured there, on another device than here, is not remembered at all:
-// it misleads a model. docs/search.md has the figures.
+// What was measured on a device of another maker is not remembered at all: it misleads
+// a model. docs/search.md has the figures.
 func Remember(s *space.Space, here, there string, measured []Timed) Memory {
-	if here != there {
+	if !Related(here, there) {
 		return nil
 	}
 	var memory Memory
@@ -51,6 +52,20 @@ func Remember(s *space.Space, here, there string, measured []Timed) Memory {
 		memory[at].Milliseconds = min(memory[at].Milliseconds, m.Milliseconds)
 	}
 	return memory
+}
+
+// Learns reports whether a sampler's model learns from earlier studies. The others have
+// their first points only.
+func Learns(name string) bool { return name == "gp" || name == "auto" }
+
+// Related reports whether a model may learn from one device about another: whether they
+// have one maker, by the first word of their names.
+func Related(here, there string) bool {
+	maker := func(device string) string {
+		word, _, _ := strings.Cut(strings.TrimSpace(device), " ")
+		return strings.ToLower(word)
+	}
+	return maker(here) == maker(there)
 }
 
 // transferred is how many points are taken over from earlier studies, and

@@ -24,8 +24,11 @@ func TestRememberTranslates(t *testing.T) {
 		timed(t, "A=60,GONE=1", 4), // 64 is nearest
 		timed(t, "A=64,GONE=2", 3), // the same point, and faster
 	}
-	if other := Remember(pool.Space(), "this GPU", "another", measured); len(other) > 0 {
-		t.Errorf("another device is remembered: %v", other)
+	if other := Remember(pool.Space(), "NVIDIA H200", "AMD Radeon PRO W6600", measured); len(other) > 0 {
+		t.Errorf("another maker's device is remembered: %v", other)
+	}
+	if other := Remember(pool.Space(), "NVIDIA H200", "nvidia A100-PCIE-40GB", measured); len(other) != 2 {
+		t.Errorf("of the same maker's device %v is remembered", other)
 	}
 	memory := Remember(pool.Space(), "this GPU", "this GPU", measured)
 	if len(memory) != 2 {

@@ -31,7 +31,7 @@ func TestTheClockCountsCosts(t *testing.T) {
 		record.Entries[i].Spent = time.Duration(seconds) * time.Second
 	}
 	s := recorded(t, record)
-	result, err := s.search(context.Background(), entrant{sampler: "grid"}, 1, Options{Trials: 3, Clock: true, Ahead: 1}.withDefaults())
+	result, err := s.race(context.Background(), entrant{sampler: "grid"}, 1, Options{Trials: 3, Clock: true, Ahead: 1}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,27 +84,10 @@ func TestWarmBeginsWithWhatTheOtherSpaceTaught(t *testing.T) {
 	}
 }
 
-// Points are taken over from any device, expectations from the same one only.
-func TestWarmTrustsTheSameDeviceOnly(t *testing.T) {
-	on := func(device string) *Recorded {
-		record := bowl(t, 16)
-		record.Environment.Device = device
-		return recorded(t, record)
-	}
-	here := on("one GPU")
-	for device, trusted := range map[string]bool{"one GPU": true, "another": false} {
-		learnt, err := here.learn(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 20, other: on(device)}.withDefaults())
-		if err != nil || len(learnt.first) == 0 || len(learnt.memory[0]) > 0 != trusted {
-			t.Errorf("%s: %d first points, %d remembered, %v", device, len(learnt.first), len(learnt.memory[0]), err)
-		}
-	}
-}
-
 func TestHelpByHand(t *testing.T) {
 	s := line(t, 2, 1)
-	r := &Report{Budgets: []int{1}}
 	// Fractions with the help 1, 0.5, 1, without 0.5, 1, 1.
-	help := r.help(s, []run{{best: []float64{1}}, {best: []float64{2}}, {best: []float64{1}}}, []run{{best: []float64{2}}, {best: []float64{1}}, {best: []float64{1}}})[0]
+	help := help(s, []run{{best: []float64{1}}, {best: []float64{2}}, {best: []float64{1}}}, []run{{best: []float64{2}}, {best: []float64{1}}, {best: []float64{1}}}, []int{1})[0]
 	if help.Gain.Mean != 0 || math.Abs(help.Worse-1.0/3) > 1e-12 || help.Lost != 0.5 || help.Worst != 0.5 || help.WorstWithout != 0.5 {
 		t.Errorf("%+v", help)
 	}

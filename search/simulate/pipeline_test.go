@@ -48,7 +48,7 @@ func TestAnswersArriveAsTheyAreCompiled(t *testing.T) {
 	} {
 		s := timed(t, compile, device)
 		test.options.Trials, test.options.Full = len(compile), true
-		result, err := s.search(context.Background(), entrant{sampler: "grid"}, 1, test.options.withDefaults())
+		result, err := s.race(context.Background(), entrant{sampler: "grid"}, 1, test.options.withDefaults())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,11 +67,11 @@ func TestASearchIsAFunctionOfItsSeedWhateverIsInFlight(t *testing.T) {
 	s := recorded(t, costly(t, 16))
 	for _, ahead := range []int{2, 16} {
 		options := Options{Samplers: []string{"auto"}, Trials: 40, Ahead: ahead}.withDefaults()
-		first, err := s.search(t.Context(), entrant{sampler: "auto"}, 3, options)
+		first, err := s.race(t.Context(), entrant{sampler: "auto"}, 3, options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := s.search(t.Context(), entrant{sampler: "auto"}, 3, options)
+		second, err := s.race(t.Context(), entrant{sampler: "auto"}, 3, options)
 		if err != nil || !slices.Equal(first.observations, second.observations) {
 			t.Errorf("%d in flight: two searches from one seed differ (%v)", ahead, err)
 		}
@@ -101,7 +101,7 @@ func TestASearchAsksNoFurtherAheadThanIsWorthIt(t *testing.T) {
 	s := recorded(t, costly(t, 16)) // nothing to compile, all is measured
 	inFlight := func(options Options) float64 {
 		options.Trials = 60
-		result, err := s.search(t.Context(), entrant{sampler: "random"}, 1, options.withDefaults())
+		result, err := s.race(t.Context(), entrant{sampler: "random"}, 1, options.withDefaults())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,21 +72,15 @@ const noiseStream = math.MaxUint64
 // search runs one search. Where the record knows the kernel's default, the
 // first trial is the default, as in a real study; then come the points that an
 // earlier search recommends, if there was one.
-func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, options Options) (run, error) {
+func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned lessons, options Options) (run, error) {
 	chooser, err := sampler.New(e.sampler, r.space.Space(), *options.Settings)
 	if err != nil {
 		return run{}, err
 	}
 	view := sampler.NewView(r.space.Pool())
+	view.Earlier = learned.memory
 	first := r.defaultPoint()
-	if e.warm {
-		learned, err := r.learn(ctx, e, seed, options)
-		if err != nil {
-			return run{}, err
-		}
-		view.Earlier = learned.memory
-		first = append(first, slices.DeleteFunc(learned.first, func(index int) bool { return slices.Contains(first, index) })...)
-	}
+	first = append(first, slices.DeleteFunc(slices.Clone(learned.first), func(index int) bool { return slices.Contains(first, index) })...)
 	noise := rand.New(rand.NewPCG(seed, noiseStream))
 	result := run{best: make([]float64, 0, options.Trials)}
 	pipeline := newPipeline(r, options)

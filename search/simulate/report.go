@@ -124,7 +124,7 @@ func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options O
 		for j, e := range entrants {
 			row := r.sampler(e.label, []*Recorded{s}, [][]run{runs[i][j]})
 			if e.warm || e.costAware {
-				row.Help = r.help(s, runs[i][j], runs[i][alone(entrants, e)])
+				row.Help = help(s, runs[i][j], runs[i][alone(entrants, e)], r.Budgets)
 			}
 			part.Samplers = append(part.Samplers, row)
 		}

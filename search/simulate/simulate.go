@@ -55,6 +55,9 @@ type Options struct {
 	// warm: it begins with what a search of that space, by the same sampler with
 	// as many trials, has learned.
 	Warm string
+	// EarlierTrials is the number of trials of the search that a warm one learns from.
+	// Zero means as many as Trials.
+	EarlierTrials int
 	// Clock measures budgets by cost instead of trials: a budget of 50 is what 50
 	// average points take to compile, check and measure, as the files record it.
 	// Each sampler then also runs cost-aware: with the cost as part of the choice.
@@ -109,6 +112,8 @@ func (o Options) aheadOn(r *Recorded) int {
 	}
 	return most
 }
+
+func (o Options) earlierTrials() int { return cmp.Or(o.EarlierTrials, o.Trials) }
 
 func (o Options) lanesOn(r *Recorded) int { return cmp.Or(o.Lanes, o.aheadOn(r)) }
 
@@ -219,7 +224,7 @@ func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Repor
 				group.Go(func() error {
 					defer finish()
 					var err error
-					runs[i][j][k], err = s.search(ctx, e, options.FirstSeed+uint64(k), options)
+					runs[i][j][k], err = s.race(ctx, e, options.FirstSeed+uint64(k), options)
 					return err
 				})
 			}
@@ -229,6 +234,21 @@ func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Repor
 		return nil, fmt.Errorf("simulate: %w", err)
 	}
 	return newReport(spaces, entrants, runs, options), nil
+}
+
+// race runs one search of an entrant, after the one that it learns from if it is warm.
+func (r *Recorded) race(ctx context.Context, e entrant, seed uint64, options Options) (run, error) {
+	var learned lessons
+	if e.warm {
+		earlier, err := options.other.earlier(ctx, entrant{sampler: e.sampler}, seed, options)
+		if err != nil {
+			return run{}, err
+		}
+		if learned, err = r.learn(options.other, earlier); err != nil {
+			return run{}, err
+		}
+	}
+	return r.search(ctx, e, seed, learned, options)
 }
 
 // entrant is one row of a race: a sampler, and what it is given.

@@ -238,7 +238,7 @@ func TestDefaultComesFirstWhereItIsKnown(t *testing.T) {
 	record := bowl(t, 6)
 	record.DefaultKnown = true
 	s := recorded(t, record)
-	result, err := s.search(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 1}.withDefaults())
+	result, err := s.race(context.Background(), entrant{sampler: "random"}, 1, Options{Trials: 1}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}

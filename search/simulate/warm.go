@@ -17,22 +17,21 @@ type lessons struct {
 // earlierSeed keeps the earlier search's luck apart from the later one's.
 const earlierSeed = 1 << 40
 
-// learn searches the other space, cold, with the same sampler and as many
-// trials, and translates what it has seen.
-func (r *Recorded) learn(ctx context.Context, e entrant, seed uint64, options Options) (lessons, error) {
-	cold := e
-	cold.warm = false
-	earlier, err := options.other.search(ctx, cold, seed+earlierSeed, options)
-	if err != nil {
-		return lessons{}, err
-	}
+// earlier runs the search that others learn from: cold, with luck of its own.
+func (r *Recorded) earlier(ctx context.Context, e entrant, seed uint64, options Options) (run, error) {
+	options.Trials = options.earlierTrials()
+	return r.search(ctx, e, seed+earlierSeed, lessons{}, options)
+}
+
+// learn translates what a search of another space has seen.
+func (r *Recorded) learn(other *Recorded, earlier run) (lessons, error) {
 	var measured []sampler.Timed
 	for _, o := range earlier.observations {
 		if !o.Failed {
-			measured = append(measured, sampler.Timed{Point: options.other.space.Pool().Point(o.Index), Milliseconds: o.Milliseconds})
+			measured = append(measured, sampler.Timed{Point: other.space.Pool().Point(o.Index), Milliseconds: o.Milliseconds})
 		}
 	}
-	l := lessons{memory: []sampler.Memory{sampler.Remember(r.space.Space(), r.device(), options.other.device(), measured)}}
+	l := lessons{memory: []sampler.Memory{sampler.Remember(r.space.Space(), r.device(), other.device(), measured)}}
 	for _, point := range sampler.Transfer(r.space.Pool(), measured) {
 		index, err := r.space.Pool().Index(point)
 		if err != nil {
@@ -61,9 +60,9 @@ type Help struct {
 }
 
 // help compares the runs of one entrant with those of another in one space.
-func (r *Report) help(s *Recorded, helped, alone []run) []Help {
+func help(s *Recorded, helped, alone []run, budgets []int) []Help {
 	var rows []Help
-	for _, budget := range r.Budgets {
+	for _, budget := range budgets {
 		h := Help{Budget: budget, Worst: 1, WorstWithout: 1}
 		differences := make([]float64, len(helped))
 		for seed := range helped {

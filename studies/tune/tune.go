@@ -126,9 +126,9 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 	if err != nil {
 		return err
 	}
-	var memories []sampler.Memory
-	for _, e := range earlier {
-		memories = append(memories, sampler.Remember(r.pool.Space(), study.Environment.Device, e.Environment.Device, search.Timed(e.trials)))
+	memories, followed := r.memories(study, earlier)
+	if text := remembrance(study, followed); text != "" && len(past.Trials) == 0 {
+		r.Notice(text)
 	}
 	r.Begin(study, past, r.pool)
 	trials, budget := limits(r.Study)

@@ -62,9 +62,6 @@ func (d *Display) Start(study studies.Study, past search.Past, pool *space.Pool)
 	if len(past.Trials) > 0 {
 		verb = "resuming study"
 	}
-	if n := len(study.First); n > 0 && len(past.Trials) == 0 {
-		fmt.Fprintf(d.w, "beginning with %s that earlier studies found good (--cold forgets them)\n", page.Count(n, "point"))
-	}
 	dims := ""
 	if study.Dims != "" { // a record may not know them
 		dims = " (" + study.Dims + ")"

@@ -21,6 +21,7 @@ type raceOptions struct {
 	samplers string // separated by commas, empty for all
 	figure   string // the file for the curves, empty for none
 	settings string // changes to the samplers' settings, empty for none
+	pairs    bool   // compare warm with cold over every two files of one kernel
 }
 
 func SimulateCommand(env console.Environment) *cli.Command {
@@ -46,6 +47,8 @@ func SimulateCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "settings", Destination: &o.settings, Usage: "change numbers of the samplers, by `JSON` such as {\"GP\":{\"Inflation\":2}}"},
 			&cli.BoolFlag{Name: "noise", Destination: &o.Noise, DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
 			&cli.StringFlag{Name: "warm", Destination: &o.Warm, Usage: "also begin with what a search of the recorded space in this `FILE` has learned"},
+			&cli.BoolFlag{Name: "pairs", Destination: &o.pairs, DisableDefaultText: true, Usage: "show what a study of one file is worth to a search of another of the same kernel, for every two (one sampler, auto by default)"},
+			&cli.IntFlag{Name: "earlier-trials", Destination: &o.EarlierTrials, DefaultText: "as many as --trials", Action: console.AtLeast("earlier-trials", 1), Usage: "how many trials the search has that a warm one learns from"},
 			&cli.BoolFlag{Name: "clock", Destination: &o.Clock, DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being the time in which an average point is finished, and show what taking them into account is worth"},
 			&cli.BoolFlag{Name: "regret", Destination: &o.Regret, DisableDefaultText: true, Usage: "check how often the bound on what is left to gain holds"},
 			&cli.IntFlag{Name: "parallel", Destination: &o.Parallel, DefaultText: "one per core", Usage: "how many searches at a time"},
@@ -74,6 +77,17 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 	}
 	progress, finish := console.SimulationBar(env)
 	o.Progress = progress
+	if o.pairs {
+		report, err := simulate.RunPairs(ctx, o.Options)
+		finish()
+		switch {
+		case err != nil:
+			return err
+		case o.JSON:
+			return page.JSON(env.Stdout, report)
+		}
+		return report.WriteTable(env.Stdout)
+	}
 	report, err := simulate.Run(ctx, o.Options)
 	finish()
 	if err != nil {

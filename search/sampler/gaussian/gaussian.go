@@ -43,14 +43,19 @@ type Settings struct {
 	// lengths are fitted to and that its process holds, evenly by rank: its best
 	// points alone would not say where the slow ones are.
 	TrendFit, TrendMost int
-	// TrendPrecision is the prior precision of a trend's weight, in units of the
-	// signal: how strongly it is drawn towards 0, which is no trend at all.
-	TrendPrecision float64
-	// TrendHalving is the number of own observations that halve the weights.
-	TrendHalving float64
 	// TrendSweeps is how often the weights are estimated in turn: enough for the
 	// few studies that are looked at.
 	TrendSweeps int
+	// FollowMisses is how many points that an earlier study expects to be good may
+	// fail to be the best so far before it is no longer followed; one that is the best
+	// takes a miss back.
+	FollowMisses int
+	// FollowCut is what a study must expect of a point to be held to it, on its own
+	// scale: -1 is its best and 0 its median.
+	FollowCut float64
+	// FollowPrecision is how strongly the weight of a study that is followed is drawn
+	// towards 1.
+	FollowPrecision float64
 }
 
 // Data are points and what was observed at them.

@@ -5,9 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"pawl/search/sampler/features"
 	"pawl/space"
 )
@@ -16,7 +13,8 @@ import (
 var settings = Settings{
 	LengthPrior: -0.35, LengthSpread: 0.7, AlignmentPrior: 0.35, SinglePrior: 1.75,
 	NoisePrior: -4.6, NoiseSpread: 1.5, MainEffectSpread: 1, FitSteps: 20, LabelBlur: 0.1,
-	TrendFit: 64, TrendMost: 120, TrendPrecision: 1, TrendHalving: 10, TrendSweeps: 30,
+	TrendFit: 64, TrendMost: 120, TrendSweeps: 30,
+	FollowMisses: 3, FollowCut: -0.5, FollowPrecision: 4,
 }
 
 func integers(values ...int64) []space.Value {
@@ -236,23 +234,4 @@ func TestClassifierByHand(t *testing.T) {
 	variance := process.variance * (1 - 1/(1+noise))
 	want := math.Log(0.5 * math.Erfc(-mean/math.Sqrt(2*(variance+settings.LabelBlur))))
 	near(t, "the log probability", f.LogProbability([]uint16{0}), want, 1e-9)
-}
-
-func TestWeightsOfATrendByHand(t *testing.T) {
-	y := []float64{-1, 0, 1, 0}
-	// Without correlations the factor is the identity.
-	identity := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: 4, Stride: 4, Data: []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}}
-	// What expects exactly what is seen has squares of 2 and the prior precision 1: 2/3.
-	// What expects the opposite, or the same everywhere, has no say.
-	for name, c := range map[string]struct {
-		expected []float64
-		want     float64
-	}{
-		"the same":     {[]float64{9, 10, 11, 10}, 2.0 / 3},
-		"half as much": {[]float64{-0.5, 0, 0.5, 0}, 1 / 1.5},
-		"the opposite": {[]float64{1, 0, -1, 0}, 0},
-		"constant":     {[]float64{3, 3, 3, 3}, 0},
-	} {
-		near(t, name, (&Trend{settings: settings}).weigh([][]float64{c.expected}, y, identity)[0], c.want, 1e-9)
-	}
 }

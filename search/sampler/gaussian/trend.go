@@ -9,10 +9,8 @@ import (
 // from elsewhere. A nil Trend expects nothing.
 //
 // Each earlier study becomes a process of its own. Its predictions, on its own scale
-// of times, enter this study's model as a mean function with a weight that is
-// estimated from this study's observations at every ask and shrinks as they become
-// many. A study that says nothing about this one gets the weight 0 and the model is
-// the one of a cold start.
+// of times, enter this study's model as a mean function for as long as they lead to
+// better points (Followed); then the model is the one of a cold start.
 type Trend struct {
 	settings  Settings
 	processes []*Process
@@ -55,9 +53,10 @@ func (t *Trend) expect(points [][]uint16) [][]float64 {
 
 // weigh estimates the weights of the expectations for observed values: the
 // generalised least squares estimate under the correlations of a factor, drawn
-// towards 0, and never below it, because a study that is wrong throughout is more
-// likely chance than a good guide backwards. There is at least one expectation.
+// towards equal shares of 1, and never below 0, because a study that is wrong throughout
+// is more likely chance than a good guide backwards.
 func (t *Trend) weigh(expected [][]float64, y []float64, factor blas64.Triangular) []float64 {
+	precision, share := t.settings.FollowPrecision, 1/float64(len(expected))
 	factor.N = len(y) // pending points have no values
 	whitened := func(values []float64) blas64.Vector {
 		v := blas64.Vector{N: len(y), Inc: 1, Data: centred(values)}
@@ -74,39 +73,11 @@ func (t *Trend) weigh(expected [][]float64, y []float64, factor blas64.Triangula
 	for range t.settings.TrendSweeps {
 		for e, column := range columns {
 			squares := blas64.Dot(column, column)
-			updated := max(0, (blas64.Dot(column, left)+weights[e]*squares)/(squares+t.settings.TrendPrecision))
+			updated := max(0, (blas64.Dot(column, left)+weights[e]*squares+precision*share)/(squares+precision))
 			blas64.Axpy(weights[e]-updated, column, left)
 			weights[e] = updated
 		}
 	}
-	return weights
-}
-
-// Condition conditions a process on observed values with what the earlier studies
-// expect as the mean, and returns the weights. Without earlier studies it is the
-// plain condition.
-//
-// The weights shrink as observations come: what another study knows helps to find
-// the good region and misleads within it. For the same reason the process keeps
-// the variance that it has without the trend: an explained past must not make the
-// search surer of what is left.
-func (t *Trend) Condition(process *Process, points [][]uint16, y []float64) []float64 {
-	process.Condition(y)
-	expected := t.expect(points)
-	if len(expected) == 0 {
-		return nil
-	}
-	cold := process.variance
-	weights := t.weigh(expected, y, process.factor)
-	for e := range weights {
-		weights[e] *= t.settings.TrendHalving / (t.settings.TrendHalving + float64(len(y)))
-	}
-	residuals := make([]float64, len(y))
-	for i, sum := range combined(expected, weights, len(y)) {
-		residuals[i] = y[i] - sum
-	}
-	process.Condition(residuals)
-	process.variance = max(process.variance, cold)
 	return weights
 }
 
@@ -124,4 +95,13 @@ func combined(expected [][]float64, weights []float64, points int) []float64 {
 		}
 	}
 	return sums
+}
+
+// without returns what expectations leave of observed values.
+func without(y, expected []float64) []float64 {
+	residuals := make([]float64, len(y))
+	for i, value := range y {
+		residuals[i] = value - expected[i]
+	}
+	return residuals
 }
