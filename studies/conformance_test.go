@@ -25,7 +25,7 @@ import (
 // testEngine is a kind of database that the tests below hold to the same behaviour.
 type testEngine struct {
 	// place returns where a database can be that there is not yet.
-	place func(t *testing.T) string
+	place func(t testing.TB) string
 	// crowds is how often several processes meet at a new database.
 	crowds int
 	// change executes statements behind the store's back.
@@ -39,7 +39,7 @@ type testEngine struct {
 var testEngines = map[string]testEngine{
 	"sqlite": {
 		crowds: 10,
-		place:  func(t *testing.T) string { return filepath.Join(t.TempDir(), "studies.db") },
+		place:  func(t testing.TB) string { return filepath.Join(t.TempDir(), "studies.db") },
 		change: execute,
 		older: func(t *testing.T, place string, statements []string) {
 			execute(t, place, statements...)
@@ -51,7 +51,7 @@ var testEngines = map[string]testEngine{
 	},
 	"postgres": {
 		crowds: 2,
-		place:  func(t *testing.T) string { return postgrestest.Database(t) },
+		place:  postgrestest.Database,
 		change: func(t *testing.T, place string, statements ...string) {
 			for _, statement := range statements {
 				postgrestest.Exec(t, place, (&postgres{}).translate(statement))
@@ -132,6 +132,33 @@ func TestConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for what, test := range conformance {
 				t.Run(what, func(t *testing.T) { test(t, e) })
+			}
+		})
+	}
+}
+
+// BenchmarkTrial is what recording a trial takes: its beginning and its outcome.
+func BenchmarkTrial(b *testing.B) {
+	for name, e := range testEngines {
+		b.Run(name, func(b *testing.B) {
+			store, err := Open(b.Context(), e.place(b))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer store.Close()
+			id, err := store.Create(b.Context(), exampleStudy())
+			if err != nil {
+				b.Fatal(err)
+			}
+			unlock, err := store.Lock(id)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer unlock()
+			for i := 0; b.Loop(); i++ {
+				if err := recordTrials(store.Recorder(id), i, i+1); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

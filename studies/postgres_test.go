@@ -3,9 +3,11 @@ package studies
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"strings"
@@ -316,5 +318,50 @@ func TestTextsAreComparedByteByByte(t *testing.T) {
 	err := store.db.queryRow(t.Context(), []any{&other}, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name IN ('studies', 'trials', 'rounds', 'gatings', 'across', 'profiles') AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'")
 	if err != nil || other > 0 {
 		t.Errorf("%d columns, %v", other, err)
+	}
+}
+
+// A full disk ends a search with a sentence; what was recorded is there, and when there is room
+// again the study goes on.
+func TestAFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a server of its own takes its time")
+	}
+	server := postgrestest.StartOnSmallDisk(t, 24)
+	place := server.Database(t)
+	store := testEngines["postgres"].open(t, place)
+	id, err := store.Create(t.Context(), exampleStudy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock, err := store.Lock(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	postgrestest.Exec(t, place, "CREATE TABLE filler AS SELECT repeat('x', 1000) FROM generate_series(1, 4000)")
+	// What a compiler prints, such that it cannot be compressed away.
+	output := make([]byte, 64<<10)
+	rand.NewChaCha8([32]byte{}).Read(output)
+	recorder, last := store.Recorder(id), 0
+	for ; err == nil; last++ {
+		if last == 1000 {
+			t.Fatal("the disk is not full")
+		}
+		trial := search.Trial{Number: last, Point: examplePoint(last), Outcome: objective.Outcome{Failure: &objective.Failure{Stage: objective.Compile, Reason: "r", Detail: hex.EncodeToString(output)}}}
+		if err = recorder.Started(trial); err == nil {
+			err = recorder.Finished(trial)
+		}
+	}
+	if !strings.Contains(err.Error(), "the disk of the server of postgres://administrator@") || !strings.Contains(err.Error(), "pawl tune --resume") {
+		t.Errorf("got %v", err)
+	}
+	past, err := store.Past(t.Context(), id)
+	if err != nil || len(past.Trials) < last-1 || last < 10 {
+		t.Fatalf("%d of %d trials, %v", len(past.Trials), last, err)
+	}
+	postgrestest.Exec(t, place, "DROP TABLE filler")
+	if err := recordTrials(recorder, len(past.Trials), len(past.Trials)+5); err != nil {
+		t.Error(err)
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/postgrestest"
 	"pawl/objective/ladder"
+	"pawl/studies"
 )
 
 // closed returns the path of a database with one study that nobody has open.
@@ -167,4 +169,28 @@ func TestBrokenGateFiles(t *testing.T) {
 		}
 	}
 	says(t, s, "/gate", http.StatusOK, "baseline.json", "is no report of a gate", "1 line of the history")
+}
+
+// Studies on a server are shown, and a server that is gone for a while is a sentence.
+func TestADatabaseOnAServer(t *testing.T) {
+	postgres := postgrestest.Start(t)
+	place := postgres.Database(t)
+	s := serving(t, place)
+	says(t, s, "/", http.StatusNotFound, "There are no studies at postgres://administrator@127.0.0.1:")
+	store, err := studies.Open(t.Context(), place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if _, err := store.Create(t.Context(), head("shared", "small", "CPU")); err != nil {
+		t.Fatal(err)
+	}
+	says(t, s, "/", http.StatusOK, "shared", "postgres://administrator@127.0.0.1:")
+	if _, body, _ := get(t, s, "/"); strings.Contains(body, postgrestest.Password) {
+		t.Error("the page has the password")
+	}
+	postgres.Stop(t)
+	says(t, s, "/", http.StatusInternalServerError, "cannot be reached")
+	postgres.Restart(t)
+	says(t, s, "/studies/1", http.StatusOK, "shared")
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"net/url"
 	"os"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -23,7 +24,7 @@ import (
 const Password = "the-tests-password"
 
 // shared is the server of this test binary.
-var shared = sync.OnceValues(start)
+var shared = sync.OnceValues(func() (*Server, error) { return start(0) })
 
 // Database returns the URL of a new, empty database, whose administrator it names. Without an
 // installed PostgreSQL the test is skipped, or fails where PAWL_REQUIRE_POSTGRES is set.
@@ -47,9 +48,23 @@ func Installed() (bool, error) {
 // Start starts a server for one test, which can be stopped and started again.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	server, err := start()
+	server, err := start(0)
 	require(t, err)
 	t.Cleanup(server.remove)
+	return server
+}
+
+// StartOnSmallDisk starts a server whose databases are on a disk of some megabytes, of which an
+// empty one takes eight. Only root on Linux can mount it: otherwise the test is skipped.
+func StartOnSmallDisk(t testing.TB, megabytes int) *Server {
+	t.Helper()
+	if os.Geteuid() != 0 || runtime.GOOS != "linux" {
+		t.Skip("a small disk can only be mounted by root, on Linux")
+	}
+	server, err := start(megabytes)
+	require(t, err)
+	t.Cleanup(server.remove)
+	Exec(t, server.url("postgres"), "CREATE TABLESPACE small LOCATION '"+server.folder+"/disk'")
 	return server
 }
 
@@ -67,7 +82,11 @@ func require(t testing.TB, err error) {
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
 	name := "test_" + rand.Text()
-	Exec(t, s.url("postgres"), `CREATE DATABASE "`+name+`"`)
+	where := ""
+	if s.disk > 0 {
+		where = " TABLESPACE small"
+	}
+	Exec(t, s.url("postgres"), `CREATE DATABASE "`+name+`"`+where)
 	return s.url(name)
 }
 

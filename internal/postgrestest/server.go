@@ -27,7 +27,9 @@ var errNotInstalled = errors.New("no PostgreSQL is installed (initdb and postgre
 type Server struct {
 	folder, address, programs string
 	credential                *syscall.Credential
-	command                   *exec.Cmd
+	// disk is the size of the disk that databases are on, in megabytes; 0 for the machine's own.
+	disk    int
+	command *exec.Cmd
 	// watched is open as long as the server is to run.
 	watched io.WriteCloser
 }
@@ -38,12 +40,17 @@ type Server struct {
 const watcher = `"$1/postgres" -D "$2/data" -F -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c port="$3" &
 if read -r line; then kill -QUIT $!; wait; else kill -INT $!; wait; cd / && rm -rf "$2"; fi`
 
-func start() (*Server, error) {
+// onSmallDisk runs the watcher where a small disk is mounted that nobody else sees; its size and the
+// server's user follow the watcher's own arguments.
+const onSmallDisk = `mkdir -p "$2/disk" && mount --make-rprivate / && mount -t tmpfs -o "size=$4m,uid=$5,gid=$6,mode=700" none "$2/disk" &&
+exec setpriv --reuid "$5" --regid "$6" --clear-groups /bin/sh -c "$7" sh "$1" "$2" "$3"`
+
+func start(disk int) (*Server, error) {
 	programs, err := installed()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{programs: programs}
+	s := &Server{programs: programs, disk: disk}
 	if s.credential, err = unprivileged(); err != nil {
 		return nil, err
 	}
@@ -148,7 +155,7 @@ func (s *Server) launch() error {
 		return err
 	}
 	defer log.Close()
-	s.command = s.program("/bin/sh", "-c", watcher, "sh", s.programs, s.folder, port)
+	s.command = s.watch(port)
 	s.command.Stdout, s.command.Stderr = log, log
 	if s.watched, err = s.command.StdinPipe(); err != nil {
 		return err
@@ -161,6 +168,17 @@ func (s *Server) launch() error {
 		return errors.Join(fmt.Errorf("PostgreSQL does not start: %w: %s", err, text), s.halt())
 	}
 	return nil
+}
+
+func (s *Server) watch(port string) *exec.Cmd {
+	if s.disk == 0 {
+		return s.program("/bin/sh", "-c", watcher, "sh", s.programs, s.folder, port)
+	}
+	command := exec.Command("/bin/sh", "-c", onSmallDisk, "sh", s.programs, s.folder, port,
+		strconv.Itoa(s.disk), strconv.Itoa(int(s.credential.Uid)), strconv.Itoa(int(s.credential.Gid)), watcher)
+	command.Dir = "/"
+	command.SysProcAttr = ownMounts()
+	return command
 }
 
 // answers waits for the server, which takes a third of a second on an idle machine.

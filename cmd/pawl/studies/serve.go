@@ -45,9 +45,14 @@ func ServeCommand(env console.Environment) *cli.Command {
 }
 
 func runServe(ctx context.Context, env console.Environment, o serveOptions) error {
-	database := o.Database(env)
+	database, preflights := o.Database(env), ""
+	if server, err := studies.OnServer(database); err != nil {
+		return console.Usage(err)
+	} else if server {
+		preflights = o.Out
+	}
 	server, err := serve.Listen(serve.Options{
-		Database: database, Baseline: o.baseline, Address: o.address, Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
+		Database: database, Preflights: preflights, Baseline: o.baseline, Address: o.address, Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
 		Commit: serve.Commits(ctx, "."),
 	})
 	if err != nil {
