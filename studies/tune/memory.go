@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/search"
 	"pawl/search/sampler"
@@ -32,9 +33,9 @@ func remembrance(study studies.Study, followed []pastStudy) string {
 	if len(followed) > 0 && sampler.Learns(study.Sampler) {
 		var names []string
 		for _, e := range followed {
-			name := fmt.Sprintf("study %d (%s", e.ID, e.Workload)
+			name := fmt.Sprintf("study %d (%s", e.ID, escape.Line(e.Workload))
 			if e.Environment.Device != study.Environment.Device {
-				name += " on " + e.Environment.Device
+				name += " on " + escape.Line(e.Environment.Device)
 			}
 			names = append(names, name+")")
 		}

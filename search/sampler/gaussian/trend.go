@@ -84,6 +84,9 @@ func (t *Trend) weigh(expected [][]float64, y []float64, factor blas64.Triangula
 // Expect returns the weighted sum of what the earlier studies expect, one for each
 // point.
 func (t *Trend) Expect(points [][]uint16, weights []float64) []float64 {
+	if len(weights) == 0 { // none is followed
+		return make([]float64, len(points))
+	}
 	return combined(t.expect(points), weights, len(points))
 }
 
