@@ -103,7 +103,7 @@ func TestDefaultsAreReplacedWhereTheyStand(t *testing.T) {
 
 func TestDefaultsThatCannotBeReplaced(t *testing.T) {
 	both := strings.NewReplacer("source: {host: k.c}", "source: k.c", "reference: {host: r.c}", "reference: r.c").Replace(patchable) +
-		"cuda: {launch: {grid: [1], block: [1]}}\n"
+		"cuda: {source: k.cu, launch: {grid: [1], block: [1]}}\n"
 	for name, test := range map[string]struct{ manifest, point, message string }{
 		"a block":                     {patchable + "params:\n  A:\n    values: [x, y]\n    default: >-\n      x\n", "A=y", "edit it by hand"},
 		"no such value":               {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "A=3", "cannot be used"},

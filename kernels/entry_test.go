@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,5 +60,24 @@ template <class T> __global__ void other(T *y) {}
 	}
 	if got := EntryAt("f<{A}>", space.Point{}); got != "f<{A}>" {
 		t.Error(got)
+	}
+}
+
+// One file name is for the backend whose compiler takes it; several have no place.
+func TestOneSourceIsForItsBackend(t *testing.T) {
+	rest := "name: k\nentry: k\nreference: k.c\nparams: {A: {values: [1, 2], default: 1}}\nworkloads: {w: {N: 4}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [1], block: [1]}\n"
+	for source, backend := range map[string]string{"k.c": Host, "k.cpp": Host, "k.cu": CUDA} {
+		other := map[string]string{Host: CUDA, CUDA: Host}[backend]
+		if _, err := parse("kernel.yaml", []byte(rest+"source: "+source+"\n"), backend); err != nil {
+			t.Errorf("%s: %v", source, err)
+		}
+		_, err := parse("kernel.yaml", []byte(rest+"source: "+source+"\n"), other)
+		if none := (*NoSourceError)(nil); !errors.As(err, &none) {
+			t.Errorf("%s for %s: %v", source, other, err)
+		}
+	}
+	_, err := parse("kernel.yaml", []byte(rest+"source: [k.c, l.c]\n"), Host)
+	if err == nil || !strings.Contains(err.Error(), "kernel.yaml:8:9: a kernel has one source") || !strings.Contains(err.Error(), `#include "other.cu"`) {
+		t.Error(err)
 	}
 }

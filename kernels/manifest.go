@@ -1,7 +1,10 @@
 package kernels
 
 import (
+	"path"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -140,6 +143,8 @@ type sources struct {
 // UnmarshalYAML accepts a file name or a mapping from backend to file name.
 func (s *sources) UnmarshalYAML(node ast.Node) error {
 	switch node.(type) {
+	case *ast.SequenceNode:
+		return positionOf(node).errorf("a kernel has one source, which is compiled as one unit: name the file with the entry, and include the others in it (#include \"other.cu\")")
 	case *ast.MappingNode, *ast.MappingValueNode:
 		s.byBackend = &entries[scalar]{}
 		if err := s.byBackend.UnmarshalYAML(node); err != nil {
@@ -164,9 +169,24 @@ func (s sources) of(backend string) scalar {
 	return s.every
 }
 
+// sourceOf is of for what is compiled: one name for every backend is that of those whose
+// compiler takes it, a .cu file CUDA's and one in C or C++ the host's.
+func (s sources) sourceOf(backend string) scalar {
+	file := s.of(backend)
+	if s.byBackend != nil {
+		return file
+	}
+	suffix := strings.ToLower(path.Ext(file.text))
+	forHost := suffix == ".c" || slices.Contains(CPlusPlusSuffixes, suffix)
+	if suffix == ".cu" && backend == Host || forHost && backend == CUDA {
+		return scalar{}
+	}
+	return file
+}
+
 // forBackend returns the keys that hold for one backend.
 func (m *manifest) forBackend(backend string) section {
-	merged := section{Source: m.Source.of(backend), Reference: m.Reference.of(backend), Naive: m.Naive.of(backend), Keys: m.Keys}
+	merged := section{Source: m.Source.sourceOf(backend), Reference: m.Reference.of(backend), Naive: m.Naive.of(backend), Keys: m.Keys}
 	if backend == Command {
 		merged.Source, merged.Reference, merged.Naive = scalar{}, scalar{}, scalar{}
 		if m.Command != nil {

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"pawl/kernels"
+	"pawl/kernels/includes"
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/compiler"
@@ -121,11 +123,25 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, b.sanitizer.flags...)
 	}
 	flags = append(flags, b.defines(point)...)
-	entry, err := b.build(ctx, languageOf(b.kernel.Source), unit(b.kernel, b.kernel.Source, point, b.kernel.Launch.Steps...), flags)
+	entry, err := b.build(ctx, languageOf(b.kernel.Source), slices.Concat(b.unrolled(point), unit(b.kernel, b.kernel.Source, point, b.kernel.Launch.Steps...)), flags)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
 	return b.binary(entry), nil, nil
+}
+
+// unrolled makes constants of the parameters that a pragma of the source unrolls by.
+func (b *Backend) unrolled(point space.Point) (text []byte) {
+	source, err := os.ReadFile(filepath.Join(b.dir, b.kernel.Source))
+	if err != nil {
+		return nil // the compiler says so
+	}
+	for _, name := range includes.Unrolled(source) {
+		if value, known := point.Get(name); known && value.Kind() == space.Integer {
+			text = append(text, includes.Constant(name, value.Define())...)
+		}
+	}
+	return text
 }
 
 // Reference builds the kernel's reference, without the parameters that do not change the

@@ -223,7 +223,7 @@ func TestNoShellText(t *testing.T) {
 
 func TestDefinesFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "defines.h")
-	if err := writeDefines(path, []Define{{"A", `1\`}, {"B", "x, y"}}); err != nil {
+	if err := writeDefines(path, []Define{{"A", `1\`}, {"B", "x, y"}}, ""); err != nil {
 		t.Fatal(err)
 	}
 	// The blank line takes the backslash of A.
@@ -231,7 +231,7 @@ func TestDefinesFile(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	var refused *compiler.Refusal
-	if err := writeDefines(path, []Define{{"A", "1\n#error"}}); !errors.As(err, &refused) {
+	if err := writeDefines(path, []Define{{"A", "1\n#error"}}, ""); !errors.As(err, &refused) {
 		t.Errorf("a line break: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package nvcc
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -97,5 +98,27 @@ func FuzzIdentifiersOfSymbols(f *testing.F) {
 			}
 		}
 		Readable(symbol)
+	})
+}
+
+// A pragma unrolls by a parameter although no compiler expands a macro there: other values are
+// other machine code, and a mistake is still at its own line.
+func TestPragmasUnrollByParameters(t *testing.T) {
+	eachTool(t, func(t *testing.T, c *Compiler) {
+		size := func(factor string) int64 {
+			module := compileUnit(t, c, Unit{Dir: "testdata/units", Source: "unroll.cu", Architecture: "sm_90", Defines: []Define{{"FACTOR", factor}}})
+			info, err := os.Stat(module.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info.Size()
+		}
+		if one, eight := size("1"), size("8"); eight <= one {
+			t.Errorf("%d bytes unrolled once, %d eight times", one, eight)
+		}
+		_, err := c.Compile(t.Context(), Unit{Dir: "testdata/units", Source: "unroll.cu", Architecture: "sm_90", Defines: []Define{{"FACTOR", "9"}}})
+		if err == nil || !strings.Contains(err.Error(), "unroll.cu(2)") && !strings.Contains(err.Error(), "unroll.cu:2:") {
+			t.Error(err)
+		}
 	})
 }

@@ -176,7 +176,11 @@ func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit, s
 	for _, folder := range l.Includes {
 		options = append(options, "-I"+folder)
 	}
-	request := libraryRequest{Source: source, Options: options, Output: output, Instances: unit.Instances, Names: filepath.Join(scratch, "names")}
+	prelude, err := constants(unit)
+	if err != nil {
+		return "", nil, err
+	}
+	request := libraryRequest{Prelude: prelude, Source: source, Options: options, Output: output, Instances: unit.Instances, Names: filepath.Join(scratch, "names")}
 	log, err := l.call(ctx, allowed, dir, request)
 	if err != nil || len(unit.Instances) == 0 {
 		return log, nil, err

@@ -28,6 +28,8 @@ type libraryRequest struct {
 	Library string
 	Source  string
 	Options []string
+	// Prelude stands before the source.
+	Prelude string
 	// Output is where the cubin goes.
 	Output string
 	// Instances are name expressions; their symbols go to the file Names, as JSON.
@@ -177,6 +179,9 @@ func (n *nvrtc) build(request libraryRequest) (status int, message string) {
 	source, err := os.ReadFile(request.Source)
 	if err != nil {
 		return statusBroken, err.Error()
+	}
+	if request.Prelude != "" {
+		source = fmt.Appendf(nil, "%s#line 1\n%s", request.Prelude, source)
 	}
 	var program uintptr
 	if code := n.create(&program, string(source), request.Source, 0, 0, 0); code != 0 {

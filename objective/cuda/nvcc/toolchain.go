@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"pawl/kernels/includes"
 	"pawl/objective/compiler"
 )
 
@@ -175,7 +177,11 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 		return "", nil, err
 	}
 	defines := filepath.Join(scratch, "defines.h")
-	if err := writeDefines(defines, unit.Defines); err != nil {
+	constants, err := constants(unit)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := writeDefines(defines, unit.Defines, constants); err != nil {
 		return "", nil, err
 	}
 	source, err := filepath.Abs(filepath.Join(unit.Dir, unit.Source))
@@ -228,7 +234,7 @@ func safeForShell(texts []string) error {
 
 // writeDefines writes a header that defines macros. A blank line follows each,
 // so that a backslash at the end of one cannot swallow the next.
-func writeDefines(path string, defines []Define) error {
+func writeDefines(path string, defines []Define, constants string) error {
 	var text strings.Builder
 	for _, d := range defines {
 		if strings.ContainsAny(d.Name+d.Value, "\n\r") {
@@ -236,5 +242,27 @@ func writeDefines(path string, defines []Define) error {
 		}
 		fmt.Fprintf(&text, "#define %s %s\n\n", d.Name, d.Value)
 	}
+	text.WriteString(constants)
 	return os.WriteFile(path, []byte(text.String()), 0o644)
+}
+
+// constants are the integers among the defines that a pragma of the source unrolls by, as
+// constants of the same names: macros mean nothing there.
+func constants(unit Unit) (text string, err error) {
+	files, err := readFiles(unit)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range files {
+		for _, name := range includes.Unrolled(f.Content) {
+			at := slices.IndexFunc(unit.Defines, func(d Define) bool { return d.Name == name })
+			if at < 0 || strings.Contains(text, "#define "+name+" ") {
+				continue
+			}
+			if _, err := strconv.ParseInt(unit.Defines[at].Value, 10, 64); err == nil {
+				text += includes.Constant(name, unit.Defines[at].Value)
+			}
+		}
+	}
+	return text, nil
 }
