@@ -55,7 +55,7 @@ var inside = map[string][][]string{
 		{"search/replay"},
 		{"search/simulate"},
 	},
-	"cmd": {{"cmd/pawl/console"}, {"cmd/pawl/ci", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"}, {"cmd/pawl"}},
+	"cmd": {{"cmd/pawl/console"}, {"cmd/pawl/ci", "cmd/pawl/farm", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"}, {"cmd/pawl"}},
 }
 
 // rooms says which packages alone import a library.
@@ -68,7 +68,7 @@ var rooms = map[string][]string{
 	"github.com/goccy/go-yaml":          {"kernels", "gate/ci/actionstest"},
 	"github.com/ebitengine/purego":      {"objective/host", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
 	"github.com/NVIDIA/go-nvml":         {"objective/cuda/monitor"},
-	"github.com/urfave/cli/v2":          {"cmd/pawl", "cmd/pawl/ci", "cmd/pawl/console", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
+	"github.com/urfave/cli/v2":          {"cmd/pawl", "cmd/pawl/ci", "cmd/pawl/console", "cmd/pawl/farm", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
 	"github.com/vbauerster/mpb/v8":      {"cmd/pawl/console"},
 	"github.com/olekukonko/tablewriter": {"internal/page"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},

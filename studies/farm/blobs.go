@@ -25,19 +25,18 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the farm has no file with the digest %.12s: it was evicted", e.Digest)
 }
 
-// Put stores bytes under their digest. Those that are there already are marked as used. Where
-// there is no room, what was not used for longest is evicted.
+// Put stores bytes under their digest. Those that are there already are marked as used.
 func (f *Farm) Put(ctx context.Context, content []byte) (digest string, err error) {
 	digest = cache.Digest(content)
 	if len(content) > blobLimit {
 		return "", fmt.Errorf("a file of %d MB is too large for the farm: at most %d", len(content)>>20, blobLimit>>20)
 	}
 	return digest, f.persist(ctx, "storing a file in the farm", func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error { return put(ctx, tx, digest, content, storeLimit) })
+		return pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error { return put(ctx, tx, digest, content) })
 	})
 }
 
-func put(ctx context.Context, tx pgx.Tx, digest string, content []byte, limit int64) error {
+func put(ctx context.Context, tx pgx.Tx, digest string, content []byte) error {
 	known, err := tx.Exec(ctx, "UPDATE blobs SET used = now() WHERE digest = $1", digest)
 	if err != nil || known.RowsAffected() > 0 {
 		return err
@@ -50,11 +49,14 @@ func put(ctx context.Context, tx pgx.Tx, digest string, content []byte, limit in
 	for number := 0; number*chunkSize < len(content); number++ {
 		rows = append(rows, []any{digest, number, content[number*chunkSize : min((number+1)*chunkSize, len(content))]})
 	}
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"chunks"}, []string{"digest", "number", "content"}, pgx.CopyFromRows(rows)); err != nil {
-		return err
-	}
-	// The last ten minutes are spared: somebody may be about to read those.
-	_, err = tx.Exec(ctx, `DELETE FROM blobs WHERE digest IN (
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"chunks"}, []string{"digest", "number", "content"}, pgx.CopyFromRows(rows))
+	return err
+}
+
+// evict removes what was not used for longest, down to a limit in bytes. Who asks does it: a
+// worker has no right to. The last ten minutes are spared: somebody may be about to read those.
+func (f *Farm) evict(ctx context.Context, limit int64) error {
+	_, err := f.pool.Exec(ctx, `DELETE FROM blobs WHERE digest IN (
 		SELECT digest FROM (SELECT digest, used, sum(size) OVER (ORDER BY used DESC, digest) AS held FROM blobs) AS kept
 		WHERE held > $1 AND used < now() - interval '10 minutes')`, limit)
 	return err

@@ -70,8 +70,9 @@ type Farm struct {
 // goodName is what a schema may be called without quotes.
 var goodName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,40}$`)
 
-// connect opens the database and makes the farm's schema the one that is meant.
-func connect(ctx context.Context, o Options) (*Farm, error) {
+// connect opens the database and makes the farm's schema the one that is meant. Durable says
+// that a commit is one at once.
+func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 	o.Name, o.Connections = cmp.Or(o.Name, DefaultName), cmp.Or(o.Connections, 8)
 	if o.Log == nil {
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -91,7 +92,16 @@ func connect(ctx context.Context, o Options) (*Farm, error) {
 	config.MaxConns = int32(o.Connections)
 	config.ConnConfig.RuntimeParams["search_path"] = f.schema
 	config.ConnConfig.RuntimeParams["application_name"] = "pawl"
+	// Every statement here, and River's, has an index. A young table has no statistics, and
+	// the server would rather read all of it: completing a job took three times as long.
+	config.ConnConfig.RuntimeParams["enable_seqscan"], config.ConnConfig.RuntimeParams["jit"] = "off", "off"
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 10*time.Second)
+	// What a crash of the server may undo is done again: a task that was filed is missed by
+	// who asks, a job that was taken is still there, a file is stored again. Answers, and
+	// what tells searches, wait for the disk: see settled.
+	if !durable {
+		config.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	}
 	if f.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, f.explain("connecting", err)
 	}
@@ -99,9 +109,21 @@ func connect(ctx context.Context, o Options) (*Farm, error) {
 		f.pool.Close()
 		return nil, f.explain("connecting", err)
 	}
-	f.insert, err = river.NewClient(riverpgxv5.New(f.pool), &river.Config{Schema: f.schema, Logger: o.Log, FetchCooldown: cooldown})
+	f.insert, err = river.NewClient(riverpgxv5.New(f.pool), &river.Config{Schema: f.schema, Logger: quiet(o.Log), FetchCooldown: cooldown})
 	return f, err
 }
+
+// quiet is a log for River: it has much to say that is of no interest here.
+func quiet(log *slog.Logger) *slog.Logger { return slog.New(warnings{log.Handler()}) }
+
+// warnings lets warnings and errors through.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn && w.Handler.Enabled(ctx, level)
+}
+func (w warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{w.Handler.WithAttrs(a)} }
+func (w warnings) WithGroup(name string) slog.Handler   { return warnings{w.Handler.WithGroup(name)} }
 
 // cooldown is how long River waits at least between two looks for jobs. Its default of
 // 100 ms is longer than a GPU takes for a point.
@@ -110,7 +132,7 @@ const cooldown = time.Millisecond
 // Open joins a farm. A farm that is not there, is of another protocol or of another version
 // of this program, is an error that says so.
 func Open(ctx context.Context, o Options) (*Farm, error) {
-	f, err := connect(ctx, o)
+	f, err := connect(ctx, o, false)
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +201,7 @@ func (f *Farm) explain(doing string, err error) error {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		switch refused.Code {
-		case "42501":
+		case "42501", "42P01": // who may not see the schema sees no table in it
 			return fmt.Errorf("%s: the database's user has no right to do that (%s); docs/farm.md has the roles", doing, refused.Message)
 		case "53100":
 			return fmt.Errorf("%s: the disk of the database's server is full (%s)", doing, refused.Message)

@@ -21,7 +21,7 @@ const initLock = 0x7061776c
 // Init makes a farm, or moves one to this version of the program. It needs the rights of
 // the schema's owner; nothing else does. A schema that is somebody else's stays as it is.
 func Init(ctx context.Context, o Options) error {
-	f, err := connect(ctx, o)
+	f, err := connect(ctx, o, true)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (f *Farm) migrate(ctx context.Context) error {
 	if _, err := provider.Up(ctx); err != nil {
 		return err
 	}
-	river, err := rivermigrate.New(riverpgxv5.New(f.pool), &rivermigrate.Config{Schema: f.schema, Logger: f.log})
+	river, err := rivermigrate.New(riverpgxv5.New(f.pool), &rivermigrate.Config{Schema: f.schema, Logger: quiet(f.log)})
 	if err != nil {
 		return err
 	}

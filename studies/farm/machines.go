@@ -77,7 +77,7 @@ func (f *Farm) reap(ctx context.Context) error {
 			if r.State != "discarded" {
 				continue
 			}
-			if err := f.answer(ctx, tx, r.Study, r.Task, Answer{Lost: true}, nil); err != nil {
+			if err := f.answer(ctx, tx, r.Study, r.Task, Answer{Lost: true}, writer{}); err != nil {
 				return err
 			}
 		}

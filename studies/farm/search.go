@@ -50,9 +50,11 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		head.Priority = SearchPriority
 	}
 	err := f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
-		_, err := f.pool.Exec(ctx, `INSERT INTO searches (study, title, priority) VALUES ($1, $2, $3)
-			ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, heartbeat = now(), ended = NULL`, head.Study, head.Title, head.Priority)
-		return err
+		return f.settled(ctx, func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority) VALUES ($1, $2, $3)
+				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, heartbeat = now(), ended = NULL`, head.Study, head.Title, head.Priority)
+			return err
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -61,13 +63,27 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 	s := &Search{farm: f, head: head, cancel: cancel, waiting: map[string]chan struct{}{}}
 	s.ended.Go(func() { s.listen(beside) })
 	s.ended.Go(func() {
+		beats := 0
 		f.beat(beside, func(ctx context.Context) error {
 			_, err := f.pool.Exec(ctx, "UPDATE searches SET heartbeat = now() WHERE study = $1", head.Study)
 			s.wake("") // in case that a word was lost
+			if beats++; err == nil && beats%10 == 1 {
+				err = f.evict(ctx, storeLimit)
+			}
 			return err
 		})
 	})
 	return s, nil
+}
+
+// settled does something in a transaction that is on disk when it returns.
+func (f *Farm) settled(ctx context.Context, do func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SET LOCAL synchronous_commit = on"); err != nil {
+			return err
+		}
+		return do(tx)
+	})
 }
 
 // TaskName makes a task's name of what tells it from others of its study.
@@ -104,7 +120,9 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 		case <-word:
 		}
 		err = s.farm.persist(ctx, "reading an answer", func(ctx context.Context) (err error) {
-			answer, err = s.read(ctx, job.Task)
+			if answer, err = s.read(ctx, job.Task); errors.Is(err, pgx.ErrNoRows) {
+				answer, err = s.file(ctx, queue, job) // a crash of the server has undone it
+			}
 			return err
 		})
 		if err == nil && answer == nil && check != nil && time.Since(checked) > beatInterval {
@@ -126,29 +144,53 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 
 // file files a task. It returns the answer that is there already, if any.
 func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answer, err error) {
+	question, err := json.Marshal(job)
+	if err != nil {
+		return nil, err
+	}
+	insert := func(tx pgx.Tx) (int64, error) {
+		inserted, err := s.farm.insert.InsertTx(ctx, tx, ticket{job.Study, job.Task}, &river.InsertOpts{Queue: queue, Priority: s.head.Priority, MaxAttempts: attempts})
+		if err != nil {
+			return 0, err
+		}
+		return inserted.Job.ID, nil
+	}
+	err = pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
+		id, err := insert(tx)
+		if err != nil {
+			return err
+		}
+		filed, err := tx.Exec(ctx, `INSERT INTO tasks (study, name, job, question) VALUES ($1, $2, $3, $4) ON CONFLICT (study, name) DO NOTHING`, job.Study, job.Task, id, question)
+		if err == nil && filed.RowsAffected() == 0 {
+			err = errFiled
+		}
+		return err
+	})
+	if !errors.Is(err, errFiled) {
+		return nil, err
+	}
 	err = pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
 		var known []byte
 		var open bool
 		err := tx.QueryRow(ctx, `SELECT t.answer, j.id IS NOT NULL AND j.state NOT IN ('cancelled', 'discarded', 'completed') FROM tasks t
-			LEFT JOIN river_job j ON j.id = t.job WHERE t.study = $1 AND t.name = $2`, job.Study, job.Task).Scan(&known, &open)
+			LEFT JOIN river_job j ON j.id = t.job WHERE t.study = $1 AND t.name = $2 FOR UPDATE OF t`, job.Study, job.Task).Scan(&known, &open)
 		switch {
-		case err == nil && known != nil:
+		case err != nil || open && known == nil:
+			return err
+		case known != nil:
 			return json.Unmarshal(known, &answer)
-		case err == nil && open:
-			return nil
-		case err != nil && !errors.Is(err, pgx.ErrNoRows):
-			return err
 		}
-		inserted, err := s.farm.insert.InsertTx(ctx, tx, job, &river.InsertOpts{Queue: queue, Priority: s.head.Priority, MaxAttempts: attempts})
-		if err != nil {
-			return err
+		id, err := insert(tx)
+		if err == nil {
+			_, err = tx.Exec(ctx, "UPDATE tasks SET job = $3, question = $4, filed = now() WHERE study = $1 AND name = $2", job.Study, job.Task, id, question)
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO tasks (study, name, job, action) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (study, name) DO UPDATE SET job = $3, filed = now()`, job.Study, job.Task, inserted.Job.ID, job.Action)
 		return err
 	})
 	return answer, err
 }
+
+// errFiled says that there is a task of that name.
+var errFiled = errors.New("the task was filed before")
 
 func (s *Search) read(ctx context.Context, task string) (*Answer, error) {
 	var encoded []byte
@@ -182,7 +224,7 @@ func (s *Search) End(ctx context.Context, forget bool) error {
 	s.ended.Wait()
 	f := s.farm
 	return f.persist(ctx, "ending a search on the farm", func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
+		return f.settled(ctx, func(tx pgx.Tx) error {
 			rows, err := tx.Query(ctx, "SELECT job FROM tasks WHERE study = $1 AND answer IS NULL", s.head.Study)
 			if err != nil {
 				return err
@@ -214,7 +256,7 @@ func settle(ctx context.Context, tx pgx.Tx, study string) error {
 		`UPDATE searches SET finished = finished + (SELECT count(*) FROM tasks WHERE study = $1 AND answer IS NOT NULL),
 			seconds = (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
 				SELECT device, sum(seconds) AS total FROM (
-					SELECT device, seconds FROM tasks WHERE study = $1 AND device IS NOT NULL
+					SELECT device, seconds FROM tasks WHERE study = $1 AND device <> ''
 					UNION ALL SELECT key, value::double precision FROM jsonb_each_text((SELECT seconds FROM searches WHERE study = $1))) AS all_parts
 				GROUP BY device) AS totals)
 			WHERE study = $1`,

@@ -65,7 +65,17 @@ type Compiled struct {
 	Spent     objective.Spent    `json:"spent"`
 }
 
-// Job is a task as River carries it.
+// ticket is what River carries of a task: where the question is. River indexes every word
+// of what it carries, which for a whole question costs more than all the rest.
+type ticket struct {
+	Study string `json:"study"`
+	Task  string `json:"task"`
+}
+
+// Kind is River's name for such jobs.
+func (ticket) Kind() string { return "pawl" }
+
+// Job is a task in full.
 type Job struct {
 	Study   string  `json:"study"`
 	Task    string  `json:"task"`
@@ -81,9 +91,6 @@ type Job struct {
 	Samples int    `json:"samples,omitempty"`
 	Fresh   string `json:"fresh,omitempty"`
 }
-
-// Kind is River's name for such jobs.
-func (Job) Kind() string { return "pawl" }
 
 // Description is what a device says about a subject.
 type Description struct {

@@ -36,7 +36,7 @@ type WorkOptions struct {
 
 // work is a worker at work.
 type work struct {
-	river.WorkerDefaults[Job]
+	river.WorkerDefaults[ticket]
 	farm    *Farm
 	options WorkOptions
 
@@ -64,7 +64,7 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 	// Nobody has to lead: jobs are due at once, the dead are found by their heartbeats, and
 	// who asked removes what is done. So a worker needs no right to remove jobs.
 	client, err := river.NewClient(riverpgxv5.New(f.pool), &river.Config{
-		ID: o.ID, Schema: f.schema, Queues: queues, Workers: workers, Logger: f.log, LeaderElectionDisabled: true,
+		ID: o.ID, Schema: f.schema, Queues: queues, Workers: workers, Logger: quiet(f.log), LeaderElectionDisabled: true,
 		FetchCooldown: cooldown, FetchPollInterval: time.Second, JobTimeout: -1, RetryPolicy: atOnce{}, SoftStopTimeout: o.Grace,
 	})
 	if err != nil {
@@ -131,9 +131,27 @@ func (w *work) beatOnce(ctx context.Context) error {
 	return err
 }
 
+// question reads what a job asks. One that was withdrawn meanwhile is no longer there.
+func (w *work) question(ctx context.Context, job *river.Job[ticket]) (asked Job, err error) {
+	var encoded []byte
+	err = w.farm.persist(ctx, "reading a task", func(ctx context.Context) error {
+		return w.farm.pool.QueryRow(ctx, "SELECT question FROM tasks WHERE study = $1 AND name = $2", job.Args.Study, job.Args.Task).Scan(&encoded)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return asked, river.JobCancel(errFenced)
+	}
+	if err == nil {
+		err = json.Unmarshal(encoded, &asked)
+	}
+	return asked, err
+}
+
 // Work is River's call for one job.
-func (w *work) Work(ctx context.Context, job *river.Job[Job]) error {
-	args := job.Args
+func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
+	args, err := w.question(ctx, job)
+	if err != nil {
+		return err
+	}
 	hand := Running{Job: job.ID, Study: args.Study, Trial: args.Task, Action: args.Action, Kernel: args.Subject.Name, Point: args.Point}
 	w.mu.Lock()
 	w.running = append(w.running, hand)
@@ -161,7 +179,7 @@ func (w *work) Work(ctx context.Context, job *river.Job[Job]) error {
 	default:
 		answer = Answer{Error: err.Error()}
 	}
-	err = w.finish(context.WithoutCancel(ctx), job, answer, took)
+	err = w.finish(context.WithoutCancel(ctx), job, args, answer, took)
 	if w.options.Done != nil {
 		w.options.Done(args, took, err)
 	}
@@ -175,43 +193,47 @@ func (w *work) Work(ctx context.Context, job *river.Job[Job]) error {
 
 // finish writes the answer and completes the job in one transaction, if this attempt is
 // still the latest.
-func (w *work) finish(ctx context.Context, job *river.Job[Job], answer Answer, took time.Duration) error {
+func (w *work) finish(ctx context.Context, job *river.Job[ticket], asked Job, answer Answer, took time.Duration) error {
+	by := writer{machine: w.options.ID, identity: w.options.Identity, attempt: job.Attempt, seconds: took.Seconds()}
+	switch m := w.options.Offers.Measures; {
+	case asked.Action == Compile || asked.Action == DescribeBuild:
+		by.device = Compiling
+	case asked.Subject.Record != "":
+		by.device = ReplayQueue
+	case m != nil:
+		by.device = m.Device
+	}
 	return w.farm.persist(ctx, "writing an answer", func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, w.farm.pool, func(tx pgx.Tx) error { return w.finishOnce(ctx, tx, job, answer, took) })
+		return pgx.BeginFunc(ctx, w.farm.pool, func(tx pgx.Tx) error { return w.finishOnce(ctx, tx, job, answer, by) })
 	})
 }
 
-func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[Job], answer Answer, took time.Duration) error {
+func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[ticket], answer Answer, by writer) error {
 	var attempt int
 	var state rivertype.JobState
-	err := tx.QueryRow(ctx, "SELECT attempt, state::text FROM river_job WHERE id = $1 FOR UPDATE", job.ID).Scan(&attempt, &state)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return errFenced
-	}
-	if err != nil {
-		return err
-	}
-	written := &writer{machine: w.options.ID, identity: w.options.Identity, attempt: job.Attempt, seconds: took.Seconds()}
-	if m := w.options.Offers.Measures; m != nil {
-		written.device = m.Device
-	}
+	// It is the disk that makes an answer one: who asked may have recorded it, and nobody
+	// would do a job again that is running here and was answered.
+	err := tx.QueryRow(ctx, "SELECT attempt, state::text FROM river_job, set_config('synchronous_commit', 'on', true) WHERE id = $1 FOR UPDATE OF river_job", job.ID).Scan(&attempt, &state)
 	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return errFenced
+	case err != nil:
+		return err
 	case attempt != job.Attempt || state == rivertype.JobStateCancelled || state == rivertype.JobStateDiscarded:
 		return errFenced
 	case state == rivertype.JobStateCompleted:
 		return nil // a commit whose answer was lost
 	case state == rivertype.JobStateRunning:
-		if _, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job); err != nil {
-			return err
-		}
+		_, err = river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 	default:
 		// River has put the job back for an earlier attempt, which it does not look at; the
 		// latest attempt is this one.
-		if _, err := tx.Exec(ctx, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id = $1", job.ID); err != nil {
-			return err
-		}
+		_, err = tx.Exec(ctx, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id = $1", job.ID)
 	}
-	return w.farm.answer(ctx, tx, job.Args.Study, job.Args.Task, answer, written)
+	if err != nil {
+		return err
+	}
+	return w.farm.answer(ctx, tx, job.Args.Study, job.Args.Task, answer, by)
 }
 
 // writer is who writes an answer.
@@ -222,30 +244,22 @@ type writer struct {
 }
 
 // answer writes the answer of a task that has none, and says so to who waits for it.
-func (f *Farm) answer(ctx context.Context, tx pgx.Tx, study, task string, answer Answer, by *writer) error {
+func (f *Farm) answer(ctx context.Context, tx pgx.Tx, study, task string, answer Answer, by writer) error {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
 		return err
 	}
-	if by == nil {
-		by = &writer{}
+	digest := ""
+	if answer.Outcome != nil {
+		digest = answer.Outcome.Binary
 	}
-	var digest *string
-	if answer.Outcome != nil && answer.Outcome.Binary != "" {
-		digest = &answer.Outcome.Binary
-	}
-	var device *string
-	if by.device != "" {
-		device = &by.device
-	}
-	_, err = tx.Exec(ctx, `UPDATE tasks SET answer = $3, finished = now(), machine = $4, identity = $5, device = $6, attempt = $7, seconds = $8, binary_digest = $9
-		WHERE study = $1 AND name = $2 AND answer IS NULL`, study, task, encoded, by.machine, by.identity, device, by.attempt, by.seconds, digest)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, "SELECT pg_notify($1, $2)", f.answersTopic(), task+" "+study)
+	_, err = tx.Exec(ctx, `WITH written AS (
+			UPDATE tasks SET answer = $3, finished = now(), machine = $4, identity = $5, device = $6, attempt = $7, seconds = $8, binary_digest = nullif($9, '')
+			WHERE study = $1 AND name = $2 AND answer IS NULL RETURNING name)
+		SELECT pg_notify($10, name || ' ' || $1) FROM written`,
+		study, task, encoded, by.machine, by.identity, by.device, by.attempt, by.seconds, digest, f.answersTopic())
 	return err
 }
 
 // Timeout is none: what a job does has limits of its own.
-func (*work) Timeout(*river.Job[Job]) time.Duration { return -1 }
+func (*work) Timeout(*river.Job[ticket]) time.Duration { return -1 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -11,7 +12,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -142,18 +142,8 @@ func (p *process) over() (bool, error) {
 	}
 }
 
-// kills is how often something is killed: a few times, or as often as a variable says.
-func kills(t *testing.T) int {
-	text := os.Getenv("PAWL_FARM_KILLS")
-	if text == "" {
-		return 6
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
+// farmKills is how often something is killed.
+var farmKills = flag.Int("farm-kills", 6, "how often TestNothingIsLostByKills kills a worker or who asks")
 
 // Four workers and two studies, all of them killed at random, and the server restarted in
 // the middle: every trial is recorded exactly once, none is lost, and both studies end.
@@ -166,16 +156,15 @@ func TestNothingIsLostByKills(t *testing.T) {
 	if err := farm.Init(t.Context(), farm.Options{URL: url, Version: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	most := kills(t)
-	trials := 60 + 25*most
+	most := *farmKills
 	var workers []*process
 	for range 4 {
 		workers = append(workers, start(t, part{URL: url, Folder: t.TempDir()}))
 	}
-	asking := []*process{
-		start(t, part{URL: url, Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: 1, Trials: trials}),
-		start(t, part{URL: url, Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: 2, Trials: trials}),
+	ask := func(seed uint64) *process {
+		return start(t, part{URL: url, Folder: t.TempDir(), Asks: true, Backend: Replay, Seed: seed, Trials: 200})
 	}
+	asking := []*process{ask(1), ask(2)}
 	random := rand.New(rand.NewPCG(1, 2))
 	killed := 0
 	for deadline := time.Now().Add(time.Minute + time.Duration(most)*15*time.Second); ; time.Sleep(100 * time.Millisecond) {
@@ -183,12 +172,15 @@ func TestNothingIsLostByKills(t *testing.T) {
 			t.Fatalf("the studies do not end\n%s\n%s", asking[0].output.String(), asking[1].output.String())
 		}
 		ended := 0
-		for _, a := range asking {
+		for i, a := range asking {
 			over, err := a.over()
 			if over && err != nil {
 				t.Fatalf("a study failed: %v\n%s", err, a.output.String())
 			}
-			if over {
+			if over && killed < most { // the next one
+				told(t, a.part)
+				asking[i] = ask(a.part.Seed + 2)
+			} else if over {
 				ended++
 			}
 		}
@@ -201,6 +193,7 @@ func TestNothingIsLostByKills(t *testing.T) {
 		time.Sleep(time.Duration(500+random.IntN(1500)) * time.Millisecond)
 		victim := random.IntN(len(workers) + len(asking))
 		if killed++; killed == most/2+1 {
+			server.Stop(t)
 			server.Restart(t)
 		}
 		if victim < len(workers) {

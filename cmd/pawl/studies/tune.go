@@ -34,6 +34,9 @@ type tuneOptions struct {
 	// gate says that the winner is held to a baseline, by a policy.
 	gate             bool
 	policy, baseline string
+	// farm and on say whose machines are asked; on is empty for this one.
+	farm, on string
+	priority int
 }
 
 func TuneCommand(env console.Environment) *cli.Command {
@@ -57,6 +60,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "out", "db", "cache", "json", "run-timeout", "compile-timeout"),
+			console.FarmFlag(&o.farm),
 			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first",
 				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes (B=8+S=384) or a range of them to draw from (S=256..4096): each has a study, and a share of the budget"},
 			&cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto, Action: console.OneOf("backend", append(devices.Backends, tune.Replay)...),
@@ -74,6 +78,9 @@ func TuneCommand(env console.Environment) *cli.Command {
 			&cli.BoolFlag{Name: "profile", Destination: &o.profile, DisableDefaultText: true, Usage: "let a profiler look at the default and the winner when both are confirmed, so that the page says why; see pawl profile"},
 			&cli.BoolFlag{Name: "gate", Destination: &o.gate, DisableDefaultText: true, Usage: "hold the winner to the baseline as pawl gate --study does"},
 			console.PolicyFlag(&o.policy), console.BaselineFlag(&o.baseline),
+			&cli.StringFlag{Name: "on", Destination: &o.on, DefaultText: "this machine",
+				Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200, or replay; --db says which farm"},
+			&cli.IntFlag{Name: "priority", Destination: &o.priority, DefaultText: "3", Usage: "1 to 4 on a farm: what has a lower `NUMBER` goes first"},
 			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: console.AtLeast("lanes", 1), Usage: "how many compilers run at once"},
 			&cli.IntFlag{Name: "samples", Destination: &s.Samples, Value: 5, Action: console.AtLeast("samples", 2), Usage: "the fewest samples of a trial; a promising one gets more"},
 			&cli.IntFlag{Name: "finalists", Destination: &s.Finalists, Value: 5, Action: console.AtLeast("finalists", 1), Usage: "how many points are confirmed"},
@@ -88,6 +95,12 @@ func TuneCommand(env console.Environment) *cli.Command {
 			}
 			if o.profile && o.Backend == tune.Replay {
 				return console.Usagef("--profile runs the winner, and --backend replay runs nothing")
+			}
+			if o.on == "" && (o.farm != "" || o.priority != 0) {
+				return console.Usagef("--farm and --priority are for a farm: --on LABEL says which of its machines")
+			}
+			if o.priority < 0 || o.priority > 4 {
+				return console.Usagef("--priority must be 1 to 4")
 			}
 			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.Workload, o.Backend, o.Compiler, o.Caches, o.LockClocks, o.Seed
 			s.RunTimeout, s.CompileTimeout = studies.Duration(o.RunTimeout), studies.Duration(o.CompileTimeout)
@@ -106,13 +119,26 @@ func runTune(ctx context.Context, env console.Environment, o tuneOptions) error 
 	return tuneOne(ctx, env, o, shown, interruption)
 }
 
+// onFarm says which machines of a farm are asked; nil is this machine.
+func (o tuneOptions) onFarm(database string) (*tune.Farm, error) {
+	if o.on == "" {
+		return nil, nil
+	}
+	options, err := console.FarmIn(database, o.farm)
+	return &tune.Farm{Options: options, On: o.on, Priority: o.priority}, err
+}
+
 // tuneOne tunes one workload, and prints what came of it.
 func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay, interruption *console.Interruption) error {
 	display := console.NewDisplay(env.Stderr)
 	shown.Store(display)
 	database := o.Database(env)
+	onFarm, err := o.onFarm(database)
+	if err != nil {
+		return err
+	}
 	summary, err := tune.Run(ctx, tune.Options{
-		Study: o.study, Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes,
+		Study: o.study, Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes, Farm: onFarm,
 		Database: database, Cache: o.Cache, Version: console.Version(),
 		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop,
 		Begin: func(study studies.Study, past search.Past, pool *space.Pool) {

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 const version = "test"
 
 // newFarm makes a farm with workers in this process, and opens it for who asks.
-func newFarm(t *testing.T, workers ...serve.Options) *farm.Farm {
+func newFarm(t testing.TB, workers ...serve.Options) *farm.Farm {
 	t.Helper()
 	options := farm.Options{URL: postgrestest.Database(t), Version: version}
 	if err := farm.Init(t.Context(), options); err != nil {
@@ -49,7 +49,7 @@ func newFarm(t *testing.T, workers ...serve.Options) *farm.Farm {
 }
 
 // work runs a worker until the test ends, or stop is called.
-func work(t *testing.T, o serve.Options) (stop func()) {
+func work(t testing.TB, o serve.Options) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -70,7 +70,7 @@ func work(t *testing.T, o serve.Options) (stop func()) {
 }
 
 // recorded returns the embedded record of attention, and a farm's evaluator of it.
-func recorded(t *testing.T, f *farm.Farm, study string) (*replay.Space, *Evaluator) {
+func recorded(t testing.TB, f *farm.Farm, study string) (*replay.Space, *Evaluator) {
 	t.Helper()
 	name, found := records.Of("attention")
 	if !found {

@@ -1,0 +1,108 @@
+package farm
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Compiling is what the time of compilers is counted as, beside the names of devices.
+const Compiling = "compiling"
+
+// Status is a farm at a glance.
+type Status struct {
+	Machines []Machine      `json:"machines"`
+	Searches []SearchStatus `json:"searches"`
+	Queues   []QueueStatus  `json:"queues"`
+	// LastMinute is how many tasks of searches that are not over were answered in it.
+	LastMinute int `json:"last_minute"`
+	// Stored is how many bytes the files in the farm have.
+	Stored int64 `json:"stored"`
+}
+
+// SearchStatus is a search at a glance.
+type SearchStatus struct {
+	Study    string `json:"study"`
+	Title    string `json:"title"`
+	Priority int    `json:"priority"`
+	// State is asking, ended, or silent where who asked is gone.
+	State    string        `json:"state"`
+	Age      time.Duration `json:"age"`
+	Answered int           `json:"answered"`
+	Open     int           `json:"open"`
+	// Seconds are what was spent, by the device's name or Compiling.
+	Seconds map[string]float64 `json:"seconds"`
+}
+
+// QueueStatus is a queue at a glance.
+type QueueStatus struct {
+	Name    string `json:"name"`
+	Waiting int    `json:"waiting"`
+	Running int    `json:"running"`
+}
+
+// Status looks at the farm. Machines and searches of the last day are shown.
+func (f *Farm) Status(ctx context.Context) (s Status, err error) {
+	if s.Machines, err = f.Machines(ctx, 24*time.Hour); err != nil {
+		return s, err
+	}
+	rows, err := f.pool.Query(ctx, `SELECT s.study, s.title, s.priority,
+			CASE WHEN s.ended IS NOT NULL THEN 'ended' WHEN s.heartbeat < now() - $1::interval THEN 'silent' ELSE 'asking' END,
+			extract(epoch FROM now() - s.started)::float8,
+			s.finished + (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NOT NULL),
+			(SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NULL),
+			s.seconds, (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
+				SELECT device, sum(seconds) AS total FROM tasks t WHERE t.study = s.study AND device <> '' GROUP BY device) AS totals)
+		FROM searches s WHERE s.title NOT LIKE 'opening %' AND s.heartbeat > now() - interval '1 day' ORDER BY s.started`, Silence)
+	if err != nil {
+		return s, f.explain("looking at the searches", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r SearchStatus
+		var age float64
+		var before, now []byte
+		if err := rows.Scan(&r.Study, &r.Title, &r.Priority, &r.State, &age, &r.Answered, &r.Open, &before, &now); err != nil {
+			return s, f.explain("looking at the searches", err)
+		}
+		r.Age = time.Duration(age * float64(time.Second))
+		var spent map[string]float64
+		if err := json.Unmarshal(before, &r.Seconds); err != nil {
+			return s, err
+		}
+		if err := json.Unmarshal(now, &spent); err != nil {
+			return s, err
+		}
+		for device, seconds := range spent {
+			r.Seconds[device] += seconds
+		}
+		s.Searches = append(s.Searches, r)
+	}
+	if err := rows.Err(); err != nil {
+		return s, f.explain("looking at the searches", err)
+	}
+	if err := f.queues(ctx, &s); err != nil {
+		return s, f.explain("looking at the queues", err)
+	}
+	return s, nil
+}
+
+func (f *Farm) queues(ctx context.Context, s *Status) error {
+	rows, err := f.pool.Query(ctx, `SELECT queue, count(*) FILTER (WHERE state <> 'running'), count(*) FILTER (WHERE state = 'running')
+		FROM river_job WHERE state IN ('available', 'retryable', 'scheduled', 'running') GROUP BY queue ORDER BY queue`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var q QueueStatus
+		if err := rows.Scan(&q.Name, &q.Waiting, &q.Running); err != nil {
+			return err
+		}
+		s.Queues = append(s.Queues, q)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return f.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM tasks WHERE finished > now() - interval '1 minute'), (SELECT coalesce(sum(size), 0)::bigint FROM blobs)`).Scan(&s.LastMinute, &s.Stored)
+}
