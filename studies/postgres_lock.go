@@ -105,8 +105,8 @@ func (p *postgres) begin(ctx context.Context, study int64) (t transaction, err e
 	p.mu.Lock()
 	h := p.held[study]
 	p.mu.Unlock()
-	end := func() {}
 	var conn *sql.Conn
+	var end func()
 	if h != nil {
 		h.mu.Lock()
 		conn, end = h.conn, h.mu.Unlock
