@@ -3,6 +3,7 @@ package kernels
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -146,6 +147,52 @@ func TestConstraintsOnThePage(t *testing.T) {
 		}
 		if err := s.Check(p); (err == nil) != valid {
 			t.Errorf("%s: %v, want %v", point, err, valid)
+		}
+	}
+}
+
+// Every key that a manifest may have is in an example on the page.
+func TestEveryKeyHasAnExample(t *testing.T) {
+	examples := strings.Join(blocks(t, ""), "\n")
+	seen := map[reflect.Type]bool{}
+	var walk func(reflect.Type)
+	walk = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[manifest]().PkgPath() {
+			return
+		}
+		seen[of] = true
+		for i := range of.NumField() {
+			field := of.Field(i)
+			name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+			if name == "texture" { // it is there to be refused
+				continue
+			}
+			if name != "" && !regexp.MustCompile(`(^|[^\w])`+name+`:`).MatchString(examples) {
+				t.Errorf("%s of %s has no example", name, of.Name())
+			}
+			walk(field.Type)
+		}
+	}
+	for _, part := range []any{manifest{}, section{}, paramEntry{}, stepEntry{}, gridEntry{}, argEntry{}, tensorMapEntry{}, toleranceEntry{}, workEntry{}, commandEntry{}} {
+		walk(reflect.TypeOf(part))
+	}
+	if len(seen) < 10 {
+		t.Errorf("%d kinds of keys", len(seen))
+	}
+}
+
+// The whole manifest on the page is one, for both backends.
+func TestWholeManifestOnThePage(t *testing.T) {
+	whole := blocks(t, "name: rows")
+	if len(whole) != 1 {
+		t.Fatalf("%d of them", len(whole))
+	}
+	for _, backend := range []string{Host, CUDA} {
+		if _, err := parse("kernel.yaml", []byte(whole[0]), backend); err != nil {
+			t.Error(err)
 		}
 	}
 }
