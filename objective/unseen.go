@@ -143,11 +143,12 @@ func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(c
 }
 
 // suspicious says whether new inputs cost more than noise explains. Launches and the
-// same launches later differ in nothing else, so that their medians are compared. A
-// sample has many launches: the shortest single one must be longer than it.
+// same launches later differ in nothing else, so that their medians are compared, and
+// their shortest times too: other programs make most launches longer, but not all of
+// them. A sample has many launches: the shortest single one must be longer than it.
 func suspicious(first, again, seen []float64) bool {
-	return stats.Median(first) > againFactor*stats.Median(again)+againSlack ||
-		unseenTimes{first: slices.Min(first)}.longerThan(stats.Median(seen))
+	typical, shortest := unseenTimes{stats.Median(first), stats.Median(again)}, unseenTimes{slices.Min(first), slices.Min(again)}
+	return typical.longerThanAgain() && shortest.longerThanAgain() || shortest.longerThan(stats.Median(seen))
 }
 
 // longerThan says whether a launch on new inputs takes more time than they explain,

@@ -45,3 +45,19 @@ func TestNewInputsAreHeldAgainstNoise(t *testing.T) {
 		}
 	}
 }
+
+// Most launches on new inputs were disturbed, and some were not.
+func TestSomeQuickLaunchesOnNewInputsAreEnough(t *testing.T) {
+	first := []float64{0.9, 0.8, 0.11, 0.7, 0.9, 0.6, 0.12, 0.8, 0.9}
+	again := []float64{0.1, 0.12, 0.11, 0.1, 0.5, 0.1, 0.12, 0.11, 0.1}
+	seen := []float64{0.11, 0.12, 0.11, 0.13, 0.11, 0.12, 0.11, 0.13, 0.11}
+	if suspicious(first, again, seen) {
+		t.Error("a launch on new inputs was as quick as on others")
+	}
+	for i := range first {
+		first[i] = max(first[i], 0.6)
+	}
+	if !suspicious(first, again, seen) {
+		t.Error("every launch on new inputs took five times as long")
+	}
+}
