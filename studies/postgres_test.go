@@ -34,11 +34,9 @@ func recordTrials(recorder *Recorder, from, to int) error {
 // terminate ends all connections to a database but the one that says so.
 const terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 
-// A study whose connections the server ends, again and again, records every trial once, and is
-// still the only one that runs it.
-func TestALostConnectionLosesNothing(t *testing.T) {
-	place := postgrestest.Database(t)
-	store := testEngines["postgres"].open(t, place)
+// begun returns a study that this process runs.
+func begun(t *testing.T, store *Store) int64 {
+	t.Helper()
 	id, err := store.Create(t.Context(), exampleStudy())
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +45,16 @@ func TestALostConnectionLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unlock()
+	t.Cleanup(unlock)
+	return id
+}
+
+// A study whose connections the server ends, again and again, records every trial once, and is
+// still the only one that runs it.
+func TestALostConnectionLosesNothing(t *testing.T) {
+	place := postgrestest.Database(t)
+	store := testEngines["postgres"].open(t, place)
+	id := begun(t, store)
 	const trials = 60
 	recorded := make(chan error, 1)
 	go func() { recorded <- recordTrials(store.Recorder(id), 0, trials) }()
@@ -177,15 +184,7 @@ func TestACommitWithoutAnAnswerIsNotRepeated(t *testing.T) {
 func TestTheServerRestarts(t *testing.T) {
 	server := postgrestest.Start(t)
 	store := testEngines["postgres"].open(t, server.Database(t))
-	id, err := store.Create(t.Context(), exampleStudy())
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock, err := store.Lock(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
+	id := begun(t, store)
 	recorder := store.Recorder(id)
 	if err := recordTrials(recorder, 0, 5); err != nil {
 		t.Fatal(err)
@@ -330,15 +329,8 @@ func TestAFullDisk(t *testing.T) {
 	server := postgrestest.StartOnSmallDisk(t, 24)
 	place := server.Database(t)
 	store := testEngines["postgres"].open(t, place)
-	id, err := store.Create(t.Context(), exampleStudy())
-	if err != nil {
-		t.Fatal(err)
-	}
-	unlock, err := store.Lock(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unlock()
+	id := begun(t, store)
+	var err error
 	postgrestest.Exec(t, place, "CREATE TABLE filler AS SELECT repeat('x', 1000) FROM generate_series(1, 4000)")
 	// What a compiler prints, such that it cannot be compressed away.
 	output := make([]byte, 64<<10)
