@@ -94,6 +94,7 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 	config.ConnConfig.RuntimeParams["application_name"] = "pawl"
 	// Every statement here, and River's, has an index. A young table has no statistics, and
 	// the server might rather read all of it.
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	config.ConnConfig.RuntimeParams["enable_seqscan"], config.ConnConfig.RuntimeParams["jit"] = "off", "off"
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 10*time.Second)
 	// What a crash of the server may undo is done again: a task that was filed is missed by

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,8 +41,12 @@ type Search struct {
 	cancel context.CancelFunc
 	ended  sync.WaitGroup
 
+	// filings are tasks to be filed; those that wait together are filed together.
+	filings chan *filing
+	over    <-chan struct{}
+
 	mu      sync.Mutex
-	waiting map[string]chan struct{} // by task; each has room for one word
+	waiting map[string]chan []byte // by task; each has room for one word, an answer or nil
 }
 
 // Begin tells the farm about a search. End it when nothing more is asked.
@@ -60,13 +65,14 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		return nil, err
 	}
 	beside, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Search{farm: f, head: head, cancel: cancel, waiting: map[string]chan struct{}{}}
+	s := &Search{farm: f, head: head, cancel: cancel, over: beside.Done(), filings: make(chan *filing), waiting: map[string]chan []byte{}}
 	s.ended.Go(func() { s.listen(beside) })
+	s.ended.Go(func() { s.fileAll(beside) })
 	s.ended.Go(func() {
 		beats := 0
 		f.beat(beside, func(ctx context.Context) error {
 			_, err := f.pool.Exec(ctx, "UPDATE searches SET heartbeat = now() WHERE study = $1", head.Study)
-			s.wake("") // in case that a word was lost
+			s.wake("", nil) // in case that a word was lost
 			if beats++; err == nil && beats%10 == 1 {
 				err = f.evict(ctx, storeLimit)
 			}
@@ -78,12 +84,7 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 
 // settled does something in a transaction that is on disk when it returns.
 func (f *Farm) settled(ctx context.Context, do func(pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SET LOCAL synchronous_commit = on"); err != nil {
-			return err
-		}
-		return do(tx)
-	})
+	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{BeginQuery: "begin; SET LOCAL synchronous_commit = on"}, do)
 }
 
 // TaskName makes a task's name of what tells it from others of its study.
@@ -99,7 +100,7 @@ func TaskName(parts ...string) string {
 // While check, which may be nil, says that nobody can answer, the error is returned.
 func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(context.Context) error) (Answer, error) {
 	job.Study = s.head.Study
-	word := make(chan struct{}, 1)
+	word := make(chan []byte, 1)
 	s.mu.Lock()
 	s.waiting[job.Task] = word
 	s.mu.Unlock()
@@ -108,23 +109,14 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 		delete(s.waiting, job.Task)
 		s.mu.Unlock()
 	}()
-	var answer *Answer
-	err := s.farm.persist(ctx, "filing a task", func(ctx context.Context) (err error) {
-		answer, err = s.file(ctx, queue, job)
-		return err
-	})
+	answer, err := s.submit(ctx, queue, job)
 	for checked := time.Now(); err == nil && answer == nil; {
 		select {
 		case <-ctx.Done():
 			return Answer{}, context.Cause(ctx)
-		case <-word:
+		case encoded := <-word:
+			answer, err = s.look(ctx, queue, job, encoded)
 		}
-		err = s.farm.persist(ctx, "reading an answer", func(ctx context.Context) (err error) {
-			if answer, err = s.read(ctx, job.Task); errors.Is(err, pgx.ErrNoRows) {
-				answer, err = s.file(ctx, queue, job) // a crash of the server has undone it
-			}
-			return err
-		})
 		if err == nil && answer == nil && check != nil && time.Since(checked) > beatInterval {
 			checked = time.Now()
 			if err := check(ctx); err != nil {
@@ -142,56 +134,6 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 	return *answer, nil
 }
 
-// file files a task. It returns the answer that is there already, if any.
-func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answer, err error) {
-	question, err := json.Marshal(job)
-	if err != nil {
-		return nil, err
-	}
-	insert := func(tx pgx.Tx) (int64, error) {
-		inserted, err := s.farm.insert.InsertTx(ctx, tx, ticket{job.Study, job.Task}, &river.InsertOpts{Queue: queue, Priority: s.head.Priority, MaxAttempts: attempts})
-		if err != nil {
-			return 0, err
-		}
-		return inserted.Job.ID, nil
-	}
-	err = pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
-		id, err := insert(tx)
-		if err != nil {
-			return err
-		}
-		filed, err := tx.Exec(ctx, `INSERT INTO tasks (study, name, job, question) VALUES ($1, $2, $3, $4) ON CONFLICT (study, name) DO NOTHING`, job.Study, job.Task, id, question)
-		if err == nil && filed.RowsAffected() == 0 {
-			err = errFiled
-		}
-		return err
-	})
-	if !errors.Is(err, errFiled) {
-		return nil, err
-	}
-	err = pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
-		var known []byte
-		var open bool
-		err := tx.QueryRow(ctx, `SELECT t.answer, j.id IS NOT NULL AND j.state NOT IN ('cancelled', 'discarded', 'completed') FROM tasks t
-			LEFT JOIN river_job j ON j.id = t.job WHERE t.study = $1 AND t.name = $2 FOR UPDATE OF t`, job.Study, job.Task).Scan(&known, &open)
-		switch {
-		case err != nil || open && known == nil:
-			return err
-		case known != nil:
-			return json.Unmarshal(known, &answer)
-		}
-		id, err := insert(tx)
-		if err == nil {
-			_, err = tx.Exec(ctx, "UPDATE tasks SET job = $3, question = $4, filed = now() WHERE study = $1 AND name = $2", job.Study, job.Task, id, question)
-		}
-		return err
-	})
-	return answer, err
-}
-
-// errFiled says that there is a task of that name.
-var errFiled = errors.New("the task was filed before")
-
 func (s *Search) read(ctx context.Context, task string) (*Answer, error) {
 	var encoded []byte
 	err := s.farm.pool.QueryRow(ctx, "SELECT answer FROM tasks WHERE study = $1 AND name = $2", s.head.Study, task).Scan(&encoded)
@@ -200,6 +142,20 @@ func (s *Search) read(ctx context.Context, task string) (*Answer, error) {
 	}
 	answer := &Answer{}
 	return answer, json.Unmarshal(encoded, answer)
+}
+
+// look returns what a word says, or what is in the database where it says nothing.
+func (s *Search) look(ctx context.Context, queue string, job Job, encoded []byte) (answer *Answer, err error) {
+	if encoded != nil {
+		return answer, json.Unmarshal(encoded, &answer)
+	}
+	err = s.farm.persist(ctx, "reading an answer", func(ctx context.Context) (err error) {
+		if answer, err = s.read(ctx, job.Task); errors.Is(err, pgx.ErrNoRows) {
+			answer, err = s.file(ctx, queue, job) // a crash of the server has undone it
+		}
+		return err
+	})
+	return answer, err
 }
 
 // withdraw cancels a task that nobody waits for any more.
@@ -270,23 +226,29 @@ func settle(ctx context.Context, tx pgx.Tx, study string) error {
 	return nil
 }
 
-// wake tells one task's Ask, or all of them, to look for the answer.
-func (s *Search) wake(task string) {
+// wake tells one task's Ask its answer, or to look for it where that is nil; or all of them.
+func (s *Search) wake(task string, answer []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name, word := range s.waiting {
-		if task != "" && name != task {
-			continue
-		}
+	tell := func(word chan<- []byte) {
 		select {
-		case word <- struct{}{}:
-		default:
+		case word <- answer:
+		default: // it has yet to look
 		}
+	}
+	if task != "" {
+		if word, waits := s.waiting[task]; waits {
+			tell(word)
+		}
+		return
+	}
+	for _, word := range s.waiting {
+		tell(word)
 	}
 }
 
-// answersTopic is where words of answers are sent.
-func (f *Farm) answersTopic() string { return f.schema + "_answers" }
+// answersTopic is where words of a study's answers are sent.
+func (f *Farm) answersTopic(study string) string { return "pawl_" + TaskName(f.schema, study) }
 
 // listen waits for words of answers, on a connection of its own.
 func (s *Search) listen(ctx context.Context) {
@@ -309,17 +271,19 @@ func (s *Search) listenOnce(ctx context.Context) error {
 		return err
 	}
 	defer connection.Close(context.WithoutCancel(ctx))
-	if _, err := connection.Exec(ctx, "LISTEN "+pgx.Identifier{s.farm.answersTopic()}.Sanitize()); err != nil {
+	if _, err := connection.Exec(ctx, "LISTEN "+pgx.Identifier{s.farm.answersTopic(s.head.Study)}.Sanitize()); err != nil {
 		return err
 	}
-	s.wake("") // what came before
+	s.wake("", nil) // what came before
 	for {
 		word, err := connection.WaitForNotification(ctx)
 		if err != nil {
 			return err
 		}
-		if len(word.Payload) > 32 && word.Payload[33:] == s.head.Study {
-			s.wake(word.Payload[:32])
+		if task, answer, told := strings.Cut(word.Payload, " "); told {
+			s.wake(task, []byte(answer))
+		} else {
+			s.wake(task, nil)
 		}
 	}
 }

@@ -203,35 +203,33 @@ func (w *work) finish(ctx context.Context, job *river.Job[ticket], asked Job, an
 	case m != nil:
 		by.device = m.Device
 	}
+	// It is the disk that makes an answer one: who asked may have recorded it, and nobody
+	// would do a job again that is running here and was answered.
 	return w.farm.persist(ctx, "writing an answer", func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, w.farm.pool, func(tx pgx.Tx) error { return w.finishOnce(ctx, tx, job, answer, by) })
+		return w.farm.settled(ctx, func(tx pgx.Tx) error { return w.finishOnce(ctx, tx, job, answer, by) })
 	})
 }
 
 func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[ticket], answer Answer, by writer) error {
-	var attempt int
-	var state rivertype.JobState
-	// It is the disk that makes an answer one: who asked may have recorded it, and nobody
-	// would do a job again that is running here and was answered.
-	err := tx.QueryRow(ctx, "SELECT attempt, state::text FROM river_job, set_config('synchronous_commit', 'on', true) WHERE id = $1 FOR UPDATE OF river_job", job.ID).Scan(&attempt, &state)
+	completed, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 	switch {
-	case errors.Is(err, pgx.ErrNoRows):
+	case errors.Is(err, river.ErrNotFound):
 		return errFenced
 	case err != nil:
 		return err
-	case attempt != job.Attempt || state == rivertype.JobStateCancelled || state == rivertype.JobStateDiscarded:
-		return errFenced
-	case state == rivertype.JobStateCompleted:
-		return nil // a commit whose answer was lost
-	case state == rivertype.JobStateRunning:
-		_, err = river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
-	default:
+	case completed.Attempt != job.Attempt:
+		return errFenced // the other's job is as it was: this transaction ends here
+	case completed.State != rivertype.JobStateCompleted:
 		// River has put the job back for an earlier attempt, which it does not look at; the
-		// latest attempt is this one.
-		_, err = tx.Exec(ctx, "UPDATE river_job SET state = 'completed', finalized_at = now() WHERE id = $1", job.ID)
-	}
-	if err != nil {
-		return err
+		// latest attempt is this one, or the job was withdrawn.
+		updated, err := tx.Exec(ctx, `UPDATE river_job SET state = 'completed', finalized_at = now()
+			WHERE id = $1 AND attempt = $2 AND state NOT IN ('cancelled', 'discarded', 'completed')`, job.ID, job.Attempt)
+		if err != nil {
+			return err
+		}
+		if updated.RowsAffected() == 0 {
+			return errFenced
+		}
 	}
 	return w.farm.answer(ctx, tx, job.Args.Study, job.Args.Task, answer, by)
 }
@@ -243,21 +241,28 @@ type writer struct {
 	seconds                   float64
 }
 
-// answer writes the answer of a task that has none, and says so to who waits for it.
+// wordLimit is how many bytes a notification may have: PostgreSQL's own is 8,000.
+const wordLimit = 7900
+
+// answer writes the answer of a task that has none, and says so to who waits for it: with
+// the answer itself, where it is short enough, so that nobody has to read it.
 func (f *Farm) answer(ctx context.Context, tx pgx.Tx, study, task string, answer Answer, by writer) error {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
 		return err
 	}
-	digest := ""
+	digest, word := "", task
 	if answer.Outcome != nil {
 		digest = answer.Outcome.Binary
+	}
+	if whole := task + " " + string(encoded); len(whole) <= wordLimit {
+		word = whole
 	}
 	_, err = tx.Exec(ctx, `WITH written AS (
 			UPDATE tasks SET answer = $3, finished = now(), machine = $4, identity = $5, device = $6, attempt = $7, seconds = $8, binary_digest = nullif($9, '')
 			WHERE study = $1 AND name = $2 AND answer IS NULL RETURNING name)
-		SELECT pg_notify($10, name || ' ' || $1) FROM written`,
-		study, task, encoded, by.machine, by.identity, by.device, by.attempt, by.seconds, digest, f.answersTopic())
+		SELECT pg_notify($10, $11) FROM written`,
+		study, task, encoded, by.machine, by.identity, by.device, by.attempt, by.seconds, digest, f.answersTopic(study), word)
 	return err
 }
 
