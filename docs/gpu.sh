@@ -6,16 +6,17 @@
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
 # Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile
-# gallery. All of them take about 40 minutes. Logs go to FOLDER; a part that fails does not stop the others.
+# planted gallery energy. All of them take about 40 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile gallery energy
+[ $# -gt 0 ] || set -- tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile planted gallery energy
 pawl=$PWD/bin/pawl
 vendor=$PWD/docs/vendor.py
 gallery=$PWD/docs/gallery
+planted=$PWD/objective/profile/testdata/planted
 tests=$PWD/bin/cuda.test
 commands=$PWD/cmd/pawl
 best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
@@ -160,6 +161,26 @@ for part in "$@"; do
         timed profile.log "$pawl" gate --baseline why/baseline.json
       done
       cp why/ratchet_report.md "$out/why-regression.md"
+      ;;
+    planted) # kernels with one fault each: the first advice is the fault; about a minute and a half
+      ncu=$(command -v ncu || ls /usr/local/cuda/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null | tail -n 1)
+      for kernel in copy banks strided spills tail; do
+        timed planted.log "$pawl" profile "$planted/$kernel" --out faults
+        for report in faults/"$kernel"/*/profiles/*.ncu-rep; do # test data of objective/explain
+          "$ncu" --import "$report" --page raw --csv --print-units base | gzip -9 > "$out/$kernel.csv.gz"
+        done
+      done
+      timed planted.log "$pawl" profile "$planted/banks" --compare default PAD=1
+      # A study whose two points are profiled has evidence for the parameter that moves the loss.
+      timed planted.log "$pawl" tune "$planted/banks" --trials 2 --rounds 3 --profile --out evidence
+      timed planted.log "$pawl" profile "$planted/banks" --out evidence
+      timed planted.log "$pawl" studies lessons banks --out evidence
+      cp -r "$planted/banks" banks
+      for pad in 1 0; do # the second is the regression
+        printf 'kernels: [{kernel: ./banks, at: PAD=%s}]\nprofile: [regression]\n' "$pad" > gate.yaml
+        timed planted.log "$pawl" gate --baseline regression/baseline.json
+      done
+      cp regression/ratchet_report.md "$out/planted-regression.md"
       ;;
     gallery) # every kernel to begin from: its last workload tuned, with caches of each kind, and checked at length
       for kernel in "$gallery"/*; do

@@ -21,8 +21,8 @@ const (
 // the same line between launches that use the device and those that wait.
 const busyEnough = 0.6
 
-// launchBound is below how many seconds a launch is mostly the launch.
-const launchBound = 5e-6
+// LaunchBound is below how many seconds a launch is mostly the launch.
+const LaunchBound = 5e-6
 
 // Limiter is what a launch spends its time at.
 type Limiter struct {
@@ -36,7 +36,7 @@ type Limiter struct {
 
 // Limiter names what holds a launch.
 func (f Facts) Limiter() Limiter {
-	if s := f.seconds(); f.onGPU() && s > 0 && s < launchBound {
+	if s := f.seconds(); f.onGPU() && s > 0 && s < LaunchBound {
 		return Limiter{Launch, 0, fmt.Sprintf("The launch takes %s: most of that is the launch itself.", page.Milliseconds(1e3*s))}
 	}
 	if _, there := f.get(smBusy); !there {

@@ -279,7 +279,7 @@ var Rules = []Rule{
 		Reason:  "an empty launch takes about 2 µs", Source: "measured by pawl on an H200: docs/benchmarks.md",
 		lost: func(f Facts) (float64, string, bool) {
 			s := f.seconds()
-			return math.Min(0.95, 2e-6/s), "a launch takes " + page.Milliseconds(1e3*s), f.onGPU() && s > 0 && s < launchBound
+			return math.Min(0.95, 2e-6/s), "a launch takes " + page.Milliseconds(1e3*s), f.onGPU() && s > 0 && s < LaunchBound
 		},
 	},
 }

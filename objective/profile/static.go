@@ -16,6 +16,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/cuda/disassembly"
 	"pawl/objective/devices"
+	"pawl/objective/explain"
 	"pawl/space"
 )
 
@@ -108,11 +109,11 @@ func (s *Static) bound(r objective.Roofline) {
 		memory = 1e3 * s.Bytes / r.Bytes
 	}
 	switch {
-	case compute == 0 || memory == 0: // one of them alone is no roofline
+	case compute == 0 && memory == 0:
 	case compute > memory:
-		s.Floor, s.Bound = compute, "compute"
+		s.Floor, s.Bound = compute, explain.Compute
 	default:
-		s.Floor, s.Bound = memory, "memory"
+		s.Floor, s.Bound = memory, explain.Memory
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/page"
 	"pawl/objective/devices"
+	"pawl/objective/explain"
 	"pawl/objective/profile"
 )
 
@@ -84,6 +85,9 @@ func printBuilt(w io.Writer, s *profile.Static) {
 	}
 	if s.Floor > 0 {
 		fmt.Fprintf(w, "at least %s on this device, bound by %s\n", page.Milliseconds(s.Floor), s.Bound)
+		if s.Floor < 1e3*explain.LaunchBound {
+			fmt.Fprintf(w, "launch-bound: the work may take less than %s, which a launch takes by itself\n", page.Milliseconds(1e3*explain.LaunchBound))
+		}
 	}
 	fmt.Fprintf(w, "arguments take %s\n", page.Bytes(float64(s.Memory)))
 	switch {

@@ -1,0 +1,8 @@
+extern "C" __global__ void planted(const float *x, float *y, int N) {
+	int i = blockIdx.x * THREADS + threadIdx.x;
+	if (i >= N) return;
+	float value = x[i];
+#pragma unroll 16
+	for (int round = 0; round < 65536; round++) value = 0.999f * value + 0.001f;
+	y[i] = value;
+}
