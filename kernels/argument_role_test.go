@@ -3,6 +3,7 @@ package kernels
 import (
 	"os"
 	"path/filepath"
+	"pawl/kernels/arguments"
 	"strings"
 	"testing"
 )
@@ -43,7 +44,7 @@ func TestRolesOfArguments(t *testing.T) {
 		if filter.Symbol != "d_filter" || filter.Count != 9 || between.Out || !between.Scratch || between.Restored {
 			t.Errorf("%+v, %+v", filter, between)
 		}
-		if !counts.Out || !counts.Restored || counts.Integer != 100 || counts.Fill != Initial {
+		if !counts.Out || !counts.Restored || counts.Integer != 100 || counts.Fill != arguments.Initial {
 			t.Errorf("%+v", counts)
 		}
 		// 100 pairs of f32, aligned as a pair; 24 bytes are no vector.
@@ -66,7 +67,7 @@ func TestRolesOfArguments(t *testing.T) {
 		}
 		for _, family := range k.Families() {
 			bound, err := k.BindFamily(k.Workloads[0].Dims, family)
-			if err != nil || bound[3].Fill != Initial || bound[2].Fill != "" {
+			if err != nil || bound[3].Fill != arguments.Initial || bound[2].Fill != "" {
 				t.Errorf("%s: %+v, %v", family, bound[3], err)
 			}
 		}

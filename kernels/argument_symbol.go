@@ -3,6 +3,7 @@ package kernels
 import (
 	"io/fs"
 	"path/filepath"
+	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,17 +31,17 @@ func (k *Kernel) checkNames(folder fs.FS) error {
 			continue
 		}
 		if there, err := has(a.Symbol, `\b`); err != nil || !there {
-			return orElse(err, a.symbolAt.errorf("argument %s: %s has no variable %s; declare it at file scope, without static or const", a.Name, k.Source, a.Symbol))
+			return orElse(err, a.SymbolAt.Errorf("argument %s: %s has no variable %s; declare it at file scope, without static or const", a.Name, k.Source, a.Symbol))
 		}
 	}
 	for _, step := range k.Launch.Steps {
 		name := PlainName(step.Entry)
-		if step.at == (position{}) {
+		if step.at == (document.Place{}) {
 			continue
 		}
 		// Before its parameters, or among those of a macro that writes them.
 		if there, err := has(name, `\s*[(,)]`); err != nil || !there {
-			return orElse(err, step.at.errorf("launch: %s has no function %s; %s", k.Source, name, functions(source)))
+			return orElse(err, step.at.Errorf("launch: %s has no function %s; %s", k.Source, name, functions(source)))
 		}
 	}
 	return nil

@@ -1,20 +1,22 @@
 package kernels
 
 import (
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"strings"
 	"testing"
 )
 
 // scalarOf returns the value that a scalar of a type and formula has at N=100.
-func scalarOf(typ, formula string) (Binding, error) {
+func scalarOf(typ, formula string) (arguments.Binding, error) {
 	text := strings.Replace(strings.Replace(good, "{N: 100000}", "{N: 100}", 1), "{name: n, type: i32, value: N}", "{name: n, type: "+typ+", value: "+formula+"}", 1)
 	k, err := parse("kernel.yaml", []byte(text), Host)
 	if err != nil {
-		return Binding{}, err
+		return arguments.Binding{}, err
 	}
 	bindings, err := k.Bind(Dims{"N": 100})
 	if err != nil {
-		return Binding{}, err
+		return arguments.Binding{}, err
 	}
 	return bindings[3], nil
 }
@@ -74,7 +76,7 @@ func TestScalarsAreExactOrRefused(t *testing.T) {
 			t.Errorf("%s %s: got %d, %v, %v", test.typ, test.formula, got.Integer, got.Value, err)
 			continue
 		}
-		element, _ := ElementNamed(test.typ)
+		element, _ := element.Named(test.typ)
 		b := make([]byte, 8)
 		if err := got.Put(b); err != nil || !element.Float && element.Integer(b) != test.integer {
 			t.Errorf("%s %s is passed as %d, %v", test.typ, test.formula, element.Integer(b), err)
@@ -92,7 +94,7 @@ func TestRanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	bindings, err := k.Bind(Dims{"N": 7})
-	if err != nil || bindings[0].Range == nil || *bindings[0].Range != (Range{-1, 6}) || bindings[0].Fill != Uniform {
+	if err != nil || bindings[0].Range == nil || *bindings[0].Range != (arguments.Range{Low: -1, High: 6}) || bindings[0].Fill != arguments.Uniform {
 		t.Errorf("%+v, %v", bindings, err)
 	}
 	for argument, message := range map[string]string{

@@ -2,6 +2,8 @@ package kernels
 
 import (
 	"maps"
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +22,6 @@ type builder struct {
 	kernel   *Kernel
 }
 
-var cIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // Check returns what is wrong with the text of a manifest, for one backend; the file is for
@@ -32,24 +33,24 @@ func Check(file string, content []byte, backend string) error {
 
 // parse reads a manifest and returns the kernel for one backend.
 func parse(file string, content []byte, backend string) (*Kernel, error) {
-	if err := checkText(content); err != nil {
-		return nil, Locate(file, content, err)
+	if err := document.Check(content); err != nil {
+		return nil, document.Locate(file, content, err)
 	}
 	m := &manifest{}
-	if err := Decode(content, "manifest", m); err != nil {
-		return nil, Locate(file, content, err)
+	if err := document.Decode(content, "manifest", m); err != nil {
+		return nil, document.Locate(file, content, err)
 	}
 	merged := m.forBackend(backend)
 	b := &builder{manifest: m, files: merged, keys: merged.Keys, backend: backend}
 	kernel, err := b.build()
 	if err != nil {
-		return nil, Locate(file, content, err)
+		return nil, document.Locate(file, content, err)
 	}
 	return kernel, nil
 }
 
 func (b *builder) build() (*Kernel, error) {
-	b.kernel = &Kernel{Name: b.manifest.Name.text, Summary: b.manifest.Summary.text, Backend: b.backend}
+	b.kernel = &Kernel{Name: b.manifest.Name.Text, Summary: b.manifest.Summary.Text, Backend: b.backend}
 	for _, step := range []func() error{
 		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
 		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags, b.rivals, b.answers, b.commands,
@@ -61,14 +62,14 @@ func (b *builder) build() (*Kernel, error) {
 	for _, w := range b.kernel.Workloads {
 		s, err := b.kernel.Space(w)
 		if err != nil {
-			return nil, b.top().errorf("%s", err)
+			return nil, b.top().Errorf("%s", err)
 		}
 		b.kernel.initial = s.Default()
 		if _, err := b.kernel.Bind(w.Dims); err != nil {
-			return nil, placeOf(err).errorf("%s", err)
+			return nil, placeOf(err).Errorf("%s", err)
 		}
 		if err := b.kernel.tryFormulas(w.Dims); err != nil {
-			return nil, placeOf(err).errorf("%s", err)
+			return nil, placeOf(err).Errorf("%s", err)
 		}
 	}
 	if err := b.objectives(); err != nil {
@@ -78,28 +79,28 @@ func (b *builder) build() (*Kernel, error) {
 }
 
 // top is the place for what is missing altogether.
-func (b *builder) top() position { return position{1, 1} }
+func (b *builder) top() document.Place { return document.Top }
 
 func (b *builder) missing(key string) error {
-	return b.top().errorf("%s is missing", key)
+	return b.top().Errorf("%s is missing", key)
 }
 
 func (b *builder) names() error {
 	switch name, entry := b.manifest.Name, b.keys.Entry; {
-	case name.text == "":
+	case name.Text == "":
 		return b.missing("name")
-	case !plainName.MatchString(name.text):
-		return name.at.errorf("name %q: letters, digits, dots, dashes and underscores only", name.text)
+	case !plainName.MatchString(name.Text):
+		return name.At.Errorf("name %q: letters, digits, dots, dashes and underscores only", name.Text)
 	case b.backend == Command:
 		return nil
-	case b.files.Source.text == "" && b.manifest.Command != nil:
+	case b.files.Source.Text == "" && b.manifest.Command != nil:
 		return b.noSource()
-	case entry.text == "":
+	case entry.Text == "":
 		return b.missing("entry")
-	case !b.callable(entry.text):
+	case !b.callable(entry.Text):
 		return b.notCallable(entry)
 	}
-	b.kernel.Entry = b.keys.Entry.text
+	b.kernel.Entry = b.keys.Entry.Text
 	return nil
 }
 
@@ -109,27 +110,27 @@ func (b *builder) sources() error {
 		return b.noSource()
 	case b.backend == Command:
 		return nil
-	case b.files.Source.text == "":
+	case b.files.Source.Text == "":
 		return b.noSource()
 	}
-	if b.files.Reference.text == "" && !b.answered() {
-		return b.top().errorf("reference is missing for backend %s: without one, or an answer for every output, no result can be checked, and nothing unchecked is timed", b.backend)
+	if b.files.Reference.Text == "" && !b.answered() {
+		return b.top().Errorf("reference is missing for backend %s: without one, or an answer for every output, no result can be checked, and nothing unchecked is timed", b.backend)
 	}
-	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.text, b.files.Reference.text, b.files.Naive.text
+	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.Text, b.files.Reference.Text, b.files.Naive.Text
 	for _, backend := range []string{Host, CUDA} {
 		merged := b.manifest.forBackend(backend)
-		for _, file := range []scalar{merged.Source, merged.Reference, merged.Naive} {
-			if file.text != "" {
-				b.kernel.named = append(b.kernel.named, file.text)
+		for _, file := range []document.Scalar{merged.Source, merged.Reference, merged.Naive} {
+			if file.Text != "" {
+				b.kernel.named = append(b.kernel.named, file.Text)
 			}
 		}
 		for _, a := range merged.Keys.Args {
 			for _, file := range slices.Concat(a.From, a.Answer) {
-				b.kernel.data = append(b.kernel.data, file.text)
+				b.kernel.data = append(b.kernel.data, file.Text)
 			}
 		}
 		for _, flag := range merged.Keys.Flags {
-			b.kernel.flags = append(b.kernel.flags, flag.text)
+			b.kernel.flags = append(b.kernel.flags, flag.Text)
 		}
 	}
 	return nil
@@ -137,7 +138,7 @@ func (b *builder) sources() error {
 
 func (b *builder) noSource() error {
 	cause := &NoSourceError{Kernel: b.kernel.Name, Backend: b.backend}
-	return &mistake{at: b.top(), message: cause.Error(), cause: cause}
+	return b.top().Caused(cause)
 }
 
 func (b *builder) workloads() error {
@@ -145,28 +146,28 @@ func (b *builder) workloads() error {
 		b.kernel.Workloads = []Workload{{Name: "default", Dims: Dims{}}}
 		return nil
 	}
-	if count(b.keys.Workloads) == 0 {
+	if b.keys.Workloads.Len() == 0 {
 		return b.missing("workloads")
 	}
 	var first []string
-	for key, sizes := range b.keys.Workloads.all() {
-		if !plainName.MatchString(key.text) {
-			return key.at.errorf("workload name %q: letters, digits, dots, dashes and underscores only", key.text)
+	for key, sizes := range b.keys.Workloads.All() {
+		if !plainName.MatchString(key.Text) {
+			return key.At.Errorf("workload name %q: letters, digits, dots, dashes and underscores only", key.Text)
 		}
-		w := Workload{Name: key.text, Dims: Dims{}}
-		for dim, text := range sizes.all() {
-			size, err := text.size(dim.text + " of workload " + key.text)
+		w := Workload{Name: key.Text, Dims: Dims{}}
+		for dim, text := range sizes.All() {
+			size, err := sizeOf(text, dim.Text+" of workload "+key.Text)
 			if err != nil {
 				return err
 			}
-			w.Dims[dim.text] = size
+			w.Dims[dim.Text] = size
 		}
 		names := slices.Sorted(maps.Keys(w.Dims))
 		if first == nil {
 			first = names
 		}
 		if !slices.Equal(first, names) {
-			return key.at.errorf("workload %s has dimensions %s, the first has %s", key.text, strings.Join(names, ", "), strings.Join(first, ", "))
+			return key.At.Errorf("workload %s has dimensions %s, the first has %s", key.Text, strings.Join(names, ", "), strings.Join(first, ", "))
 		}
 		b.kernel.Workloads = append(b.kernel.Workloads, w)
 	}
@@ -174,41 +175,53 @@ func (b *builder) workloads() error {
 }
 
 func (b *builder) params() error {
-	if count(b.keys.Params) == 0 {
+	if b.keys.Params.Len() == 0 {
 		return b.missing("params")
 	}
-	for key, entry := range b.keys.Params.all() {
-		p := space.Param{Name: key.text}
+	for key, entry := range b.keys.Params.All() {
+		p := space.Param{Name: key.Text}
 		for _, v := range entry.Values {
-			if v.value.Kind() == 0 {
-				return v.at.errorf("parameter %s: value %s is not an integer, a boolean or a string", key.text, v.text)
+			if v.Value.Kind() == 0 {
+				return v.At.Errorf("parameter %s: value %s is not an integer, a boolean or a string", key.Text, v.Text)
 			}
-			p.Values = append(p.Values, v.value)
+			p.Values = append(p.Values, v.Value)
 		}
 		if len(p.Values) == 0 {
-			return key.at.errorf("parameter %s has no values", key.text)
+			return key.At.Errorf("parameter %s has no values", key.Text)
 		}
-		if entry.Default.value.Kind() == 0 {
-			return key.at.errorf("parameter %s has no default", key.text)
+		if entry.Default.Value.Kind() == 0 {
+			return key.At.Errorf("parameter %s has no default", key.Text)
 		}
-		p.Default = entry.Default.value
+		p.Default = entry.Default.Value
 		p.Ordered = space.LikelyOrdered(p.Values)
 		if entry.Ordered != nil {
 			p.Ordered = *entry.Ordered
 		}
 		// A space of this parameter alone checks it where its place is known.
 		if _, err := space.New([]space.Param{p}, nil, nil); err != nil {
-			return key.at.errorf("%s", err)
+			return key.At.Errorf("%s", err)
 		}
 		if entry.Reference && b.answered() {
-			return key.at.errorf("the result depends on parameter %s, and answers in files are right for one of its values: write a reference", key.text)
+			return key.At.Errorf("the result depends on parameter %s, and answers in files are right for one of its values: write a reference", key.Text)
 		}
 		if entry.Reference {
-			b.kernel.Meaning = append(b.kernel.Meaning, key.text)
+			b.kernel.Meaning = append(b.kernel.Meaning, key.Text)
 		}
 		b.kernel.params = append(b.kernel.params, p)
 	}
 	return nil
+}
+
+// arguments checks and compiles the list of arguments.
+func (b *builder) arguments() (err error) {
+	if b.backend == Command {
+		return nil
+	}
+	if len(b.keys.Args) == 0 {
+		return b.missing("args")
+	}
+	b.kernel.Arguments, err = arguments.Reader{Sizes: b.dims, All: b.all, CUDA: b.backend == CUDA}.List(b.keys.Args)
+	return err
 }
 
 // scopes builds the two scopes of names. Definitions that use parameters are
@@ -220,13 +233,13 @@ func (b *builder) scopes() error {
 	}
 	for i, p := range b.kernel.params {
 		if _, taken := all[p.Name]; taken {
-			return b.keys.Params.keys[i].at.errorf("%s is both a dimension of the workloads and a parameter", p.Name)
+			return b.keys.Params.Keys[i].At.Errorf("%s is both a dimension of the workloads and a parameter", p.Name)
 		}
 		all[p.Name] = p.Kind()
 	}
 	definitions := map[string]string{}
-	for key, text := range b.keys.Let.all() {
-		definitions[key.text] = text.text
+	for key, text := range b.keys.Let.All() {
+		definitions[key.Text] = text.Text
 	}
 	var err error
 	if b.all, err = space.NewScope(all, definitions); err != nil {
@@ -251,36 +264,36 @@ func (b *builder) scopes() error {
 
 // definitionError finds the definition that an error is about.
 func (b *builder) definitionError(err error) error {
-	for key, text := range b.keys.Let.all() {
-		if strings.Contains(err.Error(), key.text+":") {
-			return text.expressionError(err)
+	for key, text := range b.keys.Let.All() {
+		if strings.Contains(err.Error(), key.Text+":") {
+			return text.ExpressionError(err)
 		}
 	}
-	return b.top().errorf("%s", err)
+	return b.top().Errorf("%s", err)
 }
 
 func (b *builder) constraints() (err error) {
-	b.kernel.constraints, err = compileAll(b.all, b.keys.Constraints, space.Condition)
+	b.kernel.constraints, err = document.CompileAll(b.all, b.keys.Constraints, space.Condition)
 	return err
 }
 
 func (b *builder) fuzz() error {
 	b.kernel.Fuzz = map[string][]int64{}
-	pinned := b.kernel.pinned()
+	pinned := b.kernel.Arguments.Pinned()
 	b.kernel.unfuzzed = b.keys.Fuzz == nil
-	for key, sizes := range b.keys.Fuzz.all() {
-		if _, ok := b.kernel.Workloads[0].Dims[key.text]; !ok {
-			return key.at.errorf("fuzz: %s is not a dimension of the workloads (%s)", key.text, b.kernel.Workloads[0].Dims)
+	for key, sizes := range b.keys.Fuzz.All() {
+		if _, ok := b.kernel.Workloads[0].Dims[key.Text]; !ok {
+			return key.At.Errorf("fuzz: %s is not a dimension of the workloads (%s)", key.Text, b.kernel.Workloads[0].Dims)
 		}
-		if pinned[key.text] {
-			return key.at.errorf("fuzz: %s cannot vary: an argument whose shape depends on it is read from a file", key.text)
+		if pinned[key.Text] {
+			return key.At.Errorf("fuzz: %s cannot vary: an argument whose shape depends on it is read from a file", key.Text)
 		}
 		for _, text := range sizes {
-			size, err := text.size("fuzz: " + key.text)
+			size, err := sizeOf(text, "fuzz: "+key.Text)
 			if err != nil {
 				return err
 			}
-			b.kernel.Fuzz[key.text] = append(b.kernel.Fuzz[key.text], size)
+			b.kernel.Fuzz[key.Text] = append(b.kernel.Fuzz[key.Text], size)
 		}
 	}
 	return nil
@@ -290,44 +303,17 @@ func (b *builder) work() (err error) {
 	if b.keys.Work == nil {
 		return nil
 	}
-	if b.kernel.Work.Flops, err = optional(b.all, b.keys.Work.Flops, space.Number); err != nil {
+	if b.kernel.Work.Flops, err = document.Optional(b.all, b.keys.Work.Flops, space.Number); err != nil {
 		return err
 	}
-	b.kernel.Work.Bytes, err = optional(b.all, b.keys.Work.Bytes, space.Number)
+	b.kernel.Work.Bytes, err = document.Optional(b.all, b.keys.Work.Bytes, space.Number)
 	return err
 }
 
-// size reads a size of a workload or of the fuzz matrix; what says whose.
-func (s scalar) size(what string) (int64, error) {
-	if s.value.Kind() != space.Integer || s.value.Integer() < 0 {
-		return 0, s.at.errorf("%s is %q: a size is a whole number, not negative", what, s.text)
+// sizeOf reads a size of a workload or of the fuzz matrix; what says whose.
+func sizeOf(s document.Scalar, what string) (int64, error) {
+	if s.Value.Kind() != space.Integer || s.Value.Integer() < 0 {
+		return 0, s.At.Errorf("%s is %q: a size is a whole number, not negative", what, s.Text)
 	}
-	return s.value.Integer(), nil
-}
-
-// optional compiles an expression, or returns nil for none.
-func optional(scope *space.Scope, text scalar, want space.Result) (*space.Expression, error) {
-	if text.text == "" {
-		return nil, nil
-	}
-	return compile(scope, text, want)
-}
-
-func compile(scope *space.Scope, text scalar, want space.Result) (*space.Expression, error) {
-	e, err := scope.Compile(text.text, want)
-	if err != nil {
-		return nil, text.expressionError(err)
-	}
-	return e, nil
-}
-
-func compileAll(scope *space.Scope, texts []scalar, want space.Result) (all []*space.Expression, err error) {
-	for _, text := range texts {
-		e, err := compile(scope, text, want)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, e)
-	}
-	return all, nil
+	return s.Value.Integer(), nil
 }

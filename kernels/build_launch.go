@@ -1,6 +1,8 @@
 package kernels
 
 import (
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 	"slices"
 	"strings"
 
@@ -12,23 +14,23 @@ import (
 
 // UnmarshalYAML accepts one launch, or a list of launches that follow each other.
 func (l *launchEntry) UnmarshalYAML(node ast.Node) error {
-	l.at = positionOf(node)
+	l.at = document.PlaceOf(node)
 	nodes := []ast.Node{node}
 	if list, ok := node.(*ast.SequenceNode); ok {
 		l.list, nodes = true, list.Values
 	}
 	for _, n := range nodes {
-		step := stepEntry{at: positionOf(n)}
+		step := stepEntry{at: document.PlaceOf(n)}
 		if err := yaml.NodeToValue(n, &step, yaml.Strict()); err != nil {
 			return err
 		}
 		if step.Reference != nil {
 			if l.reference != nil {
-				return step.at.errorf("launch has two references")
+				return step.at.Errorf("launch has two references")
 			}
 			l.reference, step.Reference = step.Reference, nil
-			if l.list && (step.Entry.text != "" || step.Args != nil || step.Grid != nil || step.Block != nil) {
-				return step.at.errorf("in a list of launches the reference is an element of its own: {reference: {grid: ..., block: ...}}")
+			if l.list && (step.Entry.Text != "" || step.Args != nil || step.Grid != nil || step.Block != nil) {
+				return step.at.Errorf("in a list of launches the reference is an element of its own: {reference: {grid: ..., block: ...}}")
 			}
 			if l.list {
 				continue
@@ -38,9 +40,9 @@ func (l *launchEntry) UnmarshalYAML(node ast.Node) error {
 	}
 	switch {
 	case l.list && len(l.steps) == 0:
-		return l.at.errorf("the list of launches is empty")
+		return l.at.Errorf("the list of launches is empty")
 	case len(l.steps) > mostSteps:
-		return l.at.errorf("launch has %d entries, at most %d are supported", len(l.steps), mostSteps)
+		return l.at.Errorf("launch has %d entries, at most %d are supported", len(l.steps), mostSteps)
 	}
 	return nil
 }
@@ -65,16 +67,16 @@ func (b *builder) launch() error {
 	if err := b.allTaken(); err != nil {
 		return err
 	}
-	launch.Reference = Step{Entry: PlainName(b.kernel.Entry), Arguments: b.positions(func(a Argument) bool { return !a.Scratch })}
+	launch.Reference = Step{Entry: PlainName(b.kernel.Entry), Arguments: b.positions(func(a arguments.Argument) bool { return !a.Scratch })}
 	switch {
 	case l.reference != nil && (l.reference.Grid == nil || l.reference.Block == nil):
-		return l.at.errorf("the launch of the reference needs a grid and a block")
+		return l.at.Errorf("the launch of the reference needs a grid and a block")
 	case l.reference != nil:
 		var err error
 		launch.Reference.LaunchFormulas, err = formulas(b.dims, *l.reference)
 		return err
 	case l.list && b.backend == CUDA:
-		return l.at.errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is one function, %s, that takes all arguments but scratch", launch.Reference.Entry)
+		return l.at.Errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is one function, %s, that takes all arguments but scratch", launch.Reference.Entry)
 	}
 	launch.Reference.LaunchFormulas, launch.Inherited = launch.Steps[0].LaunchFormulas, true
 	return nil
@@ -82,22 +84,22 @@ func (b *builder) launch() error {
 
 // step compiles one launch, alone or in a list.
 func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
-	step.Entry, step.at = entry.Entry.text, entry.Entry.at
+	step.Entry, step.at = entry.Entry.Text, entry.Entry.At
 	switch {
 	case !listed && (step.Entry != "" || entry.Args != nil):
-		return step, entry.at.errorf("entry and args belong to a list of launches; a single one calls the kernel's entry with all arguments")
+		return step, entry.at.Errorf("entry and args belong to a list of launches; a single one calls the kernel's entry with all arguments")
 	case !listed:
 		step.Entry = b.kernel.Entry
 	case step.Entry == "":
-		return step, entry.at.errorf("a launch in a list needs an entry: the function that it calls")
+		return step, entry.at.Errorf("a launch in a list needs an entry: the function that it calls")
 	case !b.callable(step.Entry):
 		return step, b.notCallable(entry.Entry)
 	}
 	named := entry.Entry
 	if !listed {
 		named = b.keys.Entry
-		if IsInstance(named.text) {
-			step.at = named.at // a compiler would speak of a file that nobody has written
+		if IsInstance(named.Text) {
+			step.at = named.At // a compiler would speak of a file that nobody has written
 		}
 	}
 	if err := b.entryParameters(named); err != nil {
@@ -106,7 +108,7 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 	if step.Arguments, err = b.taken(entry); err != nil {
 		return step, err
 	}
-	if step.Threads, err = optional(b.all, entry.Threads, space.WholeNumber); err != nil {
+	if step.Threads, err = document.Optional(b.all, entry.Threads, space.WholeNumber); err != nil {
 		return step, err
 	}
 	if b.backend == CUDA && (entry.Grid == nil || entry.Block == nil) {
@@ -114,7 +116,7 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 		if !listed {
 			at = b.top()
 		}
-		return step, at.errorf("launch needs a grid and a block for backend %s", CUDA)
+		return step, at.Errorf("launch needs a grid and a block for backend %s", CUDA)
 	}
 	step.LaunchFormulas, err = formulas(b.all, gridEntry{entry.Grid, entry.Block, entry.Shared})
 	return step, err
@@ -123,19 +125,19 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 // taken are the positions of what a launch takes: all parameters where it names none.
 func (b *builder) taken(entry stepEntry) (positions []int, err error) {
 	if entry.Args == nil {
-		return b.positions(func(a Argument) bool { return a.Symbol == "" }), nil
+		return b.positions(func(a arguments.Argument) bool { return a.Symbol == "" }), nil
 	}
 	for _, name := range entry.Args {
-		at := slices.IndexFunc(b.kernel.Arguments, func(a Argument) bool { return a.Name == name.text })
+		at := slices.IndexFunc(b.kernel.Arguments, func(a arguments.Argument) bool { return a.Name == name.Text })
 		if at < 0 {
 			var names []string
 			for _, a := range b.kernel.Arguments {
 				names = append(names, a.Name)
 			}
-			return nil, name.at.errorf("launch: no argument %q; there are %s", name.text, strings.Join(names, ", "))
+			return nil, name.At.Errorf("launch: no argument %q; there are %s", name.Text, strings.Join(names, ", "))
 		}
 		if symbol := b.kernel.Arguments[at].Symbol; symbol != "" {
-			return nil, name.at.errorf("launch: argument %s is the variable %s of the source; no launch takes it", name.text, symbol)
+			return nil, name.At.Errorf("launch: argument %s is the variable %s of the source; no launch takes it", name.Text, symbol)
 		}
 		positions = append(positions, at)
 	}
@@ -143,7 +145,7 @@ func (b *builder) taken(entry stepEntry) (positions []int, err error) {
 }
 
 // positions are those of the arguments that something holds for.
-func (b *builder) positions(holds func(Argument) bool) (positions []int) {
+func (b *builder) positions(holds func(arguments.Argument) bool) (positions []int) {
 	for i, a := range b.kernel.Arguments {
 		if holds(a) {
 			positions = append(positions, i)
@@ -159,10 +161,10 @@ func (b *builder) allTaken() error {
 			continue
 		}
 		what := "leave it out, or name it in the args of a launch"
-		if a.written() {
+		if a.Written() {
 			what = "nobody would write it: name it in the args of a launch"
 		}
-		return b.keys.Args[i].Name.at.errorf("argument %s is given to no launch; %s", a.Name, what)
+		return b.keys.Args[i].Name.At.Errorf("argument %s is given to no launch; %s", a.Name, what)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,26 +115,26 @@ func Values(dims Dims, point space.Point, definitions map[string]string) (map[st
 
 // commandEntry is the section of a manifest about programs.
 type commandEntry struct {
-	Build    []scalar              `yaml:"build"`
-	Run      []scalar              `yaml:"run"`
-	Check    []scalar              `yaml:"check"`
-	Env      *entries[scalar]      `yaml:"env"`
-	Timeouts *timeoutsEntry        `yaml:"timeouts"`
-	Metrics  *entries[metricEntry] `yaml:"metrics"`
-	Files    []scalar              `yaml:"files"`
-	Keys     keys                  `yaml:",inline"`
+	Build    []document.Scalar                  `yaml:"build"`
+	Run      []document.Scalar                  `yaml:"run"`
+	Check    []document.Scalar                  `yaml:"check"`
+	Env      *document.Entries[document.Scalar] `yaml:"env"`
+	Timeouts *timeoutsEntry                     `yaml:"timeouts"`
+	Metrics  *document.Entries[metricEntry]     `yaml:"metrics"`
+	Files    []document.Scalar                  `yaml:"files"`
+	Keys     keys                               `yaml:",inline"`
 }
 
 type timeoutsEntry struct {
-	Build scalar `yaml:"build"`
-	Run   scalar `yaml:"run"`
-	Check scalar `yaml:"check"`
+	Build document.Scalar `yaml:"build"`
+	Run   document.Scalar `yaml:"run"`
+	Check document.Scalar `yaml:"check"`
 }
 
 type metricEntry struct {
-	JSON  scalar `yaml:"json"`
-	Match scalar `yaml:"match"`
-	Unit  scalar `yaml:"unit"`
+	JSON  document.Scalar `yaml:"json"`
+	Match document.Scalar `yaml:"match"`
+	Unit  document.Scalar `yaml:"unit"`
 }
 
 // commands checks the section about programs. Where another backend is asked for, it only
@@ -144,15 +145,15 @@ func (b *builder) commands() error {
 		return nil
 	}
 	for _, file := range entry.Files {
-		if !filepath.IsLocal(file.text) {
-			return file.at.errorf("file %q leaves the kernel's folder", file.text)
+		if !filepath.IsLocal(file.Text) {
+			return file.At.Errorf("file %q leaves the kernel's folder", file.Text)
 		}
-		b.kernel.named = append(b.kernel.named, file.text)
+		b.kernel.named = append(b.kernel.named, file.Text)
 	}
 	for _, argument := range slices.Concat(entry.Build, entry.Run, entry.Check) {
 		// What is no file of the folder is passed over when the files are read.
-		if argument.text != "" && filepath.IsLocal(argument.text) && !filled.MatchString(argument.text) {
-			b.kernel.named = append(b.kernel.named, filepath.ToSlash(filepath.Clean(argument.text)))
+		if argument.Text != "" && filepath.IsLocal(argument.Text) && !filled.MatchString(argument.Text) {
+			b.kernel.named = append(b.kernel.named, filepath.ToSlash(filepath.Clean(argument.Text)))
 		}
 	}
 	if b.backend != Command {
@@ -163,31 +164,31 @@ func (b *builder) commands() error {
 	known := b.commandNames()
 	for _, part := range []struct {
 		name  string
-		given []scalar
+		given []document.Scalar
 		to    *[]string
 		also  []string
 	}{{"build", entry.Build, &c.Build, []string{OutFolder}}, {"run", entry.Run, &c.Run, []string{OutFolder}}, {"check", entry.Check, &c.Check, []string{OutFolder, StandardOutput}}} {
 		for _, argument := range part.given {
-			if err := argument.fillable(part.name, known, part.also); err != nil {
+			if err := fillable(argument, part.name, known, part.also); err != nil {
 				return err
 			}
-			*part.to = append(*part.to, argument.text)
+			*part.to = append(*part.to, argument.Text)
 		}
-		if part.given != nil && (len(part.given) == 0 || part.given[0].text == "") {
-			return b.top().errorf("command: %s is a list of a program and its arguments, and it is empty", part.name)
+		if part.given != nil && (len(part.given) == 0 || part.given[0].Text == "") {
+			return b.top().Errorf("command: %s is a list of a program and its arguments, and it is empty", part.name)
 		}
 	}
-	for name, value := range entry.Env.all() {
-		if !cIdentifier.MatchString(name.text) {
-			return name.at.errorf("env: %q is not the name of a variable", name.text)
+	for name, value := range entry.Env.All() {
+		if !document.IsIdentifier(name.Text) {
+			return name.At.Errorf("env: %q is not the name of a variable", name.Text)
 		}
-		if err := value.fillable("env", known, []string{OutFolder}); err != nil {
+		if err := fillable(value, "env", known, []string{OutFolder}); err != nil {
 			return err
 		}
-		c.Environment = append(c.Environment, Variable{name.text, value.text})
+		c.Environment = append(c.Environment, Variable{name.Text, value.Text})
 	}
 	if len(c.Build) > 0 && !Mentions(c.Build, OutFolder) && !slices.ContainsFunc(c.Environment, func(v Variable) bool { return Mentions([]string{v.Value}, OutFolder) }) {
-		return entry.Build[0].at.errorf("build writes nowhere that is the point's own: points are built at the same time, so let it write into the folder {%s}", OutFolder)
+		return entry.Build[0].At.Errorf("build writes nowhere that is the point's own: points are built at the same time, so let it write into the folder {%s}", OutFolder)
 	}
 	if err := b.timeouts(entry.Timeouts); err != nil {
 		return err
@@ -202,25 +203,25 @@ func (b *builder) commandNames() []string {
 		names = append(names, p.Name)
 	}
 	b.kernel.Commands.Definitions = map[string]string{}
-	for name, text := range b.keys.Let.all() {
-		names = append(names, name.text)
-		b.kernel.Commands.Definitions[name.text] = text.text
+	for name, text := range b.keys.Let.All() {
+		names = append(names, name.Text)
+		b.kernel.Commands.Definitions[name.Text] = text.Text
 	}
 	slices.Sort(names)
 	return names
 }
 
 // fillable checks the names in braces inside a text.
-func (s scalar) fillable(where string, known, also []string) error {
-	for _, match := range filled.FindAllString(s.text, -1) {
+func fillable(s document.Scalar, where string, known, also []string) error {
+	for _, match := range filled.FindAllString(s.Text, -1) {
 		name := strings.Trim(match, "{}")
 		if strings.HasPrefix(match, "{{") || slices.Contains(known, name) || slices.Contains(also, name) {
 			continue
 		}
-		return s.at.errorf("%s: {%s} stands for nothing; there are %s; {{%s}} is the text itself", where, name, strings.Join(append(slices.Clone(known), also...), ", "), name)
+		return s.At.Errorf("%s: {%s} stands for nothing; there are %s; {{%s}} is the text itself", where, name, strings.Join(append(slices.Clone(known), also...), ", "), name)
 	}
-	if strings.ContainsRune(s.text, 0) {
-		return s.at.errorf("%s: an argument cannot hold a byte that is zero", where)
+	if strings.ContainsRune(s.Text, 0) {
+		return s.At.Errorf("%s: an argument cannot hold a byte that is zero", where)
 	}
 	return nil
 }
@@ -231,37 +232,37 @@ func (b *builder) timeouts(entry *timeoutsEntry) error {
 	}
 	t := &b.kernel.Commands.Timeouts
 	for _, part := range []struct {
-		given scalar
+		given document.Scalar
 		to    *time.Duration
 	}{{entry.Build, &t.Build}, {entry.Run, &t.Run}, {entry.Check, &t.Check}} {
-		if part.given.text == "" {
+		if part.given.Text == "" {
 			continue
 		}
-		allowed, err := time.ParseDuration(part.given.text)
+		allowed, err := time.ParseDuration(part.given.Text)
 		if err != nil || allowed <= 0 {
-			return part.given.at.errorf("timeouts: %q is no time such as 30s or 5m", part.given.text)
+			return part.given.At.Errorf("timeouts: %q is no time such as 30s or 5m", part.given.Text)
 		}
 		*part.to = allowed
 	}
 	return nil
 }
 
-func (b *builder) metrics(given *entries[metricEntry]) error {
-	for name, entry := range given.all() {
-		m := Metric{Name: name.text, JSON: entry.JSON.text, Unit: entry.Unit.text}
+func (b *builder) metrics(given *document.Entries[metricEntry]) error {
+	for name, entry := range given.All() {
+		m := Metric{Name: name.Text, JSON: entry.JSON.Text, Unit: entry.Unit.Text}
 		switch {
-		case !cIdentifier.MatchString(m.Name):
-			return name.at.errorf("metrics: %q is not a name", m.Name)
-		case (m.JSON == "") == (entry.Match.text == ""):
-			return name.at.errorf("metric %s needs either json, the path of a field that the run prints, or match, a regular expression with one group", m.Name)
+		case !document.IsIdentifier(m.Name):
+			return name.At.Errorf("metrics: %q is not a name", m.Name)
+		case (m.JSON == "") == (entry.Match.Text == ""):
+			return name.At.Errorf("metric %s needs either json, the path of a field that the run prints, or match, a regular expression with one group", m.Name)
 		}
-		if entry.Match.text != "" {
-			found, err := regexp.Compile(entry.Match.text)
+		if entry.Match.Text != "" {
+			found, err := regexp.Compile(entry.Match.Text)
 			if err != nil {
-				return entry.Match.at.errorf("metric %s: %s", m.Name, err)
+				return entry.Match.At.Errorf("metric %s: %s", m.Name, err)
 			}
 			if found.NumSubexp() != 1 {
-				return entry.Match.at.errorf("metric %s: the expression has %d groups in brackets; exactly one says which part is the number", m.Name, found.NumSubexp())
+				return entry.Match.At.Errorf("metric %s: the expression has %d groups in brackets; exactly one says which part is the number", m.Name, found.NumSubexp())
 			}
 			m.Match = found
 		}

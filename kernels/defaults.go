@@ -1,17 +1,11 @@
 package kernels
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
+	"pawl/kernels/document"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/goccy/go-yaml"
 
 	"pawl/space"
 )
@@ -35,9 +29,9 @@ func WithDefaults(file string, content []byte, backend string, point space.Point
 	}
 	edits, err := defaultEdits(content, backend, point)
 	if err != nil {
-		return nil, Locate(file, content, err)
+		return nil, document.Locate(file, content, err)
 	}
-	changed := replaceAll(content, edits)
+	changed := document.Apply(content, edits)
 	after, err := parse(file, changed, backend)
 	switch {
 	case err != nil:
@@ -51,110 +45,27 @@ func WithDefaults(file string, content []byte, backend string, point space.Point
 	return changed, nil
 }
 
-// edit replaces the bytes from begin to end.
-type edit struct {
-	begin, end int
-	text       string
-}
-
 // defaultEdits returns what has to be replaced.
-func defaultEdits(content []byte, backend string, point space.Point) (edits []edit, err error) {
+func defaultEdits(content []byte, backend string, point space.Point) (edits []document.Edit, err error) {
 	m := &manifest{}
-	if err := Decode(content, "manifest", m); err != nil {
+	if err := document.Decode(content, "manifest", m); err != nil {
 		return nil, err
 	}
-	for name, entry := range m.forBackend(backend).Keys.Params.all() {
-		value, found := point.Get(name.text)
+	for name, entry := range m.forBackend(backend).Keys.Params.All() {
+		value, found := point.Get(name.Text)
 		switch {
 		case !found:
-			return nil, name.at.errorf("the point %s says nothing about parameter %s", point, name.text)
-		case value == entry.Default.value:
+			return nil, name.At.Errorf("the point %s says nothing about parameter %s", point, name.Text)
+		case value == entry.Default.Value:
 			continue
 		}
-		begin, err := entry.Default.find(content)
+		edit, err := entry.Default.Replace(content, value)
 		if err != nil {
 			return nil, err
 		}
-		text, err := written(value, entry.Default)
-		if err != nil {
-			return nil, err
-		}
-		edits = append(edits, edit{begin, begin + len(entry.Default.source), text})
+		edits = append(edits, edit)
 	}
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.begin, b.begin) })
 	return edits, nil
-}
-
-func replaceAll(content []byte, edits []edit) []byte {
-	var changed bytes.Buffer
-	at := 0
-	for _, e := range edits {
-		changed.Write(content[at:e.begin])
-		changed.WriteString(e.text)
-		at = e.end
-	}
-	changed.Write(content[at:])
-	return changed.Bytes()
-}
-
-// find returns where a value stands in a file, in bytes, by its line and column: the
-// parser's own offsets go astray behind line endings of two bytes.
-func (s scalar) find(content []byte) (int, error) {
-	failed := s.at.errorf("the default %q cannot be replaced where it stands: edit it by hand", s.text)
-	if s.source == "" || strings.ContainsAny(s.source, "\r\n") {
-		return 0, failed
-	}
-	at := 0
-	for range s.at.line - 1 {
-		end := bytes.IndexByte(content[at:], '\n')
-		if end < 0 {
-			return 0, failed
-		}
-		at += end + 1
-	}
-	for range s.at.column - 1 {
-		_, size := utf8.DecodeRune(content[at:])
-		at += size
-	}
-	if !bytes.HasPrefix(content[at:], []byte(s.source)) {
-		return 0, failed
-	}
-	return at, nil
-}
-
-// written returns a value as YAML, with the quotes of the one that it replaces. Text
-// that would not be read as itself without quotes gets them.
-func written(value space.Value, old scalar) (string, error) {
-	plain := value.String()
-	if value.Kind() == space.Text {
-		plain = value.Define()
-	}
-	double, single := strconv.Quote(plain), "'"+strings.ReplaceAll(plain, "'", "''")+"'"
-	ways := []string{plain, double}
-	switch {
-	case strings.HasPrefix(old.source, "'"):
-		ways = []string{single, double}
-	case old.quoted:
-		ways = []string{double}
-	}
-	for _, way := range ways {
-		if !strings.ContainsAny(way, "\r\n") && readsAs(way, value) {
-			return way, nil
-		}
-	}
-	return "", old.at.errorf("the value %s cannot be written in YAML on one line: edit it by hand", value)
-}
-
-// readsAs reports whether a text is read as one value, also inside brackets.
-func readsAs(text string, value space.Value) (same bool) {
-	defer func() {
-		if recover() != nil { // the library's panics on hostile input
-			same = false
-		}
-	}()
-	var list []scalar
-	err := yaml.Unmarshal([]byte("["+text+", 0]"), &list)
-	return err == nil && len(list) == 2 && list[0].value == value
 }
 
 // onlyDefaults makes sure that two manifests say the same but for the defaults of a
@@ -164,19 +75,19 @@ func onlyDefaults(before, after []byte, backend string) error {
 		var texts [2]string
 		for i, content := range [][]byte{before, after} {
 			m := &manifest{}
-			if err := Decode(content, "manifest", m); err != nil {
+			if err := document.Decode(content, "manifest", m); err != nil {
 				return err
 			}
 			merged := m.forBackend(b)
 			switch {
 			case b == backend:
-				for i := range merged.Keys.Params.values {
-					merged.Keys.Params.values[i].Default = scalar{}
+				for i := range merged.Keys.Params.Values {
+					merged.Keys.Params.Values[i].Default = document.Scalar{}
 				}
-			case merged.Source.text == "":
+			case merged.Source.Text == "":
 				merged.Keys.Params = nil // there is no such kernel
 			}
-			texts[i] = meaning(m.Name.text, m.Summary.text, merged)
+			texts[i] = meaning(m.Name.Text, m.Summary.Text, merged)
 		}
 		switch {
 		case texts[0] == texts[1]:
@@ -208,7 +119,7 @@ func meaning(parts ...any) string {
 			}
 		case reflect.Struct:
 			for i := range v.NumField() {
-				if v.Type().Field(i).Type != reflect.TypeFor[position]() {
+				if v.Type().Field(i).Type != reflect.TypeFor[document.Place]() {
 					write(v.Field(i))
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 
@@ -66,13 +67,13 @@ func (k *Kernel) FixedSizes() []string {
 }
 
 func (b *builder) domain() (err error) {
-	if b.kernel.domain, err = compileAll(b.dims, b.keys.Domain, space.Condition); err != nil {
+	if b.kernel.domain, err = document.CompileAll(b.dims, b.keys.Domain, space.Condition); err != nil {
 		return err
 	}
 	for i, text := range b.keys.Domain {
 		for _, w := range b.kernel.Workloads {
 			if !hold(b.kernel.domain[i:i+1], w.Dims.Environment()) {
-				return text.at.errorf("domain: %s does not hold for workload %s (%s)", text.text, w.Name, w.Dims)
+				return text.At.Errorf("domain: %s does not hold for workload %s (%s)", text.Text, w.Name, w.Dims)
 			}
 		}
 	}
@@ -95,7 +96,7 @@ func (k *Kernel) Varying() []string {
 			}
 		}
 	}
-	pinned := k.pinned()
+	pinned := k.Arguments.Pinned()
 	return slices.DeleteFunc(k.Extents(), func(name string) bool { return !passed[name] || pinned[name] || k.Answered() })
 }
 

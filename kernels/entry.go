@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"path"
+	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,29 +17,29 @@ var cPlusPlusName = regexp.MustCompile(`^[A-Za-z_]\w*(::[A-Za-z_]\w*)*(<[\w ,:<>
 // callable reports whether the source may be called by such a name. Of a backend without
 // a source it is not asked.
 func (b *builder) callable(entry string) bool {
-	if b.files.Source.text == "" || cIdentifier.MatchString(entry) {
+	if b.files.Source.Text == "" || document.IsIdentifier(entry) {
 		return true
 	}
-	suffix := strings.ToLower(path.Ext(b.files.Source.text))
+	suffix := strings.ToLower(path.Ext(b.files.Source.Text))
 	return (b.backend == CUDA || slices.Contains(CPlusPlusSuffixes, suffix)) && cPlusPlusName.MatchString(entry)
 }
 
-func (b *builder) notCallable(entry scalar) error {
-	if cPlusPlusName.MatchString(entry.text) {
-		return entry.at.errorf("entry %q is C++, and %s is taken for C by its name: call it .cpp", entry.text, b.files.Source.text)
+func (b *builder) notCallable(entry document.Scalar) error {
+	if cPlusPlusName.MatchString(entry.Text) {
+		return entry.At.Errorf("entry %q is C++, and %s is taken for C by its name: call it .cpp", entry.Text, b.files.Source.Text)
 	}
-	return entry.at.errorf("entry %q is not a function name", entry.text)
+	return entry.At.Errorf("entry %q is not a function name", entry.Text)
 }
 
 // entryParameters makes sure that what stands in braces in an entry is a parameter.
-func (b *builder) entryParameters(entry scalar) error {
-	for _, match := range placeholder.FindAllStringSubmatch(entry.text, -1) {
+func (b *builder) entryParameters(entry document.Scalar) error {
+	for _, match := range placeholder.FindAllStringSubmatch(entry.Text, -1) {
 		if !slices.ContainsFunc(b.kernel.params, func(p space.Param) bool { return p.Name == match[1] }) {
-			return entry.at.errorf("entry %q: there is no parameter %s", entry.text, match[1])
+			return entry.At.Errorf("entry %q: there is no parameter %s", entry.Text, match[1])
 		}
 	}
-	if rest := placeholder.ReplaceAllString(entry.text, ""); strings.ContainsAny(rest, "{}") {
-		return entry.at.errorf("entry %q: braces stand round the name of a parameter", entry.text)
+	if rest := placeholder.ReplaceAllString(entry.Text, ""); strings.ContainsAny(rest, "{}") {
+		return entry.At.Errorf("entry %q: braces stand round the name of a parameter", entry.Text)
 	}
 	return nil
 }

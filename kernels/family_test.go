@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"io/fs"
+	"pawl/kernels/arguments"
 	"slices"
 	"strings"
 	"testing"
@@ -17,18 +18,18 @@ func parsed(t *testing.T, replacements ...string) *Kernel {
 }
 
 func TestFamilies(t *testing.T) {
-	modest := []string{Signs, OneHot, NearTies, Denormals, Normal} // its own fill is uniform
+	modest := []string{arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Normal} // its own fill is uniform
 	for _, test := range []struct {
 		name, old, new string
 		want           []string
 	}{
 		{"no magnitude beyond 1 without leave", "", "", modest},
-		{"large and overflow on request", "fill: uniform", "fill: uniform, large: 8", append([]string{Overflow, Signs, OneHot, NearTies, Denormals, Large}, Normal)},
-		{"a list", "fill: uniform", "fill: uniform, families: [signs, uniform]", []string{Signs}},
+		{"large and overflow on request", "fill: uniform", "fill: uniform, large: 8", append([]string{arguments.Overflow, arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Large}, arguments.Normal)},
+		{"a list", "fill: uniform", "fill: uniform, families: [signs, uniform]", []string{arguments.Signs}},
 		{"none at all", "fill: uniform", "fill: uniform, families: []", nil},
 		{"constants are meant", "fill: uniform", "fill: ones", nil},
-		{"integers have their own", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]", []string{Extremes, Powers, Small, Repeated, Sorted, Reversed}},
-		{"also in a range", "type: f32, shape: [N], fill: uniform", "type: u8, shape: [N], range: [3, 5], families: [sorted, small]", []string{Small, Sorted}},
+		{"integers have their own", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]", []string{arguments.Extremes, arguments.Powers, arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed}},
+		{"also in a range", "type: f32, shape: [N], fill: uniform", "type: u8, shape: [N], range: [3, 5], families: [sorted, small]", []string{arguments.Small, arguments.Sorted}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := parsed(t, test.old, test.new)
@@ -41,8 +42,8 @@ func TestFamilies(t *testing.T) {
 		})
 	}
 	k := parsed(t)
-	bindings, err := k.BindFamily(Dims{"N": 7}, Signs)
-	if err != nil || bindings[0].Fill != Signs || bindings[0].Row != 7 || bindings[1].Fill != "" {
+	bindings, err := k.BindFamily(Dims{"N": 7}, arguments.Signs)
+	if err != nil || bindings[0].Fill != arguments.Signs || bindings[0].Row != 7 || bindings[1].Fill != "" {
 		t.Errorf("%+v, %v", bindings, err)
 	}
 	if _, err := k.BindFamily(Dims{"N": 7}, "odd"); err == nil {
@@ -86,13 +87,13 @@ func TestTolerance(t *testing.T) {
 	stated := "tolerance: {atol: 1e-6, rtol: 0}\n"
 	for _, test := range []struct {
 		name, old, new string
-		want           Tolerance
+		want           arguments.Tolerance
 	}{
-		{"stated", stated, stated, Tolerance{Absolute: 1e-6}},
-		{"of the type", stated, "", typical["f32"]},
-		{"of the least precise output", "type: f32, shape: [N], out: true, align: 64}\n", "type: f16, shape: [N], out: true}\n  - {name: z, type: f64, shape: [N], out: true}\n", typical["f16"]},
-		{"integers are exact", "type: f32, shape: [N], out: true", "type: i32, shape: [N], out: true", Tolerance{}},
-		{"derived", stated, "tolerance: {atol: 1e-2, rtol: 1e-2, derived: 4}\nnaive: {host: naive.c}\n", Tolerance{1e-2, 1e-2, 4}},
+		{"stated", stated, stated, arguments.Tolerance{Absolute: 1e-6}},
+		{"of the type", stated, "", arguments.Typical["f32"]},
+		{"of the least precise output", "type: f32, shape: [N], out: true, align: 64}\n", "type: f16, shape: [N], out: true}\n  - {name: z, type: f64, shape: [N], out: true}\n", arguments.Typical["f16"]},
+		{"integers are exact", "type: f32, shape: [N], out: true", "type: i32, shape: [N], out: true", arguments.Tolerance{}},
+		{"derived", stated, "tolerance: {atol: 1e-2, rtol: 1e-2, derived: 4}\nnaive: {host: naive.c}\n", arguments.Tolerance{Absolute: 1e-2, Relative: 1e-2, Derived: 4}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			replacements := []string{test.old, test.new}

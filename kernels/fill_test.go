@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +23,7 @@ func filledWith(arguments ...string) string {
 }
 
 func TestFills(t *testing.T) {
-	content := func(arguments ...string) Binding {
+	content := func(arguments ...string) arguments.Binding {
 		t.Helper()
 		k, err := parse("kernel.yaml", []byte(filledWith(arguments...)), Host)
 		if err != nil {
@@ -33,19 +35,19 @@ func TestFills(t *testing.T) {
 		}
 		return bindings[0]
 	}
-	if b := content("name: x, type: f32, shape: [N], fill: 0.5"); b.Fill != ConstantFill || b.Value != 0.5 {
+	if b := content("name: x, type: f32, shape: [N], fill: 0.5"); b.Fill != arguments.ConstantFill || b.Value != 0.5 {
 		t.Errorf("%+v", b)
 	}
-	if b := content(`name: x, type: i32, shape: [N], fill: {constant: "N + 1"}`); b.Fill != ConstantFill || b.Integer != 101 {
+	if b := content(`name: x, type: i32, shape: [N], fill: {constant: "N + 1"}`); b.Fill != arguments.ConstantFill || b.Integer != 101 {
 		t.Errorf("%+v", b)
 	}
-	if b := content("name: x, type: f32, shape: [N], range: [0.5, N]"); *b.Bounds != (Bounds{0.5, 100}) || b.Fill != Normal {
+	if b := content("name: x, type: f32, shape: [N], range: [0.5, N]"); *b.Bounds != (arguments.Bounds{Low: 0.5, High: 100}) || b.Fill != arguments.Normal {
 		t.Errorf("%+v", b)
 	}
-	if b := content("name: x, type: i32, shape: [N], fill: {indices: {below: N / 2}}"); *b.Range != (Range{0, 49}) || b.Fill != Uniform {
+	if b := content("name: x, type: i32, shape: [N], fill: {indices: {below: N / 2}}"); *b.Range != (arguments.Range{Low: 0, High: 49}) || b.Fill != arguments.Uniform {
 		t.Errorf("%+v", b)
 	}
-	if b := content("name: x, type: i32, shape: [N], fill: {indices: {into: y}}"); *b.Range != (Range{0, 99}) {
+	if b := content("name: x, type: i32, shape: [N], fill: {indices: {into: y}}"); *b.Range != (arguments.Range{Low: 0, High: 99}) {
 		t.Errorf("%+v", b)
 	}
 	b := content(`name: x, type: f32, shape: [N / 10, 10], fill: {formula: "i0 + i1 * BYTES"}`)
@@ -122,7 +124,7 @@ func TestBadFills(t *testing.T) {
 		{"fuzz: N cannot vary", []string{"name: x, type: f32, shape: [N], from: x.npy"}},
 	} {
 		_, err := parse("kernel.yaml", []byte(filledWith(test.arguments...)), Host)
-		var found *ManifestError
+		var found *document.Error
 		if !errors.As(err, &found) || !strings.Contains(found.Message, test.message) {
 			t.Errorf("%s: got %v, want %q", test.arguments, err, test.message)
 			continue

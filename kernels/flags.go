@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,20 +28,20 @@ func (b *builder) flags() error {
 		if err := b.flagParameters(i, flag); err != nil {
 			return err
 		}
-		b.kernel.Flags = append(b.kernel.Flags, flag.text)
+		b.kernel.Flags = append(b.kernel.Flags, flag.Text)
 	}
 	if !optimises(b.kernel.Flags) {
 		b.kernel.Flags = slices.Insert(b.kernel.Flags, 0, optimised[b.backend])
 	}
 	given := b.keys.ArchSpecific
-	b.kernel.ArchSpecific = given.text != "" && given.text != "false"
-	if !b.kernel.ArchSpecific || given.text == "true" {
+	b.kernel.ArchSpecific = given.Text != "" && given.Text != "false"
+	if !b.kernel.ArchSpecific || given.Text == "true" {
 		return nil
 	}
-	if !specificArchitecture.MatchString(given.text) {
-		return given.at.errorf("arch_specific is %q: it is true, false, or the architecture that the kernel needs, such as sm_90a", given.text)
+	if !specificArchitecture.MatchString(given.Text) {
+		return given.At.Errorf("arch_specific is %q: it is true, false, or the architecture that the kernel needs, such as sm_90a", given.Text)
 	}
-	b.kernel.Architecture = given.text
+	b.kernel.Architecture = given.Text
 	return nil
 }
 
@@ -52,18 +53,18 @@ var placeholder = regexp.MustCompile(`\{([A-Za-z_]\w*)\}`)
 var includeFlags = []string{"-I", "-i", "--include", "--system-include", "--pre-include"}
 
 // flagParameters checks the parameters inside a flag.
-func (b *builder) flagParameters(i int, flag scalar) error {
-	for _, match := range placeholder.FindAllStringSubmatch(flag.text, -1) {
+func (b *builder) flagParameters(i int, flag document.Scalar) error {
+	for _, match := range placeholder.FindAllStringSubmatch(flag.Text, -1) {
 		if !slices.ContainsFunc(b.kernel.params, func(p space.Param) bool { return p.Name == match[1] }) {
-			return flag.at.errorf("flag %q: there is no parameter %s", flag.text, match[1])
+			return flag.At.Errorf("flag %q: there is no parameter %s", flag.Text, match[1])
 		}
 		before := ""
 		if i > 0 {
-			before = b.keys.Flags[i-1].text
+			before = b.keys.Flags[i-1].Text
 		}
 		for _, prefix := range includeFlags {
-			if strings.HasPrefix(flag.text, prefix) || strings.HasPrefix(before, prefix) {
-				return flag.at.errorf("flag %q: a parameter cannot choose what is included", flag.text)
+			if strings.HasPrefix(flag.Text, prefix) || strings.HasPrefix(before, prefix) {
+				return flag.At.Errorf("flag %q: a parameter cannot choose what is included", flag.Text)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ package kernels
 import (
 	"fmt"
 	"maps"
+	"pawl/kernels/arguments"
 	"slices"
 	"strings"
 
@@ -57,10 +58,10 @@ type Kernel struct {
 	Architecture string
 	// Workloads are in the order of the manifest; the first is the default.
 	Workloads []Workload
-	Arguments []Argument
+	Arguments arguments.List
 	// Fuzz holds the sizes of the correctness matrix by dimension.
 	Fuzz      map[string][]int64
-	Tolerance Tolerance
+	Tolerance arguments.Tolerance
 	Launch    Launch
 	Work      Work
 	// Commands are the programs of a kernel that is run and not called; nil for others.

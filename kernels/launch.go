@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"pawl/kernels/document"
 	"slices"
 	"strconv"
 
@@ -29,7 +30,7 @@ type Step struct {
 	Threads *space.Expression
 	LaunchFormulas
 
-	at position // of the entry in a list; none for a single launch
+	at document.Place // of the entry in a list; none for a single launch
 }
 
 // Call is a step with the numbers of a problem and a point put in.
@@ -143,41 +144,41 @@ func (k *Kernel) Constants(dims Dims) ([]Constant, error) {
 }
 
 func formulas(scope *space.Scope, entry gridEntry) (f LaunchFormulas, err error) {
-	for _, texts := range [][]scalar{entry.Grid, entry.Block} {
+	for _, texts := range [][]document.Scalar{entry.Grid, entry.Block} {
 		if len(texts) > 3 {
-			return f, texts[3].at.errorf("a launch has at most three dimensions")
+			return f, texts[3].At.Errorf("a launch has at most three dimensions")
 		}
 	}
-	if f.Grid, err = compileAll(scope, entry.Grid, space.WholeNumber); err != nil {
+	if f.Grid, err = document.CompileAll(scope, entry.Grid, space.WholeNumber); err != nil {
 		return f, err
 	}
-	if f.Block, err = compileAll(scope, entry.Block, space.WholeNumber); err != nil {
+	if f.Block, err = document.CompileAll(scope, entry.Block, space.WholeNumber); err != nil {
 		return f, err
 	}
-	f.Shared, err = optional(scope, entry.Shared, space.WholeNumber)
+	f.Shared, err = document.Optional(scope, entry.Shared, space.WholeNumber)
 	return f, err
 }
 
 // defines compiles the constants that come from the sizes of a workload. Such
 // a size is part of the binary, so the fuzz matrix cannot vary it.
 func (b *builder) defines() error {
-	for key, text := range b.keys.Defines.all() {
-		if !cIdentifier.MatchString(key.text) {
-			return key.at.errorf("define %q is not an identifier", key.text)
+	for key, text := range b.keys.Defines.All() {
+		if !document.IsIdentifier(key.Text) {
+			return key.At.Errorf("define %q is not an identifier", key.Text)
 		}
-		if slices.ContainsFunc(b.kernel.params, func(p space.Param) bool { return p.Name == key.text }) {
-			return key.at.errorf("%s is both a parameter and a define", key.text)
+		if slices.ContainsFunc(b.kernel.params, func(p space.Param) bool { return p.Name == key.Text }) {
+			return key.At.Errorf("%s is both a parameter and a define", key.Text)
 		}
-		e, err := compile(b.dims, text, space.WholeNumber)
+		e, err := document.Compile(b.dims, text, space.WholeNumber)
 		if err != nil {
 			return err
 		}
 		for _, name := range e.Names() {
 			if _, varied := b.kernel.Fuzz[name]; varied {
-				return key.at.errorf("define %s depends on %s, which the fuzz matrix varies: one binary cannot have several", key.text, name)
+				return key.At.Errorf("define %s depends on %s, which the fuzz matrix varies: one binary cannot have several", key.Text, name)
 			}
 		}
-		b.kernel.defines = append(b.kernel.defines, define{key.text, e})
+		b.kernel.defines = append(b.kernel.defines, define{key.Text, e})
 	}
 	return nil
 }

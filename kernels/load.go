@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"pawl/kernels/document"
 	"slices"
 	"strings"
 )
@@ -144,10 +145,10 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 		}
 	}
 	if err := k.checkNames(folder); err != nil {
-		return nil, Locate(file, content, err)
+		return nil, document.Locate(file, content, err)
 	}
 	if err := k.look(folder); err != nil {
-		return nil, Locate(file, content, err)
+		return nil, document.Locate(file, content, err)
 	}
 	return k, nil
 }

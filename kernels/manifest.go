@@ -2,6 +2,8 @@ package kernels
 
 import (
 	"path"
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,9 +14,9 @@ import (
 // manifest is the file kernel.yaml as written. Its top-level keys hold for
 // every backend; a backend's own section replaces them key by key.
 type manifest struct {
-	Name    scalar  `yaml:"name"`
-	Summary scalar  `yaml:"summary"`
-	Source  sources `yaml:"source"`
+	Name    document.Scalar `yaml:"name"`
+	Summary document.Scalar `yaml:"summary"`
+	Source  sources         `yaml:"source"`
 	// Reference is the plain implementation that results are checked against.
 	Reference sources  `yaml:"reference"`
 	Naive     sources  `yaml:"naive"`
@@ -27,49 +29,51 @@ type manifest struct {
 
 // keys are what the top level and a backend's section share.
 type keys struct {
-	Entry       scalar               `yaml:"entry"`
-	Params      *entries[paramEntry] `yaml:"params"`
-	Constraints []scalar             `yaml:"constraints"`
-	Let         *entries[scalar]     `yaml:"let"`
-	Workloads   *entries[dimsEntry]  `yaml:"workloads"`
-	Launch      *launchEntry         `yaml:"launch"`
-	Args        []argEntry           `yaml:"args"`
-	Fuzz        *entries[[]scalar]   `yaml:"fuzz"`
-	Domain      []scalar             `yaml:"domain"`
-	Tolerance   *toleranceEntry      `yaml:"tolerance"`
-	Work        *workEntry           `yaml:"work"`
-	Flags       []scalar             `yaml:"flags"`
-	Rivals      *entries[[]scalar]   `yaml:"rivals"`
+	Entry       document.Scalar                      `yaml:"entry"`
+	Params      *document.Entries[paramEntry]        `yaml:"params"`
+	Constraints []document.Scalar                    `yaml:"constraints"`
+	Let         *document.Entries[document.Scalar]   `yaml:"let"`
+	Workloads   *document.Entries[dimsEntry]         `yaml:"workloads"`
+	Launch      *launchEntry                         `yaml:"launch"`
+	Args        []arguments.Entry                    `yaml:"args"`
+	Fuzz        *document.Entries[[]document.Scalar] `yaml:"fuzz"`
+	Domain      []document.Scalar                    `yaml:"domain"`
+	Tolerance   *arguments.ToleranceEntry            `yaml:"tolerance"`
+	Work        *workEntry                           `yaml:"work"`
+	Flags       []document.Scalar                    `yaml:"flags"`
+	Rivals      *document.Entries[[]document.Scalar] `yaml:"rivals"`
 	// Defines are compile-time constants computed from the dimensions.
-	Defines *entries[scalar] `yaml:"defines"`
+	Defines *document.Entries[document.Scalar] `yaml:"defines"`
 	// Minimize and Maximize say what is compared, Require what must hold of what was measured.
-	Minimize *oneOrMore `yaml:"minimize"`
-	Maximize scalar     `yaml:"maximize"`
-	Require  []scalar   `yaml:"require"`
+	Minimize *oneOrMore        `yaml:"minimize"`
+	Maximize document.Scalar   `yaml:"maximize"`
+	Require  []document.Scalar `yaml:"require"`
 	// ArchSpecific is true, or the one architecture that the kernel is for.
-	ArchSpecific scalar `yaml:"arch_specific"`
+	ArchSpecific document.Scalar `yaml:"arch_specific"`
 }
 
 type section struct {
-	Source    scalar `yaml:"source"`
-	Reference scalar `yaml:"reference"`
-	Naive     scalar `yaml:"naive"`
-	Keys      keys   `yaml:",inline"`
+	Source    document.Scalar `yaml:"source"`
+	Reference document.Scalar `yaml:"reference"`
+	Naive     document.Scalar `yaml:"naive"`
+	Keys      keys            `yaml:",inline"`
 }
 
 type paramEntry struct {
-	Values  []scalar `yaml:"values"`
-	Default scalar   `yaml:"default"`
-	Ordered *bool    `yaml:"ordered"`
+	Values  []document.Scalar `yaml:"values"`
+	Default document.Scalar   `yaml:"default"`
+	Ordered *bool             `yaml:"ordered"`
 	// Reference says that the result depends on it: the reference is given its value too.
 	Reference bool `yaml:"reference"`
 }
 
 // dimsEntry is a workload: a size for every dimension.
-type dimsEntry struct{ entries[scalar] }
+type dimsEntry struct {
+	document.Entries[document.Scalar]
+}
 
 // UnmarshalYAML decodes the sizes in order.
-func (d *dimsEntry) UnmarshalYAML(node ast.Node) error { return d.entries.UnmarshalYAML(node) }
+func (d *dimsEntry) UnmarshalYAML(node ast.Node) error { return d.Entries.UnmarshalYAML(node) }
 
 // launchEntry is one launch, or a list of those that follow each other.
 type launchEntry struct {
@@ -78,81 +82,51 @@ type launchEntry struct {
 	reference *gridEntry
 	// list says that it was written as one.
 	list bool
-	at   position
+	at   document.Place
 }
 
 type stepEntry struct {
-	Entry     scalar     `yaml:"entry"`
-	Args      []scalar   `yaml:"args"`
-	Grid      []scalar   `yaml:"grid"`
-	Block     []scalar   `yaml:"block"`
-	Shared    scalar     `yaml:"shared"`
-	Threads   scalar     `yaml:"threads"`
-	Reference *gridEntry `yaml:"reference"`
+	Entry     document.Scalar   `yaml:"entry"`
+	Args      []document.Scalar `yaml:"args"`
+	Grid      []document.Scalar `yaml:"grid"`
+	Block     []document.Scalar `yaml:"block"`
+	Shared    document.Scalar   `yaml:"shared"`
+	Threads   document.Scalar   `yaml:"threads"`
+	Reference *gridEntry        `yaml:"reference"`
 
-	at position
+	at document.Place
 }
 
 type gridEntry struct {
-	Grid   []scalar `yaml:"grid"`
-	Block  []scalar `yaml:"block"`
-	Shared scalar   `yaml:"shared"`
-}
-
-type argEntry struct {
-	Name     scalar    `yaml:"name"`
-	Type     scalar    `yaml:"type"`
-	Shape    []scalar  `yaml:"shape"`
-	Fill     fillEntry `yaml:"fill"`
-	From     fileNames `yaml:"from"`
-	Answer   fileNames `yaml:"answer"`
-	Families []scalar  `yaml:"families"`
-	Large    scalar    `yaml:"large"`
-	Range    []scalar  `yaml:"range"`
-	Out      bool      `yaml:"out"`
-	// Inout, Init, Scratch, Symbol and Tolerance: see argument_role.go.
-	Inout     bool            `yaml:"inout"`
-	Init      scalar          `yaml:"init"`
-	Scratch   bool            `yaml:"scratch"`
-	Symbol    scalar          `yaml:"symbol"`
-	Tolerance *toleranceEntry `yaml:"tolerance"`
-	Texture   ast.Node        `yaml:"texture"`
-	Value     scalar          `yaml:"value"`
-	Align     scalar          `yaml:"align"`
-	// TensorMap is for buffers that a kernel takes as a descriptor.
-	TensorMap *tensorMapEntry `yaml:"tensormap"`
-}
-
-type toleranceEntry struct {
-	Absolute *float64 `yaml:"atol"`
-	Relative *float64 `yaml:"rtol"`
-	Derived  float64  `yaml:"derived"`
+	Grid   []document.Scalar `yaml:"grid"`
+	Block  []document.Scalar `yaml:"block"`
+	Shared document.Scalar   `yaml:"shared"`
 }
 
 type workEntry struct {
-	Flops scalar `yaml:"flops"`
-	Bytes scalar `yaml:"bytes"`
+	Flops document.Scalar `yaml:"flops"`
+	Bytes document.Scalar `yaml:"bytes"`
 }
 
 // sources names a file for every backend, or one per backend.
 type sources struct {
-	every     scalar
-	byBackend *entries[scalar]
+	every     document.Scalar
+	byBackend *document.Entries[document.Scalar]
 }
 
 // UnmarshalYAML accepts a file name or a mapping from backend to file name.
 func (s *sources) UnmarshalYAML(node ast.Node) error {
 	switch node.(type) {
 	case *ast.SequenceNode:
-		return positionOf(node).errorf("a kernel has one source, which is compiled as one unit: name the file with the entry, and include the others in it (#include \"other.cu\")")
+		return document.PlaceOf(node).Errorf("a kernel has one source, which is compiled as one unit: name the file with the entry, and include the others in it (#include \"other.cu\")")
 	case *ast.MappingNode, *ast.MappingValueNode:
-		s.byBackend = &entries[scalar]{}
+		s.byBackend = &document.Entries[document.Scalar]{}
 		if err := s.byBackend.UnmarshalYAML(node); err != nil {
 			return err
 		}
-		for _, key := range s.byBackend.keys {
-			if key.text != Host && key.text != CUDA {
-				return key.at.errorf("unknown backend %q; there are %s and %s", key.text, Host, CUDA)
+		for _, key := range s.byBackend.Keys {
+			if key.Text != Host && key.Text != CUDA {
+				return key.At.Errorf("unknown backend %q; there are %s and %s", key.Text, Host, CUDA)
 			}
 		}
 		return nil
@@ -160,9 +134,9 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 	return s.every.UnmarshalYAML(node)
 }
 
-func (s sources) of(backend string) scalar {
-	for key, file := range s.byBackend.all() {
-		if key.text == backend {
+func (s sources) of(backend string) document.Scalar {
+	for key, file := range s.byBackend.All() {
+		if key.Text == backend {
 			return file
 		}
 	}
@@ -171,15 +145,15 @@ func (s sources) of(backend string) scalar {
 
 // sourceOf is of for what is compiled: one name for every backend is that of those whose
 // compiler takes it, a .cu file CUDA's and one in C or C++ the host's.
-func (s sources) sourceOf(backend string) scalar {
+func (s sources) sourceOf(backend string) document.Scalar {
 	file := s.of(backend)
 	if s.byBackend != nil {
 		return file
 	}
-	suffix := strings.ToLower(path.Ext(file.text))
+	suffix := strings.ToLower(path.Ext(file.Text))
 	forHost := suffix == ".c" || slices.Contains(CPlusPlusSuffixes, suffix)
 	if suffix == ".cu" && backend == Host || forHost && backend == CUDA {
-		return scalar{}
+		return document.Scalar{}
 	}
 	return file
 }
@@ -188,7 +162,7 @@ func (s sources) sourceOf(backend string) scalar {
 func (m *manifest) forBackend(backend string) section {
 	merged := section{Source: m.Source.sourceOf(backend), Reference: m.Reference.of(backend), Naive: m.Naive.of(backend), Keys: m.Keys}
 	if backend == Command {
-		merged.Source, merged.Reference, merged.Naive = scalar{}, scalar{}, scalar{}
+		merged.Source, merged.Reference, merged.Naive = document.Scalar{}, document.Scalar{}, document.Scalar{}
 		if m.Command != nil {
 			override(reflect.ValueOf(&merged.Keys).Elem(), reflect.ValueOf(m.Command.Keys))
 		}
@@ -211,8 +185,8 @@ func override(to, from reflect.Value) {
 		switch given := from.Field(i).Interface().(type) {
 		case keys:
 			override(to.Field(i), from.Field(i))
-		case scalar:
-			if given.text != "" {
+		case document.Scalar:
+			if given.Text != "" {
 				to.Field(i).Set(from.Field(i))
 			}
 		default:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pawl/kernels/document"
 	"slices"
 	"strings"
 	"testing"
@@ -196,7 +197,7 @@ func TestManifestMistakesSayWhere(t *testing.T) {
 				t.Fatal("the test changes nothing")
 			}
 			_, err := parse("kernel.yaml", []byte(content), Host)
-			var located *ManifestError
+			var located *document.Error
 			if !errors.As(err, &located) {
 				t.Fatalf("got %v", err)
 			}

@@ -3,6 +3,7 @@ package kernels
 import (
 	"fmt"
 	"math"
+	"pawl/kernels/document"
 	"slices"
 	"strings"
 
@@ -137,7 +138,7 @@ func (m Metric) Quantity() Quantity {
 }
 
 // oneOrMore is a value or a list of them.
-type oneOrMore struct{ list []scalar }
+type oneOrMore struct{ list []document.Scalar }
 
 // UnmarshalYAML accepts both.
 func (o *oneOrMore) UnmarshalYAML(node ast.Node) error {
@@ -146,7 +147,7 @@ func (o *oneOrMore) UnmarshalYAML(node ast.Node) error {
 		nodes = sequence.Values
 	}
 	for _, n := range nodes {
-		var s scalar
+		var s document.Scalar
 		if err := s.UnmarshalYAML(n); err != nil {
 			return err
 		}
@@ -157,16 +158,16 @@ func (o *oneOrMore) UnmarshalYAML(node ast.Node) error {
 
 // objectives compiles what is compared and what must hold.
 func (b *builder) objectives() error {
-	var texts []scalar
+	var texts []document.Scalar
 	if b.keys.Minimize != nil {
 		texts = b.keys.Minimize.list
 	}
-	maximize := b.keys.Maximize.text != ""
+	maximize := b.keys.Maximize.Text != ""
 	if maximize {
 		if len(texts) > 0 {
-			return b.keys.Maximize.at.errorf("minimize and maximize exclude each other: minimize 1 / (…) is the same as to maximize it")
+			return b.keys.Maximize.At.Errorf("minimize and maximize exclude each other: minimize 1 / (…) is the same as to maximize it")
 		}
-		texts = []scalar{b.keys.Maximize}
+		texts = []document.Scalar{b.keys.Maximize}
 	}
 	known, scope, err := b.measured()
 	if err != nil {
@@ -178,9 +179,9 @@ func (b *builder) objectives() error {
 			return err
 		}
 		if len(measured) == 0 {
-			return text.at.errorf("%q uses nothing that is measured, so that every sample would be the same; there are %s", text.text, namesOf(known))
+			return text.At.Errorf("%q uses nothing that is measured, so that every sample would be the same; there are %s", text.Text, namesOf(known))
 		}
-		o := Objective{Text: text.text, Maximize: maximize, Measured: measured, Formula: formula}
+		o := Objective{Text: text.Text, Maximize: maximize, Measured: measured, Formula: formula}
 		for _, p := range b.kernel.params {
 			if slices.Contains(formula.Names(), p.Name) {
 				o.Parameters = append(o.Parameters, p.Name)
@@ -195,12 +196,12 @@ func (b *builder) objectives() error {
 			return err
 		}
 		if len(measured) == 0 {
-			return text.at.errorf("%q uses nothing that is measured; a condition on parameters alone belongs into constraints", text.text)
+			return text.At.Errorf("%q uses nothing that is measured; a condition on parameters alone belongs into constraints", text.Text)
 		}
-		b.kernel.Requirements = append(b.kernel.Requirements, Requirement{text.text, measured, condition})
+		b.kernel.Requirements = append(b.kernel.Requirements, Requirement{text.Text, measured, condition})
 	}
 	if c := b.kernel.Commands; c != nil && len(c.Metrics) > 0 && len(texts) == 0 {
-		return b.manifest.Command.Metrics.keys[0].at.errorf("metrics are read, but nothing says what they are for: minimize: %[1]s, or maximize: %[1]s", c.Metrics[0].Name)
+		return b.manifest.Command.Metrics.Keys[0].At.Errorf("metrics are read, but nothing says what they are for: minimize: %[1]s, or maximize: %[1]s", c.Metrics[0].Name)
 	}
 	return nil
 }
@@ -210,7 +211,7 @@ func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 	if b.kernel.Commands != nil {
 		for i, m := range b.kernel.Commands.Metrics {
 			if slices.ContainsFunc(quantities, func(q Quantity) bool { return q.Name == m.Name }) {
-				return nil, nil, b.manifest.Command.Metrics.keys[i].at.errorf("metric %s: pawl measures something of that name itself; choose another", m.Name)
+				return nil, nil, b.manifest.Command.Metrics.Keys[i].At.Errorf("metric %s: pawl measures something of that name itself; choose another", m.Name)
 			}
 		}
 	}
@@ -224,12 +225,12 @@ func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 }
 
 // formula compiles a text over what is measured.
-func (b *builder) formula(scope *space.Scope, known []Quantity, text scalar, want space.Result) (*space.Expression, []Quantity, error) {
-	formula, err := compile(scope, text, want)
+func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Scalar, want space.Result) (*space.Expression, []Quantity, error) {
+	formula, err := document.Compile(scope, text, want)
 	if err != nil {
 		for _, q := range quantities {
 			if strings.Contains(err.Error(), q.Name+" is not declared") {
-				return nil, nil, text.at.errorf("%q: %s", text.text, q.notHere(b.backend))
+				return nil, nil, text.At.Errorf("%q: %s", text.Text, q.notHere(b.backend))
 			}
 		}
 		return nil, nil, err

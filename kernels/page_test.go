@@ -3,6 +3,7 @@ package kernels
 import (
 	"os"
 	"path/filepath"
+	"pawl/kernels/arguments"
 	"reflect"
 	"regexp"
 	"strings"
@@ -176,7 +177,7 @@ func TestEveryKeyHasAnExample(t *testing.T) {
 			walk(field.Type)
 		}
 	}
-	for _, part := range []any{manifest{}, section{}, paramEntry{}, stepEntry{}, gridEntry{}, argEntry{}, tensorMapEntry{}, toleranceEntry{}, workEntry{}, commandEntry{}} {
+	for _, part := range []any{manifest{}, section{}, paramEntry{}, stepEntry{}, gridEntry{}, arguments.Entry{}, arguments.TensorMapEntry{}, arguments.ToleranceEntry{}, workEntry{}, commandEntry{}} {
 		walk(reflect.TypeOf(part))
 	}
 	if len(seen) < 10 {

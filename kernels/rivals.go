@@ -9,16 +9,16 @@ type Rival struct {
 }
 
 func (b *builder) rivals() error {
-	for key, command := range b.keys.Rivals.all() {
-		if !plainName.MatchString(key.text) {
-			return key.at.errorf("rival %q: letters, digits, dots, dashes and underscores only", key.text)
+	for key, command := range b.keys.Rivals.All() {
+		if !plainName.MatchString(key.Text) {
+			return key.At.Errorf("rival %q: letters, digits, dots, dashes and underscores only", key.Text)
 		}
-		r := Rival{Name: key.text}
+		r := Rival{Name: key.Text}
 		for _, word := range command {
-			r.Command = append(r.Command, word.text)
+			r.Command = append(r.Command, word.Text)
 		}
 		if len(r.Command) == 0 || r.Command[0] == "" {
-			return key.at.errorf("rival %s has no command: a list of the program and its arguments is expected", key.text)
+			return key.At.Errorf("rival %s has no command: a list of the program and its arguments is expected", key.Text)
 		}
 		b.kernel.Rivals = append(b.kernel.Rivals, r)
 	}

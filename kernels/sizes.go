@@ -51,7 +51,7 @@ func (k *Kernel) addSize(sizes Dims, text, name, digits string) error {
 		return fmt.Errorf("workload %q: %s is given twice", text, name)
 	case err != nil || size > math.MaxInt32:
 		return fmt.Errorf("workload %q: %s is too large", text, digits)
-	case k.pinned()[name]:
+	case k.Arguments.Pinned()[name]:
 		return fmt.Errorf("workload %q: %s cannot be another one: an argument whose shape depends on it is read from a file", text, name)
 	case k.Answered():
 		return fmt.Errorf("workload %q: kernel %s has answers for the workloads of its manifest only", text, k.Name)

@@ -3,6 +3,7 @@ package kernels
 import (
 	"errors"
 	"fmt"
+	"pawl/kernels/document"
 	"strings"
 	"testing"
 
@@ -89,7 +90,7 @@ func TestTensorMapMistakesSayWhere(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := parse("kernel.yaml", []byte(strings.Replace(withMap, test.old, test.new, 1)), test.backend)
-			var located *ManifestError
+			var located *document.Error
 			if !errors.As(err, &located) {
 				t.Fatalf("got %v", err)
 			}

@@ -1,75 +1,6 @@
 package kernels
 
-import (
-	"cmp"
-	"math"
-	"slices"
-)
-
-// Tolerance bounds the error of a result: |x - ref| <= Absolute + Relative*|ref|.
-type Tolerance struct {
-	Absolute float64 `json:"atol"`
-	Relative float64 `json:"rtol"`
-	// Derived, if not 0, replaces that bound: a result may be so many times as
-	// far off as the worst element of the kernel's naive implementation, which
-	// computes in the same precision. The naive one must keep the bound above.
-	Derived float64 `json:"derived,omitempty"`
-}
-
-// typical are the tolerances of types for results of order 1 that are sums of
-// some hundred products. Half precision's is the customary one; the others have
-// the same distance from their type's last digit, but f32, whose kernels sum in
-// f32 as well.
-var typical = map[string]Tolerance{
-	"f64":  {Absolute: 1e-12, Relative: 1e-12},
-	"f32":  {Absolute: 1e-5, Relative: 1e-4},
-	"f16":  {Absolute: 2e-3, Relative: 1e-3},
-	"bf16": {Absolute: 1.6e-2, Relative: 8e-3},
-	"e4m3": {Absolute: 0.25, Relative: 0.125},
-	"e5m2": {Absolute: 0.5, Relative: 0.25},
-}
-
-// typicalTolerance returns the tolerance for a kernel that states none: that of
-// its least precise output. Integers are exact.
-func typicalTolerance(arguments []Argument) Tolerance {
-	var tolerances []Tolerance
-	for _, a := range arguments {
-		if a.Out {
-			tolerances = append(tolerances, typical[a.Element.Name])
-		}
-	}
-	return slices.MaxFunc(tolerances, func(a, b Tolerance) int { return cmp.Compare(a.Absolute, b.Absolute) })
-}
-
-// Step returns the relative distance of neighbouring numbers of a float type;
-// 0 for integers.
-func (e Element) Step() float64 {
-	if !e.Float {
-		return 0
-	}
-	return math.Ldexp(1, 1-e.Digits)
-}
-
-// bounds checks what is stated.
-func (t *toleranceEntry) bounds(at position) (Tolerance, error) {
-	if t.Absolute == nil || t.Relative == nil {
-		return Tolerance{}, at.errorf("tolerance needs both atol and rtol")
-	}
-	for _, bound := range []float64{*t.Absolute, *t.Relative} {
-		if !(bound >= 0 && bound < 1) {
-			return Tolerance{}, at.errorf("tolerance %v is not between 0 and 1", bound)
-		}
-	}
-	return Tolerance{*t.Absolute, *t.Relative, t.Derived}, nil
-}
-
-// ToleranceOf is the tolerance of an output: its own, or the kernel's.
-func (k *Kernel) ToleranceOf(a Argument) Tolerance {
-	if a.Tolerance != nil {
-		return *a.Tolerance
-	}
-	return k.Tolerance
-}
+import "pawl/kernels/arguments"
 
 func (b *builder) tolerance() error {
 	t := b.keys.Tolerance
@@ -77,10 +8,10 @@ func (b *builder) tolerance() error {
 		return nil
 	}
 	if t == nil {
-		b.kernel.Tolerance = typicalTolerance(b.kernel.Arguments)
+		b.kernel.Tolerance = arguments.TypicalOf(b.kernel.Arguments)
 		return nil
 	}
-	stated, err := t.bounds(b.top())
+	stated, err := t.Bounds(b.top())
 	if err != nil {
 		return err
 	}
@@ -89,9 +20,9 @@ func (b *builder) tolerance() error {
 	case t.Derived == 0:
 		return nil
 	case !(t.Derived >= 1 && t.Derived <= 1000):
-		return b.top().errorf("tolerance: derived is %v: a multiple of the naive implementation's error, from 1 to 1000", t.Derived)
+		return b.top().Errorf("tolerance: derived is %v: a multiple of the naive implementation's error, from 1 to 1000", t.Derived)
 	case b.kernel.Naive == "":
-		return b.top().errorf("tolerance: derived needs the key naive for backend %s: a plain implementation in the kernel's own precision, whose error is the measure", b.backend)
+		return b.top().Errorf("tolerance: derived needs the key naive for backend %s: a plain implementation in the kernel's own precision, whose error is the measure", b.backend)
 	}
 	return nil
 }

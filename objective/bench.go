@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/check"
 	"pawl/objective/session"
 	"pawl/objective/worker"
@@ -126,7 +127,7 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 		if err != nil {
 			return err
 		}
-		written, err := bufferBytes(bindings, func(b kernels.Binding) bool { return b.Out && !b.Restored })
+		written, err := bufferBytes(bindings, func(b arguments.Binding) bool { return b.Out && !b.Restored })
 		if err != nil {
 			return err
 		}
@@ -139,7 +140,7 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 }
 
 // bufferBytes is the size of some buffers.
-func bufferBytes(bindings []kernels.Binding, counts func(kernels.Binding) bool) (total int, err error) {
+func bufferBytes(bindings []arguments.Binding, counts func(arguments.Binding) bool) (total int, err error) {
 	for _, b := range bindings {
 		if counts(b) {
 			size, sizeErr := b.Bytes()

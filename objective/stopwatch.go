@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/check"
 	"pawl/objective/session"
 	"pawl/objective/worker"
@@ -97,10 +98,10 @@ func (m *stopwatches) timer(ctx context.Context, s *session.Session, p Prepared,
 		}
 		*contents[i] = content{seed, &answer}
 		bytes = answer.Bytes()
-		if w.inputs, err = bufferBytes(bindings, func(b kernels.Binding) bool { return !b.Out && !b.Scratch }); err != nil {
+		if w.inputs, err = bufferBytes(bindings, func(b arguments.Binding) bool { return !b.Out && !b.Scratch }); err != nil {
 			return nil, err
 		}
-		restored, err := bufferBytes(bindings, func(b kernels.Binding) bool { return b.Restored })
+		restored, err := bufferBytes(bindings, func(b arguments.Binding) bool { return b.Restored })
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pawl/gate"
-	"pawl/kernels"
+	"pawl/kernels/document"
 )
 
 // limits are the keys that the file and a kernel share. What is not written keeps
@@ -60,7 +60,7 @@ func (l limits) keys(p *gate.Policy) []key {
 // over returns a policy with these keys replaced. A mistake between keys is placed at
 // the first of them: it has no better place.
 func (l limits) over(p gate.Policy) (gate.Policy, error) {
-	first := kernels.Place{Line: 1, Column: 1}
+	first := document.Place{Line: 1, Column: 1}
 	if l.Preset.Given() {
 		preset, ok := gate.Presets[l.Preset.Text]
 		if !ok {
@@ -83,7 +83,7 @@ func (l limits) over(p gate.Policy) (gate.Policy, error) {
 }
 
 // scalar is one plain value with its place.
-type scalar = kernels.Scalar
+type scalar = document.Scalar
 
 // share reads a value such as 3% or 0.03.
 func share(value *float64) func(string) error {

@@ -16,6 +16,7 @@ import (
 
 	"pawl/gate"
 	"pawl/kernels"
+	"pawl/kernels/document"
 )
 
 // FileName is the policy that is used where none is named.
@@ -112,19 +113,19 @@ func Read(path string) (*File, error) {
 
 // Parse reads the text of a policy file; the path is for messages.
 func Parse(path string, content []byte) (*File, error) {
-	var written document
-	err := kernels.Decode(content, "policy", &written)
+	var written policyFile
+	err := document.Decode(content, "policy", &written)
 	if err == nil {
 		var f *File
 		if f, err = written.build(); err == nil {
 			return f, nil
 		}
 	}
-	return nil, kernels.Locate(path, content, err)
+	return nil, document.Locate(path, content, err)
 }
 
-// document is the file as written.
-type document struct {
+// policyFile is the file as written.
+type policyFile struct {
 	Keys    limits   `yaml:",inline"`
 	Kernels []entry  `yaml:"kernels"`
 	Profile []scalar `yaml:"profile"`
@@ -139,7 +140,7 @@ type entry struct {
 	Keys      limits   `yaml:",inline"`
 }
 
-func (d *document) build() (*File, error) {
+func (d *policyFile) build() (*File, error) {
 	f := &File{Profile: DefaultProfile}
 	if d.Profile != nil {
 		f.Profile = nil

@@ -62,7 +62,7 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 		"kernels: [{kernel: a}]\nprofile: [sometimes]": `no trigger "sometimes"`,
 		"": "the policy is empty",
 		"kernels: [{kernel: a}]\n---\nkernels: [{kernel: b}]":         "more than one document",
-		"kernels: [{kernel: [a, b]}]":                                 "expected one plain value",
+		"kernels: [{kernel: [a, b]}]":                                 "expected one value",
 		"kernels: [{kernel: a}]\nimprovement: 0%":                     "improvement is 0",
 		"kernels: [{kernel: a}]\nalarm: 20%":                          "alarm is 0.2",
 		"kernels: [{kernel: a}]\nrounds: [10, 20, 4000]\nsamples: 20": "at most 1000",

@@ -1,6 +1,9 @@
 package rivals
 
-import "pawl/kernels"
+import (
+	"pawl/kernels"
+	"pawl/kernels/arguments"
+)
 
 // request is what a rival is asked, one line of JSON on its standard input. It answers each
 // with one line on its standard output.
@@ -46,7 +49,7 @@ type response struct {
 }
 
 // newArguments describes a kernel's arguments for a case.
-func newArguments(k *kernels.Kernel, dims kernels.Dims, bindings []kernels.Binding) (all []argument, err error) {
+func newArguments(k *kernels.Kernel, dims kernels.Dims, bindings []arguments.Binding) (all []argument, err error) {
 	for i, b := range bindings {
 		if b.Scratch { // a rival has its own
 			continue
@@ -73,4 +76,4 @@ func newArguments(k *kernels.Kernel, dims kernels.Dims, bindings []kernels.Bindi
 }
 
 // fileOf is the name of the file that holds a buffer.
-func fileOf(b kernels.Binding) string { return b.Name + ".bin" }
+func fileOf(b arguments.Binding) string { return b.Name + ".bin" }

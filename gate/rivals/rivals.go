@@ -27,6 +27,7 @@ import (
 	"pawl/gate/ratchet"
 	"pawl/internal/stats"
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
 	"pawl/objective"
 	"pawl/objective/check"
@@ -250,7 +251,7 @@ func (r *race) caches() worker.Caches {
 	return r.builder.Options.Caches
 }
 
-func writeInput(source *inputs.Source, path string, b kernels.Binding, seed uint64) error {
+func writeInput(source *inputs.Source, path string, b arguments.Binding, seed uint64) error {
 	size, err := b.Bytes()
 	if err != nil {
 		return err

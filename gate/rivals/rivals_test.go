@@ -13,6 +13,7 @@ import (
 	"pawl/gate/ratchet"
 	"pawl/internal/stats"
 	"pawl/kernels"
+	"pawl/kernels/element"
 	"pawl/objective"
 	"pawl/objective/devices"
 )
@@ -75,7 +76,7 @@ func compete(how string) {
 
 // double computes the kernel's output from the files of a request.
 func double(q request, factor float64) {
-	f32, err := kernels.ElementNamed("f32")
+	f32, err := element.Named("f32")
 	if err != nil {
 		panic(err)
 	}

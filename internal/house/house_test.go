@@ -33,7 +33,7 @@ var floors = [][]string{
 // inside are the packages of large rooms from the ground up. One imports only from
 // the lines above its own.
 var inside = map[string][][]string{
-	"kernels": {{"kernels/arrays", "kernels/includes", "kernels/records"}, {"kernels"}, {"kernels/inputs", "kernels/mutants", "kernels/scaffold"}, {"kernels/importer"}},
+	"kernels": {{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes", "kernels/records"}, {"kernels/arguments"}, {"kernels"}, {"kernels/inputs", "kernels/mutants", "kernels/scaffold"}, {"kernels/importer"}},
 	"objective": {
 		{"objective/worker/process", "objective/cache", "objective/compiler", "objective/cuda/occupancy", "objective/counters"},
 		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly"},
@@ -65,7 +65,7 @@ var rooms = map[string][]string{
 	"github.com/riverqueue/river":       {"studies/farm"},
 	"github.com/pressly/goose/v3":       {"studies", "studies/farm"},
 	"github.com/expr-lang/expr":         {"space"},
-	"github.com/goccy/go-yaml":          {"kernels", "gate/ci/actionstest"},
+	"github.com/goccy/go-yaml":          {"kernels", "kernels/arguments", "kernels/document", "gate/ci/actionstest"},
 	"github.com/ebitengine/purego":      {"objective/host", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
 	"github.com/NVIDIA/go-nvml":         {"objective/cuda/monitor"},
 	"github.com/urfave/cli/v2":          {"cmd/pawl", "cmd/pawl/ci", "cmd/pawl/console", "cmd/pawl/farm", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},

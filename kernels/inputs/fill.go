@@ -1,14 +1,14 @@
 package inputs
 
 import (
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"runtime"
 	"sync"
-
-	"pawl/kernels"
 )
 
 // Fill writes the content of a buffer that no file has. See [Source.Fill].
-func Fill(buffer []byte, argument kernels.Binding, seed uint64) error {
+func Fill(buffer []byte, argument arguments.Binding, seed uint64) error {
 	return new(Source).Fill(buffer, argument, seed)
 }
 
@@ -16,7 +16,7 @@ func Fill(buffer []byte, argument kernels.Binding, seed uint64) error {
 const block = 1 << 12
 
 // fill shares the blocks of a buffer out between the cores.
-func (r Recipe) fill(buffer []byte, element kernels.Element) {
+func (r Recipe) fill(buffer []byte, element element.Type) {
 	size := element.Size
 	total := len(buffer) / size
 	blocks := (total + block - 1) / block
@@ -41,7 +41,7 @@ func (r Recipe) fill(buffer []byte, element kernels.Element) {
 
 // fillIntegers writes elements from the first on. They do not go by way of floats,
 // which have not enough digits for all of them.
-func (r Recipe) fillIntegers(buffer []byte, element kernels.Element, first uint64) {
+func (r Recipe) fillIntegers(buffer []byte, element element.Type, first uint64) {
 	for at := 0; at < len(buffer); at += element.Size {
 		element.PutInteger(buffer[at:], r.integer(first))
 		first++

@@ -3,16 +3,16 @@ package inputs
 import (
 	"bytes"
 	"math"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"runtime"
 	"testing"
-
-	"pawl/kernels"
 )
 
 // filled returns the content of a buffer as bytes and as numbers.
-func filled(t testing.TB, b kernels.Binding, seed uint64) ([]byte, []float64) {
+func filled(t testing.TB, b arguments.Binding, seed uint64) ([]byte, []float64) {
 	t.Helper()
-	e, err := kernels.ElementNamed(b.Type)
+	e, err := element.Named(b.Type)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,10 +29,10 @@ func filled(t testing.TB, b kernels.Binding, seed uint64) ([]byte, []float64) {
 
 // everyFill returns the fills of a type.
 func everyFill(typ string) []string {
-	if e, _ := kernels.ElementNamed(typ); !e.Float {
-		return []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Extremes, kernels.Powers, kernels.Small, kernels.Repeated, kernels.Sorted, kernels.Reversed}
+	if e, _ := element.Named(typ); !e.Float {
+		return []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Extremes, arguments.Powers, arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed}
 	}
-	return []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
+	return []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Large, arguments.Overflow}
 }
 
 // The content depends on seed, name, fill and index, and on nothing else: not
@@ -40,7 +40,7 @@ func everyFill(typ string) []string {
 func TestFillIsTheSameForEveryoneWhoAsks(t *testing.T) {
 	for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"} {
 		for _, fill := range everyFill(typ) {
-			b := kernels.Binding{Name: "q", Type: typ, Count: 5*block + 77, Row: 64, Fill: fill, Large: 4}
+			b := arguments.Binding{Name: "q", Type: typ, Count: 5*block + 77, Row: 64, Fill: fill, Large: 4}
 			long, _ := filled(t, b, 7)
 			cores := runtime.GOMAXPROCS(1)
 			alone, _ := filled(t, b, 7)
@@ -84,9 +84,9 @@ func TestFillDistributions(t *testing.T) {
 		fill             string
 		variance, fourth float64 // of the exact distribution
 	}{
-		{kernels.Normal, 1, 3}, {kernels.Uniform, 1. / 3, 1. / 5}, {kernels.Signs, 1, 1}, {kernels.Large, 16, 3 * 256},
+		{arguments.Normal, 1, 3}, {arguments.Uniform, 1. / 3, 1. / 5}, {arguments.Signs, 1, 1}, {arguments.Large, 16, 3 * 256},
 	} {
-		_, values := filled(t, kernels.Binding{Name: "x", Type: "f64", Count: n, Row: 4, Fill: test.fill, Large: 4}, 3)
+		_, values := filled(t, arguments.Binding{Name: "x", Type: "f64", Count: n, Row: 4, Fill: test.fill, Large: 4}, 3)
 		mean, variance, fourth := moments(values)
 		// Six standard errors; rows of four equal elements double them.
 		if limit := 12 * math.Sqrt(test.variance/n); math.Abs(mean) > limit {
@@ -100,7 +100,7 @@ func TestFillDistributions(t *testing.T) {
 
 func TestFillShapes(t *testing.T) {
 	const row = 10
-	b := kernels.Binding{Name: "x", Type: "f32", Count: 100 * row, Row: row, Fill: kernels.OneHot}
+	b := arguments.Binding{Name: "x", Type: "f32", Count: 100 * row, Row: row, Fill: arguments.OneHot}
 	_, values := filled(t, b, 1)
 	places := map[int]bool{}
 	for r := range 100 {
@@ -120,7 +120,7 @@ func TestFillShapes(t *testing.T) {
 	if len(places) != row {
 		t.Errorf("only columns %v are ever hot", places)
 	}
-	b.Fill = kernels.Overflow
+	b.Fill = arguments.Overflow
 	_, values = filled(t, b, 1)
 	if mean, _, _ := moments(values); mean < overflowing/4 || mean > overflowing*3/4 { // half of it, in 100 rows
 		t.Errorf("the mean of overflowing rows is %g", mean)
@@ -136,7 +136,7 @@ func TestFillShapes(t *testing.T) {
 		t.Errorf("an overflowing row of an argument with large: 256 holds %g", x)
 	}
 	for typ, least := range map[string]float64{"f32": 0x1p-126, "f16": 0x1p-14, "e4m3": 0x1p-6} {
-		_, values = filled(t, kernels.Binding{Name: "x", Type: typ, Count: 1000, Fill: kernels.Denormals}, 1)
+		_, values = filled(t, arguments.Binding{Name: "x", Type: typ, Count: 1000, Fill: arguments.Denormals}, 1)
 		small := 0
 		for _, x := range values {
 			if math.Abs(x) < least {
@@ -147,7 +147,7 @@ func TestFillShapes(t *testing.T) {
 			t.Errorf("%s: %d of 1000 below the smallest normal number", typ, small)
 		}
 		distinct := map[float64]bool{}
-		_, values = filled(t, kernels.Binding{Name: "x", Type: typ, Count: 1000, Fill: kernels.NearTies}, 1)
+		_, values = filled(t, arguments.Binding{Name: "x", Type: typ, Count: 1000, Fill: arguments.NearTies}, 1)
 		for _, x := range values {
 			distinct[x] = true
 		}
@@ -155,17 +155,17 @@ func TestFillShapes(t *testing.T) {
 			t.Errorf("%s: near ties are %v", typ, distinct)
 		}
 	}
-	if err := Fill(make([]byte, 4), kernels.Binding{Name: "x", Type: "f32", Count: 1, Fill: "odd"}, 1); err == nil {
+	if err := Fill(make([]byte, 4), arguments.Binding{Name: "x", Type: "f32", Count: 1, Fill: "odd"}, 1); err == nil {
 		t.Error("an unknown fill")
 	}
 }
 
 func BenchmarkFill(b *testing.B) {
 	for _, typ := range []string{"f32", "f16"} {
-		for _, fill := range []string{kernels.Normal, kernels.Denormals} {
+		for _, fill := range []string{arguments.Normal, arguments.Denormals} {
 			b.Run(typ+"/"+fill, func(b *testing.B) {
-				binding := kernels.Binding{Name: "x", Type: typ, Count: 8 << 20, Row: 64, Fill: fill}
-				e, _ := kernels.ElementNamed(typ)
+				binding := arguments.Binding{Name: "x", Type: typ, Count: 8 << 20, Row: 64, Fill: fill}
+				e, _ := element.Named(typ)
 				content := make([]byte, int(binding.Count)*e.Size)
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 				for b.Loop() {

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 // ofIntegers completes the recipe of an input of integers. Whatever the fill, they
 // stay in the argument's range.
-func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (Recipe, error) {
+func (r Recipe) ofIntegers(argument arguments.Binding, element element.Type) (Recipe, error) {
 	r.Low, r.Span = element.Span()
 	if argument.Range != nil {
 		r.Low, r.Span = argument.Range.Low, uint64(argument.Range.High)-uint64(argument.Range.Low)
@@ -20,7 +20,7 @@ func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (R
 		r.Low, r.Span = 0, 0
 	case "ones":
 		r.Low, r.Span = 1, 0
-	case kernels.ConstantFill, kernels.Initial:
+	case arguments.ConstantFill, arguments.Initial:
 		r.Low, r.Span = argument.Integer, 0
 	}
 	kind, known := integerFills[argument.Fill]
@@ -40,8 +40,8 @@ func (r Recipe) ofIntegers(argument kernels.Binding, element kernels.Element) (R
 }
 
 var integerFills = map[string]Kind{
-	"zeros": Integers, "ones": Integers, kernels.ConstantFill: Integers, kernels.Initial: Integers, kernels.OneHot: HotRows, kernels.Uniform: Integers, kernels.Normal: BellIntegers, kernels.Extremes: RangeEnds,
-	kernels.Powers: PowersOfTwo, kernels.Small: SmallIntegers, kernels.Repeated: FewIntegers, kernels.Sorted: RisingRows, kernels.Reversed: FallingRows,
+	"zeros": Integers, "ones": Integers, arguments.ConstantFill: Integers, arguments.Initial: Integers, arguments.OneHot: HotRows, arguments.Uniform: Integers, arguments.Normal: BellIntegers, arguments.Extremes: RangeEnds,
+	arguments.Powers: PowersOfTwo, arguments.Small: SmallIntegers, arguments.Repeated: FewIntegers, arguments.Sorted: RisingRows, arguments.Reversed: FallingRows,
 }
 
 func magnitude(n int64) uint64 {

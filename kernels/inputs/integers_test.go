@@ -2,17 +2,17 @@ package inputs
 
 import (
 	"math"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"slices"
 	"testing"
-
-	"pawl/kernels"
 )
 
 // integers returns the content of an input of integers.
-func integers(t *testing.T, typ, fill string, bounds *kernels.Range, row, count int64) []int64 {
+func integers(t *testing.T, typ, fill string, bounds *arguments.Range, row, count int64) []int64 {
 	t.Helper()
-	content, _ := filled(t, kernels.Binding{Name: "x", Type: typ, Count: count, Row: row, Fill: fill, Range: bounds}, 11)
-	e, err := kernels.ElementNamed(typ)
+	content, _ := filled(t, arguments.Binding{Name: "x", Type: typ, Count: count, Row: row, Fill: fill, Range: bounds}, 11)
+	e, err := element.Named(typ)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,17 +24,17 @@ func integers(t *testing.T, typ, fill string, bounds *kernels.Range, row, count 
 }
 
 // ranges are awkward ones of a type, its own first.
-func ranges(typ string) []*kernels.Range {
-	all := []*kernels.Range{nil, {Low: 0, High: 0}, {Low: 7, High: 7}, {Low: 0, High: 9}, {Low: 100, High: 126}, {Low: 0, High: 127}, {Low: 3, High: 4}}
-	e, _ := kernels.ElementNamed(typ)
+func ranges(typ string) []*arguments.Range {
+	all := []*arguments.Range{nil, {Low: 0, High: 0}, {Low: 7, High: 7}, {Low: 0, High: 9}, {Low: 100, High: 126}, {Low: 0, High: 127}, {Low: 3, High: 4}}
+	e, _ := element.Named(typ)
 	low, high := e.Limits()
-	all = append(all, &kernels.Range{Low: low, High: low + 1}, &kernels.Range{Low: 1, High: high}, &kernels.Range{Low: high - 2, High: high})
+	all = append(all, &arguments.Range{Low: low, High: low + 1}, &arguments.Range{Low: 1, High: high}, &arguments.Range{Low: high - 2, High: high})
 	if !e.Unsigned {
-		all = append(all, &kernels.Range{Low: -9, High: -3}, &kernels.Range{Low: -100, High: 3})
+		all = append(all, &arguments.Range{Low: -9, High: -3}, &arguments.Range{Low: -100, High: 3})
 	}
 	if typ == "i64" {
-		all = append(all, &kernels.Range{Low: math.MinInt64, High: math.MinInt64 + 2}, &kernels.Range{Low: math.MaxInt64 - 1, High: math.MaxInt64},
-			&kernels.Range{Low: math.MinInt64 + 1, High: math.MaxInt64}, &kernels.Range{Low: -1 << 62, High: 1 << 62})
+		all = append(all, &arguments.Range{Low: math.MinInt64, High: math.MinInt64 + 2}, &arguments.Range{Low: math.MaxInt64 - 1, High: math.MaxInt64},
+			&arguments.Range{Low: math.MinInt64 + 1, High: math.MaxInt64}, &arguments.Range{Low: -1 << 62, High: 1 << 62})
 	}
 	return all
 }
@@ -61,11 +61,11 @@ func TestIntegersStayInTheirRange(t *testing.T) {
 func TestIntegerFamilies(t *testing.T) {
 	const count, row = 6000, 100
 	for _, typ := range []string{"i64", "i32", "u32", "u8"} {
-		e, _ := kernels.ElementNamed(typ)
+		e, _ := element.Named(typ)
 		low, high := e.Limits()
 		draw := func(fill string) []int64 { return integers(t, typ, fill, nil, row, count) }
 		t.Run(typ, func(t *testing.T) {
-			uniform := draw(kernels.Uniform)
+			uniform := draw(arguments.Uniform)
 			below, odd := 0, 0
 			for _, n := range uniform {
 				if n < low+int64((uint64(high)-uint64(low))/2) {
@@ -78,17 +78,17 @@ func TestIntegerFamilies(t *testing.T) {
 				t.Errorf("%d in the lower half, %d odd, of %d", below, odd, count)
 			}
 			wanted := map[string][]int64{
-				kernels.Extremes: {low, low + 1, high, high - 1, max(0, low), 1},
-				kernels.Powers:   {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128},
-				kernels.Small:    {0, 1, 2, 3, 4},
+				arguments.Extremes: {low, low + 1, high, high - 1, max(0, low), 1},
+				arguments.Powers:   {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128},
+				arguments.Small:    {0, 1, 2, 3, 4},
 			}
 			if low < 0 {
-				wanted[kernels.Extremes] = append(wanted[kernels.Extremes], -1)
-				wanted[kernels.Powers] = append(wanted[kernels.Powers], -1, -63, -64, -65, -1<<31, 1<<31-1, -1<<31+1, 1<<30, -1<<30)
-				wanted[kernels.Small] = append(wanted[kernels.Small], -1, -2, -3, -4)
+				wanted[arguments.Extremes] = append(wanted[arguments.Extremes], -1)
+				wanted[arguments.Powers] = append(wanted[arguments.Powers], -1, -63, -64, -65, -1<<31, 1<<31-1, -1<<31+1, 1<<30, -1<<30)
+				wanted[arguments.Small] = append(wanted[arguments.Small], -1, -2, -3, -4)
 			}
 			if typ == "i64" {
-				wanted[kernels.Powers] = append(wanted[kernels.Powers], 1<<53, 1<<53+1, -1<<53-1, low, high, 1<<32, 1<<32-1)
+				wanted[arguments.Powers] = append(wanted[arguments.Powers], 1<<53, 1<<53+1, -1<<53-1, low, high, 1<<32, 1<<32-1)
 			}
 			for fill, values := range wanted {
 				drawn := draw(fill)
@@ -99,7 +99,7 @@ func TestIntegerFamilies(t *testing.T) {
 				}
 			}
 			counts := map[int64]int{}
-			for _, n := range draw(kernels.Repeated) {
+			for _, n := range draw(arguments.Repeated) {
 				counts[n]++
 			}
 			most := 0
@@ -109,7 +109,7 @@ func TestIntegerFamilies(t *testing.T) {
 			if len(counts) < 2 || len(counts) > 5 || most < count*9/10 {
 				t.Errorf("repeated has %v", counts)
 			}
-			rising, falling := draw(kernels.Sorted), draw(kernels.Reversed)
+			rising, falling := draw(arguments.Sorted), draw(arguments.Reversed)
 			for at := 0; at < count; at += row {
 				if !slices.IsSorted(rising[at:at+row]) || rising[at] == rising[at+row-1] {
 					t.Fatalf("sorted has the row %v", rising[at:at+row])
@@ -119,7 +119,7 @@ func TestIntegerFamilies(t *testing.T) {
 					t.Fatalf("reversed has the row %v", falling[at:at+row])
 				}
 			}
-			bell := draw(kernels.Normal)
+			bell := draw(arguments.Normal)
 			inner := 0
 			quarter := int64((uint64(high) - uint64(low)) / 4)
 			for _, n := range bell {
@@ -138,7 +138,7 @@ func TestIntegerFamilies(t *testing.T) {
 // its ends included.
 func TestLargeUnsignedIntegers(t *testing.T) {
 	above := 0
-	for _, n := range integers(t, "u64", kernels.Uniform, nil, 1, 6000) {
+	for _, n := range integers(t, "u64", arguments.Uniform, nil, 1, 6000) {
 		if n < 0 { // the highest bit
 			above++
 		}
@@ -147,9 +147,9 @@ func TestLargeUnsignedIntegers(t *testing.T) {
 		t.Errorf("%d of 6000 in the upper half", above)
 	}
 	for fill, values := range map[string][]int64{
-		kernels.Extremes: {0, 1, -1, -2}, // the last two are 2^64 - 1 and 2^64 - 2
-		kernels.Powers:   {1, 1 << 32, -1 << 63, 1<<63 - 1, -1<<63 + 1},
-		kernels.Small:    {0, 1, 2, 3, 4},
+		arguments.Extremes: {0, 1, -1, -2}, // the last two are 2^64 - 1 and 2^64 - 2
+		arguments.Powers:   {1, 1 << 32, -1 << 63, 1<<63 - 1, -1<<63 + 1},
+		arguments.Small:    {0, 1, 2, 3, 4},
 	} {
 		drawn := integers(t, "u64", fill, nil, 100, 6000)
 		for _, n := range values {
@@ -162,8 +162,8 @@ func TestLargeUnsignedIntegers(t *testing.T) {
 
 func TestIntegersHaveNoFillOfFloats(t *testing.T) {
 	for _, typ := range []string{"i64", "i32", "u8"} {
-		for _, fill := range []string{kernels.Signs, kernels.Overflow, "odd"} {
-			if _, err := NewRecipe(kernels.Binding{Name: "x", Type: typ, Count: 1, Fill: fill}, 1); err == nil {
+		for _, fill := range []string{arguments.Signs, arguments.Overflow, "odd"} {
+			if _, err := NewRecipe(arguments.Binding{Name: "x", Type: typ, Count: 1, Fill: fill}, 1); err == nil {
 				t.Errorf("%s is filled with %s", typ, fill)
 			}
 		}

@@ -3,14 +3,13 @@ package inputs
 import (
 	"fmt"
 	"math"
-
-	"pawl/kernels"
+	"pawl/kernels/arguments"
 )
 
 // ofReals completes the recipe of an input of floats between bounds. Low and Span hold the
 // bits of both ends: the sum of one and a distance may miss the other by a step.
-func (r Recipe) ofReals(argument kernels.Binding) (Recipe, error) {
-	bounds := kernels.Bounds{Low: -1, High: 1}
+func (r Recipe) ofReals(argument arguments.Binding) (Recipe, error) {
+	bounds := arguments.Bounds{Low: -1, High: 1}
 	if argument.Bounds != nil {
 		bounds = *argument.Bounds
 	}
@@ -23,8 +22,8 @@ func (r Recipe) ofReals(argument kernels.Binding) (Recipe, error) {
 }
 
 var realFills = map[string]Kind{
-	kernels.Uniform: Reals, kernels.Normal: BellReals, kernels.Extremes: RealEnds, kernels.Repeated: FewReals,
-	kernels.Sorted: RisingReals, kernels.Reversed: FallingReals,
+	arguments.Uniform: Reals, arguments.Normal: BellReals, arguments.Extremes: RealEnds, arguments.Repeated: FewReals,
+	arguments.Sorted: RisingReals, arguments.Reversed: FallingReals,
 }
 
 // real computes an element of a float type between bounds.

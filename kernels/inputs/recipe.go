@@ -13,9 +13,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"sync"
-
-	"pawl/kernels"
 )
 
 // Recipe says how the content of a buffer is computed. An element depends on
@@ -75,8 +75,8 @@ const (
 const overflowing = 8
 
 // NewRecipe returns the recipe of an input.
-func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
-	element, err := kernels.ElementNamed(argument.Type)
+func NewRecipe(argument arguments.Binding, seed uint64) (Recipe, error) {
+	element, err := element.Named(argument.Type)
 	if err != nil {
 		return Recipe{}, err
 	}
@@ -87,19 +87,19 @@ func NewRecipe(argument kernels.Binding, seed uint64) (Recipe, error) {
 	if !element.Float {
 		return r.ofIntegers(argument, element)
 	}
-	if _, bounded := realFills[argument.Fill]; argument.Bounds != nil || bounded && argument.Fill != kernels.Normal && argument.Fill != kernels.Uniform {
+	if _, bounded := realFills[argument.Fill]; argument.Bounds != nil || bounded && argument.Fill != arguments.Normal && argument.Fill != arguments.Uniform {
 		return r.ofReals(argument)
 	}
 	switch argument.Fill {
-	case kernels.ConstantFill, kernels.Initial:
+	case arguments.ConstantFill, arguments.Initial:
 		return r.of(Constant, argument.Value), nil
-	case kernels.Large:
+	case arguments.Large:
 		return r.of(NormalNumbers, argument.Large), nil
-	case kernels.Overflow:
+	case arguments.Overflow:
 		return r.of(SignedRows, max(argument.Large, overflowing)), nil
-	case kernels.NearTies:
+	case arguments.NearTies:
 		return r.of(Ties, math.Ldexp(1, 1-element.Digits)), nil
-	case kernels.Denormals:
+	case arguments.Denormals:
 		return r.of(Subnormals, math.Ldexp(1, element.Least)), nil
 	}
 	known, ok := floatFills[argument.Fill]
@@ -114,8 +114,8 @@ var floatFills = map[string]struct {
 	kind  Kind
 	scale float64
 }{
-	"zeros": {Constant, 0}, "ones": {Constant, 1}, kernels.Normal: {NormalNumbers, 1}, kernels.Uniform: {UniformReals, 1},
-	kernels.Signs: {SignsOnly, 1}, kernels.OneHot: {HotRows, 1},
+	"zeros": {Constant, 0}, "ones": {Constant, 1}, arguments.Normal: {NormalNumbers, 1}, arguments.Uniform: {UniformReals, 1},
+	arguments.Signs: {SignsOnly, 1}, arguments.OneHot: {HotRows, 1},
 }
 
 func (r Recipe) of(kind Kind, scale float64) Recipe {

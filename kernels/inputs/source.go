@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/kernels/arrays"
+	"pawl/kernels/element"
 )
 
 // Source fills buffers. It remembers content that is the same for every seed, because
@@ -25,15 +26,15 @@ const mostKept = 256 << 20
 
 // Computed reports whether the content of an input is made here as a whole. All others
 // have a recipe, which a device can follow by itself.
-func Computed(argument kernels.Binding) bool {
+func Computed(argument arguments.Binding) bool {
 	c := argument.Content
 	if c == nil {
 		return false
 	}
 	switch c.Kind {
-	case kernels.Sorted, kernels.Reversed, kernels.OneHot:
+	case arguments.Sorted, arguments.Reversed, arguments.OneHot:
 		return argument.Fill != c.Kind
-	case kernels.FromFile:
+	case arguments.FromFile:
 		return argument.Fill == c.Kind // a family replaces all of it
 	}
 	return true
@@ -41,8 +42,8 @@ func Computed(argument kernels.Binding) bool {
 
 // Fill writes a buffer's content: the same for the same seed, argument and fill, whichever
 // process asks and however many cores it has.
-func (s *Source) Fill(buffer []byte, argument kernels.Binding, seed uint64) error {
-	element, err := kernels.ElementNamed(argument.Type)
+func (s *Source) Fill(buffer []byte, argument arguments.Binding, seed uint64) error {
+	element, err := element.Named(argument.Type)
 	if err != nil {
 		return err
 	}
@@ -63,12 +64,12 @@ func (s *Source) Fill(buffer []byte, argument kernels.Binding, seed uint64) erro
 	return nil
 }
 
-func (s *Source) compute(buffer []byte, argument kernels.Binding, element kernels.Element, seed uint64) error {
+func (s *Source) compute(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {
 	c := argument.Content
 	switch c.Kind {
-	case kernels.FromFile:
+	case arguments.FromFile:
 		return s.remember(buffer, c.File, func() error { return s.Read(buffer, c.File) })
-	case kernels.FormulaFill:
+	case arguments.FormulaFill:
 		formula, err := c.Indexed(element)
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func (s *Source) compute(buffer []byte, argument kernels.Binding, element kernel
 			return evaluate()
 		}
 		return s.remember(buffer, argument, evaluate)
-	case kernels.Banded:
+	case arguments.Banded:
 		return band(buffer, argument, element, seed)
 	}
 	return structure(buffer, argument, element, seed)

@@ -7,18 +7,19 @@ import (
 	"runtime"
 	"sync"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/space"
 )
 
 // Try says what is wrong with the formula of an input at any of its elements; nil for an
 // input without one. It comes before a worker is asked to fill it: what goes wrong in a
 // process that a kernel has run in is taken for the kernel's doing.
-func Try(argument kernels.Binding, seed uint64) error {
-	if argument.Content == nil || argument.Content.Kind != kernels.FormulaFill {
+func Try(argument arguments.Binding, seed uint64) error {
+	if argument.Content == nil || argument.Content.Kind != arguments.FormulaFill {
 		return nil
 	}
-	element, err := kernels.ElementNamed(argument.Type)
+	element, err := element.Named(argument.Type)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func Try(argument kernels.Binding, seed uint64) error {
 
 // evaluate computes every element by a formula, on all cores; it writes nothing where there
 // is no buffer.
-func evaluate(buffer []byte, total int, element kernels.Element, formula *space.Indexed, s stream) error {
+func evaluate(buffer []byte, total int, element element.Type, formula *space.Indexed, s stream) error {
 	lanes := max(1, min(runtime.GOMAXPROCS(0), total/block))
 	failures := make([]error, lanes)
 	var done sync.WaitGroup
@@ -60,7 +61,7 @@ func evaluate(buffer []byte, total int, element kernels.Element, formula *space.
 }
 
 // band fills a matrix and clears what lies outside of its band.
-func band(buffer []byte, argument kernels.Binding, element kernels.Element, seed uint64) error {
+func band(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {
 	c := *argument.Content
 	argument.Content = nil
 	recipe, err := NewRecipe(argument, seed)
@@ -85,22 +86,22 @@ func band(buffer []byte, argument kernels.Binding, element kernels.Element, seed
 
 // structure fills an input of integers, or of floats in one of a few forms, element by
 // element.
-func structure(buffer []byte, argument kernels.Binding, element kernels.Element, seed uint64) error {
+func structure(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {
 	r := Recipe{Stream: uint64(newStream(seed, argument.Name)), Row: uint64(max(argument.Row, 1))}
 	put := func(i int, n int64) { element.PutInteger(buffer[i*element.Size:], n) }
 	count, declared := len(buffer)/element.Size, argument.Fill == argument.Content.Kind
 	switch argument.Content.Kind {
-	case kernels.RowPointers:
+	case arguments.RowPointers:
 		for i, n := range pointers(argument, seed) {
 			put(i, n)
 		}
 		return nil
-	case kernels.Columns:
+	case arguments.Columns:
 		columns(argument, seed, r, put)
 		return nil
-	case kernels.Permutation:
+	case arguments.Permutation:
 		return r.permute(count, argument.Fill, put)
-	case kernels.OneHot:
+	case arguments.OneHot:
 		for i := range count {
 			n := int64(0)
 			if hot := r.hotColumn(argument.Fill, uint64(i)/r.Row); uint64(i)%r.Row == hot {
@@ -113,7 +114,7 @@ func structure(buffer []byte, argument kernels.Binding, element kernels.Element,
 			}
 		}
 		return nil
-	case kernels.Sorted, kernels.Reversed:
+	case arguments.Sorted, arguments.Reversed:
 		if !declared {
 			return r.steps(buffer, argument, element)
 		}
@@ -123,7 +124,7 @@ func structure(buffer []byte, argument kernels.Binding, element kernels.Element,
 
 // hotColumn is where a family puts the 1 of a row: at an end, or in one column for all.
 func (r Recipe) hotColumn(family string, row uint64) uint64 {
-	if family == kernels.Repeated {
+	if family == arguments.Repeated {
 		return r.at(0) % r.Row
 	}
 	if r.at(row)&1 == 0 {
@@ -134,12 +135,12 @@ func (r Recipe) hotColumn(family string, row uint64) uint64 {
 
 // steps fills rows that stay sorted: all of a row is one number, or it is the smallest
 // one up to some place and the largest from there on.
-func (r Recipe) steps(buffer []byte, argument kernels.Binding, element kernels.Element) error {
+func (r Recipe) steps(buffer []byte, argument arguments.Binding, element element.Type) error {
 	ends := argument
-	ends.Fill, ends.Content, ends.Count, ends.Row = kernels.Sorted, nil, 1, 1
+	ends.Fill, ends.Content, ends.Count, ends.Row = arguments.Sorted, nil, 1, 1
 	low, high := make([]byte, element.Size), make([]byte, element.Size)
 	if element.Float {
-		bounds := kernels.Bounds{Low: -1, High: 1}
+		bounds := arguments.Bounds{Low: -1, High: 1}
 		if argument.Bounds != nil {
 			bounds = *argument.Bounds
 		}
@@ -153,7 +154,7 @@ func (r Recipe) steps(buffer []byte, argument kernels.Binding, element kernels.E
 		element.PutInteger(low, recipe.Low)
 		element.PutInteger(high, recipe.Low+int64(recipe.Span))
 	}
-	if argument.Content.Kind == kernels.Reversed {
+	if argument.Content.Kind == arguments.Reversed {
 		low, high = high, low
 	}
 	for at := 0; at < len(buffer); at += element.Size {
@@ -161,7 +162,7 @@ func (r Recipe) steps(buffer []byte, argument kernels.Binding, element kernels.E
 		drawn := r.at(i / r.Row)
 		from := low
 		switch {
-		case argument.Fill == kernels.Repeated && drawn&1 == 1, argument.Fill != kernels.Repeated && i%r.Row >= drawn%(r.Row+1):
+		case argument.Fill == arguments.Repeated && drawn&1 == 1, argument.Fill != arguments.Repeated && i%r.Row >= drawn%(r.Row+1):
 			from = high
 		}
 		copy(buffer[at:at+element.Size], from)
@@ -177,11 +178,11 @@ func (r Recipe) permute(count int, family string, put func(int, int64)) error {
 	for start := 0; start < count; start += row {
 		for i := range order {
 			order[i] = int64(i)
-			if family == kernels.Reversed {
+			if family == arguments.Reversed {
 				order[i] = int64(row - 1 - i)
 			}
 		}
-		if family == kernels.Permutation {
+		if family == arguments.Permutation {
 			for i := row - 1; i > 0; i-- {
 				j := r.at(uint64(start+i)) % uint64(i+1)
 				order[i], order[j] = order[j], order[i]
@@ -197,7 +198,7 @@ func (r Recipe) permute(count int, family string, put func(int, int64)) error {
 // pointers returns where the rows of a CSR matrix begin, and where the last one ends. Rows
 // get shares of the entries: with skew s the row of rank r has a share of 1/(r+1)^s, times
 // a random number from 0.5 to 1.5, and ranks are given to rows at random.
-func pointers(argument kernels.Binding, seed uint64) []int64 {
+func pointers(argument arguments.Binding, seed uint64) []int64 {
 	c := argument.Content
 	rows := int(argument.Count) - 1
 	s := newStream(seed, argument.Name)
@@ -215,15 +216,15 @@ func pointers(argument kernels.Binding, seed uint64) []int64 {
 	for i := range weights {
 		drawn := s.at(uint64(rows + i))
 		switch argument.Fill {
-		case kernels.EmptyRows:
+		case arguments.EmptyRows:
 			if i > 0 && i < rows-1 && drawn&1 == 1 || rows < 3 && i == chosen {
 				weights[i] = 0.5 + fraction(drawn)
 			}
-		case kernels.OneRow:
+		case arguments.OneRow:
 			if i == chosen {
 				weights[i] = 1
 			}
-		case kernels.EvenRows:
+		case arguments.EvenRows:
 			weights[i] = 1
 		default:
 			weights[i] = float64((0.5 + fraction(drawn)) * math.Pow(float64(ranks[i]+1), -c.Skew))
@@ -238,7 +239,7 @@ func pointers(argument kernels.Binding, seed uint64) []int64 {
 
 // share gives rows as many entries as their weights say, none more than the longest may
 // have; what is left goes to rows that have room, those with a weight first.
-func share(c *kernels.Content, weights []float64, sum float64, from int) []int64 {
+func share(c *arguments.Content, weights []float64, sum float64, from int) []int64 {
 	starts := make([]int64, len(weights)+1)
 	lengths := make([]int64, len(weights))
 	passed, given, left := 0.0, int64(0), c.Total
@@ -268,7 +269,7 @@ func share(c *kernels.Content, weights []float64, sum float64, from int) []int64
 // columns writes the columns of a CSR matrix: rising along each row, and distinct where a
 // row has no more entries than there are columns, because each has a part of the columns
 // to itself. Behind the last row any column is written.
-func columns(argument kernels.Binding, seed uint64, r Recipe, put func(int, int64)) {
+func columns(argument arguments.Binding, seed uint64, r Recipe, put func(int, int64)) {
 	below := argument.Range.High + 1
 	starts := pointers(*argument.Content.Rows, seed)
 	for row, start := range starts[:len(starts)-1] {
@@ -278,12 +279,12 @@ func columns(argument kernels.Binding, seed uint64, r Recipe, put func(int, int6
 			i := start + j
 			column := part(j, length, below, r.at(uint64(i)))
 			switch argument.Fill {
-			case kernels.Repeated: // one column again and again, the last one often
+			case arguments.Repeated: // one column again and again, the last one often
 				column = below - 1
 				if drawn&1 == 1 {
 					column = int64(drawn >> 1 % uint64(below))
 				}
-			case kernels.Extremes: // the first columns, then the last ones
+			case arguments.Extremes: // the first columns, then the last ones
 				switch first := j < length/2; {
 				case first && length <= below:
 					column = j

@@ -10,15 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/kernels/arrays"
+	"pawl/kernels/element"
 )
 
 // numbers returns the content of an input of integers.
-func numbers(t *testing.T, b kernels.Binding, seed uint64) []int64 {
+func numbers(t *testing.T, b arguments.Binding, seed uint64) []int64 {
 	t.Helper()
 	content, _ := filled(t, b, seed)
-	e, _ := kernels.ElementNamed(b.Type)
+	e, _ := element.Named(b.Type)
 	values := make([]int64, b.Count)
 	for i := range values {
 		values[i] = e.Integer(content[i*e.Size:])
@@ -29,14 +30,14 @@ func numbers(t *testing.T, b kernels.Binding, seed uint64) []int64 {
 // matrix returns the row pointers and the columns of a CSR matrix in a family.
 func matrix(t *testing.T, rows, below, total, longest int64, skew float64, family string, seed uint64) (starts, columns []int64) {
 	t.Helper()
-	p := kernels.Binding{Name: "rows", Type: "i32", Count: rows + 1, Row: rows + 1, Fill: kernels.RowPointers,
-		Content: &kernels.Content{Kind: kernels.RowPointers, Total: total, Longest: longest, Skew: skew}}
-	if slices.Contains([]string{kernels.EmptyRows, kernels.OneRow, kernels.EvenRows}, family) {
+	p := arguments.Binding{Name: "rows", Type: "i32", Count: rows + 1, Row: rows + 1, Fill: arguments.RowPointers,
+		Content: &arguments.Content{Kind: arguments.RowPointers, Total: total, Longest: longest, Skew: skew}}
+	if slices.Contains([]string{arguments.EmptyRows, arguments.OneRow, arguments.EvenRows}, family) {
 		p.Fill = family
 	}
-	c := kernels.Binding{Name: "columns", Type: "i32", Count: total + 3, Row: total + 3, Fill: kernels.Columns,
-		Range: &kernels.Range{Low: 0, High: below - 1}, Content: &kernels.Content{Kind: kernels.Columns, Rows: &p}}
-	if slices.Contains([]string{kernels.Extremes, kernels.Repeated}, family) {
+	c := arguments.Binding{Name: "columns", Type: "i32", Count: total + 3, Row: total + 3, Fill: arguments.Columns,
+		Range: &arguments.Range{Low: 0, High: below - 1}, Content: &arguments.Content{Kind: arguments.Columns, Rows: &p}}
+	if slices.Contains([]string{arguments.Extremes, arguments.Repeated}, family) {
 		c.Fill = family
 	}
 	return numbers(t, p, seed), numbers(t, c, seed)
@@ -46,7 +47,7 @@ func matrix(t *testing.T, rows, below, total, longest int64, skew float64, famil
 // no row is longer than it may be, and columns are sorted inside of their rows and below
 // the number of columns.
 func TestMatricesKeepTheirStructure(t *testing.T) {
-	for _, family := range []string{kernels.Declared, kernels.EmptyRows, kernels.OneRow, kernels.EvenRows, kernels.Extremes, kernels.Repeated} {
+	for _, family := range []string{arguments.Declared, arguments.EmptyRows, arguments.OneRow, arguments.EvenRows, arguments.Extremes, arguments.Repeated} {
 		for _, size := range []struct{ rows, below, total, longest int64 }{
 			{1, 1, 1, 1}, {1, 5, 3, 5}, {2, 4, 8, 4}, {3, 1, 3, 1}, {7, 5, 20, 5}, {40, 9, 0, 9}, {100, 50, 700, 700}, {100, 50, 700, 50}, {64, 10, 640, 10},
 		} {
@@ -60,7 +61,7 @@ func TestMatricesKeepTheirStructure(t *testing.T) {
 					if int64(len(row)) > size.longest || !slices.IsSorted(row) {
 						t.Fatalf("%s of %+v: row %d is %d", family, size, r, row)
 					}
-					if distinct := slices.Compact(slices.Clone(row)); family != kernels.Repeated && int64(len(row)) <= size.below && len(distinct) != len(row) {
+					if distinct := slices.Compact(slices.Clone(row)); family != arguments.Repeated && int64(len(row)) <= size.below && len(distinct) != len(row) {
 						t.Fatalf("%s of %+v: row %d repeats a column: %d", family, size, r, row)
 					}
 				}
@@ -85,18 +86,18 @@ func TestFamiliesOfMatrices(t *testing.T) {
 	draw := func(skew float64, family string, seed uint64) ([]int64, []int64) {
 		return matrix(t, rows, below, total, total, skew, family, seed)
 	}
-	even, _ := draw(0, kernels.EvenRows, 1)
+	even, _ := draw(0, arguments.EvenRows, 1)
 	if l := lengths(even); slices.Min(l) != 8 || slices.Max(l) != 8 {
 		t.Errorf("even rows: %d", l)
 	}
-	flat, _ := draw(0, kernels.Declared, 1)
-	skewed, _ := draw(1.5, kernels.Declared, 1)
+	flat, _ := draw(0, arguments.Declared, 1)
+	skewed, _ := draw(1.5, arguments.Declared, 1)
 	// Equal shares are 8; the first of 50 rows has 1/2.6 of 400 entries where the
 	// exponent is 1.5, times a random number from 0.5 to 1.5.
 	if a, b := slices.Max(lengths(flat)), slices.Max(lengths(skewed)); a > 16 || b < 60 {
 		t.Errorf("the longest row has %d entries without skew and %d with", a, b)
 	}
-	empty, _ := draw(0, kernels.EmptyRows, 1)
+	empty, _ := draw(0, arguments.EmptyRows, 1)
 	none := 0
 	for _, n := range lengths(empty) {
 		if n == 0 {
@@ -106,19 +107,19 @@ func TestFamiliesOfMatrices(t *testing.T) {
 	if l := lengths(empty); none < 10 || l[0] != 0 || l[rows-1] != 0 {
 		t.Errorf("%d empty rows: %d", none, l)
 	}
-	one, _ := draw(0, kernels.OneRow, 1)
+	one, _ := draw(0, arguments.OneRow, 1)
 	if slices.Max(lengths(one)) != total {
 		t.Errorf("no row has everything: %d", lengths(one))
 	}
-	_, same := draw(0, kernels.Repeated, 1)
+	_, same := draw(0, arguments.Repeated, 1)
 	if !slices.Contains(same, below-1) || same[0] != same[1] {
 		t.Errorf("nothing repeats: %d", same[:20])
 	}
-	_, ends := draw(0, kernels.Extremes, 1)
+	_, ends := draw(0, arguments.Extremes, 1)
 	if !slices.Contains(ends, 0) || !slices.Contains(ends, below-1) {
 		t.Errorf("no ends: %d", ends[:20])
 	}
-	for _, family := range []string{kernels.Declared, kernels.EmptyRows, kernels.OneRow} {
+	for _, family := range []string{arguments.Declared, arguments.EmptyRows, arguments.OneRow} {
 		a, _ := draw(1, family, 1)
 		b, _ := draw(1, family, 3)
 		if slices.Equal(a, b) {
@@ -128,9 +129,9 @@ func TestFamiliesOfMatrices(t *testing.T) {
 }
 
 func TestPermutations(t *testing.T) {
-	b := kernels.Binding{Name: "p", Type: "u16", Count: 300, Row: 100, Fill: kernels.Permutation, Content: &kernels.Content{Kind: kernels.Permutation}}
+	b := arguments.Binding{Name: "p", Type: "u16", Count: 300, Row: 100, Fill: arguments.Permutation, Content: &arguments.Content{Kind: arguments.Permutation}}
 	first := numbers(t, b, 1)
-	for _, family := range []string{kernels.Permutation, kernels.Sorted, kernels.Reversed} {
+	for _, family := range []string{arguments.Permutation, arguments.Sorted, arguments.Reversed} {
 		b.Fill = family
 		p := numbers(t, b, 1)
 		for start := 0; start < 300; start += 100 {
@@ -138,20 +139,20 @@ func TestPermutations(t *testing.T) {
 			if sorted := slices.Sorted(slices.Values(row)); sorted[0] != 0 || sorted[99] != 99 || len(slices.Compact(sorted)) != 100 {
 				t.Errorf("%s: no permutation: %d", family, row)
 			}
-			if family == kernels.Sorted && !slices.IsSorted(row) || family == kernels.Reversed && row[0] != 99 {
+			if family == arguments.Sorted && !slices.IsSorted(row) || family == arguments.Reversed && row[0] != 99 {
 				t.Errorf("%s: %d", family, row)
 			}
 		}
 	}
-	b.Fill = kernels.Permutation
+	b.Fill = arguments.Permutation
 	if slices.Equal(first, numbers(t, b, 2)) || slices.Equal(first[:100], first[100:200]) || slices.IsSorted(first[:100]) {
 		t.Errorf("the seed and the row change nothing: %d", first)
 	}
 }
 
 func TestBands(t *testing.T) {
-	b := kernels.Binding{Name: "a", Type: "f32", Count: 2 * 6 * 5, Row: 5, Fill: kernels.Normal, Content: &kernels.Content{Kind: kernels.Banded, Shape: []int64{2, 6, 5}, Lower: 1, Upper: 2}}
-	for _, fill := range []string{kernels.Normal, kernels.Signs, "ones"} {
+	b := arguments.Binding{Name: "a", Type: "f32", Count: 2 * 6 * 5, Row: 5, Fill: arguments.Normal, Content: &arguments.Content{Kind: arguments.Banded, Shape: []int64{2, 6, 5}, Lower: 1, Upper: 2}}
+	for _, fill := range []string{arguments.Normal, arguments.Signs, "ones"} {
 		b.Fill = fill
 		_, values := filled(t, b, 1)
 		for i, x := range values {
@@ -161,7 +162,7 @@ func TestBands(t *testing.T) {
 			}
 		}
 	}
-	b.Fill, b.Content.Lower, b.Content.Upper = kernels.Normal, math.MaxInt64, math.MaxInt64
+	b.Fill, b.Content.Lower, b.Content.Upper = arguments.Normal, math.MaxInt64, math.MaxInt64
 	_, all := filled(t, b, 1)
 	b.Content = nil
 	if _, plain := filled(t, b, 1); !slices.Equal(all, plain) {
@@ -171,19 +172,19 @@ func TestBands(t *testing.T) {
 
 func TestSortedAndOneHotFamilies(t *testing.T) {
 	for _, typ := range []string{"f32", "i32", "u8"} {
-		for _, kind := range []string{kernels.Sorted, kernels.Reversed, kernels.OneHot} {
-			for _, fill := range []string{kind, kernels.Extremes, kernels.Repeated} {
-				b := kernels.Binding{Name: "x", Type: typ, Count: 2000, Row: 20, Fill: fill, Content: &kernels.Content{Kind: kind}}
+		for _, kind := range []string{arguments.Sorted, arguments.Reversed, arguments.OneHot} {
+			for _, fill := range []string{kind, arguments.Extremes, arguments.Repeated} {
+				b := arguments.Binding{Name: "x", Type: typ, Count: 2000, Row: 20, Fill: fill, Content: &arguments.Content{Kind: kind}}
 				_, values := filled(t, b, 3)
 				for start := 0; start < 2000; start += 20 {
 					row := slices.Clone(values[start : start+20])
-					if kind == kernels.OneHot {
+					if kind == arguments.OneHot {
 						if slices.Sort(row); row[19] != 1 || row[18] != 0 {
 							t.Fatalf("%s %s %s: %g", typ, kind, fill, row)
 						}
 						continue
 					}
-					if kind == kernels.Reversed {
+					if kind == arguments.Reversed {
 						slices.Reverse(row)
 					}
 					if !slices.IsSorted(row) {
@@ -201,30 +202,30 @@ func TestSortedAndOneHotFamilies(t *testing.T) {
 
 // Floats in a range stay in it, and reach both ends where they should.
 func TestRealsStayInTheirRange(t *testing.T) {
-	for _, bounds := range []kernels.Bounds{{Low: 0, High: 1}, {Low: -3, High: -1}, {Low: 250, High: 300}, {Low: 5, High: 5}, {Low: -1e300, High: 0.1}} {
+	for _, bounds := range []arguments.Bounds{{Low: 0, High: 1}, {Low: -3, High: -1}, {Low: 250, High: 300}, {Low: 5, High: 5}, {Low: -1e300, High: 0.1}} {
 		for fill := range realFills {
-			b := kernels.Binding{Name: "x", Type: "f64", Count: 5000, Row: 50, Fill: fill, Bounds: &bounds}
+			b := arguments.Binding{Name: "x", Type: "f64", Count: 5000, Row: 50, Fill: fill, Bounds: &bounds}
 			_, values := filled(t, b, 3)
 			if low, high := slices.Min(values), slices.Max(values); low < bounds.Low || high > bounds.High {
 				t.Errorf("%s in %+v: from %g to %g", fill, bounds, low, high)
 			}
-			if fill == kernels.Extremes && (!slices.Contains(values, bounds.Low) || !slices.Contains(values, bounds.High)) {
+			if fill == arguments.Extremes && (!slices.Contains(values, bounds.Low) || !slices.Contains(values, bounds.High)) {
 				t.Errorf("%s in %+v without its ends", fill, bounds)
 			}
-			if fill == kernels.Sorted && !slices.IsSorted(values[:50]) {
+			if fill == arguments.Sorted && !slices.IsSorted(values[:50]) {
 				t.Errorf("%s in %+v: %g", fill, bounds, values[:50])
 			}
 		}
 	}
-	_, values := filled(t, kernels.Binding{Name: "x", Type: "f64", Count: 100_000, Fill: kernels.Uniform, Bounds: &kernels.Bounds{Low: 10, High: 20}}, 3)
+	_, values := filled(t, arguments.Binding{Name: "x", Type: "f64", Count: 100_000, Fill: arguments.Uniform, Bounds: &arguments.Bounds{Low: 10, High: 20}}, 3)
 	if mean, variance, _ := moments(values); math.Abs(mean-15) > 0.1 || math.Abs(variance-100./12) > 0.2 {
 		t.Errorf("mean %g, variance %g", mean, variance)
 	}
 }
 
 func TestFormulas(t *testing.T) {
-	b := kernels.Binding{Name: "x", Type: "f32", Count: 12, Row: 4, Fill: kernels.FormulaFill,
-		Content: &kernels.Content{Kind: kernels.FormulaFill, Shape: []int64{3, 4}, Formula: "i0 * N + i1 + 0.5 * (i % 2)", Integers: map[string]int64{"N": 100}}}
+	b := arguments.Binding{Name: "x", Type: "f32", Count: 12, Row: 4, Fill: arguments.FormulaFill,
+		Content: &arguments.Content{Kind: arguments.FormulaFill, Shape: []int64{3, 4}, Formula: "i0 * N + i1 + 0.5 * (i % 2)", Integers: map[string]int64{"N": 100}}}
 	_, values := filled(t, b, 1)
 	if want := []float64{0, 1.5, 2, 3.5, 100, 101.5, 102, 103.5, 200, 201.5, 202, 203.5}; !slices.Equal(values, want) {
 		t.Errorf("%g, want %g", values, want)
@@ -261,7 +262,7 @@ func TestFilesAreReadAndRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := kernels.Binding{Name: "x", Type: "f32", Count: 5, Fill: kernels.FromFile, Content: &kernels.Content{Kind: kernels.FromFile, File: &file}}
+	b := arguments.Binding{Name: "x", Type: "f32", Count: 5, Fill: arguments.FromFile, Content: &arguments.Content{Kind: arguments.FromFile, File: &file}}
 	source := &Source{Folder: dir}
 	got := make([]byte, 20)
 	for range 2 {

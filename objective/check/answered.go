@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 )
@@ -34,9 +35,9 @@ func unanswered(k *kernels.Kernel, w kernels.Workload) string {
 }
 
 // try evaluates the formulas of a case's inputs, each once.
-func (o *Oracle) try(c Case, bindings []kernels.Binding) error {
+func (o *Oracle) try(c Case, bindings []arguments.Binding) error {
 	for _, b := range bindings {
-		if b.Content == nil || b.Content.Kind != kernels.FormulaFill {
+		if b.Content == nil || b.Content.Kind != arguments.FormulaFill {
 			continue
 		}
 		key := b.Name + " " + c.key()
@@ -53,12 +54,12 @@ func (o *Oracle) try(c Case, bindings []kernels.Binding) error {
 }
 
 // read returns the answers to a case from their files.
-func (o *Oracle) read(c Case, bindings []kernels.Binding) ([][]byte, error) {
+func (o *Oracle) read(c Case, bindings []arguments.Binding) ([][]byte, error) {
 	known := false
 	for _, w := range o.kernel.Workloads {
 		known = known || maps.Equal(w.Dims, c.Dims)
 	}
-	if !known || c.family() != kernels.Declared {
+	if !known || c.family() != arguments.Declared {
 		return nil, fmt.Errorf("there is no answer for %s with inputs of the family %s: files have those for the workloads' own inputs only", c.Dims, c.family())
 	}
 	source := inputs.Source{Folder: o.kernel.Dir}

@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
@@ -170,11 +171,11 @@ func (c Case) String() string {
 // key identifies the right answer, which does not depend on the layout.
 func (c Case) key() string { return fmt.Sprintf("%s seed=%d %s", c.Dims, c.Seed, c.family()) }
 
-func (c Case) family() string { return cmp.Or(c.Family, kernels.Declared) }
+func (c Case) family() string { return cmp.Or(c.Family, arguments.Declared) }
 
 func (c Case) layout() worker.Layout { return cmp.Or(c.Layout, worker.Guarded) }
 
 // Bind evaluates the kernel's arguments for the case.
-func (c Case) Bind(k *kernels.Kernel) ([]kernels.Binding, error) {
+func (c Case) Bind(k *kernels.Kernel) ([]arguments.Binding, error) {
 	return k.BindFamily(c.Dims, c.family())
 }

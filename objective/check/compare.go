@@ -3,8 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
-
-	"pawl/kernels"
+	"pawl/kernels/arguments"
 )
 
 // Mismatch describes where a result differs from its reference.
@@ -48,7 +47,7 @@ func (a Answer) Compare(got [][]byte) (*Mismatch, error) {
 // compare checks a result element by element: |x - ref| <= atol + rtol*|ref|, and
 // integers are equal. It returns nil where every element passes. A reference that
 // is not finite is a broken oracle, and an error.
-func compare(argument kernels.Argument, got, want []byte, tolerance kernels.Tolerance) (*Mismatch, error) {
+func compare(argument arguments.Argument, got, want []byte, tolerance arguments.Tolerance) (*Mismatch, error) {
 	if len(got) != len(want) {
 		return nil, fmt.Errorf("output %s has %d bytes, the reference %d", argument.Name, len(got), len(want))
 	}

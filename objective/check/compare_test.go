@@ -2,13 +2,13 @@ package check
 
 import (
 	"math"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"strings"
 	"testing"
-
-	"pawl/kernels"
 )
 
-func buffer(t *testing.T, e kernels.Element, values ...float64) []byte {
+func buffer(t *testing.T, e element.Type, values ...float64) []byte {
 	t.Helper()
 	b := make([]byte, e.Size*len(values))
 	for i, v := range values {
@@ -18,12 +18,12 @@ func buffer(t *testing.T, e kernels.Element, values ...float64) []byte {
 }
 
 func TestCompare(t *testing.T) {
-	f32, err := kernels.ElementNamed("f32")
+	f32, err := element.Named("f32")
 	if err != nil {
 		t.Fatal(err)
 	}
-	argument := kernels.Argument{Name: "c", Element: f32, Out: true}
-	tolerance := kernels.Tolerance{Absolute: 1e-3, Relative: 1e-2}
+	argument := arguments.Argument{Name: "c", Element: f32, Out: true}
+	tolerance := arguments.Tolerance{Absolute: 1e-3, Relative: 1e-2}
 	for _, test := range []struct {
 		name string
 		got  []float64
@@ -87,20 +87,20 @@ func TestIntegersAreComparedExactly(t *testing.T) {
 		{"u64", -1, 1, 0x1p64, "y[1] is 18446744073709551615, the reference says 1"}, // 2^64 - 2 as a float
 		{"u64", -1, -2, 1, "the reference says 18446744073709551614"},
 	} {
-		element, err := kernels.ElementNamed(test.typ)
+		element, err := element.Named(test.typ)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, want := make([]byte, 3*element.Size), make([]byte, 3*element.Size)
 		element.PutInteger(want[element.Size:], test.want)
 		element.PutInteger(got[element.Size:], test.got)
-		argument := kernels.Argument{Name: "y", Element: element, Out: true}
-		loose := kernels.Tolerance{Absolute: 0.5, Relative: 0.5}
+		argument := arguments.Argument{Name: "y", Element: element, Out: true}
+		loose := arguments.Tolerance{Absolute: 0.5, Relative: 0.5}
 		mismatch, err := compare(argument, got, want, loose)
 		if err != nil || mismatch == nil || mismatch.Bad != 1 || mismatch.Worst != test.worst || !strings.Contains(mismatch.String(), test.text) {
 			t.Errorf("%s: %v, %v, want %q", test.typ, mismatch, err, test.text)
 		}
-		if mismatch, err = compare(argument, want, want, kernels.Tolerance{}); mismatch != nil || err != nil {
+		if mismatch, err = compare(argument, want, want, arguments.Tolerance{}); mismatch != nil || err != nil {
 			t.Errorf("%s: equal is wrong: %v, %v", test.typ, mismatch, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
@@ -163,7 +164,7 @@ func (d OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subje
 	if err != nil || want == nil {
 		return nil, err
 	}
-	var bounds []kernels.Tolerance
+	var bounds []arguments.Tolerance
 	for _, argument := range outputs(d.Kernel) {
 		bounds = append(bounds, d.Kernel.ToleranceOf(argument))
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -17,7 +17,7 @@ import (
 // poisoned outputs.
 type Evidence struct {
 	// Tolerance is the manifest's.
-	Tolerance kernels.Tolerance `json:"tolerance"`
+	Tolerance arguments.Tolerance `json:"tolerance"`
 	// Cases are those that passed, each once.
 	Cases []Case `json:"cases"`
 	// Worst is the largest error of any element as a share of what was allowed

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -23,7 +25,7 @@ type Oracle struct {
 	mu       sync.Mutex
 	client   *worker.Client
 	plain    map[space.Point]plain
-	derived  map[string][]kernels.Tolerance
+	derived  map[string][]arguments.Tolerance
 	answers  map[string][][]byte
 	order    []string // keys of answers, least recently used first
 	retained int      // bytes in answers
@@ -50,7 +52,7 @@ const answerLimit = 256 << 20
 // the kernel's own precision, for a tolerance that is derived from it; it is nil where
 // the backend cannot. Close the oracle to end its worker.
 func NewOracle(k *kernels.Kernel, reference, naive Build) *Oracle {
-	return &Oracle{kernel: k, buildReference: reference, buildNaive: naive, plain: map[space.Point]plain{}, answers: map[string][][]byte{}, derived: map[string][]kernels.Tolerance{}}
+	return &Oracle{kernel: k, buildReference: reference, buildNaive: naive, plain: map[space.Point]plain{}, answers: map[string][][]byte{}, derived: map[string][]arguments.Tolerance{}}
 }
 
 // Ready compiles the reference of a point. It comes before a device is reserved, because
@@ -106,7 +108,7 @@ func (q question) place() string {
 type Answer struct {
 	kernel *kernels.Kernel
 	want   [][]byte
-	bounds []kernels.Tolerance
+	bounds []arguments.Tolerance
 }
 
 // Bytes is the size of all outputs.
@@ -114,7 +116,7 @@ func (a Answer) Bytes() int { return size(a.want) }
 
 // Know returns the right answer for a point at a case. Any failure here is an error: without
 // an oracle nothing can be judged.
-func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.Point, c Case, bindings []kernels.Binding) (a Answer, err error) {
+func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.Point, c Case, bindings []arguments.Binding) (a Answer, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	a = Answer{kernel: o.kernel}
@@ -127,7 +129,7 @@ func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.P
 }
 
 // answer returns the reference's outputs.
-func (o *Oracle) answer(ctx context.Context, command worker.Command, q question, bindings []kernels.Binding) ([][]byte, error) {
+func (o *Oracle) answer(ctx context.Context, command worker.Command, q question, bindings []arguments.Binding) ([][]byte, error) {
 	key := q.key()
 	if outputs, ok := o.answers[key]; ok {
 		at := slices.Index(o.order, key)
@@ -162,7 +164,7 @@ func rangeAdvice(k *kernels.Kernel) string {
 	return ""
 }
 
-func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, c Case, bindings []kernels.Binding) ([][]byte, error) {
+func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, c Case, bindings []arguments.Binding) ([][]byte, error) {
 	if o.client == nil {
 		var err error
 		if o.client, err = worker.Start(command); err != nil {
@@ -222,9 +224,9 @@ func (o *Oracle) Close() {
 // bounds returns the tolerance of every output for a case. A derived one is so
 // many times the largest error that the naive implementation makes there, and one
 // step of the type: no implementation can do better than round.
-func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question, bindings []kernels.Binding, want [][]byte) ([]kernels.Tolerance, error) {
+func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question, bindings []arguments.Binding, want [][]byte) ([]arguments.Tolerance, error) {
 	stated := o.kernel.Tolerance
-	bounds := make([]kernels.Tolerance, len(want))
+	bounds := make([]arguments.Tolerance, len(want))
 	for i, argument := range outputs(o.kernel) {
 		bounds[i] = o.kernel.ToleranceOf(argument)
 	}
@@ -251,14 +253,14 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question,
 		if argument.Tolerance != nil {
 			continue
 		}
-		bounds[i] = kernels.Tolerance{Absolute: stated.Derived * worst(argument.Element, got[i], want[i]), Relative: argument.Element.Step()}
+		bounds[i] = arguments.Tolerance{Absolute: stated.Derived * worst(argument.Element, got[i], want[i]), Relative: argument.Element.Step()}
 	}
 	o.derived[q.key()] = bounds
 	return bounds, nil
 }
 
 // worst returns the largest error of a result.
-func worst(e kernels.Element, got, want []byte) float64 {
+func worst(e element.Type, got, want []byte) float64 {
 	largest := 0.0
 	for at := 0; at < len(want); at += e.Size {
 		largest = math.Max(largest, math.Abs(e.Load(got[at:])-e.Load(want[at:])))
@@ -267,8 +269,8 @@ func worst(e kernels.Element, got, want []byte) float64 {
 }
 
 // outputs returns the arguments that a kernel writes.
-func outputs(k *kernels.Kernel) []kernels.Argument {
-	var found []kernels.Argument
+func outputs(k *kernels.Kernel) []arguments.Argument {
+	var found []arguments.Argument
 	for _, a := range k.Arguments {
 		if a.Out {
 			found = append(found, a)

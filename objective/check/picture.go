@@ -11,7 +11,8 @@ import (
 	"math"
 	"slices"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/objective/session"
 	"pawl/objective/worker"
 )
@@ -20,7 +21,7 @@ import (
 type Outputs struct {
 	got       [][]byte
 	answer    Answer
-	arguments []kernels.Binding
+	arguments []arguments.Binding
 }
 
 // Compare returns the first of other outputs that is not the right answer, or nil.
@@ -60,7 +61,7 @@ func outputsOf(ctx context.Context, s *session.Session, load worker.Load) ([][]b
 
 // relativeErrors yields each element's error in units of what is allowed: above 1 is
 // wrong, and infinite what is no number.
-func relativeErrors(e kernels.Element, got, want []byte, t kernels.Tolerance) iter.Seq[float64] {
+func relativeErrors(e element.Type, got, want []byte, t arguments.Tolerance) iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		for at := 0; at < len(want); at += e.Size {
 			x, reference := e.Load(got[at:]), e.Load(want[at:])

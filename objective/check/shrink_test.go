@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/worker"
 )
 
@@ -21,7 +22,7 @@ func TestShrink(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			runs := 0
-			start := Case{Dims: kernels.Dims{"B": 3, "S": 131, "D": 64}, Seed: 9, Family: kernels.Signs, Layout: worker.Misaligned}
+			start := Case{Dims: kernels.Dims{"B": 3, "S": 131, "D": 64}, Seed: 9, Family: arguments.Signs, Layout: worker.Misaligned}
 			got := shrink(k, start, k.Allows, func(c Case) bool {
 				runs++
 				return test.fails(c.Dims)
@@ -34,8 +35,8 @@ func TestShrink(t *testing.T) {
 			}
 		})
 	}
-	kept := Case{Dims: kernels.Dims{"B": 1, "S": 1}, Family: kernels.Signs}
-	if got := shrink(k, kept, k.Allows, func(c Case) bool { return c.Family == kernels.Signs }); got.Family != kernels.Signs {
+	kept := Case{Dims: kernels.Dims{"B": 1, "S": 1}, Family: arguments.Signs}
+	if got := shrink(k, kept, k.Allows, func(c Case) bool { return c.Family == arguments.Signs }); got.Family != arguments.Signs {
 		t.Error("a failure of one family was shrunk away")
 	}
 }

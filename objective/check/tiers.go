@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -125,7 +126,7 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 	}
 	families := k.Families()
 	if len(families) == 0 {
-		families = []string{kernels.Declared}
+		families = []string{arguments.Declared}
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x73746f636b))
 	stock := make([][]Case, len(families))
@@ -183,7 +184,7 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 	for i, family := range k.Families() {
 		before := len(cases)
 		switch {
-		case len(g.sizes) == 0 || kernels.OfIntegers(family) && cost(k, w.Dims) <= fullCost:
+		case len(g.sizes) == 0 || arguments.OfIntegers(family) && cost(k, w.Dims) <= fullCost:
 			add(w.Dims, family, seed) // counters overflow on many numbers, and there are many special ones
 		case matrix != nil:
 			add(matrix[(7*i+len(matrix)/2)%len(matrix)], family, seed)
@@ -211,7 +212,7 @@ func Random(k *kernels.Kernel, w kernels.Workload, point space.Point, rng *rand.
 	if k.Answered() {
 		return answered(w, rng.Uint64(), layouts[rng.IntN(len(layouts))])[0]
 	}
-	families := append([]string{kernels.Declared}, k.Families()...)
+	families := append([]string{arguments.Declared}, k.Families()...)
 	c := Case{Seed: rng.Uint64(), Family: families[rng.IntN(len(families))], Layout: layouts[rng.IntN(len(layouts))]}
 	matrix := Matrix(k, w)
 	if len(matrix) > 0 && rng.IntN(4) == 0 {

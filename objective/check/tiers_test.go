@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -65,7 +66,7 @@ func TestQuickTier(t *testing.T) {
 				}
 			}
 		}
-		if cases[0].family() != kernels.Declared || cases[2].Family != kernels.Overflow {
+		if cases[0].family() != arguments.Declared || cases[2].Family != arguments.Overflow {
 			t.Errorf("%s: families %s and %s", name, cases[0].Family, cases[2].Family)
 		}
 		if families := map[string]bool{cases[3].Family: true, cases[4].Family: true, cases[5].Family: true}; len(families) != 3 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/space"
 )
 
@@ -108,7 +109,7 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 		}
 	}
 	quick := Quick(k, k.Workloads[0], k.Default(), 5, 3)
-	if len(quick) != 5 || len(sizesOf(quick, "N")) < 3 || quick[2].Family != kernels.Extremes {
+	if len(quick) != 5 || len(sizesOf(quick, "N")) < 3 || quick[2].Family != arguments.Extremes {
 		t.Errorf("the quick tier is %v", quick)
 	}
 	// Families are tried where the domain has no shape but the workload's, too.

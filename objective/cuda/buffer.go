@@ -3,7 +3,8 @@ package cuda
 import (
 	"iter"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/objective/cuda/driver"
 )
 
@@ -17,8 +18,8 @@ const (
 
 // buffer is one argument in the device's memory, between two guard zones.
 type buffer struct {
-	kernels.Binding
-	element kernels.Element
+	arguments.Binding
+	element element.Type
 	base    driver.Address // of the allocation
 	data    driver.Address // of the first element
 	size    int            // of the data, in bytes

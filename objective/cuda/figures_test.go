@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/objective"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
@@ -118,13 +120,13 @@ func TestEveryCodeOfALaunchHasAFault(t *testing.T) {
 func TestProblemKey(t *testing.T) {
 	base := worker.Load{
 		Module: "one", Support: "support", Calls: []kernels.Call{{Entry: "add"}},
-		Arguments: []kernels.Binding{{Name: "a", Type: "f32", Count: 64}}, Seed: 1, Layout: worker.Guarded,
-		Reference: &worker.Reference{Module: "reference", Tolerance: kernels.Tolerance{Absolute: 1}},
+		Arguments: []arguments.Binding{{Name: "a", Type: "f32", Count: 64}}, Seed: 1, Layout: worker.Guarded,
+		Reference: &worker.Reference{Module: "reference", Tolerance: arguments.Tolerance{Absolute: 1}},
 	}
 	key := func(change func(*worker.Load)) [32]byte {
 		t.Helper()
 		load := base
-		load.Arguments = append([]kernels.Binding{}, base.Arguments...)
+		load.Arguments = append([]arguments.Binding{}, base.Arguments...)
 		reference := *base.Reference
 		load.Reference = &reference
 		change(&load)
@@ -146,7 +148,7 @@ func TestProblemKey(t *testing.T) {
 		"layout": func(l *worker.Load) { l.Layout = worker.Aligned },
 		"count":  func(l *worker.Load) { l.Arguments[0].Count = 65 },
 		"value": func(l *worker.Load) {
-			l.Arguments = append(l.Arguments, kernels.Binding{Name: "n", Type: "i32", Integer: 3})
+			l.Arguments = append(l.Arguments, arguments.Binding{Name: "n", Type: "i32", Integer: 3})
 		},
 		"fill":        func(l *worker.Load) { l.Arguments[0].Fill = "ones" },
 		"reference":   func(l *worker.Load) { l.Reference.Module = "other" },
@@ -168,7 +170,7 @@ func TestParametersLieAsTheDriverReadsThem(t *testing.T) {
 	defer p.free()
 	p.setAddress(0, 0x7f0011223344)
 	p.setWord(1, math.Float64bits(0.5))
-	element, err := kernels.ElementNamed("i32")
+	element, err := element.Named("i32")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +214,7 @@ func TestElementNumbers(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"} {
-		if _, err := kernels.ElementNamed(name); err != nil {
+		if _, err := element.Named(name); err != nil {
 			t.Error(err)
 		}
 		if _, known := elementNumbers[name]; !known {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective"
 	"pawl/objective/worker"
@@ -90,7 +92,7 @@ func compareAttention(t *testing.T, client *worker.Client, k *kernels.Kernel, bi
 
 func decodeHalf(t *testing.T, content []byte) []float64 {
 	t.Helper()
-	element, err := kernels.ElementNamed("f16")
+	element, err := element.Named("f16")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func decodeHalf(t *testing.T, content []byte) []float64 {
 }
 
 // attention is the definition: softmax(scale * q k') v, a query at a time.
-func attention(t *testing.T, bindings []kernels.Binding, dims kernels.Dims, seed uint64) []float64 {
+func attention(t *testing.T, bindings []arguments.Binding, dims kernels.Dims, seed uint64) []float64 {
 	t.Helper()
 	var values [3][]float64 // q, k, v
 	for i := range values {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/cuda/nvcc"
@@ -82,7 +83,7 @@ func (l *Limits) calls(point space.Point) ([]kernels.Call, error) {
 	return l.kernel.Launch.Calls(l.environment(point))
 }
 
-func (l *Limits) maps(point space.Point) ([]kernels.TensorLayout, error) {
+func (l *Limits) maps(point space.Point) ([]arguments.TensorLayout, error) {
 	return l.kernel.TensorLayouts(l.environment(point))
 }
 

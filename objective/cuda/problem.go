@@ -3,7 +3,8 @@ package cuda
 import (
 	"fmt"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
@@ -68,8 +69,8 @@ func newProblem(d *Device, load worker.Load) (_ *problem, err error) {
 
 // allocate makes a buffer. A misaligned one starts at an address that is aligned
 // as the manifest promises and no better.
-func (p *problem) allocate(argument kernels.Binding, layout worker.Layout) (*buffer, error) {
-	element, err := kernels.ElementNamed(argument.Type)
+func (p *problem) allocate(argument arguments.Binding, layout worker.Layout) (*buffer, error) {
+	element, err := element.Named(argument.Type)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 )
@@ -109,7 +110,7 @@ func (p *support) uploadQuantiles() (err error) {
 }
 
 // fill writes the content of a buffer.
-func (p *support) fill(element kernels.Element, at driver.Address, count int64, r inputs.Recipe) error {
+func (p *support) fill(element element.Type, at driver.Address, count int64, r inputs.Recipe) error {
 	return p.launch(p.filler, supportBlocks, supportThreads, elementNumbers[element.Name], uint64(r.Kind),
 		uint64(at), uint64(count), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(p.quantiles), uint64(r.Low), r.Span)
 }
@@ -152,7 +153,7 @@ func (p *support) queueGuards(before driver.Address, first int, behind driver.Ad
 
 // queueCompare holds a result against the right answer: compare counts the wrong
 // elements, share finds how much of the tolerance is used.
-func (p *support) queueCompare(with driver.Function, element kernels.Element, got, want driver.Address, count int64, t kernels.Tolerance) error {
+func (p *support) queueCompare(with driver.Function, element element.Type, got, want driver.Address, count int64, t arguments.Tolerance) error {
 	return p.queue(with, int(count), elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
 		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
 }

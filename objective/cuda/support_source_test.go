@@ -12,7 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 )
 
@@ -90,9 +91,9 @@ func TestSupportSourceDrawsAsTheHostDoes(t *testing.T) {
 	}
 	var asked []string
 	var ends []int
-	err := everyFill(func(b kernels.Binding) error {
+	err := everyFill(func(b arguments.Binding) error {
 		b.Count = min(b.Count, 20_000)
-		element, err := kernels.ElementNamed(b.Type)
+		element, err := element.Named(b.Type)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,8 @@ import (
 	"runtime"
 	"testing"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 )
@@ -48,7 +49,7 @@ func checkSupport() error {
 	}
 	var all error
 	for name := range elementNumbers {
-		if element, err := kernels.ElementNamed(name); err == nil {
+		if element, err := element.Named(name); err == nil {
 			if element.Float {
 				all = errors.Join(all, checkCompare(p, element))
 			} else {
@@ -72,7 +73,7 @@ func upload(p *support, content []byte) (driver.Address, error) {
 }
 
 // encode writes numbers as elements.
-func encode(element kernels.Element, values []float64) []byte {
+func encode(element element.Type, values []float64) []byte {
 	content := make([]byte, len(values)*element.Size)
 	for i, value := range values {
 		element.Store(content[i*element.Size:], value)
@@ -81,12 +82,12 @@ func encode(element kernels.Element, values []float64) []byte {
 }
 
 // compareOne compares two lists of numbers.
-func compareOne(p *support, element kernels.Element, got, want []float64, tolerance kernels.Tolerance) (finding, error) {
+func compareOne(p *support, element element.Type, got, want []float64, tolerance arguments.Tolerance) (finding, error) {
 	return compareBytes(p, element, encode(element, got), encode(element, want), tolerance)
 }
 
 // compareBytes compares two lists of elements.
-func compareBytes(p *support, element kernels.Element, got, want []byte, tolerance kernels.Tolerance) (finding, error) {
+func compareBytes(p *support, element element.Type, got, want []byte, tolerance arguments.Tolerance) (finding, error) {
 	left, err := upload(p, got)
 	if err != nil {
 		return finding{}, err
@@ -108,7 +109,7 @@ func compareBytes(p *support, element kernels.Element, got, want []byte, toleran
 // checkCompare has errors inside and outside the tolerance at known places. The
 // numbers are whole and have at most three significant bits, because e5m2 has no
 // more: what is stored is what was meant.
-func checkCompare(p *support, element kernels.Element) error {
+func checkCompare(p *support, element element.Type) error {
 	const count = supportBlocks*supportThreads + 77 // more than there are threads
 	exact := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24}
 	got, want := make([]float64, count), make([]float64, count)
@@ -116,7 +117,7 @@ func checkCompare(p *support, element kernels.Element) error {
 		want[i] = exact[i%len(exact)]
 		got[i] = want[i]
 	}
-	tolerance := kernels.Tolerance{Absolute: 1, Relative: 0.25}
+	tolerance := arguments.Tolerance{Absolute: 1, Relative: 0.25}
 	want[20], got[20] = 12, 16     // 1 + 3 allowed
 	want[1049], got[1049] = 12, 20 // not 8
 	want[3020], got[3020] = 20, 28 // 1 + 5 allowed
@@ -130,7 +131,7 @@ func checkCompare(p *support, element kernels.Element) error {
 
 // checkExact has integers of which no float could tell one from the other, and a
 // tolerance that does not count for them.
-func checkExact(p *support, element kernels.Element) error {
+func checkExact(p *support, element element.Type) error {
 	const count = supportBlocks*supportThreads + 77
 	low, high := element.Limits()
 	got, want := make([]byte, count*element.Size), make([]byte, count*element.Size)
@@ -139,7 +140,7 @@ func checkExact(p *support, element kernels.Element) error {
 		element.PutInteger(got[i*element.Size:], high-int64(i%2))
 	}
 	element.PutInteger(got[2000*element.Size:], high-1) // is high
-	loose := kernels.Tolerance{Absolute: 0.5, Relative: 0.25}
+	loose := arguments.Tolerance{Absolute: 0.5, Relative: 0.25}
 	found, err := compareBytes(p, element, got, want, loose)
 	if err == nil && (found.bad != 1 || found.first() != 2000 || found.error() != 1 || found.undefined != 0) {
 		err = fmt.Errorf("%s: %d bad, the first %d, worst %g, %d undefined", element.Name, found.bad, found.first(), found.error(), found.undefined)
@@ -154,7 +155,7 @@ func checkExact(p *support, element kernels.Element) error {
 
 // checkCodes has the device decode all codes of a type of one byte, on either
 // side of a comparison: the distance from 1 tells what a code was taken for.
-func checkCodes(p *support, element kernels.Element) error {
+func checkCodes(p *support, element element.Type) error {
 	var all error
 	one := encode(element, []float64{1})
 	for code := range 256 {
@@ -164,14 +165,14 @@ func checkCodes(p *support, element kernels.Element) error {
 		if !finite {
 			distance = math.Inf(1)
 		}
-		result, err := compareBytes(p, element, []byte{byte(code)}, one, kernels.Tolerance{})
+		result, err := compareBytes(p, element, []byte{byte(code)}, one, arguments.Tolerance{})
 		if err != nil {
 			return err
 		}
 		if result.error() != distance || result.bad != 0 != (distance > 0) || result.undefined != 0 {
 			all = errors.Join(all, fmt.Errorf("%s: %#02x as a result is %g from 1, want %g", element.Name, code, result.error(), distance))
 		}
-		reference, err := compareBytes(p, element, one, []byte{byte(code)}, kernels.Tolerance{})
+		reference, err := compareBytes(p, element, one, []byte{byte(code)}, arguments.Tolerance{})
 		if err != nil {
 			return err
 		}
@@ -186,7 +187,7 @@ func checkCodes(p *support, element kernels.Element) error {
 // them with what this process draws, byte by byte.
 func checkFills(p *support) error {
 	var all error
-	err := everyFill(func(b kernels.Binding) error {
+	err := everyFill(func(b arguments.Binding) error {
 		all = errors.Join(all, checkFill(p, b))
 		return nil
 	})
@@ -195,23 +196,23 @@ func checkFills(p *support) error {
 
 // everyFill visits inputs of every type with every fill; integers in ranges of every
 // kind, and with rows that are longer and shorter than the range.
-func everyFill(visit func(kernels.Binding) error) error {
-	floats := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Signs, kernels.OneHot, kernels.NearTies, kernels.Denormals, kernels.Large, kernels.Overflow}
-	integers := []string{"zeros", "ones", kernels.Normal, kernels.Uniform, kernels.Extremes, kernels.Powers, kernels.Small, kernels.Repeated, kernels.Sorted, kernels.Reversed, kernels.OneHot}
+func everyFill(visit func(arguments.Binding) error) error {
+	floats := []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Large, arguments.Overflow}
+	integers := []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Extremes, arguments.Powers, arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed, arguments.OneHot}
 	for name := range elementNumbers {
-		element, err := kernels.ElementNamed(name)
+		element, err := element.Named(name)
 		if err != nil {
 			return err
 		}
-		b := kernels.Binding{Name: "x", Type: name, Count: supportBlocks*supportThreads + 77, Row: 24, Large: 300}
+		b := arguments.Binding{Name: "x", Type: name, Count: supportBlocks*supportThreads + 77, Row: 24, Large: 300}
 		if element.Float {
 			for _, b.Fill = range floats {
 				if err := visit(b); err != nil {
 					return err
 				}
 			}
-			for _, b.Fill = range []string{kernels.Uniform, kernels.Normal, kernels.Extremes, kernels.Repeated, kernels.Sorted, kernels.Reversed} {
-				for _, b.Bounds = range []*kernels.Bounds{{Low: 0, High: 1}, {Low: -300, High: -0.1}, {Low: 2, High: 2}, {Low: -1, High: 1. / 3}} {
+			for _, b.Fill = range []string{arguments.Uniform, arguments.Normal, arguments.Extremes, arguments.Repeated, arguments.Sorted, arguments.Reversed} {
+				for _, b.Bounds = range []*arguments.Bounds{{Low: 0, High: 1}, {Low: -300, High: -0.1}, {Low: 2, High: 2}, {Low: -1, High: 1. / 3}} {
 					b.Count = 5000
 					if err := visit(b); err != nil {
 						return err
@@ -221,7 +222,7 @@ func everyFill(visit func(kernels.Binding) error) error {
 			continue
 		}
 		low, high := element.Limits()
-		ranges := []*kernels.Range{nil, {Low: 0, High: 0}, {Low: 0, High: 1}, {Low: 3, High: 99}, {Low: high - 1, High: high}, {Low: low, High: low + 2}, {Low: low + 1, High: high}, {Low: low / 2, High: high / 3}}
+		ranges := []*arguments.Range{nil, {Low: 0, High: 0}, {Low: 0, High: 1}, {Low: 3, High: 99}, {Low: high - 1, High: high}, {Low: low, High: low + 2}, {Low: low + 1, High: high}, {Low: low / 2, High: high / 3}}
 		for _, b.Fill = range integers {
 			for i, bounds := range ranges {
 				b.Count, b.Row, b.Range = 5000, int64([]int{1, 24, 1700}[i%3]), bounds
@@ -234,8 +235,8 @@ func everyFill(visit func(kernels.Binding) error) error {
 	return nil
 }
 
-func checkFill(p *support, b kernels.Binding) error {
-	element, err := kernels.ElementNamed(b.Type)
+func checkFill(p *support, b arguments.Binding) error {
+	element, err := element.Named(b.Type)
 	if err != nil {
 		return err
 	}
@@ -266,12 +267,12 @@ func checkFill(p *support, b kernels.Binding) error {
 func checkUndefined(p *support) error {
 	var all error
 	for _, name := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2"} {
-		element, err := kernels.ElementNamed(name)
+		element, err := element.Named(name)
 		if err != nil {
 			return err
 		}
 		infinity, nan := math.Inf(1), math.NaN()
-		found, err := compareOne(p, element, []float64{1, nan, infinity, 0, 0, -0.5}, []float64{1, 2, 3, nan, -infinity, -0.5}, kernels.Tolerance{})
+		found, err := compareOne(p, element, []float64{1, nan, infinity, 0, 0, -0.5}, []float64{1, 2, 3, nan, -infinity, -0.5}, arguments.Tolerance{})
 		if err == nil && (found.bad != 2 || found.first() != 1 || !math.IsInf(found.error(), 1) || found.undefined != 2) {
 			err = fmt.Errorf("%s without numbers: %d bad, the first %d, worst %g, %d undefined", name, found.bad, found.first(), found.error(), found.undefined)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
@@ -31,7 +32,7 @@ func (d *Device) setSymbols(load worker.Load) error {
 	return nil
 }
 
-func (d *Device) setSymbol(argument kernels.Binding, b *buffer, to driver.Address, room int) error {
+func (d *Device) setSymbol(argument arguments.Binding, b *buffer, to driver.Address, room int) error {
 	size, err := argument.Size()
 	if err != nil {
 		return err

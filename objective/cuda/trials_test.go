@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective"
 	"pawl/objective/check"
@@ -59,12 +60,12 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 	}
 	right := 0.0
 	for _, name := range []string{"a", "b"} {
-		input := kernels.Binding{Name: name, Type: "f32", Count: count, Fill: r.kernel.Arguments[0].Fill}
+		input := arguments.Binding{Name: name, Type: "f32", Count: count, Fill: r.kernel.Arguments[0].Fill}
 		content := make([]byte, 4*count)
 		if err := inputs.Fill(content, input, first.Seed); err != nil {
 			t.Fatal(err)
 		}
-		element, err := kernels.ElementNamed("f32")
+		element, err := element.Named("f32")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,8 @@ import (
 	"github.com/ebitengine/purego"
 	"golang.org/x/sys/unix"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 )
@@ -146,8 +147,8 @@ func (d *Device) allocate() (err error) {
 }
 
 // buffer makes the memory of an argument.
-func (d *Device) buffer(argument kernels.Binding) (*buffer, error) {
-	element, err := kernels.ElementNamed(argument.Type)
+func (d *Device) buffer(argument arguments.Binding) (*buffer, error) {
+	element, err := element.Named(argument.Type)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
 	"pawl/objective/worker"
 )
@@ -132,7 +132,7 @@ func (d *Device) newSet() (set *inputSet, err error) {
 	return set, nil
 }
 
-func (s *inputSet) fill(source *inputs.Source, arguments []kernels.Binding, seed uint64) error {
+func (s *inputSet) fill(source *inputs.Source, arguments []arguments.Binding, seed uint64) error {
 	s.seed = seed
 	for i, b := range present(s.buffers) {
 		if err := source.Fill(b.data, arguments[i], seed); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/space"
 )
 
@@ -18,7 +19,7 @@ func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.
 	var text strings.Builder
 	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
 	writeSymbols(&text, k, in, steps)
-	if in == languageCPlusPlus && slices.ContainsFunc(k.Arguments, func(a kernels.Argument) bool { return a.Lanes > 1 }) {
+	if in == languageCPlusPlus && slices.ContainsFunc(k.Arguments, func(a arguments.Argument) bool { return a.Lanes > 1 }) {
 		text.WriteString(anyPointer)
 	}
 	fmt.Fprintf(&text, "%[1]svoid pawl_call(void **arguments);\n%[1]svoid pawl_call(void **arguments) {\n", in.linkage())
@@ -43,7 +44,7 @@ struct PawlPointer {
 `
 
 // pass is how an argument is handed to a function.
-func pass(a kernels.Argument, i int, in language) string {
+func pass(a arguments.Argument, i int, in language) string {
 	qualifier := "const "
 	if a.Out || a.Scratch {
 		qualifier = ""

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"pawl/kernels/arguments"
 	"strings"
 	"testing"
-
-	"pawl/kernels"
 )
 
 // prints as many bytes as the entry of its load is long, in thousands, at every run.
@@ -66,7 +65,7 @@ func TestForgedAnswersAreTheKernelsFault(t *testing.T) {
 		}
 		return wire.String()
 	}
-	load := Load{Arguments: []kernels.Binding{{Name: "y", Type: "f32", Count: 10, Out: true}}}
+	load := Load{Arguments: []arguments.Binding{{Name: "y", Type: "f32", Count: 10, Out: true}}}
 	for name, forged := range map[string]string{
 		"an answer without a nonce": frame(response{}),
 		"a timing":                  frame(response{Timing: &Timing{Samples: []float64{1e-9}}}),

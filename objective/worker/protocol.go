@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 )
 
 // Layout says how buffers are placed in memory.
@@ -55,10 +56,10 @@ type Load struct {
 	// Calls are for modules that hold kernels by name: what one launch runs, in order.
 	Calls []kernels.Call `json:"calls,omitempty"`
 	// Arguments are in the order of the manifest.
-	Arguments []kernels.Binding `json:"arguments"`
+	Arguments []arguments.Binding `json:"arguments"`
 	// Maps are for the buffers that the kernel takes as tensor maps; the reference
 	// takes all as pointers.
-	Maps []kernels.TensorLayout `json:"maps,omitempty"`
+	Maps []arguments.TensorLayout `json:"maps,omitempty"`
 	// Folder has the files that arguments are read from; empty where there are none.
 	Folder string `json:"folder,omitempty"`
 	// Seed fixes the content of the inputs.
@@ -79,7 +80,7 @@ type Reference struct {
 	Module string       `json:"module"`
 	Call   kernels.Call `json:"call"`
 	// Tolerance is that of outputs which have none of their own.
-	Tolerance kernels.Tolerance `json:"tolerance"`
+	Tolerance arguments.Tolerance `json:"tolerance"`
 }
 
 // Run asks for a run of the loaded kernel.

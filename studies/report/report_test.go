@@ -16,6 +16,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/objective"
 	"pawl/objective/check"
 	"pawl/objective/worker"
@@ -131,7 +132,7 @@ func exampleEvidence(phase confirm.Phase, round int, p space.Point) *check.Evide
 	if phase != confirm.Confirmation || round > 0 {
 		return nil
 	}
-	e := &check.Evidence{Tolerance: kernels.Tolerance{Absolute: 1e-6, Relative: 1e-4}}
+	e := &check.Evidence{Tolerance: arguments.Tolerance{Absolute: 1e-6, Relative: 1e-4}}
 	for i, family := range []string{"", "signs", "one-hot"} {
 		e.Cases = append(e.Cases, check.Case{Dims: kernels.Dims{"N": int64(7 + i)}, Seed: uint64(40 + i), Family: family, Layout: worker.Misaligned},
 			check.Case{Dims: kernels.Dims{"N": 1000}, Seed: uint64(50 + i), Family: family})

@@ -19,12 +19,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"pawl/kernels/document"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
-
-	"pawl/kernels"
 )
 
 // FileName is the usual name.
@@ -62,33 +61,33 @@ func Read(path string) (*Config, error) {
 
 // Parse reads the text of a file strictly; the path is for messages.
 func Parse(path string, content []byte) (*Config, error) {
-	var d document
-	err := kernels.Decode(content, "file", &d)
+	var d configFile
+	err := document.Decode(content, "file", &d)
 	if err == nil {
 		var c *Config
 		if c, err = d.build(); err == nil {
 			return c, nil
 		}
 	}
-	return nil, kernels.Locate(path, content, err)
+	return nil, document.Locate(path, content, err)
 }
 
-// document is the file as written.
-type document struct {
-	Wake     kernels.Words  `yaml:"wake"`
-	Check    kernels.Words  `yaml:"check"`
-	Sleep    kernels.Words  `yaml:"sleep"`
-	Price    kernels.Scalar `yaml:"price_per_hour"`
-	Currency kernels.Scalar `yaml:"currency"`
-	Longest  kernels.Scalar `yaml:"longest"`
-	Patience kernels.Scalar `yaml:"patience"`
+// configFile is the file as written.
+type configFile struct {
+	Wake     document.Words  `yaml:"wake"`
+	Check    document.Words  `yaml:"check"`
+	Sleep    document.Words  `yaml:"sleep"`
+	Price    document.Scalar `yaml:"price_per_hour"`
+	Currency document.Scalar `yaml:"currency"`
+	Longest  document.Scalar `yaml:"longest"`
+	Patience document.Scalar `yaml:"patience"`
 }
 
-func (d *document) build() (*Config, error) {
+func (d *configFile) build() (*Config, error) {
 	c := &Config{Longest: defaultLongest, Patience: defaultPatience}
 	for _, command := range []struct {
 		key   string
-		words kernels.Words
+		words document.Words
 		to    *[]string
 	}{{"wake", d.Wake, &c.Wake}, {"check", d.Check, &c.Check}, {"sleep", d.Sleep, &c.Sleep}} {
 		words, err := commandOf(command.key, command.words)
@@ -101,7 +100,7 @@ func (d *document) build() (*Config, error) {
 		return nil, err
 	}
 	for _, limit := range []struct {
-		text kernels.Scalar
+		text document.Scalar
 		to   *time.Duration
 	}{{d.Longest, &c.Longest}, {d.Patience, &c.Patience}} {
 		if !limit.text.Given() {
@@ -123,7 +122,7 @@ func (d *document) build() (*Config, error) {
 }
 
 // commandOf returns the words of a command.
-func commandOf(key string, list kernels.Words) ([]string, error) {
+func commandOf(key string, list document.Words) ([]string, error) {
 	if !list.Given() {
 		return nil, fmt.Errorf("%s is missing: it is a program and its arguments, such as %s: [cloud, %s, gpu-1]", key, key, key)
 	}
@@ -143,7 +142,7 @@ func commandOf(key string, list kernels.Words) ([]string, error) {
 // currency is a short name or sign.
 var currency = regexp.MustCompile(`^(\pL{1,8}|\p{Sc})$`)
 
-func (d *document) price(c *Config) (err error) {
+func (d *configFile) price(c *Config) (err error) {
 	if c.Currency = d.Currency.Text; d.Currency.Given() && !currency.MatchString(c.Currency) {
 		return d.Currency.At.Errorf("%q is not a currency such as EUR", c.Currency)
 	}

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"runtime"
 	"strings"
 	"sync"
@@ -18,8 +20,6 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
-
-	"pawl/kernels"
 )
 
 // childVariable names what a child process of the tests does. The loader looks
@@ -201,11 +201,11 @@ func tensorMap(c *Context) error {
 	memory := make([]byte, TensorMapSize+64)
 	at := 64 - int(uintptr(unsafe.Pointer(&memory[0]))%64)
 	to := memory[at : at+TensorMapSize]
-	half, err := kernels.ElementNamed("f16")
+	half, err := element.Named("f16")
 	if err != nil {
 		return err
 	}
-	layout := kernels.TensorLayout{Shape: []int64{6, 500, 64}, Box: []int64{1, 128, 32}, Swizzle: 64}
+	layout := arguments.TensorLayout{Shape: []int64{6, 500, 64}, Box: []int64{1, 128, 32}, Swizzle: 64}
 	if err := c.EncodeTensorMap(to, 0x1000, layout, half); err != nil {
 		return err
 	}

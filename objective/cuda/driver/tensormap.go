@@ -2,9 +2,9 @@ package driver
 
 import (
 	"fmt"
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 	"unsafe"
-
-	"pawl/kernels"
 )
 
 // TensorMapSize is the size of a CUtensorMap in bytes. Where it lies must be
@@ -27,7 +27,7 @@ const promote128 = 2
 // EncodeTensorMap writes the descriptor of a dense buffer for the tensor copy
 // engine. Shape and box have the outermost dimension first, which the driver
 // wants last. What lies outside of the shape is read as zero.
-func (c *Context) EncodeTensorMap(to []byte, base Address, layout kernels.TensorLayout, element kernels.Element) error {
+func (c *Context) EncodeTensorMap(to []byte, base Address, layout arguments.TensorLayout, element element.Type) error {
 	kind, known := tensorTypes[element.Name]
 	if !known {
 		return fmt.Errorf("the tensor copy engine knows no elements of type %s", element.Name)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pawl/kernels"
+	"pawl/kernels/arguments"
 	"pawl/kernels/mutants"
 	"pawl/space"
 )
@@ -84,7 +85,7 @@ func compileMutant(t *testing.T, c *Compiler, m mutants.Mutant, right string) {
 // pointed is a kernel at a point of the space of its first workload.
 type pointed struct {
 	unit    Unit
-	layouts []kernels.TensorLayout
+	layouts []arguments.TensorLayout
 }
 
 // atPoint reports through t and returns nil where there is no such point.

@@ -1,15 +1,17 @@
-package kernels
+package element
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
+	"pawl/space"
 	"strconv"
 )
 
 // integerElement is an entry of the registry. Integers are read and written as 64 bits
 // with all their digits; as floats they are only for reports.
-func integerElement(name string, size int, c string, unsigned bool) Element {
-	e := Element{Name: name, Size: size, C: c, Unsigned: unsigned}
+func integerElement(name string, size int, c string, unsigned bool) Type {
+	e := Type{Name: name, Size: size, C: c, Unsigned: unsigned}
 	e.Load = func(b []byte) float64 {
 		if n := e.Integer(b); n >= 0 || !unsigned {
 			return float64(n)
@@ -28,7 +30,7 @@ func integerElement(name string, size int, c string, unsigned bool) Element {
 
 // Limits returns the smallest and the largest number of an integer type that a formula can
 // give: formulas have 63 bits and a sign, so that half of u64 is beyond them.
-func (e Element) Limits() (low, high int64) {
+func (e Type) Limits() (low, high int64) {
 	switch {
 	case e.Unsigned && e.Size == 8:
 		return 0, math.MaxInt64
@@ -40,14 +42,14 @@ func (e Element) Limits() (low, high int64) {
 }
 
 // Span returns the smallest number of an integer type, and how far the largest is from it.
-func (e Element) Span() (low int64, span uint64) {
+func (e Type) Span() (low int64, span uint64) {
 	low, _ = e.Limits()
 	return low, math.MaxUint64 >> (64 - 8*e.Size)
 }
 
 // Integer returns the element of an integer type at the start of b; of a u64 beyond the
 // range of the result it returns the bits.
-func (e Element) Integer(b []byte) int64 {
+func (e Type) Integer(b []byte) int64 {
 	var bits uint64
 	switch e.Size {
 	case 8:
@@ -67,7 +69,7 @@ func (e Element) Integer(b []byte) int64 {
 }
 
 // PutInteger writes n, which the integer type can hold, to the start of b.
-func (e Element) PutInteger(b []byte, n int64) {
+func (e Type) PutInteger(b []byte, n int64) {
 	switch e.Size {
 	case 8:
 		binary.NativeEndian.PutUint64(b, uint64(n))
@@ -82,7 +84,7 @@ func (e Element) PutInteger(b []byte, n int64) {
 
 // Distance returns how far two elements of an integer type are apart. It is 0 for
 // equal ones only: 64 bits are not subtracted as floats.
-func (e Element) Distance(a, b []byte) float64 {
+func (e Type) Distance(a, b []byte) float64 {
 	x, y := e.Integer(a), e.Integer(b)
 	if less := x < y; less != (e.Unsigned && (x < 0) != (y < 0)) { // as unsigned numbers, those with the highest bit are the larger ones
 		x, y = y, x
@@ -91,7 +93,7 @@ func (e Element) Distance(a, b []byte) float64 {
 }
 
 // Text writes the element at the start of b for a person, integers with all digits.
-func (e Element) Text(b []byte) string {
+func (e Type) Text(b []byte) string {
 	switch {
 	case e.Float:
 		return strconv.FormatFloat(e.Load(b), 'g', -1, 64)
@@ -99,4 +101,40 @@ func (e Element) Text(b []byte) string {
 		return strconv.FormatUint(uint64(e.Integer(b)), 10)
 	}
 	return strconv.FormatInt(e.Integer(b), 10)
+}
+
+// Fits says why an integer type cannot hold a number.
+func (e Type) Fits(n int64) error {
+	if low, high := e.Limits(); n < low || n > high {
+		return fmt.Errorf("the value %d does not fit %s, which holds %d to %d", n, e.Name, low, high)
+	}
+	return nil
+}
+
+// Evaluate computes an element by a formula and writes it to the start of a buffer, unless
+// that is nil. A number that the type cannot hold is an error.
+func (e Type) Evaluate(f *space.Indexed, i int64, random float64, to []byte) error {
+	if e.Float {
+		x, err := f.Number(i, random)
+		switch {
+		case err != nil:
+			return err
+		case !e.Holds(x):
+			return fmt.Errorf("the formula gives %g at element %d, which is too large for %s", x, i, e.Name)
+		case to != nil:
+			e.Store(to, x)
+		}
+		return nil
+	}
+	n, err := f.Integer(i, random)
+	if err != nil {
+		return err
+	}
+	if err := e.Fits(n); err != nil {
+		return fmt.Errorf("the formula at element %d: %w", i, err)
+	}
+	if to != nil {
+		e.PutInteger(to, n)
+	}
+	return nil
 }

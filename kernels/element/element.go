@@ -1,4 +1,6 @@
-package kernels
+// Package element has the types of numbers that arguments consist of: how each is stored,
+// rounded, compared and written for people.
+package element
 
 import (
 	"encoding/binary"
@@ -7,8 +9,8 @@ import (
 	"slices"
 )
 
-// Element is the type of a buffer's elements or of a scalar argument.
-type Element struct {
+// Type is the type of a buffer's elements or of a scalar argument.
+type Type struct {
 	// Name is the manifest's name of the type, such as f32.
 	Name string
 	// Size is the size of one element in bytes.
@@ -33,7 +35,7 @@ type Element struct {
 
 // elements is the registry of types. Short floats travel as integers in C: not
 // every host compiler has a type for them.
-var elements = []Element{
+var elements = []Type{
 	{"f64", 8, "double", true, 53, -1022, false,
 		func(b []byte) float64 { return math.Float64frombits(binary.NativeEndian.Uint64(b)) },
 		func(b []byte, x float64) { binary.NativeEndian.PutUint64(b, math.Float64bits(x)) }},
@@ -60,20 +62,20 @@ var elements = []Element{
 	integerElement("u16", 2, "uint16_t", true), integerElement("u8", 1, "uint8_t", true),
 }
 
-// ElementNamed returns the element type of a name.
-func ElementNamed(name string) (Element, error) {
-	if i := slices.IndexFunc(elements, func(e Element) bool { return e.Name == name }); i >= 0 {
+// Named returns the element type of a name.
+func Named(name string) (Type, error) {
+	if i := slices.IndexFunc(elements, func(e Type) bool { return e.Name == name }); i >= 0 {
 		return elements[i], nil
 	}
 	var names []string
 	for _, e := range elements {
 		names = append(names, e.Name)
 	}
-	return Element{}, fmt.Errorf("unknown type %q; there are %v", name, names)
+	return Type{}, fmt.Errorf("unknown type %q; there are %v", name, names)
 }
 
 // StoreAll writes numbers, rounded to the type, one after the other.
-func (e Element) StoreAll(b []byte, values []float64) {
+func (e Type) StoreAll(b []byte, values []float64) {
 	switch e.Name { // large buffers are filled with these two
 	case "f32":
 		for i, x := range values {
@@ -92,7 +94,7 @@ func (e Element) StoreAll(b []byte, values []float64) {
 }
 
 // Holds reports whether a float type has a finite number next to x.
-func (e Element) Holds(x float64) bool {
+func (e Type) Holds(x float64) bool {
 	largest := math.Ldexp(2-e.Step(), 1-e.Least)
 	switch e.Name {
 	case "e4m3": // not IEEE's exponents: it has no infinity
@@ -226,4 +228,13 @@ func (f shortFloat) encode(x float64) byte {
 	// moves into the exponent by itself.
 	code := (exponent+f.bias-1)<<f.mantissa + steps
 	return sign | min(byte(code), f.largest)
+}
+
+// Step returns the relative distance of neighbouring numbers of a float type;
+// 0 for integers.
+func (e Type) Step() float64 {
+	if !e.Float {
+		return 0
+	}
+	return math.Ldexp(1, 1-e.Digits)
 }

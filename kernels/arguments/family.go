@@ -1,9 +1,8 @@
-package kernels
+package arguments
 
 import (
-	"fmt"
+	"pawl/kernels/element"
 	"slices"
-	"strings"
 
 	"pawl/space"
 )
@@ -42,12 +41,12 @@ const (
 	EvenRows  = "even-rows"  // all rows are of one length, or nearly
 )
 
-// families are all but the declared one, in the order in which they are tried.
+// Families are all but the declared one, in the order in which they are tried.
 // Overflow comes first: it finds the most. Its rows are parallel or opposite,
 // so the products of two such inputs are far outside of what an exponential can
 // bear, and yet their softmax is exact: 0, or one over a count. Of integers the
 // extremes find the most.
-var families = []string{Overflow, EmptyRows, OneRow, Extremes, Uniform, Signs, OneHot, NearTies, Denormals, Large, Normal, Powers, Small, Repeated, Sorted, Reversed, EvenRows}
+var Families = []string{Overflow, EmptyRows, OneRow, Extremes, Uniform, Signs, OneHot, NearTies, Denormals, Large, Normal, Powers, Small, Repeated, Sorted, Reversed, EvenRows}
 
 // integerFamilies are those that integers take.
 var integerFamilies = []string{Extremes, Uniform, Powers, Small, Repeated, Sorted, Reversed}
@@ -71,7 +70,7 @@ func OfIntegers(family string) bool {
 }
 
 // isFamilyOf reports whether a type has a family at all.
-func isFamilyOf(e Element, family string) bool {
+func isFamilyOf(e element.Type, family string) bool {
 	if e.Float {
 		return !OfIntegers(family)
 	}
@@ -85,7 +84,7 @@ func (a Argument) available() []string {
 		kind = a.structure.kind
 	}
 	switch own, known := structured[kind]; {
-	case a.written() && !a.Inout || a.Value != nil || slices.Contains(constants, a.Fill) && a.from == nil:
+	case a.Written() && !a.Inout || a.Value != nil || slices.Contains(constants, a.Fill) && a.from == nil:
 		return nil
 	case kind == Columns && a.structure.distinct:
 		return []string{Extremes} // all others repeat
@@ -94,7 +93,7 @@ func (a Argument) available() []string {
 	case a.Element.Float && a.Low != nil:
 		return boundedFamilies
 	}
-	return slices.DeleteFunc(slices.Clone(families), func(f string) bool { return !isFamilyOf(a.Element, f) })
+	return slices.DeleteFunc(slices.Clone(Families), func(f string) bool { return !isFamilyOf(a.Element, f) })
 }
 
 // takes reports whether an input may be filled with a family. Constants and files are
@@ -115,7 +114,7 @@ func (a Argument) takes(family string) bool {
 
 // DrawnFromAll reports whether an input may be any integer of its type.
 func (a Argument) DrawnFromAll() bool {
-	return !a.written() && a.Value == nil && !a.Element.Float && a.Low == nil && a.structure == nil && !slices.Contains(constants, a.Fill)
+	return !a.Written() && a.Value == nil && !a.Element.Float && a.Low == nil && a.structure == nil && !slices.Contains(constants, a.Fill)
 }
 
 // fixed reports whether an input holds the same for every seed.
@@ -125,20 +124,12 @@ func (a Argument) fixed() bool {
 }
 
 // Families returns the families that change at least one input of the kernel.
-func (k *Kernel) Families() []string {
+func (l List) Families() []string {
 	var found []string
-	for _, family := range families {
-		if slices.ContainsFunc(k.Arguments, func(a Argument) bool { return a.takes(family) && a.Fill != family }) {
+	for _, family := range Families {
+		if slices.ContainsFunc(l, func(a Argument) bool { return a.takes(family) && a.Fill != family }) {
 			found = append(found, family)
 		}
 	}
 	return found
-}
-
-// BindFamily is Bind with the inputs of a family.
-func (k *Kernel) BindFamily(dims Dims, family string) ([]Binding, error) {
-	if family != Declared && !slices.Contains(families, family) {
-		return nil, fmt.Errorf("no family %q; there are %s, %s", family, Declared, strings.Join(families, ", "))
-	}
-	return k.bind(dims, family)
 }

@@ -1,4 +1,4 @@
-package kernels
+package element
 
 import (
 	"math"
@@ -19,7 +19,7 @@ func TestShortFloatsExhaustively(t *testing.T) {
 		{name: "e5m2", bias: 15, mantissa: 2, largest: 57344, infinity: 0x7c},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e, err := ElementNamed(test.name)
+			e, err := Named(test.name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestShortFloatsExhaustively(t *testing.T) {
 			}
 		})
 	}
-	e, _ := ElementNamed("e4m3")
+	e, _ := Named("e4m3")
 	b := []byte{0}
 	if e.Store(b, math.Inf(1)); !math.IsNaN(e.Load(b)) {
 		t.Error("e4m3 has no infinity")

@@ -1,4 +1,4 @@
-package kernels
+package element
 
 import (
 	"encoding/binary"
@@ -55,7 +55,7 @@ func TestElementsRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if _, err := ElementNamed("f8"); err == nil {
+	if _, err := Named("f8"); err == nil {
 		t.Error("an unknown type")
 	}
 }
@@ -63,7 +63,7 @@ func TestElementsRoundTrip(t *testing.T) {
 // Every number that lies between two others goes to the nearer one, and the
 // middle to even: what is rounded to float32 first does not.
 func TestBrainFloat(t *testing.T) {
-	e, err := ElementNamed("bf16")
+	e, err := Named("bf16")
 	if err != nil {
 		t.Fatal(err)
 	}

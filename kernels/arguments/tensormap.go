@@ -1,7 +1,8 @@
-package kernels
+package arguments
 
 import (
 	"fmt"
+	"pawl/kernels/document"
 	"slices"
 
 	"pawl/space"
@@ -43,9 +44,9 @@ var swizzles = []int64{0, 32, 64, 128}
 
 // TensorLayouts evaluates the tensor maps of the arguments. An error says what
 // the tensor copy engine cannot do with these sizes and parameters.
-func (k *Kernel) TensorLayouts(env space.Environment) ([]TensorLayout, error) {
+func (l List) TensorLayouts(env space.Environment) ([]TensorLayout, error) {
 	var layouts []TensorLayout
-	for i, a := range k.Arguments {
+	for i, a := range l {
 		if a.TensorMap == nil {
 			continue
 		}
@@ -124,27 +125,27 @@ func product(sides []int64) float64 {
 	return total
 }
 
-// tensorMapEntry is a tensor map as the manifest has it.
-type tensorMapEntry struct {
-	Shape   []scalar `yaml:"shape"`
-	Box     []scalar `yaml:"box"`
-	Swizzle scalar   `yaml:"swizzle"`
+// TensorMapEntry is a tensor map as the manifest has it.
+type TensorMapEntry struct {
+	Shape   []document.Scalar `yaml:"shape"`
+	Box     []document.Scalar `yaml:"box"`
+	Swizzle document.Scalar   `yaml:"swizzle"`
 }
 
 // tensorMap checks and compiles the tensor map of a buffer.
-func (b *builder) tensorMap(a *Argument, entry argEntry) error {
+func (r Reader) tensorMap(a *Argument, entry Entry) error {
 	if entry.TensorMap == nil {
 		return nil
 	}
-	if b.backend != CUDA {
-		return entry.Name.at.errorf("argument %s: a tensormap is for backend %s", a.Name, CUDA)
+	if !r.CUDA {
+		return entry.Name.At.Errorf("argument %s: a tensormap is for backend cuda", a.Name)
 	}
 	m := &TensorMap{}
 	var err error
-	if m.Shape, err = compileAll(b.all, entry.TensorMap.Shape, space.WholeNumber); err != nil {
+	if m.Shape, err = document.CompileAll(r.All, entry.TensorMap.Shape, space.WholeNumber); err != nil {
 		return err
 	}
-	if m.Box, err = compileAll(b.all, entry.TensorMap.Box, space.WholeNumber); err != nil {
+	if m.Box, err = document.CompileAll(r.All, entry.TensorMap.Box, space.WholeNumber); err != nil {
 		return err
 	}
 	rank := len(a.Shape)
@@ -153,14 +154,14 @@ func (b *builder) tensorMap(a *Argument, entry argEntry) error {
 	}
 	switch {
 	case rank > mostTensorDimensions:
-		return entry.Name.at.errorf("argument %s: a tensormap has at most %d dimensions, not %d", a.Name, mostTensorDimensions, rank)
+		return entry.Name.At.Errorf("argument %s: a tensormap has at most %d dimensions, not %d", a.Name, mostTensorDimensions, rank)
 	case len(m.Box) != rank:
-		return entry.Name.at.errorf("argument %s: the box of the tensormap has %d sides for a shape of %d", a.Name, len(m.Box), rank)
+		return entry.Name.At.Errorf("argument %s: the box of the tensormap has %d sides for a shape of %d", a.Name, len(m.Box), rank)
 	}
-	if swizzle := entry.TensorMap.Swizzle; swizzle.text != "" {
-		width := swizzle.value.Integer()
-		if swizzle.value.Kind() != space.Integer || !slices.Contains(swizzles, width) {
-			return swizzle.at.errorf("argument %s: swizzle %s is not 0, 32, 64 or 128 bytes", a.Name, swizzle.text)
+	if swizzle := entry.TensorMap.Swizzle; swizzle.Text != "" {
+		width := swizzle.Value.Integer()
+		if swizzle.Value.Kind() != space.Integer || !slices.Contains(swizzles, width) {
+			return swizzle.At.Errorf("argument %s: swizzle %s is not 0, 32, 64 or 128 bytes", a.Name, swizzle.Text)
 		}
 		m.Swizzle = int(width)
 	}

@@ -1,7 +1,9 @@
-package kernels
+package arguments
 
 import (
 	"fmt"
+	"pawl/kernels/document"
+	"pawl/kernels/element"
 	"regexp"
 	"strconv"
 
@@ -18,8 +20,8 @@ import (
 // Restored says that what the kernel writes must be given its content before every launch.
 func (a Argument) Restored() bool { return a.Inout || a.Init != nil }
 
-// written says that the kernel writes the buffer.
-func (a Argument) written() bool { return a.Out || a.Scratch }
+// Written says that the kernel writes the buffer.
+func (a Argument) Written() bool { return a.Out || a.Scratch }
 
 // Initial is the fill of a buffer that starts with one number: the binding's.
 const Initial = "init"
@@ -35,24 +37,24 @@ var lanesPattern = regexp.MustCompile(`^([a-z]+[0-9]+(?:m[0-9])?)x([0-9]{1,4})$`
 
 // lanesNamed returns the type of the numbers that a type consists of, and how many: complex
 // numbers are pairs, and f32x4 is any structure of four floats.
-func lanesNamed(name string) (Element, int, error) {
+func lanesNamed(name string) (element.Type, int, error) {
 	switch name {
 	case "c64":
 		name = "f32x2"
 	case "c128":
 		name = "f64x2"
 	case "texture", "surface":
-		return Element{}, 0, fmt.Errorf("a %s cannot be described: let the kernel take the buffer as a pointer (const float *__restrict__ is read through the same cache)", name)
+		return element.Type{}, 0, fmt.Errorf("a %s cannot be described: let the kernel take the buffer as a pointer (const float *__restrict__ is read through the same cache)", name)
 	}
 	match := lanesPattern.FindStringSubmatch(name)
 	if match == nil {
-		element, err := ElementNamed(name)
+		element, err := element.Named(name)
 		if err != nil {
 			err = fmt.Errorf("%w, the complex c64 and c128, and structures of equal numbers such as f32x4 or u8x24", err)
 		}
 		return element, 1, err
 	}
-	element, err := ElementNamed(match[1])
+	element, err := element.Named(match[1])
 	lanes, _ := strconv.Atoi(match[2]) // at most four digits
 	if err == nil && (lanes < 2 || lanes > mostLanes) {
 		err = fmt.Errorf("type %s: a structure has 2 to %d numbers", name, mostLanes)
@@ -77,61 +79,61 @@ func (a Argument) alignment() int {
 }
 
 // role checks what an argument says about itself beside its type and shape.
-func (b *builder) role(a *Argument, entry argEntry) (err error) {
-	at := entry.Name.at
+func (r Reader) role(a *Argument, entry Entry) (err error) {
+	at := entry.Name.At
 	switch {
 	case entry.Texture != nil:
-		return positionOf(entry.Texture).errorf("argument %s: textures are not supported; let the kernel take the buffer as a pointer", a.Name)
+		return document.PlaceOf(entry.Texture).Errorf("argument %s: textures are not supported; let the kernel take the buffer as a pointer", a.Name)
 	case entry.Out && entry.Inout:
-		return at.errorf("argument %s is marked out and inout: inout alone says that it is read and written", a.Name)
+		return at.Errorf("argument %s is marked out and inout: inout alone says that it is read and written", a.Name)
 	case a.Scratch && a.Out:
-		return at.errorf("argument %s is marked scratch and out: scratch is what nobody compares", a.Name)
-	case a.Inout && entry.Init.text != "":
-		return entry.Init.at.errorf("argument %s: init belongs to outputs; the content of an inout is its fill", a.Name)
-	case entry.Init.text != "" && !a.written():
-		return entry.Init.at.errorf("argument %s: init belongs to outputs and scratch; an input has a fill", a.Name)
+		return at.Errorf("argument %s is marked scratch and out: scratch is what nobody compares", a.Name)
+	case a.Inout && entry.Init.Text != "":
+		return entry.Init.At.Errorf("argument %s: init belongs to outputs; the content of an inout is its fill", a.Name)
+	case entry.Init.Text != "" && !a.Written():
+		return entry.Init.At.Errorf("argument %s: init belongs to outputs and scratch; an input has a fill", a.Name)
 	case a.Inout && !entry.Fill.given() && entry.From == nil:
-		return at.errorf("argument %s is inout: say with fill what it holds before every launch, such as fill: normal", a.Name)
+		return at.Errorf("argument %s is inout: say with fill what it holds before every launch, such as fill: normal", a.Name)
 	case entry.Tolerance != nil && !a.Out:
-		return at.errorf("argument %s: tolerance belongs to outputs", a.Name)
-	case a.Scratch && entry.TensorMap != nil && b.backend != CUDA:
-		return at.errorf("argument %s: a tensormap is for backend %s", a.Name, CUDA)
+		return at.Errorf("argument %s: tolerance belongs to outputs", a.Name)
+	case a.Scratch && entry.TensorMap != nil && !r.CUDA:
+		return at.Errorf("argument %s: a tensormap is for backend cuda", a.Name)
 	}
-	if a.written() && entry.Init.text != "" {
+	if a.Written() && entry.Init.Text != "" {
 		want := space.Number
 		if !a.Element.Float {
 			want = space.WholeNumber
 		}
-		if a.Init, err = compile(b.dims, entry.Init, want); err != nil {
+		if a.Init, err = document.Compile(r.Sizes, entry.Init, want); err != nil {
 			return err
 		}
 	}
 	if entry.Tolerance != nil {
-		stated, err := entry.Tolerance.bounds(at)
+		stated, err := entry.Tolerance.Bounds(at)
 		if err != nil {
 			return err
 		}
 		if stated.Derived != 0 {
-			return at.errorf("argument %s: derived belongs to the kernel's tolerance; an output states atol and rtol", a.Name)
+			return at.Errorf("argument %s: derived belongs to the kernel's tolerance; an output states atol and rtol", a.Name)
 		}
 		a.Tolerance = &stated
 	}
-	return b.symbol(a, entry)
+	return r.symbol(a, entry)
 }
 
 // symbol checks the name of a variable of the source.
-func (b *builder) symbol(a *Argument, entry argEntry) error {
+func (r Reader) symbol(a *Argument, entry Entry) error {
 	symbol := entry.Symbol
 	switch {
-	case symbol.text == "":
+	case symbol.Text == "":
 		return nil
-	case !cIdentifier.MatchString(symbol.text):
-		return symbol.at.errorf("argument %s: symbol %q is not an identifier: it names a variable at file scope", a.Name, symbol.text)
-	case a.written():
-		return symbol.at.errorf("argument %s: a symbol is for inputs; let the kernel take what it writes as a parameter", a.Name)
+	case !document.IsIdentifier(symbol.Text):
+		return symbol.At.Errorf("argument %s: symbol %q is not an identifier: it names a variable at file scope", a.Name, symbol.Text)
+	case a.Written():
+		return symbol.At.Errorf("argument %s: a symbol is for inputs; let the kernel take what it writes as a parameter", a.Name)
 	case entry.TensorMap != nil:
-		return symbol.at.errorf("argument %s: a buffer is either a symbol or a tensormap", a.Name)
+		return symbol.At.Errorf("argument %s: a buffer is either a symbol or a tensormap", a.Name)
 	}
-	a.Symbol, a.symbolAt = symbol.text, symbol.at
+	a.Symbol, a.SymbolAt = symbol.Text, symbol.At
 	return nil
 }

@@ -1,8 +1,9 @@
-package kernels
+package arguments
 
 import (
 	"fmt"
 	"math"
+	"pawl/kernels/element"
 	"slices"
 
 	"pawl/kernels/arrays"
@@ -38,8 +39,8 @@ type Content struct {
 
 // bindContent evaluates what the structure of an argument depends on, which may be other
 // arguments.
-func (k *Kernel) bindContent(bindings []Binding, i int, env space.Environment) (err error) {
-	a, b := k.Arguments[i], &bindings[i]
+func (l List) bindContent(bindings []Binding, i int, env space.Environment) (err error) {
+	a, b := l[i], &bindings[i]
 	if len(a.answer) > 0 { // what is read and written has content as well
 		if b.Answer, err = matching(a.answer, a.Element, b.shape); err != nil {
 			return err
@@ -59,17 +60,17 @@ func (k *Kernel) bindContent(bindings []Binding, i int, env space.Environment) (
 	case FormulaFill:
 		return a.bindFormula(b, env)
 	case Indices:
-		return k.bindBelow(bindings, i, env)
+		return l.bindBelow(bindings, i, env)
 	}
 	b.Content = &Content{Kind: a.structure.kind, Shape: b.shape}
 	switch a.structure.kind {
 	case Permutation:
 		b.Range = &Range{0, b.Row - 1}
-		return a.holds(b.Row - 1)
+		return a.Element.Fits(b.Row - 1)
 	case RowPointers:
-		return k.bindRows(bindings, i, env)
+		return l.bindRows(bindings, i, env)
 	case Columns:
-		return k.bindColumns(bindings, i, env)
+		return l.bindColumns(bindings, i, env)
 	case Banded:
 		return a.bindBand(b, env)
 	}
@@ -100,14 +101,6 @@ func (a Argument) bindConstant(b *Binding, env space.Environment) error {
 	return constant.bindScalar(b, env)
 }
 
-// holds says why an integer type cannot hold a number.
-func (a Argument) holds(n int64) error {
-	if low, high := a.Element.Limits(); n < low || n > high {
-		return fmt.Errorf("the value %d does not fit %s, which holds %d to %d", n, a.Element.Name, low, high)
-	}
-	return nil
-}
-
 // formulaTries is how many elements of a formula are tried when it is bound: more would
 // make every generated shape slow.
 const formulaTries = 8
@@ -133,7 +126,7 @@ func (a Argument) bindFormula(b *Binding, env space.Environment) error {
 }
 
 // Indexed returns the formula of an input that has one.
-func (c *Content) Indexed(e Element) (*space.Indexed, error) {
+func (c *Content) Indexed(e element.Type) (*space.Indexed, error) {
 	values := space.Environment{}
 	for name, n := range c.Integers {
 		values[name] = int(n)
@@ -168,56 +161,26 @@ func (a Argument) tryFormula(b Binding, tries int64) error {
 	return nil
 }
 
-// Evaluate computes an element by a formula and writes it to the start of a buffer, unless
-// that is nil. A number that the type cannot hold is an error.
-func (e Element) Evaluate(f *space.Indexed, i int64, random float64, to []byte) error {
-	if e.Float {
-		x, err := f.Number(i, random)
-		switch {
-		case err != nil:
-			return err
-		case !e.Holds(x):
-			return fmt.Errorf("the formula gives %g at element %d, which is too large for %s", x, i, e.Name)
-		case to != nil:
-			e.Store(to, x)
-		}
-		return nil
-	}
-	n, err := f.Integer(i, random)
-	if err != nil {
-		return err
-	}
-	if err := (Argument{Element: e}).holds(n); err != nil {
-		return fmt.Errorf("the formula at element %d: %w", i, err)
-	}
-	if to != nil {
-		e.PutInteger(to, n)
-	}
-	return nil
-}
-
 // thoroughTries is how many elements of a workload's formula are tried when the manifest is
 // read, so that most mistakes have a place in it. The others show when the input is filled.
 const thoroughTries = 1 << 12
 
-func (k *Kernel) tryFormulas(dims Dims) error {
-	bindings, err := k.Bind(dims)
-	if err != nil {
-		return err
-	}
-	for i, a := range k.Arguments {
+// TryFormulas evaluates the formulas of inputs for many of their elements. An error is a
+// *BindError.
+func (l List) TryFormulas(bindings []Binding) error {
+	for i, a := range l {
 		if a.structure == nil || a.structure.kind != FormulaFill {
 			continue
 		}
 		if err := a.tryFormula(bindings[i], thoroughTries); err != nil {
-			return &bindError{a.filledAt, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)}
+			return &BindError{a.Name, a.filledAt, err}
 		}
 	}
 	return nil
 }
 
 // other returns the buffer that a fill refers to.
-func (k *Kernel) other(bindings []Binding, name string) (int, error) {
+func (l List) other(bindings []Binding, name string) (int, error) {
 	i := slices.IndexFunc(bindings, func(b Binding) bool { return b.Name == name && b.IsBuffer() })
 	if i < 0 {
 		var names []string
@@ -233,11 +196,11 @@ func (k *Kernel) other(bindings []Binding, name string) (int, error) {
 
 // bindBelow evaluates what indices stay below: a size, the elements of a buffer, or the
 // first, which then must not leave the second.
-func (k *Kernel) bindBelow(bindings []Binding, i int, env space.Environment) error {
-	a, b := k.Arguments[i], &bindings[i]
+func (l List) bindBelow(bindings []Binding, i int, env space.Environment) error {
+	a, b := l[i], &bindings[i]
 	below := int64(math.MaxInt64)
 	if into := a.structure.into; into != "" {
-		other, err := k.other(bindings, into)
+		other, err := l.other(bindings, into)
 		if err != nil {
 			return err
 		}
@@ -256,13 +219,13 @@ func (k *Kernel) bindBelow(bindings []Binding, i int, env space.Environment) err
 		below = n
 	}
 	b.Range = &Range{0, below - 1}
-	return a.holds(below - 1)
+	return a.Element.Fits(below - 1)
 }
 
 // bindRows evaluates how many entries the rows of a CSR matrix share.
-func (k *Kernel) bindRows(bindings []Binding, i int, env space.Environment) error {
-	a, b := k.Arguments[i], &bindings[i]
-	other, err := k.other(bindings, a.structure.into)
+func (l List) bindRows(bindings []Binding, i int, env space.Environment) error {
+	a, b := l[i], &bindings[i]
+	other, err := l.other(bindings, a.structure.into)
 	if err != nil {
 		return err
 	}
@@ -302,20 +265,20 @@ func (k *Kernel) bindRows(bindings []Binding, i int, env space.Environment) erro
 			return fmt.Errorf("a skew of %g: it is a number from 0, for rows of about the same length, to 10", c.Skew)
 		}
 	}
-	return a.holds(c.Total)
+	return a.Element.Fits(c.Total)
 }
 
 // bindColumns finds the row pointers that columns belong to.
-func (k *Kernel) bindColumns(bindings []Binding, i int, env space.Environment) error {
-	a, b := k.Arguments[i], &bindings[i]
-	if err := k.bindBelow(bindings, i, env); err != nil {
+func (l List) bindColumns(bindings []Binding, i int, env space.Environment) error {
+	a, b := l[i], &bindings[i]
+	if err := l.bindBelow(bindings, i, env); err != nil {
 		return err
 	}
-	at, err := k.other(bindings, a.structure.rows)
+	at, err := l.other(bindings, a.structure.rows)
 	if err != nil {
 		return err
 	}
-	rows := k.Arguments[at]
+	rows := l[at]
 	if rows.structure == nil || rows.structure.kind != RowPointers {
 		return fmt.Errorf("%s is not filled with %s", rows.Name, RowPointers)
 	}
@@ -324,7 +287,7 @@ func (k *Kernel) bindColumns(bindings []Binding, i int, env space.Environment) e
 	}
 	// They may not be bound yet.
 	others := slices.Clone(bindings)
-	if err := k.bindContent(others, at, env); err != nil {
+	if err := l.bindContent(others, at, env); err != nil {
 		return fmt.Errorf("%s: %w", rows.Name, err)
 	}
 	bound := others[at]

@@ -1,18 +1,28 @@
-package kernels
+// Package arguments says what a kernel is given: buffers with a shape and a content, scalars
+// with a value, variables of the source.
+//
+// A [Reader] compiles what a manifest says into a [List]; with the sizes of a problem put in
+// it is a list of [Binding], which is all that a worker gets to know. Package inputs makes
+// the bytes.
+package arguments
 
 import (
-	"errors"
 	"fmt"
+	"pawl/kernels/document"
+	"pawl/kernels/element"
 
 	"pawl/kernels/arrays"
 	"pawl/space"
 )
 
+// List are the arguments of a kernel, in the order in which it takes them.
+type List []Argument
+
 // Argument is one argument of a kernel's entry function: a buffer with a shape
 // or a scalar with a value.
 type Argument struct {
 	Name    string
-	Element Element
+	Element element.Type
 	// Shape is the size of a buffer per dimension; nil for a scalar.
 	Shape []*space.Expression
 	// Fill is the family of an input's content.
@@ -45,7 +55,7 @@ type Argument struct {
 	// Value is the formula of a scalar; nil for a buffer.
 	Value *space.Expression
 
-	symbolAt position
+	SymbolAt document.Place
 	// TensorMap is how a CUDA kernel takes a buffer that it does not take as a
 	// pointer; nil for all others.
 	TensorMap *TensorMap
@@ -54,7 +64,7 @@ type Argument struct {
 	// from has the content of an input, answer what an output should be: a file, or
 	// several of different shapes.
 	from, answer []*dataFile
-	at, filledAt position // of its name, and of what says its content
+	at, filledAt document.Place // of its name, and of what says its content
 }
 
 // Binding is an argument with the sizes of a problem put in. It is what a
@@ -111,7 +121,7 @@ type Bounds struct {
 
 // Put writes a scalar to the start of b.
 func (b Binding) Put(to []byte) error {
-	element, err := ElementNamed(b.Type)
+	element, err := element.Named(b.Type)
 	if err != nil {
 		return err
 	}
@@ -125,13 +135,13 @@ func (b Binding) Put(to []byte) error {
 
 // Bytes is the size of a buffer; 0 for a scalar.
 func (b Binding) Bytes() (int, error) {
-	element, err := ElementNamed(b.Type)
+	element, err := element.Named(b.Type)
 	return int(b.Count) * element.Size, err
 }
 
 // Size is the size of one number of the argument, in bytes.
 func (b Binding) Size() (int, error) {
-	element, err := ElementNamed(b.Type)
+	element, err := element.Named(b.Type)
 	return element.Size, err
 }
 
@@ -142,13 +152,11 @@ func (b Binding) IsBuffer() bool { return b.Count > 0 }
 // error and not a machine that swaps.
 const largestBuffer = 64 << 30
 
-// Bind evaluates the arguments for the sizes of a problem.
-func (k *Kernel) Bind(dims Dims) ([]Binding, error) { return k.BindFamily(dims, Declared) }
-
-func (k *Kernel) bind(dims Dims, family string) ([]Binding, error) {
-	env := dims.Environment()
-	bindings := make([]Binding, 0, len(k.Arguments))
-	for _, a := range k.Arguments {
+// Bind evaluates the arguments for the sizes of a problem, with the inputs of a family. An
+// error is a *BindError.
+func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
+	bindings := make([]Binding, 0, len(l))
+	for _, a := range l {
 		b := Binding{
 			Name: a.Name, Type: a.Element.Name, Fill: a.Fill, Large: a.Large, Out: a.Out, Align: a.Align,
 			Restored: a.Restored(), Scratch: a.Scratch, Symbol: a.Symbol, Tolerance: a.Tolerance,
@@ -161,33 +169,30 @@ func (k *Kernel) bind(dims Dims, family string) ([]Binding, error) {
 			bind = a.bindScalar
 		}
 		if err := bind(&b, env); err != nil {
-			return nil, &bindError{a.at, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)}
+			return nil, &BindError{a.Name, a.at, err}
 		}
 		bindings = append(bindings, b)
 	}
-	for i, a := range k.Arguments {
-		if err := k.bindContent(bindings, i, env); err != nil {
-			return nil, &bindError{a.filledAt, fmt.Errorf("argument %s of %s at %s: %w", a.Name, k.Name, dims, err)}
+	for i, a := range l {
+		if err := l.bindContent(bindings, i, env); err != nil {
+			return nil, &BindError{a.Name, a.filledAt, err}
 		}
 	}
 	return bindings, nil
 }
 
-// bindError says where the argument stands that cannot be bound.
-type bindError struct {
-	at position
+// BindError says which argument cannot be bound, and where the manifest has what is wrong.
+type BindError struct {
+	Argument string
+	At       document.Place
 	error
 }
 
-func (e *bindError) Unwrap() error { return e.error }
+func (e *BindError) Unwrap() error { return e.error }
 
-// placeOf is the place of the argument that an error of Bind is about.
-func placeOf(err error) position {
-	var unbound *bindError
-	if errors.As(err, &unbound) {
-		return unbound.at
-	}
-	return position{1, 1}
+// Of completes an error of Bind: whose argument it is, and at which sizes.
+func (e *BindError) Of(kernel, sizes string) error {
+	return &BindError{e.Argument, e.At, fmt.Errorf("argument %s of %s at %s: %w", e.Argument, kernel, sizes, e.error)}
 }
 
 // bindScalar evaluates a scalar. A value that its type cannot hold is an error:

@@ -1,0 +1,39 @@
+package arguments
+
+import (
+	"pawl/kernels/document"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Entry is an argument as the manifest has it.
+type Entry struct {
+	Name     document.Scalar   `yaml:"name"`
+	Type     document.Scalar   `yaml:"type"`
+	Shape    []document.Scalar `yaml:"shape"`
+	Fill     fillEntry         `yaml:"fill"`
+	From     fileNames         `yaml:"from"`
+	Answer   fileNames         `yaml:"answer"`
+	Families []document.Scalar `yaml:"families"`
+	Large    document.Scalar   `yaml:"large"`
+	Range    []document.Scalar `yaml:"range"`
+	Out      bool              `yaml:"out"`
+	// Inout, Init, Scratch, Symbol and Tolerance: see argument_role.go.
+	Inout     bool            `yaml:"inout"`
+	Init      document.Scalar `yaml:"init"`
+	Scratch   bool            `yaml:"scratch"`
+	Symbol    document.Scalar `yaml:"symbol"`
+	Tolerance *ToleranceEntry `yaml:"tolerance"`
+	Texture   ast.Node        `yaml:"texture"`
+	Value     document.Scalar `yaml:"value"`
+	Align     document.Scalar `yaml:"align"`
+	// TensorMap is for buffers that a kernel takes as a descriptor.
+	TensorMap *TensorMapEntry `yaml:"tensormap"`
+}
+
+// ToleranceEntry is a tolerance as the manifest has it.
+type ToleranceEntry struct {
+	Absolute *float64 `yaml:"atol"`
+	Relative *float64 `yaml:"rtol"`
+	Derived  float64  `yaml:"derived"`
+}

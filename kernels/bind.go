@@ -1,0 +1,68 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
+	"pawl/space"
+	"slices"
+	"strings"
+)
+
+// Bind evaluates the arguments for the sizes of a problem.
+func (k *Kernel) Bind(dims Dims) ([]arguments.Binding, error) {
+	return k.BindFamily(dims, arguments.Declared)
+}
+
+// BindFamily is Bind with the inputs of a family.
+func (k *Kernel) BindFamily(dims Dims, family string) ([]arguments.Binding, error) {
+	if family != arguments.Declared && !slices.Contains(arguments.Families, family) {
+		return nil, fmt.Errorf("no family %q; there are %s, %s", family, arguments.Declared, strings.Join(arguments.Families, ", "))
+	}
+	bindings, err := k.Arguments.Bind(dims.Environment(), family)
+	return bindings, k.unbound(dims, err)
+}
+
+func (k *Kernel) unbound(dims Dims, err error) error {
+	var unbound *arguments.BindError
+	if errors.As(err, &unbound) {
+		return unbound.Of(k.Name, dims.String())
+	}
+	return err
+}
+
+// placeOf is the place of the argument that an error of Bind is about.
+func placeOf(err error) document.Place {
+	var unbound *arguments.BindError
+	if errors.As(err, &unbound) {
+		return unbound.At
+	}
+	return document.Top
+}
+
+// tryFormulas evaluates the formulas of a workload's inputs for many of their elements.
+func (k *Kernel) tryFormulas(dims Dims) error {
+	bindings, err := k.Bind(dims)
+	if err != nil {
+		return err
+	}
+	return k.unbound(dims, k.Arguments.TryFormulas(bindings))
+}
+
+// Families returns the families that change at least one input of the kernel.
+func (k *Kernel) Families() []string { return k.Arguments.Families() }
+
+// TensorLayouts evaluates the tensor maps of the arguments. An error says what
+// the tensor copy engine cannot do with these sizes and parameters.
+func (k *Kernel) TensorLayouts(env space.Environment) ([]arguments.TensorLayout, error) {
+	return k.Arguments.TensorLayouts(env)
+}
+
+// ToleranceOf is the tolerance of an output: its own, or the kernel's.
+func (k *Kernel) ToleranceOf(a arguments.Argument) arguments.Tolerance {
+	if a.Tolerance != nil {
+		return *a.Tolerance
+	}
+	return k.Tolerance
+}

@@ -1,0 +1,108 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Error is a mistake in a file, with where it stands.
+type Error struct {
+	File string
+	// Line and Column count from 1.
+	Line, Column int
+	Message      string
+	// Excerpt is the offending line.
+	Excerpt string
+
+	cause error
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
+	if strings.TrimSpace(e.Excerpt) == "" {
+		return text
+	}
+	gutter := fmt.Sprintf("%5d | ", e.Line)
+	line, column := excerpt(e.Excerpt, e.Column)
+	return fmt.Sprintf("%s\n%s%s\n%*s^", text, gutter, line, len(gutter)+column-1, "")
+}
+
+// excerpt returns a line of a file, cut to what fits on a screen around a
+// column, and the column in it.
+func excerpt(line string, column int) (string, int) {
+	const widest = 160
+	text := []rune(line)
+	if len(text) <= widest {
+		return string(text), column
+	}
+	from := min(max(0, column-widest/2), len(text)-widest)
+	return string(text[from : from+widest]), column - from
+}
+
+// Place is where something stands in a file; both count from 1.
+type Place struct{ Line, Column int }
+
+// Top is the place for what is missing altogether.
+var Top = Place{1, 1}
+
+// PlaceOf is where a node of the parser stands.
+func PlaceOf(node ast.Node) Place {
+	at := node.GetToken().Position
+	return Place{at.Line, at.Column}
+}
+
+// mistake is a message with its place, before the file is known.
+type mistake struct {
+	at      Place
+	message string
+	cause   error // typed, for callers that branch; nil mostly
+}
+
+func (m *mistake) Unwrap() error { return m.cause }
+
+func (m *mistake) Error() string { return m.message }
+
+// Errorf is a mistake there, for Locate.
+func (p Place) Errorf(format string, arguments ...any) error {
+	return &mistake{at: p, message: fmt.Sprintf(format, arguments...)}
+}
+
+// Caused is a mistake there with a cause that callers branch on.
+func (p Place) Caused(cause error) error {
+	return &mistake{at: p, message: cause.Error(), cause: cause}
+}
+
+// Locate turns any error of decoding or checking a file into an Error.
+func Locate(file string, content []byte, err error) error {
+	if err == nil {
+		return nil
+	}
+	found := &Error{File: file, Line: 1, Column: 1, Message: err.Error()}
+	var own *mistake
+	var library yaml.Error
+	switch {
+	case errors.As(err, &own):
+		found.Line, found.Column, found.Message = own.at.Line, own.at.Column, own.message
+		found.cause = own.cause
+	case errors.As(err, &library):
+		found.Message = library.GetMessage()
+		if token := library.GetToken(); token != nil {
+			found.Line, found.Column = token.Position.Line, token.Position.Column
+		}
+	}
+	if lines := strings.Split(string(content), "\n"); found.Line >= 1 && found.Line <= len(lines) {
+		found.Excerpt = strings.ReplaceAll(strings.TrimRight(lines[found.Line-1], "\r"), "\t", " ")
+	}
+	return found
+}
+
+// Before reports whether a place comes first.
+func (p Place) Before(other Place) bool {
+	return p.Line < other.Line || p.Line == other.Line && p.Column < other.Column
+}
