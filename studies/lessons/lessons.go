@@ -1,5 +1,6 @@
 // Package lessons says what all studies of a kernel have taught: which parameters mattered and in
-// which direction, which pairs of them interact, what failed and why, what was never tried.
+// which direction, which pairs of them interact, what failed and why, which advice was followed and
+// what it brought, what was never tried.
 //
 // Its evidence are pairs of trials of one study that differ in exactly one parameter: nothing else
 // can explain their difference but noise, and many pairs that agree are no noise. What a model
@@ -16,16 +17,16 @@ import (
 	"strings"
 
 	"pawl/internal/stats"
-	"pawl/objective"
 	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
 )
 
-// Past is a study with its trials.
+// Past is a study with its trials, and with what was profiled of them, in the order of time.
 type Past struct {
-	Study  studies.Study
-	Trials []search.Trial
+	Study    studies.Study
+	Trials   []search.Trial
+	Profiles []studies.Profile
 }
 
 // Lesson is what the studies of a kernel on one device and workload have taught.
@@ -43,6 +44,8 @@ type Lesson struct {
 	// Interactions are pairs of parameters whose changes do not simply add up.
 	Interactions []Interaction `json:"interactions,omitempty"`
 	Failures     []Failure     `json:"failures,omitempty"`
+	// Followed is what came of the advice that the default gives.
+	Followed []Followed `json:"followed,omitempty"`
 	// Untried are values that no trial has had.
 	Untried []string `json:"untried,omitempty"`
 	// Dead are parameters that never changed the machine code.
@@ -118,7 +121,11 @@ func Pasts(ctx context.Context, store *studies.Store, wanted func(studies.Study)
 		if err != nil {
 			return nil, err
 		}
-		pasts = append(pasts, Past{s, past.Trials})
+		profiles, err := store.Profiles(ctx, s.ID)
+		if err != nil {
+			return nil, err
+		}
+		pasts = append(pasts, Past{s, past.Trials, profiles})
 	}
 	return pasts, nil
 }
@@ -143,8 +150,8 @@ func Learn(pasts []Past) []Lesson {
 }
 
 // milliseconds is the figure that lessons are about.
-func milliseconds(o objective.Outcome) (float64, bool) {
-	return o.Milliseconds(), true
+func milliseconds(_ Past, t search.Trial) (float64, bool) {
+	return t.Outcome.Milliseconds(), true
 }
 
 func learn(pasts []Past) Lesson {
@@ -165,33 +172,34 @@ func learn(pasts []Past) Lesson {
 	}
 	moves := Moves(pasts, milliseconds)
 	for _, m := range moves {
-		if m.clear() {
+		if m.agrees(2) {
 			l.Moves = append(l.Moves, m)
 		}
 	}
 	l.Interactions = interactions(pasts)
 	l.Failures = failures(pasts)
+	l.Followed = followed(pasts)
 	l.Untried = untried(pasts)
 	l.Next = next(l, pasts)
 	return l
 }
 
-// clear says that a move has pairs enough that agree, and that they are worth a word.
-func (m Move) clear() bool {
+// agrees says that a move has so many pairs, that they agree, and that they are worth a word.
+func (m Move) agrees(fewest int) bool {
 	agree := max(m.Better, m.Pairs-m.Better)
-	return m.Pairs >= 2 && float64(agree) >= 0.75*float64(m.Pairs) && math.Abs(math.Log(m.Ratio)) >= 0.02
+	return m.Pairs >= fewest && float64(agree) >= 0.75*float64(m.Pairs) && math.Abs(math.Log(m.Ratio)) >= 0.02
 }
 
 // Moves returns what single changes do to a figure, in trials of one study that differ in one
 // parameter alone; those with the largest effect first. The direction of each is from the value
 // with the larger figure.
-func Moves(pasts []Past, figure func(objective.Outcome) (float64, bool)) []Move {
+func Moves(pasts []Past, figure func(Past, search.Trial) (float64, bool)) []Move {
 	type change struct{ param, from, to string }
 	ratios := map[change][]float64{}
 	for _, p := range pasts {
 		eachPair(p, func(param string, a, b search.Trial, from, to string) {
-			x, there := figure(a.Outcome)
-			y, also := figure(b.Outcome)
+			x, there := figure(p, a)
+			y, also := figure(p, b)
 			if !there || !also || x <= 0 || y <= 0 {
 				return
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pawl/objective"
+	"pawl/objective/counters"
 	"pawl/objective/explain"
 	"pawl/search"
 	"pawl/space"
@@ -118,5 +119,55 @@ func TestSupport(t *testing.T) {
 	}
 	if advice[1].Evidence != nil || advice[2].Evidence != nil {
 		t.Errorf("%v, %v", advice[1].Evidence, advice[2].Evidence)
+	}
+}
+
+// profiled adds what a profiler counted in two launches: A=1 repeats nine tenths of its passes over
+// shared memory, which is busy all the time, and A=2 none.
+func profiled(t *testing.T, p Past) Past {
+	t.Helper()
+	for text, passes := range map[string]float64{"A=1,B=1,C=1,D=1,E=1": 1e9, "A=2,B=1,C=1,D=1,E=1": 1e8} {
+		p.Profiles = append(p.Profiles, studies.Profile{Point: point(t, text), Metrics: counters.Metrics{
+			"memory_l1_wavefronts_shared": {Value: passes}, "memory_l1_wavefronts_shared_ideal": {Value: 1e8},
+			"l1tex__throughput.avg.pct_of_peak_sustained_elapsed": {Value: 100},
+		}})
+	}
+	return p
+}
+
+// Counters of profiled trials say which parameter moves a loss; other code's counters say nothing.
+func TestSupportByCounters(t *testing.T) {
+	advice := []explain.Advice{{Rule: explain.Rule{Name: "bank conflicts"}}, {Rule: explain.Rule{Name: "memory-bound"}}}
+	p := profiled(t, past(t, 1, "H200"))
+	Support([]Past{p}, advice)
+	if got := strings.Join(advice[0].Evidence, ";"); got != "A 1 → 2 lowered this loss in 1 of 1 pairs of profiled trials" || len(advice[1].Evidence) > 0 {
+		t.Errorf("%q, %q", got, advice[1].Evidence)
+	}
+	for i := range p.Profiles {
+		p.Profiles[i].Binary = "other"
+	}
+	if Support([]Past{p}, advice); len(advice[0].Evidence) > 0 {
+		t.Errorf("by other code: %q", advice[0].Evidence)
+	}
+}
+
+// What the default's advice brought: the fastest trial that loses less to it.
+func TestFollowed(t *testing.T) {
+	p := profiled(t, past(t, 1, "H200"))
+	l := Learn([]Past{past(t, 2, "H200"), p})[0] // the newer study has no profiles
+	if len(l.Followed) != 2 || l.Followed[0].Text() != "bank conflicts: 90 % of the time at the default, gone at A=2,B=1,C=1,D=1,E=1, which is 2 times as fast" {
+		t.Errorf("%+v", l.Followed)
+	}
+	// Without a profiler, by what the compiler says: every trial spills, and nobody knows how much that costs.
+	l = Learn([]Past{past(t, 1, "H200")})[0]
+	if len(l.Followed) != 1 || l.Followed[0].Text() != "spills at the default, and no trial has less" || !strings.Contains(strings.Join(l.Next, "\n"), "against spills, which no trial has lowered: Fewer values alive") {
+		t.Errorf("%+v, %q", l.Followed, l.Next)
+	}
+	slower := Followed{Advice: "tail", Lost: new(float64), At: &l.Best, Left: 0.2, Speedup: 0.5}
+	if *slower.Lost = 0.5; slower.Text() != "tail: 50 % of the time at the default, 20 % at A=2,B=1,C=1,D=1,E=1, which is 2 times as slow" {
+		t.Error(slower.Text())
+	}
+	if got := followed(nil); got != nil {
+		t.Errorf("%+v", got)
 	}
 }

@@ -146,6 +146,11 @@ func next(l Lesson, pasts []Past) (sentences []string) {
 		}
 	}
 	sentences = sentences[:min(len(sentences), 3)]
+	for _, f := range l.Followed {
+		if f.At == nil {
+			sentences = append(sentences, fmt.Sprintf("against %s, which no trial has lowered: %s", f.Advice, f.Try))
+		}
+	}
 	for _, values := range l.Untried {
 		sentences = append(sentences, "values that nobody has tried: "+values)
 	}

@@ -12,6 +12,7 @@ import (
 	"pawl/search"
 	"pawl/space"
 	"pawl/studies"
+	"pawl/studies/lessons"
 )
 
 // asked is a short study of the embedded record of attention.
@@ -40,8 +41,17 @@ func TestStudiesFollowEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second.Study.ID != 2 || len(second.Study.First) == 0 {
-		t.Errorf("study %d begins with %v", second.Study.ID, second.Study.First)
+	store, err := studies.OpenExisting(t.Context(), o.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pasts, err := lessons.Pasts(t.Context(), store, func(s studies.Study) bool { return s.ID == first.Study.ID })
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	// The default is tried anyway, and seed 7 draws better points.
+	if best := lessons.Learn(pasts)[0].Best; second.Study.ID != 2 || len(second.Study.First) == 0 || second.Study.First[0] != best {
+		t.Errorf("study %d begins with %v; the lesson's best is %s", second.Study.ID, second.Study.First, best)
 	}
 	o.Resume, o.Given = true, []string{"backend", "trials"}
 	o.Study.Sampler, o.Study.Seed, o.Study.Trials = "auto", 1, 14

@@ -65,15 +65,18 @@ func Record(ctx context.Context, database string, p *profile.Profile) (int64, er
 		if err != nil {
 			return 0, err
 		}
-		pasts = append(pasts, lessons.Past{Study: s, Trials: past.Trials})
 		tried := slices.ContainsFunc(past.Trials, func(t search.Trial) bool { return t.Point == p.Point && t.Outcome.Binary == p.Digest })
-		if recorded > 0 || !tried || len(p.Metrics) == 0 {
-			continue
+		if recorded == 0 && tried && len(p.Metrics) > 0 {
+			if err := errors.Join(store.Writable(), store.Profiled(ctx, s.ID, row(p))); err != nil {
+				return 0, err
+			}
+			recorded = s.ID
 		}
-		if err := errors.Join(store.Writable(), store.Profiled(ctx, s.ID, row(p))); err != nil {
+		profiles, err := store.Profiles(ctx, s.ID)
+		if err != nil {
 			return 0, err
 		}
-		recorded = s.ID
+		pasts = append(pasts, lessons.Past{Study: s, Trials: past.Trials, Profiles: profiles})
 	}
 	lessons.Support(pasts, p.Advice)
 	return recorded, nil

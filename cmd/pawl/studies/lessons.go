@@ -20,7 +20,7 @@ func lessonsCommand(env console.Environment) *cli.Command {
 		Name: "lessons", Usage: "say what all studies of a kernel have taught", ArgsUsage: "KERNEL",
 		Description: console.Details(
 			"For each device and workload: which parameters mattered and in which direction, which pairs interact, what\n"+
-				"failed and with which values, and what the next study should try. The evidence are trials of one study that\n"+
+				"failed and with which values, which advice was followed and what it brought, and what the next study should try. The evidence are trials of one study that\n"+
 				"differ in one parameter alone.",
 			"pawl studies lessons attention", "0 done", "2 no studies of the kernel", "3 pawl could not do its work", "64 usage"),
 		Flags:  o.Flags("out", "db", "json"),
@@ -75,7 +75,7 @@ func printLesson(w io.Writer, l lessons.Lesson) {
 			line("    %s", text)
 		}
 	}
-	var moves, pairs, failed []string
+	var moves, pairs, failed, advice []string
 	for _, m := range l.Moves[:min(len(l.Moves), mostMoves)] {
 		moves = append(moves, m.Text())
 	}
@@ -89,11 +89,15 @@ func printLesson(w io.Writer, l lessons.Lesson) {
 		}
 		failed = append(failed, text)
 	}
+	for _, f := range l.Followed {
+		advice = append(advice, f.Text())
+	}
 	section("what mattered", moves)
 	if len(l.Moves) == 0 {
 		line("  what mattered: too few trials differ in one parameter alone")
 	}
 	section("what interacts", pairs)
 	section("what failed", failed)
+	section("what advice brought", advice)
 	section("what to try next", l.Next)
 }
