@@ -89,6 +89,9 @@ type Outcome struct {
 	Batch int `json:"batch,omitempty"`
 	// Binary is the digest of the machine code that was checked and measured.
 	Binary string `json:"binary,omitempty"`
+	// Device says on which device of a farm that was, all of one model; empty for this
+	// machine's.
+	Device string `json:"device,omitempty"`
 	// SameAs is the point whose machine code is the same and whose samples
 	// these are; empty for a measurement of its own.
 	SameAs string `json:"same_as,omitempty"`

@@ -58,6 +58,7 @@ type stored struct {
 	outcome *objective.Outcome
 	failure objective.Failure
 	facts   struct {
+		Device     string               `json:"device,omitempty"`
 		Resources  *objective.Resources `json:"resources,omitempty"`
 		Conditions *worker.Conditions   `json:"conditions,omitempty"`
 		Remembered bool                 `json:"remembered,omitempty"`
@@ -70,7 +71,7 @@ type stored struct {
 func newStored(o *objective.Outcome) *stored {
 	s := &stored{outcome: o}
 	s.facts.Resources, s.facts.Conditions, s.facts.Remembered, s.facts.Evidence = o.Resources, o.Conditions, o.Remembered, o.Evidence
-	s.facts.Measured, s.facts.Scores = o.Measured, o.Scores
+	s.facts.Measured, s.facts.Scores, s.facts.Device = o.Measured, o.Scores, o.Device
 	if o.Failure != nil {
 		s.failure = *o.Failure
 	}
@@ -84,7 +85,7 @@ func newStored(o *objective.Outcome) *stored {
 func (s *stored) complete() {
 	o := s.outcome
 	o.Resources, o.Conditions, o.Remembered, o.Evidence = s.facts.Resources, s.facts.Conditions, s.facts.Remembered, s.facts.Evidence
-	o.Measured, o.Scores = s.facts.Measured, s.facts.Scores
+	o.Measured, o.Scores, o.Device = s.facts.Measured, s.facts.Scores, s.facts.Device
 	if s.failure.Stage != "" {
 		o.Failure = &s.failure
 	}

@@ -105,6 +105,7 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 	if o.Remembered {
 		fact("measured", "earlier on the same day, by another study", "")
 	}
+	fact("measured on", o.Device, "")
 	fact("digest of the machine code", "", o.Binary)
 	fact("same machine code as", "", o.SameAs)
 	fact("needs", (&report.Timed{Resources: o.Resources}).Needs(), "")

@@ -38,7 +38,7 @@ import (
 )
 
 // Protocol is the version of what travels between those who ask and those who work.
-const Protocol = 1
+const Protocol = 2
 
 // DefaultName is the farm's name where none is given.
 const DefaultName = "farm"

@@ -22,6 +22,8 @@ const (
 	Measure       Action = "measure"
 	Verify        Action = "verify"
 	Sample        Action = "sample"
+	// Look is a part of Verify, in time that a device has to spare.
+	Look Action = "look"
 )
 
 // Subject is what tasks are about: a kernel with one of its workloads, or a recorded space
@@ -88,8 +90,10 @@ type Job struct {
 	Rival float64 `json:"rival,omitempty"`
 	// Samples is how many are taken, Fresh changes when they are to come from a fresh
 	// process.
-	Samples int    `json:"samples,omitempty"`
-	Fresh   string `json:"fresh,omitempty"`
+	Samples int `json:"samples,omitempty"`
+	// Allowed is how long a look takes, about.
+	Allowed time.Duration `json:"allowed,omitempty"`
+	Fresh   string        `json:"fresh,omitempty"`
 }
 
 // Description is what a device says about a subject.
@@ -110,9 +114,10 @@ type Answer struct {
 	Description *Description       `json:"description,omitempty"`
 	Compiled    *Compiled          `json:"compiled,omitempty"`
 	Outcome     *objective.Outcome `json:"outcome,omitempty"`
-	// Failure and Evidence are of Verify.
+	// Failure and Evidence are of Verify, and Through says that a Look was the last.
 	Failure  *objective.Failure `json:"failure,omitempty"`
 	Evidence *check.Evidence    `json:"evidence,omitempty"`
+	Through  bool               `json:"through,omitempty"`
 	// Missing is the digest of a blob that was needed and is not there.
 	Missing string `json:"missing,omitempty"`
 	// Lost says that every worker that had the task died, or gave it back.

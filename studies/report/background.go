@@ -30,6 +30,7 @@ func background(s *Summary) []Fact {
 		{What: "workload", Text: s.Study.Workload, Code: s.Study.Dims},
 		{What: "memory", Text: memoryText(s.Study.Work)},
 		{What: "machine", Text: fmt.Sprintf("%s, %d cores, %s, backend %s", e.Device, e.Cores, e.System, s.Study.Backend)},
+		{What: "devices of the farm", Text: devicesText(f.Devices, f.ConfirmedOn)},
 		{What: "driver", Text: e.Driver},
 		{What: "compiler", Text: e.Compiler},
 		{What: "compiler's flags", Code: e.Flags},
@@ -47,6 +48,21 @@ func background(s *Summary) []Fact {
 			page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))})
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text+f.Code == "" })
+}
+
+// devicesText says on which devices of a farm trials were measured, and the finalists.
+func devicesText(trials map[string]int, confirmed []string) string {
+	if len(trials) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, device := range slices.Sorted(maps.Keys(trials)) {
+		parts = append(parts, fmt.Sprintf("%s on %s", page.Count(trials[device], "trial"), device))
+	}
+	if len(confirmed) > 0 {
+		parts = append(parts, "the finalists on "+strings.Join(confirmed, ", "))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // rememberedText says how many measurements are older than the study, or nothing.

@@ -72,8 +72,13 @@ type SearchFacts struct {
 	Same      int `json:"same_machine_code"`
 	CacheHits int `json:"cache_hits"`
 	// Remembered were measured earlier on the same day.
-	Remembered int     `json:"remembered"`
-	Seconds    float64 `json:"seconds"`
+	Remembered int `json:"remembered"`
+	// Devices are those of a farm, each with how many trials were measured on it.
+	Devices map[string]int `json:"devices,omitempty"`
+	// ConfirmedOn are those that the rounds were measured on which count: one, or one after
+	// the other.
+	ConfirmedOn []string `json:"confirmed_on,omitempty"`
+	Seconds     float64  `json:"seconds"`
 	// Where the time went, in seconds; compiling runs beside the others.
 	Compiling float64 `json:"compiling_seconds"`
 	Checking  float64 `json:"checking_seconds"`
@@ -319,12 +324,23 @@ func searchFacts(past search.Past) SearchFacts {
 		if t.Outcome.Remembered {
 			f.Remembered++
 		}
+		if t.Outcome.Device != "" {
+			if f.Devices == nil {
+				f.Devices = map[string]int{}
+			}
+			f.Devices[t.Outcome.Device]++
+		}
 		if t.Outcome.Spent.CacheHit {
 			f.CacheHits++
 		}
 		f.Compiling += t.Outcome.Spent.Compile.Seconds()
 		f.Checking += t.Outcome.Spent.Check.Seconds()
 		f.Measuring += t.Outcome.Spent.Measure.Seconds()
+	}
+	for _, r := range past.Standing() {
+		if r.Outcome.Device != "" && !slices.Contains(f.ConfirmedOn, r.Outcome.Device) {
+			f.ConfirmedOn = append(f.ConfirmedOn, r.Outcome.Device)
+		}
 	}
 	return f
 }

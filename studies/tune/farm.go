@@ -162,6 +162,9 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 		return nil, err
 	}
 	s.head.Environment.Commit = objective.Commit(k.Dir) // the farm has files, and no repository
+	if device.Resident {
+		s.resident = e
+	}
 	s.ahead = search.DefaultAhead
 	if k.Backend == kernels.CUDA {
 		s.ahead, s.asPrepared = search.AcceleratorAhead, true

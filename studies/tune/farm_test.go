@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"pawl/internal/postgrestest"
+	"pawl/kernels/scaffold"
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/space"
@@ -33,6 +34,7 @@ const role = "PAWL_TEST_FARM_ROLE"
 type part struct {
 	URL, Folder string
 	Asks        bool
+	Host        string
 	Kernel      string
 	Backend     string
 	On          string
@@ -64,7 +66,7 @@ func play(text string) error {
 	where := farm.Options{URL: p.URL, Version: "test", Log: log}
 	if !p.Asks {
 		return serve.Run(ctx, serve.Options{
-			Farm: where, Lanes: 2, Grace: time.Second,
+			Farm: where, Lanes: 2, Grace: time.Second, Host: p.Host,
 			Tools: devices.Options{Cache: p.Folder, Getenv: os.Getenv, Notice: func(string) {}},
 		})
 	}
@@ -215,7 +217,7 @@ func TestNothingIsLostByKills(t *testing.T) {
 
 // told holds a study's record to what was asked: every trial once, and the points that one
 // machine asks.
-func told(t *testing.T, p part) {
+func told(t *testing.T, p part) recorded {
 	t.Helper()
 	store, err := studies.OpenExisting(t.Context(), filepath.Join(p.Folder, "studies.db"))
 	if err != nil {
@@ -243,4 +245,82 @@ func told(t *testing.T, p part) {
 	if len(past.Standing()) == 0 {
 		t.Error("nothing was confirmed")
 	}
+	return recorded{past}
+}
+
+// A kernel on the processors of two machines that are killed now and then: every trial is
+// recorded once with the device that measured it, and the finalists were on one.
+func TestDevicesAreRecorded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles and starts many processes")
+	}
+	url := postgrestest.Database(t)
+	if err := farm.Init(t.Context(), farm.Options{URL: url, Version: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	workers := []*process{start(t, part{URL: url, Folder: t.TempDir(), Host: "one"}), start(t, part{URL: url, Folder: t.TempDir(), Host: "two"})}
+	kernel := filepath.Join(t.TempDir(), "small")
+	if _, err := scaffold.Write(kernel, scaffold.Source{}); err != nil {
+		t.Fatal(err)
+	}
+	asked := part{URL: url, Folder: t.TempDir(), Asks: true, Kernel: kernel, Backend: "host", On: processor(t, url), Seed: 1, Trials: 8}
+	asking := start(t, asked)
+	over, err := false, error(nil)
+	for i, deadline := 0, time.Now().Add(3*time.Minute); !over; i++ {
+		if time.Now().After(deadline) {
+			t.Fatalf("the study does not end\n%s", asking.output.String())
+		}
+		time.Sleep(200 * time.Millisecond)
+		if over, err = asking.over(); !over && i%10 == 9 && i < 30 {
+			workers[i/10%2].kill()
+			workers[i/10%2].again()
+		}
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, asking.output.String())
+	}
+	trials, rounds := told(t, asked).devices()
+	delete(trials, "one")
+	delete(trials, "two")
+	if len(trials) != 0 || len(rounds) != 1 || rounds["one"]+rounds["two"] == 0 {
+		t.Errorf("trials on other devices: %v; finalists on %v", trials, rounds)
+	}
+}
+
+// processor waits for two machines and returns what they measure on.
+func processor(t *testing.T, url string) string {
+	t.Helper()
+	f, err := farm.Open(t.Context(), farm.Options{URL: url, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		machines, err := f.Machines(t.Context(), farm.Silence)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(machines) == 2 {
+			return machines[0].Offers.Measures.Device
+		}
+	}
+	t.Fatal("no machines")
+	return ""
+}
+
+// recorded is what a study has recorded.
+type recorded struct{ search.Past }
+
+// devices counts the trials and the rounds of finalists that were measured, by device.
+func (r recorded) devices() (trials, rounds map[string]int) {
+	trials, rounds = map[string]int{}, map[string]int{}
+	for _, t := range r.Trials {
+		if t.OK() && t.Outcome.SameAs == "" {
+			trials[t.Outcome.Device]++
+		}
+	}
+	for _, round := range r.Standing() {
+		rounds[round.Outcome.Device]++
+	}
+	return trials, rounds
 }

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -29,7 +30,7 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, rival flo
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Rival = rival }, nil)
+	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Rival = rival }, nil, nil)
 	return e.outcome(answer, outcome, err)
 }
 
@@ -57,7 +58,7 @@ func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objectiv
 	if err != nil {
 		return nil, err
 	}
-	answer, err := e.onDevice(ctx, farm.Verify, p, nil, own)
+	answer, err := e.onDevice(ctx, farm.Verify, p, nil, own, nil)
 	if err != nil || answer.Lost {
 		return lost(objective.Fuzz), err
 	}
@@ -68,6 +69,37 @@ func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objectiv
 	}
 	return answer.Failure, nil
 }
+
+// VerifyFor checks a part of a point in full, where finalists are measured: a second look.
+// A device that others keep busy has no time to spare, and then nothing was looked at.
+func (e *Evaluator) VerifyFor(ctx context.Context, p objective.Prepared, allowed time.Duration) (through bool, failure *objective.Failure, err error) {
+	own, err := e.device(ctx)
+	if err != nil || p.Failure != nil {
+		return true, p.Failure, err
+	}
+	start := time.Now()
+	answer, err := e.onDevice(ctx, farm.Look, p, func(job *farm.Job) { job.Allowed = allowed }, own, func() error {
+		if time.Since(start) > mostLooking {
+			return errBusy
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errBusy) || errors.As(err, new(*GoneError)):
+		return false, nil, nil
+	case err != nil || answer.Lost:
+		return true, lost(objective.Fuzz), err
+	}
+	return answer.Through, answer.Failure, nil
+}
+
+// mostLooking is how long a look may wait for its device.
+const mostLooking = time.Second
+
+var errBusy = errors.New("the device has no time to spare")
+
+// Anticipate does nothing: what a point is checked against comes with its binary.
+func (e *Evaluator) Anticipate(context.Context, space.Point) error { return nil }
 
 // Sample takes samples of a finalist, all of them on one device.
 func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
@@ -83,7 +115,7 @@ func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples in
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		job.Samples, job.Fresh = samples, e.session+" "+strconv.Itoa(e.fresh)
-	}, own)
+	}, own, nil)
 	outcome, err = e.outcome(answer, outcome, err)
 	if err == nil && outcome.Failure == nil {
 		e.mu.Lock()
@@ -94,12 +126,20 @@ func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples in
 	return outcome, err
 }
 
-// onDevice asks a device about a point: own, or any of the kind. What was evicted meanwhile
+// onDevice asks a device about a point: own, for as long as patience (nil is for ever) has
+// no error, or any of the kind. What was evicted meanwhile
 // is compiled again.
-func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objective.Prepared, add func(*farm.Job), own *devices.Measures) (farm.Answer, error) {
+func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objective.Prepared, add func(*farm.Job), own *devices.Measures, patience func() error) (farm.Answer, error) {
 	queue, check := e.measure, func(context.Context) error { return nil }
 	if own != nil {
-		queue, check = farm.OwnQueue(*own), func(ctx context.Context) error { return e.there(ctx, own) }
+		queue, check = farm.OwnQueue(*own), func(ctx context.Context) error {
+			if patience != nil {
+				if err := patience(); err != nil {
+					return err
+				}
+			}
+			return e.there(ctx, own)
+		}
 	}
 	for range tries {
 		compiled, err := e.compilation(ctx, p.Point)

@@ -38,7 +38,10 @@ type Evaluator struct {
 	fresh    int                             // changes when samples are to come from fresh processes
 }
 
-var _ search.Evaluator = (*Evaluator)(nil)
+var (
+	_ search.Evaluator = (*Evaluator)(nil)
+	_ search.Resident  = (*Evaluator)(nil)
+)
 
 // New returns the evaluator of a subject whose blobs are files. Begin it before anything is
 // asked.
@@ -191,7 +194,7 @@ func (e *Evaluator) task(action farm.Action, point space.Point) farm.Job {
 	number := e.asked[key]
 	e.asked[key]++
 	parts := []string{string(action), point.String(), strconv.Itoa(number)}
-	if action == farm.Verify || action == farm.Sample {
+	if action == farm.Verify || action == farm.Sample || action == farm.Look {
 		parts = append(parts, e.session) // a run of rounds is never pieced together
 	}
 	return farm.Job{Task: farm.TaskName(parts...), Action: action, Point: point.String()}

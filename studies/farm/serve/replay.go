@@ -64,5 +64,6 @@ func (s *server) replay(ctx context.Context, job farm.Job) (answer farm.Answer, 
 		outcome, err = b.replay.Sample(ctx, prepared, job.Samples)
 		answer.Outcome = &outcome
 	}
+	outcome.Device = s.identity
 	return answer, err
 }

@@ -63,7 +63,11 @@ func (s *server) run(ctx context.Context, job farm.Job) (answer farm.Answer, err
 		return answer, err
 	}
 	defer free()
-	return b.on(ctx, job, prepared)
+	answer, err = b.on(ctx, job, prepared)
+	if answer.Outcome != nil {
+		answer.Outcome.Device = s.identity
+	}
+	return answer, err
 }
 
 // on does a task with a prepared point.
@@ -78,6 +82,10 @@ func (b *bench) on(ctx context.Context, job farm.Job, p objective.Prepared) (ans
 			answer.Failure, err = b.bench.Verify(ctx, p)
 		}
 		answer.Evidence = b.bench.TakeEvidence(p)
+	case farm.Look:
+		if answer.Failure, answer.Through = p.Failure, true; p.Failure == nil {
+			answer.Through, answer.Failure, err = b.bench.VerifyFor(ctx, p, job.Allowed)
+		}
 	case farm.Sample:
 		b.refresh(job.Fresh)
 		outcome, err = b.bench.Sample(ctx, p, job.Samples)

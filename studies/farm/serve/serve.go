@@ -67,6 +67,8 @@ type server struct {
 	// which take all of them.
 	cores *semaphore.Weighted
 	width int64
+	// identity tells this machine's devices from others of their model.
+	identity string
 	// stored are the digests that the farm was given, with the time.
 	stored  sync.Map
 	benches benches
@@ -104,7 +106,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer f.Close()
 	cores := int64(runtime.NumCPU())
-	s := &server{farm: f, tools: o.Tools, cache: kept, log: o.Farm.Log, cores: semaphore.NewWeighted(cores), width: cores}
+	s := &server{farm: f, tools: o.Tools, cache: kept, log: o.Farm.Log, cores: semaphore.NewWeighted(cores), width: cores, identity: identity(o.Host, offers)}
 	defer s.benches.close()
 	figures := &figures{}
 	stop, err := figures.serve(o.Metrics)
@@ -116,7 +118,7 @@ func Run(ctx context.Context, o Options) error {
 		o.Began(offers)
 	}
 	return f.Work(ctx, farm.WorkOptions{
-		ID: o.Host + "-" + strings.ToLower(rand.Text()[:10]), Host: o.Host, Identity: identity(o.Host, offers), Offers: offers,
+		ID: o.Host + "-" + strings.ToLower(rand.Text()[:10]), Host: o.Host, Identity: s.identity, Offers: offers,
 		Queues: queues(offers), Grace: o.Grace, Do: s.do, Done: figures.count,
 	})
 }
@@ -170,7 +172,7 @@ func (s *server) do(ctx context.Context, job farm.Job) (farm.Answer, error) {
 	switch job.Action {
 	case farm.DescribeBuild, farm.Compile:
 		return s.build(ctx, job)
-	case farm.Describe, farm.Measure, farm.Verify, farm.Sample:
+	case farm.Describe, farm.Measure, farm.Verify, farm.Sample, farm.Look:
 		return s.run(ctx, job)
 	}
 	return farm.Answer{}, fmt.Errorf("this worker does not know the action %q", job.Action)
