@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"pawl/search/sampler/features"
@@ -140,9 +141,9 @@ const solveBlock = 32
 // LogImprovement returns the logarithm of the expected improvement over best of
 // each candidate, plus its log weight. Expected is what is known of the candidates
 // from elsewhere; the process models the residual. The exact variance takes a
-// triangular solve, and what the nearest observation leaves of it is an upper bound.
-// So a candidate whose bound is below the floor, or below another's exact
-// improvement, gets the bound instead.
+// triangular solve, and what the nearest observation leaves of it is an upper bound, as is what
+// the first part of a solve leaves. So a candidate whose bound is below the floor, or below what
+// Leaders others have exactly, gets a bound instead.
 func (g *Process) LogImprovement(candidates [][]uint16, expected, logWeights []float64, best, floor float64) []float64 {
 	n := len(g.points)
 	g.scratch = sized(g.scratch, n*len(candidates))
@@ -156,15 +157,35 @@ func (g *Process) LogImprovement(candidates [][]uint16, expected, logWeights []f
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), a-b) })
-	for start := 0; start < len(order) && scores[order[start]] > floor; start += solveBlock {
+	leaders := leaders{floor, floor, floor}
+	for start := 0; start < len(order) && scores[order[start]] > leaders[0]; start += solveBlock {
 		block := order[start:min(start+solveBlock, len(order))]
-		for j, explained := range g.explained(g.scratch, block) {
-			i := block[j]
+		g.solve(g.scratch, block, func(i int, explained float64) bool {
 			scores[i] = LogExpectedImprovement(best, means[i], g.deviation(explained)) + logWeights[i]
-			floor = max(floor, scores[i])
+			return scores[i] >= leaders[Leaders-1]
+		})
+		for _, i := range block {
+			leaders.add(scores[i])
 		}
 	}
 	return scores
+}
+
+// Leaders is how many of the best candidates are ranked as if every solve had gone to the end: as many
+// as a search climbs from.
+const Leaders = 3
+
+// leaders are the largest scores so far, the largest first.
+type leaders [Leaders]float64
+
+func (l *leaders) add(score float64) {
+	for i, other := range l {
+		if score > other {
+			copy(l[i+1:], l[i:])
+			l[i] = score
+			return
+		}
+	}
 }
 
 // Predict returns the means and deviations of points.
@@ -203,22 +224,55 @@ func sized(old []float64, n int) []float64 {
 // explained returns the share of the variance that the observations take away
 // at some candidates.
 func (g *Process) explained(correlations []float64, block []int) []float64 {
+	sums := make([]float64, len(correlations)/max(1, len(g.points)))
+	g.solve(correlations, block, func(i int, explained float64) bool {
+		sums[i] = explained
+		return true
+	})
+	return sums
+}
+
+// solveRows is after how many observations solve asks whether to go on.
+const solveRows = 32
+
+// solve is a triangular solve for the candidates of a block, whose squares sum up to the share of the
+// variance that the observations take away. On the way it tells what the observations so far have
+// taken, which can only grow, and leaves out candidates that are not worth going on with.
+func (g *Process) solve(correlations []float64, block []int, goOn func(candidate int, explained float64) bool) {
 	n, width := len(g.points), len(block)
 	g.solved = sized(g.solved, n*width)
-	solved := blas64.General{Rows: n, Cols: width, Stride: width, Data: g.solved}
 	for j, candidate := range block {
 		for i, k := range correlations[candidate*n : (candidate+1)*n] {
-			solved.Data[i*width+j] = k
+			g.solved[i*width+j] = k
 		}
 	}
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, g.factor, solved)
-	sums := make([]float64, width)
-	for i := range n {
-		for j, value := range solved.Data[i*width : (i+1)*width] {
-			sums[j] += value * value
+	left, sums := slices.Clone(block), make([]float64, width)
+	for i := 0; i < n && len(left) > 0; i++ {
+		row := g.solved[i*width : i*width+len(left)]
+		factor := g.factor.Data[i*g.factor.Stride : i*g.factor.Stride+i+1]
+		for k, value := range factor[:i] {
+			floats.AddScaled(row, -value, g.solved[k*width:k*width+len(left)])
+		}
+		scale := 1 / factor[i]
+		for j := range row {
+			row[j] *= scale
+			sums[j] += row[j] * row[j]
+		}
+		if (i+1)%solveRows != 0 && i+1 < n {
+			continue
+		}
+		for j := len(left) - 1; j >= 0; j-- {
+			if goOn(left[j], sums[j]) {
+				continue
+			}
+			last := len(left) - 1
+			for r := range n {
+				g.solved[r*width+j] = g.solved[r*width+last]
+			}
+			left[j], sums[j] = left[last], sums[last]
+			left = left[:last]
 		}
 	}
-	return sums
 }
 
 func (g *Process) deviation(explained float64) float64 {
