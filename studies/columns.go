@@ -51,7 +51,15 @@ func (c asJSON) Scan(stored any) error {
 	if isEmpty(stored) || stored == "null" {
 		return nil
 	}
-	return json.Unmarshal(fmt.Append(nil, stored), c.pointer)
+	return json.Unmarshal(textOf(stored), c.pointer)
+}
+
+// textOf is a text as a driver returns it.
+func textOf(stored any) []byte {
+	if text, ok := stored.(string); ok {
+		return []byte(text)
+	}
+	return fmt.Append(nil, stored)
 }
 
 // asText is a column that holds a value as its own text.
@@ -67,7 +75,7 @@ func (c asText) Value() (driver.Value, error) {
 	return string(text), err
 }
 
-func (c asText) Scan(stored any) error { return c.pointer.UnmarshalText(fmt.Append(nil, stored)) }
+func (c asText) Scan(stored any) error { return c.pointer.UnmarshalText(textOf(stored)) }
 
 // asSigned is a column that holds an unsigned number, which databases do not have.
 type asSigned struct{ pointer *uint64 }
@@ -128,25 +136,26 @@ func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns, 
 	return changed, err
 }
 
-// readRows returns the rows of a study in a table; row returns the columns of one, and what
-// is left to do when they have been read.
+// readRows returns the rows of a study in a table. Row returns the columns of a value that every
+// row is read into, and what is left to do after each.
 func readRows[T any](ctx context.Context, s *Store, table, order string, study int64, row func(*T) (columns, func())) ([]T, error) {
 	return readRowsWhere(ctx, s, table, "study = ?", order, []any{study}, row)
 }
 
 // readRowsWhere returns the rows of a table that meet a condition.
 func readRowsWhere[T any](ctx context.Context, s *Store, table, condition, order string, arguments []any, row func(*T) (columns, func())) ([]T, error) {
-	template, _ := row(new(T))
+	var one, none T
+	c, done := row(&one)
+	targets := c.values()
 	var all []T
 	err := s.db.query(ctx, func(rows *sql.Rows) error {
-		var one T
-		c, done := row(&one)
-		if err := rows.Scan(c.values()...); err != nil {
+		one = none
+		if err := rows.Scan(targets...); err != nil {
 			return fmt.Errorf("%s: %w", table, err)
 		}
 		done()
 		all = append(all, one)
 		return nil
-	}, "SELECT "+strings.Join(template.names(), ", ")+" FROM "+table+" WHERE "+condition+" ORDER BY "+order, arguments...)
+	}, "SELECT "+strings.Join(c.names(), ", ")+" FROM "+table+" WHERE "+condition+" ORDER BY "+order, arguments...)
 	return all, err
 }

@@ -3,6 +3,10 @@ package studies
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"pawl/objective"
 	"pawl/objective/check"
@@ -57,21 +61,21 @@ func (r *Recorder) Measured(round confirm.Round) error {
 type stored struct {
 	outcome *objective.Outcome
 	failure objective.Failure
-	facts   struct {
-		Device     string               `json:"device,omitempty"`
-		Resources  *objective.Resources `json:"resources,omitempty"`
-		Conditions *worker.Conditions   `json:"conditions,omitempty"`
-		Remembered bool                 `json:"remembered,omitempty"`
-		Evidence   *check.Evidence      `json:"evidence,omitempty"`
-		Measured   map[string]float64   `json:"measured,omitempty"`
-		Scores     []float64            `json:"scores,omitempty"`
-	}
+	facts   facts
+}
+
+type facts struct {
+	Device     string               `json:"device,omitempty"`
+	Resources  *objective.Resources `json:"resources,omitempty"`
+	Conditions *worker.Conditions   `json:"conditions,omitempty"`
+	Remembered bool                 `json:"remembered,omitempty"`
+	Evidence   *check.Evidence      `json:"evidence,omitempty"`
+	Measured   map[string]float64   `json:"measured,omitempty"`
+	Scores     []float64            `json:"scores,omitempty"`
 }
 
 func newStored(o *objective.Outcome) *stored {
-	s := &stored{outcome: o}
-	s.facts.Resources, s.facts.Conditions, s.facts.Remembered, s.facts.Evidence = o.Resources, o.Conditions, o.Remembered, o.Evidence
-	s.facts.Measured, s.facts.Scores, s.facts.Device = o.Measured, o.Scores, o.Device
+	s := &stored{outcome: o, facts: facts{o.Device, o.Resources, o.Conditions, o.Remembered, o.Evidence, o.Measured, o.Scores}}
 	if o.Failure != nil {
 		s.failure = *o.Failure
 	}
@@ -81,14 +85,19 @@ func newStored(o *objective.Outcome) *stored {
 	return s
 }
 
-// complete gives the outcome what was read.
+// complete gives the outcome what was read, and is then ready for the next.
 func (s *stored) complete() {
-	o := s.outcome
-	o.Resources, o.Conditions, o.Remembered, o.Evidence = s.facts.Resources, s.facts.Conditions, s.facts.Remembered, s.facts.Evidence
-	o.Measured, o.Scores, o.Device = s.facts.Measured, s.facts.Scores, s.facts.Device
-	if s.failure.Stage != "" {
-		o.Failure = &s.failure
+	o, read := s.outcome, s.facts
+	o.Resources, o.Conditions, o.Remembered, o.Evidence = read.Resources, read.Conditions, read.Remembered, read.Evidence
+	o.Measured, o.Scores, o.Device = read.Measured, read.Scores, read.Device
+	if o.Samples == nil {
+		o.Samples = []float64{}
 	}
+	if s.failure.Stage != "" {
+		failure := s.failure
+		o.Failure = &failure
+	}
+	s.failure, s.facts = objective.Failure{}, facts{}
 }
 
 func (s *stored) columns() columns {
@@ -126,8 +135,32 @@ func (s *Store) Past(ctx context.Context, study int64) (search.Past, error) {
 	return past, nil
 }
 
+// partOfTrials is how many trials are read by themselves.
+const partOfTrials = 2500
+
+// trials reads a long study in parts, as many at a time as there are cores: decoding takes
+// longer than reading. A running study has more trials at the end of it than at the beginning,
+// which the last part finds too.
 func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error) {
-	return s.trialsWhere(ctx, "study = ?", study)
+	var count int
+	if err := s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?", study); err != nil {
+		return nil, err
+	}
+	parts := make([][]search.Trial, 1+count/partOfTrials)
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(runtime.NumCPU())
+	for i := range parts {
+		reading.Go(func() (err error) {
+			condition, arguments := "study = ? AND number >= ?", []any{study, i * partOfTrials}
+			if i+1 < len(parts) {
+				condition, arguments = condition+" AND number < ?", append(arguments, (i+1)*partOfTrials)
+			}
+			parts[i], err = s.trialsWhere(ctx, condition, arguments...)
+			return err
+		})
+	}
+	err := reading.Wait()
+	return slices.Concat(parts...), err
 }
 
 func (s *Store) trialsWhere(ctx context.Context, condition string, arguments ...any) ([]search.Trial, error) {

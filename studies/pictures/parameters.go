@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"pawl/internal/page"
 	"pawl/internal/plot"
@@ -13,13 +14,13 @@ import (
 // Parameters draws, for each of the parameters named, the time against its value. A
 // parameter of which one value was tried has no picture.
 func (s *Search) Parameters(names []string) []Figure {
-	var figures []Figure
-	for _, name := range names {
-		if f := s.parameter(name); f.Width > 0 {
-			figures = append(figures, f)
-		}
+	figures := make([]Figure, len(names))
+	var drawing sync.WaitGroup
+	for i, name := range names {
+		drawing.Go(func() { figures[i] = s.parameter(name) })
 	}
-	return figures
+	drawing.Wait()
+	return slices.DeleteFunc(figures, func(f Figure) bool { return f.Width == 0 })
 }
 
 func (s *Search) parameter(name string) Figure {

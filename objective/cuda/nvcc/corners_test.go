@@ -19,8 +19,15 @@ import (
 	"pawl/space"
 )
 
-// The default keeps an everyday test quick; .ci/run asks for 0.
-var cornerLimit = flag.Int("corners", 4, "how many points of each kernel's space to compile; "+
+// everyday is a default that keeps an everyday test quick. .ci/run asks for all.
+func everyday(limit int) int {
+	if os.Getenv("PAWL_COMPILE_ALL") != "" {
+		return 0
+	}
+	return limit
+}
+
+var cornerLimit = flag.Int("corners", everyday(4), "how many points of each kernel's space to compile; "+
 	"0: until every value has occurred and every two extremes have met; -1: until every two values have")
 
 // TestCorners compiles every embedded CUDA kernel at its default and at the

@@ -16,8 +16,7 @@ import (
 	"pawl/space"
 )
 
-// The default keeps an everyday test quick; .ci/run asks for more.
-var mutantLimit = flag.Int("mutants", 1, "how many wrong kernels of each kernel to compile; 0 means all")
+var mutantLimit = flag.Int("mutants", everyday(1), "how many wrong kernels of each kernel to compile; 0 means all")
 
 // TestMutantsCompile compiles wrong kernels at their points: each is a program, and
 // another one than the right kernel there. One that changes the manifest is the same
