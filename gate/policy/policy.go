@@ -57,7 +57,7 @@ const (
 var triggers = []string{string(OnRegression), string(OnImprovement), string(OnNoise)}
 
 // DefaultProfile is what a file without the key says.
-var DefaultProfile = []Trigger{OnRegression, OnNoise}
+var DefaultProfile = []Trigger{OnRegression, OnImprovement, OnNoise}
 
 // Default returns the policy for kernels that are named on the command line.
 func Default(names ...string) *File {

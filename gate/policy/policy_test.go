@@ -39,6 +39,12 @@ kernels:
 	if len(f.Profile) != 1 || f.Profile[0] != OnImprovement {
 		t.Errorf("%v", f.Profile)
 	}
+	for text, want := range map[string]int{"": 3, "profile: []\n": 0} {
+		f, err := Parse("gate.yaml", []byte(text+"kernels: [{kernel: attention}]\n"))
+		if err != nil || len(f.Profile) != want {
+			t.Errorf("%q: %v, %v", text, f, err)
+		}
+	}
 }
 
 func TestMistakesHaveTheirPlace(t *testing.T) {
