@@ -217,3 +217,19 @@ func TestCompareFigures(t *testing.T) {
 		}
 	}
 }
+
+// Four steps of a stencil take twice as long as one: that is faster.
+func TestCompareOtherWork(t *testing.T) {
+	one, four := Facts{Milliseconds: 2, Flops: 1e9}, Facts{Milliseconds: 4, Flops: 4e9}
+	for _, test := range []struct {
+		before, after Facts
+		want          string
+	}{
+		{one, four, "A launch does 4 times the work in 2 times the time: 2 times as fast for the same work."},
+		{four, one, "A launch does 0.25 times the work in 0.5 times the time: 2 times as long for the same work."},
+	} {
+		if got := Compare(test.before, test.after).Why; !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s, want %s", got, test.want)
+		}
+	}
+}

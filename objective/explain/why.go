@@ -36,6 +36,9 @@ func why(before, after Facts, c Comparison) string {
 		return fmt.Sprintf("The largest change is %s: %s.", c.Changes[0].Name, c.Changes[0].Text)
 	}
 	actual := math.Log(c.Speedup)
+	if work := after.Flops / before.Flops; before.Flops > 0 && after.Flops > 0 && math.Abs(math.Log(work)) >= same {
+		return otherWork(work, 1/c.Speedup)
+	}
 	if math.Abs(actual) < same {
 		return "Both take the same time."
 	}
@@ -67,6 +70,16 @@ func why(before, after Facts, c Comparison) string {
 		return head + ", and nothing that the compiler knows has changed; a profiler may say why."
 	}
 	return fmt.Sprintf("%s; no single counter explains that. The largest change is %s: %s.", head, c.Changes[0].Name, c.Changes[0].Text)
+}
+
+// otherWork compares launches that do not do the same, such as one and four steps of a stencil:
+// their counters differ by that already.
+func otherWork(work, time float64) string {
+	verdict := fmt.Sprintf("%.3g times as fast for the same work", work/time)
+	if work < time {
+		verdict = fmt.Sprintf("%.3g times as long for the same work", time/work)
+	}
+	return fmt.Sprintf("A launch does %.3g times the work in %.3g times the time: %s. The counters below are of launches that differ in that.", work, time, verdict)
 }
 
 // lostCauses are the losses that have become smaller or larger, each by the rule that knows it.
