@@ -42,6 +42,7 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 	if err != nil {
 		return nil, err
 	}
+	pool = pool.Growing()
 	s := &study{
 		pool: pool, view: sampler.NewView(pool), sampler: chooser, seed: options.Seed,
 		recorder: recorder, fastest: -1,
@@ -75,7 +76,7 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 	s.forced = []int{initial}
 	for _, point := range options.First {
 		if index, err := pool.Index(point); err == nil && !slices.Contains(s.forced, index) {
-			s.forced = append(s.forced, index)
+			s.forced = append(s.forced, pool.Keep(index))
 		}
 	}
 	return s, nil
@@ -132,6 +133,8 @@ func (s *study) propose() (Trial, error) {
 	if !found {
 		return Trial{}, fmt.Errorf("goptuna suggests row %v, which the pool lacks", row)
 	}
+	index = s.pool.Keep(index)
+	s.pool.Forget()
 	s.view.Ask(index)
 	trial := Trial{Number: id, Point: s.pool.Point(index)}
 	s.trials = append(s.trials, trial)
@@ -237,7 +240,7 @@ func (s *study) restore(history []Trial) (running []Trial, err error) {
 		case err != nil:
 			return nil, fmt.Errorf("trial %d of the record: %w", i, err)
 		}
-		asked = append(asked, index)
+		asked = append(asked, s.pool.Keep(index))
 	}
 	s.forced = append(asked, s.forced[min(len(asked), len(s.forced)):]...)
 	for _, t := range history {

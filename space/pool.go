@@ -11,11 +11,13 @@ import (
 var ErrEmpty = errors.New("no point satisfies the constraints")
 
 // Pool is a table of distinct valid points in lexicographic order of their
-// rows. It is immutable and safe for concurrent use.
+// rows. It is immutable and safe for concurrent use, unless it is Growing.
 type Pool struct {
 	space    *Space
 	cells    []uint16 // row after row
 	complete bool
+	filters  []func(Point) bool // what has taken points out of it
+	growth   *growth            // nil unless it is growing
 }
 
 // PoolOptions bounds the work of building a pool.
@@ -92,6 +94,12 @@ func (p *Pool) Len() int { return len(p.cells) / len(p.space.params) }
 // Row returns the positions of the i-th point. The caller must not modify it.
 func (p *Pool) Row(i int) Row {
 	width := len(p.space.params)
+	switch {
+	case i >= firstPassing:
+		return p.growth.passing[i-firstPassing]
+	case i*width >= len(p.cells):
+		return p.growth.kept[i-p.Len()]
+	}
 	return p.cells[i*width : (i+1)*width : (i+1)*width]
 }
 
@@ -112,6 +120,9 @@ func (p *Pool) Find(row Row) (int, bool) {
 			high = middle
 		}
 	}
+	if p.growth != nil {
+		return p.beyond(row)
+	}
 	return low, false
 }
 
@@ -127,7 +138,8 @@ func (p *Pool) Index(point Point) (int, error) {
 	return 0, fmt.Errorf("point %s is not in the pool", point)
 }
 
-// Filter returns the pool of the points that keep accepts.
+// Filter returns the pool of the points that keep accepts. Of a sampled pool keep is asked again when
+// it grows.
 func (p *Pool) Filter(keep func(Point) bool) (*Pool, error) {
 	var cells []uint16
 	for i := range p.Len() {
@@ -135,7 +147,11 @@ func (p *Pool) Filter(keep func(Point) bool) (*Pool, error) {
 			cells = append(cells, p.Row(i)...)
 		}
 	}
-	return newPool(p.space, cells, p.complete)
+	kept, err := newPool(p.space, cells, p.complete)
+	if err == nil && !p.complete {
+		kept.filters = append(slices.Clone(p.filters), keep)
+	}
+	return kept, err
 }
 
 // PoolOf returns the pool of exactly the given points, for a space that is

@@ -97,14 +97,11 @@ func newRowSet(s *Space) *rowSet {
 func (r *rowSet) len() int { return len(r.seen) }
 
 func (r *rowSet) add(row Row) {
-	key := make([]byte, 0, 2*len(row))
-	for _, cell := range row {
-		key = append(key, byte(cell>>8), byte(cell))
-	}
-	if _, twice := r.seen[string(key)]; twice {
+	key := row.text()
+	if _, twice := r.seen[key]; twice {
 		return
 	}
-	r.seen[string(key)] = struct{}{}
+	r.seen[key] = struct{}{}
 	r.cells = append(r.cells, row...)
 }
 

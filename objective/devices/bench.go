@@ -141,14 +141,17 @@ func Feasible(pool *space.Pool, limits objective.Limits) (*space.Pool, map[strin
 	if pool.Len() > preflightLimit || limits == nil {
 		return pool, removed, nil
 	}
-	initial := pool.Space().Default()
+	initial, counting := pool.Space().Default(), true
 	kept, err := pool.Filter(func(p space.Point) bool {
 		failure := limits.Preflight(p)
 		if failure == nil || p == initial {
 			return true
 		}
-		removed[failure.Detail]++
+		if counting { // later it is asked about points that a search looks at
+			removed[failure.Detail]++
+		}
 		return false
 	})
+	counting = false
 	return kept, removed, err
 }

@@ -71,6 +71,38 @@ func BenchmarkAskInFlight(b *testing.B) {
 	}
 }
 
+// BenchmarkAskHuge is one ask on 10⁹ points, 200 observed and sixteen in flight.
+func BenchmarkAskHuge(b *testing.B) {
+	pool := hugePool(b).Growing()
+	sampler, err := New("auto", pool.Space(), Defaults())
+	if err != nil {
+		b.Fatal(err)
+	}
+	view := NewView(pool)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		index := randomFree(view, rng)
+		view.Ask(index)
+		view.Observe(Observation{Index: index, Milliseconds: hugeTime(pool.Row(index))})
+	}
+	var watch stopwatch
+	for ask := 0; b.Loop(); ask++ {
+		index := 0
+		next := func() { index = sampler.Next(view, rand.New(rand.NewPCG(1, uint64(ask)))) }
+		if ask < 16 {
+			next()
+		} else {
+			watch.time(next)
+			oldest := view.Pending[0]
+			view.Observe(Observation{Index: oldest, Milliseconds: hugeTime(pool.Row(oldest))})
+		}
+		index = pool.Keep(index)
+		pool.Forget()
+		view.Ask(index)
+	}
+	watch.report(b)
+}
+
 // BenchmarkFirstAsk is one ask of a sampler that remembers nothing, as after an
 // interruption.
 func BenchmarkFirstAsk(b *testing.B) {

@@ -86,8 +86,8 @@ func (c common) climb(view *View, rng *rand.Rand, candidates int, score func(poi
 	for _, o := range view.fastest(c.settings.Search.Bests) {
 		near.each(o.Index, add)
 	}
-	slices.Sort(points)
-	ranked := rank(points, score(points, math.Inf(-1)))
+	slices.SortFunc(points, view.Pool.Compare)
+	ranked := rank(view.Pool, points, score(points, math.Inf(-1)))
 	best := ranked[0]
 	for _, at := range ranked[:min(c.settings.Search.Starts, len(ranked))] {
 		for range c.settings.Search.Steps {
@@ -96,7 +96,7 @@ func (c common) climb(view *View, rng *rand.Rand, candidates int, score func(poi
 			if len(points) == 0 {
 				break
 			}
-			next := rank(points, score(points, at.score))[0]
+			next := rank(view.Pool, points, score(points, at.score))[0]
 			if next.score <= at.score {
 				break
 			}
@@ -115,13 +115,13 @@ type scoredPoint struct {
 }
 
 // rank sorts points by score, the largest first, and by position among equals.
-func rank(points []int, scores []float64) []scoredPoint {
+func rank(pool *space.Pool, points []int, scores []float64) []scoredPoint {
 	ranked := make([]scoredPoint, len(points))
 	for i, index := range points {
 		ranked[i] = scoredPoint{index, scores[i]}
 	}
 	slices.SortFunc(ranked, func(a, b scoredPoint) int {
-		return cmp.Or(-cmp.Compare(a.score, b.score), cmp.Compare(a.index, b.index))
+		return cmp.Or(-cmp.Compare(a.score, b.score), pool.Compare(a.index, b.index))
 	})
 	return ranked
 }

@@ -26,7 +26,9 @@ type View struct {
 	CostWeight float64
 
 	taken []bool
-	free  int
+	// beyond are the points asked that lie outside of a sampled pool.
+	beyond map[int]bool
+	free   int
 }
 
 // Observation is one finished trial.
@@ -45,18 +47,26 @@ type Observation struct {
 
 // NewView returns a view of a pool that nothing was asked from.
 func NewView(pool *space.Pool) *View {
-	return &View{Pool: pool, taken: make([]bool, pool.Len()), free: pool.Len()}
+	return &View{Pool: pool, taken: make([]bool, pool.Len()), free: pool.Len(), beyond: map[int]bool{}}
 }
 
 // Free reports whether a point was never asked.
-func (v *View) Free(index int) bool { return !v.taken[index] }
+func (v *View) Free(index int) bool {
+	if index >= len(v.taken) {
+		return !v.beyond[index]
+	}
+	return !v.taken[index]
+}
 
-// FreeCount returns the number of points that were never asked.
+// FreeCount returns the number of points that were never asked, those outside of a sampled pool apart.
 func (v *View) FreeCount() int { return v.free }
 
 // Ask marks a point as pending.
 func (v *View) Ask(index int) {
-	if !v.taken[index] {
+	switch {
+	case index >= len(v.taken):
+		v.beyond[index] = true
+	case !v.taken[index]:
 		v.taken[index] = true
 		v.free--
 	}

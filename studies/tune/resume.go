@@ -171,5 +171,5 @@ func (r *run) first(ctx context.Context, study studies.Study) ([]space.Point, er
 	for _, past := range earlier {
 		timed = append(timed, search.Timed(past.trials))
 	}
-	return sampler.Transfer(r.pool, timed...), nil
+	return sampler.Transfer(r.pool.Growing(), timed...), nil
 }
