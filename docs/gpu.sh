@@ -64,7 +64,7 @@ print((study.get("winner") or study["default"])["point"])' "$out_of/$1"/*/sugges
 # steps than a ring has places.
 declare -A small=(
   [attention]=B=1,H=3,S=131
-  [attention_hopper]=B=2,H=140,S=131
+  [attention_hopper]=B=2,H=140,HK=70,S=131
   [gemm]=M=520,N=7000,K=456
   [rmsnorm]=R=300,C=4104
   [softmax]=R=300,C=4104
@@ -113,20 +113,24 @@ for part in "$@"; do
       hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,PERSISTENT=true,TRUST_MAX=true
       short=CONSUMERS=2,BLOCKS=2,BLOCK_N=64,STAGES=2,PERSISTENT=true,TRUST_MAX=true
       against() { timed rivals.log "$pawl" rivals "$1" --workload "$2" --at "$3" --results "$out/rivals-$1-$2.json"; }
-      for workload in training_512 context_1024 context_2048; do against attention_hopper $workload $hopper; done
+      for workload in training_512 training_512_bf16 context_1024 context_2048; do against attention_hopper $workload $hopper; done
       for workload in training_512_causal small_448; do against attention_hopper $workload $short; done
       against attention_hopper context_4096_causal "${hopper/QUERY_PLACES=2/QUERY_PLACES=1}"
       against attention_hopper large_640 "${short/BLOCK_N=64/BLOCK_N=80}"
-      against attention_hopper wide_2048 CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,PERSISTENT=true,TRUST_MAX=true
-      against gemm square_4096 BLOCK_M=128,BLOCK_N=256,STAGES=3,GROUP=4
-      against gemm square_8192 BLOCK_M=192,BLOCK_N=128,STAGES=4,GROUP=4
+      for workload in wide_2048 wide_2048_bf16 grouped_2048_causal_bf16; do
+        against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,PERSISTENT=true,TRUST_MAX=true
+      done
+      for workload in square_4096 square_8192 square_4096_bf16 square_8192_bf16 square_4096_fp8 square_8192_fp8; do
+        timed rivals.log "$pawl" tune gemm --workload $workload --budget 18s --rounds 4 --out rivals
+        timed rivals.log "$pawl" rivals gemm --workload $workload --rounds 8 --out rivals --results "$out/rivals-gemm-$workload.json"
+      done
       ;;
     dispatch) # what shipping few points costs on the attention workloads; about three minutes
       timed dispatch.log "$pawl" tune attention_hopper --workload all --trials 30 --rounds 6 --budget 90s --out dispatch
       timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 --budget 80s --out dispatch
       for k in 1 2 3; do timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 -k $k --out dispatch --to "$out/dispatch-$k"; done
       cp dispatch/attention_hopper/attention_hopper_dispatch.* "$out"
-      printf '#include "attention_hopper_dispatch.h"\nint main() { return attention_hopper_dispatch("NVIDIA H200", 32, 0, 64, 8, 512) < 0; }\n' > ask.cu
+      printf '#include "attention_hopper_dispatch.h"\nint main() { return attention_hopper_dispatch("NVIDIA H200", 32, 0, 0, 64, 8, 8, 512) < 0; }\n' > ask.cu
       timed dispatch.log nvcc -std=c++17 -I"$out" ask.cu -o ask
       timed dispatch.log ./ask
       ;;

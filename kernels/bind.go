@@ -20,6 +20,10 @@ func (k *Kernel) BindFamily(dims Dims, family string) ([]arguments.Binding, erro
 	if family != arguments.Declared && !slices.Contains(arguments.Families, family) {
 		return nil, fmt.Errorf("no family %q; there are %s, %s", family, arguments.Declared, strings.Join(arguments.Families, ", "))
 	}
+	k, err := k.For(dims)
+	if err != nil {
+		return nil, err
+	}
 	bindings, err := k.Arguments.Bind(dims.Environment(), family)
 	return bindings, k.unbound(dims, err)
 }

@@ -53,7 +53,7 @@ func (b *builder) build() (*Kernel, error) {
 	b.kernel = &Kernel{Name: b.manifest.Name.Text, Summary: b.manifest.Summary.Text, Backend: b.backend}
 	for _, step := range []func() error{
 		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
-		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.launch, b.work, b.flags, b.rivals, b.answers, b.commands,
+		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.decided, b.launch, b.work, b.flags, b.rivals, b.answers, b.commands,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -65,10 +65,14 @@ func (b *builder) build() (*Kernel, error) {
 			return nil, b.top().Errorf("%s", err)
 		}
 		b.kernel.initial = s.Default()
-		if _, err := b.kernel.Bind(w.Dims); err != nil {
-			return nil, placeOf(err).Errorf("%s", err)
+		k, err := b.kernel.For(w.Dims)
+		if err == nil {
+			_, err = k.Bind(w.Dims)
 		}
-		if err := b.kernel.tryFormulas(w.Dims); err != nil {
+		if err == nil {
+			err = k.tryFormulas(w.Dims)
+		}
+		if err != nil {
 			return nil, placeOf(err).Errorf("%s", err)
 		}
 	}
@@ -220,8 +224,12 @@ func (b *builder) arguments() (err error) {
 	if len(b.keys.Args) == 0 {
 		return b.missing("args")
 	}
-	b.kernel.Arguments, err = arguments.Reader{Sizes: b.dims, All: b.all, CUDA: b.backend == CUDA}.List(b.keys.Args)
+	b.kernel.Arguments, err = b.reader().List(b.keys.Args)
 	return err
+}
+
+func (b *builder) reader() arguments.Reader {
+	return arguments.Reader{Sizes: b.dims, All: b.all, First: b.kernel.Workloads[0].Dims.Environment(), CUDA: b.backend == CUDA}
 }
 
 // scopes builds the two scopes of names. Definitions that use parameters are

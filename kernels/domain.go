@@ -48,8 +48,8 @@ func (k *Kernel) FixedSizes() []string {
 	for _, step := range k.Launch.Steps {
 		formulas = append(append(formulas, step.Block...), step.Shared, step.Threads)
 	}
-	for _, d := range k.defines {
-		formulas = append(formulas, d.value)
+	for _, d := range k.decided() {
+		formulas = append(formulas, d.Value)
 	}
 	var fixed []string
 	for _, f := range formulas {
@@ -114,8 +114,8 @@ func (k *Kernel) Extents() []string {
 			}
 		}
 	}
-	for _, d := range k.defines {
-		for _, name := range d.value.Names() {
+	for _, d := range k.decided() {
+		for _, name := range d.Value.Names() {
 			delete(found, name)
 		}
 	}

@@ -83,6 +83,7 @@ type Kernel struct {
 	initial     space.Point
 	constraints []*space.Expression
 	domain      []*space.Expression
+	stated      *arguments.Stated // the tolerance; nil where the manifest has none
 }
 
 // Workload is a named choice of sizes.

@@ -122,6 +122,7 @@ func evaluate(name string, formulas []*space.Expression, env space.Environment) 
 type define struct {
 	name  string
 	value *space.Expression
+	at    document.Place
 }
 
 // Constant is a define for one workload.
@@ -160,7 +161,7 @@ func formulas(scope *space.Scope, entry gridEntry) (f LaunchFormulas, err error)
 }
 
 // defines compiles the constants that come from the sizes of a workload. Such
-// a size is part of the binary, so the fuzz matrix cannot vary it.
+// a size is part of the binary.
 func (b *builder) defines() error {
 	for key, text := range b.keys.Defines.All() {
 		if !document.IsIdentifier(key.Text) {
@@ -173,12 +174,7 @@ func (b *builder) defines() error {
 		if err != nil {
 			return err
 		}
-		for _, name := range e.Names() {
-			if _, varied := b.kernel.Fuzz[name]; varied {
-				return key.At.Errorf("define %s depends on %s, which the fuzz matrix varies: one binary cannot have several", key.Text, name)
-			}
-		}
-		b.kernel.defines = append(b.kernel.defines, define{key.Text, e})
+		b.kernel.defines = append(b.kernel.defines, define{key.Text, e, key.At})
 	}
 	return nil
 }

@@ -11,11 +11,10 @@ func (b *builder) tolerance() error {
 		b.kernel.Tolerance = arguments.TypicalOf(b.kernel.Arguments)
 		return nil
 	}
-	stated, err := t.Bounds(b.top())
-	if err != nil {
+	var err error
+	if b.kernel.stated, b.kernel.Tolerance, err = b.reader().Tolerance(*t, b.top()); err != nil {
 		return err
 	}
-	b.kernel.Tolerance = stated
 	switch {
 	case t.Derived == 0:
 		return nil

@@ -328,6 +328,8 @@ func checkResult(source string, program *vm.Program, want Result) error {
 		ok = ok || want == WholeNumber || want == Number
 	case float64:
 		ok = ok || want == Number
+	case string:
+		ok = ok || want == Word
 	}
 	if !ok {
 		return &ExpressionError{source, 0, fmt.Sprintf("expected %s, but this is a %T", want, zero)}

@@ -20,9 +20,11 @@ const (
 	WholeNumber
 	// Number is an integer or a floating-point number.
 	Number
+	// Word is a text.
+	Word
 )
 
-var resultNames = map[Result]string{Anything: "anything", Condition: "a condition (bool)", WholeNumber: "an integer", Number: "a number"}
+var resultNames = map[Result]string{Anything: "anything", Condition: "a condition (bool)", WholeNumber: "an integer", Number: "a number", Word: "a text"}
 
 func (r Result) String() string { return resultNames[r] }
 

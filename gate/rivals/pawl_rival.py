@@ -16,7 +16,8 @@ import os
 import sys
 import time
 
-TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8",
+TYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64",
+         "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "i8": "int8",
          "u8": "uint8", "i16": "int16", "i32": "int32", "i64": "int64"}
 
 
@@ -69,7 +70,8 @@ class Bench:
         torch = self.torch
         with open(os.path.join(folder, argument["file"]), "rb") as file:
             content = bytearray(file.read())
-        return torch.frombuffer(content, dtype=getattr(torch, TYPES[argument["type"]])).reshape(argument["shape"]).cuda()
+        elements = torch.frombuffer(content, dtype=torch.uint8).view(getattr(torch, TYPES[argument["type"]]))
+        return elements.reshape(argument["shape"]).cuda()
 
     def record(self):
         """Records launches that take about a millisecond together."""

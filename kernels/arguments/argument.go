@@ -60,6 +60,10 @@ type Argument struct {
 	// pointer; nil for all others.
 	TensorMap *TensorMap
 
+	// kind is the formula of the type, and stated has those of the tolerance; nil for none.
+	kind   *space.Expression
+	stated *Stated
+
 	structure *structure // of a fill that has one; nil for all others
 	// from has the content of an input, answer what an output should be: a file, or
 	// several of different shapes.

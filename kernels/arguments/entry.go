@@ -18,7 +18,7 @@ type Entry struct {
 	Large    document.Scalar   `yaml:"large"`
 	Range    []document.Scalar `yaml:"range"`
 	Out      bool              `yaml:"out"`
-	// Inout, Init, Scratch, Symbol and Tolerance: see argument_role.go.
+	// Inout, Init, Scratch, Symbol and Tolerance: see role.go.
 	Inout     bool            `yaml:"inout"`
 	Init      document.Scalar `yaml:"init"`
 	Scratch   bool            `yaml:"scratch"`
@@ -33,7 +33,7 @@ type Entry struct {
 
 // ToleranceEntry is a tolerance as the manifest has it.
 type ToleranceEntry struct {
-	Absolute *float64 `yaml:"atol"`
-	Relative *float64 `yaml:"rtol"`
-	Derived  float64  `yaml:"derived"`
+	Absolute document.Scalar `yaml:"atol"`
+	Relative document.Scalar `yaml:"rtol"`
+	Derived  float64         `yaml:"derived"`
 }

@@ -14,6 +14,8 @@ import (
 type Reader struct {
 	// Sizes has the sizes of a problem and definitions over them, All also the parameters.
 	Sizes, All *space.Scope
+	// First are the sizes of the first workload.
+	First space.Environment
 	// CUDA says that the arguments are those of a kernel for a GPU.
 	CUDA bool
 }
@@ -48,11 +50,13 @@ func (r Reader) argument(entry Entry) (Argument, error) {
 		}
 		return Argument{}, at.Errorf("argument name %q is not an identifier", entry.Name.Text)
 	}
-	element, lanes, err := lanesNamed(entry.Type.Text)
-	if err != nil {
-		return Argument{}, entry.Name.At.Errorf("argument %s: %s", entry.Name.Text, err)
-	}
+	element, lanes, unknown := lanesNamed(entry.Type.Text)
 	a := Argument{Name: entry.Name.Text, Element: element, Lanes: lanes, Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch, at: entry.Name.At, filledAt: entry.contentPlace()}
+	if unknown != nil {
+		if err := r.kind(&a, entry, unknown); err != nil {
+			return a, err
+		}
+	}
 	if err := r.role(&a, entry); err != nil {
 		return a, err
 	}

@@ -109,14 +109,14 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 		}
 	}
 	if entry.Tolerance != nil {
-		stated, err := entry.Tolerance.Bounds(at)
-		if err != nil {
+		var tolerance Tolerance
+		if a.stated, tolerance, err = r.Tolerance(*entry.Tolerance, at); err != nil {
 			return err
 		}
-		if stated.Derived != 0 {
+		if tolerance.Derived != 0 {
 			return at.Errorf("argument %s: derived belongs to the kernel's tolerance; an output states atol and rtol", a.Name)
 		}
-		a.Tolerance = &stated
+		a.Tolerance = &tolerance
 	}
 	return r.symbol(a, entry)
 }

@@ -2,8 +2,11 @@ package arguments
 
 import (
 	"cmp"
-	"pawl/kernels/document"
+	"fmt"
 	"slices"
+
+	"pawl/kernels/document"
+	"pawl/space"
 )
 
 // Tolerance bounds the error of a result: |x - ref| <= Absolute + Relative*|ref|.
@@ -41,15 +44,54 @@ func TypicalOf(arguments []Argument) Tolerance {
 	return slices.MaxFunc(tolerances, func(a, b Tolerance) int { return cmp.Compare(a.Absolute, b.Absolute) })
 }
 
-// Bounds checks what is stated.
-func (t *ToleranceEntry) Bounds(at document.Place) (Tolerance, error) {
-	if t.Absolute == nil || t.Relative == nil {
-		return Tolerance{}, at.Errorf("tolerance needs both atol and rtol")
+// Stated is a tolerance as the manifest states it: formulas over the sizes.
+type Stated struct {
+	absolute, relative *space.Expression
+	derived            float64
+	at                 document.Place
+}
+
+// Tolerance compiles what is stated, and evaluates it for the first workload.
+func (r Reader) Tolerance(entry ToleranceEntry, at document.Place) (*Stated, Tolerance, error) {
+	if entry.Absolute.Text == "" || entry.Relative.Text == "" {
+		return nil, Tolerance{}, at.Errorf("tolerance needs both atol and rtol")
 	}
-	for _, bound := range []float64{*t.Absolute, *t.Relative} {
+	s := &Stated{derived: entry.Derived, at: entry.Absolute.At}
+	var err error
+	if s.absolute, err = document.Compile(r.Sizes, entry.Absolute, space.Number); err != nil {
+		return nil, Tolerance{}, err
+	}
+	if s.relative, err = document.Compile(r.Sizes, entry.Relative, space.Number); err != nil {
+		return nil, Tolerance{}, err
+	}
+	tolerance, err := s.For(r.First)
+	if err != nil {
+		return nil, Tolerance{}, s.at.Errorf("%s", err)
+	}
+	return s, tolerance, nil
+}
+
+// For evaluates the formulas for some sizes.
+func (s *Stated) For(env space.Environment) (t Tolerance, err error) {
+	t.Derived = s.derived
+	if t.Absolute, err = s.absolute.Number(env); err != nil {
+		return t, err
+	}
+	if t.Relative, err = s.relative.Number(env); err != nil {
+		return t, err
+	}
+	for _, bound := range []float64{t.Absolute, t.Relative} {
 		if !(bound >= 0 && bound < 1) {
-			return Tolerance{}, at.Errorf("tolerance %v is not between 0 and 1", bound)
+			return t, fmt.Errorf("tolerance %v is not between 0 and 1", bound)
 		}
 	}
-	return Tolerance{*t.Absolute, *t.Relative, t.Derived}, nil
+	return t, nil
+}
+
+// Decisions are its formulas; none of none.
+func (s *Stated) Decisions(what string) []Decision {
+	if s == nil {
+		return nil
+	}
+	return []Decision{{what, s.absolute, s.at}, {what, s.relative, s.at}}
 }

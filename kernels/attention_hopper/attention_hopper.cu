@@ -1,6 +1,7 @@
 /* attention_hopper: o = softmax(scale * q k^T) v for every head, for the chips
- * with asynchronous tensor cores (sm_90a); fp16 in and out, fp32 in between,
- * [B, H, S, D] row-major, causal or not.
+ * with asynchronous tensor cores (sm_90a); fp16 in and out (with BF16 bf16), fp32 in
+ * between, [B, H, S, D] row-major, causal or not. Keys and values may have fewer heads,
+ * HK: each is then for H / HK heads of queries, one after the other.
  *
  * The opinion: at D = 64 the tensor cores and the exponentials take equally long, so
  * neither should wait for the other (Shah et al. 2024, "FlashAttention-3"). So several
@@ -30,8 +31,12 @@
  * Scores are kept in units of log2(e) * scale, where a weight is one multiply-add
  * and one power of two. The scale must be positive. Every row sees key 0 in its
  * first tile, masked or not, so its largest score is finite from then on. */
-#include <cuda_fp16.h>
 
+#if BF16
+#define TYPE "bf16"
+#else
+#define TYPE "f16"
+#endif
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
 
@@ -177,7 +182,7 @@ INLINE unsigned long long further(unsigned descriptor, int bytes)
  * products run, and the compiler then lets none run beside another. score_more adds.
  * In mix the second operand lies across (a row of it is a step), and add says
  * whether it adds. The numbers are those of the operands behind N / 2 accumulators. */
-#define WGMMA(N, LIST) "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.f16.f16 {" LIST "}, "
+#define WGMMA(N, LIST) "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE " {" LIST "}, "
 #define FALSE_P "{\n.reg .pred p;\nsetp.ne.b32 p, 0, 0;\n"
 #define FOUR(A, B, C, D) "{%" #A ",%" #B ",%" #C ",%" #D "}"
 #define PRODUCTS(N, LIST, REGISTERS, A, B, C, D, E, F)                                                             \
@@ -249,7 +254,7 @@ INLINE void store_shared(unsigned to, unsigned word) { asm volatile("st.shared.b
 INLINE unsigned pack(float low, float high)
 {
     unsigned pair;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    asm("cvt.rn." TYPE "x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
 }
 
@@ -308,9 +313,9 @@ template <int PLACES> struct Ring {
     }
 };
 
-/* The problem. */
+/* The problem: so many heads of queries in all, group of them for one of keys. */
 struct Problem {
-    int S, heads, causal, blocks; /* of queries, per head */
+    int S, heads, group, causal, blocks; /* of queries, per head */
 };
 
 /* An item: BLOCK_M queries of a head. When causal the ones with the most keys come
@@ -342,6 +347,7 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
 
     for (int index = blockIdx.x; index < problem.heads * problem.blocks; index += gridDim.x, turn++) {
         const Item item(problem, index);
+        const int key_head = item.head / problem.group;
         for (int tile = 0; tile < item.tiles; tile++) {
             if (tile == 0)
                 for (int group = 0; group < CONSUMERS; group++) {
@@ -359,12 +365,12 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
             barrier_expect(barriers.keys_full(ring.place), TILE_BYTES);
             for (int panel = 0; panel < PANELS; panel++)
                 copy_in(shared + KEYS_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, k_map, panel * 64,
-                        tile * BLOCK_N, item.head, barriers.keys_full(ring.place));
+                        tile * BLOCK_N, key_head, barriers.keys_full(ring.place));
             barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);
             barrier_expect(barriers.values_full(ring.place), TILE_BYTES);
             for (int panel = 0; panel < PANELS; panel++)
                 copy_in(shared + VALUES_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, v_map, panel * 64,
-                        tile * BLOCK_N, item.head, barriers.values_full(ring.place));
+                        tile * BLOCK_N, key_head, barriers.values_full(ring.place));
             ring.advance();
         }
         queries.advance();
@@ -516,7 +522,7 @@ INLINE bool weigh_trusting(Chain &chain, float scale)
 /* multiply_add is the synchronous product of a warp: 16 x 16 by 16 x 8. */
 INLINE void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
@@ -944,12 +950,12 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant__ TensorMap k_map,
                   const __grid_constant__ TensorMap v_map, const __grid_constant__ TensorMap o_map, float scale, int B,
-                  int H, int S, int D, int causal)
+                  int H, int HK, int S, int D, int causal)
 {
     extern __shared__ __align__(1024) unsigned char memory[];
     const unsigned shared = shared_address(memory);
     const Barriers barriers{shared + BARRIERS_AT};
-    const Problem problem{S, B * H, causal, (S + BLOCK_M - 1) / BLOCK_M};
+    const Problem problem{S, B * H, H / HK, causal, (S + BLOCK_M - 1) / BLOCK_M};
 
     if (threadIdx.x == 0) {
         prefetch(&q_map), prefetch(&k_map), prefetch(&v_map), prefetch(&o_map);

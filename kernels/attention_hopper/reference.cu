@@ -3,21 +3,29 @@
  * gets behind these arguments are left out.
  *
  * The launch: S x (B * H) blocks of at least D threads; shared memory for S doubles. */
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-extern "C" __global__ void attention_forward(const __half *q, const __half *k, const __half *v, __half *o,
-                                             float scale, int B, int H, int S, int D, int causal)
+#if BF16
+typedef __nv_bfloat16 Element;
+#else
+typedef __half Element;
+#endif
+
+extern "C" __global__ void attention_forward(const Element *q, const Element *k, const Element *v, Element *o,
+                                             float scale, int B, int H, int HK, int S, int D, int causal)
 {
     extern __shared__ double scores[];
-    const size_t head = (size_t)blockIdx.y * S * D;
-    const __half *query = q + head + (size_t)blockIdx.x * D;
+    const int batch = blockIdx.y / H, key_head = blockIdx.y % H / (H / HK);
+    const size_t row = ((size_t)blockIdx.y * S + blockIdx.x) * D, keys_at = (size_t)(batch * HK + key_head) * S * D;
+    const Element *query = q + row;
     const int keys = causal ? blockIdx.x + 1 : S;
     double largest = -1e300, sum = 0, mixed = 0;
 
     for (int n = threadIdx.x; n < keys; n += blockDim.x) {
         double product = 0;
         for (int d = 0; d < D; d++)
-            product += (double)__half2float(query[d]) * (double)__half2float(k[head + (size_t)n * D + d]);
+            product += (double)(float)query[d] * (double)(float)k[keys_at + (size_t)n * D + d];
         scores[n] = scale * product;
     }
     __syncthreads();
@@ -31,7 +39,7 @@ extern "C" __global__ void attention_forward(const __half *q, const __half *k, c
         return;
     for (int n = 0; n < keys; n++) {
         sum += scores[n];
-        mixed += scores[n] * __half2float(v[head + (size_t)n * D + threadIdx.x]);
+        mixed += scores[n] * (float)v[keys_at + (size_t)n * D + threadIdx.x];
     }
-    o[head + (size_t)blockIdx.x * D + threadIdx.x] = __double2half(mixed / sum);
+    o[row + threadIdx.x] = Element(mixed / sum);
 }

@@ -12,7 +12,8 @@ def backend(sizes, inputs):
 
     def launch(x):
         with sdpa_kernel(chosen):
-            return attention(x["q"], x["k"], x["v"], is_causal=bool(sizes["CAUSAL"]))
+            return attention(x["q"], x["k"], x["v"], is_causal=bool(sizes["CAUSAL"]),
+                             enable_gqa=sizes["HK"] != sizes["H"])
     return launch
 
 

@@ -1,5 +1,6 @@
 /* gemm: C = A B^T, fp16 in and out, fp32 in between; A is [M, K], B is [N, K] and C
- * is [M, N], all row-major, as in a linear layer. For Hopper.
+ * is [M, N], all row-major, as in a linear layer. For Hopper. With BF16 bf16 takes the
+ * place of fp16, and with FP8 A and B are fp8 (e4m3).
  *
  * The steps:
  *
@@ -10,29 +11,35 @@
  *     copies its share of the tile of B, and the engine delivers it to all of them.
  *  3. BLOCK_M / ROWS warpgroups, the consumers, multiply from shared memory into
  *     registers, ROWS rows each.
- *  4. A finished tile is rounded to fp16, put into shared memory and copied out by the
+ *  4. A finished tile is rounded, put into shared memory and copied out by the
  *     engine while the next tile is loaded and multiplied.
  *
  * Rows in shared memory are 128 bytes, swizzled as the engine and the tensor cores
  * agree on (128-byte mode): chunk c of row r lies at c ^ (r % 8). What lies outside a
  * matrix is read as zero and not written. */
 #include <cuda.h>
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
 
-constexpr int BLOCK_K = 64; /* 128 bytes, the width of the swizzle */
+constexpr int ROW_BYTES = 128; /* the width of the swizzle */
+constexpr int STEP_BYTES = 32; /* of a row, what one product takes */
+constexpr int BLOCK_K = FP8 ? ROW_BYTES : ROW_BYTES / 2;
 constexpr int CONSUMERS = BLOCK_M / ROWS;
 constexpr int THREADS = 128 * (CONSUMERS + 1);
 constexpr int TILES = ROWS / 64; /* of 64 rows, per consumer */
-constexpr int A_BYTES = BLOCK_M * BLOCK_K * 2;
-constexpr int B_BYTES = BLOCK_N * BLOCK_K * 2;
+constexpr int A_BYTES = BLOCK_M * ROW_BYTES;
+constexpr int B_BYTES = BLOCK_N * ROW_BYTES;
 constexpr int STAGE_BYTES = A_BYTES + B_BYTES;
 constexpr int PANEL_BYTES = 64 * 128; /* 64 rows of 64 columns of C */
+constexpr int OUT_PANELS = TILES * BLOCK_N / 64; /* of C, per consumer */
+constexpr int FP8_STEPS = 4; /* whose sums the tensor cores keep */
 constexpr int B_SHARE = BLOCK_N / CLUSTER; /* rows of B that a block copies */
 
 static_assert(BLOCK_M % ROWS == 0 && ROWS % 64 == 0, "a consumer has whole tiles of 64 rows");
+static_assert(PANELS <= OUT_PANELS, "no more places than panels");
 static_assert(B_SHARE % 8 == 0, "a share of B is whole groups of 8 rows");
 
 INLINE unsigned shared_address(const void *pointer) { return (unsigned)__cvta_generic_to_shared(pointer); }
@@ -103,16 +110,26 @@ INLINE unsigned long long descriptor(unsigned address)
     return (unsigned long long)((address & 0x3ffff) >> 4) | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
 
-/* multiply adds 64 rows of A times BLOCK_N rows of B, 16 columns of each, to d, or
- * begins with them where add is 0. */
+/* multiply adds 64 rows of A times BLOCK_N rows of B, STEP_BYTES of each, to d, or
+ * begins with them where add is 0. Operands of 16 bits could also lie across. */
+#if FP8
+#define TYPES "k32.f32.e4m3.e4m3 "
+#define ALONG ";\n}"
+#elif BF16
+#define TYPES "k16.f32.bf16.bf16 "
+#define ALONG ", 0, 0;\n}"
+#else
+#define TYPES "k16.f32.f16.f16 "
+#define ALONG ", 0, 0;\n}"
+#endif
 #if BLOCK_N == 64
 INLINE void multiply(float (&d)[32], unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+                 "wgmma.mma_async.sync.aligned.m64n64" TYPES
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
                  " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-                 "%32, %33, add, 1, 1, 0, 0;\n}"
+                 "%32, %33, add, 1, 1" ALONG
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
                    "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
                    "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -123,12 +140,12 @@ INLINE void multiply(float (&d)[32], unsigned long long a, unsigned long long b,
 INLINE void multiply(float (&d)[64], unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+                 "wgmma.mma_async.sync.aligned.m64n128" TYPES
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
                  " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
                  " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
                  " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-                 "%64, %65, add, 1, 1, 0, 0;\n}"
+                 "%64, %65, add, 1, 1" ALONG
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
                    "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
                    "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -143,14 +160,14 @@ INLINE void multiply(float (&d)[64], unsigned long long a, unsigned long long b,
 INLINE void multiply(float (&d)[96], unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %98, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 "
+                 "wgmma.mma_async.sync.aligned.m64n192" TYPES
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
                  " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
                  " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
                  " %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63,"
                  " %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79,"
                  " %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, "
-                 "%96, %97, add, 1, 1, 0, 0;\n}"
+                 "%96, %97, add, 1, 1" ALONG
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
                    "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
                    "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -169,7 +186,7 @@ INLINE void multiply(float (&d)[96], unsigned long long a, unsigned long long b,
 INLINE void multiply(float (&d)[128], unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %130, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 "
+                 "wgmma.mma_async.sync.aligned.m64n256" TYPES
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15,"
                  " %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31,"
                  " %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47,"
@@ -178,7 +195,7 @@ INLINE void multiply(float (&d)[128], unsigned long long a, unsigned long long b
                  " %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95,"
                  " %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111,"
                  " %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
-                 "%128, %129, add, 1, 1, 0, 0;\n}"
+                 "%128, %129, add, 1, 1" ALONG
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
                    "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
                    "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]), "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
@@ -213,7 +230,11 @@ INLINE void store_matrices(unsigned to, unsigned a, unsigned b, unsigned c, unsi
 
 INLINE unsigned packed(float low, float high)
 {
+#if BF16
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+#else
     const __half2 pair = __floats2half2_rn(low, high);
+#endif
     return *(const unsigned *)&pair;
 }
 
@@ -249,7 +270,7 @@ struct Layout {
     {
         ring = (shared_address(memory) + 1023) / 1024 * 1024;
         out = ring + STAGES * STAGE_BYTES;
-        full = out + BLOCK_M * BLOCK_N * 2;
+        full = out + CONSUMERS * PANELS * PANEL_BYTES;
         empty = full + 8 * STAGES;
     }
 };
@@ -287,29 +308,65 @@ INLINE void release(unsigned empty)
     }
 }
 
-/* write rounds a consumer's part of a tile of C and sends it off. */
+/* write rounds a consumer's part of a tile of C and sends it off, panel by panel,
+ * through PANELS places. */
 INLINE void write(const Layout &at, const CUtensorMap *c_map, float (&sums)[TILES][BLOCK_N / 2], int consumer, int row, int column)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
-    const unsigned out = at.out + consumer * ROWS * BLOCK_N * 2;
-    if (threadIdx.x % 128 == 0)
-        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); /* the last tile has left */
-    asm volatile("bar.sync %0, 128;" :: "r"(consumer + 1) : "memory");
-    UNROLL for (int t = 0; t < TILES; t++)
-        UNROLL for (int i = 0; i < BLOCK_N / 16; i++) {
-            const float *s = &sums[t][8 * i];
-            const int inner = warp * 16 + lane % 16, chunk = 2 * i % 8 + lane / 16;
-            const unsigned panel = out + (t * (BLOCK_N / 64) + i / 4) * PANEL_BYTES;
-            store_matrices(panel + inner * 128 + ((chunk ^ (inner % 8)) * 16),
+    UNROLL for (int panel = 0; panel < OUT_PANELS; panel++) {
+        const int t = panel / (BLOCK_N / 64), across = panel % (BLOCK_N / 64);
+        const unsigned out = at.out + (consumer * PANELS + panel % PANELS) * PANEL_BYTES;
+        if (threadIdx.x % 128 == 0) /* what was in this place has left */
+            asm volatile("cp.async.bulk.wait_group.read %0;" :: "n"(PANELS - 1) : "memory");
+        asm volatile("bar.sync %0, 128;" :: "r"(consumer + 1) : "memory");
+        UNROLL for (int i = 0; i < 4; i++) {
+            const float *s = &sums[t][32 * across + 8 * i];
+            const int inner = warp * 16 + lane % 16, chunk = 2 * i + lane / 16;
+            store_matrices(out + inner * 128 + ((chunk ^ (inner % 8)) * 16),
                            packed(s[0], s[1]), packed(s[2], s[3]), packed(s[4], s[5]), packed(s[6], s[7]));
         }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    asm volatile("bar.sync %0, 128;" :: "r"(consumer + 1) : "memory");
-    if (threadIdx.x % 128 == 0) {
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        asm volatile("bar.sync %0, 128;" :: "r"(consumer + 1) : "memory");
+        if (threadIdx.x % 128 == 0) {
+            copy_out(c_map, out, column + 64 * across, row + consumer * ROWS + 64 * t);
+            asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        }
+    }
+}
+
+/* add_up multiplies so many steps of A and B. */
+INLINE void add_up(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int consumer, Place &place, int steps)
+{
+    int last = 0; /* the stage whose products are still running */
+    for (int step = 0; step < steps; step++, place.next()) {
+        barrier_wait(at.full + 8 * place.stage, place.parity);
+        const unsigned a = at.ring + place.stage * STAGE_BYTES + consumer * ROWS * 128;
+        const unsigned b = at.ring + place.stage * STAGE_BYTES + A_BYTES;
+        multiply_begin();
+        UNROLL for (int k = 0; k < ROW_BYTES / STEP_BYTES; k++)
+            UNROLL for (int t = 0; t < TILES; t++)
+                multiply(sums[t], descriptor(a + t * PANEL_BYTES + STEP_BYTES * k), descriptor(b + STEP_BYTES * k), step > 0 || k > 0);
+        multiply_commit();
+        if (step > 0) {
+            multiply_wait<1>();
+            release(at.empty + 8 * last);
+        }
+        last = place.stage;
+    }
+    multiply_wait<0>();
+    release(at.empty + 8 * last);
+}
+
+/* add_up_fp8 is add_up for fp8, of whose sums the tensor cores keep few bits: those of
+ * some steps at a time are added in fp32. */
+INLINE void add_up_fp8(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int consumer, Place &place, int steps)
+{
+    for (int step = 0; step < steps; step += FP8_STEPS) {
+        float some[TILES][BLOCK_N / 2];
+        add_up(at, some, consumer, place, min(FP8_STEPS, steps - step));
         UNROLL for (int t = 0; t < TILES; t++)
-            UNROLL for (int panel = 0; panel < BLOCK_N / 64; panel++)
-                copy_out(c_map, out + (t * (BLOCK_N / 64) + panel) * PANEL_BYTES, column + 64 * panel, row + consumer * ROWS + 64 * t);
-        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+            UNROLL for (int i = 0; i < BLOCK_N / 2; i++)
+                sums[t][i] = step > 0 ? sums[t][i] + some[t][i] : some[t][i];
     }
 }
 
@@ -320,24 +377,10 @@ INLINE void consume(const Layout &at, const CUtensorMap *c_map, int consumer, in
     for (int number = blockIdx.x / CLUSTER; number < rows * columns; number += gridDim.x / CLUSTER) {
         const Tile tile = tile_at(number, rows, columns);
         float sums[TILES][BLOCK_N / 2];
-        int last = 0; /* the stage whose products are still running */
-        for (int step = 0; step < steps; step++, place.next()) {
-            barrier_wait(at.full + 8 * place.stage, place.parity);
-            const unsigned a = at.ring + place.stage * STAGE_BYTES + consumer * ROWS * 128;
-            const unsigned b = at.ring + place.stage * STAGE_BYTES + A_BYTES;
-            multiply_begin();
-            UNROLL for (int k = 0; k < BLOCK_K / 16; k++)
-                UNROLL for (int t = 0; t < TILES; t++)
-                    multiply(sums[t], descriptor(a + t * PANEL_BYTES + 32 * k), descriptor(b + 32 * k), step > 0 || k > 0);
-            multiply_commit();
-            if (step > 0) {
-                multiply_wait<1>();
-                release(at.empty + 8 * last);
-            }
-            last = place.stage;
-        }
-        multiply_wait<0>();
-        release(at.empty + 8 * last);
+        if (FP8)
+            add_up_fp8(at, sums, consumer, place, steps);
+        else
+            add_up(at, sums, consumer, place, steps);
         write(at, c_map, sums, consumer, (tile.row * CLUSTER + rank) * BLOCK_M, tile.column * BLOCK_N);
     }
     if (threadIdx.x % 128 == 0)

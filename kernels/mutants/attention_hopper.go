@@ -8,7 +8,7 @@ const (
 	hopperKeys   = "                const int key_place = await_keys();\n                float factor[2];\n"
 	hopperFreed  = "                if (!TRUST_MAX)\n                    release(barriers.keys_empty(key_place));\n                find_weights(chain, walk.row, tile,"
 	hopperValues = "            barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);\n"
-	hopperKeyMap = "large: 1,\n       tensormap: {shape: [B * H, S, D], box: [1, BLOCK_N, 64], swizzle: 128}"
+	hopperKeyMap = "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [1, BLOCK_N, 64], swizzle: 128}"
 )
 
 // What is wrong here shows in every run: where the copy engine would usually be quick
@@ -36,11 +36,11 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "box of the result", What: "has a box of the result of half the rows", File: kernels.ManifestName,
 		Old: "box: [1, 16, 64]", New: "box: [1, 8, 64]"},
 	{Name: "box over two heads", What: "has a box of keys of half the length and of two heads", File: kernels.ManifestName,
-		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * H, S, D], box: [2, BLOCK_N / 2, 64], swizzle: 128}"},
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [2, BLOCK_N / 2, 64], swizzle: 128}"},
 	{Name: "no swizzle of keys", What: "has keys copied without the swizzle", File: kernels.ManifestName,
-		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * H, S, D], box: [1, BLOCK_N, 64], swizzle: 0}"},
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [1, BLOCK_N, 64], swizzle: 0}"},
 	{Name: "map by batch", What: "has a map of keys whose outermost dimension is the batch, not the head", File: kernels.ManifestName,
-		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B, H * S, D], box: [1, BLOCK_N, 64], swizzle: 128}"},
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B, HK * S, D], box: [1, BLOCK_N, 64], swizzle: 128}"},
 
 	// Which keys and values are seen.
 	{Name: "no wait", What: "does not wait for the keys to arrive",
@@ -55,7 +55,15 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: "return shared + VALUES_AT + place * TILE_BYTES;", New: "return shared + VALUES_AT + (place + 1) % STAGES * TILE_BYTES;"},
 	{Name: "one bank of places", What: "has the values copied over the keys",
 		Old: "constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;", New: "constexpr int VALUES_AT = KEYS_AT + (STAGES - 1) * TILE_BYTES;"},
-	{Name: "last tile", What: "loses the last tile of keys when it is not a whole one",
+	{Name: "heads in turns", What: "lets heads of queries take turns at those of keys, where neighbours share one",
+		Old: "item.head / problem.group;", New: "item.head % (problem.heads / problem.group);"},
+	{Name: "values of another head", What: "gives every head of queries a head of values of its own",
+		Old: "v_map, panel * 64,\n                        tile * BLOCK_N, key_head,", New: "v_map, panel * 64,\n                        tile * BLOCK_N, item.head,"},
+	{Name: "size of a group", What: "takes the number of heads of keys for that of queries which share one",
+		Old: "problem{S, B * H, H / HK, causal,", New: "problem{S, B * H, HK, causal,"},
+	{Name: "first head of a group", What: "gives every head of queries a head of keys of its own",
+		Old: "item.head / problem.group;", New: "item.head;"},
+	{Name: "last tile", What: "loses the last tile of keys when it is not a whole one", At: "BLOCK_N=64",
 		Old: "return (keys + BLOCK_N - 1) / BLOCK_N; }", New: "return keys < BLOCK_N ? 1 : keys / BLOCK_N; }"},
 	{Name: "queries of the first chain", What: "has the queries of the first chain copied for both", At: "CHAINS=2,OVERLAP=1,QUERY_PLACES=2,BLOCK_N=64",
 		Old: "row + chain * CHAIN_ROWS, item.head, full);", New: "row, item.head, full);"},
@@ -65,6 +73,8 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: "const bool masked = (tile + 1) * BLOCK_N >", New: "const bool masked = tile < 0 && (tile + 1) * BLOCK_N >"},
 	{Name: "mask off by one", What: "masks from one beyond the first key that is not there",
 		Old: "int limit[2] = {problem.S - column, problem.S - column};", New: "int limit[2] = {problem.S + 1 - column, problem.S + 1 - column};"},
+	{Name: "causal mask off by one", What: "lets a query see the key behind its own", Workload: "training_512_causal",
+		Old: "row + 1 - column), limit[1]", New: "row + 2 - column), limit[1]"},
 	{Name: "step of keys", What: "goes along the keys in steps of half the length",
 		Old: "further(key_tile, d / 4 * TILE_PANEL + d % 4 * 32)", New: "further(key_tile, d / 4 * TILE_PANEL + d % 4 * 16)"},
 	{Name: "first tile only", What: "begins anew with every tile of values",
@@ -87,6 +97,10 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: "most[0] > chain.largest[0] + 8 || most[1] > chain.largest[1] + 8", New: "most[0] > chain.largest[0] + 80 || most[1] > chain.largest[1] + 80"},
 	{Name: "scores again", What: "finds half of the scores twice where the largest one was not", At: "TRUST_MAX=true",
 		Old: "chain.queries[QUERY_REGISTERS ? d : 0] : a, b[2], b[3]);", New: "chain.queries[QUERY_REGISTERS ? d : 0] : a, b[0], b[1]);"},
+	{Name: "weights in half precision", What: "packs weights and results as half precision where all else is bfloat16", Workload: "training_512_bf16",
+		Old: `"cvt.rn." TYPE "x2.f32 %0`, New: `"cvt.rn.f16x2.f32 %0`},
+	{Name: "scores again in half precision", What: "takes bfloat16 for half precision where the largest score was not", Workload: "training_512_bf16", At: "TRUST_MAX=true",
+		Old: `f32." TYPE "." TYPE ".f32 {`, New: `f32.f16.f16.f32 {`},
 	{Name: "polynomial of infinity", What: "computes a power of two of minus infinity by a polynomial", At: "POLYNOMIAL=4",
 		Old: "    x = fminf(fmaxf(x, -126.0f), 127.0f); /* what is too large must stay so: see weigh_trusting */\n", New: ""},
 	{Name: "natural exponential", What: "takes powers of two of scores in units of e",

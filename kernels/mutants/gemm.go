@@ -5,12 +5,12 @@ import "pawl/kernels"
 // The anchors of gemm: waiting for a place of the ring, taking it, and the barriers
 // around the tile that leaves.
 const (
-	gemmFull    = "            barrier_wait(at.full + 8 * place.stage, place.parity);\n"
-	gemmBegin   = "            multiply_begin();\n"
+	gemmFull    = "        barrier_wait(at.full + 8 * place.stage, place.parity);\n"
+	gemmBegin   = "        multiply_begin();\n"
 	gemmRelease = "INLINE void release(unsigned empty)\n"
-	gemmFence   = "    asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
-	gemmBarrier = "    asm volatile(\"bar.sync %0, 128;\" :: \"r\"(consumer + 1) : \"memory\");\n"
-	gemmStores  = "    UNROLL for (int t = 0; t < TILES; t++)\n        UNROLL for (int i = 0; i < BLOCK_N / 16; i++) {\n"
+	gemmFence   = "        asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\n"
+	gemmBarrier = "        asm volatile(\"bar.sync %0, 128;\" :: \"r\"(consumer + 1) : \"memory\");\n"
+	gemmStores  = "        UNROLL for (int i = 0; i < 4; i++) {\n"
 	gemmMap     = "tensormap: {box: [64, 64], swizzle: 128}"
 )
 
@@ -27,13 +27,13 @@ var gemm = on(kernels.CUDA, "gemm", []Mutant{
 	{Name: "band by band", What: "walks the columns of a band by the height of another", At: "GROUP=4",
 		Old: "{first + within % height, within / height}", New: "{first + within % height, within / GROUP}"},
 	{Name: "steps of half a length", What: "goes along B in steps of half the length",
-		Old: "descriptor(b + 32 * k)", New: "descriptor(b + 16 * k)"},
+		Old: "descriptor(b + STEP_BYTES * k)", New: "descriptor(b + 16 * k)"},
 	{Name: "groups of rows", What: "tells the tensor cores that groups of rows are half as far apart",
 		Old: "64ull << 32", New: "32ull << 32"},
 	{Name: "rows of the first consumer", What: "gives all consumers the rows of the first",
 		Old: "place.stage * STAGE_BYTES + consumer * ROWS * 128;", New: "place.stage * STAGE_BYTES;"},
 	{Name: "second half of the rows", What: "multiplies the first 64 rows of a consumer twice", At: "BLOCK_M=256,ROWS=128,STAGES=3",
-		Old: "descriptor(a + t * PANEL_BYTES + 32 * k)", New: "descriptor(a + 32 * k)"},
+		Old: "descriptor(a + t * PANEL_BYTES + STEP_BYTES * k)", New: "descriptor(a + STEP_BYTES * k)"},
 	{Name: "rank of A", What: "gives all blocks of a cluster the rows of the first", At: "CLUSTER=2",
 		Old: "copy_in(to, a_map, step * BLOCK_K, (tile.row * CLUSTER + rank) * BLOCK_M, full);", New: "copy_in(to, a_map, step * BLOCK_K, tile.row * CLUSTER * BLOCK_M, full);"},
 	{Name: "rank of B", What: "copies the first share of B twice and the second never", At: "CLUSTER=2",
@@ -47,9 +47,18 @@ var gemm = on(kernels.CUDA, "gemm", []Mutant{
 	{Name: "never begins", What: "adds to the sums of the tile before",
 		Old: "step > 0 || k > 0);", New: "1);"},
 	{Name: "sums in half precision", What: "rounds the sums to half precision after every step",
-		Old: "            last = place.stage;\n", New: "            last = place.stage;\n            multiply_wait<0>();\n            UNROLL for (int t = 0; t < TILES; t++)\n                UNROLL for (int i = 0; i < BLOCK_N / 2; i++)\n                    sums[t][i] = __half2float(__float2half(sums[t][i]));\n"},
+		Old: "        last = place.stage;\n", New: "        last = place.stage;\n            multiply_wait<0>();\n            UNROLL for (int t = 0; t < TILES; t++)\n                UNROLL for (int i = 0; i < BLOCK_N / 2; i++)\n                    sums[t][i] = __half2float(__float2half(sums[t][i]));\n"},
 	{Name: "result in bfloat16", What: "rounds the output to 8 bits",
 		Old: "return *(const unsigned *)&pair;", New: "return *(const unsigned *)&pair & 0xfff8fff8u;"},
+
+	{Name: "products of half precision", What: "takes bfloat16 for half precision", Workload: "square_4096_bf16",
+		Old: `"k16.f32.bf16.bf16 "`, New: `"k16.f32.f16.f16 "`},
+	{Name: "result in half precision", What: "writes half precision where bfloat16 is wanted", Workload: "square_4096_bf16",
+		Old: "const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);", New: "const __half2 pair = __floats2half2_rn(low, high);"},
+	{Name: "the other fp8", What: "takes e4m3 for e5m2", Workload: "square_4096_fp8",
+		Old: `"k32.f32.e4m3.e4m3 "`, New: `"k32.f32.e5m2.e5m2 "`},
+	{Name: "last steps of fp8", What: "keeps the sums of the last steps only", Workload: "square_4096_fp8",
+		Old: "step > 0 ? sums[t][i] + some", New: "step < 0 ? sums[t][i] + some"},
 
 	// What is written.
 	{Name: "swizzle", What: "has the pattern of the tile that leaves wrong by a row",
@@ -59,19 +68,21 @@ var gemm = on(kernels.CUDA, "gemm", []Mutant{
 	{Name: "one row too far", What: "copies the result out one row too far",
 		Old: "row + consumer * ROWS + 64 * t);", New: "row + consumer * ROWS + 64 * t + 1);"},
 	{Name: "panels too close", What: "copies the panels of the result out 32 columns apart",
-		Old: "column + 64 * panel, row", New: "column + 32 * panel, row"},
+		Old: "column + 64 * across, row", New: "column + 32 * across, row"},
 	{Name: "last panel", What: "does not copy the last panel of the result out",
-		Old: "panel < BLOCK_N / 64; panel++)", New: "panel < BLOCK_N / 64 - 1; panel++)"},
+		Old: "panel < OUT_PANELS; panel++)", New: "panel < OUT_PANELS - 1; panel++)"},
+	{Name: "panel over another", What: "puts a panel of the result over one that has not left yet", At: "PANELS=1",
+		Old: "            asm volatile(\"cp.async.bulk.wait_group.read %0;\" :: \"n\"(PANELS - 1) : \"memory\");\n", New: "            asm volatile(\"\" ::: \"memory\");\n"},
 	{Name: "result in the ring", What: "puts the result over the last place of the ring",
 		Old: "out = ring + STAGES * STAGE_BYTES;", New: "out = ring + (STAGES - 1) * STAGE_BYTES;"},
 
 	// What the copy engine is told.
 	{Name: "box of A", What: "has a box of A twice as high and half as wide", File: kernels.ManifestName,
-		Old: "box: [BLOCK_M, 64]", New: "box: [2 * BLOCK_M, 32]"},
+		Old: "box: [BLOCK_M, 128 / bytes]", New: "box: [2 * BLOCK_M, 64 / bytes]"},
 	{Name: "box of C", What: "has a box of C of half the rows", File: kernels.ManifestName,
 		Old: gemmMap, New: "tensormap: {box: [32, 64], swizzle: 128}"},
 	{Name: "no swizzle of B", What: "has B copied without the swizzle", File: kernels.ManifestName,
-		Old: "box: [BLOCK_N / CLUSTER, 64], swizzle: 128}", New: "box: [BLOCK_N / CLUSTER, 64], swizzle: 0}"},
+		Old: "box: [BLOCK_N / CLUSTER, 128 / bytes], swizzle: 128}", New: "box: [BLOCK_N / CLUSTER, 128 / bytes], swizzle: 0}"},
 
 	// Who waits for what.
 	{Name: "no wait", What: "does not wait for A and B to arrive",
@@ -85,7 +96,7 @@ var gemm = on(kernels.CUDA, "gemm", []Mutant{
 		End: gemmRelease, NewEnd: "INLINE void release(unsigned) {}\n" + "INLINE void release_now(unsigned empty)\n"},
 	{Name: "frees its own", What: "frees places of the ring in its own block only", At: "CLUSTER=2",
 		Old: "barrier_arrive_at(empty, threadIdx.x % 128);", New: "barrier_arrive_at(empty, blockIdx.x % CLUSTER);",
-		End: gemmBegin, NewEnd: late("rank == 1", gemmBegin)},
+		End: gemmBegin, NewEnd: late("blockIdx.x % CLUSTER == 1", gemmBegin)},
 	{Name: "no barrier before the copy", What: "has the result copied out before all warps have stored theirs",
 		Old: gemmFence + gemmBarrier, New: gemmFence, End: gemmStores, NewEnd: late("warp == 3", gemmStores)},
 })

@@ -28,6 +28,8 @@ type Mutant struct {
 	Kernel, Backend string
 	// Name is short, What says what is wrong with it.
 	Name, What string
+	// Workload is the workload whose code it changes; empty means the first.
+	Workload string
 	// File is the file that it changes; empty means the kernel's source.
 	File string
 	// Old occurs once in the file, and becomes New; so does End, and becomes NewEnd,

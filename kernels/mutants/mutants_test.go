@@ -36,7 +36,11 @@ func fit(t *testing.T, backend string, least int) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := k.Space(k.Workloads[0])
+			w, err := k.Workload(m.Workload)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := k.Space(w)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,13 +49,17 @@ func cost(k *kernels.Kernel, dims kernels.Dims) float64 {
 			return flops
 		}
 	}
-	return volume(dims)
+	return volume(k, dims)
 }
 
-func volume(dims kernels.Dims) float64 {
+// volume is the product of the sizes, but those that are said to make no work: with more heads
+// of keys, each for fewer of queries, attention is as large as before.
+func volume(k *kernels.Kernel, dims kernels.Dims) float64 {
 	product := 1.0
-	for _, size := range dims {
-		product *= float64(max(size, 1)) // a flag that is 0 has no extent
+	for name, size := range dims {
+		if k.Work.Flops == nil || slices.Contains(k.Work.Flops.Names(), name) {
+			product *= float64(max(size, 1)) // a flag that is 0 has no extent
+		}
 	}
 	return product
 }
@@ -115,6 +119,10 @@ func newGenerator(k *kernels.Kernel, w kernels.Workload, point space.Point, limi
 		if len(sizes) == 0 {
 			sizes = []int64{w.Dims[name], k.LargestSize(name)}
 		}
+		if slices.Contains(sizes, 0) { // a flag
+			g.sizes[name] = sizes
+			continue
+		}
 		// Twice the matrix's largest size leaves room for one past a tile.
 		largest := 2 * slices.Max(sizes)
 		candidates := append([]int64{1}, primes...)
@@ -135,7 +143,7 @@ func (g *generator) allows(dims kernels.Dims) bool {
 	if g.point != nil && !g.kernel.AllowsAt(g.point, dims) {
 		return false
 	}
-	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit && (g.volume == 0 || volume(dims) <= g.volume) && g.runs(dims)
+	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit && (g.volume == 0 || volume(g.kernel, dims) <= g.volume) && g.runs(dims)
 }
 
 // runs reports whether the kernel can be called at all with sizes that nobody has

@@ -121,7 +121,7 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 		wide = shapes
 	}
 	wide = wide[:(len(wide)+1)/2]
-	if small := slices.DeleteFunc(slices.Clone(wide), func(d kernels.Dims) bool { return volume(d) > stockVolume }); len(small) > 0 {
+	if small := slices.DeleteFunc(slices.Clone(wide), func(d kernels.Dims) bool { return volume(k, d) > stockVolume }); len(small) > 0 {
 		wide = small
 	}
 	families := k.Families()

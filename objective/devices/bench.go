@@ -17,16 +17,18 @@ type Target struct {
 	Space    *space.Space
 }
 
-// NewTarget chooses a workload of a kernel; the empty name is the manifest's first.
+// NewTarget chooses a workload of a kernel, which decides about its types; the empty name is the manifest's first.
 // A name that the kernel does not have is an *ArgumentError.
 func NewTarget(k *kernels.Kernel, workload string) (t Target, err error) {
-	t.Kernel = k
 	if t.Workload, err = k.Workload(workload); err != nil {
 		var known []string
 		for _, w := range k.Workloads {
 			known = append(known, w.Name)
 		}
 		return t, &ArgumentError{err, workload, known}
+	}
+	if t.Kernel, err = k.For(t.Workload.Dims); err != nil {
+		return t, err
 	}
 	t.Space, err = k.Space(t.Workload)
 	return t, err

@@ -110,7 +110,7 @@ func (l *lab) watch(ctx context.Context, dir string, m mutants.Mutant) (Sighting
 	if err != nil {
 		return fail(err)
 	}
-	t, err := devices.NewTarget(k, "")
+	t, err := devices.NewTarget(k, m.Workload)
 	if err != nil {
 		return fail(err)
 	}
@@ -128,7 +128,7 @@ func (l *lab) watch(ctx context.Context, dir string, m mutants.Mutant) (Sighting
 		return fail(err)
 	}
 	seen.Tool = tool.Name
-	e := objective.NewEvaluator(k, t.Workload, tool.Backend, objective.Options{
+	e := objective.NewEvaluator(t.Kernel, t.Workload, tool.Backend, objective.Options{
 		Seed: l.options.Seed, RunTimeout: l.options.RunTimeout * time.Duration(tool.Slowdown),
 	})
 	defer e.Close()

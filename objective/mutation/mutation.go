@@ -223,20 +223,20 @@ func (l *lab) prepare(ctx context.Context, m mutants.Mutant, dir string) (a atte
 	if err := m.Write(dir); err != nil {
 		return a, err
 	}
-	a.Bench, a.prepared, err = l.open(ctx, dir, m.Backend, m.At)
+	a.Bench, a.prepared, err = l.open(ctx, dir, m.Backend, m.Workload, m.At)
 	if err == nil && a.prepared.Failure != nil {
 		err = fmt.Errorf("it does not even compile: %s", a.prepared.Failure)
 	}
 	return a, err
 }
 
-// open compiles a kernel at a point for its first workload.
-func (l *lab) open(ctx context.Context, name, backend, at string) (*devices.Bench, objective.Prepared, error) {
+// open compiles a kernel at a point for a workload; empty means its first.
+func (l *lab) open(ctx context.Context, name, backend, workload, at string) (*devices.Bench, objective.Prepared, error) {
 	k, err := kernels.Load(name, backend)
 	if err != nil {
 		return nil, objective.Prepared{}, err
 	}
-	return l.machine.OpenAt(ctx, k, "", at, l.options)
+	return l.machine.OpenAt(ctx, k, workload, at, l.options)
 }
 
 // try puts a mutant through both tiers, and times one that cheats.
@@ -268,7 +268,7 @@ func (l *lab) tryRight(ctx context.Context, name, backend string) (*objective.Fa
 	if err := mutants.Right(name, dir); err != nil {
 		return nil, err
 	}
-	b, prepared, err := l.open(ctx, dir, backend, "")
+	b, prepared, err := l.open(ctx, dir, backend, "", "")
 	if err != nil {
 		return nil, err
 	}

@@ -131,7 +131,11 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	machine := across.Machine(s.study, m.Cache, m.Getenv, m.Notice)
 	restore := machine.LockClocks(ctx, m.kernel, s.study.Options.LockClocks, m.Stop)
 	defer restore()
-	bench, err := across.Open(ctx, machine, s.study, devices.Target{Kernel: m.kernel, Workload: s.Workload, Space: s.space})
+	target, err := devices.NewTarget(m.kernel, s.Workload.Name)
+	if err != nil {
+		return nil, err
+	}
+	bench, err := across.Open(ctx, machine, s.study, target)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func compileMutant(t *testing.T, c *Compiler, m mutants.Mutant, right string) {
 		t.Error(err)
 		return
 	}
-	was, is := atPoint(t, right, m.At), atPoint(t, wrong, m.At)
+	was, is := atPoint(t, right, m.Workload, m.At), atPoint(t, wrong, m.Workload, m.At)
 	if was == nil || is == nil {
 		return
 	}
@@ -81,20 +81,27 @@ func compileMutant(t *testing.T, c *Compiler, m mutants.Mutant, right string) {
 	}
 }
 
-// pointed is a kernel at a point of the space of its first workload.
+// pointed is a kernel at a point of the space of a workload.
 type pointed struct {
 	unit    Unit
 	layouts []arguments.TensorLayout
 }
 
 // atPoint reports through t and returns nil where there is no such point.
-func atPoint(t *testing.T, dir, at string) *pointed {
+func atPoint(t *testing.T, dir, workload, at string) *pointed {
 	k, err := kernels.Load(dir, kernels.CUDA)
 	if err != nil {
 		t.Error(err)
 		return nil
 	}
-	w := k.Workloads[0]
+	w, err := k.Workload(workload)
+	if err == nil {
+		k, err = k.For(w.Dims)
+	}
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
 	s, err := k.Space(w)
 	if err != nil {
 		t.Error(err)
