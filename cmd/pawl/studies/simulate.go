@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,6 +24,8 @@ type raceOptions struct {
 	figure   string // the file for the curves, empty for none
 	settings string // changes to the samplers' settings, empty for none
 	pairs    bool   // compare warm with cold over every two files of one kernel
+	farm     string // numbers of machines, empty for none
+	deaths   time.Duration
 }
 
 func SimulateCommand(env console.Environment) *cli.Command {
@@ -52,6 +56,8 @@ func SimulateCommand(env console.Environment) *cli.Command {
 			&cli.BoolFlag{Name: "clock", Destination: &o.Clock, DisableDefaultText: true, Usage: "measure budgets by recorded costs, a trial being the time in which an average point is finished, and show what taking them into account is worth"},
 			&cli.BoolFlag{Name: "regret", Destination: &o.Regret, DisableDefaultText: true, Usage: "check how often the bound on what is left to gain holds"},
 			&cli.IntFlag{Name: "parallel", Destination: &o.Parallel, DefaultText: "one per core", Usage: "how many searches at a time"},
+			&cli.StringFlag{Name: "farm", Destination: &o.farm, DefaultText: "none", Usage: "instead of a race, let one sampler (auto by default) search on farms of so many machines, `NUMBERS` with commas between them; see docs/farm.md"},
+			&cli.DurationFlag{Name: "deaths", Destination: &o.deaths, DefaultText: "never", Usage: "with --farm, after which `TIME` a machine dies, on average"},
 			&cli.StringFlag{Name: "figure", Destination: &o.figure, Usage: "write the curves to this SVG `FILE`"},
 		}, o.Flags("json")...),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
@@ -67,6 +73,9 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 	}
 	if o.Samplers, err = samplerList(o.samplers); err != nil {
 		return err
+	}
+	if o.farm != "" {
+		return runFarms(ctx, env, o)
 	}
 	if o.settings != "" {
 		settings, err := sampler.ParseSettings([]byte(o.settings))
@@ -103,6 +112,32 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 		return page.JSON(env.Stdout, report)
 	}
 	return report.WriteTable(env.Stdout)
+}
+
+// runFarms simulates farms of several sizes over one recorded space.
+func runFarms(ctx context.Context, env console.Environment, o raceOptions) error {
+	if len(o.Files) != 1 || len(o.Samplers) > 1 {
+		return console.Usagef("--farm is for one recorded space and one sampler")
+	}
+	options := simulate.FarmOptions{Lanes: o.Lanes, Trials: o.Trials, Seeds: o.Seeds, Deaths: o.deaths}
+	if len(o.Samplers) == 1 {
+		options.Sampler = o.Samplers[0]
+	}
+	for _, text := range strings.Split(o.farm, ",") {
+		machines, err := strconv.Atoi(text)
+		if err != nil || machines < 1 || machines > 10_000 {
+			return console.Usagef("--farm %q: numbers of machines, such as 1,10,100", o.farm)
+		}
+		options.Machines = append(options.Machines, machines)
+	}
+	rows, err := simulate.RunFarm(ctx, o.Files[0], options)
+	switch {
+	case err != nil:
+		return err
+	case o.JSON:
+		return page.JSON(env.Stdout, rows)
+	}
+	return simulate.WriteFarm(env.Stdout, rows)
 }
 
 // samplerList splits and checks the names of samplers; none means all.
