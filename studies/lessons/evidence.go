@@ -8,6 +8,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/explain"
 	"pawl/search"
+	"pawl/space"
 )
 
 // mostEvidence is how much of it stands with one piece of advice.
@@ -39,13 +40,13 @@ var figures = map[string]struct {
 // Support adds to advice which parameters the trials have seen to move what it is about: by the
 // counters of those that were profiled, and by what the compiler says of all.
 func Support(pasts []Past, advice []explain.Advice) {
-	losses := lossesOf(pasts)
+	profiled, losses := launches(pasts)
 	for i := range advice {
 		name := advice[i].Name
 		var lines []string
-		for _, m := range Moves(pasts, losses.of(name)) {
+		for _, m := range Moves(profiled, losses.of(name)) {
 			if m.agrees(1) {
-				lines = append(lines, fmt.Sprintf("%s %s → %s lowered this loss in %d of %d pairs of profiled trials", m.Param, m.From, m.To, m.Better, m.Pairs))
+				lines = append(lines, fmt.Sprintf("%s %s → %s lowered this loss in %d of %d pairs of profiled points", m.Param, m.From, m.To, m.Better, m.Pairs))
 			}
 		}
 		if about, known := figures[name]; known {
@@ -68,43 +69,42 @@ func compiled(figure func(*objective.Resources) (float64, bool)) func(Past, sear
 	}
 }
 
-// losses are the shares of their time that rules say are lost by the counters of trials, by study,
-// number of the trial and rule.
-type losses map[int64]map[int]map[string]float64
-
 // noLoss is what a loss is at least: a hundredth of the time is none, and can be compared.
 const noLoss = 0.01
 
-func lossesOf(pasts []Past) losses {
+// losses are what rules say is lost, by study, number of a launch and rule.
+type losses map[int64]map[int]map[string]float64
+
+// launches turns the profiles of studies into trials, one for each point, and returns what their counters
+// say is lost. A point may be profiled without a trial: the steps from the default to the winner are.
+func launches(pasts []Past) ([]Past, losses) {
+	var profiled []Past
 	all := losses{}
 	for _, p := range pasts {
-		all[p.Study.ID] = map[int]map[string]float64{}
-		for _, t := range p.Trials {
-			if !t.OK() {
+		of := Past{Study: p.Study}
+		lost := map[int]map[string]float64{}
+		seen := map[space.Point]bool{}
+		for i, profile := range slices.Backward(p.Profiles) { // the last one counts
+			if seen[profile.Point] {
 				continue
 			}
-			f := p.facts(t)
-			if len(f.Metrics) == 0 {
-				continue
-			}
-			lost := map[string]float64{}
-			for _, a := range explain.Advise(f) {
+			seen[profile.Point] = true
+			of.Trials = append(of.Trials, search.Trial{Number: i, Point: profile.Point, Finished: true})
+			lost[i] = map[string]float64{}
+			for _, a := range explain.Advise(explain.Facts{Metrics: profile.Metrics, Flops: p.Study.Work.Flops, Bytes: p.Study.Work.Bytes}) {
 				if a.Lost != nil {
-					lost[a.Name] = *a.Lost
+					lost[i][a.Name] = *a.Lost
 				}
 			}
-			all[p.Study.ID][t.Number] = lost
 		}
+		profiled, all[p.Study.ID] = append(profiled, of), lost
 	}
-	return all
+	return profiled, all
 }
 
-// of is a figure of profiled trials: what a rule says is lost.
+// of is a figure of profiled launches: what a rule says is lost.
 func (l losses) of(rule string) func(Past, search.Trial) (float64, bool) {
-	return func(p Past, t search.Trial) (float64, bool) {
-		lost, profiled := l[p.Study.ID][t.Number]
-		return max(noLoss, lost[rule]), profiled
-	}
+	return func(p Past, t search.Trial) (float64, bool) { return max(noLoss, l[p.Study.ID][t.Number][rule]), true }
 }
 
 // facts are what is known about a trial that passed: what the compiler said, its time, and the counters of the

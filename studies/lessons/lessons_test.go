@@ -135,19 +135,27 @@ func profiled(t *testing.T, p Past) Past {
 	return p
 }
 
-// Counters of profiled trials say which parameter moves a loss; other code's counters say nothing.
+// Counters say which parameter moves a loss.
 func TestSupportByCounters(t *testing.T) {
 	advice := []explain.Advice{{Rule: explain.Rule{Name: "bank conflicts"}}, {Rule: explain.Rule{Name: "memory-bound"}}}
 	p := profiled(t, past(t, 1, "H200"))
 	Support([]Past{p}, advice)
-	if got := strings.Join(advice[0].Evidence, ";"); got != "A 1 → 2 lowered this loss in 1 of 1 pairs of profiled trials" || len(advice[1].Evidence) > 0 {
+	if got := strings.Join(advice[0].Evidence, ";"); got != "A 1 → 2 lowered this loss in 1 of 1 pairs of profiled points" || len(advice[1].Evidence) > 0 {
 		t.Errorf("%q, %q", got, advice[1].Evidence)
 	}
-	for i := range p.Profiles {
-		p.Profiles[i].Binary = "other"
-	}
-	if Support([]Past{p}, advice); len(advice[0].Evidence) > 0 {
-		t.Errorf("by other code: %q", advice[0].Evidence)
+	// A point without a trial counts too, and of two profiles of a point the last.
+	third := p.Profiles[0]
+	third.Point = point(t, "A=2,B=1,C=1,D=2,E=1")
+	third.Metrics = counters.Metrics{"memory_l1_wavefronts_shared": {Value: 1}, "memory_l1_wavefronts_shared_ideal": {Value: 1}}
+	first := third
+	first.Point = point(t, "A=1,B=1,C=1,D=2,E=1")
+	wrong := third
+	wrong.Metrics = counters.Metrics{}
+	first.Metrics = counters.Metrics{"memory_l1_wavefronts_shared": {Value: 2e9}, "memory_l1_wavefronts_shared_ideal": {Value: 1e9}, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed": {Value: 100}}
+	p.Profiles = append(p.Profiles, wrong, first, third)
+	Support([]Past{p}, advice)
+	if got := strings.Join(advice[0].Evidence, ";"); !strings.Contains(got, "A 1 → 2 lowered this loss in 2 of 2 pairs of profiled points") {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"pawl/objective/worker"
@@ -11,8 +12,8 @@ import (
 	"pawl/studies/why"
 )
 
-// profile lets a profiler look at the default and the winner of a study whose search is over. A
-// machine where nothing can be profiled is said, and is no error.
+// profile lets a profiler look at the default, the winner and the steps between them of a study whose
+// search is over. A machine where nothing can be profiled is said, and is no error.
 func (r *run) profile(ctx context.Context, study studies.Study) error {
 	if !r.Profile || r.machine == nil || r.stopped() {
 		return nil
@@ -27,7 +28,13 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 	}
 	r.close() // its workers would keep the device from the profiler's
 	r.close = func() {}
-	reason, err := why.Points(ctx, r.machine, r.target, r.store, study.ID, []space.Point{summary.Default.Point, summary.Winner.Point}, why.Options{
+	points := []space.Point{summary.Default.Point, summary.Winner.Point}
+	for _, step := range summary.Ablation { // pairs that differ in one parameter: evidence for its effect
+		if !slices.Contains(points, step.Point) {
+			points = append(points, step.Point)
+		}
+	}
+	reason, err := why.Points(ctx, r.machine, r.target, r.store, study.ID, points, why.Options{
 		Out: r.Out, Seed: study.Seed, Caches: worker.Caches(r.Study.Caches), RunTimeout: time.Duration(r.Study.RunTimeout), Now: time.Now, Observe: r.Profiling,
 	})
 	if reason != "" {

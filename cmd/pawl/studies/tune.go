@@ -75,7 +75,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 			&cli.BoolFlag{Name: "resume", Destination: &o.resume, DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
 			&cli.BoolFlag{Name: "cold", Destination: &s.Cold, DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
 			&cli.BoolFlag{Name: "across", Destination: &s.Across, DisableDefaultText: true, Usage: "measure the winner on the kernel's other workloads too, in a part of the budget"},
-			&cli.BoolFlag{Name: "profile", Destination: &o.profile, DisableDefaultText: true, Usage: "let a profiler look at the default and the winner when both are confirmed, so that the page says why; see pawl profile"},
+			&cli.BoolFlag{Name: "profile", Destination: &o.profile, DisableDefaultText: true, Usage: "let a profiler look at the default, the winner and the steps between them when they are confirmed, so that the page says why; see pawl profile"},
 			&cli.BoolFlag{Name: "gate", Destination: &o.gate, DisableDefaultText: true, Usage: "hold the winner to the baseline as pawl gate --study does"},
 			console.PolicyFlag(&o.policy), console.BaselineFlag(&o.baseline),
 			&cli.StringFlag{Name: "on", Destination: &o.on, DefaultText: "this machine",
