@@ -284,7 +284,9 @@ func (c *Client) finish() bool {
 	case <-c.exited:
 	case <-time.After(c.command.KillGrace):
 	}
-	process.KillMarked(tokenVariable + "=" + c.token)
+	if c.alive() || process.Adopted() { // else nothing of it is left, and /proc is long
+		process.KillMarked(tokenVariable + "=" + c.token)
+	}
 	process.KillOrphans(c.process.Pid, !c.alive())
 	return !c.alive()
 }
