@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -21,6 +23,7 @@ import (
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/report"
+	"pawl/studies/tune"
 )
 
 // fuzzOptions are the flags of pawl fuzz.
@@ -44,7 +47,8 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				"repeats it. --mutants checks the checks: it runs them on wrong kernels.",
 			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
-		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "out", "db", "json", "run-timeout", "compile-timeout"),
+		Flags: append(o.Flags("at", "backend", "compiler", "cache", "out", "db", "json", "run-timeout", "compile-timeout"),
+			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first", Usage: "the `NAMES` of workloads, separated by commas, or all"},
 			// Nine digits are fresh enough and can be typed.
 			&cli.Uint64Flag{Name: "seed", Destination: &o.Options.Seed, Value: rand.Uint64N(1e9), DefaultText: "a fresh one", Usage: "the `NUMBER` that fixes shapes and inputs"},
 			&cli.BoolFlag{Name: "all-finalists", Destination: &o.finalists, DisableDefaultText: true, Usage: "check the finalists of the kernel's latest study in --out"},
@@ -89,14 +93,67 @@ func (o fuzzOptions) check() error {
 
 func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, arguments []string) error {
 	machine := o.Machine(env)
+	names, err := o.workloads(ctx, env, arguments)
+	if err != nil {
+		return err
+	}
+	var reports []*fuzz.Report
+	for _, name := range names {
+		o.Workload = name
+		report, err := fuzzOne(ctx, env, o, machine, arguments)
+		var wrong *devices.ArgumentError
+		if errors.As(err, &wrong) && len(names) > 1 { // the sizes decide which points there are
+			env.Notice(fmt.Sprintf("workload %s is left out: %s", escape.Line(name), escape.Line(err.Error())))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		reports = append(reports, report)
+	}
+	if len(reports) == 0 {
+		return console.Nothingf("the point is one of no workload: nothing to test")
+	}
+	if o.JSON {
+		var result any = reports
+		if len(names) == 1 {
+			result = reports[0]
+		}
+		if err := page.JSON(env.Stdout, result); err != nil {
+			return err
+		}
+	}
+	switch {
+	case slices.ContainsFunc(reports, (*fuzz.Report).Wrong):
+		return console.Answer(console.ExitNo)
+	case slices.ContainsFunc(reports, (*fuzz.Report).Infeasible):
+		return console.Answer(console.ExitNothing)
+	}
+	return nil
+}
+
+// workloads are those that are asked for: one, or all of a list.
+func (o fuzzOptions) workloads(ctx context.Context, env console.Environment, arguments []string) ([]string, error) {
+	if o.Workload != tune.AllWorkloads && !strings.Contains(o.Workload, ",") {
+		return []string{o.Workload}, nil
+	}
+	name, err := console.KernelName(arguments)
+	if err != nil {
+		return nil, err
+	}
+	return tune.Workloads(ctx, o.Tools(env), name, o.Backend, o.Workload)
+}
+
+// fuzzOne checks on one workload, and says what it found unless that is wanted as JSON.
+func fuzzOne(ctx context.Context, env console.Environment, o fuzzOptions, machine *devices.Machine, arguments []string) (*fuzz.Report, error) {
 	t, err := o.Target(ctx, machine, arguments)
 	var missing *kernels.NotFoundError
 	if errors.As(err, &missing) && isFolder(missing.Name) {
 		// The command line is right, as a script's loop over folders is.
-		return console.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
+		return nil, console.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var points []space.Point
 	if o.finalists {
@@ -106,11 +163,11 @@ func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, argume
 		points[0], err = t.Point(o.At)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.shape != "" {
 		if o.Case, err = fuzz.NewCase(t, o.shape, o.family, o.layout, o.Options.Seed); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	show, clear := console.ProgressLine(env.Stderr)
@@ -118,27 +175,15 @@ func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, argume
 	result, err := fuzz.Run(ctx, machine, t, points, o.Options)
 	clear()
 	if errors.Is(err, objective.ErrNoSanitizer) {
-		return console.Nothingf("%w: nothing was tested; without --sanitizer the other checks run", err)
+		return nil, console.Nothingf("%w: nothing was tested; without --sanitizer the other checks run", err)
 	}
-	if err != nil {
-		return err
+	if err != nil || o.JSON {
+		return result, err
 	}
-	if o.JSON {
-		err = page.JSON(env.Stdout, result)
-	} else {
-		for _, p := range result.Points {
-			printFuzzed(env.Stdout, result, p)
-		}
+	for _, p := range result.Points {
+		printFuzzed(env.Stdout, result, p)
 	}
-	switch {
-	case err != nil:
-		return err
-	case result.Wrong():
-		return console.Answer(console.ExitNo)
-	case result.Infeasible():
-		return console.Answer(console.ExitNothing)
-	}
-	return nil
+	return result, nil
 }
 
 func isFolder(path string) bool {
@@ -182,7 +227,7 @@ func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
 		with = " with " + p.Sanitizer
 	}
 	if p.Failure == nil {
-		fmt.Fprintf(w, "%s at %s: all %d cases right%s, seed %d\n", r.Kernel, p.Point, p.Cases, with, r.Seed)
+		fmt.Fprintf(w, "%s at %s: all %d cases right%s, workload %s, seed %d\n", r.Kernel, p.Point, p.Cases, with, r.Workload, r.Seed)
 	} else {
 		fmt.Fprintf(w, "%s at %s%s: %s\n", r.Kernel, p.Point, with, escape.Line(p.Failure.String()))
 	}
