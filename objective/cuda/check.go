@@ -61,10 +61,12 @@ func (d *Device) runOnce(parameters *parameters, profiled bool) error {
 	if d.poison = 0xff; !d.plausible {
 		poison = d.poisonOutputs
 	}
-	if !d.loaded.Watched {
-		if err := poison(d.on.buffers); err != nil {
-			return err
-		}
+	buffers := d.on.buffers
+	if d.loaded.Watched {
+		poison, buffers = d.poisonOutputs, d.mapped(buffers)
+	}
+	if err := poison(buffers); err != nil {
+		return err
 	}
 	if err := d.on.restore(d.on.buffers, d.on.contents[0]); err != nil {
 		return err
@@ -125,6 +127,16 @@ func (d *Device) poisonOutputs(buffers set) error {
 		}
 	}
 	return nil
+}
+
+// mapped are the buffers that the kernel has the copy engine write. A tool that watches every
+// access does not see it, and would take the result for what was never written.
+func (d *Device) mapped(buffers set) set {
+	those := make(set, len(buffers))
+	for _, layout := range d.loaded.Maps {
+		those[layout.Argument] = buffers[layout.Argument]
+	}
+	return those
 }
 
 // element reads one element of a buffer, for a person.
