@@ -121,9 +121,12 @@ func (b *builder) sources() error {
 		return b.top().Errorf("reference is missing for backend %s: without one, or an answer for every output, no result can be checked, and nothing unchecked is timed", b.backend)
 	}
 	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.Text, b.files.Reference.Text, b.files.Naive.Text
+	if err := b.units(); err != nil {
+		return err
+	}
 	for _, backend := range []string{Host, CUDA} {
 		merged := b.manifest.forBackend(backend)
-		for _, file := range []document.Scalar{merged.Source, merged.Reference, merged.Naive} {
+		for _, file := range append([]document.Scalar{merged.Source.Scalar, merged.Reference.Scalar, merged.Naive.Scalar}, merged.Source.units...) {
 			if file.Text != "" {
 				b.kernel.named = append(b.kernel.named, file.Text)
 			}
@@ -135,6 +138,9 @@ func (b *builder) sources() error {
 		}
 		for _, flag := range merged.Keys.Flags {
 			b.kernel.flags = append(b.kernel.flags, flag.Text)
+		}
+		for _, folder := range merged.Keys.Include {
+			b.kernel.flags = append(b.kernel.flags, "-I"+folder.Text)
 		}
 	}
 	return nil

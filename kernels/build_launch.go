@@ -74,6 +74,9 @@ func (b *builder) launch() error {
 	case l.reference != nil:
 		var err error
 		launch.Reference.LaunchFormulas, err = formulas(b.dims, *l.reference)
+		if b.backend != CUDA {
+			launch.Reference.LaunchFormulas = LaunchFormulas{}
+		}
 		return err
 	case l.list && b.backend == CUDA:
 		return l.at.Errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is one function, %s, that takes all arguments but scratch", launch.Reference.Entry)
@@ -119,6 +122,9 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 		return step, at.Errorf("launch needs a grid and a block for backend %s", CUDA)
 	}
 	step.LaunchFormulas, err = formulas(b.all, gridEntry{entry.Grid, entry.Block, entry.Shared})
+	if b.backend != CUDA {
+		step.LaunchFormulas = LaunchFormulas{} // of the keys for all backends: no grid is launched
+	}
 	return step, err
 }
 

@@ -90,8 +90,8 @@ func (k *Kernel) Varying() []string {
 	}
 	passed := map[string]bool{}
 	for _, a := range k.Arguments {
-		if a.Value != nil {
-			for _, name := range a.Value.Names() {
+		for _, value := range a.Formulas() {
+			for _, name := range value.Names() {
 				passed[name] = true
 			}
 		}

@@ -76,8 +76,28 @@ func TestOneSourceIsForItsBackend(t *testing.T) {
 			t.Errorf("%s for %s: %v", source, other, err)
 		}
 	}
-	_, err := parse("kernel.yaml", []byte(rest+"source: [k.c, l.c]\n"), Host)
-	if err == nil || !strings.Contains(err.Error(), "kernel.yaml:8:9: a kernel has one source") || !strings.Contains(err.Error(), `#include "other.cu"`) {
-		t.Error(err)
+}
+
+// A list has the file with the entry first, and units that are linked with it.
+func TestSeveralUnits(t *testing.T) {
+	rest := "name: k\nentry: k\nreference: k.c\nworkloads: {w: {N: 4}}\nparams: {A: {values: [1, 2], default: 1}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [1], block: [1]}\n"
+	for _, test := range []struct{ text, backend, want string }{
+		{"source: [k.c, l.cpp]", Host, ""},
+		{"source: {cuda: [k.cu, l.cu], host: k.c}", CUDA, ""},
+		{"source: k.c\nhost: {source: [k.c, l.c], include: [common, more/of]}", Host, ""},
+		{"source: [k.c, l.h]", Host, "kernel.yaml:8:15: source: l.h is compiled on its own and linked, so its name must say its language"},
+		{"source: [k.cu, l.c]", CUDA, "kernel.yaml:8:16: source: l.c is compiled on its own and linked, so it must be a .cu file"},
+		{"source: [k.c, l.c, l.c]", Host, "source: l.c is listed twice"},
+		{"source: []", Host, "expected the name of a file, that with the entry first"},
+		{"source: k.c\ninclude: [../shared]", Host, `kernel.yaml:9:11: include: "../shared" leaves the kernel's folder`},
+		{"source: k.c\nnaive: [k.c, l.c]", Host, "kernel.yaml:9:14: a reference and a naive implementation are one file each"},
+	} {
+		k, err := parse("kernel.yaml", []byte(rest+test.text+"\n"), test.backend)
+		switch {
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s: %v, want %q", test.text, err, test.want)
+		case test.want == "" && (err != nil || len(k.Units)+len(k.Include) == 0):
+			t.Errorf("%s: %+v, %v", test.text, k, err)
+		}
 	}
 }

@@ -40,6 +40,9 @@ type Kernel struct {
 	// Source and Reference are file names inside Dir; so is Naive, a plain
 	// implementation in the kernel's own precision, empty where there is none.
 	Source, Reference, Naive string
+	// Units are further files, compiled on their own and linked with Source; Include are
+	// folders in which all of them look for what they include.
+	Units, Include []string
 	// Meaning are the parameters that the result depends on, by name: those that the
 	// reference is given.
 	Meaning []string

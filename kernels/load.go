@@ -128,7 +128,7 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{k.Source, k.Reference, k.Naive} {
+	for _, name := range append([]string{k.Reference, k.Naive}, k.Sources()...) {
 		if name == "" {
 			continue
 		}
@@ -142,6 +142,11 @@ func load(folder fs.FS, file, backend string) (*Kernel, error) {
 		}
 		if !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s: %q is not a regular file", file, name)
+		}
+	}
+	for _, name := range k.Include {
+		if info, err := fs.Stat(folder, filepath.ToSlash(filepath.Clean(name))); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("%s: include: %q is not a folder beside the manifest", file, name)
 		}
 	}
 	if err := k.checkNames(folder); err != nil {

@@ -41,6 +41,7 @@ type keys struct {
 	Tolerance   *arguments.ToleranceEntry            `yaml:"tolerance"`
 	Work        *workEntry                           `yaml:"work"`
 	Flags       []document.Scalar                    `yaml:"flags"`
+	Include     []document.Scalar                    `yaml:"include"`
 	Rivals      *document.Entries[[]document.Scalar] `yaml:"rivals"`
 	// Defines are compile-time constants computed from the dimensions.
 	Defines *document.Entries[document.Scalar] `yaml:"defines"`
@@ -53,10 +54,10 @@ type keys struct {
 }
 
 type section struct {
-	Source    document.Scalar `yaml:"source"`
-	Reference document.Scalar `yaml:"reference"`
-	Naive     document.Scalar `yaml:"naive"`
-	Keys      keys            `yaml:",inline"`
+	Source    sourceFiles `yaml:"source"`
+	Reference sourceFiles `yaml:"reference"`
+	Naive     sourceFiles `yaml:"naive"`
+	Keys      keys        `yaml:",inline"`
 }
 
 type paramEntry struct {
@@ -110,17 +111,48 @@ type workEntry struct {
 
 // sources names a file for every backend, or one per backend.
 type sources struct {
-	every     document.Scalar
-	byBackend *document.Entries[document.Scalar]
+	every     sourceFiles
+	byBackend *document.Entries[sourceFiles]
 }
 
-// UnmarshalYAML accepts a file name or a mapping from backend to file name.
+// sourceFiles is the name of a file, or a list: the file with the entry, and others that are
+// compiled on their own and linked with it.
+type sourceFiles struct {
+	document.Scalar
+	units []document.Scalar
+}
+
+// UnmarshalYAML accepts a file name or a list of them.
+func (f *sourceFiles) UnmarshalYAML(node ast.Node) error {
+	list, ok := node.(*ast.SequenceNode)
+	if !ok {
+		return f.Scalar.UnmarshalYAML(node)
+	}
+	for i, n := range list.Values {
+		var name document.Scalar
+		if n == nil {
+			return document.PlaceOf(node).Errorf("expected the name of a file")
+		}
+		if err := name.UnmarshalYAML(n); err != nil {
+			return err
+		}
+		if i == 0 {
+			f.Scalar = name
+		} else {
+			f.units = append(f.units, name)
+		}
+	}
+	if f.Text == "" {
+		return document.PlaceOf(node).Errorf("expected the name of a file, that with the entry first")
+	}
+	return nil
+}
+
+// UnmarshalYAML accepts files, or a mapping from backend to files.
 func (s *sources) UnmarshalYAML(node ast.Node) error {
 	switch node.(type) {
-	case *ast.SequenceNode:
-		return document.PlaceOf(node).Errorf("a kernel has one source, which is compiled as one unit: name the file with the entry, and include the others in it (#include \"other.cu\")")
 	case *ast.MappingNode, *ast.MappingValueNode:
-		s.byBackend = &document.Entries[document.Scalar]{}
+		s.byBackend = &document.Entries[sourceFiles]{}
 		if err := s.byBackend.UnmarshalYAML(node); err != nil {
 			return err
 		}
@@ -134,7 +166,7 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 	return s.every.UnmarshalYAML(node)
 }
 
-func (s sources) of(backend string) document.Scalar {
+func (s sources) of(backend string) sourceFiles {
 	for key, file := range s.byBackend.All() {
 		if key.Text == backend {
 			return file
@@ -145,7 +177,7 @@ func (s sources) of(backend string) document.Scalar {
 
 // sourceOf is of for what is compiled: one name for every backend is that of those whose
 // compiler takes it, a .cu file CUDA's and one in C or C++ the host's.
-func (s sources) sourceOf(backend string) document.Scalar {
+func (s sources) sourceOf(backend string) sourceFiles {
 	file := s.of(backend)
 	if s.byBackend != nil {
 		return file
@@ -153,7 +185,7 @@ func (s sources) sourceOf(backend string) document.Scalar {
 	suffix := strings.ToLower(path.Ext(file.Text))
 	forHost := suffix == ".c" || slices.Contains(CPlusPlusSuffixes, suffix)
 	if suffix == ".cu" && backend == Host || forHost && backend == CUDA {
-		return document.Scalar{}
+		return sourceFiles{}
 	}
 	return file
 }
@@ -162,7 +194,7 @@ func (s sources) sourceOf(backend string) document.Scalar {
 func (m *manifest) forBackend(backend string) section {
 	merged := section{Source: m.Source.sourceOf(backend), Reference: m.Reference.of(backend), Naive: m.Naive.of(backend), Keys: m.Keys}
 	if backend == Command {
-		merged.Source, merged.Reference, merged.Naive = document.Scalar{}, document.Scalar{}, document.Scalar{}
+		merged.Source, merged.Reference, merged.Naive = sourceFiles{}, sourceFiles{}, sourceFiles{}
 		if m.Command != nil {
 			override(reflect.ValueOf(&merged.Keys).Elem(), reflect.ValueOf(m.Command.Keys))
 		}
@@ -186,6 +218,10 @@ func override(to, from reflect.Value) {
 		case keys:
 			override(to.Field(i), from.Field(i))
 		case document.Scalar:
+			if given.Text != "" {
+				to.Field(i).Set(from.Field(i))
+			}
+		case sourceFiles:
 			if given.Text != "" {
 				to.Field(i).Set(from.Field(i))
 			}

@@ -6,6 +6,7 @@ import (
 	"pawl/kernels/arguments"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,9 +41,9 @@ func TestArgumentsOnThePage(t *testing.T) {
 		}
 	}
 	tried := 0
-	for _, block := range blocks(t, "  - {name") {
+	for _, block := range append(blocks(t, "  - {name"), blocks(t, "  - name")...) {
 		if strings.Contains(block, "tensormap") || strings.Contains(block, "answer") {
-			continue // for GPUs; and below
+			continue // see the two tests below
 		}
 		tried++
 		output := "  - {name: result, type: f32, shape: [N], out: true}\n"
@@ -58,6 +59,70 @@ func TestArgumentsOnThePage(t *testing.T) {
 	}
 	if tried < 2 {
 		t.Errorf("%d examples of arguments", tried)
+	}
+}
+
+// The descriptor on the page can be encoded, and the answer stands for a reference.
+func TestDescriptorAndAnswerOnThePage(t *testing.T) {
+	for _, block := range blocks(t, "  - {name") {
+		head := "name: page\nentry: page\nsource: {cuda: scale.cu, host: scale.c}\nparams: {BLOCK_N: {values: [32, 64], default: 64}}\nlaunch: {grid: [1], block: [32]}\n"
+		switch {
+		case strings.Contains(block, "tensormap"):
+			manifest := head + "reference: scale.cu\nworkloads: {only: {B: 2, H: 3, S: 256, D: 64}}\nargs:\n" + block + "  - {name: y, type: f32, shape: [S], out: true}\n"
+			k, err := parse("kernel.yaml", []byte(manifest), CUDA)
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := k.Workloads[0].Dims.Environment()
+			env.Set(k.Default())
+			if layouts, err := k.TensorLayouts(env); err != nil || len(layouts) != 1 {
+				t.Errorf("%+v, %v", layouts, err)
+			}
+		case strings.Contains(block, "answer"):
+			manifest := head + "workloads: {only: {N: 64}}\nargs:\n" + block
+			if k, err := parse("kernel.yaml", []byte(manifest), Host); err != nil || !k.Answered() {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Every example on the page is tried: by a test here, or by the one that is named.
+func TestEveryExampleIsTried(t *testing.T) {
+	tried := []string{
+		"name: rows", "entry:", "params:\n  BLOCK_M", "params:\n  TILE", "args:\n  - {name: q", "  - {name", "  - name", "launch:\n", "constraints:\n", "source:", "flags:", "workloads:\n",
+		"name: copy", "name: steps", // TestProgramsOnThePage in objective/command
+	}
+	for _, block := range blocks(t, "") {
+		if !slices.ContainsFunc(tried, func(start string) bool { return strings.HasPrefix(block, start) }) {
+			t.Errorf("nobody tries this example:\n%s", block)
+		}
+	}
+}
+
+// The units, the folders of includes and the flags on the page can be used.
+func TestSourcesAndFlagsOnThePage(t *testing.T) {
+	for _, start := range []string{"source:", "flags:", "args:\n  - {name: q", "workloads:\n"} {
+		found := blocks(t, start)
+		if len(found) != 1 {
+			t.Fatalf("%d of %q", len(found), start)
+		}
+		manifest := "name: page\nentry: page\nlaunch: {grid: [1], block: [32]}\n" + found[0]
+		if start != "workloads:\n" {
+			manifest += "workloads: {only: {N: 64, B: 2, S: 64, D: 64}}\n"
+		}
+		if start != "source:" {
+			manifest += "source: scale.cu\nreference: scale.cu\n"
+		}
+		if start != "flags:" {
+			manifest += "params: {A: {values: [1, 2], default: 1}}\n"
+		}
+		if !strings.Contains(found[0], "args:") {
+			manifest += "args: [{name: y, type: f32, shape: [N], out: true}]\n"
+		}
+		if _, err := parse("kernel.yaml", []byte(manifest), CUDA); err != nil {
+			t.Errorf("%s\n%v", found[0], err)
+		}
 	}
 }
 
@@ -161,7 +226,7 @@ func TestEveryKeyHasAnExample(t *testing.T) {
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
-		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[manifest]().PkgPath() {
+		if of.Kind() != reflect.Struct || seen[of] || !strings.HasPrefix(of.PkgPath(), reflect.TypeFor[manifest]().PkgPath()) {
 			return
 		}
 		seen[of] = true
@@ -180,7 +245,7 @@ func TestEveryKeyHasAnExample(t *testing.T) {
 	for _, part := range []any{manifest{}, section{}, paramEntry{}, stepEntry{}, gridEntry{}, arguments.Entry{}, arguments.TensorMapEntry{}, arguments.ToleranceEntry{}, workEntry{}, commandEntry{}} {
 		walk(reflect.TypeOf(part))
 	}
-	if len(seen) < 10 {
+	if len(seen) < 12 {
 		t.Errorf("%d kinds of keys", len(seen))
 	}
 }

@@ -41,7 +41,7 @@ func TestTensorLayouts(t *testing.T) {
 		return env
 	}
 	layouts, err := k.TensorLayouts(at("TILE=64", k.Workloads[0].Dims))
-	if got, want := fmt.Sprint(layouts, err), "[{0 [400 64] [64 64] 128} {1 [4 100 64] [1 8 16] 0}] <nil>"; got != want {
+	if got, want := fmt.Sprint(layouts, err), "[{0 [400 64] [64 64] 128 0} {1 [4 100 64] [1 8 16] 0 0}] <nil>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, test := range []struct {
@@ -70,6 +70,43 @@ func TestTensorLayouts(t *testing.T) {
 		if _, err := k.TensorLayouts(at("TILE=64", Dims{"B": 4, "N": 100, "D": 100})); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", change, err, want)
 		}
+	}
+}
+
+// A tensor may begin inside of its buffer, and its swizzle depend on the point.
+func TestTensorMapFormulas(t *testing.T) {
+	text := strings.Replace(withMap, "shape: [B * N, D], box: [TILE, D], swizzle: 128", "base: N * D, shape: [(B - 1) * N, D], box: [8, \"TILE == 64 ? 32 : 16\"], swizzle: \"TILE == 64 ? 64 : 48\"", 1)
+	k, err := parse("kernel.yaml", []byte(text), CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		point string
+		dims  Dims
+		want  string
+	}{
+		{"TILE=64", Dims{"B": 4, "N": 100, "D": 64}, "[{0 [300 64] [8 32] 64 12800} {1 [4 100 64] [1 8 16] 0 0}] <nil>"},
+		{"TILE=512", Dims{"B": 4, "N": 100, "D": 64}, "a swizzle of 48 is not 0, 32, 64 or 128 bytes"},
+		{"TILE=64", Dims{"B": 4, "N": 1, "D": 4}, "a base of 4 elements is 8 bytes; the tensor copy engine takes multiples of 16"},
+	} {
+		env := test.dims.Environment()
+		point, err := space.ParsePoint(test.point)
+		if err != nil {
+			t.Fatal(err)
+		}
+		env.Set(point)
+		if layouts, err := k.TensorLayouts(env); !strings.Contains(fmt.Sprint(layouts, err), test.want) {
+			t.Errorf("%s at %s: %v, %v", test.point, test.dims, layouts, err)
+		}
+	}
+	k, err = parse("kernel.yaml", []byte(strings.Replace(text, "(B - 1) * N, D", "B * N, D", 1)), CUDA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := k.Workloads[0].Dims.Environment()
+	env.Set(k.Default())
+	if _, err := k.TensorLayouts(env); err == nil || !strings.Contains(err.Error(), "a shape of [400 64] from element 6400 on reaches beyond the buffer of [4 100 64]") {
+		t.Error(err)
 	}
 }
 

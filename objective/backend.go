@@ -77,6 +77,8 @@ type Environment struct {
 type Build struct {
 	// Source is the file that is compiled, in the kernel's folder.
 	Source string `json:"source"`
+	// Units are files that are compiled in the same way and linked with it.
+	Units []string `json:"units,omitempty"`
 	// Compiler is the program and any leading arguments, as the user named it.
 	Compiler []string `json:"compiler"`
 	// Flags are in order, those that choose the machine included.

@@ -1,6 +1,7 @@
 package rivals
 
 import (
+	"fmt"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 )
@@ -53,6 +54,9 @@ func newArguments(k *kernels.Kernel, dims kernels.Dims, bindings []arguments.Bin
 	for i, b := range bindings {
 		if b.Scratch { // a rival has its own
 			continue
+		}
+		if b.Fields != nil {
+			return nil, fmt.Errorf("argument %s is a structure, and rivals are given numbers only", b.Name)
 		}
 		a := argument{Name: b.Name, Type: b.Type, Out: b.Out}
 		switch declared := k.Arguments[i]; {

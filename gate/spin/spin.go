@@ -61,6 +61,8 @@ func wrapper(k *kernels.Kernel, original string, share float64) string {
 		switch {
 		case a.Symbol != "":
 			continue // a variable of the original, no parameter
+		case a.Fields != nil && a.Shape == nil:
+			kind = a.CType + " "
 		case a.Value != nil:
 			kind += " "
 		case a.Lanes > 1 && (a.Out || a.Scratch):

@@ -7,6 +7,7 @@
 package arguments
 
 import (
+	"errors"
 	"fmt"
 	"pawl/kernels/document"
 	"pawl/kernels/element"
@@ -49,6 +50,12 @@ type Argument struct {
 	Tolerance *Tolerance
 	// Lanes is how many numbers an element of the kernel's type has: 2 for a complex one.
 	Lanes int
+	// Fields are the parts of a structure, which is Lanes bytes to all others, and CType what
+	// the source calls it. Member and Offset say which field an argument is, and where it
+	// begins. See structure.go.
+	Fields        []Argument
+	CType, Member string
+	Offset        int
 	// Align is the alignment in bytes that the kernel relies on; at least the
 	// size of an element.
 	Align int
@@ -98,6 +105,9 @@ type Binding struct {
 	Scratch bool `json:"scratch,omitempty"`
 	// Symbol is the variable of the module that is to hold the content.
 	Symbol string `json:"symbol,omitempty"`
+	// Fields are the parts of structures, Stride the distance of their beginnings in bytes.
+	Fields []Field `json:"fields,omitempty"`
+	Stride int     `json:"stride,omitempty"`
 	// Seed replaces that of the load, for content that does not change with the others'.
 	Seed *uint64 `json:"seed,omitempty"`
 	// Tolerance replaces the reference's.
@@ -125,6 +135,14 @@ type Bounds struct {
 
 // Put writes a scalar to the start of b.
 func (b Binding) Put(to []byte) error {
+	for _, f := range b.Fields {
+		if err := f.Binding.Put(to[f.Offset:]); err != nil {
+			return err
+		}
+	}
+	if b.Fields != nil {
+		return nil
+	}
 	element, err := element.Named(b.Type)
 	if err != nil {
 		return err
@@ -143,8 +161,11 @@ func (b Binding) Bytes() (int, error) {
 	return int(b.Count) * element.Size, err
 }
 
-// Size is the size of one number of the argument, in bytes.
+// Size is the size of one number of the argument, or of a structure, in bytes.
 func (b Binding) Size() (int, error) {
+	if b.Fields != nil {
+		return b.Stride, nil
+	}
 	element, err := element.Named(b.Type)
 	return element.Size, err
 }
@@ -169,10 +190,17 @@ func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
 			b.Fill = family
 		}
 		bind := a.bindBuffer
-		if a.Value != nil {
+		if a.Shape == nil {
 			bind = a.bindScalar
 		}
-		if err := bind(&b, env); err != nil {
+		err := bind(&b, env)
+		if err == nil && a.Fields != nil {
+			err = a.bindFields(&b, env, family)
+		}
+		if inner := (*BindError)(nil); errors.As(err, &inner) {
+			return nil, inner // of a field
+		}
+		if err != nil {
 			return nil, &BindError{a.Name, a.at, err}
 		}
 		bindings = append(bindings, b)
@@ -202,6 +230,9 @@ func (e *BindError) Of(kernel, sizes string) error {
 // bindScalar evaluates a scalar. A value that its type cannot hold is an error:
 // the kernel would get another one, and so would the reference.
 func (a Argument) bindScalar(b *Binding, env space.Environment) error {
+	if a.Fields != nil {
+		return nil
+	}
 	return a.bindNumber(b, a.Value, env)
 }
 

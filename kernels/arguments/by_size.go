@@ -25,7 +25,7 @@ func (l List) Decisions() (all []Decision) {
 		if a.kind != nil {
 			all = append(all, Decision{"the type of argument " + a.Name, a.kind, a.at})
 		}
-		all = append(all, a.stated.Decisions("the tolerance of argument "+a.Name)...)
+		all = append(append(all, a.stated.Decisions("the tolerance of argument "+a.Name)...), List(a.Fields).Decisions()...)
 	}
 	return all
 }
@@ -59,6 +59,12 @@ func (a *Argument) choose(env space.Environment) error {
 		customary := a.Align == a.alignment()
 		if a.Element = chosen; customary {
 			a.Align = a.alignment()
+		}
+	}
+	a.Fields = slices.Clone(a.Fields)
+	for i := range a.Fields {
+		if err := a.Fields[i].choose(env); err != nil {
+			return err
 		}
 	}
 	if a.stated == nil {

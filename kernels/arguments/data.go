@@ -109,7 +109,7 @@ func (l List) Answers(entries []Entry, reference bool) error {
 			return entry.Answer[0].At.Errorf("argument %s has an answer, and the kernel a reference: strike one of them; a reference checks other sizes and inputs as well", a.Name)
 		case a.Out && entry.Answer == nil:
 			return entry.Name.At.Errorf("output %s has no answer, and there is no reference: without one no result can be checked", a.Name)
-		case (!a.Written() || a.Inout) && a.Value == nil && !a.fixed():
+		case (!a.Written() || a.Inout) && a.Shape != nil && !a.fixed():
 			return entry.Name.At.Errorf("argument %s is filled with %s, other numbers for every seed, and an answer is right for one content only: give it from, a constant, or a formula without %s", a.Name, a.Fill, "random")
 		}
 	}

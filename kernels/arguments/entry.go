@@ -25,8 +25,10 @@ type Entry struct {
 	Symbol    document.Scalar `yaml:"symbol"`
 	Tolerance *ToleranceEntry `yaml:"tolerance"`
 	Texture   ast.Node        `yaml:"texture"`
-	Value     document.Scalar `yaml:"value"`
-	Align     document.Scalar `yaml:"align"`
+	// Fields make a structure of it: see structure.go.
+	Fields []Entry         `yaml:"fields"`
+	Value  document.Scalar `yaml:"value"`
+	Align  document.Scalar `yaml:"align"`
 	// TensorMap is for buffers that a kernel takes as a descriptor.
 	TensorMap *TensorMapEntry `yaml:"tensormap"`
 }

@@ -84,7 +84,7 @@ func (a Argument) available() []string {
 		kind = a.structure.kind
 	}
 	switch own, known := structured[kind]; {
-	case a.Written() && !a.Inout || a.Value != nil || slices.Contains(constants, a.Fill) && a.from == nil:
+	case a.Written() && !a.Inout || a.Shape == nil || a.Fields != nil || slices.Contains(constants, a.Fill) && a.from == nil:
 		return nil
 	case kind == Columns && a.structure.distinct:
 		return []string{Extremes} // all others repeat
@@ -112,13 +112,24 @@ func (a Argument) takes(family string) bool {
 	return a.from == nil
 }
 
+// changes reports whether a family gives an input another content than its own.
+func (a Argument) changes(family string) bool {
+	return a.takes(family) && a.Fill != family || slices.ContainsFunc(a.Fields, func(f Argument) bool { return f.changes(family) })
+}
+
 // DrawnFromAll reports whether an input may be any integer of its type.
 func (a Argument) DrawnFromAll() bool {
+	if a.Fields != nil {
+		return slices.ContainsFunc(a.Fields, Argument.DrawnFromAll)
+	}
 	return !a.Written() && a.Value == nil && !a.Element.Float && a.Low == nil && a.structure == nil && !slices.Contains(constants, a.Fill)
 }
 
 // fixed reports whether an input holds the same for every seed.
 func (a Argument) fixed() bool {
+	if a.Fields != nil {
+		return !slices.ContainsFunc(a.Fields, func(f Argument) bool { return !f.fixed() })
+	}
 	random := a.Fill == FormulaFill && slices.Contains(a.structure.formula.Names(), space.RandomName)
 	return slices.Contains(constants, a.Fill) && !random
 }
@@ -127,7 +138,7 @@ func (a Argument) fixed() bool {
 func (l List) Families() []string {
 	var found []string
 	for _, family := range Families {
-		if slices.ContainsFunc(l, func(a Argument) bool { return a.takes(family) && a.Fill != family }) {
+		if slices.ContainsFunc(l, func(a Argument) bool { return a.changes(family) }) {
 			found = append(found, family)
 		}
 	}

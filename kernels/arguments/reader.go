@@ -1,7 +1,6 @@
 package arguments
 
 import (
-	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +48,9 @@ func (r Reader) argument(entry Entry) (Argument, error) {
 			at = document.Top
 		}
 		return Argument{}, at.Errorf("argument name %q is not an identifier", entry.Name.Text)
+	}
+	if entry.Fields != nil {
+		return r.structArgument(entry)
 	}
 	element, lanes, unknown := lanesNamed(entry.Type.Text)
 	a := Argument{Name: entry.Name.Text, Element: element, Lanes: lanes, Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch, at: entry.Name.At, filledAt: entry.contentPlace()}
@@ -106,15 +108,11 @@ func (r Reader) bufferArgument(a Argument, entry Entry) (Argument, error) {
 			return a, err
 		}
 	}
-	a.Align = a.alignment()
-	if entry.Align.Text != "" {
-		n := entry.Align.Value.Integer()
-		if entry.Align.Value.Kind() != space.Integer || n < int64(a.Element.Size) || n > 4096 || bits.OnesCount64(uint64(n)) != 1 {
-			return a, entry.Align.At.Errorf("argument %s: align %s is not a power of two from %d to 4096", a.Name, entry.Align.Text, a.Element.Size)
-		}
-		a.Align = int(n)
+	err = a.aligned(entry.Align, a.Element.Size)
+	if entry.Align.Text == "" {
+		a.Align = a.alignment()
 	}
-	return a, nil
+	return a, err
 }
 
 // valueRange compiles the range of an input. What a constant is needs no range.

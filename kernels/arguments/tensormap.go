@@ -16,9 +16,11 @@ type TensorMap struct {
 	// means the buffer's own shape. Box is what one copy moves. Both may use
 	// sizes and parameters.
 	Shape, Box []*space.Expression
+	// Base is the element that the tensor begins at; nil is the first.
+	Base *space.Expression
 	// Swizzle is the width in bytes of the pattern in which rows lie in shared
-	// memory; 0 is none.
-	Swizzle int
+	// memory; nil is none.
+	Swizzle *space.Expression
 }
 
 // TensorLayout is a tensor map with the numbers of a problem and a point put in.
@@ -29,6 +31,8 @@ type TensorLayout struct {
 	Shape   []int64 `json:"shape"`
 	Box     []int64 `json:"box"`
 	Swizzle int     `json:"swizzle,omitempty"`
+	// Base is where the tensor begins in the buffer, in bytes.
+	Base int64 `json:"base,omitempty"`
 }
 
 // What the tensor copy engine can do, by the driver's documentation of
@@ -61,7 +65,9 @@ func (l List) TensorLayouts(env space.Environment) ([]TensorLayout, error) {
 }
 
 func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error) {
-	l.Swizzle = a.TensorMap.Swizzle
+	if l.Swizzle, err = a.TensorMap.swizzle(env); err != nil {
+		return l, err
+	}
 	shape := a.TensorMap.Shape
 	if shape == nil {
 		shape = a.Shape
@@ -76,10 +82,36 @@ func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error
 	if l.Box, err = integers(a.TensorMap.Box, env); err != nil {
 		return l, err
 	}
-	if product(l.Shape) > product(own) {
+	base := int64(0)
+	if a.TensorMap.Base != nil {
+		if base, err = a.TensorMap.Base.Integer(env); err != nil {
+			return l, err
+		}
+	}
+	l.Base = base * int64(a.Element.Size)
+	switch {
+	case base < 0:
+		return l, fmt.Errorf("a base of %d lies before the buffer", base)
+	case l.Base%tensorUnit != 0:
+		return l, fmt.Errorf("a base of %d elements is %d bytes; the tensor copy engine takes multiples of %d", base, l.Base, tensorUnit)
+	case float64(base)+product(l.Shape) > product(own) && base > 0:
+		return l, fmt.Errorf("a shape of %v from element %d on reaches beyond the buffer of %v", l.Shape, base, own)
+	case product(l.Shape) > product(own):
 		return l, fmt.Errorf("a shape of %v reaches beyond the buffer of %v", l.Shape, own)
 	}
 	return l, l.check(int64(a.Element.Size))
+}
+
+// swizzle evaluates the width of the pattern.
+func (m *TensorMap) swizzle(env space.Environment) (int, error) {
+	if m.Swizzle == nil {
+		return 0, nil
+	}
+	width, err := m.Swizzle.Integer(env)
+	if err == nil && !slices.Contains(swizzles, width) {
+		err = fmt.Errorf("a swizzle of %d is not 0, 32, 64 or 128 bytes", width)
+	}
+	return int(width), err
 }
 
 // check holds a layout against what the engine can do.
@@ -130,6 +162,7 @@ type TensorMapEntry struct {
 	Shape   []document.Scalar `yaml:"shape"`
 	Box     []document.Scalar `yaml:"box"`
 	Swizzle document.Scalar   `yaml:"swizzle"`
+	Base    document.Scalar   `yaml:"base"`
 }
 
 // tensorMap checks and compiles the tensor map of a buffer.
@@ -158,12 +191,16 @@ func (r Reader) tensorMap(a *Argument, entry Entry) error {
 	case len(m.Box) != rank:
 		return entry.Name.At.Errorf("argument %s: the box of the tensormap has %d sides for a shape of %d", a.Name, len(m.Box), rank)
 	}
-	if swizzle := entry.TensorMap.Swizzle; swizzle.Text != "" {
-		width := swizzle.Value.Integer()
-		if swizzle.Value.Kind() != space.Integer || !slices.Contains(swizzles, width) {
+	if m.Base, err = document.Optional(r.All, entry.TensorMap.Base, space.WholeNumber); err != nil {
+		return err
+	}
+	if m.Swizzle, err = document.Optional(r.All, entry.TensorMap.Swizzle, space.WholeNumber); err != nil {
+		return err
+	}
+	if swizzle := entry.TensorMap.Swizzle; m.Swizzle != nil && len(m.Swizzle.Names()) == 0 {
+		if _, err := m.swizzle(nil); err != nil {
 			return swizzle.At.Errorf("argument %s: swizzle %s is not 0, 32, 64 or 128 bytes", a.Name, swizzle.Text)
 		}
-		m.Swizzle = int(width)
 	}
 	a.TensorMap = m
 	return nil

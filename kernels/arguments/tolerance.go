@@ -34,12 +34,10 @@ var Typical = map[string]Tolerance{
 
 // TypicalOf returns the tolerance for a kernel that states none: that of
 // its least precise output. Integers are exact.
-func TypicalOf(arguments []Argument) Tolerance {
+func TypicalOf(arguments List) Tolerance {
 	var tolerances []Tolerance
-	for _, a := range arguments {
-		if a.Out {
-			tolerances = append(tolerances, Typical[a.Element.Name])
-		}
+	for _, a := range arguments.Outputs() {
+		tolerances = append(tolerances, Typical[a.Element.Name])
 	}
 	return slices.MaxFunc(tolerances, func(a, b Tolerance) int { return cmp.Compare(a.Absolute, b.Absolute) })
 }

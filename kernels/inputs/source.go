@@ -27,6 +27,9 @@ const mostKept = 256 << 20
 // Computed reports whether the content of an input is made here as a whole. All others
 // have a recipe, which a device can follow by itself.
 func Computed(argument arguments.Binding) bool {
+	if argument.Fields != nil {
+		return true
+	}
 	c := argument.Content
 	if c == nil {
 		return false
@@ -65,6 +68,9 @@ func (s *Source) Fill(buffer []byte, argument arguments.Binding, seed uint64) er
 }
 
 func (s *Source) compute(buffer []byte, argument arguments.Binding, element element.Type, seed uint64) error {
+	if argument.Fields != nil {
+		return s.join(buffer, argument, seed)
+	}
 	c := argument.Content
 	switch c.Kind {
 	case arguments.FromFile:
@@ -85,6 +91,26 @@ func (s *Source) compute(buffer []byte, argument arguments.Binding, element elem
 		return band(buffer, argument, element, seed)
 	}
 	return structure(buffer, argument, element, seed)
+}
+
+// join fills structures field by field. What lies between the fields is the same for every
+// seed, and no number that means anything.
+func (s *Source) join(buffer []byte, argument arguments.Binding, seed uint64) error {
+	for i := range buffer {
+		buffer[i] = 0xa5
+	}
+	for _, f := range argument.Fields {
+		size, err := f.Bytes()
+		if err != nil {
+			return err
+		}
+		part := make([]byte, size)
+		if err := s.Fill(part, f.Binding, seed); err != nil {
+			return err
+		}
+		f.Join(buffer, part, argument.Stride)
+	}
+	return nil
 }
 
 // Read fills a buffer with the content of a file.

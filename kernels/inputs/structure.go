@@ -16,6 +16,11 @@ import (
 // input without one. It comes before a worker is asked to fill it: what goes wrong in a
 // process that a kernel has run in is taken for the kernel's doing.
 func Try(argument arguments.Binding, seed uint64) error {
+	for _, f := range argument.Fields {
+		if err := Try(f.Binding, seed); err != nil {
+			return err
+		}
+	}
 	if argument.Content == nil || argument.Content.Kind != arguments.FormulaFill {
 		return nil
 	}

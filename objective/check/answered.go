@@ -37,7 +37,7 @@ func unanswered(k *kernels.Kernel, w kernels.Workload) string {
 // try evaluates the formulas of a case's inputs, each once.
 func (o *Oracle) try(c Case, bindings []arguments.Binding) error {
 	for _, b := range bindings {
-		if b.Content == nil || b.Content.Kind != arguments.FormulaFill {
+		if b.Fields == nil && (b.Content == nil || b.Content.Kind != arguments.FormulaFill) {
 			continue
 		}
 		key := b.Name + " " + c.key()

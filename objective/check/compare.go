@@ -33,7 +33,7 @@ func (m *Mismatch) String() string {
 
 // Compare returns the first of a run's outputs that is outside its tolerance, or nil.
 func (a Answer) Compare(got [][]byte) (*Mismatch, error) {
-	for i, argument := range outputs(a.kernel) {
+	for i, argument := range a.kernel.Arguments.Outputs() {
 		if i >= len(got) || i >= len(a.want) {
 			return nil, fmt.Errorf("output %s is missing", argument.Name)
 		}

@@ -165,7 +165,7 @@ func (d OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subje
 		return nil, err
 	}
 	var bounds []arguments.Tolerance
-	for _, argument := range outputs(d.Kernel) {
+	for _, argument := range d.Kernel.Arguments.Outputs() {
 		bounds = append(bounds, d.Kernel.ToleranceOf(argument))
 	}
 	return &Outputs{got, Answer{d.Kernel, want, bounds}, load.Arguments}, nil

@@ -94,7 +94,7 @@ func each[T comparable](e *Evidence, of func(Case) T) []T {
 // is allowed.
 func (a Answer) share(got [][]byte) float64 {
 	largest := 0.0
-	for i, argument := range outputs(a.kernel) {
+	for i, argument := range a.kernel.Arguments.Outputs() {
 		for x := range relativeErrors(argument.Element, got[i], a.want[i], a.bounds[i]) {
 			largest = max(largest, x)
 		}

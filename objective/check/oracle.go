@@ -227,7 +227,7 @@ func (o *Oracle) Close() {
 func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question, bindings []arguments.Binding, want [][]byte) ([]arguments.Tolerance, error) {
 	stated := o.kernel.Tolerance
 	bounds := make([]arguments.Tolerance, len(want))
-	for i, argument := range outputs(o.kernel) {
+	for i, argument := range o.kernel.Arguments.Outputs() {
 		bounds[i] = o.kernel.ToleranceOf(argument)
 	}
 	if stated.Derived == 0 {
@@ -249,7 +249,7 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question,
 	if mismatch != nil {
 		return nil, fmt.Errorf("naive implementation of %s at %s must keep atol and rtol itself: %s", o.kernel.Name, q.place(), mismatch)
 	}
-	for i, argument := range outputs(o.kernel) {
+	for i, argument := range o.kernel.Arguments.Outputs() {
 		if argument.Tolerance != nil {
 			continue
 		}
@@ -266,15 +266,4 @@ func worst(e element.Type, got, want []byte) float64 {
 		largest = math.Max(largest, math.Abs(e.Load(got[at:])-e.Load(want[at:])))
 	}
 	return largest
-}
-
-// outputs returns the arguments that a kernel writes.
-func outputs(k *kernels.Kernel) []arguments.Argument {
-	var found []arguments.Argument
-	for _, a := range k.Arguments {
-		if a.Out {
-			found = append(found, a)
-		}
-	}
-	return found
 }

@@ -34,8 +34,11 @@ func (o *Outputs) Draw(write func(argument string, draw func(io.Writer) error) e
 	rows := map[string]int64{}
 	for _, b := range o.arguments {
 		rows[b.Name] = b.Row
+		for _, f := range b.Fields {
+			rows[f.Name] = f.Row
+		}
 	}
-	for i, argument := range outputs(o.answer.kernel) {
+	for i, argument := range o.answer.kernel.Arguments.Outputs() {
 		errors := slices.Collect(relativeErrors(argument.Element, o.got[i], o.answer.want[i], o.answer.bounds[i]))
 		draw := func(w io.Writer) error { return drawErrors(w, errors, int(rows[argument.Name])) }
 		if err := write(argument.Name, draw); err != nil {

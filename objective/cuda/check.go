@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
@@ -139,11 +140,11 @@ func (d *Device) mapped(buffers set) set {
 	return those
 }
 
-// element reads one element of a buffer, for a person.
-func (d *Device) element(b *buffer, start driver.Address, index int64) (string, error) {
-	raw := make([]byte, b.element.Size)
-	err := d.context.ToHost(raw, start+driver.Address(index*int64(b.element.Size)))
-	return b.element.Text(raw), err
+// element reads one element, for a person.
+func (d *Device) element(e element.Type, at driver.Address) (string, error) {
+	raw := make([]byte, e.Size)
+	err := d.context.ToHost(raw, at)
+	return e.Text(raw), err
 }
 
 // outputs copies the results to the host, for a client that compares itself.
@@ -154,7 +155,11 @@ func (d *Device) outputs() ([][]byte, error) {
 		if err := d.context.ToHost(content, b.data); err != nil {
 			return nil, err
 		}
-		outputs = append(outputs, content)
+		parts, err := b.Parts(content)
+		if err != nil {
+			return nil, err
+		}
+		outputs = append(outputs, parts...)
 	}
 	return outputs, nil
 }

@@ -198,7 +198,10 @@ func (b *Backend) unit(source string, point space.Point) (nvcc.Unit, error) {
 // newUnit describes a compilation: the parameters and the workload's constants.
 func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string, source string, point space.Point) (nvcc.Unit, error) {
 	named, flags := nvcc.Named(kernels.FlagsAt(k.Flags, point))
-	unit := nvcc.Unit{Source: source, Architecture: architecture(k.ArchSpecific || strings.HasSuffix(named, "a")), Flags: flags}
+	unit := nvcc.Unit{Source: source, Architecture: architecture(k.ArchSpecific || strings.HasSuffix(named, "a")), Flags: append(k.IncludeFlags(), flags...)}
+	if source == k.Source {
+		unit.Units = k.Units
+	}
 	for _, a := range point.Assignments() {
 		unit.Defines = append(unit.Defines, nvcc.Define{Name: a.Name, Value: a.Value.Define()})
 	}
@@ -220,7 +223,7 @@ func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.B
 	if err != nil {
 		return objective.Binary{}, err
 	}
-	unit.Flags, unit.Instances = nil, nil // it should be plain
+	unit.Flags, unit.Instances = b.kernel.IncludeFlags(), nil // it should be plain
 	module, err := b.compiler.Compile(ctx, unit)
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", b.kernel.Reference, err)
@@ -267,7 +270,10 @@ func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bo
 	if err != nil {
 		return nil, err
 	}
-	build := &objective.Build{Source: unit.Source, Compiler: []string{"nvcc"}, Flags: append([]string{nvcc.ArchitectureFlag(unit.Architecture)}, unit.Flags...)}
+	if len(unit.Units) > 0 {
+		unit.Flags = append([]string{nvcc.Relocatable}, unit.Flags...)
+	}
+	build := &objective.Build{Source: unit.Source, Units: unit.Units, Compiler: []string{"nvcc"}, Flags: append([]string{nvcc.ArchitectureFlag(unit.Architecture)}, unit.Flags...)}
 	for _, d := range unit.Defines {
 		build.Constants = append(build.Constants, kernels.Constant(d))
 	}

@@ -53,7 +53,7 @@ func TestGalleryCompilesForCUDA(t *testing.T) {
 					t.Fatal(err)
 				}
 				if unit.Dir = k.Dir; source == k.Reference {
-					unit.Flags, unit.Instances = nil, nil
+					unit.Flags, unit.Instances = k.IncludeFlags(), nil
 				}
 				module, err := compiler.Compile(t.Context(), unit)
 				if err != nil {

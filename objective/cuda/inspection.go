@@ -3,6 +3,9 @@ package cuda
 import (
 	"fmt"
 
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
+	"pawl/objective/cuda/driver"
 	"pawl/objective/worker"
 )
 
@@ -40,6 +43,9 @@ func (n *inspection) queueOutputs(buffers set, bitwise bool) error {
 // them with those of the first.
 func (n *inspection) queueBits(buffers set) error {
 	for _, b := range buffers.outputs() {
+		if b.Fields != nil {
+			continue // what lies between them is as it was poisoned
+		}
 		err := n.device.support.queueChecksum(b.data, b.size)
 		err = n.read(err, func(f finding) error {
 			if earlier, again := n.bits[b]; again {
@@ -162,15 +168,46 @@ func (n *inspection) queueComparison(b *buffer) error {
 	if reference == nil {
 		return nil
 	}
-	tolerance := reference.Tolerance
-	if b.Tolerance != nil {
-		tolerance = *b.Tolerance
+	if b.Fields == nil {
+		return n.queuePart(b, part{arguments.Field{Binding: b.Binding, Lanes: 1}, b.element, 0}, reference.Tolerance)
 	}
-	err := n.device.support.queueCompare(n.device.support.compare, b.element, b.data, b.answer, b.Count, tolerance)
-	if err := n.read(err, func(f finding) error { return n.compared(b, f) }); err != nil || !n.shares {
+	for _, f := range b.Fields {
+		e, err := element.Named(f.Type)
+		if err == nil {
+			err = n.queuePart(b, part{f, e, b.Stride}, reference.Tolerance)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is what is compared by itself: a field of structures, or all of a buffer, which has no
+// stride.
+type part struct {
+	arguments.Field
+	element element.Type
+	stride  int
+}
+
+// at is where a number of a part lies in a buffer that begins somewhere.
+func (p part) at(start driver.Address, number int64) driver.Address {
+	if p.stride == 0 {
+		return start + driver.Address(number*int64(p.element.Size))
+	}
+	return start + driver.Address(p.Place(number, p.stride, p.element.Size))
+}
+
+func (n *inspection) queuePart(b *buffer, p part, tolerance arguments.Tolerance) error {
+	if p.Tolerance != nil {
+		tolerance = *p.Tolerance
+	}
+	err := n.device.support.queueCompare(n.device.support.compare, p, b.data, b.answer, tolerance)
+	if err := n.read(err, func(f finding) error { return n.compared(b, p, f) }); err != nil || !n.shares {
 		return err
 	}
-	err = n.device.support.queueCompare(n.device.support.share, b.element, b.data, b.answer, b.Count, tolerance)
+	err = n.device.support.queueCompare(n.device.support.share, p, b.data, b.answer, tolerance)
 	return n.read(err, func(f finding) error {
 		n.comparisons[len(n.comparisons)-1].Share = worker.Real(f.error()) // its reader comes before this one
 		return nil
@@ -178,14 +215,14 @@ func (n *inspection) queueComparison(b *buffer) error {
 }
 
 // compared keeps a comparison, with the values at the first bad element.
-func (n *inspection) compared(b *buffer, f finding) (err error) {
-	c := worker.Comparison{Argument: b.Name, Bad: int64(f.bad), Total: b.Count, Undefined: int64(f.undefined)}
+func (n *inspection) compared(b *buffer, p part, f finding) (err error) {
+	c := worker.Comparison{Argument: p.Name, Bad: int64(f.bad), Total: p.Count, Undefined: int64(f.undefined)}
 	if f.bad > 0 {
 		c.First, c.Worst = f.first(), worker.Real(f.error())
-		if c.Got, err = n.device.element(b, b.data, c.First); err != nil {
+		if c.Got, err = n.device.element(p.element, p.at(b.data, c.First)); err != nil {
 			return err
 		}
-		if c.Want, err = n.device.element(b, b.answer, c.First); err != nil {
+		if c.Want, err = n.device.element(p.element, p.at(b.answer, c.First)); err != nil {
 			return err
 		}
 	}

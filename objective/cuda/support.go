@@ -153,9 +153,9 @@ func (p *support) queueGuards(before driver.Address, first int, behind driver.Ad
 
 // queueCompare holds a result against the right answer: compare counts the wrong
 // elements, share finds how much of the tolerance is used.
-func (p *support) queueCompare(with driver.Function, element element.Type, got, want driver.Address, count int64, t arguments.Tolerance) error {
-	return p.queue(with, int(count), elementNumbers[element.Name], uint64(got), uint64(want), uint64(count),
-		math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
+func (p *support) queueCompare(with driver.Function, of part, got, want driver.Address, t arguments.Tolerance) error {
+	return p.queue(with, int(of.Count), elementNumbers[of.element.Name], uint64(of.at(got, 0)), uint64(of.at(want, 0)), uint64(of.Count),
+		uint64(of.Lanes), uint64(of.stride), math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
 }
 
 // collect waits for the queued checks, returns what they found, and begins

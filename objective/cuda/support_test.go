@@ -96,7 +96,8 @@ func compareBytes(p *support, element element.Type, got, want []byte, tolerance 
 	if err != nil {
 		return finding{}, err
 	}
-	if err := p.queueCompare(p.compare, element, left, right, int64(len(got)/element.Size), tolerance); err != nil {
+	all := part{arguments.Field{Binding: arguments.Binding{Count: int64(len(got) / element.Size)}, Lanes: 1}, element, 0}
+	if err := p.queueCompare(p.compare, all, left, right, tolerance); err != nil {
 		return finding{}, err
 	}
 	found, err := p.collect()

@@ -46,7 +46,7 @@ func (d *Device) setSymbol(argument arguments.Binding, b *buffer, to driver.Addr
 	if b != nil {
 		return d.context.CopyLater(d.stream, to, b.data, size)
 	}
-	value := make([]byte, 8)
+	value := make([]byte, arguments.LargestValue)
 	if err := argument.Put(value); err != nil {
 		return err
 	}

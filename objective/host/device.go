@@ -122,7 +122,7 @@ func unloadable(module string, err error) error {
 func (d *Device) allocate() (err error) {
 	n := len(d.loaded.Arguments)
 	d.outputs, d.copies = make([]*buffer, n), make([]*copies, n)
-	if d.scalars, err = anonymous(8 * max(n, 1)); err != nil {
+	if d.scalars, err = anonymous(arguments.LargestValue * max(n, 1)); err != nil {
 		return err
 	}
 	if d.probes, err = anonymous(16 * probeCount); err != nil {
@@ -131,7 +131,7 @@ func (d *Device) allocate() (err error) {
 	for i, argument := range d.loaded.Arguments {
 		switch {
 		case !argument.IsBuffer():
-			if err := argument.Put(d.scalars[8*i:]); err != nil {
+			if err := argument.Put(d.scalars[arguments.LargestValue*i:]); err != nil {
 				return err
 			}
 		case argument.Out || argument.Scratch:
@@ -233,7 +233,11 @@ func (d *Device) Collect() (worker.Result, error) {
 	var result worker.Result
 	for i, argument := range d.loaded.Arguments {
 		if argument.Out {
-			result.Outputs = append(result.Outputs, d.written(i))
+			parts, err := argument.Parts(d.written(i))
+			if err != nil {
+				return result, err
+			}
+			result.Outputs = append(result.Outputs, parts...)
 		}
 	}
 	result.Damage = d.damage()

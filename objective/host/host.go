@@ -102,10 +102,10 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	// A kernel that uses what nobody defines should not even link. Not every linker
 	// has the flag, and some need none.
 	b.linking = []string{"-Wl,-z,defs"}
-	b.support, err = b.build(ctx, languageC, supportSource, []string{"-O2"})
+	b.support, err = b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
 	if refused := (*compiler.Refusal)(nil); errors.As(err, &refused) {
 		b.linking = nil
-		b.support, err = b.build(ctx, languageC, supportSource, []string{"-O2"})
+		b.support, err = b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("compiling the timing support with %s: %w", options.Toolchain.Version, err)
@@ -123,7 +123,11 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, b.sanitizer.flags...)
 	}
 	flags = append(flags, b.defines(point)...)
-	entry, err := b.build(ctx, languageOf(b.kernel.Source), slices.Concat(b.unrolled(point), unit(b.kernel, b.kernel.Source, point, b.kernel.Launch.Steps...)), flags)
+	units := []piece{{languageOf(b.kernel.Source), slices.Concat(b.unrolled(b.kernel.Source, point), unit(b.kernel, b.kernel.Source, point, b.kernel.Launch.Steps...))}}
+	for _, file := range b.kernel.Units {
+		units = append(units, piece{languageOf(file), fmt.Appendf(b.unrolled(file, point), "#include %q\n", file)})
+	}
+	entry, err := b.build(ctx, flags, units...)
 	if failure, err := objective.CompileFailure(err, b.options.CompileTimeout); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
@@ -131,8 +135,8 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 }
 
 // unrolled makes constants of the parameters that a pragma of the source unrolls by.
-func (b *Backend) unrolled(point space.Point) (text []byte) {
-	source, err := os.ReadFile(filepath.Join(b.dir, b.kernel.Source))
+func (b *Backend) unrolled(file string, point space.Point) (text []byte) {
+	source, err := os.ReadFile(filepath.Join(b.dir, file))
 	if err != nil {
 		return nil // the compiler says so
 	}
@@ -156,7 +160,7 @@ func (b *Backend) Naive(ctx context.Context, given space.Point) (objective.Binar
 }
 
 func (b *Backend) plain(ctx context.Context, source string, given space.Point) (objective.Binary, error) {
-	entry, err := b.build(ctx, languageOf(source), unit(b.kernel, source, given, b.kernel.Launch.Reference), append([]string{"-O2"}, b.defines(given)...))
+	entry, err := b.build(ctx, append([]string{"-O2"}, b.defines(given)...), piece{languageOf(source), unit(b.kernel, source, given, b.kernel.Launch.Reference)})
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
@@ -178,42 +182,77 @@ func (b *Backend) defines(point space.Point) []string {
 // libraries are what a kernel is linked with.
 var libraries = []string{"-lm", "-pthread"}
 
+// libraries are what the kernel's objects are linked with by a compiler of the source's language.
+func (b *Backend) libraries() []string {
+	if languageOf(b.kernel.Source) == languageC && slices.ContainsFunc(b.kernel.Units, func(file string) bool { return languageOf(file) == languageCPlusPlus }) {
+		return append(slices.Clone(libraries), "-lstdc++")
+	}
+	return libraries
+}
+
 func (b *Backend) binary(entry cache.Entry) objective.Binary {
 	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, File: entry.Digest, Hit: entry.Hit}
 }
 
-// build compiles a translation unit to a shared object through the cache. The
-// key is the preprocessed text, so it covers every include and every define
+// piece is the text of a translation unit.
+type piece struct {
+	in   language
+	text []byte
+}
+
+// build compiles translation units to a shared object through the cache. The
+// key is their preprocessed text, so it covers every include and every define
 // that matters, and two points that differ in nothing share one entry. The
 // compiler runs in the kernel's folder: what comes through its standard input
 // includes the files of the folder it runs in before all others.
-func (b *Backend) build(ctx context.Context, in language, unit []byte, flags []string) (cache.Entry, error) {
+func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (cache.Entry, error) {
 	if err := b.cores.Acquire(ctx, 1); err != nil {
 		return cache.Entry{}, context.Cause(ctx)
 	}
 	defer b.cores.Release(1)
-	t := b.toolchain(in)
-	common := append([]string{"-x", string(in), "-iquote", b.dir}, flags...)
-	preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit, append(common, "-E", "-P", "-")...)
-	if err != nil {
-		return cache.Entry{}, err
-	}
+	t := b.toolchain(linking(units))
+	common := slices.Concat([]string{"-iquote", b.dir}, b.kernel.IncludeFlags(), flags)
 	key := cache.NewKey().
 		Add("backend", DeviceName).
 		Add("compiler", strings.Join(t.Command, " ")+"\n"+t.Version).
 		Add("processor", b.device+"\n"+instructions()). // -march=native depends on it
 		Add("flags", strings.Join(withoutDefines(flags), "\x00")).
-		Add("linking", strings.Join(b.linking, "\x00")).
-		Add("source", string(preprocessed))
+		Add("linking", strings.Join(b.linking, "\x00"))
+	for _, unit := range units {
+		preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit.text, slices.Concat([]string{"-x", string(unit.in)}, common, []string{"-E", "-P", "-"})...)
+		if err != nil {
+			return cache.Entry{}, err
+		}
+		key.Add("source", string(preprocessed))
+	}
 	return b.options.Cache.Get(key, func(path string) error {
 		path, err := filepath.Abs(path)
 		if err != nil {
 			return err
 		}
-		arguments := slices.Concat(common, b.linking, []string{"-shared", "-fPIC", "-o", path, "-"}, libraries)
-		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), unit, arguments...)
+		arguments := slices.Concat(common, b.linking, []string{"-shared", "-fPIC", "-o", path, "-x", string(units[0].in), "-"})
+		for i, unit := range units[1:] {
+			file := filepath.Join(filepath.Dir(path), fmt.Sprintf("unit%d", i+1))
+			if err := os.WriteFile(file, unit.text, 0o600); err != nil {
+				return compiler.FullDisk(err)
+			}
+			defer os.Remove(file)
+			arguments = append(arguments, "-x", string(unit.in), file)
+		}
+		arguments = append(append(arguments, "-x", "none"), libraries...)
+		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), units[0].text, arguments...)
 		return compiler.FullDisk(err)
 	})
+}
+
+// linking is the language of the compiler that links some units: C++ where one of them is.
+func linking(units []piece) language {
+	for _, unit := range units {
+		if unit.in == languageCPlusPlus {
+			return languageCPlusPlus
+		}
+	}
+	return languageC
 }
 
 func withoutDefines(flags []string) []string {
@@ -285,8 +324,9 @@ func (b *Backend) describe() objective.Facts {
 			Compiler: toolchain.Version,
 			Flags:    strings.Join(b.kernel.Flags, " "),
 			Build: &objective.Build{
-				Source: b.kernel.Source, Compiler: toolchain.Command, Flags: append(in.flags(b.kernel.Source), b.kernel.Flags...),
-				Libraries: libraries, Constants: b.options.Constants,
+				Source: b.kernel.Source, Units: b.kernel.Units, Compiler: toolchain.Command,
+				Flags:     slices.Concat(in.flags(b.kernel.Source), b.kernel.IncludeFlags(), b.kernel.Flags),
+				Libraries: b.libraries(), Constants: b.options.Constants,
 			},
 			Measure: objective.Measure(b.kernel),
 			Commit:  objective.Commit(b.kernel.Dir),

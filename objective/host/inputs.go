@@ -110,7 +110,7 @@ func (d *Device) newSet() (set *inputSet, err error) {
 		pointer := (*uintptr)(unsafe.Pointer(&set.arguments[8*i]))
 		switch {
 		case !argument.IsBuffer():
-			*pointer = address(d.scalars[8*i:])
+			*pointer = address(d.scalars[arguments.LargestValue*i:])
 		case argument.Out || argument.Scratch:
 			*pointer = d.outputs[i].address()
 			if !argument.Restored {

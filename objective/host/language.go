@@ -47,7 +47,7 @@ func FindToolchains(ctx context.Context, k *kernels.Kernel, getenv func(string) 
 	if forC, err = FindToolchain(ctx, getenv); err != nil {
 		return nil, nil, err
 	}
-	for _, source := range []string{k.Source, k.Reference, k.Naive} {
+	for _, source := range append([]string{k.Reference, k.Naive}, k.Sources()...) {
 		if languageOf(source) == languageCPlusPlus {
 			forCPlusPlus, err = FindCPlusPlus(ctx, getenv)
 			return forC, forCPlusPlus, err

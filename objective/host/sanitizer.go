@@ -46,7 +46,7 @@ func (b *Backend) Sanitized(ctx context.Context) ([]objective.Sanitizer, error) 
 	// A compiler may know the flags and lack the libraries: better to say so
 	// now than to fail at every point.
 	probe := []byte("int pawl_probe(int x);\nint pawl_probe(int x) { return x + 1; }\n")
-	if _, err := copied.build(ctx, languageC, probe, sanitizerFlags); err != nil {
+	if _, err := copied.build(ctx, sanitizerFlags, piece{languageC, probe}); err != nil {
 		return nil, fmt.Errorf("%w: %s cannot link with it (%v); install its sanitizer libraries", objective.ErrNoSanitizer, b.options.Toolchain.Version, err)
 	}
 	return []objective.Sanitizer{{Name: "AddressSanitizer and UndefinedBehaviorSanitizer", Backend: &copied, Slowdown: 1}}, nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"pawl/kernels/arguments"
 	"pawl/objective/worker"
 )
 
@@ -29,7 +30,7 @@ func (d *Device) symbolContent(i int) ([]byte, error) {
 		return d.arranged[0].buffers[i].data, nil
 	}
 	size, err := argument.Size()
-	return d.scalars[8*i : 8*i+size], err
+	return d.scalars[arguments.LargestValue*i:][:size], err
 }
 
 // setSymbols gives the variables of the source their content. It stays the same for all

@@ -302,11 +302,20 @@ func outputSizes(load Load) ([]int, error) {
 		if !a.Out {
 			continue
 		}
-		size, err := a.Bytes()
-		if err != nil {
-			return nil, err
+		parts := []arguments.Binding{a}
+		if a.Fields != nil { // they come one by one
+			parts = nil
+			for _, f := range a.Fields {
+				parts = append(parts, f.Binding)
+			}
 		}
-		sizes = append(sizes, size)
+		for _, part := range parts {
+			size, err := part.Bytes()
+			if err != nil {
+				return nil, err
+			}
+			sizes = append(sizes, size)
+		}
 	}
 	return sizes, nil
 }

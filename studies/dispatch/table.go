@@ -85,6 +85,9 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 			if m.Build == nil {
 				return nil, fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study, m.Workload)
 			}
+			if len(m.Build.Units) > 0 {
+				return nil, fmt.Errorf("kernel %s is linked of several files (%s, %s), whose functions would be there once for every variant: include them in one file and tune it again", p.Kernel, m.Build.Source, strings.Join(m.Build.Units, ", "))
+			}
 			variants[i] = t.add(newVariant(point, m.Build))
 		}
 	}

@@ -86,6 +86,9 @@ func compileCommand(build *objective.Build, more ...string) string {
 	if strings.Contains(build.Source, "/") {
 		words = append(words, "-I", ".") // its includes may be named from the kernel's folder
 	}
+	if len(build.Units) > 0 {
+		return escape.Shell(append(append(words, "-c", build.Source), build.Units...)...)
+	}
 	object := strings.TrimSuffix(path.Base(build.Source), path.Ext(build.Source)) + ".o"
 	return escape.Shell(append(words, "-c", build.Source, "-o", object)...)
 }

@@ -205,7 +205,7 @@ func tensorMap(c *Context) error {
 	if err != nil {
 		return err
 	}
-	layout := arguments.TensorLayout{Shape: []int64{6, 500, 64}, Box: []int64{1, 128, 32}, Swizzle: 64}
+	layout := arguments.TensorLayout{Shape: []int64{6, 500, 64}, Box: []int64{1, 128, 32}, Swizzle: 64, Base: 0x200}
 	if err := c.EncodeTensorMap(to, 0x1000, layout, half); err != nil {
 		return err
 	}
@@ -219,7 +219,7 @@ func tensorMap(c *Context) error {
 	if err := binary.Read(bytes.NewReader(to), binary.LittleEndian, &got); err != nil {
 		return err
 	}
-	if got.Base != 0x1000 || got.Shape != [5]uint64{64, 500, 6} || got.Strides != [4]uint64{128, 64000} ||
+	if got.Base != 0x1200 || got.Shape != [5]uint64{64, 500, 6} || got.Strides != [4]uint64{128, 64000} ||
 		got.Box != [5]uint32{32, 128, 1} || got.Type != 6 || got.Rank != 3 || got.Swizzle != 2 {
 		return fmt.Errorf("%+v", got)
 	}

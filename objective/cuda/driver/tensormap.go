@@ -42,7 +42,7 @@ func (c *Context) EncodeTensorMap(to []byte, base Address, layout arguments.Tens
 		stride *= shape[i]
 		strides[i] = stride // of the next dimension
 	}
-	return c.do("cuTensorMapEncodeTiled", uintptr(unsafe.Pointer(&to[0])), kind, uintptr(rank), uintptr(base),
+	return c.do("cuTensorMapEncodeTiled", uintptr(unsafe.Pointer(&to[0])), kind, uintptr(rank), uintptr(base)+uintptr(layout.Base),
 		uintptr(unsafe.Pointer(&shape[0])), uintptr(unsafe.Pointer(&strides[0])), uintptr(unsafe.Pointer(&box[0])), uintptr(unsafe.Pointer(&steps[0])),
 		0, tensorSwizzles[layout.Swizzle], promote128, 0)
 }

@@ -34,6 +34,8 @@ type Unit struct {
 	Dir string
 	// Source is the file inside Dir.
 	Source string
+	// Units are further files inside Dir, compiled on their own and linked with it.
+	Units []string
 	// Architecture is the machine that code is made for: sm_90, sm_90a.
 	Architecture string
 	// Defines are macros, in order.
@@ -179,8 +181,10 @@ func readFiles(unit Unit) ([]includes.File, error) {
 		return nil, err
 	}
 	scanner.Flags(unit.Flags)
-	if err := scanner.Add(unit.Source); err != nil {
-		return nil, err
+	for _, name := range append([]string{unit.Source}, unit.Units...) {
+		if err := scanner.Add(name); err != nil {
+			return nil, err
+		}
 	}
 	return scanner.Files()
 }
@@ -197,6 +201,9 @@ func (c *Compiler) key(unit Unit) (*cache.Key, error) {
 		Add("architecture", unit.Architecture).
 		Add("flags", strings.Join(unit.Flags, "\x00")).
 		Add("source", unit.Source)
+	for _, name := range unit.Units {
+		key.Add("unit", name)
+	}
 	for _, instance := range unit.Instances {
 		key.Add("instance", instance)
 	}

@@ -164,6 +164,9 @@ func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit, s
 	if err != nil {
 		return "", nil, err
 	}
+	if len(unit.Units) > 0 {
+		return "", nil, fmt.Errorf("NVRTC compiles one unit and links none, and this kernel has %d: use --compiler nvcc", 1+len(unit.Units))
+	}
 	source := filepath.Join(dir, unit.Source)
 	options := []string{
 		"--gpu-architecture=" + unit.Architecture, "-lineinfo", "--ptxas-options=-v",

@@ -23,6 +23,9 @@ var (
 	// arguments.
 	sharedFigure   = regexp.MustCompile(`(\d+)(?:\+(\d+))? bytes smem`)
 	constantFigure = regexp.MustCompile(`(\d+) bytes cmem\[\d+\]`)
+	// What nvlink -v prints about a kernel that was linked with other units.
+	linkedLine  = regexp.MustCompile(`nvlink info\s*: used (\d+) registers`)
+	linkedStack = regexp.MustCompile(`(\d+) stack`)
 )
 
 // parser holds what is known at a line.
@@ -73,6 +76,9 @@ func (p *parser) line(line string) error {
 	}
 	if storeFigure.MatchString(line) {
 		return p.stack(line)
+	}
+	if own := p.kernels[p.function]; own != nil && linkedLine.MatchString(line) {
+		return own.linked(line)
 	}
 	if p.entry != "" && usedLine.MatchString(line) {
 		return p.use(line)
@@ -144,4 +150,12 @@ func figure(pattern *regexp.Regexp, line string) (int, error) {
 		}
 	}
 	return total, nil
+}
+
+// linked reads what the linker says in place of ptxas.
+func (r *Resources) linked(line string) (err error) {
+	if r.Registers, err = figure(linkedLine, line); err == nil {
+		r.Stack, err = figure(linkedStack, line)
+	}
+	return err
 }

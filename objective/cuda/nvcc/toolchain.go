@@ -173,7 +173,7 @@ func (t *Toolchain) identity() string { return "nvcc\n" + t.about }
 // build runs nvcc. The defines go through a file, because nvcc splits -D at
 // commas and hands it to a shell, which executes what stands in $( ).
 func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (string, map[string]string, error) {
-	if err := safeForShell(append([]string{unit.Dir, unit.Source, scratch}, unit.Flags...)); err != nil {
+	if err := safeForShell(slices.Concat([]string{unit.Dir, unit.Source, scratch}, unit.Units, unit.Flags)); err != nil {
 		return "", nil, err
 	}
 	defines := filepath.Join(scratch, "defines.h")
@@ -193,18 +193,21 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 			return "", nil, err
 		}
 	}
-	arguments := []string{
-		"-cubin", ArchitectureFlag(unit.Architecture),
-		"-lineinfo", "-Xptxas", "-v", "-include", defines,
+	flags := append([]string{"-lineinfo", "-Xptxas", "-v", "-include", defines}, unit.Flags...)
+	run := func(arguments ...string) (string, error) {
+		command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
+		printed, err := command.Run(ctx, allowed, nil, append([]string{"-cubin", ArchitectureFlag(unit.Architecture)}, arguments...)...)
+		return string(printed.Stdout) + string(printed.Stderr), driverError(err)
 	}
-	arguments = append(arguments, unit.Flags...)
-	arguments = append(arguments, "-o", output, source)
-	command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
-	printed, err := command.Run(ctx, allowed, nil, arguments...)
+	var log string
+	if len(unit.Units) == 0 {
+		log, err = run(append(flags, "-o", output, source)...)
+	} else {
+		log, err = link(run, flags, append([]string{source}, unit.Units...), scratch, output)
+	}
 	if err != nil {
-		return "", nil, driverError(err)
+		return "", nil, err
 	}
-	log := string(printed.Stdout) + string(printed.Stderr)
 	if len(unit.Instances) == 0 {
 		return log, nil, nil
 	}

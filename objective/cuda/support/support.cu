@@ -257,20 +257,28 @@ extern "C" __global__ void pawl_fill(int type, int kind, void *elements, u64 cou
 // zero, so the first bad index is kept inverted: the largest is the first.
 struct Finding { u64 bad, inverted_first, undefined, worst; };
 
+// Numbers of a field lie in structures, so many in each, a stride apart; without a stride they
+// follow each other.
+static __device__ const void *in_structure(const u8 *all, u64 i, u64 lanes, u64 stride) {
+    return stride ? all + i / lanes * stride : all;
+}
+
 // Compares element by element: |x - ref| <= atol + rtol * |ref|, written so that
 // a result that is not a number fails. Integers must be equal.
-extern "C" __global__ void pawl_compare(int type, const void *got, const void *want, u64 count, double atol, double rtol, Finding *finding) {
+extern "C" __global__ void pawl_compare(int type, const u8 *all_got, const u8 *all_want, u64 count, u64 lanes, u64 stride, double atol, double rtol, Finding *finding) {
     u64 bad = 0, undefined = 0, first = ~0ULL;
     double worst = 0;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
+        const void *got = in_structure(all_got, i, lanes, stride), *want = in_structure(all_want, i, lanes, stride);
+        u64 at = stride ? i % lanes : i;
         double deviation;
         if (is_integer(type)) {
-            i64 x = integer_value(type, got, i), reference = integer_value(type, want, i);
+            i64 x = integer_value(type, got, at), reference = integer_value(type, want, at);
             if (x == reference) continue;
             bool larger = type == U64 ? (u64)x > (u64)reference : x > reference;
             deviation = (double)(larger ? (u64)x - (u64)reference : (u64)reference - (u64)x);
         } else {
-            double x = value(type, got, i), reference = value(type, want, i);
+            double x = value(type, got, at), reference = value(type, want, at);
             if (!isfinite(reference)) {
                 undefined++;
                 continue;
@@ -292,10 +300,12 @@ extern "C" __global__ void pawl_compare(int type, const void *got, const void *w
 
 // Finds the largest error as a share of what is allowed, of results that were
 // compared: what is not a number was found there.
-extern "C" __global__ void pawl_share(int type, const void *got, const void *want, u64 count, double atol, double rtol, Finding *finding) {
+extern "C" __global__ void pawl_share(int type, const u8 *all_got, const u8 *all_want, u64 count, u64 lanes, u64 stride, double atol, double rtol, Finding *finding) {
     double worst = 0;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += (u64)gridDim.x * blockDim.x) {
-        double x = value(type, got, i), reference = value(type, want, i), deviation = fabs(x - reference);
+        const void *got = in_structure(all_got, i, lanes, stride), *want = in_structure(all_want, i, lanes, stride);
+        u64 at = stride ? i % lanes : i;
+        double x = value(type, got, at), reference = value(type, want, at), deviation = fabs(x - reference);
         if (deviation > 0) worst = fmax(worst, deviation / (atol + rtol * fabs(reference)));
     }
     if (worst > 0) atomicMax(&finding->worst, (u64)__double_as_longlong(worst));

@@ -212,21 +212,23 @@ KERNEL(pawl_fill, 10) {
 
 struct finding { uint64_t bad, inverted_first, undefined, worst; };
 
-KERNEL(pawl_compare, 7) {
+KERNEL(pawl_compare, 9) {
 	int type = ARGUMENT(int, 0);
-	const void *got = ARGUMENT(void *, 1), *want = ARGUMENT(void *, 2);
-	uint64_t count = ARGUMENT(uint64_t, 3);
-	double atol = ARGUMENT(double, 4), rtol = ARGUMENT(double, 5), worst = 0;
-	struct finding *finding = ARGUMENT(struct finding *, 6);
+	const char *all_got = ARGUMENT(const char *, 1), *all_want = ARGUMENT(const char *, 2);
+	uint64_t count = ARGUMENT(uint64_t, 3), lanes = ARGUMENT(uint64_t, 4), stride = ARGUMENT(uint64_t, 5);
+	double atol = ARGUMENT(double, 6), rtol = ARGUMENT(double, 7), worst = 0;
+	struct finding *finding = ARGUMENT(struct finding *, 8);
 	for (uint64_t i = 0; i < count; i++) {
+		uint64_t at = stride ? i % lanes : i;
+		const void *got = stride ? all_got + i / lanes * stride : all_got, *want = stride ? all_want + i / lanes * stride : all_want;
 		double deviation;
 		if (is_integer(type)) {
-			__int128 difference = load_integer(type, got, i) - load_integer(type, want, i);
+			__int128 difference = load_integer(type, got, at) - load_integer(type, want, at);
 			if (difference == 0)
 				continue;
 			deviation = difference < 0 ? -difference : difference;
 		} else {
-			double x = value(type, got, i), reference = value(type, want, i);
+			double x = value(type, got, at), reference = value(type, want, at);
 			if (!isfinite(reference)) {
 				finding->undefined++;
 				continue;
@@ -243,17 +245,19 @@ KERNEL(pawl_compare, 7) {
 	return 0;
 }
 
-KERNEL(pawl_share, 7) {
+KERNEL(pawl_share, 9) {
 	int type = ARGUMENT(int, 0);
-	const void *got = ARGUMENT(void *, 1), *want = ARGUMENT(void *, 2);
-	uint64_t count = ARGUMENT(uint64_t, 3);
-	double atol = ARGUMENT(double, 4), rtol = ARGUMENT(double, 5), worst = 0;
+	const char *all_got = ARGUMENT(const char *, 1), *all_want = ARGUMENT(const char *, 2);
+	uint64_t count = ARGUMENT(uint64_t, 3), lanes = ARGUMENT(uint64_t, 4), stride = ARGUMENT(uint64_t, 5);
+	double atol = ARGUMENT(double, 6), rtol = ARGUMENT(double, 7), worst = 0;
 	for (uint64_t i = 0; i < count; i++) {
-		double reference = value(type, want, i), deviation = fabs(value(type, got, i) - reference);
+		uint64_t at = stride ? i % lanes : i;
+		const void *got = stride ? all_got + i / lanes * stride : all_got, *want = stride ? all_want + i / lanes * stride : all_want;
+		double reference = value(type, want, at), deviation = fabs(value(type, got, at) - reference);
 		if (deviation > 0)
 			worst = fmax(worst, deviation / (atol + rtol * fabs(reference)));
 	}
-	memcpy(&ARGUMENT(struct finding *, 6)->worst, &worst, sizeof worst);
+	memcpy(&ARGUMENT(struct finding *, 8)->worst, &worst, sizeof worst);
 	return 0;
 }
 

@@ -262,13 +262,13 @@ void *fake_block(size_t size) {
 struct function {
 	struct handle handle;
 	int (*code)(void **, const unsigned *, const unsigned *);
-	int parameters, registers, shared;
+	int parameters, registers, shared, widest;
 	struct function *sibling;
 };
 struct node {
 	struct function *function;
 	unsigned grid[3], block[3];
-	uint64_t values[64];
+	uint64_t values[64][2];
 };
 struct event { struct handle handle; double time; int recorded; };
 struct work {
@@ -566,6 +566,7 @@ int cuModuleGetFunction(struct function **function, struct module *module, const
 	struct function *f = new_handle(a_function, sizeof *f, NULL);
 	f->code = code;
 	f->parameters = constant(module, name, "parameters", 0);
+	f->widest = constant(module, name, "widest", 8); /* bytes of its largest argument, 16 at most */
 	f->registers = constant(module, name, "registers", 24);
 	f->shared = shared_default;
 	f->sibling = module->functions;
@@ -632,7 +633,7 @@ int cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, un
 		return out_of_resources;
 	struct node n = {f, {gx, gy, gz}, {bx, by, bz}, {0}};
 	for (int i = 0; i < f->parameters; i++)
-		memcpy(&n.values[i], parameters[i], sizeof n.values[i]);
+		memcpy(&n.values[i], parameters[i], f->widest);
 	if (s->capture) {
 		struct graph *g = s->capture;
 		g->nodes = realloc(g->nodes, sizeof n * (g->length + 1));
@@ -751,7 +752,7 @@ int cuGraphLaunch(struct graph *x, struct stream *s) {
 			return invalid_handle;
 		int seen = 0;
 		for (int j = 0; j < i; j++)
-			seen |= x->nodes[j].values[0] == x->nodes[i].values[0];
+			seen |= x->nodes[j].values[0][0] == x->nodes[i].values[0][0];
 		ledger->graph_buffers += !seen;
 		later(s, launches)->node = x->nodes[i];
 	}
