@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"time"
 
-	"pawl/search/confirm"
 	"pawl/search/sampler"
 	"pawl/space"
 )
@@ -88,21 +87,4 @@ func (o Options) stopped() bool {
 	default:
 		return false
 	}
-}
-
-// SearchShare is the part of the budget that the search may use; the rest is
-// for confirming what it found.
-const SearchShare = 0.7
-
-func (o Options) searchTime() time.Duration {
-	return time.Duration(SearchShare * float64(o.Budget))
-}
-
-// late reports whether the time for a phase of the confirmation is over.
-func (o Options) late(phase confirm.Phase, elapsed time.Duration) bool {
-	until := o.Budget
-	if phase == confirm.Confirmation {
-		until = o.searchTime() + (o.Budget-o.searchTime())*2/3
-	}
-	return o.Budget > 0 && elapsed > until
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -226,46 +225,6 @@ func (s *study) disqualify(number int, failure *objective.Failure) (Trial, error
 		s.fastest = ranked[0].Number
 	}
 	return *trial, nil
-}
-
-// restore replays what an earlier run has recorded: the finished trials, and the
-// points of those that were still running, which it returns to be run again.
-func (s *study) restore(history []Trial) (running []Trial, err error) {
-	var asked []int
-	for i, t := range history {
-		index, err := s.pool.Index(t.Point)
-		switch {
-		case t.Number != i:
-			return nil, fmt.Errorf("the record lacks trial %d", i)
-		case err != nil:
-			return nil, fmt.Errorf("trial %d of the record: %w", i, err)
-		}
-		asked = append(asked, s.pool.Keep(index))
-	}
-	s.forced = append(asked, s.forced[min(len(asked), len(s.forced)):]...)
-	for _, t := range history {
-		trial, err := s.propose()
-		if err != nil {
-			return nil, fmt.Errorf("trial %d of the record: %w", t.Number, err)
-		}
-		if !t.Finished {
-			running = append(running, trial)
-		}
-	}
-	for _, t := range finishOrder(history) {
-		if err := s.learn(t); err != nil {
-			return nil, fmt.Errorf("trial %d of the record: %w", t.Number, err)
-		}
-	}
-	return running, nil
-}
-
-// finishOrder returns the finished trials in the order in which they finished: that is
-// what samplers have learned from.
-func finishOrder(history []Trial) []Trial {
-	finished := slices.DeleteFunc(slices.Clone(history), func(t Trial) bool { return !t.Finished })
-	slices.SortStableFunc(finished, func(a, b Trial) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
-	return finished
 }
 
 // best returns the fastest finished trial.

@@ -3,10 +3,6 @@ package studies
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"pawl/objective"
 	"pawl/objective/check"
@@ -113,66 +109,4 @@ func trialColumns(t *search.Trial, s *stored) columns {
 		{"told", &t.Finished}, {"same_as", &t.Outcome.SameAs}, {"stop", &t.Outcome.Stop}, {"compile_ns", &spent.Compile},
 		{"check_ns", &spent.Check}, {"measure_ns", &spent.Measure}, {"cache_hit", &spent.CacheHit}, {"elapsed_ns", &t.Elapsed},
 	}...)
-}
-
-// Past returns everything that a study has recorded, for going on with it and
-// for reporting on it.
-func (s *Store) Past(ctx context.Context, study int64) (search.Past, error) {
-	head, err := s.Study(ctx, study)
-	if err != nil {
-		return search.Past{}, err
-	}
-	past := search.Past{Elapsed: head.Elapsed, Spending: head.Spending}
-	if past.Trials, err = s.trials(ctx, study); err != nil {
-		return past, fmt.Errorf("reading study %d: %w", study, err)
-	}
-	for _, t := range past.Trials {
-		past.Elapsed = max(past.Elapsed, t.Elapsed) // a killed run finished nothing
-	}
-	if past.Rounds, err = s.rounds(ctx, study); err != nil {
-		return past, fmt.Errorf("reading study %d: %w", study, err)
-	}
-	return past, nil
-}
-
-// partOfTrials is how many trials are read by themselves.
-const partOfTrials = 2500
-
-// trials reads a long study in parts, as many at a time as there are cores: decoding takes
-// longer than reading. A running study has more trials at the end of it than at the beginning,
-// which the last part finds too.
-func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error) {
-	var count int
-	if err := s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?", study); err != nil {
-		return nil, err
-	}
-	parts := make([][]search.Trial, 1+count/partOfTrials)
-	reading, ctx := errgroup.WithContext(ctx)
-	reading.SetLimit(runtime.NumCPU())
-	for i := range parts {
-		reading.Go(func() (err error) {
-			condition, arguments := "study = ? AND number >= ?", []any{study, i * partOfTrials}
-			if i+1 < len(parts) {
-				condition, arguments = condition+" AND number < ?", append(arguments, (i+1)*partOfTrials)
-			}
-			parts[i], err = s.trialsWhere(ctx, condition, arguments...)
-			return err
-		})
-	}
-	err := reading.Wait()
-	return slices.Concat(parts...), err
-}
-
-func (s *Store) trialsWhere(ctx context.Context, condition string, arguments ...any) ([]search.Trial, error) {
-	return readRowsWhere(ctx, s, "trials", condition, "number", arguments, func(t *search.Trial) (columns, func()) {
-		row := newStored(&t.Outcome)
-		return append(trialColumns(t, row), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...), row.complete
-	})
-}
-
-func (s *Store) rounds(ctx context.Context, study int64) ([]confirm.Round, error) {
-	return readRows(ctx, s, "rounds", "phase DESC, number, point", study, func(r *confirm.Round) (columns, func()) {
-		row := newStored(&r.Outcome)
-		return append(row.columns(), columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
-	})
 }

@@ -19,8 +19,6 @@ type outcome struct {
 	entry baseline.Entry
 	// source is the archive of its sources, empty where they are too large for one.
 	source string
-	// moves says that the candidate is to become the baseline.
-	moves bool
 }
 
 // compare checks a candidate and holds it to its baseline.
@@ -58,8 +56,7 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 			return o, err
 		}
 	}
-	o.moves = o.result.Verdict == gate.Improvement && o.result.Method == gate.Interleaved
-	if o.moves && r.Base != "" {
+	if r.Base != "" && confirmedGain(o.result) {
 		o.result.Notes = append(o.result.Notes, "the baseline moves when this is on the base branch and is gated there")
 	}
 	return o, nil
@@ -110,10 +107,9 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 	case r.Strict:
 		o.result.Reason = "there is no baseline yet; without --strict this becomes it"
 	default:
-		o.result.Reason, o.moves = "there is no baseline yet; this becomes it", true
+		o.result.Reason = "there is no baseline yet; this becomes it"
 	}
 	o.result.Comparison = o.result.WithConditions(gate.Samples{gate.Candidate: samples}, conditions)
-	o.moves = o.moves && o.result.Verdict == gate.New
 	return o, nil
 }
 

@@ -26,7 +26,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"time"
 
@@ -202,7 +201,7 @@ func (r *run) add(o outcome) error {
 		r.current.Put(o.entry)
 		r.current.Keep(o.entry.Source, o.source)
 	}
-	if o.moves {
+	if r.mayMove(o.result) {
 		r.moving = append(r.moving, o.entry)
 	}
 	r.report.Results = append(r.report.Results, o.result)
@@ -266,42 +265,4 @@ func (r *run) save() (err error) {
 	}
 	r.written, err = report.WriteAll(folder, &r.report, r.Policy.Profile)
 	return err
-}
-
-// moveBaseline makes the improved and the new configurations the baseline, in the
-// file as it is now: other gates may have moved others meanwhile. Where another one
-// moved the same, its entry stays, because this run has not been held to it.
-func (r *run) moveBaseline() error {
-	if len(r.moving) == 0 || r.report.Failed() || r.DryRun || r.Base != "" {
-		return nil
-	}
-	overtaken := map[baseline.Key]bool{}
-	err := baseline.Update(r.Baseline, func(now *baseline.File) error {
-		for _, e := range r.moving {
-			was, _ := r.file.Find(e.Key)
-			is, _ := now.Find(e.Key)
-			if overtaken[e.Key] = !reflect.DeepEqual(was, is); overtaken[e.Key] {
-				continue
-			}
-			now.Put(e)
-			now.Keep(e.Source, r.current.Sources[e.Source])
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	// Results that were not held to what is the baseline now are not for accepting.
-	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(e baseline.Entry) bool { return overtaken[e.Key] })
-	for i := range r.report.Results {
-		result := &r.report.Results[i]
-		late, moved := overtaken[result.Key]
-		switch {
-		case late:
-			result.Notes = append(result.Notes, "another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
-		case moved:
-			result.Moved, r.report.Updated = true, true
-		}
-	}
-	return nil
 }

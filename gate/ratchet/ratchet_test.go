@@ -44,7 +44,7 @@ func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 		file:    file, current: baseline.New(),
 	}
 	for _, e := range []baseline.Entry{entry("both", "ours"), entry("new", "ours")} {
-		err := r.add(outcome{result: report.Result{Key: e.Key, Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Improvement}}}, entry: e, source: "archive", moves: true})
+		err := r.add(outcome{result: report.Result{Key: e.Key, Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: gate.Improvement}}}, entry: e, source: "archive"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,8 +94,8 @@ func TestUnfinishedRunKeepsItsResults(t *testing.T) {
 		for i, verdict := range c.verdicts {
 			e := baseline.Entry{Key: baseline.Key{Kernel: string(verdict), Device: "a chip"}}
 			e.Summarise([][]float64{{2, 2}, {2, 2}}, baseline.Work{})
-			result := report.Result{Key: e.Key, Comparison: gate.Comparison{Decision: gate.Decision{Verdict: verdict}}}
-			if err := r.add(outcome{result: result, entry: e, moves: verdict == gate.Improvement}); err != nil {
+			result := report.Result{Key: e.Key, Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: verdict}}}
+			if err := r.add(outcome{result: result, entry: e}); err != nil {
 				t.Fatal(err)
 			}
 			_, events, _, err := History(path)

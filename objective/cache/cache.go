@@ -58,7 +58,8 @@ func Open(dir string) (*Cache, error) {
 // Dir returns the cache's folder.
 func (c *Cache) Dir() string { return c.dir }
 
-// Key collects everything that an artifact depends on.
+// Key collects everything that an artifact depends on. What that is, the backends say:
+// host/key.go and cuda/nvcc/key.go for compiled kernels, today.go for measurements.
 type Key struct{ hash hash.Hash }
 
 // NewKey returns an empty key.

@@ -46,7 +46,8 @@ func (a Answer) Compare(got [][]byte) (*Mismatch, error) {
 
 // compare checks a result element by element: |x - ref| <= atol + rtol*|ref|, and
 // integers are equal. It returns nil where every element passes. A reference that
-// is not finite is a broken oracle, and an error.
+// is not finite is a broken oracle, and an error. On a GPU pawl_compare does the same, in
+// objective/cuda/support/support.cu.
 func compare(argument arguments.Argument, got, want []byte, tolerance arguments.Tolerance) (*Mismatch, error) {
 	if len(got) != len(want) {
 		return nil, fmt.Errorf("output %s has %d bytes, the reference %d", argument.Name, len(got), len(want))

@@ -10,6 +10,7 @@ package host
 import (
 	"cmp"
 	"context"
+	_ "embed" // the support code
 	"errors"
 	"fmt"
 	"os"
@@ -18,8 +19,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	_ "embed" // the support code
 
 	"golang.org/x/sync/semaphore"
 
@@ -201,8 +200,6 @@ type piece struct {
 }
 
 // build compiles translation units to a shared object through the cache. The
-// key is their preprocessed text, so it covers every include and every define
-// that matters, and two points that differ in nothing share one entry. The
 // compiler runs in the kernel's folder: what comes through its standard input
 // includes the files of the folder it runs in before all others.
 func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (cache.Entry, error) {
@@ -212,18 +209,9 @@ func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (ca
 	defer b.cores.Release(1)
 	t := b.toolchain(linking(units))
 	common := slices.Concat([]string{"-iquote", b.dir}, b.kernel.IncludeFlags(), flags)
-	key := cache.NewKey().
-		Add("backend", DeviceName).
-		Add("compiler", strings.Join(t.Command, " ")+"\n"+t.Version).
-		Add("processor", b.device+"\n"+instructions()). // -march=native depends on it
-		Add("flags", strings.Join(withoutDefines(flags), "\x00")).
-		Add("linking", strings.Join(b.linking, "\x00"))
-	for _, unit := range units {
-		preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit.text, slices.Concat([]string{"-x", string(unit.in)}, common, []string{"-E", "-P", "-"})...)
-		if err != nil {
-			return cache.Entry{}, err
-		}
-		key.Add("source", string(preprocessed))
+	key, err := b.key(ctx, t, common, flags, units)
+	if err != nil {
+		return cache.Entry{}, err
 	}
 	return b.options.Cache.Get(key, func(path string) error {
 		path, err := filepath.Abs(path)
@@ -253,16 +241,6 @@ func linking(units []piece) language {
 		}
 	}
 	return languageC
-}
-
-func withoutDefines(flags []string) []string {
-	var kept []string
-	for _, flag := range flags {
-		if !strings.HasPrefix(flag, "-D") {
-			kept = append(kept, flag)
-		}
-	}
-	return kept
 }
 
 // Reserve takes the cores that the point's threads will run on. The semaphore

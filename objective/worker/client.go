@@ -256,50 +256,6 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 	return 0, nil
 }
 
-// fail ends the worker and completes the fault.
-func (c *Client) fail(f *Fault) error {
-	if c.found != nil && f.Kind != Hung && f.Kind != Flooded {
-		c.requests.Close()
-		c.listen(context.Background())
-		if found, broken, _ := c.found.said(); found != nil {
-			f = found
-		} else if broken != "" {
-			c.finish()
-			return fmt.Errorf("%s: %s (%s)", c.command.Under[0], broken, f)
-		}
-	}
-	if died := c.finish(); !died {
-		f = &Fault{Kind: Unkillable, Detail: fmt.Sprintf("%s; still there %v after it was killed", f.Error(), c.command.KillGrace)}
-	}
-	f.Output = c.output.tail()
-	return f
-}
-
-// finish kills the process, its group and every descendant, and reports
-// whether the process is gone.
-func (c *Client) finish() bool {
-	c.finished = true
-	c.command.kill(c.process.Pid)
-	select {
-	case <-c.exited:
-	case <-time.After(c.command.KillGrace):
-	}
-	if c.alive() || process.Adopted() { // else nothing of it is left, and /proc is long
-		process.KillMarked(tokenVariable + "=" + c.token)
-	}
-	process.KillOrphans(c.process.Pid, !c.alive())
-	return !c.alive()
-}
-
-func (c *Client) alive() bool {
-	select {
-	case <-c.exited:
-		return false
-	default:
-		return true
-	}
-}
-
 // Alive reports whether the worker can be called.
 func (c *Client) Alive() bool { return !c.finished && c.alive() && !process.Ended(c.process.Pid) }
 

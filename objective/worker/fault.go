@@ -51,6 +51,15 @@ const (
 	// Refused: the driver does not launch it: too many threads, registers, or
 	// too much shared memory.
 	Refused FaultKind = "launch refused"
+	// SanitizerFinding: the tool that the worker runs under found something.
+	SanitizerFinding FaultKind = "sanitizer finding"
+	// NoMemory: the device has not enough memory for the buffers or the stack.
+	NoMemory FaultKind = "out of device memory"
+)
+
+// The ways in which a kernel cheats: it is right when it is checked, and wrong or
+// implausibly quick when it is timed.
+const (
 	// WrongWhenTimed: right when it was checked, wrong when it was timed.
 	WrongWhenTimed FaultKind = "wrong while it was timed"
 	// Unfinished: an output changed after the kernel had returned.
@@ -59,10 +68,6 @@ const (
 	Contradicted FaultKind = "the reported time disagrees with pawl's own clock"
 	// Remembers: quick on inputs that it has seen before, and on no others.
 	Remembers FaultKind = "slower on inputs that it has not seen"
-	// SanitizerFinding: the tool that the worker runs under found something.
-	SanitizerFinding FaultKind = "sanitizer finding"
-	// NoMemory: the device has not enough memory for the buffers or the stack.
-	NoMemory FaultKind = "out of device memory"
 )
 
 // Fault is what a kernel did wrong beside its result. As an error it says that

@@ -19,7 +19,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"pawl/objective"
@@ -173,73 +172,4 @@ func SameBinary(recorded objective.Outcome, p objective.Prepared) error {
 		return nil
 	}
 	return fmt.Errorf("the machine code of %s is not what was measured before (digest %.12s, then %.12s): the compiler, its flags or an include has changed since; start a new study, without --resume", p.Point, before, now)
-}
-
-// measure measures every contender once per round, in an order drawn anew for each
-// round, until the rounds are done or the time is over. What an earlier run has
-// measured in full, of these very contenders, is not measured again; anything less
-// of it does not count.
-func (c *confirmation) measure(ctx context.Context, phase Phase, contenders []objective.Prepared) error {
-	if measured, err := c.measuredBefore(phase, contenders); measured || err != nil {
-		return err
-	}
-	run, first := c.next(phase)
-	for round := range c.options.Rounds {
-		if round >= FewestRounds && c.Late(phase) {
-			return nil
-		}
-		c.Progress(phase, round)
-		c.Refresh()
-		rng := rand.New(rand.NewPCG(c.options.Seed, uint64(round)))
-		for _, i := range rng.Perm(len(contenders)) {
-			if c.Stopped() {
-				return errStopped
-			}
-			if err := c.measureOnce(ctx, Round{Phase: phase, Run: run, Number: first + round}, contenders[i]); err != nil {
-				return err
-			}
-		}
-	}
-	c.Progress(phase, c.options.Rounds)
-	return nil
-}
-
-// next returns the number of the next run, and that of its first round.
-func (c *confirmation) next(phase Phase) (run, first int) {
-	run = 1 + max(lastRun(c.Rounds(), Confirmation), lastRun(c.Rounds(), Ablation), lastRun(c.Rounds(), Across), lastRun(c.Rounds(), Dispatch))
-	return run, 1 + highest(c.Rounds(), phase)
-}
-
-// measuredBefore reports whether the phase's latest run, in an earlier process, was
-// one of exactly these contenders and has as many rounds as are wanted, or as there
-// is time for.
-func (c *confirmation) measuredBefore(phase Phase, contenders []objective.Prepared) (bool, error) {
-	counts := map[space.Point]int{}
-	for _, r := range Latest(c.Rounds()) {
-		if r.Phase != phase {
-			continue
-		}
-		at := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == r.Point })
-		if at < 0 {
-			return false, nil
-		}
-		if err := SameBinary(r.Outcome, contenders[at]); err != nil {
-			return false, err
-		}
-		counts[r.Point]++
-	}
-	enough := c.options.Rounds
-	if c.Late(phase) {
-		enough = min(enough, FewestRounds)
-	}
-	missing := slices.ContainsFunc(contenders, func(p objective.Prepared) bool { return counts[p.Point] < enough })
-	return !missing, nil
-}
-
-func (c *confirmation) measureOnce(ctx context.Context, round Round, p objective.Prepared) (err error) {
-	round.Point = p.Point
-	if round.Outcome, err = c.evaluator.Sample(ctx, p, c.options.Samples); err != nil {
-		return fmt.Errorf("measuring %s again: %w", p.Point, err)
-	}
-	return c.Record(round)
 }

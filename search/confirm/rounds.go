@@ -1,9 +1,11 @@
 package confirm
 
 import (
+	"context"
+	"fmt"
+	"math/rand/v2"
 	"slices"
 
-	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/space"
 )
@@ -47,25 +49,6 @@ const (
 // the number that is measured even when the time is over.
 const FewestRounds = 3
 
-// Contender is a point's samples in a confirmation, one slice per round.
-type Contender struct {
-	Point  space.Point
-	Rounds [][]float64
-}
-
-// Milliseconds returns the median over rounds of the rounds' medians: one bad
-// process does not move it.
-func (c Contender) Milliseconds() float64 { return stats.Median(c.Medians()) }
-
-// Medians returns the median of each round.
-func (c Contender) Medians() []float64 {
-	var medians []float64
-	for _, samples := range c.Rounds {
-		medians = append(medians, stats.Median(samples))
-	}
-	return medians
-}
-
 // Standing returns the rounds that still count: those of the latest run of each
 // phase, without points that have failed a check since. An ablation explains the
 // confirmation before it, and nothing after a later one. Those of Dispatch are about points
@@ -104,49 +87,6 @@ func lastRun(rounds []Round, phase Phase) int {
 	return run
 }
 
-// Contenders groups the rounds of a phase's latest run by point, in the order of
-// their first measurement, and keeps only the rounds that every point completed,
-// so that rounds can be paired. A point that failed in any round is out.
-func Contenders(rounds []Round, phase Phase) []Contender {
-	rounds = Latest(rounds)
-	byPoint := map[space.Point]map[int][]float64{}
-	var order []space.Point
-	failed := map[space.Point]bool{}
-	for _, r := range rounds {
-		if r.Phase != phase {
-			continue
-		}
-		if r.Outcome.Failure != nil {
-			failed[r.Point] = true
-			continue
-		}
-		if byPoint[r.Point] == nil {
-			byPoint[r.Point] = map[int][]float64{}
-			order = append(order, r.Point)
-		}
-		byPoint[r.Point][r.Number] = r.Outcome.Samples
-	}
-	order = slices.DeleteFunc(order, func(p space.Point) bool { return failed[p] })
-	var complete []int
-	for number := range 1 + highest(rounds, phase) {
-		if !slices.ContainsFunc(order, func(p space.Point) bool { return byPoint[p][number] == nil }) {
-			complete = append(complete, number)
-		}
-	}
-	var contenders []Contender
-	for _, point := range order {
-		c := Contender{Point: point}
-		for _, number := range complete {
-			c.Rounds = append(c.Rounds, byPoint[point][number])
-		}
-		contenders = append(contenders, c)
-	}
-	if len(complete) == 0 {
-		return nil
-	}
-	return contenders
-}
-
 func highest(rounds []Round, phase Phase) int {
 	number := -1
 	for _, r := range rounds {
@@ -157,40 +97,71 @@ func highest(rounds []Round, phase Phase) int {
 	return number
 }
 
-// Winner returns the contender that is most probably the best, by a
-// confirmation with enough rounds to claim anything. That is not always the one
-// with the lowest median: rounds are paired, and noise that hits a whole round
-// counts for nobody.
-func Winner(rounds []Round) (space.Point, bool) {
-	contenders := Contenders(rounds, Confirmation)
-	if len(contenders) == 0 || len(contenders[0].Rounds) < FewestRounds {
-		return space.Point{}, false
+// measure measures every contender once per round, in an order drawn anew for each
+// round, until the rounds are done or the time is over. What an earlier run has
+// measured in full, of these very contenders, is not measured again; anything less
+// of it does not count.
+func (c *confirmation) measure(ctx context.Context, phase Phase, contenders []objective.Prepared) error {
+	if measured, err := c.measuredBefore(phase, contenders); measured || err != nil {
+		return err
 	}
-	return WinnerOf(contenders, ProbabilityBest(contenders))
-}
-
-// WinnerOf is Winner for those who know the probabilities, which take their time.
-func WinnerOf(contenders []Contender, probabilities []float64) (space.Point, bool) {
-	if len(contenders) == 0 || len(contenders[0].Rounds) < FewestRounds {
-		return space.Point{}, false
-	}
-	best := 0
-	for i, c := range contenders {
-		ahead := probabilities[i] > probabilities[best]
-		tied := probabilities[i] == probabilities[best]
-		if ahead || tied && c.Milliseconds() < contenders[best].Milliseconds() {
-			best = i
+	run, first := c.next(phase)
+	for round := range c.options.Rounds {
+		if round >= FewestRounds && c.Late(phase) {
+			return nil
+		}
+		c.Progress(phase, round)
+		c.Refresh()
+		rng := rand.New(rand.NewPCG(c.options.Seed, uint64(round)))
+		for _, i := range rng.Perm(len(contenders)) {
+			if c.Stopped() {
+				return errStopped
+			}
+			if err := c.measureOnce(ctx, Round{Phase: phase, Run: run, Number: first + round}, contenders[i]); err != nil {
+				return err
+			}
 		}
 	}
-	return contenders[best].Point, true
+	c.Progress(phase, c.options.Rounds)
+	return nil
 }
 
-// ProbabilityBest returns, for each contender, the probability that it is the
-// fastest of them.
-func ProbabilityBest(contenders []Contender) []float64 {
-	var samples [][][]float64
-	for _, c := range contenders {
-		samples = append(samples, c.Rounds)
+// next returns the number of the next run, and that of its first round.
+func (c *confirmation) next(phase Phase) (run, first int) {
+	run = 1 + max(lastRun(c.Rounds(), Confirmation), lastRun(c.Rounds(), Ablation), lastRun(c.Rounds(), Across), lastRun(c.Rounds(), Dispatch))
+	return run, 1 + highest(c.Rounds(), phase)
+}
+
+// measuredBefore reports whether the phase's latest run, in an earlier process, was
+// one of exactly these contenders and has as many rounds as are wanted, or as there
+// is time for.
+func (c *confirmation) measuredBefore(phase Phase, contenders []objective.Prepared) (bool, error) {
+	counts := map[space.Point]int{}
+	for _, r := range Latest(c.Rounds()) {
+		if r.Phase != phase {
+			continue
+		}
+		at := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == r.Point })
+		if at < 0 {
+			return false, nil
+		}
+		if err := SameBinary(r.Outcome, contenders[at]); err != nil {
+			return false, err
+		}
+		counts[r.Point]++
 	}
-	return stats.Bootstrap{}.ProbabilityBest(samples)
+	enough := c.options.Rounds
+	if c.Late(phase) {
+		enough = min(enough, FewestRounds)
+	}
+	missing := slices.ContainsFunc(contenders, func(p objective.Prepared) bool { return counts[p.Point] < enough })
+	return !missing, nil
+}
+
+func (c *confirmation) measureOnce(ctx context.Context, round Round, p objective.Prepared) (err error) {
+	round.Point = p.Point
+	if round.Outcome, err = c.evaluator.Sample(ctx, p, c.options.Samples); err != nil {
+		return fmt.Errorf("measuring %s again: %w", p.Point, err)
+	}
+	return c.Record(round)
 }

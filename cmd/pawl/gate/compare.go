@@ -104,15 +104,3 @@ func printCompared(env console.Environment, r *report.Report) error {
 	fmt.Fprintln(env.Stdout, "\nPositive means faster. The sides were not measured together: pawl gate does that, and sees smaller differences.")
 	return nil
 }
-
-// compareCode is the exit code for compared files: there 0 says that performance was
-// shown to be kept or improved.
-func compareCode(r *report.Report) int {
-	switch {
-	case r.Failed():
-		return console.ExitNo
-	case r.Passed():
-		return console.ExitOK
-	}
-	return console.ExitNothing
-}

@@ -183,18 +183,3 @@ func preset(name string) (gate.Policy, error) {
 	}
 	return p, nil
 }
-
-// gateCode is the exit code for the report of a gate: 0 says that no regression was
-// shown. A report of a run that did not come to its end is no answer, whatever stands in
-// it.
-func gateCode(r *report.Report) int {
-	switch {
-	case !r.Finished():
-		return console.ExitMachinery
-	case r.Failed():
-		return console.ExitNo
-	case r.Decided():
-		return console.ExitOK
-	}
-	return console.ExitNothing
-}

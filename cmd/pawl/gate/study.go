@@ -52,17 +52,6 @@ func runStudy(ctx context.Context, env console.Environment, o options) error {
 	return console.Answered(winnerCode(outcome.Gating.Standing, o.strict))
 }
 
-// winnerCode is the exit code for a point of a study, as for any gate.
-func winnerCode(s studies.Standing, strict bool) int {
-	switch {
-	case s == studies.Refused, s == studies.Undecided && strict:
-		return console.ExitNo
-	case s == studies.Undecided:
-		return console.ExitNothing
-	}
-	return console.ExitOK
-}
-
 func printWinner(w io.Writer, o winner.Outcome, files study.Files) {
 	g := o.Gating
 	fmt.Fprintf(w, "%s, workload %s, study %d, %s\n\n", o.Study.Kernel, g.Workload, o.Study.ID, g.Point)

@@ -1,0 +1,65 @@
+package ratchet
+
+import (
+	"reflect"
+	"slices"
+
+	"pawl/gate"
+	"pawl/gate/baseline"
+	"pawl/gate/report"
+)
+
+// mayMove reports whether a configuration's candidate becomes the baseline, if nothing in
+// the run fails: a confirmed gain does, and what there was no baseline for. A run that is
+// held to a base branch moves nothing, nor does a dry one. A person moves the baseline
+// otherwise: see [Acceptance].
+func (r *run) mayMove(result report.Result) bool {
+	if r.Base != "" || r.DryRun {
+		return false
+	}
+	return confirmedGain(result) || result.Verdict == gate.New && !r.Strict
+}
+
+// confirmedGain reports whether a candidate is faster than its baseline in rounds of both:
+// stored samples move nothing, because times of different days are not comparable.
+func confirmedGain(result report.Result) bool {
+	return result.Verdict == gate.Improvement && result.Method == gate.Interleaved
+}
+
+// moveBaseline makes the improved and the new configurations the baseline, in the
+// file as it is now: other gates may have moved others meanwhile. Where another one
+// moved the same, its entry stays, because this run has not been held to it.
+func (r *run) moveBaseline() error {
+	if len(r.moving) == 0 || r.report.Failed() {
+		return nil
+	}
+	overtaken := map[baseline.Key]bool{}
+	err := baseline.Update(r.Baseline, func(now *baseline.File) error {
+		for _, e := range r.moving {
+			was, _ := r.file.Find(e.Key)
+			is, _ := now.Find(e.Key)
+			if overtaken[e.Key] = !reflect.DeepEqual(was, is); overtaken[e.Key] {
+				continue
+			}
+			now.Put(e)
+			now.Keep(e.Source, r.current.Sources[e.Source])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	// Results that were not held to what is the baseline now are not for accepting.
+	r.current.Entries = slices.DeleteFunc(r.current.Entries, func(e baseline.Entry) bool { return overtaken[e.Key] })
+	for i := range r.report.Results {
+		result := &r.report.Results[i]
+		late, moved := overtaken[result.Key]
+		switch {
+		case late:
+			result.Notes = append(result.Notes, "another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
+		case moved:
+			result.Moved, r.report.Updated = true, true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"pawl/objective/cache"
+)
+
+// key collects what a shared object depends on. It has the preprocessed text, so it
+// covers every include and every define that matters, and two points that differ in
+// nothing share one entry.
+func (b *Backend) key(ctx context.Context, t *Toolchain, common, flags []string, units []piece) (*cache.Key, error) {
+	key := cache.NewKey().
+		Add("backend", DeviceName).
+		Add("compiler", strings.Join(t.Command, " ")+"\n"+t.Version).
+		Add("processor", b.device+"\n"+instructions()). // -march=native depends on it
+		Add("flags", strings.Join(withoutDefines(flags), "\x00")).
+		Add("linking", strings.Join(b.linking, "\x00"))
+	for _, unit := range units {
+		preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit.text, slices.Concat([]string{"-x", string(unit.in)}, common, []string{"-E", "-P", "-"})...)
+		if err != nil {
+			return nil, err
+		}
+		key.Add("source", string(preprocessed))
+	}
+	return key, nil
+}
+
+func withoutDefines(flags []string) []string {
+	var kept []string
+	for _, flag := range flags {
+		if !strings.HasPrefix(flag, "-D") {
+			kept = append(kept, flag)
+		}
+	}
+	return kept
+}
