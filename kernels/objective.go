@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"fmt"
-	"math"
 	"pawl/kernels/document"
 	"slices"
 	"strings"
@@ -187,6 +186,9 @@ func (b *builder) objectives() error {
 				o.Parameters = append(o.Parameters, p.Name)
 			}
 		}
+		if err := b.sensible(o, text); err != nil {
+			return err
+		}
 		o.Unit = b.unit(o)
 		b.kernel.Objectives = append(b.kernel.Objectives, o)
 	}
@@ -259,69 +261,4 @@ func namesOf(known []Quantity) string {
 		names = append(names, q.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// unit finds what a formula comes to by how it grows with the quantities of each unit: a
-// formula that doubles with all times is a time, and one that grows in no such way has none.
-func (b *builder) unit(o Objective) string {
-	var over, under []string
-	for _, q := range o.Measured {
-		if q.Unit == "" || slices.Contains(over, q.Unit) || slices.Contains(under, q.Unit) {
-			continue
-		}
-		power, homogeneous := b.growth(o, q.Unit)
-		switch {
-		case !homogeneous:
-			return ""
-		case power > 0:
-			over = append(over, raised(q.Unit, power))
-		case power < 0:
-			under = append(under, raised(q.Unit, -power))
-		}
-	}
-	switch {
-	case len(under) == 0:
-		return strings.Join(over, "·")
-	case len(over) == 0:
-		return "1/" + strings.Join(under, "/")
-	}
-	return strings.Join(over, "·") + "/" + strings.Join(under, "/")
-}
-
-func raised(unit string, power int) string {
-	if power == 1 {
-		return unit
-	}
-	return fmt.Sprintf("%s^%d", unit, power)
-}
-
-// growth is the power with which a formula grows with all quantities of a unit, where it
-// does so by one power.
-func (b *builder) growth(o Objective, unit string) (power int, homogeneous bool) {
-	var powers []float64
-	for _, base := range []float64{1.5, 700} {
-		at := func(scale float64) float64 {
-			env := b.kernel.Workloads[0].Dims.Environment()
-			env.Set(b.kernel.initial)
-			for i, q := range o.Measured {
-				env[q.Name] = base + float64(i)/8
-				if q.Unit == unit {
-					env[q.Name] = scale * (base + float64(i)/8)
-				}
-			}
-			value, err := o.Formula.Number(env)
-			if err != nil {
-				return math.NaN()
-			}
-			return value
-		}
-		powers = append(powers, math.Log2(at(2)/at(1)))
-	}
-	power = int(math.Round(powers[0]))
-	for _, p := range powers {
-		if !(math.Abs(p-float64(power)) < 1e-6) {
-			return 0, false
-		}
-	}
-	return power, true
 }

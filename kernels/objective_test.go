@@ -21,6 +21,11 @@ func TestMistakesInObjectives(t *testing.T) {
 		"minimize: tme":                    "tme is not declared; there are",
 		"minimize: STEPS":                  `k.yaml:9:11: "STEPS" uses nothing that is measured`,
 		"minimize: time < 3":               "a number",
+		"minimize: time - time":            `k.yaml:9:11: "time - time" comes to 0, whatever is measured: points are compared by ratios, so it must be a number above 0`,
+		"minimize: time / time":            `k.yaml:9:11: "time / time" comes to 1, whatever is measured, so that all points would be the same`,
+		"minimize: -time":                  "so it must be a number above 0",
+		"minimize: time / (STEPS - STEPS)": `k.yaml:9:11: expression "time / (STEPS - STEPS)": division by zero, whatever is measured: every point would fail`,
+		"minimize: sqrt(0 - time)":         "square root of -0.001, whatever is measured: every point would fail",
 		"minimize: energy * time":          `"energy * time": energy is read from the counter of an NVIDIA GPU, and on backend host nothing counts it; put the key into the section of a backend that does (cuda)`,
 		"minimize: registers":              "registers is not measured on backend host",
 		"minimize: time\nmaximize: time":   "k.yaml:10:11: minimize and maximize exclude each other",
@@ -35,7 +40,7 @@ func TestMistakesInObjectives(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", keys, err, want)
 		}
 	}
-	for _, keys := range []string{"minimize: energy * time", "require: [registers <= 128, spills == 0]", "cuda: {minimize: energy}", "let: {WORK: 2 * STEPS}\nminimize: time / WORK"} {
+	for _, keys := range []string{"minimize: energy * time", "require: [registers <= 128, spills == 0]", "cuda: {minimize: energy}", "let: {WORK: 2 * STEPS}\nminimize: time / WORK", "minimize: log(time) + 20", "maximize: 1 / (time - 1)"} {
 		if err := Check("k.yaml", []byte(measuredManifest+keys), CUDA); err != nil {
 			t.Errorf("%s: %v", keys, err)
 		}

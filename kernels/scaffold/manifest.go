@@ -13,6 +13,7 @@ type description struct {
 	name, backend, source, reference string
 	signature
 	macros []macro
+	fixed  []string // macros that have a number whatever the compiler is told
 	open   []string
 }
 
@@ -28,7 +29,7 @@ func (d *description) manifest() string {
 	line := func(format string, arguments ...any) { fmt.Fprintf(&text, format+"\n", arguments...) }
 	line("# docs/manifest.md describes every key.")
 	line("name: %s", d.name)
-	line("entry: %s", d.signature.name)
+	line("entry: %s", d.entry())
 	line("source: {%s: %s}", d.backend, d.source)
 	line("reference: {%s: %s}%s", d.backend, d.reference, d.todo("%s is a copy of the kernel: replace it by plain code that you trust", d.reference))
 	line("params:")
@@ -36,13 +37,25 @@ func (d *description) manifest() string {
 	for _, m := range d.macros {
 		line("  %s: {values: %s, default: %d}", m.name, list(m.values()), m.value)
 	}
-	if len(d.macros) == 0 {
+	numbers := 0
+	for _, t := range d.template {
+		switch {
+		case t.isType():
+		case t.kind == "bool":
+			line("  %s: {values: [false, true], default: false}", t.parameter())
+			numbers++
+		default:
+			line("  %s: {values: [1, 2, 4, 8], default: 1}%s", t.parameter(), d.todo("the values of the template's %s", t.name))
+			numbers++
+		}
+	}
+	if len(d.macros)+numbers == 0 {
 		name, values, flag := "LEVEL", "[1, 2, 3]", "-O{LEVEL}"
 		if d.backend == kernels.CUDA {
 			name, values, flag = "REGISTERS", "[64, 128, 255]", "-maxrregcount={REGISTERS}"
 		}
 		fallback := map[string]int{"LEVEL": 2, "REGISTERS": 255}[name]
-		line("  %s: {values: %s, default: %d}%s", name, values, fallback, d.todo("the source has no macro with a default (#ifndef NAME, #define NAME 8): a compiler flag is tuned"))
+		line("  %s: {values: %s, default: %d}%s", name, values, fallback, d.todo("%s, so that a compiler flag is tuned", d.noMacro()))
 		flags = flag
 	}
 	dims := d.dimensions()
@@ -65,11 +78,31 @@ func (d *description) manifest() string {
 	return text.String()
 }
 
+// entry is the function's name, in quotes where it is more than one.
+func (d *description) entry() string {
+	name := d.instance()
+	if strings.ContainsAny(name, "<{:") {
+		name = fmt.Sprintf("%q", name)
+	}
+	if slices.ContainsFunc(d.template, templated.isType) {
+		name += d.todo("the type in the arguments of the template: float is proposed")
+	}
+	return name
+}
+
+// noMacro says why nothing of the source is tuned.
+func (d *description) noMacro() string {
+	if len(d.fixed) == 0 {
+		return "the source has no macro with a default (#ifndef NAME, #define NAME 8)"
+	}
+	return fmt.Sprintf("%s: #define without #ifndef round it cannot be tuned (#ifndef %s, #define %s 8, #endif)", strings.Join(d.fixed, ", "), d.fixed[0], d.fixed[0])
+}
+
 // dimensions are the integers that the function takes, or one size where it takes none.
 func (d *description) dimensions() []string {
 	var dims []string
 	for _, p := range d.parameters {
-		if !p.pointer && p.element[0] == 'i' && !slices.Contains(dims, d.dimension(p)) {
+		if !p.pointer && p.isSize() && !slices.Contains(dims, d.dimension(p)) {
 			dims = append(dims, d.dimension(p))
 		}
 	}
@@ -77,6 +110,11 @@ func (d *description) dimensions() []string {
 		return []string{"SIZE"}
 	}
 	return dims
+}
+
+// isSize says that an integer may be one: signed, or as wide as an address.
+func (p parameter) isSize() bool {
+	return p.element[0] == 'i' || p.element == "u64" || p.element == "u32"
 }
 
 // dimension is the name of a size; a macro of that name would be taken for it.
@@ -106,14 +144,17 @@ func (d *description) argument(line func(string, ...any), p parameter, dims []st
 		if p.out {
 			more = ", out: true"
 		}
+		if p.changed {
+			more, look = ", inout: true, fill: uniform", d.todo("what %s holds before a launch: the source adds to it, or the like; init: 0 instead where it starts at a number", p.name)
+		}
 		if len(dims) > 1 {
-			look = d.todo("the shape of %s; it has room for all sizes multiplied", p.name)
+			look += d.todo("the shape of %s; it has room for all sizes multiplied", p.name)
 		}
 		if p.out && d.outputs() > 1 {
 			look += d.todo("%s may be an input that the source does not declare const", p.name)
 		}
 		line("  - {name: %s, type: %s, shape: [%s]%s}%s", p.name, p.element, strings.Join(dims, ", "), more, look)
-	case p.element[0] == 'i':
+	case p.isSize():
 		line("  - {name: %s, type: %s, value: %s}", p.name, p.element, d.dimension(p))
 	default:
 		line("  - {name: %s, type: %s, value: 1}%s", p.name, p.element, d.todo("the value of %s", p.name))

@@ -67,7 +67,7 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 	if file == reference || !plainName.MatchString(file) {
 		return Folder{}, fmt.Errorf("%s: rename it, because its name is taken or has unusual characters", path)
 	}
-	d := description{name: name, backend: backend, source: file, reference: reference, signature: s, macros: macros(source)}
+	d := description{name: name, backend: backend, source: file, reference: reference, signature: s, macros: macros(source), fixed: fixed(source)}
 	text := d.manifest()
 	if err := kernels.Check(kernels.ManifestName, []byte(text), backend); err != nil {
 		return Folder{}, fmt.Errorf("%s: its description would not be a manifest: %w", path, err)
@@ -76,10 +76,30 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 		Files: []kernels.File{
 			{Name: kernels.ManifestName, Content: []byte(text)},
 			{Name: file, Content: content},
-			{Name: reference, Content: append([]byte(referenceNote), content...)},
+			{Name: reference, Content: append([]byte(referenceNote), s.plain(source)...)},
 		},
 		Open: d.open,
 	}, nil
+}
+
+// plain is the source with the function in place of the template, and under its plain name,
+// by which a reference is called.
+func (s signature) plain(source string) string {
+	if s.header != "" && strings.Count(source, s.header) == 1 {
+		var fixed strings.Builder
+		for _, t := range s.template {
+			if t.isType() {
+				fmt.Fprintf(&fixed, "typedef float %s;\n", t.name)
+			} else {
+				fmt.Fprintf(&fixed, "constexpr %s %s = %d;\n", t.kind, t.name, map[bool]int{true: 0, false: 1}[t.kind == "bool"])
+			}
+		}
+		source = strings.Replace(source, s.header, fixed.String(), 1)
+	}
+	if s.space != "" {
+		source += fmt.Sprintf("\nusing %s::%s;\n", s.space, s.name)
+	}
+	return source
 }
 
 // choose returns the function that is meant.
@@ -100,6 +120,10 @@ func choose(source, entry, backend string) (signature, error) {
 		return signature{}, fmt.Errorf("function %s cannot be described: %w", entry, why)
 	case entry != "":
 		return signature{}, fmt.Errorf("no function %s that returns nothing; there are %s", entry, strings.Join(names, ", "))
+	case len(found) == 1 && backend == kernels.CUDA && len(refused) > 0:
+		for name, why := range refused {
+			return signature{}, fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with --entry", found[0].name, name, why)
+		}
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:

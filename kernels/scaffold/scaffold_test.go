@@ -31,8 +31,8 @@ void nothing(void) {}
 		texts = append(texts, fmt.Sprintf("%s %v %v", s.name, s.global, s.parameters))
 	}
 	want := []string{
-		"transform true [{x f32 true false} {y f32 true true} {n i32 false false} {alpha f64 false false}]",
-		"plain false [{a f32 true false} {b f32 true true} {rows i64 false false} {cols i32 false false}]",
+		"transform true [{x f32 true false false} {y f32 true true false} {n i32 false false false} {alpha f64 false false false}]",
+		"plain false [{a f32 true false false} {b f32 true true false} {rows i64 false false false} {cols i32 false false false}]",
 	}
 	if !slices.Equal(texts, want) {
 		t.Errorf("got %q", texts)
@@ -146,4 +146,48 @@ func FuzzFrom(f *testing.F) {
 			t.Errorf("%v\n%s", err, folder.Files[0].Content)
 		}
 	})
+}
+
+// Sources as people have them: templates, namespaces, sums in place, vectors, macros without a
+// guard, and several kernels in one file.
+func TestStylesOfSources(t *testing.T) {
+	for _, test := range []struct {
+		path, source string
+		manifest     []string // what it has
+		reference    []string
+		open         string
+	}{
+		{"a.cu", "template <typename T, int VEC, bool FAST = false>\n__global__ void scale(T *out, const T *in, float4 *v, int n) { out[0] = in[0]; }\n",
+			[]string{`entry: "scale<float, {VEC_VALUE}, {FAST_VALUE}>"`, "VEC_VALUE: {values: [1, 2, 4, 8], default: 1}", "FAST_VALUE: {values: [false, true], default: false}", "{name: out, type: f32, shape: [N], out: true}", "{name: v, type: f32x4,"},
+			[]string{"typedef float T;\nconstexpr int VEC = 1;\nconstexpr bool FAST = 0;"}, "the type in the arguments of the template"},
+		{"b.cpp", "#include <cstddef>\n#ifndef CHUNK\n#define CHUNK 64\n#endif\nnamespace fast {\nstruct other { int x; };\nvoid axpy(double *y, const double *x, double a, std::size_t n) { for (std::size_t i = 0; i < n; i++) y[i] += a * x[i]; }\n}\n",
+			[]string{`entry: "fast::axpy"`, "CHUNK: {values: [16, 32, 64, 128, 256], default: 64}", "{name: y, type: f64, shape: [N], inout: true, fill: uniform}", "{name: n, type: u64, value: N}"},
+			[]string{"using fast::axpy;"}, "what y holds before a launch"},
+		{"c.cu", "#define TILE 16\nextern \"C\" __global__ void count(unsigned *bins, const unsigned char *x, int n) { atomicAdd(&bins[x[0]], 1); }\n",
+			[]string{"entry: count", "{name: bins, type: u32, shape: [N], inout: true, fill: uniform}", "REGISTERS:"}, nil, "TILE: #define without #ifndef round it cannot be tuned (#ifndef TILE, #define TILE 8, #endif)"},
+	} {
+		folder, err := From("k", test.path, []byte(test.source), "")
+		if err != nil {
+			t.Errorf("%s: %v", test.path, err)
+			continue
+		}
+		for i, parts := range [][]string{test.manifest, nil, test.reference} {
+			for _, part := range parts {
+				if !strings.Contains(string(folder.Files[i].Content), part) {
+					t.Errorf("%s: %s has no %q:\n%s", test.path, folder.Files[i].Name, part, folder.Files[i].Content)
+				}
+			}
+		}
+		if !strings.Contains(strings.Join(folder.Open, "\n"), test.open) {
+			t.Errorf("%s: %q", test.path, folder.Open)
+		}
+	}
+	for source, want := range map[string]string{
+		"__global__ void one(float *x) { x[0] = 1; }\n__global__ void two(float *x, P p) { x[0] = 1; }\n": `it has one, and two, which cannot be described: its argument "P p" has a type that a manifest has no name for`,
+		"__global__ void one(float *x, float4 v) { x[0] = 1; }\n":                                         "is several numbers by value",
+	} {
+		if _, err := From("k", "k.cu", []byte(source), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }

@@ -12,7 +12,23 @@ type signature struct {
 	name       string
 	global     bool // __global__
 	parameters []parameter
+	// space is the namespace around it, and template what it is an instance of; header is the
+	// line of the source that says so.
+	space    string
+	template []templated
+	header   string
 }
+
+// templated is a parameter of a template: a type, or a number.
+type templated struct {
+	name, kind string
+}
+
+// parameter is the name under which it is tuned: parameters are macros, and its own name is
+// the template's.
+func (t templated) parameter() string { return t.name + "_VALUE" }
+
+func (t templated) isType() bool { return t.kind == "typename" || t.kind == "class" }
 
 // parameter is one argument of a function.
 type parameter struct {
@@ -20,6 +36,7 @@ type parameter struct {
 	element string // the manifest's name of its type
 	pointer bool
 	out     bool // a pointer to what is not const
+	changed bool // the source adds to it, or the like
 }
 
 // elementOf has the manifest's names of C's types.
@@ -28,6 +45,8 @@ var elementOf = map[string]string{
 	"int": "i32", "int32_t": "i32", "signed": "i32", "signed int": "i32", "long long": "i64", "int64_t": "i64", "long": "i64", "long int": "i64", "ptrdiff_t": "i64",
 	"int16_t": "i16", "short": "i16", "int8_t": "i8", "signed char": "i8", "uint8_t": "u8", "unsigned char": "u8",
 	"uint16_t": "u16", "unsigned short": "u16", "uint32_t": "u32", "unsigned": "u32", "unsigned int": "u32",
+	"uint": "u32", "char": "i8", "bool": "u8", "float2": "f32x2", "float3": "f32x3", "float4": "f32x4", "double2": "f64x2", "int2": "i32x2", "int4": "i32x4",
+	"cuFloatComplex": "c64", "cuDoubleComplex": "c128",
 	"uint64_t": "u64", "unsigned long": "u64", "unsigned long long": "u64", "size_t": "u64",
 }
 
@@ -42,9 +61,12 @@ var (
 func signatures(source string) (found []signature, refused map[string]error) {
 	refused = map[string]error{}
 	text := bounds.ReplaceAllString(withoutNoise(source), " ")
-	for _, match := range function.FindAllStringSubmatch(text, -1) {
-		words := strings.Fields(match[1])
-		s := signature{name: match[2]}
+	for _, at := range function.FindAllStringSubmatchIndex(text, -1) {
+		words := strings.Fields(text[at[2]:at[3]])
+		s := signature{name: text[at[4]:at[5]], space: namespaceAt(text[:at[0]])}
+		if header := template.FindStringSubmatch(text[:at[0]]); header != nil {
+			s.header, s.template = strings.TrimSpace(header[0]), templateParameters(header[1])
+		}
 		hidden := false
 		for _, word := range words {
 			s.global = s.global || word == "__global__"
@@ -54,10 +76,11 @@ func signatures(source string) (found []signature, refused map[string]error) {
 			continue
 		}
 		var err error
-		if s.parameters, err = parameters(match[3]); err != nil {
+		if s.parameters, err = parameters(text[at[6]:at[7]], s.template); err != nil {
 			refused[s.name] = err
 			continue
 		}
+		s.findChanged(body(text[at[1]:]))
 		found = append(found, s)
 	}
 	return found, refused
@@ -73,13 +96,94 @@ func withoutNoise(source string) string {
 	})
 }
 
-func parameters(list string) ([]parameter, error) {
+// body is a text up to the brace that closes it.
+func body(text string) string {
+	depth := 1
+	for i, c := range text {
+		switch c {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		if depth == 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// findChanged notes which outputs a function reads, too: y[i] += x, or atomicAdd(&y[i], x).
+func (s *signature) findChanged(body string) {
+	for i, p := range s.parameters {
+		name := `\b` + regexp.QuoteMeta(p.name)
+		if p.out {
+			s.parameters[i].changed = regexp.MustCompile(name + `\s*\[[^\]]*\]\s*(?:[-+*/|&^]|<<|>>)=|` + name + `\s*\[[^\]]*\]\s*(?:\+\+|--)|atomic\w+\s*\(\s*&?\s*` + name + `\b`).MatchString(body)
+		}
+	}
+}
+
+var (
+	template  = regexp.MustCompile(`template\s*<([^<>]*)>\s*$`)
+	namespace = regexp.MustCompile(`namespace\s+(\w+)\s*$`)
+)
+
+// templateParameters reads the list of a template: typename T, int LANES = 4.
+func templateParameters(list string) (all []templated) {
+	for _, text := range strings.Split(list, ",") {
+		text, _, _ = strings.Cut(text, "=")
+		if words := strings.Fields(text); len(words) > 1 {
+			all = append(all, templated{words[len(words)-1], strings.Join(words[:len(words)-1], " ")})
+		}
+	}
+	return all
+}
+
+// namespaceAt is the namespace that is open at the end of a text.
+func namespaceAt(text string) string {
+	var open []string
+	for i, c := range text {
+		switch {
+		case c == '{':
+			name := ""
+			if match := namespace.FindStringSubmatch(text[:i]); match != nil {
+				name = match[1]
+			}
+			open = append(open, name)
+		case c == '}' && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	return strings.Join(slices.DeleteFunc(open, func(name string) bool { return name == "" }), "::")
+}
+
+// instance is how the entry is named, its numbers being parameters.
+func (s signature) instance() string {
+	name := s.name
+	if s.space != "" {
+		name = s.space + "::" + name
+	}
+	if len(s.template) == 0 {
+		return name
+	}
+	var arguments []string
+	for _, t := range s.template {
+		if t.isType() {
+			arguments = append(arguments, "float")
+		} else {
+			arguments = append(arguments, "{"+t.parameter()+"}")
+		}
+	}
+	return fmt.Sprintf("%s<%s>", name, strings.Join(arguments, ", "))
+}
+
+func parameters(list string, of []templated) ([]parameter, error) {
 	var all []parameter
 	if text := strings.TrimSpace(list); text == "" || text == "void" {
 		return nil, fmt.Errorf("it takes no arguments")
 	}
 	for _, text := range strings.Split(list, ",") {
-		p, err := newParameter(text)
+		p, err := newParameter(text, of)
 		if err != nil {
 			return nil, err
 		}
@@ -95,8 +199,8 @@ func parameters(list string) ([]parameter, error) {
 }
 
 // newParameter reads one argument: const float *__restrict__ x.
-func newParameter(text string) (parameter, error) {
-	words := strings.Fields(strings.NewReplacer("*", " * ", "[", " [ ", "]", " ] ").Replace(text))
+func newParameter(text string, of []templated) (parameter, error) {
+	words := strings.Fields(strings.NewReplacer("*", " * ", "[", " [ ", "]", " ] ", "std::", "").Replace(text))
 	var kind []string
 	var p parameter
 	constant := false
@@ -116,11 +220,18 @@ func newParameter(text string) (parameter, error) {
 		return p, fmt.Errorf("its argument %q is not a number or a pointer to numbers", strings.TrimSpace(text))
 	}
 	p.name = kind[len(kind)-1]
+	called := strings.Join(kind[:len(kind)-1], " ")
+	if slices.ContainsFunc(of, func(t templated) bool { return t.isType() && t.name == called }) {
+		called = "float"
+	}
 	known := false
-	if p.element, known = elementOf[strings.Join(kind[:len(kind)-1], " ")]; !known || !identifier.MatchString(p.name) {
-		return p, fmt.Errorf("its argument %q has a type that a manifest has no name for", strings.TrimSpace(text))
+	if p.element, known = elementOf[called]; !known || !identifier.MatchString(p.name) {
+		return p, fmt.Errorf("its argument %q has a type that a manifest has no name for; a structure is described by its fields, by hand (docs/manifest.md)", strings.TrimSpace(text))
 	}
 	p.pointer = stars == 1
+	if !p.pointer && (strings.Contains(p.element, "x") || p.element[0] == 'c') {
+		return p, fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields", strings.TrimSpace(text))
+	}
 	p.out = p.pointer && !constant
 	return p, nil
 }
@@ -146,6 +257,19 @@ func macros(source string) (found []macro) {
 		found = append(found, m)
 	}
 	return found
+}
+
+var unguarded = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*define[ \t]+([A-Z]\w*)[ \t]+\(?\d{1,9}\)?[ \t]*\r?$`)
+
+// fixed are the macros with a number that the source defines whatever a compiler is told.
+func fixed(source string) (names []string) {
+	known := macros(source)
+	for _, match := range unguarded.FindAllStringSubmatch(withoutNoise(source), -1) {
+		if !slices.ContainsFunc(known, func(m macro) bool { return m.name == match[1] }) {
+			names = append(names, match[1])
+		}
+	}
+	return names
 }
 
 // values proposes what to try: a switch both ways, a size by powers of two around it.

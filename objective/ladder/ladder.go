@@ -178,7 +178,7 @@ func (c *climber) checked(ctx context.Context, program objective.Program) (Rung,
 		return r, err
 	}
 	if failure != nil {
-		r.Failure, r.Advice = failure.String(), "run the commands of the manifest by hand, in the kernel's folder; nothing of them goes through a shell"
+		r.Failure, r.Advice = failure.String(), advice(failure, "run the commands of the manifest by hand, in the kernel's folder; nothing of them goes through a shell")
 		return r, nil
 	}
 	if r.Found = "exit status 0"; !program.Checked() {
@@ -231,7 +231,7 @@ func (c *climber) run(ctx context.Context) (Rung, error) {
 		return r, err
 	}
 	if outcome.Failure != nil {
-		r.Failure, r.Advice = outcome.Failure.String(), "pawl bench says more; --run-timeout allows a slow kernel more time"
+		r.Failure, r.Advice = outcome.Failure.String(), advice(outcome.Failure, "pawl bench says more")
 		return r, nil
 	}
 	if measure := c.bench.Backend.Facts().Environment.Measure; measure != nil {

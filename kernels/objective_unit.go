@@ -1,0 +1,111 @@
+package kernels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pawl/kernels/document"
+)
+
+// supposing evaluates an objective at the default point, as if so much had been measured.
+func (b *builder) supposing(o Objective, measured func(i int, q Quantity) float64) (float64, error) {
+	env := b.kernel.Workloads[0].Dims.Environment()
+	env.Set(b.kernel.initial)
+	for i, q := range o.Measured {
+		env[q.Name] = measured(i, q)
+	}
+	return o.Formula.Number(env)
+}
+
+// sensible refuses an objective that has no value, or no other, whatever is measured: every
+// point would fail, or all would be the same. One that has a value for some numbers is left
+// to the measurement.
+func (b *builder) sensible(o Objective, text document.Scalar) error {
+	var first error
+	var values []float64
+	above := false
+	for _, base := range []float64{1e-3, 0.3, 1.5, 40, 700, 1e5} {
+		value, err := b.supposing(o, func(i int, _ Quantity) float64 { return base * (1 + 0.37*float64(i)) })
+		if err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		values = append(values, value)
+		above = above || value > 0 && !math.IsInf(value, 0)
+	}
+	switch {
+	case len(values) == 0:
+		return text.At.Errorf("%s, whatever is measured: every point would fail", first)
+	case !above:
+		return text.At.Errorf("%q comes to %g, whatever is measured: points are compared by ratios, so it must be a number above 0", text.Text, values[0])
+	case len(slices.Compact(values)) == 1:
+		return text.At.Errorf("%q comes to %g, whatever is measured, so that all points would be the same", text.Text, values[0])
+	}
+	return nil
+}
+
+// unit finds what a formula comes to by how it grows with the quantities of each unit: a
+// formula that doubles with all times is a time, and one that grows in no such way has none.
+func (b *builder) unit(o Objective) string {
+	var over, under []string
+	for _, q := range o.Measured {
+		if q.Unit == "" || slices.Contains(over, q.Unit) || slices.Contains(under, q.Unit) {
+			continue
+		}
+		power, homogeneous := b.growth(o, q.Unit)
+		switch {
+		case !homogeneous:
+			return ""
+		case power > 0:
+			over = append(over, raised(q.Unit, power))
+		case power < 0:
+			under = append(under, raised(q.Unit, -power))
+		}
+	}
+	switch {
+	case len(under) == 0:
+		return strings.Join(over, "·")
+	case len(over) == 0:
+		return "1/" + strings.Join(under, "/")
+	}
+	return strings.Join(over, "·") + "/" + strings.Join(under, "/")
+}
+
+func raised(unit string, power int) string {
+	if power == 1 {
+		return unit
+	}
+	return fmt.Sprintf("%s^%d", unit, power)
+}
+
+// growth is the power with which a formula grows with all quantities of a unit, where it
+// does so by one power.
+func (b *builder) growth(o Objective, unit string) (power int, homogeneous bool) {
+	var powers []float64
+	for _, base := range []float64{1.5, 700} {
+		at := func(scale float64) float64 {
+			value, err := b.supposing(o, func(i int, q Quantity) float64 {
+				if q.Unit == unit {
+					return scale * (base + float64(i)/8)
+				}
+				return base + float64(i)/8
+			})
+			if err != nil {
+				return math.NaN()
+			}
+			return value
+		}
+		powers = append(powers, math.Log2(at(2)/at(1)))
+	}
+	power = int(math.Round(powers[0]))
+	for _, p := range powers {
+		if !(math.Abs(p-float64(power)) < 1e-6) {
+			return 0, false
+		}
+	}
+	return power, true
+}
