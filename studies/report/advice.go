@@ -148,7 +148,7 @@ func warnings(s *Summary) []string {
 	}
 	slices.Sort(found)
 	if s.Study.Space.Sampled {
-		found = append(found, fmt.Sprintf("The space is too large to enumerate: the search began with a random sample of %d points and went on to neighbours of the best.", s.Study.Space.Valid))
+		found = append(found, fmt.Sprintf("The space is too large to enumerate: the search began with a random sample of %d points.", s.Study.Space.Valid))
 	}
 	return found
 }
