@@ -16,6 +16,7 @@ type Ending string
 const (
 	TrialsDone  Ending = "all trials done"
 	BudgetSpent Ending = "time budget spent"
+	Overspent   Ending = "the budget on the farm is spent"
 	UsedUp      Ending = "every valid point was tried"
 	TargetMet   Ending = "the target was met"
 	LittleLeft  Ending = "little is left to gain"
@@ -49,6 +50,8 @@ func (l limits) reached() Ending {
 		return TargetMet
 	case l.littleLeft():
 		return LittleLeft
+	case l.options.Overspent != nil && l.options.Overspent():
+		return Overspent
 	case l.options.Budget > 0 && l.elapsed() >= l.options.searchTime():
 		return BudgetSpent
 	}

@@ -35,6 +35,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 )
 
 // Protocol is the version of what travels between those who ask and those who work.
@@ -110,7 +111,7 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		f.pool.Close()
 		return nil, f.explain("connecting", err)
 	}
-	f.insert, err = river.NewClient(riverpgxv5.New(f.pool), &river.Config{Schema: f.schema, Logger: quiet(o.Log), FetchCooldown: cooldown})
+	f.insert, err = river.NewClient(riverpgxv5.New(f.pool), &river.Config{Schema: f.schema, Logger: quiet(o.Log), FetchCooldown: cooldown, Middleware: []rivertype.Middleware{due}})
 	return f, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -29,7 +30,7 @@ func (s *Search) submit(ctx context.Context, queue string, job Job) (*Answer, er
 	f := &filing{queue: queue, job: job, filed: make(chan error, 1)}
 	select {
 	case s.filings <- f:
-	case <-s.over:
+	case <-s.done:
 		return nil, errEnded
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
@@ -87,8 +88,12 @@ func (s *Search) fileNew(ctx context.Context, batch []*filing) error {
 		if err != nil {
 			return err
 		}
+		tag, err := s.tag(ctx, f.queue)
+		if err != nil {
+			return err
+		}
 		asked[f.job.Task] = string(question)
-		tickets[i] = river.InsertManyParams{Args: ticket{f.job.Study, f.job.Task}, InsertOpts: s.insertion(f.queue)}
+		tickets[i] = river.InsertManyParams{Args: ticket{f.job.Study, f.job.Task}, InsertOpts: s.insertion(f.queue, tag)}
 	}
 	return pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
 		inserted, err := s.farm.insert.InsertManyTx(ctx, tx, tickets)
@@ -115,8 +120,8 @@ func (s *Search) fileNew(ctx context.Context, batch []*filing) error {
 }
 
 // insertion is how River takes a task.
-func (s *Search) insertion(queue string) *river.InsertOpts {
-	return &river.InsertOpts{Queue: queue, Priority: s.head.Priority, MaxAttempts: attempts}
+func (s *Search) insertion(queue string, tag time.Time) *river.InsertOpts {
+	return &river.InsertOpts{Queue: queue, Priority: s.head.Priority, MaxAttempts: attempts, ScheduledAt: tag}
 }
 
 // file files a task that may have been filed before, as one that a crash has undone. It
@@ -141,7 +146,7 @@ func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answe
 		case known != nil:
 			return json.Unmarshal(known, &answer)
 		}
-		inserted, err := s.farm.insert.InsertTx(ctx, tx, ticket{job.Study, job.Task}, s.insertion(queue))
+		inserted, err := s.farm.insert.InsertTx(ctx, tx, ticket{job.Study, job.Task}, s.insertion(queue, firstTag))
 		if err == nil {
 			_, err = tx.Exec(ctx, "UPDATE tasks SET job = $3, question = $4, filed = now() WHERE study = $1 AND name = $2", job.Study, job.Task, inserted.Job.ID, question)
 		}

@@ -57,8 +57,8 @@ func (f *Farm) reap(ctx context.Context) error {
 			UPDATE river_job j SET
 				state = (CASE WHEN metadata ? 'cancel_attempted_at' THEN 'cancelled' WHEN attempt >= max_attempts THEN 'discarded' ELSE 'available' END)::river_job_state,
 				finalized_at = CASE WHEN metadata ? 'cancel_attempted_at' OR attempt >= max_attempts THEN now() END,
-				scheduled_at = now()
-			FROM dead WHERE j.id = dead.id RETURNING j.id, j.attempt, j.state::text, j.args->>'study', j.args->>'task'`, Silence)
+				scheduled_at = $2
+			FROM dead WHERE j.id = dead.id RETURNING j.id, j.attempt, j.state::text, j.args->>'study', j.args->>'task'`, Silence, firstTag)
 		if err != nil {
 			return err
 		}
@@ -81,8 +81,8 @@ func (f *Farm) reap(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err = tx.Exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = now()
-			WHERE id IN (SELECT id FROM river_job WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() FOR UPDATE SKIP LOCKED)`)
+		_, err = tx.Exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = $1
+			WHERE id IN (SELECT id FROM river_job WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() FOR UPDATE SKIP LOCKED)`, firstTag)
 		return err
 	})
 }

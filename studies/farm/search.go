@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,6 +33,8 @@ type Head struct {
 	Title string
 	// Priority is 1 to 4. Zero means SearchPriority.
 	Priority int
+	// Budget is what it may spend; the zero Budget is no limit.
+	Budget Budget
 }
 
 // Search is a study that asks the farm. Its methods are safe for concurrent use.
@@ -43,7 +46,10 @@ type Search struct {
 
 	// filings are tasks to be filed; those that wait together are filed together.
 	filings chan *filing
-	over    <-chan struct{}
+	turning sync.Mutex
+	turns   map[string]turn // by queue
+	done    <-chan struct{} // closed at the end
+	over    atomic.Bool     // the budget is spent
 
 	mu      sync.Mutex
 	waiting map[string]chan []byte // by task; each has room for one word, an answer or nil
@@ -54,10 +60,14 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 	if head.Priority == 0 {
 		head.Priority = SearchPriority
 	}
-	err := f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
+	budget, err := json.Marshal(head.Budget)
+	if err != nil {
+		return nil, err
+	}
+	err = f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
 		return f.settled(ctx, func(tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority) VALUES ($1, $2, $3)
-				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, heartbeat = now(), ended = NULL`, head.Study, head.Title, head.Priority)
+			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority, budget) VALUES ($1, $2, $3, $4)
+				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, budget = $4, heartbeat = now(), ended = NULL`, head.Study, head.Title, head.Priority, budget)
 			return err
 		})
 	})
@@ -65,7 +75,7 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		return nil, err
 	}
 	beside, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Search{farm: f, head: head, cancel: cancel, over: beside.Done(), filings: make(chan *filing), waiting: map[string]chan []byte{}}
+	s := &Search{farm: f, head: head, cancel: cancel, done: beside.Done(), filings: make(chan *filing), turns: map[string]turn{}, waiting: map[string]chan []byte{}}
 	s.ended.Go(func() { s.listen(beside) })
 	s.ended.Go(func() { s.fileAll(beside) })
 	s.ended.Go(func() {
@@ -73,6 +83,9 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		f.beat(beside, func(ctx context.Context) error {
 			_, err := f.pool.Exec(ctx, "UPDATE searches SET heartbeat = now() WHERE study = $1", head.Study)
 			s.wake("", nil) // in case that a word was lost
+			if err == nil {
+				err = s.account(ctx)
+			}
 			if beats++; err == nil && beats%10 == 1 {
 				err = f.evict(ctx, storeLimit)
 			}

@@ -32,6 +32,7 @@ type SearchStatus struct {
 	Open     int           `json:"open"`
 	// Seconds are what was spent, by the device's name or Compiling.
 	Seconds map[string]float64 `json:"seconds"`
+	Budget  Budget             `json:"budget"`
 }
 
 // QueueStatus is a queue at a glance.
@@ -51,7 +52,7 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 			extract(epoch FROM now() - s.started)::float8,
 			s.finished + (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NOT NULL),
 			(SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NULL),
-			s.seconds, (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
+			s.budget, s.seconds, (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
 				SELECT device, sum(seconds) AS total FROM tasks t WHERE t.study = s.study AND device <> '' GROUP BY device) AS totals)
 		FROM searches s WHERE s.title NOT LIKE 'opening %' AND s.heartbeat > now() - interval '1 day' ORDER BY s.started`, Silence)
 	if err != nil {
@@ -61,20 +62,16 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 	for rows.Next() {
 		var r SearchStatus
 		var age float64
-		var before, now []byte
-		if err := rows.Scan(&r.Study, &r.Title, &r.Priority, &r.State, &age, &r.Answered, &r.Open, &before, &now); err != nil {
+		var budget, before, now []byte
+		if err := rows.Scan(&r.Study, &r.Title, &r.Priority, &r.State, &age, &r.Answered, &r.Open, &budget, &before, &now); err != nil {
 			return s, f.explain("looking at the searches", err)
 		}
 		r.Age = time.Duration(age * float64(time.Second))
-		var spent map[string]float64
-		if err := json.Unmarshal(before, &r.Seconds); err != nil {
+		if r.Seconds, err = addUp(before, now); err != nil {
 			return s, err
 		}
-		if err := json.Unmarshal(now, &spent); err != nil {
+		if err := json.Unmarshal(budget, &r.Budget); err != nil {
 			return s, err
-		}
-		for device, seconds := range spent {
-			r.Seconds[device] += seconds
 		}
 		s.Searches = append(s.Searches, r)
 	}

@@ -47,10 +47,11 @@ type work struct {
 // errFenced says that a job is no longer this worker's.
 var errFenced = errors.New("the job was given to another worker meanwhile: what this one found is dropped")
 
-// atOnce lets River try again at once: the reason was the machine, and the next one has it.
+// atOnce lets River try again at once and before others: the reason was the machine, and the
+// next one has it.
 type atOnce struct{}
 
-func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return time.Now().Add(time.Millisecond) }
+func (atOnce) NextRetry(*rivertype.JobRow) time.Time { return firstTag }
 
 // Work takes jobs until the context ends, then finishes those in hand or gives them back.
 func (f *Farm) Work(ctx context.Context, o WorkOptions) error {

@@ -28,6 +28,8 @@ type Farm struct {
 	On string
 	// Priority is 1 to 4, and what is lower goes first. Zero means a search's.
 	Priority int
+	// Budget is what the search may spend on the farm.
+	Budget farm.Budget
 }
 
 // mostAhead is the largest number of trials in flight on a farm.
@@ -86,9 +88,15 @@ func (s *subject) onFarm(o Options, e *ask.Evaluator, chosen ask.Chosen) {
 	}
 	s.begin = func(ctx context.Context, study studies.Study) error {
 		title := strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload))
-		return e.Begin(ctx, farm.Head{Study: identify(study), Title: title, Priority: o.Farm.Priority}, o.Notice)
+		return e.Begin(ctx, farm.Head{Study: identify(study), Title: title, Priority: o.Farm.Priority, Budget: o.Farm.Budget}, o.Notice)
 	}
-	s.end = e.End
+	s.overspent = e.Over
+	s.end = func(ctx context.Context, finished bool) error {
+		if spent, err := e.Spent(ctx, o.Farm.Budget); err == nil && spent != "" {
+			o.Notice("the farm spent: " + spent)
+		}
+		return e.End(ctx, finished)
+	}
 }
 
 // identify names a study among those of all databases.

@@ -55,6 +55,8 @@ type subject struct {
 	end     func(ctx context.Context, finished bool) error
 	refresh func()
 	lanes   int
+	// overspent reports whether the budget on a farm is spent; nil for no budget.
+	overspent func() bool
 }
 
 func open(ctx context.Context, o Options) (*subject, error) {

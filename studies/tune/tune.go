@@ -138,7 +138,7 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 	result, err := r.searchOn(ctx, study, past, search.Options{
 		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret,
 		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Refresh: r.refresh, Ahead: r.ahead, AsPrepared: r.asPrepared,
-		Lanes: cmp.Or(r.lanes, r.Lanes), Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop, Observe: r.Observe,
+		Lanes: cmp.Or(r.lanes, r.Lanes), Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop, Overspent: r.overspent, Observe: r.Observe,
 	})
 	r.End()
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {

@@ -64,9 +64,9 @@ func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 		Description: console.Details("Shows what was heard of in the last day. Time of devices is counted by their tasks, that of compilers separately.",
 			"pawl farm status --db postgres://pawl@db.example/pawl --price h200=3.50", "0 shown", "3 the farm could not be read", "64 usage"),
 		Flags: append(o.Flags("json", "db"), console.FarmFlag(&o.farm),
-			&cli.StringSliceFlag{Name: "price", Destination: &o.prices, Usage: "what an hour of a device costs, as `LABEL=NUMBER`: a part of its name, or compiling; may be given again"}),
+			console.PriceFlag(&o.prices)),
 		Action: console.Action(func(ctx context.Context, _ []string) error {
-			prices, err := readPrices(o.prices.Value())
+			prices, err := console.Prices(o.prices.Value())
 			if err != nil {
 				return err
 			}
@@ -91,26 +91,8 @@ func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 	}
 }
 
-// price is what an hour costs of devices with a label.
-type price struct {
-	label string
-	hour  float64
-}
-
-func readPrices(texts []string) (prices []price, err error) {
-	for _, text := range texts {
-		label, number, found := strings.Cut(text, "=")
-		hour, err := strconv.ParseFloat(number, 64)
-		if !found || label == "" || err != nil || !(hour >= 0) {
-			return nil, console.Usagef("--price %q: a label and the price of an hour, such as h200=3.50", text)
-		}
-		prices = append(prices, price{strings.ToLower(label), hour})
-	}
-	return prices, nil
-}
-
 // show writes a farm's status for a person.
-func show(w io.Writer, s farm.Status, prices []price) error {
+func show(w io.Writer, s farm.Status, prices []farm.Price) error {
 	var machines [][]string
 	for _, m := range s.Machines {
 		state := fmt.Sprintf("heard %.0f s ago", m.Unheard.Seconds())
@@ -131,12 +113,13 @@ func show(w io.Writer, s farm.Status, prices []price) error {
 	total := map[string]float64{}
 	var searches [][]string
 	for _, r := range s.Searches {
-		var spent []string
-		for _, device := range slices.Sorted(maps.Keys(r.Seconds)) {
-			total[device] += r.Seconds[device]
-			spent = append(spent, fmt.Sprintf("%s %.1f s", device, r.Seconds[device]))
+		for device, seconds := range r.Seconds {
+			total[device] += seconds
 		}
-		searches = append(searches, []string{escape.Line(r.Title), r.State, strconv.Itoa(r.Priority), strconv.Itoa(r.Answered), strconv.Itoa(r.Open), escape.Line(strings.Join(spent, ", "))})
+		if len(prices) > 0 {
+			r.Budget.Prices = prices
+		}
+		searches = append(searches, []string{escape.Line(r.Title), r.State, strconv.Itoa(r.Priority), strconv.Itoa(r.Answered), strconv.Itoa(r.Open), escape.Line(r.Budget.Describe(r.Seconds))})
 	}
 	if len(searches) > 0 {
 		fmt.Fprintln(w)
@@ -156,17 +139,7 @@ func show(w io.Writer, s farm.Status, prices []price) error {
 	}
 	fmt.Fprintf(w, "\n%d tasks answered in the last minute; files of %s\n", s.LastMinute, page.Bytes(float64(s.Stored)))
 	for _, device := range slices.Sorted(maps.Keys(total)) {
-		fmt.Fprintf(w, "%s: %.1f s%s\n", escape.Line(device), total[device], cost(device, total[device], prices))
+		fmt.Fprintf(w, "%s\n", escape.Line(farm.Budget{Prices: prices}.Describe(map[string]float64{device: total[device]})))
 	}
 	return nil
-}
-
-// cost is what seconds of a device cost, where somebody has said so.
-func cost(device string, seconds float64, prices []price) string {
-	for _, p := range prices {
-		if strings.Contains(strings.ToLower(device), p.label) {
-			return fmt.Sprintf(", which cost %.2f at %g an hour", seconds/3600*p.hour, p.hour)
-		}
-	}
-	return ""
 }

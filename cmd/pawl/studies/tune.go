@@ -16,6 +16,7 @@ import (
 	"pawl/search/sampler"
 	"pawl/space"
 	"pawl/studies"
+	"pawl/studies/farm"
 	"pawl/studies/report"
 	"pawl/studies/tune"
 )
@@ -37,6 +38,10 @@ type tuneOptions struct {
 	// farm and on say whose machines are asked; on is empty for this one.
 	farm, on string
 	priority int
+	prices   cli.StringSlice
+	// deviceBudget and cost are what a search may spend there.
+	deviceBudget time.Duration
+	cost         float64
 }
 
 func TuneCommand(env console.Environment) *cli.Command {
@@ -81,6 +86,8 @@ func TuneCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "on", Destination: &o.on, DefaultText: "this machine",
 				Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200, or replay; --db says which farm"},
 			&cli.IntFlag{Name: "priority", Destination: &o.priority, DefaultText: "3", Usage: "1 to 4 on a farm: what has a lower `NUMBER` goes first"},
+			&cli.DurationFlag{Name: "device-budget", Destination: &o.deviceBudget, DefaultText: "no limit", Usage: "stop searching on a farm when its devices have worked for this `TIME`"},
+			&cli.Float64Flag{Name: "cost", Destination: &o.cost, DefaultText: "no limit", Usage: "stop searching on a farm when it has cost this `MONEY`, by --price"}, console.PriceFlag(&o.prices),
 			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: console.AtLeast("lanes", 1), Usage: "how many compilers run at once"},
 			&cli.IntFlag{Name: "samples", Destination: &s.Samples, Value: 5, Action: console.AtLeast("samples", 2), Usage: "the fewest samples of a trial; a promising one gets more"},
 			&cli.IntFlag{Name: "finalists", Destination: &s.Finalists, Value: 5, Action: console.AtLeast("finalists", 1), Usage: "how many points are confirmed"},
@@ -98,6 +105,12 @@ func TuneCommand(env console.Environment) *cli.Command {
 			}
 			if o.on == "" && (o.farm != "" || o.priority != 0) {
 				return console.Usagef("--farm and --priority are for a farm: --on LABEL says which of its machines")
+			}
+			if o.on == "" && (o.deviceBudget != 0 || o.cost != 0 || len(o.prices.Value()) > 0) {
+				return console.Usagef("--device-budget, --cost and --price are for a farm: --on LABEL says which of its machines")
+			}
+			if o.deviceBudget < 0 || !(o.cost >= 0) || o.cost > 0 && len(o.prices.Value()) == 0 {
+				return console.Usagef("--device-budget and --cost are above 0, and --cost needs --price LABEL=NUMBER")
 			}
 			if o.priority < 0 || o.priority > 4 {
 				return console.Usagef("--priority must be 1 to 4")
@@ -125,7 +138,12 @@ func (o tuneOptions) onFarm(database string) (*tune.Farm, error) {
 		return nil, nil
 	}
 	options, err := console.FarmIn(database, o.farm)
-	return &tune.Farm{Options: options, On: o.on, Priority: o.priority}, err
+	if err != nil {
+		return nil, err
+	}
+	prices, err := console.Prices(o.prices.Value())
+	budget := farm.Budget{Seconds: o.deviceBudget.Seconds(), Money: o.cost, Prices: prices}
+	return &tune.Farm{Options: options, On: o.on, Priority: o.priority, Budget: budget}, err
 }
 
 // tuneOne tunes one workload, and prints what came of it.
