@@ -9,8 +9,8 @@ import (
 	"pawl/internal/stats"
 )
 
-// CompareApart judges two sides that were not measured together: stored samples,
-// or two files. Nothing cancels here. Another hour, another clock or another
+// CompareApart judges two sides that were not measured together, unpaired: stored
+// samples, or two files. Nothing cancels here. Another hour, another clock or another
 // neighbour can make identical code differ, and no test on the samples can see
 // that; so
 //

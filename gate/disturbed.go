@@ -23,7 +23,7 @@ func (c Comparison) WithConditions(samples Samples, conditions Conditions) Compa
 		c.Notes = append(c.Notes, note)
 	}
 	if all := conditions.Join(); all != nil && all.Disturbed {
-		c = c.disturbed(all.Strangers)
+		c = c.disturbed(all.OtherProcesses)
 	}
 	return c
 }

@@ -24,7 +24,7 @@ func TestDisturbedComparisonDecidesNothing(t *testing.T) {
 // A red verdict on a hot, throttled or shared device says so, with what each arm was measured at.
 func TestConditionsAreNoted(t *testing.T) {
 	cool := &worker.Conditions{ClockLow: 1965, ClockMedian: 1980, ClockHigh: 1980, Temperature: 41, Power: 300}
-	hot := &worker.Conditions{ClockLow: 1700, ClockMedian: 1800, ClockHigh: 1980, Temperature: 86, Power: 690, Discarded: 3, Reasons: "thermal slowdown", Strangers: []string{"python (process 7)"}}
+	hot := &worker.Conditions{ClockLow: 1700, ClockMedian: 1800, ClockHigh: 1980, Temperature: 86, Power: 690, Discarded: 3, Reasons: "thermal slowdown", OtherProcesses: []string{"python (process 7)"}}
 	red := Comparison{Decision: Decision{Verdict: Regression, Reason: "slower"}}
 	c := red.WithConditions(nil, Conditions{Baseline: cool, Candidate: hot, Control: cool})
 	notes := strings.Join(c.Notes, "\n")

@@ -13,16 +13,16 @@ import (
 	"pawl/space"
 )
 
-// sampler takes a number of samples of what is loaded.
-type sampler func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error)
+// takeSamples takes a number of samples of what is loaded.
+type takeSamples func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error)
 
 // timer returns how samples are taken in a session whose worker has loaded the
 // workload: by the device itself where it keeps and compares everything, else by a
 // stopwatch.
-type timer func(ctx context.Context, s *session.Session, p Prepared, t worker.Time) (sampler, error)
+type timer func(ctx context.Context, s *session.Session, p Prepared, t worker.Time) (takeSamples, error)
 
 // timeOnDevice is the timer of a device that no kernel can deceive.
-func timeOnDevice(_ context.Context, s *session.Session, _ Prepared, t worker.Time) (sampler, error) {
+func timeOnDevice(_ context.Context, s *session.Session, _ Prepared, t worker.Time) (takeSamples, error) {
 	return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
 		t.Samples = n
 		timing, fault, err := s.Time(ctx, t)
@@ -43,7 +43,7 @@ type benchmark struct {
 }
 
 // until takes samples until the stopping rule is content.
-func (b *benchmark) until(ctx context.Context, s *session.Session, p Prepared, rival float64, outcome *Outcome) error {
+func (b *benchmark) until(ctx context.Context, s *session.Session, p Prepared, incumbent float64, outcome *Outcome) error {
 	const chunk = 5
 	const throttledTime = 2 * time.Second // long enough for a burst of heat to pass
 	take, err := b.timer(ctx, s, p, worker.Time{Caches: b.caches, Energy: b.kernel.Measures(kernels.Energy)})
@@ -58,7 +58,7 @@ func (b *benchmark) until(ctx context.Context, s *session.Session, p Prepared, r
 			outcome.Failure = throttled(outcome.Conditions)
 			return nil
 		}
-		if outcome.Stop = b.stopping.Decide(outcome.Samples, rival, time.Since(start)); outcome.Stop != "" {
+		if outcome.Stop = b.stopping.Decide(outcome.Samples, incumbent, time.Since(start)); outcome.Stop != "" {
 			return nil
 		}
 	}
@@ -79,7 +79,7 @@ func (b *benchmark) fixed(ctx context.Context, s *session.Session, p Prepared, t
 }
 
 // take adds samples to an outcome, or fails it.
-func (b *benchmark) take(ctx context.Context, s *session.Session, take sampler, n int, outcome *Outcome) error {
+func (b *benchmark) take(ctx context.Context, s *session.Session, take takeSamples, n int, outcome *Outcome) error {
 	timing, fault, err := take(ctx, n)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (b *benchmark) plausible(outcome *Outcome, point space.Point) error {
 		}
 		floor = max(floor, 1e3*float64(written)/roofline.Bytes)
 	}
-	if outcome.Failure = veto(outcome.Milliseconds(), floor); outcome.Failure != nil {
+	if outcome.Failure = impossiblyFast(outcome.Milliseconds(), floor); outcome.Failure != nil {
 		outcome.Samples = nil
 	}
 	return nil

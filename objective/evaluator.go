@@ -43,8 +43,8 @@ type Options struct {
 //
 // The parts do the work, and the evaluator calls them in order: the runner reserves a
 // device and finds a worker, the fuzzer checks results, the verifier takes finalists
-// through the full tier, the benchmark takes samples, and today knows what need not be
-// measured again.
+// through the full tier, the benchmark takes samples, and the measurement cache knows what
+// need not be measured again.
 type Evaluator struct {
 	*fuzzer
 	*verifier
@@ -57,7 +57,7 @@ type Evaluator struct {
 	onDevice  check.OnDevice // where results are compared there
 	runner    *runner
 	benchmark *benchmark
-	today     *today
+	measured  *measurementCache
 	score     *score
 }
 
@@ -93,7 +93,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	if k.Measures(kernels.Energy) {
 		options.Measurements = nil // which keep samples of the time alone
 	}
-	e.today = newToday(options.Measurements, e.circumstances)
+	e.measured = newMeasurementCache(options.Measurements, e.circumstances)
 	return e
 }
 
@@ -164,16 +164,16 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	return p, err
 }
 
-// Measure checks a point's results and takes samples of its time. Rival is the
+// Measure checks a point's results and takes samples of its time. Incumbent is the
 // best time so far in milliseconds, 0 for none: a point that is hopelessly
 // behind it gets few samples.
-func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Outcome, error) {
+func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) (Outcome, error) {
 	outcome := Outcome{Failure: p.Failure, Binary: p.Binary.Digest, Resources: p.Binary.Resources, Spent: p.Spent}
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	rival = e.score.rival(p.Point, rival)
-	if past, found := e.today.recall(p, rival, e.options.Stopping); found {
+	incumbent = e.score.incumbent(p.Point, incumbent)
+	if past, found := e.measured.recall(p, incumbent, e.options.Stopping); found {
 		return e.score.apply(p, outcome.withSamples(past), past.series), nil
 	}
 	begun := outcome
@@ -186,7 +186,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 			return err
 		}
 		start = time.Now()
-		err = e.benchmark.until(ctx, s, p, rival, &outcome)
+		err = e.benchmark.until(ctx, s, p, incumbent, &outcome)
 		outcome.Spent.Measure = time.Since(start)
 		if err != nil || outcome.Failure != nil {
 			return err
@@ -194,7 +194,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, rival float64) (Out
 		return e.benchmark.plausible(&outcome, p.Point)
 	})
 	if err == nil {
-		outcome = e.today.remember(p, outcome, p.Point == e.initial)
+		outcome = e.measured.remember(p, outcome, p.Point == e.initial)
 		outcome = e.score.apply(p, outcome, outcome.series)
 	}
 	return outcome, err
@@ -220,7 +220,7 @@ func (e *Evaluator) Sample(ctx context.Context, p Prepared, samples int) (Outcom
 // the samples, so that they do not depend on what it did before. What is compared
 // in turns has no need of that.
 func (e *Evaluator) SampleAlone(ctx context.Context, p Prepared, samples int) (Outcome, error) {
-	return e.sample(ctx, p, worker.Time{Samples: samples, Rested: true})
+	return e.sample(ctx, p, worker.Time{Samples: samples, IdleFirst: true})
 }
 
 func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outcome, error) {

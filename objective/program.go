@@ -67,7 +67,7 @@ func (byProgram) Outputs(context.Context, *session.Session, check.Subject, check
 
 // timeProgram is the timer of programs.
 func timeProgram(program Program) timer {
-	return func(_ context.Context, s *session.Session, p Prepared, _ worker.Time) (sampler, error) {
+	return func(_ context.Context, s *session.Session, p Prepared, _ worker.Time) (takeSamples, error) {
 		return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
 			return program.Time(ctx, p.Binary, n, s.Allowed)
 		}, nil

@@ -27,9 +27,9 @@ func (r Roofline) Measure() Roofline {
 	return r
 }
 
-// disbelief is by how much a time must undercut the roofline before it is
+// rooflineTolerance is by how much a time must undercut the roofline before it is
 // called impossible: clocks and formulas are not exact to the last per cent.
-const disbelief = 1.05
+const rooflineTolerance = 1.05
 
 // Floor returns the shortest time that one launch can take, in milliseconds, or
 // 0 where the manifest or the device does not say.
@@ -51,10 +51,10 @@ func (r Roofline) Floor(work kernels.Work, env space.Environment) (float64, erro
 	return floor, nil
 }
 
-// veto returns the failure of a time that no device could reach: whatever was
+// impossiblyFast returns the failure of a time that no device could reach: whatever was
 // timed, it was not all of the work.
-func veto(milliseconds, floor float64) *Failure {
-	if milliseconds*disbelief >= floor {
+func impossiblyFast(milliseconds, floor float64) *Failure {
+	if milliseconds*rooflineTolerance >= floor {
 		return nil
 	}
 	return &Failure{Bench, TooFast, fmt.Sprintf("%.4g ms, and the device cannot do this work in less than %.4g ms: the kernel, the work formulas or the timing is wrong", milliseconds, floor)}

@@ -268,9 +268,9 @@ func constant(q kernels.Quantity) bool {
 	return slices.Contains([]string{kernels.CompileTime, kernels.BinarySize, kernels.Registers, kernels.Spills, kernels.Shared}, q.Name)
 }
 
-// rival turns the value to beat into a time, 0 where that is not possible: only where the
+// incumbent turns the value to beat into a time, 0 where that is not possible: only where the
 // objective is a multiple of the time can a time be hopeless.
-func (s *score) rival(point space.Point, value float64) float64 {
+func (s *score) incumbent(point space.Point, value float64) float64 {
 	if len(s.kernel.Objectives) == 0 || value == 0 {
 		return value
 	}

@@ -105,8 +105,8 @@ func TestScoresTellPointsApart(t *testing.T) {
 	}
 	// Half a millisecond per step is a millisecond for two of them.
 	for keys, want := range map[string]float64{"": 0.5, "minimize: time / STEPS": 1, "minimize: p95": 0, "minimize: time * binary_size": 0} {
-		if got := scored(t, keys).rival(two.Point, 0.5); got != want {
-			t.Errorf("%q: rival %v, want %v", keys, got, want)
+		if got := scored(t, keys).incumbent(two.Point, 0.5); got != want {
+			t.Errorf("%q: incumbent %v, want %v", keys, got, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ type Stop string
 const (
 	// Precise: the interval of the median is narrow enough.
 	Precise Stop = "precise"
-	// Hopeless: even the best sample is far behind the rival.
+	// Hopeless: even the best sample is far behind the incumbent.
 	Hopeless Stop = "hopeless"
 	// Ceiling: the largest number of samples was reached before precision.
 	Ceiling Stop = "sample limit"
@@ -34,7 +34,7 @@ type Stopping struct {
 	Width float64
 	// Time is how long one benchmark may take. Zero means 500 ms.
 	Time time.Duration
-	// Margin is how far behind the rival the best sample must be for a point
+	// Margin is how far behind the incumbent the best sample must be for a point
 	// to be hopeless. Zero means 1.25, 25 % slower.
 	Margin float64
 }
@@ -50,16 +50,16 @@ func (s Stopping) withDefaults() Stopping {
 	}
 }
 
-// Decide returns why to stop, or the empty Stop to go on. Rival is the time to
+// Decide returns why to stop, or the empty Stop to go on. Incumbent is the time to
 // beat in milliseconds; 0 means that there is none yet.
-func (s Stopping) Decide(samples []float64, rival float64, spent time.Duration) Stop {
+func (s Stopping) Decide(samples []float64, incumbent float64, spent time.Duration) Stop {
 	s = s.withDefaults()
 	switch {
 	case len(samples) < s.Floor && len(samples) > 0 && spent >= patience*s.Time:
 		return OutOfTime // those that are missing were thrown away, and so may be the next
 	case len(samples) < s.Floor:
 		return ""
-	case rival > 0 && stats.Quantile(samples, 0) > rival*s.Margin:
+	case incumbent > 0 && stats.Quantile(samples, 0) > incumbent*s.Margin:
 		return Hopeless
 	case relativeWidth(samples) <= s.Width:
 		return Precise

@@ -7,12 +7,12 @@ import (
 )
 
 // feed runs the rule on a stream until it stops.
-func feed(s Stopping, rival float64, next func(i int) float64, each time.Duration) (Stop, int) {
+func feed(s Stopping, incumbent float64, next func(i int) float64, each time.Duration) (Stop, int) {
 	var samples []float64
 	for i := 0; ; i++ {
 		samples = append(samples, next(i))
 		if len(samples)%5 == 0 {
-			if stop := s.Decide(samples, rival, time.Duration(len(samples))*each); stop != "" {
+			if stop := s.Decide(samples, incumbent, time.Duration(len(samples))*each); stop != "" {
 				return stop, len(samples)
 			}
 		}
@@ -28,12 +28,12 @@ func TestStoppingOnStreams(t *testing.T) {
 		return func(int) float64 { return 1 + sd*rng.Float64() }
 	}
 	for _, test := range []struct {
-		name   string
-		rival  float64
-		next   func(int) float64
-		each   time.Duration
-		want   Stop
-		atMost int
+		name      string
+		incumbent float64
+		next      func(int) float64
+		each      time.Duration
+		want      Stop
+		atMost    int
 	}{
 		{"constant", 0, func(int) float64 { return 1 }, time.Millisecond, Precise, 5},
 		{"quiet", 0, noise(0.02), time.Millisecond, Precise, 15},
@@ -41,7 +41,7 @@ func TestStoppingOnStreams(t *testing.T) {
 		{"slow and noisy", 0, noise(5), 50 * time.Millisecond, OutOfTime, 15},
 		{"hopeless", 0.5, noise(0.02), time.Millisecond, Hopeless, 5},
 		{"a little behind", 0.9, noise(0.02), time.Millisecond, Precise, 15},
-		{"noisy, with one sample near the rival", 0.9, func(i int) float64 {
+		{"noisy, with one sample near the incumbent", 0.9, func(i int) float64 {
 			if i == 2 {
 				return 1
 			}
@@ -49,7 +49,7 @@ func TestStoppingOnStreams(t *testing.T) {
 		}, time.Millisecond, Ceiling, 50},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			stop, n := feed(Stopping{}, test.rival, test.next, test.each)
+			stop, n := feed(Stopping{}, test.incumbent, test.next, test.each)
 			if stop != test.want || n > test.atMost {
 				t.Errorf("%s after %d samples, want %s after at most %d", stop, n, test.want, test.atMost)
 			}

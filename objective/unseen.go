@@ -10,7 +10,7 @@ import (
 )
 
 // unseen compares launches on inputs that the kernel has not seen with others. A kernel
-// that remembers answers, or works only when it is looked at, takes much longer there
+// that memoizes answers, or works only when it is looked at, takes much longer there
 // than its samples say. One of these launches is checked, and no kernel can know which.
 type unseen struct {
 	*launcher
@@ -138,7 +138,7 @@ func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(c
 			return nil, nil
 		}
 	}
-	return &worker.Fault{Kind: worker.Remembers, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had",
+	return &worker.Fault{Kind: worker.Memoizes, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had",
 		stats.Median(first), min(stats.Median(again), stats.Median(seen)))}, nil
 }
 

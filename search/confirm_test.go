@@ -147,12 +147,12 @@ type counter struct {
 	wrong    func(space.Point) bool // fails the check of every trial; nil for none
 }
 
-func (c *counter) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (c *counter) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	c.measured[p.Binary.Digest]++
 	if c.wrong != nil && c.wrong(p.Point) {
 		return objective.Outcome{Failure: &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}, Binary: p.Binary.Digest}, nil
 	}
-	return c.faulty.Measure(ctx, p, rival)
+	return c.faulty.Measure(ctx, p, incumbent)
 }
 
 func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {

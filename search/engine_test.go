@@ -269,11 +269,11 @@ func (f *faulty) Prepare(ctx context.Context, p space.Point) (objective.Prepared
 	return prepared, err
 }
 
-func (f *faulty) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (f *faulty) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	if p.Failure != nil {
 		return objective.Outcome{Failure: p.Failure}, nil
 	}
-	outcome, err := f.Evaluator.Measure(ctx, p, rival)
+	outcome, err := f.Evaluator.Measure(ctx, p, incumbent)
 	outcome.Binary = p.Binary.Digest
 	return outcome, err
 }

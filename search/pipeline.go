@@ -187,7 +187,7 @@ func (p *pipeline) evaluate(ctx context.Context, point objective.Prepared) (obje
 		outcome.Spent = point.Spent
 		return outcome, nil
 	}
-	return p.evaluator.Measure(ctx, point, p.known.rival())
+	return p.evaluator.Measure(ctx, point, p.known.incumbent())
 }
 
 // known is what measuring needs to know of the trials finished so far. It is kept
@@ -228,8 +228,8 @@ func (k *known) disqualify(t Trial, best float64) {
 	}
 }
 
-// rival returns the time to beat, 0 for none.
-func (k *known) rival() float64 {
+// incumbent returns the time to beat, 0 for none.
+func (k *known) incumbent() float64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.best

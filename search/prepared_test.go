@@ -31,13 +31,13 @@ func (e *tardy) Prepare(ctx context.Context, p space.Point) (objective.Prepared,
 	return e.Evaluator.Prepare(ctx, p)
 }
 
-func (e *tardy) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (e *tardy) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	e.mu.Lock()
 	if e.left--; e.left == 0 {
 		close(e.free)
 	}
 	e.mu.Unlock()
-	return e.Evaluator.Measure(ctx, p, rival)
+	return e.Evaluator.Measure(ctx, p, incumbent)
 }
 
 // finishes is a memory that also keeps the order of the answers.

@@ -12,14 +12,14 @@ import (
 	"pawl/space"
 )
 
-// watcher notes the rivals that points are measured against, and whether a
+// watcher notes the incumbents that points are measured against, and whether a
 // preparation is still under way when the confirmation begins.
 type watcher struct {
 	*replay.Evaluator
-	mu        sync.Mutex
-	rivals    []float64
-	preparing int
-	late      bool
+	mu         sync.Mutex
+	incumbents []float64
+	preparing  int
+	late       bool
 	// wanted are the points whose preparation goes ahead; the others wait until
 	// their context ends. Nil is all.
 	wanted map[space.Point]bool
@@ -40,11 +40,11 @@ func (w *watcher) Prepare(ctx context.Context, p space.Point) (objective.Prepare
 	return w.Evaluator.Prepare(ctx, p)
 }
 
-func (w *watcher) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (w *watcher) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	w.mu.Lock()
-	w.rivals = append(w.rivals, rival)
+	w.incumbents = append(w.incumbents, incumbent)
 	w.mu.Unlock()
-	return w.Evaluator.Measure(ctx, p, rival)
+	return w.Evaluator.Measure(ctx, p, incumbent)
 }
 
 func (w *watcher) Verify(ctx context.Context, p objective.Prepared) (*objective.Failure, error) {
@@ -55,7 +55,7 @@ func (w *watcher) Verify(ctx context.Context, p objective.Prepared) (*objective.
 }
 
 // A resumed study knows the time to beat from its first measurement on.
-func TestResumeRemembersTheRival(t *testing.T) {
+func TestResumeRemembersTheIncumbent(t *testing.T) {
 	s := recordedSpace(t)
 	options := search.Options{Sampler: "random", Seed: 1, Trials: 20, Rounds: 1}
 	first, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, options)
@@ -71,8 +71,8 @@ func TestResumeRemembersTheRival(t *testing.T) {
 	if _, err := search.Run(t.Context(), s.Pool(), w, &memory{trials: slices.Clone(first.Trials)}, search.Past{Trials: first.Trials}, options); err != nil {
 		t.Fatal(err)
 	}
-	if len(w.rivals) == 0 || w.rivals[0] != best {
-		t.Errorf("rivals %v, the best before was %v", w.rivals, best)
+	if len(w.incumbents) == 0 || w.incumbents[0] != best {
+		t.Errorf("incumbents %v, the best before was %v", w.incumbents, best)
 	}
 }
 

@@ -10,27 +10,27 @@ import (
 	"pawl/space"
 )
 
-// patient asks an evaluator once more about a point that ran out of time. A process
+// retryHung asks an evaluator once more about a point that ran out of time. A process
 // that is stopped for half a minute, by a debugger or with its machine, looks from
 // outside like one that hangs, and a good point must not be lost for good over it. A
 // point that really hangs costs its time limit twice.
-type patient struct{ Evaluator }
+type retryHung struct{ Evaluator }
 
-// Patient returns an evaluator that asks once more about a point that ran out of time.
-func Patient(e Evaluator) Evaluator { return patient{e} }
+// RetryHung returns an evaluator that asks once more about a point that ran out of time.
+func RetryHung(e Evaluator) Evaluator { return retryHung{e} }
 
-func (p patient) Measure(ctx context.Context, prepared objective.Prepared, rival float64) (objective.Outcome, error) {
-	outcome, err := p.Evaluator.Measure(ctx, prepared, rival)
+func (p retryHung) Measure(ctx context.Context, prepared objective.Prepared, incumbent float64) (objective.Outcome, error) {
+	outcome, err := p.Evaluator.Measure(ctx, prepared, incumbent)
 	if !hung(outcome.Failure, err) {
 		return outcome, err
 	}
-	again, err := p.Evaluator.Measure(ctx, prepared, rival)
+	again, err := p.Evaluator.Measure(ctx, prepared, incumbent)
 	again.Spent.Check += outcome.Spent.Check
 	again.Spent.Measure += outcome.Spent.Measure
 	return again, err
 }
 
-func (p patient) Sample(ctx context.Context, prepared objective.Prepared, samples int) (objective.Outcome, error) {
+func (p retryHung) Sample(ctx context.Context, prepared objective.Prepared, samples int) (objective.Outcome, error) {
 	outcome, err := p.Evaluator.Sample(ctx, prepared, samples)
 	if hung(outcome.Failure, err) {
 		return p.Evaluator.Sample(ctx, prepared, samples)
@@ -38,7 +38,7 @@ func (p patient) Sample(ctx context.Context, prepared objective.Prepared, sample
 	return outcome, err
 }
 
-func (p patient) Verify(ctx context.Context, prepared objective.Prepared) (*objective.Failure, error) {
+func (p retryHung) Verify(ctx context.Context, prepared objective.Prepared) (*objective.Failure, error) {
 	failure, err := p.Evaluator.Verify(ctx, prepared)
 	if hung(failure, err) {
 		return p.Evaluator.Verify(ctx, prepared)
@@ -46,10 +46,10 @@ func (p patient) Verify(ctx context.Context, prepared objective.Prepared) (*obje
 	return failure, err
 }
 
-// patientResident is as patient.
-type patientResident struct{ Resident }
+// retryHungResident is as retryHung.
+type retryHungResident struct{ Resident }
 
-func (p patientResident) VerifyFor(ctx context.Context, prepared objective.Prepared, allowed time.Duration) (bool, *objective.Failure, error) {
+func (p retryHungResident) VerifyFor(ctx context.Context, prepared objective.Prepared, allowed time.Duration) (bool, *objective.Failure, error) {
 	through, failure, err := p.Resident.VerifyFor(ctx, prepared, allowed)
 	if hung(failure, err) {
 		return p.Resident.VerifyFor(ctx, prepared, allowed)
@@ -59,7 +59,7 @@ func (p patientResident) VerifyFor(ctx context.Context, prepared objective.Prepa
 
 // Prepare tries again only if this process stood still meanwhile: compilers that
 // take too long are more common than pauses, and dearer.
-func (p patient) Prepare(ctx context.Context, point space.Point) (objective.Prepared, error) {
+func (p retryHung) Prepare(ctx context.Context, point space.Point) (objective.Prepared, error) {
 	var prepared objective.Prepared
 	var err error
 	paused := watchPauses(func() { prepared, err = p.Evaluator.Prepare(ctx, point) })

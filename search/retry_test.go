@@ -37,11 +37,11 @@ func (s *stopping) hangs(what string, p objective.Prepared) (*objective.Failure,
 	return &objective.Failure{Stage: objective.Fuzz, Reason: string(worker.Hung)}, nil
 }
 
-func (s *stopping) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (s *stopping) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	if failure, err := s.hangs("measure", p); failure != nil || err != nil {
 		return objective.Outcome{Failure: failure}, err
 	}
-	return s.Evaluator.Measure(ctx, p, rival)
+	return s.Evaluator.Measure(ctx, p, incumbent)
 }
 
 func (s *stopping) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {

@@ -60,9 +60,9 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 
 func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past, options Options) (*engine, error) {
 	options = options.withDefaults()
-	evaluator = patient{evaluator}
+	evaluator = retryHung{evaluator}
 	if options.Resident != nil {
-		options.Resident = patientResident{options.Resident}
+		options.Resident = retryHungResident{options.Resident}
 	}
 	study, err := newStudy(pool, options, recorder)
 	if err != nil {

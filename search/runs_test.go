@@ -35,8 +35,8 @@ func (m *moody) slowed(o objective.Outcome, err error) (objective.Outcome, error
 	return o, err
 }
 
-func (m *moody) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
-	return m.slowed(m.Evaluator.Measure(ctx, p, rival))
+func (m *moody) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
+	return m.slowed(m.Evaluator.Measure(ctx, p, incumbent))
 }
 
 func (m *moody) Sample(ctx context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {

@@ -43,9 +43,9 @@ import (
 // called by one more goroutine beside these, Verify when nothing else runs.
 type Evaluator interface {
 	confirm.Evaluator // Prepare, Verify, Sample
-	// Measure checks and times a prepared point. Rival is the best time so far in
+	// Measure checks and times a prepared point. Incumbent is the best time so far in
 	// milliseconds, 0 for none.
-	Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error)
+	Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error)
 }
 
 // Resident is a device that keeps its worker process from one point to the next, and

@@ -30,13 +30,13 @@ type slowCompiler struct {
 	lucky space.Point // is measured too fast at first
 	slow  int         // how many compilations are slow, from the second on
 
-	mu        sync.Mutex
-	changed   sync.Cond
-	compiled  map[space.Point]bool
-	missing   int // looks until the one that has begun is done
-	compiling bool
-	parts     map[space.Point]int
-	rivals    []float64
+	mu         sync.Mutex
+	changed    sync.Cond
+	compiled   map[space.Point]bool
+	missing    int // looks until the one that has begun is done
+	compiling  bool
+	parts      map[space.Point]int
+	incumbents []float64
 }
 
 func newSlowCompiler(s *replay.Space) *slowCompiler {
@@ -93,11 +93,11 @@ func (c *slowCompiler) look() {
 	}
 }
 
-func (c *slowCompiler) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (c *slowCompiler) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	c.mu.Lock()
-	c.rivals = append(c.rivals, rival)
+	c.incumbents = append(c.incumbents, incumbent)
 	c.mu.Unlock()
-	outcome, err := c.Evaluator.Measure(ctx, p, rival)
+	outcome, err := c.Evaluator.Measure(ctx, p, incumbent)
 	if p.Point == c.lucky {
 		outcome.Samples = []float64{lucky, lucky, lucky}
 	}
@@ -184,7 +184,7 @@ func TestSecondLookDisqualifiesAWrongLeader(t *testing.T) {
 	if len(m.disqualified) != 1 || slices.ContainsFunc(search.Ranking(result.Trials), func(t search.Trial) bool { return t.Point == c.wrong }) {
 		t.Fatalf("disqualified: %v", m.disqualified)
 	}
-	if slices.Contains(c.rivals, lucky) {
+	if slices.Contains(c.incumbents, lucky) {
 		t.Error("a trial was measured against the time of a wrong point")
 	}
 	if slices.ContainsFunc(result.Rounds, func(r confirm.Round) bool { return r.Point == c.wrong }) {

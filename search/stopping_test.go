@@ -18,12 +18,12 @@ type wrongEvaluator struct {
 	asked int
 }
 
-func (w *wrongEvaluator) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (w *wrongEvaluator) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	w.asked++
 	if w.wrong(w.asked-1, p.Point) {
 		p.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult, Detail: "y[0] is 1, the reference says 2"}
 	}
-	return w.faulty.Measure(ctx, p, rival)
+	return w.faulty.Measure(ctx, p, incumbent)
 }
 
 // Where nothing agrees with the reference, it is the suspect after a few trials.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pawl/gate"
-	"pawl/gate/spin"
+	"pawl/gate/slowdown"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
@@ -119,7 +119,7 @@ func (s SelfTest) build(ctx context.Context, b *Builder) (base *Configuration, s
 	if s.Kernel.Backend == kernels.Command {
 		return nil, nil, fmt.Errorf("kernel %s is a program, and pawl can only slow down kernels that it calls; gate plan says what a comparison can see", s.Kernel.Name)
 	}
-	var calibration spin.Calibration
+	var calibration slowdown.Calibration
 	if base, err = s.slow(ctx, b, 0, calibration); err != nil {
 		return base, nil, err
 	}
@@ -140,14 +140,14 @@ func (s SelfTest) build(ctx context.Context, b *Builder) (base *Configuration, s
 
 // slow prepares a copy of the kernel that is slower by a share, and checks its
 // results.
-func (s SelfTest) slow(ctx context.Context, b *Builder, share float64, calibration spin.Calibration) (*Configuration, error) {
+func (s SelfTest) slow(ctx context.Context, b *Builder, share float64, calibration slowdown.Calibration) (*Configuration, error) {
 	k := s.Kernel
 	from, err := b.folder(k)
 	if err != nil {
 		return nil, err
 	}
 	folder := filepath.Join(b.Cache, "selftest", fmt.Sprintf("%s-%s-%g", k.Name, k.Backend, 100*share))
-	if err := spin.Write(k, from, folder, share, calibration); err != nil {
+	if err := slowdown.Write(k, from, folder, share, calibration); err != nil {
 		return nil, err
 	}
 	copied, err := kernels.Load(folder, k.Backend)
@@ -174,12 +174,12 @@ var calibrationShares = []float64{0.3, 0.05}
 
 // calibrate finds out how long the kernel takes on a GPU, and by how much a spin
 // slows it.
-func (s SelfTest) calibrate(ctx context.Context, b *Builder, base *Configuration) (spin.Calibration, error) {
+func (s SelfTest) calibrate(ctx context.Context, b *Builder, base *Configuration) (slowdown.Calibration, error) {
 	alone, err := mediansInTurns(ctx, base)
 	if err != nil {
-		return spin.Calibration{}, err
+		return slowdown.Calibration{}, err
 	}
-	calibration := spin.Begin(stats.Median(alone[0]))
+	calibration := slowdown.Begin(stats.Median(alone[0]))
 	for _, share := range calibrationShares {
 		slowed, err := s.slow(ctx, b, share, calibration)
 		if slowed != nil {

@@ -59,7 +59,7 @@ func Open(dir string) (*Cache, error) {
 func (c *Cache) Dir() string { return c.dir }
 
 // Key collects everything that an artifact depends on. What that is, the backends say:
-// host/key.go and cuda/nvcc/key.go for compiled kernels, today.go for measurements.
+// host/key.go and cuda/nvcc/key.go for compiled kernels, measurement_cache.go for measurements.
 type Key struct{ hash hash.Hash }
 
 // NewKey returns an empty key.

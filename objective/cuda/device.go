@@ -34,8 +34,8 @@ type Device struct {
 	plausible bool
 	random    *rand.Rand // no kernel may foresee it
 	// shown says that the kernel has seen the content that is held back.
-	shown bool
-	sweep driver.Address // memory that is written to flush the caches
+	shown       bool
+	flushBuffer driver.Address // memory that is written to flush the caches
 }
 
 var _ worker.Device = (*Device)(nil)

@@ -108,8 +108,8 @@ func TestOtherProcessesAreNamed(t *testing.T) {
 	for busy, disturbed := range map[string]bool{"70": true, "0": false} {
 		r := newRig(t, settings{management: true, environment: map[string]string{"PAWL_FAKE_OTHER": "1", "PAWL_FAKE_BUSY": busy}})
 		c := r.passes("").Conditions
-		if c == nil || len(c.Strangers) != 1 || c.Disturbed != disturbed || !strings.Contains(c.Strangers[0], "process 1") ||
-			!strings.HasSuffix(c.Strangers[0], "with 3 GiB, computing "+busy+" % of the time") {
+		if c == nil || len(c.OtherProcesses) != 1 || c.Disturbed != disturbed || !strings.Contains(c.OtherProcesses[0], "process 1") ||
+			!strings.HasSuffix(c.OtherProcesses[0], "with 3 GiB, computing "+busy+" % of the time") {
 			t.Errorf("%+v", c)
 		}
 	}

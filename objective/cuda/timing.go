@@ -54,7 +54,7 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 				return timing, err
 			}
 		}
-		if t.Rested {
+		if t.IdleFirst {
 			time.Sleep(idleTime)
 		}
 		milliseconds, err := d.sample()
@@ -177,13 +177,13 @@ func (d *Device) timeGraph(executable driver.Executable, launches int) (float64,
 // flushCaches writes over twice the size of the last-level cache.
 func (d *Device) flushCaches() error {
 	size := 2 * d.attributes.L2
-	if d.sweep == 0 {
+	if d.flushBuffer == 0 {
 		var err error
-		if d.sweep, err = d.context.Allocate(size); err != nil {
+		if d.flushBuffer, err = d.context.Allocate(size); err != nil {
 			return err
 		}
 	}
-	return d.context.Set(d.stream, d.sweep, 0, size)
+	return d.context.Set(d.stream, d.flushBuffer, 0, size)
 }
 
 // After a sample the outputs of at most mostCompared sets are compared, and

@@ -192,8 +192,8 @@ func TestCheatsAreFound(t *testing.T) {
 		{"by_pointer", objective.Bench, string(worker.WrongWhenTimed)},
 		{"unchanged", objective.Bench, string(worker.WrongWhenTimed)},
 		{"knows_poison", objective.Fuzz, objective.WrongResult},
-		{"remembers", objective.Bench, string(worker.Remembers)},
-		{"partly", objective.Bench, string(worker.Remembers)},
+		{"remembers", objective.Bench, string(worker.Memoizes)},
+		{"partly", objective.Bench, string(worker.Memoizes)},
 	} {
 		t.Run(test.mode, func(t *testing.T) {
 			t.Parallel()

@@ -91,7 +91,7 @@ func (w *watch) nameOthers(c *worker.Conditions) {
 		w.others, _ = w.monitor.Others() // without the list there is nobody to name
 	}
 	for _, other := range w.others {
-		c.Strangers = append(c.Strangers, other.String())
+		c.OtherProcesses = append(c.OtherProcesses, other.String())
 		c.Disturbed = c.Disturbed || other.Busy == nil || *other.Busy > 0
 	}
 }

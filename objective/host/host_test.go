@@ -164,13 +164,13 @@ func (b *bench) at(t *testing.T, text string) space.Point {
 	return p
 }
 
-func (b *bench) measure(t *testing.T, text string, rival float64) objective.Outcome {
+func (b *bench) measure(t *testing.T, text string, incumbent float64) objective.Outcome {
 	t.Helper()
 	prepared, err := b.Prepare(t.Context(), b.at(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome, err := b.Measure(t.Context(), prepared, rival)
+	outcome, err := b.Measure(t.Context(), prepared, incumbent)
 	if err != nil {
 		t.Fatal(err)
 	}

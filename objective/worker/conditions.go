@@ -23,8 +23,8 @@ type Conditions struct {
 	// throttled and thrown away; Reasons says what throttled it.
 	Discarded int    `json:"discarded,omitempty"`
 	Reasons   string `json:"reasons,omitempty"`
-	// Strangers are other people's processes that were on the device, in words.
-	Strangers []string `json:"strangers,omitempty"`
+	// OtherProcesses are other people's processes that were on the device, in words.
+	OtherProcesses []string `json:"strangers,omitempty"`
 	// Disturbed says that one of them computed meanwhile, or that nobody knows
 	// whether it did.
 	Disturbed bool `json:"disturbed,omitempty"`
@@ -48,10 +48,10 @@ func (c *Conditions) Join(later *Conditions) *Conditions {
 	joined.Power = max(c.Power, later.Power)
 	joined.Discarded += later.Discarded
 	joined.Reasons = cmp.Or(c.Reasons, later.Reasons)
-	joined.Strangers = slices.Clone(c.Strangers)
-	for _, stranger := range later.Strangers {
-		if !slices.ContainsFunc(joined.Strangers, func(known string) bool { return sameStranger(known, stranger) }) {
-			joined.Strangers = append(joined.Strangers, stranger)
+	joined.OtherProcesses = slices.Clone(c.OtherProcesses)
+	for _, stranger := range later.OtherProcesses {
+		if !slices.ContainsFunc(joined.OtherProcesses, func(known string) bool { return sameProcess(known, stranger) }) {
+			joined.OtherProcesses = append(joined.OtherProcesses, stranger)
 		}
 	}
 	joined.Disturbed = c.Disturbed || later.Disturbed
@@ -67,7 +67,7 @@ func (c *Conditions) Warnings(what string) (found []string) {
 	if c == nil {
 		return nil
 	}
-	if len(c.Strangers) > 0 {
+	if len(c.OtherProcesses) > 0 {
 		found = append(found, fmt.Sprintf("while the %s was measured, %s", what, c.Others()))
 	}
 	if c.Temperature > HotTemperature {
@@ -82,9 +82,9 @@ func (c *Conditions) Warnings(what string) (found []string) {
 // Others says who else was on the device.
 func (c *Conditions) Others() string {
 	if !c.Disturbed {
-		return "others were on the device and did not compute: " + strings.Join(c.Strangers, "; ")
+		return "others were on the device and did not compute: " + strings.Join(c.OtherProcesses, "; ")
 	}
-	return "others computed on the device meanwhile, so that these times are not the kernel's alone: " + strings.Join(c.Strangers, "; ")
+	return "others computed on the device meanwhile, so that these times are not the kernel's alone: " + strings.Join(c.OtherProcesses, "; ")
 }
 
 // String is the state of the device in a few words.
@@ -96,8 +96,8 @@ func (c *Conditions) String() string {
 	return text
 }
 
-// sameStranger compares what comes before the figures, which change.
-func sameStranger(a, b string) bool {
+// sameProcess compares what comes before the figures, which change.
+func sameProcess(a, b string) bool {
 	a, _, _ = strings.Cut(a, " with ")
 	b, _, _ = strings.Cut(b, " with ")
 	return a == b

@@ -65,9 +65,9 @@ type Load struct {
 	// Seed fixes the content of the inputs.
 	Seed   uint64 `json:"seed"`
 	Layout Layout `json:"layout"`
-	// Watched says that a tool watches every access. A device leaves out its
-	// guard zones and the poison then: an access there would look legal to the
-	// tool, and a read of what was never written like one of what was.
+	// Watched says that a tool such as compute-sanitizer watches every access. A
+	// device leaves out its guard zones and the poison then: an access there would
+	// look legal to the tool, and a read of what was never written like one of what was.
 	Watched bool `json:"watched,omitempty"`
 	// Reference asks the device to know the right answer itself and to compare
 	// with it. Nil leaves that to the client.
@@ -105,9 +105,9 @@ type Time struct {
 	Batch int `json:"batch"`
 	// Caches says what the kernel finds in the device's caches.
 	Caches Caches `json:"caches,omitempty"`
-	// Rested lets a device rest before each sample that heats up when it works
+	// IdleFirst lets a device rest before each sample that heats up when it works
 	// without a pause, and slows down then.
-	Rested bool `json:"rested,omitempty"`
+	IdleFirst bool `json:"rested,omitempty"`
 	// Energy asks for the energy of a launch too, which takes a second more.
 	Energy bool `json:"energy,omitempty"`
 }

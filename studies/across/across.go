@@ -179,7 +179,7 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 	defer b.Close()
 	facts := b.Backend.Facts()
 	begun := false
-	_, err = confirm.Compare(ctx, search.Patient(b.Evaluator), confirm.Study{
+	_, err = confirm.Compare(ctx, search.RetryHung(b.Evaluator), confirm.Study{
 		Record: record,
 		Rounds: func() []confirm.Round { return rounds },
 		Refresh: func() {

@@ -143,7 +143,7 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	if m.Begin != nil {
 		m.Begin(s.Workload, len(points))
 	}
-	through, err := confirm.Field(ctx, search.Patient(bench.Evaluator), confirm.Study{
+	through, err := confirm.Field(ctx, search.RetryHung(bench.Evaluator), confirm.Study{
 		Record: func(r confirm.Round) error {
 			if err := m.store.Recorder(s.study.ID).Measured(r); err != nil {
 				return err

@@ -13,7 +13,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate"
 	"pawl/gate/ratchet"
-	"pawl/gate/streams"
+	"pawl/gate/simulated"
 	"pawl/internal/page"
 	"pawl/objective/devices"
 )
@@ -109,9 +109,9 @@ func printSelftest(env console.Environment, rows []ratchet.SelfTestRow) error {
 	for _, r := range rows {
 		row := []string{fmt.Sprintf("%.4g %%", 100*r.Slowdown), fmt.Sprint(r.Comparisons)}
 		for _, verdict := range selftestVerdicts {
-			row = append(row, streams.Rate{Times: r.Verdicts[verdict], Of: r.Comparisons}.String())
+			row = append(row, simulated.Rate{Times: r.Verdicts[verdict], Of: r.Comparisons}.String())
 		}
-		row = append(row, streams.Rate{Times: r.Warned, Of: r.Comparisons}.String(), "~", "~")
+		row = append(row, simulated.Rate{Times: r.Warned, Of: r.Comparisons}.String(), "~", "~")
 		change, rounds, seconds, measured := r.Medians()
 		if measured {
 			row = append(row[:len(row)-2], fmt.Sprintf("%+.2f %%", 100*change), fmt.Sprint(rounds))

@@ -9,7 +9,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate"
 	"pawl/gate/policy"
-	"pawl/gate/streams"
+	"pawl/gate/simulated"
 	"pawl/internal/page"
 )
 
@@ -87,9 +87,9 @@ func simulateRounds(ctx context.Context, env console.Environment, o simulateOpti
 		return err
 	}
 	progress, finish := console.SimulationBar(env)
-	rows, err := streams.Run(ctx, streams.Options{Comparisons: o.comparisons, Seed: o.seed, Slowdowns: []float64{0.10}, Policy: p, Progress: progress})
+	rows, err := simulated.Run(ctx, simulated.Options{Comparisons: o.comparisons, Seed: o.seed, Slowdowns: []float64{0.10}, Policy: p, Progress: progress})
 	finish()
-	return concludeSimulation(env, o, rows, err, printStreams, streams.Row.TooMany)
+	return concludeSimulation(env, o, rows, err, printInterleaved, simulated.Row.TooMany)
 }
 
 // simulateApart makes the table of pawl compare.
@@ -99,11 +99,11 @@ func simulateApart(ctx context.Context, env console.Environment, o simulateOptio
 		return err
 	}
 	progress, finish := console.SimulationBar(env)
-	rows, err := streams.RunApart(ctx, streams.Options{
+	rows, err := simulated.RunApart(ctx, simulated.Options{
 		Comparisons: o.comparisons, Seed: o.seed, Slowdowns: apartSlowdowns, Processes: []int{1, 2, 3, 6, 10, 40}, Policy: p, Progress: progress,
 	})
 	finish()
-	return concludeSimulation(env, o, rows, err, printApart, streams.ApartRow.TooMany)
+	return concludeSimulation(env, o, rows, err, printApart, simulated.ApartRow.TooMany)
 }
 
 // concludeSimulation prints the rows; the answer is no where one has too many false
@@ -125,19 +125,19 @@ func concludeSimulation[R any](env console.Environment, o simulateOptions, rows 
 	return err
 }
 
-func printStreams(env console.Environment, rows []streams.Row, comparisons int) error {
+func printInterleaved(env console.Environment, rows []simulated.Row, comparisons int) error {
 	var verdicts, together [][]string
 	for _, r := range rows {
 		verdicts = append(verdicts, []string{
-			r.Fault, r.Method, r.FalseAlarms().String(), streams.RateOf(r.Equal, gate.Inconclusive).String(),
-			streams.RateOf(r.Slowed, gate.Regression).String(), streams.RateOf(r.Slowed, gate.Inconclusive).String(),
+			r.Fault, r.Method, r.FalseAlarms().String(), simulated.RateOf(r.Equal, gate.Inconclusive).String(),
+			simulated.RateOf(r.Slowed, gate.Regression).String(), simulated.RateOf(r.Slowed, gate.Inconclusive).String(),
 		})
 		t, smallest := r.Together, page.Unknown
 		if share, printed := t.MedianSmallest(); printed {
 			smallest = page.Percent(share)
 		}
 		together = append(together, []string{
-			r.Fault, streams.RateOf(t.Eroded, gate.Regression).String(), t.Warned.String(), t.Tails.String(), smallest, t.Seen.String(),
+			r.Fault, simulated.RateOf(t.Eroded, gate.Regression).String(), t.Warned.String(), t.Tails.String(), smallest, t.Seen.String(),
 		})
 	}
 	fmt.Fprintf(env.Stdout, "%d comparisons of equal sides and as many of each other kind; in brackets the 95 %% interval of a rate\n\n", comparisons)
@@ -152,12 +152,12 @@ func printStreams(env console.Environment, rows []streams.Row, comparisons int) 
 // apartSlowdowns are the real slowdowns of the table of sides measured apart.
 var apartSlowdowns = []float64{0, 0.10, 0.30, 1}
 
-func printApart(env console.Environment, rows []streams.ApartRow, comparisons int) error {
+func printApart(env console.Environment, rows []simulated.ApartRow, comparisons int) error {
 	var table [][]string
 	for _, r := range rows {
-		line := []string{r.Fault, fmt.Sprint(r.Processes), r.FalseAlarms().String(), streams.RateOf(r.Verdicts[0], gate.Inconclusive).String()}
+		line := []string{r.Fault, fmt.Sprint(r.Processes), r.FalseAlarms().String(), simulated.RateOf(r.Verdicts[0], gate.Inconclusive).String()}
 		for _, verdicts := range r.Verdicts[1:] {
-			line = append(line, streams.RateOf(verdicts, gate.Regression).String())
+			line = append(line, simulated.RateOf(verdicts, gate.Regression).String())
 		}
 		table = append(table, line)
 	}

@@ -1,8 +1,8 @@
 // Package gaussian is a Gaussian process over points whose parameters have a few
 // values each. It knows nothing of studies: it is given points and numbers.
 //
-//  1. Shape says what the kernel looks at: which features of which axes.
-//  2. Fitted finds the kernel's parameters, with the largest posterior density, and
+//  1. Shape says what the covariance looks at: which features of which axes.
+//  2. Fitted finds its parameters, with the largest posterior density, and
 //     keeps the process over the observations from one ask to the next.
 //  3. Process predicts: means, deviations, the expected improvement.
 //  4. Trend is a mean function out of earlier studies (warm start), Classifier a

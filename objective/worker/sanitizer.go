@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// findings reads what a tool prints that runs a worker and watches it, and keeps
+// findings reads what compute-sanitizer prints, which runs a worker and watches it, and keeps
 // the first thing that it found. The tool marks its lines, so that nothing that a
 // kernel prints by chance is taken for one of them.
 type findings struct {

@@ -12,14 +12,14 @@ import (
 	"pawl/objective/cache"
 )
 
-// today remembers what was measured on this day, in the cache beside the machine
+// measurementCache remembers what was measured on this day, in the cache beside the machine
 // code. A point whose machine code was checked and measured today, on the same
 // inputs, device and options, is not measured again; whoever becomes a finalist is.
 //
 // A machine is not always in the same state, and times of two states must not be
 // mixed. So the default point is always measured, and all are remembered only if
 // its time is what it was when the day began.
-type today struct {
+type measurementCache struct {
 	cache *cache.Cache // nil remembers nothing
 	now   func() time.Time
 	// common is the part of every key that the point does not change.
@@ -36,10 +36,10 @@ const sameState = 0.02
 // errUnknown says that there is nothing to remember.
 var errUnknown = errors.New("not measured today")
 
-// newToday keeps measurements in a cache, which may be nil. Circumstances is everything
+// newMeasurementCache keeps measurements in a cache, which may be nil. Circumstances is everything
 // beside the machine code and the day that they depend on.
-func newToday(c *cache.Cache, circumstances func() (string, error)) *today {
-	return &today{cache: c, now: time.Now, common: sync.OnceValues(circumstances)}
+func newMeasurementCache(c *cache.Cache, circumstances func() (string, error)) *measurementCache {
+	return &measurementCache{cache: c, now: time.Now, common: sync.OnceValues(circumstances)}
 }
 
 // program tells this build of this program from others, which may measure
@@ -56,7 +56,7 @@ func program() string {
 	return fmt.Sprintf("%d bytes of %s", info.Size(), info.ModTime().UTC())
 }
 
-func (t *today) key(p Prepared) (*cache.Key, error) {
+func (t *measurementCache) key(p Prepared) (*cache.Key, error) {
 	common, err := t.common()
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (t *today) key(p Prepared) (*cache.Key, error) {
 }
 
 // find returns what is remembered of a point, or errUnknown.
-func (t *today) find(p Prepared) (o Outcome, err error) {
+func (t *measurementCache) find(p Prepared) (o Outcome, err error) {
 	key, err := t.key(p)
 	if err != nil {
 		return o, err
@@ -86,8 +86,8 @@ func (t *today) find(p Prepared) (o Outcome, err error) {
 }
 
 // recall returns what was measured today, if the machine's state is the same and
-// it says enough about a point with this rival.
-func (t *today) recall(p Prepared, rival float64, stopping Stopping) (Outcome, bool) {
+// it says enough about a point with this incumbent.
+func (t *measurementCache) recall(p Prepared, incumbent float64, stopping Stopping) (Outcome, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.cache == nil || !t.trusted {
@@ -97,7 +97,7 @@ func (t *today) recall(p Prepared, rival float64, stopping Stopping) (Outcome, b
 	if err != nil { // whatever is wrong with it, the point can be measured
 		return Outcome{}, false
 	}
-	o.Stop = stopping.Decide(o.Samples, rival, 0)
+	o.Stop = stopping.Decide(o.Samples, incumbent, 0)
 	return o, o.Stop == Precise || o.Stop == Hopeless
 }
 
@@ -105,7 +105,7 @@ func (t *today) recall(p Prepared, rival float64, stopping Stopping) (Outcome, b
 // the one to go by. The default's time decides whether those of today count, and
 // whether new ones join them; if they do, the default has the time that they were
 // taken with. A measurement that cannot be kept is no loss.
-func (t *today) remember(p Prepared, o Outcome, isDefault bool) Outcome {
+func (t *measurementCache) remember(p Prepared, o Outcome, isDefault bool) Outcome {
 	if t.cache == nil || o.Failure != nil || o.Stop != Precise && o.Stop != Hopeless {
 		return o
 	}

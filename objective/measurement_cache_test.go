@@ -24,8 +24,8 @@ func newDay(t *testing.T) *aDay {
 }
 
 // run is a run of the program whose default takes so many milliseconds.
-func (d *aDay) run(milliseconds float64) *today {
-	r := &today{cache: d.cache, now: func() time.Time { return d.instant }, common: func() (string, error) { return "here", nil }}
+func (d *aDay) run(milliseconds float64) *measurementCache {
+	r := &measurementCache{cache: d.cache, now: func() time.Time { return d.instant }, common: func() (string, error) { return "here", nil }}
 	r.remember(coded("default"), precise(milliseconds), true)
 	return r
 }
@@ -37,8 +37,8 @@ func precise(milliseconds float64) Outcome {
 }
 
 // knows tells what a run remembers of some machine code, 0 for nothing.
-func (r *today) knows(digest string, rival float64) float64 {
-	o, found := r.recall(coded(digest), rival, Stopping{})
+func (r *measurementCache) knows(digest string, incumbent float64) float64 {
+	o, found := r.recall(coded(digest), incumbent, Stopping{})
 	if !found {
 		return 0
 	}
@@ -71,7 +71,7 @@ func TestWhatWasMeasuredTodayIsRemembered(t *testing.T) {
 func TestNothingIsRememberedBeforeTheDefaultIsMeasured(t *testing.T) {
 	day := newDay(t)
 	day.run(2).remember(coded("a"), precise(1), false)
-	resumed := &today{cache: day.cache, now: func() time.Time { return day.instant }, common: func() (string, error) { return "here", nil }}
+	resumed := &measurementCache{cache: day.cache, now: func() time.Time { return day.instant }, common: func() (string, error) { return "here", nil }}
 	if resumed.knows("a", 0) != 0 {
 		t.Error("remembered, whatever the machine's state is")
 	}

@@ -17,7 +17,7 @@ type feature struct {
 	prior float64
 }
 
-// Shape is what a kernel looks at, before its lengths are known.
+// Shape is what the covariance looks at, before its lengths are known.
 type Shape struct {
 	settings Settings
 	Axes     []features.Axis
@@ -96,7 +96,7 @@ func (s Shape) share(p Parameters) float64 {
 	return 1 / (1 + math.Exp(-p[len(s.features)+1]))
 }
 
-// correlation is the kernel of the Gaussian process:
+// correlation is the covariance function (the kernel) of the Gaussian process:
 //
 //	share · mean over axes of k_j  +  (1 − share) · product over axes of k_j
 //

@@ -1,10 +1,10 @@
-// Package spin makes kernels slower by a known share of their own time, to see
+// Package slowdown makes kernels slower by a known share of their own time, to see
 // whether the gate notices.
 //
 // The slowdown is honest: the kernel is compiled from its own sources, does its own
 // work, and then spins for a share of the time that this very call has taken. So
 // the share holds at any clock, and results stay right.
-package spin
+package slowdown
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-// Package streams tests the gate on simulated machines that have the faults of real
+// Package simulated tests the gate on simulated machines that have the faults of real
 // ones, each known exactly: how often does it raise a false alarm, how often is it
 // inconclusive, and does it still find a real slowdown?
 //
@@ -9,7 +9,7 @@
 //     sides measured interleaved and for sides measured apart.
 //
 // Seeds fix everything: the table is the same on every machine.
-package streams
+package simulated
 
 import (
 	"math"
