@@ -86,6 +86,7 @@ for part in "$@"; do
       for kernel in attention_hopper gemm rmsnorm softmax reduce; do
         timed checks.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --cases 1000
       done
+      for kernel in attention_hopper gemm; do timed checks.log "$pawl" fuzz "$kernel" --workload all; done # every type
       timed checks.log "$pawl" fuzz --mutants --backend cuda --seed 1
       ;;
     sanitizer) # compute-sanitizer's four tools on wrong kernels that only they see, and on the winners
@@ -93,6 +94,10 @@ for part in "$@"; do
       timed sanitizer.log "$pawl" fuzz attention --at "$best" --sanitizer --shape "${small[attention]}"
       for kernel in attention_hopper gemm rmsnorm softmax reduce; do
         timed sanitizer.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --sanitizer --shape "${small[$kernel]}"
+      done
+      timed sanitizer.log "$pawl" fuzz attention_hopper --workload training_512_bf16 --at "$hopper" --sanitizer --shape B=1,H=4,HK=2,S=131
+      for workload in square_4096_bf16 square_4096_fp8; do
+        timed sanitizer.log "$pawl" fuzz gemm --workload $workload --sanitizer --shape M=130,N=264,K=784
       done
       ;;
     ratchet) # a gate run: the first has nothing to compare with, the others do
