@@ -183,7 +183,14 @@ func (d *description) defined(source string) string {
 			fmt.Fprintf(&text, "#define %s %s\n", name, content)
 		}
 	}
-	return text.String() + source
+	// Compilers expand no macro in a pragma, and how far a reference is unrolled does not matter.
+	return text.String() + unrolled.ReplaceAllStringFunc(source, func(line string) string {
+		name := unrolled.FindStringSubmatch(line)[2]
+		if slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == name }) {
+			return ""
+		}
+		return line
+	})
 }
 
 func (d *description) addReference(content string) {
