@@ -171,7 +171,7 @@ for part in "$@"; do
       done
       cp why/ratchet_report.md "$out/why-regression.md"
       ;;
-    planted) # kernels with one fault each: the first advice is the fault; about a minute and a half
+    planted) # kernels with one fault each, which the first advice should name; about a minute and a half
       ncu=$(command -v ncu || ls /usr/local/cuda/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null | tail -n 1)
       for kernel in copy banks strided spills tail; do
         timed planted.log "$pawl" profile "$planted/$kernel" --out faults

@@ -10,9 +10,9 @@ import (
 	"pawl/objective/explain"
 )
 
-// Kernels with one fault each are folders that pawl profile runs, and their counters on an H200 are
-// test data of package explain. Here a real compiler compiles them, for a GPU that is not here, and
-// what it says about them is what the fault needs.
+// Kernels with one fault each are folders for pawl profile; the reports of earlier ones with the same
+// faults are test data of package explain. Here a real compiler compiles them, for a GPU that is not
+// here, and what it says about them is what the fault needs.
 func TestPlantedKernels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each takes seconds, and runs through the same goroutines as others")
