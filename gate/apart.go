@@ -56,9 +56,6 @@ func (c Comparison) WithStoredErosion(b stats.Bootstrap, best [][]float64, p Pol
 	return c
 }
 
-// enoughProcesses is how many processes a side needs for an interval over them.
-var enoughProcesses = stats.MinimumSamples(0.95)
-
 // apartLevel is the p-value that proves a difference between two sides measured
 // apart.
 const apartLevel = 0.004
@@ -76,7 +73,7 @@ type apart struct {
 var sideNames = [2]Arm{Baseline, Candidate}
 
 // few reports that a side has too few processes to show how they differ.
-func (s *apart) few() bool { return s.processes < enoughProcesses }
+func (s *apart) few() bool { return s.processes < stats.FewestForInterval }
 
 // weigh compares the levels of the two sides.
 func (s *apart) weigh(b stats.Bootstrap) Evidence {
@@ -278,7 +275,7 @@ func (s *apart) separate(b stats.Bootstrap) bool {
 	var intervals [2]stats.Interval
 	for i, processes := range s.sides {
 		samples := slices.Concat(processes...)
-		if len(samples) < enoughProcesses {
+		if len(samples) < stats.FewestForInterval {
 			return false
 		}
 		intervals[i] = b.Block(samples, 0)

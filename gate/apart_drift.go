@@ -23,7 +23,7 @@ func (s *apart) insideDrift() *Decision {
 				drifts = append(drifts, math.Log(stats.Median(samples[len(samples)-half:])/stats.Median(samples[:half])))
 			}
 		}
-		if len(drifts) < enoughProcesses {
+		if len(drifts) < stats.FewestForInterval {
 			continue
 		}
 		typical := stats.Median(drifts)

@@ -193,7 +193,7 @@ func Describe(bootstrap stats.Bootstrap, processes [][]float64) Side {
 		Median: stats.Median(medians), Variation: typicalVariation(processes),
 		Processes: len(processes), Samples: len(all),
 	}
-	if len(medians) >= enoughProcesses {
+	if len(medians) >= stats.FewestForInterval {
 		side.Interval = bootstrap.Median(medians)
 	} else {
 		side.Interval = bootstrap.Block(all, 0)

@@ -107,7 +107,7 @@ func throttled(conditions *worker.Conditions) *Failure {
 	if conditions != nil && conditions.Reasons != "" {
 		reasons = conditions.Reasons
 	}
-	return &Failure{Bench, Throttled, "every sample was discarded, because the clock was throttled or more than 5 % low: " + reasons}
+	return &Failure{Bench, Throttled, "every sample was discarded, because " + worker.WhyDiscarded + ": " + reasons}
 }
 
 // plausible fails an outcome whose time no device could reach.

@@ -78,7 +78,7 @@ func Bench(ctx context.Context, c *Configuration, rounds, samples int) (*Measure
 }
 
 // FewestProcesses is how many processes have a 95 % interval.
-var FewestProcesses = stats.MinimumSamples(0.95)
+var FewestProcesses = stats.FewestForInterval
 
 // summarise computes what the samples say. The interval is over processes, because
 // they differ more than the launches inside one; too few of them have none.

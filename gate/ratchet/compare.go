@@ -45,11 +45,8 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 		o.result.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the machine code is the baseline's own: there is nothing to measure"}
 		return o, nil
 	}
-	if o.result.Comparison, o.result.Why, err = r.against(ctx, c, entry, p); err != nil {
+	if err := r.holdTo(ctx, c, entry, &o.result); err != nil {
 		return o, err
-	}
-	if e := o.result.Evidence; e != nil {
-		o.result.Baseline, o.result.Current = e.Times()
 	}
 	if len(o.result.Candidate) > 0 {
 		if o.entry, o.source, err = c.entry(o.result.Candidate, r.Version); err != nil {
@@ -60,6 +57,19 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 		o.result.Notes = append(o.result.Notes, "the baseline moves when this is on the base branch and is gated there")
 	}
 	return o, nil
+}
+
+// holdTo fills in what the comparison with a baseline entry says. It is the same for a gate
+// and for a winner ([Hold]); what comes before it is not: a gate measures what has no baseline
+// too, which may become one.
+func (r *run) holdTo(ctx context.Context, c *Configuration, entry baseline.Entry, result *report.Result) (err error) {
+	if result.Comparison, result.Why, err = r.against(ctx, c, entry, result.Policy); err != nil {
+		return err
+	}
+	if e := result.Evidence; e != nil {
+		result.Baseline, result.Current = e.Times()
+	}
+	return nil
 }
 
 // sameCode reports whether an entry has the machine code of the configuration, and is

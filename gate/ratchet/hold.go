@@ -104,11 +104,5 @@ func (r *run) hold(ctx context.Context, c *Configuration, held *Held) error {
 		held.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the baseline has this point and this code: there is nothing to measure"}
 		return nil
 	}
-	if held.Comparison, held.Why, err = r.against(ctx, c, entry, held.Policy); err != nil {
-		return err
-	}
-	if e := held.Evidence; e != nil {
-		held.Result.Baseline, held.Current = e.Times()
-	}
-	return nil
+	return r.holdTo(ctx, c, entry, &held.Result)
 }

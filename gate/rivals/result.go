@@ -100,7 +100,7 @@ func (s *Side) summarise() {
 }
 
 // enough says whether so many rounds have a 95 % interval.
-func enough(rounds int) bool { return rounds >= stats.MinimumSamples(0.95) }
+func enough(rounds int) bool { return rounds >= stats.FewestForInterval }
 
 // compare holds every side against our best. Rounds are paired: sides of one round were
 // measured close together.

@@ -70,6 +70,10 @@ func MinimumSamples(level float64) int {
 	return int(math.Ceil(1 - math.Log2(1-level)))
 }
 
+// FewestForInterval is how many samples, rounds or processes the 95 % intervals of every
+// report take at least.
+var FewestForInterval = MinimumSamples(0.95)
+
 func requireLevel(level float64) {
 	if !(level > 0 && level < 1) {
 		panic(fmt.Sprintf("stats: confidence level %v is outside (0, 1)", level))

@@ -95,7 +95,7 @@ func (r Repeat) enough(runs int, spent time.Duration) bool {
 func (m *Measurement) summarise() {
 	m.Median, m.Mean = stats.Median(m.Times), stats.Mean(m.Times)
 	m.Interval = stats.Unbounded()
-	if len(m.Times) >= stats.MinimumSamples(0.95) {
+	if len(m.Times) >= stats.FewestForInterval {
 		m.Interval = stats.Bootstrap{}.Median(m.Times)
 	}
 	m.Min, m.Max, m.P95 = stats.Quantile(m.Times, 0), stats.Quantile(m.Times, 1), stats.Quantile(m.Times, 0.95)
@@ -142,7 +142,7 @@ func (m *Measurement) warnings() []string {
 		found = append(found, fmt.Sprintf("a run takes under %s: starting a process is part of what is measured", page.Milliseconds(1e3*shortRun)))
 	}
 	if !m.Interval.Bounded() {
-		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d runs (--runs): hence ±∞", stats.MinimumSamples(0.95)))
+		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d runs (--runs): hence ±∞", stats.FewestForInterval))
 	}
 	if len(m.Times) > 2 && m.Times[0] > coldFirst*stats.Quantile(m.Times[1:], 0.75) {
 		advice := "--warmup 3 runs the command before it counts"

@@ -74,10 +74,14 @@ func (c *Conditions) Warnings(what string) (found []string) {
 		found = append(found, fmt.Sprintf("the device reached %d °C while the %s was measured; above %d °C a device may throttle its clock", c.Temperature, what, HotTemperature))
 	}
 	if c.Discarded > 0 {
-		found = append(found, fmt.Sprintf("%d samples of the %s were discarded, because the clock was throttled or more than 5 %% low (%s)", c.Discarded, what, cmp.Or(c.Reasons, "no reason given")))
+		found = append(found, fmt.Sprintf("%d samples of the %s were discarded, because %s (%s)", c.Discarded, what, WhyDiscarded, cmp.Or(c.Reasons, "no reason given")))
 	}
 	return found
 }
+
+// WhyDiscarded says which samples a device discards: those that lowClock in
+// objective/cuda/monitor is the limit for.
+const WhyDiscarded = "the clock was throttled or more than 5 % low"
 
 // Others says who else was on the device.
 func (c *Conditions) Others() string {

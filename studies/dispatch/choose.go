@@ -254,7 +254,7 @@ func (p *Plan) choice(set []int, table losses, best []int) Choice {
 		mine, _ := p.Workloads[w].contender(c.Points[at])
 		other, _ := p.Workloads[w].contender(p.Candidates[best[w]].Point)
 		a := Assignment{Workload: p.Workloads[w].Workload, Point: at, Milliseconds: mine.Milliseconds(), Loss: table[w][set[at]], Best: other.Point, Interval: stats.Unbounded()}
-		bounded := len(mine.Rounds) >= stats.MinimumSamples(0.95)
+		bounded := len(mine.Rounds) >= stats.FewestForInterval
 		switch {
 		case mine.Point == other.Point:
 			a.Interval = stats.Interval{} // compared with itself

@@ -33,7 +33,7 @@ func (p *Plan) advise(limit float64) {
 			ship, worst.Workload, page.Percent(worst.Loss), page.Count(len(p.Choices[len(p.Choices)-1].Points), "point"))
 	}
 	if !worst.Interval.Bounded() {
-		p.Advice += fmt.Sprintf(" The rounds are too few for intervals: --rounds %d.", stats.MinimumSamples(0.95))
+		p.Advice += fmt.Sprintf(" The rounds are too few for intervals: --rounds %d.", stats.FewestForInterval)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pawl/internal/page"
+	"pawl/internal/stats"
 )
 
 // Advice is what to do with a study's result.
@@ -61,7 +62,7 @@ func advise(s *Summary) Advice {
 	case e == nil:
 		return Advice{Keep, "You already run this: the default is the best point that was found. Change nothing."}
 	case e.Speedup < noiseSpeedup:
-		return Advice{Noise, fmt.Sprintf("The best point is %s %s than the default. Under 5 %% that is probably noise: not worth applying.", page.Percent(e.Speedup-1), s.better())}
+		return Advice{Noise, fmt.Sprintf("The best point is %s %s than the default. Under %s that is probably noise: not worth applying.", page.Percent(e.Speedup-1), s.better(), page.WholePercent(noiseSpeedup-1))}
 	case e.least() <= 1:
 		return Advice{Unproven, fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget) before applying it.", page.Percent(e.Speedup-1), s.better(), e.doubt())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
@@ -90,9 +91,9 @@ func (e *Evidence) doubt() string {
 
 func (e *Evidence) certainty() string {
 	if e.Interval.Bounded() {
-		return "the whole 95 % interval lies above 5 %"
+		return "the whole 95 % interval lies above " + page.WholePercent(noiseSpeedup-1)
 	}
-	return fmt.Sprintf("by more than 5 %% in each of its %d rounds", e.Rounds)
+	return fmt.Sprintf("by more than %s in each of its %d rounds", page.WholePercent(noiseSpeedup-1), e.Rounds)
 }
 
 // NoisyVariation is the coefficient of variation above which timings are
@@ -123,8 +124,8 @@ func warnings(s *Summary) []string {
 	if p := s.Study.Environment.Programs; p != nil && len(p.Check) == 0 {
 		found = append(found, "Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
 	}
-	if s.Winner != nil && s.Winner.Rounds < enoughProcesses {
-		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, --budget): hence ±∞.", s.Winner.Rounds, enoughProcesses))
+	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval {
+		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, --budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
 	}
 	if s.Winner == nil && len(s.Top) > 0 {
 		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")

@@ -215,13 +215,10 @@ func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, pro
 	}
 }
 
-// enoughProcesses is how many processes an interval of 95 % takes at least.
-var enoughProcesses = stats.MinimumSamples(0.95)
-
 // processInterval returns the interval of the median over processes, which differ
 // more than the launches inside one. Too few of them have none.
 func processInterval(medians []float64) stats.Interval {
-	if len(medians) < enoughProcesses {
+	if len(medians) < stats.FewestForInterval {
 		return stats.Unbounded()
 	}
 	return stats.Bootstrap{}.Median(medians)
@@ -231,7 +228,7 @@ func processInterval(medians []float64) stats.Interval {
 // the interval of the same statistic; too few rounds have none.
 func compare(base, c confirm.Contender) (float64, stats.Interval) {
 	speedup := stats.Speedup(base.Rounds, c.Rounds)
-	if len(base.Rounds) < enoughProcesses {
+	if len(base.Rounds) < stats.FewestForInterval {
 		return speedup, stats.Unbounded()
 	}
 	return speedup, stats.Bootstrap{}.SpeedupInterval(base.Rounds, c.Rounds)

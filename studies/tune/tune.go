@@ -215,7 +215,7 @@ func (o Options) check() error {
 	case s.Across && s.Backend == Replay:
 		return argumentError("--across measures on other workloads, and a record has one")
 	case s.Rounds < confirm.FewestRounds:
-		return argumentError("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, confirm.FewestRounds, stats.MinimumSamples(0.95))
+		return argumentError("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, confirm.FewestRounds, stats.FewestForInterval)
 	case !slices.Contains(sampler.Names(), s.Sampler):
 		known := sampler.Names()
 		return &devices.ArgumentError{Err: fmt.Errorf("no sampler %q; there are %s", s.Sampler, strings.Join(known, ", ")), Name: s.Sampler, Known: known}

@@ -4,7 +4,8 @@ import "slices"
 
 // lowClock is the share of the run's median clock below which a sample is not
 // comparable with the others. Clocks move in steps of about 1 %, so less would
-// discard ordinary boosting; a sample 5 % slower would move a verdict.
+// discard ordinary boosting; a sample 5 % slower would move a verdict. What people read
+// about it is worker.WhyDiscarded.
 const lowClock = 0.95
 
 // Summary is what the GPU did during a run.
