@@ -141,3 +141,27 @@ func TestAPipeIsNoManifestAndNoSource(t *testing.T) {
 		}
 	}
 }
+
+// All units for all backends, and what they find in folders of includes, belong to the kernel.
+func TestUnitsAndFoldersOfIncludesBelongToTheKernel(t *testing.T) {
+	k, err := Load("../docs/gallery/particles", Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := k.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	want := []string{"force.c", "force.cu", "include/particle.h", "kernel.yaml", "move.c", "move.cu", "reference.c", "reference.cu"}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %q", names)
+	}
+	depends, _, err := k.Depends()
+	if err != nil || len(depends) != len(want) {
+		t.Errorf("%d files, %v", len(depends), err)
+	}
+}
