@@ -59,10 +59,16 @@ func (f *figures) serve(address string) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
 	}
+	return f.serveOn(address, func(string) {})
+}
+
+// serveOn is serve that tells where it listens.
+func (f *figures) serveOn(address string, listening func(string)) (stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("--metrics: %w", err)
 	}
+	listening(listener.Addr().String())
 	routes := http.NewServeMux()
 	routes.Handle("GET /metrics", f)
 	server := &http.Server{Handler: routes, ReadHeaderTimeout: 5 * time.Second}
