@@ -1,22 +1,37 @@
 package kernels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"pawl/kernels/document"
+	"pawl/space"
 )
 
-// supposing evaluates an objective at the default point, as if so much had been measured.
-func (b *builder) supposing(o Objective, measured func(i int, q Quantity) float64) (float64, error) {
+// supposing evaluates an objective at a point, as if so much had been measured.
+func (b *builder) supposing(o Objective, at space.Point, measured func(i int, q Quantity) float64) (float64, error) {
 	env := b.kernel.Workloads[0].Dims.Environment()
-	env.Set(b.kernel.initial)
+	env.Set(at)
 	for i, q := range o.Measured {
 		env[q.Name] = measured(i, q)
 	}
 	return o.Formula.Number(env)
+}
+
+// around returns the default point and those that differ from it in one value.
+func (b *builder) around() []space.Point {
+	points := []space.Point{b.kernel.initial}
+	for _, param := range b.kernel.params {
+		for _, value := range param.Values {
+			if other, err := b.kernel.initial.With(param.Name, value); err == nil {
+				points = append(points, other)
+			}
+		}
+	}
+	return points
 }
 
 // sensible refuses an objective that has no value, or no other, whatever is measured: every
@@ -26,16 +41,16 @@ func (b *builder) sensible(o Objective, text document.Scalar) error {
 	var first error
 	var values []float64
 	above := false
-	for _, base := range []float64{1e-3, 0.3, 1.5, 40, 700, 1e5} {
-		value, err := b.supposing(o, func(i int, _ Quantity) float64 { return base * (1 + 0.37*float64(i)) })
-		if err != nil {
-			if first == nil {
-				first = err
+	for _, at := range b.around() {
+		for _, base := range []float64{1e-3, 0.3, 1.5, 40, 700, 1e5} {
+			value, err := b.supposing(o, at, func(i int, _ Quantity) float64 { return base * (1 + 0.37*float64(i)) })
+			if err != nil {
+				first = cmp.Or(first, err)
+				continue
 			}
-			continue
+			values = append(values, value)
+			above = above || value > 0 && !math.IsInf(value, 0)
 		}
-		values = append(values, value)
-		above = above || value > 0 && !math.IsInf(value, 0)
 	}
 	switch {
 	case len(values) == 0:
@@ -88,7 +103,7 @@ func (b *builder) growth(o Objective, unit string) (power int, homogeneous bool)
 	var powers []float64
 	for _, base := range []float64{1.5, 700} {
 		at := func(scale float64) float64 {
-			value, err := b.supposing(o, func(i int, q Quantity) float64 {
+			value, err := b.supposing(o, b.kernel.initial, func(i int, q Quantity) float64 {
 				if q.Unit == unit {
 					return scale * (base + float64(i)/8)
 				}

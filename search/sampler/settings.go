@@ -180,7 +180,7 @@ func Defaults() Settings {
 		Evolve: Evolve{Population: 20, Draws: 100},
 		Auto:   Auto{Begin: 30, Near: 0.1, Crowd: 1.0 / 3, Flat: 2.0 / 3},
 		Cost:   Cost{Shrink: 2, Sweeps: 5, Most: 4, Fewest: 5},
-		Regret: RegretSettings{Sure: 0.9, More: 40, Observations: 20, Candidates: 1500, Caution: 1.5},
+		Regret: RegretSettings{Sure: 0.9, More: 40, Observations: 20, Candidates: 1500, Caution: 1.15},
 		Process: gaussian.Settings{
 			LengthPrior: -0.35, LengthSpread: 0.7, AlignmentPrior: 0.35, SinglePrior: 1.75,
 			NoisePrior: -4.6, NoiseSpread: 1.5, MainEffectSpread: 1, FitSteps: 20, LabelBlur: 0.1,
