@@ -82,15 +82,17 @@ func openExistingFile(ctx context.Context, path string) (*Store, error) {
 }
 
 // staysEmpty reports whether a database has no content, and not because another
-// process is creating it just now.
+// process is creating it just now, which on a busy machine takes a while.
 func staysEmpty(ctx context.Context, path string) bool {
-	for range 50 {
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		if size(path) > 0 || size(path+"-wal") > 0 || ctx.Err() != nil {
 			return false
 		}
-		time.Sleep(5 * time.Millisecond)
+		info, err := os.Stat(path)
+		if err == nil && time.Since(info.ModTime()) > patience || time.Now().After(deadline) {
+			return true
+		}
 	}
-	return true
 }
 
 // unusable says of a damaged file that it was left alone; other errors stay.
