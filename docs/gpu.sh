@@ -6,7 +6,7 @@
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
 # Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile
-# planted gallery energy. All of them take about 40 minutes. Logs go to FOLDER; a part that fails does not stop the others.
+# planted gallery energy, and farm, which needs a PostgreSQL. All of them take about 45 minutes. Logs go to FOLDER; a part that fails does not stop the others.
 set -uo pipefail
 
 [ $# -gt 0 ] || { echo "usage: bash docs/gpu.sh FOLDER [PART...]" >&2; exit 64; }
@@ -89,8 +89,7 @@ for part in "$@"; do
       for kernel in attention_hopper gemm; do timed checks.log "$pawl" fuzz "$kernel" --workload all; done # every type
       timed checks.log "$pawl" fuzz --mutants --backend cuda --seed 1
       ;;
-    sanitizer) # compute-sanitizer's four tools on wrong kernels that only they see, and on the winners
-      timed sanitizer.log "$pawl" fuzz --mutants --sanitizer --backend cuda --seed 1
+    sanitizer) # compute-sanitizer's four tools on the winners, and on wrong kernels that only they see, which takes minutes
       timed sanitizer.log "$pawl" fuzz attention --at "$best" --sanitizer --shape "${small[attention]}"
       for kernel in attention_hopper gemm rmsnorm softmax reduce; do
         timed sanitizer.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --sanitizer --shape "${small[$kernel]}"
@@ -99,6 +98,7 @@ for part in "$@"; do
       for workload in square_4096_bf16 square_4096_fp8; do
         timed sanitizer.log "$pawl" fuzz gemm --workload $workload --sanitizer --shape M=130,N=264,K=784
       done
+      timed sanitizer.log "$pawl" fuzz --mutants --sanitizer --backend cuda --seed 1
       ;;
     ratchet) # a gate run: the first has nothing to compare with, the others do
       for point in "$best" "${best/LAZY_RESCALE=true/LAZY_RESCALE=false}" "${best/BLOCK_N=128/BLOCK_N=64}"; do
@@ -199,6 +199,22 @@ for part in "$@"; do
         done
         for caches in warm flush; do timed gallery.log "$pawl" bench "$kernel" --backend cuda --caches "$caches"; done
         timed gallery.log "$pawl" fuzz "$kernel" --backend cuda --cases 100
+      done
+      ;;
+    farm) # a study built in and on a farm of this machine, in turns; needs a PostgreSQL (PAWL_FARM_DB=postgres://...)
+      [ -n "${PAWL_FARM_DB:-}" ] || { echo "farm: set PAWL_FARM_DB" | tee -a "$out/farm.log"; continue; }
+      alone() { timed farm.log "$pawl" tune attention_hopper --trials 100 --cold --seed 1 --cache "$scratch/alone-$1" --out "alone-$1"; }
+      together() {
+        "$pawl" farm init --db "$PAWL_FARM_DB" --farm "farm_$1" >> "$out/farm.log" 2>&1
+        "$pawl" worker --db "$PAWL_FARM_DB" --farm "farm_$1" --cache "$scratch/farm-$1" 2> "$out/worker-$1.log" &
+        local worker=$!
+        until grep -q working "$out/worker-$1.log" || ! kill -0 $worker; do sleep 0.1; done
+        timed farm.log "$pawl" tune attention_hopper --trials 100 --cold --seed 1 --db "$PAWL_FARM_DB" --farm "farm_$1" --on h200 --out "farm-$1"
+        kill $worker
+        wait $worker
+      }
+      for pair in 1 2 3 4; do
+        if [ $((pair % 2)) = 1 ]; then alone $pair; together $pair; else together $pair; alone $pair; fi
       done
       ;;
     energy) # what the stencil uses per launch: how well it repeats, and the Pareto front with the time
