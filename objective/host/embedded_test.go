@@ -15,6 +15,9 @@ import (
 // Every embedded kernel is right at its default, at both ends of its space and
 // at a few points between, on the whole matrix of its manifest.
 func TestEmbeddedKernelsAreRight(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about verdicts: the others run through the same goroutines")
+	}
 	for _, name := range kernels.NamesFor(kernels.Host) {
 		t.Run(name, func(t *testing.T) {
 			k, err := kernels.Load(name, kernels.Host)

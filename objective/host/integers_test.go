@@ -137,6 +137,9 @@ fuzz: {N: [1, 7, 100, 1031]}
 
 // The right kernel passes the full tier, and no mistake does.
 func TestIntegerMistakesAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("about verdicts: the others run through the same goroutines")
+	}
 	for _, k := range integerMistakes {
 		t.Run(k.name, func(t *testing.T) {
 			b := open(t, k.files(), host.Options{})
