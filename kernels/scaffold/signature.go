@@ -113,14 +113,38 @@ func body(text string) string {
 	return text
 }
 
-// findChanged notes which outputs a function reads, too: y[i] += x, or atomicAdd(&y[i], x).
+// findChanged notes which outputs a function reads, too: y[i] += x, y[i] = x + y[i], or
+// atomicAdd(&y[i], x).
 func (s *signature) findChanged(body string) {
 	for i, p := range s.parameters {
-		name := `\b` + regexp.QuoteMeta(p.name)
 		if p.out {
-			s.parameters[i].changed = regexp.MustCompile(name + `\s*\[[^\]]*\]\s*(?:[-+*/|&^]|<<|>>)=|` + name + `\s*\[[^\]]*\]\s*(?:\+\+|--)|atomic\w+\s*\(\s*&?\s*` + name + `\b`).MatchString(body)
+			name := `\b` + regexp.QuoteMeta(p.name)
+			s.parameters[i].changed = regexp.MustCompile(`atomic\w+\s*\(\s*&?\s*`+name+`\b`).MatchString(body) ||
+				readsElement(body, regexp.MustCompile(name+`\s*\[`))
 		}
 	}
+}
+
+// readsElement reports whether an element that begins as given is more than assigned to. One whose
+// address is taken counts for neither.
+func readsElement(body string, element *regexp.Regexp) bool {
+	for _, at := range element.FindAllStringIndex(body, -1) {
+		rest := body[at[1]:]
+		for depth := 1; depth > 0 && rest != ""; rest = rest[1:] {
+			switch rest[0] {
+			case '[':
+				depth++
+			case ']':
+				depth--
+			}
+		}
+		rest = strings.TrimSpace(rest)
+		assigned := strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==")
+		if !assigned && !strings.HasSuffix(strings.TrimSpace(body[:at[0]]), "&") {
+			return true
+		}
+	}
+	return false
 }
 
 var (
