@@ -143,7 +143,8 @@ func (c call) describe(calls []call, folder string) (*description, error) {
 	d.takeConstants(c, folder)
 	d.takeObjective(c)
 	d.takeRest(c)
-	prepared := d.withUnrolling(d.withC(source))
+	d.takeUnrolling(source)
+	prepared := d.withC(source)
 	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
 	if beside != "" {
 		d.addIncludes(beside, source)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"pawl/kernels"
+	"pawl/kernels/includes"
+	"pawl/space"
 )
 
 // formal is an argument as the source declares it.
@@ -79,31 +81,16 @@ func (d *description) withC(source string) string {
 
 var unrolled = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*pragma[ \t]+unroll[ \t]+)\(?([A-Za-z_]\w*)\)?[ \t]*$`)
 
-// withUnrolling makes #pragma unroll NAME work for a parameter: nvcc expands no macro there.
-func (d *description) withUnrolling(source string) string {
-	if d.backend != kernels.CUDA {
-		return source
-	}
-	var constants []string
-	changed := unrolled.ReplaceAllStringFunc(source, func(line string) string {
-		match := unrolled.FindStringSubmatch(line)
-		name := match[2]
-		at := slices.IndexFunc(d.params, func(p parameter) bool { return p.name == name })
-		if at < 0 {
-			return line
-		}
-		if text := fmt.Sprintf("constexpr int pawl_%s = %s;\n", name, name); !slices.Contains(constants, text) {
-			constants = append(constants, text)
-			d.note("#pragma unroll %s reads a constant pawl_%s now: nvcc expands no macro there", name, name)
-			for _, v := range d.params[at].values {
-				if v.String() == "0" {
-					d.gap("%s = 0 means no pragma to Kernel Tuner, and #pragma unroll 0 to nvcc", name)
-				}
+// takeUnrolling names what a #pragma unroll NAME means to Kernel Tuner alone. The rest needs nothing:
+// a parameter's name means its value there.
+func (d *description) takeUnrolling(source string) {
+	for _, name := range includes.Unrolled([]byte(source)) {
+		for _, p := range d.params {
+			if p.name == name && d.backend == kernels.CUDA && slices.ContainsFunc(p.values, func(v space.Value) bool { return v.String() == "0" }) {
+				d.gap("%s = 0 means no pragma to Kernel Tuner, and #pragma unroll 0 to nvcc", name)
 			}
 		}
-		return match[1] + "pawl_" + name
-	})
-	return strings.Join(constants, "") + changed
+	}
 }
 
 // macrosOf are the defines that Kernel Tuner adds to each compilation, as far as a source uses

@@ -151,7 +151,8 @@ func (p *problem) describe(source string) (*description, error) {
 	if p.Kernel.References != nil {
 		d.gap("ReferenceData was not carried over")
 	}
-	prepared := d.withUnrolling(d.withC(source))
+	d.takeUnrolling(source)
+	prepared := d.withC(source)
 	d.files = append(d.files, kernels.File{Name: d.source, Content: []byte(prepared)})
 	d.copyAsReference(prepared)
 	return d, nil
