@@ -40,7 +40,7 @@ func hugeTime(row space.Row) float64 {
 	return time
 }
 
-// reach returns the fraction of the optimum that a search finds, and the points it asked.
+// reach returns the fraction of the optimum that a search finds.
 func reach(t testing.TB, pool *space.Pool, seed uint64, trials int) (fraction float64) {
 	chooser, err := New("auto", pool.Space(), Defaults())
 	if err != nil {
