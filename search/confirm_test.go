@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pawl/objective"
 	"pawl/search"
@@ -208,6 +209,27 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 	again := confirm.Contenders(run(func(p space.Point) bool { return p == between }).Rounds, confirm.Ablation)
 	if len(again) != len(path)-1 || slices.ContainsFunc(again, func(c confirm.Contender) bool { return c.Point == between }) {
 		t.Errorf("a wrong point stayed on the way: %d points, %d before", len(again), len(path))
+	}
+}
+
+// The confirmation decides, and is measured although the time is over; the way to the
+// winner explains, and is not.
+func TestAblationDoesNotBeginWhenTheTimeIsOver(t *testing.T) {
+	s := recordedSpace(t)
+	_, first := runStudy(t, s, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+	past := search.Past{Trials: first.Trials, Elapsed: time.Hour}
+	for budget, measured := range map[time.Duration]bool{time.Minute: false, 2 * time.Hour: true} {
+		result, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{trials: slices.Clone(first.Trials)}, past,
+			search.Options{Sampler: "random", Seed: 3, Trials: 40, Budget: budget, Rounds: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := confirm.Winner(result.Rounds); !found {
+			t.Errorf("%v: nothing is confirmed", budget)
+		}
+		if got := len(confirm.Contenders(result.Rounds, confirm.Ablation)) > 0; got != measured {
+			t.Errorf("%v: the way to the winner was measured: %v", budget, got)
+		}
 	}
 }
 

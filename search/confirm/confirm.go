@@ -9,7 +9,7 @@
 //  3. Winner: the contender that is most probably the fastest, by a bootstrap over
 //     rounds and the samples inside them.
 //  4. Ablation: the points between the default and the winner, one change at a time,
-//     measured in the same way.
+//     measured in the same way, if there is time left for it.
 //
 // Rounds of different runs are never compared: a machine is not the same on another
 // day. A run that is complete and of the same contenders is used again.
@@ -67,7 +67,7 @@ type Study struct {
 	// Refresh makes the samples that follow come from fresh processes.
 	Refresh func()
 	// Late reports whether the time for a phase is over. FewestRounds are measured
-	// all the same.
+	// all the same, but an ablation does not begin.
 	Late func(Phase) bool
 	// Stopped reports whether the user has had enough.
 	Stopped func() bool
@@ -116,6 +116,9 @@ func (c *confirmation) run(ctx context.Context) error {
 	}
 	if err := c.measure(ctx, Confirmation, contenders); err != nil {
 		return err
+	}
+	if c.Late(Ablation) {
+		return nil // it explains and decides nothing
 	}
 	path, err := c.ablationPath(ctx, contenders)
 	if err != nil || len(path) < 2 {

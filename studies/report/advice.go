@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -126,6 +127,10 @@ func warnings(s *Summary) []string {
 	}
 	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval {
 		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, --budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
+	}
+	if budget := time.Duration(s.Study.Options.Budget).Seconds(); s.Winner != nil && s.Default != nil && s.Winner.Point != s.Default.Point &&
+		len(s.Ablation) == 0 && budget > 0 && s.Search.Seconds > budget {
+		found = append(found, "What each change is worth was not measured: the time was over before (--budget).")
 	}
 	if s.Winner == nil && len(s.Top) > 0 {
 		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")

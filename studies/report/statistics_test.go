@@ -3,11 +3,13 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/confirm"
+	"pawl/studies"
 )
 
 // confirmation makes up a confirmation of the default and one more point.
@@ -85,6 +87,17 @@ func TestPlainVariationIsPrintedAndWarnedOf(t *testing.T) {
 	}
 	if text := rendered(t, Markdown, s); !strings.Contains(text, "| 33.8 % (0.0 %) |") {
 		t.Error("the page does not show the plain CV")
+	}
+}
+
+// A page without what each change is worth says why.
+func TestMissingAblationIsExplained(t *testing.T) {
+	rounds := confirmation(t, alternating(4, 4, 4), alternating(2, 2, 2))
+	for elapsed, missing := range map[float64]bool{59: false, 61: true} { // stopped before the time was over, or not
+		rounds.Study.Options.Budget, rounds.Search.Seconds = studies.Duration(time.Minute), elapsed
+		if got := strings.Contains(strings.Join(warnings(rounds), "\n"), "What each change is worth was not measured"); got != missing {
+			t.Errorf("after %v s: %q", elapsed, warnings(rounds))
+		}
 	}
 }
 
