@@ -153,6 +153,12 @@ func (m *Machine) Disassembler() (string, error) {
 // Profiler returns the program that profiles CUDA kernels.
 func (m *Machine) Profiler() (nsight.Program, error) { return nsight.Find(m.options.Getenv) }
 
+// AbsentError says that a kernel needs a device that this machine does not have.
+type AbsentError struct{ Err error }
+
+func (e *AbsentError) Error() string { return e.Err.Error() }
+func (e *AbsentError) Unwrap() error { return e.Err }
+
 // ArgumentError says that something was asked for by a name or a text that means
 // nothing.
 type ArgumentError struct {
@@ -211,9 +217,9 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 	case errors.As(missing, new(*ArgumentError)):
 		return nil, missing
 	case onlyGPU:
-		return nil, fmt.Errorf("kernel %s is for CUDA only: %w; pawl doctor says what this machine has, pawl build --arch sm_90 compiles without a GPU", onGPU.Name, missing)
+		return nil, &AbsentError{fmt.Errorf("kernel %s is for CUDA only: %w; pawl doctor says what this machine has, pawl build --arch sm_90 compiles without a GPU", onGPU.Name, missing)}
 	case asked == cuda.DeviceName:
-		return nil, fmt.Errorf("%w; pawl doctor says what this machine has, --backend host runs on the processor", missing)
+		return nil, &AbsentError{fmt.Errorf("%w; pawl doctor says what this machine has, --backend host runs on the processor", missing)}
 	}
 	return k, err
 }

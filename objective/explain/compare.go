@@ -124,6 +124,9 @@ func amount(value float64, unit string) string {
 	case "hz":
 		return fmt.Sprintf("%.0f MHz", value/1e6)
 	}
+	if value >= 1e9 {
+		return fmt.Sprintf("%.3g billion", value/1e9)
+	}
 	if value >= 1e6 {
 		return fmt.Sprintf("%.3g million", value/1e6)
 	}

@@ -60,6 +60,9 @@ const (
 	sectorsGlobal  = "memory_l2_theoretical_sectors_global"
 	sectorsIdeal   = "memory_l2_theoretical_sectors_global_ideal"
 	sectorsLocal   = "memory_l2_theoretical_sectors_local"
+	sectorsAsked   = "lts__t_sectors_srcunit_tex.sum"         // of L2, by L1
+	sectorsRead    = "lts__t_sectors_srcunit_tex_op_read.sum" // the loads among them
+	sectorsFetched = "dram__sectors_read.sum"
 	sharedPasses   = "memory_l1_wavefronts_shared"
 	sharedIdeal    = "memory_l1_wavefronts_shared_ideal"
 	threadsPerInst = "smsp__thread_inst_executed_per_inst_executed.ratio"
@@ -97,9 +100,6 @@ func (f Facts) busiest() float64 {
 	idle, _ := f.uneven()
 	return min(1, f.most(smBusy, memoryBusy, l2Busy, l1Busy)/(1-min(idle, 0.99)))
 }
-
-// memory is how busy the busiest part of the memory is.
-func (f Facts) memory() float64 { return f.most(memoryBusy, l2Busy, l1Busy) }
 
 // seconds is the time of the launch: as measured, else under the profiler; 0 where unknown.
 func (f Facts) seconds() float64 {

@@ -49,16 +49,15 @@ const unknown = -1
 // Rules are all rules about launches as a whole; those about single stalls are in stalls.go.
 var Rules = []Rule{
 	{
-		Name: "spills", Looks: sectorsLocal + ", " + sectorsGlobal + ", the compiler's spills", When: "local memory is at least 5 % of the traffic, weighted by how busy the caches are",
+		Name: "spills", Looks: sectorsLocal + ", " + sectorsGlobal + ", " + sectorsAsked + ", the compiler's spills", When: "local memory is at least 5 % of the traffic of a cache or the memory, weighted by how busy that is",
 		Meaning: "Registers do not suffice: values are kept in local memory, which lies in the caches and behind them.",
 		Try:     "Fewer values alive at a time (smaller tiles per thread, less unrolling), fewer threads a block, or a launch bound that allows more registers.",
-		Reason:  "without local memory its share of the memory's busy time is gone", Source: guide + ", local memory",
+		Reason:  "without local memory the rest of the traffic, or the arithmetic, is the limit", Source: guide + ", local memory",
 		lost: func(f Facts) (float64, string, bool) {
 			local, there := f.get(sectorsLocal)
-			global, _ := f.get(sectorsGlobal)
 			if there && local > 0 {
-				share := local / (local + global)
-				return share * f.memory(), fmt.Sprintf("%s of the traffic to L2 is local memory", page.WholePercent(share)), true
+				at, lost := f.costliest(func(l level) float64 { return l.local })
+				return lost, fmt.Sprintf("%s of the traffic to %s is local memory", page.WholePercent(at.local), at.name), true
 			}
 			if there || f.Resources == nil || f.Resources.SpillStores+f.Resources.SpillLoads == 0 {
 				return 0, "", false
@@ -78,30 +77,24 @@ var Rules = []Rule{
 				return 0, "", false
 			}
 			share := max(0, 1-ideal/passes)
-			return share * f.most(wavefrontsBusy, l1Busy), fmt.Sprintf("%s of the passes over shared memory are repeats (%.3g where %.3g would do)", page.WholePercent(share), passes, ideal), true
+			return f.saved(share, l1Busy, memoryBusy, l2Busy), fmt.Sprintf("%s of the passes over shared memory are repeats (%s where %s would do)", page.WholePercent(share), amount(passes, ""), amount(ideal, "")), true
 		},
 	},
 	{
-		Name: "uncoalesced accesses", Looks: sectorsGlobal + ", " + sectorsIdeal, When: "at least 5 % of the sectors are more than the data needs, weighted by how busy the memory is",
+		Name: "uncoalesced accesses", Looks: sectorsGlobal + ", " + sectorsIdeal + ", " + sectorsAsked + ", " + sectorsFetched, When: "at least 5 % of the sectors that a cache or the memory is asked for are more than the data needs, weighted by how busy that is",
 		Meaning: "Lanes of a warp touch more 32-byte sectors than their data fills.",
 		Try:     "Let neighbouring lanes take neighbouring elements: another loop order, a transposed layout, wider loads, or a tile that is read in rows and used in columns.",
-		Reason:  "without the sectors that are fetched in vain their share of the memory's busy time is gone", Source: practices + ", coalesced access to global memory",
+		Reason:  "without the sectors that are fetched in vain the rest of the traffic, or the arithmetic, is the limit", Source: practices + ", coalesced access to global memory",
 		lost: func(f Facts) (float64, string, bool) {
-			sectors, there := f.get(sectorsGlobal)
-			ideal, also := f.get(sectorsIdeal)
-			if !there || !also || sectors <= 0 {
+			if f.levels() == nil {
 				return 0, "", false
 			}
-			share := max(0, 1-ideal/sectors)
-			// The sectors of local memory are not among them.
-			if local, there := f.get(sectorsLocal); there && local > 0 {
-				share *= sectors / (sectors + local)
-			}
-			seen := fmt.Sprintf("%s of the sectors are fetched in vain", page.WholePercent(share))
+			at, lost := f.costliest(func(l level) float64 { return l.vain })
+			seen := fmt.Sprintf("%s of the traffic to %s is in vain", page.WholePercent(at.vain), at.name)
 			if bytes, there := f.get(bytesPerSector); there && bytes > 0 {
-				seen += fmt.Sprintf(", %.3g of 32 bytes of a loaded one are used", bytes)
+				seen += fmt.Sprintf(", %.3g of 32 bytes of a loaded sector are used", bytes)
 			}
-			return share * f.memory(), seen, true
+			return lost, seen, true
 		},
 	},
 	{
@@ -193,7 +186,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "repeated reads", Looks: bytesRead + ", " + bytesWritten + ", the manifest's work.bytes", When: "at least 5 % of the traffic is more than the work needs, weighted by how busy the memory is",
+		Name: "repeated reads", Looks: bytesRead + ", " + bytesWritten + ", the manifest's work.bytes", When: "at least 5 % of the traffic is more than the work needs and neither uncoalesced nor spilled, weighted by how busy the memory is",
 		Meaning: "The same data goes to and from memory several times.",
 		Try:     "Larger tiles, an order of blocks that shares data in L2, or keeping it in shared memory.",
 		Reason:  "with each byte moved once the rest of the traffic is gone", Source: "Williams et al., Roofline, 2009",
@@ -203,8 +196,17 @@ var Rules = []Rule{
 			if !there || !also || f.Bytes <= 0 || moved <= f.Bytes || busy < 0.3 {
 				return 0, "", false
 			}
-			share := 1 - f.Bytes/moved
-			return share * busy, fmt.Sprintf("%s moved where the manifest says %s; L2 hits are %s", page.Bytes(moved), page.Bytes(f.Bytes), f.percent(l2Hits)), true
+			// What other rules explain is not read again.
+			left, beside := 1.0, ""
+			if levels := f.levels(); levels != nil {
+				memory := levels[len(levels)-1]
+				left = 1 - memory.local - memory.vain
+			}
+			share := left - f.Bytes/moved
+			if left < 1-applies {
+				beside = ", beside " + page.Bytes((1-left)*moved) + " of uncoalesced accesses and spills"
+			}
+			return f.saved(share, memoryBusy), fmt.Sprintf("%s moved where the manifest says %s%s; L2 hits are %s", page.Bytes(left*moved), page.Bytes(f.Bytes), beside, f.percent(l2Hits)), share > 0
 		},
 	},
 	{

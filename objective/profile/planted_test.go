@@ -10,8 +10,8 @@ import (
 	"pawl/objective/explain"
 )
 
-// Kernels with one fault each are folders for pawl profile; the reports of earlier ones with the same
-// faults are test data of package explain. Here a real compiler compiles them, for a GPU that is not
+// Kernels with one fault each are folders for pawl profile; their reports from an H200 are test data
+// of package explain. Here a real compiler compiles them, for a GPU that is not
 // here, and what it says about them is what the fault needs.
 func TestPlantedKernels(t *testing.T) {
 	if testing.Short() {

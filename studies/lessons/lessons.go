@@ -62,17 +62,16 @@ type Move struct {
 	// Pairs is how many there were, Better in how many of them the figure fell.
 	Pairs  int `json:"pairs"`
 	Better int `json:"better"`
-	// Ratio is the median of the figure before over after: above 1 it fell.
+	// Ratio is the median of the figure before over after, at least 1: it fell.
 	Ratio float64 `json:"ratio"`
 }
 
 // Text says it in words.
 func (m Move) Text() string {
-	word, ratio, n := "faster", m.Ratio, m.Better
-	if m.Ratio < 1 {
-		word, ratio, n = "slower", 1/m.Ratio, m.Pairs-m.Better
+	if m.Pairs == 1 {
+		return fmt.Sprintf("%s %s → %s: %.3g times as fast, in the one pair that there is", m.Param, m.From, m.To, m.Ratio)
 	}
-	return fmt.Sprintf("%s %s → %s: %s in %d of %d pairs, %.3g times in the middle", m.Param, m.From, m.To, word, n, m.Pairs, ratio)
+	return fmt.Sprintf("%s %s → %s: faster in %d of %d pairs, %.3g times in the middle", m.Param, m.From, m.To, m.Better, m.Pairs, m.Ratio)
 }
 
 // Interaction is two parameters whose changes together do something else than both alone.
@@ -171,8 +170,12 @@ func learn(pasts []Past) Lesson {
 		}
 	}
 	moves := Moves(pasts, milliseconds)
+	fewest := 2
+	if len(head.Space.Params) == 1 {
+		fewest = 1 // there is no second pair of two values
+	}
 	for _, m := range moves {
-		if m.agrees(2) {
+		if m.agrees(fewest) {
 			l.Moves = append(l.Moves, m)
 		}
 	}

@@ -110,6 +110,24 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// In a space of one parameter no two values have a second pair: the one that there is is the lesson. In a
+// larger one it may be noise.
+func TestLearnFromOnePair(t *testing.T) {
+	p := past(t, 1, "H200")
+	p.Trials = p.Trials[:0]
+	for i, text := range []string{"PAD=0", "PAD=1"} {
+		p.Trials = append(p.Trials, search.Trial{Number: i, Point: point(t, text), Finished: true, Outcome: objective.Outcome{Samples: []float64{2.134, 0.08226}[i : i+1]}})
+	}
+	if got := Learn([]Past{p})[0].Moves; got != nil {
+		t.Errorf("of five parameters: %+v", got)
+	}
+	p.Study.Space.Params = []studies.ParamFacts{{Name: "PAD", Values: []string{"0", "1"}, Default: "0"}}
+	got := Learn([]Past{p})[0].Moves
+	if len(got) != 1 || got[0].Text() != "PAD 0 → 1: 25.9 times as fast, in the one pair that there is" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A figure of the compiler moves with a parameter, and advice can name it.
 func TestSupport(t *testing.T) {
 	advice := []explain.Advice{{Rule: explain.Rule{Name: "spills"}}, {Rule: explain.Rule{Name: "memory-bound"}}, {Rule: explain.Rule{Name: "tail"}}}

@@ -46,7 +46,7 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 	if err != nil {
 		return nil, err
 	}
-	summary.Why = whyFaster(&summary, profiles)
+	summary.Why = whyFaster(&summary, past.Trials, profiles)
 	return &summary, nil
 }
 

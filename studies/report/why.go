@@ -8,7 +8,9 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/objective/explain"
+	"pawl/search"
 	"pawl/studies"
+	"pawl/studies/lessons"
 )
 
 // Why says what the winner's speed comes from, and what could be tried next.
@@ -29,7 +31,7 @@ const mostNext = 3
 
 // whyFaster compares the default with the winner, by the counters that were recorded and by what
 // the compiler says. There is none where nothing is known of either.
-func whyFaster(s *Summary, profiles []studies.Profile) *Why {
+func whyFaster(s *Summary, trials []search.Trial, profiles []studies.Profile) *Why {
 	if s.Evidence == nil || s.Default == nil || s.Winner == nil || s.Study.Backend == replayed {
 		return nil
 	}
@@ -40,6 +42,7 @@ func whyFaster(s *Summary, profiles []studies.Profile) *Why {
 	w := &Why{Comparison: explain.Compare(before, after), StallsBefore: before.Stalls(), StallsAfter: after.Stalls()}
 	w.Next = explain.Advise(after)
 	w.Next = w.Next[:min(len(w.Next), mostNext)]
+	lessons.Support([]lessons.Past{{Study: s.Study, Trials: trials, Profiles: profiles}}, w.Next)
 	if !w.Profiled {
 		w.Command = escape.Shell("pawl", "profile", s.Study.Origin, "--workload", s.Study.Workload, "--compare", "default", s.Winner.Point.String())
 	}
@@ -73,6 +76,9 @@ func (m *markdown) why(s *Summary) {
 			m.Paragraph("What could be tried next, at the winner; a gain is a bound, not a promise:")
 		}
 		m.Line("%d. **%s**: %s. %s %s Gain: %s.", i+1, text(a.Name), text(a.Seen), text(a.Meaning), text(a.Try), text(a.Gain()))
+		for _, evidence := range a.Evidence {
+			m.Line("   - %s", text(evidence))
+		}
 	}
 	if len(w.Next) > 0 {
 		m.Line("")

@@ -39,7 +39,8 @@ func recordedMetrics(t *testing.T, name string) counters.Metrics {
 // the compiler's figures where not.
 func TestWhy(t *testing.T) {
 	study := exampleStudy(t)
-	summary, err := Summarise(study, examplePast(t, 10, 1))
+	past := examplePast(t, 10, 1)
+	summary, err := Summarise(study, past)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,16 +50,18 @@ func TestWhy(t *testing.T) {
 		{Point: summary.Winner.Point, Workload: "other", Metrics: recordedMetrics(t, "copy")},
 		{Point: summary.Winner.Point, Workload: study.Workload, Metrics: recordedMetrics(t, "attention-better")},
 	}
+	neighbour := studies.Profile{Point: point(t, strings.Replace(winnerText, "UNROLL=2", "UNROLL=1", 1)), Workload: study.Workload, Metrics: recordedMetrics(t, "attention")}
 	for name, test := range map[string]struct {
 		profiles []studies.Profile
 		want     []string
 		not      string
 	}{
 		"profiled": {profiles, []string{"## Why", "less time is lost to too few warps", "What could be tried next", "warps resident", "8.7 → 16.8"}, "no profiler has looked"},
+		"evidence": {append([]studies.Profile{neighbour}, profiles...), []string{"1. **too few warps**", "\n   - UNROLL 1 → 2 lowered this loss in 1 of 1 pairs of profiled points\n"}, "no profiler has looked"},
 		"compiled": {nil, []string{"## Why", "bytes spilled a thread", "no profiler has looked at both", "--compare default", "registers a thread | 32 → 128"}, "too few warps"},
 		"half":     {profiles[:2], []string{"no profiler has looked at both"}, "8.7 → 16.8"},
 	} {
-		summary.Why = whyFaster(&summary, test.profiles)
+		summary.Why = whyFaster(&summary, past.Trials, test.profiles)
 		var page, html bytes.Buffer
 		if err := Markdown(&page, &summary); err != nil {
 			t.Fatal(err)
@@ -74,7 +77,7 @@ func TestWhy(t *testing.T) {
 		if strings.Contains(page.String(), test.not) {
 			t.Errorf("%s: %q", name, test.not)
 		}
-		if drawn := strings.Contains(html.String(), "what warps spend their time at"); drawn != (name == "profiled") {
+		if drawn := strings.Contains(html.String(), "what warps spend their time at"); drawn != (name == "profiled" || name == "evidence") {
 			t.Errorf("%s: bars of stalls: %v", name, drawn)
 		}
 		if !strings.Contains(html.String(), "<h2>The roofline</h2>") || !strings.Contains(html.String(), "<h2>Why</h2>") {
@@ -83,7 +86,7 @@ func TestWhy(t *testing.T) {
 	}
 	replay := summary
 	replay.Study.Backend = replayed
-	if why := whyFaster(&replay, nil); why != nil {
+	if why := whyFaster(&replay, nil, nil); why != nil {
 		t.Errorf("a record explains itself: %+v", why)
 	}
 }

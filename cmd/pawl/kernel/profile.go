@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -107,6 +108,9 @@ func (p *profiler) point(ctx context.Context, name string, arguments []string) (
 	}
 	if p.target == nil {
 		t, err := p.options.Target(ctx, p.machine, arguments)
+		if errors.As(err, new(*devices.AbsentError)) {
+			return space.Point{}, console.Nothingf("%w", err)
+		}
 		if err != nil {
 			return space.Point{}, err
 		}

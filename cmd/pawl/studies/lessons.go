@@ -94,7 +94,7 @@ func printLesson(w io.Writer, l lessons.Lesson) {
 	}
 	section("what mattered", moves)
 	if len(l.Moves) == 0 {
-		line("  what mattered: too few trials differ in one parameter alone")
+		line("  what mattered: not known: too few trials differ in one parameter alone, or they do not agree")
 	}
 	section("what interacts", pairs)
 	section("what failed", failed)
