@@ -17,7 +17,6 @@
  * Rows in shared memory are 128 bytes, swizzled as the engine and the tensor cores
  * agree on (128-byte mode): chunk c of row r lies at c ^ (r % 8). What lies outside a
  * matrix is read as zero and not written. */
-#include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -82,7 +81,12 @@ INLINE void cluster_barrier()
                  "barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-INLINE void copy_in(unsigned to, const CUtensorMap *map, int column, int row, unsigned barrier)
+/* A copy engine's descriptor of a tensor, made by the driver. */
+struct alignas(64) TensorMap {
+    unsigned char opaque[128];
+};
+
+INLINE void copy_in(unsigned to, const TensorMap *map, int column, int row, unsigned barrier)
 {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
                  " [%0], [%1, {%2, %3}], [%4];"
@@ -90,14 +94,14 @@ INLINE void copy_in(unsigned to, const CUtensorMap *map, int column, int row, un
 }
 
 /* copy_in_to_all delivers to the same place of every block of the cluster. */
-INLINE void copy_in_to_all(unsigned to, const CUtensorMap *map, int column, int row, unsigned barrier)
+INLINE void copy_in_to_all(unsigned to, const TensorMap *map, int column, int row, unsigned barrier)
 {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
                  " [%0], [%1, {%2, %3}], [%4], %5;"
                  :: "r"(to), "l"(map), "r"(column), "r"(row), "r"(barrier), "h"((unsigned short)((1 << CLUSTER) - 1)) : "memory");
 }
 
-INLINE void copy_out(const CUtensorMap *map, unsigned from, int column, int row)
+INLINE void copy_out(const TensorMap *map, unsigned from, int column, int row)
 {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];"
                  :: "l"(map), "r"(from), "r"(column), "r"(row) : "memory");
@@ -275,7 +279,7 @@ struct Layout {
     }
 };
 
-INLINE void produce(const Layout &at, const CUtensorMap *a_map, const CUtensorMap *b_map, int rows, int columns, int steps)
+INLINE void produce(const Layout &at, const TensorMap *a_map, const TensorMap *b_map, int rows, int columns, int steps)
 {
     const int rank = blockIdx.x % CLUSTER;
     Place place;
@@ -310,7 +314,7 @@ INLINE void release(unsigned empty)
 
 /* write rounds a consumer's part of a tile of C and sends it off, panel by panel,
  * through PANELS places. */
-INLINE void write(const Layout &at, const CUtensorMap *c_map, float (&sums)[TILES][BLOCK_N / 2], int consumer, int row, int column)
+INLINE void write(const Layout &at, const TensorMap *c_map, float (&sums)[TILES][BLOCK_N / 2], int consumer, int row, int column)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
     UNROLL for (int panel = 0; panel < OUT_PANELS; panel++) {
@@ -370,7 +374,7 @@ INLINE void add_up_fp8(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int 
     }
 }
 
-INLINE void consume(const Layout &at, const CUtensorMap *c_map, int consumer, int rows, int columns, int steps)
+INLINE void consume(const Layout &at, const TensorMap *c_map, int consumer, int rows, int columns, int steps)
 {
     const int rank = blockIdx.x % CLUSTER;
     Place place;
@@ -391,8 +395,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if CLUSTER > 1
     __cluster_dims__(CLUSTER, 1, 1)
 #endif
-    gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
-         const __grid_constant__ CUtensorMap c_map, int M, int N, int K)
+    gemm(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map,
+         const __grid_constant__ TensorMap c_map, int M, int N, int K)
 {
     extern __shared__ char memory[];
     const Layout at(memory);

@@ -20,7 +20,8 @@ var mutantLimit = flag.Int("mutants", everyday(1), "how many wrong kernels of ea
 
 // TestMutantsCompile compiles wrong kernels at their points: each is a program, and
 // another one than the right kernel there. One that changes the manifest is the same
-// program, and describes its tensors otherwise.
+// program, and describes its tensors otherwise. NVRTC takes half of nvcc's time, and every
+// embedded kernel must be one that it compiles.
 func TestMutantsCompile(t *testing.T) {
 	byKernel := map[string][]mutants.Mutant{}
 	for _, m := range slices.Concat(mutants.Hidden(kernels.CUDA), mutants.All(kernels.CUDA)) {
@@ -33,7 +34,7 @@ func TestMutantsCompile(t *testing.T) {
 	}
 	for name, all := range byKernel {
 		t.Run(name, func(t *testing.T) {
-			c, right := newCompiler(t, realNVCC(t)), filepath.Join(t.TempDir(), name)
+			c, right := newCompiler(t, realNVRTC(t)), filepath.Join(t.TempDir(), name)
 			if err := mutants.Right(name, right); err != nil {
 				t.Fatal(err)
 			}
