@@ -17,6 +17,9 @@
  * Rows whose length is not a multiple of VECTOR are read element by element. */
 #include <cuda_fp16.h>
 
+#ifndef INFINITY /* NVRTC has no math.h */
+#define INFINITY __builtin_huge_valf()
+#endif
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
 
