@@ -10,7 +10,7 @@ const (
 	softmaxScratch = "        __shared__ float parts[ROWS][WARPS];\n"
 	softmaxPart    = "            parts[group][warp] = mine;\n"
 	softmaxFilled  = "        if (lane == 0)\n" + softmaxPart + "        __syncthreads();\n"
-	softmaxParts   = "        mine = over_warp<Fold>(lane < WARPS ? parts[group][lane] : Fold::neutral);\n"
+	softmaxParts   = "        mine = over_warp<Fold>(lane < WARPS ? parts[group][lane] : Fold::neutral());\n"
 	softmaxWeight  = "    return power;\n"
 )
 
@@ -19,7 +19,7 @@ var softmax = on(kernels.CUDA, "softmax", []Mutant{
 	{Name: "no maximum", What: "does not subtract the largest element: overflows for large ones",
 		Old: softmaxLargest, New: "largest = 0;"},
 	{Name: "maximum from zero", What: "begins with 0 as the largest: underflows where all are far below",
-		Old: "float largest = -INFINITY;", New: "float largest = 0;", End: "static constexpr float neutral = -INFINITY;", NewEnd: "static constexpr float neutral = 0;"},
+		Old: "float largest = minus_infinity();", New: "float largest = 0;", End: "INLINE float neutral() { return minus_infinity(); }", NewEnd: "INLINE float neutral() { return 0; }"},
 	{Name: "maximum of what is held", What: "does not compare what is beyond its registers",
 		Old: "            largest = largest_of(load<HALVES>(from + (size_t)at * HALVES), largest);\n", New: "            (void)at;\n"},
 	{Name: "maximum in other units", What: "subtracts the largest element without scaling it",
@@ -82,5 +82,5 @@ var softmax = on(kernels.CUDA, "softmax", []Mutant{
 	{Name: "last block of a cluster", What: "leaves the last block of a cluster out", At: "SPLIT=8",
 		Old: "block < SPLIT; block++)", New: "block < SPLIT - 1; block++)"},
 	{Name: "no cluster barrier", What: "does not wait for the other blocks of a row", At: "SPLIT=2",
-		Old: "    cluster_barrier();\n    mine = Fold::neutral;\n", New: "    mine = Fold::neutral;\n"},
+		Old: "    cluster_barrier();\n    mine = Fold::neutral();\n", New: "    mine = Fold::neutral();\n"},
 })

@@ -17,9 +17,6 @@
  * Rows whose length is not a multiple of VECTOR are read element by element. */
 #include <cuda_fp16.h>
 
-#ifndef INFINITY /* NVRTC has no math.h */
-#define INFINITY __builtin_huge_valf()
-#endif
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
 
@@ -94,13 +91,16 @@ template <int HALVES> INLINE Vector<HALVES> shares_of(Vector<HALVES> v, float la
     return v;
 }
 
+/* NVRTC has no math.h, and so no INFINITY. */
+INLINE float minus_infinity() { return __int_as_float(0xff800000); }
+
 struct Sum {
-    static constexpr float neutral = 0;
+    INLINE float neutral() { return 0; }
     static __device__ __forceinline__ float of(float a, float b) { return a + b; }
 };
 
 struct Largest {
-    static constexpr float neutral = -INFINITY;
+    INLINE float neutral() { return minus_infinity(); }
     static __device__ __forceinline__ float of(float a, float b) { return fmaxf(a, b); }
 };
 
@@ -144,14 +144,14 @@ template <class Fold> INLINE float over_row(float mine)
         if (lane == 0)
             parts[group][warp] = mine;
         __syncthreads();
-        mine = over_warp<Fold>(lane < WARPS ? parts[group][lane] : Fold::neutral);
+        mine = over_warp<Fold>(lane < WARPS ? parts[group][lane] : Fold::neutral());
     }
 #if SPLIT > 1
     __shared__ float shares[ROWS];
     if (threadIdx.x % THREADS == 0)
         shares[group] = mine;
     cluster_barrier();
-    mine = Fold::neutral;
+    mine = Fold::neutral();
     UNROLL for (int block = 0; block < SPLIT; block++)
         mine = Fold::of(mine, cluster_load(&shares[group], block));
 #endif
@@ -173,7 +173,7 @@ template <int HALVES> INLINE void softmax_rows(const __half *x, __half *y, int R
         UNROLL for (int i = 0; i < HOLD; i++)
             if (const int at = first + i * STRIDE; at < mine)
                 held[i] = load<HALVES>(from + (size_t)at * HALVES);
-        float largest = -INFINITY;
+        float largest = minus_infinity();
         UNROLL for (int i = 0; i < HOLD; i++)
             if (first + i * STRIDE < mine)
                 largest = largest_of(held[i], largest);
