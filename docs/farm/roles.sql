@@ -15,7 +15,7 @@ EXCEPTION WHEN duplicate_object THEN NULL; END $$;
 GRANT USAGE ON SCHEMA pawl_farm TO pawl_worker, pawl_asker;
 GRANT SELECT ON pawl_farm.farm, pawl_farm.machines TO pawl_worker, pawl_asker;
 
--- A worker is heard, takes jobs, reads questions, writes answers and stores files. It files no
+-- A worker is heard, takes jobs with their questions, writes answers and stores files. It files no
 -- job, changes no question and removes nothing but itself.
 GRANT INSERT, UPDATE, DELETE ON pawl_farm.machines TO pawl_worker;
 GRANT SELECT ON pawl_farm.river_job, pawl_farm.tasks, pawl_farm.blobs, pawl_farm.chunks TO pawl_worker;

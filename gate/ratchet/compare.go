@@ -141,7 +141,6 @@ func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entr
 		return compared, nil, err
 	}
 	defer base.Close()
-	measurer := newArms(base, c)
 	var best *Configuration
 	if hasBest {
 		if best, _, err = r.rebuild(ctx, c, r.file, old); err != nil {
@@ -149,20 +148,14 @@ func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entr
 		}
 		if best != nil {
 			defer best.Close()
-			measurer.sides[gate.Best] = best
 		}
 	}
-	observe := func(round, ceiling int) {
-		if r.Observe != nil {
-			r.Observe(c.Kernel.Name, c.Workload.Name, round, ceiling)
-		}
-	}
-	compared, err := gate.Compare(ctx, measurer, p, gate.Options{Seed: r.Seed, Samples: c.samples(0), Best: best != nil, Observe: observe})
+	compared, samples, conditions, err := r.comparison(ctx, c, base, best, p)
 	if hasBest && best == nil && err == nil {
 		compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		compared.Notes = append(compared.Notes, "the best accepted entry cannot be rebuilt: its stored samples stand in")
 	}
-	compared = compared.WithConditions(measurer.samples, measurer.conditions)
+	compared = compared.WithConditions(samples, conditions)
 	if err != nil {
 		return compared, nil, err
 	}

@@ -18,6 +18,8 @@ import (
 type Configuration struct {
 	*devices.Bench
 	Prepared objective.Prepared
+	// elsewhere is the machine that it is measured on; nil is this one.
+	elsewhere Elsewhere
 }
 
 // key says what the configuration is held to.
@@ -54,6 +56,10 @@ const mostAlone = 20
 // measureAlone measures a configuration in fresh processes. A slow one takes fewer
 // samples, as the budget asks.
 func (c *Configuration) measureAlone(ctx context.Context, p gate.Policy) ([][]float64, gate.Conditions, *objective.Failure, error) {
+	if c.elsewhere != nil {
+		done, err := c.elsewhere.Do(ctx, []*Configuration{c}, Task{Kind: AloneTask, Policy: p})
+		return done.Samples[gate.Candidate], done.Conditions, done.Failure, err
+	}
 	var all [][]float64
 	var conditions *worker.Conditions
 	processes := min(p.Rounds[0], mostAlone)

@@ -161,7 +161,7 @@ func (r *run) kernels(ctx context.Context) error {
 // configuration gates one workload of a kernel.
 func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload string) (outcome, error) {
 	began := time.Now()
-	k, err := r.Machine.Load(ctx, rule.Name, cmp.Or(rule.Backend, r.Backend))
+	k, err := r.Load(ctx, rule.Name, cmp.Or(rule.Backend, r.Backend))
 	if err != nil {
 		return outcome{}, err
 	}

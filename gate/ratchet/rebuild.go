@@ -24,6 +24,9 @@ type Builder struct {
 	Machine *devices.Machine
 	// Options are those of every evaluator; the builder sets their residents.
 	Options objective.Options
+	// Elsewhere is the machine that configurations are compiled and measured on; nil is this
+	// one.
+	Elsewhere Elsewhere
 	// Cache is the folder where sources are unpacked.
 	Cache string
 	// Version is this program's, for the entries of a baseline.
@@ -37,16 +40,31 @@ type Builder struct {
 // Close ends the processes that the configurations shared.
 func (b *Builder) Close() { b.residents.End() }
 
+// Load reads a kernel for the device that it is measured on.
+func (b *Builder) Load(ctx context.Context, name, backend string) (*kernels.Kernel, error) {
+	if b.Elsewhere != nil {
+		return b.Elsewhere.Load(name, backend)
+	}
+	return b.Machine.Load(ctx, name, backend)
+}
+
 // Open prepares a point of a kernel; see [devices.Machine.OpenAt]. Who opens it closes
 // it.
 func (b *Builder) Open(ctx context.Context, k *kernels.Kernel, workload, at string) (*Configuration, error) {
+	if b.Elsewhere != nil {
+		bench, prepared, err := b.Elsewhere.Open(ctx, k, workload, at)
+		if err != nil {
+			return nil, err
+		}
+		return &Configuration{bench, prepared, b.Elsewhere}, nil
+	}
 	options := b.Options
 	options.Residents = &b.residents
 	bench, prepared, err := b.Machine.OpenAt(ctx, k, workload, at, options)
 	if err != nil {
 		return nil, err
 	}
-	return &Configuration{bench, prepared}, nil
+	return &Configuration{Bench: bench, Prepared: prepared}, nil
 }
 
 // cleanCommit is a commit whose sources can be found again. A mark for changes

@@ -25,7 +25,7 @@ func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate
 	default:
 		return nil
 	}
-	if compared.Evidence == nil || ctx.Err() != nil {
+	if compared.Evidence == nil || c.elsewhere != nil || ctx.Err() != nil {
 		return nil
 	}
 	var facts []explain.Facts

@@ -115,7 +115,7 @@ func candidate(ctx context.Context, b *ratchet.Builder, s *report.Summary, o Opt
 	case at == "":
 		at = s.Winner.Point.String()
 	}
-	if k, err = b.Machine.Load(ctx, cmp.Or(o.Kernel, s.Study.Origin), s.Study.Backend); err != nil {
+	if k, err = b.Load(ctx, cmp.Or(o.Kernel, s.Study.Origin), s.Study.Backend); err != nil {
 		return nil, "", fmt.Errorf("the kernel of study %d: %w", s.Study.ID, err)
 	}
 	if k.Name != s.Study.Kernel {

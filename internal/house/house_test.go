@@ -26,7 +26,7 @@ var floors = [][]string{
 	{"objective"},
 	{"search"},
 	{"studies", "gate"},
-	{"gate/winner", "gate/rivals", "gate/serve", "gate/ci/draft"}, // the two jobs meet: a study's winner at the gate, beside others, and on its way into the sources
+	{"gate/winner", "gate/rivals", "gate/serve", "gate/remote", "gate/ci/draft"}, // the two jobs meet: a study's winner at the gate, beside others, and on its way into the sources
 	{"cmd"},
 }
 

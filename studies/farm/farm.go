@@ -39,7 +39,7 @@ import (
 )
 
 // Protocol is the version of what travels between those who ask and those who work.
-const Protocol = 2
+const Protocol = 3
 
 // DefaultName is the farm's name where none is given.
 const DefaultName = "farm"
@@ -57,6 +57,9 @@ type Options struct {
 	Connections int
 	// Log hears what happens. Nil is silence.
 	Log *slog.Logger
+
+	// clock is what River takes for the machine's, in tests whose machines disagree.
+	clock rivertype.TimeGenerator
 }
 
 // Farm is a connection to a farm. Its methods are safe for concurrent use.
@@ -111,7 +114,7 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		f.pool.Close()
 		return nil, f.explain("connecting", err)
 	}
-	f.insert, err = river.NewClient(riverpgxv5.New(f.pool), &river.Config{Schema: f.schema, Logger: quiet(o.Log), FetchCooldown: cooldown, Middleware: []rivertype.Middleware{due}})
+	f.insert, err = river.NewClient(riverpgxv5.New(f.pool), &river.Config{Schema: f.schema, Logger: quiet(o.Log), FetchCooldown: cooldown, Middleware: []rivertype.Middleware{due}, Test: river.TestConfig{Time: o.clock}})
 	return f, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/riverqueue/river"
 )
 
@@ -82,9 +83,8 @@ func (s *Search) fileAll(ctx context.Context) {
 // fileNew files tasks that nobody has filed before; otherwise the error is errFiled.
 func (s *Search) fileNew(ctx context.Context, batch []*filing) error {
 	tickets := make([]river.InsertManyParams, len(batch))
-	asked := map[string]string{} // by task
 	for i, f := range batch {
-		question, err := json.Marshal(f.job)
+		args, err := newTicket(f.job)
 		if err != nil {
 			return err
 		}
@@ -92,32 +92,34 @@ func (s *Search) fileNew(ctx context.Context, batch []*filing) error {
 		if err != nil {
 			return err
 		}
-		asked[f.job.Task] = string(question)
-		tickets[i] = river.InsertManyParams{Args: ticket{f.job.Study, f.job.Task}, InsertOpts: s.insertion(f.queue, tag)}
+		tickets[i] = river.InsertManyParams{Args: args, InsertOpts: s.insertion(f.queue, tag)}
 	}
-	return pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
+	err := s.farm.transact(ctx, "begin", func(tx pgx.Tx) (last *pgx.Batch, err error) {
 		inserted, err := s.farm.insert.InsertManyTx(ctx, tx, tickets)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var names, questions []string
+		var names []string
 		var jobs []int64
 		for _, result := range inserted { // in whatever order
 			var t ticket
 			if err := json.Unmarshal(result.Job.EncodedArgs, &t); err != nil {
-				return err
+				return nil, err
 			}
-			names, questions, jobs = append(names, t.Task), append(questions, asked[t.Task]), append(jobs, result.Job.ID)
+			names, jobs = append(names, t.Task), append(jobs, result.Job.ID)
 		}
-		filed, err := tx.Exec(ctx, `INSERT INTO tasks (study, name, job, question)
-			SELECT $1, name, job, question::jsonb FROM unnest($2::text[], $3::bigint[], $4::text[]) AS new (name, job, question)
-			ON CONFLICT (study, name) DO NOTHING`, s.head.Study, names, jobs, questions)
-		if err == nil && filed.RowsAffected() < int64(len(batch)) {
-			err = errFiled
-		}
-		return err
+		last = &pgx.Batch{}
+		last.Queue("INSERT INTO tasks (study, name, job) SELECT $1, name, job FROM unnest($2::text[], $3::bigint[]) AS new (name, job)", s.head.Study, names, jobs)
+		return last, nil
 	})
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == uniqueViolation {
+		return errFiled
+	}
+	return err
 }
+
+// uniqueViolation is PostgreSQL's code for a key that is there already.
+const uniqueViolation = "23505"
 
 // insertion is how River takes a task.
 func (s *Search) insertion(queue string, tag time.Time) *river.InsertOpts {
@@ -131,7 +133,7 @@ func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answe
 	if !errors.Is(err, errFiled) {
 		return nil, err
 	}
-	question, err := json.Marshal(job)
+	args, err := newTicket(job)
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +148,9 @@ func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answe
 		case known != nil:
 			return json.Unmarshal(known, &answer)
 		}
-		inserted, err := s.farm.insert.InsertTx(ctx, tx, ticket{job.Study, job.Task}, s.insertion(queue, firstTag))
+		inserted, err := s.farm.insert.InsertTx(ctx, tx, args, s.insertion(queue, firstTag))
 		if err == nil {
-			_, err = tx.Exec(ctx, "UPDATE tasks SET job = $3, question = $4, filed = now() WHERE study = $1 AND name = $2", job.Study, job.Task, inserted.Job.ID, question)
+			_, err = tx.Exec(ctx, "UPDATE tasks SET job = $3, filed = now() WHERE study = $1 AND name = $2", job.Study, job.Task, inserted.Job.ID)
 		}
 		return err
 	})

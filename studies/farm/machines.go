@@ -58,28 +58,36 @@ func (f *Farm) reap(ctx context.Context) error {
 				state = (CASE WHEN metadata ? 'cancel_attempted_at' THEN 'cancelled' WHEN attempt >= max_attempts THEN 'discarded' ELSE 'available' END)::river_job_state,
 				finalized_at = CASE WHEN metadata ? 'cancel_attempted_at' OR attempt >= max_attempts THEN now() END,
 				scheduled_at = $2
-			FROM dead WHERE j.id = dead.id RETURNING j.id, j.attempt, j.state::text, j.args->>'study', j.args->>'task'`, Silence, firstTag)
+			FROM dead WHERE j.id = dead.id RETURNING j.id, j.attempt, j.state::text, j.args->>'question'`, Silence, firstTag)
 		if err != nil {
 			return err
 		}
 		type reaped struct {
-			ID          int64
-			Attempt     int
-			State       string
-			Study, Task string
+			ID       int64
+			Attempt  int
+			State    string
+			Question string
 		}
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[reaped])
 		if err != nil {
 			return err
 		}
+		var lost pgx.Batch
 		for _, r := range found {
-			f.log.Warn("a worker is gone, its job is given to another", "job", r.ID, "attempt", r.Attempt, "study", r.Study, "trial", r.Task, "state", r.State)
+			var job Job
+			if err := json.Unmarshal([]byte(r.Question), &job); err != nil {
+				return fmt.Errorf("job %d: %w", r.ID, err)
+			}
+			f.log.Warn("a worker is gone, its job is given to another", "study", job.Label, "trial", job.trial(), "job", r.ID, "attempt", r.Attempt, "action", job.Action, "state", r.State)
 			if r.State != "discarded" {
 				continue
 			}
-			if err := f.answer(ctx, tx, r.Study, r.Task, Answer{Lost: true}, writer{}); err != nil {
+			if err := f.answer(&lost, job.Study, job.Task, Answer{Lost: true}, writer{}); err != nil {
 				return err
 			}
+		}
+		if err := tx.SendBatch(ctx, &lost).Close(); err != nil {
+			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = $1
 			WHERE id IN (SELECT id FROM river_job WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() FOR UPDATE SKIP LOCKED)`, firstTag)

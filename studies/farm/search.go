@@ -29,8 +29,8 @@ const attempts = 20
 type Head struct {
 	// Study identifies the study, everywhere and for ever.
 	Study string
-	// Title is for a person.
-	Title string
+	// Title is for a person, Label a word for logs: the study's number.
+	Title, Label string
 	// Priority is 1 to 4. Zero means SearchPriority.
 	Priority int
 	// Budget is what it may spend; the zero Budget is no limit.
@@ -95,11 +95,6 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 	return s, nil
 }
 
-// settled does something in a transaction that is on disk when it returns.
-func (f *Farm) settled(ctx context.Context, do func(pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{BeginQuery: "begin; SET LOCAL synchronous_commit = on"}, do)
-}
-
 // TaskName makes a task's name of what tells it from others of its study.
 func TaskName(parts ...string) string {
 	key := cache.NewKey()
@@ -112,7 +107,7 @@ func TaskName(parts ...string) string {
 // Ask files a task, unless one of that name was filed before, and waits for its answer.
 // While check, which may be nil, says that nobody can answer, the error is returned.
 func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(context.Context) error) (Answer, error) {
-	job.Study = s.head.Study
+	job.Study, job.Label = s.head.Study, s.head.Label
 	word := make(chan []byte, 1)
 	s.mu.Lock()
 	s.waiting[job.Task] = word

@@ -1,6 +1,8 @@
 package farm
 
 import (
+	"cmp"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -24,6 +26,8 @@ const (
 	Sample        Action = "sample"
 	// Look is a part of Verify, in time that a device has to spare.
 	Look Action = "look"
+	// Hold gives a device to a comparison of several sides, for as long as it takes.
+	Hold Action = "hold"
 )
 
 // Subject is what tasks are about: a kernel with one of its workloads, or a recorded space
@@ -67,11 +71,19 @@ type Compiled struct {
 	Spent     objective.Spent    `json:"spent"`
 }
 
-// ticket is what River carries of a task: where the question is. River indexes every word
-// of what it carries, which for a whole question costs more than all the rest.
+// ticket is what River carries of a task. River indexes every word of what it carries, which
+// for a whole question costs more than all the rest: as a text it is one word.
 type ticket struct {
 	Study string `json:"study"`
 	Task  string `json:"task"`
+	// Question is the Job, encoded.
+	Question string `json:"question"`
+}
+
+// newTicket is the ticket of a task.
+func newTicket(job Job) (ticket, error) {
+	question, err := json.Marshal(job)
+	return ticket{job.Study, job.Task, string(question)}, err
 }
 
 // Kind is River's name for such jobs.
@@ -79,8 +91,13 @@ func (ticket) Kind() string { return "pawl" }
 
 // Job is a task in full.
 type Job struct {
-	Study   string  `json:"study"`
-	Task    string  `json:"task"`
+	Study string `json:"study"`
+	Task  string `json:"task"`
+	// Label and Trial are the study and the trial as a person knows them, for logs: their
+	// numbers in the database. Trial is empty where the task belongs to none, as the steps
+	// of an ablation do.
+	Label   string  `json:"label,omitempty"`
+	Trial   string  `json:"trial,omitempty"`
 	Action  Action  `json:"action"`
 	Subject Subject `json:"subject"`
 	Point   string  `json:"point,omitempty"`
@@ -94,6 +111,20 @@ type Job struct {
 	// Allowed is how long a look takes, about.
 	Allowed time.Duration `json:"allowed,omitempty"`
 	Fresh   string        `json:"fresh,omitempty"`
+	// Sides are what a Hold compares, and Held says how: those who ask and who work agree
+	// about that, the farm only carries it.
+	Sides []Side          `json:"sides,omitempty"`
+	Held  json.RawMessage `json:"held,omitempty"`
+}
+
+// trial is the trial for logs.
+func (j Job) trial() string { return cmp.Or(j.Trial, "none") }
+
+// Side is a compiled point in a comparison.
+type Side struct {
+	Subject  Subject   `json:"subject"`
+	Point    string    `json:"point"`
+	Compiled *Compiled `json:"compiled"`
 }
 
 // Description is what a device says about a subject.
@@ -118,12 +149,16 @@ type Answer struct {
 	Failure  *objective.Failure `json:"failure,omitempty"`
 	Evidence *check.Evidence    `json:"evidence,omitempty"`
 	Through  bool               `json:"through,omitempty"`
+	// Held is what came of a Hold.
+	Held json.RawMessage `json:"held,omitempty"`
 	// Missing is the digest of a blob that was needed and is not there.
 	Missing string `json:"missing,omitempty"`
 	// Lost says that every worker that had the task died, or gave it back.
 	Lost bool `json:"lost,omitempty"`
 	// Error is broken machinery, on several machines.
 	Error string `json:"error,omitempty"`
+	// Waited is how long the task waited for a device that others used: nobody pays for that.
+	Waited time.Duration `json:"-"`
 }
 
 // Offers is what a worker has.

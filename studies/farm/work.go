@@ -66,7 +66,7 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 	// who asked removes what is done. So a worker needs no right to remove jobs.
 	client, err := river.NewClient(riverpgxv5.New(f.pool), &river.Config{
 		ID: o.ID, Schema: f.schema, Queues: queues, Workers: workers, Logger: quiet(f.log), LeaderElectionDisabled: true,
-		FetchCooldown: cooldown, FetchPollInterval: time.Second, JobTimeout: -1, RetryPolicy: atOnce{}, SoftStopTimeout: o.Grace,
+		FetchCooldown: cooldown, FetchPollInterval: time.Second, JobTimeout: -1, RetryPolicy: atOnce{}, SoftStopTimeout: o.Grace, Test: river.TestConfig{Time: f.options.clock},
 	})
 	if err != nil {
 		return err
@@ -132,28 +132,13 @@ func (w *work) beatOnce(ctx context.Context) error {
 	return err
 }
 
-// question reads what a job asks. One that was withdrawn meanwhile is no longer there.
-func (w *work) question(ctx context.Context, job *river.Job[ticket]) (asked Job, err error) {
-	var encoded []byte
-	err = w.farm.persist(ctx, "reading a task", func(ctx context.Context) error {
-		return w.farm.pool.QueryRow(ctx, "SELECT question FROM tasks WHERE study = $1 AND name = $2", job.Args.Study, job.Args.Task).Scan(&encoded)
-	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return asked, river.JobCancel(errFenced)
-	}
-	if err == nil {
-		err = json.Unmarshal(encoded, &asked)
-	}
-	return asked, err
-}
-
 // Work is River's call for one job.
 func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
-	args, err := w.question(ctx, job)
-	if err != nil {
-		return err
+	var args Job
+	if err := json.Unmarshal([]byte(job.Args.Question), &args); err != nil {
+		return river.JobCancel(fmt.Errorf("the question cannot be read: %w", err))
 	}
-	hand := Running{Job: job.ID, Study: args.Study, Trial: args.Task, Action: args.Action, Kernel: args.Subject.Name, Point: args.Point}
+	hand := Running{Job: job.ID, Study: args.Label, Trial: args.Trial, Action: args.Action, Kernel: args.Subject.Name, Point: args.Point}
 	w.mu.Lock()
 	w.running = append(w.running, hand)
 	w.mu.Unlock()
@@ -162,7 +147,7 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 		w.running = slices.DeleteFunc(w.running, func(r Running) bool { return r.Job == job.ID })
 		w.mu.Unlock()
 	}()
-	log := w.farm.log.With("study", args.Study, "trial", args.Task, "job", job.ID, "attempt", job.Attempt, "action", args.Action, "kernel", args.Subject.Name, "point", args.Point)
+	log := w.farm.log.With("study", args.Label, "trial", args.trial(), "job", job.ID, "attempt", job.Attempt, "action", args.Action, "kernel", args.Subject.Name, "point", args.Point)
 	start := time.Now()
 	answer, err := w.options.Do(ctx, args)
 	took := time.Since(start)
@@ -195,7 +180,7 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 // finish writes the answer and completes the job in one transaction, if this attempt is
 // still the latest.
 func (w *work) finish(ctx context.Context, job *river.Job[ticket], asked Job, answer Answer, took time.Duration) error {
-	by := writer{machine: w.options.ID, identity: w.options.Identity, attempt: job.Attempt, seconds: took.Seconds()}
+	by := writer{machine: w.options.ID, identity: w.options.Identity, attempt: job.Attempt, seconds: (took - answer.Waited).Seconds()}
 	switch m := w.options.Offers.Measures; {
 	case asked.Action == Compile || asked.Action == DescribeBuild:
 		by.device = Compiling
@@ -207,32 +192,33 @@ func (w *work) finish(ctx context.Context, job *river.Job[ticket], asked Job, an
 	// It is the disk that makes an answer one: who asked may have recorded it, and nobody
 	// would do a job again that is running here and was answered.
 	return w.farm.persist(ctx, "writing an answer", func(ctx context.Context) error {
-		return w.farm.settled(ctx, func(tx pgx.Tx) error { return w.finishOnce(ctx, tx, job, answer, by) })
+		return w.farm.transact(ctx, beginSettled, func(tx pgx.Tx) (*pgx.Batch, error) { return w.finishOnce(ctx, tx, job, answer, by) })
 	})
 }
 
-func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[ticket], answer Answer, by writer) error {
+func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[ticket], answer Answer, by writer) (last *pgx.Batch, err error) {
 	completed, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 	switch {
 	case errors.Is(err, river.ErrNotFound):
-		return errFenced
+		return nil, errFenced
 	case err != nil:
-		return err
+		return nil, err
 	case completed.Attempt != job.Attempt:
-		return errFenced // the other's job is as it was: this transaction ends here
+		return nil, errFenced // the other's job is as it was: this transaction ends here
 	case completed.State != rivertype.JobStateCompleted:
 		// River has put the job back for an earlier attempt, which it does not look at; the
 		// latest attempt is this one, or the job was withdrawn.
 		updated, err := tx.Exec(ctx, `UPDATE river_job SET state = 'completed', finalized_at = now()
 			WHERE id = $1 AND attempt = $2 AND state NOT IN ('cancelled', 'discarded', 'completed')`, job.ID, job.Attempt)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if updated.RowsAffected() == 0 {
-			return errFenced
+			return nil, errFenced
 		}
 	}
-	return w.farm.answer(ctx, tx, job.Args.Study, job.Args.Task, answer, by)
+	last = &pgx.Batch{}
+	return last, w.farm.answer(last, job.Args.Study, job.Args.Task, answer, by)
 }
 
 // writer is who writes an answer.
@@ -245,9 +231,9 @@ type writer struct {
 // wordLimit is how many bytes a notification may have: PostgreSQL's own is 8,000.
 const wordLimit = 7900
 
-// answer writes the answer of a task that has none, and says so to who waits for it: with
+// answer queues what writes the answer of a task that has none, and says so to who waits for it: with
 // the answer itself, where it is short enough, so that nobody has to read it.
-func (f *Farm) answer(ctx context.Context, tx pgx.Tx, study, task string, answer Answer, by writer) error {
+func (f *Farm) answer(to *pgx.Batch, study, task string, answer Answer, by writer) error {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
 		return err
@@ -259,12 +245,12 @@ func (f *Farm) answer(ctx context.Context, tx pgx.Tx, study, task string, answer
 	if whole := task + " " + string(encoded); len(whole) <= wordLimit {
 		word = whole
 	}
-	_, err = tx.Exec(ctx, `WITH written AS (
+	to.Queue(`WITH written AS (
 			UPDATE tasks SET answer = $3, finished = now(), machine = $4, identity = $5, device = $6, attempt = $7, seconds = $8, binary_digest = nullif($9, '')
 			WHERE study = $1 AND name = $2 AND answer IS NULL RETURNING name)
 		SELECT pg_notify($10, $11) FROM written`,
 		study, task, encoded, by.machine, by.identity, by.device, by.attempt, by.seconds, digest, f.answersTopic(study), word)
-	return err
+	return nil
 }
 
 // Timeout is none: what a job does has limits of its own.

@@ -88,15 +88,27 @@ func (s *subject) onFarm(o Options, e *ask.Evaluator, chosen ask.Chosen) {
 	}
 	s.begin = func(ctx context.Context, study studies.Study) error {
 		title := strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload))
-		return e.Begin(ctx, farm.Head{Study: identify(study), Title: title, Priority: o.Farm.Priority, Budget: o.Farm.Budget}, o.Notice)
+		return e.Begin(ctx, farm.Head{Study: identify(study), Title: title, Label: fmt.Sprint(study.ID), Priority: o.Farm.Priority, Budget: o.Farm.Budget}, o.Notice)
 	}
-	s.overspent = e.Over
+	s.number, s.overspent = e.Number, e.Over
 	s.end = func(ctx context.Context, finished bool) error {
 		if spent, err := e.Spent(ctx, o.Farm.Budget); err == nil && spent != "" {
 			o.Notice("the farm spent: " + spent)
 		}
 		return e.End(ctx, finished)
 	}
+}
+
+// numbering is a recorder that tells a farm the numbers of trials.
+type numbering struct {
+	search.Recorder
+	number func(search.Trial)
+}
+
+// Started notes the number of a trial.
+func (n numbering) Started(t search.Trial) error {
+	n.number(t)
+	return n.Recorder.Started(t)
 }
 
 // identify names a study among those of all databases.

@@ -55,6 +55,8 @@ type subject struct {
 	end     func(ctx context.Context, finished bool) error
 	refresh func()
 	lanes   int
+	// number hears of each trial; nil where nobody needs to.
+	number func(search.Trial)
 	// overspent reports whether the budget on a farm is spent; nil for no budget.
 	overspent func() bool
 }

@@ -161,8 +161,15 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Pas
 			return search.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}, err
 		}
 	}
+	var recorder search.Recorder = r.store.Recorder(study.ID)
+	if r.number != nil {
+		for _, trial := range past.Trials {
+			r.number(trial)
+		}
+		recorder = numbering{recorder, r.number}
+	}
 	for {
-		result, err = search.Run(ctx, r.pool, r.evaluator, r.store.Recorder(study.ID), past, options)
+		result, err = search.Run(ctx, r.pool, r.evaluator, recorder, past, options)
 		var gone *ask.GoneError
 		if !errors.As(err, &gone) || r.stopped() {
 			break

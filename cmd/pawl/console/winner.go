@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/urfave/cli/v2"
+
 	"pawl/gate/policy"
 	"pawl/gate/ratchet"
+	"pawl/gate/remote"
 	"pawl/gate/winner"
 	"pawl/studies"
 )
@@ -16,6 +19,38 @@ type GateFlags struct {
 	Policy, Baseline string
 	Base             string
 	Study            int64 // whose winner is gated; 0 for the policy's kernels
+	// On is the label of the farm's device that measures, Farm the farm's name; an empty
+	// label is this machine.
+	On, Farm string
+}
+
+// OnFlag is the flag that names a farm's devices.
+func OnFlag(label *string) cli.Flag {
+	return &cli.StringFlag{Name: "on", Destination: label, DefaultText: "this machine",
+		Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200; --db says which farm"}
+}
+
+// Measuring returns the builder of what is gated, on this machine or on a device of a farm.
+// Close ends both.
+func (o GateFlags) Measuring(ctx context.Context, env Environment) (b *ratchet.Builder, end func(), err error) {
+	if b, err = o.Builder(env); err != nil || o.On == "" {
+		return b, func() { b.Close() }, err
+	}
+	if o.LockClocks > 0 {
+		return nil, nil, Usagef("--lock-clocks is for this machine's GPU: leave it out with --on")
+	}
+	where, err := FarmIn(o.Database(env), o.Farm)
+	if err != nil {
+		return nil, nil, err
+	}
+	there, err := remote.Open(ctx, remote.Options{
+		Farm: where, On: o.On, Compiler: o.Compiler, Seed: b.Options.Seed, Caches: b.Options.Caches, RunTimeout: o.RunTimeout, CompileTimeout: o.CompileTimeout, Notice: env.Notice,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	b.Elsewhere = there
+	return b, func() { b.Close(); there.Close() }, nil
 }
 
 // MergeBase returns the commit whose baseline counts. In a pull request that is by default where
@@ -39,11 +74,11 @@ func (o GateFlags) HoldWinner(ctx context.Context, env Environment, store *studi
 			return winner.Outcome{}, err
 		}
 	}
-	b, err := o.Builder(env)
+	b, end, err := o.Measuring(ctx, env)
 	if err != nil {
 		return winner.Outcome{}, err
 	}
-	defer b.Close()
+	defer end()
 	return winner.Gate(ctx, b, store, winner.Options{
 		Study: o.Study, Kernel: kernel, Workload: o.Workload, At: o.At, Policy: rules, Baseline: o.Baseline, Base: commit,
 		Seed: o.Seed, LockClocks: o.LockClocks, Observe: CountRounds(env),

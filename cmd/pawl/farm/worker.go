@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
+	"pawl/gate/remote"
 	"pawl/studies/farm"
 	"pawl/studies/farm/serve"
 )
@@ -69,7 +70,7 @@ func work(ctx context.Context, env console.Environment, o workerOptions) error {
 	defer stop()
 	return serve.Run(ctx, serve.Options{
 		Farm: where, Compile: o.compile, Measure: o.measure, Architectures: o.architectures.Value(), Lanes: o.lanes,
-		Host: o.host, Grace: o.grace, Metrics: o.metrics, Tools: o.Tools(env),
+		Host: o.host, Grace: o.grace, Metrics: o.metrics, Tools: o.Tools(env), Hold: remote.Work,
 		Began: func(offers farm.Offers) {
 			// Kernels inherit the environment, and need to know nothing of the database.
 			for _, name := range []string{console.DatabaseVariable, "PGPASSWORD"} {

@@ -43,12 +43,13 @@ func Command(env console.Environment) *cli.Command {
 				"and the baseline itself where a gain is confirmed and nothing fails.\n\n"+
 				"With --study the winner of a study (or the point of --at) is held to the baseline instead. The\n"+
 				"verdict is recorded and stands on the study's page. With --study or --at no baseline moves: a\n"+
-				"point that was found is not what is run until somebody applies it.",
+				"point that was found is not what is run until somebody applies it.\n\n"+
+				"With --on a device of a farm measures, before what searches ask of it. See docs/farm.md.",
 			"pawl gate attention --policy gate.yaml",
 			"0 no regression shown: improved, maintained or no significant difference", "1 regression or wrong; with --strict also what would be 2",
 			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
 			"3 pawl could not do its work", "64 usage", "130 stopped, the baseline is as it was"),
-		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "lock-clocks", "run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
+		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "lock-clocks", "run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline), console.OnFlag(&o.On), console.FarmFlag(&o.Farm),
 			&cli.StringFlag{Name: "base", Destination: &o.Base, DefaultText: "in a pull request, where its branch left the other", Usage: "hold to the baseline of this `COMMIT` instead of the file, and move nothing"},
 			&cli.Int64Flag{Name: "study", Destination: &o.Study, DefaultText: "none", Action: func(_ *cli.Context, number int64) error {
 				if number < 1 {
@@ -61,6 +62,9 @@ func Command(env console.Environment) *cli.Command {
 		Subcommands: []*cli.Command{bisectCommand(env), planCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			o.kernels = arguments
+			if o.On == "" && o.Farm != "" {
+				return console.Usagef("--farm is for a farm: --on LABEL says which of its machines")
+			}
 			if o.Study > 0 {
 				return runStudy(ctx, env, o)
 			}
@@ -78,13 +82,13 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 	if o.Base, err = o.MergeBase(ctx, env); err != nil {
 		return err
 	}
-	b, err := o.Builder(env)
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	b, end, err := o.Measuring(ctx, env)
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	ctx, done := console.Stoppable(ctx, env)
-	defer done()
+	defer end()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
 		Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline, Base: o.Base, Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Seed, LockClocks: o.LockClocks, DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode, Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost,
 		Finished: func(s report.Result) {
@@ -111,6 +115,7 @@ func (o options) repeated() []string {
 	words := []string{"--seed", fmt.Sprint(o.Seed)}
 	for _, flag := range []struct{ name, value, usual string }{
 		{"policy", o.Policy, ""}, {"baseline", o.Baseline, console.DefaultBaseline}, {"backend", o.Backend, devices.Auto}, {"compiler", o.Compiler, devices.Compilers[0]},
+		{"on", o.On, ""}, {"farm", o.Farm, ""},
 	} {
 		if flag.value != flag.usual {
 			words = append(words, "--"+flag.name, flag.value)

@@ -211,7 +211,7 @@ func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, stor
 		}
 	}()
 	fmt.Fprintln(env.Stderr, "holding the winner to the baseline: interleaved, in fresh processes")
-	gated := console.GateFlags{Common: o.Common, Policy: o.policy, Baseline: o.baseline, Study: study}
+	gated := console.GateFlags{Common: o.Common, Policy: o.policy, Baseline: o.baseline, Study: study, On: o.on, Farm: o.farm}
 	gated.Workload, gated.At = "", "" // the study's own
 	outcome, err := gated.HoldWinner(ctx, env, store, o.kernel)
 	var none *winner.NoWinnerError

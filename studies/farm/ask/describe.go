@@ -2,7 +2,9 @@ package ask
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 
 	"pawl/space"
 	"pawl/studies/farm"
@@ -14,7 +16,7 @@ func (e *Evaluator) Describe(ctx context.Context) (farm.Description, error) {
 	if err := e.upload(ctx); err != nil {
 		return farm.Description{}, err
 	}
-	opening, err := e.farm.Begin(ctx, farm.Head{Study: "opening-" + e.session, Title: "opening " + e.subject.Name})
+	opening, err := e.farm.Begin(ctx, farm.Head{Study: "opening-" + e.session, Title: "opening " + e.subject.Name, Label: "opening", Priority: e.priority})
 	if err != nil {
 		return farm.Description{}, err
 	}
@@ -28,13 +30,16 @@ func (e *Evaluator) Describe(ctx context.Context) (farm.Description, error) {
 		}
 		return *answer.Description, nil
 	}
+	// Both open the kernel, which takes a second each: side by side.
+	var build farm.Description
+	var failed error
+	var building sync.WaitGroup
+	building.Go(func() { build, failed = ask(e.compile, farm.DescribeBuild) })
 	description, err := ask(e.measure, farm.Describe)
-	if err == nil {
-		var build farm.Description
-		build, err = ask(e.compile, farm.DescribeBuild)
-		made := build.Environment
-		description.Environment.Compiler, description.Environment.Flags, description.Environment.Build = made.Compiler, made.Flags, made.Build
-	}
+	building.Wait()
+	err = errors.Join(err, failed)
+	made := build.Environment
+	description.Environment.Compiler, description.Environment.Flags, description.Environment.Build = made.Compiler, made.Flags, made.Build
 	if ended := opening.End(context.WithoutCancel(ctx), true); err == nil {
 		err = ended
 	}

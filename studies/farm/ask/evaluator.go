@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -29,11 +30,14 @@ type Evaluator struct {
 	// of the kind.
 	compile, measure string
 	stopWatching     func()
+	// priority is that of everything that is asked; 0 is a search's.
+	priority int
 
 	mu       sync.Mutex
 	asked    map[string]int                  // how often, by task
 	compiled map[space.Point]*farm.Compiled  // what works
 	evidence map[space.Point]*check.Evidence // until a sample carries it away
+	numbers  map[space.Point]int             // of trials
 	own      *devices.Measures               // where finalists are measured
 	fresh    int                             // changes when samples are to come from fresh processes
 }
@@ -48,7 +52,7 @@ var (
 func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Evaluator {
 	e := &Evaluator{
 		farm: f, chosen: chosen, subject: subject, files: files, session: newSession(), compile: farm.ReplayQueue, measure: farm.ReplayQueue,
-		asked: map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{},
+		asked: map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{}, numbers: map[space.Point]int{},
 	}
 	if chosen.Measures != nil {
 		e.compile, e.measure = farm.CompileQueue(*chosen.Compiles), farm.MeasureQueue(*chosen.Measures)
@@ -62,6 +66,7 @@ func (e *Evaluator) Begin(ctx context.Context, head farm.Head, notice func(strin
 	if err := e.upload(ctx); err != nil {
 		return err
 	}
+	head.Priority = cmp.Or(head.Priority, e.priority)
 	if e.search, err = e.farm.Begin(ctx, head); err != nil {
 		return err
 	}
@@ -133,6 +138,13 @@ func (e *Evaluator) upload(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// Number says which trial a point is, so that logs can.
+func (e *Evaluator) Number(trial search.Trial) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.numbers[trial.Point] = trial.Number
 }
 
 // Refresh makes the samples that follow come from fresh processes.
@@ -207,10 +219,14 @@ func (e *Evaluator) task(action farm.Action, point space.Point) farm.Job {
 	number := e.asked[key]
 	e.asked[key]++
 	parts := []string{string(action), point.String(), strconv.Itoa(number)}
-	if action == farm.Verify || action == farm.Sample || action == farm.Look {
+	if action == farm.Verify || action == farm.Sample || action == farm.Look || action == farm.Hold {
 		parts = append(parts, e.session) // a run of rounds is never pieced together
 	}
-	return farm.Job{Task: farm.TaskName(parts...), Action: action, Point: point.String()}
+	job := farm.Job{Task: farm.TaskName(parts...), Action: action, Point: point.String()}
+	if trial, known := e.numbers[point]; known {
+		job.Trial = strconv.Itoa(trial)
+	}
+	return job
 }
 
 // ask files a task and waits for its answer.

@@ -63,11 +63,11 @@ func (s *server) compile(ctx context.Context, b *bench, job farm.Job) (*farm.Com
 	if compiled.Binary, err = s.keep(ctx, prepared.Binary); err != nil {
 		return nil, err
 	}
-	return compiled, s.compare(ctx, b, point, compiled)
+	return compiled, s.addReferences(ctx, b, point, compiled)
 }
 
-// compare adds what a point's results are compared with.
-func (s *server) compare(ctx context.Context, b *bench, point space.Point, compiled *farm.Compiled) error {
+// addReferences adds what a point's results are compared with.
+func (s *server) addReferences(ctx context.Context, b *bench, point space.Point, compiled *farm.Compiled) error {
 	k := b.bench.Kernel
 	if k.Answered() {
 		return nil

@@ -41,7 +41,7 @@ func (f *figures) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	actions := []farm.Action{farm.Describe, farm.DescribeBuild, farm.Compile, farm.Measure, farm.Verify, farm.Sample, farm.Look}
+	actions := []farm.Action{farm.Describe, farm.DescribeBuild, farm.Compile, farm.Measure, farm.Verify, farm.Sample, farm.Look, farm.Hold}
 	fmt.Fprint(w, "# HELP pawl_jobs_total Jobs whose answers were written.\n# TYPE pawl_jobs_total counter\n")
 	for _, a := range actions {
 		fmt.Fprintf(w, "pawl_jobs_total{action=%q} %d\n", a, f.jobs[a])

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"pawl/internal/page"
 	"pawl/kernels"
@@ -51,19 +52,20 @@ func (s *server) run(ctx context.Context, job farm.Job) (answer farm.Answer, err
 	if err != nil {
 		return answer, err
 	}
-	b.fetched.points.Store(point, job.Compiled)
-	b.fetched.given.Store(b.bench.Kernel.ReferencePoint(point), job.Compiled)
-	prepared, err := b.bench.Prepare(ctx, point)
+	prepared, err := b.fetched.prepare(ctx, b.bench, point, job.Compiled)
 	if err != nil {
 		return answer, err
 	}
 	prepared.Spent = job.Compiled.Spent // what was compiled elsewhere took its time there
-	free, err := s.reserve(ctx, job.Subject.Backend)
+	asked := time.Now()
+	free, err := s.reserve(ctx, job.Subject.Backend, 1)
 	if err != nil {
 		return answer, err
 	}
 	defer free()
+	waited := time.Since(asked)
 	answer, err = b.on(ctx, job, prepared)
+	answer.Waited = waited
 	if answer.Outcome != nil {
 		answer.Outcome.Device = s.identity
 	}
@@ -105,10 +107,14 @@ func (b *bench) refresh(fresh string) {
 }
 
 // reserve keeps the processor for a measurement on it: off other tasks of this worker, and
-// off other workers of this machine. A GPU is locked where it is used.
-func (s *server) reserve(ctx context.Context, backend string) (free func(), err error) {
+// off other workers of this machine. So many GPUs are kept off other tasks; they are locked
+// where they are used.
+func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free func(), err error) {
 	if backend != kernels.Host {
-		return func() {}, nil
+		if err := s.devices.Acquire(ctx, gpus); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		return func() { s.devices.Release(gpus) }, nil
 	}
 	if err := s.cores.Acquire(ctx, s.width); err != nil {
 		return nil, context.Cause(ctx)
@@ -172,6 +178,13 @@ func (f *fetched) Reference(ctx context.Context, given space.Point) (objective.B
 // Naive returns that of the naive implementation.
 func (f *fetched) Naive(ctx context.Context, given space.Point) (objective.Binary, error) {
 	return f.get(ctx, &f.given, given, func(c *farm.Compiled) *farm.Binary { return c.Naive })
+}
+
+// prepare makes a point ready whose binary came with its task.
+func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point space.Point, compiled *farm.Compiled) (objective.Prepared, error) {
+	f.points.Store(point, compiled)
+	f.given.Store(b.Kernel.ReferencePoint(point), compiled)
+	return b.Prepare(ctx, point)
 }
 
 // get fetches a binary that came with a task.

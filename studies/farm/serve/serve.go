@@ -15,6 +15,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -53,6 +54,9 @@ type Options struct {
 	Metrics string
 	// Tools say where compilers and the cache are.
 	Tools devices.Options
+	// Hold does what a comparison asks of a device that it holds. Nil means that this worker
+	// has no part in comparisons.
+	Hold func(ctx context.Context, sides []Held, task json.RawMessage) (json.RawMessage, error)
 	// Began is called with what is offered, once the farm knows of it; it may be nil.
 	Began func(farm.Offers)
 }
@@ -67,6 +71,10 @@ type server struct {
 	// which take all of them.
 	cores *semaphore.Weighted
 	width int64
+	// devices are the GPUs: a measurement takes one, a comparison all of them.
+	devices *semaphore.Weighted
+	gpus    int64
+	hold    func(context.Context, []Held, json.RawMessage) (json.RawMessage, error)
 	// identity tells this machine's devices from others of their model.
 	identity string
 	// stored are the digests that the farm was given, with the time.
@@ -106,7 +114,11 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer f.Close()
 	cores := int64(runtime.NumCPU())
-	s := &server{farm: f, tools: o.Tools, cache: kept, log: o.Farm.Log, cores: semaphore.NewWeighted(cores), width: cores, identity: identity(o.Host, offers)}
+	s := &server{farm: f, tools: o.Tools, cache: kept, log: o.Farm.Log, cores: semaphore.NewWeighted(cores), width: cores, gpus: 1, hold: o.Hold, identity: identity(o.Host, offers)}
+	if offers.Measures != nil {
+		s.gpus = int64(offers.Measures.Width)
+	}
+	s.devices = semaphore.NewWeighted(s.gpus)
 	defer s.benches.close()
 	figures := &figures{}
 	stop, err := figures.serve(o.Metrics)
@@ -174,6 +186,8 @@ func (s *server) do(ctx context.Context, job farm.Job) (farm.Answer, error) {
 		return s.build(ctx, job)
 	case farm.Describe, farm.Measure, farm.Verify, farm.Sample, farm.Look:
 		return s.run(ctx, job)
+	case farm.Hold:
+		return s.compare(ctx, job)
 	}
 	return farm.Answer{}, fmt.Errorf("this worker does not know the action %q", job.Action)
 }

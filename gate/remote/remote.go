@@ -1,0 +1,161 @@
+// Package remote lets the gate measure on a device of a farm, before everything that searches
+// ask there.
+//
+//  1. Open chooses one kind of device by its label, as a study does.
+//  2. Each side of a comparison is compiled by whoever in the farm has the compiler.
+//  3. One task holds one device for a check, or for all rounds of a comparison: [Work] does it
+//     there, with the same code as a gate on that machine.
+//
+// The baseline, the policy, the report and the verdict's consequences stay with who asks.
+package remote
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"pawl/gate/ratchet"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/devices"
+	"pawl/objective/worker"
+	"pawl/studies/farm"
+	"pawl/studies/farm/ask"
+	"pawl/studies/farm/serve"
+)
+
+// Options say which device, and how kernels are run there.
+type Options struct {
+	Farm farm.Options
+	// On is a part of the device's name, Compiler the one for CUDA.
+	On, Compiler string
+	// Seed and Caches are as in objective.Options; the times are limits, 0 for the usual.
+	Seed                       uint64
+	Caches                     worker.Caches
+	RunTimeout, CompileTimeout time.Duration
+	// Notice hears what is no error.
+	Notice func(string)
+}
+
+// Device is one kind of device of a farm. Its calls must not run at the same time.
+type Device struct {
+	options Options
+	farm    *farm.Farm
+	chosen  ask.Chosen
+	sides   map[*devices.Bench]ask.Side
+}
+
+var _ ratchet.Elsewhere = (*Device)(nil)
+
+// Open joins the farm and chooses the device.
+func Open(ctx context.Context, o Options) (*Device, error) {
+	f, err := farm.Open(ctx, o.Farm)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := ask.Choose(ctx, f, o.On, cmp.Or(o.Compiler, devices.Compilers[0]))
+	if err == nil && chosen.Measures == nil {
+		err = &devices.ArgumentError{Err: fmt.Errorf("--on %s replays records: nothing is compiled, so that there is nothing to gate", o.On)}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Device{options: o, farm: f, chosen: chosen, sides: map[*devices.Bench]ask.Side{}}, nil
+}
+
+// Close leaves the farm.
+func (d *Device) Close() { d.farm.Close() }
+
+// Load reads a kernel for the device.
+func (d *Device) Load(name, backend string) (*kernels.Kernel, error) {
+	there := d.chosen.Measures.Backend
+	if backend != devices.Auto && backend != there {
+		return nil, &devices.ArgumentError{Err: fmt.Errorf("--on %s is for backend %s, and kernel %s is to run on %s", d.options.On, there, name, backend)}
+	}
+	k, err := kernels.Load(name, there)
+	if missing := (*kernels.NotFoundError)(nil); errors.As(err, &missing) {
+		return nil, &devices.ArgumentError{Err: err, Name: name, Known: missing.Known}
+	}
+	return k, err
+}
+
+// Open has a point compiled.
+func (d *Device) Open(ctx context.Context, k *kernels.Kernel, workload, at string) (*devices.Bench, objective.Prepared, error) {
+	var none objective.Prepared
+	t, err := devices.NewTarget(k, workload)
+	if err != nil {
+		return nil, none, err
+	}
+	point, err := t.Point(at)
+	if err != nil {
+		return nil, none, err
+	}
+	packed, err := farm.Pack(k)
+	if err != nil {
+		return nil, none, err
+	}
+	o := d.options
+	e := ask.New(d.farm, d.chosen, farm.Subject{
+		Kernel: cache.Digest(packed), Name: k.Name, Backend: k.Backend, Workload: t.Workload.Name, Compiler: o.Compiler, Architecture: d.chosen.Measures.Architecture,
+		Seed: o.Seed, Caches: string(o.Caches), RunTimeout: o.RunTimeout, CompileTimeout: o.CompileTimeout,
+	}, packed)
+	e.Before()
+	described, err := e.Describe(ctx)
+	if err != nil {
+		return nil, none, err
+	}
+	title := fmt.Sprintf("gate: %s %s", k.Name, t.Workload.Name)
+	if err := e.Begin(ctx, farm.Head{Study: "gate-" + rand.Text(), Title: title, Label: "gate"}, o.Notice); err != nil {
+		return nil, none, err
+	}
+	backend := &absent{description: described, evaluator: e, notice: o.Notice}
+	backend.description.Environment.Commit = objective.Commit(k.Dir) // the farm has files, and no repository
+	prepared, err := e.Prepare(ctx, point)
+	if err != nil {
+		backend.Close()
+		return nil, none, err
+	}
+	b := &devices.Bench{Target: t, Backend: backend, Evaluator: objective.NewEvaluator(t.Kernel, t.Workload, backend, objective.Options{Seed: o.Seed, Caches: o.Caches})}
+	d.sides[b] = ask.Side{Evaluator: e, Point: point}
+	return b, prepared, nil
+}
+
+// Do has a task done on one device.
+func (d *Device) Do(ctx context.Context, sides []*ratchet.Configuration, t ratchet.Task) (done ratchet.Done, err error) {
+	task, err := json.Marshal(t)
+	if err != nil {
+		return done, err
+	}
+	var asking []ask.Side
+	for _, side := range sides {
+		asking = append(asking, d.sides[side.Bench])
+	}
+	answer, err := ask.Hold(ctx, asking, task)
+	if err != nil {
+		return done, err
+	}
+	return done, json.Unmarshal(answer, &done)
+}
+
+// Work does a task of the gate on this machine, whose device it has to itself.
+func Work(ctx context.Context, sides []serve.Held, task json.RawMessage) (json.RawMessage, error) {
+	var t ratchet.Task
+	if err := json.Unmarshal(task, &t); err != nil {
+		return nil, fmt.Errorf("reading what the gate asks: %w", err)
+	}
+	var configurations []*ratchet.Configuration
+	for _, side := range sides {
+		configurations = append(configurations, &ratchet.Configuration{Bench: side.Bench, Prepared: side.Prepared})
+	}
+	done, err := t.Do(ctx, configurations)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(done)
+}

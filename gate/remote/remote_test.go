@@ -1,0 +1,252 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pawl/gate"
+	"pawl/gate/policy"
+	"pawl/gate/ratchet"
+	"pawl/gate/report"
+	"pawl/internal/postgrestest"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/cache"
+	"pawl/objective/devices"
+	"pawl/studies/farm"
+	"pawl/studies/farm/ask"
+	"pawl/studies/farm/serve"
+)
+
+// TestMain lets the test binary be its own worker.
+func TestMain(m *testing.M) {
+	devices.Serve()
+	os.Exit(m.Run())
+}
+
+const manifest = `name: scale
+entry: scale
+source: {host: scale.c}
+reference: {host: reference.c}
+params:
+  REPEATS: {values: [1, 20], default: 1}
+  FACTOR: {values: [2, 3], default: 2}
+workloads:
+  small: {N: 400}
+args:
+  - {name: x, type: f32, shape: [N]}
+  - {name: y, type: f32, shape: [N], out: true}
+  - {name: N, type: i32, value: N}
+fuzz: {N: [1, 7]}
+tolerance: {atol: 1e-6, rtol: 1e-6}
+flags: [-O1]
+`
+
+const source = `#include <stdint.h>
+void scale(const float *x, float *y, int32_t N) {
+	for (int repeat = 0; repeat < REPEATS; repeat++)
+		for (int i = 0; i < N; i++) {
+			volatile float product = FACTOR * x[i];
+			y[i] = product;
+		}
+}
+`
+
+const reference = `#include <stdint.h>
+void scale(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]); }
+`
+
+// yard is a farm with one worker, and a kernel.
+type yard struct {
+	*testing.T
+	farm   farm.Options
+	folder string
+	tools  devices.Options
+	// held is what a comparison on the farm's device is wrapped in.
+	held func(func())
+}
+
+func newYard(t *testing.T) *yard {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it measures in dozens of processes")
+	}
+	y := &yard{T: t, folder: filepath.Join(t.TempDir(), "scale"), farm: farm.Options{URL: postgrestest.Database(t), Version: "test", Log: slog.New(slog.DiscardHandler)}, held: func(do func()) { do() }}
+	if err := os.Mkdir(y.folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{kernels.ManifestName: manifest, "scale.c": source, "reference.c": reference} {
+		if err := os.WriteFile(filepath.Join(y.folder, name), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := farm.Init(t.Context(), y.farm); err != nil {
+		t.Fatal(err)
+	}
+	y.tools = devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}
+	y.work()
+	return y
+}
+
+// work runs a worker until the test ends.
+func (y *yard) work() {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve.Run(ctx, serve.Options{Farm: y.farm, Tools: devices.Options{Cache: y.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}, Lanes: 1,
+			Hold: func(ctx context.Context, sides []serve.Held, task json.RawMessage) (answer json.RawMessage, err error) {
+				y.held(func() { answer, err = Work(ctx, sides, task) })
+				return answer, err
+			}})
+	}()
+	y.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			y.Error(err)
+		}
+	})
+}
+
+// gate gates a point, on the farm's device or here.
+func (y *yard) gate(remotely bool, at string) report.Result {
+	y.Helper()
+	b := &ratchet.Builder{Machine: devices.Here(y.tools), Cache: y.tools.Cache, Version: "test", Options: objective.Options{Seed: 1, RunTimeout: time.Minute}}
+	defer b.Close()
+	if remotely {
+		d, err := Open(y.Context(), Options{Farm: y.farm, Seed: 1, RunTimeout: time.Minute, Notice: func(text string) { y.Log(text) }})
+		if err != nil {
+			y.Fatal(err)
+		}
+		defer d.Close()
+		b.Elsewhere = d
+	}
+	limits := gate.Presets[gate.DefaultPreset]
+	limits.Rounds, limits.Samples, limits.Budget = []int{10}, 5, time.Minute
+	r, _, err := ratchet.Run(y.Context(), b, ratchet.Options{
+		Policy: &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}}, Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
+		Exit: func(*report.Report) int { return 0 },
+	})
+	if err != nil {
+		y.Fatal(err)
+	}
+	return r.Results[0]
+}
+
+// A gate on a farm's device finds what a gate there would find: the baseline that either of
+// them makes is the other's, what is slower or wrong fails, and what is the same is not measured.
+func TestGateOnAFarm(t *testing.T) {
+	y := newYard(t)
+	if r := y.gate(true, "REPEATS=1"); r.Verdict != gate.New || !r.Moved || r.Current <= 0 {
+		t.Fatalf("%+v", r)
+	}
+	if r := y.gate(false, "REPEATS=1"); r.Verdict != gate.Maintained || !strings.Contains(r.Reason, "nothing to measure") {
+		t.Errorf("here: %+v", r)
+	}
+	if r := y.gate(true, "REPEATS=1,FACTOR=3"); r.Verdict != gate.Wrong {
+		t.Errorf("%+v", r)
+	}
+	// Twenty times as slow is beyond the noise of any machine.
+	there, here := y.gate(true, "REPEATS=20"), y.gate(false, "REPEATS=20")
+	for _, r := range []report.Result{there, here} {
+		if r.Verdict != gate.Regression || r.Method != gate.Interleaved || r.Evidence == nil || r.Evidence.Rounds != 10 || r.Evidence.Candidate.Processes != 10 || r.Evidence.Change > -2 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if there.Key != here.Key || there.Point != here.Point || there.Evidence.Candidate.Samples != here.Evidence.Candidate.Samples {
+		t.Errorf("there %+v, here %+v", there.Key, here.Key)
+	}
+}
+
+// While a gate holds a device, nothing else is measured there; its tasks go before those of
+// searches.
+func TestGateGoesBeforeASearch(t *testing.T) {
+	y := newYard(t)
+	f, err := farm.Open(t.Context(), y.farm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	answered := func() (n int, gates []farm.SearchStatus) {
+		status, err := f.Status(context.Background())
+		if err != nil {
+			t.Error(err)
+		}
+		for _, s := range status.Searches {
+			if strings.HasPrefix(s.Title, "gate: ") {
+				gates = append(gates, s)
+			} else {
+				n += s.Answered
+			}
+		}
+		return n, gates
+	}
+	var holds, most atomic.Int64
+	y.held = func(do func()) {
+		before, _ := answered()
+		do()
+		after, _ := answered()
+		holds.Add(1)
+		most.Store(max(most.Load(), int64(after-before)))
+	}
+	searching, stop := context.WithCancel(t.Context())
+	searched := make(chan error, 1)
+	go func() { searched <- search(searching, f, y.folder) }()
+	for n := 0; n < 3; n, _ = answered() {
+		select {
+		case err := <-searched:
+			t.Fatal(err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	y.gate(true, "REPEATS=1")
+	stop()
+	if err := <-searched; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	_, gates := answered()
+	if len(gates) != 1 || gates[0].Priority != farm.GatePriority || gates[0].State != "ended" || gates[0].Open != 0 {
+		t.Errorf("%+v", gates)
+	}
+	// One measurement may have been done and not yet written when the device was taken.
+	if holds.Load() != 2 || most.Load() > 1 {
+		t.Errorf("%d holds, during which a search had up to %d answers", holds.Load(), most.Load())
+	}
+}
+
+// search measures the kernel's default again and again.
+func search(ctx context.Context, f *farm.Farm, folder string) error {
+	k, err := kernels.Load(folder, kernels.Host)
+	if err != nil {
+		return err
+	}
+	packed, err := farm.Pack(k)
+	if err != nil {
+		return err
+	}
+	chosen, err := ask.Choose(ctx, f, "", devices.Compilers[0])
+	if err != nil {
+		return err
+	}
+	e := ask.New(f, chosen, farm.Subject{Kernel: cache.Digest(packed), Name: k.Name, Backend: k.Backend, Workload: "small", Seed: 1, Samples: 5}, packed)
+	if err := e.Begin(ctx, farm.Head{Study: "search", Title: "search"}, func(string) {}); err != nil {
+		return err
+	}
+	defer e.End(context.WithoutCancel(ctx), false)
+	for {
+		prepared, err := e.Prepare(ctx, k.Default())
+		if err == nil {
+			_, err = e.Measure(ctx, prepared, 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
