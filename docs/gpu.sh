@@ -66,6 +66,7 @@ declare -A small=(
   [attention]=B=1,H=3,S=131
   [attention_hopper]=B=2,H=140,HK=70,S=131
   [gemm]=M=520,N=7000,K=456
+  [gemm_mma]=M=520,N=7000,K=456
   [rmsnorm]=R=300,C=4104
   [softmax]=R=300,C=4104
   [reduce]=R=300,C=16388
@@ -83,20 +84,22 @@ for part in "$@"; do
     checks)
       timed checks.log "$pawl" fuzz attention
       timed checks.log "$pawl" fuzz attention --at "$best" --cases 1000
-      for kernel in attention_hopper gemm rmsnorm softmax reduce; do
+      for kernel in attention_hopper gemm gemm_mma rmsnorm softmax reduce; do
         timed checks.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --cases 1000
       done
-      for kernel in attention_hopper gemm; do timed checks.log "$pawl" fuzz "$kernel" --workload all; done # every type
+      for kernel in attention_hopper gemm gemm_mma; do timed checks.log "$pawl" fuzz "$kernel" --workload all; done # every type
       timed checks.log "$pawl" fuzz --mutants --backend cuda --seed 1
       ;;
     sanitizer) # compute-sanitizer's four tools on the winners, and on wrong kernels that only they see, which takes minutes
       timed sanitizer.log "$pawl" fuzz attention --at "$best" --sanitizer --shape "${small[attention]}"
-      for kernel in attention_hopper gemm rmsnorm softmax reduce; do
+      for kernel in attention_hopper gemm gemm_mma rmsnorm softmax reduce; do
         timed sanitizer.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --sanitizer --shape "${small[$kernel]}"
       done
       timed sanitizer.log "$pawl" fuzz attention_hopper --workload training_512_bf16 --at "$hopper" --sanitizer --shape B=1,H=4,HK=2,S=131
-      for workload in square_4096_bf16 square_4096_fp8; do
-        timed sanitizer.log "$pawl" fuzz gemm --workload $workload --sanitizer --shape M=130,N=264,K=784
+      for kernel in gemm gemm_mma; do
+        for workload in square_4096_bf16 square_4096_fp8; do
+          timed sanitizer.log "$pawl" fuzz $kernel --workload $workload --sanitizer --shape M=130,N=264,K=784
+        done
       done
       timed sanitizer.log "$pawl" fuzz --mutants --sanitizer --backend cuda --seed 1
       ;;
@@ -129,6 +132,10 @@ for part in "$@"; do
         timed rivals.log "$pawl" tune gemm --workload $workload --budget 18s --rounds 4 --out rivals
         timed rivals.log "$pawl" rivals gemm --workload $workload --rounds 8 --out rivals --results "$out/rivals-gemm-$workload.json"
       done
+      for workload in square_4096 square_8192 square_4096_bf16 tall; do
+        timed rivals.log "$pawl" tune gemm_mma --workload $workload --budget 18s --rounds 6 --out rivals
+        timed rivals.log "$pawl" rivals gemm_mma --workload $workload --rounds 8 --out rivals --results "$out/rivals-gemm_mma-$workload.json"
+      done
       ;;
     dispatch) # what shipping few points costs on the attention workloads; about three minutes
       timed dispatch.log "$pawl" tune attention_hopper --workload all --trials 30 --rounds 6 --budget 90s --out dispatch
@@ -151,7 +158,7 @@ for part in "$@"; do
     same) timed same.log "$pawl" gate selftest attention --at "$best" --slowdowns 0 --comparisons 100 ;;
     kernels) # every workload of the kernels that have no host form, and the vendor's libraries
       timed kernels.log python3 "$vendor"
-      for kernel in attention_hopper gemm rmsnorm softmax reduce; do
+      for kernel in attention_hopper gemm gemm_mma rmsnorm softmax reduce; do
         for workload in $("$pawl" space "$kernel" --workload none 2>&1 | sed -n 's/.*there are //p' | tr -d ','); do
           timed kernels.log "$pawl" tune "$kernel" --workload "$workload" --trials 100 --out "$kernel-$workload"
         done

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-//go:embed attention attention_hopper gemm matmul reduce rmsnorm softmax
+//go:embed attention attention_hopper gemm gemm_mma matmul reduce rmsnorm softmax
 var embedded embed.FS
 
 // ManifestName is the name of the manifest in a kernel's folder.

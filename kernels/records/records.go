@@ -1,5 +1,5 @@
 // Package records holds sweeps of the embedded kernels that were recorded on
-// real devices: every valid point, or of a large space about a thousand drawn at
+// real devices: every valid point, or of a large space 600 or more drawn at
 // random, its raw samples or the reason of its failure, what the compiler said and
 // how long it took. They let a laptop replay what tuning such a device looks like.
 //

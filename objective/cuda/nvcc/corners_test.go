@@ -100,7 +100,7 @@ func compileCorners(t *testing.T, k *kernels.Kernel, c *Compiler) {
 		again := slices.ContainsFunc(covered, func(other *corners) bool {
 			return slices.EqualFunc(other.rows, points.rows, func(a, b space.Row) bool { return slices.Equal(a, b) })
 		})
-		compilePoints(t, k, chooseCorners(points, again), constants[key], c)
+		compilePoints(t, k, unitOf(k, materialised(t, k, c)), chooseCorners(points, again), constants[key], c)
 		t.Logf("constants %s: %d of %d points", key, len(points.chosen), len(points.rows))
 		covered = append(covered, points)
 	}
@@ -131,12 +131,16 @@ func chooseCorners(c *corners, again bool) []space.Point {
 	}
 }
 
-func compilePoints(t *testing.T, k *kernels.Kernel, chosen []space.Point, constants []kernels.Constant, c *Compiler) {
+func materialised(t *testing.T, k *kernels.Kernel, c *Compiler) string {
+	t.Helper()
 	dir, err := k.Materialise(c.options.Cache.Dir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	unit := unitOf(k, dir)
+	return dir
+}
+
+func compilePoints(t *testing.T, k *kernels.Kernel, unit Unit, chosen []space.Point, constants []kernels.Constant, c *Compiler) {
 	var lanes errgroup.Group
 	lanes.SetLimit(runtime.NumCPU())
 	var mu sync.Mutex
