@@ -28,11 +28,13 @@ type FarmOptions struct {
 	// Trials is the number of each study, Seeds how often one study alone is repeated.
 	// Zero means 300, and 10.
 	Trials, Seeds int
-	// Ask is what a point takes to choose, one after the other in a study. Zero means 5 ms.
+	// Ask is what a point takes to choose, one after the other in a study. Zero means 10 ms, as
+	// docs/benchmarks.md has of 16 in flight.
 	Ask time.Duration
-	// Database is what a task takes of the database, one after the other, and Latency what
-	// it waits beside that. Zero means what docs/benchmarks.md has: 2.1 ms and 2.4 ms.
-	Database, Latency time.Duration
+	// Queue is what River takes for a task, and Database what the writing of its answer does:
+	// of one server, one after the other. Latency is what a task waits beside that. Zero means
+	// what docs/benchmarks.md has of two cores.
+	Queue, Database, Latency time.Duration
 	// Deaths is the mean time after which a machine dies; it is back after Absence. Zero
 	// means that none does, and half a minute.
 	Deaths, Absence time.Duration
@@ -40,13 +42,20 @@ type FarmOptions struct {
 	Silence time.Duration
 }
 
+// What a task takes of a server with two cores, as measured: see docs/benchmarks.md.
+const (
+	measuredQueue    = 1500 * time.Microsecond
+	measuredDatabase = 300 * time.Microsecond
+	measuredLatency  = time.Millisecond
+)
+
 // mostAhead is what a study on a farm has in flight at most.
 const mostAhead = 64
 
 func (o FarmOptions) withDefaults() FarmOptions {
 	o.Lanes, o.Trials, o.Seeds = cmp.Or(o.Lanes, 16), cmp.Or(o.Trials, 300), cmp.Or(o.Seeds, 10)
-	o.Sampler, o.Ask = cmp.Or(o.Sampler, sampler.Default), cmp.Or(o.Ask, 5*time.Millisecond)
-	o.Database, o.Latency = cmp.Or(o.Database, 2100*time.Microsecond), cmp.Or(o.Latency, 2400*time.Microsecond)
+	o.Sampler, o.Ask = cmp.Or(o.Sampler, sampler.Default), cmp.Or(o.Ask, 10*time.Millisecond)
+	o.Queue, o.Database, o.Latency = cmp.Or(o.Queue, measuredQueue), cmp.Or(o.Database, measuredDatabase), cmp.Or(o.Latency, measuredLatency)
 	o.Absence, o.Silence = cmp.Or(o.Absence, 30*time.Second), cmp.Or(o.Silence, 5*time.Second)
 	return o
 }
@@ -60,6 +69,8 @@ type FarmRow struct {
 	// Shares of the time.
 	GPUIdle      float64 `json:"gpu_idle"`
 	CompilerBusy float64 `json:"compiler_busy"`
+	// QueueBusy and DatabaseBusy are of one server.
+	QueueBusy    float64 `json:"queue_busy"`
 	DatabaseBusy float64 `json:"database_busy"`
 	AskingBusy   float64 `json:"asking_busy"`
 	// Limit is what is used most.
@@ -151,12 +162,13 @@ type virtualFarm struct {
 	rng      *rand.Rand
 	machines []*virtualMachine
 	studies  []*virtualStudy
-	waiting  [2][]*virtualTask // to be compiled, and measured, in the order filed
+	waiting  [2]tasks // to be compiled, and measured, in the order of their turns
+	served   [2]int64 // the turn of what was served last
 	events   events
 	now      time.Duration
 
-	databaseFree                 time.Duration
-	databaseBusy, asking         time.Duration
+	serverFree, asking           time.Duration
+	filed                        int
 	compiling, measuring         time.Duration
 	finished, redone, sequential int
 }
@@ -181,6 +193,7 @@ type virtualStudy struct {
 	compiling, measuring time.Duration
 	best                 float64
 	near                 time.Duration
+	turns                [2]search.Turn
 }
 
 // virtualTask is a point that is compiled, kind 0, or measured, kind 1.
@@ -188,6 +201,23 @@ type virtualTask struct {
 	study *virtualStudy
 	index int
 	kind  int
+	turn  int64
+	order int // of filing
+}
+
+// tasks are those that wait, the next one first.
+type tasks []*virtualTask
+
+func (t tasks) Len() int { return len(t) }
+func (t tasks) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(t[i].turn, t[j].turn), cmp.Compare(t[i].order, t[j].order)) < 0
+}
+func (t tasks) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+func (t *tasks) Push(x any)   { *t = append(*t, x.(*virtualTask)) }
+func (t *tasks) Pop() any {
+	last := (*t)[len(*t)-1]
+	*t = (*t)[:len(*t)-1]
+	return last
 }
 
 func (r *Recorded) newFarm(machines, studies int, seed uint64, options FarmOptions) (*virtualFarm, error) {
@@ -279,22 +309,23 @@ func (f *virtualFarm) ask(s *virtualStudy) {
 
 // file takes a task through the database to whoever is free.
 func (f *virtualFarm) file(t *virtualTask) {
-	f.databaseFree = max(f.databaseFree, f.now) + f.options.Database
-	f.databaseBusy += f.options.Database
-	f.at(f.databaseFree+f.options.Latency, func() { f.queue(t) })
+	f.filed++
+	t.turn, t.order = t.study.turns[t.kind].Next(f.served[t.kind]), f.filed
+	f.serverFree = max(f.serverFree, f.now) + f.options.Queue + f.options.Database
+	f.at(f.serverFree+f.options.Latency, func() { f.queue(t) })
 }
 
 func (f *virtualFarm) queue(t *virtualTask) {
-	f.waiting[t.kind] = append(f.waiting[t.kind], t)
+	heap.Push(&f.waiting[t.kind], t)
 	f.assign(t.kind)
 }
 
-// assign gives tasks to machines that are free, the first that was filed first.
+// assign gives tasks to machines that are free, in turn.
 func (f *virtualFarm) assign(kind int) {
 	for _, m := range f.machines {
 		for len(f.waiting[kind]) > 0 && m.free[kind] > 0 && !m.dead {
-			t := f.waiting[kind][0]
-			f.waiting[kind] = f.waiting[kind][1:]
+			t := heap.Pop(&f.waiting[kind]).(*virtualTask)
+			f.served[kind] = t.turn
 			f.work(m, t)
 		}
 		if len(f.waiting[kind]) == 0 {

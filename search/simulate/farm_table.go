@@ -14,13 +14,22 @@ func (f *virtualFarm) row() FarmRow {
 	r := FarmRow{
 		Machines: len(f.machines), Studies: len(f.studies), TrialsPerSecond: float64(f.finished) / all, Redone: f.redone,
 		GPUIdle: 1 - f.measuring.Seconds()/all/machines, CompilerBusy: f.compiling.Seconds() / all / machines / float64(f.options.Lanes),
-		DatabaseBusy: min(1, f.databaseBusy.Seconds()/all), AskingBusy: min(1, f.asking.Seconds()/all/float64(len(f.studies))),
+		QueueBusy: float64(f.filed) * f.options.Queue.Seconds() / all, DatabaseBusy: float64(f.filed) * f.options.Database.Seconds() / all, AskingBusy: min(1, f.asking.Seconds()/all/float64(len(f.studies))),
+	}
+	// What was filed last is not done yet.
+	server := r.QueueBusy + r.DatabaseBusy
+	if server > 1 {
+		r.QueueBusy, r.DatabaseBusy, server = r.QueueBusy/server, r.DatabaseBusy/server, 1
+	}
+	scarce := "queue"
+	if r.DatabaseBusy > r.QueueBusy {
+		scarce = "database"
 	}
 	most := 0.0
 	for _, use := range []struct {
 		name  string
 		share float64
-	}{{"compilers", r.CompilerBusy}, {"GPUs", 1 - r.GPUIdle}, {"database", r.DatabaseBusy}, {"asking", r.AskingBusy}} {
+	}{{"compilers", r.CompilerBusy}, {"GPUs", 1 - r.GPUIdle}, {scarce, server}, {"asking", r.AskingBusy}} {
 		if use.share > most {
 			r.Limit, most = use.name, use.share
 		}
@@ -30,7 +39,7 @@ func (f *virtualFarm) row() FarmRow {
 
 // WriteFarm writes rows as a table.
 func WriteFarm(w io.Writer, rows []FarmRow) error {
-	header := []string{"machines", "studies", "trials/s", "GPUs idle", "compilers busy", "database busy", "asking busy", "limit", "redone", "one study within 1 %", "sooner than one machine"}
+	header := []string{"machines", "studies", "trials/s", "GPUs idle", "compilers busy", "queue busy", "database busy", "asking busy", "limit", "redone", "one study within 1 %", "sooner than one machine"}
 	var cells [][]string
 	for _, r := range rows {
 		near, gain := "~", "~"
@@ -42,7 +51,7 @@ func WriteFarm(w io.Writer, rows []FarmRow) error {
 		}
 		cells = append(cells, []string{
 			strconv.Itoa(r.Machines), strconv.Itoa(r.Studies), fmt.Sprintf("%.1f", r.TrialsPerSecond), page.Percent(r.GPUIdle), page.Percent(r.CompilerBusy),
-			page.Percent(r.DatabaseBusy), page.Percent(r.AskingBusy), r.Limit, strconv.Itoa(r.Redone), near, gain,
+			page.Percent(r.QueueBusy), page.Percent(r.DatabaseBusy), page.Percent(r.AskingBusy), r.Limit, strconv.Itoa(r.Redone), near, gain,
 		})
 	}
 	return page.Table(w, header, cells)

@@ -51,6 +51,7 @@ func TestWhatLimitsAFarm(t *testing.T) {
 	}{
 		{FarmOptions{Lanes: 2}, "compilers", 2 / r.meanCompile.Seconds()},
 		{FarmOptions{Database: 500 * time.Millisecond}, "database", 1},
+		{FarmOptions{Queue: 500 * time.Millisecond}, "queue", 1},
 		{FarmOptions{Ask: 2 * time.Second}, "asking", 0.5},
 	} {
 		c.options.Machines, c.options.Sampler, c.options.Trials, c.options.Seeds = []int{1}, "random", 100, 1

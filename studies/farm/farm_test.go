@@ -18,7 +18,7 @@ import (
 )
 
 // newFarm makes a farm and opens it twice: for who asks, and for a worker.
-func newFarm(t *testing.T) (asking, working *Farm) {
+func newFarm(t testing.TB) (asking, working *Farm) {
 	t.Helper()
 	o := Options{URL: postgrestest.Database(t), Version: "1"}
 	if err := Init(t.Context(), o); err != nil {
@@ -27,7 +27,7 @@ func newFarm(t *testing.T) (asking, working *Farm) {
 	return open(t, o), open(t, o)
 }
 
-func open(t *testing.T, o Options) *Farm {
+func open(t testing.TB, o Options) *Farm {
 	t.Helper()
 	f, err := Open(t.Context(), o)
 	if err != nil {
@@ -37,7 +37,7 @@ func open(t *testing.T, o Options) *Farm {
 	return f
 }
 
-func begin(t *testing.T, f *Farm, study string) *Search {
+func begin(t testing.TB, f *Farm, study string) *Search {
 	t.Helper()
 	s, err := f.Begin(t.Context(), Head{Study: study, Title: study})
 	if err != nil {
@@ -52,7 +52,7 @@ func begin(t *testing.T, f *Farm, study string) *Search {
 }
 
 // employ runs a worker until stop is called.
-func employ(t *testing.T, f *Farm, id string, do func(context.Context, Job) (Answer, error)) (stop func()) {
+func employ(t testing.TB, f *Farm, id string, do func(context.Context, Job) (Answer, error)) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -182,7 +182,7 @@ func TestAStoppedWorkerGivesBack(t *testing.T) {
 	}
 }
 
-func count(t *testing.T, f *Farm, query string) (n int) {
+func count(t testing.TB, f *Farm, query string) (n int) {
 	t.Helper()
 	if err := f.pool.QueryRow(t.Context(), query).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func count(t *testing.T, f *Farm, query string) (n int) {
 	return n
 }
 
-func await(t *testing.T, done func() bool) {
+func await(t testing.TB, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -6,15 +6,13 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
+
+	"pawl/search"
 )
 
-// Studies share a queue fairly by start-time fair queueing (Goyal, Vin, Cheng 1996): each
-// task has a tag, one more than the last of its study or that of what was served last,
-// whichever is later, and the lowest goes first. So a study that asks for little does not
-// wait behind one that asks for much, and one that was idle has no claim to what it missed.
-//
-// River serves a queue by priority, then by the time that a job is due. The tags are such
-// times, long ago and a millisecond apart: a job is due at once, whatever clocks say.
+// Studies share a queue fairly: see search.Turn. River serves a queue by priority, then by the
+// time that a job is due. The turns are such times, long ago and a millisecond apart: a job is
+// due at once, whatever clocks say.
 var (
 	firstTag = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastTag  = firstTag.AddDate(20, 0, 0)
@@ -30,8 +28,8 @@ var due = river.JobInsertMiddlewareFunc(func(ctx context.Context, jobs []*rivert
 
 // turn is where a study is in a queue.
 type turn struct {
-	last   time.Time // its last tag, the zero time before the first
-	served time.Time // the tag of what was served last, of any study
+	search.Turn
+	served int64     // the number of what was served last, of any study
 	looked time.Time // when that was looked at
 }
 
@@ -45,7 +43,7 @@ func (s *Search) tag(ctx context.Context, queue string) (time.Time, error) {
 	defer s.turning.Unlock()
 	t := s.turns[queue]
 	if time.Since(t.looked) > lookAgain {
-		t.served, t.looked = firstTag, time.Now()
+		t.served, t.looked = 0, time.Now()
 		var found *time.Time
 		if err := s.farm.pool.QueryRow(ctx, `SELECT greatest(
 				(SELECT max(scheduled_at) FROM river_job WHERE state = 'running' AND queue = $1 AND priority = $2 AND scheduled_at < $3),
@@ -54,14 +52,10 @@ func (s *Search) tag(ctx context.Context, queue string) (time.Time, error) {
 			return firstTag, err
 		}
 		if found != nil {
-			t.served = *found
+			t.served = found.Sub(firstTag).Milliseconds()
 		}
 	}
-	next := t.served
-	if !t.last.Before(t.served) {
-		next = t.last.Add(time.Millisecond)
-	}
-	t.last = next
+	next := t.Next(t.served)
 	s.turns[queue] = t
-	return next, nil
+	return firstTag.Add(time.Duration(next) * time.Millisecond), nil
 }
