@@ -25,6 +25,7 @@ type gpSampler struct {
 	times, labelled gaussian.Fitted
 	memory          []Memory // what trend is made of
 	trend           *gaussian.Trend
+	sameDevice      []bool // of the trend's studies
 }
 
 var _ Sampler = (*gpSampler)(nil)
@@ -53,7 +54,7 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	}
 	defer model.Shrink(len(data.Points))
 	trust := earlier.Follow(model, data.Points, scaled, followed)
-	model.Inflate(g.settings.GP.Inflation)
+	model.Inflate(g.doubt(followed))
 	best := slices.Min(scaled)
 	costs := g.costs(view)
 	return g.climb(view, rng, g.settings.GP.Candidates, func(points []int, floor float64) []float64 {
@@ -64,6 +65,20 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 		}
 		return model.LogImprovement(candidates, earlier.Expect(candidates, trust), logWeights, best, floor)
 	})
+}
+
+// doubt returns what the model's deviations are multiplied by. While studies of this very device are
+// followed they are taken as they are: more was observed than this study has seen.
+func (g *gpSampler) doubt(followed []int) float64 {
+	for _, e := range followed {
+		if !g.sameDevice[e] {
+			return g.settings.GP.Inflation
+		}
+	}
+	if len(followed) == 0 {
+		return g.settings.GP.Inflation
+	}
+	return g.settings.GP.FollowInflation
 }
 
 // tooFew reports whether there is too little for a model. While an earlier study is
@@ -110,13 +125,15 @@ func (g *gpSampler) earlier(view *View) *gaussian.Trend {
 	if sameMemories(g.memory, view.Earlier) {
 		return g.trend
 	}
+	g.sameDevice = nil
 	var studies []gaussian.Data
 	for _, memory := range view.Earlier {
-		if len(memory) < g.settings.GP.Earlier {
+		if len(memory.Points) < g.settings.GP.Earlier {
 			continue
 		}
+		g.sameDevice = append(g.sameDevice, memory.SameDevice)
 		var data gaussian.Data
-		for _, m := range memory {
+		for _, m := range memory.Points {
 			data.Add(features.ValuesOf(g.axes, m.Row), m.Milliseconds)
 		}
 		data.Values = scaledTimes(data.Values)
@@ -129,7 +146,8 @@ func (g *gpSampler) earlier(view *View) *gaussian.Trend {
 // sameMemories compares by identity first: views keep their memory.
 func sameMemories(a, b []Memory) bool {
 	return slices.EqualFunc(a, b, func(x, y Memory) bool {
-		return len(x) == len(y) && (len(x) == 0 || &x[0] == &y[0] || slices.EqualFunc(x, y, func(p, q Remembered) bool {
+		a, b := x.Points, y.Points
+		return x.SameDevice == y.SameDevice && len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, func(p, q Remembered) bool {
 			return p.Milliseconds == q.Milliseconds && slices.Equal(p.Row, q.Row)
 		}))
 	})

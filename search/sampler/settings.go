@@ -63,6 +63,8 @@ type GP struct {
 	Earlier int
 	// FollowFrom is the number of times from which on an earlier study is followed.
 	FollowFrom int
+	// FollowInflation is Inflation while studies of the same device are followed.
+	FollowInflation float64
 }
 
 // Forest is the forest of extremely randomised trees.
@@ -173,7 +175,7 @@ func Defaults() Settings {
 		Search: Search{Starts: 3, Steps: 20, Bests: 3, Spread: 20, Fewest: 3},
 		GP: GP{
 			Startup: 5, Most: 300, Fit: 64, Inflation: 3, Candidates: 600,
-			Labels: 100, LabelFit: 40, Earlier: 10, FollowFrom: 2,
+			Labels: 100, LabelFit: 40, Earlier: 10, FollowFrom: 2, FollowInflation: 0.5,
 		},
 		Forest: Forest{Startup: 10, Trees: 40, LabelTrees: 20, Leaf: 2, Candidates: 500, Noise: 0.1, Most: 500},
 		TPE:    TPE{Startup: 10, Good: 0.1, MostGood: 25, Width: 0.25, Draws: 24, Pool: 50_000},

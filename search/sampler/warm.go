@@ -17,7 +17,11 @@ type Timed struct {
 
 // Memory is what an earlier study has observed, in the words of another space:
 // another workload, other sources, changed values. See Remember.
-type Memory []Remembered
+type Memory struct {
+	Points []Remembered
+	// SameDevice says that it was measured on a device of this kind.
+	SameDevice bool
+}
 
 // Remembered is one point that an earlier study has measured.
 type Remembered struct {
@@ -35,21 +39,21 @@ type Remembered struct {
 // What was measured on a device of another maker is not remembered at all: it misleads
 // a model. docs/search.md has the figures.
 func Remember(s *space.Space, here, there string, measured []Timed) Memory {
+	memory := Memory{SameDevice: here == there}
 	if !Related(here, there) {
-		return nil
+		return memory
 	}
-	var memory Memory
 	for _, m := range measured {
 		row := make(space.Row, len(s.Params()))
 		for i, p := range s.Params() {
 			row[i] = uint16(p.Index(nearest(p, m.Point)))
 		}
-		at := slices.IndexFunc(memory, func(r Remembered) bool { return slices.Equal(r.Row, row) })
+		at := slices.IndexFunc(memory.Points, func(r Remembered) bool { return slices.Equal(r.Row, row) })
 		if at < 0 {
-			at = len(memory)
-			memory = append(memory, Remembered{row, m.Milliseconds})
+			at = len(memory.Points)
+			memory.Points = append(memory.Points, Remembered{row, m.Milliseconds})
 		}
-		memory[at].Milliseconds = min(memory[at].Milliseconds, m.Milliseconds)
+		memory.Points[at].Milliseconds = min(memory.Points[at].Milliseconds, m.Milliseconds)
 	}
 	return memory
 }

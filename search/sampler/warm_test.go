@@ -24,20 +24,20 @@ func TestRememberTranslates(t *testing.T) {
 		timed(t, "A=60,GONE=1", 4), // 64 is nearest
 		timed(t, "A=64,GONE=2", 3), // the same point, and faster
 	}
-	if other := Remember(pool.Space(), "NVIDIA H200", "AMD Radeon PRO W6600", measured); len(other) > 0 {
+	if other := Remember(pool.Space(), "NVIDIA H200", "AMD Radeon PRO W6600", measured); len(other.Points) > 0 {
 		t.Errorf("another maker's device is remembered: %v", other)
 	}
-	if other := Remember(pool.Space(), "NVIDIA H200", "nvidia A100-PCIE-40GB", measured); len(other) != 2 {
+	if other := Remember(pool.Space(), "NVIDIA H200", "nvidia A100-PCIE-40GB", measured); len(other.Points) != 2 || other.SameDevice {
 		t.Errorf("of the same maker's device %v is remembered", other)
 	}
 	memory := Remember(pool.Space(), "this GPU", "this GPU", measured)
-	if len(memory) != 2 {
-		t.Fatalf("%d points, want 2: %v", len(memory), memory)
+	if len(memory.Points) != 2 || !memory.SameDevice {
+		t.Fatalf("%d points, want 2: %v", len(memory.Points), memory)
 	}
-	if m := memory[0]; m.Row[0] != 0 || m.Row[1] != 0 || m.Milliseconds != 5 {
+	if m := memory.Points[0]; m.Row[0] != 0 || m.Row[1] != 0 || m.Milliseconds != 5 {
 		t.Errorf("first %v", m)
 	}
-	if m := memory[1]; m.Row[0] != 2 || m.Milliseconds != 3 {
+	if m := memory.Points[1]; m.Row[0] != 2 || m.Milliseconds != 3 {
 		t.Errorf("second %v", m)
 	}
 }
@@ -47,7 +47,7 @@ func memoryOf(pool *space.Pool, count int, time func(index int) float64) Memory 
 	rng := rand.New(rand.NewPCG(5, 5))
 	var memory Memory
 	for _, index := range rng.Perm(pool.Len())[:count] {
-		memory = append(memory, Remembered{Row: pool.Row(index), Milliseconds: time(index)})
+		memory.Points = append(memory.Points, Remembered{Row: pool.Row(index), Milliseconds: time(index)})
 	}
 	return memory
 }
@@ -75,18 +75,20 @@ func TestMemoryHelpsWhereItIsRightAndDoesNotHarmWhereItIsWrong(t *testing.T) {
 	}
 	cold := trials()
 	// Another device: everything slower, and one parameter weighs more.
-	right := trials(memoryOf(pool, 60, func(index int) float64 {
+	right := memoryOf(pool, 60, func(index int) float64 {
 		return 3 * kernelTime(pool, index) * (1 + 0.1*float64(pool.Row(index)[1]))
-	}))
-	nonsense := trials(memoryOf(pool, 60, func(index int) float64 { return 1 + float64(index*7919%101) }))
-	opposite := trials(memoryOf(pool, 60, func(index int) float64 { return 10 / kernelTime(pool, index) }))
-	t.Logf("cold %d, right %d, nonsense %d, opposite %d", cold, right, nonsense, opposite)
-	if right >= cold {
-		t.Errorf("%d trials with a good memory, %d without", right, cold)
-	}
-	for name, got := range map[string]int{"nonsense": nonsense, "the opposite": opposite} {
-		if float64(got) > 1.25*float64(cold) {
-			t.Errorf("%d trials with a memory of %s, %d without", got, name, cold)
+	})
+	nonsense := memoryOf(pool, 60, func(index int) float64 { return 1 + float64(index*7919%101) })
+	opposite := memoryOf(pool, 60, func(index int) float64 { return 10 / kernelTime(pool, index) })
+	for _, same := range []bool{false, true} {
+		right.SameDevice, nonsense.SameDevice, opposite.SameDevice = same, same, same
+		if got := trials(right); got >= cold {
+			t.Errorf("same device %v: %d trials with a good memory, %d without", same, got, cold)
+		}
+		for name, memory := range map[string]Memory{"nonsense": nonsense, "the opposite": opposite} {
+			if got := trials(memory); float64(got) > 1.25*float64(cold) {
+				t.Errorf("same device %v: %d trials with a memory of %s, %d without", same, got, name, cold)
+			}
 		}
 	}
 }

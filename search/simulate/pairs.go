@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pawl/internal/page"
+	"pawl/search/sampler"
 )
 
 // pairBudgets are the numbers of evaluations at which a warm search is compared with a
@@ -40,6 +41,9 @@ type Pair struct {
 	Warm []Estimate `json:"warm"`
 	Cold []Estimate `json:"cold"`
 	Help []Help     `json:"help"`
+	// Ranked is the fraction that the other space's points reach when they are tried from its fastest on,
+	// every one of them known: what an order that is taken over can bring at most.
+	Ranked []float64 `json:"ranked"`
 }
 
 // RunPairs searches every space cold, and warm after each other space of the same kernel.
@@ -175,7 +179,39 @@ func (r *PairsReport) pair(from, to *Recorded, warm, cold []run) Pair {
 		p.Cold = append(p.Cold, to.fractions(cold, budget))
 	}
 	p.Help = help(to, warm, cold, r.Budgets)
+	p.Ranked = to.ranked(from, r.Budgets)
 	return p
+}
+
+// ranked returns the fractions of the optimum after numbers of trials that take the points of another
+// space from the fastest on, as far as they are points of this one.
+func (r *Recorded) ranked(other *Recorded, budgets []int) []float64 {
+	var measured []sampler.Timed
+	for i := range other.space.Pool().Len() {
+		if e := other.space.Entry(i); e.OK() {
+			measured = append(measured, sampler.Timed{Point: e.Point, Milliseconds: e.Milliseconds})
+		}
+	}
+	slices.SortStableFunc(measured, func(a, b sampler.Timed) int { return cmp.Compare(a.Milliseconds, b.Milliseconds) })
+	// Some are no points of this space, and some become one point of it.
+	measured = measured[:min(len(measured), 20*slices.Max(budgets))]
+	fractions, best, tried := make([]float64, len(budgets)), 0.0, 0
+	for _, m := range sampler.Remember(r.space.Space(), "", "", measured).Points {
+		index, valid := r.space.Pool().Find(m.Row)
+		if !valid {
+			continue
+		}
+		if e := r.space.Entry(index); e.OK() {
+			best = max(best, r.fraction(e.Milliseconds))
+		}
+		tried++
+		for i, budget := range budgets {
+			if tried <= budget {
+				fractions[i] = best
+			}
+		}
+	}
+	return fractions
 }
 
 // fractions estimates the fraction of the optimum after a number of trials.
@@ -189,10 +225,10 @@ func (r *Recorded) fractions(runs []run, budget int) Estimate {
 
 // WriteTable writes one row for each pair, and which pair came out worst.
 func (r *PairsReport) WriteTable(w io.Writer) error {
-	fmt.Fprintf(w, "%s after a study of another recorded space, %d trials, and without: %d seeds, fraction of the optimum, gain with its 95 %% interval\n", r.Sampler, r.Earlier, r.Seeds)
+	fmt.Fprintf(w, "%s after a study of another recorded space, %d trials, and without: %d seeds, fraction of the optimum, gain with its 95 %% interval, and what the other space's own order reaches with every point of it known\n", r.Sampler, r.Earlier, r.Seeds)
 	header := []string{"from", "to", "device"}
 	for _, b := range r.Budgets {
-		header = append(header, fmt.Sprintf("%d trials, cold", b), "gain")
+		header = append(header, fmt.Sprintf("%d trials, cold", b), "gain", "its order")
 	}
 	var rows [][]string
 	for _, p := range r.Pairs {
@@ -202,7 +238,7 @@ func (r *PairsReport) WriteTable(w io.Writer) error {
 		}
 		for i := range r.Budgets {
 			gain := p.Help[i].Gain
-			row = append(row, fmt.Sprintf("%.3f, %.3f", p.Warm[i].Mean, p.Cold[i].Mean), fmt.Sprintf("%+.3f [%+.3f, %+.3f]", gain.Mean, gain.Low, gain.High))
+			row = append(row, fmt.Sprintf("%.3f, %.3f", p.Warm[i].Mean, p.Cold[i].Mean), fmt.Sprintf("%+.3f [%+.3f, %+.3f]", gain.Mean, gain.Low, gain.High), fmt.Sprintf("%.3f", p.Ranked[i]))
 		}
 		rows = append(rows, row)
 	}

@@ -30,6 +30,9 @@ func TestPairsAreOfOneKernel(t *testing.T) {
 	}
 	// The same bowl again: the earlier search's best point comes first.
 	for _, p := range report.Pairs {
+		if p.Ranked[0] != 1 {
+			t.Errorf("from %s to %s its own order reaches %v", p.From, p.To, p.Ranked)
+		}
 		if p.Warm[0].Mean < 0.95 || p.Help[0].Budget != 5 || p.Help[0].Gain.Mean < 0 {
 			t.Errorf("from %s to %s %.3f at 5, cold %.3f", p.From, p.To, p.Warm[0].Mean, p.Cold[0].Mean)
 		}
@@ -53,8 +56,8 @@ func TestWarmTrustsTheSameMakerOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		learned, err := here.learn(other, earlier)
-		if err != nil || len(learned.first) == 0 || len(learned.memory[0]) > 0 != trusted {
-			t.Errorf("%s: %d first points, %d remembered, %v", device, len(learned.first), len(learned.memory[0]), err)
+		if err != nil || len(learned.first) == 0 || len(learned.memory[0].Points) > 0 != trusted {
+			t.Errorf("%s: %d first points, %d remembered, %v", device, len(learned.first), len(learned.memory[0].Points), err)
 		}
 	}
 }

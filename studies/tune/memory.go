@@ -17,7 +17,7 @@ func (r *run) memories(study studies.Study, earlier []pastStudy) (memories []sam
 	for _, e := range earlier {
 		memory := sampler.Remember(r.pool.Space(), study.Environment.Device, e.Environment.Device, search.Timed(e.trials))
 		memories = append(memories, memory)
-		if len(memory) >= sampler.Defaults().GP.Earlier {
+		if len(memory.Points) >= sampler.Defaults().GP.Earlier {
 			followed = append(followed, e)
 		}
 	}

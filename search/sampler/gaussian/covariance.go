@@ -127,12 +127,20 @@ func newCorrelation(s Shape, p Parameters) *correlation {
 	return c
 }
 
-func (c *correlation) at(a, b []uint16) float64 {
-	sum, product := 0.0, 1.0
-	for j, table := range c.tables {
-		k := table[a[j]][b[j]]
-		sum += k
-		product *= k
+// row fills into with the correlations of a point with others.
+func (c *correlation) row(point []uint16, others [][]uint16, into []float64) {
+	tables := make([][]float64, len(c.tables))
+	for j, value := range point {
+		tables[j] = c.tables[j][value]
 	}
-	return c.share*sum/float64(len(c.tables)) + (1-c.share)*product
+	one, all := c.share/float64(len(tables)), 1-c.share
+	for i, other := range others {
+		sum, product := 0.0, 1.0
+		for j, value := range other {
+			k := tables[j][value]
+			sum += k
+			product *= k
+		}
+		into[i] = one*sum + all*product
+	}
 }

@@ -63,9 +63,7 @@ func (s Shape) negativeLogPosterior(points [][]uint16, y []float64, p Parameters
 	c := newCorrelation(s, p)
 	covariance := blas64.Symmetric{N: n, Stride: n, Uplo: blas.Lower, Data: make([]float64, n*n)}
 	for a := range n {
-		for b := range a {
-			covariance.Data[a*n+b] = c.at(points[a], points[b])
-		}
+		c.row(points[a], points[:a], covariance.Data[a*n:])
 		covariance.Data[a*n+a] = 1 + s.noise(p)
 	}
 	factor, ok := lapack64.Potrf(covariance)

@@ -235,3 +235,10 @@ func TestClassifierByHand(t *testing.T) {
 	want := math.Log(0.5 * math.Erfc(-mean/math.Sqrt(2*(variance+settings.LabelBlur))))
 	near(t, "the log probability", f.LogProbability([]uint16{0}), want, 1e-9)
 }
+
+// at is the correlation of two points.
+func (c *correlation) at(a, b []uint16) float64 {
+	into := []float64{0}
+	c.row(a, [][]uint16{b}, into)
+	return into[0]
+}

@@ -29,7 +29,7 @@ type Process struct {
 	// products are over the correlations axis by axis, nil until they are needed.
 	products *features.Products
 	// Scratch: what every call of LogImprovement needs anew.
-	scratch, solved []float64
+	scratch []float64
 }
 
 // newProcess factorises the first points at once. Others are added by Extend, in the same order, whether now or later.
@@ -40,9 +40,7 @@ func newProcess(c *correlation, noise float64, points [][]uint16) *Process {
 	for g.noise = noise; ; g.noise *= 10 {
 		data := make([]float64, room*room)
 		for a := range n {
-			for b := range a {
-				data[a*room+b] = c.at(points[a], points[b])
-			}
+			c.row(points[a], points[:a], data[a*room:])
 			data[a*room+a] = 1 + g.noise
 		}
 		var ok bool
@@ -61,9 +59,7 @@ func (g *Process) Extend(point []uint16) {
 		g.grow()
 	}
 	row := g.factor.Data[n*g.factor.Stride:][:n+1]
-	for i, other := range g.points {
-		row[i] = g.at(point, other)
-	}
+	g.row(point, g.points, row)
 	vector := blas64.Vector{N: n, Inc: 1, Data: row[:n]}
 	blas64.Trsv(blas.NoTrans, g.factor, vector)
 	row[n] = math.Sqrt(max(1+g.noise-blas64.Dot(vector, vector), 1e-10))
@@ -235,42 +231,22 @@ func (g *Process) explained(correlations []float64, block []int) []float64 {
 // solveRows is after how many observations solve asks whether to go on.
 const solveRows = 32
 
-// solve is a triangular solve for the candidates of a block, whose squares sum up to the share of the
-// variance that the observations take away. On the way it tells what the observations so far have
-// taken, which can only grow, and leaves out candidates that are not worth going on with.
+// solve is a triangular solve for the candidates of a block, in place of their correlations. The squares
+// sum up to the share of the variance that the observations take away. On the way it tells what the
+// observations so far have taken, which can only grow, and leaves out candidates that are not worth going
+// on with. Each candidate is solved by itself: few are left soon, and a product over the observations is
+// long whatever is left.
 func (g *Process) solve(correlations []float64, block []int, goOn func(candidate int, explained float64) bool) {
-	n, width := len(g.points), len(block)
-	g.solved = sized(g.solved, n*width)
-	for j, candidate := range block {
-		for i, k := range correlations[candidate*n : (candidate+1)*n] {
-			g.solved[i*width+j] = k
-		}
-	}
-	left, sums := slices.Clone(block), make([]float64, width)
-	for i := 0; i < n && len(left) > 0; i++ {
-		row := g.solved[i*width : i*width+len(left)]
-		factor := g.factor.Data[i*g.factor.Stride : i*g.factor.Stride+i+1]
-		for k, value := range factor[:i] {
-			floats.AddScaled(row, -value, g.solved[k*width:k*width+len(left)])
-		}
-		scale := 1 / factor[i]
-		for j := range row {
-			row[j] *= scale
-			sums[j] += row[j] * row[j]
-		}
-		if (i+1)%solveRows != 0 && i+1 < n {
-			continue
-		}
-		for j := len(left) - 1; j >= 0; j-- {
-			if goOn(left[j], sums[j]) {
-				continue
+	n := len(g.points)
+	for _, candidate := range block {
+		solved, explained := correlations[candidate*n:(candidate+1)*n], 0.0
+		for i := range solved {
+			row := g.factor.Data[i*g.factor.Stride:][:i+1]
+			solved[i] = (solved[i] - floats.Dot(row[:i], solved[:i])) / row[i]
+			explained += solved[i] * solved[i]
+			if ((i+1)%solveRows == 0 || i+1 == n) && !goOn(candidate, explained) {
+				break
 			}
-			last := len(left) - 1
-			for r := range n {
-				g.solved[r*width+j] = g.solved[r*width+last]
-			}
-			left[j], sums[j] = left[last], sums[last]
-			left = left[:last]
 		}
 	}
 }
