@@ -96,6 +96,7 @@ for part in "$@"; do
         timed sanitizer.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --sanitizer --shape "${small[$kernel]}"
       done
       timed sanitizer.log "$pawl" fuzz attention_hopper --workload training_512_bf16 --at "$hopper" --sanitizer --shape B=1,H=4,HK=2,S=131
+      timed sanitizer.log "$pawl" fuzz attention_hopper --workload wide_2048_fp8 --sanitizer --shape B=1,H=4,HK=2,S=131
       for kernel in gemm gemm_mma; do
         for workload in square_4096_bf16 square_4096_fp8; do
           timed sanitizer.log "$pawl" fuzz $kernel --workload $workload --sanitizer --shape M=130,N=264,K=784
@@ -128,6 +129,9 @@ for part in "$@"; do
       for workload in wide_2048 wide_2048_bf16 grouped_2048_causal_bf16; do
         against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,PERSISTENT=true,TRUST_MAX=true
       done
+      for workload in wide_2048_fp8 grouped_2048_causal_fp8; do
+        against attention_hopper $workload CONSUMERS=3,BLOCK_N=96,STAGES=2,QUERY_PLACES=2,PERSISTENT=true,TRUST_MAX=true
+      done
       for workload in square_4096 square_8192 square_4096_bf16 square_8192_bf16 square_4096_fp8 square_8192_fp8; do
         timed rivals.log "$pawl" tune gemm --workload $workload --budget 18s --rounds 4 --out rivals
         timed rivals.log "$pawl" rivals gemm --workload $workload --rounds 8 --out rivals --results "$out/rivals-gemm-$workload.json"
@@ -142,7 +146,7 @@ for part in "$@"; do
       timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 --budget 80s --out dispatch
       for k in 1 2 3; do timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 -k $k --out dispatch --to "$out/dispatch-$k"; done
       cp dispatch/attention_hopper/attention_hopper_dispatch.* "$out"
-      printf '#include "attention_hopper_dispatch.h"\nint main() { return attention_hopper_dispatch("NVIDIA H200", 32, 0, 0, 64, 8, 8, 512) < 0; }\n' > ask.cu
+      printf '#include "attention_hopper_dispatch.h"\nint main() { return attention_hopper_dispatch("NVIDIA H200", 32, 0, 0, 64, 0, 8, 8, 512) < 0; }\n' > ask.cu
       timed dispatch.log nvcc -std=c++17 -I"$out" ask.cu -o ask
       timed dispatch.log ./ask
       ;;

@@ -1,7 +1,8 @@
 /* attention_hopper: o = softmax(scale * q k^T) v for every head, for the chips
  * with asynchronous tensor cores (sm_90a); fp16 in and out (with BF16 bf16), fp32 in
  * between, [B, H, S, D] row-major, causal or not. Keys and values may have fewer heads,
- * HK: each is then for H / HK heads of queries, one after the other.
+ * HK: each is then for H / HK heads of queries, one after the other. With FP8 queries,
+ * keys and values are fp8 (e4m3), and D is 128.
  *
  * The opinion: at D = 64 the tensor cores and the exponentials take equally long, so
  * neither should wait for the other (Shah et al. 2024, "FlashAttention-3"). So several
@@ -28,6 +29,11 @@
  * weigh_trusting. That is right for any input, and fast where no later score is
  * larger by 12 powers of two, which is nearly everywhere.
  *
+ * Products of fp8 want both operands along the sum: values must lie with their keys in a
+ * row, and lie in memory with their columns in one. So with FP8 the other three warps of
+ * the producing warpgroup transpose every tile of values on its way to the consumers. They
+ * write the keys in the order in which a lane has the weights: see transpose_tile.
+ *
  * Scores are kept in units of log2(e) * scale, where a weight is one multiply-add
  * and one power of two. The scale must be positive. Every row sees key 0 in its
  * first tile, masked or not, so its largest score is finite from then on. */
@@ -36,6 +42,17 @@
 #define TYPE "bf16"
 #else
 #define TYPE "f16"
+#endif
+#if FP8
+#define INPUT "e4m3"
+#define STEP "32" /* elements that one product sums */
+#define ALONG     /* an operand of fp8 always lies along the sum */
+#define ACROSS
+#else
+#define INPUT TYPE
+#define STEP "16"
+#define ALONG ", 0"
+#define ACROSS ", 1"
 #endif
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
@@ -47,37 +64,63 @@ constexpr int BLOCK_M = CONSUMERS * GROUP_ROWS;
 constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP;
 constexpr int CONSUMER_WARPS = CONSUMERS * 4;
 
-/* A panel is 64 columns: rows of 128 bytes, which is as far as a swizzle reaches. */
-constexpr int PANELS = HEAD_DIM / 64;
+/* A panel is rows of 128 bytes, which is as far as a swizzle reaches: so many columns of
+ * the inputs, and 64 of the result. */
 constexpr int ROW_BYTES = 128;
+constexpr int INPUT_BYTES = FP8 ? 1 : 2;
+constexpr int PANEL_COLUMNS = ROW_BYTES / INPUT_BYTES;
+constexpr int PANELS = HEAD_DIM / PANEL_COLUMNS;
+constexpr int RESULT_PANELS = HEAD_DIM / 64;
 constexpr int TILE_PANEL = BLOCK_N * ROW_BYTES;
 constexpr int TILE_BYTES = PANELS * TILE_PANEL;
 constexpr int CHAIN_PANEL = CHAIN_ROWS * ROW_BYTES;
 constexpr int CHAIN_BYTES = PANELS * CHAIN_PANEL;
 constexpr int GROUP_BYTES = CHAINS * CHAIN_BYTES;
 constexpr int QUERY_BYTES = CONSUMERS * GROUP_BYTES;
+constexpr int RESULT_BYTES = RESULT_PANELS * CHAIN_PANEL; /* of a chain */
+
+/* Values that are still to be transposed have places of their own, and a transposed tile
+ * is panels of 32 keys, one after the other: rows of 32 bytes, one for every column. */
+constexpr int TRANSPOSERS = 3; /* warps */
+constexpr int RAW_PLACES = FP8 ? 2 : 0;
+constexpr int VALUE_PANEL = HEAD_DIM * 32;
 
 constexpr int OUTPUTS_AT = QUERY_PLACES * QUERY_BYTES;
-constexpr int KEYS_AT = OUTPUTS_AT + QUERY_BYTES;
+constexpr int KEYS_AT = OUTPUTS_AT + CONSUMERS * CHAINS * RESULT_BYTES;
 constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;
-constexpr int BARRIERS_AT = VALUES_AT + STAGES * TILE_BYTES;
+constexpr int RAW_AT = VALUES_AT + STAGES * TILE_BYTES;
+constexpr int BARRIERS_AT = RAW_AT + RAW_PLACES * TILE_BYTES;
 
-/* Weights up to here are exact enough in fp16, and their products cannot overflow. */
-constexpr float TRUSTED = 4096;
+/* Weights are kept in this unit. Those of fp8 are powers of two in the range of an exponent of
+ * four bits then, with zeros before it: the bits of fp8 stand within those of fp32. */
+constexpr float UNIT = FP8 ? 0x1p-120f : 1;
 
-constexpr int HEAD_STEPS = HEAD_DIM / 16;
-constexpr int KEY_STEPS = BLOCK_N / 16;
+/* Weights up to here are exact enough in fp16, and their products cannot overflow; in
+ * fp8 there are no larger ones. */
+constexpr float TRUSTED = FP8 ? 448 * UNIT : 4096;
+
+/* With LAZY_RESCALE a weight may grow to this power of two. */
+constexpr float GROWTH = FP8 ? 4 : 8;
+
+/* The weight of the largest score, as a power of two. Weights of fp8 below 2^-6 become zeros:
+ * the larger the largest, the more are left, as long as there is room to grow. */
+constexpr float TOP = !FP8 ? 0 : (TRUST_MAX || LAZY_RESCALE ? 4 : 8) - 120;
+
+constexpr int HEAD_STEPS = HEAD_DIM * INPUT_BYTES / 32;
+constexpr int KEY_STEPS = BLOCK_N * INPUT_BYTES / 32;
 constexpr int SCORES = BLOCK_N / 2;  /* of a chain's tile, per thread */
 constexpr int RESULTS = HEAD_DIM / 2;
 
 /* Registers are dealt out per thread in eights; the block owns what it started with. */
 constexpr int ENTRY_REGISTERS = 65536 / (BLOCKS * THREADS) / 8 * 8 > 248 ? 248 : 65536 / (BLOCKS * THREADS) / 8 * 8;
-constexpr int PRODUCER_REGISTERS = 24;
+constexpr int PRODUCER_REGISTERS = FP8 ? 32 : 24;
 constexpr int LEFT_REGISTERS = (ENTRY_REGISTERS * (CONSUMERS + 1) - PRODUCER_REGISTERS) / CONSUMERS / 8 * 8;
 constexpr int CONSUMER_REGISTERS = LEFT_REGISTERS > 240 ? 240 : LEFT_REGISTERS;
 
 static_assert(HEAD_DIM == 64 || HEAD_DIM == 128, "one or two panels");
-static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a tile of keys is a whole number of steps");
+static_assert(!FP8 || HEAD_DIM == 128, "a row of values is a panel");
+static_assert(!FP8 || POLYNOMIAL == 0, "the polynomial has no zero");
+static_assert(BLOCK_N * INPUT_BYTES % 32 == 0 && BLOCK_N <= 256, "a tile of keys is a whole number of steps");
 static_assert(CHAINS == 1 || CHAINS == 2, "a warpgroup has registers for two chains");
 /* With OVERLAP the scores of the next item are started before this one ends. */
 static_assert(QUERY_PLACES == 2 || QUERY_REGISTERS || OVERLAP == 0, "the next queries need a place");
@@ -147,7 +190,7 @@ template <int GROUPS> INLINE void copies_read()
 
 INLINE void prefetch(const TensorMap *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
 
-/* publish makes ordinary writes to shared memory visible to the copy engine. */
+/* publish makes ordinary writes to shared memory visible to the copy engine and the products. */
 INLINE void publish() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 /* ---- asynchronous products ---- */
@@ -176,38 +219,46 @@ INLINE unsigned long long further(unsigned descriptor, int bytes)
     return (unsigned long long)(1024 >> 4 | 1 << 30) << 32 | (descriptor + (bytes >> 4));
 }
 
-/* Products of 64 rows, N columns and 16 steps. The second operand lies in shared
+/* The same for a transposed tile of values: swizzled over 32 bytes. */
+INLINE unsigned long long further_transposed(unsigned descriptor, int bytes)
+{
+    return (unsigned long long)(256 >> 4 | 3u << 30) << 32 | (descriptor + (bytes >> 4));
+}
+
+/* Products of 64 rows, N columns and 32 bytes of sums. The second operand lies in shared
  * memory; the first does too or is in registers. score begins with d = a b: an
  * accumulator that went in with its old content would have been touched while other
  * products run, and the compiler then lets none run beside another. score_more adds.
  * In mix the second operand lies across (a row of it is a step), and add says
  * whether it adds. The numbers are those of the operands behind N / 2 accumulators. */
-#define WGMMA(N, LIST) "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE " {" LIST "}, "
+#define WGMMA(N, LIST) "wgmma.mma_async.sync.aligned.m64n" #N "k" STEP ".f32." INPUT "." INPUT " {" LIST "}, "
 #define FALSE_P "{\n.reg .pred p;\nsetp.ne.b32 p, 0, 0;\n"
 #define FOUR(A, B, C, D) "{%" #A ",%" #B ",%" #C ",%" #D "}"
 #define PRODUCTS(N, LIST, REGISTERS, A, B, C, D, E, F)                                                             \
     template <class...> INLINE void score(float (&d)[N / 2], unsigned long long a, unsigned long long b)           \
     {                                                                                                              \
-        asm volatile(FALSE_P WGMMA(N, LIST) "%" #A ", %" #B ", p, 1, 1, 0, 0;\n}" : REGISTERS(OUT) : "l"(a), "l"(b)); \
+        asm volatile(FALSE_P WGMMA(N, LIST) "%" #A ", %" #B ", p, 1, 1" ALONG ALONG ";\n}"                    \
+                     : REGISTERS(OUT) : "l"(a), "l"(b));                                                           \
     }                                                                                                              \
     template <class...> INLINE void score_more(float (&d)[N / 2], unsigned long long a, unsigned long long b)      \
     {                                                                                                              \
-        asm volatile(WGMMA(N, LIST) "%" #A ", %" #B ", 1, 1, 1, 0, 0;" : REGISTERS(INOUT) : "l"(a), "l"(b));        \
+        asm volatile(WGMMA(N, LIST) "%" #A ", %" #B ", 1, 1, 1" ALONG ALONG ";"                               \
+                     : REGISTERS(INOUT) : "l"(a), "l"(b));                                                         \
     }                                                                                                              \
     template <class...> INLINE void score(float (&d)[N / 2], const unsigned (&a)[4], unsigned long long b)         \
     {                                                                                                              \
-        asm volatile(FALSE_P WGMMA(N, LIST) FOUR(A, B, C, D) ", %" #E ", p, 1, 1, 0;\n}"                           \
+        asm volatile(FALSE_P WGMMA(N, LIST) FOUR(A, B, C, D) ", %" #E ", p, 1, 1" ALONG ";\n}"                     \
                      : REGISTERS(OUT) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                      \
     }                                                                                                              \
     template <class...> INLINE void score_more(float (&d)[N / 2], const unsigned (&a)[4], unsigned long long b)    \
     {                                                                                                              \
-        asm volatile(WGMMA(N, LIST) FOUR(A, B, C, D) ", %" #E ", 1, 1, 1, 0;"                                      \
+        asm volatile(WGMMA(N, LIST) FOUR(A, B, C, D) ", %" #E ", 1, 1, 1" ALONG ";"                                \
                      : REGISTERS(INOUT) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                      \
     }                                                                                                              \
     template <class...> INLINE void mix(float (&d)[N / 2], const unsigned (&a)[4], unsigned long long b, int add)  \
     {                                                                                                              \
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #F ", 0;\n" WGMMA(N, LIST) FOUR(A, B, C, D)              \
-                     ", %" #E ", p, 1, 1, 1;\n}"                                                                   \
+                     ", %" #E ", p, 1, 1" ACROSS ";\n}"                                                            \
                      : REGISTERS(INOUT) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));            \
     }
 
@@ -249,6 +300,18 @@ INLINE void load_matrices(unsigned (&to)[4], unsigned from)
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(from) : "memory");
 }
 
+INLINE void load_across(unsigned (&to)[4], unsigned from)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(from) : "memory");
+}
+
+INLINE void store_matrices(unsigned to, unsigned a, unsigned b, unsigned c, unsigned d)
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(a), "r"(b), "r"(c), "r"(d)
+                 : "memory");
+}
+
 INLINE void store_shared(unsigned to, unsigned word) { asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(word) : "memory"); }
 
 INLINE unsigned pack(float low, float high)
@@ -256,6 +319,19 @@ INLINE unsigned pack(float low, float high)
     unsigned pair;
     asm("cvt.rn." TYPE "x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
+}
+
+/* pack_fp8 rounds four weights to fp8, the upper halves of two at once. The conversion's own
+ * instruction seems to be slower: see docs/attention.md. */
+INLINE unsigned pack_fp8(float a, float b, float c, float d)
+{
+    const unsigned half = 0x00080008, even = 0x00ff00ff;
+    const unsigned ac = __byte_perm(__float_as_uint(a), __float_as_uint(c), 0x7632) + half;
+    const unsigned bd = __byte_perm(__float_as_uint(b), __float_as_uint(d), 0x7632) + half;
+    unsigned four;
+    /* even ? ac >> 4 : bd << 4, which the compiler takes two instructions for. */
+    asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(four) : "r"(even), "r"(ac >> 4), "r"(bd << 4));
+    return four;
 }
 
 /* power_of_two is 2^x within two units in the last place, and 0 for -inf. */
@@ -289,7 +365,7 @@ INLINE unsigned swizzled(int row, int chunk) { return row * ROW_BYTES + (chunk ^
 /* ---- who does what ---- */
 
 /* The barriers of a block, 8 bytes each: two per place for keys and for values,
- * and two per place for the queries of a warpgroup. */
+ * two per place for the queries of a warpgroup, and two per place for raw values. */
 struct Barriers {
     unsigned at;
     __device__ unsigned keys_full(int place) const { return at + 8 * place; }
@@ -301,6 +377,8 @@ struct Barriers {
     {
         return at + 8 * (4 * STAGES + (CONSUMERS + group) * QUERY_PLACES + place);
     }
+    __device__ unsigned raw_full(int place) const { return at + 8 * (4 * STAGES + 2 * CONSUMERS * QUERY_PLACES + place); }
+    __device__ unsigned raw_empty(int place) const { return raw_full(RAW_PLACES + place); }
 };
 
 /* A position in a ring of places: the place, and the parity of the round. */
@@ -342,6 +420,7 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
                     const TensorMap *k_map, const TensorMap *v_map)
 {
     Ring<STAGES> ring;
+    Ring<RAW_PLACES> raw;
     Ring<QUERY_PLACES> queries;
     int turn = 0;
 
@@ -358,22 +437,77 @@ INLINE void produce(unsigned shared, const Barriers &barriers, const Problem &pr
                     barrier_expect(full, GROUP_BYTES);
                     for (int chain = 0; chain < CHAINS; chain++)
                         for (int panel = 0; panel < PANELS; panel++)
-                            copy_in(to + chain * CHAIN_BYTES + panel * CHAIN_PANEL, q_map, panel * 64,
+                            copy_in(to + chain * CHAIN_BYTES + panel * CHAIN_PANEL, q_map, panel * PANEL_COLUMNS,
                                     row + chain * CHAIN_ROWS, item.head, full);
                 }
             barrier_wait(barriers.keys_empty(ring.place), ring.round ^ 1);
             barrier_expect(barriers.keys_full(ring.place), TILE_BYTES);
             for (int panel = 0; panel < PANELS; panel++)
-                copy_in(shared + KEYS_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, k_map, panel * 64,
+                copy_in(shared + KEYS_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, k_map, panel * PANEL_COLUMNS,
                         tile * BLOCK_N, key_head, barriers.keys_full(ring.place));
-            barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);
-            barrier_expect(barriers.values_full(ring.place), TILE_BYTES);
-            for (int panel = 0; panel < PANELS; panel++)
-                copy_in(shared + VALUES_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, v_map, panel * 64,
-                        tile * BLOCK_N, key_head, barriers.values_full(ring.place));
+            if (FP8) {
+                barrier_wait(barriers.raw_empty(raw.place), raw.round ^ 1);
+                barrier_expect(barriers.raw_full(raw.place), TILE_BYTES);
+                copy_in(shared + RAW_AT + raw.place * TILE_BYTES, v_map, 0, tile * BLOCK_N, key_head, barriers.raw_full(raw.place));
+                raw.advance();
+            } else {
+                barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);
+                barrier_expect(barriers.values_full(ring.place), TILE_BYTES);
+                for (int panel = 0; panel < PANELS; panel++)
+                    copy_in(shared + VALUES_AT + ring.place * TILE_BYTES + panel * TILE_PANEL, v_map, panel * 64,
+                            tile * BLOCK_N, key_head, barriers.values_full(ring.place));
+            }
             ring.advance();
         }
         queries.advance();
+    }
+}
+
+/* transpose_tile transposes a warp's share of a tile of values, 32 keys by 16 columns, twice, at a
+ * time. ldmatrix transposes pairs of bytes: lane 4 i + j then has columns 2 i and 2 i + 1 of
+ * keys 2 j, 2 j + 1 and of those 8, 16 and 24 further. The keys 2 j, 2 j + 1, 2 j + 8, 2 j + 9 of
+ * a column become a word: of them a lane has scores after one product, and a word of
+ * weights, keys in this order, is what it needs for the other. The sum does not mind.
+ * The lower half of the lanes stores the even column first and the upper half the odd one:
+ * so the eight rows of a matrix lie in different banks. */
+INLINE void transpose_tile(unsigned from, unsigned to, int warp)
+{
+    const int lane = threadIdx.x % 32, column = lane % 8 * 2 + (lane % 8 / 4 ^ lane / 16);
+    const unsigned first = lane < 16 ? 0x6420 : 0x7531, second = first ^ 0x6420 ^ 0x7531;
+
+    to += column * 32 + (lane / 8 % 2 ^ column / 4 % 2) * 16;
+    for (int part = warp; part < BLOCK_N / 32 * 4; part += TRANSPOSERS) {
+        const int panel = part / 4, chunk = part % 4 * 2;
+        unsigned pairs[2][4];
+        UNROLL for (int i = 0; i < 2; i++)
+            load_across(pairs[i], from + swizzled(panel * 32 + lane, chunk + i));
+        UNROLL for (int i = 0; i < 2; i++)
+            store_matrices(to + panel * VALUE_PANEL + (chunk + i) * 16 * 32,
+                           __byte_perm(pairs[i][0], pairs[i][1], first), __byte_perm(pairs[i][2], pairs[i][3], first),
+                           __byte_perm(pairs[i][0], pairs[i][1], second), __byte_perm(pairs[i][2], pairs[i][3], second));
+    }
+}
+
+INLINE void transpose(unsigned shared, const Barriers &barriers, const Problem &problem, int warp)
+{
+    Ring<STAGES> ring;
+    Ring<RAW_PLACES> raw;
+
+    for (int index = blockIdx.x; index < problem.heads * problem.blocks; index += gridDim.x) {
+        const Item item(problem, index);
+        for (int tile = 0; tile < item.tiles; tile++) {
+            barrier_wait(barriers.raw_full(raw.place), raw.round);
+            barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);
+            transpose_tile(shared + RAW_AT + raw.place * TILE_BYTES, shared + VALUES_AT + ring.place * TILE_BYTES, warp);
+            publish();
+            __syncwarp();
+            if (threadIdx.x % 32 == 0) {
+                barrier_arrive(barriers.values_full(ring.place));
+                barrier_arrive(barriers.raw_empty(raw.place));
+            }
+            ring.advance();
+            raw.advance();
+        }
     }
 }
 
@@ -408,10 +542,10 @@ INLINE void start_scores(Chain &chain, unsigned queries, unsigned keys)
 /* start_mixing adds a tile of values by their weights, or begins with them. */
 INLINE void start_mixing(Chain &chain, unsigned values, int add)
 {
-    const unsigned tile = descriptor(values, TILE_PANEL);
+    const unsigned tile = descriptor(values, FP8 ? 16 : TILE_PANEL);
 
     UNROLL for (int n = 0; n < KEY_STEPS; n++)
-        mix(chain.mixed, chain.weights[n], further(tile, n * 16 * ROW_BYTES), n > 0 ? 1 : add);
+        mix(chain.mixed, chain.weights[n], FP8 ? further_transposed(tile, n * VALUE_PANEL) : further(tile, n * 16 * ROW_BYTES), n > 0 ? 1 : add);
 }
 
 INLINE void load_queries(Chain &chain, unsigned place)
@@ -437,7 +571,7 @@ INLINE void mask(Chain &chain, int first_key, int row, const Problem &problem)
 }
 
 /* raise finds where the weights of a tile stand and brings what is mixed so far to
- * it. With LAZY_RESCALE weights may grow to 2^8 before anything is rescaled. */
+ * it. With LAZY_RESCALE weights may grow before anything is rescaled. */
 INLINE void raise(Chain &chain, float scale, bool first, float (&factor)[2], bool &rescale)
 {
     float most[2];
@@ -449,7 +583,7 @@ INLINE void raise(Chain &chain, float scale, bool first, float (&factor)[2], boo
                 part[i] = fmaxf(part[i], chain.scores[n * 4 + half * 2 + i]);
         most[half] = fmaxf(part[0], part[1]);
         most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 1));
-        most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale;
+        most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale - TOP;
     }
     rescale = false;
     if (first) {
@@ -457,7 +591,7 @@ INLINE void raise(Chain &chain, float scale, bool first, float (&factor)[2], boo
             chain.largest[half] = most[half], chain.sum[half] = 0;
         return;
     }
-    if (LAZY_RESCALE && !__any_sync(0xffffffffu, most[0] > chain.largest[0] + 8 || most[1] > chain.largest[1] + 8))
+    if (LAZY_RESCALE && !__any_sync(0xffffffffu, most[0] > chain.largest[0] + GROWTH || most[1] > chain.largest[1] + GROWTH))
         return;
     rescale = true;
     UNROLL for (int half = 0; half < 2; half++) {
@@ -519,10 +653,10 @@ INLINE bool weigh_trusting(Chain &chain, float scale)
     return true;
 }
 
-/* multiply_add is the synchronous product of a warp: 16 x 16 by 16 x 8. */
+/* multiply_add is the synchronous product of a warp: 16 rows, 8 columns and 32 bytes of sums. */
 INLINE void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1)
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." TYPE "." TYPE ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k" STEP ".row.col.f32." INPUT "." INPUT ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
@@ -533,7 +667,7 @@ INLINE void score_again(Chain &chain, unsigned queries, unsigned keys)
 {
     const int lane = threadIdx.x % 32, row = threadIdx.x % WARPGROUP / 32 * 16 + lane % 16;
 
-    UNROLL for (int n = 0; n < KEY_STEPS; n++) {
+    UNROLL for (int n = 0; n < BLOCK_N / 16; n++) {
         float sum[2][4] = {};
         UNROLL for (int d = 0; d < HEAD_STEPS; d++) {
             unsigned a[4], b[4];
@@ -550,8 +684,10 @@ INLINE void score_again(Chain &chain, unsigned queries, unsigned keys)
 
 INLINE void pack_weights(Chain &chain)
 {
-    UNROLL for (int i = 0; i < SCORES / 2; i++)
-        chain.weights[i / 4][i % 4] = pack(chain.scores[2 * i], chain.scores[2 * i + 1]);
+    UNROLL for (int i = 0; i < KEY_STEPS * 4; i++) {
+        const float *s = chain.scores + (FP8 ? i / 2 * 8 + i % 2 * 2 : 2 * i);
+        chain.weights[i / 4][i % 4] = FP8 ? pack_fp8(s[0], s[1], s[4], s[5]) : pack(s[0], s[1]);
+    }
 }
 
 /* finish divides the rows of a chain by their sums and has them copied out, a warp
@@ -568,7 +704,7 @@ INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, c
         float sum = sums[half];
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        const float inverse = __fdividef(1, sum);
+        const float inverse = __fdividef(UNIT, sum);
         UNROLL for (int n = 0; n < RESULTS / 4; n++)
             store_shared(place + n / 8 * CHAIN_PANEL + swizzled(half * 8 + lane / 4, n % 8) + lane % 4 * 4,
                          pack(chain.mixed[n * 4 + half * 2] * inverse, chain.mixed[n * 4 + half * 2 + 1] * inverse));
@@ -576,7 +712,7 @@ INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, c
     publish();
     __syncwarp();
     if (lane == 0) {
-        for (int panel = 0; panel < PANELS; panel++)
+        for (int panel = 0; panel < RESULT_PANELS; panel++)
             if (row + warp * 16 < S)
                 copy_out(o_map, place + panel * CHAIN_PANEL, panel * 64, row + warp * 16, head);
         commit_copies();
@@ -616,7 +752,7 @@ struct Consumer {
     Walk walk, last;
     int query_place; /* of the item that scores are started for */
 
-    __device__ unsigned output(int c) const { return shared + OUTPUTS_AT + group * GROUP_BYTES + c * CHAIN_BYTES; }
+    __device__ unsigned output(int c) const { return shared + OUTPUTS_AT + (group * CHAINS + c) * RESULT_BYTES; }
     __device__ unsigned query_at(int place, int c) const { return shared + place * QUERY_BYTES + group * GROUP_BYTES + c * CHAIN_BYTES; }
     __device__ unsigned query(int c) const { return query_at(query_place, c); }
     __device__ unsigned key(int place) const { return shared + KEYS_AT + place * TILE_BYTES; }
@@ -962,7 +1098,7 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
         for (int place = 0; place < STAGES; place++) {
             barrier_init(barriers.keys_full(place), 1);
             barrier_init(barriers.keys_empty(place), CONSUMER_WARPS);
-            barrier_init(barriers.values_full(place), 1);
+            barrier_init(barriers.values_full(place), FP8 ? TRANSPOSERS : 1);
             barrier_init(barriers.values_empty(place), CONSUMER_WARPS);
         }
         for (int group = 0; group < CONSUMERS; group++)
@@ -970,6 +1106,10 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
                 barrier_init(barriers.queries_full(group, place), 1);
                 barrier_init(barriers.queries_empty(group, place), 4);
             }
+        for (int place = 0; place < RAW_PLACES; place++) {
+            barrier_init(barriers.raw_full(place), 1);
+            barrier_init(barriers.raw_empty(place), TRANSPOSERS);
+        }
         asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     }
     __syncthreads();
@@ -979,6 +1119,8 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
         if (threadIdx.x == CONSUMERS * WARPGROUP)
             produce(shared, barriers, problem, &q_map, &k_map, &v_map);
+        else if (FP8 && threadIdx.x >= CONSUMERS * WARPGROUP + 32)
+            transpose(shared, barriers, problem, threadIdx.x / 32 - CONSUMERS * 4 - 1);
     } else {
         asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
         consume(shared, barriers, problem, &o_map, scale * 1.44269504f, group);

@@ -1,4 +1,6 @@
-"""PyTorch's backends for attention: python3 rivals.py cudnn|flash|efficient."""
+"""PyTorch's backends for attention: python3 rivals.py cudnn|flash|efficient.
+
+There is none for fp8: there they get the same numbers in bf16, converted beforehand."""
 import sys
 
 import pawl_rival
@@ -9,6 +11,10 @@ def backend(sizes, inputs):
     from torch.nn.functional import scaled_dot_product_attention as attention
     chosen = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION,
               "efficient": SDPBackend.EFFICIENT_ATTENTION}[sys.argv[1]]
+
+    if sizes["FP8"]:
+        import torch
+        inputs.update({name: x.to(torch.bfloat16) for name, x in inputs.items()})
 
     def launch(x):
         with sdpa_kernel(chosen):

@@ -7,8 +7,8 @@ import "pawl/kernels"
 const (
 	hopperKeys   = "                const int key_place = await_keys();\n                float factor[2];\n"
 	hopperFreed  = "                if (!TRUST_MAX)\n                    release(barriers.keys_empty(key_place));\n                find_weights(chain, walk.row, tile,"
-	hopperValues = "            barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);\n"
-	hopperKeyMap = "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [1, BLOCK_N, 64], swizzle: 128}"
+	hopperValues = "                barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);\n"
+	hopperKeyMap = "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [1, BLOCK_N, 128 / bytes], swizzle: 128}"
 )
 
 // What is wrong here shows in every run: where the copy engine would usually be quick
@@ -22,7 +22,7 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "swizzle", What: "has the pattern of a tile wrong by a row",
 		Old: "(chunk ^ row % 8) * 16", New: "(chunk ^ (row + 1) % 8) * 16"},
 	{Name: "no division", What: "does not divide by the sum of the weights",
-		Old: "const float inverse = __fdividef(1, sum);", New: "const float inverse = 1;"},
+		Old: "const float inverse = __fdividef(UNIT, sum);", New: "const float inverse = 1;"},
 	{Name: "sum of half a row", What: "does not add the sums of all lanes of a row",
 		Old: "        sum += __shfl_xor_sync(0xffffffffu, sum, 2);\n", New: ""},
 	{Name: "result in bfloat16", What: "rounds the output to 8 bits",
@@ -36,11 +36,11 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "box of the result", What: "has a box of the result of half the rows", File: kernels.ManifestName,
 		Old: "box: [1, 16, 64]", New: "box: [1, 8, 64]"},
 	{Name: "box over two heads", What: "has a box of keys of half the length and of two heads", File: kernels.ManifestName,
-		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [2, BLOCK_N / 2, 64], swizzle: 128}"},
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [2, BLOCK_N / 2, 128 / bytes], swizzle: 128}"},
 	{Name: "no swizzle of keys", What: "has keys copied without the swizzle", File: kernels.ManifestName,
-		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [1, BLOCK_N, 64], swizzle: 0}"},
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [1, BLOCK_N, 128 / bytes], swizzle: 0}"},
 	{Name: "map by batch", What: "has a map of keys whose outermost dimension is the batch, not the head", File: kernels.ManifestName,
-		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B, HK * S, D], box: [1, BLOCK_N, 64], swizzle: 128}"},
+		Old: hopperKeyMap, New: "large: 1,\n       tensormap: {shape: [B, HK * S, D], box: [1, BLOCK_N, 128 / bytes], swizzle: 128}"},
 
 	// Which keys and values are seen.
 	{Name: "no wait", What: "does not wait for the keys to arrive",
@@ -58,7 +58,7 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "heads in turns", What: "lets heads of queries take turns at those of keys, where neighbours share one",
 		Old: "item.head / problem.group;", New: "item.head % (problem.heads / problem.group);"},
 	{Name: "values of another head", What: "gives every head of queries a head of values of its own",
-		Old: "v_map, panel * 64,\n                        tile * BLOCK_N, key_head,", New: "v_map, panel * 64,\n                        tile * BLOCK_N, item.head,"},
+		Old: "v_map, panel * 64,\n                            tile * BLOCK_N, key_head,", New: "v_map, panel * 64,\n                            tile * BLOCK_N, item.head,"},
 	{Name: "size of a group", What: "takes the number of heads of keys for that of queries which share one",
 		Old: "problem{S, B * H, H / HK, causal,", New: "problem{S, B * H, HK, causal,"},
 	{Name: "first head of a group", What: "gives every head of queries a head of keys of its own",
@@ -88,19 +88,19 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "unchecked maximum", What: "never checks whether the largest score was the largest", At: "TRUST_MAX=true",
 		Old: "if (__any_sync(0xffffffffu, !(sum[0] <= TRUSTED) || !(sum[2] <= TRUSTED)))", New: "if (__any_sync(0xffffffffu, sum[0] < 0))"},
 	{Name: "no maximum", What: "does not subtract the largest score",
-		Old: "most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale;", New: "most[half] = 0;"},
+		Old: "most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale - TOP;", New: "most[half] = 0;"},
 	{Name: "maximum of half a row", What: "does not exchange the largest scores between all lanes of a row",
-		Old: "most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale;", New: "most[half] *= scale;"},
+		Old: "most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale - TOP;", New: "most[half] *= scale;"},
 	{Name: "factor of the other row", What: "brings both rows of a thread to the larger score of the first",
 		Old: "chain.mixed[i] *= factor[i % 4 / 2];", New: "chain.mixed[i] *= factor[0];"},
 	{Name: "rescales too late", What: "lets weights grow until they overflow half precision", At: "LAZY_RESCALE=true",
-		Old: "most[0] > chain.largest[0] + 8 || most[1] > chain.largest[1] + 8", New: "most[0] > chain.largest[0] + 80 || most[1] > chain.largest[1] + 80"},
+		Old: "most[0] > chain.largest[0] + GROWTH || most[1] > chain.largest[1] + GROWTH", New: "most[0] > chain.largest[0] + 80 || most[1] > chain.largest[1] + 80"},
 	{Name: "scores again", What: "finds half of the scores twice where the largest one was not", At: "TRUST_MAX=true",
 		Old: "chain.queries[QUERY_REGISTERS ? d : 0] : a, b[2], b[3]);", New: "chain.queries[QUERY_REGISTERS ? d : 0] : a, b[0], b[1]);"},
 	{Name: "weights in half precision", What: "packs weights and results as half precision where all else is bfloat16", Workload: "training_512_bf16",
 		Old: `"cvt.rn." TYPE "x2.f32 %0`, New: `"cvt.rn.f16x2.f32 %0`},
 	{Name: "scores again in half precision", What: "takes bfloat16 for half precision where the largest score was not", Workload: "training_512_bf16", At: "TRUST_MAX=true",
-		Old: `f32." TYPE "." TYPE ".f32 {`, New: `f32.f16.f16.f32 {`},
+		Old: `f32." INPUT "." INPUT ".f32 {`, New: `f32.f16.f16.f32 {`},
 	{Name: "polynomial of infinity", What: "computes a power of two of minus infinity by a polynomial", At: "POLYNOMIAL=4",
 		Old: "    x = fminf(fmaxf(x, -126.0f), 127.0f); /* what is too large must stay so: see weigh_trusting */\n", New: ""},
 	{Name: "natural exponential", What: "takes powers of two of scores in units of e",
