@@ -54,14 +54,14 @@ var _ ratchet.Elsewhere = (*Device)(nil)
 
 // Open joins the farm and chooses the device.
 func Open(ctx context.Context, o Options) (*Device, error) {
+	if o.On == ask.Replay {
+		return nil, &devices.ArgumentError{Err: fmt.Errorf("--on %s answers from records: nothing is compiled, so that there is nothing to gate", o.On)}
+	}
 	f, err := farm.Open(ctx, o.Farm)
 	if err != nil {
 		return nil, err
 	}
 	chosen, err := ask.Choose(ctx, f, o.On, cmp.Or(o.Compiler, devices.Compilers[0]))
-	if err == nil && chosen.Measures == nil {
-		err = &devices.ArgumentError{Err: fmt.Errorf("--on %s replays records: nothing is compiled, so that there is nothing to gate", o.On)}
-	}
 	if err != nil {
 		f.Close()
 		return nil, err

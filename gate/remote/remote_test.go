@@ -174,7 +174,7 @@ func TestGateGoesBeforeASearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	answered := func() (n int, gates []farm.SearchStatus) {
+	answered := func() (n int, used float64, gates []farm.SearchStatus) {
 		status, err := f.Status(context.Background())
 		if err != nil {
 			t.Error(err)
@@ -184,22 +184,30 @@ func TestGateGoesBeforeASearch(t *testing.T) {
 				gates = append(gates, s)
 			} else {
 				n += s.Answered
+				delete(s.Seconds, farm.Compiling)
+				for _, seconds := range s.Seconds {
+					used += seconds
+				}
 			}
 		}
-		return n, gates
+		return n, used, gates
 	}
-	var holds, most atomic.Int64
+	var holds, most, answers atomic.Int64
+	var used, held float64 // when the last hold began, and how long it took
 	y.held = func(do func()) {
-		before, _ := answered()
+		before, usedBefore, _ := answered()
+		start := time.Now()
 		do()
-		after, _ := answered()
+		used, held = usedBefore, time.Since(start).Seconds()
+		after, _, _ := answered()
+		answers.Store(int64(after))
 		holds.Add(1)
 		most.Store(max(most.Load(), int64(after-before)))
 	}
 	searching, stop := context.WithCancel(t.Context())
 	searched := make(chan error, 1)
 	go func() { searched <- search(searching, f, y.folder) }()
-	for n := 0; n < 3; n, _ = answered() {
+	for n := 0; n < 3; n, _, _ = answered() {
 		select {
 		case err := <-searched:
 			t.Fatal(err)
@@ -207,11 +215,18 @@ func TestGateGoesBeforeASearch(t *testing.T) {
 		}
 	}
 	y.gate(true, "REPEATS=1")
+	usedAfter := 0.0
+	for n := 0; n <= int(answers.Load()); n, usedAfter, _ = answered() {
+		time.Sleep(5 * time.Millisecond)
+	}
 	stop()
 	if err := <-searched; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	_, gates := answered()
+	_, _, gates := answered()
+	if more := usedAfter - used; more <= 0 || more > held {
+		t.Errorf("the search paid for %.2f s of the device while it waited for %.2f s", more, held)
+	}
 	if len(gates) != 1 || gates[0].Priority != farm.GatePriority || gates[0].State != "ended" || gates[0].Open != 0 {
 		t.Errorf("%+v", gates)
 	}

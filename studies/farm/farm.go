@@ -20,18 +20,14 @@ package farm
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/url"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
@@ -82,15 +78,15 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	if !goodName.MatchString(o.Name) {
-		return nil, fmt.Errorf("a farm's name has small letters, digits and underscores, and begins with a letter: %q does not", o.Name)
+		return nil, argumentError("a farm's name has small letters, digits and underscores, and begins with a letter: %q does not", o.Name)
 	}
 	// Parsed here too, because an error of the library quotes the URL.
 	if u, err := url.Parse(o.URL); err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-		return nil, errors.New("the farm's database is named by a URL such as postgres://USER@HOST/DATABASE: what was given is none")
+		return nil, argumentError("the farm's database is named by a URL such as postgres://USER@HOST/DATABASE: what was given is none")
 	}
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
-		return nil, errors.New("the URL of the farm's database has a setting that PostgreSQL does not know, or a wrong value for one")
+		return nil, argumentError("the URL of the farm's database has a setting that PostgreSQL does not know, or a wrong value for one")
 	}
 	f := &Farm{options: o, schema: "pawl_" + o.Name, log: o.Log}
 	config.MaxConns = int32(o.Connections)
@@ -195,42 +191,6 @@ func (f *Farm) look(ctx context.Context) (exists, ours bool, err error) {
 
 func (f *Farm) foreign() error {
 	return fmt.Errorf("the schema %s of this database is somebody else's: there is no farm in it, and nothing was changed; name another farm with --farm", f.schema)
-}
-
-// explain turns an error of the database into a sentence. It never holds a password: the
-// library's messages name user, host and database only.
-func (f *Farm) explain(doing string, err error) error {
-	if err == nil {
-		return nil
-	}
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		switch refused.Code {
-		case "42501", "42P01": // who may not see the schema sees no table in it
-			return fmt.Errorf("%s: the database's user has no right to do that (%s); docs/farm.md has the roles", doing, refused.Message)
-		case "53100":
-			return fmt.Errorf("%s: the disk of the database's server is full (%s)", doing, refused.Message)
-		case "28P01", "28000":
-			return fmt.Errorf("%s: the database does not let this user in (%s)", doing, refused.Message)
-		case "3D000":
-			return fmt.Errorf("%s: %s; createdb makes one", doing, refused.Message)
-		}
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-// lost reports whether an error is of the connection and not of what was asked: the server
-// is restarted, or the network is gone. What was being done may have been done.
-func lost(err error) bool {
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
-		// 57P0x is a shutdown, 08 a connection, 40 a conflict of transactions.
-		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "40")
-	}
-	var refusedToConnect *pgconn.ConnectError
-	var network net.Error
-	return errors.As(err, &refusedToConnect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
-		errors.Is(err, net.ErrClosed) || err != nil && (pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed"))
 }
 
 // Patience is how long those who ask wait for a database that does not answer.

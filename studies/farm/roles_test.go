@@ -65,7 +65,7 @@ func TestRoles(t *testing.T) {
 			t.Errorf("who asks may: %s", statement)
 		}
 	}
-	if _, err := Open(t.Context(), as("stranger")); err == nil || !strings.Contains(err.Error(), "has no right to do that") {
+	if _, err := Open(t.Context(), as("stranger")); err == nil || !strings.Contains(err.Error(), "has no right to see the farm") {
 		t.Errorf("a stranger: %v", err)
 	}
 	if err := Init(t.Context(), Options{URL: postgrestest.As(t, owner, "stranger", "stranger"), Name: "other", Version: "1"}); err == nil || !strings.Contains(err.Error(), "has no right to do that") {

@@ -51,7 +51,7 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 			CASE WHEN s.ended IS NOT NULL THEN 'ended' WHEN s.heartbeat < now() - $1::interval THEN 'silent' ELSE 'asking' END,
 			extract(epoch FROM now() - s.started)::float8,
 			s.finished + (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NOT NULL),
-			(SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NULL),
+			CASE WHEN s.ended IS NULL THEN (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NULL) ELSE 0 END,
 			s.budget, s.seconds, (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
 				SELECT device, sum(seconds) AS total FROM tasks t WHERE t.study = s.study AND device <> '' GROUP BY device) AS totals)
 		FROM searches s WHERE s.title NOT LIKE 'opening %' AND s.heartbeat > now() - interval '1 day' ORDER BY s.started`, Silence)

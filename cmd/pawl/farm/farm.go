@@ -137,7 +137,7 @@ func show(w io.Writer, s farm.Status, prices []farm.Price) error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\n%d tasks answered in the last minute; files of %s\n", s.LastMinute, page.Bytes(float64(s.Stored)))
+	fmt.Fprintf(w, "\n%d tasks of searches that go on were answered in the last minute; files of %s\n", s.LastMinute, page.Bytes(float64(s.Stored)))
 	for _, device := range slices.Sorted(maps.Keys(total)) {
 		fmt.Fprintf(w, "%s\n", escape.Line(farm.Budget{Prices: prices}.Describe(map[string]float64{device: total[device]})))
 	}

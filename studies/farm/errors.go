@@ -1,0 +1,68 @@
+package farm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pawl/objective/devices"
+)
+
+// argumentError says that what was asked for cannot be.
+func argumentError(format string, arguments ...any) error {
+	return &devices.ArgumentError{Err: fmt.Errorf(format, arguments...)}
+}
+
+// explain turns an error of the database into a sentence. It never holds a password: the
+// library's messages name user, host and database only.
+func (f *Farm) explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		switch refused.Code {
+		case "42P01": // who may not see the schema sees no table in it
+			return fmt.Errorf("%s: the database's user has no right to see the farm; docs/farm.md has the roles", doing)
+		case "42501":
+			return fmt.Errorf("%s: the database's user has no right to do that (%s); docs/farm.md has the roles", doing, refused.Message)
+		case "53100":
+			return fmt.Errorf("%s: the disk of the database's server is full (%s)", doing, refused.Message)
+		case "28P01", "28000":
+			return fmt.Errorf("%s: the database does not let this user in (%s)", doing, refused.Message)
+		case "53300":
+			return fmt.Errorf("%s: the database's server has no connection left (%s): end other clients, start workers with fewer --lanes, or raise max_connections", doing, refused.Message)
+		case "3D000":
+			return fmt.Errorf("%s: %s; createdb makes one", doing, refused.Message)
+		}
+	}
+	var unknown *net.DNSError
+	if errors.As(err, &unknown) {
+		return fmt.Errorf("%s: the database cannot be reached: the host %s is not known", doing, unknown.Name)
+	}
+	var unreachable *pgconn.ConnectError
+	if errors.As(err, &unreachable) {
+		// Each address that was tried has a line, and an encrypted and a plain try are two.
+		lines := strings.Split(strings.TrimSpace(unreachable.Unwrap().Error()), "\n")
+		return fmt.Errorf("%s: the database cannot be reached: %s", doing, strings.TrimSpace(lines[len(lines)-1]))
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// lost reports whether an error is of the connection and not of what was asked: the server
+// is restarted, or the network is gone. What was being done may have been done.
+func lost(err error) bool {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		// 57P0x is a shutdown, 08 a connection, 40 a conflict of transactions.
+		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "40")
+	}
+	var refusedToConnect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &refusedToConnect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+		errors.Is(err, net.ErrClosed) || err != nil && (pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed"))
+}
