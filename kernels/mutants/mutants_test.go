@@ -21,7 +21,7 @@ func fit(t *testing.T, backend string, least int) {
 	if len(all) < least {
 		t.Errorf("only %d mutants", len(all))
 	}
-	names := map[string]bool{}
+	names, spaces := map[string]bool{}, map[[3]string]*space.Space{}
 	for _, m := range all {
 		t.Run(m.Kernel+"/"+m.Name, func(t *testing.T) {
 			if names[m.Kernel+m.Name] || m.What == "" || m.Old == m.New {
@@ -32,27 +32,36 @@ func fit(t *testing.T, backend string, least int) {
 			if err := m.Write(dir); err != nil {
 				t.Fatal(err)
 			}
-			k, err := kernels.Load(dir, m.Backend)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w, err := k.Workload(m.Workload)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := k.Space(w)
-			if err != nil {
-				t.Fatal(err)
+			key := [3]string{m.Kernel, m.Workload, m.File}
+			if m.File != "" || spaces[key] == nil { // another source leaves the space as it is
+				spaces[key] = spaceOf(t, dir, m)
 			}
 			partial, err := space.ParsePoint(m.At)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.Complete(partial); err != nil {
+			if _, err := spaces[key].Complete(partial); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+}
+
+func spaceOf(t *testing.T, dir string, m Mutant) *space.Space {
+	t.Helper()
+	k, err := kernels.Load(dir, m.Backend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := k.Workload(m.Workload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := k.Space(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func TestMutantOfAnotherTextIsAnError(t *testing.T) {
