@@ -93,20 +93,24 @@ func (g *gpSampler) tooFew(view *View, working int, follows bool) bool {
 // model returns the process over the training data, not yet conditioned, and the
 // data's scaled times.
 func (g *gpSampler) model(view *View, data gaussian.Data) (*gaussian.Process, []float64) {
-	fit := g.training(view, view.Observations[:g.fitCount(len(view.Observations))], g.settings.GP.Most)
+	fit := g.training(view, view.Observations[:g.fitCount(len(view.Observations), 0)], g.settings.GP.Most)
 	fit.Values = scaledTimes(fit.Values)
 	return g.times.Over(g.shape, fit, data.Points), scaledTimes(data.Values)
 }
 
 // fitCount returns how many of n observations the parameters are fitted to:
-// the last number of a row that grows by an eighth. Between two of them the
-// factor is extended instead.
-func (g *gpSampler) fitCount(n int) int {
+// the last number of a row that grows by an eighth, or of one that lies part of the
+// way from each to the next. Between two of them the factor is extended instead. The
+// two models have a row each, so that no ask has to wait for both fits.
+func (g *gpSampler) fitCount(n int, part float64) int {
 	count := min(n, g.settings.Search.Fewest)
-	for next := count; next <= n; next += max(1, next/8) {
-		count = next
+	for next := count; ; next += max(1, next/8) {
+		at := next + int(part*float64(next/8))
+		if at > n {
+			return count
+		}
+		count = at
 	}
-	return count
 }
 
 // classifier returns nil while nothing has failed or nothing has worked.
@@ -116,7 +120,7 @@ func (g *gpSampler) classifier(view *View) *gaussian.Classifier {
 	}
 	most := g.settings.GP.Labels
 	data := g.labels(view, view.Observations, most, 1, -1)
-	fit := g.labels(view, view.Observations[:g.fitCount(len(view.Observations))], most, 1, -1)
+	fit := g.labels(view, view.Observations[:g.fitCount(len(view.Observations), 0.5)], most, 1, -1)
 	return gaussian.NewClassifier(g.shape, g.labelled.Over(g.shape, fit, data.Points), data.Values)
 }
 
