@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"pawl/internal/stats"
@@ -53,6 +54,20 @@ func interval(i stats.Interval, text func(float64) string) string {
 		return Unbounded
 	}
 	return text(i.Low) + " to " + text(i.High)
+}
+
+// Figure writes a number with about three digits, in millions and billions where it is large, and
+// never with an exponent that a reader has to work out.
+func Figure(value float64) string {
+	switch size := math.Abs(value); {
+	case size >= 1e9:
+		return fmt.Sprintf("%.3g billion", value/1e9)
+	case size >= 1e6:
+		return fmt.Sprintf("%.3g million", value/1e6)
+	case size >= 100:
+		return fmt.Sprintf("%.0f", value)
+	}
+	return fmt.Sprintf("%.3g", value)
 }
 
 // Bytes writes a size with four significant digits, in multiples of 1,024.

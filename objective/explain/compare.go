@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"pawl/internal/page"
 )
@@ -124,13 +123,7 @@ func amount(value float64, unit string) string {
 	case "hz":
 		return fmt.Sprintf("%.0f MHz", value/1e6)
 	}
-	if value >= 1e9 {
-		return fmt.Sprintf("%.3g billion", value/1e9)
-	}
-	if value >= 1e6 {
-		return fmt.Sprintf("%.3g million", value/1e6)
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", value), ".0")
+	return page.Figure(value)
 }
 
 // changedFigures compares what the compiler says.

@@ -42,9 +42,9 @@ func why(before, after Facts, c Comparison) string {
 	if math.Abs(actual) < same {
 		return "Both take the same time."
 	}
-	head := fmt.Sprintf("It is %.3g times as fast", c.Speedup)
+	head := fmt.Sprintf("It is %s times as fast", page.Figure(c.Speedup))
 	if actual < 0 {
-		head = fmt.Sprintf("It takes %.3g times as long", 1/c.Speedup)
+		head = fmt.Sprintf("It takes %s times as long", page.Figure(1/c.Speedup))
 	}
 	best, text := 0.0, ""
 	for _, one := range slices.Concat(lostCauses(before, after), workCauses(before, after), figureCauses(before, after, c.Profiled)) {
@@ -75,11 +75,11 @@ func why(before, after Facts, c Comparison) string {
 // otherWork compares launches that do not do the same, such as one and four steps of a stencil:
 // their counters differ by that already.
 func otherWork(work, time float64) string {
-	verdict := fmt.Sprintf("%.3g times as fast for the same work", work/time)
+	verdict := fmt.Sprintf("%s times as fast for the same work", page.Figure(work/time))
 	if work < time {
-		verdict = fmt.Sprintf("%.3g times as long for the same work", time/work)
+		verdict = fmt.Sprintf("%s times as long for the same work", page.Figure(time/work))
 	}
-	return fmt.Sprintf("A launch does %.3g times the work in %.3g times the time: %s. The counters below are of launches that differ in that.", work, time, verdict)
+	return fmt.Sprintf("A launch does %s times the work in %s times the time: %s. The counters below are of launches that differ in that.", page.Figure(work), page.Figure(time), verdict)
 }
 
 // lostCauses are the losses that have become smaller or larger, each by the rule that knows it.

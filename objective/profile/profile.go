@@ -190,6 +190,9 @@ func Read(ctx context.Context, m *devices.Machine, path string) (*Profile, error
 		return nil, err
 	}
 	if err := json.Unmarshal(text, p); err != nil {
+		if other := new(json.UnmarshalTypeError); errors.As(err, &other) {
+			err = fmt.Errorf("a profile has something else than this %s, after %d bytes", other.Value, other.Offset)
+		}
 		return nil, wrong(err)
 	}
 	if p.Kernel == "" {

@@ -40,9 +40,9 @@ func (f Followed) Text() string {
 	if f.At == nil {
 		return text + ", and no trial has less"
 	}
-	speed := fmt.Sprintf("%.3g times as fast", f.Speedup)
+	speed := fmt.Sprintf("%s times as fast", page.Figure(f.Speedup))
 	if f.Speedup < 1 {
-		speed = fmt.Sprintf("%.3g times as slow", 1/f.Speedup)
+		speed = fmt.Sprintf("%s times as slow", page.Figure(1/f.Speedup))
 	}
 	if f.Left == 0 {
 		return fmt.Sprintf("%s, gone at %s, which is %s", text, *f.At, speed)

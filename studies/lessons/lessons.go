@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search"
 	"pawl/space"
@@ -69,9 +70,9 @@ type Move struct {
 // Text says it in words.
 func (m Move) Text() string {
 	if m.Pairs == 1 {
-		return fmt.Sprintf("%s %s → %s: %.3g times as fast, in the one pair that there is", m.Param, m.From, m.To, m.Ratio)
+		return fmt.Sprintf("%s %s → %s: %s times as fast, in the one pair that there is", m.Param, m.From, m.To, page.Figure(m.Ratio))
 	}
-	return fmt.Sprintf("%s %s → %s: faster in %d of %d pairs, %.3g times in the middle", m.Param, m.From, m.To, m.Better, m.Pairs, m.Ratio)
+	return fmt.Sprintf("%s %s → %s: faster in %d of %d pairs, %s times in the middle", m.Param, m.From, m.To, m.Better, m.Pairs, page.Figure(m.Ratio))
 }
 
 // Interaction is two parameters whose changes together do something else than both alone.

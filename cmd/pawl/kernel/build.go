@@ -79,7 +79,7 @@ func printBuilt(w io.Writer, s *profile.Static) {
 	if s.Flops > 0 || s.Bytes > 0 {
 		fmt.Fprintf(w, "one launch: %.4g Gflop, %s to and from memory", s.Flops/1e9, page.Bytes(s.Bytes))
 		if s.Flops > 0 && s.Bytes > 0 {
-			fmt.Fprintf(w, ", %.3g flop a byte", s.Flops/s.Bytes)
+			fmt.Fprintf(w, ", %s flop a byte", page.Figure(s.Flops/s.Bytes))
 		}
 		fmt.Fprintln(w)
 	}

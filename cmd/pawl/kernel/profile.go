@@ -57,28 +57,37 @@ func runProfile(ctx context.Context, env console.Environment, o profileOptions, 
 	switch {
 	case o.from != "" && (o.At != "" || o.compare != "" || len(arguments) > 0):
 		return console.Usagef("--from explains one file, and nothing beside it")
+	case o.from != "" && !profile.IsFile(o.from):
+		return console.Usagef("--from %s: a profile is a file that ends in .json, .csv or .ncu-rep", o.from)
 	case o.from != "":
 		wanted = []string{o.from}
 	case o.compare != "":
 		wanted, arguments = comparedNames(o, arguments)
 	}
-	points := make([]space.Point, len(wanted)) // all of them make sense before the first is run
-	for i, name := range wanted {
+	points, profiles := make([]space.Point, len(wanted)), make([]*profile.Profile, len(wanted))
+	for i, name := range wanted { // all of them make sense before the first is run
 		var err error
-		if points[i], err = p.point(ctx, name, arguments); err != nil {
+		if profile.IsFile(name) {
+			profiles[i], err = profile.Read(ctx, p.machine, name)
+		} else {
+			points[i], err = p.point(ctx, name, arguments)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	var profiles []*profile.Profile
-	for i, name := range wanted {
-		one, err := p.get(ctx, name, points[i])
+	for i := range wanted {
+		if profiles[i] != nil {
+			continue
+		}
+		var err error
+		profiles[i], err = p.get(ctx, points[i])
 		if ctx.Err() != nil {
 			return console.Answer(console.ExitInterrupted)
 		}
 		if err != nil {
 			return err
 		}
-		profiles = append(profiles, one)
 	}
 	return p.show(profiles)
 }
@@ -101,11 +110,8 @@ type profiler struct {
 	target  *devices.Target // loaded once
 }
 
-// point returns the point that a name means; a file is none.
+// point returns the point that a name means.
 func (p *profiler) point(ctx context.Context, name string, arguments []string) (space.Point, error) {
-	if profile.IsFile(name) {
-		return space.Point{}, nil
-	}
 	if p.target == nil {
 		t, err := p.options.Target(ctx, p.machine, arguments)
 		if errors.As(err, new(*devices.AbsentError)) {
@@ -122,11 +128,8 @@ func (p *profiler) point(ctx context.Context, name string, arguments []string) (
 	return p.target.Point(name)
 }
 
-// get profiles a point, or reads a file.
-func (p *profiler) get(ctx context.Context, name string, point space.Point) (*profile.Profile, error) {
-	if profile.IsFile(name) {
-		return profile.Read(ctx, p.machine, name)
-	}
+// get profiles a point.
+func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile, error) {
 	o, t := p.options, *p.target
 	folder := why.Folder(o.Out, t.Kernel.Name, t.Workload.Name)
 	made, failure, err := profile.Run(ctx, p.machine, t, point, profile.Options{
@@ -199,7 +202,7 @@ func printProfile(w io.Writer, p *profile.Profile) {
 		fmt.Fprintln(w, line)
 	}
 	if p.Report != "" {
-		fmt.Fprintf(w, "ncu's own report: %s\n", p.Report)
+		fmt.Fprintf(w, "ncu's own report: %s\n", escape.Line(p.Report))
 	}
 	printHostCounters(w, p)
 	for i, s := range p.Stalls[:min(len(p.Stalls), 4)] {
@@ -225,7 +228,7 @@ func printHostCounters(w io.Writer, p *profile.Profile) {
 		return
 	}
 	for _, name := range p.Metrics.Names() {
-		fmt.Fprintf(w, "%s: %.4g\n", name, p.Metrics[name].Value)
+		fmt.Fprintf(w, "%s: %s\n", escape.Line(name), page.Figure(p.Metrics[name].Value))
 	}
 	instructions, there := p.Metrics.Get("instructions")
 	if cycles, also := p.Metrics.Get("cycles"); there && also && cycles > 0 {
