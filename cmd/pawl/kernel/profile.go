@@ -43,7 +43,7 @@ func ProfileCommand(env console.Environment) *cli.Command {
 			"pawl profile attention_hopper --compare default CONSUMERS=4,BLOCK_N=64",
 			"0 profiled", "1 the point fails", "2 no profiler can look here: what is known without one is printed", "3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "seed", "out", "db", "cache", "run-timeout", "compile-timeout", "json"),
-			&cli.StringFlag{Name: "from", Destination: &o.from, Usage: "explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints with --page raw --csv (.csv)"},
+			&cli.StringFlag{Name: "from", Destination: &o.from, Usage: "explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints with --page raw --csv (.csv); or profile what the gate has listed (its profile.json)"},
 			&cli.StringFlag{Name: "compare", Destination: &o.compare, Usage: "compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error { return runProfile(ctx, env, o, arguments) }),
 	}
@@ -53,6 +53,9 @@ func runProfile(ctx context.Context, env console.Environment, o profileOptions, 
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
 	p := &profiler{env: env, options: o, machine: o.Machine(env)}
+	if list, ok := profile.ReadWanted(o.from); ok && o.At == "" && o.compare == "" {
+		return profileWanted(ctx, env, o, list, arguments)
+	}
 	wanted := []string{o.At}
 	switch {
 	case o.from != "" && (o.At != "" || o.compare != "" || len(arguments) > 0):
@@ -110,17 +113,26 @@ type profiler struct {
 	target  *devices.Target // loaded once
 }
 
+// load loads the kernel, once.
+func (p *profiler) load(ctx context.Context, arguments []string) error {
+	if p.target != nil {
+		return nil
+	}
+	t, err := p.options.Target(ctx, p.machine, arguments)
+	if errors.As(err, new(*devices.AbsentError)) {
+		return console.Nothingf("%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	p.target = &t
+	return nil
+}
+
 // point returns the point that a name means.
 func (p *profiler) point(ctx context.Context, name string, arguments []string) (space.Point, error) {
-	if p.target == nil {
-		t, err := p.options.Target(ctx, p.machine, arguments)
-		if errors.As(err, new(*devices.AbsentError)) {
-			return space.Point{}, console.Nothingf("%w", err)
-		}
-		if err != nil {
-			return space.Point{}, err
-		}
-		p.target = &t
+	if err := p.load(ctx, arguments); err != nil {
+		return space.Point{}, err
 	}
 	if name == "default" {
 		name = ""
