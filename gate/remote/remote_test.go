@@ -160,8 +160,9 @@ func TestGateOnAFarm(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if there.Key != here.Key || there.Point != here.Point || there.Evidence.Candidate.Samples != here.Evidence.Candidate.Samples {
-		t.Errorf("there %+v, here %+v", there.Key, here.Key)
+	// How many samples count is the machine's affair: a busy one has some discarded.
+	if there.Key != here.Key || there.Point != here.Point {
+		t.Errorf("there %+v, here %+v", there, here)
 	}
 }
 
