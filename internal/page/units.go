@@ -60,12 +60,17 @@ func interval(i stats.Interval, text func(float64) string) string {
 // never with an exponent that a reader has to work out.
 func Figure(value float64) string {
 	switch size := math.Abs(value); {
+	case math.IsInf(size, 0):
+		return fmt.Sprint(value)
 	case size >= 1e9:
-		return fmt.Sprintf("%.3g billion", value/1e9)
+		return Figure(value/1e9) + " billion"
 	case size >= 1e6:
-		return fmt.Sprintf("%.3g million", value/1e6)
+		return Figure(value/1e6) + " million"
 	case size >= 100:
 		return fmt.Sprintf("%.0f", value)
+	case size > 0 && size < 1e-4: // where %g begins to write exponents
+		digits := 2 - int(math.Floor(math.Log10(size)))
+		return fmt.Sprintf("%.*f", digits, value)
 	}
 	return fmt.Sprintf("%.3g", value)
 }

@@ -67,15 +67,11 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	})
 }
 
-// doubt returns what the model's deviations are multiplied by. While studies of this very device are
-// followed they are taken as they are: more was observed than this study has seen.
+// doubt returns what the model's deviations are multiplied by. While studies of this very
+// device, and no others, are followed, less is in doubt: more was observed than this study has seen.
 func (g *gpSampler) doubt(followed []int) float64 {
-	for _, e := range followed {
-		if !g.sameDevice[e] {
-			return g.settings.GP.Inflation
-		}
-	}
-	if len(followed) == 0 {
+	elsewhere := func(e int) bool { return !g.sameDevice[e] }
+	if len(followed) == 0 || slices.ContainsFunc(followed, elsewhere) {
 		return g.settings.GP.Inflation
 	}
 	return g.settings.GP.FollowInflation
