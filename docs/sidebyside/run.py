@@ -110,11 +110,10 @@ def run_all(todo, pieces: pathlib.Path, at_a_time: int, seconds: float | None) -
     running = set()
     with pieces.open("a") as file:
         while True:
-            while len(running) < at_a_time and (end is None or time.monotonic() < end):
-                job = next(todo, None)
-                if job is None:
-                    break
+            while len(running) < at_a_time and (end is None or time.monotonic() < end) and (job := next(todo, None)):
                 running.add(pool.submit(run_search, job))
+            if not running:
+                break
             left = None if end is None else max(0, end - time.monotonic())
             done, running = concurrent.futures.wait(running, timeout=left, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
@@ -123,10 +122,10 @@ def run_all(todo, pieces: pathlib.Path, at_a_time: int, seconds: float | None) -
                 file.write(json.dumps(piece) + "\n")
                 file.flush()
                 print(f"{piece['space']} {piece['strategy']} {piece['seed']}: {piece.get('error', 'done')} in {piece['seconds']:.1f} s", file=sys.stderr)
-            if not running or not done and end is not None and time.monotonic() >= end:
+            if not done:  # time is up
                 break
     for process in list(pool._processes.values()) if running else []:
-        process.terminate()  # time is up, and nobody waits for these
+        process.terminate()  # nobody waits for these
     pool.shutdown(wait=not running, cancel_futures=True)
     return whole
 

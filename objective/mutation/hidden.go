@@ -15,6 +15,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/check"
 	"pawl/objective/devices"
+	"pawl/objective/worker"
 )
 
 // Watch is what sanitizers see of the mutants that no result shows.
@@ -45,8 +46,9 @@ func (w *Watch) Good() bool {
 
 func (w *Watch) add(s Sighting) {
 	w.Mutants = append(w.Mutants, s)
-	// On the host a finding ends the process. A wrong result is none of a tool's.
-	if s.Failure != nil && s.Failure.Reason != string(check.WrongResult) {
+	// On the host a finding ends the process. A wrong result is none of a tool's, and
+	// neither is a kernel that hangs.
+	if s.Failure != nil && s.Failure.Reason != string(check.WrongResult) && s.Failure.Reason != string(worker.Hung) {
 		w.Seen++
 	}
 }
@@ -100,6 +102,10 @@ func RunHidden(ctx context.Context, m *devices.Machine, backend string, names []
 	return w, nil
 }
 
+// second is what a case is allowed without a tool: all are small, and with a tool a mutant
+// that hangs is given up after a minute.
+const second = time.Second
+
 // watch runs a kernel under the tool of a mutant.
 func (l *lab) watch(ctx context.Context, dir string, m mutants.Mutant) (Sighting, error) {
 	seen := Sighting{Kernel: m.Kernel, Name: m.Name, What: m.What, Tool: m.Tool}
@@ -129,7 +135,7 @@ func (l *lab) watch(ctx context.Context, dir string, m mutants.Mutant) (Sighting
 	}
 	seen.Tool = tool.Name
 	e := objective.NewEvaluator(t.Kernel, t.Workload, tool.Backend, objective.Options{
-		Seed: l.options.Seed, RunTimeout: l.options.RunTimeout * time.Duration(tool.Slowdown),
+		Seed: l.options.Seed, RunTimeout: min(l.options.RunTimeout, second) * time.Duration(tool.Slowdown),
 	})
 	defer e.Close()
 	prepared, err := e.Prepare(ctx, point)

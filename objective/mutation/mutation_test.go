@@ -51,11 +51,12 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// A tool must see every hidden mutant, by more than a wrong result, and nothing in the
+// A tool must see every hidden mutant, by more than a wrong result or a hang, and nothing in the
 // right kernels.
 func TestWatchGood(t *testing.T) {
 	finding := &objective.Failure{Stage: objective.Fuzz, Reason: "sanitizer finding"}
 	wrong := &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result"}
+	hung := &objective.Failure{Stage: objective.Fuzz, Reason: "hung"}
 	for _, test := range []struct {
 		name   string
 		mutant *objective.Failure
@@ -65,6 +66,7 @@ func TestWatchGood(t *testing.T) {
 		{"seen", finding, nil, true},
 		{"not seen", nil, nil, false},
 		{"a wrong result", wrong, nil, false},
+		{"a kernel that hangs", hung, nil, false},
 		{"a false alarm", finding, finding, false},
 	} {
 		w := &Watch{Right: []Sighting{{Failure: test.right}}}
