@@ -3,7 +3,6 @@ package objective
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"pawl/internal/git"
 	"pawl/internal/page"
@@ -140,11 +139,10 @@ func Commit(dir string) string {
 	if dir == "" {
 		return ""
 	}
-	head, err := git.Run(context.Background(), dir, nil, "rev-parse", "HEAD")
+	hash, err := git.Line(context.Background(), dir, "rev-parse", "HEAD")
 	if err != nil {
 		return ""
 	}
-	hash := strings.TrimSpace(string(head))
 	if status, err := git.Run(context.Background(), dir, nil, "status", "--porcelain", "--", "."); err == nil && len(status) > 0 {
 		hash += "-dirty"
 	}

@@ -43,11 +43,11 @@ func open(ctx context.Context, folder string, beside []string) (*repository, err
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return nil, mistake("%q is not a folder: only a kernel in a folder of a repository has a history", folder)
 	}
-	root, err := git.Run(ctx, folder, nil, "rev-parse", "--show-toplevel")
+	root, err := git.Top(ctx, folder)
 	if err != nil {
 		return nil, mistake("%s is in no git repository: %w", folder, err)
 	}
-	r := &repository{root: strings.TrimSuffix(string(root), "\n")}
+	r := &repository{root: root}
 	for _, name := range append([]string{folder}, beside...) {
 		inside, err := r.relative(name)
 		if err != nil {
@@ -105,14 +105,14 @@ func (r *repository) resolve(ctx context.Context, reference string) (string, err
 	if reference == "" || strings.HasPrefix(reference, "-") {
 		return "", mistake("%q is no name of a commit", reference)
 	}
-	hash, err := git.Run(ctx, r.root, nil, "rev-parse", "--verify", "--quiet", reference+"^{commit}")
+	hash, err := git.Resolve(ctx, r.root, reference)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
 		return "", mistake("there is no commit %q; a shallow clone has no old commits: fetch the whole history", reference)
 	}
-	return strings.TrimSpace(string(hash)), nil
+	return hash, nil
 }
 
 // list returns the commits that arguments of git rev-list select.

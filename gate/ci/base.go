@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"pawl/internal/git"
@@ -23,9 +24,9 @@ func (q Question) base(ctx context.Context, root string) (string, error) {
 		if strings.HasPrefix(name, "-") {
 			return "", fmt.Errorf("%q is no name of a commit", name)
 		}
-		var commit []byte
-		if commit, err = git.Run(ctx, root, nil, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {
-			return strings.TrimSpace(string(commit)), nil
+		var commit string
+		if commit, err = git.Resolve(ctx, root, name); err == nil {
+			return commit, nil
 		}
 	}
 	if err == nil {
@@ -46,7 +47,7 @@ func (q Question) named() ([]string, error) {
 	if q.Event == "" {
 		return names, nil
 	}
-	event, err := readEvent(q.Event)
+	event, err := ReadEvent(q.Event)
 	for _, hash := range []string{event.PullRequest.Base.SHA, event.Before} {
 		if fullHash.MatchString(hash) && strings.Trim(hash, "0") != "" { // all zeros: the branch is new
 			names = append(names, hash)
@@ -57,10 +58,12 @@ func (q Question) named() ([]string, error) {
 
 var fullHash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
-// event is what matters of the event that caused a run.
-type event struct {
+// Event is what matters of the event that caused a run.
+type Event struct {
 	PullRequest struct {
-		Base struct {
+		// Number is 0 where no pull request caused it.
+		Number int `json:"number"`
+		Base   struct {
 			SHA string `json:"sha"`
 		} `json:"base"`
 	} `json:"pull_request"`
@@ -68,13 +71,14 @@ type event struct {
 	Before string `json:"before"`
 }
 
-func readEvent(path string) (e event, err error) {
+// ReadEvent reads the file that GITHUB_EVENT_PATH names.
+func ReadEvent(path string) (e Event, err error) {
 	content, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(content, &e)
 	}
 	if err != nil {
-		err = fmt.Errorf("reading the event of the run: %w", err)
+		err = fmt.Errorf("reading the event of the run, %s: %w", path, err)
 	}
 	return e, err
 }
@@ -83,13 +87,8 @@ func readEvent(path string) (e event, err error) {
 // that are embedded in it count only where they are gated.
 func isOwn(name string) bool {
 	parts := strings.Split(name, "/")
-	for _, part := range parts[:len(parts)-1] {
-		if part == "testdata" {
-			return false
-		}
-	}
 	switch {
-	case path.Ext(name) == ".md", strings.HasSuffix(name, "_test.go"), parts[0] == "results", parts[0] == "tuning":
+	case slices.Contains(parts[:len(parts)-1], "testdata"), path.Ext(name) == ".md", strings.HasSuffix(name, "_test.go"), parts[0] == "results", parts[0] == "tuning":
 		return false
 	case path.Ext(name) == ".go", name == "go.mod", name == "go.sum":
 		return true

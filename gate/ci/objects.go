@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
-	"strings"
 
 	"pawl/internal/git"
 )
@@ -19,46 +16,16 @@ const (
 	authorEmail = "41898282+github-actions[bot]@users.noreply.github.com"
 )
 
-// git runs git in the repository.
-func (s *publishing) git(ctx context.Context, stdin io.Reader, arguments ...string) ([]byte, error) {
-	return git.Run(ctx, s.root, stdin, arguments...)
-}
-
-// line returns the one line that git prints.
-func (s *publishing) line(ctx context.Context, arguments ...string) (string, error) {
-	output, err := s.git(ctx, nil, arguments...)
-	return strings.TrimSpace(string(output)), err
-}
-
-// remote runs git where it speaks to the remote, for a bounded time.
-func (s *publishing) remote(ctx context.Context, arguments ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.Patience)
-	defer cancel()
-	return git.RunWith(ctx, s.root, git.Authorization(s.Server, s.Token), nil, arguments...)
-}
-
 // fetch returns the commit that the branch is at, with its history.
 func (s *publishing) fetch(ctx context.Context) (string, error) {
-	tracked := "refs/remotes/" + s.Remote + "/" + s.Branch
-	_, err := s.remote(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", s.Remote, "+refs/heads/"+s.Branch+":"+tracked)
-	var failed *git.Error
+	tip, err := s.remote.Fetch(ctx, s.Branch)
 	switch {
-	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "find remote ref"):
-		return "", fmt.Errorf("%s has no branch %s", s.Remote, s.Branch)
 	case err != nil:
 		return "", again{err}
+	case tip == "":
+		return "", fmt.Errorf("%s has no branch %s", s.Remote, s.Branch)
 	}
-	return s.line(ctx, "rev-parse", "--verify", tracked+"^{commit}")
-}
-
-// has reports whether a commit is part of another one's history.
-func (s *publishing) has(ctx context.Context, tip, commit string) (bool, error) {
-	_, err := s.git(ctx, nil, "merge-base", "--is-ancestor", commit, tip)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == 1 { // no, and nothing is wrong
-		return false, nil
-	}
-	return err == nil, err
+	return tip, nil
 }
 
 // commit makes the commit on a tip; no branch points to it yet.

@@ -88,6 +88,7 @@ func (p Publication) Run(ctx context.Context) (Published, error) {
 // publishing is a publication under way.
 type publishing struct {
 	Publication
+	remote              git.Remote
 	root, name, history string // the repository, and the files in it
 	head                string // the commit that is checked out
 	base, ours          *baseline.File
@@ -105,10 +106,11 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 		return nil, &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s", p.Baseline, root)}
 	}
 	s := &publishing{Publication: p, root: root, name: name, history: path.Join(path.Dir(name), baseline.HistoryName)}
-	if _, err := s.git(ctx, nil, "check-ref-format", "refs/heads/"+p.Branch); err != nil {
+	s.remote = git.Remote{Folder: root, Name: p.Remote, Variables: git.Authorization(p.Server, p.Token), Patience: p.Patience}
+	if _, err := git.Run(ctx, root, nil, "check-ref-format", "refs/heads/"+p.Branch); err != nil {
 		return nil, &devices.ArgumentError{Err: fmt.Errorf("%q is no name of a branch", p.Branch)}
 	}
-	if s.head, err = s.line(ctx, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
+	if s.head, err = git.Resolve(ctx, root, "HEAD"); err != nil {
 		return nil, err
 	}
 	if s.ours, err = baseline.Read(p.Baseline); err != nil {
@@ -127,7 +129,7 @@ func (s *publishing) attempt(ctx context.Context) (Published, error) {
 	if err != nil {
 		return Published{}, err
 	}
-	if part, err := s.has(ctx, tip, s.head); err != nil {
+	if part, err := git.Has(ctx, s.root, tip, s.head); err != nil {
 		return Published{}, err
 	} else if !part {
 		return Published{}, fmt.Errorf("this checkout (%.12s) is no part of %s of %s (%.12s): what it has measured does not belong there", s.head, s.Branch, s.Remote, tip)
@@ -140,7 +142,7 @@ func (s *publishing) attempt(ctx context.Context) (Published, error) {
 	if c.empty() {
 		// Either there was nothing to do, or an earlier attempt has arrived after all.
 		for _, commit := range s.pushed {
-			if arrived, err := s.has(ctx, tip, commit); err == nil && arrived {
+			if arrived, err := git.Has(ctx, s.root, tip, commit); err == nil && arrived {
 				published.Commit = commit
 			}
 		}
@@ -226,8 +228,8 @@ func (s *publishing) fileAt(ctx context.Context, commit string) (*baseline.File,
 // what it has, whatever the push said.
 func (s *publishing) push(ctx context.Context, tip, commit string) error {
 	s.pushed = append(s.pushed, commit)
-	_, pushed := s.remote(ctx, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no", s.Remote, commit+":refs/heads/"+s.Branch)
-	listed, err := s.remote(ctx, "ls-remote", s.Remote, "refs/heads/"+s.Branch)
+	_, pushed := s.remote.Run(ctx, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no", s.Remote, commit+":refs/heads/"+s.Branch)
+	listed, err := s.remote.Run(ctx, "ls-remote", s.Remote, "refs/heads/"+s.Branch)
 	if err != nil {
 		return again{fmt.Errorf("%s cannot be asked what it has after the push: %w", s.Remote, err)}
 	}
@@ -238,7 +240,7 @@ func (s *publishing) push(ctx context.Context, tip, commit string) error {
 	case now != tip:
 		// Others have pushed: before this push, or after it.
 		if now, err = s.fetch(ctx); err == nil {
-			if arrived, err := s.has(ctx, now, commit); err == nil && arrived {
+			if arrived, err := git.Has(ctx, s.root, now, commit); err == nil && arrived {
 				return nil
 			}
 		}

@@ -73,7 +73,7 @@ func (q Question) reasons(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &dependencies{root: root, why: map[string]string{}, own: isPawl(root)}
+	d := &dependencies{root: root, why: map[string]string{}, own: IsPawl(root)}
 	if err := d.files(q); err != nil {
 		return nil, err
 	}
@@ -101,11 +101,11 @@ type changed struct {
 // changesSince lists the files that differ between where the checked-out commit left base
 // and that commit. A renamed file is one that was deleted and one that was added.
 func changesSince(ctx context.Context, root, base string) ([]changed, error) {
-	fork, err := git.Run(ctx, root, nil, "merge-base", "HEAD", base)
+	fork, err := git.Line(ctx, root, "merge-base", "HEAD", base)
 	if err != nil {
 		return nil, fmt.Errorf("%w (a shallow clone does not know: fetch the whole history)", err)
 	}
-	raw, err := git.Run(ctx, root, nil, "diff-tree", "-r", "-z", "--no-renames", "--raw", strings.TrimSpace(string(fork)), "HEAD")
+	raw, err := git.Run(ctx, root, nil, "diff-tree", "-r", "-z", "--no-renames", "--raw", fork, "HEAD")
 	if err != nil {
 		return nil, err
 	}
@@ -254,9 +254,9 @@ func absolute(folder, path string) string {
 // ownModule is the first line of pawl's own go.mod.
 var ownModule = regexp.MustCompile(`(?m)^module pawl\s*$`)
 
-// isPawl reports whether a repository is pawl's own, where pawl is built from what is
+// IsPawl reports whether a repository is pawl's own, where pawl is built from what is
 // checked out.
-func isPawl(root string) bool {
+func IsPawl(root string) bool {
 	content, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	return err == nil && ownModule.Match(content)
 }

@@ -32,8 +32,7 @@ func MergeBase(ctx context.Context, path, branch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	commit, err := git.Run(ctx, folder, nil, "merge-base", "HEAD", other)
-	return strings.TrimSpace(string(commit)), err
+	return git.Line(ctx, folder, "merge-base", "HEAD", other)
 }
 
 // readBase returns the baseline of a commit, as the file and as its text, which is nil
@@ -105,11 +104,11 @@ func resolve(ctx context.Context, folder, ref string) (string, error) {
 	if strings.HasPrefix(ref, "-") {
 		return "", &devices.ArgumentError{Err: fmt.Errorf("%q is no name of a commit", ref)}
 	}
-	commit, err := git.Run(ctx, folder, nil, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
+	commit, err := git.Resolve(ctx, folder, ref)
 	if err != nil {
 		return "", fmt.Errorf("the base %s is not here: %w (a shallow clone has no other branches: fetch the whole history)", ref, err)
 	}
-	return strings.TrimSpace(string(commit)), nil
+	return commit, nil
 }
 
 // difference says what the branch has done to the baseline file, which the run has not

@@ -99,6 +99,18 @@ func (r *Report) with(verdicts ...gate.Verdict) []Result {
 	return found
 }
 
+// FailuresFirst returns the results, those that fail before all others.
+func (r *Report) FailuresFirst() (ordered []Result) {
+	for _, fails := range []bool{true, false} {
+		for _, result := range r.Results {
+			if result.Verdict.Fails() == fails {
+				ordered = append(ordered, result)
+			}
+		}
+	}
+	return ordered
+}
+
 // Finished reports whether every planned configuration has a result.
 func (r *Report) Finished() bool { return len(r.Results) >= r.Planned }
 

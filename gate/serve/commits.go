@@ -13,12 +13,9 @@ import (
 // Commits returns the addresses of commits' pages, by the remote "origin" of the repository
 // that a folder is in; nil where there is none that has pages.
 func Commits(ctx context.Context, folder string) func(hash string) string {
-	out, err := git.Run(ctx, folder, nil, "remote", "get-url", "origin")
-	if err != nil {
-		return nil
-	}
-	base := remotePage(strings.TrimSpace(string(out)))
-	if base == "" {
+	remote, err := git.Line(ctx, folder, "remote", "get-url", "origin")
+	base := remotePage(remote)
+	if err != nil || base == "" {
 		return nil
 	}
 	return func(hash string) string {

@@ -37,15 +37,11 @@ type compareRow struct {
 }
 
 func (s *Server) compare(r *http.Request) (page, error) {
-	store, err := s.library.open(r.Context())
+	store, all, err := s.all(r)
 	if err != nil {
 		return page{}, err
 	}
-	data := comparePage{}
-	if data.All, err = store.List(r.Context()); err != nil {
-		return page{}, err
-	}
-	data.All = slices.DeleteFunc(data.All, func(o studies.Study) bool { return o.Damaged != "" })
+	data := comparePage{All: slices.DeleteFunc(all, func(o studies.Study) bool { return o.Damaged != "" })}
 	for _, text := range r.URL.Query()["study"] {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id < 1 {
@@ -60,10 +56,11 @@ func (s *Server) compare(r *http.Request) (page, error) {
 	}
 	var curves []pictures.Curve
 	for _, id := range data.Chosen {
-		summary, err := s.library.summary(r.Context(), store, id)
+		known, err := s.library.known(r.Context(), store, id)
 		if err != nil {
 			return page{}, err
 		}
+		summary := known.summary
 		data.Columns = append(data.Columns, summary)
 		curves = append(curves, pictures.Curve{Name: fmt.Sprintf("study %d", id), Search: pictures.New(summary.Study.Space, summary.Trials(), trialLink(id))})
 	}

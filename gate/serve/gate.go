@@ -126,15 +126,7 @@ func (d *gatePage) run(path string) {
 	if last.Cost != nil {
 		d.Cost = last.Cost.String()
 	}
-	for _, result := range last.Results {
+	for _, result := range last.FailuresFirst() {
 		d.Results = append(d.Results, gateResult{Result: result, Cells: result.Cells(), Name: result.Config(), Fails: result.Verdict.Fails(), Seen: gates.Smallest(result)})
 	}
-	slices.SortStableFunc(d.Results, func(a, b gateResult) int {
-		if a.Fails != b.Fails && a.Fails {
-			return -1
-		} else if a.Fails != b.Fails {
-			return 1
-		}
-		return 0
-	})
 }

@@ -49,26 +49,21 @@ type homePage struct {
 const nothingToDo = "nothing"
 
 func (s *Server) home(r *http.Request) (page, error) {
-	store, err := s.library.open(r.Context())
-	if err != nil {
-		return page{}, err
-	}
-	all, err := store.List(r.Context())
+	store, all, err := s.all(r)
 	if err != nil {
 		return page{}, err
 	}
 	lines := s.lines(r.Context(), store, all)
 	data := homePage{Studies: len(all), Database: store.Path()}
-	type subject struct{ kernel, workload, backend, device string }
-	rows := map[subject]*homeRow{}
-	trends := map[subject][]float64{} // newest first, as the list is
-	var order []subject
+	rows := map[report.Subject]*homeRow{}
+	trends := map[report.Subject][]float64{} // newest first, as the list is
+	var order []report.Subject
 	for _, study := range all {
 		if study.Damaged != "" {
 			data.Damaged = append(data.Damaged, study)
 			continue
 		}
-		key := subject{study.Kernel, study.Workload, study.Backend, study.Environment.Device}
+		key := report.SubjectOf(study)
 		made, known := lines[study.ID]
 		row := rows[key]
 		if row == nil {
@@ -103,11 +98,15 @@ func (s *Server) home(r *http.Request) (page, error) {
 	slices.SortStableFunc(data.Rows, func(a, b homeRow) int {
 		return slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device}, []string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device})
 	})
-	made := page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices}
-	if data.Reading > 0 {
-		made.Refresh = 2
+	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
+}
+
+// again is when a list comes again by itself, in seconds: while studies are being read.
+func again(reading int) int {
+	if reading > 0 {
+		return 2
 	}
-	return made, nil
+	return 0
 }
 
 // impatience is how long a list waits for lines that are not read yet.
@@ -208,11 +207,7 @@ type studiesPage struct {
 const mostListed = 500
 
 func (s *Server) studies(r *http.Request) (page, error) {
-	store, err := s.library.open(r.Context())
-	if err != nil {
-		return page{}, err
-	}
-	all, err := store.List(r.Context())
+	store, all, err := s.all(r)
 	if err != nil {
 		return page{}, err
 	}
@@ -246,9 +241,5 @@ func (s *Server) studies(r *http.Request) (page, error) {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	made := page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices}
-	if data.Reading > 0 {
-		made.Refresh = 2
-	}
-	return made, nil
+	return page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
 }

@@ -112,16 +112,7 @@ func (l *library) forget() {
 	l.watched = map[int64]*watched{}
 }
 
-// summary returns a study's facts, from memory where nothing was recorded since.
-func (l *library) summary(ctx context.Context, store *studies.Store, id int64) (*report.Summary, error) {
-	found, err := l.known(ctx, store, id)
-	if err != nil {
-		return nil, err
-	}
-	return found.summary, nil
-}
-
-// known returns a study as its page shows it.
+// known returns a study as its page shows it, from memory where nothing was recorded since.
 func (l *library) known(ctx context.Context, store *studies.Store, id int64) (*known, error) {
 	pulse, err := store.Pulse(ctx, id)
 	if err != nil {

@@ -29,6 +29,27 @@ func studyNumber(r *http.Request) (int64, error) {
 	return id, nil
 }
 
+// opened is what the pages of a study begin with: the database, and the study that the address
+// names.
+func (s *Server) opened(r *http.Request) (*studies.Store, int64, error) {
+	id, err := studyNumber(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	store, err := s.library.open(r.Context())
+	return store, id, err
+}
+
+// all is what the lists begin with: the database, and all studies.
+func (s *Server) all(r *http.Request) (*studies.Store, []studies.Study, error) {
+	store, err := s.library.open(r.Context())
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := store.List(r.Context())
+	return store, all, err
+}
+
 // studyPage is what the page of a study shows.
 type studyPage struct {
 	ID      int64
@@ -48,11 +69,7 @@ type studyPage struct {
 
 func (s *Server) study(r *http.Request) (page, error) {
 	ctx := r.Context()
-	id, err := studyNumber(r)
-	if err != nil {
-		return page{}, err
-	}
-	store, err := s.library.open(ctx)
+	store, id, err := s.opened(r)
 	if err != nil {
 		return page{}, err
 	}

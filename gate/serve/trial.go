@@ -40,17 +40,13 @@ type roundRow struct {
 }
 
 func (s *Server) trial(r *http.Request) (page, error) {
-	id, err := studyNumber(r)
+	store, id, err := s.opened(r)
 	if err != nil {
 		return page{}, err
 	}
 	number, err := strconv.Atoi(r.PathValue("trial"))
 	if err != nil || number < 0 {
 		return page{}, &badRequest{fmt.Sprintf("%q is not the number of a trial", r.PathValue("trial"))}
-	}
-	store, err := s.library.open(r.Context())
-	if err != nil {
-		return page{}, err
 	}
 	study, err := store.Study(r.Context(), id)
 	if err != nil {

@@ -123,11 +123,7 @@ func (f filter) query(page int) string {
 }
 
 func (s *Server) trials(r *http.Request) (page, error) {
-	id, err := studyNumber(r)
-	if err != nil {
-		return page{}, err
-	}
-	store, err := s.library.open(r.Context())
+	store, id, err := s.opened(r)
 	if err != nil {
 		return page{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,6 +71,63 @@ func RunWith(ctx context.Context, folder string, variables []string, stdin io.Re
 	return stdout.Bytes(), nil
 }
 
+// Line is Run for an answer of one line.
+func Line(ctx context.Context, folder string, arguments ...string) (string, error) {
+	output, err := Run(ctx, folder, nil, arguments...)
+	return strings.TrimSuffix(string(output), "\n"), err
+}
+
+// Resolve returns the hash of the commit that a name means.
+func Resolve(ctx context.Context, folder, name string) (string, error) {
+	return Line(ctx, folder, "rev-parse", "--verify", "--end-of-options", name+"^{commit}")
+}
+
+// Top returns the root of the repository that a folder is in.
+func Top(ctx context.Context, folder string) (string, error) {
+	return Line(ctx, folder, "rev-parse", "--show-toplevel")
+}
+
+// Has reports whether a commit is part of another one's history.
+func Has(ctx context.Context, folder, tip, commit string) (bool, error) {
+	_, err := Run(ctx, folder, nil, "merge-base", "--is-ancestor", commit, tip)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 { // no, and nothing is wrong
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Remote is a remote of the repository that a folder is in.
+type Remote struct {
+	Folder, Name string
+	// Variables are those of RunWith, such as an [Authorization].
+	Variables []string
+	// Patience bounds each call.
+	Patience time.Duration
+}
+
+// Run runs git where it speaks to the remote.
+func (r Remote) Run(ctx context.Context, arguments ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.Patience)
+	defer cancel()
+	return RunWith(ctx, r.Folder, r.Variables, nil, arguments...)
+}
+
+// Fetch returns the commit that a branch of the remote is at, with its history; empty where
+// there is no such branch.
+func (r Remote) Fetch(ctx context.Context, branch string) (string, error) {
+	tracked := "refs/remotes/" + r.Name + "/" + branch
+	_, err := r.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", r.Name, "+refs/heads/"+branch+":"+tracked)
+	var failed *Error
+	switch {
+	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "find remote ref"):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return Resolve(ctx, r.Folder, tracked)
+}
+
 // Authorization returns the variables that let git speak to a server with a token. The
 // token is neither on a command line, which every process can read, nor in a file.
 func Authorization(server, token string) []string {
@@ -93,14 +151,13 @@ func Locate(ctx context.Context, path string) (root, name string, inside bool, e
 	if err != nil {
 		return "", "", false, err
 	}
-	top, err := Run(ctx, here, nil, "rev-parse", "--show-toplevel")
+	root, err = Top(ctx, here)
 	if err != nil {
 		return "", "", false, err
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(here, path)
 	}
-	root = strings.TrimSuffix(string(top), "\n")
 	name, err = filepath.Rel(root, path)
 	return root, filepath.ToSlash(name), err == nil && filepath.IsLocal(name), nil
 }

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,18 +43,15 @@ func (c *Change) Commit(ctx context.Context, b Branch) (*Committed, error) {
 	if err != nil {
 		return nil, err
 	}
-	onto := b.Onto
-	if onto == "" {
-		onto = "HEAD"
-	}
+	onto := cmp.Or(b.Onto, "HEAD")
 	if strings.HasPrefix(onto, "-") {
 		return nil, fmt.Errorf("%q is no name of a commit", onto)
 	}
-	hash, err := git.Run(ctx, root, nil, "rev-parse", "--verify", "--quiet", onto+"^{commit}")
+	hash, err := git.Resolve(ctx, root, onto)
 	if err != nil {
 		return nil, fmt.Errorf("%s has no commit %q: %w", root, onto, err)
 	}
-	done := &Committed{Branch: b.Name, Onto: strings.TrimSpace(string(hash)), Files: []string{}}
+	done := &Committed{Branch: b.Name, Onto: hash, Files: []string{}}
 	if err := c.measuredIn(ctx, root, done.Onto); err != nil {
 		return nil, err
 	}
@@ -88,14 +86,12 @@ func (c *Change) repository(ctx context.Context) (string, error) {
 	if folder == "" && len(c.Files) > 0 {
 		folder = filepath.Dir(c.Files[0].Path)
 	}
-	if folder == "" {
-		folder = "."
-	}
-	root, err := git.Run(ctx, folder, nil, "rev-parse", "--show-toplevel")
+	folder = cmp.Or(folder, ".")
+	root, err := git.Top(ctx, folder)
 	if err != nil {
 		return "", c.refuse("%s is in no git repository: %w", folder, err).advise("without --branch the files are written where they are")
 	}
-	return strings.TrimSuffix(string(root), "\n"), nil
+	return root, nil
 }
 
 // measuredIn makes sure that a commit has the kernel's files as they are in the folder,

@@ -107,18 +107,6 @@ func (s *Search) axis() plot.Axis {
 	return plot.Log(name, s.measure.Text, s.times()...)
 }
 
-// Len is how many trials can be drawn.
-func (s *Search) Len() int { return len(s.timed) }
-
-// Params are the parameters' names.
-func (s *Search) Params() []string {
-	var names []string
-	for _, p := range s.params {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
 func (s *Search) param(name string) int {
 	return slices.IndexFunc(s.params, func(p studies.ParamFacts) bool { return p.Name == name })
 }

@@ -51,8 +51,8 @@ func wants(t *testing.T, f Figure, parts ...string) {
 
 func TestSearchPictures(t *testing.T) {
 	s := example(t, func(trial int) string { return fmt.Sprintf("/t/%d", trial) })
-	if s.Len() != 5 {
-		t.Fatalf("%d trials can be drawn", s.Len())
+	if len(s.timed) != 5 {
+		t.Fatalf("%d trials can be drawn", len(s.timed))
 	}
 	// The best so far falls at trials 0, 1 and 5.
 	wants(t, s.Convergence(), "5 trials from 8 ms to 2 ms; the best is trial 5", `href="/t/5"`, "trial 5: 2 ms, A=4,B=y", `r="4" fill="#0072b2"/><title>trial 1: 4 ms`, `r="2.5" fill="#8a939e"/><title>trial 2: 6 ms`)

@@ -10,12 +10,13 @@ import (
 	"pawl/studies"
 )
 
-// subject is what studies are about. Two studies of one subject answer the same
+// Subject is what studies are about. Two studies of one subject answer the same
 // question, so that the newer one takes the older one's place.
-type subject struct{ kernel, workload, backend, device string }
+type Subject struct{ kernel, workload, backend, device string }
 
-func subjectOf(s studies.Study) subject {
-	return subject{s.Kernel, s.Workload, s.Backend, s.Environment.Device}
+// SubjectOf returns what a study is about.
+func SubjectOf(s studies.Study) Subject {
+	return Subject{s.Kernel, s.Workload, s.Backend, s.Environment.Device}
 }
 
 // Folders returns where the pages of each study are, by its number: below the folder
@@ -42,10 +43,10 @@ func Folders(all []studies.Study) map[int64]string {
 			continue
 		}
 		folder := path.Join(kernelFolder(s.Kernel), escape.FileName(s.Workload))
-		if owner := first[[2]string{s.Kernel, s.Workload}]; subjectOf(owner) != subjectOf(s) {
+		if owner := first[[2]string{s.Kernel, s.Workload}]; SubjectOf(owner) != SubjectOf(s) {
 			folder += "@" + deviceFolder(owner, s)
 		}
-		if newest[subjectOf(s)].ID != s.ID {
+		if newest[SubjectOf(s)].ID != s.ID {
 			folder = path.Join(folder, fmt.Sprintf("study-%d", s.ID))
 		}
 		folders[s.ID] = folder
@@ -54,11 +55,11 @@ func Folders(all []studies.Study) map[int64]string {
 }
 
 // newestStudies returns the newest study of each subject that is not damaged.
-func newestStudies(all []studies.Study) map[subject]studies.Study {
-	newest := map[subject]studies.Study{}
+func newestStudies(all []studies.Study) map[Subject]studies.Study {
+	newest := map[Subject]studies.Study{}
 	for _, s := range all {
-		if known, found := newest[subjectOf(s)]; s.Damaged == "" && (!found || s.ID > known.ID) {
-			newest[subjectOf(s)] = s
+		if known, found := newest[SubjectOf(s)]; s.Damaged == "" && (!found || s.ID > known.ID) {
+			newest[SubjectOf(s)] = s
 		}
 	}
 	return newest

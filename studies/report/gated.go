@@ -76,11 +76,13 @@ func over(s *Summary) string {
 
 // Against is the gate's word in a few: the speedup over what is run today, and the
 // verdict.
-func Against(g studies.Gating) string {
-	if g.Speedup == nil {
-		return g.Verdict
+func Against(g studies.Gating) string { return againstText(g.Verdict, g.Speedup) }
+
+func againstText(verdict string, speedup *float64) string {
+	if speedup == nil {
+		return verdict
 	}
-	return fmt.Sprintf("%.2f×, %s", *g.Speedup, g.Verdict)
+	return fmt.Sprintf("%.2f×, %s", *speedup, verdict)
 }
 
 // gateAction says what to do after the gate, empty where it changes nothing.
@@ -120,8 +122,10 @@ func (m *markdown) gate(s *Summary) {
 		m.Paragraph("Against what you run today: **%s**. %s.", text(Against(*s.Gate)), text(upper(strings.TrimSuffix(s.Gate.Reason, "."))))
 	}
 	m.Table(gateHeader, gateRows(s, code, text))
-	for _, note := range gateNotes(s) {
-		m.Paragraph("> **Note.** %s", text(note))
+	if s.Gate != nil {
+		for _, note := range s.Gate.Notes { // what a reviewer must know about the winner's comparison
+			m.Paragraph("> **Note.** %s", text(note))
+		}
 	}
 }
 
@@ -161,12 +165,4 @@ func gateRows(s *Summary, code, text func(string) string) [][]string {
 			rounds, code(g.Point.String()), base, g.Created.UTC().Format("2006-01-02 15:04 MST")})
 	}
 	return rows
-}
-
-// gateNotes are what a reviewer must know about the winner's comparison.
-func gateNotes(s *Summary) []string {
-	if s.Gate == nil {
-		return nil
-	}
-	return s.Gate.Notes
 }

@@ -37,7 +37,6 @@ var htmlPage = template.Must(template.New("page").Funcs(template.FuncMap{
 	"ungated":    ungated,
 	"gateHeader": func() []string { return gateHeader },
 	"gateRows":   func(s *Summary) [][]string { return gateRows(s, plain, plain) },
-	"gateNotes":  gateNotes,
 	"checked":    checkedRows,
 	"unchecked":  unchecked,
 	"needs":      needRows,

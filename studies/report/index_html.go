@@ -68,7 +68,7 @@ func (e Entry) against() string {
 	if e.Gate == nil {
 		return page.Unknown
 	}
-	return Against(studies.Gating{Verdict: e.Gate.Verdict, GatingFacts: studies.GatingFacts{Speedup: e.Gate.Speedup}})
+	return againstText(e.Gate.Verdict, e.Gate.Speedup)
 }
 
 // olderPages are those below a folder that were written and are not in the index, newest
@@ -77,7 +77,7 @@ func olderPages(out string, all []studies.Study) []OlderPage {
 	var older []OlderPage
 	folders, newest := Folders(all), newestStudies(all)
 	for _, s := range all {
-		if s.Damaged != "" || newest[subjectOf(s)].ID == s.ID {
+		if s.Damaged != "" || newest[SubjectOf(s)].ID == s.ID {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(out, filepath.FromSlash(folders[s.ID]), HTMLName)); err == nil {
@@ -91,12 +91,12 @@ func olderPages(out string, all []studies.Study) []OlderPage {
 // there yet: the folder that was its own is the newer one's now. It returns 0 for none.
 func predecessor(out string, all []studies.Study, of studies.Study) int64 {
 	folders := Folders(all)
-	if newestStudies(all)[subjectOf(of)].ID != of.ID {
+	if newestStudies(all)[SubjectOf(of)].ID != of.ID {
 		return 0
 	}
 	before := int64(0)
 	for _, s := range all {
-		if s.Damaged == "" && s.ID < of.ID && s.ID > before && subjectOf(s) == subjectOf(of) {
+		if s.Damaged == "" && s.ID < of.ID && s.ID > before && SubjectOf(s) == SubjectOf(of) {
 			before = s.ID
 		}
 	}

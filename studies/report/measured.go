@@ -88,25 +88,15 @@ func (s *Summary) measured(past search.Past) {
 			add(t.Point, t.Outcome.Measured)
 		}
 	}
-	complete := func(t *Timed) {
-		if t == nil || len(values[t.Point]) == 0 {
-			return
+	for _, t := range s.shown() {
+		if len(values[t.Point]) == 0 {
+			continue
 		}
 		t.Measured = map[string]float64{}
 		for name, all := range values[t.Point] {
 			t.Measured[name] = stats.Median(all)
 		}
-		time := t.Measured[kernels.Time]
-		work := s.workOf(t)
-		t.Gigaflops, t.Gigabytes = work.Flops/time/1e6, work.Bytes/time/1e6
-		if r := s.Study.Roofline; r.Flops > 0 && r.Bytes > 0 {
-			t.Roofline = max(1e9*t.Gigaflops/r.Flops, 1e9*t.Gigabytes/r.Bytes)
-		}
-	}
-	complete(s.Default)
-	complete(s.Winner)
-	for i := range s.Top {
-		complete(&s.Top[i])
+		s.achieves(t, s.workOf(t), t.Measured[kernels.Time])
 	}
 }
 
@@ -272,18 +262,11 @@ func frontPlot(s *Summary) template.HTML {
 
 // programSuggestion is what to do to run the winner of a program.
 func programSuggestion(s *Summary) *Suggestion {
-	if s.Evidence == nil || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider {
-		return nil
-	}
 	p := s.Study.Environment.Programs
 	values, err := kernels.Values(p.Sizes, s.Winner.Point, p.Definitions)
 	if err != nil {
 		return nil
 	}
 	values[kernels.OutFolder] = "out"
-	made := &Suggestion{Command: programCommand(p, values)}
-	for _, a := range s.Winner.Point.Assignments() {
-		made.Macros = append(made.Macros, kernels.Constant{Name: a.Name, Value: a.Value.Define()})
-	}
-	return made
+	return &Suggestion{Command: programCommand(p, values), Macros: macros(s)}
 }

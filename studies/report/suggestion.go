@@ -33,16 +33,18 @@ type Suggestion struct {
 // suggestion returns what to do, nil for nothing.
 func suggestion(s *Summary) *Suggestion {
 	build := s.Study.Environment.Build
-	if s.Study.Environment.Programs != nil {
+	switch {
+	case s.Evidence == nil || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider:
+		return nil
+	case s.Study.Environment.Programs != nil:
 		return programSuggestion(s)
-	}
-	if s.Evidence == nil || build == nil || s.Study.Backend == replayed || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider {
+	case build == nil || s.Study.Backend == replayed:
 		return nil
 	}
 	filled := *build
 	filled.Flags = kernels.FlagsAt(build.Flags, s.Winner.Point)
 	build = &filled
-	made := &Suggestion{Header: headerName(s), Macros: macros(s), build: build}
+	made := &Suggestion{Header: headerName(s), Macros: append(macros(s), build.Constants...), build: build}
 	if _, err := header(s, made); err != nil {
 		return nil
 	}
@@ -59,13 +61,12 @@ func suggestion(s *Summary) *Suggestion {
 	return made
 }
 
-// macros are all that the measured build had.
-func macros(s *Summary) []kernels.Constant {
-	var all []kernels.Constant
+// macros are the parameters of the winner, as a build defines them.
+func macros(s *Summary) (all []kernels.Constant) {
 	for _, a := range s.Winner.Point.Assignments() {
 		all = append(all, kernels.Constant{Name: a.Name, Value: a.Value.Define()})
 	}
-	return append(all, s.Study.Environment.Build.Constants...)
+	return all
 }
 
 // survives reports whether a macro's text means the same on a command line: nvcc

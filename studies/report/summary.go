@@ -264,12 +264,25 @@ func (s *Summary) timed(point space.Point, milliseconds float64, samples []float
 		Interval: stats.Unbounded(), // of one process
 		CV:       stats.CV(samples), Variation: stats.RobustCV(samples),
 	}
-	t.Gigaflops = s.Study.Work.Flops / milliseconds / 1e6
-	t.Gigabytes = s.Study.Work.Bytes / milliseconds / 1e6
+	s.achieves(&t, s.Study.Work, milliseconds)
+	return t
+}
+
+// achieves fills in what a point does in its time, and the share of what the device can do.
+func (s *Summary) achieves(t *Timed, work studies.Work, milliseconds float64) {
+	t.Gigaflops, t.Gigabytes = work.Flops/milliseconds/1e6, work.Bytes/milliseconds/1e6
 	if r := s.Study.Roofline; r.Flops > 0 && r.Bytes > 0 {
 		t.Roofline = max(1e9*t.Gigaflops/r.Flops, 1e9*t.Gigabytes/r.Bytes)
 	}
-	return t
+}
+
+// shown are the points on the page: the default, the winner and the finalists.
+func (s *Summary) shown() []*Timed {
+	all := []*Timed{s.Default, s.Winner}
+	for i := range s.Top {
+		all = append(all, &s.Top[i])
+	}
+	return slices.DeleteFunc(all, func(t *Timed) bool { return t == nil })
 }
 
 // describe adds to the points on the page what the compiler and the device said
@@ -288,20 +301,13 @@ func (s *Summary) describe(past search.Past) {
 			}
 		}
 	}
-	complete := func(t *Timed) {
-		if t != nil {
-			t.Resources, t.Conditions = resources[t.Point], conditions[t.Point]
-			if len(drifts[t.Point]) > 0 {
-				t.Drift = stats.Median(drifts[t.Point])
-			}
+	for _, t := range s.shown() {
+		t.Resources, t.Conditions = resources[t.Point], conditions[t.Point]
+		if len(drifts[t.Point]) > 0 {
+			t.Drift = stats.Median(drifts[t.Point])
 		}
 	}
-	complete(s.Default)
-	complete(s.Winner)
 	s.check(past.Rounds)
-	for i := range s.Top {
-		complete(&s.Top[i])
-	}
 }
 
 func searchFacts(past search.Past) SearchFacts {

@@ -55,13 +55,18 @@ func Text(w io.Writer, s *Summary, files Files) error {
 	if text := deadText(s.Study.Dead); text != "" {
 		fmt.Fprintf(w, "Parameters without effect: %s.\n", escape.Line(text))
 	}
-	for _, path := range files.Written {
+	files.Text(w)
+	return nil
+}
+
+// Text says for a terminal which files were changed.
+func (f Files) Text(w io.Writer) {
+	for _, path := range f.Written {
 		fmt.Fprintf(w, "wrote %s\n", path)
 	}
-	if files.Removed != "" {
-		fmt.Fprintf(w, "removed %s, the header of what is no longer suggested\n", files.Removed)
+	if f.Removed != "" {
+		fmt.Fprintf(w, "removed %s, the header of what is no longer suggested\n", f.Removed)
 	}
-	return nil
 }
 
 func timedRow(s *Summary, name string, t Timed) []string {

@@ -8,13 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
 	"pawl/gate"
+	"pawl/gate/ci"
 	"pawl/gate/ci/runner"
 	"pawl/gate/policy"
 	"pawl/gate/ratchet"
@@ -129,15 +129,8 @@ func (o options) repeated() []string {
 
 // stepSummary appends to the file that the CI server shows, where there is one.
 func stepSummary(env console.Environment, r *report.Report) error {
-	path := env.Getenv("GITHUB_STEP_SUMMARY")
-	if path == "" {
-		return nil
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return fmt.Errorf("writing the step summary: %w", err)
-	}
-	return errors.Join(report.StepSummary(f, r), f.Close())
+	var text strings.Builder
+	return errors.Join(report.StepSummary(&text, r), ci.Summarise(env.Getenv("GITHUB_STEP_SUMMARY"), text.String()))
 }
 
 func printGate(env console.Environment, o options, r *report.Report, written []string) error {
@@ -145,7 +138,7 @@ func printGate(env console.Environment, o options, r *report.Report, written []s
 	if o.JSON {
 		return page.JSON(w, r)
 	}
-	fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(report.Headline(r), "**", ""))
+	fmt.Fprintf(w, "%s\n\n", report.PlainHeadline(r))
 	var rows [][]string
 	for _, s := range r.Results {
 		c := s.Cells()

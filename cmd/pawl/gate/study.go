@@ -67,14 +67,5 @@ func printWinner(w io.Writer, o winner.Outcome, files study.Files) {
 	} else {
 		fmt.Fprintln(w, "The baseline is as it was.")
 	}
-	printFiles(w, files)
-}
-
-func printFiles(w io.Writer, files study.Files) {
-	for _, path := range files.Written {
-		fmt.Fprintf(w, "wrote %s\n", path)
-	}
-	if files.Removed != "" {
-		fmt.Fprintf(w, "removed %s, the header of what is no longer suggested\n", files.Removed)
-	}
+	files.Text(w)
 }

@@ -90,15 +90,7 @@ func table(m *page.Markdown, r *report.Report) {
 
 // first are the results that there is room for, failures before all others.
 func first(r *report.Report) []report.Result {
-	var ordered []report.Result
-	for _, fails := range []bool{true, false} {
-		for _, result := range r.Results {
-			if result.Verdict.Fails() == fails {
-				ordered = append(ordered, result)
-			}
-		}
-	}
-	return ordered[:min(len(ordered), mostRows)]
+	return r.FailuresFirst()[:min(len(r.Results), mostRows)]
 }
 
 // reasons are folded away: who only wants the verdict has read it.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -198,10 +197,4 @@ func renew(ctx context.Context, at Pulls, found, p github.Pull, kept bool) (int,
 		return found.Number, fmt.Sprintf("draft %d says so already", found.Number), nil
 	}
 	return found.Number, fmt.Sprintf("updated draft %d", found.Number), err
-}
-
-// readPage reads a study's page.
-func readPage(path string) (string, error) {
-	content, err := os.ReadFile(path)
-	return string(content), err
 }

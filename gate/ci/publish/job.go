@@ -12,12 +12,11 @@
 package publish
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 
+	"pawl/gate/ci"
 	"pawl/gate/ci/github"
 )
 
@@ -57,22 +56,8 @@ func (j Job) Pull() (int, error) {
 	if j.Event == "" {
 		return 0, nil
 	}
-	content, err := os.ReadFile(j.Event)
-	if err != nil {
-		return 0, fmt.Errorf("reading the event of the run: %w", err)
-	}
-	var event struct {
-		PullRequest *struct {
-			Number int `json:"number"`
-		} `json:"pull_request"`
-	}
-	if err := json.Unmarshal(content, &event); err != nil {
-		return 0, fmt.Errorf("reading the event of the run, %s: %w", j.Event, err)
-	}
-	if event.PullRequest == nil {
-		return 0, nil
-	}
-	return event.PullRequest.Number, nil
+	event, err := ci.ReadEvent(j.Event)
+	return event.PullRequest.Number, err
 }
 
 var number = regexp.MustCompile(`^[0-9]+$`)

@@ -113,7 +113,7 @@ func title(s Suggestion) string {
 // body is the text of a draft: what it is, the other studies of the kernel, and the page
 // of the study that it applies.
 func (d Drafts) body(chosen Suggestion, studies []Suggestion, refused map[int64]string) (string, error) {
-	suggestions, err := readPage(filepath.Join(d.Out, filepath.FromSlash(chosen.Folder), "suggestions.md"))
+	suggestions, err := os.ReadFile(filepath.Join(d.Out, filepath.FromSlash(chosen.Folder), "suggestions.md"))
 	if err != nil {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"pawl/gate/ci"
 	"pawl/gate/report"
 )
 
@@ -44,12 +45,7 @@ func (s Summary) Publish(w io.Writer) (path string, err error) {
 		_, err := w.Write(content)
 		return path, err
 	}
-	f, err := os.OpenFile(s.Job.Summary, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
-	if err != nil {
-		return path, fmt.Errorf("writing the step summary: %w", err)
-	}
-	_, err = f.Write(content)
-	return path, errors.Join(err, f.Close())
+	return path, ci.Summarise(s.Job.Summary, string(content))
 }
 
 // render finds the report and writes it as a page.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"pawl/gate/ci"
 	"pawl/gate/ci/runner"
 	"pawl/internal/git"
 	"pawl/kernels"
@@ -34,44 +35,27 @@ func find(ctx context.Context, folder string) (repository, error) {
 	if folder == "" {
 		folder = "."
 	}
-	output, err := git.Run(ctx, folder, nil, "rev-parse", "--show-toplevel")
+	top, err := git.Top(ctx, folder)
 	if err != nil {
 		return repository{}, err
 	}
-	r := repository{top: strings.TrimSuffix(string(output), "\n")}
-	r.branch = mainBranch(ctx, r.top)
-	r.own = isOwn(r.top)
+	r := repository{top: top, branch: mainBranch(ctx, top), own: ci.IsPawl(top)}
 	if _, err := os.Lstat(filepath.Join(r.top, runner.FileName)); err == nil {
 		r.sleeps = true
 	}
 	return r, r.findKernels(ctx)
 }
 
-var (
-	ownModule  = regexp.MustCompile(`(?m)^module pawl$`)
-	safeBranch = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
-)
-
-// isOwn recognises pawl's own repository: its module and its program.
-func isOwn(top string) bool {
-	module, err := os.ReadFile(filepath.Join(top, "go.mod"))
-	if err != nil || !ownModule.Match(module) {
-		return false
-	}
-	info, err := os.Stat(filepath.Join(top, "cmd", "pawl", "main.go"))
-	return err == nil && info.Mode().IsRegular()
-}
+var safeBranch = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // mainBranch is the remote's default where that is known, then main or master where there
 // is one, then main. The branch that is checked out says nothing: init itself
 // is often run on one that is to be reviewed.
 func mainBranch(ctx context.Context, top string) string {
 	const remote = "refs/remotes/origin/"
-	if output, err := git.Run(ctx, top, nil, "symbolic-ref", "--quiet", remote+"HEAD"); err == nil {
-		name := strings.TrimPrefix(strings.TrimSuffix(string(output), "\n"), remote)
-		if safeBranch.MatchString(name) {
-			return name
-		}
+	head, err := git.Line(ctx, top, "symbolic-ref", "--quiet", remote+"HEAD")
+	if name := strings.TrimPrefix(head, remote); err == nil && safeBranch.MatchString(name) {
+		return name
 	}
 	for _, name := range []string{"main", "master"} {
 		for _, where := range []string{remote, "refs/heads/"} {

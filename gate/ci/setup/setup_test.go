@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/gate/ci"
 	"pawl/gate/policy"
 )
 
@@ -70,7 +71,7 @@ func state(r *Result, path string) State {
 // Our workflows, page and template are what init writes. After a change of a template, run
 // pawl ci init --force here.
 func TestOursAreWhatInitWrites(t *testing.T) {
-	if !isOwn(top) {
+	if !ci.IsPawl(top) {
 		t.Fatal("pawl's own repository is not recognised")
 	}
 	files, err := render(Options{}, repository{branch: "main", own: true})
