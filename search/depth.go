@@ -7,6 +7,11 @@ import (
 
 // Depth says how many trials are worth having in flight, asked and not yet finished.
 //
+// A device that takes of the compiled points the one that promises most by the answers so far
+// has the more to choose from the more there are, and compilers have nothing better to do: all that
+// are allowed.
+//
+// A device that takes them in the order asked measures each by what was known when it was asked.
 // Every trial in flight is one that was asked without the answers of the others: a
 // search with 16 in flight finds after 50 trials what one without any finds after 34
 // (docs/search.md). So none is asked that would only wait. A device that takes a point
@@ -36,10 +41,17 @@ const (
 )
 
 // NewDepth returns the rule that has won by measurement, for at most so many trials
-// in flight.
-func NewDepth(most, width int) Depth {
+// in flight. Chosen says that a device takes the compiled point that promises most; several
+// devices together take more than one, so that less is left to choose from.
+func NewDepth(most, width int, chosen bool) Depth {
+	if chosen && width == 1 {
+		return FullDepth(most)
+	}
 	return Depth{Most: most, Width: width, First: 5, Growth: 1, Slack: 2, Trusted: 5}
 }
+
+// FullDepth has so many in flight all the time.
+func FullDepth(most int) Depth { return Depth{Most: most, Width: 1, First: most, Trusted: math.MaxInt} }
 
 // At returns the number in flight after some trials have finished that took so long to
 // compile, and to check and measure, all together. It looks at recorded times, not at

@@ -46,8 +46,8 @@ type Options struct {
 	// means DefaultAhead. Depth says how many of them are worth having: that depends
 	// on the answers, and not on the number of compilers.
 	Ahead int
-	// AsPrepared measures points as they are prepared, instead of in the order asked:
-	// no device waits for one slow compilation. Then the order of the answers, and with
+	// AsPrepared measures, of the points that are prepared, the one that promises most,
+	// instead of in the order asked: no device waits for one slow compilation. Then the order of the answers, and with
 	// it the points that are asked, depends on how long compilers take.
 	AsPrepared bool
 	// Lanes is the number of points that are prepared at once. Zero means one

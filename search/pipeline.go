@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"pawl/objective"
 )
@@ -23,8 +24,8 @@ type flight struct {
 }
 
 // pipeline holds the trials that are asked and not finished. It prepares them ahead,
-// in lanes, measures them in the order asked or as they are prepared, and hands them
-// out. Its methods are called by one goroutine; what they start runs in others.
+// in lanes, measures them in the order asked or, of those that are prepared, what promises most,
+// and hands them out. Its methods are called by one goroutine; what they start runs in others.
 type pipeline struct {
 	evaluator Evaluator
 	options   Options
@@ -33,12 +34,14 @@ type pipeline struct {
 	flights   []*flight // in the order asked
 	// changed has room for one word that a flight was prepared or measured.
 	changed chan struct{}
-	known   known
+	// foremost returns which of some prepared trials is measured first.
+	foremost func([]Trial) int
+	known    known
 }
 
-func newPipeline(evaluator Evaluator, options Options, spending *Spending) *pipeline {
+func newPipeline(evaluator Evaluator, options Options, spending *Spending, foremost func([]Trial) int) *pipeline {
 	return &pipeline{
-		evaluator: evaluator, options: options, spending: spending,
+		evaluator: evaluator, options: options, spending: spending, foremost: foremost,
 		lanes: make(chan struct{}, options.Lanes), changed: make(chan struct{}, 1),
 	}
 }
@@ -70,17 +73,13 @@ func (p *pipeline) launch(ctx context.Context, trial Trial) {
 }
 
 // measure begins to measure as many points as there are devices: the oldest, each as
-// soon as it is prepared, or the oldest that are prepared.
+// soon as it is prepared, or of those that are prepared the ones that promise most.
 func (p *pipeline) measure(ctx context.Context) {
-	free := p.options.Width - p.measuring()
-	for _, f := range p.flights {
-		if free == 0 {
+	for free := p.options.Width - p.measuring(); free > 0; free-- {
+		f := p.choose()
+		if f == nil {
 			return
 		}
-		if f.measured != nil || p.options.AsPrepared && !done(f.prepared) {
-			continue
-		}
-		free--
 		f.measured = make(chan struct{})
 		go func() {
 			defer p.notify()
@@ -91,6 +90,27 @@ func (p *pipeline) measure(ctx context.Context) {
 			}
 		}()
 	}
+}
+
+// choose returns the flight that is measured next, nil for none.
+func (p *pipeline) choose() *flight {
+	var waiting []*flight
+	var trials []Trial
+	for _, f := range p.flights {
+		if f.measured != nil || p.options.AsPrepared && !done(f.prepared) {
+			continue
+		}
+		if !p.options.AsPrepared || f.err != nil || f.trial.Number == 0 {
+			return f // it is its turn, it ends the search, or it is the default, which a target is held against
+		}
+		waiting, trials = append(waiting, f), append(trials, f.trial)
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	start := time.Now()
+	defer func() { p.spending.Asking += time.Since(start) }()
+	return waiting[p.foremost(trials)]
 }
 
 // measuring returns the number of flights whose measurement has begun.

@@ -72,7 +72,7 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past Pa
 		options: options, evaluator: evaluator, recorder: recorder, past: past, started: time.Now(),
 		study: study, rounds: past.Rounds, spending: past.Spending,
 	}
-	e.pipeline = newPipeline(evaluator, options, &e.spending)
+	e.pipeline = newPipeline(evaluator, options, &e.spending, study.foremost)
 	e.second = newSecondLook(evaluator, study, options, &e.spending, e.record, e.disqualify, past)
 	e.limits = limits{options: options, study: study, elapsed: e.elapsed}
 	e.observer = &observer{options: options, study: study, elapsed: e.elapsed, failures: map[string]int{}}

@@ -92,7 +92,20 @@ func (s *study) depth(options Options) int {
 			measuring += t.Outcome.Spent.Check + t.Outcome.Spent.Measure
 		}
 	}
-	return NewDepth(options.Ahead, options.Width).At(finished, compiling, measuring)
+	return NewDepth(options.Ahead, options.Width, options.AsPrepared && sampler.Ranks(s.sampler)).At(finished, compiling, measuring)
+}
+
+// foremost returns which of some pending trials is to be measured first, by what is known now.
+func (s *study) foremost(trials []Trial) int {
+	var points []int
+	for _, t := range trials {
+		index, err := s.pool.Index(t.Point)
+		if err != nil {
+			panic(fmt.Sprintf("search: a pending trial is not in the pool: %v", err))
+		}
+		points = append(points, index)
+	}
+	return sampler.Foremost(s.sampler, s.view, points)
 }
 
 // exhausted reports whether every point was asked.

@@ -19,11 +19,12 @@ import (
 // cost, so the Parzen estimator takes over: it uses every observation and asks in
 // milliseconds.
 type autoSampler struct {
-	settings                Settings
-	process, forest, parzen Sampler
+	settings       Settings
+	process        *gpSampler
+	forest, parzen Sampler
 }
 
-var _ Sampler = (*autoSampler)(nil)
+var _ Ranker = (*autoSampler)(nil)
 
 func newAuto(c common, s *space.Space) *autoSampler {
 	return &autoSampler{settings: c.settings, process: newGP(c, s), forest: newForest(c, s), parzen: &tpeSampler{c}}
@@ -37,6 +38,14 @@ func (a *autoSampler) Next(view *View, rng *rand.Rand) int {
 		return a.forest.Next(view, rng)
 	}
 	return a.process.Next(view, rng)
+}
+
+// Promise is the process's to say, also of the forest's points.
+func (a *autoSampler) Promise(view *View, points []int) []float64 {
+	if len(view.Observations) > a.settings.GP.Most {
+		return nil
+	}
+	return a.process.Promise(view, points)
 }
 
 // forestsTurn reports whether the next point is the forest's to choose.

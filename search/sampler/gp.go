@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -28,7 +29,7 @@ type gpSampler struct {
 	sameDevice      []bool // of the trend's studies
 }
 
-var _ Sampler = (*gpSampler)(nil)
+var _ Ranker = (*gpSampler)(nil)
 
 func newGP(c common, s *space.Space) *gpSampler {
 	return &gpSampler{
@@ -41,30 +42,55 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	if len(g.axes) == 0 {
 		return randomFree(view, rng)
 	}
-	data := g.training(view, view.Observations, g.settings.GP.Most)
 	works := g.classifier(view)
+	score, done := g.acquisition(view, works, view.Pending, view.CostWeight)
+	if score == nil {
+		return g.start(view, rng, works.LogProbability)
+	}
+	defer done()
+	return g.climb(view, rng, g.settings.GP.Candidates, score)
+}
+
+// Promise leaves out what is pending, and costs: a point that is compiled has cost most of
+// what it will.
+func (g *gpSampler) Promise(view *View, points []int) []float64 {
+	if len(g.axes) == 0 {
+		return nil
+	}
+	score, done := g.acquisition(view, g.classifier(view), nil, 0)
+	if score == nil {
+		return nil
+	}
+	defer done()
+	return score(points, math.Inf(-1))
+}
+
+// acquisition returns the score of points, the larger the better, nil where too little is
+// known, and what to call when it is not needed any more.
+func (g *gpSampler) acquisition(view *View, works *gaussian.Classifier, pending []int, costWeight float64) (score func(points []int, floor float64) []float64, done func()) {
+	data := g.training(view, view.Observations, g.settings.GP.Most)
 	earlier := g.earlier(view)
 	followed := earlier.Followed(data.Points, data.Values)
 	if g.tooFew(view, len(working(data.Values)), len(followed) > 0) {
-		return g.start(view, rng, works.LogProbability)
+		return nil, nil
 	}
 	model, scaled := g.model(view, data)
-	for _, index := range view.Pending {
+	for _, index := range pending {
 		model.Extend(features.ValuesOf(g.axes, view.Pool.Row(index)))
 	}
-	defer model.Shrink(len(data.Points))
 	trust := earlier.Follow(model, data.Points, scaled, followed)
 	model.Inflate(g.doubt(followed))
 	best := slices.Min(scaled)
 	costs := g.costs(view)
-	return g.climb(view, rng, g.settings.GP.Candidates, func(points []int, floor float64) []float64 {
+	score = func(points []int, floor float64) []float64 {
 		candidates := features.ValuesOfAll(g.axes, view.Pool, points)
 		logWeights := make([]float64, len(points))
 		for i, values := range candidates {
-			logWeights[i] = works.LogProbability(values) - view.CostWeight*costs.log(values)
+			logWeights[i] = works.LogProbability(values) - costWeight*costs.log(values)
 		}
 		return model.LogImprovement(candidates, earlier.Expect(candidates, trust), logWeights, best, floor)
-	})
+	}
+	return score, func() { model.Shrink(len(data.Points)) }
 }
 
 // doubt returns what the model's deviations are multiplied by. While studies of this very

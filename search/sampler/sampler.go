@@ -32,6 +32,38 @@ type Sampler interface {
 	Next(view *View, rng *rand.Rand) int
 }
 
+// Ranker is a sampler that also knows which of the points that were asked promises most by
+// now. A device that has several to choose from takes that one first.
+type Ranker interface {
+	Sampler
+	// Promise returns what each of some pending points promises, given the observations: the larger
+	// the better. At least the three largest are exact, the others may be bounds that lie below
+	// them. It returns nil while too little is known. Like Next it is a function of the view.
+	Promise(view *View, points []int) []float64
+}
+
+// Ranks reports whether a sampler is a Ranker.
+func Ranks(s Sampler) bool {
+	_, ok := s.(Ranker)
+	return ok
+}
+
+// Foremost returns the place of the one of some pending points that is to be measured first: of a
+// Ranker the one that promises most, else the first.
+func Foremost(s Sampler, view *View, points []int) int {
+	ranker, ok := s.(Ranker)
+	if !ok || len(points) < 2 {
+		return 0
+	}
+	foremost, promise := 0, ranker.Promise(view, points)
+	for i := range promise {
+		if promise[i] > promise[foremost] {
+			foremost = i
+		}
+	}
+	return foremost
+}
+
 // Default is the sampler that is used when nobody names one.
 const Default = "auto"
 

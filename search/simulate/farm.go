@@ -237,7 +237,7 @@ func (r *Recorded) newFarm(machines, studies int, seed uint64, options FarmOptio
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
 		f.studies = append(f.studies, &virtualStudy{
-			chooser: chooser, view: sampler.NewView(r.space.Pool()), depth: search.NewDepth(ahead, machines), seed: seed + uint64(i), first: r.defaultPoint(), best: math.Inf(1),
+			chooser: chooser, view: sampler.NewView(r.space.Pool()), depth: search.NewDepth(ahead, machines, false), seed: seed + uint64(i), first: r.defaultPoint(), best: math.Inf(1),
 		})
 	}
 	return f, nil

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pawl/internal/page"
-	"pawl/search/sampler"
 )
 
 // pairBudgets are the numbers of evaluations at which a warm search is compared with a
@@ -28,6 +27,8 @@ type PairsReport struct {
 	Earlier int    `json:"earlier_trials"`
 	Budgets []int  `json:"budgets"`
 	Pairs   []Pair `json:"pairs"`
+	// Together is what several other spaces know together, for each space that has them.
+	Together []Together `json:"together,omitempty"`
 }
 
 // Pair is one space, searched with a study of another.
@@ -85,6 +86,7 @@ func runPairs(ctx context.Context, spaces []*Recorded, options Options) (*PairsR
 		return nil, err
 	}
 	for to, s := range spaces {
+		var others []*Recorded
 		for from, other := range spaces {
 			if from == to || other.space.Record().Kernel != s.space.Record().Kernel {
 				continue
@@ -94,6 +96,10 @@ func runPairs(ctx context.Context, spaces []*Recorded, options Options) (*PairsR
 				return nil, err
 			}
 			report.Pairs = append(report.Pairs, report.pair(other, s, warm, cold[to]))
+			others = append(others, other)
+		}
+		if len(others) > 1 {
+			report.Together = append(report.Together, Together{To: s.name, Others: len(others), Ranked: s.ranked(others, report.Budgets)})
 		}
 	}
 	if len(report.Pairs) == 0 {
@@ -179,39 +185,8 @@ func (r *PairsReport) pair(from, to *Recorded, warm, cold []run) Pair {
 		p.Cold = append(p.Cold, to.fractions(cold, budget))
 	}
 	p.Help = help(to, warm, cold, r.Budgets)
-	p.Ranked = to.ranked(from, r.Budgets)
+	p.Ranked = to.ranked([]*Recorded{from}, r.Budgets)
 	return p
-}
-
-// ranked returns the fractions of the optimum after numbers of trials that take the points of another
-// space from the fastest on, as far as they are points of this one.
-func (r *Recorded) ranked(other *Recorded, budgets []int) []float64 {
-	var measured []sampler.Timed
-	for i := range other.space.Pool().Len() {
-		if e := other.space.Entry(i); e.OK() {
-			measured = append(measured, sampler.Timed{Point: e.Point, Milliseconds: e.Milliseconds})
-		}
-	}
-	slices.SortStableFunc(measured, func(a, b sampler.Timed) int { return cmp.Compare(a.Milliseconds, b.Milliseconds) })
-	// Some are no points of this space, and some become one point of it.
-	measured = measured[:min(len(measured), 20*slices.Max(budgets))]
-	fractions, best, tried := make([]float64, len(budgets)), 0.0, 0
-	for _, m := range sampler.Remember(r.space.Space(), "", "", measured).Points {
-		index, valid := r.space.Pool().Find(m.Row)
-		if !valid {
-			continue
-		}
-		if e := r.space.Entry(index); e.OK() {
-			best = max(best, r.fraction(e.Milliseconds))
-		}
-		tried++
-		for i, budget := range budgets {
-			if tried <= budget {
-				fractions[i] = best
-			}
-		}
-	}
-	return fractions
 }
 
 // fractions estimates the fraction of the optimum after a number of trials.
@@ -244,6 +219,13 @@ func (r *PairsReport) WriteTable(w io.Writer) error {
 	}
 	if err := page.Table(w, header, rows); err != nil {
 		return fmt.Errorf("simulate: writing the table: %w", err)
+	}
+	for _, t := range r.Together {
+		fmt.Fprintf(w, "%s in the order of all %d others, every point of them known:", t.To, t.Others)
+		for i, b := range r.Budgets {
+			fmt.Fprintf(w, " %.3f at %d", t.Ranked[i], b)
+		}
+		fmt.Fprintln(w)
 	}
 	for i, b := range r.Budgets {
 		worst := slices.MinFunc(r.Pairs, func(x, y Pair) int { return cmp.Compare(x.Help[i].Gain.Mean, y.Help[i].Gain.Mean) })

@@ -3,6 +3,7 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,24 @@ func TestPairsAreOfOneKernel(t *testing.T) {
 	}
 	if _, err := runPairs(context.Background(), []*Recorded{one, other}, options); err == nil || !strings.Contains(err.Error(), "same kernel") {
 		t.Errorf("no pair: %v", err)
+	}
+}
+
+// By hand: alone the others would try 0, 1, 2 and 2, 1, 0. Together 1 takes √4 times as long as their
+// fastest, 0 and 2 take √8 times.
+func TestOthersRankTogether(t *testing.T) {
+	here, one, two := line(t, 3, 1, 2), line(t, 1, 2, 8), line(t, 8, 2, 1)
+	for _, test := range []struct {
+		others []*Recorded
+		want   []float64
+	}{
+		{[]*Recorded{one}, []float64{1.0 / 3, 1}},
+		{[]*Recorded{two}, []float64{1.0 / 2, 1}},
+		{[]*Recorded{one, two}, []float64{1, 1}},
+	} {
+		if got := here.ranked(test.others, []int{1, 2}); !slices.Equal(got, test.want) {
+			t.Errorf("%d others reach %v, want %v", len(test.others), got, test.want)
+		}
 	}
 }
 

@@ -7,16 +7,17 @@ import "time"
 // asked and not finished, as search's pipeline does.
 //
 // Compilers take points in the order asked. A GPU takes, of the points that are
-// compiled, the one that was asked first, and waits for the next where there is none:
-// so answers arrive out of order wherever a compilation overtakes another. A processor
-// takes them in the order asked.
+// compiled, the one that promises most, and waits for the next where there is none:
+// so answers arrive out of order. A processor takes them in the order asked.
 type pipeline struct {
 	recorded *Recorded
 	// inOrder makes the device wait for the point that was asked first.
 	inOrder bool
-	lanes   []time.Duration // when each compiler is free
-	now     time.Duration
-	flights []flight // in the order asked
+	// foremost returns which of some compiled points is measured first.
+	foremost func(points []int) int
+	lanes    []time.Duration // when each compiler is free
+	now      time.Duration
+	flights  []flight // in the order asked
 	// compiling and measuring sum up what the finished points took.
 	compiling, measuring time.Duration
 }
@@ -27,8 +28,8 @@ type flight struct {
 	ready time.Duration // when it is compiled
 }
 
-func newPipeline(r *Recorded, options Options) *pipeline {
-	return &pipeline{recorded: r, inOrder: options.InOrder || r.onProcessor(), lanes: make([]time.Duration, options.lanesOn(r))}
+func newPipeline(r *Recorded, options Options, foremost func(points []int) int) *pipeline {
+	return &pipeline{recorded: r, inOrder: options.inOrderOn(r), foremost: foremost, lanes: make([]time.Duration, options.lanesOn(r))}
 }
 
 // launch gives a point to the compiler that is free first.
@@ -47,13 +48,7 @@ func (p *pipeline) launch(index int) {
 
 // next measures a point, moves the clock to the end of that, and returns the point.
 func (p *pipeline) next() int {
-	chosen := 0
-	for i, f := range p.flights {
-		if p.inOrder || max(p.flights[chosen].ready, p.now) <= max(f.ready, p.now) {
-			continue
-		}
-		chosen = i
-	}
+	chosen := p.choose()
 	f := p.flights[chosen]
 	p.flights = append(p.flights[:chosen:chosen], p.flights[chosen+1:]...)
 	compile, device := p.recorded.costs(f.index)
@@ -61,6 +56,28 @@ func (p *pipeline) next() int {
 	p.measuring += device
 	p.now = max(p.now, f.ready) + device
 	return f.index
+}
+
+// choose returns the place of the flight that is measured next: the first that is compiled,
+// and of several that are compiled by now the one that promises most.
+func (p *pipeline) choose() int {
+	if p.inOrder {
+		return 0
+	}
+	chosen := 0
+	var compiled, points []int
+	for i, f := range p.flights {
+		if max(f.ready, p.now) < max(p.flights[chosen].ready, p.now) {
+			chosen = i
+		}
+		if f.ready <= p.now {
+			compiled, points = append(compiled, i), append(points, f.index)
+		}
+	}
+	if len(compiled) == 0 {
+		return chosen
+	}
+	return compiled[p.foremost(points)]
 }
 
 // onProcessor reports whether the record is of a processor. Files of other tools do not

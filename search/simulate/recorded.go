@@ -83,10 +83,10 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 	first = append(first, slices.DeleteFunc(slices.Clone(learned.first), func(index int) bool { return slices.Contains(first, index) })...)
 	noise := rand.New(rand.NewPCG(seed, noiseStream))
 	result := run{best: make([]float64, 0, options.Trials)}
-	pipeline := newPipeline(r, options)
+	pipeline := newPipeline(r, options, func(points []int) int { return sampler.Foremost(chooser, view, points) })
 	clock := clock{pace: r.pace(options), byCost: options.Clock}
 	seen, truth := math.Inf(1), math.NaN()
-	depth := options.depthOn(r)
+	depth := options.depthOn(r, chooser)
 	for asked, finished := 0, 0; len(result.best) < options.Trials; {
 		if err := ctx.Err(); err != nil {
 			return run{}, err

@@ -20,7 +20,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -71,7 +70,7 @@ type Options struct {
 	// Lanes is the number of compilers. Zero means enough for all that is in flight.
 	Lanes int
 	// InOrder makes every device measure points in the order asked. Otherwise only a
-	// processor does, and a GPU takes them as they are compiled, as in tune.
+	// processor does, and a GPU takes of those that are compiled what promises most, as in tune.
 	InOrder bool
 	// Settings are the samplers'. Nil means sampler.Defaults.
 	Settings *sampler.Settings
@@ -117,13 +116,15 @@ func (o Options) earlierTrials() int { return cmp.Or(o.EarlierTrials, o.Trials) 
 
 func (o Options) lanesOn(r *Recorded) int { return cmp.Or(o.Lanes, o.aheadOn(r)) }
 
-// depthOn returns the rule for the number of trials in flight.
-func (o Options) depthOn(r *Recorded) search.Depth {
-	depth := search.NewDepth(o.aheadOn(r), 1)
+// inOrderOn reports whether points are measured in the order asked.
+func (o Options) inOrderOn(r *Recorded) bool { return o.InOrder || r.onProcessor() }
+
+// depthOn returns the rule for the number of trials in flight, by a sampler.
+func (o Options) depthOn(r *Recorded, s sampler.Sampler) search.Depth {
 	if o.Full {
-		depth.First, depth.Trusted = depth.Most, math.MaxInt
+		return search.FullDepth(o.aheadOn(r))
 	}
-	return depth
+	return search.NewDepth(o.aheadOn(r), 1, !o.inOrderOn(r) && sampler.Ranks(s))
 }
 
 func (o Options) check() error {

@@ -41,7 +41,7 @@ type subject struct {
 	// head is the part of a study's head that the subject knows.
 	head studies.Study
 	// ahead is how many trials are in flight at most; 0 is the search's own default.
-	// asPrepared measures them as they are compiled, not in the order asked.
+	// asPrepared measures of those that are compiled what promises most, not in the order asked.
 	ahead      int
 	asPrepared bool
 	// machine and target are what a profiler needs; nil of a record.

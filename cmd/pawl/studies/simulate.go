@@ -47,7 +47,7 @@ func SimulateCommand(env console.Environment) *cli.Command {
 			&cli.IntFlag{Name: "ahead", Destination: &o.Ahead, DefaultText: "what tune has on such a device", Action: console.AtLeast("ahead", 1), Usage: "how many trials are in flight at most: asked and not yet finished"},
 			&cli.BoolFlag{Name: "full", Destination: &o.Full, DisableDefaultText: true, Usage: "keep that many in flight all the time, instead of as many as are worth it"},
 			&cli.IntFlag{Name: "lanes", Destination: &o.Lanes, DefaultText: "as many as are in flight", Action: console.AtLeast("lanes", 1), Usage: "how many points are compiled at once"},
-			&cli.BoolFlag{Name: "in-order", Destination: &o.InOrder, DisableDefaultText: true, Usage: "measure points in the order asked, not as they are compiled"},
+			&cli.BoolFlag{Name: "in-order", Destination: &o.InOrder, DisableDefaultText: true, Usage: "measure points in the order asked, instead of those first that are compiled and promise most"},
 			&cli.StringFlag{Name: "settings", Destination: &o.settings, Usage: "change numbers of the samplers, by `JSON` such as {\"GP\":{\"Inflation\":2}}"},
 			&cli.BoolFlag{Name: "noise", Destination: &o.Noise, DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
 			&cli.StringFlag{Name: "warm", Destination: &o.Warm, Usage: "also begin with what a search of the recorded space in this `FILE` has learned"},
