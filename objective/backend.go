@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"pawl/internal/git"
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective/session"
@@ -131,20 +130,4 @@ type Sanitizer struct {
 	// at least 1. With more than 1 the small cases of the quick tier are all
 	// that one has time for.
 	Slowdown int
-}
-
-// Commit returns the commit that the sources are at, with a mark if they are
-// changed, or nothing where that cannot be known.
-func Commit(dir string) string {
-	if dir == "" {
-		return ""
-	}
-	hash, err := git.Line(context.Background(), dir, "rev-parse", "HEAD")
-	if err != nil {
-		return ""
-	}
-	if status, err := git.Run(context.Background(), dir, nil, "status", "--porcelain", "--", "."); err == nil && len(status) > 0 {
-		hash += "-dirty"
-	}
-	return hash
 }

@@ -179,23 +179,18 @@ func (s *Store) unsound(ctx context.Context, tables []string, study int64) (map[
 // sense, and what the row is.
 func describeRow(table string, names []string, values []any) (study int64, what string) {
 	value := func(name string) any { return values[slices.Index(names, name)] }
+	study, _ = value(studyColumn(table)).(int64)
 	switch table {
 	case "studies":
-		study, _ = value("id").(int64)
 		return study, "its head"
 	case "trials":
-		study, _ = value("study").(int64)
 		return study, fmt.Sprintf("trial %v", value("number"))
 	case "gatings":
-		study, _ = value("study").(int64)
 		return study, fmt.Sprintf("the gate's verdict %v", value("number"))
 	case "profiles":
-		study, _ = value("study").(int64)
 		return study, fmt.Sprintf("profile %v", value("number"))
 	case "across":
-		study, _ = value("study").(int64)
 		return study, fmt.Sprintf("round %v on workload %v", value("number"), value("workload"))
 	}
-	study, _ = value("study").(int64)
 	return study, fmt.Sprintf("%v round %v", value("phase"), value("number"))
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/url"
+	"pawl/internal/page"
 	"regexp"
 	"slices"
 	"strconv"
@@ -146,16 +147,9 @@ func (p *postgres) version(ctx context.Context) (version int64, err error) {
 	if len(tables) > 0 {
 		const most = 3
 		return 0, fmt.Errorf("%s is somebody else's: it has %s (%s), and nothing of pawl's; make a database for pawl alone, for example with createdb pawl",
-			postgresName(p.config), countTables(len(tables)), strings.Join(tables[:min(most, len(tables))], ", "))
+			postgresName(p.config), page.Count(len(tables), "table"), strings.Join(tables[:min(most, len(tables))], ", "))
 	}
 	return 0, nil
-}
-
-func countTables(n int) string {
-	if n == 1 {
-		return "a table"
-	}
-	return fmt.Sprintf("%d tables", n)
 }
 
 // tables are the names of those where pawl's are or would be.

@@ -106,7 +106,7 @@ func (s *stored) columns() columns {
 func trialColumns(t *search.Trial, s *stored) columns {
 	spent := &t.Outcome.Spent
 	return append(s.columns(), columns{
-		// told is finished: the search asks for a point and is told its time.
+		// The column told says that a trial is finished; databases keep their names.
 		{"told", &t.Finished}, {"same_as", &t.Outcome.SameAs}, {"stop", &t.Outcome.Stop}, {"compile_ns", &spent.Compile},
 		{"check_ns", &spent.Check}, {"measure_ns", &spent.Measure}, {"cache_hit", &spent.CacheHit}, {"elapsed_ns", &t.Elapsed},
 	}...)

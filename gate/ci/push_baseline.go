@@ -224,8 +224,8 @@ func (s *publishing) fileAt(ctx context.Context, commit string) (*baseline.File,
 	return baseline.Parse(fmt.Sprintf("%.12s:%s", commit, s.name), text)
 }
 
-// push moves the branch from tip to commit, and believes nobody: the remote is asked
-// what it has, whatever the push said.
+// push moves the branch from tip to commit. Whatever the push said, the remote is asked what
+// it has.
 func (s *publishing) push(ctx context.Context, tip, commit string) error {
 	s.pushed = append(s.pushed, commit)
 	_, pushed := s.remote.Run(ctx, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no", s.Remote, commit+":refs/heads/"+s.Branch)

@@ -14,14 +14,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"pawl/gate/ratchet"
+	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/cache"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
 	"pawl/studies/farm"
@@ -78,11 +77,7 @@ func (d *Device) Load(name, backend string) (*kernels.Kernel, error) {
 	if backend != devices.Auto && backend != there {
 		return nil, &devices.ArgumentError{Err: fmt.Errorf("--on %s is for backend %s, and kernel %s is to run on %s", d.options.On, there, name, backend)}
 	}
-	k, err := kernels.Load(name, there)
-	if missing := (*kernels.NotFoundError)(nil); errors.As(err, &missing) {
-		return nil, &devices.ArgumentError{Err: err, Name: name, Known: missing.Known}
-	}
-	return k, err
+	return devices.LoadFor(name, there)
 }
 
 // Open has a point compiled.
@@ -96,15 +91,11 @@ func (d *Device) Open(ctx context.Context, k *kernels.Kernel, workload, at strin
 	if err != nil {
 		return nil, none, err
 	}
-	packed, err := farm.Pack(k)
+	o := d.options
+	e, err := ask.NewKernel(d.farm, d.chosen, t, farm.Subject{Compiler: o.Compiler, Seed: o.Seed, Caches: string(o.Caches), RunTimeout: o.RunTimeout, CompileTimeout: o.CompileTimeout})
 	if err != nil {
 		return nil, none, err
 	}
-	o := d.options
-	e := ask.New(d.farm, d.chosen, farm.Subject{
-		Kernel: cache.Digest(packed), Name: k.Name, Backend: k.Backend, Workload: t.Workload.Name, Compiler: o.Compiler, Architecture: d.chosen.Measures.Architecture,
-		Seed: o.Seed, Caches: string(o.Caches), RunTimeout: o.RunTimeout, CompileTimeout: o.CompileTimeout,
-	}, packed)
 	e.Before()
 	described, err := e.Describe(ctx)
 	if err != nil {
@@ -115,7 +106,7 @@ func (d *Device) Open(ctx context.Context, k *kernels.Kernel, workload, at strin
 		return nil, none, err
 	}
 	backend := &absent{description: described, evaluator: e, notice: o.Notice}
-	backend.description.Environment.Commit = objective.Commit(k.Dir) // the farm has files, and no repository
+	backend.description.Environment.Commit = git.CheckedOut(k.Dir) // the farm has files, and no repository
 	prepared, err := e.Prepare(ctx, point)
 	if err != nil {
 		backend.Close()

@@ -7,6 +7,7 @@ import (
 
 	"pawl/gate"
 	"pawl/internal/escape"
+	"pawl/internal/git"
 	"pawl/internal/page"
 )
 
@@ -163,8 +164,8 @@ func (m *markdown) summary(r *Report) {
 
 // ShortCommit is a commit as people write it.
 func ShortCommit(commit string) string {
-	hash, dirty := strings.CutSuffix(commit, "-dirty")
-	if hash = hash[:min(12, len(hash))]; dirty {
+	hash, changed := git.Hash(commit)
+	if hash = hash[:min(12, len(hash))]; changed {
 		hash += " with changes"
 	}
 	return hash

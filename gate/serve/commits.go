@@ -19,7 +19,7 @@ func Commits(ctx context.Context, folder string) func(hash string) string {
 		return nil
 	}
 	return func(hash string) string {
-		hash = strings.TrimSuffix(hash, "-dirty")
+		hash, _ = git.Hash(hash)
 		if !commitHash.MatchString(hash) {
 			return ""
 		}

@@ -87,6 +87,28 @@ func Top(ctx context.Context, folder string) (string, error) {
 	return Line(ctx, folder, "rev-parse", "--show-toplevel")
 }
 
+// dirty ends a commit whose files are changed.
+const dirty = "-dirty"
+
+// CheckedOut returns the commit that the files of a folder are at, which ends in -dirty if they
+// are changed, or nothing where that cannot be known.
+func CheckedOut(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	hash, err := Line(context.Background(), folder, "rev-parse", "HEAD")
+	if err != nil {
+		return ""
+	}
+	if status, err := Run(context.Background(), folder, nil, "status", "--porcelain", "--", "."); err == nil && len(status) > 0 {
+		hash += dirty
+	}
+	return hash
+}
+
+// Hash returns the hash of what CheckedOut has returned, and whether files were changed.
+func Hash(commit string) (hash string, changed bool) { return strings.CutSuffix(commit, dirty) }
+
 // Has reports whether a commit is part of another one's history.
 func Has(ctx context.Context, folder, tip, commit string) (bool, error) {
 	_, err := Run(ctx, folder, nil, "merge-base", "--is-ancestor", commit, tip)

@@ -64,20 +64,20 @@ func (b Bars) Picture() Picture {
 }
 
 func (r Bar) shape(x func(float64) float64, top float64) string {
-	const thick = 12.0
+	const thickness = 12.0
 	left, right := min(x(r.From), x(r.To)), max(x(r.From), x(r.To))
 	var shape string
 	if r.From != r.To {
-		shape = fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"2\" fill=\"%s\"/>", left, top, pixel(max(right-left, 1)), thick, r.Colour)
+		shape = fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"2\" fill=\"%s\"/>", left, top, pixel(max(right-left, 1)), thickness, r.Colour)
 	} else {
-		shape = fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", left, top+thick/2, r.Colour)
+		shape = fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", left, top+thickness/2, r.Colour)
 	}
 	if w := r.Whisker; w != nil && !math.IsInf(w[1]-w[0], 0) && !math.IsNaN(w[1]-w[0]) {
 		colour := r.Colour
 		if r.From != r.To {
 			colour = "currentColor"
 		}
-		shape += fmt.Sprintf("<path d=\"M%[1]g %[3]gV%[4]gM%[2]g %[3]gV%[4]gM%[1]g %[5]gH%[2]g\" stroke=\"%[6]s\" stroke-width=\"1.6\" fill=\"none\"/>", x(w[0]), x(w[1]), top, top+thick, top+thick/2, colour)
+		shape += fmt.Sprintf("<path d=\"M%[1]g %[3]gV%[4]gM%[2]g %[3]gV%[4]gM%[1]g %[5]gH%[2]g\" stroke=\"%[6]s\" stroke-width=\"1.6\" fill=\"none\"/>", x(w[0]), x(w[1]), top, top+thickness, top+thickness/2, colour)
 	}
 	return shape
 }

@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"html/template"
 	"math"
 	"strings"
 )
@@ -26,9 +25,6 @@ type Cell struct {
 	// Label stands in the cell where there is room; Title and Href are as a dot's.
 	Label, Title, Href string
 }
-
-// HTML returns the picture for the inside of a page.
-func (h Heat) HTML() template.HTML { return h.Picture().HTML() }
 
 // Picture draws the grid.
 func (h Heat) Picture() Picture {

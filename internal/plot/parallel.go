@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"html/template"
 	"strings"
 )
 
@@ -25,9 +24,6 @@ type Thread struct {
 	Faint       bool
 	Title, Href string
 }
-
-// HTML returns the picture for the inside of a page.
-func (p Parallel) HTML() template.HTML { return p.Picture().HTML() }
 
 // Picture draws the axes and the lines. It gets wider with the number of axes.
 func (p Parallel) Picture() Picture {

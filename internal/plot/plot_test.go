@@ -157,7 +157,7 @@ func TestThinKeepsTheFirstOnEachSpot(t *testing.T) {
 }
 
 func TestNothingIsNoPicture(t *testing.T) {
-	for _, html := range []template.HTML{Bars{}.HTML(), Heat{}.HTML(), Parallel{}.HTML(), Sparkline{Values: []float64{1}}.HTML()} {
+	for _, html := range []template.HTML{Bars{}.HTML(), Heat{}.Picture().HTML(), Parallel{}.Picture().HTML(), Sparkline{Values: []float64{1}}.HTML()} {
 		if html != "" {
 			t.Error(html)
 		}

@@ -32,6 +32,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
@@ -307,7 +308,7 @@ func (b *Backend) describe() objective.Facts {
 		Width: 1,
 		Environment: objective.Environment{
 			Backend: DeviceName, Device: host.Processor(), Cores: b.options.Cores, System: runtime.GOOS + "/" + runtime.GOARCH,
-			Compiler: building, Measure: objective.Measure(b.kernel), Programs: programs, Commit: objective.Commit(b.kernel.Dir),
+			Compiler: building, Measure: objective.Measure(b.kernel), Programs: programs, Commit: git.CheckedOut(b.kernel.Dir),
 		},
 	}
 }

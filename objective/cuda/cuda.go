@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/git"
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
@@ -318,7 +319,7 @@ func (b *Backend) describe() objective.Facts {
 			Flags:    strings.Join(b.kernel.Flags, " "),
 			Build:    build,
 			Measure:  objective.Measure(b.kernel),
-			Commit:   objective.Commit(b.kernel.Dir),
+			Commit:   git.CheckedOut(b.kernel.Dir),
 		},
 	}
 }

@@ -175,10 +175,22 @@ func (e *ArgumentError) Unwrap() error { return e.Err }
 // for. A name that is neither is an *ArgumentError.
 func (m *Machine) Load(ctx context.Context, name, asked string) (*kernels.Kernel, error) {
 	k, err := m.load(ctx, name, asked)
+	return k, explainUnknown(err, name)
+}
+
+// LoadFor reads a kernel for a backend, wherever its device is. A name that is none is an
+// *ArgumentError.
+func LoadFor(name, backend string) (*kernels.Kernel, error) {
+	k, err := kernels.Load(name, backend)
+	return k, explainUnknown(err, name)
+}
+
+// explainUnknown makes an *ArgumentError of the error about a name that is no kernel's.
+func explainUnknown(err error, name string) error {
 	if missing := (*kernels.NotFoundError)(nil); errors.As(err, &missing) {
-		return nil, &ArgumentError{err, name, missing.Known}
+		return &ArgumentError{err, name, missing.Known}
 	}
-	return k, err
+	return err
 }
 
 func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel, error) {

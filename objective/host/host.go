@@ -22,6 +22,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/kernels/includes"
 	"pawl/objective"
@@ -307,7 +308,7 @@ func (b *Backend) describe() objective.Facts {
 				Libraries: b.libraries(), Constants: b.options.Constants,
 			},
 			Measure: objective.Measure(b.kernel),
-			Commit:  objective.Commit(b.kernel.Dir),
+			Commit:  git.CheckedOut(b.kernel.Dir),
 		},
 	}
 }

@@ -61,9 +61,6 @@ func RunHidden(ctx context.Context, m *devices.Machine, backend string, names []
 	if err != nil {
 		return nil, err
 	}
-	if len(chosen) == 0 {
-		return nil, ErrNone
-	}
 	l := &lab{machine: m, options: o}
 	defer l.close()
 	if l.dir, err = os.MkdirTemp("", "pawl-mutants-"); err != nil {

@@ -105,9 +105,6 @@ func Run(ctx context.Context, m *devices.Machine, backend string, names []string
 	if err != nil {
 		return nil, err
 	}
-	if len(chosen) == 0 {
-		return nil, ErrNone
-	}
 	l := &lab{machine: m, options: o}
 	l.options.Residents = &l.residents
 	defer l.close()
@@ -141,25 +138,26 @@ func Run(ctx context.Context, m *devices.Machine, backend string, names []string
 }
 
 // choose returns the mutants of the kernels for the backend that is asked for, of those
-// that a list has.
+// that a list has; ErrNone says that there is none.
 func choose(ctx context.Context, m *devices.Machine, asked string, names []string, list func(backend string) []mutants.Mutant) ([]mutants.Mutant, error) {
 	named := func(backend string) []mutants.Mutant {
 		return slices.DeleteFunc(list(backend), func(m mutants.Mutant) bool {
 			return len(names) > 0 && !slices.Contains(names, m.Kernel)
 		})
 	}
-	onGPU := named(kernels.CUDA)
-	if asked == kernels.Host || asked == devices.Auto && len(onGPU) == 0 {
-		return named(kernels.Host), nil
+	chosen := named(kernels.CUDA)
+	if asked == kernels.Host || asked == devices.Auto && len(chosen) == 0 {
+		chosen = named(kernels.Host)
+	} else if missing := m.CUDA(ctx); missing != nil {
+		if asked != devices.Auto {
+			return nil, missing
+		}
+		chosen = named(kernels.Host)
 	}
-	switch missing := m.CUDA(ctx); {
-	case missing == nil:
-		return onGPU, nil
-	case asked == devices.Auto:
-		return named(kernels.Host), nil
-	default:
-		return nil, missing
+	if len(chosen) == 0 {
+		return nil, ErrNone
 	}
+	return chosen, nil
 }
 
 // lab is what the mutants of one table share: the device, the processes that hold

@@ -99,7 +99,7 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 10*time.Second)
 	// What a crash of the server may undo is done again: a task that was filed is missed by
 	// who asks, a job that was taken is still there, a file is stored again. Answers, and
-	// what tells searches, wait for the disk: see settled.
+	// what tells searches, wait for the disk: see durable.
 	if !durable {
 		config.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	}

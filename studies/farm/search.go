@@ -65,7 +65,7 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		return nil, err
 	}
 	err = f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
-		return f.settled(ctx, func(tx pgx.Tx) error {
+		return f.durable(ctx, func(tx pgx.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority, budget) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, budget = $4, heartbeat = now(), ended = NULL`, head.Study, head.Title, head.Priority, budget)
 			return err
@@ -188,7 +188,7 @@ func (s *Search) End(ctx context.Context, forget bool) error {
 	s.ended.Wait()
 	f := s.farm
 	return f.persist(ctx, "ending a search on the farm", func(ctx context.Context) error {
-		return f.settled(ctx, func(tx pgx.Tx) error {
+		return f.durable(ctx, func(tx pgx.Tx) error {
 			rows, err := tx.Query(ctx, "SELECT job FROM tasks WHERE study = $1 AND answer IS NULL", s.head.Study)
 			if err != nil {
 				return err
@@ -203,7 +203,7 @@ func (s *Search) End(ctx context.Context, forget bool) error {
 				}
 			}
 			if forget {
-				if err := settle(ctx, tx, s.head.Study); err != nil {
+				if err := removeTasks(ctx, tx, s.head.Study); err != nil {
 					return err
 				}
 			}
@@ -213,9 +213,9 @@ func (s *Search) End(ctx context.Context, forget bool) error {
 	})
 }
 
-// settle adds up what a study's tasks took, and removes them with their jobs. Jobs that are
+// removeTasks adds up what a study's tasks took, and removes them with their jobs. Jobs that are
 // being cancelled stay until River has done it.
-func settle(ctx context.Context, tx pgx.Tx, study string) error {
+func removeTasks(ctx context.Context, tx pgx.Tx, study string) error {
 	for _, statement := range []string{
 		`UPDATE searches SET finished = finished + (SELECT count(*) FROM tasks WHERE study = $1 AND answer IS NOT NULL),
 			seconds = (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
@@ -288,7 +288,7 @@ func (s *Search) listenOnce(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if task, answer, told := strings.Cut(word.Payload, " "); told {
+		if task, answer, answered := strings.Cut(word.Payload, " "); answered {
 			s.wake(task, []byte(answer))
 		} else {
 			s.wake(task, nil)

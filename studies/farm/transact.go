@@ -10,8 +10,8 @@ import (
 // beginSettled begins a transaction that is on disk when its commit returns.
 const beginSettled = "begin; SET LOCAL synchronous_commit = on"
 
-// settled does something in a transaction that is on disk when it returns.
-func (f *Farm) settled(ctx context.Context, do func(pgx.Tx) error) error {
+// durable does something in a transaction that is on disk when it returns.
+func (f *Farm) durable(ctx context.Context, do func(pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{BeginQuery: beginSettled}, do)
 }
 

@@ -20,20 +20,20 @@ func (s *Search) Convergence() Figure {
 	last := s.timed[len(s.timed)-1]
 	panel := plot.Panel{X: plot.Counts("trial", last.trial.Number), Y: s.axis()}
 	best, others := plot.Series{Name: "best so far", Colour: plot.Best}, plot.Series{Name: "other trials", Colour: plot.Other}
-	lead := s.timed[0]
+	fastest := s.timed[0]
 	var rest []timed
 	var places []plot.XY
 	for i, t := range s.timed {
 		x := float64(t.trial.Number)
-		if i > 0 && t.ms >= lead.ms {
+		if i > 0 && t.ms >= fastest.ms {
 			rest, places = append(rest, t), append(places, plot.XY{X: x, Y: t.ms})
 			continue
 		}
-		best.Line = append(best.Line, plot.XY{X: x, Y: lead.ms}, plot.XY{X: x, Y: t.ms})
+		best.Line = append(best.Line, plot.XY{X: x, Y: fastest.ms}, plot.XY{X: x, Y: t.ms})
 		best.Dots = append(best.Dots, s.dot(t, x, plot.Best, 4))
-		lead = t
+		fastest = t
 	}
-	best.Line = append(best.Line, plot.XY{X: float64(last.trial.Number), Y: lead.ms})
+	best.Line = append(best.Line, plot.XY{X: float64(last.trial.Number), Y: fastest.ms})
 	for _, i := range plot.ThinPlaces(places, panel.X, panel.Y, mostDots) {
 		others.Dots = append(others.Dots, s.dot(rest[i], places[i].X, plot.Other, 2.5))
 	}
@@ -41,7 +41,7 @@ func (s *Search) Convergence() Figure {
 	figure.Caption = "Each dot is a trial that passed, the line the best so far; log scale." + thinned(len(others.Dots), len(rest))
 	figure.Picture = plot.Plot{
 		Name:   "Time of each trial and the best so far",
-		Text:   fmt.Sprintf("%s from %s to %s; the best is trial %d.", page.Count(len(s.timed), "trial"), s.measure.Text(s.timed[0].ms), s.measure.Text(lead.ms), lead.trial.Number),
+		Text:   fmt.Sprintf("%s from %s to %s; the best is trial %d.", page.Count(len(s.timed), "trial"), s.measure.Text(s.timed[0].ms), s.measure.Text(fastest.ms), fastest.trial.Number),
 		Panels: []plot.Panel{panel},
 	}.Picture()
 	return figure

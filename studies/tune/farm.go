@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/kernels/records"
-	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/devices"
 	"pawl/search"
@@ -141,30 +141,21 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	if asked := o.Study.Backend; asked != devices.Auto && asked != chosen.Measures.Backend {
 		return nil, argumentError("--on %s is for backend %s, and --backend asks for %s", o.Farm.On, chosen.Measures.Backend, asked)
 	}
-	k, err := kernels.Load(cmp.Or(o.Kernel, DefaultKernel), chosen.Measures.Backend)
-	if missing := (*kernels.NotFoundError)(nil); errors.As(err, &missing) {
-		return nil, &devices.ArgumentError{Err: err, Name: o.Kernel, Known: missing.Known}
-	}
+	k, err := devices.LoadFor(cmp.Or(o.Kernel, DefaultKernel), chosen.Measures.Backend)
 	if err != nil {
 		return nil, err
 	}
-	t, err := devices.NewTarget(k, o.Study.Workload)
+	t, pool, err := target(ctx, k, o.Study)
 	if err != nil {
 		return nil, err
 	}
-	pool, err := validPoints(ctx, t.Space, o.Study)
-	if err != nil {
-		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
-	}
-	packed, err := farm.Pack(k)
-	if err != nil {
-		return nil, err
-	}
-	e := ask.New(f, chosen, farm.Subject{
-		Kernel: cache.Digest(packed), Name: k.Name, Backend: k.Backend, Workload: t.Workload.Name,
-		Compiler: o.Study.Compiler, Architecture: chosen.Measures.Architecture, Seed: o.Study.Seed, Samples: o.Study.Samples,
+	e, err := ask.NewKernel(f, chosen, t, farm.Subject{
+		Compiler: o.Study.Compiler, Seed: o.Study.Seed, Samples: o.Study.Samples,
 		Caches: o.Study.Caches, RunTimeout: time.Duration(o.Study.RunTimeout), CompileTimeout: time.Duration(o.Study.CompileTimeout),
-	}, packed)
+	})
+	if err != nil {
+		return nil, err
+	}
 	device, err := e.Describe(ctx)
 	if err != nil {
 		return nil, err
@@ -181,15 +172,11 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	if s.head, err = describeKernel(t, device.Environment, device.Roofline); err != nil {
 		return nil, err
 	}
-	s.head.Environment.Commit = objective.Commit(k.Dir) // the farm has files, and no repository
+	s.head.Environment.Commit = git.CheckedOut(k.Dir) // the farm has files, and no repository
 	if device.Resident {
 		s.resident = e
 	}
-	s.ahead = search.DefaultAhead
-	if k.Backend == kernels.CUDA {
-		s.ahead, s.asPrepared = search.AcceleratorAhead, true
-	}
-	s.ahead = search.Lanes(s.ahead, cmp.Or(o.Lanes, chosen.Lanes))
+	s.askAhead(k, cmp.Or(o.Lanes, chosen.Lanes))
 	s.onFarm(o, e, chosen)
 	return s, nil
 }

@@ -82,13 +82,9 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := devices.NewTarget(k, o.Study.Workload)
+	t, pool, err := target(ctx, k, o.Study)
 	if err != nil {
 		return nil, err
-	}
-	pool, err := validPoints(ctx, t.Space, o.Study)
-	if err != nil {
-		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
 	}
 	if k.Backend == kernels.Host && slices.Contains(o.Given, "caches") {
 		o.Notice("--caches has no effect: the kernel runs on the processor")
@@ -118,17 +114,34 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if device.Resident {
 		s.resident = b.Evaluator
 	}
-	s.ahead = search.DefaultAhead
-	if k.Backend == kernels.CUDA {
-		s.ahead, s.asPrepared = search.AcceleratorAhead, true
-	}
-	s.ahead = search.Lanes(s.ahead, cmp.Or(o.Lanes, runtime.NumCPU()))
+	s.askAhead(k, cmp.Or(o.Lanes, runtime.NumCPU()))
 	restore := machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)
 	s.close = func() {
 		b.Close()
 		restore()
 	}
 	return s, nil
+}
+
+// askAhead says how many trials are in flight with so many compilers, and in which order they
+// are measured.
+func (s *subject) askAhead(k *kernels.Kernel, lanes int) {
+	most := search.DefaultAhead
+	if k.Backend == kernels.CUDA {
+		most, s.asPrepared = search.AcceleratorAhead, true
+	}
+	s.ahead = search.Lanes(most, lanes)
+}
+
+// target chooses the workload that is tuned, and finds its valid points.
+func target(ctx context.Context, k *kernels.Kernel, o studies.Options) (t devices.Target, pool *space.Pool, err error) {
+	if t, err = devices.NewTarget(k, o.Workload); err != nil {
+		return t, nil, err
+	}
+	if pool, err = validPoints(ctx, t.Space, o); err != nil {
+		err = fmt.Errorf("kernel %s: %w", k.Name, err)
+	}
+	return t, pool, err
 }
 
 // describeKernel returns what a kernel and its device say of a study's head.

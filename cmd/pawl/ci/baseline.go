@@ -27,10 +27,7 @@ func baselineCommand(env console.Environment) *cli.Command {
 			console.BaselineFlag(&p.Baseline),
 			&cli.StringFlag{Name: "branch", Value: "main", Destination: &p.Branch, Usage: "the `NAME` of the branch of origin that holds the baseline"},
 		},
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("no arguments are expected, got %q", arguments)
-			}
+		Action: console.Alone(func(ctx context.Context) error {
 			p.Server, p.Token = env.Getenv("GITHUB_SERVER_URL"), env.Getenv("GITHUB_TOKEN")
 			p.Say = func(text string) { env.Notice(escape.Line(text)) }
 			return publishBaseline(ctx, env, p)

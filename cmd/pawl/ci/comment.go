@@ -33,12 +33,7 @@ func commentCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "report", Value: filepath.Join("results", report.JSONName), Destination: &o.report, Usage: "the gate's report, as JSON, in this `FILE`"},
 			&cli.IntFlag{Name: "pull", Destination: &o.pull, DefaultText: "that of the event", Action: console.AtLeast("pull", 1), Usage: "the `NUMBER` of the pull request"},
 		},
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("pawl ci comment takes no arguments")
-			}
-			return runCIComment(ctx, env, o)
-		}),
+		Action: console.Alone(func(ctx context.Context) error { return runCIComment(ctx, env, o) }),
 	}
 }
 

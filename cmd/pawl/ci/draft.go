@@ -35,12 +35,7 @@ func draftCommand(env console.Environment) *cli.Command {
 		Flags: append(o.Flags("out", "db", "json"),
 			&cli.StringFlag{Name: "branch-prefix", Value: "pawl/", Destination: &o.prefix, Usage: "what the `NAME` of each branch begins with"},
 			&cli.StringFlag{Name: "base", Destination: &o.base, DefaultText: "the branch of the run, or main", Usage: "the `BRANCH` to merge into"}),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("pawl ci draft takes no arguments")
-			}
-			return runCIDraft(ctx, env, o)
-		}),
+		Action: console.Alone(func(ctx context.Context) error { return runCIDraft(ctx, env, o) }),
 	}
 }
 

@@ -35,12 +35,7 @@ func initCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "runner", Destination: &o.runner, DefaultText: "hosted, or the repository's variable PAWL_RUNNER", Usage: "the `LABEL` of a self-hosted runner"},
 			&cli.BoolFlag{Name: "force", Destination: &o.force, DisableDefaultText: true, Usage: "replace workflows and page that differ; the policy and the template stay"},
 		},
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("pawl ci init takes no argument, got %s", escape.Line(arguments[0]))
-			}
-			return initialise(ctx, env, o)
-		}),
+		Action: console.Alone(func(ctx context.Context) error { return initialise(ctx, env, o) }),
 	}
 }
 

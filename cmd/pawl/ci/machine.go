@@ -32,16 +32,6 @@ func (o *machineOptions) flags(more ...cli.Flag) []cli.Flag {
 	}, more...)
 }
 
-// machineAction is a command without arguments about a machine.
-func machineAction(o *machineOptions, env console.Environment, run func(context.Context, console.Environment, machineOptions) error) cli.ActionFunc {
-	return console.Action(func(ctx context.Context, arguments []string) error {
-		if len(arguments) > 0 {
-			return console.Usagef("no arguments are expected, got %q", arguments)
-		}
-		return run(ctx, env, *o)
-	})
-}
-
 func wakeCommand(env console.Environment) *cli.Command {
 	var o machineOptions
 	return &cli.Command{
@@ -53,7 +43,7 @@ func wakeCommand(env console.Environment) *cli.Command {
 				"the longest time. Later steps have the state in "+runner.Variable+", later jobs in the output machine.",
 			"pawl ci wake --runner runner.yaml", "0 it answers", "3 it does not, and was put to sleep", "64 usage", "130 stopped, and put to sleep"),
 		Flags:  o.flags(),
-		Action: machineAction(&o, env, wake),
+		Action: console.Alone(func(ctx context.Context) error { return wake(ctx, env, o) }),
 	}
 }
 
@@ -69,7 +59,7 @@ func sleepCommand(env console.Environment) *cli.Command {
 			"pawl ci sleep --runner runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage"),
 		Flags: o.flags(
 			&cli.StringFlag{Name: "report", Value: filepath.Join("results", report.JSONName), Destination: &o.report, Usage: "the gate's report to add the cost to, where this `FILE` is there"}),
-		Action: machineAction(&o, env, sleepMachine),
+		Action: console.Alone(func(ctx context.Context) error { return sleepMachine(ctx, env, o) }),
 	}
 }
 
@@ -83,7 +73,7 @@ func guardCommand(env console.Environment) *cli.Command {
 				"pawl ci wake starts ends with it. Needs the state in "+runner.Variable+".",
 			"pawl ci guard --runner runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage", "130 stopped; the machine is as it was"),
 		Flags:  o.flags(&cli.BoolFlag{Name: "detached", Destination: &o.detached, Hidden: true, Usage: "be the guard that pawl ci wake starts"}),
-		Action: machineAction(&o, env, guardMachine),
+		Action: console.Alone(func(ctx context.Context) error { return guardMachine(ctx, env, o) }),
 	}
 }
 

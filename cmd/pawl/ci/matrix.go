@@ -32,12 +32,7 @@ func matrixCommand(env console.Environment) *cli.Command {
 			&cli.StringSliceFlag{Name: "runner", Destination: &o.runners, DefaultText: ci.HostedRunner, Usage: "the `LABEL` of a runner; may be given again"},
 			&cli.BoolFlag{Name: "all", Destination: &o.all, DisableDefaultText: true, Usage: "every workload of each manifest, whatever the policy names"},
 		},
-		Action: console.Action(func(_ context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("pawl ci matrix takes no arguments")
-			}
-			return printMatrix(env, o)
-		}),
+		Action: console.Alone(func(context.Context) error { return printMatrix(env, o) }),
 	}
 }
 

@@ -30,10 +30,7 @@ func shouldRunCommand(env console.Environment) *cli.Command {
 			console.PolicyFlag(&q.Policy), console.BaselineFlag(&q.Baseline),
 			&cli.StringFlag{Name: "base", Destination: &q.Base, DefaultText: "that of the pull request or push", Usage: "the `COMMIT` that the change began from"},
 		},
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("pawl ci should-run takes no arguments")
-			}
+		Action: console.Alone(func(ctx context.Context) error {
 			q.Policy, q.Runner = console.PolicyPath(q.Policy), runner.FileName
 			q.Push = env.Getenv("GITHUB_EVENT_NAME") == "push"
 			q.Target, q.Event = env.Getenv("GITHUB_BASE_REF"), env.Getenv("GITHUB_EVENT_PATH")

@@ -26,10 +26,7 @@ func summaryCommand(env console.Environment) *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "report", Destination: &report, DefaultText: "the gate's, or tuning/suggestions.md", Usage: "the gate's JSON, or a page that pawl wrote, in this `FILE`"},
 		},
-		Action: console.Action(func(_ context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("pawl ci summary takes no arguments")
-			}
+		Action: console.Alone(func(context.Context) error {
 			path, err := publish.Summary{Report: report, Job: publish.JobOf(env.Getenv), Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost(time.Now())}.Publish(env.Stdout)
 			if errors.Is(err, fs.ErrNotExist) {
 				return console.Nothingf("%w", err)

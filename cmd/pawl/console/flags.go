@@ -113,6 +113,16 @@ func Action(run func(ctx context.Context, arguments []string) error) cli.ActionF
 	return func(c *cli.Context) error { return run(c.Context, c.Args().Slice()) }
 }
 
+// Alone is a command that takes no arguments.
+func Alone(run func(ctx context.Context) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		if c.NArg() > 0 {
+			return Usagef("%s takes no arguments, got %q", c.Command.Name, c.Args().Slice())
+		}
+		return run(c.Context)
+	}
+}
+
 // AtMostOne returns the argument of a command that takes one, empty for none.
 func AtMostOne(arguments []string, what string) (string, error) {
 	if len(arguments) > 1 {

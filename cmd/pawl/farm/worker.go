@@ -51,12 +51,7 @@ func WorkerCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "metrics", Destination: &o.metrics, DefaultText: "nowhere", Usage: "serve /metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9090"},
 			&cli.BoolFlag{Name: "log-json", Destination: &o.logJSON, DisableDefaultText: true, Usage: "log as JSON instead of text"},
 		),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("pawl worker takes no argument: %q", arguments[0])
-			}
-			return work(ctx, env, o)
-		}),
+		Action: console.Alone(func(ctx context.Context) error { return work(ctx, env, o) }),
 	}
 }
 

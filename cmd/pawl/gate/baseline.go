@@ -13,6 +13,7 @@ import (
 	"pawl/gate/ratchet"
 	"pawl/gate/report"
 	"pawl/internal/escape"
+	"pawl/internal/git"
 	"pawl/internal/page"
 )
 
@@ -180,8 +181,8 @@ func printHistory(env console.Environment, trends []report.Trend) error {
 			if e.Change != nil {
 				change = page.Change(*e.Change)
 			}
-			commit := strings.TrimSuffix(e.Commit, "-dirty")
-			rows = append(rows, []string{e.Time.Format("2006-01-02 15:04"), commit[:min(12, len(commit))], e.Objective.Text(e.Median), change, string(e.Verdict), mark})
+			commit, _ := git.Hash(e.Commit)
+			rows = append(rows, []string{e.Time.Format("2006-01-02 15:04"), fmt.Sprintf("%.12s", commit), e.Objective.Text(e.Median), change, string(e.Verdict), mark})
 		}
 		if err := page.Table(env.Stdout, []string{"time", "commit", "median", "change", "verdict", ""}, rows); err != nil {
 			return err

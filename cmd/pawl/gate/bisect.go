@@ -39,14 +39,13 @@ func bisectCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "kernel", Aliases: []string{"k"}, Value: ".", Destination: &o.kernel, Usage: "the `FOLDER` of the kernel, in a git repository"},
 			&cli.StringSliceFlag{Name: "beside", Destination: &o.beside, Usage: "a further `PATH` of the repository that the kernel includes from; may be given again"},
 		}, o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json")...), o.ownPolicy.flags()...),
-		Action: func(c *cli.Context) error {
-			if c.NArg() != 2 {
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			if len(arguments) != 2 {
 				return console.Usagef("two commits are needed: pawl gate bisect GOOD BAD")
 			}
-			o.good, o.bad = c.Args().Get(0), c.Args().Get(1)
-			o.presetGiven = c.IsSet("preset")
-			return runBisect(c.Context, env, o)
-		},
+			o.good, o.bad = arguments[0], arguments[1]
+			return runBisect(ctx, env, o)
+		}),
 	}
 }
 

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -18,8 +19,7 @@ import (
 type compareOptions struct {
 	console.Common
 	files             []string
-	preset            string
-	presetGiven       bool
+	preset            string // empty for the default
 	rule, key, choice string
 }
 
@@ -42,10 +42,10 @@ func CompareCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "key", Destination: &o.key, Usage: "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file"},
 			&cli.StringFlag{Name: "select", Destination: &o.choice, Usage: "the `VALUES` beside the list of the result that is meant, such as seq=512,batch=32"},
 		),
-		Action: func(c *cli.Context) error {
-			o.files, o.presetGiven = c.Args().Slice(), c.IsSet("preset")
+		Action: console.Action(func(_ context.Context, arguments []string) error {
+			o.files = arguments
 			return compareFiles(env, o)
-		},
+		}),
 	}
 }
 
@@ -61,7 +61,7 @@ func compareFiles(env console.Environment, o compareOptions) error {
 	if rule != gate.ByProcess && rule != gate.Simple {
 		return console.Usagef("no rule %q; there are process and simple", rule)
 	}
-	if rule == gate.Simple && o.presetGiven {
+	if rule == gate.Simple && o.preset != "" {
 		return console.Usagef("--rule simple has its own limits: it takes no --preset")
 	}
 	conditions, err := results.ParseSelect(o.choice)

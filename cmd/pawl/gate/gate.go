@@ -171,11 +171,11 @@ func printGate(env console.Environment, o options, r *report.Report, written []s
 
 // presetFlag chooses a policy where no file is asked for.
 func presetFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "preset", Value: gate.DefaultPreset, Destination: to, Usage: "the policy: " + strings.Join(gate.PresetNames(), ", ")}
+	return &cli.StringFlag{Name: "preset", DefaultText: gate.DefaultPreset, Destination: to, Usage: "the policy: " + strings.Join(gate.PresetNames(), ", ")}
 }
 
 func preset(name string) (gate.Policy, error) {
-	p, ok := gate.Presets[name]
+	p, ok := gate.Presets[cmp.Or(name, gate.DefaultPreset)]
 	if !ok {
 		return p, console.Usagef("no preset %q; there are %s", name, strings.Join(gate.PresetNames(), ", "))
 	}

@@ -50,7 +50,6 @@ func planCommand(env console.Environment) *cli.Command {
 			if c.IsSet("budget") && o.budget <= 0 {
 				return console.Usagef("--budget %v: a positive time such as 30s", o.budget)
 			}
-			o.presetGiven = c.IsSet("preset")
 			return runPlan(c.Context, env, o)
 		},
 	}

@@ -16,8 +16,7 @@ import (
 // ownPolicy is a policy for a single comparison: a preset, or the limits of the first
 // kernel in a file.
 type ownPolicy struct {
-	preset, file string
-	presetGiven  bool
+	preset, file string // both may be empty
 }
 
 func (o *ownPolicy) flags() []cli.Flag {
@@ -29,7 +28,7 @@ func (o ownPolicy) read() (gate.Policy, error) {
 	if o.file == "" {
 		return preset(o.preset)
 	}
-	if o.presetGiven {
+	if o.preset != "" {
 		return gate.Policy{}, console.Usagef("--preset and --policy exclude each other")
 	}
 	file, err := policy.Read(o.file)
@@ -64,19 +63,15 @@ func simulateCommand(env console.Environment) *cli.Command {
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
 		Flags: append(append(o.Common.Flags("json"), o.ownPolicy.flags()...),
 			&cli.BoolFlag{Name: "apart", Destination: &o.apart, Usage: "sides that are not measured together, as pawl compare judges them, by number of processes"},
-			&cli.IntFlag{Name: "comparisons", Value: 200, Destination: &o.comparisons, Usage: "how many comparisons per machine and way of measuring"},
+			&cli.IntFlag{Name: "comparisons", Value: 200, Destination: &o.comparisons, Action: console.AtLeast("comparisons", 1), Usage: "how many comparisons per machine and way of measuring"},
 			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Destination: &o.seed, Usage: "the first of the seeds"},
 			&cli.Float64Flag{Name: "most", Value: 1, Destination: &o.most, Usage: "the highest `PERCENTAGE` of false alarms"}),
-		Action: func(c *cli.Context) error {
-			if o.comparisons < 1 || c.NArg() > 0 {
-				return console.Usagef("--comparisons must be at least 1, and nothing else is named")
-			}
-			o.presetGiven = c.IsSet("preset")
+		Action: console.Alone(func(ctx context.Context) error {
 			if o.apart {
-				return simulateApart(c.Context, env, o)
+				return simulateApart(ctx, env, o)
 			}
-			return simulateRounds(c.Context, env, o)
-		},
+			return simulateRounds(ctx, env, o)
+		}),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective"
+	"pawl/objective/devices"
 	"pawl/objective/ladder"
 )
 
@@ -36,27 +37,40 @@ func runCheck(ctx context.Context, env console.Environment, o console.Common, ar
 	if err != nil {
 		return err
 	}
+	if !o.JSON {
+		printRung(env.Stdout, ladder.Rung{Name: "the manifest makes sense", Found: fmt.Sprintf("%s, workload %s (%s)", t.Kernel.Name, t.Workload.Name, t.Workload.Dims)})
+	}
+	l, err := climb(ctx, env, o, machine, t, ladder.Climb)
+	if err != nil {
+		return err
+	}
+	return concludeLadder(env, o, t, l)
+}
+
+// climb walks a kernel up a ladder, and prints each rung unless JSON is wanted.
+func climb(ctx context.Context, env console.Environment, o console.Common, machine *devices.Machine, t devices.Target,
+	up func(context.Context, *devices.Machine, devices.Target, objective.Options, func(ladder.Rung)) (*ladder.Ladder, error)) (*ladder.Ladder, error) {
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
 	show := func(r ladder.Rung) { printRung(env.Stdout, r) }
 	if o.JSON {
 		show = nil
-	} else {
-		printRung(env.Stdout, ladder.Rung{Name: "the manifest makes sense", Found: fmt.Sprintf("%s, workload %s (%s)", t.Kernel.Name, t.Workload.Name, t.Workload.Dims)})
 	}
-	l, err := ladder.Climb(ctx, machine, t, objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout}, show)
-	switch {
-	case err != nil:
-		return err
-	case o.JSON:
+	return up(ctx, machine, t, objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout}, show)
+}
+
+// concludeLadder says what to do next; the answer is no where a rung does not hold.
+func concludeLadder(env console.Environment, o console.Common, t devices.Target, l *ladder.Ladder) error {
+	if o.JSON {
 		if err := page.JSON(env.Stdout, l); err != nil {
 			return err
 		}
-	case l.Holds():
-		fmt.Fprintf(env.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
 	}
 	if !l.Holds() {
 		return console.Answer(console.ExitNo)
+	}
+	if !o.JSON {
+		fmt.Fprintf(env.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
 	}
 	return nil
 }

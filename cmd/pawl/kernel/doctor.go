@@ -9,9 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/ladder"
 	"pawl/studies"
@@ -111,13 +109,7 @@ func preflight(ctx context.Context, env console.Environment, o doctorOptions) er
 	if err != nil {
 		return err
 	}
-	ctx, done := console.Stoppable(ctx, env)
-	defer done()
-	show := func(r ladder.Rung) { printRung(env.Stdout, r) }
-	if o.JSON {
-		show = nil
-	}
-	l, err := ladder.Preflight(ctx, machine, t, objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout}, show)
+	l, err := climb(ctx, env, o.Common, machine, t, ladder.Preflight)
 	if err != nil {
 		return err
 	}
@@ -125,17 +117,6 @@ func preflight(ctx context.Context, env console.Environment, o doctorOptions) er
 	if err != nil {
 		return fmt.Errorf("the ladder: %w", err)
 	}
-	switch {
-	case o.JSON:
-		if err := page.JSON(env.Stdout, l); err != nil {
-			return err
-		}
-	case l.Holds():
-		fmt.Fprintf(env.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
-	}
 	env.Notice("wrote " + path)
-	if !l.Holds() {
-		return console.Answer(console.ExitNo)
-	}
-	return nil
+	return concludeLadder(env, o.Common, t, l)
 }

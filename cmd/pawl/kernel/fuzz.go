@@ -68,9 +68,9 @@ func FuzzCommand(env console.Environment) *cli.Command {
 			o.Options.RunTimeout = o.Common.RunTimeout
 			switch {
 			case o.mutants && o.Sanitizer:
-				return runHidden(ctx, env, o, arguments)
+				return runMutants(ctx, env, o, arguments, mutation.RunHidden, printHidden)
 			case o.mutants:
-				return runMutants(ctx, env, o, arguments)
+				return runMutants(ctx, env, o, arguments, mutation.Run, printMutants)
 			}
 			return runFuzz(ctx, env, o, arguments)
 		}),
@@ -245,63 +245,12 @@ func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
 	}
 }
 
-// runMutants prints the kill table of the mutants of the named kernels, or of all.
-func runMutants(ctx context.Context, env console.Environment, o fuzzOptions, names []string) error {
+// runMutants runs the mutants of the named kernels, or of all, and prints the table: which tier
+// catches which, or which tool sees those that no result shows.
+func runMutants[R interface{ Good() bool }](ctx context.Context, env console.Environment, o fuzzOptions, names []string,
+	run func(context.Context, *devices.Machine, string, []string, objective.Options, func(string)) (R, error), print func(io.Writer, R) error) error {
 	show, clear := console.ProgressLine(env.Stderr)
-	result, err := mutation.Run(ctx, o.Machine(env), o.Backend, names, objective.Options{Seed: o.Options.Seed, RunTimeout: o.Common.RunTimeout}, show)
-	clear()
-	switch {
-	case errors.Is(err, mutation.ErrNone):
-		return console.Nothingf("%w: nothing to test", err)
-	case err != nil:
-		return err
-	case o.JSON:
-		err = page.JSON(env.Stdout, result)
-	default:
-		err = printMutants(env.Stdout, result)
-	}
-	if err == nil && !result.Good() {
-		return console.Answer(console.ExitNo)
-	}
-	return err
-}
-
-func printMutants(w io.Writer, r *mutation.Report) error {
-	reason := func(f *objective.Failure) string {
-		if f == nil {
-			return "passes"
-		}
-		return f.Reason
-	}
-	var rows [][]string
-	for _, m := range r.Mutants {
-		timed := "~"
-		if m.Cheats {
-			timed = reason(m.Timed)
-		}
-		rows = append(rows, []string{m.Kernel, m.Name, reason(m.Quick), reason(m.Full), fmt.Sprint(m.Cases), timed, m.What})
-	}
-	if err := page.Table(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"}, rows); err != nil {
-		return err
-	}
-	others := r.Others()
-	fmt.Fprintf(w, "\n%d mutants, seed %d: the quick tier catches %d (%.0f %%, %.0f %% are asked for), the full tier %d (all are asked for)\n",
-		others, r.Seed, r.Quick, 100*float64(r.Quick)/float64(max(others, 1)), 100*mutation.QuickShare, r.Full)
-	fmt.Fprintf(w, "%d cheats, right until they are timed: %d are caught then (all are asked for)\n", r.Cheats, r.Timed)
-	for _, k := range r.Right {
-		if k.Failure == nil {
-			fmt.Fprintf(w, "%s as it is: right\n", k.Kernel)
-		} else {
-			fmt.Fprintf(w, "%s as it is: a false alarm: %s\n", k.Kernel, escape.Line(k.Failure.String()))
-		}
-	}
-	return nil
-}
-
-// runHidden prints which tool sees which of the mutants that no result shows.
-func runHidden(ctx context.Context, env console.Environment, o fuzzOptions, names []string) error {
-	show, clear := console.ProgressLine(env.Stderr)
-	result, err := mutation.RunHidden(ctx, o.Machine(env), o.Backend, names, objective.Options{Seed: o.Options.Seed, RunTimeout: o.Common.RunTimeout}, show)
+	result, err := run(ctx, o.Machine(env), o.Backend, names, objective.Options{Seed: o.Options.Seed, RunTimeout: o.Common.RunTimeout}, show)
 	clear()
 	switch {
 	case errors.Is(err, mutation.ErrNone):
@@ -313,7 +262,7 @@ func runHidden(ctx context.Context, env console.Environment, o fuzzOptions, name
 	case o.JSON:
 		err = page.JSON(env.Stdout, result)
 	default:
-		err = printHidden(env.Stdout, result)
+		err = print(env.Stdout, result)
 	}
 	if err == nil && !result.Good() {
 		return console.Answer(console.ExitNo)
@@ -321,27 +270,55 @@ func runHidden(ctx context.Context, env console.Environment, o fuzzOptions, name
 	return err
 }
 
-func printHidden(w io.Writer, r *mutation.Watch) error {
-	says := func(f *objective.Failure) string {
-		if f == nil {
-			return "nothing"
-		}
-		return f.Reason
-	}
+func printMutants(w io.Writer, r *mutation.Report) error {
 	var rows [][]string
 	for _, m := range r.Mutants {
-		rows = append(rows, []string{m.Kernel, m.Name, m.Tool, says(m.Failure), m.What})
+		timed := "~"
+		if m.Cheats {
+			timed = reason(m.Timed, "passes")
+		}
+		rows = append(rows, []string{m.Kernel, m.Name, reason(m.Quick, "passes"), reason(m.Full, "passes"), fmt.Sprint(m.Cases), timed, m.What})
+	}
+	if err := page.Table(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"}, rows); err != nil {
+		return err
+	}
+	others := r.Others()
+	fmt.Fprintf(w, "\n%d mutants, seed %d: the quick tier catches %d (%.0f %%, %.0f %% are asked for), the full tier %d (all are asked for)\n",
+		others, r.Seed, r.Quick, 100*float64(r.Quick)/float64(max(others, 1)), 100*mutation.QuickShare, r.Full)
+	fmt.Fprintf(w, "%d cheats, right until they are timed: %d are caught then (all are asked for)\n", r.Cheats, r.Timed)
+	for _, k := range r.Right {
+		fmt.Fprintf(w, "%s as it is: %s\n", k.Kernel, alarm(k.Failure, "right"))
+	}
+	return nil
+}
+
+// reason is why a mutant is caught, or the word for one that is not.
+func reason(f *objective.Failure, none string) string {
+	if f == nil {
+		return none
+	}
+	return f.Reason
+}
+
+// alarm is what is said of a right kernel, or the word for nothing.
+func alarm(f *objective.Failure, none string) string {
+	if f == nil {
+		return none
+	}
+	return "a false alarm: " + escape.Line(f.String())
+}
+
+func printHidden(w io.Writer, r *mutation.Watch) error {
+	var rows [][]string
+	for _, m := range r.Mutants {
+		rows = append(rows, []string{m.Kernel, m.Name, m.Tool, reason(m.Failure, "nothing"), m.What})
 	}
 	if err := page.Table(w, []string{"kernel", "mutant", "tool", "it says", "what is wrong"}, rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\n%d mutants that no result shows, seed %d: the tools see %d (all are asked for)\n", len(r.Mutants), r.Seed, r.Seen)
 	for _, k := range r.Right {
-		if k.Failure == nil {
-			fmt.Fprintf(w, "%s as it is, %s: clean\n", k.Kernel, k.Tool)
-		} else {
-			fmt.Fprintf(w, "%s as it is, %s: a false alarm: %s\n", k.Kernel, k.Tool, escape.Line(k.Failure.String()))
-		}
+		fmt.Fprintf(w, "%s as it is, %s: %s\n", k.Kernel, k.Tool, alarm(k.Failure, "clean"))
 	}
 	return nil
 }

@@ -35,12 +35,7 @@ func ServeCommand(env console.Environment) *cli.Command {
 			"0 stopped by Ctrl-C", "3 pawl could not do its work", "64 usage"),
 		Flags: append(o.Flags("out", "db", "cache"), console.BaselineFlag(&o.baseline),
 			&cli.StringFlag{Name: "addr", Destination: &o.address, Value: "127.0.0.1:7295", Usage: "the `ADDRESS` to listen at; port 0 takes a free one"}),
-		Action: console.Action(func(ctx context.Context, arguments []string) error {
-			if len(arguments) > 0 {
-				return console.Usagef("serve takes no arguments; the database is named with --db, or its folder with --out")
-			}
-			return runServe(ctx, env, o)
-		}),
+		Action: console.Alone(func(ctx context.Context) error { return runServe(ctx, env, o) }),
 	}
 }
 
@@ -58,17 +53,8 @@ func runServe(ctx context.Context, env console.Environment, o serveOptions) erro
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	signals, release := env.Signals()
-	defer release()
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
 	fmt.Fprintf(env.Stdout, "%s\n", server.URL())
 	fmt.Fprintln(env.Stderr, "serving "+studies.Name(database)+" until Ctrl-C; nothing can be changed from the pages")
 	return server.Serve(ctx)

@@ -109,7 +109,7 @@ func (r *retry) wait(request *http.Request, response *http.Response, err error, 
 	return max(asked, time.Second), "GitHub's rate limit is reached"
 }
 
-// giveUp returns the last answer, or what kept it away. A limit is told by its length.
+// giveUp returns the last answer, or what kept it away; of a rate limit, how long it lasts.
 func (r *retry) giveUp(response *http.Response, err error, why string, attempt int, wait time.Duration) (*http.Response, error) {
 	switch {
 	case err != nil:

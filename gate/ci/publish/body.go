@@ -9,6 +9,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/report"
 	"pawl/internal/escape"
+	"pawl/internal/git"
 	"pawl/internal/page"
 )
 
@@ -112,7 +113,7 @@ var hash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
 // repeat are the commands that measure the same again.
 func repeat(r *report.Report) string {
-	commit, _ := strings.CutSuffix(r.Commit, "-dirty")
+	commit, _ := git.Hash(r.Commit)
 	var commands []string
 	if hash.MatchString(commit) {
 		commands = append(commands, escape.Shell("git", "checkout", commit))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pawl/objective"
+	"pawl/objective/cache"
 	"pawl/objective/check"
 	"pawl/objective/devices"
 	"pawl/search"
@@ -58,6 +59,18 @@ func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Ev
 		e.compile, e.measure = farm.CompileQueue(*chosen.Compiles), farm.MeasureQueue(*chosen.Measures)
 	}
 	return e
+}
+
+// NewKernel returns the evaluator of a kernel's workload. How says with what it is compiled and
+// how it is measured; the rest of the subject follows from the kernel and the device.
+func NewKernel(f *farm.Farm, chosen Chosen, t devices.Target, how farm.Subject) (*Evaluator, error) {
+	packed, err := farm.Pack(t.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	how.Kernel, how.Name, how.Backend, how.Workload = cache.Digest(packed), t.Kernel.Name, t.Kernel.Backend, t.Workload.Name
+	how.Architecture = chosen.Measures.Architecture
+	return New(f, chosen, how, packed), nil
 }
 
 // Begin names the study. Notice hears when nobody is there to answer. End it when nothing

@@ -128,9 +128,23 @@ func (b *bench) end() {
 	}
 }
 
-func key(parts ...any) (string, error) {
-	encoded, err := json.Marshal(parts)
-	return cache.Digest(encoded), err
+// with does a task with the bench of its subject, which open opens where it is not. One that
+// something went wrong with is dropped: the next task opens it anew.
+func (b *benches) with(kind string, subject farm.Subject, open func(*bench) error, do func(*bench) (farm.Answer, error)) (farm.Answer, error) {
+	encoded, err := json.Marshal([]any{kind, subject})
+	if err != nil {
+		return farm.Answer{}, err
+	}
+	key := cache.Digest(encoded)
+	found, release, err := b.take(key, open)
+	if err != nil {
+		return farm.Answer{}, err
+	}
+	answer, err := do(found)
+	if release(); err != nil {
+		b.drop(key)
+	}
+	return answer, err
 }
 
 // options are those of a study, but that every measurement is taken: what one machine has

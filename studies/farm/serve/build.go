@@ -12,27 +12,18 @@ import (
 )
 
 // build does what needs a compiler.
-func (s *server) build(ctx context.Context, job farm.Job) (answer farm.Answer, err error) {
-	name, err := key("build", job.Subject)
-	if err != nil {
-		return answer, err
-	}
-	b, release, err := s.benches.take(name, func(b *bench) error {
+func (s *server) build(ctx context.Context, job farm.Job) (farm.Answer, error) {
+	return s.benches.with("build", job.Subject, func(b *bench) error {
 		target, err := s.target(ctx, job.Subject)
 		if err != nil {
 			return err
 		}
 		b.bench, err = s.machine(job.Subject, true).Open(ctx, target, options(job.Subject))
 		return err
-	})
-	if err != nil {
-		return answer, err
-	}
-	defer func() {
-		if release(); err != nil {
-			s.benches.drop(name)
-		}
-	}()
+	}, func(b *bench) (farm.Answer, error) { return s.buildWith(ctx, b, job) })
+}
+
+func (s *server) buildWith(ctx context.Context, b *bench, job farm.Job) (answer farm.Answer, err error) {
 	if err := s.cores.Acquire(ctx, 1); err != nil {
 		return answer, context.Cause(ctx)
 	}

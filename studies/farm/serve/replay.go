@@ -11,12 +11,8 @@ import (
 )
 
 // replay answers from a record: a device that is always there, to try a farm with.
-func (s *server) replay(ctx context.Context, job farm.Job) (answer farm.Answer, err error) {
-	name, err := key("replay", job.Subject)
-	if err != nil {
-		return answer, err
-	}
-	b, release, err := s.benches.take(name, func(b *bench) error {
+func (s *server) replay(ctx context.Context, job farm.Job) (farm.Answer, error) {
+	return s.benches.with("replay", job.Subject, func(b *bench) error {
 		content, err := s.farm.Get(ctx, job.Subject.Record)
 		if err != nil {
 			return err
@@ -31,11 +27,10 @@ func (s *server) replay(ctx context.Context, job farm.Job) (answer farm.Answer, 
 		}
 		b.replay = replay.NewEvaluator(recorded, job.Subject.Seed)
 		return nil
-	})
-	if err != nil {
-		return answer, err
-	}
-	defer release()
+	}, func(b *bench) (farm.Answer, error) { return s.replayWith(ctx, b, job) })
+}
+
+func (s *server) replayWith(ctx context.Context, b *bench, job farm.Job) (answer farm.Answer, err error) {
 	point, err := space.ParsePoint(job.Point)
 	if err != nil {
 		return answer, err

@@ -19,12 +19,8 @@ import (
 )
 
 // run does what needs a device.
-func (s *server) run(ctx context.Context, job farm.Job) (answer farm.Answer, err error) {
-	name, err := key("run", job.Subject)
-	if err != nil {
-		return answer, err
-	}
-	b, release, err := s.benches.take(name, func(b *bench) error {
+func (s *server) run(ctx context.Context, job farm.Job) (farm.Answer, error) {
+	return s.benches.with("run", job.Subject, func(b *bench) error {
 		target, err := s.target(ctx, job.Subject)
 		if err != nil {
 			return err
@@ -32,15 +28,10 @@ func (s *server) run(ctx context.Context, job farm.Job) (answer farm.Answer, err
 		b.fetched = &fetched{server: s}
 		b.bench, err = s.machine(job.Subject, false).OpenBuilt(ctx, target, options(job.Subject), b.fetched)
 		return err
-	})
-	if err != nil {
-		return answer, err
-	}
-	defer func() {
-		if release(); err != nil {
-			s.benches.drop(name)
-		}
-	}()
+	}, func(b *bench) (farm.Answer, error) { return s.runWith(ctx, b, job) })
+}
+
+func (s *server) runWith(ctx context.Context, b *bench, job farm.Job) (answer farm.Answer, err error) {
 	if job.Action == farm.Describe {
 		answer.Description, err = describe(ctx, b.bench, job.Subject)
 		return answer, err
