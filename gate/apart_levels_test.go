@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"pawl/internal/thorough"
 )
 
 // levelled returns processes whose level each is drawn by the function, with a
@@ -39,15 +41,15 @@ func TestLevelsAreNoAlarm(t *testing.T) {
 	for _, count := range []int{1, 2, 3, 5, 6, 10} {
 		random := rand.New(rand.NewPCG(uint64(count), 77))
 		for name, level := range levelKinds(random) {
-			alarms := 0
-			for range 100 {
+			alarms, pairs := 0, thorough.Count(25, 100)
+			for range pairs {
 				c := CompareApart(quick, levelled(random, count, 20, level), levelled(random, count, 20, level), Presets["standard"], Files)
 				if c.Verdict == Regression || c.Verdict == Improvement {
 					alarms++
 				}
 			}
 			if alarms > 1 {
-				t.Errorf("%s, %d processes a side: %d of 100 pairs of equal code are called different", name, count, alarms)
+				t.Errorf("%s, %d processes a side: %d of %d pairs of equal code are called different", name, count, alarms, pairs)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/thorough"
 	"pawl/objective"
 )
 
@@ -63,7 +64,7 @@ func TestPlannedEffectIsSeen(t *testing.T) {
 		found := func(rounds []int) (share float64) {
 			p := Presets["standard"]
 			p.Regression, p.Rounds, p.Budget = plan.Asked.Limit, rounds, time.Hour
-			const comparisons = 40
+			comparisons := thorough.Count(15, 40)
 			for seed := range uint64(comparisons) {
 				m := newScattering(100+seed, c.processes, c.effect)
 				compared, err := Compare(t.Context(), m, p, Options{Seed: seed, Bootstrap: quick, Now: m.clock})
@@ -71,7 +72,7 @@ func TestPlannedEffectIsSeen(t *testing.T) {
 					t.Fatal(err)
 				}
 				if compared.Verdict == Regression {
-					share += 1. / comparisons
+					share += 1 / float64(comparisons)
 				}
 			}
 			return share

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pawl/internal/stats"
+	"pawl/internal/thorough"
 	"pawl/objective"
 )
 
@@ -33,9 +34,11 @@ func (r *rhythm) Measure(context.Context, Arm, int) ([]float64, *objective.Failu
 func TestRhythm(t *testing.T) {
 	p := Presets["standard"]
 	p.Rounds = []int{10}
+	seeds := uint64(thorough.Count(250, 1000))
+	most := thorough.Count(5, 12) // of 1 or 4 that are expected: four standard deviations are 4 and 8
 	for _, period := range []float64{6, 12} {
 		low := 0
-		for seed := range uint64(1000) {
+		for seed := range seeds {
 			random := rand.New(rand.NewPCG(seed, 1))
 			m := &rhythm{random: random, period: period, phase: 2 * math.Pi * random.Float64()}
 			c, err := Compare(t.Context(), m, p, Options{Seed: seed, Bootstrap: stats.Bootstrap{Resamples: 20}})
@@ -46,8 +49,8 @@ func TestRhythm(t *testing.T) {
 				low++
 			}
 		}
-		if low > 12 { // 4 expected; four standard deviations are 8
-			t.Errorf("period %v: p <= 0.004 in %d of 1000", period, low)
+		if low > most {
+			t.Errorf("period %v: p <= 0.004 in %d of %d", period, low, seeds)
 		}
 	}
 }
@@ -206,7 +209,7 @@ func TestSmallestRegressionIsHonest(t *testing.T) {
 	p := Presets["standard"]
 	p.Samples = 5
 	for _, noise := range []float64{0.003, 0.04} {
-		const repeats = 80
+		repeats := thorough.Count(20, 80)
 		found, printed := 0, 0
 		for seed := range uint64(repeats) {
 			run := func(stream uint64, slowdown float64) Comparison {

@@ -125,8 +125,8 @@ func TestSameSeedSameTrialsWhateverTheLanes(t *testing.T) {
 			if !slices.Equal(one.points(), many.points()) {
 				t.Error("the number of lanes changed the points")
 			}
-			other, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 6, Trials: 60})
-			if sampler != "grid" && slices.Equal(one.points(), other.points()) {
+			other, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 6, Trials: 20})
+			if sampler != "grid" && slices.Equal(one.points()[:20], other.points()[:20]) {
 				t.Error("another seed, the same points")
 			}
 			if one.trials[0].Point != s.Space().Default() {

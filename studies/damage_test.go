@@ -14,13 +14,14 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/thorough"
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/confirm"
 )
 
 // flips is how many bits TestNoFlippedBitIsSilent changes, each in a file of its own.
-var flips = flag.Int("flips", 100, "how many bits TestNoFlippedBitIsSilent changes")
+var flips = flag.Int("flips", thorough.Count(100, 1000), "how many bits TestNoFlippedBitIsSilent changes")
 
 // record writes two studies as a search would, with failures, rounds and an end.
 func record(t *testing.T, store *Store) {
@@ -166,6 +167,7 @@ func lay(t *testing.T, files map[string][]byte) (path string) {
 
 // A bit that changed gives the same studies, or is reported; never others in silence.
 func TestNoFlippedBitIsSilent(t *testing.T) {
+	t.Parallel()
 	for name, make := range map[string]func(*testing.T) map[string][]byte{"clean": clean, "unclean": unclean} {
 		t.Run(name, func(t *testing.T) {
 			sound := make(t)
@@ -206,6 +208,7 @@ func TestNoFlippedBitIsSilent(t *testing.T) {
 
 // Each column of each table is under its row's digest.
 func TestEveryValueIsUnderADigest(t *testing.T) {
+	t.Parallel()
 	sound := clean(t)
 	db, err := sql.Open("sqlite", lay(t, sound))
 	if err != nil {
@@ -387,6 +390,7 @@ func TestALogThatBeganAgainIsSound(t *testing.T) {
 
 // An empty file where a database was is not the same as none.
 func TestAnEmptyFileIsReported(t *testing.T) {
+	t.Parallel()
 	var damage *DamagedError
 	path := lay(t, map[string][]byte{"": nil})
 	if _, err := OpenExisting(t.Context(), path); !errors.As(err, &damage) {

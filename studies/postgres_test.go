@@ -52,6 +52,7 @@ func begun(t *testing.T, store *Store) int64 {
 // A study whose connections the server ends, again and again, records every trial once, and is
 // still the only one that runs it.
 func TestALostConnectionLosesNothing(t *testing.T) {
+	t.Parallel()
 	place := postgrestest.Database(t)
 	store := testEngines["postgres"].open(t, place)
 	id := begun(t, store)
@@ -151,6 +152,7 @@ func transfer(to io.Writer, from io.Reader, pass func([]byte) bool) {
 
 // A commit whose answer was lost is not done a second time.
 func TestACommitWithoutAnAnswerIsNotRepeated(t *testing.T) {
+	t.Parallel()
 	cable, place := newWire(t, postgrestest.Database(t))
 	store := testEngines["postgres"].open(t, place)
 	id, err := store.Create(t.Context(), exampleStudy())
@@ -182,6 +184,7 @@ func TestACommitWithoutAnAnswerIsNotRepeated(t *testing.T) {
 // A server that is restarted in the middle of a search is waited for; one that does not come
 // back ends it with a sentence.
 func TestTheServerRestarts(t *testing.T) {
+	t.Parallel()
 	server := postgrestest.Start(t)
 	store := testEngines["postgres"].open(t, server.Database(t))
 	id := begun(t, store)
@@ -209,6 +212,7 @@ func TestTheServerRestarts(t *testing.T) {
 
 // A process whose study another has taken over meanwhile cannot write to it any more.
 func TestAZombieCannotWrite(t *testing.T) {
+	t.Parallel()
 	place := postgrestest.Database(t)
 	zombie, heir := testEngines["postgres"].open(t, place), testEngines["postgres"].open(t, place)
 	id, err := zombie.Create(t.Context(), exampleStudy())
@@ -279,6 +283,7 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 
 // Roles may do what they were granted: make the tables, write to them, or read them.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	place := postgrestest.Database(t)
 	postgrestest.Exec(t, place, "CREATE ROLE searcher LOGIN PASSWORD 's'; CREATE ROLE reader LOGIN PASSWORD 'r'; CREATE ROLE stranger LOGIN PASSWORD 'x'")
 	t.Cleanup(func() {
@@ -326,6 +331,7 @@ func TestAFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a server of its own takes its time")
 	}
+	t.Parallel()
 	server := postgrestest.StartOnSmallDisk(t, 24)
 	place := server.Database(t)
 	store := testEngines["postgres"].open(t, place)

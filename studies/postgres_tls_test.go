@@ -13,6 +13,7 @@ func TestTLS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a server of its own takes its time")
 	}
+	t.Parallel()
 	server := postgrestest.Start(t)
 	place := server.Database(t)
 	verified := strings.Replace(place, "sslmode=disable", "sslmode=verify-full&sslrootcert="+server.Encrypt(t, "127.0.0.1"), 1)

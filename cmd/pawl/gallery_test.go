@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/thorough"
 	"pawl/kernels"
 )
 
@@ -33,7 +34,7 @@ func TestGalleryTunes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each takes seconds, and runs through the same goroutines as others")
 	}
-	for _, folder := range gallery(t) {
+	for _, folder := range thorough.Some(gallery(t), 2) {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			t.Parallel() // nobody looks at the times
 			dir := t.TempDir()

@@ -17,6 +17,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate/baseline"
 	"pawl/gate/ratchet"
+	"pawl/internal/thorough"
 	"pawl/objective"
 )
 
@@ -150,7 +151,7 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
 	}
-	rules := "kernels: [{kernel: scale, workloads: [tiny], rounds: [100], samples: 2}]\n"
+	rules := "kernels: [{kernel: scale, workloads: [tiny], rounds: [40], samples: 2}]\n"
 	if err := os.WriteFile(filepath.Join(dir, "gate.yaml"), []byte(rules), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +162,9 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	faster := strings.Replace(exampleSource, "repeat <= WASTE", "repeat < 1", 1)
-	if err := os.WriteFile(filepath.Join(dir, "scale", "scale.c"), []byte(faster), 0o644); err != nil {
+	faster := example
+	faster.Repeats = "1"
+	if err := faster.Write(filepath.Join(dir, "scale")); err != nil {
 		t.Fatal(err)
 	}
 	cmd := asPawl(t, dir, "gate")
@@ -176,7 +178,7 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 	var text strings.Builder
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		text.WriteString(lines.Text() + "\n")
-		if strings.Contains(lines.Text(), "10 of up to 100 rounds") {
+		if strings.Contains(lines.Text(), "10 of up to 40 rounds") {
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
@@ -191,8 +193,8 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 	}
 }
 
-// baselineKills is how often the writing of a baseline is killed. CI sets more.
-var baselineKills = flag.Int("baseline-kills", 15, "how many times TestKillLeavesOldOrNewBaseline kills the program")
+// baselineKills is how often the writing of a baseline is killed.
+var baselineKills = flag.Int("baseline-kills", thorough.Count(3, 100), "how many times TestKillLeavesOldOrNewBaseline kills the program")
 
 // The program is killed at random instants while it moves the baseline: the file
 // is the old one or the new one, whole, every time.

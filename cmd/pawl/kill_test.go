@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/search"
 	"pawl/search/confirm"
@@ -23,8 +24,8 @@ import (
 	"pawl/studies"
 )
 
-// kills is how often a study is killed. CI sets a hundred.
-var kills = flag.Int("kills", 12, "how many times TestKillAnywhereAndResume kills the program")
+// kills is how often a study is killed.
+var kills = flag.Int("kills", thorough.Count(3, 100), "how many times TestKillAnywhereAndResume kills the program")
 
 // asPawl returns this test binary as the program, in a folder.
 func asPawl(t *testing.T, dir string, arguments ...string) *exec.Cmd {

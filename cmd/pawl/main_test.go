@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,7 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/kerneltest"
 	"pawl/internal/postgrestest"
+	"pawl/internal/thorough"
 	"pawl/objective/cuda"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/devices"
@@ -57,10 +60,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows whether there is a GPU, whether there are nvcc, a C++ compiler, Python and numpy,
+// condition knows whether all was asked for, whether there is a GPU, whether there are nvcc, a C++ compiler, Python and numpy,
 // and whether the C compiler has its sanitizers.
 func condition(name string) (bool, error) {
 	switch name {
+	case "all": // a script that is asked for by its name runs too
+		return thorough.All() || strings.Contains(flag.Lookup("test.run").Value.String(), "TestScripts/"), nil
 	case "gpu":
 		_, err := cuda.FindGPUs()
 		return err == nil, nil
@@ -143,58 +148,15 @@ func execute(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(err)
 }
 
-// exampleManifest is a kernel that compiles and runs in no time.
-const exampleManifest = `name: scale
-summary: y = a * x
-entry: scale
-source: {host: scale.c}
-reference: {host: reference.c}
-params:
-  BLOCK: {values: [1, 2, 4, 8, 16, 32], default: 1}
-  WASTE: {values: [0, 1, 2, 3], default: 3}
-workloads:
-  small: {N: 400}
-  tiny: {N: 100}
-args:
-  - {name: x, type: f32, shape: [N]}
-  - {name: y, type: f32, shape: [N], out: true}
-  - {name: N, type: i32, value: N}
-fuzz: {N: [1, 7, 100]}
-tolerance: {atol: 1e-6, rtol: 1e-6}
-work: {flops: N, bytes: 8 * N}
-flags: [-O1]
-`
-
-const exampleSource = `#include <stdint.h>
-void scale(const float *x, float *y, int32_t N) {
-	for (int repeat = 0; repeat <= WASTE; repeat++)
-		for (int i = 0; i < N; i += BLOCK)
-			for (int j = i; j < i + BLOCK && j < N; j++) {
-				volatile float product = 2 * x[j];
-				y[j] = product;
-			}
+// example is a kernel that compiles and runs in no time.
+var example = kerneltest.Scale{
+	Params:    []string{"BLOCK: {values: [1, 2, 4, 8, 16, 32], default: 1}", "WASTE: {values: [0, 1, 2, 3], default: 3}"},
+	Workloads: []string{"small: {N: 400}", "tiny: {N: 100}"},
+	Repeats:   "1 + WASTE", Block: "BLOCK",
 }
-`
-
-const exampleReference = `#include <stdint.h>
-void scale(const float *x, float *y, int32_t N) {
-	for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]);
-}
-`
 
 // writeExamples puts the kernel into a script's folder, as scale.
-func writeExamples(dir string) error {
-	folder := filepath.Join(dir, "scale")
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	for name, content := range map[string]string{"kernel.yaml": exampleManifest, "scale.c": exampleSource, "reference.c": exampleReference} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func writeExamples(dir string) error { return example.Write(filepath.Join(dir, "scale")) }
 
 // The example in each command's help is a command line that pawl understands.
 func TestHelpExamplesParse(t *testing.T) {

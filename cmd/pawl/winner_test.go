@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/studies"
 	"pawl/studies/report"
 )
 
-// verdictKills is how often the gating of a winner is killed. CI sets more.
-var verdictKills = flag.Int("verdict-kills", 8, "how many times TestKillLeavesAWholeVerdictOrNone kills the program")
+// verdictKills is how often the gating of a winner is killed.
+var verdictKills = flag.Int("verdict-kills", thorough.Count(3, 100), "how many times TestKillLeavesAWholeVerdictOrNone kills the program")
 
 // The program is killed at random instants while it gates a winner, records the verdict
 // and writes the pages: the record has the verdict whole or not at all, every page is

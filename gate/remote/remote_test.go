@@ -16,6 +16,7 @@ import (
 	"pawl/gate/policy"
 	"pawl/gate/ratchet"
 	"pawl/gate/report"
+	"pawl/internal/kerneltest"
 	"pawl/internal/postgrestest"
 	"pawl/kernels"
 	"pawl/objective"
@@ -32,37 +33,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const manifest = `name: scale
-entry: scale
-source: {host: scale.c}
-reference: {host: reference.c}
-params:
-  REPEATS: {values: [1, 20], default: 1}
-  FACTOR: {values: [2, 3], default: 2}
-workloads:
-  small: {N: 400}
-args:
-  - {name: x, type: f32, shape: [N]}
-  - {name: y, type: f32, shape: [N], out: true}
-  - {name: N, type: i32, value: N}
-fuzz: {N: [1, 7]}
-tolerance: {atol: 1e-6, rtol: 1e-6}
-flags: [-O1]
-`
-
-const source = `#include <stdint.h>
-void scale(const float *x, float *y, int32_t N) {
-	for (int repeat = 0; repeat < REPEATS; repeat++)
-		for (int i = 0; i < N; i++) {
-			volatile float product = FACTOR * x[i];
-			y[i] = product;
-		}
+// scale is a kernel that a point makes slow, or wrong.
+var scale = kerneltest.Scale{
+	Params:  []string{"REPEATS: {values: [1, 20], default: 1}", "FACTOR: {values: [2, 3], default: 2}"},
+	Repeats: "REPEATS", Factor: "FACTOR",
 }
-`
-
-const reference = `#include <stdint.h>
-void scale(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]); }
-`
 
 // yard is a farm with one worker, and a kernel.
 type yard struct {
@@ -79,15 +54,7 @@ func newYard(t *testing.T) *yard {
 	if testing.Short() {
 		t.Skip("it measures in dozens of processes")
 	}
-	y := &yard{T: t, folder: filepath.Join(t.TempDir(), "scale"), farm: farm.Options{URL: postgrestest.Database(t), Version: "test", Log: slog.New(slog.DiscardHandler)}, held: func(do func()) { do() }}
-	if err := os.Mkdir(y.folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string]string{kernels.ManifestName: manifest, "scale.c": source, "reference.c": reference} {
-		if err := os.WriteFile(filepath.Join(y.folder, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	y := &yard{T: t, folder: scale.Folder(t), farm: farm.Options{URL: postgrestest.Database(t), Version: "test", Log: slog.New(slog.DiscardHandler)}, held: func(do func()) { do() }}
 	if err := farm.Init(t.Context(), y.farm); err != nil {
 		t.Fatal(err)
 	}

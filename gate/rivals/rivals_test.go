@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pawl/gate/ratchet"
+	"pawl/internal/kerneltest"
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/kernels/element"
@@ -101,29 +102,6 @@ func double(q request, factor float64) {
 	}
 }
 
-const manifest = `name: scale
-entry: scale
-source: {host: scale.c}
-reference: {host: scale.c}
-params:
-  WASTE: {values: [1, 0], default: 1}
-workloads:
-  small: {N: 4000}
-args:
-  - {name: x, type: f32, shape: [N]}
-  - {name: y, type: f32, shape: [N], out: true}
-  - {name: N, type: i32, value: N}
-fuzz: {N: [1, 7]}
-tolerance: {atol: 1e-6, rtol: 1e-6}
-rivals:
-`
-
-const source = `#include <stdint.h>
-void scale(const float *x, float *y, int32_t N) {
-	for (int i = 0; i < N; i++) y[i] = 2 * x[i];
-}
-`
-
 // run measures a kernel against rivals of these kinds.
 func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
 	t.Helper()
@@ -132,29 +110,24 @@ func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := manifest
+	scale := kerneltest.Scale{
+		Params:    []string{"WASTE: {values: [1, 0], default: 1}"},
+		Workloads: []string{"small: {N: 4000}"},
+		More:      "rivals:\n",
+	}
 	for _, kind := range kinds {
 		command := fmt.Sprintf("[%q, rival, %s]", program, kind)
 		if kind == "absent" {
 			command = "[no-such-program]"
 		}
-		text += fmt.Sprintf("  %s: %s\n", kind, command)
-	}
-	folder := filepath.Join(root, "scale")
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string]string{kernels.ManifestName: text, "scale.c": source} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		scale.More += fmt.Sprintf("  %s: %s\n", kind, command)
 	}
 	b := &ratchet.Builder{
 		Machine: devices.Here(devices.Options{Cache: filepath.Join(root, "cache"), CompileTimeout: time.Minute, Getenv: os.Getenv, Notice: func(text string) { t.Log(text) }}),
 		Cache:   filepath.Join(root, "cache"), Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
 	}
 	defer b.Close()
-	k, err := b.Machine.Load(t.Context(), folder, kernels.Host)
+	k, err := b.Machine.Load(t.Context(), scale.Folder(t), kernels.Host)
 	if err != nil {
 		t.Fatal(err)
 	}

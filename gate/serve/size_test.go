@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/thorough"
 	"pawl/search"
 	"pawl/studies"
 )
@@ -20,14 +21,17 @@ const (
 	largestUpdate = 500_000
 )
 
+// A study is ten thousand trials, in an everyday run some thousand.
 func TestTenThousandTrials(t *testing.T) {
 	if testing.Short() {
 		t.Skip("records ten thousand trials")
 	}
+	t.Parallel()
 	path, store := database(t)
-	id := add(t, store, head("attention", "chat", "CPU"), 10000, true)
+	trials := thorough.Count(3000, 10000)
+	id := add(t, store, head("attention", "chat", "CPU"), trials, true)
 	s := serving(t, path)
-	for _, address := range []string{"/studies/1", "/studies/1/trials", "/studies/1?x=PARAMETER_0&y=PARAMETER_3", "/studies/1/trials/9999", "/compare?study=1"} {
+	for _, address := range []string{"/studies/1", "/studies/1/trials", "/studies/1?x=PARAMETER_0&y=PARAMETER_3", fmt.Sprintf("/studies/1/trials/%d", trials-1), "/compare?study=1"} {
 		began := time.Now()
 		code, body, _ := get(t, s, address)
 		t.Logf("%s: %d bytes in %v", address, len(body), time.Since(began).Round(time.Millisecond))
@@ -44,6 +48,7 @@ func TestTenThousandTrials(t *testing.T) {
 }
 
 func TestFiveHundredStudies(t *testing.T) {
+	t.Parallel()
 	path, store := database(t)
 	for i := range 500 {
 		add(t, store, head(fmt.Sprintf("kernel_%d", i), "small", "CPU"), 2, false)

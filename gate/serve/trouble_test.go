@@ -173,6 +173,7 @@ func TestBrokenGateFiles(t *testing.T) {
 
 // Studies on a server are shown, and a server that is gone for a while is a sentence.
 func TestADatabaseOnAServer(t *testing.T) {
+	t.Parallel()
 	postgres := postgrestest.Start(t)
 	place := postgres.Database(t)
 	s := serving(t, place)

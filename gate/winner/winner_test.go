@@ -14,6 +14,7 @@ import (
 	"pawl/gate/policy"
 	"pawl/gate/ratchet"
 	gatereport "pawl/gate/report"
+	"pawl/internal/kerneltest"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
@@ -30,38 +31,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-const manifest = `name: scale
-entry: scale
-source: {host: scale.c}
-reference: {host: reference.c}
-params:
-  WASTE: {values: [0, 1], default: 1}
-  WRONG: {values: [0, 1], default: 0}
-workloads:
-  small: {N: 400}
-  tiny: {N: 40}
-args:
-  - {name: x, type: f32, shape: [N]}
-  - {name: y, type: f32, shape: [N], out: true}
-  - {name: N, type: i32, value: N}
-fuzz: {N: [1, 7]}
-tolerance: {atol: 1e-6, rtol: 1e-6}
-flags: [-O1]
-`
-
-const source = `#include <stdint.h>
-void scale(const float *x, float *y, int32_t N) {
-	for (int repeat = 0; repeat <= WASTE; repeat++)
-		for (int i = 0; i < N; i++) {
-			volatile float product = (2 + WRONG) * x[i];
-			y[i] = product;
-		}
+// scale is a kernel that a point makes slow, or wrong.
+var scale = kerneltest.Scale{
+	Params:    []string{"WASTE: {values: [0, 1], default: 1}", "WRONG: {values: [0, 1], default: 0}"},
+	Workloads: []string{"small: {N: 400}", "tiny: {N: 40}"},
+	Repeats:   "1 + WASTE", Factor: "2 + WRONG",
 }
-`
-
-const reference = `#include <stdint.h>
-void scale(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]); }
-`
 
 const initialPoint, best, wrongPoint = "WASTE=1,WRONG=0", "WASTE=0,WRONG=0", "WASTE=0,WRONG=1"
 
@@ -78,8 +53,8 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	root := t.TempDir()
 	b := &bench{t: t, folder: filepath.Join(root, "scale"), path: filepath.Join(root, "results", "baseline.json")}
-	for name, content := range map[string]string{kernels.ManifestName: manifest, "scale.c": source, "reference.c": reference} {
-		b.write(name, content)
+	if err := scale.Write(b.folder); err != nil {
+		t.Fatal(err)
 	}
 	cache := filepath.Join(root, "cache")
 	b.builder = &ratchet.Builder{
@@ -244,11 +219,11 @@ func TestWhatIsRunAlready(t *testing.T) {
 	}
 
 	// The manifest changed, the machine code did not.
-	b.write(kernels.ManifestName, "# a remark\n"+manifest)
+	b.write(kernels.ManifestName, "# a remark\n"+scale.Manifest())
 	if g := b.must(won, unmeasured); g.Standing != studies.Running || len(g.Notes) != 1 || !strings.Contains(g.Notes[0], "changed since the study") {
 		t.Errorf("%+v", g)
 	}
-	b.write(kernels.ManifestName, manifest)
+	b.write(kernels.ManifestName, scale.Manifest())
 	if after, err := os.ReadFile(b.path); err != nil || string(after) != string(before) {
 		t.Errorf("the baseline changed (%v)", err)
 	}

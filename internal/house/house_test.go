@@ -19,7 +19,7 @@ import (
 // floors are the packages from the ground up. A package imports only from
 // floors below its own, or from its own room (the same first element).
 var floors = [][]string{
-	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest"},
+	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest", "internal/kerneltest", "internal/thorough"},
 	{"internal/page"},
 	{"internal/plot"},
 	{"kernels"},
@@ -73,7 +73,7 @@ var rooms = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"internal/page"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
 	"github.com/google/go-github/v88":   {"gate/ci/github"},
-	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest"},
+	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest", "internal/kerneltest", "internal/thorough"},
 }
 
 // root is the module's folder, seen from this package.

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"pawl/internal/thorough"
 	"pawl/objective"
 	"pawl/objective/host"
 )
@@ -251,7 +253,8 @@ func TestCheatsAreNotTimed(t *testing.T) {
 	if good.Failure != nil {
 		t.Fatalf("the kernel that does its work: %s", good.Failure)
 	}
-	for mode, want := range cheats {
+	for _, mode := range thorough.Some(slices.Sorted(maps.Keys(cheats)), 9) {
+		want := cheats[mode]
 		t.Run(mode, func(t *testing.T) {
 			outcome := b.measure(t, "MODE="+mode, 0)
 			if want == "" { // it does its work, which is a thousand times what it takes to see that: no launch finds its own answer
@@ -260,10 +263,13 @@ func TestCheatsAreNotTimed(t *testing.T) {
 				}
 				return
 			}
-			if f := outcome.Failure; f == nil || !matches(want, f.Reason) {
+			// Where its thread gets no processor, it does its work itself and takes the time.
+			worked := func(o objective.Outcome) bool { return mode == "ahead" && stat(o) > good.Milliseconds()/2 }
+			if f := outcome.Failure; !worked(outcome) && (f == nil || !matches(want, f.Reason)) {
 				t.Errorf("%v, %v, want %s", f, outcome.Samples, want)
 			}
-			if sampled, err := b.Sample(t.Context(), b.prepare(t, "MODE="+mode), 5); err != nil || sampled.Failure == nil || sampled.Samples != nil {
+			sampled, err := b.Sample(t.Context(), b.prepare(t, "MODE="+mode), 5)
+			if err != nil || !worked(sampled) && (sampled.Failure == nil || sampled.Samples != nil) {
 				t.Errorf("sampled: %+v, %v", sampled, err)
 			}
 		})

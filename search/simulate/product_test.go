@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/internal/thorough"
 	"pawl/search/replay"
 	"pawl/search/sampler"
 	"pawl/space"
@@ -117,10 +118,10 @@ func TestProducts(t *testing.T) {
 		t.Skip("one goroutine")
 	}
 	budgets := []int{25, 50, 100}
-	for _, files := range [][]string{
+	for _, files := range thorough.Some([][]string{
 		{"sgemm-h200", "hotspot-h200"},
 		{"sgemm-h200", "nbody-h200", "hotspot-h200"},
-	} {
+	}, 1) {
 		var paths []string
 		for _, name := range files {
 			paths = append(paths, "../../docs/spaces/"+name+".json.gz")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/kerneltest"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/search"
@@ -24,55 +25,25 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The winner FAST=1 does a hundredth of the work, is wrong where N is 64, and is not
-// valid where N is 200.
-const manifest = `name: k
-entry: k
-source: {host: k.c}
-reference: {host: r.c}
-params:
-  FAST: {values: [0, 1], default: 0}
-constraints: [FAST == 0 || N < 150]
-workloads:
-  small: {N: 16}
-  wrong: {N: 64}
-  invalid: {N: 200}
-  other: {N: 32}
-args:
-  - {name: x, type: f32, shape: [N]}
-  - {name: y, type: f32, shape: [N], out: true}
-  - {name: N, type: i32, value: N}
-fuzz: {N: [1, 7]}
-tolerance: {atol: 1e-6, rtol: 1e-6}
-`
-
-const source = `#include <stdint.h>
-void k(const float *x, float *y, int32_t N) {
-	for (int repeat = FAST ? 99 : 0; repeat < 100; repeat++)
-		for (int i = 0; i < N; i++) {
-			volatile float product = 2 * x[i];
-			y[i] = product;
-		}
-	if (FAST && N == 64) y[0] += 1;
+// scale is a kernel whose winner FAST=1 does a hundredth of the work, is wrong where N is
+// 64, and is not valid where N is 200.
+var scale = kerneltest.Scale{
+	Params:    []string{"FAST: {values: [0, 1], default: 0}"},
+	Workloads: []string{"small: {N: 16}", "wrong: {N: 64}", "invalid: {N: 200}", "other: {N: 32}"},
+	More:      "constraints: [FAST == 0 || N < 150]\n",
+	Repeats:   "FAST ? 1 : 100", Factor: "FAST && N == 64 ? 3 : 2",
 }
-`
-
-const reference = `#include <stdint.h>
-void k(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = 2 * x[i]; }
-`
 
 // tuned tunes the kernel and returns the database.
 func tuned(t *testing.T) *studies.Store {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	for name, content := range map[string]string{"kernel.yaml": manifest, "k.c": source, "r.c": reference} {
-		if err := errors.Join(os.MkdirAll("k", 0o755), os.WriteFile(filepath.Join("k", name), []byte(content), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+	if err := scale.Write("scale"); err != nil {
+		t.Fatal(err)
 	}
 	summary, err := tune.Run(t.Context(), tune.Options{
 		Study:  studies.Options{Backend: "host", Sampler: "grid", Seed: 1, Trials: 2, Rounds: 3, Finalists: 1, Samples: 5},
-		Kernel: "k", Database: "studies.db", Cache: "cache", Getenv: os.Getenv, Notice: func(text string) { t.Log(text) },
+		Kernel: "scale", Database: "studies.db", Cache: "cache", Getenv: os.Getenv, Notice: func(text string) { t.Log(text) },
 		Begin: func(studies.Study, search.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
 	})
 	if err != nil {
@@ -165,7 +136,7 @@ func TestTheWinnerOnOtherWorkloads(t *testing.T) {
 	}
 	elsewhere(t, store, o)
 
-	if err := os.WriteFile("k/k.c", []byte(source+"\n"), 0o644); err != nil {
+	if err := os.WriteFile("scale/scale.c", []byte(scale.Source()+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := across.Run(t.Context(), store, 1, o); err == nil || !strings.Contains(err.Error(), "are not those of study 1") {
@@ -226,7 +197,7 @@ func TestNothingToMeasureElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	id, err := store.Create(t.Context(), studies.Study{Kernel: "k", Space: studies.SpaceFacts{Params: []studies.ParamFacts{{Name: "A", Values: []string{"1"}, Default: "1"}}}})
+	id, err := store.Create(t.Context(), studies.Study{Kernel: "scale", Space: studies.SpaceFacts{Params: []studies.ParamFacts{{Name: "A", Values: []string{"1"}, Default: "1"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

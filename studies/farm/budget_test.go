@@ -30,6 +30,7 @@ func TestBudgets(t *testing.T) {
 // A search hears when its budget is spent, also of what it spent before it was begun again,
 // and the farm's status shows what is left.
 func TestASearchIsOverItsBudget(t *testing.T) {
+	t.Parallel()
 	asking, working := newFarm(t)
 	employ(t, working, "a", func(context.Context, Job) (Answer, error) { return missing("x"), nil })
 	ask := func(name string, forget bool) (over bool) {

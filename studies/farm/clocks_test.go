@@ -23,6 +23,7 @@ func (w wrong) NowOrNil() *time.Time {
 // everything is answered at once, a task that fails on one machine goes to the next without a
 // wait, who lives is not given up, who dies is, and what is shown and spent is the database's time.
 func TestClocksOfMinutesApart(t *testing.T) {
+	t.Parallel()
 	o := Options{URL: postgrestest.Database(t), Version: "1"}
 	if err := Init(t.Context(), o); err != nil {
 		t.Fatal(err)

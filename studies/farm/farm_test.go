@@ -75,6 +75,7 @@ func task(name string) Job { return Job{Task: TaskName(name), Action: Measure, P
 
 // A task is answered once: whoever asks again gets the same answer, and nobody works on it.
 func TestAnAnswerIsForEver(t *testing.T) {
+	t.Parallel()
 	asking, working := newFarm(t)
 	s := begin(t, asking, "one")
 	count := 0
@@ -96,6 +97,7 @@ func TestAnAnswerIsForEver(t *testing.T) {
 // A worker that is given up for dead loses its job to another, and what it writes when it
 // wakes up is dropped, although the task may still be without an answer.
 func TestAZombieCannotWrite(t *testing.T) {
+	t.Parallel()
 	asking, working := newFarm(t)
 	s := begin(t, asking, "one")
 	taken, wake := make(chan struct{}, 1), make(chan struct{})
@@ -143,6 +145,7 @@ func TestAZombieCannotWrite(t *testing.T) {
 // A worker that is stopped gives back what it cannot finish, and it is done at once by the
 // next. Cancelling a search cancels its jobs.
 func TestAStoppedWorkerGivesBack(t *testing.T) {
+	t.Parallel()
 	asking, working := newFarm(t)
 	s := begin(t, asking, "one")
 	taken := make(chan struct{}, 2)
@@ -202,6 +205,7 @@ func await(t testing.TB, done func() bool) {
 // A job that a machine whose clock is ahead has put off is done now; one that nobody comes
 // back from is answered in the end.
 func TestClocksAndLostJobs(t *testing.T) {
+	t.Parallel()
 	asking, working := newFarm(t)
 	s := begin(t, asking, "one")
 	answered := make(chan Answer, 2)
@@ -234,6 +238,7 @@ func TestClocksAndLostJobs(t *testing.T) {
 
 // Broken machinery is tried on other machines before who asks hears of it.
 func TestBrokenMachinery(t *testing.T) {
+	t.Parallel()
 	asking, working := newFarm(t)
 	s := begin(t, asking, "one")
 	tries := 0
@@ -249,6 +254,7 @@ func TestBrokenMachinery(t *testing.T) {
 
 // Files are what was stored, damage is noticed, and the oldest make room.
 func TestBlobs(t *testing.T) {
+	t.Parallel()
 	f, _ := newFarm(t)
 	large := bytes.Repeat([]byte("large"), 500_000) // three chunks
 	var digests []string
@@ -289,6 +295,7 @@ func TestBlobs(t *testing.T) {
 
 // Names of queues are River's, and differ where the device does.
 func TestQueues(t *testing.T) {
+	t.Parallel()
 	h200 := devices.Measures{Backend: "cuda", Device: "NVIDIA H200", Driver: "580.65.06", Architecture: "sm_90", Identity: "a"}
 	other, newer := h200, h200
 	other.Identity, newer.Driver = "b", "590.10"
@@ -352,6 +359,7 @@ func TestRefusals(t *testing.T) {
 
 // A farm that is moved to another version sends its workers away.
 func TestAnOldWorkerLeaves(t *testing.T) {
+	t.Parallel()
 	asking, working := newFarm(t)
 	ended := make(chan error, 1)
 	go func() {

@@ -12,6 +12,7 @@ import (
 // With the documented roles a worker takes jobs and writes answers, who asks gets them, and
 // neither can do anything else.
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	roles, err := os.ReadFile("../../docs/farm/roles.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ func TestTLS(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a server of its own takes its time")
 	}
+	t.Parallel()
 	server := postgrestest.Start(t)
 	o := Options{Version: "1", URL: strings.Replace(server.Database(t), "sslmode=disable", "sslmode=verify-full&sslrootcert="+server.Encrypt(t, "127.0.0.1"), 1)}
 	if err := Init(t.Context(), o); err != nil {
@@ -47,6 +48,7 @@ func TestAFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a server of its own takes its time")
 	}
+	t.Parallel()
 	server := postgrestest.StartOnSmallDisk(t, 32)
 	url := server.Database(t)
 	if err := Init(t.Context(), Options{URL: url, Version: "1"}); err != nil {

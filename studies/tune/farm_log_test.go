@@ -35,6 +35,7 @@ func (l *locked) Write(p []byte) (int, error) {
 // Every line about a task has the numbers of its study and its trial as pawl studies shows
 // them, and its job's. The database's password is in no log, no file and no argument.
 func TestLogsOfAFarm(t *testing.T) {
+	t.Parallel()
 	url := postgrestest.Database(t)
 	if !strings.Contains(url, postgrestest.Password) {
 		t.Fatal("the test's database has no password to look for")

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"pawl/internal/postgrestest"
+	"pawl/internal/thorough"
 	"pawl/kernels/scaffold"
 	"pawl/objective/devices"
 	"pawl/search"
@@ -145,7 +146,7 @@ func (p *process) over() (bool, error) {
 }
 
 // farmKills is how often something is killed.
-var farmKills = flag.Int("farm-kills", 6, "how often TestNothingIsLostByKills kills a worker or who asks")
+var farmKills = flag.Int("farm-kills", thorough.Count(3, 100), "how often TestNothingIsLostByKills kills a worker or who asks")
 
 // Four workers and two studies, all of them killed at random, and the server restarted in
 // the middle: every trial is recorded exactly once, none is lost, and both studies end.
@@ -153,6 +154,7 @@ func TestNothingIsLostByKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many processes")
 	}
+	t.Parallel()
 	server := postgrestest.Start(t)
 	url := server.Database(t)
 	if err := farm.Init(t.Context(), farm.Options{URL: url, Version: "test"}); err != nil {
@@ -254,6 +256,7 @@ func TestDevicesAreRecorded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles and starts many processes")
 	}
+	t.Parallel()
 	url := postgrestest.Database(t)
 	if err := farm.Init(t.Context(), farm.Options{URL: url, Version: "test"}); err != nil {
 		t.Fatal(err)

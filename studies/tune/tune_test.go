@@ -111,6 +111,7 @@ func TestGoals(t *testing.T) {
 // The same study asks the same points wherever it is recorded, also where it was interrupted and
 // resumed, and is of the same content in the end.
 func TestEveryEngineAsksTheSamePoints(t *testing.T) {
+	t.Parallel()
 	o := asked(t)
 	o.Study.Sampler, o.Study.Trials = "gp", 16
 	var points []string

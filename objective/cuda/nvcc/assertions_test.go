@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/thorough"
 	"pawl/kernels"
 )
 
@@ -20,15 +21,16 @@ func TestAttentionRefusesWhatItCannotAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, flags := Named(k.Flags)
-	for _, test := range []struct {
+	type refused struct {
 		changed []Define
 		message string
-	}{
+	}
+	for _, test := range thorough.Some([]refused{
 		{[]Define{{"HEAD_DIM", "192"}}, "power of two"},
 		{[]Define{{"HEAD_DIM", "32"}}, "power of two"},
 		{[]Define{{"HEAD_DIM", "512"}}, "power of two"},
 		{[]Define{{"HEAD_DIM", "64"}, {"OVERLAP", "1"}, {"NUM_STAGES", "1"}}, "a stage of their own"},
-	} {
+	}, 1) {
 		unit := Unit{Dir: dir, Source: k.Source, Architecture: "sm_90", Flags: flags}
 		for _, d := range definesOf(k.Default(), nil) {
 			for _, other := range test.changed {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/internal/thorough"
 	"pawl/kernels"
 	"pawl/space"
 )
@@ -14,15 +15,16 @@ func TestOlderArchitectures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles kernels")
 	}
-	for _, older := range []struct {
+	type older struct {
 		kernel, workload, architecture string
 		corners                        int
-	}{
-		{"attention", "training_512", "sm_80", 1},
-		{"gemm_mma", "square_4096", "sm_80", 2},
+	}
+	for _, older := range thorough.Some([]older{
+		{"gemm_mma", "square_4096", "sm_80", thorough.Count(1, 2)},
 		{"gemm_mma", "square_4096_bf16", "sm_80", 1},
 		{"gemm_mma", "square_4096_fp8", "sm_89", 1},
-	} {
+		{"attention", "training_512", "sm_80", 1},
+	}, 1) {
 		t.Run(older.kernel+"/"+older.workload, func(t *testing.T) {
 			c := newCompiler(t, realNVCC(t))
 			k, unit, s, constants := onArchitecture(t, c, older.kernel, older.workload, older.architecture)

@@ -118,6 +118,7 @@ func (nowhere) Disqualified(int, *objective.Failure) error { return nil }
 
 // A study with one worker asks on a farm what it asks on one machine.
 func TestAFarmAsksTheSamePoints(t *testing.T) {
+	t.Parallel()
 	f := newFarm(t, serve.Options{Lanes: 2})
 	played, e := recorded(t, f, "one")
 	ask := func(evaluator search.Evaluator) (points []space.Point) {
@@ -147,6 +148,7 @@ func TestAFarmAsksTheSamePoints(t *testing.T) {
 
 // A kernel travels with its sources, and its binaries to a machine without a compiler.
 func TestAKernelTravels(t *testing.T) {
+	t.Parallel()
 	f := newFarm(t, serve.Options{Compile: true, Lanes: 1, Host: "compiler"}, serve.Options{Measure: true, Host: "device"})
 	k, err := kernels.Load("matmul", kernels.Host)
 	if err != nil {
