@@ -20,7 +20,7 @@ planted=$PWD/objective/profile/testdata/planted
 tests=$PWD/bin/cuda.test
 commands=$PWD/cmd/pawl
 best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
-hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,PERSISTENT=true,TRUST_MAX=true
+hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,WORKERS=132,TRUST_MAX=true
 
 # Studies, results and the compile cache stay out of the way.
 scratch=$(mktemp -d)
@@ -119,18 +119,18 @@ for part in "$@"; do
       cp winner/attention_hopper/*/suggestions.md "$out/winner.md"
       ;;
     rivals) # tuned points beside PyTorch's backends, cuBLAS, and a copy
-      hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,PERSISTENT=true,TRUST_MAX=true
-      short=CONSUMERS=2,BLOCKS=2,BLOCK_N=64,STAGES=2,PERSISTENT=true,TRUST_MAX=true
+      hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,WORKERS=132,TRUST_MAX=true
+      short=CONSUMERS=2,BLOCKS=2,BLOCK_N=64,STAGES=2,WORKERS=132,TRUST_MAX=true
       against() { timed rivals.log "$pawl" rivals "$1" --workload "$2" --at "$3" --results "$out/rivals-$1-$2.json"; }
       for workload in training_512 training_512_bf16 context_1024 context_2048; do against attention_hopper $workload $hopper; done
       for workload in training_512_causal small_448; do against attention_hopper $workload $short; done
       against attention_hopper context_4096_causal "${hopper/QUERY_PLACES=2/QUERY_PLACES=1}"
       against attention_hopper large_640 "${short/BLOCK_N=64/BLOCK_N=80}"
       for workload in wide_2048 wide_2048_bf16 grouped_2048_causal_bf16; do
-        against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,PERSISTENT=true,TRUST_MAX=true
+        against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,WORKERS=132,TRUST_MAX=true
       done
       for workload in wide_2048_fp8 grouped_2048_causal_fp8; do
-        against attention_hopper $workload CONSUMERS=3,BLOCK_N=96,STAGES=2,QUERY_PLACES=2,PERSISTENT=true,TRUST_MAX=true
+        against attention_hopper $workload CONSUMERS=3,BLOCK_N=96,STAGES=2,QUERY_PLACES=2,WORKERS=132,TRUST_MAX=true
       done
       for workload in square_4096 square_8192 square_4096_bf16 square_8192_bf16 square_4096_fp8 square_8192_fp8; do
         timed rivals.log "$pawl" tune gemm --workload $workload --budget 18s --rounds 4 --out rivals

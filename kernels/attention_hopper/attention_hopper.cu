@@ -20,7 +20,7 @@
  *     leave the registers: what one product leaves in a lane is what the next one
  *     wants from it. mix: weights times values. OVERLAP says which of them run beside
  *     each other within a warpgroup, CHAINS whether it has two sets of 64 queries in
- *     turns.
+ *     turns. With SHARED_WEIGHTS the second product reads weights from shared memory.
  *  4. Rows are divided by their sum, put into shared memory by the warp that owns
  *     them and copied out by the copy engine, which also drops the rows that do
  *     not exist.
@@ -63,6 +63,7 @@ constexpr int GROUP_ROWS = CHAINS * CHAIN_ROWS;
 constexpr int BLOCK_M = CONSUMERS * GROUP_ROWS;
 constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP;
 constexpr int CONSUMER_WARPS = CONSUMERS * 4;
+constexpr int TILES_AT_ONCE = TILES_UNROLLED; /* a pragma does not know macros */
 
 /* A panel is rows of 128 bytes, which is as far as a swizzle reaches: so many columns of
  * the inputs, and 64 of the result. */
@@ -89,22 +90,20 @@ constexpr int OUTPUTS_AT = QUERY_PLACES * QUERY_BYTES;
 constexpr int KEYS_AT = OUTPUTS_AT + CONSUMERS * CHAINS * RESULT_BYTES;
 constexpr int VALUES_AT = KEYS_AT + STAGES * TILE_BYTES;
 constexpr int RAW_AT = VALUES_AT + STAGES * TILE_BYTES;
-constexpr int BARRIERS_AT = RAW_AT + RAW_PLACES * TILE_BYTES;
-
-/* Weights are kept in this unit. Those of fp8 are powers of two in the range of an exponent of
- * four bits then, with zeros before it: the bits of fp8 stand within those of fp32. */
-constexpr float UNIT = FP8 ? 0x1p-120f : 1;
+constexpr int WEIGHTS_AT = RAW_AT + RAW_PLACES * TILE_BYTES;
+constexpr int WEIGHT_PANELS = SHARED_WEIGHTS ? (BLOCK_N * INPUT_BYTES + ROW_BYTES - 1) / ROW_BYTES : 0; /* of a chain */
+constexpr int BARRIERS_AT = WEIGHTS_AT + CONSUMERS * CHAINS * WEIGHT_PANELS * CHAIN_PANEL;
 
 /* Weights up to here are exact enough in fp16, and their products cannot overflow; in
  * fp8 there are no larger ones. */
-constexpr float TRUSTED = FP8 ? 448 * UNIT : 4096;
+constexpr float TRUSTED = FP8 ? 448 : 4096;
 
 /* With LAZY_RESCALE a weight may grow to this power of two. */
 constexpr float GROWTH = FP8 ? 4 : 8;
 
-/* The weight of the largest score, as a power of two. Weights of fp8 below 2^-6 become zeros:
- * the larger the largest, the more are left, as long as there is room to grow. */
-constexpr float TOP = !FP8 ? 0 : (TRUST_MAX || LAZY_RESCALE ? 4 : 8) - 120;
+/* The weight of the largest score, as a power of two. Numbers of fp8 end at 2^-9: the larger
+ * the largest weight, the more of the small ones are left, as long as there is room to grow. */
+constexpr float TOP = !FP8 ? 0 : TRUST_MAX || LAZY_RESCALE ? 4 : 8;
 
 constexpr int HEAD_STEPS = HEAD_DIM * INPUT_BYTES / 32;
 constexpr int KEY_STEPS = BLOCK_N * INPUT_BYTES / 32;
@@ -113,18 +112,18 @@ constexpr int RESULTS = HEAD_DIM / 2;
 
 /* Registers are dealt out per thread in eights; the block owns what it started with. */
 constexpr int ENTRY_REGISTERS = 65536 / (BLOCKS * THREADS) / 8 * 8 > 248 ? 248 : 65536 / (BLOCKS * THREADS) / 8 * 8;
-constexpr int PRODUCER_REGISTERS = FP8 ? 32 : 24;
-constexpr int LEFT_REGISTERS = (ENTRY_REGISTERS * (CONSUMERS + 1) - PRODUCER_REGISTERS) / CONSUMERS / 8 * 8;
+constexpr int KEPT_REGISTERS = 8 * PRODUCER_REGISTERS; /* by the producers */
+constexpr int LEFT_REGISTERS = (ENTRY_REGISTERS * (CONSUMERS + 1) - KEPT_REGISTERS) / CONSUMERS / 8 * 8;
 constexpr int CONSUMER_REGISTERS = LEFT_REGISTERS > 240 ? 240 : LEFT_REGISTERS;
 
 static_assert(HEAD_DIM == 64 || HEAD_DIM == 128, "one or two panels");
 static_assert(!FP8 || HEAD_DIM == 128, "a row of values is a panel");
-static_assert(!FP8 || POLYNOMIAL == 0, "the polynomial has no zero");
 static_assert(BLOCK_N * INPUT_BYTES % 32 == 0 && BLOCK_N <= 256, "a tile of keys is a whole number of steps");
 static_assert(CHAINS == 1 || CHAINS == 2, "a warpgroup has registers for two chains");
 /* With OVERLAP the scores of the next item are started before this one ends. */
 static_assert(QUERY_PLACES == 2 || QUERY_REGISTERS || OVERLAP == 0, "the next queries need a place");
-static_assert(OVERLAP > 0 || CHAINS == 1, "two chains are never in step");
+static_assert(OVERLAP == 1 || CHAINS == 1, "two chains are never in step");
+static_assert(OVERLAP != 3 || !QUERY_REGISTERS, "queries are read where they lie");
 static_assert(CHAINS == 1 || STAGES > 1, "the chains of a warpgroup are a tile apart");
 
 /* A copy engine's descriptor of a tensor, made by the driver. */
@@ -260,6 +259,12 @@ INLINE unsigned long long further_transposed(unsigned descriptor, int bytes)
         asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #F ", 0;\n" WGMMA(N, LIST) FOUR(A, B, C, D)              \
                      ", %" #E ", p, 1, 1" ACROSS ";\n}"                                                            \
                      : REGISTERS(INOUT) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));            \
+    }                                                                                                              \
+    template <class...> INLINE void mix(float (&d)[N / 2], unsigned long long a, unsigned long long b, int add)    \
+    {                                                                                                              \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #C ", 0;\n" WGMMA(N, LIST) "%" #A ", %" #B               \
+                     ", p, 1, 1" ALONG ACROSS ";\n}"                                                               \
+                     : REGISTERS(INOUT) : "l"(a), "l"(b), "r"(add));                                               \
     }
 
 #define OUT(x) "=f"(x)
@@ -321,16 +326,13 @@ INLINE unsigned pack(float low, float high)
     return pair;
 }
 
-/* pack_fp8 rounds four weights to fp8, the upper halves of two at once. The conversion's own
- * instruction seems to be slower: see docs/attention.md. */
 INLINE unsigned pack_fp8(float a, float b, float c, float d)
 {
-    const unsigned half = 0x00080008, even = 0x00ff00ff;
-    const unsigned ac = __byte_perm(__float_as_uint(a), __float_as_uint(c), 0x7632) + half;
-    const unsigned bd = __byte_perm(__float_as_uint(b), __float_as_uint(d), 0x7632) + half;
     unsigned four;
-    /* even ? ac >> 4 : bd << 4, which the compiler takes two instructions for. */
-    asm("lop3.b32 %0, %1, %2, %3, 0xca;" : "=r"(four) : "r"(even), "r"(ac >> 4), "r"(bd << 4));
+    asm("{\n.reg .b16 low, high;\n"
+        "cvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n"
+        "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n"
+        "mov.b32 %0, {low, high};\n}" : "=r"(four) : "f"(a), "f"(b), "f"(c), "f"(d));
     return four;
 }
 
@@ -516,6 +518,7 @@ struct Chain {
     float scores[SCORES];
     float mixed[RESULTS];
     unsigned weights[KEY_STEPS][4];
+    unsigned weights_at; /* with SHARED_WEIGHTS */
     unsigned queries[QUERY_REGISTERS ? HEAD_STEPS : 1][4];
     float largest[2], sum[2];
 };
@@ -542,10 +545,16 @@ INLINE void start_scores(Chain &chain, unsigned queries, unsigned keys)
 /* start_mixing adds a tile of values by their weights, or begins with them. */
 INLINE void start_mixing(Chain &chain, unsigned values, int add)
 {
-    const unsigned tile = descriptor(values, FP8 ? 16 : TILE_PANEL);
+    const unsigned tile = descriptor(values, FP8 ? 16 : TILE_PANEL), weights = descriptor(chain.weights_at, 16);
 
-    UNROLL for (int n = 0; n < KEY_STEPS; n++)
-        mix(chain.mixed, chain.weights[n], FP8 ? further_transposed(tile, n * VALUE_PANEL) : further(tile, n * 16 * ROW_BYTES), n > 0 ? 1 : add);
+    UNROLL for (int n = 0; n < KEY_STEPS; n++) {
+        const unsigned long long b = FP8 ? further_transposed(tile, n * VALUE_PANEL) : further(tile, n * 16 * ROW_BYTES);
+        const int onto = n > 0 ? 1 : add;
+        if (SHARED_WEIGHTS)
+            mix(chain.mixed, further(weights, n / 4 * CHAIN_PANEL + n % 4 * 32), b, onto);
+        else
+            mix(chain.mixed, chain.weights[n], b, onto);
+    }
 }
 
 INLINE void load_queries(Chain &chain, unsigned place)
@@ -682,12 +691,27 @@ INLINE void score_again(Chain &chain, unsigned queries, unsigned keys)
     }
 }
 
+/* store_weights puts packed weights where a product reads them from shared memory. Those of the
+ * tile before have been read. */
+INLINE void store_weights(const Chain &chain)
+{
+    const int lane = threadIdx.x % 32, row = threadIdx.x % WARPGROUP / 32 * 16 + lane % 16;
+
+    UNROLL for (int n = 0; n < KEY_STEPS; n++)
+        store_matrices(chain.weights_at + n / 4 * CHAIN_PANEL + swizzled(row, n % 4 * 2 + lane / 16),
+                       chain.weights[n][0], chain.weights[n][1], chain.weights[n][2], chain.weights[n][3]);
+    publish();
+    asm volatile("bar.sync %0, 128;" ::"r"(8 + (int)threadIdx.x / WARPGROUP) : "memory");
+}
+
 INLINE void pack_weights(Chain &chain)
 {
     UNROLL for (int i = 0; i < KEY_STEPS * 4; i++) {
         const float *s = chain.scores + (FP8 ? i / 2 * 8 + i % 2 * 2 : 2 * i);
         chain.weights[i / 4][i % 4] = FP8 ? pack_fp8(s[0], s[1], s[4], s[5]) : pack(s[0], s[1]);
     }
+    if (SHARED_WEIGHTS)
+        store_weights(chain);
 }
 
 /* finish divides the rows of a chain by their sums and has them copied out, a warp
@@ -704,7 +728,7 @@ INLINE void finish(const Chain &chain, const float (&sums)[2], unsigned place, c
         float sum = sums[half];
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        const float inverse = __fdividef(UNIT, sum);
+        const float inverse = __fdividef(1, sum);
         UNROLL for (int n = 0; n < RESULTS / 4; n++)
             store_shared(place + n / 8 * CHAIN_PANEL + swizzled(half * 8 + lane / 4, n % 8) + lane % 4 * 4,
                          pack(chain.mixed[n * 4 + half * 2] * inverse, chain.mixed[n * 4 + half * 2 + 1] * inverse));
@@ -877,7 +901,7 @@ struct Consumer {
                 release(barriers.queries_empty(group, query_place));
             find_weights(chain, walk.row, 0, 0, 0, factor, rescale);
             pack_weights(chain);
-            while (more) {
+            _Pragma("unroll TILES_AT_ONCE") while (more) {
                 const bool ends = tile + 1 == walk.tiles;
                 const int value_place = await_values(), query_before = query_place;
 
@@ -924,7 +948,7 @@ struct Consumer {
     {
         while (true) {
             await_queries();
-            for (int tile = 0; tile < walk.tiles; tile++) {
+            _Pragma("unroll TILES_AT_ONCE") for (int tile = 0; tile < walk.tiles; tile++) {
                 const int key_place = await_keys();
                 float factor[2];
                 bool rescale;
@@ -968,6 +992,58 @@ struct Consumer {
         }
     }
 
+    /* steps_ahead: the same steps, but the first scores of the next item are computed while
+     * the result of this one is written. */
+    __device__ __forceinline__ void steps_ahead(Chain &chain)
+    {
+        do {
+            int tile = 0, key_place;
+            float factor[2];
+            bool rescale, more = true;
+
+            await_queries();
+            key_place = await_keys();
+            products_begin();
+            start_scores(chain, query(0), key(key_place));
+            products_commit();
+            products_wait<0>();
+            fence_operand(chain.scores);
+            _Pragma("unroll TILES_AT_ONCE") while (more) {
+                const bool ends = tile + 1 == walk.tiles;
+                int value_place;
+
+                if (!TRUST_MAX)
+                    release(barriers.keys_empty(key_place)); /* its scores are here */
+                find_weights(chain, walk.row, tile, query(0), key(key_place), factor, rescale);
+                if (TRUST_MAX)
+                    release(barriers.keys_empty(key_place));
+                if (ends)
+                    release(barriers.queries_empty(group, query_place));
+                if (rescale)
+                    rescale_results(chain, factor);
+                pack_weights(chain);
+                value_place = await_values();
+                products_begin();
+                start_mixing(chain, value(value_place), tile > 0);
+                products_commit();
+                more = next_keys(ends, key_place);
+                products_wait<0>();
+                fence_operand(chain.mixed);
+                release(barriers.values_empty(value_place));
+                await_turn();
+                products_begin();
+                start_scores(chain, query(0), key(key_place));
+                products_commit();
+                end_turn();
+                if (ends)
+                    copy_result(chain, chain.sum, 0);
+                products_wait<0>();
+                fence_operand(chain.scores);
+                tile = ends ? 0 : tile + 1;
+            }
+        } while (skip());
+    }
+
     /* two_chains: while the tensor cores work for one chain, the threads find the
      * weights of the other, which is half a tile behind. Products without a use (at
      * the start and at the end) are made all the same: the compiler lets products run
@@ -989,7 +1065,7 @@ struct Consumer {
                     second.weights[n][i] = 0;
             products_wait<0>();
             fence_operand(first.scores);
-            while (more) {
+            _Pragma("unroll TILES_AT_ONCE") while (more) {
                 const bool ends = tile + 1 == walk.tiles;
                 const int row = walk.row, key_now = key_place, query_now = query_place;
                 float factor[2];
@@ -1071,10 +1147,14 @@ INLINE void consume(unsigned shared, const Barriers &barriers, const Problem &pr
     consumer.walk.index = blockIdx.x, consumer.walk.turn = 0;
     if (!consumer.walk.start(problem, group))
         return;
+    UNROLL for (int c = 0; c < CHAINS; c++)
+        chain[c].weights_at = shared + WEIGHTS_AT + (group * CHAINS + c) * WEIGHT_PANELS * CHAIN_PANEL;
     if (group == CONSUMERS - 1)
         consumer.end_turn(); /* the first may begin */
     if (OVERLAP == 0)
         consumer.in_steps(chain[0]);
+    else if (OVERLAP == 3)
+        consumer.steps_ahead(chain[0]);
     else if (CHAINS == 1)
         consumer.one_chain(chain[0]);
     else
@@ -1116,7 +1196,7 @@ attention_forward(const __grid_constant__ TensorMap q_map, const __grid_constant
     /* Taken from a shuffle, so that the compiler knows it to be one for the warp. */
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / WARPGROUP, 0);
     if (group == CONSUMERS) {
-        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
+        asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(KEPT_REGISTERS));
         if (threadIdx.x == CONSUMERS * WARPGROUP)
             produce(shared, barriers, problem, &q_map, &k_map, &v_map);
         else if (FP8 && threadIdx.x >= CONSUMERS * WARPGROUP + 32)

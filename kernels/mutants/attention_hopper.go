@@ -1,6 +1,10 @@
 package mutants
 
-import "pawl/kernels"
+import (
+	"strings"
+
+	"pawl/kernels"
+)
 
 // The anchors of the Hopper form of attention: keys that have arrived, and the point at
 // which the producer goes on to values.
@@ -8,6 +12,9 @@ const (
 	hopperKeys   = "                const int key_place = await_keys();\n                float factor[2];\n"
 	hopperFreed  = "                if (!TRUST_MAX)\n                    release(barriers.keys_empty(key_place));\n                find_weights(chain, walk.row, tile,"
 	hopperValues = "                barrier_wait(barriers.values_empty(ring.place), ring.round ^ 1);\n"
+	hopperItem   = "        const int block = problem.causal ?"
+	hopperStored = "swizzled(row, n % 4 * 2 + lane / 16),\n"
+	hopperAhead  = "start_scores(chain, query(0), key(key_place));\n                products_commit();\n                end_turn();\n                if (ends)"
 	hopperKeyMap = "large: 1,\n       tensormap: {shape: [B * HK, S, D], box: [1, BLOCK_N, 128 / bytes], swizzle: 128}"
 )
 
@@ -22,7 +29,7 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "swizzle", What: "has the pattern of a tile wrong by a row",
 		Old: "(chunk ^ row % 8) * 16", New: "(chunk ^ (row + 1) % 8) * 16"},
 	{Name: "no division", What: "does not divide by the sum of the weights",
-		Old: "const float inverse = __fdividef(UNIT, sum);", New: "const float inverse = 1;"},
+		Old: "const float inverse = __fdividef(1, sum);", New: "const float inverse = 1;"},
 	{Name: "sum of half a row", What: "does not add the sums of all lanes of a row",
 		Old: "        sum += __shfl_xor_sync(0xffffffffu, sum, 2);\n", New: ""},
 	{Name: "result in bfloat16", What: "rounds the output to 8 bits",
@@ -78,14 +85,29 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 	{Name: "step of keys", What: "goes along the keys in steps of half the length",
 		Old: "further(key_tile, d / 4 * TILE_PANEL + d % 4 * 32)", New: "further(key_tile, d / 4 * TILE_PANEL + d % 4 * 16)"},
 	{Name: "first tile only", What: "begins anew with every tile of values",
-		Old: "n > 0 ? 1 : add);", New: "n > 0);"},
+		Old: "n > 0 ? 1 : add;", New: "n > 0;"},
+
+	{Name: "an item twice", What: "begins its second item with the last one of the block before", At: "WORKERS=132",
+		Old: hopperItem, New: "        if (index >= (int)gridDim.x)\n            index--;\n" + hopperItem},
+	{Name: "skipped item", What: "skips an item after the first of every block", At: "WORKERS=128",
+		Old: hopperItem, New: "        if (index >= (int)gridDim.x && index + 1 < problem.heads * problem.blocks)\n            index++;\n" + hopperItem},
+	{Name: "queries of the item before", What: "computes the first scores of an item with the queries in the place beside", At: "OVERLAP=3,QUERY_PLACES=2,WORKERS=132",
+		Old: hopperAhead, New: strings.Replace(hopperAhead, "query(0)", "query_at(ends ? query_place ^ 1 : query_place, 0)", 1)},
 
 	// How they are weighed.
+	{Name: "swizzle of weights", What: "stores weights with the pattern of the next row", At: "SHARED_WEIGHTS=true",
+		Old: hopperStored, New: "swizzled(row + 1, n % 4 * 2 + lane / 16) - ROW_BYTES,\n"},
+	{Name: "halves of weights", What: "swaps the keys of a step of weights", At: "SHARED_WEIGHTS=true",
+		Old: hopperStored, New: "swizzled(row, n % 4 * 2 + (lane / 16 ^ 1)),\n"},
+	{Name: "weights of another warpgroup", What: "has all warpgroups put their weights into one place", At: "SHARED_WEIGHTS=true",
+		Old: "WEIGHTS_AT + (group * CHAINS + c) * WEIGHT_PANELS", New: "WEIGHTS_AT + c * WEIGHT_PANELS"},
+	{Name: "weights not published", What: "does not make stored weights visible to the products", At: "SHARED_WEIGHTS=true",
+		Old: "    publish();\n    asm volatile(\"bar.sync %0, 128;\"", New: "    asm volatile(\"bar.sync %0, 128;\""},
 	{Name: "no rescale", What: "does not bring the results to a larger score",
 		Old: "        chain.mixed[i] *= factor[i % 4 / 2];\n", New: "        chain.mixed[i] *= factor[i % 4 / 2] > 2 ? 0.0f : 1.0f;\n"},
 	{Name: "sum not rescaled", What: "does not bring the sum to a larger score",
 		Old: "        chain.sum[half] *= factor[half];\n", New: ""},
-	{Name: "unchecked maximum", What: "never checks whether the largest score was the largest", At: "TRUST_MAX=true",
+	{Name: "unchecked maximum", What: "never checks whether the largest score was the largest", At: "TRUST_MAX=true,BLOCK_N=64",
 		Old: "if (__any_sync(0xffffffffu, !(sum[0] <= TRUSTED) || !(sum[2] <= TRUSTED)))", New: "if (__any_sync(0xffffffffu, sum[0] < 0))"},
 	{Name: "no maximum", What: "does not subtract the largest score",
 		Old: "most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale - TOP;", New: "most[half] = 0;"},
@@ -93,13 +115,13 @@ var attentionHopper = on(kernels.CUDA, "attention_hopper", []Mutant{
 		Old: "most[half] = fmaxf(most[half], __shfl_xor_sync(0xffffffffu, most[half], 2)) * scale - TOP;", New: "most[half] *= scale;"},
 	{Name: "factor of the other row", What: "brings both rows of a thread to the larger score of the first",
 		Old: "chain.mixed[i] *= factor[i % 4 / 2];", New: "chain.mixed[i] *= factor[0];"},
-	{Name: "rescales too late", What: "lets weights grow until they overflow half precision", At: "LAZY_RESCALE=true",
+	{Name: "rescales too late", What: "lets weights grow until they overflow half precision", At: "LAZY_RESCALE=true,BLOCK_N=64",
 		Old: "most[0] > chain.largest[0] + GROWTH || most[1] > chain.largest[1] + GROWTH", New: "most[0] > chain.largest[0] + 80 || most[1] > chain.largest[1] + 80"},
-	{Name: "scores again", What: "finds half of the scores twice where the largest one was not", At: "TRUST_MAX=true",
+	{Name: "scores again", What: "finds half of the scores twice where the largest one was not", At: "TRUST_MAX=true,BLOCK_N=64",
 		Old: "chain.queries[QUERY_REGISTERS ? d : 0] : a, b[2], b[3]);", New: "chain.queries[QUERY_REGISTERS ? d : 0] : a, b[0], b[1]);"},
 	{Name: "weights in half precision", What: "packs weights and results as half precision where all else is bfloat16", Workload: "training_512_bf16",
 		Old: `"cvt.rn." TYPE "x2.f32 %0`, New: `"cvt.rn.f16x2.f32 %0`},
-	{Name: "scores again in half precision", What: "takes bfloat16 for half precision where the largest score was not", Workload: "training_512_bf16", At: "TRUST_MAX=true",
+	{Name: "scores again in half precision", What: "takes bfloat16 for half precision where the largest score was not", Workload: "training_512_bf16", At: "TRUST_MAX=true,BLOCK_N=64",
 		Old: `f32." INPUT "." INPUT ".f32 {`, New: `f32.f16.f16.f32 {`},
 	{Name: "polynomial of infinity", What: "computes a power of two of minus infinity by a polynomial", At: "POLYNOMIAL=4",
 		Old: "    x = fminf(fmaxf(x, -126.0f), 127.0f); /* what is too large must stay so: see weigh_trusting */\n", New: ""},

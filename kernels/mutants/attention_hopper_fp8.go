@@ -43,13 +43,9 @@ var attentionHopperFP8 = on(kernels.CUDA, "attention_hopper", onWorkload(fp8Work
 
 	// How large weights become.
 	{Name: "weights out of range", What: "makes the largest weights too large for fp8",
-		Old: "TRUST_MAX || LAZY_RESCALE ? 4 : 8) - 120;", New: "10) - 120;"},
-	{Name: "bytes of the other weights", What: "mixes the bits of two fp8 weights",
-		Old: "even = 0x00ff00ff;", New: "even = 0x0fff0fff;"},
-	{Name: "unit not taken out", What: "divides by a sum in another unit than the results are in",
-		Old: "UNIT = FP8 ? 0x1p-120f : 1;", New: "UNIT = FP8 ? 0x1p-119f : 1;"},
+		Old: "TRUST_MAX || LAZY_RESCALE ? 4 : 8;", New: "10;"},
 	{Name: "trusts too much", What: "lets weights grow beyond fp8", At: "TRUST_MAX=true",
-		Old: "TRUSTED = FP8 ? 448 * UNIT : 4096;", New: "TRUSTED = 4096 * UNIT;"},
+		Old: "TRUSTED = FP8 ? 448 : 4096;", New: "TRUSTED = 4096;"},
 	{Name: "rescales fp8 too late", What: "rescales only when weights are beyond fp8", At: "LAZY_RESCALE=true",
 		Old: "GROWTH = FP8 ? 4 : 8;", New: "GROWTH = 8;"},
 	{Name: "the other fp8", What: "takes e4m3 for e5m2",

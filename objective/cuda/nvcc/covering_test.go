@@ -28,12 +28,13 @@ type corners struct {
 	chosen []space.Point
 }
 
-// newCorners takes the points that are valid for any of the workloads.
+// newCorners takes the points that are valid for any of the workloads, of a large space
+// 100,000 of them: what follows looks at all of them for every corner.
 func newCorners(t *testing.T, spaces []*space.Space) *corners {
 	t.Helper()
 	c := &corners{space: spaces[0]}
 	for _, s := range spaces {
-		pool, err := s.Pool(space.PoolOptions{Seed: 1})
+		pool, err := s.Pool(space.PoolOptions{Seed: 1, Points: 200_000})
 		if err != nil {
 			t.Fatal(err)
 		}
