@@ -84,8 +84,7 @@ func Compare(ctx context.Context, m Measurer, p Policy, o Options) (Comparison, 
 		o.Now = time.Now
 	}
 	c, err := newRun(m, p, o, 0).compare(ctx)
-	var failed *broken
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*broken](err); ok {
 		return failed.comparison(), nil
 	}
 	return c, err

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,9 +68,7 @@ func PlanPower(ctx context.Context, m Measurer, p Policy, o PowerOptions) (Power
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Rounds == 0 {
-		o.Rounds = 30
-	}
+	o.Rounds = cmp.Or(o.Rounds, 30)
 	ceiling := p.Rounds[len(p.Rounds)-1]
 	if o.Budget > 0 {
 		p.Budget, ceiling = o.Budget, mostRounds
@@ -120,8 +119,7 @@ func measureNoise(ctx context.Context, m Measurer, p Policy, o PowerOptions) (*w
 	if err == nil {
 		_, err = r.measure(ctx, until, analyses)
 	}
-	var failed *broken
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*broken](err); ok {
 		return nil, Power{}, fmt.Errorf("the kernel fails: %s", failed.failure)
 	}
 	if err != nil {

@@ -29,8 +29,7 @@ func (k *Kernel) BindFamily(dims Dims, family string) ([]arguments.Binding, erro
 }
 
 func (k *Kernel) unbound(dims Dims, err error) error {
-	var unbound *arguments.BindError
-	if errors.As(err, &unbound) {
+	if unbound, ok := errors.AsType[*arguments.BindError](err); ok {
 		return unbound.Of(k.Name, dims.String())
 	}
 	return err
@@ -38,8 +37,7 @@ func (k *Kernel) unbound(dims Dims, err error) error {
 
 // placeOf is the place of the argument that an error of Bind is about.
 func placeOf(err error) document.Place {
-	var unbound *arguments.BindError
-	if errors.As(err, &unbound) {
+	if unbound, ok := errors.AsType[*arguments.BindError](err); ok {
 		return unbound.At
 	}
 	return document.Top

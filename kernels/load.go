@@ -57,8 +57,7 @@ func Names() []string {
 func NamesFor(backend string) []string {
 	return slices.DeleteFunc(Names(), func(name string) bool {
 		_, err := loadEmbedded(name, backend)
-		var none *NoSourceError
-		return errors.As(err, &none)
+		return errors.As(err, new(*NoSourceError))
 	})
 }
 

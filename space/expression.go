@@ -125,8 +125,7 @@ func (e *Expression) run(env Environment) (any, error) {
 func runProgram(program *vm.Program, env Environment) (any, error) {
 	result, err := expr.Run(program, map[string]any(env))
 	if err != nil {
-		var located *file.Error
-		if errors.As(err, &located) {
+		if located, ok := errors.AsType[*file.Error](err); ok {
 			return nil, errors.New(strings.TrimPrefix(located.Message, "runtime error: "))
 		}
 		return nil, err
@@ -161,8 +160,7 @@ func compile(source string, types map[string]any, exact bool) (*vm.Program, erro
 	}
 	program, err := expr.Compile(source, options...)
 	if err != nil {
-		var located *file.Error
-		if errors.As(err, &located) {
+		if located, ok := errors.AsType[*file.Error](err); ok {
 			return nil, &ExpressionError{source, located.Column, located.Message}
 		}
 		return nil, &ExpressionError{source, 0, err.Error()}
@@ -274,8 +272,7 @@ func freeNames(source string) ([]string, error) {
 	}
 	tree, err := parser.Parse(source)
 	if err != nil {
-		var located *file.Error
-		if errors.As(err, &located) {
+		if located, ok := errors.AsType[*file.Error](err); ok {
 			return nil, &ExpressionError{source, located.Column, located.Message}
 		}
 		return nil, &ExpressionError{source, 0, err.Error()}

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -40,13 +41,9 @@ type PoolOptions struct {
 // sample otherwise. The default point is always among them.
 func (s *Space) Pool(options PoolOptions) (*Pool, error) {
 	limit := options.Points
-	if limit == 0 {
-		limit = 2_000_000
-	}
+	limit = cmp.Or(limit, 2_000_000)
 	branches := options.Branches
-	if branches == 0 {
-		branches = 200_000_000
-	}
+	branches = cmp.Or(branches, 200_000_000)
 	limit = min(limit, mostCells/len(s.params))
 	c := newChecker(s, true)
 	c.done = options.Done

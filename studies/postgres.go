@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -75,9 +76,7 @@ func parsePostgres(place string) (*pgx.ConnConfig, error) {
 	}
 	// Each statement is one exchange; nothing is prepared that a migration could outdate.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = connecting
-	}
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connecting)
 	// The server notices within a minute that a machine is gone, and lets go of its locks.
 	for name, seconds := range map[string]int{"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3} {
 		if config.RuntimeParams[name] == "" {

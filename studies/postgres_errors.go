@@ -12,8 +12,7 @@ import (
 // explain says what an error of the server means for who sees it. No sentence holds the
 // password: they are made of names, and of the server's own words.
 func (p *postgres) explain(err error) error {
-	var already *serverError
-	if err == nil || errors.As(err, &already) {
+	if err == nil || errors.As(err, new(*serverError)) {
 		return err
 	}
 	text := p.sentence(err)
@@ -33,13 +32,11 @@ func (e *serverError) Error() string { return e.text }
 func (e *serverError) Unwrap() error { return e.cause }
 
 func (p *postgres) sentence(err error) string {
-	var said *pgconn.PgError
-	if errors.As(err, &said) {
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return p.said(said)
 	}
 	name := postgresName(p.config)
-	var unknown *net.DNSError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Sprintf("%s cannot be reached: the host %s is not known", name, unknown.Name)
 	}
 	if unreachable(err) {
@@ -51,8 +48,7 @@ func (p *postgres) sentence(err error) string {
 // unreachable reports whether no connection could be made, for another reason than the server's
 // own word.
 func unreachable(err error) bool {
-	var failed *pgconn.ConnectError
-	return errors.As(err, &failed)
+	return errors.As(err, new(*pgconn.ConnectError))
 }
 
 // lastLine is why the last address that was tried did not answer.

@@ -40,10 +40,7 @@ func crashByAbort() {
 func exitCode(stderr io.Writer, err error) int {
 	var result console.Answer
 	var argument *devices.ArgumentError
-	var empty console.Nothing
-	var coder cli.ExitCoder
 	var refusal *apply.Refusal
-	var branch *git.BranchError
 	var child *exec.ExitError // has an exit code too, which is no answer of ours
 	code := console.ExitMachinery
 	switch {
@@ -51,11 +48,11 @@ func exitCode(stderr io.Writer, err error) int {
 		return console.ExitOK
 	case errors.As(err, &result):
 		return int(result)
-	case errors.As(err, &empty), errors.Is(err, objective.ErrNoProfiler):
+	case errors.As(err, new(console.Nothing)), errors.Is(err, objective.ErrNoProfiler):
 		code = console.ExitNothing
 	case errors.As(err, &refusal) && refusal.Nothing:
 		code = console.ExitNothing
-	case errors.As(err, &refusal), errors.As(err, &branch):
+	case errors.As(err, &refusal), errors.As(err, new(*git.BranchError)):
 		code = console.ExitNo
 	case errors.As(err, &argument):
 		code = console.ExitUsage
@@ -66,7 +63,7 @@ func exitCode(stderr io.Writer, err error) int {
 		if guess := closest(argument.Name, known); guess != "" {
 			err = fmt.Errorf("%w; did you mean %s?", err, guess)
 		}
-	case errors.As(err, &coder) && !errors.As(err, &child):
+	case errors.As(err, new(cli.ExitCoder)) && !errors.As(err, &child):
 		code = console.ExitUsage
 	}
 	fmt.Fprintf(stderr, "pawl: %v\n", err)

@@ -112,8 +112,7 @@ func decode(content []byte, version int) (*File, Problem, string) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		var number *notFiniteError
-		if errors.As(err, &number) {
+		if number, ok := errors.AsType[*notFiniteError](err); ok {
 			return nil, NotFinite, fmt.Sprintf("it holds %s, which is not a time%s", number.text, restore)
 		}
 		return nil, Edited, fmt.Sprintf("it was edited by hand: %v%s", err, restore)

@@ -66,12 +66,11 @@ func (p Publication) Run(ctx context.Context) (Published, error) {
 	}
 	for attempt := 1; ; attempt++ {
 		published, err := s.attempt(ctx)
-		var retry again
 		switch {
 		case err == nil:
 			published.Attempts = attempt
 			return published, nil
-		case ctx.Err() != nil || !errors.As(err, &retry):
+		case ctx.Err() != nil || !errors.As(err, new(again)):
 			return Published{}, fmt.Errorf("publishing the baseline: %w", err)
 		case attempt == p.Attempts:
 			return Published{}, fmt.Errorf("publishing the baseline: given up after %d attempts: %w. What was measured is in %s: run this again", attempt, err, p.Baseline)

@@ -123,8 +123,7 @@ func Merge(base, ours, theirs string) (chosen []string, err error) {
 // another form and no sources to rebuild.
 func readCurrent(path string) (*baseline.File, error) {
 	current, err := baseline.Read(path)
-	var problem *baseline.ProblemError
-	if errors.As(err, &problem) && problem.Problem == baseline.Foreign {
+	if problem, ok := errors.AsType[*baseline.ProblemError](err); ok && problem.Problem == baseline.Foreign {
 		return nil, fmt.Errorf("%s was not written by pawl gate: run that first", path)
 	}
 	return current, err

@@ -105,8 +105,7 @@ func decode(content []byte) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.UseNumber()
 	if err := decoder.Decode(&document); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			if name := notNumber(content, int(syntax.Offset)); name != "" {
 				return nil, fmt.Errorf("not JSON: it holds %s (byte %d), which is not a time: a measurement that failed is left out or repeated, not written", name, syntax.Offset-1)
 			}

@@ -146,8 +146,7 @@ func readResponse(line []byte, wanted int) (answer response, err error) {
 
 // isMissing reports whether an error says that a rival has no times, and why.
 func isMissing(err error) (reason string, is bool) {
-	var missing *missingError
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*missingError](err); ok {
 		return cmp.Or(missing.reason, "no reason given"), true
 	}
 	return "", false

@@ -1,6 +1,7 @@
 package rivals
 
 import (
+	"slices"
 	"time"
 
 	"pawl/internal/stats"
@@ -66,12 +67,9 @@ type Result struct {
 
 // Beaten reports whether a rival is shown to be faster than our best.
 func (r *Result) Beaten() bool {
-	for _, s := range r.Sides {
-		if !s.Ours && !s.Limit && s.Speedup != nil && s.Speedup.Interval.Bounded() && s.Speedup.Interval.High < 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Sides, func(s Side) bool {
+		return !s.Ours && !s.Limit && s.Speedup != nil && s.Speedup.Interval.Bounded() && s.Speedup.Interval.High < 1
+	})
 }
 
 // Compared is the number of rivals that have times.

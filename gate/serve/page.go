@@ -102,12 +102,10 @@ func (p page) Inside() (template.HTML, error) {
 // failure is the page that says what went wrong and what to do.
 func (s *Server) failure(err error) page {
 	p := page{Title: "This cannot be shown", Template: "problem", Data: sentence(err), Status: http.StatusInternalServerError}
-	var missing *notFound
-	var bad *badRequest
 	switch {
-	case errors.As(err, &missing), errors.Is(err, studies.ErrNoStudy), errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, new(*notFound)), errors.Is(err, studies.ErrNoStudy), errors.Is(err, fs.ErrNotExist):
 		p.Title, p.Status = "Not here", http.StatusNotFound
-	case errors.As(err, &bad):
+	case errors.As(err, new(*badRequest)):
 		p.Title, p.Status = "That makes no sense here", http.StatusBadRequest
 	case studies.Locked(err):
 		p.Title, p.Status, p.Refresh = "The database is locked", http.StatusServiceUnavailable, 5

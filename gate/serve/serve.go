@@ -15,6 +15,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -75,9 +76,7 @@ func (e *AddressError) Error() string {
 
 // Listen opens the address. Nothing is answered before Serve.
 func Listen(o Options) (*Server, error) {
-	if o.Poll == 0 {
-		o.Poll = 500 * time.Millisecond
-	}
+	o.Poll = cmp.Or(o.Poll, 500*time.Millisecond)
 	g, err := newGuard(o.Address, o.Token)
 	if err != nil {
 		return nil, err

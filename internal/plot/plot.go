@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"io"
@@ -70,12 +71,8 @@ func (p Plot) HTML() template.HTML { return p.Picture().HTML() }
 
 // Picture draws the panels.
 func (p Plot) Picture() Picture {
-	if p.Width == 0 {
-		p.Width = 320
-	}
-	if p.Height == 0 {
-		p.Height = 200
-	}
+	p.Width = cmp.Or(p.Width, 320)
+	p.Height = cmp.Or(p.Height, 200)
 	var out strings.Builder
 	columns := min(max(p.Columns, 1), max(len(p.Panels), 1))
 	width := float64(columns) * (plotLeft + p.Width + plotRight)

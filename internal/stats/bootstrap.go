@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -38,15 +39,9 @@ const (
 // withDefaults returns b with zero values replaced, and panics on values that
 // have no meaning.
 func (b Bootstrap) withDefaults() Bootstrap {
-	if b.Resamples == 0 {
-		b.Resamples = defaultResamples
-	}
-	if b.Level == 0 {
-		b.Level = defaultLevel
-	}
-	if b.Seed == 0 {
-		b.Seed = defaultSeed
-	}
+	b.Resamples = cmp.Or(b.Resamples, defaultResamples)
+	b.Level = cmp.Or(b.Level, defaultLevel)
+	b.Seed = cmp.Or(b.Seed, defaultSeed)
 	if b.Resamples < 0 {
 		panic(fmt.Sprintf("stats: %d bootstrap resamples", b.Resamples))
 	}

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,15 +27,9 @@ type ChangePointOptions struct {
 }
 
 func (o ChangePointOptions) withDefaults() ChangePointOptions {
-	if o.MinimumLength == 0 {
-		o.MinimumLength = 5
-	}
-	if o.MinimumStep == 0 {
-		o.MinimumStep = 0.01
-	}
-	if o.Threshold == 0 {
-		o.Threshold = 6
-	}
+	o.MinimumLength = cmp.Or(o.MinimumLength, 5)
+	o.MinimumStep = cmp.Or(o.MinimumStep, 0.01)
+	o.Threshold = cmp.Or(o.Threshold, 6)
 	if o.MinimumLength < 1 || !(o.MinimumStep > 0) || !(o.Threshold > 0) {
 		panic(fmt.Sprintf("stats: ChangePoints with %+v", o))
 	}

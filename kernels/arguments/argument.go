@@ -197,7 +197,7 @@ func (l List) Bind(env space.Environment, family string) ([]Binding, error) {
 		if err == nil && a.Fields != nil {
 			err = a.bindFields(&b, env, family)
 		}
-		if inner := (*BindError)(nil); errors.As(err, &inner) {
+		if inner, ok := errors.AsType[*BindError](err); ok {
 			return nil, inner // of a field
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -87,9 +88,7 @@ func (d *Device) Time(t worker.Time) (worker.Timing, error) {
 
 // prepare records the graph for a batch, and warms up for a new one.
 func (d *Device) prepare(t worker.Time) (damage *worker.Fault, err error) {
-	if t.Caches == "" {
-		t.Caches = worker.Cold
-	}
+	t.Caches = cmp.Or(t.Caches, worker.Cold)
 	if d.graph != nil && d.graph.launches == t.Batch && d.graph.caches == t.Caches {
 		return nil, nil
 	}

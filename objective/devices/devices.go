@@ -187,7 +187,7 @@ func LoadFor(name, backend string) (*kernels.Kernel, error) {
 
 // explainUnknown makes an *ArgumentError of the error about a name that is no kernel's.
 func explainUnknown(err error, name string) error {
-	if missing := (*kernels.NotFoundError)(nil); errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*kernels.NotFoundError](err); ok {
 		return &ArgumentError{err, name, missing.Known}
 	}
 	return err

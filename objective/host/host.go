@@ -103,7 +103,7 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	// has the flag, and some need none.
 	b.linking = []string{"-Wl,-z,defs"}
 	b.support, err = b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
-	if refused := (*compiler.Refusal)(nil); errors.As(err, &refused) {
+	if errors.As(err, new(*compiler.Refusal)) {
 		b.linking = nil
 		b.support, err = b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
 	}

@@ -159,8 +159,7 @@ func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argu
 }
 
 func (s *Session) split(err error) (*worker.Fault, error) {
-	var fault *worker.Fault
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*worker.Fault](err); ok {
 		return fault, nil
 	}
 	if err != nil {

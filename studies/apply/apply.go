@@ -195,9 +195,8 @@ func load(study studies.Study, o Options) (*kernels.Kernel, error) {
 		name = o.Kernel
 	}
 	k, err := kernels.Load(name, study.Backend)
-	var missing *kernels.NotFoundError
 	switch {
-	case errors.As(err, &missing):
+	case errors.As(err, new(*kernels.NotFoundError)):
 		return nil, refuse(study.ID, "%w", err).advise("name its folder with --kernel")
 	case err != nil:
 		return nil, err

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -104,9 +105,7 @@ const DefaultWorstLoss = "3%"
 
 // ParseLoss reads a share such as 3% or 0.03. An error is a *devices.ArgumentError.
 func ParseLoss(text string) (float64, error) {
-	if text == "" {
-		text = DefaultWorstLoss
-	}
+	text = cmp.Or(text, DefaultWorstLoss)
 	number, percent := strings.CutSuffix(text, "%")
 	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if percent {

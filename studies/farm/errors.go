@@ -23,8 +23,7 @@ func (f *Farm) explain(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch refused.Code {
 		case "42P01": // who may not see the schema sees no table in it
 			return fmt.Errorf("%s: the database's user has no right to see the farm; docs/farm.md has the roles", doing)
@@ -40,12 +39,10 @@ func (f *Farm) explain(doing string, err error) error {
 			return fmt.Errorf("%s: %s; createdb makes one", doing, refused.Message)
 		}
 	}
-	var unknown *net.DNSError
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Errorf("%s: the database cannot be reached: the host %s is not known", doing, unknown.Name)
 	}
-	var unreachable *pgconn.ConnectError
-	if errors.As(err, &unreachable) {
+	if unreachable, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		// Each address that was tried has a line, and an encrypted and a plain try are two.
 		lines := strings.Split(strings.TrimSpace(unreachable.Unwrap().Error()), "\n")
 		return fmt.Errorf("%s: the database cannot be reached: %s", doing, strings.TrimSpace(lines[len(lines)-1]))
@@ -56,13 +53,10 @@ func (f *Farm) explain(doing string, err error) error {
 // lost reports whether an error is of the connection and not of what was asked: the server
 // is restarted, or the network is gone. What was being done may have been done.
 func lost(err error) bool {
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		// 57P0x is a shutdown, 08 a connection, 40 a conflict of transactions.
 		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "40")
 	}
-	var refusedToConnect *pgconn.ConnectError
-	var network net.Error
-	return errors.As(err, &refusedToConnect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+	return errors.As(err, new(*pgconn.ConnectError)) || errors.As(err, new(net.Error)) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
 		errors.Is(err, net.ErrClosed) || err != nil && (pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed"))
 }

@@ -112,7 +112,7 @@ func (s *Search) fileNew(ctx context.Context, batch []*filing) error {
 		last.Queue("INSERT INTO tasks (study, name, job) SELECT $1, name, job FROM unnest($2::text[], $3::bigint[]) AS new (name, job)", s.head.Study, names, jobs)
 		return last, nil
 	})
-	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == uniqueViolation {
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == uniqueViolation {
 		return errFiled
 	}
 	return err

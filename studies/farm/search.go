@@ -1,6 +1,7 @@
 package farm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,9 +58,7 @@ type Search struct {
 
 // Begin tells the farm about a search. End it when nothing more is asked.
 func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
-	if head.Priority == 0 {
-		head.Priority = SearchPriority
-	}
+	head.Priority = cmp.Or(head.Priority, SearchPriority)
 	budget, err := json.Marshal(head.Budget)
 	if err != nil {
 		return nil, err

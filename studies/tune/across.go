@@ -37,7 +37,7 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 	err = across.Measure(ctx, r.store, study.ID, across.Options{
 		Budget: budget, Rounds: r.Study.Rounds, Cache: r.Cache, Getenv: r.Getenv, Notice: r.Notice, Begin: r.Across, Stop: r.Stop,
 	})
-	if nothing := (*across.NothingError)(nil); errors.As(err, &nothing) {
+	if errors.As(err, new(*across.NothingError)) {
 		r.Notice(err.Error())
 		return nil
 	}

@@ -40,8 +40,7 @@ func againCommand(env console.Environment) *cli.Command {
 
 func measureAgain(ctx context.Context, env console.Environment, o console.Common, kernel string) error {
 	store, err := console.OpenStudies(ctx, env, o)
-	var empty console.Nothing
-	if errors.As(err, &empty) {
+	if errors.As(err, new(console.Nothing)) {
 		fmt.Fprintln(env.Stdout, "no studies yet: nothing to measure again")
 		return nil
 	}

@@ -161,8 +161,7 @@ func (o rivalsOptions) chosen(ctx context.Context, env console.Environment, targ
 	}
 	points = []rivals.Point{{Name: "default"}}
 	store, err := console.OpenStudies(ctx, env, o.Common)
-	var none console.Nothing
-	if errors.As(err, &none) {
+	if errors.As(err, new(console.Nothing)) {
 		env.Notice("no study has tuned this kernel yet: the default stands for it (pawl tune finds a better point)")
 		return points, nil
 	}

@@ -28,9 +28,8 @@ func runStudy(ctx context.Context, env console.Environment, o options) error {
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
 	outcome, err := o.HoldWinner(ctx, env, store, kernel)
-	var none *winner.NoWinnerError
 	switch {
-	case errors.As(err, &none):
+	case errors.As(err, new(*winner.NoWinnerError)):
 		return console.Nothingf("%w", err)
 	case errors.Is(err, studies.ErrNoStudy):
 		return console.Usage(err)

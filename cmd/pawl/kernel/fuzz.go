@@ -101,8 +101,7 @@ func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, argume
 	for _, name := range names {
 		o.Workload = name
 		report, err := fuzzOne(ctx, env, o, machine, arguments)
-		var wrong *devices.ArgumentError
-		if errors.As(err, &wrong) && len(names) > 1 { // the sizes decide which points there are
+		if errors.As(err, new(*devices.ArgumentError)) && len(names) > 1 { // the sizes decide which points there are
 			env.Notice(fmt.Sprintf("workload %s is left out: %s", escape.Line(name), escape.Line(err.Error())))
 			continue
 		}
@@ -147,8 +146,7 @@ func (o fuzzOptions) workloads(ctx context.Context, env console.Environment, arg
 // fuzzOne checks on one workload, and says what it found unless that is wanted as JSON.
 func fuzzOne(ctx context.Context, env console.Environment, o fuzzOptions, machine *devices.Machine, arguments []string) (*fuzz.Report, error) {
 	t, err := o.Target(ctx, machine, arguments)
-	var missing *kernels.NotFoundError
-	if errors.As(err, &missing) && isFolder(missing.Name) {
+	if missing, ok := errors.AsType[*kernels.NotFoundError](err); ok && isFolder(missing.Name) {
 		// The command line is right, as a script's loop over folders is.
 		return nil, console.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
 	}

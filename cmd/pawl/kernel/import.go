@@ -76,8 +76,7 @@ func ImportCommand(env console.Environment) *cli.Command {
 // report imports, and prints what came of it.
 func (o *importOptions) report(env console.Environment, run func() (*importer.Folder, error)) error {
 	made, err := run()
-	var mistake *importer.MistakeError
-	if errors.As(err, &mistake) {
+	if errors.As(err, new(*importer.MistakeError)) {
 		fmt.Fprintf(env.Stderr, "pawl: %s\n", escape.Line(err.Error()))
 		return console.Answer(console.ExitNo)
 	}

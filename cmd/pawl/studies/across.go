@@ -53,8 +53,7 @@ func runAcross(ctx context.Context, env console.Environment, o acrossOptions, ar
 		Kernel: o.kernel, Rounds: o.rounds, Budget: o.budget, Cache: o.Cache,
 		Getenv: env.Getenv, Notice: env.Notice, Begin: announceAcross(env), Stop: interruption.Stop,
 	})
-	var nothing *across.NothingError
-	if errors.As(err, &nothing) {
+	if errors.As(err, new(*across.NothingError)) {
 		return console.Nothingf("%w", err)
 	}
 	if err != nil {

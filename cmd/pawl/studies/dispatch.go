@@ -85,12 +85,10 @@ func runDispatch(ctx context.Context, env console.Environment, o dispatchOptions
 			fmt.Fprintf(env.Stderr, "measuring %d candidates on workload %s (%s)\n", candidates, escape.Line(w.Name), escape.Line(w.Dims.String()))
 		},
 	})
-	var nothing *dispatch.NothingError
-	var stopped *dispatch.StoppedError
 	switch {
-	case errors.As(err, &nothing):
+	case errors.As(err, new(*dispatch.NothingError)):
 		return console.Nothingf("%w", err)
-	case errors.As(err, &stopped):
+	case errors.As(err, new(*dispatch.StoppedError)):
 		env.Notice(err.Error() + "; the same command goes on")
 		return console.Answer(console.ExitInterrupted)
 	case err != nil:

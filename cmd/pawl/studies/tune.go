@@ -214,11 +214,10 @@ func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, stor
 	gated := console.GateFlags{Common: o.Common, Policy: o.policy, Baseline: o.baseline, Study: study, On: o.on, Farm: o.farm}
 	gated.Workload, gated.At = "", "" // the study's own
 	outcome, err := gated.HoldWinner(ctx, env, store, o.kernel)
-	var none *winner.NoWinnerError
 	switch {
 	case err == nil:
 		return outcome.Gating.Standing, nil
-	case errors.As(err, &none), ctx.Err() != nil:
+	case errors.As(err, new(*winner.NoWinnerError)), ctx.Err() != nil:
 		env.Notice("the winner was not held to the baseline: " + err.Error())
 		return "", nil
 	}

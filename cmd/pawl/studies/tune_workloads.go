@@ -47,9 +47,8 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 		each.study.Workload, each.study.Budget = name, studies.Duration(budget)
 		err := tuneOne(ctx, env, each, shown, interruption)
 		var result console.Answer
-		var argument *devices.ArgumentError
 		switch {
-		case errors.As(err, &argument):
+		case errors.As(err, new(*devices.ArgumentError)):
 			return err
 		case errors.As(err, &result) && result == console.ExitInterrupted, interruption.Stopped():
 			return console.Answer(console.ExitInterrupted)

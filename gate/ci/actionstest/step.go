@@ -155,8 +155,7 @@ func (p *player) execute(ctx context.Context, s *step) (ok bool, outputs map[str
 	}
 	output, err := cmd.CombinedOutput()
 	fmt.Fprintf(&p.log, "## %s\n%s", s.title(), output)
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if err != nil && !errors.As(err, new(*exec.ExitError)) {
 		return false, nil, err
 	}
 	outputs, collected := p.collect()

@@ -1,6 +1,7 @@
 package actionstest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,9 +85,7 @@ func (p *player) checkout(ctx context.Context, with map[string]string) error {
 		fetch = []string{"fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"}
 	}
 	commit := with["ref"]
-	if commit == "" {
-		commit = p.event.SHA
-	}
+	commit = cmp.Or(commit, p.event.SHA)
 	steps := [][]string{{"init", "--quiet", "-b", "unborn"}, {"remote", "add", "origin", "file://" + p.Remote}, append(fetch, commit)}
 	if branch, ok := strings.CutPrefix(p.event.Ref, "refs/heads/"); ok && with["ref"] == "" {
 		steps = append(steps, []string{"update-ref", "refs/remotes/origin/" + branch, commit}, []string{"checkout", "--quiet", "-B", branch, commit})

@@ -59,8 +59,7 @@ func sources(s studies.Study) string {
 
 // refusal is a refusal as the drafts know it; other errors stay.
 func refusal(err error) error {
-	var refused *apply.Refusal
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*apply.Refusal](err); ok {
 		return &publish.Refusal{Reason: refused.Reason.Error()}
 	}
 	return err

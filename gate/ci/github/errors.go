@@ -100,8 +100,7 @@ func (e *unknownError) Unwrap() error { return e.error }
 
 // Unknown reports whether something may have been created without an answer.
 func Unknown(err error) bool {
-	var lost *unknownError
-	return errors.As(err, &lost)
+	return errors.As(err, new(*unknownError))
 }
 
 // failed explains what the library returned; nil stays nil. Doing says what was asked, and
@@ -127,9 +126,8 @@ func failed(err error, doing, permission string) error {
 func failedCreation(err error, doing, permission string) error {
 	explained := failed(err, doing, permission)
 	var refused *Error
-	var limit *limitError
 	switch {
-	case explained == nil, errors.As(err, &limit), errors.Is(err, context.Canceled):
+	case explained == nil, errors.As(err, new(*limitError)), errors.Is(err, context.Canceled):
 		return explained
 	case errors.As(explained, &refused) && refused.Status < 500:
 		return explained

@@ -103,8 +103,7 @@ func (d Drafts) kernel(ctx context.Context, at Pulls, apply Applier, r *remote, 
 		return draft, nil
 	}
 	kept, err := r.push(ctx, branch, commit)
-	var theirs *notOurs
-	if errors.As(err, &theirs) {
+	if theirs, ok := errors.AsType[*notOurs](err); ok {
 		draft.What = theirs.Error()
 		return draft, nil
 	}

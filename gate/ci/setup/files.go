@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -77,9 +78,7 @@ func (v values) RunnerValue() string {
 // RunnerOrHosted is the label of some runner, inside an expression.
 func (v values) RunnerOrHosted() string {
 	label := v.Runner
-	if label == "" {
-		label = v.Hosted
-	}
+	label = cmp.Or(label, v.Hosted)
 	return "vars.PAWL_RUNNER || '" + label + "'"
 }
 

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path"
@@ -32,9 +33,7 @@ type repository struct {
 
 // find looks at the repository that a folder lies in.
 func find(ctx context.Context, folder string) (repository, error) {
-	if folder == "" {
-		folder = "."
-	}
+	folder = cmp.Or(folder, ".")
 	top, err := git.Top(ctx, folder)
 	if err != nil {
 		return repository{}, err

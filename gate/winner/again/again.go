@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pawl/gate"
@@ -147,7 +148,7 @@ func find(ctx context.Context, b *ratchet.Builder, store *studies.Store, target 
 		}
 		b.Options.Caches = worker.Caches(s.Options.Caches)
 		c, err := b.Open(ctx, target.Kernel, w.Name, found.winner.Point.String())
-		if gone := (*devices.ArgumentError)(nil); errors.As(err, &gone) {
+		if errors.As(err, new(*devices.ArgumentError)) {
 			return nil, nil, fmt.Errorf("%w: that of study %d, %s, is no point of the kernel any more", ErrNone, s.ID, found.winner.Point)
 		}
 		if err != nil {
@@ -211,12 +212,7 @@ func differences(then *earlier, now *ratchet.Measurement, source string) (facts 
 }
 
 func (o *Outcome) differs(what string) bool {
-	for _, f := range o.Facts {
-		if f.What == what {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Facts, func(f Fact) bool { return f.What == what })
 }
 
 // cause puts a change down to what can have made it.

@@ -54,8 +54,7 @@ func (e *Error) Error() string {
 
 // CodeOf returns the driver's code in an error, 0 for none.
 func CodeOf(err error) Code {
-	var failed *Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*Error](err); ok {
 		return failed.Code
 	}
 	return 0

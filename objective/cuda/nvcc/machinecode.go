@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -26,12 +27,7 @@ var idleSections = []string{
 }
 
 func idle(name string) bool {
-	for _, prefix := range idleSections {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(idleSections, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // machineCode is what a cubin holds.

@@ -16,6 +16,7 @@
 package nvcc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -111,9 +112,7 @@ type Compiler struct {
 
 // New returns a compiler that uses a tool.
 func New(tool Tool, options Options) *Compiler {
-	if options.Timeout == 0 {
-		options.Timeout = 2 * time.Minute
-	}
+	options.Timeout = cmp.Or(options.Timeout, 2*time.Minute)
 	return &Compiler{tool, options}
 }
 

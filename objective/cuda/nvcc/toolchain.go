@@ -218,8 +218,7 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 // driverError distinguishes nvcc's own failure (an option or an architecture that
 // it does not know, no host compiler) from a refused source: it fails for every point.
 func driverError(err error) error {
-	var refused *compiler.Refusal
-	if errors.As(err, &refused) && strings.HasPrefix(refused.Error(), "nvcc fatal") {
+	if refused, ok := errors.AsType[*compiler.Refusal](err); ok && strings.HasPrefix(refused.Error(), "nvcc fatal") {
 		return errors.New(refused.Error() + "; check the manifest's flags and the toolkit's version")
 	}
 	return err
