@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// scope is what an expression may ask for: contexts by name, and functions.
+// scope is what an expression may ask for: contexts by name, and functions about how things stand.
 type scope struct {
 	contexts  map[string]any
-	functions map[string]func(arguments []any) (any, error)
+	functions map[string]func() bool
 }
 
 // statusFunction finds the functions that take the place of the success() that every
@@ -76,7 +76,7 @@ func (s scope) evaluate(text string) (any, error) {
 	return value, nil
 }
 
-var token = regexp.MustCompile(`^(?:'(?:[^']|'')*'|\|\||&&|==|!=|<=|>=|[<>!().,\[\]]|-?[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_-]*)`)
+var token = regexp.MustCompile(`^(?:'(?:[^']|'')*'|\|\||&&|==|!=|[!().]|-?[0-9]+(?:\.[0-9]+)?|[A-Za-z_][A-Za-z0-9_-]*)`)
 
 func tokenize(text string) ([]string, error) {
 	var tokens []string
@@ -148,16 +148,13 @@ func (p *parser) and() (any, error) {
 func (p *parser) comparison() (any, error) {
 	left, err := p.unary()
 	for err == nil {
-		operator := p.peek()
-		switch operator {
-		case "==", "!=", "<", "<=", ">", ">=":
-		default:
+		same := p.take("==")
+		if !same && !p.take("!=") {
 			return left, nil
 		}
-		p.at++
 		var right any
 		if right, err = p.unary(); err == nil {
-			left = compare(operator, left, right)
+			left = equal(left, right) == same
 		}
 	}
 	return left, err
@@ -169,19 +166,10 @@ func (p *parser) unary() (any, error) {
 		return !truthy(value), err
 	}
 	value, err := p.primary()
-	for err == nil {
-		switch {
-		case p.take("."):
-			value = member(value, p.peek())
-			p.at++
-		case p.take("["):
-			var key any
-			if key, err = p.or(); err == nil {
-				value, err = member(value, toText(key)), p.expect("]")
-			}
-		default:
-			return value, nil
-		}
+	for err == nil && p.take(".") {
+		object, _ := value.(map[string]any)
+		value = object[p.peek()] // nothing where there is none
+		p.at++
 	}
 	return value, err
 }
@@ -216,44 +204,24 @@ func (p *parser) primary() (any, error) {
 	return value, nil
 }
 
+// call is fromJSON, or a function of the scope, which takes nothing.
 func (p *parser) call(name string) (any, error) {
-	var arguments []any
-	for !p.take(")") {
-		if len(arguments) > 0 {
-			if err := p.expect(","); err != nil {
-				return nil, err
-			}
+	if name == "fromJSON" {
+		text, err := p.or()
+		if err == nil {
+			err = p.expect(")")
 		}
-		value, err := p.or()
-		if err != nil {
-			return nil, err
-		}
-		arguments = append(arguments, value)
-	}
-	if function, ok := p.functions[name]; ok {
-		return function(arguments)
-	}
-	texts := make([]string, 2)
-	for i := range min(2, len(arguments)) {
-		texts[i] = toText(arguments[i])
-	}
-	switch name {
-	case "fromJSON":
 		var value any
-		err := json.Unmarshal([]byte(texts[0]), &value)
+		if err == nil {
+			err = json.Unmarshal([]byte(toText(text)), &value)
+		}
 		return value, err
-	case "contains":
-		return strings.Contains(strings.ToLower(texts[0]), strings.ToLower(texts[1])), nil
-	case "startsWith":
-		return strings.HasPrefix(strings.ToLower(texts[0]), strings.ToLower(texts[1])), nil
 	}
-	return nil, fmt.Errorf("there is no function %s", name)
-}
-
-// member is what GitHub returns for a.b: nothing where there is none.
-func member(value any, key string) any {
-	object, _ := value.(map[string]any)
-	return object[key]
+	function, known := p.functions[name]
+	if !known {
+		return nil, fmt.Errorf("there is no function %s", name)
+	}
+	return function(), p.expect(")")
 }
 
 func truthy(value any) bool {
@@ -270,37 +238,14 @@ func truthy(value any) bool {
 	return true
 }
 
-// compare is as loose as GitHub: texts without regard to case, values of two kinds as
-// numbers.
-func compare(operator string, left, right any) bool {
+// equal is as loose as GitHub: texts without regard to case, values of two kinds as numbers.
+func equal(left, right any) bool {
 	a, aText := left.(string)
 	b, bText := right.(string)
-	order, comparable := 0, true
 	if aText && bText {
-		order = strings.Compare(strings.ToLower(a), strings.ToLower(b))
-	} else {
-		x, y := toNumber(left), toNumber(right)
-		comparable = !math.IsNaN(x) && !math.IsNaN(y)
-		switch {
-		case x < y:
-			order = -1
-		case x > y:
-			order = 1
-		}
+		return strings.EqualFold(a, b)
 	}
-	switch operator {
-	case "==":
-		return comparable && order == 0
-	case "!=":
-		return !comparable || order != 0
-	case "<":
-		return comparable && order < 0
-	case "<=":
-		return comparable && order <= 0
-	case ">":
-		return comparable && order > 0
-	}
-	return comparable && order >= 0
+	return toNumber(left) == toNumber(right) // what is no number equals nothing
 }
 
 func toNumber(value any) float64 {

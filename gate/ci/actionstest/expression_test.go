@@ -6,15 +6,15 @@ import (
 )
 
 func testScope(status string) scope {
-	is := func(wanted ...string) func([]any) (any, error) {
-		return func([]any) (any, error) { return len(wanted) == 0 || status == wanted[0], nil }
+	is := func(wanted ...string) func() bool {
+		return func() bool { return len(wanted) == 0 || status == wanted[0] }
 	}
 	return scope{
 		contexts: map[string]any{
 			"github": map[string]any{"ref_name": "main", "event": map[string]any{"pull_request": map[string]any{"number": 12.0, "head": map[string]any{"repo": map[string]any{"full_name": "A/b"}}}}},
 			"vars":   map[string]any{}, "needs": map[string]any{"gate": map[string]any{"result": "success"}}, "strategy": map[string]any{"job-total": 2.0},
 		},
-		functions: map[string]func([]any) (any, error){"always": is(), "success": is("success"), "failure": is("failure"), "cancelled": is("cancelled")},
+		functions: map[string]func() bool{"always": is(), "success": is("success"), "failure": is("failure"), "cancelled": is("cancelled")},
 	}
 }
 
@@ -24,15 +24,15 @@ func TestExpressions(t *testing.T) {
 	for text, want := range map[string]string{
 		"${{ github.event.pull_request.number }}": "12", "${{ github.event.nothing.at.all }}": "", "x${{ 'it''s' }}y": "xit'sy",
 		"${{ vars.RUNNER || 'hosted' }}": "hosted", "${{ vars.RUNNER && 'a' || 'b' }}": "b", "${{ strategy.job-total }}": "2", "${{ 1 == 1 && 60 }}": "60",
-		"${{ github.event.pull_request.head.repo.full_name == 'a/B' }}": "true", "${{ null == '' }}": "true", "${{ 'x' == 0 }}": "false", "${{ '10' > 9 }}": "true",
-		"${{ fromJSON('{\"a\": [1]}').b }}": "", "${{ github['ref_name'] }}": "main", "${{ !(true && false) }}": "true", "${{ contains('Hello', 'ell') }}": "true",
+		"${{ github.event.pull_request.head.repo.full_name == 'a/B' }}": "true", "${{ null == '' }}": "true", "${{ 'x' == 0 }}": "false", "${{ '10' == 10 }}": "true",
+		"${{ fromJSON('{\"a\": [1]}').b }}": "", "${{ !(true && false) }}": "true", "${{ 'x' != 0 }}": "true",
 		"$HOME ${BASE:+--base \"$BASE\"} $((1 + 2))": "$HOME ${BASE:+--base \"$BASE\"} $((1 + 2))", "${{ '}}' }}": "}}",
 	} {
 		if got, err := s.text(text); err != nil || got != want {
 			t.Errorf("%s is %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"${{ nowhere.x }}", "${{ 1 + 1 }}", "${{ (1 }}", "${{ unknown() }}", "${{ }}", "${{ github. }}x${{ ' }}", "${{ 1 1 }}"} {
+	for _, text := range []string{"${{ nowhere.x }}", "${{ 1 + 1 }}", "${{ (1 }}", "${{ unknown() }}", "${{ always(1) }}", "${{ 2 < 3 }}", "${{ }}", "${{ github. }}x${{ ' }}", "${{ 1 1 }}"} {
 		if got, err := s.text(text); err == nil && !strings.Contains(got, "${{") {
 			t.Errorf("%s is %q", text, got)
 		}
@@ -56,8 +56,8 @@ func TestConditions(t *testing.T) {
 }
 
 func FuzzExpression(f *testing.F) {
-	f.Add("github.ref_name == 'main' || !always() && fromJSON('1') < 2")
-	f.Add("a['b'].c")
+	f.Add("github.ref_name == 'main' || !always() && fromJSON('1') != 2")
+	f.Add("github.event.c")
 	f.Fuzz(func(t *testing.T, text string) {
 		if value, err := testScope("success").evaluate(text); err == nil {
 			toText(value)

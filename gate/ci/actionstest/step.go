@@ -26,20 +26,17 @@ func (p *player) scope(status func() string) scope {
 	for name, value := range p.Vars {
 		vars[name] = value
 	}
-	constant := func(value func() bool) func([]any) (any, error) {
-		return func([]any) (any, error) { return value(), nil }
-	}
 	return scope{
 		contexts: map[string]any{
 			"github": p.github(), "needs": needs, "env": env, "vars": vars, "secrets": map[string]any{}, "inputs": p.event.Inputs,
 			"matrix": p.matrix, "steps": p.steps, "strategy": map[string]any{"job-total": float64(p.total), "job-index": float64(p.index)},
 			"runner": map[string]any{"os": "Linux", "arch": "X64", "temp": p.temporary}, "job": map[string]any{"status": status()},
 		},
-		functions: map[string]func([]any) (any, error){
-			"always":    constant(func() bool { return true }),
-			"cancelled": constant(func() bool { return false }),
-			"success":   constant(func() bool { return status() == "success" }),
-			"failure":   constant(func() bool { return status() == "failure" }),
+		functions: map[string]func() bool{
+			"always":    func() bool { return true },
+			"cancelled": func() bool { return false },
+			"success":   func() bool { return status() == "success" },
+			"failure":   func() bool { return status() == "failure" },
 		},
 	}
 }
