@@ -38,14 +38,14 @@ func Linear(name string, write func(float64) string, values ...float64) Axis {
 		low -= room
 	}
 	a := Axis{Name: name, Low: low, High: high + room}
-	a.Ticks = a.round(write, 6)
+	a.Ticks = a.round(write)
 	return a
 }
 
 // From returns the axis with another lower end, such as 0.
 func (a Axis) From(low float64, write func(float64) string) Axis {
 	a.Low = low
-	a.Ticks = a.round(write, 6)
+	a.Ticks = a.round(write)
 	return a
 }
 
@@ -67,7 +67,7 @@ func Log(name string, write func(float64) string, values ...float64) Axis {
 	room := math.Pow(high/low, 0.05)
 	a := Axis{Name: name, Low: low / room, High: high * room, Log: true}
 	if a.High/a.Low < 12 {
-		a.Ticks = a.round(write, 6) // round numbers of less than a decade
+		a.Ticks = a.round(write) // round numbers of less than a decade
 		return a
 	}
 	steps := []float64{1, 2, 5}
@@ -90,7 +90,7 @@ func Times(name string, ms ...float64) Axis { return Log(name, page.Milliseconds
 // Counts is an axis of whole numbers from 0.
 func Counts(name string, highest int) Axis {
 	a := Axis{Name: name, High: float64(max(highest, 1))}
-	for _, t := range a.round(func(x float64) string { return fmt.Sprintf("%.0f", x) }, 6) {
+	for _, t := range a.round(func(x float64) string { return fmt.Sprintf("%.0f", x) }) {
 		if t.At == math.Trunc(t.At) {
 			a.Ticks = append(a.Ticks, t)
 		}
@@ -107,15 +107,16 @@ func Categories(name string, names []string) Axis {
 	return a
 }
 
-// round returns ticks at 1, 2 or 5 times a power of ten, at most so many.
-func (a Axis) round(write func(float64) string, most int) []Tick {
+// round returns ticks at 1, 2 or 5 times a power of ten.
+func (a Axis) round(write func(float64) string) []Tick {
+	const most = 6 // of them
 	span := a.High - a.Low
 	if span <= 0 || math.IsInf(span, 0) || math.IsNaN(span) {
 		return nil
 	}
-	step := math.Pow(10, math.Floor(math.Log10(span/float64(most))))
+	step := math.Pow(10, math.Floor(math.Log10(span/most)))
 	for _, factor := range []float64{1, 2, 5, 10} {
-		if span/(factor*step) <= float64(most) {
+		if span/(factor*step) <= most {
 			step *= factor
 			break
 		}

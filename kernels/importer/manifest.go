@@ -68,11 +68,9 @@ type argument struct {
 	file, answer, gap string
 }
 
-// gap notes what could not be carried over, and returns it as a comment.
-func (d *description) gap(format string, arguments ...any) string {
-	text := strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " ")
-	d.gaps = append(d.gaps, text)
-	return " # gap: " + text
+// gap notes what could not be carried over, in one line.
+func (d *description) gap(format string, arguments ...any) {
+	d.gaps = append(d.gaps, strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " "))
 }
 
 func (d *description) note(format string, arguments ...any) {
