@@ -113,7 +113,7 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 			}
 			finding.Checked++
 			if failure != nil {
-				finding.Failure, finding.Case = failure, c
+				finding.Failure, finding.Case = f.explained(ctx, s, c, failure), c
 				return nil
 			}
 			passed = append(passed, c)
@@ -130,6 +130,19 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 		return finding, err
 	}
 	return f.blame(ctx, p, passed, finding)
+}
+
+// explained is a wrong result, or what a tool that watches has found in its case: that says
+// where it comes from.
+func (f *fuzzer) explained(ctx context.Context, s *session.Session, c check.Case, failure *Failure) *Failure {
+	if !s.Slot.Watched() || failure.Reason != string(check.WrongResult) {
+		return failure
+	}
+	// An error says that the tool knows nothing.
+	if fault, err := check.Conclude(ctx, s, c); err == nil && fault != nil {
+		return faultFailure(Fuzz, fault)
+	}
+	return failure
 }
 
 // blame finds out which case it was that a tool has reported on at the end of the

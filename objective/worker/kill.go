@@ -8,14 +8,18 @@ import (
 	"pawl/objective/worker/process"
 )
 
-// fail ends the worker and completes the fault.
+// fail ends the worker and completes the fault. What a tool has found says more than how
+// its worker ended. A worker that goes on is not waited for.
 func (c *Client) fail(f *Fault) error {
-	if c.found != nil && f.Kind != Hung && f.Kind != Flooded {
+	if c.found != nil {
 		c.requests.Close()
-		c.listen(context.Background())
+		goesOn := f.Kind == Hung || f.Kind == Flooded
+		if !goesOn {
+			c.listen(context.Background())
+		}
 		if found, broken, _ := c.found.said(); found != nil {
 			f = found
-		} else if broken != "" {
+		} else if broken != "" && !goesOn {
 			c.finish()
 			return fmt.Errorf("%s: %s (%s)", c.command.Under[0], broken, f)
 		}

@@ -99,18 +99,20 @@ func TestFaultBesideATool(t *testing.T) {
 	}
 }
 
-// A tool cannot keep a worker alive that hangs.
+// A tool cannot keep a worker alive that hangs. What it has said by then counts.
 func TestHangUnderATool(t *testing.T) {
-	c := start(t, Command{Device: "silent", Under: tool(t, "", cleanSummary)})
-	ctx, cancel := Allow(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	_, err := c.Run(ctx, Run{})
-	var fault *Fault
-	if !errors.As(err, &fault) || fault.Kind != Hung {
-		t.Errorf("got %v", err)
-	}
-	if alive(c.Pid()) {
-		t.Error("the tool still lives")
+	for before, want := range map[string]FaultKind{"": Hung, invalidWrite: SanitizerFinding} {
+		c := start(t, Command{Device: "silent", Under: tool(t, before, cleanSummary)})
+		ctx, cancel := Allow(t.Context(), time.Second)
+		defer cancel()
+		_, err := c.Run(ctx, Run{})
+		var fault *Fault
+		if !errors.As(err, &fault) || fault.Kind != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if alive(c.Pid()) {
+			t.Error("the tool still lives")
+		}
 	}
 }
 
