@@ -96,6 +96,7 @@ for part in "$@"; do
         timed sanitizer.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --sanitizer --shape "${small[$kernel]}"
       done
       timed sanitizer.log "$pawl" fuzz attention_hopper --workload training_512_bf16 --at "$hopper" --sanitizer --shape B=1,H=4,HK=2,S=131
+      timed sanitizer.log "$pawl" fuzz attention_hopper --at "$hopper,SHARED_WEIGHTS=true" --sanitizer --shape B=1,H=4,HK=2,S=131
       timed sanitizer.log "$pawl" fuzz attention_hopper --workload wide_2048_fp8 --sanitizer --shape B=1,H=4,HK=2,S=131
       for kernel in gemm gemm_mma; do
         for workload in square_4096_bf16 square_4096_fp8; do
@@ -119,19 +120,21 @@ for part in "$@"; do
       cp winner/attention_hopper/*/suggestions.md "$out/winner.md"
       ;;
     rivals) # tuned points beside PyTorch's backends, cuBLAS, and a copy
-      hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,WORKERS=132,TRUST_MAX=true
       short=CONSUMERS=2,BLOCKS=2,BLOCK_N=64,STAGES=2,WORKERS=132,TRUST_MAX=true
       against() { timed rivals.log "$pawl" rivals "$1" --workload "$2" --at "$3" --results "$out/rivals-$1-$2.json"; }
-      for workload in training_512 training_512_bf16 context_1024 context_2048; do against attention_hopper $workload $hopper; done
-      for workload in training_512_causal small_448; do against attention_hopper $workload $short; done
+      unrolled=CONSUMERS=4,BLOCK_N=64,STAGES=8,QUERY_PLACES=2,TILES_UNROLLED=2,WORKERS=128,PRODUCER_REGISTERS=3,TRUST_MAX=true
+      for workload in training_512 training_512_bf16; do against attention_hopper $workload $unrolled; done
+      for workload in context_1024 context_2048; do against attention_hopper $workload $hopper; done
+      against attention_hopper training_512_causal "${unrolled/STAGES=8/STAGES=6}"
+      against attention_hopper small_448 $short
       against attention_hopper context_4096_causal "${hopper/QUERY_PLACES=2/QUERY_PLACES=1}"
       against attention_hopper large_640 "${short/BLOCK_N=64/BLOCK_N=80}"
       for workload in wide_2048 wide_2048_bf16 grouped_2048_causal_bf16; do
         against attention_hopper $workload CONSUMERS=3,BLOCK_N=128,STAGES=2,PINGPONG=true,WORKERS=132,TRUST_MAX=true
       done
-      for workload in wide_2048_fp8 grouped_2048_causal_fp8; do
-        against attention_hopper $workload CONSUMERS=3,BLOCK_N=96,STAGES=2,QUERY_PLACES=2,WORKERS=132,TRUST_MAX=true
-      done
+      fp8=CONSUMERS=3,BLOCK_N=96,STAGES=3,QUERY_PLACES=2,TILES_UNROLLED=2,WORKERS=128,PRODUCER_REGISTERS=7,TRUST_MAX=true
+      against attention_hopper wide_2048_fp8 $fp8
+      against attention_hopper grouped_2048_causal_fp8 $fp8,OVERLAP=3
       for workload in square_4096 square_8192 square_4096_bf16 square_8192_bf16 square_4096_fp8 square_8192_fp8; do
         timed rivals.log "$pawl" tune gemm --workload $workload --budget 18s --rounds 4 --out rivals
         timed rivals.log "$pawl" rivals gemm --workload $workload --rounds 8 --out rivals --results "$out/rivals-gemm-$workload.json"
