@@ -32,21 +32,44 @@ type Stopping struct {
 	// Width is the half width of the median's interval, relative to the
 	// median, that counts as precise. Zero means 0.01.
 	Width float64
-	// Time is how long one benchmark may take. Zero means 500 ms.
+	// Time is how long one benchmark may take. Zero means BenchTime.
 	Time time.Duration
 	// Margin is how far behind the incumbent the best sample must be for a point
 	// to be hopeless. Zero means 1.25, 25 % slower.
 	Margin float64
 }
 
+// FirstLook is how far behind the incumbent each of the first launches must be for a point to be
+// hopeless whatever their number, unless Floor asks for more samples than usual: whoever does
+// wants them of every point.
+const FirstLook = 1.5
+
+// BenchTime is how long one benchmark may take where nobody says otherwise. The tests of
+// the commands shorten it: what they measure differs by many times.
+var BenchTime = 500 * time.Millisecond
+
 // patience is how many times as long as it may a benchmark takes before it ends with
 // fewer samples than a decision needs.
 const patience = 4
 
+// UsualFloor is the number of samples before a decision where nobody asks for another.
+const UsualFloor = 5
+
+// brief says that a look may be short: nobody has asked for more samples than usual.
+func (s Stopping) brief() bool { return s.Floor <= UsualFloor }
+
+// limit is the time beyond which a point is hopeless at first look, 0 for none.
+func (s Stopping) limit(incumbent float64) float64 {
+	if !s.brief() {
+		return 0
+	}
+	return incumbent * FirstLook
+}
+
 func (s Stopping) withDefaults() Stopping {
 	return Stopping{
-		Floor: cmp.Or(s.Floor, 5), Most: cmp.Or(s.Most, 50), Width: cmp.Or(s.Width, 0.01),
-		Time: cmp.Or(s.Time, 500*time.Millisecond), Margin: cmp.Or(s.Margin, 1.25),
+		Floor: cmp.Or(s.Floor, UsualFloor), Most: cmp.Or(s.Most, 50), Width: cmp.Or(s.Width, 0.01),
+		Time: cmp.Or(s.Time, BenchTime), Margin: cmp.Or(s.Margin, 1.25),
 	}
 }
 
@@ -54,12 +77,17 @@ func (s Stopping) withDefaults() Stopping {
 // beat in milliseconds; 0 means that there is none yet.
 func (s Stopping) Decide(samples []float64, incumbent float64, spent time.Duration) Stop {
 	s = s.withDefaults()
+	behind := func(margin float64) bool {
+		return incumbent > 0 && len(samples) > 0 && stats.Quantile(samples, 0) > incumbent*margin
+	}
 	switch {
+	case s.brief() && behind(FirstLook):
+		return Hopeless
 	case len(samples) < s.Floor && len(samples) > 0 && spent >= patience*s.Time:
 		return OutOfTime // those that are missing were thrown away, and so may be the next
 	case len(samples) < s.Floor:
 		return ""
-	case incumbent > 0 && stats.Quantile(samples, 0) > incumbent*s.Margin:
+	case behind(s.Margin):
 		return Hopeless
 	case relativeWidth(samples) <= s.Width:
 		return Precise

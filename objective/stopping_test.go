@@ -57,6 +57,34 @@ func TestStoppingOnStreams(t *testing.T) {
 	}
 }
 
+// Any number of launches ends it where each takes far longer than the incumbent.
+func TestFirstLook(t *testing.T) {
+	for _, test := range []struct {
+		samples []float64
+		want    Stop
+	}{
+		{nil, ""},
+		{[]float64{1.6, 1.9, 1.7}, Hopeless},
+		{[]float64{1.6, 1.9, 1.4}, ""},                 // one is near enough to go on
+		{[]float64{1.4, 1.4, 1.4}, ""},                 // too few for a decision
+		{[]float64{1.4, 1.4, 1.4, 1.4, 1.4}, Hopeless}, // enough for one by 25 %
+	} {
+		if stop := (Stopping{}).Decide(test.samples, 1, 0); stop != test.want {
+			t.Errorf("%v: %q, want %q", test.samples, stop, test.want)
+		}
+		if stop := (Stopping{}).Decide(test.samples, 0, 0); stop == Hopeless {
+			t.Errorf("%v is hopeless without an incumbent", test.samples)
+		}
+	}
+	many := Stopping{Floor: 10}
+	if stop, limit := many.Decide([]float64{9, 9, 9}, 1, 0), many.limit(1); stop != "" || limit != 0 {
+		t.Errorf("ten samples are asked for: %q, limit %g", stop, limit)
+	}
+	if limit := (Stopping{Floor: 5}).limit(2); limit != 3 {
+		t.Errorf("the limit is %g", limit)
+	}
+}
+
 // Where a device throws away what it measures under a slowed clock, there may be a
 // few samples and never one more.
 func TestFewSamplesAndNeverMore(t *testing.T) {

@@ -53,7 +53,8 @@ const (
 func (u *unseen) calibrate(milliseconds float64, bytes int) {
 	u.sets = 1
 	if milliseconds < shortLaunch {
-		u.sets = max(min(worker.MostUnseen, unseenBytes/max(bytes, 1), u.most), 1)
+		long := 1 + int(min(shortLaunch/max(milliseconds, 1e-6), worker.MostUnseen)) // enough for a time as long as that of a launch that is not short
+		u.sets = max(min(long, worker.MostUnseen, unseenBytes/max(bytes, 1), u.most), 1)
 	}
 }
 

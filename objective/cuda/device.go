@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"time"
 
 	"pawl/kernels"
 	"pawl/kernels/inputs"
@@ -36,6 +37,7 @@ type Device struct {
 	// shown says that the kernel has seen the content that is held back.
 	shown       bool
 	flushBuffer driver.Address // memory that is written to flush the caches
+	timed       time.Time      // when the last sample was taken
 }
 
 var _ worker.Device = (*Device)(nil)

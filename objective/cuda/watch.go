@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"slices"
 	"time"
 
 	"pawl/objective/cuda/monitor"
@@ -47,19 +48,34 @@ func (w *watch) read(states []monitor.State) []monitor.State {
 	return append(states, state)
 }
 
-// risen says that the clock is as high as it has been, as far as is known. Highest is
-// the highest clock of this warm-up.
+// clockShare returns the lowest clock of some states as a share of the highest that a warmed-up GPU has
+// shown: by as much may a time be the clock's fault. It is 0 where that is not known.
+func (w *watch) clockShare(states []monitor.State) float64 {
+	if len(states) == 0 || w.highestClock == 0 {
+		return 0
+	}
+	lowest := slices.MinFunc(states, func(a, b monitor.State) int { return a.SMClock - b.SMClock })
+	return min(float64(lowest.SMClock)/float64(w.highestClock), 1)
+}
+
+// risen says that the clock has settled, as far as is known. Highest is the highest clock
+// of this warm-up.
 func (w *watch) risen(highest *int) bool {
 	states := w.read(nil)
 	if len(states) == 0 {
 		return true
 	}
 	*highest = max(*highest, states[0].SMClock, w.highestClock)
-	if float64(states[0].SMClock) < risenClock*float64(*highest) {
+	if !settled(states[0], *highest) {
 		return false
 	}
 	w.highestClock = *highest
 	return true
+}
+
+// settled says that no more work raises the clock: it is up, or the power limit keeps it down.
+func settled(state monitor.State, highest int) bool {
+	return float64(state.SMClock) >= risenClock*float64(highest) || state.Reasons&monitor.SoftwarePowerCap != 0
 }
 
 // discard drops the samples that were taken while the clock was throttled.

@@ -110,6 +110,13 @@ type Time struct {
 	IdleFirst bool `json:"rested,omitempty"`
 	// Energy asks for the energy of a launch too, which takes a second more.
 	Energy bool `json:"energy,omitempty"`
+	// Brief says that the samples decide no more than what is measured again: a device
+	// that was timed a moment ago need not warm up for as long as one that has rested.
+	Brief bool `json:"brief,omitempty"`
+	// Limit is a time per launch, in milliseconds, beyond which the kernel is of no interest.
+	// Where each of the launches that a batch is chosen by takes longer, a device may answer with these
+	// as the samples and take no others. 0 means that any time is of interest.
+	Limit float64 `json:"limit,omitempty"`
 }
 
 // MostUnseen is how many sets of inputs that a kernel has not seen may be arranged at

@@ -76,7 +76,14 @@ int nvmlDeviceGetMemoryInfo(device one, struct memory *memory) {
 int nvmlDeviceGetComputeMode(device one, int *mode) { *mode = 3; return success; }
 int nvmlDeviceGetPersistenceMode(device one, int *mode) { *mode = 1; return success; }
 int nvmlDeviceGetClockInfo(device one, int domain, unsigned int *mhz) {
-	*mhz = domain == 1 ? (locked ? locked : 1980) : domain == 2 ? 3201 : 0;
+	const char *path = getenv("PAWL_FAKE_CLOCK"); /* a file with the clock that there is without a lock */
+	FILE *file = path ? fopen(path, "r") : NULL;
+	unsigned int clock = 1980;
+	if (file) {
+		fscanf(file, "%u", &clock);
+		fclose(file);
+	}
+	*mhz = domain == 1 ? (locked ? locked : clock) : domain == 2 ? 3201 : 0;
 	return success;
 }
 int nvmlDeviceGetMaxClockInfo(device one, int domain, unsigned int *mhz) {
