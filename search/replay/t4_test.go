@@ -43,12 +43,7 @@ func TestT4AndBack(t *testing.T) {
 	}
 }
 
-// outgrown are the records of kernels that have got other parameters since, and have not been swept again.
-// A record has its own parameters, so that it stays good for replay and simulate.
-var outgrown = map[string]bool{"attention_hopper-h200-training_512": true}
-
-// Every embedded record is of valid points of its kernel as it is now, the default among them, unless it is
-// known to be of an earlier version.
+// Every embedded record is of valid points of its kernel as it is now, the default among them.
 func TestEmbeddedRecords(t *testing.T) {
 	if len(records.Names()) == 0 {
 		t.Fatal("there are no records")
@@ -75,14 +70,14 @@ func TestEmbeddedRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range record.Entries {
-			if err := s.Check(e.Point); (err != nil) != outgrown[name] {
+			if err := s.Check(e.Point); err != nil {
 				t.Errorf("%s: %s: %v", name, e.Point, err)
 			}
 			if e.OK() && (len(e.Samples) < 10 || e.Resources == nil || e.Resources.Registers == 0 || e.Compile == 0) {
 				t.Errorf("%s: %s has %d samples, resources %+v, compiled in %v", name, e.Point, len(e.Samples), e.Resources, e.Compile)
 			}
 		}
-		if got := recorded.Pool().Space().Default(); got != s.Default() && !outgrown[name] {
+		if got := recorded.Pool().Space().Default(); got != s.Default() {
 			t.Errorf("%s: default %s, the kernel's is %s", name, got, s.Default())
 		}
 		if recorded.Pool().Len() != len(record.Entries) || len(record.Entries) < 600 {

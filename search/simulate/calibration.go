@@ -23,11 +23,11 @@ type Calibration struct {
 }
 
 // estimate asks for the regret at the budgets of a run.
-func (r *run) estimate(view *sampler.View, trial int, budgets []int, seed uint64) {
-	if !slices.Contains(budgets, trial+1) {
+func (r *run) estimate(view *sampler.View, trial int, options Options, seed uint64) {
+	if !slices.Contains(budgetsFor(options.Trials), trial+1) {
 		return
 	}
-	if regret, known := sampler.EstimateRegret(view, sampler.Defaults(), seed); known {
+	if regret, known := sampler.EstimateRegret(view, *options.Settings, seed); known {
 		if r.regrets == nil {
 			r.regrets = map[int]sampler.Regret{}
 		}

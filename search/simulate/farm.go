@@ -225,7 +225,7 @@ func (r *Recorded) newFarm(machines, studies int, seed uint64, options FarmOptio
 	for range machines {
 		m := &virtualMachine{free: [2]int{options.Lanes, 1}, hand: map[*virtualTask]bool{}}
 		f.machines = append(f.machines, m)
-		f.mourn(m)
+		f.expectDeath(m)
 	}
 	ahead := search.Lanes(search.AcceleratorAhead, options.Lanes)
 	if machines > 1 {
@@ -241,27 +241,6 @@ func (r *Recorded) newFarm(machines, studies int, seed uint64, options FarmOptio
 		})
 	}
 	return f, nil
-}
-
-// event is something that happens at a time; number keeps those of one time in order.
-type event struct {
-	at     time.Duration
-	number int
-	do     func()
-}
-
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(e[i].at, e[j].at), cmp.Compare(e[i].number, e[j].number)) < 0
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
 }
 
 func (f *virtualFarm) at(when time.Duration, do func()) {
@@ -374,8 +353,8 @@ func (f *virtualFarm) finish(t *virtualTask, compile, device time.Duration) {
 	f.ask(s)
 }
 
-// mourn lets a machine die some time, and come back.
-func (f *virtualFarm) mourn(m *virtualMachine) {
+// expectDeath lets a machine die some time, and come back.
+func (f *virtualFarm) expectDeath(m *virtualMachine) {
 	if f.options.Deaths == 0 {
 		return
 	}
@@ -395,7 +374,7 @@ func (f *virtualFarm) mourn(m *virtualMachine) {
 		f.at(f.now+f.options.Absence, func() {
 			m.dead, m.hand, m.free = false, map[*virtualTask]bool{}, [2]int{f.options.Lanes, 1}
 			m.lives++
-			f.mourn(m)
+			f.expectDeath(m)
 			f.assign(0)
 			f.assign(1)
 		})

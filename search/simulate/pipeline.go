@@ -13,6 +13,10 @@ type pipeline struct {
 	recorded *Recorded
 	// inOrder makes the device wait for the point that was asked first.
 	inOrder bool
+	// deviceTime says how long a point takes the device, incumbent is the time to beat by then.
+	deviceTime DeviceTime
+	incumbent  float64
+	sampled    time.Duration // when the last sample was taken
 	// foremost returns which of some compiled points is measured first.
 	foremost func(points []int) int
 	lanes    []time.Duration // when each compiler is free
@@ -29,7 +33,11 @@ type flight struct {
 }
 
 func newPipeline(r *Recorded, options Options, foremost func(points []int) int) *pipeline {
-	return &pipeline{recorded: r, inOrder: options.inOrderOn(r), foremost: foremost, lanes: make([]time.Duration, options.lanesOn(r))}
+	p := &pipeline{recorded: r, inOrder: options.inOrderOn(r), foremost: foremost, lanes: make([]time.Duration, options.lanesOn(r))}
+	if !r.onProcessor() {
+		p.deviceTime = options.DeviceTime
+	}
+	return p
 }
 
 // launch gives a point to the compiler that is free first.
@@ -52,9 +60,15 @@ func (p *pipeline) next() int {
 	f := p.flights[chosen]
 	p.flights = append(p.flights[:chosen:chosen], p.flights[chosen+1:]...)
 	compile, device := p.recorded.costs(f.index)
+	start, e := max(p.now, f.ready), p.recorded.space.Entry(f.index)
+	if e.OK() {
+		device = p.deviceTime.of(device, e.Milliseconds, p.incumbent, start-p.sampled)
+	}
 	p.compiling += compile
 	p.measuring += device
-	p.now = max(p.now, f.ready) + device
+	if p.now = start + device; e.OK() && !p.deviceTime.looks(e.Milliseconds, p.incumbent) {
+		p.sampled = p.now
+	}
 	return f.index
 }
 

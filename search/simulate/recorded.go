@@ -115,6 +115,7 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 		view.Observe(o)
 		if !o.Failed && o.Milliseconds < seen {
 			seen, truth = o.Milliseconds, r.space.Entry(index).Milliseconds
+			pipeline.incumbent = seen
 			if result.near == 0 && r.fraction(truth) >= 1-nearOptimum {
 				result.near = pipeline.now
 			}
@@ -123,7 +124,7 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 			result.best = append(result.best, truth)
 		}
 		if options.Regret {
-			result.estimate(view, finished, budgetsFor(options.Trials), seed)
+			result.estimate(view, finished, options, seed)
 		}
 		finished++
 	}

@@ -24,6 +24,8 @@ type Report struct {
 	Full bool `json:"full,omitempty"`
 	// InOrder says that points were measured in the order asked.
 	InOrder bool `json:"in_order,omitempty"`
+	// DeviceTime is how long a trial took a GPU, empty for as recorded.
+	DeviceTime DeviceTime `json:"device_time,omitempty"`
 	// Clock says that a budget is what so many average points cost, and that
 	// random search's expectations do not apply.
 	Clock   bool  `json:"clock,omitempty"`
@@ -108,7 +110,7 @@ func budgetsFor(trials int) []int {
 }
 
 func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options Options) *Report {
-	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Ahead: options.Ahead, Full: options.Full, InOrder: options.InOrder, Noise: options.Noise, Clock: options.Clock, Budgets: budgetsFor(options.Trials)}
+	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Ahead: options.Ahead, Full: options.Full, InOrder: options.InOrder, DeviceTime: options.DeviceTime, Noise: options.Noise, Clock: options.Clock, Budgets: budgetsFor(options.Trials)}
 	for i, s := range spaces {
 		expected := s.expectedFractions(options.Trials)
 		part := SpaceReport{

@@ -72,6 +72,8 @@ type Options struct {
 	// InOrder makes every device measure points in the order asked. Otherwise only a
 	// processor does, and a GPU takes of those that are compiled what promises most, as in tune.
 	InOrder bool
+	// DeviceTime is how long a trial takes a GPU. Empty means AsRecorded.
+	DeviceTime DeviceTime
 	// Settings are the samplers'. Nil means sampler.Defaults.
 	Settings *sampler.Settings
 	// Parallel is the number of searches at a time. Zero means one per core.
@@ -142,7 +144,7 @@ func (o Options) check() error {
 	case o.Parallel < 0:
 		return fmt.Errorf("simulate: %d searches at a time", o.Parallel)
 	}
-	return nil
+	return o.DeviceTime.check()
 }
 
 // Run simulates and reports. The report depends on the options alone, but for

@@ -3,6 +3,8 @@ package simulate
 import (
 	"path/filepath"
 	"testing"
+
+	"pawl/internal/thorough"
 )
 
 // What the default sampler reaches on real sweeps, one trial at a time: .992 over 24 seeds. Seeds are
@@ -12,7 +14,7 @@ func TestAutoOnRecordedSweeps(t *testing.T) {
 	if err != nil || len(files) < 4 {
 		t.Fatalf("%d sweeps, %v", len(files), err)
 	}
-	report, err := Run(t.Context(), Options{Files: files, Samplers: []string{"auto"}, Seeds: 4, Trials: 50, Ahead: 1})
+	report, err := Run(t.Context(), Options{Files: files, Samplers: []string{"auto"}, Seeds: thorough.Count(2, 4), Trials: 50, Ahead: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,12 @@ func (r *Report) protocol() string {
 	if r.InOrder {
 		text += ", measured in the order asked"
 	}
+	switch r.DeviceTime {
+	case AsTuned:
+		text += ", a GPU taken for as long as in tune"
+	case InFull:
+		text += ", a GPU taken for as long as in tune without a first look"
+	}
 	if r.Noise {
 		text += ", one noisy sample per trial"
 	}
@@ -72,7 +78,7 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	}
 	for _, s := range samplers {
 		if s.Near > 0 {
-			fmt.Fprintf(text, "%s: half of the searches were within 2 %% of the optimum after %.3g s of recorded time\n", s.Sampler, s.Near)
+			fmt.Fprintf(text, "%s: half of the searches were within 2 %% of the optimum after %.3g s of %s\n", s.Sampler, s.Near, r.DeviceTime.clock())
 		}
 	}
 	for _, s := range samplers {

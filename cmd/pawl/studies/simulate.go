@@ -48,6 +48,7 @@ func SimulateCommand(env console.Environment) *cli.Command {
 			&cli.BoolFlag{Name: "full", Destination: &o.Full, DisableDefaultText: true, Usage: "keep that many in flight all the time, instead of as many as are worth it"},
 			&cli.IntFlag{Name: "lanes", Destination: &o.Lanes, DefaultText: "as many as are in flight", Action: console.AtLeast("lanes", 1), Usage: "how many points are compiled at once"},
 			&cli.BoolFlag{Name: "in-order", Destination: &o.InOrder, DisableDefaultText: true, Usage: "measure points in the order asked, instead of those first that are compiled and promise most"},
+			&cli.StringFlag{Name: "device-time", Destination: (*string)(&o.DeviceTime), DefaultText: string(simulate.AsRecorded), Usage: "how long a trial takes a GPU: as recorded, as in tune, or in full, as in tune before a first look ended hopeless points"},
 			&cli.StringFlag{Name: "settings", Destination: &o.settings, Usage: "change numbers of the samplers, by `JSON` such as {\"GP\":{\"Inflation\":2}}"},
 			&cli.BoolFlag{Name: "noise", Destination: &o.Noise, DisableDefaultText: true, Usage: "answer with one recorded sample instead of the recorded time"},
 			&cli.StringFlag{Name: "warm", Destination: &o.Warm, Usage: "also begin with what a search of the recorded space in this `FILE` has learned"},
@@ -76,6 +77,12 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 	}
 	if o.farm != "" {
 		return runFarms(ctx, env, o)
+	}
+	if asked := string(o.DeviceTime); asked != "" && !slices.Contains(simulate.DeviceTimes(), asked) {
+		return console.Unknown("device time", asked, simulate.DeviceTimes())
+	}
+	if o.Clock && o.DeviceTime != "" && o.DeviceTime != simulate.AsRecorded {
+		return console.Usagef("--clock counts recorded costs: leave out --device-time")
 	}
 	if o.settings != "" {
 		settings, err := sampler.ParseSettings([]byte(o.settings))
