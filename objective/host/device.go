@@ -14,6 +14,7 @@ import (
 	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/worker"
+	"pawl/objective/worker/process"
 )
 
 // Device runs host kernels inside a worker process. Each kernel is a shared
@@ -47,8 +48,10 @@ type Device struct {
 
 var _ worker.Arranging = (*Device)(nil)
 
-// NewDevice returns a device with nothing loaded.
+// NewDevice returns a device with nothing loaded, in a process that does nothing else: kernels
+// run in it, and may signal nobody.
 func NewDevice() worker.Device {
+	process.KeepSignals()
 	return &Device{random: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
 }
 
