@@ -51,7 +51,7 @@ func hasCode(err error, codes ...int) bool {
 // companions are the files that SQLite keeps beside a database.
 var companions = []string{"-wal", "-shm", "-journal"}
 
-// inspect makes sure that the file is a sound database, or none yet. It opens it
+// inspect makes sure that the file is a sound database of pawl's, or none yet. It opens it
 // for reading only: SQLite would otherwise move the content of a log into a file
 // that is damaged, and what is set aside would not be what was found.
 func inspect(ctx context.Context, path string) error {
@@ -104,14 +104,16 @@ func removeExcept(path string, before map[string]bool) error {
 	return nil
 }
 
-// integrity returns what SQLite says about a database: "ok", or what is wrong.
+// integrity returns what SQLite says about a database: "ok", or what is wrong. A sound one must be pawl's.
 func integrity(ctx context.Context, path, mode string) (result string, err error) {
 	db, err := sql.Open("sqlite", dsn(path, mode))
 	if err != nil {
 		return "", err
 	}
 	defer db.Close()
-	err = db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result)
+	if err = db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err == nil && result == "ok" {
+		err = foreign(ctx, db)
+	}
 	return result, err
 }
 

@@ -19,6 +19,9 @@ func openFile(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("opening the study database: %w", err)
 	}
+	if err := regular(path); err != nil {
+		return nil, err
+	}
 	if exists(path) && !writable(path) {
 		return nil, fmt.Errorf("opening the study database: %s cannot be written; name another folder with --out", path)
 	}
@@ -60,6 +63,9 @@ func openExistingFile(ctx context.Context, path string) (*Store, error) {
 	_, err := os.Stat(path)
 	if err != nil && !exists(path+"-wal") {
 		return nil, fmt.Errorf("no study database: %w", err)
+	}
+	if err := regular(path); err != nil {
+		return nil, err
 	}
 	if err == nil && staysEmpty(ctx, path) {
 		return nil, unusable(path, fmt.Errorf("%w: it is empty", errDamaged))
@@ -110,7 +116,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
-	e := &file{db, path}
+	e := &file{db: db, path: path}
 	s := &Store{db: session{db, e}, engine: e, path: path}
 	for _, step := range []func(context.Context) error{s.migrate, s.examineAll} {
 		if err := patiently(ctx, step); err != nil {
@@ -118,6 +124,7 @@ func open(ctx context.Context, path string) (*Store, error) {
 			return nil, err
 		}
 	}
+	e.opened = identify(path)
 	return s, nil
 }
 

@@ -16,6 +16,8 @@ import (
 type file struct {
 	db   *sql.DB
 	path string
+	// opened is the file that was opened; nil before it is migrated.
+	opened *identity
 }
 
 func (f *file) translate(statement string) string { return statement }
@@ -25,6 +27,9 @@ func (f *file) close() error                      { return f.db.Close() }
 
 // begin needs no lock: a process that has lost a file's lock has lost its life.
 func (f *file) begin(ctx context.Context, _ int64) (transaction, error) {
+	if err := f.opened.check(ctx, f); err != nil {
+		return transaction{}, err
+	}
 	tx, err := f.db.BeginTx(ctx, nil)
 	return transaction{tx, func() bool { return false }, func() {}}, err
 }

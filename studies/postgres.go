@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net"
 	"net/url"
-	"pawl/internal/page"
 	"regexp"
 	"slices"
 	"strconv"
@@ -40,7 +39,7 @@ func openPostgres(ctx context.Context, place string, create bool) (*Store, error
 	// A connection that the server has ended meanwhile is found out before it is used.
 	db := stdlib.OpenDB(*config, stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
 	e := &postgres{db: db, config: config, held: map[int64]*holder{}}
-	s := &Store{db: session{db, e}, engine: e, path: postgresName(config)}
+	s := &Store{db: session{db, e}, engine: e, path: postgresName(config), reconnecting: time.Minute}
 	s.damage.lazy, s.damage.examined = true, map[int64]bool{}
 	if err := s.begin(ctx, create); err != nil {
 		db.Close()
@@ -144,9 +143,7 @@ func (p *postgres) version(ctx context.Context) (version int64, err error) {
 		return version, err
 	}
 	if len(tables) > 0 {
-		const most = 3
-		return 0, fmt.Errorf("%s is somebody else's: it has %s (%s), and nothing of pawl's; make a database for pawl alone, for example with createdb pawl",
-			postgresName(p.config), page.Count(len(tables), "table"), strings.Join(tables[:min(most, len(tables))], ", "))
+		return 0, somebodyElses(postgresName(p.config), tables, "make a database for pawl alone, for example with createdb pawl")
 	}
 	return 0, nil
 }

@@ -23,9 +23,6 @@ const lockClass = 0x7061776c
 // migrationLock is the number that no study has.
 const migrationLock = 0
 
-// reconnecting is how long a process waits for a server that is gone.
-var reconnecting = time.Minute
-
 // holder is the connection that holds a study's lock.
 type holder struct {
 	mu   sync.Mutex // for the transaction that is in progress

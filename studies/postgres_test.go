@@ -202,9 +202,7 @@ func TestTheServerRestarts(t *testing.T) {
 	}
 	whole(t, store, id, "9")
 	server.Stop(t)
-	usual := reconnecting
-	reconnecting = 200 * time.Millisecond
-	defer func() { reconnecting = usual }()
+	store.reconnecting = 200 * time.Millisecond
 	if err := recordTrials(recorder, 10, 11); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
 		t.Errorf("got %v", err)
 	}
@@ -230,9 +228,7 @@ func TestAZombieCannotWrite(t *testing.T) {
 	if _, err := heir.Lock(id); err != nil {
 		t.Fatal(err)
 	}
-	usual := reconnecting
-	reconnecting = 2 * time.Second
-	defer func() { reconnecting = usual }()
+	zombie.reconnecting = 2 * time.Second
 	if err := recordTrials(zombie.Recorder(id), 3, 4); !errors.Is(err, ErrBusy) {
 		t.Errorf("got %v", err)
 	}

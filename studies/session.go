@@ -93,7 +93,7 @@ func (s session) values(arguments []any) ([]any, error) {
 func (s *Store) change(ctx context.Context, study int64, do func(tx session) (rowKey, error)) error {
 	var row rowKey
 	var digest string
-	for deadline := time.Now().Add(reconnecting); ; {
+	for deadline := time.Now().Add(s.reconnecting); ; {
 		lost, err := s.transact(ctx, study, func(tx session) error {
 			if done, err := row.has(ctx, tx, digest); done || err != nil {
 				return err
@@ -115,7 +115,7 @@ func (s *Store) change(ctx context.Context, study int64, do func(tx session) (ro
 		renewed := s.engine.renew(wait, study)
 		cancel()
 		if renewed != nil {
-			return fmt.Errorf("the connection to %s was lost and did not come back within %v: %w; what was recorded is there, and pawl tune --resume goes on", s.path, reconnecting, renewed)
+			return fmt.Errorf("the connection to %s was lost and did not come back within %v: %w; what was recorded is there, and pawl tune --resume goes on", s.path, s.reconnecting, renewed)
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Store is an open database of studies. It is safe for concurrent use.
@@ -39,17 +40,30 @@ type Store struct {
 	damage  damage
 	// discard removes the copy that stands for a file that cannot be written.
 	discard func() error
+	// reconnecting is how long a server that is gone is waited for; a file is never gone.
+	reconnecting time.Duration
 }
 
 // engine is what one kind of database does differently from the other.
 type engine interface {
 	migrator
+	dialect
+	studyWriter
+	close() error
+}
+
+// dialect is how a database speaks.
+type dialect interface {
 	// translate turns a statement in SQLite's words into the engine's own.
 	translate(statement string) string
 	// storable turns a text into one that the engine can hold.
 	storable(text string) string
 	// explain says in a sentence what an error means; most errors stay as they are.
 	explain(err error) error
+}
+
+// studyWriter is how one process at a time writes to a study.
+type studyWriter interface {
 	// lock makes this process the only one that runs a study, and running asks whether
 	// one does.
 	lock(study int64) (unlock func(), err error)
@@ -59,7 +73,6 @@ type engine interface {
 	begin(ctx context.Context, study int64) (transaction, error)
 	// renew waits for a lost connection to come back, and takes the study's lock again.
 	renew(ctx context.Context, study int64) error
-	close() error
 }
 
 // transaction is one in progress. lost reports whether its connection is gone, so that

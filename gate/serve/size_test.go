@@ -28,7 +28,7 @@ func TestTenThousandTrials(t *testing.T) {
 	}
 	t.Parallel()
 	path, store := database(t)
-	trials := thorough.Count(3000, 10000)
+	trials := thorough.Count(1500, 10000)
 	id := add(t, store, head("attention", "chat", "CPU"), trials, true)
 	s := serving(t, path)
 	for _, address := range []string{"/studies/1", "/studies/1/trials", "/studies/1?x=PARAMETER_0&y=PARAMETER_3", fmt.Sprintf("/studies/1/trials/%d", trials-1), "/compare?study=1"} {

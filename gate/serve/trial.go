@@ -91,7 +91,7 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 		}
 	}
 	if d.Trial.OK() {
-		fact("median", fmt.Sprintf("%s, variation %s", measure.Samples(o.Samples), pages.Percent(stats.RobustCV(o.Samples))), "")
+		fact("median", fmt.Sprintf("%s, CV without drift and outliers %s", measure.Samples(o.Samples), pages.Percent(stats.RobustCV(o.Samples))), "")
 		text := fmt.Sprintf("%d, each the mean of %s", len(o.Samples), pages.Count(o.Batch, "launch", "launches"))
 		if o.Stop != "" {
 			text += fmt.Sprintf("; then it stopped: %s", o.Stop)

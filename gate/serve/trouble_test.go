@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pawl/internal/postgrestest"
+	"pawl/internal/thorough"
 	"pawl/objective/ladder"
 	"pawl/studies"
 )
@@ -105,26 +106,46 @@ func TestADamagedRow(t *testing.T) {
 
 // Another process keeps the whole file to itself, and lets go of it.
 func TestALockedDatabase(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it waits as long as pages wait")
-	}
+	thorough.Only(t, "it waits as long as pages wait")
 	t.Parallel()
 	path := closed(t)
 	s := serving(t, path)
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(t.Context(), "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM trials"); err != nil {
-		t.Fatal(err)
-	}
+	db := locked(t, path)
 	says(t, s, "/", http.StatusServiceUnavailable, "The database is locked", "tries again in a few seconds")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	says(t, s, "/", http.StatusOK, "scale, small")
+}
+
+// The page about a lock, for somebody who does not wait.
+func TestALockIsSaid(t *testing.T) {
+	path := closed(t)
+	defer locked(t, path).Close()
+	impatient, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer impatient.Close()
+	var n int
+	p := (&Server{}).failure(impatient.QueryRowContext(t.Context(), "SELECT count(*) FROM trials").Scan(&n))
+	if text, ok := p.Data.(string); p.Status != http.StatusServiceUnavailable || p.Refresh == 0 || !ok || !strings.Contains(text, "tries again in a few seconds") {
+		t.Errorf("%+v", p)
+	}
+}
+
+// locked takes a database for itself.
+func locked(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(t.Context(), "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM trials"); err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 // What was tried before a search is on the doctor's page, and words from compilers are text there.

@@ -274,7 +274,7 @@ func TestDevicesAreRecorded(t *testing.T) {
 			t.Fatalf("the study does not end\n%s", asking.output.String())
 		}
 		time.Sleep(200 * time.Millisecond)
-		if over, err = asking.over(); !over && i%10 == 9 && i < 30 {
+		if over, err = asking.over(); !over && i%10 == 9 && i < 10*thorough.Count(1, 3) {
 			workers[i/10%2].kill()
 			workers[i/10%2].again()
 		}

@@ -71,7 +71,7 @@ func OpenStudy(ctx context.Context, env Environment, o Common, arguments []strin
 		study, err = store.Study(ctx, id)
 	}
 	if errors.Is(err, studies.ErrNoStudy) {
-		err = Usage(err)
+		err = Usagef("%w; see pawl studies list", err)
 	}
 	if err != nil {
 		store.Close()
