@@ -9,6 +9,7 @@ package compiler
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,14 +35,19 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return firstError(r.Output) }
 
-// An error line of gcc, clang, nvcc, ptxas ("ptxas error   : ...") and NVRTC.
-var errorLine = regexp.MustCompile(`\b(error|fatal)\s*:|undefined reference`)
+var (
+	// An error line of gcc, clang, nvcc, ptxas ("ptxas error   : ..."), NVRTC, the GNU assembler
+	// ("Error: ...") and the linker.
+	errorLine = regexp.MustCompile(`\b([Ee]rror|fatal)\s*:|undefined reference|multiple definition|cannot find `)
+	// What drivers say about a linker that has said why on lines before.
+	linkerFailed = regexp.MustCompile(`\b(ld returned|linker command failed)`)
+)
 
 // firstError returns the first line that reports an error, or the first line.
 func firstError(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	for _, line := range lines {
-		if errorLine.MatchString(line) {
+		if errorLine.MatchString(line) && !linkerFailed.MatchString(line) {
 			return strings.TrimSpace(line)
 		}
 	}
@@ -59,6 +65,29 @@ type Command struct {
 	Dir string
 	// Environment is added to this process's own.
 	Environment []string
+
+	most int // bytes that it may print on either stream; 0 is mostPrinted
+}
+
+// mostPrinted is more than any preprocessed source has, and small enough to be kept: a macro
+// that doubles itself, or a compiler that repeats itself, would fill the memory.
+const mostPrinted = 256 << 20
+
+func (c Command) mostPrinted() int { return cmp.Or(c.most, mostPrinted) }
+
+// printed is what a compiler prints on one stream. Where that is too much, no more is read,
+// which ends the compiler. The buffer is not embedded: it would read by itself, past the limit.
+type printed struct {
+	kept bytes.Buffer
+	most int
+	full bool
+}
+
+func (p *printed) Write(some []byte) (int, error) {
+	if p.full = p.full || p.kept.Len()+len(some) > p.most; p.full {
+		return 0, errors.New("too much output")
+	}
+	return p.kept.Write(some)
 }
 
 // Output is what a compiler printed.
@@ -78,8 +107,8 @@ func (c Command) Run(ctx context.Context, allowed time.Duration, input []byte, a
 	cmd.Env = append(os.Environ(), c.Environment...)
 	cmd.Env = append(cmd.Env, "LC_ALL=C") // messages are searched for "error:"
 	cmd.Stdin = bytes.NewReader(input)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	stdout, stderr := &printed{most: c.mostPrinted()}, &printed{most: c.mostPrinted()}
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := start(cmd)
 	if err == nil {
 		err = cmd.Wait()
@@ -87,13 +116,15 @@ func (c Command) Run(ctx context.Context, allowed time.Duration, input []byte, a
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return Output{stdout.Bytes(), stderr.Bytes()}, nil
+		return Output{stdout.kept.Bytes(), stderr.kept.Bytes()}, nil
 	case ctx.Err() != nil:
 		return Output{}, context.Cause(ctx)
+	case stdout.full || stderr.full: // nobody read on, so how it ended says nothing
+		return Output{}, &Refusal{fmt.Sprintf("error: the compiler printed more than %d MB", c.mostPrinted()>>20), -1}
 	case errors.As(err, &exit) && exit.Exited():
-		return Output{}, &Refusal{stderr.String(), exit.ExitCode()}
+		return Output{}, &Refusal{stderr.kept.String(), exit.ExitCode()}
 	case errors.As(err, &exit):
-		return Output{}, &Refusal{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr.String()), -1}
+		return Output{}, &Refusal{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr.kept.String()), -1}
 	}
 	return Output{}, fmt.Errorf("running %s: %w", c.Program[0], err)
 }

@@ -27,12 +27,16 @@ func script(t *testing.T, body string) Command {
 
 func TestRefusalNamesTheFirstError(t *testing.T) {
 	for output, want := range map[string]string{
-		"a.c: In function f:\na.c:3:1: error: bad\nmore":               "a.c:3:1: error: bad",
-		"warning: x\nptxas error   : Entry function 'k' uses too much": "ptxas error   : Entry function 'k' uses too much",
-		"gcc: No such file\nnvcc fatal   : Failed to preprocess":       "nvcc fatal   : Failed to preprocess",
-		"ld: undefined reference to `x'":                               "ld: undefined reference to `x'",
-		"something else\nsecond":                                       "something else",
-		"\n":                                                           "the compiler gave no reason",
+		"a.c: In function f:\na.c:3:1: error: bad\nmore":                                                                "a.c:3:1: error: bad",
+		"warning: x\nptxas error   : Entry function 'k' uses too much":                                                  "ptxas error   : Entry function 'k' uses too much",
+		"gcc: No such file\nnvcc fatal   : Failed to preprocess":                                                        "nvcc fatal   : Failed to preprocess",
+		"ld: undefined reference to `x'":                                                                                "ld: undefined reference to `x'",
+		"x.c: In function f:\nx.s: Assembler messages:\nx.s:4: Error: no such instruction: `bogus'":                     "x.s:4: Error: no such instruction: `bogus'",
+		"/usr/bin/ld: cannot find -lnosuch: No such file or directory\ncollect2: error: ld returned 1 exit status":      "/usr/bin/ld: cannot find -lnosuch: No such file or directory",
+		"ld: DWARF error: x\nld: b.o: multiple definition of `f'\nclang: error: linker command failed with exit code 1": "ld: DWARF error: x",
+		"ld: truncated\ncollect2: error: ld returned 1 exit status":                                                     "ld: truncated",
+		"something else\nsecond": "something else",
+		"\n":                     "the compiler gave no reason",
 	} {
 		if got := (&Refusal{Output: output}).Error(); got != want {
 			t.Errorf("%q: got %q, want %q", output, got, want)
@@ -111,6 +115,23 @@ func running(pid int) bool {
 func TestTimeIsBounded(t *testing.T) {
 	if _, err := script(t, "sleep 1000").Run(t.Context(), 50*time.Millisecond, nil); !errors.Is(err, ErrTime) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A compiler that prints without end is refused, and does not fill this process's memory.
+func TestOutputIsBounded(t *testing.T) {
+	for _, stream := range []string{"", " >&2"} {
+		command := script(t, "exec yes x"+stream)
+		command.most = 1 << 20
+		_, err := command.Run(t.Context(), time.Minute, nil)
+		if refused, ok := errors.AsType[*Refusal](err); !ok || refused.Error() != "error: the compiler printed more than 1 MB" {
+			t.Errorf("got %v", err)
+		}
+	}
+	command := script(t, "printf 12345678")
+	command.most = 8
+	if output, err := command.Run(t.Context(), time.Minute, nil); err != nil || string(output.Stdout) != "12345678" {
+		t.Errorf("got %q, %v", output.Stdout, err)
 	}
 }
 
