@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"pawl/kernels"
@@ -104,35 +103,38 @@ func (s signature) plain(source string) string {
 
 // choose returns the function that is meant.
 func choose(source, entry, backend string) (signature, error) {
-	found, refused := signatures(source)
-	if backend == kernels.CUDA {
-		found = slices.DeleteFunc(found, func(s signature) bool { return !s.global })
-	}
+	var found, refused []signature
 	var names []string
-	for _, s := range found {
-		if s.name == entry {
+	for _, s := range signatures(source, backend) {
+		switch {
+		case s.name == entry && s.refused != nil:
+			return signature{}, fmt.Errorf("function %s cannot be described: %w", entry, s.refused)
+		case s.name == entry:
 			return s, nil
+		case s.refused != nil:
+			refused = append(refused, s)
+		default:
+			found = append(found, s)
 		}
 		names = append(names, s.name)
 	}
-	switch why, known := refused[entry]; {
-	case known:
-		return signature{}, fmt.Errorf("function %s cannot be described: %w", entry, why)
+	kind := "function that returns nothing (void)"
+	if backend == kernels.CUDA {
+		kind = "__global__ function"
+	}
+	switch {
+	case len(names) == 0:
+		return signature{}, fmt.Errorf("it defines no %s that takes numbers or pointers to numbers", kind)
 	case entry != "":
-		return signature{}, fmt.Errorf("no function %s that returns nothing; there are %s", entry, strings.Join(names, ", "))
+		return signature{}, fmt.Errorf("no %s is called %s; there are %s", kind, entry, strings.Join(names, ", "))
+	case len(found) == 0:
+		return signature{}, fmt.Errorf("function %s cannot be described: %w", refused[0].name, refused[0].refused)
 	case len(found) == 1 && backend == kernels.CUDA && len(refused) > 0:
-		for name, why := range refused {
-			return signature{}, fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with --entry", found[0].name, name, why)
-		}
-	case len(found) == 1:
-		return found[0], nil
+		return signature{}, fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with --entry", found[0].name, refused[0].name, refused[0].refused)
 	case len(found) > 1:
 		return signature{}, fmt.Errorf("several functions could be the kernel: %s; name one with --entry", strings.Join(names, ", "))
 	}
-	for name, why := range refused {
-		return signature{}, fmt.Errorf("function %s cannot be described: %w", name, why)
-	}
-	return signature{}, fmt.Errorf("no function that returns nothing and takes numbers or pointers to numbers")
+	return found[0], nil
 }
 
 const referenceNote = `/* A copy of the kernel at its defaults: results are held to those of the default point. That

@@ -5,18 +5,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"pawl/kernels"
 )
 
 // signature is a function as its source declares it.
 type signature struct {
 	name       string
-	global     bool // __global__
 	parameters []parameter
 	// space is the namespace around it, and template what it is an instance of; header is the
 	// line of the source that says so.
 	space    string
 	template []templated
 	header   string
+	refused  error // why it cannot be described
 }
 
 // templated is a parameter of a template: a type, or a number.
@@ -51,39 +53,38 @@ var elementOf = map[string]string{
 }
 
 var (
-	noise    = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`)
-	bounds   = regexp.MustCompile(`__launch_bounds__\s*\([^)]*\)`)
-	function = regexp.MustCompile(`((?:\b\w+\s+)*)void\s+([A-Za-z_]\w*)\s*\(([^()]*)\)\s*\{`)
+	noise  = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`)
+	bounds = regexp.MustCompile(`__(?:launch_bounds|cluster_dims|maxnreg)__\s*\((?:[^()]|\([^()]*\))*\)`)
+	// directive is a line for the preprocessor, which may stand between a function's words.
+	directive = regexp.MustCompile(`(?m)^[ \t]*#(?:\\\r?\n|[^\n])*`)
+	function  = regexp.MustCompile(`((?:\b\w+\s+)*)void\s+([A-Za-z_]\w*)\s*\(([^()]*)\)\s*\{`)
 )
 
 // signatures returns the functions without a result that a source defines and that can be
-// called from elsewhere, in its order, with why some cannot be described.
-func signatures(source string) (found []signature, refused map[string]error) {
-	refused = map[string]error{}
-	text := bounds.ReplaceAllString(withoutNoise(source), " ")
+// called from elsewhere, in its order: for CUDA those are __global__, whatever hides the others
+// (a macro may stand for static).
+func signatures(source, backend string) (found []signature) {
+	text := directive.ReplaceAllString(withoutNoise(source), "")
+	text = bounds.ReplaceAllString(text, " ")
 	for _, at := range function.FindAllStringSubmatchIndex(text, -1) {
 		words := strings.Fields(text[at[2]:at[3]])
 		s := signature{name: text[at[4]:at[5]], space: namespaceAt(text[:at[0]])}
 		if header := template.FindStringSubmatch(text[:at[0]]); header != nil {
 			s.header, s.template = strings.TrimSpace(header[0]), templateParameters(header[1])
 		}
-		hidden := false
+		hidden := backend == kernels.CUDA && !slices.Contains(words, "__global__")
 		for _, word := range words {
-			s.global = s.global || word == "__global__"
 			hidden = hidden || word == "static" || word == "inline" || word == "__device__"
 		}
 		if hidden {
 			continue
 		}
-		var err error
-		if s.parameters, err = parameters(text[at[6]:at[7]], s.template); err != nil {
-			refused[s.name] = err
-			continue
+		if s.parameters, s.refused = parameters(text[at[6]:at[7]], s.template); s.refused == nil {
+			s.findChanged(body(text[at[1]:]))
 		}
-		s.findChanged(body(text[at[1]:]))
 		found = append(found, s)
 	}
-	return found, refused
+	return found
 }
 
 // withoutNoise takes comments and strings out, and leaves lines where they are.
