@@ -2,8 +2,9 @@ package kernels
 
 import (
 	"io/fs"
-	"pawl/kernels/arguments"
 	"slices"
+
+	"pawl/kernels/arguments"
 )
 
 // answered reports whether the manifest has answers in place of a reference.

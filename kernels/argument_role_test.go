@@ -3,9 +3,10 @@ package kernels
 import (
 	"os"
 	"path/filepath"
-	"pawl/kernels/arguments"
 	"strings"
 	"testing"
+
+	"pawl/kernels/arguments"
 )
 
 // roles is a manifest with every kind of argument; %s of the tests are replaced in it.

@@ -3,10 +3,11 @@ package kernels
 import (
 	"io/fs"
 	"path/filepath"
-	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
+
+	"pawl/kernels/document"
 )
 
 // ownInclude finds what a source includes by a name of its own: names may be declared there.

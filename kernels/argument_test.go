@@ -1,10 +1,11 @@
 package kernels
 
 import (
-	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"strings"
 	"testing"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 // scalarOf returns the value that a scalar of a type and formula has at N=100.

@@ -3,11 +3,12 @@ package kernels
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+
 	"pawl/kernels/arguments"
 	"pawl/kernels/document"
 	"pawl/space"
-	"slices"
-	"strings"
 )
 
 // Bind evaluates the arguments for the sizes of a problem.

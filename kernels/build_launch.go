@@ -1,14 +1,14 @@
 package kernels
 
 import (
-	"pawl/kernels/arguments"
-	"pawl/kernels/document"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

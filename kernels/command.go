@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

@@ -3,10 +3,10 @@ package kernels
 import (
 	"errors"
 	"fmt"
-	"pawl/kernels/document"
 	"reflect"
 	"strings"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

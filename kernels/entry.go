@@ -2,11 +2,11 @@ package kernels
 
 import (
 	"path"
-	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

@@ -2,10 +2,11 @@ package kernels
 
 import (
 	"io/fs"
-	"pawl/kernels/arguments"
 	"slices"
 	"strings"
 	"testing"
+
+	"pawl/kernels/arguments"
 )
 
 func parsed(t *testing.T, replacements ...string) *Kernel {

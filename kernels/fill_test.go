@@ -5,11 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"pawl/kernels/arguments"
-	"pawl/kernels/document"
 	"slices"
 	"strings"
 	"testing"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 )
 
 // filledWith is the good manifest with other arguments in place of x. They stand on line 20.

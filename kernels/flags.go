@@ -1,11 +1,11 @@
 package kernels
 
 import (
-	"pawl/kernels/document"
 	"regexp"
 	"slices"
 	"strings"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

@@ -17,10 +17,10 @@ package kernels
 import (
 	"fmt"
 	"maps"
-	"pawl/kernels/arguments"
 	"slices"
 	"strings"
 
+	"pawl/kernels/arguments"
 	"pawl/space"
 )
 

@@ -2,10 +2,10 @@ package kernels
 
 import (
 	"fmt"
-	"pawl/kernels/document"
 	"slices"
 	"strconv"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

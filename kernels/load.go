@@ -9,9 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"pawl/kernels/document"
 	"slices"
 	"strings"
+
+	"pawl/kernels/document"
 )
 
 //go:embed attention attention_hopper gemm gemm_mma matmul reduce rmsnorm softmax

@@ -2,13 +2,14 @@ package kernels
 
 import (
 	"path"
-	"pawl/kernels/arguments"
-	"pawl/kernels/document"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 )
 
 // manifest is the file kernel.yaml as written. Its top-level keys hold for

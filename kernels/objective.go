@@ -2,12 +2,12 @@ package kernels
 
 import (
 	"fmt"
-	"pawl/kernels/document"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

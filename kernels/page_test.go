@@ -3,13 +3,13 @@ package kernels
 import (
 	"os"
 	"path/filepath"
-	"pawl/kernels/arguments"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"pawl/kernels/arguments"
 	"pawl/space"
 )
 

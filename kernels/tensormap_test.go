@@ -3,10 +3,10 @@ package kernels
 import (
 	"errors"
 	"fmt"
-	"pawl/kernels/document"
 	"strings"
 	"testing"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

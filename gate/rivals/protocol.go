@@ -2,6 +2,7 @@ package rivals
 
 import (
 	"fmt"
+
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 )

@@ -73,7 +73,7 @@ var rooms = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"internal/page"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
 	"github.com/google/go-github/v88":   {"gate/ci/github"},
-	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest", "internal/kerneltest", "internal/thorough"},
+	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest"},
 }
 
 // root is the module's folder, seen from this package.

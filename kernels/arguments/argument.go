@@ -9,10 +9,10 @@ package arguments
 import (
 	"errors"
 	"fmt"
-	"pawl/kernels/document"
-	"pawl/kernels/element"
 
 	"pawl/kernels/arrays"
+	"pawl/kernels/document"
+	"pawl/kernels/element"
 	"pawl/space"
 )
 

@@ -3,10 +3,10 @@ package arguments
 import (
 	"fmt"
 	"math"
-	"pawl/kernels/element"
 	"slices"
 
 	"pawl/kernels/arrays"
+	"pawl/kernels/element"
 	"pawl/space"
 )
 

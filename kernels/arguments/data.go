@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"pawl/kernels/document"
-	"pawl/kernels/element"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"pawl/kernels/arrays"
+	"pawl/kernels/document"
+	"pawl/kernels/element"
 )
 
 // fileNames are the files of an argument: one name, or a list, from which the one whose

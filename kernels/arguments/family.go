@@ -1,9 +1,9 @@
 package arguments
 
 import (
-	"pawl/kernels/element"
 	"slices"
 
+	"pawl/kernels/element"
 	"pawl/space"
 )
 

@@ -1,13 +1,13 @@
 package arguments
 
 import (
-	"pawl/kernels/document"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

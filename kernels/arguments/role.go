@@ -2,11 +2,11 @@ package arguments
 
 import (
 	"fmt"
-	"pawl/kernels/document"
-	"pawl/kernels/element"
 	"regexp"
 	"strconv"
 
+	"pawl/kernels/document"
+	"pawl/kernels/element"
 	"pawl/space"
 )
 

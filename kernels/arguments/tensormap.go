@@ -2,9 +2,9 @@ package arguments
 
 import (
 	"fmt"
-	"pawl/kernels/document"
 	"slices"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 

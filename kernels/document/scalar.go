@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"pawl/space"
 	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"pawl/space"
 )
 
 // Scalar is one plain value of a file with its place.

@@ -4,8 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"pawl/space"
 	"strconv"
+
+	"pawl/space"
 )
 
 // integerElement is an entry of the registry. Integers are read and written as 64 bits

@@ -1,10 +1,11 @@
 package inputs
 
 import (
-	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"runtime"
 	"sync"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 // Fill writes the content of a buffer that no file has. See [Source.Fill].

@@ -3,10 +3,11 @@ package inputs
 import (
 	"bytes"
 	"math"
-	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"runtime"
 	"testing"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 // filled returns the content of a buffer as bytes and as numbers.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
 )

@@ -2,10 +2,11 @@ package inputs
 
 import (
 	"math"
-	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"slices"
 	"testing"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 // integers returns the content of an input of integers.

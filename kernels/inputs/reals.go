@@ -3,6 +3,7 @@ package inputs
 import (
 	"fmt"
 	"math"
+
 	"pawl/kernels/arguments"
 )
 

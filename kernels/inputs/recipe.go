@@ -13,9 +13,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"sync"
+
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
-	"sync"
 )
 
 // Recipe says how the content of a buffer is computed. An element depends on

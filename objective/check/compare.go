@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"math"
+
 	"pawl/kernels/arguments"
 )
 

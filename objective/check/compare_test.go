@@ -2,10 +2,11 @@ package check
 
 import (
 	"math"
-	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"strings"
 	"testing"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 func buffer(t *testing.T, e element.Type, values ...float64) []byte {

@@ -5,10 +5,11 @@ import (
 	"image/color"
 	"image/png"
 	"math"
-	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"slices"
 	"testing"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 func TestPictureOfErrors(t *testing.T) {

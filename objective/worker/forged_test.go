@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"pawl/kernels/arguments"
 	"strings"
 	"testing"
+
+	"pawl/kernels/arguments"
 )
 
 // prints as many bytes as the entry of its load is long, in thousands, at every run.

@@ -19,11 +19,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"pawl/kernels/document"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"pawl/kernels/document"
 )
 
 // FileName is the usual name.

@@ -11,8 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"pawl/kernels/arguments"
-	"pawl/kernels/element"
 	"runtime"
 	"strings"
 	"sync"
@@ -20,6 +18,9 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"pawl/kernels/arguments"
+	"pawl/kernels/element"
 )
 
 // childVariable names what a child process of the tests does. The loader looks

@@ -2,9 +2,10 @@ package driver
 
 import (
 	"fmt"
+	"unsafe"
+
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
-	"unsafe"
 )
 
 // TensorMapSize is the size of a CUtensorMap in bytes. Where it lies must be

@@ -1,0 +1,47 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is larger is several things. Tests are not counted.
+const (
+	mostLinesOfFile    = 400
+	mostLinesOfPackage = 3500
+	mostMethods        = 5
+)
+
+func TestNothingIsTooLarge(t *testing.T) {
+	lines := map[string]int{}
+	eachFile(t, func(path string) error {
+		if strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		count := set.File(file.FileStart).LineCount()
+		if lines[filepath.Dir(path)] += count; count > mostLinesOfFile {
+			t.Errorf("%s has %d lines, %d are allowed", path, count, mostLinesOfFile)
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if i, ok := node.(*ast.InterfaceType); ok && i.Methods.NumFields() > mostMethods {
+				t.Errorf("%s: an interface of %d methods, %d are allowed", set.Position(i.Pos()), i.Methods.NumFields(), mostMethods)
+			}
+			return true
+		})
+		return nil
+	})
+	for folder, count := range lines {
+		if count > mostLinesOfPackage {
+			t.Errorf("%s has %d lines, %d are allowed", folder, count, mostLinesOfPackage)
+		}
+	}
+}
