@@ -2,12 +2,13 @@ package kernels
 
 import (
 	"maps"
-	"pawl/kernels/arguments"
-	"pawl/kernels/document"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"pawl/kernels/arguments"
+	"pawl/kernels/document"
 	"pawl/space"
 )
 
@@ -62,7 +63,7 @@ func (b *builder) build() (*Kernel, error) {
 	for _, w := range b.kernel.Workloads {
 		s, err := b.kernel.Space(w)
 		if err != nil {
-			return nil, b.top().Errorf("%s", err)
+			return nil, b.defaultError(err)
 		}
 		b.kernel.initial = s.Default()
 		k, err := b.kernel.For(w.Dims)
@@ -289,6 +290,16 @@ func (b *builder) definitionError(err error) error {
 func (b *builder) constraints() (err error) {
 	b.kernel.constraints, err = document.CompileAll(b.all, b.keys.Constraints, space.Condition)
 	return err
+}
+
+// defaultError puts what is wrong with the default point where the constraint is that it breaks.
+func (b *builder) defaultError(err error) error {
+	for _, text := range b.keys.Constraints {
+		if strings.Contains(err.Error(), strconv.Quote(text.Text)) {
+			return text.At.Errorf("%s", err)
+		}
+	}
+	return b.top().Errorf("%s", err)
 }
 
 func (b *builder) fuzz() error {

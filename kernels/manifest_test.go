@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"pawl/kernels/document"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pawl/kernels/document"
 	"pawl/space"
 )
 
@@ -169,8 +169,8 @@ func TestManifestMistakesSayWhere(t *testing.T) {
 		{"ill typed", `"BLOCK <= N"`, `"BLOCK <= MODE"`, 14, 12, "mismatched types"},
 		{"not a condition", `"BLOCK <= N"`, `"BLOCK + N"`, 14, 6, "bool"},
 		{"syntax", `"BLOCK <= N"`, `"BLOCK <="`, 14, 0, "unexpected"},
-		{"division by zero", "TILES > 0", "N / (BLOCK - 32) > 0", 1, 1, "division by zero"},
-		{"contradiction", `"BLOCK <= N"`, `"BLOCK > 64"`, 1, 1, "default point"},
+		{"division by zero", "TILES > 0", "N / (BLOCK - 32) > 0", 15, 5, "division by zero"},
+		{"contradiction", `"BLOCK <= N"`, `"BLOCK > 64"`, 14, 5, "default point"},
 		{"default", "default: 32}", "default: 48}", 7, 3, "not among its values"},
 		{"fraction", "[64, 16, 32]", "[64, 1.5, 32]", 7, 24, "not an integer"},
 		{"mixed", "[plain, unrolled]", "[plain, 3]", 8, 3, "mixes"},

@@ -56,7 +56,7 @@ func newApp(env console.Environment) *cli.App {
 
 // prepare gives a command the program's way of handling mistakes.
 func prepare(c *cli.Command) {
-	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return console.Usage(err) }
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return usageError(c.Flags, err) }
 	c.HideHelpCommand = true
 	for _, sub := range c.Subcommands {
 		prepare(sub)

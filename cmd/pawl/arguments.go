@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,9 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 	}
 	path := []string{arguments[0]}
 	rest := arguments[1:]
+	if len(rest) > 0 && rest[0] == "help" {
+		rest = append(slices.Clone(rest[1:]), "--help")
+	}
 	commands, flags := app.Commands, app.Flags
 	for len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		command := find(commands, rest[0])
@@ -29,6 +33,7 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 		commands, flags = command.Subcommands, command.Flags
 	}
 	var moved, positional []string
+	help := false
 	for len(rest) > 0 {
 		word := rest[0]
 		rest = rest[1:]
@@ -40,6 +45,7 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 			positional = append(positional, word)
 		default:
 			moved = append(moved, word)
+			help = help || word == "--help" || word == "-h"
 			takesValue, known := lookup(flags, word)
 			if !known {
 				return nil, unknownFlag(flags, word)
@@ -52,11 +58,35 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 			}
 		}
 	}
+	if help { // the library would look for a topic of the kernel's name
+		moved = []string{"--help"}
+		if len(path) > 1 {
+			positional = nil
+		} else if len(positional) > 0 {
+			moved = nil // the answer is that there is no such command
+		}
+	}
 	result := append(path, moved...)
 	if len(positional) > 0 {
 		result = append(append(result, "--"), positional...)
 	}
 	return result, nil
+}
+
+var invalidValue = regexp.MustCompile(`^invalid value (".*") for flag -(\S+): `)
+
+// usageError says of a value that its flag cannot take what the flag takes.
+func usageError(flags []cli.Flag, err error) error {
+	if match := invalidValue.FindStringSubmatch(err.Error()); match != nil {
+		wanted := "a number"
+		for _, f := range flags {
+			if _, isTime := f.(*cli.DurationFlag); isTime && slices.Contains(f.Names(), match[2]) {
+				wanted = "a time with its unit, such as 45s, 10m or 1h30m"
+			}
+		}
+		return console.Usagef("--%s takes %s, not %s", match[2], wanted, match[1])
+	}
+	return console.Usage(err)
 }
 
 // behindDashes takes the command out of "pawl bench -- COMMAND…", whose flags are its own.

@@ -151,7 +151,7 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
 	}
-	rules := "kernels: [{kernel: scale, workloads: [tiny], rounds: [40], samples: 2}]\n"
+	rules := "kernels: [{kernel: scale, workloads: [tiny], rounds: [20], samples: 2}]\n"
 	if err := os.WriteFile(filepath.Join(dir, "gate.yaml"), []byte(rules), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 	var text strings.Builder
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		text.WriteString(lines.Text() + "\n")
-		if strings.Contains(lines.Text(), "10 of up to 40 rounds") {
+		if strings.Contains(lines.Text(), "10 of up to 20 rounds") {
 			if err := cmd.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}

@@ -213,7 +213,7 @@ func TestInterruptOnceWritesTheReport(t *testing.T) {
 // Twice: leaves at once, and the study is intact.
 func TestInterruptTwiceLeavesAtOnce(t *testing.T) {
 	dir := interruptedStudy(t, 2)
-	resumed := asPawl(t, dir, "tune", "scale", "--trials", "6", "--rounds", "3", "--resume")
+	resumed := asPawl(t, dir, "tune", "scale", "--trials", "5", "--rounds", "3", "--finalists", "1", "--resume")
 	if output, err := resumed.CombinedOutput(); err != nil || !strings.Contains(string(output), "resuming study 1") {
 		t.Errorf("%v: %s", err, output)
 	}

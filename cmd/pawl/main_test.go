@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -20,6 +21,7 @@ import (
 	"pawl/internal/kerneltest"
 	"pawl/internal/postgrestest"
 	"pawl/internal/thorough"
+	"pawl/objective"
 	"pawl/objective/cuda"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/devices"
@@ -32,6 +34,7 @@ func TestMain(m *testing.M) {
 	devices.Serve() // or every worker of a test would run all tests
 	// The race detector lets every process sleep a second before it ends.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
+	objective.BenchTime = 25 * time.Millisecond
 	testscript.Main(m, map[string]func(){"pawl": main, "crash": crash})
 }
 

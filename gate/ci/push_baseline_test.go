@@ -229,7 +229,7 @@ func TestKilledAroundThePush(t *testing.T) {
 			path := os.Getenv("PATH")
 			s.program(script)
 			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), "PAWL_TEST_PUBLISH=1")
+			cmd.Env = append(os.Environ(), "PAWL_TEST_PUBLISH=1", "TMPDIR="+t.TempDir()) // where what is killed leaves its index
 			if output, err := cmd.CombinedOutput(); err == nil || !strings.Contains(err.Error(), "killed") {
 				t.Fatalf("%v: %s", err, output)
 			}

@@ -120,7 +120,7 @@ func (e *BranchError) Error() string { return fmt.Sprintf("branch %q: %s", e.Bra
 // error is a *BranchError. Of two processes that move one branch, one fails.
 func MoveBranch(ctx context.Context, folder, branch, commit string) (head string, err error) {
 	reference := "refs/heads/" + branch
-	if _, err := Run(ctx, folder, nil, "check-ref-format", reference); err != nil || strings.HasPrefix(branch, "-") {
+	if _, err := Run(ctx, folder, nil, "check-ref-format", reference); err != nil || strings.HasPrefix(branch, "-") || branch == "HEAD" {
 		return "", &BranchError{branch, "that is no name of a branch"}
 	}
 	worktrees, err := Run(ctx, folder, nil, "worktree", "list", "--porcelain")

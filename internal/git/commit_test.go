@@ -133,7 +133,7 @@ func TestABranchOfSomebodyElseStays(t *testing.T) {
 	}
 	move("pawl/kernel", again, three)
 	refuse("main", two, "checked out")
-	for _, name := range []string{"", "-f", "a..b", "a b", "x.lock", "@{-1}"} {
+	for _, name := range []string{"", "-f", "a..b", "a b", "x.lock", "@{-1}", "HEAD"} {
 		refuse(name, two, "no name of a branch")
 	}
 	user("branch", "theirs")

@@ -13,6 +13,11 @@ func FarmFlag(name *string) cli.Flag {
 	return &cli.StringFlag{Name: "farm", Destination: name, DefaultText: farm.DefaultName, Usage: "the `NAME` of the farm, where a database has several"}
 }
 
+// FarmDatabaseFlag is the flag for the database of a farm, which is never a file.
+func FarmDatabaseFlag(url *string) cli.Flag {
+	return &cli.StringFlag{Name: "db", Destination: url, DefaultText: DatabaseVariable, Usage: "the `URL` of the farm's database, such as postgres://USER@HOST/DATABASE"}
+}
+
 // PriceFlag is the flag for what devices cost.
 func PriceFlag(prices *cli.StringSlice) cli.Flag {
 	return &cli.StringSliceFlag{Name: "price", Destination: prices, Usage: "what an hour of a farm's device costs, as `LABEL=NUMBER`: a part of its name, or compiling; may be given again"}

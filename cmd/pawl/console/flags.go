@@ -48,8 +48,8 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 			Usage: "the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE"},
 		"cache": &cli.StringFlag{Name: "cache", Destination: &o.Cache, DefaultText: "pawl in the user's cache folder",
 			Usage: "the `FOLDER` of compiled kernels"},
-		"run-timeout":     &cli.DurationFlag{Name: "run-timeout", Destination: &o.RunTimeout, Value: 10 * time.Second, Usage: "how long one run of a kernel may take"},
-		"compile-timeout": &cli.DurationFlag{Name: "compile-timeout", Destination: &o.CompileTimeout, Value: time.Minute, Usage: "how long one compilation may take"},
+		"run-timeout":     &cli.DurationFlag{Name: "run-timeout", Destination: &o.RunTimeout, Value: 10 * time.Second, Action: Positive("run-timeout"), Usage: "how long one run of a kernel may take"},
+		"compile-timeout": &cli.DurationFlag{Name: "compile-timeout", Destination: &o.CompileTimeout, Value: time.Minute, Action: Positive("compile-timeout"), Usage: "how long one compilation may take"},
 		"json":            &cli.BoolFlag{Name: "json", Destination: &o.JSON, DisableDefaultText: true, Usage: "print the result as JSON on standard output"},
 	}
 	var chosen []cli.Flag
@@ -103,6 +103,16 @@ func AtLeast(name string, least int) func(*cli.Context, int) error {
 	return func(_ *cli.Context, value int) error {
 		if value < least {
 			return Usagef("--%s must be at least %d", name, least)
+		}
+		return nil
+	}
+}
+
+// Positive checks the value of a flag.
+func Positive(name string) func(*cli.Context, time.Duration) error {
+	return func(_ *cli.Context, value time.Duration) error {
+		if value <= 0 {
+			return Usagef("--%s %v: a positive time such as 30s", name, value)
 		}
 		return nil
 	}

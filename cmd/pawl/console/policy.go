@@ -47,7 +47,7 @@ func ReadPolicy(path string, names []string) (*policy.File, error) {
 	}
 	chosen, missing := file.Of(names)
 	if missing != "" {
-		return nil, Usagef("%s gates no kernel %q", path, missing)
+		return nil, Usagef("%s gates no kernel %q: add it there, or name another policy with --policy", path, missing)
 	}
 	return chosen, nil
 }

@@ -42,8 +42,8 @@ func initCommand(env console.Environment, o *farmOptions) *cli.Command {
 		Description: console.Details("Creates a schema with the farm's tables and River's. It needs a user who may do that; nobody else does:\n"+
 			"docs/farm.md has the roles for those who ask and for workers.",
 			"pawl farm init --db postgres://owner@db.example/pawl", "0 done", "3 it could not be done", "64 usage"),
-		Flags: append(o.Flags("db"), console.FarmFlag(&o.farm)),
-		Action: console.Action(func(ctx context.Context, _ []string) error {
+		Flags: []cli.Flag{console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)},
+		Action: console.Alone(func(ctx context.Context) error {
 			where, err := console.FarmIn(o.Database(env), o.farm)
 			if err != nil {
 				return err
@@ -63,9 +63,9 @@ func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 		Usage: "show a farm's machines, searches, queues and what they cost",
 		Description: console.Details("Shows what was heard of in the last day. Time of devices is counted by their tasks, that of compilers separately.",
 			"pawl farm status --db postgres://pawl@db.example/pawl --price h200=3.50", "0 shown", "3 the farm could not be read", "64 usage"),
-		Flags: append(o.Flags("json", "db"), console.FarmFlag(&o.farm),
+		Flags: append(o.Flags("json"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
 			console.PriceFlag(&o.prices)),
-		Action: console.Action(func(ctx context.Context, _ []string) error {
+		Action: console.Alone(func(ctx context.Context) error {
 			prices, err := console.Prices(o.prices.Value())
 			if err != nil {
 				return err

@@ -41,7 +41,7 @@ func WorkerCommand(env console.Environment) *cli.Command {
 			"that matters and may be stopped at any time: SIGTERM lets it finish what it has in hand, or give it back.\n"+
 			"Whoever may file tasks in the database may run code on this machine. See docs/farm.md.",
 			"pawl worker --db postgres://pawl@db.example/pawl --measure", "0 stopped", "3 the farm is not there, or of another pawl", "64 usage"),
-		Flags: append(o.Flags("db", "cache"), console.FarmFlag(&o.farm),
+		Flags: append(o.Flags("cache"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
 			&cli.BoolFlag{Name: "compile", Destination: &o.compile, DisableDefaultText: true, Usage: "compile only; with --measure, both"},
 			&cli.BoolFlag{Name: "measure", Destination: &o.measure, DisableDefaultText: true, Usage: "measure only, which needs no compiler; with --compile, both"},
 			&cli.StringSliceFlag{Name: "arch", Destination: &o.architectures, Usage: "compile for this `ARCHITECTURE` too, such as sm_90, whose GPU is not here; may be given again"},

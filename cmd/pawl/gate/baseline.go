@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -29,6 +30,9 @@ type baselineOptions struct {
 
 func BaselineCommand(env console.Environment) *cli.Command {
 	var o baselineOptions
+	alone := func(do func(console.Environment, baselineOptions) error) cli.ActionFunc {
+		return console.Alone(func(context.Context) error { return do(env, o) })
+	}
 	action := func(do func(console.Environment, baselineOptions) error) cli.ActionFunc {
 		return func(c *cli.Context) error {
 			o.kernels = c.Args().Slice()
@@ -43,20 +47,20 @@ func BaselineCommand(env console.Environment) *cli.Command {
 				Name: "show", Usage: "print the entries",
 				Description: console.Details("Prints what each kernel is held to.", "pawl baseline show --json", "0 done", "2 no baseline", "3 it cannot be used", "64 usage"),
 				Flags:       append(o.Flags("json"), console.BaselineFlag(&o.baseline)),
-				Action:      action(showBaseline),
+				Action:      alone(showBaseline),
 			},
 			{
 				Name: "verify", Usage: "check the file: its digest, its version, its numbers",
 				Description: console.Details("Says whether the file is whole and untouched.", "pawl baseline verify", "0 it is", "2 no baseline", "3 it is not", "64 usage"),
 				Flags:       []cli.Flag{console.BaselineFlag(&o.baseline)},
-				Action:      action(verifyBaseline),
+				Action:      alone(verifyBaseline),
 			},
 			{
 				Name: "history", Usage: "print every gate run and acceptance, or draw the trend",
 				Description: console.Details("Prints what each gate run measured, what was accepted and why, and where the level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history", "3 pawl could not do its work", "64 usage"),
 				Flags: append(o.Flags("json"), console.BaselineFlag(&o.baseline),
 					&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the trend into this `FILE`"}),
-				Action: action(showHistory),
+				Action: alone(showHistory),
 			},
 			{
 				Name: "accept", Usage: "make the last results the baseline, with a reason", ArgsUsage: "[KERNEL...]",
@@ -120,7 +124,7 @@ func showBaseline(env console.Environment, o baselineOptions) error {
 			page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point,
 		})
 	}
-	if err := page.Table(env.Stdout, []string{"kernel", "workload", "type", "median", "95 % interval", "CV", "measured", "device", "point"}, rows); err != nil {
+	if err := page.Table(env.Stdout, []string{"kernel", "workload", "type", "median", "95 % interval", "CV without drift", "measured", "device", "point"}, rows); err != nil {
 		return err
 	}
 	for _, a := range f.Accepted {

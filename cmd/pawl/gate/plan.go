@@ -40,15 +40,12 @@ func planCommand(env console.Environment) *cli.Command {
 			"0 done", "2 no comparison shows the effect, or the budget is too short to prove anything", "3 the kernel fails, or pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(append([]cli.Flag{
 			&cli.StringFlag{Name: "effect", Destination: &o.effect, Usage: "the slowdown to be seen, a `PERCENTAGE` such as 3%"},
-			&cli.DurationFlag{Name: "budget", Destination: &o.budget, DefaultText: "the policy's, with its rounds", Usage: "the `TIME` of one comparison, such as 30s"},
+			&cli.DurationFlag{Name: "budget", Destination: &o.budget, DefaultText: "the policy's, with its rounds", Action: console.Positive("budget"), Usage: "the `TIME` of one comparison, such as 30s"},
 			&cli.IntFlag{Name: "rounds", Destination: &o.rounds, Value: 30, Action: console.AtLeast("rounds", 10), Usage: "how many rounds of the kernel against itself are measured"},
 		}, o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json")...), o.ownPolicy.flags()...),
 		Action: func(c *cli.Context) (err error) {
 			if o.kernel, err = console.KernelName(c.Args().Slice()); err != nil {
 				return err
-			}
-			if c.IsSet("budget") && o.budget <= 0 {
-				return console.Usagef("--budget %v: a positive time such as 30s", o.budget)
 			}
 			return runPlan(c.Context, env, o)
 		},

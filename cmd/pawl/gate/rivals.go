@@ -43,7 +43,7 @@ func RivalsCommand(env console.Environment) *cli.Command {
 			&cli.StringSliceFlag{Name: "at", Destination: &o.points, DefaultText: "the last study's winner, and the default", Usage: "a `POINT` of the kernel to measure; may be given again"},
 			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Action: console.AtLeast("rounds", 1), Usage: "how often every side is measured"},
 			&cli.IntFlag{Name: "samples", Value: 20, Destination: &o.samples, Action: console.AtLeast("samples", 1), Usage: "how many samples each gives in a round"},
-			&cli.DurationFlag{Name: "patience", Value: 2 * time.Minute, Destination: &o.patience, Usage: "how long a rival may take for one answer"},
+			&cli.DurationFlag{Name: "patience", Value: 2 * time.Minute, Destination: &o.patience, Action: console.Positive("patience"), Usage: "how long a rival may take for one answer"},
 			&cli.StringFlag{Name: "results", Value: "results/rivals.json", Destination: &o.results, Usage: "the `FILE` for the raw samples"},
 			&cli.StringFlag{Name: "figure", Destination: &o.figure, DefaultText: "none", Usage: "draw who is how much faster into this SVG `FILE`"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {

@@ -32,7 +32,7 @@ func runStudy(ctx context.Context, env console.Environment, o options) error {
 	case errors.As(err, new(*winner.NoWinnerError)):
 		return console.Nothingf("%w", err)
 	case errors.Is(err, studies.ErrNoStudy):
-		return console.Usage(err)
+		return console.Usagef("%w; see pawl studies list", err)
 	case err != nil && ctx.Err() != nil:
 		fmt.Fprintln(env.Stderr, "stopped; nothing was recorded, and the baseline is as it was")
 		return console.Answer(console.ExitInterrupted)

@@ -33,6 +33,9 @@ func DoctorCommand(env console.Environment) *cli.Command {
 		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "db", "cache", "run-timeout", "compile-timeout", "json"),
 			&cli.StringFlag{Name: "preflight", Destination: &o.preflight, Usage: "walk up this `KERNEL` or folder instead"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			if len(arguments) > 0 {
+				return console.Usagef("doctor takes no arguments, got %q; pawl doctor --preflight KERNEL tries a kernel", arguments)
+			}
 			if o.preflight != "" {
 				return preflight(ctx, env, o)
 			}

@@ -225,7 +225,11 @@ func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
 		with = " with " + p.Sanitizer
 	}
 	if p.Failure == nil {
-		fmt.Fprintf(w, "%s at %s: all %d cases right%s, workload %s, seed %d\n", r.Kernel, p.Point, p.Cases, with, r.Workload, r.Seed)
+		right := "the case is right"
+		if p.Cases != 1 {
+			right = fmt.Sprintf("all %d cases right", p.Cases)
+		}
+		fmt.Fprintf(w, "%s at %s: %s%s, workload %s, seed %d\n", r.Kernel, p.Point, right, with, r.Workload, r.Seed)
 	} else {
 		fmt.Fprintf(w, "%s at %s%s: %s\n", r.Kernel, p.Point, with, escape.Line(p.Failure.String()))
 	}

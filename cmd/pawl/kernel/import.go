@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -95,10 +94,6 @@ func (o *importOptions) report(env console.Environment, run func() (*importer.Fo
 	for _, gap := range made.Gaps {
 		fmt.Fprintf(env.Stdout, "gap: %s\n", escape.Line(gap))
 	}
-	folder := made.Path
-	if filepath.IsLocal(folder) {
-		folder = "./" + folder // an embedded kernel may have the same name
-	}
-	fmt.Fprintf(env.Stdout, "\nNext: %s\n", escape.Shell("pawl", "check", folder))
+	checkNext(env, made.Path)
 	return nil
 }

@@ -46,7 +46,7 @@ func DispatchCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "worst-loss", Destination: &o.worstLoss, Value: apply.DefaultWorstLoss, Usage: "how much longer than with its best point a workload may take, as a `SHARE`"},
 			&cli.IntFlag{Name: "finalists", Destination: &o.finalists, Value: 1, Action: console.AtLeast("finalists", 1), Usage: "how many points of each study are candidates"},
 			&cli.IntFlag{Name: "rounds", Destination: &o.rounds, DefaultText: "the studies'", Action: console.AtLeast("rounds", 3), Usage: "how many rounds on each workload"},
-			&cli.DurationFlag{Name: "budget", Destination: &o.budget, DefaultText: "no limit", Usage: "the `TIME` for measuring"},
+			&cli.DurationFlag{Name: "budget", Destination: &o.budget, DefaultText: "no limit", Action: console.Positive("budget"), Usage: "the `TIME` for measuring"},
 			&cli.StringSliceFlag{Name: "with", Destination: &o.with, Usage: "join the table that another machine has written as JSON into this `FILE`; may be repeated"},
 			&cli.StringFlag{Name: "prefix", Destination: &o.prefix, DefaultText: "the kernel's name and _dispatch", Usage: "the `NAME` that all names in the header begin with"},
 			&cli.StringFlag{Name: "to", Destination: &o.to, DefaultText: "the kernel's, below that of --out", Usage: "the `FOLDER` for the header"}),

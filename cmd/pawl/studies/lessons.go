@@ -17,7 +17,7 @@ import (
 func lessonsCommand(env console.Environment) *cli.Command {
 	var o console.Common
 	return &cli.Command{
-		Name: "lessons", Usage: "say what all studies of a kernel have taught", ArgsUsage: "KERNEL",
+		Name: "lessons", Usage: "say what all studies of a kernel have taught", ArgsUsage: "[KERNEL]",
 		Description: console.Details(
 			"For each device and workload: which parameters mattered and in which direction, which pairs interact, what\n"+
 				"failed and with which values, which advice was followed and what it brought, and what the next study should try. The evidence are trials of one study that\n"+

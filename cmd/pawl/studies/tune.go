@@ -47,18 +47,12 @@ type tuneOptions struct {
 func TuneCommand(env console.Environment) *cli.Command {
 	var o tuneOptions
 	s := &o.study
-	positive := func(_ *cli.Context, value time.Duration) error {
-		if value <= 0 {
-			return console.Usagef("--budget must be positive")
-		}
-		return nil
-	}
 	return &cli.Command{
 		Name:      "tune",
 		Usage:     "search a kernel's parameters and suggest the best",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
-			"Tunes an embedded kernel or the one in a folder: searches, compiles, checks, measures,\n"+
+			"Tunes an embedded kernel (attention where none is named) or the one in a folder: searches, compiles, checks, measures,\n"+
 				"confirms the finalists in fresh processes and writes KERNEL/WORKLOAD/"+report.MarkdownName+" for a\n"+
 				"reviewer, and "+report.MarkdownName+" as the index of all studies, below the folder of --out.\n"+
 				"Everything is recorded as it happens: after an interruption --resume goes on.",
@@ -69,10 +63,10 @@ func TuneCommand(env console.Environment) *cli.Command {
 			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first",
 				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes (B=8+S=384) or a range of them to draw from (S=256..4096): each has a study, and a share of the budget"},
 			&cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto, Action: console.OneOf("backend", append(devices.Backends, tune.Replay)...),
-				Usage: "where kernels run: auto, cuda, host, or replay of a --record"},
+				Usage: "where kernels run: auto, cuda, host, command, or replay of a --record"},
 			&cli.StringFlag{Name: "record", Destination: &s.Record, DefaultText: "the kernel's embedded one", Usage: "the recorded `FILE` that --backend replay answers from"},
 			&cli.DurationFlag{Name: "budget", Destination: (*time.Duration)(&s.Budget), DefaultText: fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
-				Action: positive, Usage: "the `TIME` for search and confirmation"},
+				Action: console.Positive("budget"), Usage: "the `TIME` for search and confirmation"},
 			&cli.IntFlag{Name: "trials", Destination: &s.Trials, DefaultText: "no limit", Action: console.AtLeast("trials", 1), Usage: "the largest `NUMBER` of trials"},
 			&cli.StringFlag{Name: "target", Destination: &s.Target, DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
 			&cli.StringFlag{Name: "regret", Destination: &s.Regret, DefaultText: "never", Usage: "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%"},
@@ -89,7 +83,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 			&cli.DurationFlag{Name: "device-budget", Destination: &o.deviceBudget, DefaultText: "no limit", Usage: "stop searching on a farm when its devices have worked for this `TIME`"},
 			&cli.Float64Flag{Name: "cost", Destination: &o.cost, DefaultText: "no limit", Usage: "stop searching on a farm when it has cost this `MONEY`, by --price"}, console.PriceFlag(&o.prices),
 			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: console.AtLeast("lanes", 1), Usage: "how many compilers run at once"},
-			&cli.IntFlag{Name: "samples", Destination: &s.Samples, Value: 5, Action: console.AtLeast("samples", 2), Usage: "the fewest samples of a trial; a promising one gets more"},
+			&cli.IntFlag{Name: "samples", Destination: &s.Samples, Value: 5, Action: console.AtLeast("samples", 2), Usage: "the fewest samples of a trial; a promising one gets more; with 5 or fewer, a hopeless one has 3 launches on a GPU"},
 			&cli.IntFlag{Name: "finalists", Destination: &s.Finalists, Value: 5, Action: console.AtLeast("finalists", 1), Usage: "how many points are confirmed"},
 			&cli.IntFlag{Name: "rounds", Destination: &s.Rounds, Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
 		),
@@ -129,7 +123,8 @@ func runTune(ctx context.Context, env console.Environment, o tuneOptions) error 
 	if severalWorkloads(o.study.Workload) && o.Backend != tune.Replay {
 		return tuneWorkloads(ctx, env, o, shown, interruption)
 	}
-	return tuneOne(ctx, env, o, shown, interruption)
+	_, err := tuneOne(ctx, env, o, shown, interruption)
+	return err
 }
 
 // onFarm says which machines of a farm are asked; nil is this machine.
@@ -147,13 +142,13 @@ func (o tuneOptions) onFarm(database string) (*tune.Farm, error) {
 }
 
 // tuneOne tunes one workload, and prints what came of it.
-func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay, interruption *console.Interruption) error {
+func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay, interruption *console.Interruption) (report.Verdict, error) {
 	display := console.NewDisplay(env.Stderr)
 	shown.Store(display)
 	database := o.Database(env)
 	onFarm, err := o.onFarm(database)
 	if err != nil {
-		return err
+		return "", err
 	}
 	summary, err := tune.Run(ctx, tune.Options{
 		Study: o.study, Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes, Farm: onFarm,
@@ -167,32 +162,32 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 		Profile: o.profile, Out: o.Out, Profiling: func(p space.Point) { fmt.Fprintf(env.Stderr, "profiling one launch of %s\n", p) },
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
 	left := context.WithoutCancel(ctx)
 	store, err := studies.OpenExisting(left, database)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer store.Close()
 	var standing studies.Standing
 	if o.gate && !interruption.Stopped() {
 		if standing, err = gateTuned(ctx, env, o, store, summary.Study.ID, interruption.Stop); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if summary, err = concludeStudy(left, env, o.Common, store, summary.Study.ID); err != nil {
-		return err
+		return "", err
 	}
 	switch {
 	case interruption.Stopped():
-		return console.Answer(console.ExitInterrupted)
+		return summary.Advice.Verdict, console.Answer(console.ExitInterrupted)
 	case summary.Search.OK == 0:
-		return console.Answer(console.ExitNothing)
+		return summary.Advice.Verdict, console.Answer(console.ExitNothing)
 	case standing == studies.Refused:
-		return console.Answer(console.ExitNo)
+		return summary.Advice.Verdict, console.Answer(console.ExitNo)
 	}
-	return nil
+	return summary.Advice.Verdict, nil
 }
 
 // gateTuned holds the winner of a study that has just ended to the baseline. The pages

@@ -14,6 +14,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/studies"
+	"pawl/studies/report"
 	"pawl/studies/tune"
 )
 
@@ -41,11 +42,11 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 		fmt.Fprintf(env.Stderr, "%s, %v for each\n", page.Count(len(names), "workload"), budget.Round(time.Millisecond))
 	}
 	code := console.ExitOK
-	var failed []string
+	var failed, unconfirmed []string
 	for _, name := range names {
 		each := o
 		each.study.Workload, each.study.Budget = name, studies.Duration(budget)
-		err := tuneOne(ctx, env, each, shown, interruption)
+		verdict, err := tuneOne(ctx, env, each, shown, interruption)
 		var result console.Answer
 		switch {
 		case errors.As(err, new(*devices.ArgumentError)):
@@ -60,22 +61,38 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 			env.Notice(fmt.Sprintf("workload %s: %v", name, err))
 			failed = append(failed, name)
 		}
+		if verdict == report.Unconfirmed || verdict == report.Nothing {
+			unconfirmed = append(unconfirmed, name)
+		}
 		fmt.Fprintln(env.Stdout)
 	}
 	if len(failed) > 0 {
 		return fmt.Errorf("%d of %s could not be tuned: %s", len(failed), page.Count(len(names), "workload"), strings.Join(failed, ", "))
 	}
 	if !o.JSON && len(names) > 1 {
-		words := []string{"pawl", "dispatch"}
+		o.printNext(env, unconfirmed)
+	}
+	return console.Answered(code)
+}
+
+// printNext says what to do after several workloads were tuned.
+func (o tuneOptions) printNext(env console.Environment, unconfirmed []string) {
+	command := func(name, workloads string) string {
+		words := []string{"pawl", name}
 		if o.kernel != "" {
 			words = append(words, o.kernel)
 		}
-		if o.study.Workload != tune.AllWorkloads {
-			words = append(words, "--workload", o.study.Workload)
+		if workloads != tune.AllWorkloads {
+			words = append(words, "--workload", workloads)
 		}
-		fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n", escape.Shell(words...))
+		return escape.Shell(words...)
 	}
-	return console.Answered(code)
+	if len(unconfirmed) > 0 {
+		again := command("tune", strings.Join(unconfirmed, ","))
+		fmt.Fprintf(env.Stdout, "No winner is confirmed for %s: where nothing failed, a larger --budget gives one. Next: %s\n", strings.Join(unconfirmed, ", "), again)
+		return
+	}
+	fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n", command("dispatch", o.study.Workload))
 }
 
 // severalWorkloads reports whether --workload asks for more than one name.

@@ -1,4 +1,4 @@
-package studies
+package main
 
 import (
 	"reflect"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pawl/cmd/pawl/console"
+	commands "pawl/cmd/pawl/studies"
 	"pawl/studies"
 )
 
@@ -19,7 +20,7 @@ func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known = append(known, name)
 	}
-	for _, flag := range TuneCommand(console.Environment{}).Flags {
+	for _, flag := range commands.TuneCommand(console.Environment{}).Flags {
 		if !slices.Contains(known, flag.Names()[0]) {
 			t.Errorf("--%s is not recorded", flag.Names()[0])
 		}
