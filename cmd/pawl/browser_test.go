@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"pawl/internal/thorough"
 )
 
 // Chromium must be there where PAWL_REQUIRE_CHROMIUM is set; PAWL_AXE is the file of
@@ -60,7 +62,7 @@ func openBrowser(t *testing.T, base string) *browser {
 		}
 		t.Error(profile + " is left behind")
 	})
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile), chromedp.Env("TMPDIR="+profile),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(time.Minute))
 	allocated, release := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(release)
@@ -199,7 +201,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.tolerate(true) // there is no database yet, and that is a status
 	b.open("/")
 	b.until("a sentence without a database", `document.body.innerText.includes("There is no study database")`)
-	if out, err := asPawl(t, dir, "tune", "--backend", "replay", "--trials", "60").CombinedOutput(); err != nil {
+	if out, err := asPawl(t, dir, "tune", "--backend", "replay", "--sampler", "random", "--trials", "60").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b.open("/")
@@ -219,6 +221,10 @@ func (b *browser) everyPage() {
 		"compare": "/compare?study=1", "gate": "/gate", "doctor": "/doctor"} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, width := range []int64{1280, 400} {
+				once := (theme == "light") == (width == 1280) // each theme and each width once
+				if !once && !thorough.All() {
+					continue
+				}
 				b.look(width, theme)
 				b.open(path)
 				where := fmt.Sprintf("%s, %s, %d pixels", name, theme, width)
@@ -227,7 +233,7 @@ func (b *browser) everyPage() {
 					b.t.Errorf("%s: the page is %d pixels wide", where, wide)
 				}
 				b.screenshot(fmt.Sprintf("%s-%s-%d", name, theme, width))
-				if (theme == "light") == (width == 1280) { // each theme and each width once: it takes its time
+				if once { // it takes its time
 					b.accessible(where)
 				}
 			}
@@ -313,7 +319,7 @@ func (b *browser) filters() {
 
 // live is the page of a study that another process runs.
 func (b *browser) live(dir string) {
-	cmd := asPawl(b.t, dir, "tune", "./scale", "--trials", "16", "--finalists", "1", "--rounds", "3")
+	cmd := asPawl(b.t, dir, "tune", "./scale", "--trials", "24", "--finalists", "1", "--rounds", "3")
 	if err := cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func TestGalleryTunes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each takes seconds, and runs through the same goroutines as others")
 	}
-	for _, folder := range thorough.Some(gallery(t), 2) {
+	for _, folder := range thorough.Some(gallery(t), 1) {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			t.Parallel() // nobody looks at the times
 			dir := t.TempDir()

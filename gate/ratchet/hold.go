@@ -101,7 +101,11 @@ func (r *run) hold(ctx context.Context, c *Configuration, held *Held) error {
 		return err
 	}
 	if held.Running = same || entry.Point == held.Point && entry.Source == held.Source; held.Running {
-		held.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the baseline has this point and this code: there is nothing to measure"}
+		reason := "the baseline has this point and this code: there is nothing to measure"
+		if entry.Point != held.Point {
+			reason = "its machine code is that of the baseline, at another point: there is nothing to measure"
+		}
+		held.Decision = gate.Decision{Verdict: gate.Maintained, Reason: reason}
 		return nil
 	}
 	return r.holdTo(ctx, c, entry, &held.Result)

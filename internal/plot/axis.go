@@ -157,7 +157,7 @@ func (a Axis) below(out *strings.Builder, width, height float64) {
 		}
 		free = x + half + letter
 		fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" %[3]s/>\n", pixel(x), height, grid)
-		label(out, min(x, width+12-half), height+17, "middle", s) // the last one stays in the picture
+		label(out, min(x, width+8-half), height+17, "middle", s) // the last one stays in the picture, also with wide letters
 	}
 	if a.Name != "" {
 		label(out, width, height+34, "end", a.Name, "fill-opacity=\"0.75\"")

@@ -92,7 +92,7 @@ func (e *Evidence) doubt() string {
 
 func (e *Evidence) certainty() string {
 	if e.Interval.Bounded() {
-		return "the whole 95 % interval lies above " + page.WholePercent(noiseSpeedup-1)
+		return "by more than " + page.WholePercent(noiseSpeedup-1) + " over the whole 95 % interval"
 	}
 	return fmt.Sprintf("by more than %s in each of its %d rounds", page.WholePercent(noiseSpeedup-1), e.Rounds)
 }

@@ -134,7 +134,7 @@ func timeRows(s *Summary) (rows []timeRow) {
 	add("asking the sampler", spent.Asking.Seconds(), true)
 	add("waiting for a compiler", spent.Waiting.Seconds(), true)
 	if spent.Looking > 0 {
-		add("preparing checks and measuring the best points again, instead of waiting", spent.Looking.Seconds(), true)
+		add("checking and measuring the best again", spent.Looking.Seconds(), true)
 	}
 	add("checking results", s.Search.Checking, true)
 	add("measuring", s.Search.Measuring, true)

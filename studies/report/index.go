@@ -126,6 +126,9 @@ func action(s *Summary) string {
 	}
 	switch s.Advice.Verdict {
 	case Apply, Consider:
+		if s.Study.Backend == replayed {
+			return "nothing" // a record was searched, and nothing was measured here
+		}
 		if s.Suggestion == nil {
 			return "read the page: there is nothing that could be applied as it is"
 		}

@@ -91,7 +91,7 @@ func (v *View) Finalists() pictures.Figure {
 		add("default", *v.Default)
 	}
 	for i, t := range v.Top {
-		add(fmt.Sprintf("%d of the finalists", i+1), t)
+		add(fmt.Sprintf("finalist %d", i+1), t)
 	}
 	return pictures.Whiskers("How sure the times are", "The median over rounds and its 95 % interval; where intervals overlap, either may be faster. The winner is blue.", all)
 }
@@ -116,19 +116,19 @@ func (v *View) Times() pictures.Figure {
 	for _, row := range timeRows(v.Summary) {
 		text := row.text
 		if row.share != "" {
-			text += ", " + row.share + " of the search"
+			text += ", " + row.share
 		}
 		parts = append(parts, pictures.Part{Name: row.what, Value: text, Size: row.seconds})
 	}
-	return pictures.Parts("Where the time went", "", plot.Best, page.Seconds, parts)
+	return pictures.Parts("Where the time went", "Shares are of the time of the search; compilers run beside it, the confirmation after it.", plot.Best, page.Seconds, parts)
 }
 
 // needRows are what the compiler and the device say about the default and the winner.
 func needRows(s *Summary) (rows [][]string) {
 	add := func(name string, t *Timed) {
 		needs := t.Needs()
-		if t == nil || needs == "" && Throughput(t) == page.Unknown {
-			return
+		if needs == "" {
+			return // the throughput alone stands above
 		}
 		if launch := launchText(t); launch != "" {
 			needs = strings.TrimSpace(needs + ". " + launch)
