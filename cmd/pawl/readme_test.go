@@ -4,10 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"pawl/cmd/pawl/console"
+	"pawl/internal/thorough"
 )
 
 // The README's kernel is the real thing: its three files are taken from the
@@ -37,7 +39,10 @@ func TestReadmeExampleTunes(t *testing.T) {
 	if command == nil {
 		t.Fatal("no command for the example on the page")
 	}
-	arguments := append(strings.Fields(command[1]), "--rounds", "3")
+	arguments := append(strings.Fields(command[1]), "--rounds", "3", "--finalists", "1")
+	if last := slices.Index(arguments, "--trials"); last > 0 && !thorough.All() {
+		arguments[last+1] = "6"
+	}
 	output, err := asPawl(t, dir, arguments...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, output)

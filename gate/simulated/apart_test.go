@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pawl/gate"
+	"pawl/internal/thorough"
 )
 
 // Sides measured apart: no false alarm on any machine, or one by bad luck where the
@@ -11,7 +12,7 @@ import (
 // stays for the whole of one side, all faults at once), and 30 % is found with ten processes wherever the machine itself holds still. The rules were
 // chosen on seeds 5,000 to 7,000; these are others.
 func TestFalseAlarmsApart(t *testing.T) {
-	const comparisons = 20
+	comparisons := thorough.Count(8, 20)
 	rows, err := RunApart(t.Context(), Options{
 		Comparisons: comparisons, Seed: 60_000, Processes: []int{1, 2, 3, 6, 10}, Slowdowns: []float64{0, 0.30}, Policy: gate.Presets["standard"],
 	})

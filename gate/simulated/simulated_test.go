@@ -12,7 +12,7 @@ import (
 // what it is there for. The rules were chosen on seeds 1 to 20,000; these are others.
 // pawl gate simulate makes the whole table, and CI runs it.
 func TestFalseAlarmsAreRare(t *testing.T) {
-	comparisons := thorough.Count(3, 6)
+	comparisons := thorough.Count(2, 6)
 	rows, err := Run(t.Context(), Options{Comparisons: comparisons, Seed: 50_000, Slowdowns: []float64{0.10}, Policy: gate.Presets["standard"]})
 	if err != nil {
 		t.Fatal(err)

@@ -228,10 +228,25 @@ func TestWhatIsRunAlready(t *testing.T) {
 		t.Errorf("the baseline changed (%v)", err)
 	}
 
+	// Another point had this machine code.
+	err = baseline.Update(b.path, func(f *baseline.File) error {
+		for _, e := range f.Entries {
+			e.Point = "BLOCK=1"
+			f.Put(e)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := b.must(won, unmeasured); g.Standing != studies.Running || !strings.Contains(g.Reason, "at another point") {
+		t.Errorf("%+v", g)
+	}
+
 	// Another compiler made the baseline's machine code; point and sources are the same.
 	err = baseline.Update(b.path, func(f *baseline.File) error {
 		for _, e := range f.Entries {
-			e.Binary = "another"
+			e.Binary, e.Point = "another", best
 			f.Put(e)
 		}
 		return nil

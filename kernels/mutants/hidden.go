@@ -31,7 +31,6 @@ var hidden = slices.Concat(
 	on(kernels.CUDA, "reduce", []Mutant{
 		{Name: "read before it is written", What: "reads the output before it writes it, and does not use it", Tool: "initcheck",
 			Old: reduceWrite, New: "    {\n        const float before = *(const volatile float *)to;\n        (void)before;\n" + reduceWrite + "    }\n"},
-		{Name: "barrier in a branch", What: "has a barrier for one lane of a warp, and another for the rest", Tool: "synccheck",
-			Old: "        if (lane == 0)\n" + reducePart + "        __syncthreads();\n",
-			New: "        if (lane == 0) {\n" + reducePart + "            __syncthreads();\n        } else {\n            asm volatile(\"bar.sync 0;\" ::: \"memory\");\n        }\n"},
+		{Name: "barrier without a lane", What: "waits with all lanes of a warp for all but one of them", Tool: "synccheck",
+			Old: "        if (lane == 0)\n" + reducePart, New: "        if (lane == 0)\n" + reducePart + "        __syncwarp(0xfffffffeu);\n"},
 	}))

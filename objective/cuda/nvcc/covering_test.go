@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/internal/thorough"
 	"pawl/space"
 )
 
@@ -34,7 +35,7 @@ func newCorners(t *testing.T, spaces []*space.Space) *corners {
 	t.Helper()
 	c := &corners{space: spaces[0]}
 	for _, s := range spaces {
-		pool, err := s.Pool(space.PoolOptions{Seed: 1, Points: 200_000})
+		pool, err := s.Pool(space.PoolOptions{Seed: 1, Points: thorough.Count(1000, 200_000)})
 		if err != nil {
 			t.Fatal(err)
 		}
