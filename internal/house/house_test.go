@@ -35,7 +35,8 @@ var floors = [][]string{
 var inside = map[string][][]string{
 	"kernels": {{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes", "kernels/records"}, {"kernels/arguments"}, {"kernels"}, {"kernels/inputs", "kernels/mutants", "kernels/scaffold"}, {"kernels/importer"}},
 	"objective": {
-		{"objective/worker/process", "objective/cache", "objective/compiler", "objective/cuda/occupancy", "objective/counters"},
+		{"objective/worker/process", "objective/cache", "objective/cuda/occupancy", "objective/counters"},
+		{"objective/compiler"},
 		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly"},
 		{"objective/session"},
 		{"objective/check"},

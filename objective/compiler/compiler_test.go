@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pawl/internal/executable"
+	"pawl/objective/worker/process"
 )
 
 // script writes a program that stands for a compiler.
@@ -114,6 +115,45 @@ func running(pid int) bool {
 
 func TestTimeIsBounded(t *testing.T) {
 	if _, err := script(t, "sleep 1000").Run(t.Context(), 50*time.Millisecond, nil); !errors.Is(err, ErrTime) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A compiler that hardly ran in its time, as on a machine that stood still, says nothing about
+// the source and is started once more. One that computes all the time is not.
+func TestStarvedCompilerIsStartedOnceMore(t *testing.T) {
+	if _, known := process.GroupTime(syscall.Getpgrp()); !known {
+		t.Skip("the system does not say how much processes compute")
+	}
+	for name, test := range map[string]struct {
+		body    string
+		allowed time.Duration
+		starts  int
+		err     error
+	}{
+		"stands still once": {"[ $(wc -l <starts) = 2 ] || sleep 1000", 5 * time.Second, 2, nil},
+		"stands still":      {"sleep 1000", 2 * time.Second, 2, ErrTime},
+		// Many at once, so that there is time for one of them on a busy machine.
+		"computes": {"for i in 1 2 3 4 5 6 7 8; do while :; do :; done & done; wait", 2 * time.Second, 1, ErrTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := script(t, "echo >>starts\n"+test.body)
+			command.Dir = t.TempDir()
+			if _, err := command.Run(t.Context(), test.allowed, nil); !errors.Is(err, test.err) {
+				t.Errorf("got %v", err)
+			}
+			starts, err := os.ReadFile(filepath.Join(command.Dir, "starts"))
+			if err != nil || len(starts) != test.starts {
+				t.Errorf("%d starts, %v", len(starts), err)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	command := script(t, "echo >>starts\nsleep 1000")
+	command.Dir = t.TempDir()
+	time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("the user left")) })
+	if _, err := command.Run(ctx, time.Minute, nil); err == nil || err.Error() != "the user left" {
 		t.Errorf("got %v", err)
 	}
 }

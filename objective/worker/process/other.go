@@ -2,7 +2,10 @@
 
 package process
 
-import "os/exec"
+import (
+	"os/exec"
+	"time"
+)
 
 // Start starts a process. What it leaves behind outside its group stays.
 func Start(cmd *exec.Cmd) error { return cmd.Start() }
@@ -27,3 +30,6 @@ func Limit(uint64) {}
 
 // KeepSignals does nothing where there is no filter of system calls.
 func KeepSignals() {}
+
+// GroupTime is not known where there is no /proc to search.
+func GroupTime(int) (time.Duration, bool) { return 0, false }
