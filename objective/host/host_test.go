@@ -146,7 +146,7 @@ func open(t *testing.T, files map[string]string, options host.Options) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := objective.NewEvaluator(k, w, backend, objective.Options{RunTimeout: 2 * time.Second})
+	e := objective.NewEvaluator(k, w, backend, objective.Options{RunTimeout: 6 * time.Second})
 	t.Cleanup(e.Close)
 	return &bench{e, k, s, backend}
 }
