@@ -68,7 +68,8 @@ type Command struct {
 	// Environment is added to this process's own.
 	Environment []string
 
-	most int // bytes that it may print on either stream; 0 is mostPrinted
+	most   int    // bytes that it may print on either stream; 0 is mostPrinted
+	memory uint64 // bytes that each of its processes may allocate; 0 is half of the machine's
 }
 
 // mostPrinted is more than any preprocessed source has, and small enough to be kept: a macro
@@ -129,7 +130,7 @@ func (c Command) once(ctx context.Context, allowed time.Duration, input []byte, 
 	cmd.Stdin = bytes.NewReader(input)
 	stdout, stderr := &printed{most: c.mostPrinted()}, &printed{most: c.mostPrinted()}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	err = start(cmd)
+	err = c.start(cmd)
 	if err == nil {
 		err = cmd.Wait()
 	}
@@ -150,10 +151,14 @@ func (c Command) once(ctx context.Context, allowed time.Duration, input []byte, 
 }
 
 // start starts a compiler behind everything else: who waits for a device must not
-// wait for a core. Where somebody has changed the priority of all this, it stays.
-func start(cmd *exec.Cmd) error {
+// wait for a core. Where somebody has changed the priority of all this, it stays. Nor may a
+// source that needs endless memory take it from everybody.
+func (c Command) start(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
+	}
+	if most := cmp.Or(c.memory, process.Memory()/2); most > 0 {
+		process.LimitMemory(cmd.Process.Pid, most)
 	}
 	// Linux answers with 20 for the ordinary priority, others with 0.
 	if own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); err == nil && (own == 20 || own == 0) {

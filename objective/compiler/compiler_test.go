@@ -175,6 +175,27 @@ func TestOutputIsBounded(t *testing.T) {
 	}
 }
 
+// A source that needs endless memory is refused, by a real compiler, and those that are
+// started go before all others where the machine has none left.
+func TestMemoryIsBounded(t *testing.T) {
+	if process.Memory() == 0 {
+		t.Skip("the system has other limits")
+	}
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("no C compiler")
+	}
+	source := "#define A(...) __VA_ARGS__,__VA_ARGS__,__VA_ARGS__,__VA_ARGS__\n#define B(...) A(A(A(A(__VA_ARGS__))))\n#define C(...) B(B(B(__VA_ARGS__)))\nint y[] = {C(1)};\n"
+	command := Command{Program: []string{"cc"}, memory: 256 << 20}
+	_, err := command.Run(t.Context(), time.Minute, []byte(source), "-x", "c", "-c", "-o", filepath.Join(t.TempDir(), "y.o"), "-")
+	if refused, ok := errors.AsType[*Refusal](err); !ok || !strings.Contains(refused.Error(), "memory") {
+		t.Errorf("got %v", err)
+	}
+	// Whoever starts it may come a moment late.
+	if _, err := script(t, "until [ $(cat /proc/self/oom_score_adj) = 1000 ]; do :; done").Run(t.Context(), time.Minute, nil); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestFullDisk(t *testing.T) {
 	full := FullDisk(&Refusal{Output: "fatal error: error writing to /x: No space left on device"})
 	if !errors.Is(full, syscall.ENOSPC) {

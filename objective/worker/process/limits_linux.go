@@ -1,6 +1,7 @@
 package process
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -35,6 +36,31 @@ func Limit(memory uint64) {
 		limit(unix.RLIMIT_DATA, memory)
 	}
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+}
+
+// LimitMemory bounds how many bytes a process, and each that it has started and will start,
+// may allocate. What cannot be set is left out.
+func LimitMemory(pid int, most uint64) {
+	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
+	endFirst(pid)
+	for _, child := range children(pid) { // from before: from now on they inherit it
+		LimitMemory(child, most)
+	}
+}
+
+// endFirst has the system end a process, and those that it starts from now on, before all
+// others when memory runs out: the search must not pay for a kernel's.
+func endFirst(pid int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte("1000"), 0)
+}
+
+// Memory is how many bytes the machine has, 0 where it does not say.
+func Memory() uint64 {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return uint64(info.Totalram) * uint64(info.Unit)
 }
 
 // tasks is how many processes and threads the machine runs, 0 where it does not say.

@@ -41,6 +41,7 @@ func Start(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	endFirst(cmd.Process.Pid)
 	s.list.Lock()
 	defer s.list.Unlock()
 	s.alive[cmd.Process.Pid] = true
@@ -100,17 +101,22 @@ func Adopted() bool {
 
 // strangers returns the children of this process that Start did not start.
 func strangers() []int {
+	return slices.DeleteFunc(children(os.Getpid()), func(pid int) bool { return started.alive[pid] })
+}
+
+// children returns what the threads of a process have started and nobody has waited for.
+func children(pid int) []int {
 	var found []int
-	threads, _ := os.ReadDir("/proc/self/task")
-	for _, thread := range threads {
-		content, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/children")
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		content, err := os.ReadFile(list)
 		if err != nil {
-			continue
+			continue // a thread that has ended
 		}
 		for _, field := range bytes.Fields(content) {
-			pid, err := strconv.Atoi(string(field))
-			if err == nil && !started.alive[pid] && !slices.Contains(found, pid) {
-				found = append(found, pid)
+			child, err := strconv.Atoi(string(field))
+			if err == nil && !slices.Contains(found, child) {
+				found = append(found, child)
 			}
 		}
 	}

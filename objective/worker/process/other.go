@@ -28,6 +28,12 @@ func Ended(int) bool { return false }
 // Limit does nothing where the system has other limits.
 func Limit(uint64) {}
 
+// LimitMemory does nothing where the system has other limits.
+func LimitMemory(int, uint64) {}
+
+// Memory is not known.
+func Memory() uint64 { return 0 }
+
 // KeepSignals does nothing where there is no filter of system calls.
 func KeepSignals() {}
 

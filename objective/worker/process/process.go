@@ -5,7 +5,7 @@
 //
 //  1. gets little of the environment (Environment),
 //  2. is started through Start, which makes this process the subreaper of whatever
-//     it leaves behind,
+//     it leaves behind, and has the system end it first where memory runs out,
 //  3. limits itself before the first kernel runs (Limit),
 //  4. and is ended by its group, by a token in its environment (KillMarked) and by
 //     its orphans (KillOrphans).
