@@ -48,17 +48,26 @@ type Resources struct {
 	Occupancy *occupancy.Occupancy `json:"occupancy,omitempty"`
 }
 
-// unchanged returns an error unless a compiled kernel's file is the one that was
-// compiled: what is checked, what is timed and what is suggested must be the
-// same machine code. It is called before a worker loads the file and again
-// after it was last used.
-func unchanged(m check.Module) error {
+// damage is the error of a compiled kernel whose file is not what was compiled.
+type damage struct {
+	path, what string
+	used       bool // it was what was compiled before a worker used it
+}
+
+func (d *damage) Error() string {
+	return fmt.Sprintf("the compiled kernel %s %s: find out who writes to the compile cache", d.path, d.what)
+}
+
+// damaged returns what happened to a compiled kernel's file, nil where it is the one that was
+// compiled: what is checked, what is timed and what is suggested must be the same machine
+// code. It is called before a worker loads the file and again after it was last used.
+func damaged(m check.Module, used bool) error {
 	content, err := os.ReadFile(m.Path)
 	if err != nil {
-		return fmt.Errorf("the compiled kernel is gone: %w; run the command again to compile it anew", err)
+		return &damage{m.Path, "is gone", used}
 	}
 	if found := cache.Digest(content); found != m.File {
-		return fmt.Errorf("the compiled kernel %s was changed while it was in use: its digest is %.12s, that of what was compiled %.12s; nothing that was measured with it counts, find out who writes to the compile cache", m.Path, found, m.File)
+		return &damage{m.Path, fmt.Sprintf("was changed: its digest is %.12s, that of what was compiled %.12s", found, m.File), used}
 	}
 	return nil
 }

@@ -91,12 +91,15 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 	next, stop := iter.Pull(cases)
 	defer stop()
 	finding.Evidence = &check.Evidence{Tolerance: f.kernel.Tolerance, Unchecked: check.Unchecked(f.kernel, f.workload)}
-	err := f.runner.run(ctx, p.subject(), func(s *session.Session) error {
+	failure, err := f.runner.run(ctx, p.subject(), func(s *session.Session) error {
 		c, more := finding.Case, true
-		if finding.Failure == nil {
-			c, more = next()
-		} else { // the case that failed once more, in another worker
+		switch last := len(passed) - 1; {
+		case finding.Failure != nil: // the case that failed once more, in another worker
 			finding.Failure, finding.Checked = nil, finding.Checked-1
+		case last >= 0: // the last once more, since the kernel's file was damaged meanwhile
+			c, passed, finding.Checked = passed[last], passed[:last], finding.Checked-1
+		default:
+			c, more = next()
 		}
 		for ; more; c, more = next() {
 			if observe != nil {
@@ -126,6 +129,10 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 		finding.Failure = faultFailure(Fuzz, fault)
 		return err
 	})
+	if failure != nil {
+		finding.Failure = failure
+		return finding, nil
+	}
 	if err != nil || finding.Failure == nil || len(passed) < finding.Checked || finding.Checked == 1 {
 		return finding, err
 	}
@@ -212,7 +219,7 @@ func (f *fuzzer) Picture(ctx context.Context, p Prepared, c check.Case, write fu
 // Outputs runs a point on a case and returns what it wrote beside the right answer; nil where
 // it died.
 func (f *fuzzer) Outputs(ctx context.Context, p Prepared, c check.Case) (outputs *check.Outputs, err error) {
-	err = f.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	_, err = f.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outputs, err = f.checker.Outputs(ctx, s, p.subject(), c)
 		return err
 	})

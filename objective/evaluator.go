@@ -75,7 +75,7 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		e.Residents = &session.Residents{}
 	}
 	e.score = &score{kernel: k, dims: w.Dims}
-	e.runner = &runner{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, allowed: options.RunTimeout}
+	e.runner = &runner{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, restore: e.compileAgain, allowed: options.RunTimeout}
 	e.fuzzer = &fuzzer{kernel: k, workload: w, seed: options.Seed, quick: options.QuickCases, notes: &check.Notes{}, runner: e.runner}
 	e.verifier = newVerifier(e.fuzzer)
 	e.benchmark = &benchmark{kernel: k, workload: e.WorkloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: facts.Roofline}
@@ -164,6 +164,15 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (Prepared, e
 	return p, err
 }
 
+// compileAgain puts a point's compiled file back in its place.
+func (e *Evaluator) compileAgain(ctx context.Context, point space.Point) error {
+	_, failure, err := e.backend.Compile(ctx, point)
+	if failure != nil {
+		return fmt.Errorf("compiling %s again: %s", point, failure)
+	}
+	return err
+}
+
 // Measure checks a point's results and takes samples of its time. Incumbent is the
 // best time so far in milliseconds, 0 for none: a point that is hopelessly
 // behind it gets few samples.
@@ -177,7 +186,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 		return e.score.apply(p, outcome.withSamples(past), past.series), nil
 	}
 	begun := outcome
-	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	failure, err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outcome = begun
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
@@ -193,6 +202,10 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 		}
 		return e.benchmark.plausible(&outcome, p.Point)
 	})
+	if failure != nil {
+		outcome = begun
+		outcome.Failure = failure
+	}
 	if err == nil {
 		outcome = e.measured.remember(p, outcome, p.Point == e.initial)
 		outcome = e.score.apply(p, outcome, outcome.series)
@@ -229,7 +242,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		return outcome, nil
 	}
 	begun := outcome
-	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	failure, err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		outcome = begun
 		outcome.Failure, err = e.check(ctx, s, p, e.WorkloadCase())
 		if err != nil || outcome.Failure != nil {
@@ -240,6 +253,10 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		}
 		return e.benchmark.plausible(&outcome, p.Point)
 	})
+	if failure != nil {
+		outcome = begun
+		outcome.Failure = failure
+	}
 	if err == nil && outcome.Failure == nil {
 		outcome.Evidence = e.takeEvidence(p)
 		outcome = e.score.apply(p, outcome, outcome.series)
@@ -267,7 +284,7 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 	if err := e.oracle.Ready(ctx, point); err != nil {
 		return err
 	}
-	return e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference(point)}, func(s *session.Session) error {
+	_, err := e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference(point)}, func(s *session.Session) error {
 		for _, c := range e.QuickCases(point) {
 			if err := e.onDevice.Answer(ctx, s.Client, point, c); err != nil {
 				s.Distrust()
@@ -276,6 +293,7 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 		}
 		return nil
 	})
+	return err
 }
 
 // Problem identifies what the kernel is called with when it is timed.

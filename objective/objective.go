@@ -48,6 +48,7 @@ const (
 	CompileError   = "compile error"
 	CompileTimeout = "compile timeout"
 	WrongResult    = string(check.WrongResult)
+	Damaged        = "damaged its compiled file"
 	TooFast        = "faster than the device"
 	Throttled      = "throttled"
 )

@@ -40,7 +40,7 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 		return result, nil
 	}
 	begun := result
-	err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	failure, err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
 		result = begun
 		s.Distrust() // it ends with this launch
 		failure, err := e.check(ctx, s, p, e.WorkloadCase())
@@ -68,6 +68,9 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 		result.Printed = s.Printed()
 		return nil
 	})
+	if failure != nil {
+		result = Profiled{Failure: failure}
+	}
 	return result, err
 }
 
@@ -79,7 +82,7 @@ func (e *Evaluator) Count(ctx context.Context, p Prepared) (counted map[string]f
 		return nil, p.Failure, nil
 	}
 	why := ""
-	err = e.runner.run(ctx, p.subject(), func(s *session.Session) error {
+	damaged, err := e.runner.run(ctx, p.subject(), func(s *session.Session) error {
 		var err error
 		if failure, err = e.check(ctx, s, p, e.WorkloadCase()); err != nil || failure != nil {
 			return err
@@ -95,6 +98,9 @@ func (e *Evaluator) Count(ctx context.Context, p Prepared) (counted map[string]f
 		}
 		return nil
 	})
+	if damaged != nil {
+		return nil, damaged, nil
+	}
 	if _, hardware := counted["instructions"]; err == nil && failure == nil && !hardware {
 		err = fmt.Errorf("%w: %s", ErrNoProfiler, cmp.Or(why, "this machine's counters cannot be read"))
 	}

@@ -2,6 +2,7 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"pawl/objective/check"
@@ -14,23 +15,42 @@ type runner struct {
 	reserve func(context.Context, space.Point) (session.Slot, error)
 	workers session.Source
 	// ready compiles what the device needs, before it is reserved.
-	ready   func(context.Context, space.Point) error
+	ready func(context.Context, space.Point) error
+	// restore compiles a point again whose file was damaged.
+	restore func(context.Context, space.Point) error
 	allowed time.Duration // of each call
 }
 
-// run does something in a worker, with a device reserved for the point.
+// run does something in a worker, with a device reserved for the point. It fails a kernel that
+// damages its own compiled file.
 //
 // Where it finds damage that a kernel before it may have done, it is done once more,
 // from its beginning, in a worker that no other kernel has used.
-func (r *runner) run(ctx context.Context, subject check.Subject, do func(*session.Session) error) error {
+func (r *runner) run(ctx context.Context, subject check.Subject, do func(*session.Session) error) (*Failure, error) {
 	if err := r.ready(ctx, subject.Point); err != nil {
-		return err
+		return nil, err
 	}
-	doubtful, err := r.once(ctx, subject, do)
+	doubtful, err := r.restored(ctx, subject, do)
 	if err == nil && doubtful {
-		_, err = r.once(ctx, subject, do)
+		_, err = r.restored(ctx, subject, do)
 	}
-	return err
+	if found, ok := errors.AsType[*damage](err); ok && found.used {
+		return &Failure{Fuzz, Damaged, "it " + found.what}, nil
+	}
+	return nil, err
+}
+
+// restored does it once more where the compiled file was damaged: another process that cleans up
+// the compile cache does that, and another kernel may. Twice in use, and it is the kernel itself.
+func (r *runner) restored(ctx context.Context, subject check.Subject, do func(*session.Session) error) (doubtful bool, err error) {
+	doubtful, err = r.once(ctx, subject, do)
+	if _, ok := errors.AsType[*damage](err); !ok {
+		return doubtful, err
+	}
+	if err := r.restore(ctx, subject.Point); err != nil {
+		return false, err
+	}
+	return r.once(ctx, subject, do)
 }
 
 func (r *runner) once(ctx context.Context, subject check.Subject, do func(*session.Session) error) (doubtful bool, err error) {
@@ -39,7 +59,7 @@ func (r *runner) once(ctx context.Context, subject check.Subject, do func(*sessi
 		return false, err
 	}
 	defer slot.Release()
-	if err := unchanged(subject.Module); err != nil {
+	if err := damaged(subject.Module, false); err != nil {
 		return false, err
 	}
 	s, err := r.workers.Take(ctx, slot, r.allowed)
@@ -50,5 +70,5 @@ func (r *runner) once(ctx context.Context, subject check.Subject, do func(*sessi
 	if err != nil {
 		return false, err
 	}
-	return s.Doubtful(), unchanged(subject.Module)
+	return s.Doubtful(), damaged(subject.Module, true)
 }
