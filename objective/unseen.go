@@ -24,7 +24,10 @@ type unseen struct {
 
 // unseenTimes are milliseconds of a launch on new inputs, and of one on the same
 // inputs later, when they are no longer new; 0 for not taken.
-type unseenTimes struct{ first, again float64 }
+type unseenTimes struct {
+	first, again         float64 // as the worker claims
+	firstSeen, againSeen float64 // until the answer to all launches of the request was here
+}
 
 const (
 	// unseenLaunches is how many launches on new inputs go with a measurement. Where
@@ -46,6 +49,10 @@ const (
 	mostTimesLong = 2
 	againFactor   = 1.75
 	againSlack    = 0.001
+	// A kernel can forge the claim of a launch, but not when its answer is here. An answer may
+	// wait for a core, longer where the worker has just computed, which it has before new inputs.
+	againWait   = 0.5
+	longestWait = 1.0
 )
 
 // calibrate chooses how many sets of new inputs go into one time, by the milliseconds
@@ -71,7 +78,9 @@ func (u *unseen) take(ctx context.Context, left int, again bool) (times unseenTi
 		seeds[i] = u.random.Uint64()
 	}
 	seeds[len(seeds)-1] = last.seed
-	if times.first, fault, err = u.once(ctx, worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
+	claim, fault, err := u.launch(ctx, len(seeds), worker.Arrange{Seeds: seeds})
+	times.first, times.firstSeen = claim.milliseconds, float64(claim.seen)/1e6
+	if fault != nil || err != nil {
 		return times, fault, err
 	}
 	if fault, err := u.compare(ctx, last); fault != nil || err != nil || !again {
@@ -84,25 +93,20 @@ func (u *unseen) take(ctx context.Context, left int, again bool) (times unseenTi
 	if _, fault, err = u.launch(ctx, min(len(seeds)*(1+u.random.IntN(most)), u.most), worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
 		return times, fault, err
 	}
-	times.again, fault, err = u.once(ctx, worker.Arrange{Seeds: seeds, Refill: true})
+	claim, fault, err = u.launch(ctx, len(seeds), worker.Arrange{Seeds: seeds, Refill: true})
+	times.again, times.againSeen = claim.milliseconds, float64(claim.seen)/1e6
 	return times, fault, err
-}
-
-// once times one launch on each of some inputs.
-func (u *unseen) once(ctx context.Context, inputs worker.Arrange) (float64, *worker.Fault, error) {
-	claim, fault, err := u.launch(ctx, len(inputs.Seeds), inputs)
-	if u.sets == 1 && claim.low() {
-		// Nobody knows what it really took: not less than this. Short launches tell
-		// nothing about the way of their answer.
-		return float64(claim.seen-claimSlack) / 1e6 / (1 + claimShare), fault, err
-	}
-	return claim.milliseconds, fault, err
 }
 
 // add takes one more time between samples.
 func (u *unseen) add(ctx context.Context, left int) (*worker.Fault, error) {
 	times, fault, err := u.take(ctx, left, u.sets > 1)
-	u.best = unseenTimes{leastOf(u.best.first, times.first), leastOf(u.best.again, times.again)}
+	first := times.first
+	if u.sets == 1 { // short launches tell nothing about the way of their answer
+		first = max(first, (times.firstSeen-float64(claimSlack)/1e6)/(1+claimShare))
+	}
+	u.best.first, u.best.again = leastOf(u.best.first, first), leastOf(u.best.again, times.again)
+	u.best.firstSeen = leastOf(u.best.firstSeen, times.firstSeen)
 	return fault, err
 }
 
@@ -120,12 +124,14 @@ func leastOf(known, now float64) float64 {
 // Other programs make a sample of many launches longer more often than a single launch,
 // so that the same launch later counts as well.
 func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(context.Context) (float64, *worker.Fault, error)) (*worker.Fault, error) {
-	if !u.best.longerThan(slices.Min(samples)) && !u.best.longerThanAgain() { // a busy machine makes samples longer, never shorter
+	shortest := slices.Min(samples) // a busy machine makes samples longer, never shorter
+	if !u.best.longerThan(shortest) && !u.best.longerThanAgain() && !u.best.waitedTooLong(shortest, u.sets) {
 		return nil, nil
 	}
 	u.best = unseenTimes{}
-	var first, again, seen []float64
-	for len(first) < unseenTries {
+	var unseen []unseenTimes
+	var seen []float64
+	for len(unseen) < unseenTries {
 		milliseconds, fault, err := sample(ctx)
 		if fault != nil || err != nil {
 			return fault, err
@@ -134,22 +140,40 @@ func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(c
 		if fault != nil || err != nil {
 			return fault, err
 		}
-		first, again, seen = append(first, times.first), append(again, times.again), append(seen, milliseconds)
-		if len(first) >= unseenPairs && !suspicious(first, again, seen) {
+		unseen, seen = append(unseen, times), append(seen, milliseconds)
+		if len(unseen) >= unseenPairs && !suspicious(unseen, seen, u.sets) {
 			return nil, nil
 		}
 	}
+	typical := each(unseen, stats.Median)
 	return &worker.Fault{Kind: worker.Memoizes, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had",
-		stats.Median(first), min(stats.Median(again), stats.Median(seen)))}, nil
+		typical.first, min(typical.again, stats.Median(seen)))}, nil
+}
+
+// each sums up every kind of time by itself.
+func each(unseen []unseenTimes, sum func([]float64) float64) unseenTimes {
+	of := func(kind func(unseenTimes) float64) float64 {
+		var times []float64
+		for _, t := range unseen {
+			times = append(times, kind(t))
+		}
+		return sum(times)
+	}
+	return unseenTimes{
+		of(func(t unseenTimes) float64 { return t.first }), of(func(t unseenTimes) float64 { return t.again }),
+		of(func(t unseenTimes) float64 { return t.firstSeen }), of(func(t unseenTimes) float64 { return t.againSeen }),
+	}
 }
 
 // suspicious says whether new inputs cost more than noise explains. Launches and the
 // same launches later differ in nothing else, so that their medians are compared, and
 // their shortest times too: other programs make most launches longer, but not all of
-// them. A sample has many launches: the shortest single one must be longer than it.
-func suspicious(first, again, seen []float64) bool {
-	typical, shortest := unseenTimes{stats.Median(first), stats.Median(again)}, unseenTimes{slices.Min(first), slices.Min(again)}
-	return typical.longerThanAgain() && shortest.longerThanAgain() || shortest.longerThan(stats.Median(seen))
+// them. A sample has many launches: the shortest single one must be longer than it. Claims are
+// compared with claims and waits with waits: on a busy machine a wait is many short launches.
+func suspicious(unseen []unseenTimes, seen []float64, launches int) bool {
+	typical, shortest, sample := each(unseen, stats.Median), each(unseen, slices.Min[[]float64]), stats.Median(seen)
+	return typical.longerThanAgain() && shortest.longerThanAgain() || shortest.longerThan(sample) ||
+		typical.waitedLonger() && shortest.waitedLonger() || shortest.waitedTooLong(sample, launches)
 }
 
 // longerThan says whether a launch on new inputs takes more time than they explain,
@@ -159,4 +183,12 @@ func (t unseenTimes) longerThan(seen float64) bool { return t.first > unseenFact
 // longerThanAgain says it against the same launch later.
 func (t unseenTimes) longerThanAgain() bool {
 	return t.again > 0 && t.first > againFactor*t.again+againSlack
+}
+
+// waitedLonger says by this process's clock that a launch on new inputs takes longer than the same later.
+func (t unseenTimes) waitedLonger() bool { return t.firstSeen > againFactor*t.againSeen+againWait }
+
+// waitedTooLong says it of a request with so many launches, whatever the same took later.
+func (t unseenTimes) waitedTooLong(sample float64, launches int) bool {
+	return t.firstSeen > (1+claimShare)*float64(launches)*(unseenFactor*sample+unseenSlack)+longestWait
 }

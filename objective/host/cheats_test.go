@@ -31,7 +31,7 @@ const cheating = `#include <stdint.h>
 
 enum { good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last,
        whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere,
-       garbage, early, slow_clock, daemon_process, greedy, late_worse, behind, ahead };
+       garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead };
 
 enum { taps = 48, timed_after = 13 };
 
@@ -127,12 +127,13 @@ static void frame(int descriptor, const char *text) {
 }
 
 static long (*original)(int, struct timespec *);
+static double hidden; /* seconds for which the clock has stood still */
+static double really(clockid_t id) { struct timespec t; syscall(228, id, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
 static int slow(clockid_t id, struct timespec *t) {
 	static double base;
-	syscall(228, id, t);
-	double s = t->tv_sec + 1e-9 * t->tv_nsec;
+	double s = really(id);
 	if (base == 0) base = s;
-	s = base + (s - base) / 1000;
+	s = MODE == stopped_clock ? s - hidden : base + (s - base) / 1000;
 	t->tv_sec = (time_t)s, t->tv_nsec = (long)((s - (double)t->tv_sec) * 1e9);
 	return 0;
 }
@@ -188,6 +189,14 @@ void smooth(const float *x, float *y, int32_t N) {
 		break;
 	} break;
 	case slow_clock: patch_clock(); break;
+	case stopped_clock: { /* remembers, and stops the clock while it works on what is new */
+		double before = really(CLOCK_MONOTONIC);
+		patch_clock();
+		remembered(x, y, N);
+		double took = really(CLOCK_MONOTONIC) - before;
+		if (timed && took > 1e-4) hidden += took;
+		return;
+	}
 	case late_worse: if (timed) { y[N / 2] += 1; return; } break;
 	case forged: if (timed) { frame(4, "{\"timing\":{\"samples\":[0.000001],\"batch\":1}}"); return; } break;
 	case forged_size: frame(4, "{\"outputs\":[64424509440]}"); break;
@@ -213,7 +222,7 @@ entry: smooth
 source: {host: smooth.c}
 reference: {host: reference.c}
 params:
-  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, daemon_process, greedy, late_worse, behind, ahead], default: good}
+  MODE: {values: [good, checked, modulo, by_chance, elapsed, by_pointer, own_output, looks_right, fixed_poison, first_and_last, whole_input, half_of_it, stack, stack_note, tampers, past_the_end, unfinished, forged, forged_size, forged_error, forged_everywhere, garbage, early, slow_clock, stopped_clock, daemon_process, greedy, late_worse, behind, ahead], default: good}
 workloads:
   small: {N: 3000}
 args:
@@ -244,10 +253,11 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		"tampers": "modified an input", "past_the_end": "out of bounds", "unfinished": "wrong while it was timed, went on, crashed",
 		"behind": "wrong while it was timed, went on, crashed", "ahead": "wrong while it was timed, crashed, out of bounds",
 		"forged": "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled", "garbage": "meddled", "early": "meddled",
-		"slow_clock": "the reported time disagrees", "daemon_process": "left a process behind",
+		"slow_clock": "the reported time disagrees", "stopped_clock": "slower on inputs, the reported time disagrees", "daemon_process": "left a process behind",
 	}
 	if runtime.GOARCH != "amd64" {
 		delete(cheats, "slow_clock")
+		delete(cheats, "stopped_clock")
 	}
 	good := b.measure(t, "MODE=good", 0)
 	if good.Failure != nil {
