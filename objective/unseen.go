@@ -50,8 +50,10 @@ const (
 	againFactor   = 1.75
 	againSlack    = 0.001
 	// A kernel can forge the claim of a launch, but not when its answer is here. An answer may
-	// wait for a core, longer where the worker has just computed, which it has before new inputs.
-	againWait   = 0.5
+	// wait for a core, longer where the worker has just computed, which it has before new inputs:
+	// so many times as long as later, and never longer than so many milliseconds.
+	waitFactor  = 3
+	waitSlack   = 0.05
 	longestWait = 1.0
 )
 
@@ -172,8 +174,9 @@ func each(unseen []unseenTimes, sum func([]float64) float64) unseenTimes {
 // compared with claims and waits with waits: on a busy machine a wait is many short launches.
 func suspicious(unseen []unseenTimes, seen []float64, launches int) bool {
 	typical, shortest, sample := each(unseen, stats.Median), each(unseen, slices.Min[[]float64]), stats.Median(seen)
+	wait := max(typical.againSeen-float64(launches)*typical.again, 0)
 	return typical.longerThanAgain() && shortest.longerThanAgain() || shortest.longerThan(sample) ||
-		typical.waitedLonger() && shortest.waitedLonger() || shortest.waitedTooLong(sample, launches)
+		typical.waitedLonger(wait) && shortest.waitedLonger(wait) || shortest.waitedTooLong(sample, launches)
 }
 
 // longerThan says whether a launch on new inputs takes more time than they explain,
@@ -185,8 +188,11 @@ func (t unseenTimes) longerThanAgain() bool {
 	return t.again > 0 && t.first > againFactor*t.again+againSlack
 }
 
-// waitedLonger says by this process's clock that a launch on new inputs takes longer than the same later.
-func (t unseenTimes) waitedLonger() bool { return t.firstSeen > againFactor*t.againSeen+againWait }
+// waitedLonger says by this process's clock that a launch on new inputs takes longer than the same
+// later, whose answer has waited for so long.
+func (t unseenTimes) waitedLonger(wait float64) bool {
+	return t.firstSeen > againFactor*t.againSeen+waitFactor*wait+waitSlack
+}
 
 // waitedTooLong says it of a request with so many launches, whatever the same took later.
 func (t unseenTimes) waitedTooLong(sample float64, launches int) bool {

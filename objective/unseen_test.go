@@ -61,6 +61,7 @@ func TestAnswersThatWaitForACore(t *testing.T) {
 		"busy machine":                   {0.62, 0.25, 1, false},
 		"busier machine":                 {0.92, 0.4, 1, false},
 		"forged claims":                  {1.2, 0.2, 1, true},
+		"forged claims, idle machine":    {0.7, 0.12, 1, true},
 		"forged claims of short ones":    {1.6, 0.9, 16, false},
 		"forged claims of many":          {9, 0.9, 16, true},
 		"forged claims, and waits later": {5, 5, 1, true},
