@@ -100,23 +100,27 @@ type Output struct{ Stdout, Stderr []byte }
 // whole process group when the time allowed is over. One that hardly ran in all that time
 // was kept from it by the machine, which says nothing about the source: it is started once more.
 func (c Command) Run(ctx context.Context, allowed time.Duration, input []byte, arguments ...string) (Output, error) {
-	output, starved, err := c.once(ctx, allowed, input, arguments)
-	if starved && ctx.Err() == nil {
-		output, _, err = c.once(ctx, allowed, input, arguments)
+	output, err := c.once(ctx, allowed, input, arguments)
+	if errors.Is(err, errStarved) && ctx.Err() == nil {
+		return c.once(ctx, allowed, input, arguments)
 	}
 	return output, err
 }
 
+// errStarved is the ErrTime of a compiler that hardly ran.
+var errStarved = fmt.Errorf("%w: it hardly ran", ErrTime)
+
 // starvedShare is the part of its time that a compiler computes at least on a machine that lets it.
 const starvedShare = 0.1
 
-// once is Run, and says whether the time was over for a compiler that hardly ran.
-func (c Command) once(ctx context.Context, allowed time.Duration, input []byte, arguments []string) (output Output, starved bool, err error) {
+// once is Run with one attempt.
+func (c Command) once(ctx context.Context, allowed time.Duration, input []byte, arguments []string) (Output, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, allowed, ErrTime)
 	defer cancel()
 	leading := c.Program[1:len(c.Program):len(c.Program)]
 	cmd := exec.CommandContext(ctx, c.Program[0], append(leading, arguments...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	starved := false
 	cmd.Cancel = func() error {
 		if used, known := process.GroupTime(cmd.Process.Pid); known && context.Cause(ctx) == ErrTime {
 			starved = used.Seconds() < starvedShare*allowed.Seconds()
@@ -130,24 +134,26 @@ func (c Command) once(ctx context.Context, allowed time.Duration, input []byte, 
 	cmd.Stdin = bytes.NewReader(input)
 	stdout, stderr := &printed{most: c.mostPrinted()}, &printed{most: c.mostPrinted()}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	err = c.start(cmd)
+	err := c.start(cmd)
 	if err == nil {
 		err = cmd.Wait()
 	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return Output{stdout.kept.Bytes(), stderr.kept.Bytes()}, false, nil
+		return Output{stdout.kept.Bytes(), stderr.kept.Bytes()}, nil
+	case starved:
+		return Output{}, errStarved
 	case ctx.Err() != nil:
-		return Output{}, starved, context.Cause(ctx)
+		return Output{}, context.Cause(ctx)
 	case stdout.full || stderr.full: // nobody read on, so how it ended says nothing
-		return Output{}, false, &Refusal{fmt.Sprintf("error: the compiler printed more than %d MB", c.mostPrinted()>>20), -1}
+		return Output{}, &Refusal{fmt.Sprintf("error: the compiler printed more than %d MB", c.mostPrinted()>>20), -1}
 	case errors.As(err, &exit) && exit.Exited():
-		return Output{}, false, &Refusal{stderr.kept.String(), exit.ExitCode()}
+		return Output{}, &Refusal{stderr.kept.String(), exit.ExitCode()}
 	case errors.As(err, &exit):
-		return Output{}, false, &Refusal{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr.kept.String()), -1}
+		return Output{}, &Refusal{fmt.Sprintf("error: the compiler itself ended with %v\n%s", exit, stderr.kept.String()), -1}
 	}
-	return Output{}, false, fmt.Errorf("running %s: %w", c.Program[0], err)
+	return Output{}, fmt.Errorf("running %s: %w", c.Program[0], err)
 }
 
 // start starts a compiler behind everything else: who waits for a device must not

@@ -1,8 +1,6 @@
 package process
 
 import (
-	"bytes"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -22,12 +20,7 @@ const (
 func GroupTime(group int) (used time.Duration, known bool) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range paths {
-		content, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		// The name is in brackets and may hold any character.
-		fields := bytes.Fields(content[bytes.LastIndexByte(content, ')')+1:])
+		fields := stat(path)
 		if len(fields) <= lastTimeField || string(fields[groupField]) != strconv.Itoa(group) {
 			continue
 		}

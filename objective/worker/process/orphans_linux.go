@@ -149,11 +149,16 @@ func KillMarked(entry string) (killed []int) {
 
 // Ended reports whether a child has ended that nobody has waited for yet.
 func Ended(pid int) bool {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := stat(fmt.Sprintf("/proc/%d/stat", pid))
+	return len(fields) == 0 || string(fields[0]) == "Z" || string(fields[0]) == "X"
+}
+
+// stat returns what a file /proc/PID/stat says behind the process's name, which is in brackets
+// and may hold any character; nothing where the process is gone.
+func stat(path string) [][]byte {
+	content, err := os.ReadFile(path)
 	if err != nil {
-		return true
+		return nil
 	}
-	// The state follows the name, which is in brackets and may hold any character.
-	state := status[bytes.LastIndexByte(status, ')')+1:]
-	return bytes.HasPrefix(state, []byte(" Z")) || bytes.HasPrefix(state, []byte(" X"))
+	return bytes.Fields(content[bytes.LastIndexByte(content, ')')+1:])
 }
