@@ -28,10 +28,19 @@ import (
 //
 // The outer slices are processes, in the order measured.
 func CompareApart(b stats.Bootstrap, baseline, candidate [][]float64, p Policy, method Method) Comparison {
-	s := apart{policy: p, sides: [2][][]float64{baseline, candidate}, levels: [2][]float64{perProcess(baseline), perProcess(candidate)}}
+	s := apart{
+		policy: p,
+		sides:  [2][][]float64{baseline, candidate},
+		levels: [2][]float64{perProcess(baseline), perProcess(candidate)},
+	}
 	s.processes = min(len(baseline), len(candidate))
 	s.evidence = s.weigh(b)
-	c := Comparison{Method: method, Evidence: &s.evidence, Candidate: candidate, Notes: append(p.notes(s.evidence), s.notes()...)}
+	c := Comparison{
+		Method:    method,
+		Evidence:  &s.evidence,
+		Candidate: candidate,
+		Notes:     append(p.notes(s.evidence), s.notes()...),
+	}
 	if s.few() {
 		c.Decision = s.judgeFew(b)
 	} else {
@@ -51,7 +60,10 @@ func (c Comparison) WithStoredErosion(b stats.Bootstrap, best [][]float64, p Pol
 	apart := CompareApart(b, best, c.Candidate, limits, Stored)
 	c.Best = apart.Evidence
 	if apart.Verdict == Regression {
-		c.Decision = Decision{Verdict: Regression, Reason: "erosion against the stored samples of the best accepted entry: " + apart.Reason}
+		c.Decision = Decision{
+			Verdict: Regression,
+			Reason:  "erosion against the stored samples of the best accepted entry: " + apart.Reason,
+		}
 	}
 	return c
 }
@@ -102,11 +114,15 @@ func relativeSpread(values []float64) float64 { return spread(values) / stats.Me
 func (s *apart) notes() []string {
 	var notes []string
 	if s.few() {
-		notes = append(notes, fmt.Sprintf("%s a side cannot show how processes differ: the interval assumes levels with a standard deviation of %s", page.Count(s.processes, "process", "processes"), page.Percent(s.levelSpread())))
+		notes = append(notes,
+			fmt.Sprintf("%s a side cannot show how processes differ: the interval assumes levels with a standard "+
+				"deviation of %s", page.Count(s.processes, "process", "processes"), page.Percent(s.levelSpread())))
 	}
 	medians := stats.Change(s.evidence.Baseline.Median, s.evidence.Candidate.Median)
 	if math.Abs(medians-s.evidence.Change) > s.policy.Regression {
-		notes = append(notes, fmt.Sprintf("the change is the median over all pairs of a process from each side; the medians of the two sides alone are apart by %s", page.Percent(math.Abs(medians))))
+		notes = append(notes,
+			fmt.Sprintf("the change is the median over all pairs of a process from each side; the medians of the two sides "+
+				"alone are apart by %s", page.Percent(math.Abs(medians))))
 	}
 	return notes
 }
@@ -128,17 +144,36 @@ func (s *apart) judge() Decision {
 	}
 	switch {
 	case proven && e.Change < -slow:
-		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, more than %s, the limit for %s", page.Percent(-e.Change), page.Percent(slow), why)}
+		return Decision{
+			Verdict: Regression,
+			Reason: fmt.Sprintf("slower by %s, more than %s, the limit for %s", page.Percent(-e.Change), page.Percent(slow),
+				why),
+		}
 	case proven && e.Change > fast && math.Abs(e.Delta) >= s.policy.Effect:
-		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, more than %s, the limit for %s", page.Percent(e.Change), page.Percent(fast), why)}
+		return Decision{
+			Verdict: Improvement,
+			Reason: fmt.Sprintf("faster by %s, more than %s, the limit for %s", page.Percent(e.Change), page.Percent(fast),
+				why),
+		}
 	case proven && (e.Change < -s.policy.Regression || e.Change > s.policy.Improvement):
-		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, which proves nothing between %s; pawl gate measures them together", faster(e.Change), why)}
+		return Decision{
+			Verdict: Inconclusive,
+			Reason:  fmt.Sprintf("%s, which proves nothing between %s; pawl gate measures them together", faster(e.Change), why),
+		}
 	case proven:
 		return Decision{Verdict: Maintained, Reason: fmt.Sprintf("%s, which is within the limits", faster(e.Change))}
 	case within:
-		return Decision{Verdict: NoDifference, Reason: fmt.Sprintf("the interval reaches from %s: not proven, and within the limits for %s", page.ChangeInterval(e.Interval), why)}
+		return Decision{
+			Verdict: NoDifference,
+			Reason: fmt.Sprintf("the interval reaches from %s: not proven, and within the limits for %s",
+				page.ChangeInterval(e.Interval), why),
+		}
 	}
-	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("too noisy: the interval reaches from %s; about %.0f processes a side would decide", page.ChangeInterval(e.Interval), s.needed(slow, fast))}
+	return Decision{
+		Verdict: Inconclusive,
+		Reason: fmt.Sprintf("too noisy: the interval reaches from %s; about %.0f processes a side would decide",
+			page.ChangeInterval(e.Interval), s.needed(slow, fast)),
+	}
 }
 
 // needed is how many processes a side would decide: either prove a change of the
@@ -180,13 +215,22 @@ func (s *apart) gap() float64 {
 // lies among those of the other.
 func (s *apart) doubt(slow, fast float64) *Decision {
 	if s.processes < orderedProcesses {
-		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the nearest processes of the two sides differ by too little (the limit is %s, %s for a gain, and half of the difference); with %d processes a side a change of the machine cannot be ruled out: measure %d", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), s.processes, orderedProcesses)}
+		return &Decision{
+			Verdict: Inconclusive,
+			Reason: fmt.Sprintf("%s, but the nearest processes of the two sides differ by too little (the limit is %s, %s "+
+				"for a gain, and half of the difference); with %d processes a side a change of the machine cannot be ruled out: "+
+				"measure %d", faster(s.evidence.Change), page.Percent(slow), page.Percent(fast), s.processes, orderedProcesses),
+		}
 	}
 	// Interference only adds time, and may stay with a side for most of its run: what
 	// is slower is slower also in its fastest process.
 	fastest := stats.Change(slices.Min(s.levels[0]), slices.Min(s.levels[1]))
 	if s.evidence.Change < 0 && fastest >= -slow || s.evidence.Change > 0 && fastest <= fast {
-		return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the fastest processes of the two sides say %s: a neighbour may have slowed the others", faster(s.evidence.Change), faster(fastest))}
+		return &Decision{
+			Verdict: Inconclusive,
+			Reason: fmt.Sprintf("%s, but the fastest processes of the two sides say %s: a neighbour may have slowed "+
+				"the others", faster(s.evidence.Change), faster(fastest)),
+		}
 	}
 	return s.orderDrift()
 }
@@ -242,7 +286,9 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 	limit := s.explained()
 	slow := max(math.Expm1(limit), 3*s.policy.Regression)
 	fast := max(-math.Expm1(-limit), 3*s.policy.Improvement)
-	limits := fmt.Sprintf("with %s a side only a candidate slower by more than %s or faster by more than %s can be distinguished from the same code in another process", page.Count(s.processes, "process", "processes"), page.Percent(slow), page.Percent(fast))
+	limits := fmt.Sprintf("with %s a side only a candidate slower by more than %s or faster by more than %s can be "+
+		"distinguished from the same code in another process", page.Count(s.processes, "process", "processes"),
+		page.Percent(slow), page.Percent(fast))
 	advice := fmt.Sprintf("%s; measure each side in six processes or more, or together with pawl gate", limits)
 	if e.Change >= -slow && e.Change <= fast {
 		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s; %s", faster(e.Change), advice)}
@@ -250,19 +296,36 @@ func (s *apart) judgeFew(b stats.Bootstrap) Decision {
 	for i, processes := range s.sides {
 		for _, samples := range processes {
 			if size, how := s.policy.unsteady(samples); size > s.difference()/3 {
-				return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: a process of the %s %s; %s", sideNames[i], how, advice)}
+				return Decision{
+					Verdict: Inconclusive,
+					Reason:  fmt.Sprintf("drift: a process of the %s %s; %s", sideNames[i], how, advice),
+				}
 			}
 		}
 	}
 	switch {
 	case !s.separate(b):
-		return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice)}
+		return Decision{
+			Verdict: Inconclusive,
+			Reason:  fmt.Sprintf("%s, but the two sides come too close to each other; %s", faster(e.Change), advice),
+		}
 	case e.Change < 0:
-		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, more than processes of the same code differ: %s", page.Percent(-e.Change), limits)}
+		return Decision{
+			Verdict: Regression,
+			Reason: fmt.Sprintf("slower by %s, more than processes of the same code differ: %s", page.Percent(-e.Change),
+				limits),
+		}
 	case math.Abs(e.Delta) >= s.policy.Effect:
-		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, more than processes of the same code differ: %s", page.Percent(e.Change), limits)}
+		return Decision{
+			Verdict: Improvement,
+			Reason: fmt.Sprintf("faster by %s, more than processes of the same code differ: %s", page.Percent(e.Change),
+				limits),
+		}
 	}
-	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, s.policy.Effect)}
+	return Decision{
+		Verdict: Inconclusive,
+		Reason:  fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, s.policy.Effect),
+	}
 }
 
 // separate reports that the sides differ also without their levels: all processes of

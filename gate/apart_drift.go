@@ -28,7 +28,11 @@ func (s *apart) insideDrift() *Decision {
 		}
 		typical := stats.Median(drifts)
 		if size := math.Abs(typical); size > max(s.policy.Regression, s.difference()/3) && oneWay(drifts) <= driftLevel {
-			return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the processes of the %s became %s from their first half to their second", sideNames[i], slowerOrFaster(typical))}
+			return &Decision{
+				Verdict: Inconclusive,
+				Reason: fmt.Sprintf("drift: the processes of the %s became %s from their first half to their second",
+					sideNames[i], slowerOrFaster(typical)),
+			}
 		}
 	}
 	return nil
@@ -67,7 +71,11 @@ func (s *apart) orderDrift() *Decision {
 		}
 		cut, moved := largestMove(levels)
 		if math.Abs(moved) > s.difference()/3 {
-			return &Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("drift: the processes of the %s became %s after the first %d of %d", sideNames[i], slowerOrFaster(moved), cut*each, len(all))}
+			return &Decision{
+				Verdict: Inconclusive,
+				Reason: fmt.Sprintf("drift: the processes of the %s became %s after the first %d of %d", sideNames[i],
+					slowerOrFaster(moved), cut*each, len(all)),
+			}
 		}
 	}
 	return nil
@@ -117,7 +125,8 @@ func (p Policy) unsteady(samples []float64) (size float64, how string) {
 			first = next
 		}
 		size = math.Log(slices.Max(levels) / slices.Min(levels))
-		return size, fmt.Sprintf("stepped by %s, first after %d of %d samples", page.Percent(math.Expm1(size)), steps[0], len(samples))
+		return size,
+			fmt.Sprintf("stepped by %s, first after %d of %d samples", page.Percent(math.Expm1(size)), steps[0], len(samples))
 	}
 	var quarters []float64
 	parts := min(4, len(samples))

@@ -288,10 +288,13 @@ func (r *run) comparison(w weighed, d Decision) Comparison {
 	}
 	c.Notes = append(r.policy.notes(w.between), r.policy.tailNotes(w.tails)...)
 	if r.each < r.want() {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(), r.policy.Budget))
+		c.Notes = append(c.Notes,
+			fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(),
+				r.policy.Budget))
 	}
 	if r.over || !slices.Contains(r.policy.Rounds, w.analysis.Rounds) {
-		c.Notes = append(c.Notes, fmt.Sprintf("the budget of %v was over after %d rounds", r.policy.Budget, r.samples.rounds()))
+		c.Notes = append(c.Notes,
+			fmt.Sprintf("the budget of %v was over after %d rounds", r.policy.Budget, r.samples.rounds()))
 	}
 	return c
 }
@@ -301,12 +304,16 @@ func (p Policy) notes(e Evidence) []string {
 	var notes []string
 	for name, side := range map[string]Side{"baseline": e.Baseline, "candidate": e.Candidate} {
 		if side.Variation > p.Variation {
-			notes = append(notes, fmt.Sprintf("the %s's times vary by %s inside a process, more than %s", name, page.Percent(side.Variation), page.Percent(p.Variation)))
+			notes = append(notes,
+				fmt.Sprintf("the %s's times vary by %s inside a process, more than %s", name, page.Percent(side.Variation),
+					page.Percent(p.Variation)))
 		}
 	}
 	slices.Sort(notes)
 	if e.Statistic == FasterHalf {
-		notes = append(notes, fmt.Sprintf("the baseline's own samples vary by more than %s inside a process, so the faster half of each process was compared", page.Percent(disturbed)))
+		notes = append(notes,
+			fmt.Sprintf("the baseline's own samples vary by more than %s inside a process, so the faster half of each "+
+				"process was compared", page.Percent(disturbed)))
 	}
 	return notes
 }

@@ -91,9 +91,10 @@ func TestVerdicts(t *testing.T) {
 		"4 % faster":     {newScript(0.002, only(Candidate, 0.96)), Maintained, "faster by 4"},
 		"10 % faster":    {newScript(0.003, only(Candidate, 0.90)), Improvement, "the second measurement says"},
 		"the control is": {newScript(0.003, only(Control, 1.03)), Inconclusive, "A/A failed"},
-		"the control is, and the candidate is slower beyond doubt": {newScript(0.003, levels(1.5, 1.03)), Regression, "slower by 50"},
-		"the control is, and the candidate is slower":              {newScript(0.003, levels(1.2, 1.03)), Inconclusive, "A/A failed"},
-		"the control is, and the candidate is much faster":         {newScript(0.003, levels(0.3, 1.03)), Inconclusive, "A/A failed"},
+		"the control is, and the candidate is slower beyond doubt": {newScript(0.003, levels(1.5, 1.03)), Regression,
+			"slower by 50"},
+		"the control is, and the candidate is slower":      {newScript(0.003, levels(1.2, 1.03)), Inconclusive, "A/A failed"},
+		"the control is, and the candidate is much faster": {newScript(0.003, levels(0.3, 1.03)), Inconclusive, "A/A failed"},
 		"hopelessly noisy": {newScript(0.3, only(Candidate, 1)), Inconclusive, "too noisy"},
 		"a gain that does not last": {newScript(0.003, func(arm Arm, round int) float64 {
 			if arm == Candidate && round < 10 {
@@ -133,7 +134,10 @@ func TestVerdicts(t *testing.T) {
 func TestMovingRatio(t *testing.T) {
 	p := Presets["standard"]
 	p.Rounds = []int{40}
-	for reason, heat := range map[string]float64{"drift: the ratio itself moved": 0, "throttling: the baseline became": 0.01} {
+	for reason, heat := range map[string]float64{
+		"drift: the ratio itself moved":   0,
+		"throttling: the baseline became": 0.01,
+	} {
 		s := newScript(0.003, func(arm Arm, round int) float64 {
 			level := 1 + heat*float64(round)
 			if arm == Candidate && round >= 20 {
@@ -267,7 +271,8 @@ func TestNeighboursAreLeftOut(t *testing.T) {
 	}
 	all := []Arm{Baseline, Candidate, Control}
 	c, err := Compare(t.Context(), busy(0.10, all...), Presets["standard"], Options{Bootstrap: quick})
-	if err != nil || c.Verdict != Regression || c.Evidence.Statistic != FasterHalf || math.Abs(c.Evidence.Change+0.10) > 0.02 {
+	if err != nil || c.Verdict != Regression || c.Evidence.Statistic != FasterHalf ||
+		math.Abs(c.Evidence.Change+0.10) > 0.02 {
 		t.Errorf("%v: %s (%s), %+v", err, c.Verdict, c.Reason, c.Evidence)
 	}
 	c, err = Compare(t.Context(), busy(0, all...), Presets["standard"], Options{Bootstrap: quick})

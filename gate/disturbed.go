@@ -42,7 +42,8 @@ func clockNote(baseline, candidate *worker.Conditions) string {
 	if math.Abs(change) <= clockGap {
 		return ""
 	}
-	return fmt.Sprintf("the clock was %s under the candidate than under the baseline, %d against %d MHz: part of the difference is the clock's (--lock-clocks takes it away)",
+	return fmt.Sprintf("the clock was %s under the candidate than under the baseline, %d against %d MHz: part of the "+
+		"difference is the clock's (--lock-clocks takes it away)",
 		map[bool]string{true: "higher", false: "lower"}[change > 0], candidate.ClockMedian, baseline.ClockMedian)
 }
 
@@ -50,7 +51,11 @@ func clockNote(baseline, candidate *worker.Conditions) string {
 // nothing, whatever the samples say. A result that is wrong stays wrong.
 func (c Comparison) disturbed(by []string) Comparison {
 	if c.Verdict != Wrong {
-		c.Decision = Decision{Verdict: Inconclusive, Reason: fmt.Sprintf("others computed on the device meanwhile: %s (the samples alone would say %s)", strings.Join(by, "; "), c.Verdict)}
+		c.Decision = Decision{
+			Verdict: Inconclusive,
+			Reason: fmt.Sprintf("others computed on the device meanwhile: %s (the samples alone would say %s)",
+				strings.Join(by, "; "), c.Verdict),
+		}
 	}
 	return c
 }

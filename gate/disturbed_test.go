@@ -15,7 +15,8 @@ func TestDisturbedComparisonDecidesNothing(t *testing.T) {
 			if c.Verdict != Wrong || c.Reason != "so it is" {
 				t.Errorf("wrong became %s: %s", c.Verdict, c.Reason)
 			}
-		case c.Verdict != Inconclusive || !strings.Contains(c.Reason, "python (process 7)") || !strings.Contains(c.Reason, string(verdict)):
+		case c.Verdict != Inconclusive || !strings.Contains(c.Reason, "python (process 7)") ||
+			!strings.Contains(c.Reason, string(verdict)):
 			t.Errorf("%s became %s: %s", verdict, c.Verdict, c.Reason)
 		}
 	}
@@ -24,11 +25,21 @@ func TestDisturbedComparisonDecidesNothing(t *testing.T) {
 // A red verdict on a hot, throttled or shared device says so, with what each arm was measured at.
 func TestConditionsAreNoted(t *testing.T) {
 	cool := &worker.Conditions{ClockLow: 1965, ClockMedian: 1980, ClockHigh: 1980, Temperature: 41, Power: 300}
-	hot := &worker.Conditions{ClockLow: 1700, ClockMedian: 1800, ClockHigh: 1980, Temperature: 86, Power: 690, Discarded: 3, Reasons: "thermal slowdown", OtherProcesses: []string{"python (process 7)"}}
+	hot := &worker.Conditions{
+		ClockLow:       1700,
+		ClockMedian:    1800,
+		ClockHigh:      1980,
+		Temperature:    86,
+		Power:          690,
+		Discarded:      3,
+		Reasons:        "thermal slowdown",
+		OtherProcesses: []string{"python (process 7)"},
+	}
 	red := Comparison{Decision: Decision{Verdict: Regression, Reason: "slower"}}
 	c := red.WithConditions(nil, Conditions{Baseline: cool, Candidate: hot, Control: cool})
 	notes := strings.Join(c.Notes, "\n")
-	for _, want := range []string{"reached 86 °C while the candidate", "3 samples of the candidate", "process 7", "lower under the candidate than under the baseline, 1800 against 1980 MHz"} {
+	for _, want := range []string{"reached 86 °C while the candidate", "3 samples of the candidate", "process 7",
+		"lower under the candidate than under the baseline, 1800 against 1980 MHz"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in:\n%s", want, notes)
 		}
@@ -51,7 +62,8 @@ func TestDriftIsNoted(t *testing.T) {
 		t.Errorf("one process of three: %s", note)
 	}
 	// From 1 to 0.6 is 40 % faster.
-	if note := driftNote(Candidate, [][]float64{steady, falling, falling}); note != "the candidate becomes faster by 40.0 % inside a process" {
+	if note := driftNote(Candidate, [][]float64{steady, falling, falling}); note !=
+		"the candidate becomes faster by 40.0 % inside a process" {
 		t.Errorf("two of three: %q", note)
 	}
 }

@@ -67,7 +67,8 @@ const (
 )
 
 // Verdicts lists all verdicts in the order of reports.
-var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Incomparable, Vanished, Inconclusive, Infeasible}
+var Verdicts = []Verdict{Wrong, Regression, Improvement, Maintained, NoDifference, New, Incomparable, Vanished,
+	Inconclusive, Infeasible}
 
 // Fails reports whether a change with this verdict must not land.
 func (v Verdict) Fails() bool { return v == Regression || v == Wrong }

@@ -57,15 +57,22 @@ func (p Policy) judgeChange(w weighed) Decision {
 	within := e.Interval.Low > -p.Regression && e.Interval.High < p.Improvement
 	switch proven := w.proven(e); {
 	case proven && e.Change < -p.Regression:
-		return Decision{Regression, fmt.Sprintf("slower by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Regression)), w.last || e.Interval.High < -p.Regression}
+		return Decision{Regression,
+			fmt.Sprintf("slower by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Regression)),
+			w.last || e.Interval.High < -p.Regression}
 	case proven && e.Change > p.Improvement && math.Abs(e.Delta) < p.Effect:
-		return Decision{Maintained, fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, p.Effect), w.last}
+		return Decision{Maintained,
+			fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, p.Effect), w.last}
 	case proven && e.Change > p.Improvement:
-		return Decision{Improvement, fmt.Sprintf("faster by %s, more than %s", page.Percent(e.Change), page.Percent(p.Improvement)), w.last || e.Interval.Low > p.Improvement}
+		return Decision{Improvement,
+			fmt.Sprintf("faster by %s, more than %s", page.Percent(e.Change), page.Percent(p.Improvement)),
+			w.last || e.Interval.Low > p.Improvement}
 	case proven:
 		return Decision{Maintained, fmt.Sprintf("%s, which is within the limits", faster(e.Change)), w.last || within}
 	case within:
-		return Decision{NoDifference, fmt.Sprintf("%s, and the change lies between the limits: no regression of %s", w.unproven(), page.Percent(p.Regression)), true}
+		return Decision{NoDifference,
+			fmt.Sprintf("%s, and the change lies between the limits: no regression of %s", w.unproven(),
+				page.Percent(p.Regression)), true}
 	}
 	return p.judgeNoise(w)
 }
@@ -85,12 +92,15 @@ func (w weighed) proven(e Evidence) bool { return e.P <= w.analysis.Level && !e.
 // judgeConditions finds reasons not to trust the comparison at all.
 func (p Policy) judgeConditions(w weighed) *Decision {
 	if c := w.control; c.P <= controlLevel && math.Abs(c.Change) >= p.Regression/3 && !w.dwarfs(c.Change) {
-		return &Decision{Inconclusive, fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of measurements", page.Percent(math.Abs(c.Change)), c.P), w.last}
+		return &Decision{Inconclusive,
+			fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of "+
+				"measurements", page.Percent(math.Abs(c.Change)), c.P), w.last}
 	}
 	if moved, by := p.moved(w.ratios); moved && !w.dwarfs(by) {
 		reason := fmt.Sprintf("drift: the ratio itself moved by %s during the run", page.Percent(by))
 		if drift := stats.Drift(w.medians); drift < -throttled {
-			reason = fmt.Sprintf("throttling: the baseline became %s slower during the run and the ratio moved by %s", page.Percent(-drift), page.Percent(by))
+			reason = fmt.Sprintf("throttling: the baseline became %s slower during the run and the ratio moved by %s",
+				page.Percent(-drift), page.Percent(by))
 		}
 		return &Decision{Inconclusive, reason, w.last}
 	}
@@ -135,9 +145,13 @@ func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
 	}
 	switch e := *w.best; {
 	case e.Change < -p.Erosion && w.proven(e):
-		return &Decision{Regression, fmt.Sprintf("erosion: slower than the best accepted entry by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Erosion)), w.last || e.Interval.High < -p.Erosion}, true
+		return &Decision{Regression,
+			fmt.Sprintf("erosion: slower than the best accepted entry by %s, more than %s", page.Percent(-e.Change),
+				page.Percent(p.Erosion)), w.last || e.Interval.High < -p.Erosion}, true
 	case e.Change < -p.Erosion && w.last:
-		return &Decision{Inconclusive, fmt.Sprintf("erosion: slower than the best accepted entry by %s, more than %s, but that may be chance (p = %.2g)", page.Percent(-e.Change), page.Percent(p.Erosion), e.P), true}, true
+		return &Decision{Inconclusive,
+			fmt.Sprintf("erosion: slower than the best accepted entry by %s, more than %s, but that may be chance (p = %.2g)",
+				page.Percent(-e.Change), page.Percent(p.Erosion), e.P), true}, true
 	default:
 		return nil, e.Interval.Low < -p.Erosion
 	}
@@ -148,18 +162,22 @@ func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
 func (p Policy) judgeNoise(w weighed) Decision {
 	e := w.between
 	if e.Change < -p.Regression || e.Change > p.Improvement {
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: %s, but that may be chance; %s", faster(e.Change), p.remedy(w)), w.last}
+		return Decision{Inconclusive,
+			fmt.Sprintf("too noisy: %s, but that may be chance; %s", faster(e.Change), p.remedy(w)), w.last}
 	}
 	if !w.last {
 		return Decision{Verdict: Inconclusive, Reason: "too noisy so far"}
 	}
 	switch blind := w.smallest(); {
 	case blind == 0:
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would have been seen; %s", p.remedy(w)), true}
+		return Decision{Inconclusive, fmt.Sprintf("too noisy: not even a doubling would have been seen; %s", p.remedy(w)),
+			true}
 	case blind > 2*p.Regression:
-		return Decision{Inconclusive, fmt.Sprintf("too noisy: only a regression of %s would have been seen; %s", page.Percent(blind), p.remedy(w)), true}
+		return Decision{Inconclusive,
+			fmt.Sprintf("too noisy: only a regression of %s would have been seen; %s", page.Percent(blind), p.remedy(w)), true}
 	default:
-		return Decision{NoDifference, fmt.Sprintf("%s; the smallest regression that would have been seen is %s", w.unproven(), page.Percent(blind)), true}
+		return Decision{NoDifference,
+			fmt.Sprintf("%s; the smallest regression that would have been seen is %s", w.unproven(), page.Percent(blind)), true}
 	}
 }
 

@@ -94,7 +94,8 @@ func (r *run) plan(ctx context.Context) ([]Analysis, *Decision, error) {
 // proven.
 func (r *run) tooSmall(needed time.Duration, rounds int) Decision {
 	return Decision{Verdict: Inconclusive, Reason: fmt.Sprintf(
-		"the budget of %v is too small to prove anything: %d rounds are the fewest, and take about %v with one sample a process; budget: %v would do",
+		"the budget of %v is too small to prove anything: %d rounds are the fewest, and take about %v with one sample a "+
+			"process; budget: %v would do",
 		r.policy.Budget, rounds, roundUp(needed), roundUp(needed*5/4))}
 }
 

@@ -100,7 +100,8 @@ func TestNamedBudgetIsEnough(t *testing.T) {
 // and the note says so.
 func TestSamplesFollowTheBudget(t *testing.T) {
 	fast := newClocked(15*time.Millisecond, 1, 1)
-	if c, _ := comparedInTime(t, fast, Presets["standard"]); slices.Max(fast.samples) != 50 || slices.Min(fast.samples[3:]) != 50 || len(c.Notes) > 0 {
+	if c, _ := comparedInTime(t, fast, Presets["standard"]); slices.Max(fast.samples) != 50 ||
+		slices.Min(fast.samples[3:]) != 50 || len(c.Notes) > 0 {
 		t.Errorf("%v, %v", fast.samples, c.Notes)
 	}
 	slow := newClocked(15*time.Millisecond, 90, 90)
@@ -108,7 +109,8 @@ func TestSamplesFollowTheBudget(t *testing.T) {
 	if last := slow.samples[len(slow.samples)-1]; last < 25 || last >= 50 || took < time.Minute || took > 2*time.Minute {
 		t.Errorf("%v in %v", slow.samples, took)
 	}
-	if !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "instead of 50 samples a process") }) {
+	if !slices.ContainsFunc(c.Notes,
+		func(n string) bool { return strings.Contains(n, "instead of 50 samples a process") }) {
 		t.Errorf("%v", c.Notes)
 	}
 }
@@ -126,7 +128,8 @@ func TestBudgetEndsBetweenLooks(t *testing.T) {
 		if c.Evidence == nil || c.Evidence.Rounds != want || c.Verdict != Regression && c.Verdict != Maintained {
 			t.Errorf("stalled after %d: %s (%s), %+v", stall, c.Verdict, c.Reason, c.Evidence)
 		}
-		if !slices.ContainsFunc(c.Notes, func(n string) bool { return strings.Contains(n, "the budget of 30s was over after") }) {
+		if !slices.ContainsFunc(c.Notes,
+			func(n string) bool { return strings.Contains(n, "the budget of 30s was over after") }) {
 			t.Errorf("%v", c.Notes)
 		}
 	}
@@ -136,7 +139,8 @@ func TestBudgetEndsBetweenLooks(t *testing.T) {
 func TestBudgetEndsBeforeTheFirstLook(t *testing.T) {
 	m := newClocked(15*time.Millisecond, 1, 1)
 	m.stall = 12
-	if c, _ := comparedInTime(t, m, Presets["standard"]); c.Verdict != Inconclusive || !strings.Contains(c.Reason, "too small to prove anything") {
+	if c, _ := comparedInTime(t, m, Presets["standard"]); c.Verdict != Inconclusive ||
+		!strings.Contains(c.Reason, "too small to prove anything") {
 		t.Errorf("%s: %s", c.Verdict, c.Reason)
 	}
 }

@@ -79,7 +79,8 @@ func (p Policy) Validate() error {
 	case p.Budget <= 0:
 		return fmt.Errorf("budget is %v: a positive time", p.Budget)
 	case p.Erosion < p.Regression:
-		return fmt.Errorf("erosion %v is below regression %v: a change that passes against the baseline could fail against the oldest release", p.Erosion, p.Regression)
+		return fmt.Errorf("erosion %v is below regression %v: a change that passes against the baseline could fail "+
+			"against the oldest release", p.Erosion, p.Regression)
 	}
 	return p.validateRounds()
 }
@@ -96,7 +97,8 @@ func (p Policy) validateRounds() error {
 	}
 	for _, analysis := range p.analyses() {
 		if !analysis.canProve() {
-			return fmt.Errorf("an analysis after %d rounds can show nothing: its smallest p-value is %.2g and its level %.2g; begin with more rounds", analysis.Rounds, math.Ldexp(1, 1-analysis.Rounds), analysis.Level)
+			return fmt.Errorf("an analysis after %d rounds can show nothing: its smallest p-value is %.2g and its level "+
+				"%.2g; begin with more rounds", analysis.Rounds, math.Ldexp(1, 1-analysis.Rounds), analysis.Level)
 		}
 	}
 	return nil

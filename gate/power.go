@@ -83,7 +83,9 @@ func PlanPower(ctx context.Context, m Measurer, p Policy, o PowerOptions) (Power
 	}
 	ceiling = min(ceiling, int(p.Budget.Seconds()/result.Seconds))
 	if fewest := fewestRounds(p.Alarm); ceiling < fewest {
-		result.Notes = append(result.Notes, fmt.Sprintf("%v is too short to prove anything: %d rounds are the fewest, and take about %s", p.Budget, fewest, page.Seconds(float64(fewest)*result.Seconds)))
+		result.Notes = append(result.Notes,
+			fmt.Sprintf("%v is too short to prove anything: %d rounds are the fewest, and take about %s", p.Budget, fewest,
+				page.Seconds(float64(fewest)*result.Seconds)))
 		return result, nil
 	}
 	if smallest := n.simulation(p, ceiling).smallest(); smallest > 0 {
@@ -127,7 +129,9 @@ func measureNoise(ctx context.Context, m Measurer, p Policy, o PowerOptions) (*w
 	}
 	result := Power{Rounds: r.samples.rounds(), Samples: r.each}
 	if least := fewestRounds(p.Alarm); result.Rounds < least {
-		result.Notes = append(result.Notes, fmt.Sprintf("the budget of %v was over after %s, and %d are the fewest that can prove anything", p.Budget, page.Count(result.Rounds, "round"), least))
+		result.Notes = append(result.Notes,
+			fmt.Sprintf("the budget of %v was over after %s, and %d are the fewest that can prove anything", p.Budget,
+				page.Count(result.Rounds, "round"), least))
 		return nil, result, nil
 	}
 	w := r.weigh(analyses, Analysis{Rounds: result.Rounds, Level: p.Alarm}, true)
@@ -136,7 +140,9 @@ func measureNoise(ctx context.Context, m Measurer, p Policy, o PowerOptions) (*w
 		result.Notes = append(result.Notes, "the machine was not fit to plan on: "+d.Reason)
 	}
 	if r.each < r.want() {
-		result.Notes = append(result.Notes, fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(), p.Budget))
+		result.Notes = append(result.Notes,
+			fmt.Sprintf("%d instead of %d samples a process, because the kernel is slow and the budget %v", r.each, r.want(),
+				p.Budget))
 	}
 	return &w, result, nil
 }

@@ -24,7 +24,12 @@ type scattering struct {
 }
 
 func newScattering(seed uint64, processes, slowdown float64) *scattering {
-	return &scattering{random: rand.New(rand.NewPCG(seed, 5)), processes: processes, slowdown: slowdown, now: time.Unix(0, 0)}
+	return &scattering{
+		random:    rand.New(rand.NewPCG(seed, 5)),
+		processes: processes,
+		slowdown:  slowdown,
+		now:       time.Unix(0, 0),
+	}
 }
 
 func (s *scattering) Measure(_ context.Context, arm Arm, samples int) ([]float64, *objective.Failure, error) {
@@ -103,7 +108,8 @@ func TestPlanForAnEffect(t *testing.T) {
 	if below.Limit != 0.01 {
 		t.Errorf("%+v", below)
 	}
-	if want := 0.3 * float64(slices.Max(noisy.Rounds)); math.Abs(noisy.Seconds-want) > 0.01*want || noisy.Budget.Seconds() < want {
+	if want := 0.3 * float64(slices.Max(noisy.Rounds)); math.Abs(noisy.Seconds-want) > 0.01*want ||
+		noisy.Budget.Seconds() < want {
 		t.Errorf("%+v, want %v s", noisy, want)
 	}
 	if hopeless := planned(t, newScattering(1, 0.5, 0), p, PowerOptions{Effect: 0.01}); hopeless.Asked != nil {
@@ -116,7 +122,8 @@ func TestPlanForABudget(t *testing.T) {
 	before := math.Inf(1)
 	for _, budget := range []time.Duration{5 * time.Second, 20 * time.Second, 2 * time.Minute} {
 		plan := planned(t, newScattering(1, 0.03, 0), Presets["standard"], PowerOptions{Budget: budget})
-		if plan.Within == nil || plan.Within.Effect >= before || plan.Within.Effect < 0.03 || plan.Noise <= 0 || plan.Noise > plan.Within.Effect+0.005 {
+		if plan.Within == nil || plan.Within.Effect >= before || plan.Within.Effect < 0.03 || plan.Noise <= 0 ||
+			plan.Noise > plan.Within.Effect+0.005 {
 			t.Fatalf("%v: %+v, before %v", budget, plan, before)
 		}
 		if plan.Within.Seconds > budget.Seconds() {
@@ -131,7 +138,8 @@ func TestPlanForABudget(t *testing.T) {
 		}
 	}
 	// Without a budget of its own the policy's holds, and its rounds.
-	if plan := planned(t, newScattering(1, 0.03, 0), Presets["relaxed"], PowerOptions{}); plan.Within == nil || !slices.Equal(plan.Within.Rounds, []int{10, 20, 40}) {
+	if plan := planned(t, newScattering(1, 0.03, 0), Presets["relaxed"], PowerOptions{}); plan.Within == nil ||
+		!slices.Equal(plan.Within.Rounds, []int{10, 20, 40}) {
 		t.Errorf("%+v", plan.Within)
 	}
 }
@@ -139,7 +147,9 @@ func TestPlanForABudget(t *testing.T) {
 func TestPlanOfAKernelThatFails(t *testing.T) {
 	m := newScattering(1, 0.01, 0)
 	m.failure = &objective.Failure{Reason: "crash"}
-	if _, err := PlanPower(t.Context(), m, Presets["standard"], PowerOptions{Options: Options{Bootstrap: quick, Now: m.clock}}); err == nil || !strings.Contains(err.Error(), "the kernel fails") {
+	if _, err := PlanPower(t.Context(), m, Presets["standard"],
+		PowerOptions{Options: Options{Bootstrap: quick, Now: m.clock}}); err == nil ||
+		!strings.Contains(err.Error(), "the kernel fails") {
 		t.Errorf("%v", err)
 	}
 }
@@ -147,7 +157,8 @@ func TestPlanOfAKernelThatFails(t *testing.T) {
 // Every schedule is one that a policy may have.
 func TestSchedules(t *testing.T) {
 	for ceiling, want := range map[int][]int{
-		9: {9}, 12: {12}, 14: {10, 14}, 40: {10, 20, 40}, 80: {10, 20, 40, 80}, 100: {10, 20, 40, 100}, 300: {10, 20, 40, 80, 160, 300},
+		9: {9}, 12: {12}, 14: {10, 14}, 40: {10, 20, 40}, 80: {10, 20, 40, 80}, 100: {10, 20, 40, 100},
+		300: {10, 20, 40, 80, 160, 300},
 	} {
 		if got := schedule(Presets["standard"], ceiling); !slices.Equal(got, want) {
 			t.Errorf("%d rounds: %v, want %v", ceiling, got, want)

@@ -94,16 +94,19 @@ func TestTails(t *testing.T) {
 	} {
 		p := Presets["standard"]
 		p.Samples, p.Tail.Fail = c.samples, c.fail
-		got, err := Compare(t.Context(), &tailed{rand.New(rand.NewPCG(4, 4)), c.share, c.factor}, p, Options{Bootstrap: quick})
+		got, err := Compare(t.Context(), &tailed{rand.New(rand.NewPCG(4, 4)), c.share, c.factor}, p,
+			Options{Bootstrap: quick})
 		if err != nil {
 			t.Fatal(err)
 		}
-		warned := slices.ContainsFunc(got.Notes, func(n string) bool { return strings.Contains(n, "the slowest calls are slower: p9") })
+		warned := slices.ContainsFunc(got.Notes,
+			func(n string) bool { return strings.Contains(n, "the slowest calls are slower: p9") })
 		if warned != c.warned || c.want != "" && got.Verdict != c.want || c.want == "" && got.Verdict.Fails() {
 			t.Errorf("%s: %s (%s), %v, %+v", name, got.Verdict, got.Reason, got.Notes, got.Tails)
 		}
 		for _, tail := range got.Tails {
-			if tail.Slower != (tail.Change < -tail.Limit && tail.P < 0.004) || math.Abs(stats.Change(tail.Baseline, tail.Candidate)-tail.Change) > 1e-9 {
+			if tail.Slower != (tail.Change < -tail.Limit && tail.P < 0.004) ||
+				math.Abs(stats.Change(tail.Baseline, tail.Candidate)-tail.Change) > 1e-9 {
 				t.Errorf("%s: %+v", name, tail)
 			}
 		}
@@ -114,17 +117,26 @@ func TestTails(t *testing.T) {
 // statistic was compared.
 func TestTimesDifferByTheChange(t *testing.T) {
 	for name, m := range map[string]Measurer{
-		"quiet":                 newScript(0.003, only(Candidate, 1.05)),
-		"two levels":            newScript(0.2, only(Candidate, 1.3)),
-		"neighbours":            &neighbours{random: rand.New(rand.NewPCG(3, 3)), slowdown: 0.10, disturb: []Arm{Baseline, Candidate, Control}},
-		"a candidate disturbed": &neighbours{random: rand.New(rand.NewPCG(3, 3)), slowdown: 0.25, disturb: []Arm{Baseline, Control}},
+		"quiet":      newScript(0.003, only(Candidate, 1.05)),
+		"two levels": newScript(0.2, only(Candidate, 1.3)),
+		"neighbours": &neighbours{
+			random:   rand.New(rand.NewPCG(3, 3)),
+			slowdown: 0.10,
+			disturb:  []Arm{Baseline, Candidate, Control},
+		},
+		"a candidate disturbed": &neighbours{
+			random:   rand.New(rand.NewPCG(3, 3)),
+			slowdown: 0.25,
+			disturb:  []Arm{Baseline, Control},
+		},
 	} {
 		c, err := Compare(t.Context(), m, Presets["standard"], Options{Bootstrap: quick})
 		if err != nil {
 			t.Fatal(err)
 		}
 		baseline, candidate := c.Evidence.Times()
-		if got := stats.Change(baseline, candidate); math.Abs(got-c.Evidence.Change) > 1e-9 || math.Abs(math.Log(baseline)) > 0.2 {
+		if got := stats.Change(baseline, candidate); math.Abs(got-c.Evidence.Change) > 1e-9 ||
+			math.Abs(math.Log(baseline)) > 0.2 {
 			t.Errorf("%s: %v to %v is %v, and the change %v", name, baseline, candidate, got, c.Evidence.Change)
 		}
 	}
@@ -138,12 +150,22 @@ func TestSentencesAgreeWithTheNumbers(t *testing.T) {
 	for _, change := range []float64{-0.029, -0.02, -0.004, 0, 0.01, 0.049} {
 		for _, half := range []float64{0.001, 0.008, 0.02, 0.08} {
 			for _, chance := range []float64{0.5, 0.01, 1e-6} {
-				w := weighed{analysis: analysis, last: true, ratios: make([]float64, 80), medians: make([]float64, 80), smallest: func() float64 { return 0.04 }, control: Evidence{P: 1}, between: Evidence{
-					Change: change, Interval: stats.Interval{Low: change - half, High: change + half}, P: chance, Delta: 0.9, Spread: half,
-				}}
+				w := weighed{
+					analysis: analysis,
+					last:     true,
+					ratios:   make([]float64, 80),
+					medians:  make([]float64, 80),
+					smallest: func() float64 { return 0.04 },
+					control:  Evidence{P: 1},
+					between: Evidence{
+						Change: change, Interval: stats.Interval{Low: change - half, High: change + half}, P: chance, Delta: 0.9,
+						Spread: half,
+					},
+				}
 				d := p.judge(w)
 				contains := w.between.Interval.Contains(0)
-				if strings.Contains(d.Reason, "overlap") && !contains || strings.Contains(d.Reason, "may be chance") && contains && math.Abs(change) < p.Regression {
+				if strings.Contains(d.Reason, "overlap") && !contains ||
+					strings.Contains(d.Reason, "may be chance") && contains && math.Abs(change) < p.Regression {
 					t.Errorf("%v ± %v, p %v: %s: %s", change, half, chance, d.Verdict, d.Reason)
 				}
 			}

@@ -21,7 +21,9 @@ const (
 )
 
 // SimpleRule says what the simple rule is, for whoever reads a verdict by it.
-const SimpleRule = "disjoint 95 % bootstrap intervals of the medians (10,000 resamples, seed 42); regression beyond 3 %, improvement claimed beyond 10 % with |δ| ≥ 0.3; all samples of all processes taken as independent, which those of one process are not"
+const SimpleRule = "disjoint 95 % bootstrap intervals of the medians (10,000 resamples, seed 42); regression beyond " +
+	"3 %, improvement claimed beyond 10 % with |δ| ≥ 0.3; all samples of all processes taken as independent, which " +
+	"those of one process are not"
 
 // The limits of the simple rule. They are those of the rule that reviewers know and
 // no policy changes them.
@@ -71,11 +73,24 @@ func judgeSimple(e Evidence, intervals [2]stats.Interval) Decision {
 	case !disjoint:
 		return Decision{Verdict: NoDifference, Reason: "the 95 % intervals of the medians overlap"}
 	case e.Change < -simpleRegression:
-		return Decision{Verdict: Regression, Reason: fmt.Sprintf("slower by %s, more than %s, with disjoint intervals", page.Percent(-e.Change), page.Percent(simpleRegression))}
+		return Decision{
+			Verdict: Regression,
+			Reason: fmt.Sprintf("slower by %s, more than %s, with disjoint intervals", page.Percent(-e.Change),
+				page.Percent(simpleRegression)),
+		}
 	case e.Change > simpleClaim && math.Abs(e.Delta) >= simpleEffect:
-		return Decision{Verdict: Improvement, Reason: fmt.Sprintf("faster by %s, more than %s, with disjoint intervals and δ %+.2f", page.Percent(e.Change), page.Percent(simpleClaim), e.Delta)}
+		return Decision{
+			Verdict: Improvement,
+			Reason: fmt.Sprintf("faster by %s, more than %s, with disjoint intervals and δ %+.2f", page.Percent(e.Change),
+				page.Percent(simpleClaim), e.Delta),
+		}
 	case e.Change > simpleMoves:
-		return Decision{Verdict: Maintained, Reason: fmt.Sprintf("faster by %s with disjoint intervals: beyond the %s that move a baseline, but a claim of improvement needs more than %s and |δ| ≥ %.1f (δ is %+.2f)", page.Percent(e.Change), page.Percent(simpleMoves), page.Percent(simpleClaim), simpleEffect, e.Delta)}
+		return Decision{
+			Verdict: Maintained,
+			Reason: fmt.Sprintf("faster by %s with disjoint intervals: beyond the %s that move a baseline, but a claim of "+
+				"improvement needs more than %s and |δ| ≥ %.1f (δ is %+.2f)", page.Percent(e.Change), page.Percent(simpleMoves),
+				page.Percent(simpleClaim), simpleEffect, e.Delta),
+		}
 	}
 	return Decision{Verdict: Maintained, Reason: fmt.Sprintf("%s, which is within the limits", faster(e.Change))}
 }

@@ -20,8 +20,10 @@ func TestSimpleRule(t *testing.T) {
 		"4 % faster":             {base, noisy(2, 1, 100, 0.005, level(0.96)), Maintained, "within the limits"},
 		"7 % faster":             {base, noisy(2, 1, 100, 0.005, level(0.93)), Maintained, "move a baseline"},
 		"12 % faster":            {base, noisy(2, 1, 100, 0.005, level(0.88)), Improvement, "more than 10.0 %"},
-		"12 % faster, δ small":   {noisy(1, 1, 4000, 1, level(1)), noisy(2, 1, 4000, 1, level(0.86)), Maintained, "|δ| ≥ 0.3"},
-		"processes are pooled":   {noisy(1, 3, 30, 0.005, level(1)), noisy(2, 5, 10, 0.005, level(1.5)), Regression, "disjoint"},
+		"12 % faster, δ small": {noisy(1, 1, 4000, 1, level(1)), noisy(2, 1, 4000, 1, level(0.86)), Maintained,
+			"|δ| ≥ 0.3"},
+		"processes are pooled": {noisy(1, 3, 30, 0.005, level(1)), noisy(2, 5, 10, 0.005, level(1.5)), Regression,
+			"disjoint"},
 	} {
 		got := CompareSimple(c.base, c.candidate, Presets["standard"])
 		if got.Verdict != c.want || !strings.Contains(got.Reason, c.reason) || got.Rule != Simple {

@@ -108,7 +108,8 @@ func (p Policy) judgeTails(w weighed) (d *Decision, open bool) {
 	open = len(w.tails) == 0 // so far there are too few samples to have a tail
 	for _, t := range w.tails {
 		open = open || t.Interval.Low < -t.Limit
-		switch beyond := fmt.Sprintf("tail: %s is slower by %s, more than %s", t.Name(), page.Percent(-t.Change), page.Percent(t.Limit)); {
+		switch beyond := fmt.Sprintf("tail: %s is slower by %s, more than %s", t.Name(), page.Percent(-t.Change),
+			page.Percent(t.Limit)); {
 		case t.Slower && (d == nil || d.Verdict != Regression):
 			d = &Decision{Regression, beyond, w.last || t.Interval.High < -t.Limit}
 		case t.Change < -t.Limit && w.last && d == nil:
@@ -127,7 +128,9 @@ func (p Policy) tailNotes(tails []Tail) []string {
 	}
 	for _, t := range tails {
 		if t.Slower {
-			notes = append(notes, fmt.Sprintf("the slowest calls are slower: %s by %s, more than %s (%.3g to %.3g ms)", t.Name(), page.Percent(-t.Change), page.Percent(t.Limit), t.Baseline, t.Candidate))
+			notes = append(notes,
+				fmt.Sprintf("the slowest calls are slower: %s by %s, more than %s (%.3g to %.3g ms)", t.Name(),
+					page.Percent(-t.Change), page.Percent(t.Limit), t.Baseline, t.Candidate))
 		}
 	}
 	return notes

@@ -22,10 +22,12 @@ func (b *builder) answers() error {
 		return err
 	}
 	if k.Naive != "" || k.Tolerance.Derived != 0 {
-		return b.top().Errorf("a tolerance is derived from a naive implementation and a reference; with answers state atol and rtol")
+		return b.top().Errorf("a tolerance is derived from a naive implementation and a reference; with answers state " +
+			"atol and rtol")
 	}
 	if !k.unfuzzed && len(k.Fuzz) > 0 {
-		return b.keys.Fuzz.Keys[0].At.Errorf("fuzz has other sizes than the workloads, and there are no answers for them: strike it, or write a reference")
+		return b.keys.Fuzz.Keys[0].At.Errorf("fuzz has other sizes than the workloads, and there are no answers for them: " +
+			"strike it, or write a reference")
 	}
 	return nil
 }
@@ -51,7 +53,8 @@ func (k *Kernel) look(folder fs.FS) error {
 			}
 			for _, other := range k.Workloads[:i] {
 				if before, err := k.Bind(other.Dims); err == nil && before[j].Answer.Name == bindings[j].Answer.Name {
-					return at.Errorf("argument %s: %s would be the answer for the workloads %s and %s, which are different problems: give each its own, or strike a workload", a.Name, bindings[j].Answer.Name, other.Name, w.Name)
+					return at.Errorf("argument %s: %s would be the answer for the workloads %s and %s, which are different "+
+						"problems: give each its own, or strike a workload", a.Name, bindings[j].Answer.Name, other.Name, w.Name)
 				}
 			}
 		}

@@ -49,18 +49,21 @@ func TestRolesOfArguments(t *testing.T) {
 			t.Errorf("%+v", counts)
 		}
 		// 100 pairs of f32, aligned as a pair; 24 bytes are no vector.
-		if !v.Out || !v.Restored || v.Type != "f32" || v.Count != 200 || v.Row != 200 || v.Align != 8 || v.Tolerance.Absolute != 1e-3 {
+		if !v.Out || !v.Restored || v.Type != "f32" || v.Count != 200 || v.Row != 200 || v.Align != 8 ||
+			v.Tolerance.Absolute != 1e-3 {
 			t.Errorf("%+v", v)
 		}
 		if p.Type != "u8" || p.Count != 2400 || p.Align != 1 {
 			t.Errorf("%+v", p)
 		}
 		calls, err := k.Launch.Calls(environmentOf(k))
-		if err != nil || len(calls) != 2 || calls[1].Entry != "second" || backend == CUDA && calls[1].Grid != [3]int64{4, 1, 1} {
+		if err != nil || len(calls) != 2 || calls[1].Entry != "second" ||
+			backend == CUDA && calls[1].Grid != [3]int64{4, 1, 1} {
 			t.Errorf("%+v, %v", calls, err)
 		}
 		// The reference takes all but scratch, symbols included.
-		if got := k.Launch.Reference.Arguments; len(got) != 6 || got[1] != 1 || got[2] != 3 || k.Launch.Reference.Entry != "roles" {
+		if got := k.Launch.Reference.Arguments; len(got) != 6 || got[1] != 1 || got[2] != 3 ||
+			k.Launch.Reference.Entry != "roles" {
 			t.Errorf("%v", k.Launch.Reference)
 		}
 		if families := k.Families(); len(families) == 0 {
@@ -84,20 +87,26 @@ func environmentOf(k *Kernel) map[string]any {
 // Every mistake is a sentence at its place.
 func TestBadRolesOfArguments(t *testing.T) {
 	for _, test := range []struct{ old, replacement, want string }{
-		{", fill: normal, tol", ", tol", "kernel.yaml:12:12: argument v is inout: say with fill what it holds before every launch"},
+		{", fill: normal, tol", ", tol",
+			"kernel.yaml:12:12: argument v is inout: say with fill what it holds before every launch"},
 		{"inout: true, fill: normal", "inout: true, out: true, fill: normal", "argument v is marked out and inout"},
 		{"inout: true, fill: normal", "inout: true, init: 0", "init belongs to outputs; the content of an inout is its fill"},
 		{"shape: [N]}\n  - {name: filter", "shape: [N], init: 0}\n  - {name: filter", "init belongs to outputs and scratch"},
 		{"scratch: true", "scratch: true, out: true", "marked scratch and out"},
 		{"scratch: true", "scratch: true, fill: ones", "inout: true says that the kernel reads it"},
-		{"init: N", "init: N * 1000", "kernel.yaml:11:12: argument counts of roles at N=100: init: the value 100000 does not fit u16, which holds 0 to 65535"},
+		{"init: N", "init: N * 1000",
+			"kernel.yaml:11:12: argument counts of roles at N=100: init: the value 100000 does not fit u16, which holds 0 " +
+				"to 65535"},
 		{"init: N", "init: M", "M"},
 		{"init: N", "init: 0.5", "init"},
 		{"tolerance: {atol: 1e-3, rtol: 0}", "tolerance: {atol: 1e-3}", "tolerance needs both atol and rtol"},
-		{"tolerance: {atol: 1e-3, rtol: 0}", "tolerance: {atol: 1e-3, rtol: 0, derived: 4}", "derived belongs to the kernel's tolerance"},
-		{"{name: x, type: f32, shape: [N]}", "{name: x, type: f32, shape: [N], tolerance: {atol: 0, rtol: 0}}", "tolerance belongs to outputs"},
+		{"tolerance: {atol: 1e-3, rtol: 0}", "tolerance: {atol: 1e-3, rtol: 0, derived: 4}",
+			"derived belongs to the kernel's tolerance"},
+		{"{name: x, type: f32, shape: [N]}", "{name: x, type: f32, shape: [N], tolerance: {atol: 0, rtol: 0}}",
+			"tolerance belongs to outputs"},
 		{"{name: x, type: f32, shape: [N]}", "{name: x, type: f32, shape: [N], texture: {}}", "textures are not supported"},
-		{"{name: x, type: f32,", "{name: x, type: texture,", "a texture cannot be described: let the kernel take the buffer as a pointer"},
+		{"{name: x, type: f32,", "{name: x, type: texture,",
+			"a texture cannot be described: let the kernel take the buffer as a pointer"},
 		{"type: u8x24", "type: u8x1", "a structure has 2 to 1024 numbers"},
 		{"type: u8x24", "type: u9", `unknown type "u9"`},
 		{"type: u8x24", "type: u9", "the complex c64 and c128, and structures of equal numbers such as f32x4"},
@@ -106,14 +115,20 @@ func TestBadRolesOfArguments(t *testing.T) {
 		{"scratch: true", "scratch: true, symbol: s", "a symbol is for inputs"},
 		{"entry: first, ", "", "kernel.yaml:16:5: a launch in a list needs an entry"},
 		{"entry: first", "entry: a-b", `entry "a-b" is not a function name`},
-		{"[x, between, p, N]", "[x, betwen, p, N]", `kernel.yaml:16:30: launch: no argument "betwen"; there are x, filter, between`},
+		{"[x, between, p, N]", "[x, betwen, p, N]",
+			`kernel.yaml:16:30: launch: no argument "betwen"; there are x, filter, between`},
 		{"[x, between, p, N]", "[x, between, p, N, filter]", "argument filter is the variable d_filter of the source"},
 		{"[x, between, p, N]", "[x, between, N]", "kernel.yaml:13:12: argument p is given to no launch"},
 		{"v, between, counts, N", "v, counts, N", ""},
-		{"x, between, p, N], grid: [N], block: [BLOCK]}\n  - {entry: second, args: [v, between,", "x, p, N], grid: [N], block: [BLOCK]}\n  - {entry: second, args: [v,", "argument between is given to no launch; nobody would write it"},
-		{"  - {reference: {grid: [1], block: [1]}}\n", "", "a list of launches needs an element {reference: {grid: ..., block: ...}}"},
-		{"{reference: {grid: [1], block: [1]}}", "{reference: {grid: [1]}}", "the launch of the reference needs a grid and a block"},
-		{"{reference: {grid: [1], block: [1]}}", "{entry: third, reference: {grid: [1], block: [1]}}", "the reference is an element of its own"},
+		{"x, between, p, N], grid: [N], block: [BLOCK]}\n  - {entry: second, args: [v, between,",
+			"x, p, N], grid: [N], block: [BLOCK]}\n  - {entry: second, args: [v,",
+			"argument between is given to no launch; nobody would write it"},
+		{"  - {reference: {grid: [1], block: [1]}}\n", "",
+			"a list of launches needs an element {reference: {grid: ..., block: ...}}"},
+		{"{reference: {grid: [1], block: [1]}}", "{reference: {grid: [1]}}",
+			"the launch of the reference needs a grid and a block"},
+		{"{reference: {grid: [1], block: [1]}}", "{entry: third, reference: {grid: [1], block: [1]}}",
+			"the reference is an element of its own"},
 		{"grid: [N], block: [BLOCK]}", "grid: [N]}", "kernel.yaml:16:5: launch needs a grid and a block"},
 		{"shape: [8]", "shape: [N * 100000000000]", "out of range"},
 	} {
@@ -137,7 +152,9 @@ func TestBadRolesOfArguments(t *testing.T) {
 		"launch: [{entry: first, gird: [1]}]":      "gird",
 		"launch: " + strings.Repeat("[", 30) + "1": "",
 	} {
-		if _, err := parse("kernel.yaml", []byte(strings.Replace(good, "launch: {grid: [TILES], block: [BLOCK], shared: BYTES, threads: 1}", text, 1)), Host); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parse("kernel.yaml",
+			[]byte(strings.Replace(good, "launch: {grid: [TILES], block: [BLOCK], shared: BYTES, threads: 1}", text, 1)),
+			Host); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -154,11 +171,14 @@ func TestSymbolsMustBeInTheSource(t *testing.T) {
 	write("kernel.yaml", roles)
 	write("reference.c", "")
 	write("roles.c", "float d_filters[9]; void first(void); void second(void);")
-	if _, err := Load(dir, Host); err == nil || !strings.Contains(err.Error(), "kernel.yaml:9:66: argument filter: roles.c has no variable d_filter; declare it at file scope") {
+	if _, err := Load(dir, Host); err == nil ||
+		!strings.Contains(err.Error(),
+			"kernel.yaml:9:66: argument filter: roles.c has no variable d_filter; declare it at file scope") {
 		t.Errorf("%v", err)
 	}
 	write("roles.c", "float d_filter[9]; void first(void);")
-	if _, err := Load(dir, Host); err == nil || !strings.Contains(err.Error(), "kernel.yaml:17:13: launch: roles.c has no function second; write it") {
+	if _, err := Load(dir, Host); err == nil ||
+		!strings.Contains(err.Error(), "kernel.yaml:17:13: launch: roles.c has no function second; write it") {
 		t.Errorf("%v", err)
 	}
 	for _, source := range []string{"float d_filter[9]; void first(void); void second(void);", "#include \"filter.h\"\n"} {

@@ -32,7 +32,9 @@ func (k *Kernel) checkNames(folder fs.FS) error {
 			continue
 		}
 		if there, err := has(a.Symbol, `\b`); err != nil || !there {
-			return orElse(err, a.SymbolAt.Errorf("argument %s: %s has no variable %s; declare it at file scope, without static or const", a.Name, k.Source, a.Symbol))
+			return orElse(err,
+				a.SymbolAt.Errorf("argument %s: %s has no variable %s; declare it at file scope, without static or const", a.Name,
+					k.Source, a.Symbol))
 		}
 	}
 	for _, step := range k.Launch.Steps {
@@ -49,7 +51,8 @@ func (k *Kernel) checkNames(folder fs.FS) error {
 }
 
 // kernelFunction finds the names of kernels for CUDA, behind what bounds their launches.
-var kernelFunction = regexp.MustCompile(`__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*|__\w+__\s+)*\w+\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(`)
+var kernelFunction = regexp.MustCompile(
+	`__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*|__\w+__\s+)*\w+\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(`)
 
 // functions says what else there is to name.
 func functions(source []byte) string {

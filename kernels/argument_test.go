@@ -10,7 +10,8 @@ import (
 
 // scalarOf returns the value that a scalar of a type and formula has at N=100.
 func scalarOf(typ, formula string) (arguments.Binding, error) {
-	text := strings.Replace(strings.Replace(good, "{N: 100000}", "{N: 100}", 1), "{name: n, type: i32, value: N}", "{name: n, type: "+typ+", value: "+formula+"}", 1)
+	text := strings.Replace(strings.Replace(good, "{N: 100000}", "{N: 100}", 1), "{name: n, type: i32, value: N}",
+		"{name: n, type: "+typ+", value: "+formula+"}", 1)
 	k, err := parse("kernel.yaml", []byte(text), Host)
 	if err != nil {
 		return arguments.Binding{}, err
@@ -95,7 +96,8 @@ func TestRanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	bindings, err := k.Bind(Dims{"N": 7})
-	if err != nil || bindings[0].Range == nil || *bindings[0].Range != (arguments.Range{Low: -1, High: 6}) || bindings[0].Fill != arguments.Uniform {
+	if err != nil || bindings[0].Range == nil || *bindings[0].Range != (arguments.Range{Low: -1, High: 6}) ||
+		bindings[0].Fill != arguments.Uniform {
 		t.Errorf("%+v, %v", bindings, err)
 	}
 	for argument, message := range map[string]string{

@@ -19,7 +19,8 @@ func (k *Kernel) Bind(dims Dims) ([]arguments.Binding, error) {
 // BindFamily is Bind with the inputs of a family.
 func (k *Kernel) BindFamily(dims Dims, family string) ([]arguments.Binding, error) {
 	if family != arguments.Declared && !slices.Contains(arguments.Families, family) {
-		return nil, fmt.Errorf("no family %q; there are %s, %s", family, arguments.Declared, strings.Join(arguments.Families, ", "))
+		return nil,
+			fmt.Errorf("no family %q; there are %s, %s", family, arguments.Declared, strings.Join(arguments.Families, ", "))
 	}
 	k, err := k.For(dims)
 	if err != nil {

@@ -54,7 +54,8 @@ func (b *builder) build() (*Kernel, error) {
 	b.kernel = &Kernel{Name: b.manifest.Name.Text, Summary: b.manifest.Summary.Text, Backend: b.backend}
 	for _, step := range []func() error{
 		b.sizes, b.names, b.sources, b.workloads, b.params, b.scopes, b.constraints,
-		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.decided, b.launch, b.work, b.flags, b.rivals, b.answers, b.commands,
+		b.arguments, b.fuzz, b.domain, b.defines, b.tolerance, b.decided, b.launch, b.work, b.flags, b.rivals, b.answers,
+		b.commands,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -119,7 +120,8 @@ func (b *builder) sources() error {
 		return b.noSource()
 	}
 	if b.files.Reference.Text == "" && !b.answered() {
-		return b.top().Errorf("reference is missing for backend %s: without one, or an answer for every output, no result can be checked, and nothing unchecked is timed", b.backend)
+		return b.top().Errorf("reference is missing for backend %s: without one, or an answer for every output, no result "+
+			"can be checked, and nothing unchecked is timed", b.backend)
 	}
 	b.kernel.Source, b.kernel.Reference, b.kernel.Naive = b.files.Source.Text, b.files.Reference.Text, b.files.Naive.Text
 	if err := b.units(); err != nil {
@@ -127,7 +129,8 @@ func (b *builder) sources() error {
 	}
 	for _, backend := range []string{Host, CUDA} {
 		merged := b.manifest.forBackend(backend)
-		for _, file := range append([]document.Scalar{merged.Source.Scalar, merged.Reference.Scalar, merged.Naive.Scalar}, merged.Source.units...) {
+		for _, file := range append([]document.Scalar{merged.Source.Scalar, merged.Reference.Scalar, merged.Naive.Scalar},
+			merged.Source.units...) {
 			if file.Text != "" {
 				b.kernel.named = append(b.kernel.named, file.Text)
 			}
@@ -178,7 +181,8 @@ func (b *builder) workloads() error {
 			first = names
 		}
 		if !slices.Equal(first, names) {
-			return key.At.Errorf("workload %s has dimensions %s, the first has %s", key.Text, strings.Join(names, ", "), strings.Join(first, ", "))
+			return key.At.Errorf("workload %s has dimensions %s, the first has %s", key.Text, strings.Join(names, ", "),
+				strings.Join(first, ", "))
 		}
 		b.kernel.Workloads = append(b.kernel.Workloads, w)
 	}
@@ -213,7 +217,8 @@ func (b *builder) params() error {
 			return key.At.Errorf("%s", err)
 		}
 		if entry.Reference && b.answered() {
-			return key.At.Errorf("the result depends on parameter %s, and answers in files are right for one of its values: write a reference", key.Text)
+			return key.At.Errorf("the result depends on parameter %s, and answers in files are right for one of its values: "+
+				"write a reference", key.Text)
 		}
 		if entry.Reference {
 			b.kernel.Meaning = append(b.kernel.Meaning, key.Text)
@@ -236,7 +241,12 @@ func (b *builder) arguments() (err error) {
 }
 
 func (b *builder) reader() arguments.Reader {
-	return arguments.Reader{Sizes: b.dims, All: b.all, First: b.kernel.Workloads[0].Dims.Environment(), CUDA: b.backend == CUDA}
+	return arguments.Reader{
+		Sizes: b.dims,
+		All:   b.all,
+		First: b.kernel.Workloads[0].Dims.Environment(),
+		CUDA:  b.backend == CUDA,
+	}
 }
 
 // scopes builds the two scopes of names. Definitions that use parameters are

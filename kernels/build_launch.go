@@ -30,7 +30,8 @@ func (l *launchEntry) UnmarshalYAML(node ast.Node) error {
 			}
 			l.reference, step.Reference = step.Reference, nil
 			if l.list && (step.Entry.Text != "" || step.Args != nil || step.Grid != nil || step.Block != nil) {
-				return step.at.Errorf("in a list of launches the reference is an element of its own: {reference: {grid: ..., block: ...}}")
+				return step.at.Errorf("in a list of launches the reference is an element of its own: {reference: {grid: ..., " +
+					"block: ...}}")
 			}
 			if l.list {
 				continue
@@ -67,7 +68,10 @@ func (b *builder) launch() error {
 	if err := b.allTaken(); err != nil {
 		return err
 	}
-	launch.Reference = Step{Entry: PlainName(b.kernel.Entry), Arguments: b.positions(func(a arguments.Argument) bool { return !a.Scratch })}
+	launch.Reference = Step{
+		Entry:     PlainName(b.kernel.Entry),
+		Arguments: b.positions(func(a arguments.Argument) bool { return !a.Scratch }),
+	}
 	switch {
 	case l.reference != nil && (l.reference.Grid == nil || l.reference.Block == nil):
 		return l.at.Errorf("the launch of the reference needs a grid and a block")
@@ -79,7 +83,8 @@ func (b *builder) launch() error {
 		}
 		return err
 	case l.list && b.backend == CUDA:
-		return l.at.Errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is one function, %s, that takes all arguments but scratch", launch.Reference.Entry)
+		return l.at.Errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is "+
+			"one function, %s, that takes all arguments but scratch", launch.Reference.Entry)
 	}
 	launch.Reference.LaunchFormulas, launch.Inherited = launch.Steps[0].LaunchFormulas, true
 	return nil
@@ -90,7 +95,9 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 	step.Entry, step.at = entry.Entry.Text, entry.Entry.At
 	switch {
 	case !listed && (step.Entry != "" || entry.Args != nil):
-		return step, entry.at.Errorf("entry and args belong to a list of launches; a single one calls the kernel's entry with all arguments")
+		return step,
+			entry.at.Errorf("entry and args belong to a list of launches; a single one calls the kernel's entry with all " +
+				"arguments")
 	case !listed:
 		step.Entry = b.kernel.Entry
 	case step.Entry == "":
@@ -143,7 +150,8 @@ func (b *builder) taken(entry stepEntry) (positions []int, err error) {
 			return nil, name.At.Errorf("launch: no argument %q; there are %s", name.Text, strings.Join(names, ", "))
 		}
 		if symbol := b.kernel.Arguments[at].Symbol; symbol != "" {
-			return nil, name.At.Errorf("launch: argument %s is the variable %s of the source; no launch takes it", name.Text, symbol)
+			return nil,
+				name.At.Errorf("launch: argument %s is the variable %s of the source; no launch takes it", name.Text, symbol)
 		}
 		positions = append(positions, at)
 	}
@@ -163,7 +171,8 @@ func (b *builder) positions(holds func(arguments.Argument) bool) (positions []in
 // allTaken makes sure that every parameter is one of some launch.
 func (b *builder) allTaken() error {
 	for i, a := range b.kernel.Arguments {
-		if a.Symbol != "" || slices.ContainsFunc(b.kernel.Launch.Steps, func(s Step) bool { return slices.Contains(s.Arguments, i) }) {
+		if a.Symbol != "" ||
+			slices.ContainsFunc(b.kernel.Launch.Steps, func(s Step) bool { return slices.Contains(s.Arguments, i) }) {
 			continue
 		}
 		what := "leave it out, or name it in the args of a launch"

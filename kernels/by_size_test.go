@@ -47,11 +47,13 @@ func TestTypesBySize(t *testing.T) {
 		if x.Type != want.kind || x.Align != want.align || y.Type != want.kind || y.Align != 16 {
 			t.Errorf("%s: bound to %+v and %+v", k.Workloads[i].Name, x, y)
 		}
-		if a := chosen.Arguments[1].Element; a.Name != want.kind || a.Step() != want.step || chosen.Tolerance.Absolute != want.absolute {
+		if a := chosen.Arguments[1].Element; a.Name != want.kind || a.Step() != want.step ||
+			chosen.Tolerance.Absolute != want.absolute {
 			t.Errorf("%s: %s, tolerance %+v", k.Workloads[i].Name, a.Name, chosen.Tolerance)
 		}
 		again, err := chosen.For(k.Workloads[0].Dims)
-		if err != nil || again.Arguments[0].Element.Name != "f16" || again.Arguments[0].Align != 2 || again.Tolerance.Absolute != 1e-3 {
+		if err != nil || again.Arguments[0].Element.Name != "f16" || again.Arguments[0].Align != 2 ||
+			again.Tolerance.Absolute != 1e-3 {
 			t.Errorf("%s and back: %+v, %v", k.Workloads[i].Name, again, err)
 		}
 	}

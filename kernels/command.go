@@ -167,7 +167,11 @@ func (b *builder) commands() error {
 		given []document.Scalar
 		to    *[]string
 		also  []string
-	}{{"build", entry.Build, &c.Build, []string{OutFolder}}, {"run", entry.Run, &c.Run, []string{OutFolder}}, {"check", entry.Check, &c.Check, []string{OutFolder, StandardOutput}}} {
+	}{
+		{"build", entry.Build, &c.Build, []string{OutFolder}},
+		{"run", entry.Run, &c.Run, []string{OutFolder}},
+		{"check", entry.Check, &c.Check, []string{OutFolder, StandardOutput}},
+	} {
 		for _, argument := range part.given {
 			if err := fillable(argument, part.name, known, part.also); err != nil {
 				return err
@@ -187,8 +191,10 @@ func (b *builder) commands() error {
 		}
 		c.Environment = append(c.Environment, Variable{name.Text, value.Text})
 	}
-	if len(c.Build) > 0 && !Mentions(c.Build, OutFolder) && !slices.ContainsFunc(c.Environment, func(v Variable) bool { return Mentions([]string{v.Value}, OutFolder) }) {
-		return entry.Build[0].At.Errorf("build writes nowhere that is the point's own: points are built at the same time, so let it write into the folder {%s}", OutFolder)
+	if len(c.Build) > 0 && !Mentions(c.Build, OutFolder) &&
+		!slices.ContainsFunc(c.Environment, func(v Variable) bool { return Mentions([]string{v.Value}, OutFolder) }) {
+		return entry.Build[0].At.Errorf("build writes nowhere that is the point's own: points are built at the same time, "+
+			"so let it write into the folder {%s}", OutFolder)
 	}
 	if err := b.timeouts(entry.Timeouts); err != nil {
 		return err
@@ -218,7 +224,8 @@ func fillable(s document.Scalar, where string, known, also []string) error {
 		if strings.HasPrefix(match, "{{") || slices.Contains(known, name) || slices.Contains(also, name) {
 			continue
 		}
-		return s.At.Errorf("%s: {%s} stands for nothing; there are %s; {{%s}} is the text itself", where, name, strings.Join(append(slices.Clone(known), also...), ", "), name)
+		return s.At.Errorf("%s: {%s} stands for nothing; there are %s; {{%s}} is the text itself", where, name,
+			strings.Join(append(slices.Clone(known), also...), ", "), name)
 	}
 	if strings.ContainsRune(s.Text, 0) {
 		return s.At.Errorf("%s: an argument cannot hold a byte that is zero", where)
@@ -254,7 +261,8 @@ func (b *builder) metrics(given *document.Entries[metricEntry]) error {
 		case !document.IsIdentifier(m.Name):
 			return name.At.Errorf("metrics: %q is not a name", m.Name)
 		case (m.JSON == "") == (entry.Match.Text == ""):
-			return name.At.Errorf("metric %s needs either json, the path of a field that the run prints, or match, a regular expression with one group", m.Name)
+			return name.At.Errorf("metric %s needs either json, the path of a field that the run prints, or match, a regular "+
+				"expression with one group", m.Name)
 		}
 		if entry.Match.Text != "" {
 			found, err := regexp.Compile(entry.Match.Text)
@@ -262,7 +270,8 @@ func (b *builder) metrics(given *document.Entries[metricEntry]) error {
 				return entry.Match.At.Errorf("metric %s: %s", m.Name, err)
 			}
 			if found.NumSubexp() != 1 {
-				return entry.Match.At.Errorf("metric %s: the expression has %d groups in brackets; exactly one says which part is the number", m.Name, found.NumSubexp())
+				return entry.Match.At.Errorf("metric %s: the expression has %d groups in brackets; exactly one says which part "+
+					"is the number", m.Name, found.NumSubexp())
 			}
 			m.Match = found
 		}

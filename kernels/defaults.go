@@ -94,7 +94,8 @@ func onlyDefaults(before, after []byte, backend string) error {
 		case b == backend:
 			return errors.New("something else would change with the defaults, perhaps by an anchor: edit them by hand")
 		default:
-			return fmt.Errorf("the defaults of %s would change with those of %s, where alone they were measured: give %s params of its own first", b, backend, backend)
+			return fmt.Errorf("the defaults of %s would change with those of %s, where alone they were measured: give %s "+
+				"params of its own first", b, backend, backend)
 		}
 	}
 	return nil

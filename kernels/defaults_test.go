@@ -33,8 +33,10 @@ func TestDefaultsAreReplacedWhereTheyStand(t *testing.T) {
 	for name, test := range map[string]struct{ point, before, after string }{
 		"block": {
 			"A=2,B=fast",
-			"params:\n  A:\n    # why one\n    values: [1, 2]\n    default:   1   # the first\n\n  B: {values: [slow, fast], default: slow}\n",
-			"params:\n  A:\n    # why one\n    values: [1, 2]\n    default:   2   # the first\n\n  B: {values: [slow, fast], default: fast}\n",
+			"params:\n  A:\n    # why one\n    values: [1, 2]\n    default:   1   # the first\n\n  B: {values: [slow, fast], " +
+				"default: slow}\n",
+			"params:\n  A:\n    # why one\n    values: [1, 2]\n    default:   2   # the first\n\n  B: {values: [slow, fast], " +
+				"default: fast}\n",
 		},
 		"only what differs": {
 			"A=2,B=16",
@@ -83,11 +85,14 @@ func TestDefaultsAreReplacedWhereTheyStand(t *testing.T) {
 		},
 		"comments between lines that end in two bytes": {
 			"A=2,B=2",
-			"# a\r\nparams:\r\n  # b\r\n  A: {values: [1, 2], default: 1} # c\r\n\r\n  # d\r\n  B:\r\n    values:\r\n      - 1\r\n      - 2\r\n    default:\r\n      1\r\n",
-			"# a\r\nparams:\r\n  # b\r\n  A: {values: [1, 2], default: 2} # c\r\n\r\n  # d\r\n  B:\r\n    values:\r\n      - 1\r\n      - 2\r\n    default:\r\n      2\r\n",
+			"# a\r\nparams:\r\n  # b\r\n  A: {values: [1, 2], default: 1} # c\r\n\r\n  # d\r\n  B:\r\n    values:\r\n      - " +
+				"1\r\n      - 2\r\n    default:\r\n      1\r\n",
+			"# a\r\nparams:\r\n  # b\r\n  A: {values: [1, 2], default: 2} # c\r\n\r\n  # d\r\n  B:\r\n    values:\r\n      - " +
+				"1\r\n      - 2\r\n    default:\r\n      2\r\n",
 		},
 		"no end of line": {"A=2", "params: {A: {values: [1, 2], default: 1}}", "params: {A: {values: [1, 2], default: 2}}"},
-		"nothing to do":  {"A=1", "params: {A: {values: [1, 2], default: 0x1}}", "params: {A: {values: [1, 2], default: 0x1}}"},
+		"nothing to do": {"A=1", "params: {A: {values: [1, 2], default: 0x1}}",
+			"params: {A: {values: [1, 2], default: 0x1}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := WithDefaults("kernel.yaml", []byte(patchable+test.before), Host, mustPoint(t, test.point))
@@ -102,17 +107,24 @@ func TestDefaultsAreReplacedWhereTheyStand(t *testing.T) {
 }
 
 func TestDefaultsThatCannotBeReplaced(t *testing.T) {
-	both := strings.NewReplacer("source: {host: k.c}", "source: k.c", "reference: {host: r.c}", "reference: r.c").Replace(patchable) +
+	both := strings.NewReplacer("source: {host: k.c}", "source: k.c", "reference: {host: r.c}",
+		"reference: r.c").Replace(patchable) +
 		"cuda: {source: k.cu, launch: {grid: [1], block: [1]}}\n"
 	for name, test := range map[string]struct{ manifest, point, message string }{
-		"a block":                     {patchable + "params:\n  A:\n    values: [x, y]\n    default: >-\n      x\n", "A=y", "edit it by hand"},
-		"no such value":               {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "A=3", "cannot be used"},
-		"another kind":                {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "A=true", "cannot be used"},
-		"a missing name":              {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "B=1", "says nothing about parameter A"},
-		"one name too many":           {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "A=2,B=1", "the default would be A=2"},
-		"invalid on another workload": {patchable + "params: {A: {values: [1, 2], default: 1}}\nconstraints: [A * N <= 8]\n", "A=2", "cannot be used"},
-		"shared with another backend": {both + "params: {A: {values: [1, 2], default: 1}}\n", "A=2", "the defaults of cuda would change with those of host"},
-		"a tag":                       {patchable + "params: {A: {values: [1, 2], default: !!int 1}}\n", "A=2", "expected one value"},
+		"a block": {patchable + "params:\n  A:\n    values: [x, y]\n    default: >-\n      x\n", "A=y",
+			"edit it by hand"},
+		"no such value": {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "A=3", "cannot be used"},
+		"another kind": {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "A=true",
+			"cannot be used"},
+		"a missing name": {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "B=1",
+			"says nothing about parameter A"},
+		"one name too many": {patchable + "params: {A: {values: [1, 2], default: 1}}\n", "A=2,B=1",
+			"the default would be A=2"},
+		"invalid on another workload": {patchable +
+			"params: {A: {values: [1, 2], default: 1}}\nconstraints: [A * N <= 8]\n", "A=2", "cannot be used"},
+		"shared with another backend": {both + "params: {A: {values: [1, 2], default: 1}}\n", "A=2",
+			"the defaults of cuda would change with those of host"},
+		"a tag": {patchable + "params: {A: {values: [1, 2], default: !!int 1}}\n", "A=2", "expected one value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := WithDefaults("kernel.yaml", []byte(test.manifest), Host, mustPoint(t, test.point))
@@ -128,10 +140,12 @@ func TestDefaultsThatCannotBeReplaced(t *testing.T) {
 func TestOnlyDefaultsMayChange(t *testing.T) {
 	before := patchable + "params: {A: {values: [1, 2], default: 1}}\nflags: [-O1]\n"
 	after := strings.NewReplacer("default: 1", "default: 2", "-O1", "-O2").Replace(before)
-	if err := onlyDefaults([]byte(before), []byte(after), Host); err == nil || !strings.Contains(err.Error(), "something else") {
+	if err := onlyDefaults([]byte(before), []byte(after), Host); err == nil ||
+		!strings.Contains(err.Error(), "something else") {
 		t.Errorf("got %v", err)
 	}
-	if err := onlyDefaults([]byte(before), []byte(strings.Replace(before, "# the name", "# a name", 1)), Host); err != nil {
+	if err := onlyDefaults([]byte(before), []byte(strings.Replace(before, "# the name", "# a name", 1)), Host); err !=
+		nil {
 		t.Errorf("a comment is no change: %v", err)
 	}
 }
@@ -193,7 +207,8 @@ func FuzzWithDefaults(f *testing.F) {
 	f.Add(patchable+"params:\n  A:\n    values: [1, 2]\n    default: 1 # c\n", uint64(1))
 	f.Add(patchable+"params:\r\n  é: {values: ['ü', \"a, b\", x], default: 'ü'}\r\n", uint64(2))
 	f.Add(patchable+"host: {params: &p {A: {values: [0x10, 1], default: &d 0x10}}}\n", uint64(3))
-	f.Add(patchable+"params: {A: {values: [true, false], default: true}, B: {values: ['#', ': '], default: '#'}}", uint64(5))
+	f.Add(patchable+"params: {A: {values: [true, false], default: true}, B: {values: ['#', ': '], default: '#'}}",
+		uint64(5))
 	f.Fuzz(func(t *testing.T, manifest string, choice uint64) {
 		content := []byte(manifest)
 		k, err := parse("kernel.yaml", content, Host)
@@ -216,7 +231,8 @@ func FuzzWithDefaults(f *testing.F) {
 		if err != nil || again.Default() != point {
 			t.Fatalf("the default is %v, want %s: %v\n%s", again, point, err, changed)
 		}
-		if bytes.Count(changed, []byte("\n")) != bytes.Count(content, []byte("\n")) || bytes.Count(changed, []byte("\r")) != bytes.Count(content, []byte("\r")) {
+		if bytes.Count(changed, []byte("\n")) != bytes.Count(content, []byte("\n")) ||
+			bytes.Count(changed, []byte("\r")) != bytes.Count(content, []byte("\r")) {
 			t.Fatalf("lines changed\n%q\n%q", content, changed)
 		}
 		before, count := tokens(content)

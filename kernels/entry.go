@@ -26,7 +26,8 @@ func (b *builder) callable(entry string) bool {
 
 func (b *builder) notCallable(entry document.Scalar) error {
 	if cPlusPlusName.MatchString(entry.Text) {
-		return entry.At.Errorf("entry %q is C++, and %s is taken for C by its name: call it .cpp", entry.Text, b.files.Source.Text)
+		return entry.At.Errorf("entry %q is C++, and %s is taken for C by its name: call it .cpp", entry.Text,
+			b.files.Source.Text)
 	}
 	return entry.At.Errorf("entry %q is not a function name", entry.Text)
 }

@@ -41,12 +41,14 @@ template <class T> __global__ void other(T *y) {}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := EntryAt(k.Launch.Steps[0].Entry, k.Default()); got != "tiled::scale<2, true, float>" || k.Launch.Reference.Entry != "scale" {
+		if got := EntryAt(k.Launch.Steps[0].Entry, k.Default()); got != "tiled::scale<2, true, float>" ||
+			k.Launch.Reference.Entry != "scale" {
 			t.Errorf("%s: %s, %s", backend, got, k.Launch.Reference.Entry)
 		}
 	}
 	for _, test := range []struct{ backend, old, new, message string }{
-		{CUDA, "{LANES}", "{LANE}", `kernel.yaml:2:8: entry "tiled::scale<{LANE}, {PACK}, float>": there is no parameter LANE`},
+		{CUDA, "{LANES}", "{LANE}",
+			`kernel.yaml:2:8: entry "tiled::scale<{LANE}, {PACK}, float>": there is no parameter LANE`},
 		{CUDA, "{LANES}", "{2}", "braces stand round the name of a parameter"},
 		{CUDA, "::scale", "::scales", "kernel.yaml:2:8: launch: scale.cu has no function scales; there are other, scale"},
 		{Host, "::scale", "::scales", "kernel.yaml:2:8: launch: scale.cpp has no function scales; write it"},
@@ -65,7 +67,8 @@ template <class T> __global__ void other(T *y) {}
 
 // One file name is for the backend whose compiler takes it; several have no place.
 func TestOneSourceIsForItsBackend(t *testing.T) {
-	rest := "name: k\nentry: k\nreference: k.c\nparams: {A: {values: [1, 2], default: 1}}\nworkloads: {w: {N: 4}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [1], block: [1]}\n"
+	rest := "name: k\nentry: k\nreference: k.c\nparams: {A: {values: [1, 2], default: 1}}\nworkloads: {w: {N: " +
+		"4}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [1], block: [1]}\n"
 	for source, backend := range map[string]string{"k.c": Host, "k.cpp": Host, "k.cu": CUDA} {
 		other := map[string]string{Host: CUDA, CUDA: Host}[backend]
 		if _, err := parse("kernel.yaml", []byte(rest+"source: "+source+"\n"), backend); err != nil {
@@ -80,17 +83,21 @@ func TestOneSourceIsForItsBackend(t *testing.T) {
 
 // A list has the file with the entry first, and units that are linked with it.
 func TestSeveralUnits(t *testing.T) {
-	rest := "name: k\nentry: k\nreference: k.c\nworkloads: {w: {N: 4}}\nparams: {A: {values: [1, 2], default: 1}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [1], block: [1]}\n"
+	rest := "name: k\nentry: k\nreference: k.c\nworkloads: {w: {N: 4}}\nparams: {A: {values: [1, 2], default: " +
+		"1}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [1], block: [1]}\n"
 	for _, test := range []struct{ text, backend, want string }{
 		{"source: [k.c, l.cpp]", Host, ""},
 		{"source: {cuda: [k.cu, l.cu], host: k.c}", CUDA, ""},
 		{"source: k.c\nhost: {source: [k.c, l.c], include: [common, more/of]}", Host, ""},
-		{"source: [k.c, l.h]", Host, "kernel.yaml:8:15: source: l.h is compiled on its own and linked, so its name must say its language"},
-		{"source: [k.cu, l.c]", CUDA, "kernel.yaml:8:16: source: l.c is compiled on its own and linked, so it must be a .cu file"},
+		{"source: [k.c, l.h]", Host,
+			"kernel.yaml:8:15: source: l.h is compiled on its own and linked, so its name must say its language"},
+		{"source: [k.cu, l.c]", CUDA,
+			"kernel.yaml:8:16: source: l.c is compiled on its own and linked, so it must be a .cu file"},
 		{"source: [k.c, l.c, l.c]", Host, "source: l.c is listed twice"},
 		{"source: []", Host, "expected the name of a file, that with the entry first"},
 		{"source: k.c\ninclude: [../shared]", Host, `kernel.yaml:9:11: include: "../shared" leaves the kernel's folder`},
-		{"source: k.c\nnaive: [k.c, l.c]", Host, "kernel.yaml:9:14: a reference and a naive implementation are one file each"},
+		{"source: k.c\nnaive: [k.c, l.c]", Host,
+			"kernel.yaml:9:14: a reference and a naive implementation are one file each"},
 	} {
 		k, err := parse("kernel.yaml", []byte(rest+test.text+"\n"), test.backend)
 		switch {

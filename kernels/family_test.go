@@ -19,18 +19,24 @@ func parsed(t *testing.T, replacements ...string) *Kernel {
 }
 
 func TestFamilies(t *testing.T) {
-	modest := []string{arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Normal} // its own fill is uniform
+	// its own fill is uniform
+	modest := []string{arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Normal}
 	for _, test := range []struct {
 		name, old, new string
 		want           []string
 	}{
 		{"no magnitude beyond 1 without leave", "", "", modest},
-		{"large and overflow on request", "fill: uniform", "fill: uniform, large: 8", append([]string{arguments.Overflow, arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Large}, arguments.Normal)},
+		{"large and overflow on request", "fill: uniform", "fill: uniform, large: 8",
+			append([]string{arguments.Overflow, arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals,
+				arguments.Large}, arguments.Normal)},
 		{"a list", "fill: uniform", "fill: uniform, families: [signs, uniform]", []string{arguments.Signs}},
 		{"none at all", "fill: uniform", "fill: uniform, families: []", nil},
 		{"constants are meant", "fill: uniform", "fill: ones", nil},
-		{"integers have their own", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]", []string{arguments.Extremes, arguments.Powers, arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed}},
-		{"also in a range", "type: f32, shape: [N], fill: uniform", "type: u8, shape: [N], range: [3, 5], families: [sorted, small]", []string{arguments.Small, arguments.Sorted}},
+		{"integers have their own", "type: f32, shape: [N], fill: uniform", "type: i32, shape: [N]",
+			[]string{arguments.Extremes, arguments.Powers, arguments.Small, arguments.Repeated, arguments.Sorted,
+				arguments.Reversed}},
+		{"also in a range", "type: f32, shape: [N], fill: uniform",
+			"type: u8, shape: [N], range: [3, 5], families: [sorted, small]", []string{arguments.Small, arguments.Sorted}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := parsed(t, test.old, test.new)
@@ -92,9 +98,11 @@ func TestTolerance(t *testing.T) {
 	}{
 		{"stated", stated, stated, arguments.Tolerance{Absolute: 1e-6}},
 		{"of the type", stated, "", arguments.Typical["f32"]},
-		{"of the least precise output", "type: f32, shape: [N], out: true, align: 64}\n", "type: f16, shape: [N], out: true}\n  - {name: z, type: f64, shape: [N], out: true}\n", arguments.Typical["f16"]},
+		{"of the least precise output", "type: f32, shape: [N], out: true, align: 64}\n",
+			"type: f16, shape: [N], out: true}\n  - {name: z, type: f64, shape: [N], out: true}\n", arguments.Typical["f16"]},
 		{"integers are exact", "type: f32, shape: [N], out: true", "type: i32, shape: [N], out: true", arguments.Tolerance{}},
-		{"derived", stated, "tolerance: {atol: 1e-2, rtol: 1e-2, derived: 4}\nnaive: {host: naive.c}\n", arguments.Tolerance{Absolute: 1e-2, Relative: 1e-2, Derived: 4}},
+		{"derived", stated, "tolerance: {atol: 1e-2, rtol: 1e-2, derived: 4}\nnaive: {host: naive.c}\n",
+			arguments.Tolerance{Absolute: 1e-2, Relative: 1e-2, Derived: 4}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			replacements := []string{test.old, test.new}
@@ -139,11 +147,13 @@ func TestAttentionRefusesOtherHeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, size := range []string{"D: 192", "D: 32", "D: 512", "D: 96"} {
-		text := strings.Replace(string(content), "wide_2048: {B: 8, H: 16, S: 2048, D: 128", "wide_2048: {B: 8, H: 16, S: 2048, "+size, 1)
+		text := strings.Replace(string(content), "wide_2048: {B: 8, H: 16, S: 2048, D: 128",
+			"wide_2048: {B: 8, H: 16, S: 2048, "+size, 1)
 		if text == string(content) {
 			t.Fatal("the workload is gone")
 		}
-		if _, err := parse("kernel.yaml", []byte(text), CUDA); err == nil || !strings.Contains(err.Error(), "does not hold for workload wide_2048") {
+		if _, err := parse("kernel.yaml", []byte(text), CUDA); err == nil ||
+			!strings.Contains(err.Error(), "does not hold for workload wide_2048") {
 			t.Errorf("%s: got %v", size, err)
 		}
 	}

@@ -86,7 +86,8 @@ var CPlusPlusSuffixes = []string{".cc", ".cpp", ".cxx"}
 
 // sourceSuffixes are the names of files that an include by macro may mean.
 var sourceSuffixes = []string{
-	".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".ipp", ".tpp", ".def", ".c", ".cc", ".cpp", ".cxx", ".cu", ".ptx",
+	".h", ".hh", ".hpp", ".hxx", ".cuh", ".inc", ".inl", ".ipp", ".tpp", ".def", ".c", ".cc", ".cpp", ".cxx", ".cu",
+	".ptx",
 }
 
 // DatabaseName is the name of the study database in the folder that pawl writes to.

@@ -44,22 +44,30 @@ func TestFilesOfAKernel(t *testing.T) {
 		want  []string // beside the manifest and reference.c
 	}{
 		{"neither results nor notes", "", map[string]string{
-			"scale.c": "", "tuning/studies.db": "x", "tuning/scale_small.h": "x", "results/baseline.json": "{}", "notes.md": "see scale.c",
+			"scale.c": "", "tuning/studies.db": "x", "tuning/scale_small.h": "x", "results/baseline.json": "{}",
+			"notes.md": "see scale.c",
 		}, []string{"scale.c"}},
-		{"another backend's sources", "", map[string]string{"scale.c": "", "scale.cu": `#include "tile.cuh"`, "tile.cuh": ""}, []string{"scale.c", "scale.cu", "tile.cuh"}},
+		{"another backend's sources", "",
+			map[string]string{"scale.c": "", "scale.cu": `#include "tile.cuh"`, "tile.cuh": ""},
+			[]string{"scale.c", "scale.cu", "tile.cuh"}},
 		{"includes of includes", "", map[string]string{
-			"scale.c": "#include \"lib/a.h\"\n", "lib/a.h": " # include <b.h> /* a comment */\n", "lib/b.h": "#include \"../c.h\"\n", "c.h": "#include \"scale.c\"\n", "d.h": "",
+			"scale.c": "#include \"lib/a.h\"\n", "lib/a.h": " # include <b.h> /* a comment */\n",
+			"lib/b.h": "#include \"../c.h\"\n", "c.h": "#include \"scale.c\"\n", "d.h": "",
 		}, []string{"c.h", "lib/a.h", "lib/b.h", "scale.c"}},
 		{"written oddly", "", map[string]string{
-			"scale.c": "#\\\ninclude /* why */ \"a.h\"\n%:include <b.h>\n#embed \"table.bin\"\n__asm__(\".incbin \\\"more.bin\\\"\");\n", "a.h": "", "b.h": "", "table.bin": "", "more.bin": "", "other.bin": "",
+			"scale.c": "#\\\ninclude /* why */ \"a.h\"\n%:include <b.h>\n#embed \"table.bin\"\n__asm__(\".incbin " +
+				"\\\"more.bin\\\"\");\n", "a.h": "", "b.h": "", "table.bin": "", "more.bin": "", "other.bin": "",
 		}, []string{"a.h", "b.h", "more.bin", "scale.c", "table.bin"}},
 		{"a macro may mean any source", "", map[string]string{
-			"scale.c": "#include FILE\n", "one.h": "", "deep/two.inc": "", "notes.md": "", ".git/x.h": "", "tuning/studies.db": "", "tuning/scale_small.h": "",
+			"scale.c": "#include FILE\n", "one.h": "", "deep/two.inc": "", "notes.md": "", ".git/x.h": "",
+			"tuning/studies.db": "", "tuning/scale_small.h": "",
 		}, []string{"deep/two.inc", "one.h", "scale.c"}},
 		{"what flags name", "flags: [-Ilib, -include, first.h, -imacros=second.h]\n", map[string]string{
 			"scale.c": `#include "a.h"`, "lib/a.h": "", "first.h": "", "second.h": "", "lib/unused.h": "",
 		}, []string{"first.h", "lib/a.h", "scale.c", "second.h"}},
-		{"not there", "", map[string]string{"scale.c": "#include <math.h>\n#include \"missing.h\"\n#include \"/etc/hostname\"\n#include \"../../x\"\n"}, []string{"scale.c"}},
+		{"not there", "",
+			map[string]string{"scale.c": "#include <math.h>\n#include \"missing.h\"\n#include \"/etc/hostname\"\n#include " +
+				"\"../../x\"\n"}, []string{"scale.c"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.files["kernel.yaml"] = plainManifest + test.flags
@@ -89,7 +97,8 @@ func TestFilesOfAKernel(t *testing.T) {
 // The folder of a kernel is where people work: what else lies there changes
 // nothing, and a pipe that nobody writes to does not stop anything.
 func TestDigestIgnoresWhatIsNotTheKernels(t *testing.T) {
-	dir := tree(t, map[string]string{"kernel.yaml": plainManifest, "scale.c": "#include FILE\n", "reference.c": "", "tile.h": ""})
+	dir := tree(t,
+		map[string]string{"kernel.yaml": plainManifest, "scale.c": "#include FILE\n", "reference.c": "", "tile.h": ""})
 	digest := func() string {
 		t.Helper()
 		k, err := Load(dir, Host)
@@ -156,7 +165,8 @@ func TestUnitsAndFoldersOfIncludesBelongToTheKernel(t *testing.T) {
 	for _, f := range files {
 		names = append(names, f.Name)
 	}
-	want := []string{"force.c", "force.cu", "include/particle.h", "kernel.yaml", "move.c", "move.cu", "reference.c", "reference.cu"}
+	want := []string{"force.c", "force.cu", "include/particle.h", "kernel.yaml", "move.c", "move.cu", "reference.c",
+		"reference.cu"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %q", names)
 	}

@@ -39,7 +39,8 @@ func (b *builder) flags() error {
 		return nil
 	}
 	if !specificArchitecture.MatchString(given.Text) {
-		return given.At.Errorf("arch_specific is %q: it is true, false, or the architecture that the kernel needs, such as sm_90a", given.Text)
+		return given.At.Errorf("arch_specific is %q: it is true, false, or the architecture that the kernel needs, such "+
+			"as sm_90a", given.Text)
 	}
 	b.kernel.Architecture = given.Text
 	return nil

@@ -124,7 +124,8 @@ type Work struct {
 // Varies says that the work depends on parameters: points of a workload do different work.
 func (w Work) Varies(dims Dims) bool {
 	for _, formula := range []*space.Expression{w.Flops, w.Bytes} {
-		if formula != nil && slices.ContainsFunc(formula.Names(), func(name string) bool { _, size := dims[name]; return !size }) {
+		if formula != nil &&
+			slices.ContainsFunc(formula.Names(), func(name string) bool { _, size := dims[name]; return !size }) {
 			return true
 		}
 	}

@@ -34,7 +34,8 @@ func TestLaunch(t *testing.T) {
 	}
 	env["BLOCK"] = 64
 	launch, err := k.Launch.Steps[0].LaunchFormulas.At(env)
-	if want := (LaunchDimensions{Grid: [3]int64{2, 100, 1}, Block: [3]int64{256, 1, 1}, Shared: 4096}); err != nil || launch != want {
+	if want := (LaunchDimensions{Grid: [3]int64{2, 100, 1}, Block: [3]int64{256, 1, 1}, Shared: 4096}); err != nil ||
+		launch != want {
 		t.Errorf("kernel %+v, %v", launch, err)
 	}
 	constants, err := k.Constants(k.Workloads[0].Dims)

@@ -37,7 +37,8 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("no kernel %q: it is neither embedded (%s) nor a folder with a %s", e.Name, strings.Join(e.Known, ", "), ManifestName)
+	return fmt.Sprintf("no kernel %q: it is neither embedded (%s) nor a folder with a %s", e.Name,
+		strings.Join(e.Known, ", "), ManifestName)
 }
 
 // Names returns the names of the embedded kernels, sorted.

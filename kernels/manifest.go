@@ -193,7 +193,12 @@ func (s sources) sourceOf(backend string) sourceFiles {
 
 // forBackend returns the keys that hold for one backend.
 func (m *manifest) forBackend(backend string) section {
-	merged := section{Source: m.Source.sourceOf(backend), Reference: m.Reference.of(backend), Naive: m.Naive.of(backend), Keys: m.Keys}
+	merged := section{
+		Source:    m.Source.sourceOf(backend),
+		Reference: m.Reference.of(backend),
+		Naive:     m.Naive.of(backend),
+		Keys:      m.Keys,
+	}
 	if backend == Command {
 		merged.Source, merged.Reference, merged.Naive = sourceFiles{}, sourceFiles{}, sourceFiles{}
 		if m.Command != nil {

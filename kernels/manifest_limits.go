@@ -21,8 +21,10 @@ func (b *builder) sizes() error {
 		count int
 		most  int
 	}{
-		{"constraints", len(k.Constraints), document.MostEntries}, {"args", len(k.Args), document.MostEntries}, {"flags", len(k.Flags), document.MostEntries},
-		{"domain", len(k.Domain), document.MostEntries}, {"let", k.Let.Len(), mostLets}, {"workloads", k.Workloads.Len(), document.MostEntries},
+		{"constraints", len(k.Constraints), document.MostEntries}, {"args", len(k.Args), document.MostEntries},
+		{"flags", len(k.Flags), document.MostEntries},
+		{"domain", len(k.Domain), document.MostEntries}, {"let", k.Let.Len(), mostLets},
+		{"workloads", k.Workloads.Len(), document.MostEntries},
 		{"defines", k.Defines.Len(), document.MostEntries}, {"params", k.Params.Len(), space.MostParams},
 	} {
 		if list.count > list.most {
@@ -32,7 +34,8 @@ func (b *builder) sizes() error {
 	shapes := 1
 	for _, sizes := range k.Fuzz.All() {
 		if shapes *= max(1, len(sizes)); shapes > mostShapes {
-			return k.Fuzz.Keys[0].At.Errorf("fuzz gives more than %d shapes: every finalist is checked on all of them", mostShapes)
+			return k.Fuzz.Keys[0].At.Errorf("fuzz gives more than %d shapes: every finalist is checked on all of them",
+				mostShapes)
 		}
 	}
 	return nil

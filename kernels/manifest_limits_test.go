@@ -29,7 +29,9 @@ func sized(values, params, lets, nesting, shapes int) string {
 		}
 	}
 	fmt.Fprintf(&text, "constraints: [\"%sP0%s > 0\"]\n", strings.Repeat("(", nesting), strings.Repeat(")", nesting))
-	fmt.Fprintf(&text, "workloads: {w: {N: 4, M: 4}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nfuzz: {N: %s, M: %s}\n", list(shapes), list(shapes))
+	fmt.Fprintf(&text,
+		"workloads: {w: {N: 4, M: 4}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nfuzz: {N: %s, M: %s}\n",
+		list(shapes), list(shapes))
 	return text.String()
 }
 
@@ -37,28 +39,30 @@ func sized(values, params, lets, nesting, shapes int) string {
 // within the limits is read.
 func TestLimitsOfAManifest(t *testing.T) {
 	for name, test := range map[string]struct{ text, says string }{
-		"usual":            {sized(10, 5, 3, 2, 4), ""},
-		"large":            {sized(1000, 4, 100, 90, 100), ""},
-		"values":           {sized(1001, 1, 0, 0, 1), "parameter P0: 1001 values, at most 1000 are supported"},
-		"many values":      {sized(30_000, 1, 0, 0, 1), "parameter P0: 30000 values, at most 1000 are supported"},
-		"more values":      {sized(100_000, 1, 0, 0, 1), "the manifest has"},
-		"params":           {sized(1, 101, 0, 0, 1), "params has 101 entries, at most 100 are supported"},
-		"many params":      {sized(1, 5000, 0, 0, 1), "5000 names, at most 1000 are supported"},
-		"lets":             {sized(1, 1, 101, 0, 1), "let has 101 entries, at most 100"},
-		"brackets":         {sized(1, 1, 0, 101, 1), "more than 100 brackets inside each other"},
-		"many brackets":    {"params: " + strings.Repeat("[", 100_000), "more than 100 brackets inside each other"},
-		"open brackets":    {sized(1, 1, 0, 0, 1) + "domain: [\"" + strings.Repeat("(", 100_000), "more than 100 brackets"},
-		"braces":           {"params: " + strings.Repeat("{a: ", 60_000), "more than 100 "},
-		"dashes":           {"flags:\n  " + strings.Repeat("- ", 100_000) + "x", "more than 100 lists inside each other"},
-		"questions":        {strings.Repeat("? ", 100_000) + "x", "more than 100 lists inside each other"},
-		"anchors":          {"name: " + strings.Repeat("&a ", 80_000) + "x", "more than 100 lists inside each other"},
-		"tags":             {"name: " + strings.Repeat("!!str ", 40_000) + "x", "more than 100 lists inside each other"},
-		"keys":             {strings.Repeat("a: ", 80_000) + "x", "more than 100 lists inside each other"},
-		"shapes":           {sized(1, 1, 0, 0, 101), "fuzz gives more than 10000 shapes"},
-		"a long condition": {sized(1, 1, 0, 0, 1) + "domain: [\"" + strings.Repeat("N + ", 2000) + "N > 0\"]\n", "8005 characters long, at most 4096 are supported"},
-		"operators":        {sized(1, 1, 0, 0, 1) + "domain: [\"" + strings.Repeat("!", 4000) + "(N > 0)\"]\n", ""},
-		"size":             {sized(1, 1, 0, 0, 1) + "# " + strings.Repeat("x", 1<<20), "the manifest has"},
-		"constraints":      {sized(1, 1, 0, 0, 1) + "domain: [" + strings.Repeat("N > 0, ", 1001) + "]\n", "domain has 1001 entries, at most 1000"},
+		"usual":         {sized(10, 5, 3, 2, 4), ""},
+		"large":         {sized(1000, 4, 100, 90, 100), ""},
+		"values":        {sized(1001, 1, 0, 0, 1), "parameter P0: 1001 values, at most 1000 are supported"},
+		"many values":   {sized(30_000, 1, 0, 0, 1), "parameter P0: 30000 values, at most 1000 are supported"},
+		"more values":   {sized(100_000, 1, 0, 0, 1), "the manifest has"},
+		"params":        {sized(1, 101, 0, 0, 1), "params has 101 entries, at most 100 are supported"},
+		"many params":   {sized(1, 5000, 0, 0, 1), "5000 names, at most 1000 are supported"},
+		"lets":          {sized(1, 1, 101, 0, 1), "let has 101 entries, at most 100"},
+		"brackets":      {sized(1, 1, 0, 101, 1), "more than 100 brackets inside each other"},
+		"many brackets": {"params: " + strings.Repeat("[", 100_000), "more than 100 brackets inside each other"},
+		"open brackets": {sized(1, 1, 0, 0, 1) + "domain: [\"" + strings.Repeat("(", 100_000), "more than 100 brackets"},
+		"braces":        {"params: " + strings.Repeat("{a: ", 60_000), "more than 100 "},
+		"dashes":        {"flags:\n  " + strings.Repeat("- ", 100_000) + "x", "more than 100 lists inside each other"},
+		"questions":     {strings.Repeat("? ", 100_000) + "x", "more than 100 lists inside each other"},
+		"anchors":       {"name: " + strings.Repeat("&a ", 80_000) + "x", "more than 100 lists inside each other"},
+		"tags":          {"name: " + strings.Repeat("!!str ", 40_000) + "x", "more than 100 lists inside each other"},
+		"keys":          {strings.Repeat("a: ", 80_000) + "x", "more than 100 lists inside each other"},
+		"shapes":        {sized(1, 1, 0, 0, 101), "fuzz gives more than 10000 shapes"},
+		"a long condition": {sized(1, 1, 0, 0, 1) + "domain: [\"" + strings.Repeat("N + ", 2000) + "N > 0\"]\n",
+			"8005 characters long, at most 4096 are supported"},
+		"operators": {sized(1, 1, 0, 0, 1) + "domain: [\"" + strings.Repeat("!", 4000) + "(N > 0)\"]\n", ""},
+		"size":      {sized(1, 1, 0, 0, 1) + "# " + strings.Repeat("x", 1<<20), "the manifest has"},
+		"constraints": {sized(1, 1, 0, 0, 1) + "domain: [" + strings.Repeat("N > 0, ", 1001) + "]\n",
+			"domain has 1001 entries, at most 1000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse("kernel.yaml", []byte(test.text), Host)
@@ -84,7 +88,8 @@ func FuzzManifestSizes(f *testing.F) {
 	f.Add(uint16(1001), uint8(1), uint8(0), uint16(0), uint8(1))
 	f.Add(uint16(1), uint8(200), uint8(150), uint16(5000), uint8(255))
 	f.Fuzz(func(t *testing.T, values uint16, params, lets uint8, nesting uint16, shapes uint8) {
-		k, err := parse("kernel.yaml", []byte(sized(1+int(values)%3000, 1+int(params), int(lets), int(nesting), 1+int(shapes))), Host)
+		k, err := parse("kernel.yaml",
+			[]byte(sized(1+int(values)%3000, 1+int(params), int(lets), int(nesting), 1+int(shapes))), Host)
 		if err != nil {
 			return
 		}

@@ -112,7 +112,8 @@ func TestFlagsOptimiseUnlessTheySayOtherwise(t *testing.T) {
 // A parameter in braces stands for its value; what nothing is left of is left out.
 func TestParametersInFlags(t *testing.T) {
 	with := func(flags string) (*Kernel, error) {
-		return parse("kernel.yaml", []byte(strings.Replace(good, "flags: [-O2]\nhost:\n  flags: [-O3]\n", "flags: "+flags+"\n", 1)), Host)
+		return parse("kernel.yaml",
+			[]byte(strings.Replace(good, "flags: [-O2]\nhost:\n  flags: [-O3]\n", "flags: "+flags+"\n", 1)), Host)
 	}
 	k, err := with(`["-O{FAST}", "--block={BLOCK}x{BLOCK}", "{MODE}", "-DX={}", "{1}"]`)
 	if err != nil {
@@ -131,7 +132,8 @@ func TestParametersInFlags(t *testing.T) {
 		`[-include, "{MODE}"]`:     "cannot choose what is included",
 		`[-O1, "-isystem{BLOCK}"]`: "cannot choose what is included",
 	} {
-		if _, err := with(flags); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "kernel.yaml:") {
+		if _, err := with(flags); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "kernel.yaml:") {
 			t.Errorf("%s: %v", flags, err)
 		}
 	}
@@ -188,8 +190,10 @@ func TestManifestMistakesSayWhere(t *testing.T) {
 		{"no reference", "reference: {host: reference.c,", "reference: {", 1, 1, "reference is missing"},
 		{"name", "name: scale", `name: "../scale"`, 1, 7, "letters"},
 		{"entry", "entry: scale", `entry: "f();g"`, 3, 8, "not a function name"},
-		{"given twice", "  MODE: {values: [plain, unrolled], default: plain}", "  BLOCK: {values: [plain, unrolled], default: plain}", 8, 3, ""},
-		{"clash", "workloads:\n  small: {N: 100}\n  large: {N: 100000}", "workloads:\n  small: {N: 100, BLOCK: 2}", 7, 3, "both a dimension"},
+		{"given twice", "  MODE: {values: [plain, unrolled], default: plain}",
+			"  BLOCK: {values: [plain, unrolled], default: plain}", 8, 3, ""},
+		{"clash", "workloads:\n  small: {N: 100}\n  large: {N: 100000}", "workloads:\n  small: {N: 100, BLOCK: 2}", 7, 3,
+			"both a dimension"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			content := strings.Replace(good, test.old, test.new, 1)
@@ -224,7 +228,8 @@ func TestCircularDefinitions(t *testing.T) {
 
 func TestErrorShowsTheLine(t *testing.T) {
 	_, err := parse("k/kernel.yaml", []byte(strings.Replace(good, `"BLOCK <= N"`, `"BLOCK <= Q"`, 1)), Host)
-	want := "k/kernel.yaml:14:15: expression \"BLOCK <= Q\": Q is not declared; there are BLOCK, FAST, MODE, N, BYTES, TILES\n" +
+	want := "k/kernel.yaml:14:15: expression \"BLOCK <= Q\": Q is not declared; there are BLOCK, FAST, MODE, N, BYTES, " +
+		"TILES\n" +
 		"   14 |   - \"BLOCK <= Q\"\n" +
 		"                      ^"
 	if err == nil || err.Error() != want {
@@ -252,7 +257,8 @@ func TestLoadFromAFolder(t *testing.T) {
 	})
 	t.Run("no source for the backend", func(t *testing.T) {
 		dir := t.TempDir()
-		write(t, dir, map[string]string{"kernel.yaml": strings.Replace(good, ", cuda: scale.cu", "", 1), "scale.c": "", "reference.c": ""})
+		write(t, dir,
+			map[string]string{"kernel.yaml": strings.Replace(good, ", cuda: scale.cu", "", 1), "scale.c": "", "reference.c": ""})
 		var missing *NoSourceError
 		if _, err := Load(dir, CUDA); !errors.As(err, &missing) {
 			t.Errorf("got %v", err)
@@ -260,7 +266,8 @@ func TestLoadFromAFolder(t *testing.T) {
 	})
 	t.Run("path out of the folder", func(t *testing.T) {
 		dir := t.TempDir()
-		write(t, dir, map[string]string{"kernel.yaml": strings.Replace(good, "scale.c,", "../scale.c,", 1), "reference.c": ""})
+		write(t, dir,
+			map[string]string{"kernel.yaml": strings.Replace(good, "scale.c,", "../scale.c,", 1), "reference.c": ""})
 		if _, err := Load(dir, Host); err == nil || !strings.Contains(err.Error(), "leaves the kernel's folder") {
 			t.Errorf("got %v", err)
 		}
@@ -348,7 +355,14 @@ func FuzzManifest(f *testing.F) {
 }
 
 func TestArchitectureThatAKernelNeeds(t *testing.T) {
-	for value, want := range map[string]string{"true": "true ", "false": "false ", "sm_90a": "true sm_90a", "sm_90": "", "yes": "", "[sm_90a]": ""} {
+	for value, want := range map[string]string{
+		"true":     "true ",
+		"false":    "false ",
+		"sm_90a":   "true sm_90a",
+		"sm_90":    "",
+		"yes":      "",
+		"[sm_90a]": "",
+	} {
 		k, err := parse("kernel.yaml", []byte(good+"arch_specific: "+value+"\n"), CUDA)
 		if err != nil {
 			if want != "" || (value == "yes" && !strings.Contains(err.Error(), "such as sm_90a")) {

@@ -164,7 +164,8 @@ func (b *builder) objectives() error {
 	maximize := b.keys.Maximize.Text != ""
 	if maximize {
 		if len(texts) > 0 {
-			return b.keys.Maximize.At.Errorf("minimize and maximize exclude each other: minimize 1 / (…) is the same as to maximize it")
+			return b.keys.Maximize.At.Errorf("minimize and maximize exclude each other: minimize 1 / (…) is the same as to " +
+				"maximize it")
 		}
 		texts = []document.Scalar{b.keys.Maximize}
 	}
@@ -178,7 +179,8 @@ func (b *builder) objectives() error {
 			return err
 		}
 		if len(measured) == 0 {
-			return text.At.Errorf("%q uses nothing that is measured, so that every sample would be the same; there are %s", text.Text, namesOf(known))
+			return text.At.Errorf("%q uses nothing that is measured, so that every sample would be the same; there are %s",
+				text.Text, namesOf(known))
 		}
 		o := Objective{Text: text.Text, Maximize: maximize, Measured: measured, Formula: formula}
 		for _, p := range b.kernel.params {
@@ -198,12 +200,14 @@ func (b *builder) objectives() error {
 			return err
 		}
 		if len(measured) == 0 {
-			return text.At.Errorf("%q uses nothing that is measured; a condition on parameters alone belongs into constraints", text.Text)
+			return text.At.Errorf("%q uses nothing that is measured; a condition on parameters alone belongs into constraints",
+				text.Text)
 		}
 		b.kernel.Requirements = append(b.kernel.Requirements, Requirement{text.Text, measured, condition})
 	}
 	if c := b.kernel.Commands; c != nil && len(c.Metrics) > 0 && len(texts) == 0 {
-		return b.manifest.Command.Metrics.Keys[0].At.Errorf("metrics are read, but nothing says what they are for: minimize: %[1]s, or maximize: %[1]s", c.Metrics[0].Name)
+		return b.manifest.Command.Metrics.Keys[0].At.Errorf("metrics are read, but nothing says what they are for: "+
+			"minimize: %[1]s, or maximize: %[1]s", c.Metrics[0].Name)
 	}
 	return nil
 }
@@ -213,7 +217,9 @@ func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 	if b.kernel.Commands != nil {
 		for i, m := range b.kernel.Commands.Metrics {
 			if slices.ContainsFunc(quantities, func(q Quantity) bool { return q.Name == m.Name }) {
-				return nil, nil, b.manifest.Command.Metrics.Keys[i].At.Errorf("metric %s: pawl measures something of that name itself; choose another", m.Name)
+				return nil, nil,
+					b.manifest.Command.Metrics.Keys[i].At.Errorf("metric %s: pawl measures something of that name itself; choose "+
+						"another", m.Name)
 			}
 		}
 	}
@@ -227,7 +233,8 @@ func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 }
 
 // formula compiles a text over what is measured.
-func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Scalar, want space.Result) (*space.Expression, []Quantity, error) {
+func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Scalar,
+	want space.Result) (*space.Expression, []Quantity, error) {
 	formula, err := document.Compile(scope, text, want)
 	if err != nil {
 		for _, q := range quantities {
@@ -252,7 +259,8 @@ func (q Quantity) notHere(backend string) string {
 	if text, known := missingQuantity[q.Name]; known {
 		reason = fmt.Sprintf(text, "backend "+backend)
 	}
-	return fmt.Sprintf("%s; put the key into the section of a backend that does (%s)", reason, strings.Join(q.Backends, ", "))
+	return fmt.Sprintf("%s; put the key into the section of a backend that does (%s)", reason,
+		strings.Join(q.Backends, ", "))
 }
 
 func namesOf(known []Quantity) string {

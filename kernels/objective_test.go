@@ -40,7 +40,9 @@ func TestMistakesInObjectives(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", keys, err, want)
 		}
 	}
-	for _, keys := range []string{"minimize: energy * time", "require: [registers <= 128, spills == 0]", "cuda: {minimize: energy}", "let: {WORK: 2 * STEPS}\nminimize: time / WORK", "minimize: log(time) + 20", "maximize: 1 / (time - 1)"} {
+	for _, keys := range []string{"minimize: energy * time", "require: [registers <= 128, spills == 0]",
+		"cuda: {minimize: energy}", "let: {WORK: 2 * STEPS}\nminimize: time / WORK", "minimize: log(time) + 20",
+		"maximize: 1 / (time - 1)"} {
 		if err := Check("k.yaml", []byte(measuredManifest+keys), CUDA); err != nil {
 			t.Errorf("%s: %v", keys, err)
 		}
@@ -54,7 +56,8 @@ func TestObjectives(t *testing.T) {
 		t.Errorf("got %+v, %v", k, err)
 	}
 	hidden := strings.Replace(measuredManifest, "STEPS", "energy", 1)
-	if k, err = parse("k.yaml", []byte(hidden+"minimize: time / energy"), CUDA); err != nil || k.Measures(Energy) || k.Objectives[0].Parameters[0] != "energy" {
+	if k, err = parse("k.yaml", []byte(hidden+"minimize: time / energy"), CUDA); err != nil || k.Measures(Energy) ||
+		k.Objectives[0].Parameters[0] != "energy" {
 		t.Errorf("got %+v, %v", k, err)
 	}
 }
@@ -66,13 +69,16 @@ params: {N: {values: [1, 2], default: 1}}
 // Each mistake in a program has its place and what to do.
 func TestMistakesInPrograms(t *testing.T) {
 	for section, want := range map[string]string{
-		"command: {build: [cc]}":                                          "has no source for backend command",
-		"command: {run: []}":                                              "has no source for backend command",
-		`command: {run: [a, "{M}"]}`:                                      "p.yaml:3:20: run: {M} stands for nothing; there are N, OUT; {{M}} is the text itself",
-		`command: {run: [a, "{STDOUT}"]}`:                                 "{STDOUT} stands for nothing",
-		`command: {build: [cc, x.c], run: [a]}`:                           "p.yaml:3:19: build writes nowhere that is the point's own",
-		"command: {run: [a], timeouts: {run: soon}}":                      `p.yaml:3:37: timeouts: "soon" is no time such as 30s or 5m`,
-		"command: {run: [a], metrics: {m: {json: x}}}":                    "p.yaml:3:31: metrics are read, but nothing says what they are for: minimize: m, or maximize: m",
+		"command: {build: [cc]}": "has no source for backend command",
+		"command: {run: []}":     "has no source for backend command",
+		`command: {run: [a, "{M}"]}`: "p.yaml:3:20: run: {M} stands for nothing; " +
+			"there are N, OUT; {{M}} is the text itself",
+		`command: {run: [a, "{STDOUT}"]}`: "{STDOUT} stands for nothing",
+		`command: {build: [cc, x.c], run: [a]}`: "p.yaml:3:19: build writes nowhere that is the " +
+			"point's own",
+		"command: {run: [a], timeouts: {run: soon}}": `p.yaml:3:37: timeouts: "soon" is no time such as 30s or 5m`,
+		"command: {run: [a], metrics: {m: {json: x}}}": "p.yaml:3:31: metrics are read, but nothing " +
+			"says what they are for: minimize: m, or maximize: m",
 		"command: {run: [a], metrics: {m: {}}, minimize: m}":              "needs either json",
 		"command: {run: [a], metrics: {m: {match: '('}}, minimize: m}":    "missing closing )",
 		"command: {run: [a], metrics: {m: {match: x}}, minimize: m}":      "has 0 groups",
@@ -81,7 +87,8 @@ func TestMistakesInPrograms(t *testing.T) {
 		"command: {run: [a], files: [../x]}":                              "leaves the kernel's folder",
 		"command: {run: [a], speed: 1}":                                   "unknown",
 		`command: {run: [a], minimize: energy}`:                           "on backend command nothing counts it",
-		"command: {run: [a], metrics: {m: {json: x, unit: s}}, minimize: m * m, require: ['m < 3', 'registers < 128']}": "registers is not measured on backend command",
+		"command: {run: [a], metrics: {m: {json: x, unit: s}}, minimize: m * m, require: ['m < 3', 'registers " +
+			"< 128']}": "registers is not measured on backend command",
 	} {
 		err := Check("p.yaml", []byte(programManifest+section), Command)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -92,7 +99,9 @@ func TestMistakesInPrograms(t *testing.T) {
 
 // What belongs to a program: the files that its lists name, and those that it lists.
 func TestFilesOfPrograms(t *testing.T) {
-	k, err := parse("p.yaml", []byte(programManifest+`command: {build: [cc, -o, "{OUT}/a", src/a.c], run: ["{OUT}/a", -n], files: [data.txt]}`), Command)
+	k, err := parse("p.yaml",
+		[]byte(programManifest+`command: {build: [cc, -o, "{OUT}/a", src/a.c], run: ["{OUT}/a", -n], files: [data.txt]}`),
+		Command)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +111,8 @@ func TestFilesOfPrograms(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
-	got := CommandLine([]string{"a{N}b", "{EMPTY}", "{{N}}", "x{EMPTY}", "", "{\"N\": 1}"}, map[string]string{"N": "3", "EMPTY": ""})
+	got := CommandLine([]string{"a{N}b", "{EMPTY}", "{{N}}", "x{EMPTY}", "", "{\"N\": 1}"},
+		map[string]string{"N": "3", "EMPTY": ""})
 	if text := strings.Join(got, "|"); text != `a3b|{N}|x||{"N": 1}` {
 		t.Errorf("got %s", text)
 	}

@@ -56,9 +56,11 @@ func (b *builder) sensible(o Objective, text document.Scalar) error {
 	case len(values) == 0:
 		return text.At.Errorf("%s, whatever is measured: every point would fail", first)
 	case !above:
-		return text.At.Errorf("%q comes to %g, whatever is measured: points are compared by ratios, so it must be a number above 0", text.Text, values[0])
+		return text.At.Errorf("%q comes to %g, whatever is measured: points are compared by ratios, so it must be a "+
+			"number above 0", text.Text, values[0])
 	case len(slices.Compact(values)) == 1:
-		return text.At.Errorf("%q comes to %g, whatever is measured, so that all points would be the same", text.Text, values[0])
+		return text.At.Errorf("%q comes to %g, whatever is measured, so that all points would be the same", text.Text,
+			values[0])
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func blocks(t *testing.T, start string) []string {
 func TestArgumentsOnThePage(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{
-		"x.npy":        "\x93NUMPY\x01\x00\x3e\x00{'descr': '<f4', 'fortran_order': False, 'shape': (64,), }   \n" + strings.Repeat("\x00\x00\x80\x3f", 64),
+		"x.npy": "\x93NUMPY\x01\x00\x3e\x00{'descr': '<f4', 'fortran_order': False, 'shape': (64,), }   \n" +
+			strings.Repeat("\x00\x00\x80\x3f", 64),
 		"table.bin.gz": "", "scale.c": "float d_filter[81]; int d_width;",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
@@ -47,7 +48,8 @@ func TestArgumentsOnThePage(t *testing.T) {
 		}
 		tried++
 		output := "  - {name: result, type: f32, shape: [N], out: true}\n"
-		manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nparams: {A: {values: [1, 2], default: 1}}\nworkloads: {only: {N: 64}}\nargs:\n" + block + output
+		manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nparams: {A: {values: [1, 2], default: " +
+			"1}}\nworkloads: {only: {N: 64}}\nargs:\n" + block + output
 		k, err := parse("kernel.yaml", []byte(manifest), Host)
 		if err != nil {
 			t.Errorf("%s\n%v", block, err)
@@ -65,10 +67,12 @@ func TestArgumentsOnThePage(t *testing.T) {
 // The descriptor on the page can be encoded, and the answer stands for a reference.
 func TestDescriptorAndAnswerOnThePage(t *testing.T) {
 	for _, block := range blocks(t, "  - {name") {
-		head := "name: page\nentry: page\nsource: {cuda: scale.cu, host: scale.c}\nparams: {BLOCK_N: {values: [32, 64], default: 64}}\nlaunch: {grid: [1], block: [32]}\n"
+		head := "name: page\nentry: page\nsource: {cuda: scale.cu, host: scale.c}\nparams: {BLOCK_N: {values: [32, 64], " +
+			"default: 64}}\nlaunch: {grid: [1], block: [32]}\n"
 		switch {
 		case strings.Contains(block, "tensormap"):
-			manifest := head + "reference: scale.cu\nworkloads: {only: {B: 2, H: 3, S: 256, D: 64}}\nargs:\n" + block + "  - {name: y, type: f32, shape: [S], out: true}\n"
+			manifest := head + "reference: scale.cu\nworkloads: {only: {B: 2, H: 3, S: 256, D: 64}}\nargs:\n" + block +
+				"  - {name: y, type: f32, shape: [S], out: true}\n"
 			k, err := parse("kernel.yaml", []byte(manifest), CUDA)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +94,8 @@ func TestDescriptorAndAnswerOnThePage(t *testing.T) {
 // Every example on the page is tried: by a test here, or by the one that is named.
 func TestEveryExampleIsTried(t *testing.T) {
 	tried := []string{
-		"name: rows", "entry:", "params:\n  BLOCK_M", "params:\n  TILE", "args:\n  - {name: q", "  - {name", "  - name", "launch:\n", "constraints:\n", "source:", "flags:", "workloads:\n",
+		"name: rows", "entry:", "params:\n  BLOCK_M", "params:\n  TILE", "args:\n  - {name: q", "  - {name", "  - name",
+		"launch:\n", "constraints:\n", "source:", "flags:", "workloads:\n",
 		"name: copy", "name: steps", // TestProgramsOnThePage in objective/command
 	}
 	for _, block := range blocks(t, "") {
@@ -132,8 +137,11 @@ func TestLaunchesOnThePage(t *testing.T) {
 	if len(launches) != 1 {
 		t.Fatalf("%d lists of launches", len(launches))
 	}
-	manifest := "name: page\nentry: page\nsource: scale.cu\nreference: scale.cu\nparams: {BLOCK: {values: [32, 64], default: 32}}\nworkloads: {only: {R: 3, N: 64}}\n" +
-		"args: [{name: x, type: f32, shape: [R, N]}, {name: stats, type: f32, shape: [R, 2], scratch: true}, {name: y, type: f32, shape: [R, N], out: true}, {name: R, type: i32, value: R}, {name: N, type: i32, value: N}]\n" + launches[0]
+	manifest := "name: page\nentry: page\nsource: scale.cu\nreference: scale.cu\nparams: {BLOCK: {values: [32, 64], " +
+		"default: 32}}\nworkloads: {only: {R: 3, N: 64}}\n" +
+		"args: [{name: x, type: f32, shape: [R, N]}, {name: stats, type: f32, shape: [R, 2], scratch: true}, {name: y, " +
+		"type: f32, shape: [R, N], out: true}, {name: R, type: i32, value: R}, {name: N, type: i32, value: N}]\n" +
+		launches[0]
 	k, err := parse("kernel.yaml", []byte(manifest), CUDA)
 	if err != nil || len(k.Launch.Steps) != 2 || k.Launch.Inherited {
 		t.Errorf("%+v, %v", k, err)
@@ -146,8 +154,10 @@ func TestEntryOnThePage(t *testing.T) {
 	if len(entries) != 1 {
 		t.Fatalf("%d entries", len(entries))
 	}
-	manifest := "name: page\nsource: scale.cu\nreference: scale.cu\nparams: {LANES: {values: [1, 4], default: 4}, THREADS: {values: [32, 64], default: 32}}\n" +
-		"workloads: {only: {N: 64}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [N], block: [THREADS]}\n" + entries[0]
+	manifest := "name: page\nsource: scale.cu\nreference: scale.cu\nparams: {LANES: {values: [1, 4], default: 4}, " +
+		"THREADS: {values: [32, 64], default: 32}}\n" +
+		"workloads: {only: {N: 64}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\nlaunch: {grid: [N], block: " +
+		"[THREADS]}\n" + entries[0]
 	k, err := parse("kernel.yaml", []byte(manifest), CUDA)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +173,8 @@ func TestReferenceParametersOnThePage(t *testing.T) {
 	if len(params) != 1 {
 		t.Fatalf("%d lists of parameters", len(params))
 	}
-	manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nworkloads: {only: {N: 64}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\n" + params[0]
+	manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nworkloads: {only: {N: 64}}\nargs: " +
+		"[{name: y, type: f32, shape: [N], out: true}]\n" + params[0]
 	k, err := parse("kernel.yaml", []byte(manifest), Host)
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +198,8 @@ func TestConstraintsOnThePage(t *testing.T) {
 	if len(params) != 1 || len(constraints) != 1 {
 		t.Fatalf("%d lists of parameters, %d of constraints", len(params), len(constraints))
 	}
-	manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nworkloads: {only: {N: 64}}\nargs: [{name: y, type: f32, shape: [N], out: true}]\n" + params[0] + constraints[0]
+	manifest := "name: page\nentry: page\nsource: scale.c\nreference: scale.c\nworkloads: {only: {N: 64}}\nargs: " +
+		"[{name: y, type: f32, shape: [N], out: true}]\n" + params[0] + constraints[0]
 	k, err := parse("kernel.yaml", []byte(manifest), Host)
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +238,8 @@ func TestEveryKeyHasAnExample(t *testing.T) {
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
 			of = of.Elem()
 		}
-		if of.Kind() != reflect.Struct || seen[of] || !strings.HasPrefix(of.PkgPath(), reflect.TypeFor[manifest]().PkgPath()) {
+		if of.Kind() != reflect.Struct || seen[of] ||
+			!strings.HasPrefix(of.PkgPath(), reflect.TypeFor[manifest]().PkgPath()) {
 			return
 		}
 		seen[of] = true
@@ -242,7 +255,18 @@ func TestEveryKeyHasAnExample(t *testing.T) {
 			walk(field.Type)
 		}
 	}
-	for _, part := range []any{manifest{}, section{}, paramEntry{}, stepEntry{}, gridEntry{}, arguments.Entry{}, arguments.TensorMapEntry{}, arguments.ToleranceEntry{}, workEntry{}, commandEntry{}} {
+	for _, part := range []any{
+		manifest{},
+		section{},
+		paramEntry{},
+		stepEntry{},
+		gridEntry{},
+		arguments.Entry{},
+		arguments.TensorMapEntry{},
+		arguments.ToleranceEntry{},
+		workEntry{},
+		commandEntry{},
+	} {
 		walk(reflect.TypeOf(part))
 	}
 	if len(seen) < 12 {

@@ -32,7 +32,8 @@ func (k *Kernel) ReferencePoint(point space.Point) space.Point {
 // source with its launch, buffers as pointers, and no flags of the kernel's.
 func (k *Kernel) AsReference() *Kernel {
 	reference := *k
-	reference.Source, reference.Launch.Steps, reference.Flags, reference.Units = k.Reference, []Step{k.Launch.Reference}, nil, nil
+	reference.Source, reference.Launch.Steps, reference.Flags, reference.Units = k.Reference, []Step{k.Launch.Reference},
+		nil, nil
 	if k.Backend == Host {
 		reference.Flags = []string{"-O2"} // as it is compiled for checks
 	}

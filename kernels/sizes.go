@@ -46,13 +46,15 @@ func (k *Kernel) addSize(sizes Dims, text, name, digits string) error {
 	_, known := k.Workloads[0].Dims[name]
 	switch {
 	case !known:
-		return fmt.Errorf("workload %q: %s is not a size of kernel %s; there are %s", text, name, k.Name, strings.Join(slices.Sorted(maps.Keys(k.Workloads[0].Dims)), ", "))
+		return fmt.Errorf("workload %q: %s is not a size of kernel %s; there are %s", text, name, k.Name,
+			strings.Join(slices.Sorted(maps.Keys(k.Workloads[0].Dims)), ", "))
 	case twice:
 		return fmt.Errorf("workload %q: %s is given twice", text, name)
 	case err != nil || size > math.MaxInt32:
 		return fmt.Errorf("workload %q: %s is too large", text, digits)
 	case k.Arguments.Pinned()[name]:
-		return fmt.Errorf("workload %q: %s cannot be another one: an argument whose shape depends on it is read from a file", text, name)
+		return fmt.Errorf("workload %q: %s cannot be another one: an argument whose shape depends on it is read "+
+			"from a file", text, name)
 	case k.Answered():
 		return fmt.Errorf("workload %q: kernel %s has answers for the workloads of its manifest only", text, k.Name)
 	}
@@ -71,7 +73,8 @@ func (k *Kernel) withSizes(sizes Dims) Workload {
 // work with, or at which its default or its arguments make no sense.
 func (k *Kernel) usable(w Workload) error {
 	if !k.Allows(w.Dims) {
-		return fmt.Errorf("workload %s: kernel %s promises nothing for these sizes; its domain is %s", w.Name, k.Name, strings.Join(k.Domain(), ", "))
+		return fmt.Errorf("workload %s: kernel %s promises nothing for these sizes; its domain is %s", w.Name, k.Name,
+			strings.Join(k.Domain(), ", "))
 	}
 	if _, err := k.Space(w); err != nil {
 		return err
@@ -106,7 +109,8 @@ func (k *Kernel) Range(text string) ([]Workload, error) {
 		}
 		match := sizeSpan.FindStringSubmatch(part)
 		if match == nil {
-			return nil, fmt.Errorf("workload %q: a range of sizes is written S=256..4096, or S=256..4096:8 for eight of them", text)
+			return nil,
+				fmt.Errorf("workload %q: a range of sizes is written S=256..4096, or S=256..4096:8 for eight of them", text)
 		}
 		ends := [2]Dims{maps.Clone(fixed), maps.Clone(fixed)}
 		for i, digits := range match[2:4] {
@@ -172,7 +176,8 @@ func (s span) at(n, count int, random *rand.Rand) int64 {
 		return s.high
 	}
 	ratio := math.Log(float64(s.high) / float64(s.low))
-	return min(max(int64(math.Round(float64(s.low)*math.Exp(ratio*(float64(n)+0.8*shift)/float64(count-1)))), s.low), s.high)
+	return min(max(int64(math.Round(float64(s.low)*math.Exp(ratio*(float64(n)+0.8*shift)/float64(count-1)))), s.low),
+		s.high)
 }
 
 // multiples are what kernels that are particular about sizes take, from the least particular.

@@ -45,7 +45,8 @@ func TestWorkloadsBySizes(t *testing.T) {
 		"K=3":     "K is not a size of kernel scale; there are M, N",
 		"M=7":     "promises nothing for these sizes; its domain is M % 8 == 0, N <= 5000",
 		"N=x":     "sizes are written B=8+S=384",
-		"N=1+N=2": "N is given twice", "N=99999999999999999999": "is too large", "third": `has no workload "third"; there are first, second`,
+		"N=1+N=2": "N is given twice", "N=99999999999999999999": "is too large",
+		"third": `has no workload "third"; there are first, second`,
 	} {
 		if w, err := k.Workload(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v, want %q", text, w, err, want)
@@ -80,8 +81,10 @@ func TestWorkloadsFromRanges(t *testing.T) {
 		t.Errorf("%v, %v", all, err)
 	}
 	for text, want := range map[string]string{
-		"N=5..5": "is no range", "N=9..3": "is no range", "N=0..3": "is no range", "N=1..": "is written S=256..4096", "N=1..9:1": "gives 2 to 100", "N=1..9:9999999999999999999": "gives 2 to 100",
-		"K=1..9": "K is not a size", "N=1..9+N=1..8": "is no range", "N=6000..9000": "none of the sizes that were drawn can be used",
+		"N=5..5": "is no range", "N=9..3": "is no range", "N=0..3": "is no range", "N=1..": "is written S=256..4096",
+		"N=1..9:1": "gives 2 to 100", "N=1..9:9999999999999999999": "gives 2 to 100",
+		"K=1..9": "K is not a size", "N=1..9+N=1..8": "is no range",
+		"N=6000..9000": "none of the sizes that were drawn can be used",
 	} {
 		if all, err := k.Range(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %q", text, all, err, want)

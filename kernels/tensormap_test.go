@@ -41,7 +41,8 @@ func TestTensorLayouts(t *testing.T) {
 		return env
 	}
 	layouts, err := k.TensorLayouts(at("TILE=64", k.Workloads[0].Dims))
-	if got, want := fmt.Sprint(layouts, err), "[{0 [400 64] [64 64] 128 0} {1 [4 100 64] [1 8 16] 0 0}] <nil>"; got != want {
+	if got, want := fmt.Sprint(layouts, err),
+		"[{0 [400 64] [64 64] 128 0} {1 [4 100 64] [1 8 16] 0 0}] <nil>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, test := range []struct {
@@ -49,25 +50,31 @@ func TestTensorLayouts(t *testing.T) {
 		dims  Dims
 		want  string
 	}{
-		{"TILE=512", Dims{"B": 4, "N": 100, "D": 64}, "argument x: the box [512 64] has a side of 512; the tensor copy engine takes 1 to 256"},
-		{"TILE=64", Dims{"B": 4, "N": 100, "D": 72}, "argument x: rows of the box are 144 bytes; a swizzle of 128 takes no more than that"},
-		{"TILE=64", Dims{"B": 4, "N": 100, "D": 20}, "argument x: rows of the box are 40 bytes; the tensor copy engine takes multiples of 16"},
+		{"TILE=512", Dims{"B": 4, "N": 100, "D": 64},
+			"argument x: the box [512 64] has a side of 512; the tensor copy engine takes 1 to 256"},
+		{"TILE=64", Dims{"B": 4, "N": 100, "D": 72},
+			"argument x: rows of the box are 144 bytes; a swizzle of 128 takes no more than that"},
+		{"TILE=64", Dims{"B": 4, "N": 100, "D": 20},
+			"argument x: rows of the box are 40 bytes; the tensor copy engine takes multiples of 16"},
 	} {
 		if _, err := k.TensorLayouts(at(test.point, test.dims)); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s at %s: %v, want %s", test.point, test.dims, err, test.want)
 		}
 	}
 	for change, want := range map[string]string{
-		"box: [TILE, 8]":        "argument x: rows of the buffer are 200 bytes apart; the tensor copy engine takes multiples of 16",
+		"box: [TILE, 8]": "argument x: rows of the buffer are 200 bytes apart; the tensor copy engine takes " +
+			"multiples of 16",
 		"shape: [2 * B * N, D]": "argument x: a shape of [800 100] reaches beyond the buffer of [4 100 100]",
 	} {
 		old, _, _ := strings.Cut(change, ":")
-		text := strings.Replace(withMap, map[string]string{"box": "box: [TILE, D]", "shape": "shape: [B * N, D]"}[old], change, 1)
+		text := strings.Replace(withMap, map[string]string{"box": "box: [TILE, D]", "shape": "shape: [B * N, D]"}[old],
+			change, 1)
 		k, err := parse("kernel.yaml", []byte(text), CUDA)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := k.TensorLayouts(at("TILE=64", Dims{"B": 4, "N": 100, "D": 100})); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := k.TensorLayouts(at("TILE=64", Dims{"B": 4, "N": 100, "D": 100})); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", change, err, want)
 		}
 	}
@@ -75,7 +82,8 @@ func TestTensorLayouts(t *testing.T) {
 
 // A tensor may begin inside of its buffer, and its swizzle depend on the point.
 func TestTensorMapFormulas(t *testing.T) {
-	text := strings.Replace(withMap, "shape: [B * N, D], box: [TILE, D], swizzle: 128", "base: N * D, shape: [(B - 1) * N, D], box: [8, \"TILE == 64 ? 32 : 16\"], swizzle: \"TILE == 64 ? 64 : 48\"", 1)
+	text := strings.Replace(withMap, "shape: [B * N, D], box: [TILE, D], swizzle: 128",
+		"base: N * D, shape: [(B - 1) * N, D], box: [8, \"TILE == 64 ? 32 : 16\"], swizzle: \"TILE == 64 ? 64 : 48\"", 1)
 	k, err := parse("kernel.yaml", []byte(text), CUDA)
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +95,8 @@ func TestTensorMapFormulas(t *testing.T) {
 	}{
 		{"TILE=64", Dims{"B": 4, "N": 100, "D": 64}, "[{0 [300 64] [8 32] 64 12800} {1 [4 100 64] [1 8 16] 0 0}] <nil>"},
 		{"TILE=512", Dims{"B": 4, "N": 100, "D": 64}, "a swizzle of 48 is not 0, 32, 64 or 128 bytes"},
-		{"TILE=64", Dims{"B": 4, "N": 1, "D": 4}, "a base of 4 elements is 8 bytes; the tensor copy engine takes multiples of 16"},
+		{"TILE=64", Dims{"B": 4, "N": 1, "D": 4},
+			"a base of 4 elements is 8 bytes; the tensor copy engine takes multiples of 16"},
 	} {
 		env := test.dims.Environment()
 		point, err := space.ParsePoint(test.point)
@@ -105,7 +114,8 @@ func TestTensorMapFormulas(t *testing.T) {
 	}
 	env := k.Workloads[0].Dims.Environment()
 	env.Set(k.Default())
-	if _, err := k.TensorLayouts(env); err == nil || !strings.Contains(err.Error(), "a shape of [400 64] from element 6400 on reaches beyond the buffer of [4 100 64]") {
+	if _, err := k.TensorLayouts(env); err == nil ||
+		!strings.Contains(err.Error(), "a shape of [400 64] from element 6400 on reaches beyond the buffer of [4 100 64]") {
 		t.Error(err)
 	}
 }
@@ -119,7 +129,8 @@ func TestTensorMapMistakesSayWhere(t *testing.T) {
 		{"on the host", Host, "", "", 11, 12, "a tensormap is for backend cuda"},
 		{"sides", CUDA, "box: [1, 8, 16]", "box: [8, 16]", 12, 12, "the box of the tensormap has 2 sides for a shape of 3"},
 		{"no box", CUDA, "tensormap: {box: [1, 8, 16]}", "tensormap: {swizzle: 32}", 12, 12, "0 sides for a shape of 3"},
-		{"dimensions", CUDA, "shape: [B * N, D], box: [TILE, D]", "shape: [1, 1, 1, B, N, D], box: [1, 1, 1, 1, 1, D]", 11, 12, "at most 5 dimensions, not 6"},
+		{"dimensions", CUDA, "shape: [B * N, D], box: [TILE, D]", "shape: [1, 1, 1, B, N, D], box: [1, 1, 1, 1, 1, D]", 11,
+			12, "at most 5 dimensions, not 6"},
 		{"swizzle", CUDA, "swizzle: 128", "swizzle: 48", 11, 111, "swizzle 48 is not 0, 32, 64 or 128 bytes"},
 		{"undeclared", CUDA, "[TILE, D]", "[TILES, D]", 11, 0, "TILES is not declared"},
 		{"scalar", CUDA, "value: N}", "value: N, tensormap: {box: [1]}}", 13, 12, "tensormap belong to buffers"},

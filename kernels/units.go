@@ -11,7 +11,8 @@ import (
 func (b *builder) units() error {
 	for _, only := range []sourceFiles{b.files.Reference, b.files.Naive} {
 		if len(only.units) > 0 {
-			return only.units[0].At.Errorf("a reference and a naive implementation are one file each: include the others in %s", only.Text)
+			return only.units[0].At.Errorf("a reference and a naive implementation are one file each: include the "+
+				"others in %s", only.Text)
 		}
 	}
 	seen := []string{b.kernel.Source}
@@ -21,16 +22,19 @@ func (b *builder) units() error {
 		case slices.Contains(seen, unit.Text):
 			return unit.At.Errorf("source: %s is listed twice", unit.Text)
 		case b.backend == Host && suffix != ".c" && !slices.Contains(CPlusPlusSuffixes, suffix):
-			return unit.At.Errorf("source: %s is compiled on its own and linked, so its name must say its language: .c, or one of %s; include a header instead", unit.Text, strings.Join(CPlusPlusSuffixes, ", "))
+			return unit.At.Errorf("source: %s is compiled on its own and linked, so its name must say its language: .c, or "+
+				"one of %s; include a header instead", unit.Text, strings.Join(CPlusPlusSuffixes, ", "))
 		case b.backend == CUDA && suffix != ".cu":
-			return unit.At.Errorf("source: %s is compiled on its own and linked, so it must be a .cu file; include a header instead", unit.Text)
+			return unit.At.Errorf("source: %s is compiled on its own and linked, so it must be a .cu file; include a header "+
+				"instead", unit.Text)
 		}
 		seen = append(seen, unit.Text)
 		b.kernel.Units = append(b.kernel.Units, unit.Text)
 	}
 	for _, folder := range b.keys.Include {
 		if folder.Text == "" || !filepath.IsLocal(folder.Text) {
-			return folder.At.Errorf("include: %q leaves the kernel's folder, so that its files would not belong to the kernel; copy or link what is needed into it, or name the folder in flags (-I%s)", folder.Text, folder.Text)
+			return folder.At.Errorf("include: %q leaves the kernel's folder, so that its files would not belong to the "+
+				"kernel; copy or link what is needed into it, or name the folder in flags (-I%s)", folder.Text, folder.Text)
 		}
 		b.kernel.Include = append(b.kernel.Include, folder.Text)
 	}

@@ -43,11 +43,13 @@ type benchmark struct {
 }
 
 // until takes samples until the stopping rule is content.
-func (b *benchmark) until(ctx context.Context, s *session.Session, p Prepared, incumbent float64, outcome *Outcome) error {
+func (b *benchmark) until(ctx context.Context, s *session.Session, p Prepared, incumbent float64,
+	outcome *Outcome) error {
 	const chunk = 5
 	const throttledTime = 2 * time.Second // long enough for a burst of heat to pass
 	take, err := b.timer(ctx, s, p, worker.Time{
-		Caches: b.caches, Energy: b.kernel.Measures(kernels.Energy), Brief: b.stopping.brief(), Limit: b.stopping.limit(incumbent),
+		Caches: b.caches, Energy: b.kernel.Measures(kernels.Energy), Brief: b.stopping.brief(),
+		Limit: b.stopping.limit(incumbent),
 	})
 	if err != nil {
 		return err

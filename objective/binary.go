@@ -67,7 +67,8 @@ func damaged(m check.Module, used bool) error {
 		return &damage{m.Path, "is gone", used}
 	}
 	if found := cache.Digest(content); found != m.File {
-		return &damage{m.Path, fmt.Sprintf("was changed: its digest is %.12s, that of what was compiled %.12s", found, m.File), used}
+		return &damage{m.Path,
+			fmt.Sprintf("was changed: its digest is %.12s, that of what was compiled %.12s", found, m.File), used}
 	}
 	return nil
 }

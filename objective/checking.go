@@ -82,7 +82,8 @@ func (f *fuzzer) check(ctx context.Context, s *session.Session, p Prepared, case
 
 // Try checks a point on cases in one fresh worker, and stops at the first that
 // fails. Observe is called before each case; it may be nil.
-func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case], observe func(check.Case)) (Finding, error) {
+func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case],
+	observe func(check.Case)) (Finding, error) {
 	finding := Finding{Failure: p.Failure}
 	if p.Failure != nil {
 		return finding, nil
@@ -193,7 +194,8 @@ func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (small
 		}
 		runs--
 		var found Finding
-		if found, err = f.tryOne(ctx, p, c); err != nil || found.Failure == nil || found.Failure.Reason != finding.Failure.Reason {
+		if found, err = f.tryOne(ctx, p, c); err != nil || found.Failure == nil ||
+			found.Failure.Reason != finding.Failure.Reason {
 			return false
 		}
 		smallest.Failure, smallest.Case, again = found.Failure, c, true
@@ -208,7 +210,8 @@ func (f *fuzzer) Shrink(ctx context.Context, p Prepared, finding Finding) (small
 // Picture runs a point on a case and draws the error of each output for people. Write
 // is called once per output, with its name. A case at which the kernel dies has no
 // picture.
-func (f *fuzzer) Picture(ctx context.Context, p Prepared, c check.Case, write func(argument string, draw func(io.Writer) error) error) error {
+func (f *fuzzer) Picture(ctx context.Context, p Prepared, c check.Case,
+	write func(argument string, draw func(io.Writer) error) error) error {
 	outputs, err := f.Outputs(ctx, p, c)
 	if err != nil || outputs == nil {
 		return err

@@ -51,7 +51,10 @@ func (c claim) low() bool {
 }
 
 func (c claim) fault() *worker.Fault {
-	return &worker.Fault{Kind: worker.Contradicted, Detail: fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.seen)}
+	return &worker.Fault{
+		Kind:   worker.Contradicted,
+		Detail: fmt.Sprintf("launches that took %v by the worker's clock took %v by this process's", c.total, c.seen),
+	}
 }
 
 // launch gets inputs ready and times launches on them.

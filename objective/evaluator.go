@@ -70,15 +70,41 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 	options.RunTimeout = cmp.Or(options.RunTimeout, 10*time.Second)
 	options.QuickCases = cmp.Or(options.QuickCases, quick)
 	options.Caches = cmp.Or(options.Caches, worker.Cold)
-	e := &Evaluator{initial: k.Default(), backend: b, facts: facts, options: options, oracle: newOracle(k, b), Residents: options.Residents}
+	e := &Evaluator{
+		initial:   k.Default(),
+		backend:   b,
+		facts:     facts,
+		options:   options,
+		oracle:    newOracle(k, b),
+		Residents: options.Residents,
+	}
 	if e.Residents == nil {
 		e.Residents = &session.Residents{}
 	}
 	e.score = &score{kernel: k, dims: w.Dims}
-	e.runner = &runner{reserve: b.Reserve, workers: session.Fresh{}, ready: e.oracle.Ready, restore: e.compileAgain, allowed: options.RunTimeout}
-	e.fuzzer = &fuzzer{kernel: k, workload: w, seed: options.Seed, quick: options.QuickCases, notes: &check.Notes{}, runner: e.runner}
+	e.runner = &runner{
+		reserve: b.Reserve,
+		workers: session.Fresh{},
+		ready:   e.oracle.Ready,
+		restore: e.compileAgain,
+		allowed: options.RunTimeout,
+	}
+	e.fuzzer = &fuzzer{
+		kernel:   k,
+		workload: w,
+		seed:     options.Seed,
+		quick:    options.QuickCases,
+		notes:    &check.Notes{},
+		runner:   e.runner,
+	}
 	e.verifier = newVerifier(e.fuzzer)
-	e.benchmark = &benchmark{kernel: k, workload: e.WorkloadCase(), stopping: options.Stopping, caches: options.Caches, roofline: facts.Roofline}
+	e.benchmark = &benchmark{
+		kernel:   k,
+		workload: e.WorkloadCase(),
+		stopping: options.Stopping,
+		caches:   options.Caches,
+		roofline: facts.Roofline,
+	}
 	target := check.Target{Kernel: k, Workload: w, Oracle: e.oracle, Notes: e.notes}
 	if program, ok := b.(Program); ok {
 		e.checker, e.benchmark.timer, e.runner.workers = byProgram{program}, timeProgram(program), processes{}
@@ -284,15 +310,16 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 	if err := e.oracle.Ready(ctx, point); err != nil {
 		return err
 	}
-	_, err := e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference(point)}, func(s *session.Session) error {
-		for _, c := range e.QuickCases(point) {
-			if err := e.onDevice.Answer(ctx, s.Client, point, c); err != nil {
-				s.Distrust()
-				return ctx.Err()
+	_, err := e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference(point)},
+		func(s *session.Session) error {
+			for _, c := range e.QuickCases(point) {
+				if err := e.onDevice.Answer(ctx, s.Client, point, c); err != nil {
+					s.Distrust()
+					return ctx.Err()
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	return err
 }
 
@@ -319,6 +346,7 @@ func (e *Evaluator) circumstances() (string, error) {
 	}
 	machine := e.facts.Environment
 	machine.Commit, machine.Compiler, machine.Flags, machine.Build = "", "", "", nil // seen in the machine code
-	encoded, err := json.Marshal([]any{sources, problem, machine, program(), e.options.Seed, e.options.Stopping, e.options.QuickCases, e.options.Caches})
+	encoded, err := json.Marshal([]any{sources, problem, machine, program(), e.options.Seed, e.options.Stopping,
+		e.options.QuickCases, e.options.Caches})
 	return string(encoded), err
 }

@@ -113,7 +113,8 @@ func (t *measurementCache) remember(p Prepared, o Outcome, isDefault bool) Outco
 	defer t.mu.Unlock()
 	if isDefault {
 		before, err := t.find(p)
-		if t.trusted = err != nil || math.Abs(math.Log(o.Milliseconds()/before.Milliseconds())) <= sameState; t.trusted && err == nil {
+		if t.trusted = err != nil || math.Abs(math.Log(o.Milliseconds()/before.Milliseconds())) <= sameState; t.trusted &&
+			err == nil {
 			return o.withSamples(before)
 		}
 	}

@@ -25,7 +25,11 @@ func newDay(t *testing.T) *aDay {
 
 // run is a run of the program whose default takes so many milliseconds.
 func (d *aDay) run(milliseconds float64) *measurementCache {
-	r := &measurementCache{cache: d.cache, now: func() time.Time { return d.instant }, common: func() (string, error) { return "here", nil }}
+	r := &measurementCache{
+		cache:  d.cache,
+		now:    func() time.Time { return d.instant },
+		common: func() (string, error) { return "here", nil },
+	}
 	r.remember(coded("default"), precise(milliseconds), true)
 	return r
 }
@@ -33,7 +37,11 @@ func (d *aDay) run(milliseconds float64) *measurementCache {
 func coded(digest string) Prepared { return Prepared{Binary: Binary{Digest: digest}} }
 
 func precise(milliseconds float64) Outcome {
-	return Outcome{Samples: []float64{milliseconds, milliseconds, milliseconds, milliseconds, milliseconds}, Batch: 7, Stop: Precise}
+	return Outcome{
+		Samples: []float64{milliseconds, milliseconds, milliseconds, milliseconds, milliseconds},
+		Batch:   7,
+		Stop:    Precise,
+	}
 }
 
 // knows tells what a run remembers of some machine code, 0 for nothing.
@@ -71,7 +79,11 @@ func TestWhatWasMeasuredTodayIsRemembered(t *testing.T) {
 func TestNothingIsRememberedBeforeTheDefaultIsMeasured(t *testing.T) {
 	day := newDay(t)
 	day.run(2).remember(coded("a"), precise(1), false)
-	resumed := &measurementCache{cache: day.cache, now: func() time.Time { return day.instant }, common: func() (string, error) { return "here", nil }}
+	resumed := &measurementCache{
+		cache:  day.cache,
+		now:    func() time.Time { return day.instant },
+		common: func() (string, error) { return "here", nil },
+	}
 	if resumed.knows("a", 0) != 0 {
 		t.Error("remembered, whatever the machine's state is")
 	}

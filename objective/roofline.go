@@ -57,5 +57,7 @@ func impossiblyFast(milliseconds, floor float64) *Failure {
 	if milliseconds*rooflineTolerance >= floor {
 		return nil
 	}
-	return &Failure{Bench, TooFast, fmt.Sprintf("%.4g ms, and the device cannot do this work in less than %.4g ms: the kernel, the work formulas or the timing is wrong", milliseconds, floor)}
+	return &Failure{Bench, TooFast,
+		fmt.Sprintf("%.4g ms, and the device cannot do this work in less than %.4g ms: the kernel, the work formulas or "+
+			"the timing is wrong", milliseconds, floor)}
 }

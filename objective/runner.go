@@ -42,7 +42,8 @@ func (r *runner) run(ctx context.Context, subject check.Subject, do func(*sessio
 
 // restored does it once more where the compiled file was damaged: another process that cleans up
 // the compile cache does that, and another kernel may. Twice in use, and it is the kernel itself.
-func (r *runner) restored(ctx context.Context, subject check.Subject, do func(*session.Session) error) (doubtful bool, err error) {
+func (r *runner) restored(ctx context.Context, subject check.Subject,
+	do func(*session.Session) error) (doubtful bool, err error) {
 	doubtful, err = r.once(ctx, subject, do)
 	if _, ok := errors.AsType[*damage](err); !ok {
 		return doubtful, err
@@ -53,7 +54,8 @@ func (r *runner) restored(ctx context.Context, subject check.Subject, do func(*s
 	return r.once(ctx, subject, do)
 }
 
-func (r *runner) once(ctx context.Context, subject check.Subject, do func(*session.Session) error) (doubtful bool, err error) {
+func (r *runner) once(ctx context.Context, subject check.Subject,
+	do func(*session.Session) error) (doubtful bool, err error) {
 	slot, err := r.reserve(ctx, subject.Point)
 	if err != nil {
 		return false, err

@@ -234,7 +234,8 @@ func notPositive(objective kernels.Objective, value float64, err error, known ma
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("%s is %g (%s): points are compared by ratios, so it must be above 0", objective.Text, value, values(objective.Measured, known))
+	return fmt.Sprintf("%s is %g (%s): points are compared by ratios, so it must be above 0", objective.Text, value,
+		values(objective.Measured, known))
 }
 
 // samplesOf returns the quantities of each sample, or those of all together where one of
@@ -265,7 +266,8 @@ func samplesOf(objective kernels.Objective, o Outcome, series map[string][]float
 
 // constant says that a quantity is the compiler's, so that it is the same for all samples.
 func constant(q kernels.Quantity) bool {
-	return slices.Contains([]string{kernels.CompileTime, kernels.BinarySize, kernels.Registers, kernels.Spills, kernels.Shared}, q.Name)
+	return slices.Contains([]string{kernels.CompileTime, kernels.BinarySize, kernels.Registers, kernels.Spills,
+		kernels.Shared}, q.Name)
 }
 
 // incumbent turns the value to beat into a time, 0 where that is not possible: only where the

@@ -41,7 +41,11 @@ func prepared(t *testing.T, point string) Prepared {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Prepared{Point: p, Binary: Binary{Digest: "code", File: "file", Size: 4096}, Spent: Spent{Compile: 300 * time.Millisecond}}
+	return Prepared{
+		Point:  p,
+		Binary: Binary{Digest: "code", File: "file", Size: 4096},
+		Spent:  Spent{Compile: 300 * time.Millisecond},
+	}
 }
 
 // Samples of 1, 2, 3, 4 and 5 ms, put through formulas; the expected numbers are worked out
@@ -62,11 +66,27 @@ func TestScores(t *testing.T) {
 		{keys: "minimize: binary_size", point: "STEPS=1", want: []float64{4096}, unit: "bytes"},
 		{keys: "minimize: time + binary_size", point: "STEPS=1", want: []float64{4097, 4098, 4099, 4100, 4101}, unit: ""},
 		{keys: "minimize: compile_time", point: "STEPS=1", want: []float64{300}, unit: "ms"},
-		{keys: "minimize: time - 3", point: "STEPS=1", failure: "bench: no objective: time - 3 is -2 (time is 1 ms): points are compared by ratios, so it must be above 0"},
-		{keys: "minimize: time / (STEPS - 1)", point: "STEPS=1", failure: `bench: no objective: expression "time / (STEPS - 1)": division by zero`},
-		{keys: "require: [time < 2]", point: "STEPS=1", failure: "bench: requirement not met: require time < 2: time is 3 ms"},
+		{
+			keys:    "minimize: time - 3",
+			point:   "STEPS=1",
+			failure: "bench: no objective: time - 3 is -2 (time is 1 ms): points are compared by ratios, so it must be above 0",
+		},
+		{
+			keys:    "minimize: time / (STEPS - 1)",
+			point:   "STEPS=1",
+			failure: `bench: no objective: expression "time / (STEPS - 1)": division by zero`,
+		},
+		{
+			keys:    "require: [time < 2]",
+			point:   "STEPS=1",
+			failure: "bench: requirement not met: require time < 2: time is 3 ms",
+		},
 		{keys: "require: [time < 4]", point: "STEPS=1", want: []float64{1, 2, 3, 4, 5}},
-		{keys: "require: [binary_size <= 100]", point: "STEPS=1", failure: "compile: requirement not met: require binary_size <= 100: binary_size is 4 KiB"},
+		{
+			keys:    "require: [binary_size <= 100]",
+			point:   "STEPS=1",
+			failure: "compile: requirement not met: require binary_size <= 100: binary_size is 4 KiB",
+		},
 	} {
 		s, p := scored(t, c.keys), prepared(t, c.point)
 		failure := s.beforehand(p)
@@ -104,7 +124,12 @@ func TestScoresTellPointsApart(t *testing.T) {
 		}
 	}
 	// Half a millisecond per step is a millisecond for two of them.
-	for keys, want := range map[string]float64{"": 0.5, "minimize: time / STEPS": 1, "minimize: p95": 0, "minimize: time * binary_size": 0} {
+	for keys, want := range map[string]float64{
+		"":                             0.5,
+		"minimize: time / STEPS":       1,
+		"minimize: p95":                0,
+		"minimize: time * binary_size": 0,
+	} {
 		if got := scored(t, keys).incumbent(two.Point, 0.5); got != want {
 			t.Errorf("%q: incumbent %v, want %v", keys, got, want)
 		}

@@ -195,7 +195,8 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 		spent += took
 		// Launches that differ as much as this are a kernel that leaves some out.
 		long := least*float64(batch)*1e6 >= float64(shortestSample) || took >= longClaim
-		if long && spent >= warmUp && (try > 2 || least > slowLaunch) || batch == w.most && (w.most == mostBatch || spent >= warmUp && try > 2) {
+		if long && spent >= warmUp && (try > 2 || least > slowLaunch) ||
+			batch == w.most && (w.most == mostBatch || spent >= warmUp && try > 2) {
 			w.batch, w.slow = batch, least > slowLaunch
 			w.unseen.calibrate(least, w.inputs)
 			return nil, nil
@@ -213,7 +214,8 @@ func (w *stopwatch) calibrate(ctx context.Context) (*worker.Fault, error) {
 func (w *stopwatch) launches(ctx context.Context, batch int, always bool) (float64, *worker.Fault, error) {
 	for tries := 0; ; {
 		order := w.random.Perm(2)
-		claim, fault, err := w.launch(ctx, batch, worker.Arrange{Seeds: []uint64{w.contents[order[0]].seed, w.contents[order[1]].seed}})
+		claim, fault, err := w.launch(ctx, batch,
+			worker.Arrange{Seeds: []uint64{w.contents[order[0]].seed, w.contents[order[1]].seed}})
 		if fault != nil || err != nil {
 			return 0, fault, err
 		}

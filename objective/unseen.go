@@ -62,7 +62,8 @@ const (
 func (u *unseen) calibrate(milliseconds float64, bytes int) {
 	u.sets = 1
 	if milliseconds < shortLaunch {
-		long := 1 + int(min(shortLaunch/max(milliseconds, 1e-6), worker.MostUnseen)) // enough for a time as long as that of a launch that is not short
+		// enough for a time as long as that of a launch that is not short
+		long := 1 + int(min(shortLaunch/max(milliseconds, 1e-6), worker.MostUnseen))
 		u.sets = max(min(long, worker.MostUnseen, unseenBytes/max(bytes, 1), u.most), 1)
 	}
 }
@@ -92,7 +93,8 @@ func (u *unseen) take(ctx context.Context, left int, again bool) (times unseenTi
 	if u.sets > 1 {
 		most = mostTimes
 	}
-	if _, fault, err = u.launch(ctx, min(len(seeds)*(1+u.random.IntN(most)), u.most), worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
+	if _, fault, err = u.launch(ctx, min(len(seeds)*(1+u.random.IntN(most)), u.most),
+		worker.Arrange{Seeds: seeds}); fault != nil || err != nil {
 		return times, fault, err
 	}
 	claim, fault, err = u.launch(ctx, len(seeds), worker.Arrange{Seeds: seeds, Refill: true})
@@ -125,7 +127,8 @@ func leastOf(known, now float64) float64 {
 // samples, so that in doubt pairs are taken: a sample, and new inputs right after it.
 // Other programs make a sample of many launches longer more often than a single launch,
 // so that the same launch later counts as well.
-func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(context.Context) (float64, *worker.Fault, error)) (*worker.Fault, error) {
+func (u *unseen) remembers(ctx context.Context, samples []float64,
+	sample func(context.Context) (float64, *worker.Fault, error)) (*worker.Fault, error) {
 	shortest := slices.Min(samples) // a busy machine makes samples longer, never shorter
 	if !u.best.longerThan(shortest) && !u.best.longerThanAgain() && !u.best.waitedTooLong(shortest, u.sets) {
 		return nil, nil
@@ -148,8 +151,11 @@ func (u *unseen) remembers(ctx context.Context, samples []float64, sample func(c
 		}
 	}
 	typical := each(unseen, stats.Median)
-	return &worker.Fault{Kind: worker.Memoizes, Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had",
-		typical.first, min(typical.again, stats.Median(seen)))}, nil
+	return &worker.Fault{
+		Kind: worker.Memoizes,
+		Detail: fmt.Sprintf("%.4g ms for a launch on inputs that it had not seen, %.4g ms on those that it had",
+			typical.first, min(typical.again, stats.Median(seen))),
+	}, nil
 }
 
 // each sums up every kind of time by itself.

@@ -71,7 +71,13 @@ func TestAnswersThatWaitForACore(t *testing.T) {
 			var seen []float64
 			for range unseenTries {
 				noise := func() float64 { return 1 + rng.Float64()/2 }
-				unseen = append(unseen, unseenTimes{first: 0.05 * noise(), again: 0.045 * noise(), firstSeen: test.firstSeen * noise(), againSeen: test.againSeen * noise()})
+				unseen = append(unseen,
+					unseenTimes{
+						first:     0.05 * noise(),
+						again:     0.045 * noise(),
+						firstSeen: test.firstSeen * noise(),
+						againSeen: test.againSeen * noise(),
+					})
 				seen = append(seen, 0.05*noise())
 			}
 			if suspicious(unseen, seen, test.launches) != test.want {

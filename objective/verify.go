@@ -47,7 +47,8 @@ func (v *verifier) Verify(ctx context.Context, p Prepared) (*Failure, error) {
 // VerifyFor checks a point on a part of the full tier, for about as long as it is
 // allowed, and reports whether it is through with all of it; 0 allows any time. It
 // goes on where the call before ended.
-func (v *verifier) VerifyFor(ctx context.Context, p Prepared, allowed time.Duration) (through bool, failure *Failure, err error) {
+func (v *verifier) VerifyFor(ctx context.Context, p Prepared,
+	allowed time.Duration) (through bool, failure *Failure, err error) {
 	key, cases := verifiedKey(p), v.fuzzer.FullCases(p.Point)
 	v.mu.Lock()
 	cases = cases[v.passed[key]:]

@@ -9,7 +9,8 @@ import (
 // inFlight returns a pipeline with trials that are prepared or not, and a device that likes the
 // last of those that it is offered.
 func inFlight(asPrepared bool, prepared ...bool) *pipeline {
-	p := newPipeline(nil, Options{AsPrepared: asPrepared}.withDefaults(), &Spending{}, func(trials []Trial) int { return len(trials) - 1 })
+	p := newPipeline(nil, Options{AsPrepared: asPrepared}.withDefaults(), &Spending{},
+		func(trials []Trial) int { return len(trials) - 1 })
 	for i, is := range prepared {
 		f := &flight{trial: Trial{Number: i}, prepared: make(chan struct{})}
 		if is {

@@ -30,7 +30,8 @@ func TestAnotherBinaryThanTheMeasuredOneIsAnError(t *testing.T) {
 		}
 		return p.String()
 	}}
-	result, err := search.Run(t.Context(), s.Pool(), swapped, &memory{}, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	result, err := search.Run(t.Context(), s.Pool(), swapped, &memory{}, search.Past{},
+		search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
 	if err == nil || !strings.Contains(err.Error(), "is not what was measured before") {
 		t.Errorf("got %v", err)
 	}
@@ -51,7 +52,8 @@ func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 		return nil
 	}}
 	m := &memory{}
-	result, err := search.Run(t.Context(), s.Pool(), strict, m, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	result, err := search.Run(t.Context(), s.Pool(), strict, m, search.Past{},
+		search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,8 @@ func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 	s := recordedSpace(t)
 	honest := replay.NewEvaluator(s, 1)
-	plain, err := search.Run(t.Context(), s.Pool(), &faulty{Evaluator: honest, digest: space.Point.String}, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+	plain, err := search.Run(t.Context(), s.Pool(), &faulty{Evaluator: honest, digest: space.Point.String}, &memory{},
+		search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +98,8 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 		}
 		return nil
 	}}
-	result, err := search.Run(t.Context(), s.Pool(), twins, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+	result, err := search.Run(t.Context(), s.Pool(), twins, &memory{}, search.Past{},
+		search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +127,8 @@ func TestIdenticalMachineCodeIsMeasuredOnce(t *testing.T) {
 		return text[strings.Index(text, "M="):]
 	}}, measured: measured}
 	m := &memory{}
-	if _, err := search.Run(t.Context(), s.Pool(), counting, m, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3}); err != nil {
+	if _, err := search.Run(t.Context(), s.Pool(), counting, m, search.Past{},
+		search.Options{Sampler: "grid", Trials: 240, Rounds: 3}); err != nil {
 		t.Fatal(err)
 	}
 	for digest, n := range measured {
@@ -151,7 +156,10 @@ type counter struct {
 func (c *counter) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	c.measured[p.Binary.Digest]++
 	if c.wrong != nil && c.wrong(p.Point) {
-		return objective.Outcome{Failure: &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}, Binary: p.Binary.Digest}, nil
+		return objective.Outcome{
+			Failure: &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult},
+			Binary:  p.Binary.Digest,
+		}, nil
 	}
 	return c.faulty.Measure(ctx, p, incumbent)
 }
@@ -183,11 +191,20 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 	run := func(wrong func(space.Point) bool) search.Result {
 		clear(verified)
 		clear(measured)
-		watched := &counter{faulty: faulty{Evaluator: replay.NewEvaluator(s, 1), digest: space.Point.String, verify: func(p space.Point) *objective.Failure {
-			verified[p] = true
-			return nil
-		}}, measured: measured, wrong: wrong}
-		result, err := search.Run(t.Context(), s.Pool(), watched, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+		watched := &counter{
+			faulty: faulty{
+				Evaluator: replay.NewEvaluator(s, 1),
+				digest:    space.Point.String,
+				verify: func(p space.Point) *objective.Failure {
+					verified[p] = true
+					return nil
+				},
+			},
+			measured: measured,
+			wrong:    wrong,
+		}
+		result, err := search.Run(t.Context(), s.Pool(), watched, &memory{}, search.Past{},
+			search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +224,8 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 		t.Errorf("%s was checked %d times", between, n)
 	}
 	again := confirm.Contenders(run(func(p space.Point) bool { return p == between }).Rounds, confirm.Ablation)
-	if len(again) != len(path)-1 || slices.ContainsFunc(again, func(c confirm.Contender) bool { return c.Point == between }) {
+	if len(again) != len(path)-1 ||
+		slices.ContainsFunc(again, func(c confirm.Contender) bool { return c.Point == between }) {
 		t.Errorf("a wrong point stayed on the way: %d points, %d before", len(again), len(path))
 	}
 }
@@ -219,7 +237,8 @@ func TestAblationDoesNotBeginWhenTheTimeIsOver(t *testing.T) {
 	_, first := runStudy(t, s, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
 	past := search.Past{Trials: first.Trials, Elapsed: time.Hour}
 	for budget, measured := range map[time.Duration]bool{time.Minute: false, 2 * time.Hour: true} {
-		result, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{trials: slices.Clone(first.Trials)}, past,
+		result, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1),
+			&memory{trials: slices.Clone(first.Trials)}, past,
 			search.Options{Sampler: "random", Seed: 3, Trials: 40, Budget: budget, Rounds: 3})
 		if err != nil {
 			t.Fatal(err)

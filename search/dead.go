@@ -27,7 +27,8 @@ func binaries(trials []Trial, rounds []confirm.Round) map[space.Point]string {
 // trials and cannot help. Points that were compiled anyway count first; for a
 // parameter that they say nothing about, neighbours of the default are compiled
 // until it is enough.
-func deadParameters(ctx context.Context, pool *space.Pool, evaluator Evaluator, binaries map[space.Point]string, enough func() bool) ([]string, error) {
+func deadParameters(ctx context.Context, pool *space.Pool, evaluator Evaluator, binaries map[space.Point]string,
+	enough func() bool) ([]string, error) {
 	var dead []string
 	for _, p := range pool.Space().Params() {
 		alive, compared := changesCode(binaries, p.Name)
@@ -67,7 +68,8 @@ func changesCode(binaries map[space.Point]string, name string) (changes, compare
 
 // probe compiles the default with one value changed, and reports whether the
 // machine code differs; known is false where nobody can say.
-func probe(ctx context.Context, pool *space.Pool, evaluator Evaluator, binaries map[space.Point]string, name string, value space.Value) (differs, known bool, err error) {
+func probe(ctx context.Context, pool *space.Pool, evaluator Evaluator, binaries map[space.Point]string, name string,
+	value space.Value) (differs, known bool, err error) {
 	initial := pool.Space().Default()
 	before, there := binaries[initial]
 	changed, err := initial.With(name, value)

@@ -30,7 +30,8 @@ func TestDepth(t *testing.T) {
 		{"few times are not trusted", 16, 1, 3, 0, 3 * second, 8},
 		{"more devices than first points", 16, 8, 0, 0, 0, 9},
 	} {
-		if got := search.NewDepth(test.most, test.width, false).At(test.finished, test.compiling, test.measuring); got != test.want {
+		if got := search.NewDepth(test.most, test.width, false).At(test.finished, test.compiling, test.measuring); got !=
+			test.want {
 			t.Errorf("%s: %d in flight, want %d", test.name, got, test.want)
 		}
 	}

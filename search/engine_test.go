@@ -23,7 +23,12 @@ import (
 func recordedSpace(t testing.TB) *replay.Space {
 	t.Helper()
 	record := &replay.Record{Kernel: "synthetic", Workload: "w", DefaultKnown: true}
-	values := map[string][]int64{"M": {16, 32, 64, 128, 256}, "N": {16, 32, 64, 128}, "STAGES": {1, 2, 3, 4}, "DEAD": {1, 2, 3}}
+	values := map[string][]int64{
+		"M":      {16, 32, 64, 128, 256},
+		"N":      {16, 32, 64, 128},
+		"STAGES": {1, 2, 3, 4},
+		"DEAD":   {1, 2, 3},
+	}
 	for _, name := range []string{"M", "N", "STAGES", "DEAD"} {
 		p := space.Param{Name: name, Ordered: true}
 		for _, v := range values[name] {
@@ -205,11 +210,12 @@ func TestStopEndsWithoutConfirmation(t *testing.T) {
 	s := recordedSpace(t)
 	stop := make(chan struct{})
 	once := sync.OnceFunc(func() { close(stop) })
-	m, result := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Trials: 200, Stop: stop, Observe: func(p search.Progress) {
-		if p.Finished >= 20 {
-			once()
-		}
-	}})
+	m, result := runStudy(t, s, search.Past{},
+		search.Options{Seed: 1, Trials: 200, Stop: stop, Observe: func(p search.Progress) {
+			if p.Finished >= 20 {
+				once()
+			}
+		}})
 	if result.Ended != search.Stopped || len(result.Rounds) != 0 {
 		t.Errorf("%s with %d rounds", result.Ended, len(result.Rounds))
 	}
@@ -236,7 +242,8 @@ func TestBudgetsEndTheSearch(t *testing.T) {
 		t.Errorf("target: %s after %d trials", result.Ended, len(met.trials))
 	}
 	// A hundred times as fast is not there: the space is used up.
-	if _, never := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Seed: 1, Target: 100, Rounds: 3}); never.Ended != search.UsedUp {
+	if _, never := runStudy(t, s, search.Past{},
+		search.Options{Sampler: "grid", Seed: 1, Target: 100, Rounds: 3}); never.Ended != search.UsedUp {
 		t.Errorf("an impossible target: %s", never.Ended)
 	}
 }
@@ -244,7 +251,8 @@ func TestBudgetsEndTheSearch(t *testing.T) {
 func TestRecorderFailureEndsTheStudy(t *testing.T) {
 	s := recordedSpace(t)
 	full := errors.New("disk full")
-	_, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{failing: full}, search.Past{}, search.Options{Sampler: "random", Trials: 5})
+	_, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{failing: full}, search.Past{},
+		search.Options{Sampler: "random", Trials: 5})
 	if !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}

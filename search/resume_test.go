@@ -68,7 +68,8 @@ func TestResumeRemembersTheIncumbent(t *testing.T) {
 	}
 	w := &watcher{Evaluator: replay.NewEvaluator(s, 1)}
 	options.Trials = 23
-	if _, err := search.Run(t.Context(), s.Pool(), w, &memory{trials: slices.Clone(first.Trials)}, search.Past{Trials: first.Trials}, options); err != nil {
+	if _, err := search.Run(t.Context(), s.Pool(), w, &memory{trials: slices.Clone(first.Trials)},
+		search.Past{Trials: first.Trials}, options); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.incumbents) == 0 || w.incumbents[0] != best {

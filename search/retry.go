@@ -19,7 +19,8 @@ type retryHung struct{ Evaluator }
 // RetryHung returns an evaluator that asks once more about a point that ran out of time.
 func RetryHung(e Evaluator) Evaluator { return retryHung{e} }
 
-func (p retryHung) Measure(ctx context.Context, prepared objective.Prepared, incumbent float64) (objective.Outcome, error) {
+func (p retryHung) Measure(ctx context.Context, prepared objective.Prepared,
+	incumbent float64) (objective.Outcome, error) {
 	outcome, err := p.Evaluator.Measure(ctx, prepared, incumbent)
 	if !hung(outcome.Failure, err) {
 		return outcome, err
@@ -49,7 +50,8 @@ func (p retryHung) Verify(ctx context.Context, prepared objective.Prepared) (*ob
 // retryHungResident is as retryHung.
 type retryHungResident struct{ Resident }
 
-func (p retryHungResident) VerifyFor(ctx context.Context, prepared objective.Prepared, allowed time.Duration) (bool, *objective.Failure, error) {
+func (p retryHungResident) VerifyFor(ctx context.Context, prepared objective.Prepared,
+	allowed time.Duration) (bool, *objective.Failure, error) {
 	through, failure, err := p.Resident.VerifyFor(ctx, prepared, allowed)
 	if hung(failure, err) {
 		return p.Resident.VerifyFor(ctx, prepared, allowed)

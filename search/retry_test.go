@@ -63,8 +63,14 @@ func (s *stopping) Verify(ctx context.Context, p objective.Prepared) (*objective
 func TestAPauseCostsNoPoint(t *testing.T) {
 	s := recordedSpace(t)
 	run := func(times int, reference bool) (search.Result, error) {
-		evaluator := &stopping{Evaluator: replay.NewEvaluator(s, 1), times: times, asked: map[string]int{}, reference: reference}
-		return search.Run(t.Context(), s.Pool(), evaluator, &memory{}, search.Past{}, search.Options{Sampler: "random", Seed: 2, Trials: 12, Rounds: 3})
+		evaluator := &stopping{
+			Evaluator: replay.NewEvaluator(s, 1),
+			times:     times,
+			asked:     map[string]int{},
+			reference: reference,
+		}
+		return search.Run(t.Context(), s.Pool(), evaluator, &memory{}, search.Past{},
+			search.Options{Sampler: "random", Seed: 2, Trials: 12, Rounds: 3})
 	}
 	calm, err := run(0, false)
 	if err != nil {
@@ -78,7 +84,8 @@ func TestAPauseCostsNoPoint(t *testing.T) {
 		if got, want := len(search.Ranking(paused.Trials)), len(search.Ranking(calm.Trials)); got != want {
 			t.Errorf("%d trials have a time, %d without pauses", got, want)
 		}
-		if got, want := len(confirm.Contenders(paused.Rounds, confirm.Confirmation)), len(confirm.Contenders(calm.Rounds, confirm.Confirmation)); got != want {
+		if got, want := len(confirm.Contenders(paused.Rounds, confirm.Confirmation)),
+			len(confirm.Contenders(calm.Rounds, confirm.Confirmation)); got != want {
 			t.Errorf("%d contenders, %d without pauses", got, want)
 		}
 	}

@@ -35,7 +35,8 @@ type engine struct {
 // Run searches and confirms. The pool holds the points that may be tried. On a
 // cancelled context it returns the context's error at once; everything that has
 // finished is recorded.
-func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past, options Options) (Result, error) {
+func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past,
+	options Options) (Result, error) {
 	e, err := newEngine(pool, evaluator, recorder, past, options)
 	if err != nil {
 		return Result{}, err
@@ -82,7 +83,14 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past Pa
 func (e *engine) elapsed() time.Duration { return e.past.Elapsed + time.Since(e.started) }
 
 func (e *engine) result() Result {
-	r := Result{Trials: e.study.trials, Rounds: e.rounds, Ended: e.ended, Elapsed: e.elapsed(), Spending: e.spending, Dead: e.dead}
+	r := Result{
+		Trials:   e.study.trials,
+		Rounds:   e.rounds,
+		Ended:    e.ended,
+		Elapsed:  e.elapsed(),
+		Spending: e.spending,
+		Dead:     e.dead,
+	}
 	if regret, known := sampler.EstimateRegret(e.study.view, sampler.Defaults(), e.options.Seed); known {
 		r.Regret = &regret
 	}

@@ -24,7 +24,12 @@ type moody struct {
 }
 
 func newMoody(s *replay.Space, factor float64) *moody {
-	return &moody{Evaluator: replay.NewEvaluator(s, 1), factor: factor, sampled: map[space.Point]int{}, stop: make(chan struct{})}
+	return &moody{
+		Evaluator: replay.NewEvaluator(s, 1),
+		factor:    factor,
+		sampled:   map[space.Point]int{},
+		stop:      make(chan struct{}),
+	}
 }
 
 func (m *moody) slowed(o objective.Outcome, err error) (objective.Outcome, error) {
@@ -116,7 +121,8 @@ func TestAConfirmationBelongsToOneRun(t *testing.T) {
 		}
 		second, machine := &memory{trials: slices.Clone(first.trials)}, newMoody(s, 1.6)
 		options.Stop, options.Rounds = nil, test.rounds
-		result, err := search.Run(t.Context(), s.Pool(), machine, second, search.Past{Trials: first.trials, Rounds: first.rounds}, options)
+		result, err := search.Run(t.Context(), s.Pool(), machine, second,
+			search.Past{Trials: first.trials, Rounds: first.rounds}, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,13 +148,18 @@ func TestAConfirmationBelongsToOneRun(t *testing.T) {
 func TestRoundsOfADisqualifiedPointDoNotStand(t *testing.T) {
 	s := recordedSpace(t)
 	m := &memory{}
-	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), m, search.Past{}, search.Options{Sampler: "random", Seed: 5, Trials: 20, Rounds: 4}); err != nil {
+	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), m, search.Past{},
+		search.Options{Sampler: "random", Seed: 5, Trials: 20, Rounds: 4}); err != nil {
 		t.Fatal(err)
 	}
 	winner, _ := confirm.Winner(m.rounds)
 	at := slices.IndexFunc(m.trials, func(t search.Trial) bool { return t.Point == winner })
-	m.trials[at].Outcome = objective.Outcome{Failure: &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}}
-	if next, found := confirm.Winner(search.Past{Trials: m.trials, Rounds: m.rounds}.Standing()); !found || next == winner {
+	m.trials[at].Outcome = objective.Outcome{Failure: &objective.Failure{
+		Stage:  objective.Fuzz,
+		Reason: objective.WrongResult,
+	}}
+	if next, found := confirm.Winner(search.Past{Trials: m.trials, Rounds: m.rounds}.Standing()); !found ||
+		next == winner {
 		t.Errorf("%s still wins", next)
 	}
 }

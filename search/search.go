@@ -55,7 +55,8 @@ type Evaluator interface {
 type Resident interface {
 	// VerifyFor does a part of Evaluator.Verify, for about as long as it is allowed,
 	// and reports whether that was the last. Both go on where the part before ended.
-	VerifyFor(ctx context.Context, p objective.Prepared, allowed time.Duration) (through bool, failure *objective.Failure, err error)
+	VerifyFor(ctx context.Context, p objective.Prepared,
+		allowed time.Duration) (through bool, failure *objective.Failure, err error)
 	// Anticipate gets ready what a point will be checked against while it is being
 	// prepared.
 	Anticipate(context.Context, space.Point) error

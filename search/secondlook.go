@@ -41,7 +41,8 @@ type secondLook struct {
 	counts  map[int]int       // how many times
 }
 
-func newSecondLook(evaluator Evaluator, study *study, options Options, spending *Spending, record func(confirm.Round) error, disqualify func(int, *objective.Failure) error, past Past) *secondLook {
+func newSecondLook(evaluator Evaluator, study *study, options Options, spending *Spending,
+	record func(confirm.Round) error, disqualify func(int, *objective.Failure) error, past Past) *secondLook {
 	s := &secondLook{
 		evaluator: evaluator, study: study, options: options, spending: spending, record: record, disqualify: disqualify,
 		checked: map[int]bool{}, samples: map[int][]float64{}, counts: map[int]int{},

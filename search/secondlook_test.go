@@ -40,7 +40,12 @@ type slowCompiler struct {
 }
 
 func newSlowCompiler(s *replay.Space) *slowCompiler {
-	c := &slowCompiler{Evaluator: replay.NewEvaluator(s, 1), slow: slowTrials, compiled: map[space.Point]bool{}, parts: map[space.Point]int{}}
+	c := &slowCompiler{
+		Evaluator: replay.NewEvaluator(s, 1),
+		slow:      slowTrials,
+		compiled:  map[space.Point]bool{},
+		parts:     map[space.Point]int{},
+	}
 	c.changed.L = &c.mu
 	return c
 }
@@ -93,7 +98,8 @@ func (c *slowCompiler) look() {
 	}
 }
 
-func (c *slowCompiler) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
+func (c *slowCompiler) Measure(ctx context.Context, p objective.Prepared,
+	incumbent float64) (objective.Outcome, error) {
 	c.mu.Lock()
 	c.incumbents = append(c.incumbents, incumbent)
 	c.mu.Unlock()
@@ -105,7 +111,8 @@ func (c *slowCompiler) Measure(ctx context.Context, p objective.Prepared, incumb
 }
 
 // VerifyFor takes three parts.
-func (c *slowCompiler) VerifyFor(_ context.Context, p objective.Prepared, _ time.Duration) (bool, *objective.Failure, error) {
+func (c *slowCompiler) VerifyFor(_ context.Context, p objective.Prepared,
+	_ time.Duration) (bool, *objective.Failure, error) {
 	defer c.look()
 	c.parts[p.Point]++
 	if p.Point == c.wrong {
@@ -145,7 +152,8 @@ func TestSecondLooksFillTheWait(t *testing.T) {
 	s := recordedSpace(t)
 	c := newSlowCompiler(s)
 	result, _ := runLooking(t, c, "auto")
-	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, lookingOptions("auto", nil))
+	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{},
+		lookingOptions("auto", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +189,8 @@ func TestSecondLookDisqualifiesAWrongLeader(t *testing.T) {
 	c.wrong = slowOne(t)
 	c.lucky = c.wrong
 	result, m := runLooking(t, c, "random")
-	if len(m.disqualified) != 1 || slices.ContainsFunc(search.Ranking(result.Trials), func(t search.Trial) bool { return t.Point == c.wrong }) {
+	if len(m.disqualified) != 1 ||
+		slices.ContainsFunc(search.Ranking(result.Trials), func(t search.Trial) bool { return t.Point == c.wrong }) {
 		t.Fatalf("disqualified: %v", m.disqualified)
 	}
 	if slices.Contains(c.incumbents, lucky) {

@@ -18,10 +18,15 @@ type wrongEvaluator struct {
 	asked int
 }
 
-func (w *wrongEvaluator) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
+func (w *wrongEvaluator) Measure(ctx context.Context, p objective.Prepared,
+	incumbent float64) (objective.Outcome, error) {
 	w.asked++
 	if w.wrong(w.asked-1, p.Point) {
-		p.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult, Detail: "y[0] is 1, the reference says 2"}
+		p.Failure = &objective.Failure{
+			Stage:  objective.Fuzz,
+			Reason: objective.WrongResult,
+			Detail: "y[0] is 1, the reference says 2",
+		}
 	}
 	return w.faulty.Measure(ctx, p, incumbent)
 }
@@ -43,7 +48,8 @@ func TestWrongReferenceEndsTheSearchSoon(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			m := &memory{}
 			evaluator := &wrongEvaluator{faulty: &faulty{Evaluator: replay.NewEvaluator(s, 1)}, wrong: test.wrong}
-			result, err := search.Run(t.Context(), s.Pool(), evaluator, m, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 30})
+			result, err := search.Run(t.Context(), s.Pool(), evaluator, m, search.Past{},
+				search.Options{Sampler: "random", Seed: 3, Trials: 30})
 			if err != nil || result.Ended != test.ended {
 				t.Fatalf("ended because %s: %v", result.Ended, err)
 			}
@@ -57,7 +63,8 @@ func TestWrongReferenceEndsTheSearchSoon(t *testing.T) {
 				t.Errorf("%d trials finished, want %d", finished, test.most)
 			}
 			// A resumed study comes to the same end without another trial.
-			resumed, err := search.Run(t.Context(), s.Pool(), evaluator, &memory{trials: m.trials}, search.Past{Trials: m.trials}, search.Options{Sampler: "random", Seed: 3, Trials: 30})
+			resumed, err := search.Run(t.Context(), s.Pool(), evaluator, &memory{trials: m.trials},
+				search.Past{Trials: m.trials}, search.Options{Sampler: "random", Seed: 3, Trials: 30})
 			if err != nil || resumed.Ended != test.ended {
 				t.Errorf("resumed, it ended because %s: %v", resumed.Ended, err)
 			}
@@ -99,7 +106,8 @@ func TestReferenceSuspected(t *testing.T) {
 		{"all the same machine code", same, false, false},
 		{"one is running", running, false, true},
 	} {
-		if soon, ever := search.ReferenceSuspected(test.trials, false), search.ReferenceSuspected(test.trials, true); soon != test.soon || ever != test.ever {
+		if soon, ever := search.ReferenceSuspected(test.trials, false),
+			search.ReferenceSuspected(test.trials, true); soon != test.soon || ever != test.ever {
 			t.Errorf("%s: %t and %t, want %t and %t", test.name, soon, ever, test.soon, test.ever)
 		}
 	}

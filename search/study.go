@@ -92,7 +92,8 @@ func (s *study) depth(options Options) int {
 			measuring += t.Outcome.Spent.Check + t.Outcome.Spent.Measure
 		}
 	}
-	return NewDepth(options.Ahead, options.Width, options.AsPrepared && sampler.Ranks(s.sampler)).At(finished, compiling, measuring)
+	return NewDepth(options.Ahead, options.Width, options.AsPrepared && sampler.Ranks(s.sampler)).At(finished, compiling,
+		measuring)
 }
 
 // foremost returns which of some pending trials is to be measured first, by what is known now.
@@ -154,7 +155,8 @@ func (s *study) propose() (Trial, error) {
 }
 
 // SampleRelative answers goptuna with the chosen point, parameter by parameter.
-func (s *study) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial, _ map[string]any) (map[string]float64, error) {
+func (s *study) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial,
+	_ map[string]any) (map[string]float64, error) {
 	var index int
 	if trial.Number < len(s.forced) {
 		index = s.forced[trial.Number]

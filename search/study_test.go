@@ -71,7 +71,8 @@ func TestADisqualifiedTrialIsNotTheBest(t *testing.T) {
 		if !found || best.Number != want || s.pool.Point(seen.Index) != best.Point {
 			t.Fatalf("the best is %d (%s), the view's %s; want %d", best.Number, best.Point, s.pool.Point(seen.Index), want)
 		}
-		if _, err := s.disqualify(want, &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}); err != nil {
+		if _, err := s.disqualify(want, &objective.Failure{Stage: objective.Fuzz, Reason: objective.WrongResult}); err !=
+			nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,8 +102,10 @@ func TestRestoreKeepsTheOrderOfTheAnswers(t *testing.T) {
 	if err != nil || len(running) != 1 || running[0].Number != 1 {
 		t.Fatalf("running %v, %v", running, err)
 	}
-	if !slices.Equal(second.view.Observations, first.view.Observations) || !slices.Equal(second.view.Pending, first.view.Pending) {
-		t.Errorf("observed %v, pending %v; want %v and %v", second.view.Observations, second.view.Pending, first.view.Observations, first.view.Pending)
+	if !slices.Equal(second.view.Observations, first.view.Observations) ||
+		!slices.Equal(second.view.Pending, first.view.Pending) {
+		t.Errorf("observed %v, pending %v; want %v and %v", second.view.Observations, second.view.Pending,
+			first.view.Observations, first.view.Pending)
 	}
 }
 

@@ -247,7 +247,8 @@ const (
 func checkSize(source string) error {
 	excerpt := source[:min(len(source), 40)] + "..."
 	if len(source) > longestExpression {
-		return &ExpressionError{excerpt, 0, fmt.Sprintf("%d characters long, at most %d are supported", len(source), longestExpression)}
+		return &ExpressionError{excerpt, 0,
+			fmt.Sprintf("%d characters long, at most %d are supported", len(source), longestExpression)}
 	}
 	depth := 0
 	for at, r := range source {

@@ -7,7 +7,8 @@ import (
 )
 
 func TestExpressionArithmetic(t *testing.T) {
-	scope, err := NewScope(map[string]Kind{"S": Integer, "D": Integer, "FAST": Boolean, "MODE": Text}, map[string]string{"TILES": "cdiv(S, 64)"})
+	scope, err := NewScope(map[string]Kind{"S": Integer, "D": Integer, "FAST": Boolean, "MODE": Text},
+		map[string]string{"TILES": "cdiv(S, 64)"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,13 +66,15 @@ func TestWhatAGrowingPoolKeeps(t *testing.T) {
 	g := sampled(t).Growing()
 	var outside []Row
 	for a := uint16(0); len(outside) < 3; a++ {
-		if row := (Row{a, a}); !slices.Contains(rowsOf(g), IntegerValue(int64(a)).String()+","+IntegerValue(int64(a)).String()) {
+		if row := (Row{a, a}); !slices.Contains(rowsOf(g),
+			IntegerValue(int64(a)).String()+","+IntegerValue(int64(a)).String()) {
 			outside = append(outside, row)
 		}
 	}
 	first, _ := g.Find(outside[0])
 	second, _ := g.Find(outside[1])
-	if g.Compare(first, second) >= 0 || g.Compare(second, first) <= 0 || g.Compare(0, 1) >= 0 || g.Compare(first, first) != 0 {
+	if g.Compare(first, second) >= 0 || g.Compare(second, first) <= 0 || g.Compare(0, 1) >= 0 ||
+		g.Compare(first, first) != 0 {
 		t.Error("not in the order of rows")
 	}
 	kept := g.Keep(second)

@@ -24,7 +24,13 @@ const (
 	Word
 )
 
-var resultNames = map[Result]string{Anything: "anything", Condition: "a condition (bool)", WholeNumber: "an integer", Number: "a number", Word: "a text"}
+var resultNames = map[Result]string{
+	Anything:    "anything",
+	Condition:   "a condition (bool)",
+	WholeNumber: "an integer",
+	Number:      "a number",
+	Word:        "a text",
+}
 
 func (r Result) String() string { return resultNames[r] }
 

@@ -27,10 +27,16 @@ func words(name string, values ...string) Param {
 }
 
 func switches(name string) Param {
-	return Param{Name: name, Values: []Value{BooleanValue(false), BooleanValue(true)}, Default: BooleanValue(false), Ordered: true}
+	return Param{
+		Name:    name,
+		Values:  []Value{BooleanValue(false), BooleanValue(true)},
+		Default: BooleanValue(false),
+		Ordered: true,
+	}
 }
 
-func build(t testing.TB, params []Param, constants map[string]int64, definitions map[string]string, constraints ...string) (*Space, error) {
+func build(t testing.TB, params []Param, constants map[string]int64, definitions map[string]string,
+	constraints ...string) (*Space, error) {
 	t.Helper()
 	names := map[string]Kind{}
 	for _, p := range params {
@@ -147,10 +153,12 @@ func TestBadSpaces(t *testing.T) {
 		{"own name", two, map[string]string{"A": "1"}, nil, "defined twice"},
 		{"division by zero at the default", two, nil, []string{"A / B >= 0"}, "division by zero"},
 		{"default breaks a constraint", two, nil, []string{"A == 2"}, `constraint "A == 2" does not hold`},
-		{"default not a value", []Param{{Name: "A", Values: []Value{IntegerValue(1)}, Default: IntegerValue(2)}}, nil, nil, "default 2 is not among"},
+		{"default not a value", []Param{{Name: "A", Values: []Value{IntegerValue(1)}, Default: IntegerValue(2)}}, nil, nil,
+			"default 2 is not among"},
 		{"value twice", []Param{integers("A", 1, 1)}, nil, nil, "listed twice"},
 		{"no values", []Param{{Name: "A"}}, nil, nil, "no values"},
-		{"ordered strings", []Param{{Name: "A", Values: []Value{TextValue("x")}, Default: TextValue("x"), Ordered: true}}, nil, nil, "no order"},
+		{"ordered strings", []Param{{Name: "A", Values: []Value{TextValue("x")}, Default: TextValue("x"), Ordered: true}},
+			nil, nil, "no order"},
 		{"shell in a name", []Param{integers("A;rm", 1)}, nil, nil, "a name is letters"},
 	}
 	for _, test := range tests {
@@ -169,7 +177,8 @@ func TestBadSpaces(t *testing.T) {
 }
 
 func TestDivisionByZeroBehindAGuardIsNoError(t *testing.T) {
-	params := []Param{integers("A", 4, 8), {Name: "B", Values: []Value{IntegerValue(0), IntegerValue(2)}, Default: IntegerValue(2), Ordered: true}}
+	params := []Param{integers("A", 4, 8),
+		{Name: "B", Values: []Value{IntegerValue(0), IntegerValue(2)}, Default: IntegerValue(2), Ordered: true}}
 	guarded := mustBuild(t, params, "B != 0", "A % B == 0")
 	if got := mustPool(t, guarded).Len(); got != 2 {
 		t.Errorf("%d points, want 2", got)
@@ -238,7 +247,11 @@ func TestComplete(t *testing.T) {
 	if err != nil || full.String() != "A=4,B=1" {
 		t.Errorf("got %s, %v", full, err)
 	}
-	for text, want := range map[string]string{"C=1": "no parameter C", "A=3": "not one of 1, 2, 4", "B=2": "does not hold"} {
+	for text, want := range map[string]string{
+		"C=1": "no parameter C",
+		"A=3": "not one of 1, 2, 4",
+		"B=2": "does not hold",
+	} {
 		p, err := ParsePoint(text)
 		if err != nil {
 			t.Fatal(err)

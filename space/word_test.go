@@ -7,7 +7,8 @@ import (
 
 // What a word is, said twice.
 func FuzzWord(f *testing.F) {
-	for _, text := range []string{"", "a", "_", "9", "a9", "BLOCK_M", "a.b", "+a", "a+", "a-b", "é", "aé", "a\n", "a b", "."} {
+	for _, text := range []string{"", "a", "_", "9", "a9", "BLOCK_M", "a.b", "+a", "a+", "a-b", "é", "aé", "a\n", "a b",
+		"."} {
 		f.Add(text)
 	}
 	name, bare := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`), regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.+-]*$`)

@@ -36,8 +36,10 @@ func (s Study) Others() []WorkloadFacts {
 
 // MeasuredAcross records a round on another workload than the study's.
 func (r *Recorder) MeasuredAcross(workload string, round confirm.Round) error {
-	row := rowKey{"across", columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
-	if err := r.store.createAt(context.Background(), r.study, row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run})); err != nil {
+	row := rowKey{"across",
+		columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
+	if err := r.store.createAt(context.Background(), r.study, row,
+		append(newStored(&round.Outcome).columns(), column{"run", &round.Run})); err != nil {
 		return fmt.Errorf("recording round %d on workload %s: %w", round.Number, workload, err)
 	}
 	return nil
@@ -55,7 +57,9 @@ func (s *Store) Across(ctx context.Context, study int64) (map[string][]confirm.R
 	}
 	all, err := readRows(ctx, s, "across", "workload, number, point", study, func(r *round) (columns, func()) {
 		row := newStored(&r.Outcome)
-		return append(row.columns(), columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
+		return append(row.columns(),
+				columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...),
+			row.complete
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading study %d: %w", study, err)

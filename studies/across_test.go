@@ -23,9 +23,18 @@ func testRoundsOnOtherWorkloadsComeBack(t *testing.T, e testEngine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fine := confirm.Round{Phase: confirm.Across, Run: 2, Number: 3, Point: p, Outcome: objective.Outcome{Samples: []float64{1.5, 1.25}, Binary: "b"}}
+	fine := confirm.Round{
+		Phase:   confirm.Across,
+		Run:     2,
+		Number:  3,
+		Point:   p,
+		Outcome: objective.Outcome{Samples: []float64{1.5, 1.25}, Binary: "b"},
+	}
 	bad := confirm.Round{Phase: confirm.Across, Run: 2, Number: 4, Point: p,
-		Outcome: objective.Outcome{Samples: []float64{}, Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "wrong", Detail: "by 1"}}}
+		Outcome: objective.Outcome{
+			Samples: []float64{},
+			Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "wrong", Detail: "by 1"},
+		}}
 	recorder := store.Recorder(id)
 	if err := errors.Join(recorder.MeasuredAcross("large", fine), recorder.MeasuredAcross("other", bad)); err != nil {
 		t.Fatal(err)
@@ -50,7 +59,8 @@ func testRoundsOnOtherWorkloadsComeBack(t *testing.T, e testEngine) {
 		t.Errorf("the workloads are %v, %v", study.Workloads, err)
 	}
 	// A time that is not what was recorded is found.
-	if _, err := store.db.exec(t.Context(), "UPDATE across SET samples = '[1.5,1.125]' WHERE workload = 'large'"); err != nil {
+	if _, err := store.db.exec(t.Context(), "UPDATE across SET samples = '[1.5,1.125]' WHERE workload = 'large'"); err !=
+		nil {
 		t.Fatal(err)
 	}
 	if err := store.Close(); err != nil {
@@ -58,7 +68,8 @@ func testRoundsOnOtherWorkloadsComeBack(t *testing.T, e testEngine) {
 	}
 	store = e.open(t, place)
 	var damaged *DamagedError
-	if _, err := store.Across(t.Context(), id); !errors.As(err, &damaged) || !strings.Contains(err.Error(), "round 3 on workload large") {
+	if _, err := store.Across(t.Context(), id); !errors.As(err, &damaged) ||
+		!strings.Contains(err.Error(), "round 3 on workload large") {
 		t.Errorf("got %v", err)
 	}
 }

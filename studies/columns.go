@@ -97,7 +97,8 @@ func (s session) insert(ctx context.Context, table string, c columns) error {
 }
 
 func (c columns) insertion(table string) string {
-	return "INSERT INTO " + table + " (" + strings.Join(c.names(), ", ") + ") VALUES (" + strings.Repeat(", ?", len(c))[2:] + ")"
+	return "INSERT INTO " + table + " (" + strings.Join(c.names(), ", ") + ") VALUES (" +
+		strings.Repeat(", ?", len(c))[2:] + ")"
 }
 
 // createAt adds a row whose key is known, and seals it, in one transaction.
@@ -115,7 +116,8 @@ func (s *Store) append(ctx context.Context, study int64, table string, c func(nu
 			return row, err
 		}
 		var number int
-		if err := tx.queryRow(ctx, []any{&number}, "SELECT COALESCE(MAX(number), 0) + 1 FROM "+table+" WHERE study = ?", study); err != nil {
+		if err := tx.queryRow(ctx, []any{&number}, "SELECT COALESCE(MAX(number), 0) + 1 FROM "+table+" WHERE study = ?",
+			study); err != nil {
 			return row, err
 		}
 		row = rowKey{table, columns{{"study", study}, {"number", number}}}
@@ -125,7 +127,8 @@ func (s *Store) append(ctx context.Context, study int64, table string, c func(nu
 
 // update changes columns of one row and seals it, in one transaction, if the row meets
 // a condition; it returns how many rows that are.
-func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns, condition string) (changed int64, err error) {
+func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns,
+	condition string) (changed int64, err error) {
 	statement := "UPDATE " + row.table + " SET " + strings.Join(c.names(), " = ?, ") + " = ?" + row.where() + condition
 	err = s.change(ctx, study, func(tx session) (rowKey, error) {
 		if changed, err = tx.exec(ctx, statement, append(c.values(), row.key.values()...)...); err != nil || changed == 0 {
@@ -138,12 +141,14 @@ func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns, 
 
 // readRows returns the rows of a study in a table. Row returns the columns of a value that every
 // row is read into, and what is left to do after each.
-func readRows[T any](ctx context.Context, s *Store, table, order string, study int64, row func(*T) (columns, func())) ([]T, error) {
+func readRows[T any](ctx context.Context, s *Store, table, order string, study int64,
+	row func(*T) (columns, func())) ([]T, error) {
 	return readRowsWhere(ctx, s, table, "study = ?", order, []any{study}, row)
 }
 
 // readRowsWhere returns the rows of a table that meet a condition.
-func readRowsWhere[T any](ctx context.Context, s *Store, table, condition, order string, arguments []any, row func(*T) (columns, func())) ([]T, error) {
+func readRowsWhere[T any](ctx context.Context, s *Store, table, condition, order string, arguments []any,
+	row func(*T) (columns, func())) ([]T, error) {
 	var one, none T
 	c, done := row(&one)
 	targets := c.values()

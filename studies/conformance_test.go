@@ -172,8 +172,13 @@ func testAnyText(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	recorder := store.Recorder(id)
-	for i, text := range []string{"", "ä \U0001F600", "a\x00b", "\xff\xfe no UTF-8", "' \" \\ ? $1 :x", strings.Repeat("long ", 1<<18)} {
-		trial := search.Trial{Number: i, Point: examplePoint(i), Outcome: objective.Outcome{Failure: &objective.Failure{Stage: objective.Compile, Reason: "r", Detail: text}}}
+	for i, text := range []string{"", "ä \U0001F600", "a\x00b", "\xff\xfe no UTF-8", "' \" \\ ? $1 :x",
+		strings.Repeat("long ", 1<<18)} {
+		trial := search.Trial{
+			Number:  i,
+			Point:   examplePoint(i),
+			Outcome: objective.Outcome{Failure: &objective.Failure{Stage: objective.Compile, Reason: "r", Detail: text}},
+		}
 		if err := errors.Join(recorder.Started(trial), recorder.Finished(trial)); err != nil {
 			t.Fatalf("%.20q: %v", text, err)
 		}
@@ -193,14 +198,17 @@ func testAChangedRowIsFound(t *testing.T, e testEngine) {
 	store := e.open(t, place)
 	record(t, store)
 	store.Close()
-	e.change(t, place, "UPDATE trials SET samples = '[0.001]' WHERE study = 1 AND number = 7", "UPDATE studies SET kernel = 'x' WHERE id = 2")
+	e.change(t, place, "UPDATE trials SET samples = '[0.001]' WHERE study = 1 AND number = 7",
+		"UPDATE studies SET kernel = 'x' WHERE id = 2")
 	store = e.open(t, place)
 	var damage *DamagedError
-	if _, err := store.Past(t.Context(), 1); !errors.As(err, &damage) || !strings.Contains(err.Error(), "trial 7 is not what was recorded") {
+	if _, err := store.Past(t.Context(), 1); !errors.As(err, &damage) ||
+		!strings.Contains(err.Error(), "trial 7 is not what was recorded") {
 		t.Errorf("got %v", err)
 	}
 	all, err := store.List(t.Context())
-	if err != nil || len(all) != 2 || !strings.Contains(all[0].Damaged, "its head is not what was recorded") || len(store.Notices) == 0 {
+	if err != nil || len(all) != 2 || !strings.Contains(all[0].Damaged, "its head is not what was recorded") ||
+		len(store.Notices) == 0 {
 		t.Errorf("%+v, %q, %v", all, store.Notices, err)
 	}
 }
@@ -227,7 +235,11 @@ func endless(place string) error {
 	}
 	recorder := store.Recorder(all[0].ID)
 	for i := len(past.Trials); ; i++ {
-		trial := search.Trial{Number: i, Point: examplePoint(i), Outcome: objective.Outcome{Samples: []float64{float64(i + 1)}}}
+		trial := search.Trial{
+			Number:  i,
+			Point:   examplePoint(i),
+			Outcome: objective.Outcome{Samples: []float64{float64(i + 1)}},
+		}
 		if err := errors.Join(recorder.Started(trial), recorder.Finished(trial)); err != nil {
 			return err
 		}

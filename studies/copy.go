@@ -69,8 +69,10 @@ func (s *Store) refuseTwin(ctx context.Context, other Study) error {
 		return err
 	}
 	for _, own := range all {
-		if own.Kernel == other.Kernel && own.Workload == other.Workload && own.Seed == other.Seed && own.Fingerprint == other.Fingerprint &&
-			own.Source == other.Source && own.Created.Equal(other.Created) && own.Environment.Device == other.Environment.Device {
+		if own.Kernel == other.Kernel && own.Workload == other.Workload && own.Seed == other.Seed &&
+			own.Fingerprint == other.Fingerprint &&
+			own.Source == other.Source && own.Created.Equal(other.Created) &&
+			own.Environment.Device == other.Environment.Device {
 			return fmt.Errorf("%w, as study %d of %s", ErrThere, own.ID, s.path)
 		}
 	}

@@ -101,7 +101,10 @@ func testCopyRefuses(t *testing.T, e testEngine) {
 
 // A digest does not depend on the order of rows, and on each value.
 func TestContentDigest(t *testing.T) {
-	rows := content{{"trials", []string{"number", "point"}, []any{int64(1), "A=1"}}, {"trials", []string{"number", "point"}, []any{int64(2), "A=2"}}}
+	rows := content{
+		{"trials", []string{"number", "point"}, []any{int64(1), "A=1"}},
+		{"trials", []string{"number", "point"}, []any{int64(2), "A=2"}},
+	}
 	turned := content{rows[1], rows[0]}
 	if rows.digest() != turned.digest() {
 		t.Error("the order counts")

@@ -217,7 +217,8 @@ func (d *damage) of(path string, study int64) error {
 	if len(rows) > most {
 		detail += fmt.Sprintf(" and %d more", len(rows)-most)
 	}
-	return &DamagedError{path, study, detail + " is not what was recorded", "other studies can be used, and pawl tune begins a new one"}
+	return &DamagedError{path, study, detail + " is not what was recorded",
+		"other studies can be used, and pawl tune begins a new one"}
 }
 
 // Locked reports whether an error means that another process holds the database for

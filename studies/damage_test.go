@@ -42,7 +42,11 @@ func record(t *testing.T, store *Store) {
 			check(recorder.Started(trial))
 			trial.Outcome = objective.Outcome{Batch: 3, Binary: fmt.Sprintf("binary %d", i), Stop: objective.Precise}
 			if i%5 == 4 {
-				trial.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result", Detail: "y[0] is 1, not 2"}
+				trial.Outcome.Failure = &objective.Failure{
+					Stage:  objective.Fuzz,
+					Reason: "wrong result",
+					Detail: "y[0] is 1, not 2",
+				}
 			} else {
 				for j := range 20 {
 					trial.Outcome.Samples = append(trial.Outcome.Samples, 1+float64(i)/7+float64(j)/1000)
@@ -52,12 +56,23 @@ func record(t *testing.T, store *Store) {
 		}
 		check(recorder.Disqualified(3, &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result"}))
 		for i := range 10 {
-			check(recorder.Measured(confirm.Round{Phase: confirm.Confirmation, Number: i, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{1, 2, 3}}}))
+			check(recorder.Measured(confirm.Round{
+				Phase:   confirm.Confirmation,
+				Number:  i,
+				Point:   examplePoint(0),
+				Outcome: objective.Outcome{Samples: []float64{1, 2, 3}},
+			}))
 		}
 		for i := range 6 {
 			check(store.Gated(t.Context(), id, exampleGating()))
 			check(store.Profiled(t.Context(), id, exampleProfile()))
-			check(recorder.MeasuredAcross("other", confirm.Round{Phase: confirm.Across, Number: i, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{1, 2, 3}}}))
+			check(recorder.MeasuredAcross("other",
+				confirm.Round{
+					Phase:   confirm.Across,
+					Number:  i,
+					Point:   examplePoint(0),
+					Outcome: objective.Outcome{Samples: []float64{1, 2, 3}},
+				}))
 		}
 		check(store.Finish(t.Context(), id, search.Result{Ended: search.TrialsDone}))
 	}
@@ -290,7 +305,8 @@ func TestADamagedStudyIsListed(t *testing.T) {
 	if err != nil || len(all) != 3 || all[0].Kernel != "k" || all[1].Kernel != "k" || all[2].Kernel != "" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	if !strings.Contains(all[2].Damaged, "study 1") || !strings.Contains(all[2].Damaged, "trial 7 is not what was recorded") {
+	if !strings.Contains(all[2].Damaged, "study 1") ||
+		!strings.Contains(all[2].Damaged, "trial 7 is not what was recorded") {
 		t.Errorf("%q", all[2].Damaged)
 	}
 }

@@ -74,7 +74,8 @@ func trialRow(study int64, number int) rowKey {
 func (k rowKey) where() string { return " WHERE " + strings.Join(k.key.names(), " = ? AND ") + " = ?" }
 
 // eachRow calls do with the columns of each row of a query.
-func eachRow(ctx context.Context, s session, do func(names []string, values []any) error, query string, arguments ...any) error {
+func eachRow(ctx context.Context, s session, do func(names []string, values []any) error, query string,
+	arguments ...any) error {
 	return s.query(ctx, func(rows *sql.Rows) error {
 		names, err := rows.Columns()
 		if err != nil {
@@ -100,7 +101,8 @@ func (k rowKey) seal(ctx context.Context, tx session) (digest string, err error)
 	if err != nil {
 		return "", err
 	}
-	_, err = tx.exec(ctx, "UPDATE "+k.table+" SET "+digestColumn+" = ?"+k.where(), append([]any{digest}, k.key.values()...)...)
+	_, err = tx.exec(ctx, "UPDATE "+k.table+" SET "+digestColumn+" = ?"+k.where(),
+		append([]any{digest}, k.key.values()...)...)
 	return digest, err
 }
 

@@ -107,7 +107,11 @@ func unusable(path string, err error) error {
 		return err
 	}
 	detail := strings.TrimPrefix(err.Error(), errDamaged.Error()+": ")
-	return &DamagedError{Path: path, Detail: detail, Advice: "it was left as it is; pawl tune sets it aside and begins a new one"}
+	return &DamagedError{
+		Path:   path,
+		Detail: detail,
+		Advice: "it was left as it is; pawl tune sets it aside and begins a new one",
+	}
 }
 
 // open opens a database that inspect found sound.
@@ -154,6 +158,7 @@ func patiently(ctx context.Context, try func(context.Context) error) error {
 // several writers.
 func dsn(path, more string) string {
 	escaped := (&url.URL{Path: path}).EscapedPath()
-	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=synchronous(NORMAL)&_pragma=foreign_keys(1)&_txlock=immediate&%s",
+	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=synchronous(NORMAL)"+
+		"&_pragma=foreign_keys(1)&_txlock=immediate&%s",
 		escaped, patience.Milliseconds(), more)
 }

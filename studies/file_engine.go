@@ -122,7 +122,8 @@ func (userVersion) GetLatestVersion(ctx context.Context, db database.DBTxConn) (
 	return version, err
 }
 
-func (u userVersion) GetMigration(ctx context.Context, db database.DBTxConn, version int64) (*database.GetMigrationResult, error) {
+func (u userVersion) GetMigration(ctx context.Context, db database.DBTxConn,
+	version int64) (*database.GetMigrationResult, error) {
 	latest, err := u.GetLatestVersion(ctx, db)
 	if err == nil && version > latest {
 		err = database.ErrVersionNotFound
@@ -130,7 +131,8 @@ func (u userVersion) GetMigration(ctx context.Context, db database.DBTxConn, ver
 	return &database.GetMigrationResult{IsApplied: true}, err
 }
 
-func (u userVersion) ListMigrations(ctx context.Context, db database.DBTxConn) (all []*database.ListMigrationsResult, err error) {
+func (u userVersion) ListMigrations(ctx context.Context,
+	db database.DBTxConn) (all []*database.ListMigrationsResult, err error) {
 	latest, err := u.GetLatestVersion(ctx, db)
 	for ; err == nil && latest >= 0; latest-- {
 		all = append(all, &database.ListMigrationsResult{Version: latest, IsApplied: true})

@@ -20,7 +20,8 @@ func somebodyElses(name string, tables []string, advice string) error {
 
 // foreign refuses a file that has tables, but not those that every version of pawl has made.
 func foreign(ctx context.Context, db *sql.DB) error {
-	rows, err := db.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
+	rows, err := db.QueryContext(ctx,
+		`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,14 @@ func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
 		make func(path string)
 		want string
 	}{
-		"tables":      {func(path string) { execute(t, path, "CREATE TABLE bookmarks (a)", "CREATE TABLE z (a)") }, "is somebody else's: it has 2 tables (bookmarks, z), and nothing of pawl's; name another file"},
-		"its version": {func(path string) { execute(t, path, "CREATE TABLE a (a)", "PRAGMA user_version = 3") }, "is somebody else's: it has 1 table (a)"},
-		"its studies": {func(path string) { execute(t, path, "CREATE TABLE studies (a)") }, "is somebody else's: it has 1 table (studies)"},
-		"a folder":    {func(path string) { _ = os.Mkdir(path, 0o755) }, "is a folder: name a file"},
-		"a pipe":      {func(path string) { _ = syscall.Mkfifo(path, 0o644) }, "is a device, a pipe or a socket: name a file"},
+		"tables": {func(path string) { execute(t, path, "CREATE TABLE bookmarks (a)", "CREATE TABLE z (a)") },
+			"is somebody else's: it has 2 tables (bookmarks, z), and nothing of pawl's; name another file"},
+		"its version": {func(path string) { execute(t, path, "CREATE TABLE a (a)", "PRAGMA user_version = 3") },
+			"is somebody else's: it has 1 table (a)"},
+		"its studies": {func(path string) { execute(t, path, "CREATE TABLE studies (a)") },
+			"is somebody else's: it has 1 table (studies)"},
+		"a folder": {func(path string) { _ = os.Mkdir(path, 0o755) }, "is a folder: name a file"},
+		"a pipe":   {func(path string) { _ = syscall.Mkfifo(path, 0o644) }, "is a device, a pipe or a socket: name a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "other.db")

@@ -71,8 +71,10 @@ const (
 
 func (g *Gating) columns() columns {
 	return columns{
-		{"number", &g.Number}, {"point", asText{&g.Point}}, {"workload", &g.Workload}, {"standing", &g.Standing}, {"verdict", &g.Verdict},
-		{"reason", &g.Reason}, {"created", asText{&g.Created}}, {"facts", asJSON{&g.GatingFacts}}, {"result", asJSON{&g.Result}},
+		{"number", &g.Number}, {"point", asText{&g.Point}}, {"workload", &g.Workload}, {"standing", &g.Standing},
+		{"verdict", &g.Verdict},
+		{"reason", &g.Reason}, {"created", asText{&g.Created}}, {"facts", asJSON{&g.GatingFacts}},
+		{"result", asJSON{&g.Result}},
 	}
 }
 

@@ -13,9 +13,16 @@ import (
 func exampleGating() Gating {
 	speedup := 1.25
 	return Gating{
-		Point: examplePoint(1), Workload: "w", Standing: Faster, Verdict: "improvement", Reason: "faster", Created: time.Unix(1e9, 0),
-		GatingFacts: GatingFacts{Speedup: &speedup, Interval: &stats.Interval{Low: 1.2, High: 1.3}, BaselinePoint: "A=1", Rounds: 20, Notes: []string{"a note"}},
-		Result:      json.RawMessage(`{"verdict":"improvement"}`),
+		Point: examplePoint(1), Workload: "w", Standing: Faster, Verdict: "improvement", Reason: "faster",
+		Created: time.Unix(1e9, 0),
+		GatingFacts: GatingFacts{
+			Speedup:       &speedup,
+			Interval:      &stats.Interval{Low: 1.2, High: 1.3},
+			BaselinePoint: "A=1",
+			Rounds:        20,
+			Notes:         []string{"a note"},
+		},
+		Result: json.RawMessage(`{"verdict":"improvement"}`),
 	}
 }
 

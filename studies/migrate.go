@@ -82,13 +82,15 @@ func (s *Store) migrate(ctx context.Context) error {
 func (s *Store) migrateWith(ctx context.Context, texts []string) error {
 	var steps []*goose.Migration
 	for i, text := range texts {
-		steps = append(steps, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.step(i+1, text)}, &goose.GoFunc{RunTx: neverBack}))
+		steps = append(steps,
+			goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.step(i+1, text)}, &goose.GoFunc{RunTx: neverBack}))
 	}
 	db, ok := s.db.querier.(*sql.DB)
 	if !ok {
 		panic("studies: a store without its database")
 	}
-	provider, err := goose.NewProvider(goose.DialectCustom, db, nil, goose.WithStore(s.engine.versions()), goose.WithGoMigrations(steps...),
+	provider, err := goose.NewProvider(goose.DialectCustom, db, nil, goose.WithStore(s.engine.versions()),
+		goose.WithGoMigrations(steps...),
 		goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(&locker{engine: s.engine}))
 	if err != nil {
 		return err
@@ -123,5 +125,9 @@ func (l *locker) SessionUnlock(context.Context, *sql.Conn) error { return l.done
 
 // foreignSchema says that the tables are not those that pawl makes.
 func (s *Store) foreignSchema(detail string) error {
-	return &DamagedError{Path: s.path, Detail: detail, Advice: "it was left as it is; move it away, or name another folder with --out"}
+	return &DamagedError{
+		Path:   s.path,
+		Detail: detail,
+		Advice: "it was left as it is; move it away, or name another folder with --out",
+	}
 }

@@ -117,7 +117,8 @@ func (s Study) recordedOptions() (texts map[string]string, complete bool) {
 	if s.Options != (Options{}) {
 		return s.Options.texts(), true
 	}
-	return Options{Seed: s.Seed, Sampler: s.Sampler, Cold: slices.Contains(strings.Fields(s.Command), "--cold")}.texts(), false
+	return Options{Seed: s.Seed, Sampler: s.Sampler, Cold: slices.Contains(strings.Fields(s.Command), "--cold")}.texts(),
+		false
 }
 
 // Contradiction says what a command line with these options wants otherwise than the
@@ -130,7 +131,8 @@ func (s Study) Contradiction(asked Options, given []string) string {
 		if o.role == "goal" || !slices.Contains(given, o.name) || (!known && !complete) || now[o.name] == before {
 			continue
 		}
-		return fmt.Sprintf("study %d was begun %s, and the command line says %s", s.ID, asFlag(o.name, before), asFlag(o.name, now[o.name]))
+		return fmt.Sprintf("study %d was begun %s, and the command line says %s", s.ID, asFlag(o.name, before),
+			asFlag(o.name, now[o.name]))
 	}
 	return ""
 }

@@ -24,17 +24,41 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 	short, warm := usual, usual
 	short.Trials = 5
 	warm.Caches, warm.Budget = "warm", Duration(45*time.Second)
-	many := Options{Compiler: "nvrtc", Caches: "warm", LockClocks: 1500, Seed: 7, Samples: 9, Finalists: 3, Rounds: 12, Trials: 5, Budget: Duration(3 * time.Minute),
-		RunTimeout: Duration(2 * time.Second), CompileTimeout: Duration(7 * time.Second), Target: "2x", Regret: "1%", Cold: true, Sampler: "gp"}
+	many := Options{
+		Compiler:       "nvrtc",
+		Caches:         "warm",
+		LockClocks:     1500,
+		Seed:           7,
+		Samples:        9,
+		Finalists:      3,
+		Rounds:         12,
+		Trials:         5,
+		Budget:         Duration(3 * time.Minute),
+		RunTimeout:     Duration(2 * time.Second),
+		CompileTimeout: Duration(7 * time.Second),
+		Target:         "2x",
+		Regret:         "1%",
+		Cold:           true,
+		Sampler:        "gp",
+	}
 	for _, test := range []struct {
 		asked Options
 		head  Study
 		want  string
 	}{
-		{short, host, "pawl tune ./k --workload w --sampler auto --seed 1 --trials 5 --backend host --samples 5 --finalists 5 --rounds 10"},
-		{warm, host, "pawl tune ./k --workload w --sampler auto --seed 1 --budget 45s --backend host --samples 5 --finalists 5 --rounds 10"},
-		{short, replay, "pawl tune --workload w --sampler auto --seed 1 --trials 5 --backend replay --record k.json --finalists 5 --rounds 10"},
-		{many, cuda, "pawl tune 'my kernel' --workload w --sampler gp --seed 7 --trials 5 --budget 3m0s --cold --target 2x --regret '1%' --backend cuda --compiler nvrtc --caches warm --lock-clocks 1500 --samples 9 --finalists 3 --rounds 12 --run-timeout 2s --compile-timeout 7s"},
+		{short, host,
+			"pawl tune ./k --workload w --sampler auto --seed 1 --trials 5 --backend host --samples 5 --finalists 5 " +
+				"--rounds 10"},
+		{warm, host,
+			"pawl tune ./k --workload w --sampler auto --seed 1 --budget 45s --backend host --samples 5 --finalists 5 " +
+				"--rounds 10"},
+		{short, replay,
+			"pawl tune --workload w --sampler auto --seed 1 --trials 5 --backend replay --record k.json --finalists 5 " +
+				"--rounds 10"},
+		{many, cuda,
+			"pawl tune 'my kernel' --workload w --sampler gp --seed 7 --trials 5 --budget 3m0s --cold --target 2x --regret " +
+				"'1%' --backend cuda --compiler nvrtc --caches warm --lock-clocks 1500 --samples 9 --finalists 3 --rounds 12 " +
+				"--run-timeout 2s --compile-timeout 7s"},
 	} {
 		study := test.head
 		study.Options = test.asked.For(study)
@@ -60,7 +84,8 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 	cuda.Options = many.For(cuda)
 	for flag, change := range map[string]func(*Options){
 		"compiler": func(o *Options) { o.Compiler = "nvcc" }, "caches": func(o *Options) { o.Caches = "cold" },
-		"lock-clocks": func(o *Options) { o.LockClocks = 1600 }, "seed": func(o *Options) { o.Seed = 8 }, "samples": func(o *Options) { o.Samples = 5 },
+		"lock-clocks": func(o *Options) { o.LockClocks = 1600 }, "seed": func(o *Options) { o.Seed = 8 },
+		"samples":         func(o *Options) { o.Samples = 5 },
 		"run-timeout":     func(o *Options) { o.RunTimeout = Duration(10 * time.Second) },
 		"compile-timeout": func(o *Options) { o.CompileTimeout = Duration(time.Minute) },
 		"cold":            func(o *Options) { o.Cold = false }, "sampler": func(o *Options) { o.Sampler = "auto" },
@@ -81,7 +106,8 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 // The options of a database that an earlier pawl has written are texts by flag.
 func TestOptionsOfEarlierVersions(t *testing.T) {
 	store := openTest(t)
-	id, err := store.Create(t.Context(), Study{Kernel: "k", Created: time.Now(), Seed: 3, Sampler: "gp", Command: "pawl tune k --cold"})
+	id, err := store.Create(t.Context(),
+		Study{Kernel: "k", Created: time.Now(), Seed: 3, Sampler: "gp", Command: "pawl tune k --cold"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +123,8 @@ func TestOptionsOfEarlierVersions(t *testing.T) {
 			t.Fatal(err)
 		}
 		adopted, _ := study.Adopt(Options{}, nil)
-		if got := fmt.Sprint(adopted.Sampler, " ", adopted.Seed, " ", adopted.Cold, " ", time.Duration(adopted.Budget)); got != want {
+		if got := fmt.Sprint(adopted.Sampler, " ", adopted.Seed, " ", adopted.Cold, " ",
+			time.Duration(adopted.Budget)); got != want {
 			t.Errorf("%s: %s, want %s", stored, got, want)
 		}
 	}
@@ -124,7 +151,8 @@ func TestADatabaseOfSchema6(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Options{
-		Workload: "square_384", Sampler: "auto", Seed: 7, Trials: 4, Budget: Duration(time.Minute), Target: "9x", Backend: "host", Samples: 3,
+		Workload: "square_384", Sampler: "auto", Seed: 7, Trials: 4, Budget: Duration(time.Minute), Target: "9x",
+		Backend: "host", Samples: 3,
 		Finalists: 1, Rounds: 3, RunTimeout: Duration(10 * time.Second), CompileTimeout: Duration(time.Minute),
 	}
 	if study.Options != want {
@@ -136,7 +164,8 @@ func TestADatabaseOfSchema6(t *testing.T) {
 	if adopted, _ := study.Adopt(Options{Workload: "square_384", Backend: "host"}, nil); adopted != want {
 		t.Errorf("%+v", adopted)
 	}
-	if said := study.Contradiction(Options{Seed: 8}, []string{"seed"}); said != "study 1 was begun with --seed 7, and the command line says with --seed 8" {
+	if said := study.Contradiction(Options{Seed: 8}, []string{"seed"}); said !=
+		"study 1 was begun with --seed 7, and the command line says with --seed 8" {
 		t.Error(said)
 	}
 	past, err := store.Past(t.Context(), 1)
@@ -153,12 +182,27 @@ func TestADatabaseOfSchema6(t *testing.T) {
 }
 
 func TestAnotherMachineIsNamed(t *testing.T) {
-	here := objective.Environment{Device: "d", Compiler: "gcc 12", Flags: "-O2", Driver: "1", Cores: 2, System: "linux/amd64"}
+	here := objective.Environment{
+		Device:   "d",
+		Compiler: "gcc 12",
+		Flags:    "-O2",
+		Driver:   "1",
+		Cores:    2,
+		System:   "linux/amd64",
+	}
 	for want, change := range map[string]func(*objective.Environment){
-		`study 3 was measured with another compiler: "gcc 12" then, "clang 19" now`:      func(e *objective.Environment) { e.Compiler = "clang 19" },
-		`study 3 was measured with another set of compiler flags: "-O2" then, "-O3" now`: func(e *objective.Environment) { e.Flags = "-O3" },
-		`study 3 was measured with another driver: "1" then, "2" now`:                    func(e *objective.Environment) { e.Driver = "2" },
-		`study 3 was measured with another number of cores: "2" then, "4" now`:           func(e *objective.Environment) { e.Cores = 4 },
+		`study 3 was measured with another compiler: "gcc 12" then, "clang 19" now`: func(e *objective.Environment) {
+			e.Compiler = "clang 19"
+		},
+		`study 3 was measured with another set of compiler flags: "-O2" then, "-O3" now`: func(e *objective.Environment) {
+			e.Flags = "-O3"
+		},
+		`study 3 was measured with another driver: "1" then, "2" now`: func(e *objective.Environment) {
+			e.Driver = "2"
+		},
+		`study 3 was measured with another number of cores: "2" then, "4" now`: func(e *objective.Environment) {
+			e.Cores = 4
+		},
 	} {
 		now := here
 		change(&now)

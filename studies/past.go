@@ -40,7 +40,8 @@ const partOfTrials = 2500
 // which the last part finds too.
 func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error) {
 	var count int
-	if err := s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?", study); err != nil {
+	if err := s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?",
+		study); err != nil {
 		return nil, err
 	}
 	parts := make([][]search.Trial, 1+count/partOfTrials)
@@ -70,6 +71,7 @@ func (s *Store) trialsWhere(ctx context.Context, condition string, arguments ...
 func (s *Store) rounds(ctx context.Context, study int64) ([]confirm.Round, error) {
 	return readRows(ctx, s, "rounds", "phase DESC, number, point", study, func(r *confirm.Round) (columns, func()) {
 		row := newStored(&r.Outcome)
-		return append(row.columns(), columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
+		return append(row.columns(),
+			columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
 	})
 }

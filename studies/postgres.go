@@ -37,7 +37,8 @@ func openPostgres(ctx context.Context, place string, create bool) (*Store, error
 		return nil, err
 	}
 	// A connection that the server has ended meanwhile is found out before it is used.
-	db := stdlib.OpenDB(*config, stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
+	db := stdlib.OpenDB(*config,
+		stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
 	e := &postgres{db: db, config: config, held: map[int64]*holder{}}
 	s := &Store{db: session{db, e}, engine: e, path: postgresName(config), reconnecting: time.Minute}
 	s.damage.lazy, s.damage.examined = true, map[int64]bool{}
@@ -71,13 +72,18 @@ func parsePostgres(place string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(place)
 	if err != nil {
 		return nil, errors.New("the URL of the database cannot be read: it is postgres://USER@HOST:PORT/DATABASE, with " +
-			"every character of a name or a password that is no letter or digit as % and two hexadecimal digits, and perhaps ?sslmode=verify-full")
+			"every character of a name or a password that is no letter or digit as % and two hexadecimal digits, and perhaps " +
+			"?sslmode=verify-full")
 	}
 	// Each statement is one exchange; nothing is prepared that a migration could outdate.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connecting)
 	// The server notices within a minute that a machine is gone, and lets go of its locks.
-	for name, seconds := range map[string]int{"tcp_keepalives_idle": 30, "tcp_keepalives_interval": 10, "tcp_keepalives_count": 3} {
+	for name, seconds := range map[string]int{
+		"tcp_keepalives_idle":     30,
+		"tcp_keepalives_interval": 10,
+		"tcp_keepalives_count":    3,
+	} {
 		if config.RuntimeParams[name] == "" {
 			config.RuntimeParams[name] = strconv.Itoa(seconds)
 		}
@@ -87,7 +93,12 @@ func parsePostgres(place string) (*pgx.ConnConfig, error) {
 
 // postgresName is the URL without the password.
 func postgresName(config *pgx.ConnConfig) string {
-	u := url.URL{Scheme: "postgres", User: url.User(config.User), Host: net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))), Path: "/" + config.Database}
+	u := url.URL{
+		Scheme: "postgres",
+		User:   url.User(config.User),
+		Host:   net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))),
+		Path:   "/" + config.Database,
+	}
 	if strings.HasPrefix(config.Host, "/") { // a socket
 		u.Host, u.RawQuery = "", "host="+config.Host
 	}
@@ -143,7 +154,8 @@ func (p *postgres) version(ctx context.Context) (version int64, err error) {
 		return version, err
 	}
 	if len(tables) > 0 {
-		return 0, somebodyElses(postgresName(p.config), tables, "make a database for pawl alone, for example with createdb pawl")
+		return 0,
+			somebodyElses(postgresName(p.config), tables, "make a database for pawl alone, for example with createdb pawl")
 	}
 	return 0, nil
 }
@@ -163,7 +175,8 @@ func (p *postgres) tables(ctx context.Context) (names []string, err error) {
 func (p *postgres) mayMigrate(ctx context.Context) error {
 	var schema sql.NullString
 	var may sql.NullBool
-	err := p.db.QueryRowContext(ctx, "SELECT current_schema(), has_schema_privilege(current_schema(), 'CREATE')").Scan(&schema, &may)
+	err := p.db.QueryRowContext(ctx,
+		"SELECT current_schema(), has_schema_privilege(current_schema(), 'CREATE')").Scan(&schema, &may)
 	if err != nil {
 		return p.explain(err)
 	}

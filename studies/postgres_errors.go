@@ -62,7 +62,8 @@ func (p *postgres) said(e *pgconn.PgError) string {
 	name, user := postgresName(p.config), p.config.User
 	switch {
 	case e.Code == "28P01" || e.Code == "28000":
-		return fmt.Sprintf("%s refuses the user %s (%s): the password is wrong or missing; PAWL_DB may hold it, or a line of the file that PGPASSFILE names", name, user, e.Message)
+		return fmt.Sprintf("%s refuses the user %s (%s): the password is wrong or missing; PAWL_DB may hold it, or a line "+
+			"of the file that PGPASSFILE names", name, user, e.Message)
 	case e.Code == "3D000":
 		return fmt.Sprintf("there is no database %s on the server; createdb %s makes it", name, p.config.Database)
 	case e.Code == "42501":
@@ -70,7 +71,8 @@ func (p *postgres) said(e *pgconn.PgError) string {
 	case e.Code == "25006":
 		return fmt.Sprintf("%s can only be read (%s)", name, e.Message)
 	case e.Code == "53100":
-		return fmt.Sprintf("the disk of the server of %s is full (%s): what was recorded is there; make room and go on with pawl tune --resume", name, e.Message)
+		return fmt.Sprintf("the disk of the server of %s is full (%s): what was recorded is there; make room and go on "+
+			"with pawl tune --resume", name, e.Message)
 	case e.Code == "53300":
 		return fmt.Sprintf("%s has no connection left (%s): end other clients, or raise max_connections", name, e.Message)
 	case e.Code == "23505":

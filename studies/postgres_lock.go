@@ -84,8 +84,11 @@ func discard(conn *sql.Conn) {
 }
 
 func (p *postgres) running(ctx context.Context, study int64) (running bool, err error) {
-	err = p.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
-		AND classid = $1::int AND objid = $2::int AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`, lockClass, study).Scan(&running)
+	err = p.db.QueryRowContext(ctx,
+		`SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+		AND classid = $1::int AND objid = $2::int AND database = (SELECT oid FROM pg_database
+		WHERE datname = current_database()))`, lockClass, study).Scan(
+		&running)
 	return running, p.explain(err)
 }
 

@@ -23,7 +23,11 @@ import (
 // recordTrials records trials as a search does.
 func recordTrials(recorder *Recorder, from, to int) error {
 	for i := from; i < to; i++ {
-		trial := search.Trial{Number: i, Point: examplePoint(i), Outcome: objective.Outcome{Samples: []float64{float64(i + 1)}}}
+		trial := search.Trial{
+			Number:  i,
+			Point:   examplePoint(i),
+			Outcome: objective.Outcome{Samples: []float64{float64(i + 1)}},
+		}
 		if err := errors.Join(recorder.Started(trial), recorder.Finished(trial)); err != nil {
 			return fmt.Errorf("trial %d: %w", i, err)
 		}
@@ -32,7 +36,8 @@ func recordTrials(recorder *Recorder, from, to int) error {
 }
 
 // terminate ends all connections to a database but the one that says so.
-const terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+const terminate = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND " +
+	"pid <> pg_backend_pid()"
 
 // begun returns a study that this process runs.
 func begun(t *testing.T, store *Store) int64 {
@@ -74,7 +79,8 @@ func TestALostConnectionLosesNothing(t *testing.T) {
 	if lost == 0 {
 		t.Error("no connection was lost")
 	}
-	if err := recordTrials(store.Recorder(id), trials, trials+1); err != nil { // which takes the lock again, should it be gone
+	// which takes the lock again, should it be gone
+	if err := recordTrials(store.Recorder(id), trials, trials+1); err != nil {
 		t.Fatal(err)
 	}
 	whole(t, store, id, fmt.Sprint(trials))
@@ -253,24 +259,32 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 	foreign := postgrestest.Database(t)
 	postgrestest.Exec(t, foreign, "CREATE TABLE customers (id int); CREATE TABLE trials (patient text)")
 	for name, test := range map[string]struct{ place, want string }{
-		"password": {postgrestest.As(t, place, "administrator", "a-wrong-secret"), "the password is wrong or missing; PAWL_DB may hold it, or a line of the file that PGPASSFILE names"},
-		"user":     {postgrestest.As(t, place, "nobody", postgrestest.Password), "refuses the user nobody"},
-		"database": {with(func(u *url.URL) { u.Path = "/none" }), "there is no database postgres://administrator@" + u.Host + "/none on the server; createdb none makes it"},
-		"port":     {with(func(u *url.URL) { u.Host = "127.0.0.1:1" }), "cannot be reached: "},
-		"host":     {with(func(u *url.URL) { u.Host = "pawl.invalid:5432" }), "the host pawl.invalid is not known"},
-		"tls":      {with(func(u *url.URL) { u.RawQuery = "sslmode=require" }), "refused TLS"},
-		"mode":     {with(func(u *url.URL) { u.RawQuery = "sslmode=maybe" }), "the URL of the database cannot be read"},
-		"escape":   {"postgres://administrator:" + postgrestest.Password + "%zz@" + u.Host + "/x", "the URL of the database cannot be read"},
-		"at":       {"postgres://administrator:" + postgrestest.Password + "@@[::1/x", "the URL of the database cannot be read"},
-		"scheme":   {"mysql://administrator:" + postgrestest.Password + "@h/x", "a study database is a file, or begins with postgres://"},
-		"foreign":  {foreign, "is somebody else's: it has 2 tables (customers, trials), and nothing of pawl's; make a database for pawl alone"},
+		"password": {postgrestest.As(t, place, "administrator", "a-wrong-secret"),
+			"the password is wrong or missing; PAWL_DB may hold it, or a line of the file that PGPASSFILE names"},
+		"user": {postgrestest.As(t, place, "nobody", postgrestest.Password), "refuses the user nobody"},
+		"database": {with(func(u *url.URL) { u.Path = "/none" }),
+			"there is no database postgres://administrator@" + u.Host + "/none on the server; createdb none makes it"},
+		"port": {with(func(u *url.URL) { u.Host = "127.0.0.1:1" }), "cannot be reached: "},
+		"host": {with(func(u *url.URL) { u.Host = "pawl.invalid:5432" }), "the host pawl.invalid is not known"},
+		"tls":  {with(func(u *url.URL) { u.RawQuery = "sslmode=require" }), "refused TLS"},
+		"mode": {with(func(u *url.URL) { u.RawQuery = "sslmode=maybe" }), "the URL of the database cannot be read"},
+		"escape": {"postgres://administrator:" + postgrestest.Password + "%zz@" + u.Host + "/x",
+			"the URL of the database cannot be read"},
+		"at": {"postgres://administrator:" + postgrestest.Password + "@@[::1/x",
+			"the URL of the database cannot be read"},
+		"scheme": {"mysql://administrator:" + postgrestest.Password + "@h/x",
+			"a study database is a file, or begins with postgres://"},
+		"foreign": {foreign,
+			"is somebody else's: it has 2 tables (customers, trials), and nothing of pawl's; make a database for pawl alone"},
 	} {
 		for _, open := range []func(context.Context, string) (*Store, error){Open, OpenExisting} {
 			_, err := open(t.Context(), test.place)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: got %v, want %s", name, err, test.want)
 			}
-			if err != nil && (strings.Contains(err.Error(), postgrestest.Password) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "\n")) {
+			if err != nil &&
+				(strings.Contains(err.Error(), postgrestest.Password) || strings.Contains(err.Error(), "secret") ||
+					strings.Contains(err.Error(), "\n")) {
 				t.Errorf("%s: the sentence is %v", name, err)
 			}
 		}
@@ -281,18 +295,22 @@ func TestServersThatCannotBeUsed(t *testing.T) {
 func TestRights(t *testing.T) {
 	t.Parallel()
 	place := postgrestest.Database(t)
-	postgrestest.Exec(t, place, "CREATE ROLE searcher LOGIN PASSWORD 's'; CREATE ROLE reader LOGIN PASSWORD 'r'; CREATE ROLE stranger LOGIN PASSWORD 'x'")
+	postgrestest.Exec(t, place,
+		"CREATE ROLE searcher LOGIN PASSWORD 's'; CREATE ROLE reader LOGIN PASSWORD 'r'; CREATE ROLE stranger LOGIN "+
+			"PASSWORD 'x'")
 	t.Cleanup(func() {
 		// The roles are the server's, not the database's.
 		postgrestest.Exec(t, place, "DROP OWNED BY searcher, reader, stranger; DROP ROLE searcher, reader, stranger")
 	})
 	searcher, reader := postgrestest.As(t, place, "searcher", "s"), postgrestest.As(t, place, "reader", "r")
-	if _, err := Open(t.Context(), searcher); err == nil || !strings.Contains(err.Error(), "searcher may not make them: let the owner of the database") {
+	if _, err := Open(t.Context(), searcher); err == nil ||
+		!strings.Contains(err.Error(), "searcher may not make them: let the owner of the database") {
 		t.Errorf("got %v", err)
 	}
 	store := testEngines["postgres"].open(t, place)
 	record(t, store)
-	postgrestest.Exec(t, place, `GRANT SELECT, INSERT, UPDATE ON studies, trials, rounds, gatings, across, profiles TO searcher;
+	postgrestest.Exec(t, place,
+		`GRANT SELECT, INSERT, UPDATE ON studies, trials, rounds, gatings, across, profiles TO searcher;
 		GRANT SELECT ON ALL TABLES IN SCHEMA public TO searcher, reader`)
 	written := testEngines["postgres"].open(t, searcher)
 	id, err := written.Create(t.Context(), Study{Kernel: "own"})
@@ -303,10 +321,12 @@ func TestRights(t *testing.T) {
 	if past, err := read.Past(t.Context(), id); err != nil || len(past.Trials) != 2 {
 		t.Errorf("%d trials, %v", len(past.Trials), err)
 	}
-	if _, err := read.Create(t.Context(), exampleStudy()); err == nil || !strings.Contains(err.Error(), "does not allow the user reader to do this (permission denied for table studies)") {
+	if _, err := read.Create(t.Context(), exampleStudy()); err == nil ||
+		!strings.Contains(err.Error(), "does not allow the user reader to do this (permission denied for table studies)") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := OpenExisting(t.Context(), postgrestest.As(t, place, "stranger", "x")); err == nil || !strings.Contains(err.Error(), "does not allow the user stranger") {
+	if _, err := OpenExisting(t.Context(), postgrestest.As(t, place, "stranger", "x")); err == nil ||
+		!strings.Contains(err.Error(), "does not allow the user stranger") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -315,7 +335,9 @@ func TestRights(t *testing.T) {
 func TestTextsAreComparedByteByByte(t *testing.T) {
 	store := testEngines["postgres"].open(t, postgrestest.Database(t))
 	var other int
-	err := store.db.queryRow(t.Context(), []any{&other}, "SELECT COUNT(*) FROM information_schema.columns WHERE table_name IN ('studies', 'trials', 'rounds', 'gatings', 'across', 'profiles') AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'")
+	err := store.db.queryRow(t.Context(), []any{&other},
+		"SELECT COUNT(*) FROM information_schema.columns WHERE table_name IN ('studies', 'trials', 'rounds', 'gatings', "+
+			"'across', 'profiles') AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'")
 	if err != nil || other > 0 {
 		t.Errorf("%d columns, %v", other, err)
 	}
@@ -342,12 +364,21 @@ func TestAFullDisk(t *testing.T) {
 		if last == 1000 {
 			t.Fatal("the disk is not full")
 		}
-		trial := search.Trial{Number: last, Point: examplePoint(last), Outcome: objective.Outcome{Failure: &objective.Failure{Stage: objective.Compile, Reason: "r", Detail: hex.EncodeToString(output)}}}
+		trial := search.Trial{
+			Number: last,
+			Point:  examplePoint(last),
+			Outcome: objective.Outcome{Failure: &objective.Failure{
+				Stage:  objective.Compile,
+				Reason: "r",
+				Detail: hex.EncodeToString(output),
+			}},
+		}
 		if err = recorder.Started(trial); err == nil {
 			err = recorder.Finished(trial)
 		}
 	}
-	if !strings.Contains(err.Error(), "the disk of the server of postgres://administrator@") || !strings.Contains(err.Error(), "pawl tune --resume") {
+	if !strings.Contains(err.Error(), "the disk of the server of postgres://administrator@") ||
+		!strings.Contains(err.Error(), "pawl tune --resume") {
 		t.Errorf("got %v", err)
 	}
 	past, err := store.Past(t.Context(), id)

@@ -16,7 +16,8 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	server := postgrestest.Start(t)
 	place := server.Database(t)
-	verified := strings.Replace(place, "sslmode=disable", "sslmode=verify-full&sslrootcert="+server.Encrypt(t, "127.0.0.1"), 1)
+	verified := strings.Replace(place, "sslmode=disable",
+		"sslmode=verify-full&sslrootcert="+server.Encrypt(t, "127.0.0.1"), 1)
 	store := testEngines["postgres"].open(t, verified)
 	var encrypted bool
 	err := store.db.queryRow(t.Context(), []any{&encrypted}, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
@@ -25,7 +26,8 @@ func TestTLS(t *testing.T) {
 	}
 	for name, address := range map[string]string{"another host": "127.0.0.9", "another server": "127.0.0.1"} {
 		server.Encrypt(t, address)
-		if _, err := Open(t.Context(), verified); err == nil || !strings.Contains(err.Error(), "cannot be reached: ") || !strings.Contains(err.Error(), "certificate") {
+		if _, err := Open(t.Context(), verified); err == nil || !strings.Contains(err.Error(), "cannot be reached: ") ||
+			!strings.Contains(err.Error(), "certificate") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -26,7 +26,8 @@ type Profile struct {
 
 func (p *Profile) columns() columns {
 	return columns{
-		{"number", &p.Number}, {"point", asText{&p.Point}}, {"workload", &p.Workload}, {"tool", &p.Tool}, {"report", &p.Report},
+		{"number", &p.Number}, {"point", asText{&p.Point}}, {"workload", &p.Workload}, {"tool", &p.Tool},
+		{"report", &p.Report},
 		{"created", asText{&p.Created}}, {"binary", &p.Binary}, {"metrics", asJSON{&p.Metrics}},
 	}
 }

@@ -11,7 +11,8 @@ import (
 // exampleProfile has a value in each column.
 func exampleProfile() Profile {
 	return Profile{
-		Point: examplePoint(1), Workload: "w", Tool: "Nsight Compute", Report: "a.ncu-rep", Created: time.Unix(1e9, 0), Binary: "binary 1",
+		Point: examplePoint(1), Workload: "w", Tool: "Nsight Compute", Report: "a.ncu-rep", Created: time.Unix(1e9, 0),
+		Binary:  "binary 1",
 		Metrics: counters.Metrics{"gpu__time_duration.sum": {Value: 1e-6, Unit: "second"}},
 	}
 }

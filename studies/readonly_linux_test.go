@@ -33,7 +33,8 @@ func onReadOnlyMount(path string) error {
 	if err := os.WriteFile(filepath.Join(folder, "x"), nil, 0o644); !errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("the mount can be written: %v", err)
 	}
-	if _, err := Open(context.Background(), path); err == nil || !strings.Contains(err.Error(), "cannot be written; name another folder") {
+	if _, err := Open(context.Background(), path); err == nil ||
+		!strings.Contains(err.Error(), "cannot be written; name another folder") {
 		return fmt.Errorf("opened for a search: %v", err)
 	}
 	store, err := OpenExisting(context.Background(), path)
@@ -80,7 +81,11 @@ func TestAReadOnlyMountCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, files := range map[string]map[string][]byte{"clean": clean(t), "unclean": unclean(t), "old": {"": oldContent}} {
+	for name, files := range map[string]map[string][]byte{
+		"clean":   clean(t),
+		"unclean": unclean(t),
+		"old":     {"": oldContent},
+	} {
 		t.Run(name, func(t *testing.T) {
 			path := lay(t, files)
 			cmd := exec.Command(os.Args[0])

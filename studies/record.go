@@ -20,7 +20,13 @@ func (s Study) Record(past search.Past) (*replay.Record, error) {
 		if !t.Finished {
 			continue
 		}
-		entry := replay.Entry{Point: t.Point, Failure: t.Outcome.Failure, Samples: t.Outcome.Samples, Compile: t.Outcome.Spent.Compile, Resources: t.Outcome.Resources}
+		entry := replay.Entry{
+			Point:     t.Point,
+			Failure:   t.Outcome.Failure,
+			Samples:   t.Outcome.Samples,
+			Compile:   t.Outcome.Spent.Compile,
+			Resources: t.Outcome.Resources,
+		}
 		if t.OK() {
 			entry.Milliseconds = t.Outcome.Milliseconds()
 		}

@@ -25,13 +25,15 @@ func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
 // Started records a trial that is about to run. It does not take a context: a
 // trial that was chosen is recorded even while the program is being stopped.
 func (r *Recorder) Started(t search.Trial) error {
-	return r.store.createAt(context.Background(), r.study, trialRow(r.study, t.Number), columns{{"point", asText{&t.Point}}})
+	return r.store.createAt(context.Background(), r.study, trialRow(r.study, t.Number),
+		columns{{"point", asText{&t.Point}}})
 }
 
 // Finished records a trial's outcome and the study's active time in one step.
 func (r *Recorder) Finished(t search.Trial) error {
 	t.Finished = true
-	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, t.Number), trialColumns(&t, newStored(&t.Outcome)), " AND told = 0")
+	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, t.Number),
+		trialColumns(&t, newStored(&t.Outcome)), " AND told = 0")
 	if err == nil && changed != 1 {
 		return fmt.Errorf("trial %d of study %d was finished before, or never started", t.Number, r.study)
 	}
@@ -48,8 +50,15 @@ func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 
 // Measured records one round of the confirmation.
 func (r *Recorder) Measured(round confirm.Round) error {
-	row := rowKey{"rounds", columns{{"study", r.study}, {"phase", string(round.Phase)}, {"number", round.Number}, {"point", round.Point.String()}}}
-	return r.store.createAt(context.Background(), r.study, row, append(newStored(&round.Outcome).columns(), column{"run", &round.Run}))
+	row := rowKey{"rounds",
+		columns{
+			{"study", r.study},
+			{"phase", string(round.Phase)},
+			{"number", round.Number},
+			{"point", round.Point.String()},
+		}}
+	return r.store.createAt(context.Background(), r.study, row,
+		append(newStored(&round.Outcome).columns(), column{"run", &round.Run}))
 }
 
 // stored is an outcome as trials and rounds hold it: failures in columns of their own,
@@ -71,7 +80,10 @@ type facts struct {
 }
 
 func newStored(o *objective.Outcome) *stored {
-	s := &stored{outcome: o, facts: facts{o.Device, o.Resources, o.Conditions, o.Remembered, o.Evidence, o.Measured, o.Scores}}
+	s := &stored{
+		outcome: o,
+		facts:   facts{o.Device, o.Resources, o.Conditions, o.Remembered, o.Evidence, o.Measured, o.Scores},
+	}
 	if o.Failure != nil {
 		s.failure = *o.Failure
 	}
@@ -98,7 +110,8 @@ func (s *stored) complete() {
 
 func (s *stored) columns() columns {
 	return columns{
-		{"stage", &s.failure.Stage}, {"reason", &s.failure.Reason}, {"detail", &s.failure.Detail}, {"samples", asJSON{&s.outcome.Samples}},
+		{"stage", &s.failure.Stage}, {"reason", &s.failure.Reason}, {"detail", &s.failure.Detail},
+		{"samples", asJSON{&s.outcome.Samples}},
 		{"batch", &s.outcome.Batch}, {"binary", &s.outcome.Binary}, {"facts", asJSON{&s.facts}},
 	}
 }
@@ -108,6 +121,7 @@ func trialColumns(t *search.Trial, s *stored) columns {
 	return append(s.columns(), columns{
 		// The column told says that a trial is finished; databases keep their names.
 		{"told", &t.Finished}, {"same_as", &t.Outcome.SameAs}, {"stop", &t.Outcome.Stop}, {"compile_ns", &spent.Compile},
-		{"check_ns", &spent.Check}, {"measure_ns", &spent.Measure}, {"cache_hit", &spent.CacheHit}, {"elapsed_ns", &t.Elapsed},
+		{"check_ns", &spent.Check}, {"measure_ns", &spent.Measure}, {"cache_hit", &spent.CacheHit},
+		{"elapsed_ns", &t.Elapsed},
 	}...)
 }

@@ -36,7 +36,9 @@ func TestWhatARemovedFileHadIsKept(t *testing.T) {
 			}
 			for range 2 { // said again, done once
 				err = store.Finish(t.Context(), id, search.Result{Ended: search.TrialsDone})
-				if err == nil || !strings.Contains(err.Error(), "was removed or replaced while it was in use; what was recorded is at "+path+".rescued-") {
+				if err == nil ||
+					!strings.Contains(err.Error(),
+						"was removed or replaced while it was in use; what was recorded is at "+path+".rescued-") {
 					t.Fatalf("got %v", err)
 				}
 			}

@@ -115,7 +115,8 @@ func (s *Store) change(ctx context.Context, study int64, do func(tx session) (ro
 		renewed := s.engine.renew(wait, study)
 		cancel()
 		if renewed != nil {
-			return fmt.Errorf("the connection to %s was lost and did not come back within %v: %w; what was recorded is there, and pawl tune --resume goes on", s.path, s.reconnecting, renewed)
+			return fmt.Errorf("the connection to %s was lost and did not come back within %v: %w; what was recorded is "+
+				"there, and pawl tune --resume goes on", s.path, s.reconnecting, renewed)
 		}
 	}
 }

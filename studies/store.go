@@ -90,7 +90,8 @@ type NewerVersionError struct {
 }
 
 func (e *NewerVersionError) Error() string {
-	return fmt.Sprintf("%s was written by a newer pawl (schema %d, this one knows %d): update pawl, or name another database", e.Path, e.Found, e.Know)
+	return fmt.Sprintf("%s was written by a newer pawl (schema %d, this one knows %d): update pawl, or name another "+
+		"database", e.Path, e.Found, e.Know)
 }
 
 // Open opens the database at a place, a file or the URL of a PostgreSQL database, and
@@ -101,7 +102,8 @@ func Open(ctx context.Context, place string) (*Store, error) {
 }
 
 // openPlace opens what a place is: a database on a server, or a file as open does.
-func openPlace(ctx context.Context, place string, create bool, open func(context.Context, string) (*Store, error)) (*Store, error) {
+func openPlace(ctx context.Context, place string, create bool,
+	open func(context.Context, string) (*Store, error)) (*Store, error) {
 	server, err := OnServer(place)
 	switch {
 	case err != nil:

@@ -68,7 +68,8 @@ func writer(path string) error {
 }
 
 func examplePoint(n int) space.Point {
-	p, err := space.NewPoint(space.Assignment{Name: "A", Value: space.IntegerValue(int64(n))}, space.Assignment{Name: "W", Value: space.TextValue(`x"; DROP TABLE trials; --`)})
+	p, err := space.NewPoint(space.Assignment{Name: "A", Value: space.IntegerValue(int64(n))},
+		space.Assignment{Name: "W", Value: space.TextValue(`x"; DROP TABLE trials; --`)})
 	if err != nil {
 		panic(err)
 	}
@@ -80,10 +81,14 @@ func exampleStudy() Study {
 		Kernel: "k", Origin: "./k", Workload: "w", Dims: "N=1", Backend: "host", Sampler: "tpe", Seed: math.MaxUint64,
 		Fingerprint: "f", Source: "s",
 		Space: SpaceFacts{
-			Params:      []ParamFacts{{Name: "A", Values: []string{"1", "2"}, Default: "2", Ordered: true}, {Name: "W", Values: []string{"x", `"a b"`}, Default: "x"}},
+			Params: []ParamFacts{
+				{Name: "A", Values: []string{"1", "2"}, Default: "2", Ordered: true},
+				{Name: "W", Values: []string{"x", `"a b"`}, Default: "x"},
+			},
 			Constraints: []string{"A > 0"}, Product: 4, Valid: 4,
 		},
-		Work: Work{Flops: 2}, Environment: objective.Environment{Device: "d", Cores: 2}, First: []space.Point{examplePoint(3)}, Command: "pawl tune ./k",
+		Work: Work{Flops: 2}, Environment: objective.Environment{Device: "d", Cores: 2},
+		First: []space.Point{examplePoint(3)}, Command: "pawl tune ./k",
 		Options: Options{Seed: 7},
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
@@ -106,7 +111,11 @@ func testStudyRoundTrip(t *testing.T, e testEngine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := search.Result{Ended: search.TrialsDone, Elapsed: 3 * time.Second, Regret: &sampler.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40}}
+	result := search.Result{
+		Ended:   search.TrialsDone,
+		Elapsed: 3 * time.Second,
+		Regret:  &sampler.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40},
+	}
 	if err := store.Finish(t.Context(), id, result); err != nil {
 		t.Fatal(err)
 	}
@@ -134,13 +143,25 @@ func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	recorder := store.Recorder(id)
-	measured := search.Trial{Number: 0, Point: examplePoint(0), Finished: true, Elapsed: 2 * time.Second, Outcome: objective.Outcome{
-		Samples: []float64{0.1, 1.0 / 3, 2e-9}, Batch: 7, Binary: "abc", SameAs: "A=1", Stop: objective.Precise,
-		Spent: objective.Spent{Compile: 1, Check: 2, Measure: 3, CacheHit: true},
-	}}
-	failed := search.Trial{Number: 1, Point: examplePoint(1), Finished: true, Elapsed: 4 * time.Second, Outcome: objective.Outcome{
-		Samples: []float64{}, Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
-	}}
+	measured := search.Trial{
+		Number:   0,
+		Point:    examplePoint(0),
+		Finished: true,
+		Elapsed:  2 * time.Second,
+		Outcome: objective.Outcome{
+			Samples: []float64{0.1, 1.0 / 3, 2e-9}, Batch: 7, Binary: "abc", SameAs: "A=1", Stop: objective.Precise,
+			Spent: objective.Spent{Compile: 1, Check: 2, Measure: 3, CacheHit: true},
+		},
+	}
+	failed := search.Trial{
+		Number:   1,
+		Point:    examplePoint(1),
+		Finished: true,
+		Elapsed:  4 * time.Second,
+		Outcome: objective.Outcome{
+			Samples: []float64{}, Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
+		},
+	}
 	running := search.Trial{Number: 2, Point: examplePoint(2), Outcome: objective.Outcome{Samples: []float64{}}}
 	for _, trial := range []search.Trial{measured, failed, running} {
 		if err := recorder.Started(trial); err != nil {
@@ -155,7 +176,13 @@ func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
 			}
 		}
 	}
-	round := confirm.Round{Phase: confirm.Confirmation, Run: 2, Number: 1, Point: examplePoint(0), Outcome: objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"}}
+	round := confirm.Round{
+		Phase:   confirm.Confirmation,
+		Run:     2,
+		Number:  1,
+		Point:   examplePoint(0),
+		Outcome: objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"},
+	}
 	if err := recorder.Measured(round); err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +197,8 @@ func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
 		t.Errorf("got %+v", past.Rounds)
 	}
 	var samples string
-	if err := store.db.queryRow(t.Context(), []any{&samples}, "SELECT samples FROM trials WHERE number = 1"); err != nil || samples != "[]" {
+	if err := store.db.queryRow(t.Context(), []any{&samples},
+		"SELECT samples FROM trials WHERE number = 1"); err != nil || samples != "[]" {
 		t.Errorf("no samples are %q, %v: an earlier pawl cannot read that", samples, err)
 	}
 	if past.Elapsed != 4*time.Second {
@@ -325,7 +353,8 @@ func TestReadOnlyFolderIsAClearError(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), filepath.Join(file, "studies.db")); err == nil || !strings.Contains(err.Error(), "study database") {
+		if _, err := Open(t.Context(), filepath.Join(file, "studies.db")); err == nil ||
+			!strings.Contains(err.Error(), "study database") {
 			t.Errorf("got %v", err)
 		}
 		return

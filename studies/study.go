@@ -59,7 +59,8 @@ type Study struct {
 // Of reports whether the study can be read and is of a kernel's workload as they are now: the
 // same sizes, compared by the same quantity.
 func (s Study) Of(k *kernels.Kernel, w kernels.Workload) bool {
-	return s.Damaged == "" && s.Kernel == k.Name && s.Backend == k.Backend && s.Workload == w.Name && s.Dims == w.Dims.String() &&
+	return s.Damaged == "" && s.Kernel == k.Name && s.Backend == k.Backend && s.Workload == w.Name &&
+		s.Dims == w.Dims.String() &&
 		s.Environment.Measure.First() == objective.Measure(k).First()
 }
 
@@ -139,11 +140,16 @@ func (f SpaceFacts) Open() (*space.Space, error) {
 // columns are all that a row holds of a study, its number first.
 func (study *Study) columns() columns {
 	return columns{
-		{"id", &study.ID}, {"kernel", &study.Kernel}, {"origin", &study.Origin}, {"workload", &study.Workload}, {"dims", &study.Dims},
-		{"backend", &study.Backend}, {"sampler", &study.Sampler}, {"seed", asSigned{&study.Seed}}, {"fingerprint", &study.Fingerprint},
-		{"source", &study.Source}, {"space", asJSON{&study.Space}}, {"work", asJSON{&study.Work}}, {"environment", asJSON{&study.Environment}},
-		{"first", asJSON{&study.First}}, {"options", asJSON{&study.Options}}, {"command", &study.Command}, {"created", asText{&study.Created}},
-		{"roofline", asJSON{&study.Roofline}}, {"ended", &study.Ended}, {"elapsed_ns", &study.Elapsed}, {"regret", asJSON{&study.Regret}},
+		{"id", &study.ID}, {"kernel", &study.Kernel}, {"origin", &study.Origin}, {"workload", &study.Workload},
+		{"dims", &study.Dims},
+		{"backend", &study.Backend}, {"sampler", &study.Sampler}, {"seed", asSigned{&study.Seed}},
+		{"fingerprint", &study.Fingerprint},
+		{"source", &study.Source}, {"space", asJSON{&study.Space}}, {"work", asJSON{&study.Work}},
+		{"environment", asJSON{&study.Environment}},
+		{"first", asJSON{&study.First}}, {"options", asJSON{&study.Options}}, {"command", &study.Command},
+		{"created", asText{&study.Created}},
+		{"roofline", asJSON{&study.Roofline}}, {"ended", &study.Ended}, {"elapsed_ns", &study.Elapsed},
+		{"regret", asJSON{&study.Regret}},
 		{"spending", asJSON{&study.Spending}}, {"dead", asJSON{&study.Dead}}, {"workloads", asJSON{&study.Workloads}},
 	}
 }

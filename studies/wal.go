@@ -56,7 +56,8 @@ func inspectLog(content []byte) string {
 		frame := content[at : at+frameHeader+page]
 		sum = sum.add(order, frame[:8]).add(order, frame[frameHeader:])
 		current := bytes.Equal(frame[8:16], salt)
-		valid = valid && current && sum == (checksum{binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])})
+		valid = valid && current &&
+			sum == (checksum{binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])})
 		// What an earlier round through the log has left has both salts different.
 		left := !bytes.Equal(frame[8:12], salt[:4]) && !bytes.Equal(frame[12:16], salt[4:])
 		if !valid && !left {

@@ -30,9 +30,13 @@ func newApp(env console.Environment) *cli.App {
 		Version: console.Version(),
 		Writer:  env.Stdout, ErrWriter: env.Stderr,
 		Commands: []*cli.Command{
-			studies.TuneCommand(env), kernel.FuzzCommand(env), kernel.BenchCommand(env), kernel.BuildCommand(env), kernel.ProfileCommand(env), kernel.CheckCommand(env), kernel.InitCommand(env), kernel.ImportCommand(env), kernel.SpaceCommand(env),
+			studies.TuneCommand(env), kernel.FuzzCommand(env), kernel.BenchCommand(env), kernel.BuildCommand(env),
+			kernel.ProfileCommand(env), kernel.CheckCommand(env), kernel.InitCommand(env), kernel.ImportCommand(env),
+			kernel.SpaceCommand(env),
 			gate.Command(env), gate.CompareCommand(env), gate.BaselineCommand(env), ci.Command(env),
-			studies.SimulateCommand(env), studies.Command(env), studies.ServeCommand(env), studies.ReportCommand(env), studies.ApplyCommand(env), studies.DispatchCommand(env), gate.RivalsCommand(env), kernel.DoctorCommand(env), farm.WorkerCommand(env), farm.Command(env), completionCommand(env),
+			studies.SimulateCommand(env), studies.Command(env), studies.ServeCommand(env), studies.ReportCommand(env),
+			studies.ApplyCommand(env), studies.DispatchCommand(env), gate.RivalsCommand(env), kernel.DoctorCommand(env),
+			farm.WorkerCommand(env), farm.Command(env), completionCommand(env),
 		},
 		HideHelpCommand: true,
 		// A point has commas in it; a flag that may be given again is given again.

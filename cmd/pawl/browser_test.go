@@ -62,8 +62,10 @@ func openBrowser(t *testing.T, base string) *browser {
 		}
 		t.Error(profile + " is left behind")
 	})
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile), chromedp.Env("TMPDIR="+profile),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(time.Minute))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.UserDataDir(profile), chromedp.Env("TMPDIR="+profile),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(time.Minute))
 	allocated, release := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(release)
 	ctx, cancel := chromedp.NewContext(allocated)
@@ -156,7 +158,10 @@ func (b *browser) content(where string) {
 // look sets the window's size and the theme.
 func (b *browser) look(width int64, theme string) {
 	b.t.Helper()
-	features := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}}
+	features := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{
+		Name:  "prefers-color-scheme",
+		Value: theme,
+	}}}
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, features); err != nil {
 		b.t.Fatal(err)
 	}
@@ -201,7 +206,8 @@ func TestPagesInABrowser(t *testing.T) {
 	b.tolerate(true) // there is no database yet, and that is a status
 	b.open("/")
 	b.until("a sentence without a database", `document.body.innerText.includes("There is no study database")`)
-	if out, err := asPawl(t, dir, "tune", "--backend", "replay", "--sampler", "random", "--trials", "60").CombinedOutput(); err != nil {
+	if out, err := asPawl(t, dir, "tune", "--backend", "replay", "--sampler", "random", "--trials",
+		"60").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b.open("/")
@@ -217,8 +223,16 @@ func TestPagesInABrowser(t *testing.T) {
 
 // everyPage loads in both themes, wide and narrow, without complaint, and fits.
 func (b *browser) everyPage() {
-	for name, path := range map[string]string{"home": "/", "studies": "/studies", "study": "/studies/1", "trials": "/studies/1/trials", "trial": "/studies/1/trials/3",
-		"compare": "/compare?study=1", "gate": "/gate", "doctor": "/doctor"} {
+	for name, path := range map[string]string{
+		"home":    "/",
+		"studies": "/studies",
+		"study":   "/studies/1",
+		"trials":  "/studies/1/trials",
+		"trial":   "/studies/1/trials/3",
+		"compare": "/compare?study=1",
+		"gate":    "/gate",
+		"doctor":  "/doctor",
+	} {
 		for _, theme := range []string{"light", "dark"} {
 			for _, width := range []int64{1280, 400} {
 				once := (theme == "light") == (width == 1280) // each theme and each width once
@@ -270,7 +284,8 @@ func (b *browser) accessible(where string) {
 		b.t.Fatal(err)
 	}
 	ask[bool](b, string(script)+"; true")
-	for _, finding := range ask[[]string](b, `axe.run().then(r => r.violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => v.id + ": " + v.help + ": " + v.nodes[0].html.slice(0, 200)))`) {
+	for _, finding := range ask[[]string](b,
+		`axe.run().then(r => r.violations.filter(v => v.impact === "serious" || v.impact === "critical").map(v => v.id + ": " + v.help + ": " + v.nodes[0].html.slice(0, 200)))`) {
 		b.t.Errorf("%s: axe-core: %s", where, finding)
 	}
 }
@@ -282,16 +297,19 @@ func (b *browser) dots() {
 	const dot = `[...document.querySelector("figure svg").querySelectorAll("a")].at(-1)`
 	title := ask[string](b, dot+`.querySelector("title").textContent`)
 	ask[bool](b, dot+`.scrollIntoView({block: "center"}), true`)
-	at := ask[[]float64](b, `(r => [r.x + r.width / 2, r.y + r.height / 2])(`+dot+`.querySelector("circle").getBoundingClientRect())`)
+	at := ask[[]float64](b,
+		`(r => [r.x + r.width / 2, r.y + r.height / 2])(`+dot+`.querySelector("circle").getBoundingClientRect())`)
 	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0], at[1]))
-	b.until("the name of the dot", `(l => l !== null && l.textContent.startsWith("trial "))(document.querySelector("figure .readout"))`)
+	b.until("the name of the dot",
+		`(l => l !== null && l.textContent.startsWith("trial "))(document.querySelector("figure .readout"))`)
 	if said := ask[string](b, `document.querySelector("figure .readout").textContent`); said != title {
 		b.t.Errorf("hovering says %q, the dot is %q", said, title)
 	}
 	b.do(chromedp.MouseClickXY(at[0], at[1]))
 	b.until("the trial's page", `location.pathname.includes("/trials/")`)
 	b.until("the point", `document.querySelector("#point") !== null`)
-	number, point := ask[string](b, `location.pathname.split("/").at(-1)`), ask[string](b, `document.querySelector("#point").textContent`)
+	number, point := ask[string](b, `location.pathname.split("/").at(-1)`),
+		ask[string](b, `document.querySelector("#point").textContent`)
 	if !strings.HasPrefix(title, "trial "+number+": ") || !strings.HasSuffix(title, ", "+point) {
 		b.t.Errorf("%q led to trial %s, %s", title, number, point)
 	}
@@ -302,7 +320,8 @@ func (b *browser) dots() {
 func (b *browser) filters() {
 	b.open("/studies/1/trials")
 	value := ask[string](b, `document.querySelector('select[name="p.BLOCK_M"] option:last-child').value`)
-	b.do(chromedp.SetValue(chromedp.CSS(`select[name="p.BLOCK_M"]`), value), chromedp.Click(chromedp.CSS("form.filter button")))
+	b.do(chromedp.SetValue(chromedp.CSS(`select[name="p.BLOCK_M"]`), value),
+		chromedp.Click(chromedp.CSS("form.filter button")))
 	b.until("the filtered page", `location.search.includes("p.BLOCK_M=`+value+`")`)
 	b.until("its table", `document.querySelector("footer") !== null`)
 	points := ask[[]string](b, `[...document.querySelectorAll("td code")].map(c => c.textContent)`)
@@ -343,7 +362,9 @@ func (b *browser) live(dir string) {
 	b.tolerate(false)
 	ask[bool](b, `window.sameDocument = true`)
 	first := ask[string](b, `document.querySelector("#live").innerText`)
-	b.until("an update without a reload", `document.querySelector("#live") === null || window.sameDocument && document.querySelector("#live").innerText !== `+fmt.Sprintf("%q", first))
+	b.until("an update without a reload",
+		`document.querySelector("#live") === null || window.sameDocument && document.querySelector("#live").innerText !== `+
+			fmt.Sprintf("%q", first))
 	if !ask[bool](b, `window.sameDocument === true`) {
 		b.t.Error("the study ended before the page could be updated")
 	}
@@ -351,7 +372,8 @@ func (b *browser) live(dir string) {
 	if ended = true; err != nil {
 		b.t.Error(err)
 	}
-	b.until("the end", `document.querySelector("#live") === null && document.querySelector("h1") !== null && document.querySelector("h1").textContent.startsWith("scale")`)
+	b.until("the end",
+		`document.querySelector("#live") === null && document.querySelector("h1") !== null && document.querySelector("h1").textContent.startsWith("scale")`)
 	b.content("live")
 }
 
@@ -360,7 +382,8 @@ func (b *browser) readOnly() {
 	b.open("/studies/1")
 	b.tolerate(true)
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
-		if status := ask[int](b, `fetch(location.pathname, {method: "`+method+`", body: "x"}).then(r => r.status)`); status != 405 {
+		if status := ask[int](b,
+			`fetch(location.pathname, {method: "`+method+`", body: "x"}).then(r => r.status)`); status != 405 {
 			b.t.Errorf("%s: %d", method, status)
 		}
 	}
@@ -370,7 +393,8 @@ func (b *browser) readOnly() {
 	if loaded := ask[bool](b, `fetch("https://example.org/").then(() => true, () => false)`); loaded {
 		b.t.Error("the policy lets a page ask somebody else")
 	}
-	if ask[bool](b, `(e => { const s = document.createElement("script"); s.textContent = "window.injected = true"; document.body.append(s); return window.injected === true })()`) {
+	if ask[bool](b,
+		`(e => { const s = document.createElement("script"); s.textContent = "window.injected = true"; document.body.append(s); return window.injected === true })()`) {
 		b.t.Error("the policy lets a page run what stands in it")
 	}
 }

@@ -39,8 +39,9 @@ compdef _pawl pawl
 
 func completionCommand(env console.Environment) *cli.Command {
 	return &cli.Command{
-		Name:      "completion",
-		Usage:     "print a script that completes commands, flags, kernels, workloads, samplers, studies and points in a shell",
+		Name: "completion",
+		Usage: "print a script that completes commands, flags, kernels, workloads, samplers, studies and points in " +
+			"a shell",
 		ArgsUsage: "bash|zsh|fish",
 		Description: console.Details("Prints the script for one shell; load it in the shell's start-up file.",
 			"source <(pawl completion bash)", "0 done", "64 usage"),

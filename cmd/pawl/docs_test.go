@@ -18,7 +18,8 @@ import (
 )
 
 // handbook are the pages whose every command is tested.
-var handbook = []string{"ci.md", "pawl-runner.md", "reference.md", "serve.md", "shipping.md", "coming-over.md", "troubleshooting.md", "contributing.md"}
+var handbook = []string{"ci.md", "pawl-runner.md", "reference.md", "serve.md", "shipping.md", "coming-over.md",
+	"troubleshooting.md", "contributing.md"}
 
 // block is a fenced piece of shell on a page. One that is marked with a word after sh is
 // not run.
@@ -55,7 +56,8 @@ func scratchRepository(t *testing.T) (dir, remote string) {
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
 	}
-	rules := "preset: relaxed\nregression: 50%\nimprovement: 50%\nerosion: 60%\nrounds: [10]\nsamples: 3\nkernels: [{kernel: ./scale, workloads: [small]}]\n"
+	rules := "preset: relaxed\nregression: 50%\nimprovement: 50%\nerosion: 60%\nrounds: [10]\nsamples: 3\nkernels: " +
+		"[{kernel: ./scale, workloads: [small]}]\n"
 	if err := os.WriteFile(filepath.Join(dir, "gate.yaml"), []byte(rules), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +68,8 @@ func scratchRepository(t *testing.T) (dir, remote string) {
 	return dir, remote
 }
 
-var identity = []string{"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@example.com"}
+var identity = []string{"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=T",
+	"GIT_COMMITTER_EMAIL=t@example.com"}
 
 // The commands of a page, in its order, in one repository.
 func TestHandbookRuns(t *testing.T) {
@@ -84,7 +87,8 @@ func TestHandbookRuns(t *testing.T) {
 			server.Give("secret", githubtest.JobToken("contents=write", "pull_requests=write"))
 			programs := t.TempDir()
 			base := asPawl(t, programs)
-			env := append(base.Env, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+programs, "CUDA_VISIBLE_DEVICES=", "GITHUB_STEP_SUMMARY=",
+			env := append(base.Env, "PATH="+programs+":"+os.Getenv("PATH"), "HOME="+programs, "CUDA_VISIBLE_DEVICES=",
+				"GITHUB_STEP_SUMMARY=",
 				"GITHUB_API_URL="+server.URL, "GITHUB_TOKEN=secret", "GITHUB_REPOSITORY="+server.Repository)
 			for _, found := range block.FindAllStringSubmatch(readPage(t, name), -1) {
 				if found[1] != "" {
@@ -164,7 +168,8 @@ func TestHandbookNamesWhatThereIs(t *testing.T) {
 func TestHandbookRunnersAreRead(t *testing.T) {
 	read := 0
 	for _, name := range handbook {
-		for _, found := range regexp.MustCompile("(?ms)^```yaml\n(.*?^wake:.*?)^```$").FindAllStringSubmatch(readPage(t, name), -1) {
+		for _, found := range regexp.MustCompile("(?ms)^```yaml\n(.*?^wake:.*?)^```$").FindAllStringSubmatch(readPage(t,
+			name), -1) {
 			read++
 			if _, err := runner.Parse(name, []byte(found[1])); err != nil {
 				t.Error(err)
@@ -211,7 +216,8 @@ func TestTroubleshootingQuotesRealMessages(t *testing.T) {
 		}
 	}
 	all, messages := sources.String(), 0
-	for _, found := range regexp.MustCompile("\\*\\*`([^`]+)`").FindAllStringSubmatch(readPage(t, "troubleshooting.md"), -1) {
+	for _, found := range regexp.MustCompile("\\*\\*`([^`]+)`").FindAllStringSubmatch(readPage(t, "troubleshooting.md"),
+		-1) {
 		messages++
 		for piece := range strings.SplitSeq(found[1], "…") {
 			if piece = strings.Trim(piece, " .:;()"); len(piece) > 3 && !strings.Contains(all, piece) {

@@ -80,13 +80,19 @@ func (w faultyWriter) Write([]byte) (int, error) {
 
 // crash is pawl with a fault in its standard output.
 func crash() {
-	start(console.Environment{Stdout: faultyWriter{faults[os.Getenv("PAWL_TEST_FAULT")]}, Stderr: os.Stderr, Getenv: os.Getenv, Signals: console.Interrupts})
+	start(console.Environment{
+		Stdout:  faultyWriter{faults[os.Getenv("PAWL_TEST_FAULT")]},
+		Stderr:  os.Stderr,
+		Getenv:  os.Getenv,
+		Signals: console.Interrupts,
+	})
 }
 
 // A crash is none of the exit codes that mean something, 2 above all: Go's own
 // code for it is the gate's "nothing could be decided".
 func TestACrashIsNoAnswer(t *testing.T) {
-	meanings := []int{console.ExitOK, console.ExitNo, console.ExitNothing, console.ExitMachinery, console.ExitUsage, console.ExitInterrupted}
+	meanings := []int{console.ExitOK, console.ExitNo, console.ExitNothing, console.ExitMachinery, console.ExitUsage,
+		console.ExitInterrupted}
 	for name := range faults {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -110,7 +116,8 @@ func TestAChildsExitCodeIsNotOurs(t *testing.T) {
 	for _, code := range []int{1, 2, 64} {
 		err := exec.Command("sh", "-c", fmt.Sprintf("exit %d", code)).Run()
 		var said strings.Builder
-		if got := exitCode(&said, fmt.Errorf("asking git: %w", err)); got != console.ExitMachinery || !strings.Contains(said.String(), "asking git") {
+		if got := exitCode(&said, fmt.Errorf("asking git: %w", err)); got != console.ExitMachinery ||
+			!strings.Contains(said.String(), "asking git") {
 			t.Errorf("exit %d of a child gives %d, %q", code, got, said.String())
 		}
 	}
@@ -142,7 +149,8 @@ func TestTheWorkflowFailsOnARegression(t *testing.T) {
 	run := func(base, name string, arguments ...string) (string, error) {
 		cmd := exec.Command(name, arguments...)
 		cmd.Dir = dir
-		cmd.Env = append(asPawl(t, dir).Env, "BASE="+base, "HOME="+dir, "GITHUB_STEP_SUMMARY=", "PATH="+dir+":"+os.Getenv("PATH"),
+		cmd.Env = append(asPawl(t, dir).Env, "BASE="+base, "HOME="+dir, "GITHUB_STEP_SUMMARY=",
+			"PATH="+dir+":"+os.Getenv("PATH"),
 			"GIT_AUTHOR_NAME=T", "GIT_AUTHOR_EMAIL=t@example.com", "GIT_COMMITTER_NAME=T", "GIT_COMMITTER_EMAIL=t@example.com")
 		output, err := cmd.CombinedOutput()
 		return string(output), err
@@ -175,7 +183,8 @@ func TestTheWorkflowFailsOnARegression(t *testing.T) {
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
 	}
-	rules := "preset: relaxed\nregression: 50%\nimprovement: 50%\nerosion: 60%\nrounds: [10]\nsamples: 3\nkernels: [{kernel: scale, workloads: [small]}]\n"
+	rules := "preset: relaxed\nregression: 50%\nimprovement: 50%\nerosion: 60%\nrounds: [10]\nsamples: 3\nkernels: " +
+		"[{kernel: scale, workloads: [small]}]\n"
 	if err := os.WriteFile(filepath.Join(dir, "gate.yaml"), []byte(rules), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +205,8 @@ func TestTheWorkflowFailsOnARegression(t *testing.T) {
 		}
 	}
 	waste("0")
-	if output, err := gate(base); err != nil || !strings.Contains(output, "pass: 1 improvement") || strings.Contains(output, "moved the baseline") {
+	if output, err := gate(base); err != nil || !strings.Contains(output, "pass: 1 improvement") ||
+		strings.Contains(output, "moved the baseline") {
 		t.Errorf("faster: %v: %s", err, output)
 	}
 }
@@ -211,9 +221,11 @@ func TestTheWorkflowKnowsACrashFromAnAnswer(t *testing.T) {
 		before        map[string]string
 		passes        bool
 	}{
-		"nothing decided":            {"Gate", fmt.Sprintf(report, 2, 2), nil, true},
-		"infeasible":                 {"Gate", `mkdir -p results; echo '{"exit": 2, "verdict": "infeasible"' > results/ratchet_report.json; exit 2`, nil, false},
-		"vanished":                   {"Gate", `mkdir -p results; echo '{"exit": 2, "verdict": "vanished"' > results/ratchet_report.json; exit 2`, nil, false},
+		"nothing decided": {"Gate", fmt.Sprintf(report, 2, 2), nil, true},
+		"infeasible": {"Gate",
+			`mkdir -p results; echo '{"exit": 2, "verdict": "infeasible"' > results/ratchet_report.json; exit 2`, nil, false},
+		"vanished": {"Gate",
+			`mkdir -p results; echo '{"exit": 2, "verdict": "vanished"' > results/ratchet_report.json; exit 2`, nil, false},
 		"improved":                   {"Gate", fmt.Sprintf(report, 0, 0), nil, true},
 		"regression":                 {"Gate", fmt.Sprintf(report, 1, 1), nil, false},
 		"machinery":                  {"Gate", "exit 3", nil, false},

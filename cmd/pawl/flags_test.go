@@ -15,7 +15,8 @@ import (
 // result: a new one that is neither would be lost on resume and in the command that
 // reproduces the study.
 func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
-	known := []string{"lanes", "out", "cache", "json", "resume", "gate", "policy", "baseline", "profile", "db", "on", "farm", "priority", "device-budget", "cost", "price"}
+	known := []string{"lanes", "out", "cache", "json", "resume", "gate", "policy", "baseline", "profile", "db", "on",
+		"farm", "priority", "device-budget", "cost", "price"}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[studies.Options]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		known = append(known, name)

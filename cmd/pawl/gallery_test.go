@@ -51,7 +51,8 @@ func TestGalleryTunes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			output, err := asPawl(t, dir, "tune", "./kernel", "--backend", k.Backend, "--trials", "2", "--rounds", "3", "--finalists", "1").CombinedOutput()
+			output, err := asPawl(t, dir, "tune", "./kernel", "--backend", k.Backend, "--trials", "2", "--rounds", "3",
+				"--finalists", "1").CombinedOutput()
 			if err != nil && !strings.Contains(string(output), "failed, bench:") { // what a busy machine does to times
 				t.Fatalf("%v: %s", err, output)
 			}

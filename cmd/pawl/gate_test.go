@@ -140,7 +140,8 @@ func TestOldResultsAreNotAccepted(t *testing.T) {
 	}
 	cmd := asPawl(t, dir, "baseline", "accept", "--reason", "because")
 	output, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != console.ExitMachinery || !strings.Contains(string(output), "measured after these results") {
+	if cmd.ProcessState.ExitCode() != console.ExitMachinery ||
+		!strings.Contains(string(output), "measured after these results") {
 		t.Errorf("%s", output)
 	}
 }
@@ -155,7 +156,8 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "gate.yaml"), []byte(rules), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if output, err := asPawl(t, dir, "gate", "--policy", "gate.yaml").CombinedOutput(); err == nil || !strings.Contains(string(output), "this becomes it") {
+	if output, err := asPawl(t, dir, "gate", "--policy", "gate.yaml").CombinedOutput(); err == nil ||
+		!strings.Contains(string(output), "this becomes it") {
 		t.Fatalf("%v: %s", err, output)
 	}
 	before, err := os.ReadFile(filepath.Join(dir, "results", "baseline.json"))
@@ -188,13 +190,15 @@ func TestInterruptedGateChangesNothing(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != console.ExitInterrupted {
 		t.Errorf("exit code %d: %s", code, text.String())
 	}
-	if after, err := os.ReadFile(filepath.Join(dir, "results", "baseline.json")); err != nil || string(after) != string(before) {
+	if after, err := os.ReadFile(filepath.Join(dir, "results", "baseline.json")); err != nil ||
+		string(after) != string(before) {
 		t.Errorf("the baseline changed (%v)", err)
 	}
 }
 
 // baselineKills is how often the writing of a baseline is killed.
-var baselineKills = flag.Int("baseline-kills", thorough.Count(3, 100), "how many times TestKillLeavesOldOrNewBaseline kills the program")
+var baselineKills = flag.Int("baseline-kills", thorough.Count(3, 100),
+	"how many times TestKillLeavesOldOrNewBaseline kills the program")
 
 // The program is killed at random instants while it moves the baseline: the file
 // is the old one or the new one, whole, every time.

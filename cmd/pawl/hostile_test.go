@@ -17,9 +17,11 @@ func TestHostileWordsAreQuoted(t *testing.T) {
 	if err := writeExamples(dir); err != nil {
 		t.Fatal(err)
 	}
-	kernel := fmt.Sprintf("#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\nvoid scale(const float *x, float *y, int32_t N) {\n"+
+	kernel := fmt.Sprintf("#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\nvoid scale(const float *x, "+
+		"float *y, int32_t N) {\n"+
 		"\tfor (int i = 0; i < N; i++) y[i] = 2 * x[i];\n\tif (BLOCK == 1) { fputs(%q, stderr); abort(); }\n}\n", evil)
-	compiler := "#!/bin/sh\ncase \"$*\" in *BLOCK=2*) printf 'x.c:1:1: error: " + strings.ReplaceAll(evil, "\n", `\n`) + "\\n' >&2; exit 1;; esac\nexec cc \"$@\"\n"
+	compiler := "#!/bin/sh\ncase \"$*\" in *BLOCK=2*) printf 'x.c:1:1: error: " + strings.ReplaceAll(evil, "\n", `\n`) +
+		"\\n' >&2; exit 1;; esac\nexec cc \"$@\"\n"
 	for name, content := range map[string]string{"scale/scale.c": kernel, "evil-cc": compiler} {
 		if err := executable.Write(filepath.Join(dir, name), content); err != nil {
 			t.Fatal(err)

@@ -86,7 +86,8 @@ func exists(app *cli.App, call []string) error {
 	if last == nil && len(call) > 0 && !strings.HasPrefix(call[0], "-") {
 		return fmt.Errorf("no command %q", call[0])
 	}
-	if last != nil && len(last.Subcommands) > 0 && len(call) > 0 && last.ArgsUsage == "" && !strings.HasPrefix(call[0], "-") {
+	if last != nil && len(last.Subcommands) > 0 && len(call) > 0 && last.ArgsUsage == "" &&
+		!strings.HasPrefix(call[0], "-") {
 		return fmt.Errorf("pawl %s has no command %q", last.Name, call[0])
 	}
 	for _, word := range call {
@@ -110,16 +111,23 @@ pawl gate --cache "a b" ${BASE:+--base "$BASE"} || {
 go build -o "$RUNNER_TEMP/pawl/" ./cmd/pawl
 go run ./cmd/pawl tune \
   --trials 3`
-	want := [][]string{{"baseline", "verify"}, {"gate", "--cache", "a b", "--base", "$BASE"}, {"compare", "a", "b"}, {"space"},
-		{"ci", "matrix", "--runner", "$L"}, {"tune", "--trials", "3"}}
+	want := [][]string{
+		{"baseline", "verify"},
+		{"gate", "--cache", "a b", "--base", "$BASE"},
+		{"compare", "a", "b"},
+		{"space"},
+		{"ci", "matrix", "--runner", "$L"},
+		{"tune", "--trials", "3"},
+	}
 	got := invocations(script)
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	app := newApp(console.Environment{})
 	for call, good := range map[string]bool{
-		"gate attention --policy x": true, "gate --polcy x": false, "gate plan --effect 3%": true, "nothing": false, "baseline nothing": false,
-		"--version": true, "gate plan --round 3": false, "ci --help": true, "tune -w x": true,
+		"gate attention --policy x": true, "gate --polcy x": false, "gate plan --effect 3%": true, "nothing": false,
+		"baseline nothing": false,
+		"--version":        true, "gate plan --round 3": false, "ci --help": true, "tune -w x": true,
 	} {
 		if err := exists(app, strings.Fields(call)); (err == nil) != good {
 			t.Errorf("pawl %s: %v", call, err)

@@ -75,7 +75,8 @@ func writeRecord(t *testing.T, path string) {
 		}
 		entry := replay.Entry{Point: point}
 		for range 8 {
-			entry.Samples = append(entry.Samples, float64(10+(a-3)*(a-3)+(b-1)*(b-1)+2*(c-2)*(c-2)+(d-4)*(d-4))*(1+0.01*rng.Float64()))
+			entry.Samples = append(entry.Samples,
+				float64(10+(a-3)*(a-3)+(b-1)*(b-1)+2*(c-2)*(c-2)+(d-4)*(d-4))*(1+0.01*rng.Float64()))
 		}
 		entry.Milliseconds = entry.Samples[0]
 		record.Entries = append(record.Entries, entry)
@@ -106,7 +107,8 @@ func readPast(t *testing.T, dir string, id int64) search.Past {
 // trial that was reported done is lost, none is measured twice, and the study
 // ends as if it had never been disturbed.
 func TestKillAnywhereAndResume(t *testing.T) {
-	arguments := []string{"tune", "--backend", "replay", "--record", "record.json", "--trials", "80", "--rounds", "10", "--seed", "7", "--sampler", "tpe"}
+	arguments := []string{"tune", "--backend", "replay", "--record", "record.json", "--trials", "80", "--rounds", "10",
+		"--seed", "7", "--sampler", "tpe"}
 	calm := t.TempDir()
 	writeRecord(t, filepath.Join(calm, "record.json"))
 	began := time.Now()
@@ -122,7 +124,8 @@ func TestKillAnywhereAndResume(t *testing.T) {
 		dir := t.TempDir()
 		writeRecord(t, filepath.Join(dir, "record.json"))
 		for finished := false; !finished; {
-			reported, done := runAndKill(t, asPawl(t, dir, append(arguments, "--resume")...), time.Duration(rng.Int64N(int64(whole))))
+			reported, done := runAndKill(t, asPawl(t, dir, append(arguments, "--resume")...),
+				time.Duration(rng.Int64N(int64(whole))))
 			finished = done
 			if !done {
 				killed++

@@ -16,7 +16,12 @@ import (
 )
 
 func main() {
-	start(console.Environment{Stdout: &console.Output{File: os.Stdout}, Stderr: &console.Output{File: os.Stderr}, Getenv: os.Getenv, Signals: console.Interrupts})
+	start(console.Environment{
+		Stdout:  &console.Output{File: os.Stdout},
+		Stderr:  &console.Output{File: os.Stderr},
+		Getenv:  os.Getenv,
+		Signals: console.Interrupts,
+	})
 }
 
 // start is the whole life of a process.

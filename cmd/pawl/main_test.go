@@ -46,7 +46,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
 			env.Setenv("CC", os.Getenv("CC"))
 			env.Setenv("PYTHON", os.Getenv("PYTHON"))
-			env.Setenv("OUTER_CUDA_HOME", os.Getenv("CUDA_HOME")) // for the scripts that need a GPU; auto is the processor in the others
+			// for the scripts that need a GPU; auto is the processor in the others
+			env.Setenv("OUTER_CUDA_HOME", os.Getenv("CUDA_HOME"))
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Defer(func() { endGuards(t, env.WorkDir) })
 			if err := writeBaseline(env.WorkDir); err != nil {
@@ -63,8 +64,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition knows whether all was asked for, whether there is a GPU, whether there are nvcc, a C++ compiler, Python and numpy,
-// and whether the C compiler has its sanitizers.
+// condition knows whether all was asked for, whether there is a GPU, whether there are nvcc, a C++ compiler, Python
+// and numpy, and whether the C compiler has its sanitizers.
 func condition(name string) (bool, error) {
 	switch name {
 	case "all": // a script that is asked for by its name runs too

@@ -58,7 +58,9 @@ void %s(const float *x, float *y, int32_t N) {
 func (s *scratch) kernel(name, factor, values, value string, times int) {
 	s.file(name+"/kernel.yaml", fmt.Sprintf(monthManifest, name, factor, values, value))
 	s.file(name+"/kernel.c", monthSource(name, factor, times))
-	s.file(name+"/reference.c", fmt.Sprintf("#include <stdint.h>\nvoid %s(const float *x, float *y, int32_t N) { for (int j = 0; j < N; j++) y[j] = (float)(%s.0 * x[j]); }\n", name, factor))
+	s.file(name+"/reference.c",
+		fmt.Sprintf("#include <stdint.h>\nvoid %s(const float *x, float *y, int32_t N) { for (int j = 0; j < N; j++) y[j] "+
+			"= (float)(%s.0 * x[j]); }\n", name, factor))
 }
 
 // A month in the life of a repository, or its beginning, by the workflows that this one has: every run line
@@ -95,7 +97,8 @@ func (s *scratch) firstPush() {
 	if held := s.baseline(); r.Count(gate.New) != 2 || len(held) != 2 {
 		s.t.Fatalf("%v", held)
 	}
-	if files := s.git(s.remote, "diff", "--name-only", after, "main"); files != "results/baseline.json\nresults/history.jsonl" {
+	if files := s.git(s.remote, "diff", "--name-only", after, "main"); files !=
+		"results/baseline.json\nresults/history.jsonl" {
 		s.t.Fatalf("the commit on main changes %s", files)
 	}
 	if !strings.Contains(run.Jobs["gate"].Summary, "2 configurations with nothing to compare with") {
@@ -121,7 +124,8 @@ func (s *scratch) slower() {
 	s.result(run, "baseline", "skipped")
 	s.result(run, "comment", "success")
 	_, first := s.comment(pull)
-	if r.Count(gate.Regression) != 1 || !strings.HasPrefix(first, "**fail**: 1 regression. Make it fast again") || s.server.Planted() > 0 {
+	if r.Count(gate.Regression) != 1 || !strings.HasPrefix(first, "**fail**: 1 regression. Make it fast again") ||
+		s.server.Planted() > 0 {
 		s.t.Fatalf("%s, %d faults left", first, s.server.Planted())
 	}
 }
@@ -135,7 +139,8 @@ func (s *scratch) tampers() {
 	run, r := s.gate(s.proposed(pull, "work"), gate.Regression)
 	s.result(run, "verdict", "failure")
 	comment, _ := s.comment(pull)
-	if r.Count(gate.Regression) != 1 || !strings.Contains(comment.Body, "(deleted); it was not used") || comment.Edits == 0 {
+	if r.Count(gate.Regression) != 1 || !strings.Contains(comment.Body, "(deleted); it was not used") ||
+		comment.Edits == 0 {
 		s.t.Fatalf("%+v", comment)
 	}
 
@@ -172,7 +177,8 @@ func (s *scratch) faster() {
 	run, r := s.gate(s.proposed(1, "work"), gate.Improvement)
 	s.result(run, "verdict", "success")
 	comment, first := s.comment(1)
-	if r.Count(gate.Improvement) != 1 || !strings.HasPrefix(first, "**pass**: 1 improvement. No action needed") || comment.ID != was.ID {
+	if r.Count(gate.Improvement) != 1 || !strings.HasPrefix(first, "**pass**: 1 improvement. No action needed") ||
+		comment.ID != was.ID {
 		s.t.Fatalf("%+v", comment)
 	}
 	if !maps.Equal(before, s.baseline()) {
@@ -290,7 +296,10 @@ func (s *scratch) history() {
 	if err := json.Unmarshal([]byte(output), &events); code != 0 || err != nil {
 		s.t.Fatalf("%v: %s", err, output)
 	}
-	for kernel, wanted := range map[string][]string{"scale": {"new", "improvement", "regression", "accepted", "maintained"}, "negate": {"new", "maintained", "improvement"}} {
+	for kernel, wanted := range map[string][]string{
+		"scale":  {"new", "improvement", "regression", "accepted", "maintained"},
+		"negate": {"new", "maintained", "improvement"},
+	} {
 		left := wanted
 		for _, e := range events {
 			if e.Kernel == kernel && len(left) > 0 && e.Verdict == left[0] {

@@ -26,7 +26,8 @@ func TestReadmeExampleTunes(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "scale"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```(?:yaml|c)\n(?:# |/\\* )(scale/[a-z.]+)(?: \\*/)?\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	blocks := regexp.MustCompile("(?s)```(?:yaml|c)\n(?:# |/\\* )(scale/[a-z.]+)(?: "+
+		"\\*/)?\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(blocks) != 3 {
 		t.Fatalf("%d files of the example on the page, want 3", len(blocks))
 	}

@@ -49,7 +49,8 @@ func newScratch(t *testing.T) *scratch {
 		t.Fatal(err)
 	}
 	s.env = []string{
-		"PATH=" + os.Getenv("PATH"), "CC=" + os.Getenv("CC"), "GORACE=" + os.Getenv("GORACE"), "TMPDIR=" + t.TempDir(), "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
+		"PATH=" + os.Getenv("PATH"), "CC=" + os.Getenv("CC"), "GORACE=" + os.Getenv("GORACE"), "TMPDIR=" + t.TempDir(),
+		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"PAWL_UNDER_TEST=" + self,
 	}
 	tools := filepath.Join(folder, "tools")
@@ -67,7 +68,14 @@ mkdir -p "$3" && ln -sf "$PAWL_UNDER_TEST" "${3%/}/pawl"
 	s.git(s.desk, "checkout", "--quiet", "-b", "main")
 	s.server = githubtest.New("someone/kernels", s.remote)
 	t.Cleanup(s.server.Close)
-	s.host = &actionstest.Host{Server: s.server, Remote: s.remote, Folder: filepath.Join(folder, "actions"), Tools: tools, Env: s.env, Log: func(line string) { t.Log(line) }}
+	s.host = &actionstest.Host{
+		Server: s.server,
+		Remote: s.remote,
+		Folder: filepath.Join(folder, "actions"),
+		Tools:  tools,
+		Env:    s.env,
+		Log:    func(line string) { t.Log(line) },
+	}
 	return s
 }
 
@@ -83,7 +91,8 @@ func (s *scratch) file(name, content string) { s.write(filepath.Join(s.desk, nam
 
 func (s *scratch) git(folder string, arguments ...string) string {
 	s.t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=A Person", "-c", "user.email=person@example.org"}, arguments...)...)
+	cmd := exec.Command("git",
+		append([]string{"-c", "user.name=A Person", "-c", "user.email=person@example.org"}, arguments...)...)
 	cmd.Dir, cmd.Env = folder, s.env
 	output, err := cmd.CombinedOutput()
 	if err != nil {
@@ -171,7 +180,8 @@ func (s *scratch) proposed(number int, branch string) actionstest.Event {
 	ref := fmt.Sprintf("refs/pull/%d/merge", number)
 	s.git(s.remote, "update-ref", ref, merged)
 	return actionstest.Event{
-		Name: "pull_request", Ref: ref, RefName: fmt.Sprintf("%d/merge", number), SHA: merged, BaseRef: "main", HeadRef: branch,
+		Name: "pull_request", Ref: ref, RefName: fmt.Sprintf("%d/merge", number), SHA: merged, BaseRef: "main",
+		HeadRef: branch,
 		Payload: map[string]any{"action": "synchronize", "number": number, "pull_request": map[string]any{
 			"number": number, "base": map[string]any{"sha": base, "ref": "main"},
 			"head": map[string]any{"sha": head, "ref": branch, "repo": map[string]any{"full_name": s.server.Repository}},

@@ -84,7 +84,8 @@ func (term *pseudoTerminal) waitFor(t *testing.T, text string) {
 
 func (term *pseudoTerminal) resize(t *testing.T, columns uint16) {
 	t.Helper()
-	if err := unix.IoctlSetWinsize(int(term.keyboard.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+	if err := unix.IoctlSetWinsize(int(term.keyboard.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: 24, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -115,7 +116,11 @@ func within(t *testing.T, what string, do func()) {
 // Messages come from several goroutines while the bars are drawn and change.
 func TestMessagesDoNotStopTheBars(t *testing.T) {
 	term := openTerminal(t, true)
-	s, err := space.New([]space.Param{{Name: "A", Values: []space.Value{space.IntegerValue(1)}, Default: space.IntegerValue(1)}}, nil, nil)
+	s, err := space.New([]space.Param{{
+		Name:    "A",
+		Values:  []space.Value{space.IntegerValue(1)},
+		Default: space.IntegerValue(1),
+	}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +142,13 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 		trial := search.Trial{Finished: true, Point: s.Default()}
 		trial.Outcome.Samples = []float64{1, 2, 3}
 		for finished := range 200 {
-			d.Update(search.Progress{Phase: search.SearchPhase, Finished: finished, Limit: 200, Best: &trial, Failures: map[string]int{"hung": finished}})
+			d.Update(search.Progress{
+				Phase:    search.SearchPhase,
+				Finished: finished,
+				Limit:    200,
+				Best:     &trial,
+				Failures: map[string]int{"hung": finished},
+			})
 			term.resize(t, uint16(20+finished%100))
 			time.Sleep(2 * time.Millisecond)
 		}

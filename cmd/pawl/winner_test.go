@@ -20,7 +20,8 @@ import (
 )
 
 // verdictKills is how often the gating of a winner is killed.
-var verdictKills = flag.Int("verdict-kills", thorough.Count(3, 100), "how many times TestKillLeavesAWholeVerdictOrNone kills the program")
+var verdictKills = flag.Int("verdict-kills", thorough.Count(3, 100),
+	"how many times TestKillLeavesAWholeVerdictOrNone kills the program")
 
 // The program is killed at random instants while it gates a winner, records the verdict
 // and writes the pages: the record has the verdict whole or not at all, every page is
@@ -61,7 +62,8 @@ func TestKillLeavesAWholeVerdictOrNone(t *testing.T) {
 		recorded = now
 		wholePages(t, filepath.Join(dir, "tuning"))
 	}
-	if output, err := asPawl(t, dir, "report").CombinedOutput(); err != nil || !strings.Contains(string(output), "nothing is known (new)") {
+	if output, err := asPawl(t, dir, "report").CombinedOutput(); err != nil ||
+		!strings.Contains(string(output), "nothing is known (new)") {
 		t.Errorf("%v: %s", err, output)
 	}
 	t.Logf("%d kills, %d verdicts", killed, recorded)
@@ -87,7 +89,10 @@ func wholePages(t *testing.T, out string) {
 	t.Helper()
 	var index []report.Entry
 	var summary report.Summary
-	for path, into := range map[string]any{report.JSONName: &index, filepath.Join("scale", "small", report.JSONName): &summary} {
+	for path, into := range map[string]any{
+		report.JSONName: &index,
+		filepath.Join("scale", "small", report.JSONName): &summary,
+	} {
 		content, err := os.ReadFile(filepath.Join(out, path))
 		if err == nil {
 			err = json.Unmarshal(content, into)

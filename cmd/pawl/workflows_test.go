@@ -38,7 +38,12 @@ func workflows(t *testing.T) map[string]workflow {
 	if output, err := exec.Command("git", "init", "-q", other).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	if _, err := setup.Init(t.Context(), setup.Options{Folder: other, Pawl: setup.Source{Repository: "o/pawl", Commit: strings.Repeat("0", 40)}, Runner: "gpu"}); err != nil {
+	if _, err := setup.Init(t.Context(),
+		setup.Options{
+			Folder: other,
+			Pawl:   setup.Source{Repository: "o/pawl", Commit: strings.Repeat("0", 40)},
+			Runner: "gpu",
+		}); err != nil {
 		t.Fatal(err)
 	}
 	all := map[string]workflow{}

@@ -24,7 +24,8 @@ func example(kernel string, milliseconds float64) Entry {
 		Environment: objective.Environment{Backend: "host", Device: "chip"},
 		Measured:    time.Date(2026, 7, 30, 6, 0, 0, 0, time.UTC),
 	}
-	e.Summarise([][]float64{{milliseconds, milliseconds * 1.01}, {milliseconds * 0.99, milliseconds}}, Work{Flops: 100, Bytes: 800})
+	e.Summarise([][]float64{{milliseconds, milliseconds * 1.01}, {milliseconds * 0.99, milliseconds}},
+		Work{Flops: 100, Bytes: 800})
 	return e
 }
 
@@ -71,15 +72,19 @@ func TestDamageIsNamedAndLeftAlone(t *testing.T) {
 		problem Problem
 		message string
 	}{
-		"truncated":  {func(s string) string { return s[:len(s)/2] }, Truncated, "truncated after"},
-		"empty":      {func(string) string { return "" }, Truncated, "truncated after 0 bytes"},
-		"no JSON":    {func(string) string { return "hello" }, NotJSON, "not JSON"},
-		"edited":     {func(s string) string { return strings.Replace(s, `"p99": 2.0`, `"p99": 1.0`, 1) }, Edited, "edited by hand"},
-		"new key":    {func(s string) string { return strings.Replace(s, `"p99"`, `"extra": 1, "p99"`, 1) }, Edited, `unknown field "extra"`},
-		"NaN":        {func(s string) string { return strings.Replace(s, `"median": 2`, `"median": NaN`, 1) }, NotFinite, "NaN or an infinity"},
+		"truncated": {func(s string) string { return s[:len(s)/2] }, Truncated, "truncated after"},
+		"empty":     {func(string) string { return "" }, Truncated, "truncated after 0 bytes"},
+		"no JSON":   {func(string) string { return "hello" }, NotJSON, "not JSON"},
+		"edited": {func(s string) string { return strings.Replace(s, `"p99": 2.0`, `"p99": 1.0`, 1) }, Edited,
+			"edited by hand"},
+		"new key": {func(s string) string { return strings.Replace(s, `"p99"`, `"extra": 1, "p99"`, 1) }, Edited,
+			`unknown field "extra"`},
+		"NaN": {func(s string) string { return strings.Replace(s, `"median": 2`, `"median": NaN`, 1) }, NotFinite,
+			"NaN or an infinity"},
 		"NaN sample": {func(s string) string { return strings.Replace(s, "1.98", "NaN", 1) }, NotFinite, "it holds NaN"},
-		"newer":      {func(s string) string { return strings.Replace(s, `"version": 2`, `"version": 3`, 1) }, Newer, "newer pawl (version 3"},
-		"foreign":    {func(string) string { return `{"format": "other"}` }, Foreign, "not a pawl baseline"},
+		"newer": {func(s string) string { return strings.Replace(s, `"version": 2`, `"version": 3`, 1) }, Newer,
+			"newer pawl (version 3"},
+		"foreign": {func(string) string { return `{"format": "other"}` }, Foreign, "not a pawl baseline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := written(t)
@@ -169,7 +174,10 @@ func TestBestAcceptedEntry(t *testing.T) {
 }
 
 func TestSourcesArePackedAndUnpacked(t *testing.T) {
-	files := []kernels.File{{Name: "include/deep.h", Content: []byte("#define X 1\n")}, {Name: "kernel.yaml", Content: []byte("name: x\n")}}
+	files := []kernels.File{
+		{Name: "include/deep.h", Content: []byte("#define X 1\n")},
+		{Name: "kernel.yaml", Content: []byte("name: x\n")},
+	}
 	packed, err := Pack(files)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +231,14 @@ func TestHistorySurvivesAKill(t *testing.T) {
 func TestNoFlippedBitInAHistoryIsSilent(t *testing.T) {
 	path := filepath.Join(t.TempDir(), HistoryName)
 	change := -0.04
-	event := Event{Key: example("scale", 2).Key, Commit: "c0ffee", Verdict: gate.Regression, Reason: "slower", Median: 2.125, Change: &change}
+	event := Event{
+		Key:     example("scale", 2).Key,
+		Commit:  "c0ffee",
+		Verdict: gate.Regression,
+		Reason:  "slower",
+		Median:  2.125,
+		Change:  &change,
+	}
 	if err := AppendHistory(path, []Event{event, event}); err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,9 @@ func (d *document) unseal() (*File, string) {
 	f := New()
 	for _, s := range d.Entries {
 		if digest, err := s.digest(); err != nil || digest != s.Digest {
-			return nil, fmt.Sprintf("the digest of %s does not match its content: it was edited by hand or merged%s, or merge it by pawl baseline merge", s.Key, restore)
+			return nil,
+				fmt.Sprintf("the digest of %s does not match its content: it was edited by hand or merged%s, or merge it by "+
+					"pawl baseline merge", s.Key, restore)
 		}
 		if _, twice := f.Find(s.Key); twice {
 			return nil, fmt.Sprintf("it has %s twice%s", s.Key, restore)
@@ -127,7 +129,9 @@ func decode(content []byte, version int) (*File, Problem, string) {
 	claimed := old.Digest
 	old.Digest = ""
 	if found, err := digest(old); err != nil || found != claimed {
-		return nil, Edited, "its digest does not match its content: it was edited by hand or merged" + restore + ", or run the gate again on a fresh one"
+		return nil, Edited,
+			"its digest does not match its content: it was edited by hand or merged" + restore +
+				", or run the gate again on a fresh one"
 	}
 	return old.modern(), "", ""
 }

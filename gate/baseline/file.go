@@ -112,10 +112,13 @@ func parse(content []byte) (*File, Problem, string) {
 		return nil, problem, detail
 	}
 	if head.Format != format {
-		return nil, Foreign, fmt.Sprintf("this is not a pawl baseline (its format is %q); name another file with --baseline", head.Format)
+		return nil, Foreign,
+			fmt.Sprintf("this is not a pawl baseline (its format is %q); name another file with --baseline", head.Format)
 	}
 	if head.Version > version {
-		return nil, Newer, fmt.Sprintf("it was written by a newer pawl (version %d, this one reads up to %d); update pawl. Nothing was changed", head.Version, version)
+		return nil, Newer,
+			fmt.Sprintf("it was written by a newer pawl (version %d, this one reads up to %d); update pawl. Nothing was "+
+				"changed", head.Version, version)
 	}
 	return decode(content, head.Version)
 }
@@ -163,7 +166,8 @@ func find(entries []Entry, key Key) (Entry, bool) {
 func (f *File) OtherDevices(key Key) []string {
 	var devices []string
 	for _, e := range f.Entries {
-		if e.Device != key.Device && e.Kernel == key.Kernel && e.Workload == key.Workload && e.Type == key.Type && e.Objective == key.Objective {
+		if e.Device != key.Device && e.Kernel == key.Kernel && e.Workload == key.Workload && e.Type == key.Type &&
+			e.Objective == key.Objective {
 			devices = append(devices, e.Device)
 		}
 	}

@@ -43,7 +43,16 @@ type Event struct {
 // Event is the line of the history about an acceptance. Its change is between two times
 // that were not measured together.
 func (a Acceptance) Event(e Entry) Event {
-	event := Event{Time: a.Time, Key: a.Key, Commit: a.Commit, Point: e.Point, Verdict: Accepted, Reason: a.Reason, Median: e.Median, Interval: e.Interval}
+	event := Event{
+		Time:     a.Time,
+		Key:      a.Key,
+		Commit:   a.Commit,
+		Point:    e.Point,
+		Verdict:  Accepted,
+		Reason:   a.Reason,
+		Median:   e.Median,
+		Interval: e.Interval,
+	}
 	if a.From > 0 {
 		change := stats.Change(a.From, a.To)
 		event.Change = &change

@@ -81,7 +81,8 @@ func TestAChangeThatFailsWritesNothing(t *testing.T) {
 		f.Put(example("another", 1))
 		return fmt.Errorf("no")
 	})
-	if after, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "no") || string(after) != string(before) {
+	if after, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "no") ||
+		string(after) != string(before) {
 		t.Errorf("%v", err)
 	}
 }

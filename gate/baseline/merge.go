@@ -42,7 +42,9 @@ func Merge(base, ours, theirs *File) (merged *File, chosen []string) {
 			for _, other := range []side{our, their} {
 				merged.consider(other)
 			}
-			chosen = append(chosen, fmt.Sprintf("%s: both sides moved it, ours to %s, theirs to %s: %s stays", e.Key, e.Objective.Text(our.entry.Median), e.Objective.Text(their.entry.Median), name))
+			chosen = append(chosen,
+				fmt.Sprintf("%s: both sides moved it, ours to %s, theirs to %s: %s stays", e.Key,
+					e.Objective.Text(our.entry.Median), e.Objective.Text(their.entry.Median), name))
 		}
 	}
 	return merged, chosen

@@ -14,7 +14,8 @@ func TestMergeHistory(t *testing.T) {
 		{"nothing new", common + "\n", common + "\n" + late + "\n", common + "\n" + late + "\n", 0},
 		{"between", common + "\n" + early + "\n", common + "\n" + late + "\n", common + "\n" + early + "\n" + late + "\n", 1},
 		{"no end of line, and twice", common + "\n" + early + "\n" + early, common, common + "\n" + early + "\n", 1},
-		{"a torn line stays behind its own", common + "\n" + early + "\n{\"ti", late + "\n", common + "\n" + early + "\n{\"ti\n" + late + "\n", 3},
+		{"a torn line stays behind its own", common + "\n" + early + "\n{\"ti", late + "\n",
+			common + "\n" + early + "\n{\"ti\n" + late + "\n", 3},
 		{"the first", common + "\r\n\n", "", common + "\n", 1},
 		{"none", "", "", "", 0},
 	} {

@@ -18,7 +18,8 @@ func TestVersion1IsRead(t *testing.T) {
 	}
 	add, scale := example("add", 1).Key, example("scale", 1).Key
 	best, ok := f.FindBest(add)
-	if _, faster := f.FindBest(scale); !ok || best.Median != 1.234567891 || faster || len(f.Entries) != 2 || len(f.Accepted) != 2 {
+	if _, faster := f.FindBest(scale); !ok || best.Median != 1.234567891 || faster || len(f.Entries) != 2 ||
+		len(f.Accepted) != 2 {
 		t.Errorf("%+v", f)
 	}
 	if f.Sources["sadd"] != "other <text>" || f.Sources["faster"] != "faster text" || f.Sources["sscale"] != "" {
@@ -29,11 +30,13 @@ func TestVersion1IsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := Read(path)
-	if err != nil || len(again.Entries) != 2 || len(again.Best) != 1 || again.Accepted[1].Reason != "more precise" || len(again.Sources) != 2 {
+	if err != nil || len(again.Entries) != 2 || len(again.Best) != 1 || again.Accepted[1].Reason != "more precise" ||
+		len(again.Sources) != 2 {
 		t.Errorf("%+v, %v", again, err)
 	}
 	content, _ := os.ReadFile(filepath.Join("testdata", "version1.json"))
-	if _, err := Parse("v1", []byte(strings.Replace(string(content), `"p95": 1.`, `"p95": 2.`, 1))); err == nil || !strings.Contains(err.Error(), "edited by hand") {
+	if _, err := Parse("v1", []byte(strings.Replace(string(content), `"p95": 1.`, `"p95": 2.`, 1))); err == nil ||
+		!strings.Contains(err.Error(), "edited by hand") {
 		t.Errorf("edited: %v", err)
 	}
 }
@@ -41,7 +44,8 @@ func TestVersion1IsRead(t *testing.T) {
 // gitIn runs git in a folder, apart from the user's own settings.
 func gitIn(t *testing.T, dir string, arguments ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=Tester", "-c", "user.email=tester@example.com"}, arguments...)...)
+	cmd := exec.Command("git",
+		append([]string{"-c", "user.name=Tester", "-c", "user.email=tester@example.com"}, arguments...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1")
 	output, err := cmd.CombinedOutput()
@@ -89,7 +93,8 @@ func TestGitMergesDifferentEntries(t *testing.T) {
 	change("matmul is faster", func(f *File) { put(f, at("matmul", 1.5, "matmul 2")) })
 	must("checkout", "-q", "main")
 	change("add is slower", func(f *File) {
-		f.Accept(at("add", 2.05, "add 2"), Acceptance{Reason: "more precise", Time: time.Date(2026, 8, 9, 0, 0, 0, 0, time.UTC)})
+		f.Accept(at("add", 2.05, "add 2"),
+			Acceptance{Reason: "more precise", Time: time.Date(2026, 8, 9, 0, 0, 0, 0, time.UTC)})
 		f.Keep("add 2", "archive of add 2")
 	})
 	must("merge", "-q", "--no-edit", "theirs")
@@ -112,7 +117,8 @@ func TestGitMergesDifferentEntries(t *testing.T) {
 	change("scale is faster", func(f *File) { put(f, at("scale", 1.8, "scale 2")) })
 	must("checkout", "-q", "main")
 	change("scale is faster still", func(f *File) { put(f, at("scale", 1.7, "scale 3")) })
-	if output, err := gitIn(t, dir, "merge", "-q", "--no-edit", "also"); err == nil || !strings.Contains(output, "CONFLICT") {
+	if output, err := gitIn(t, dir, "merge", "-q", "--no-edit", "also"); err == nil ||
+		!strings.Contains(output, "CONFLICT") {
 		t.Errorf("%v: %s", err, output)
 	}
 }
@@ -155,7 +161,8 @@ func TestMerge(t *testing.T) {
 		merged, chosen := Merge(base, c.ours, c.theirs)
 		e, _ := merged.Find(key)
 		best, _ := merged.FindBest(key)
-		if e.Median != c.median || best.Median != c.best || len(merged.Accepted) != c.trail || (len(chosen) == 1) != c.chosen {
+		if e.Median != c.median || best.Median != c.best || len(merged.Accepted) != c.trail ||
+			(len(chosen) == 1) != c.chosen {
 			t.Errorf("%s: %v, best %v, %d acceptances, %v", name, e.Median, best.Median, len(merged.Accepted), chosen)
 		}
 		if e.Source == "accepted" && merged.Sources["accepted"] != "text" {

@@ -34,7 +34,12 @@ func Pack(files []kernels.File) (string, error) {
 			return "", fmt.Errorf("packing the sources: %w", ErrTooLarge)
 		}
 		// Names and contents only: neither times nor owners.
-		if err := archive.WriteHeader(&tar.Header{Name: f.Name, Mode: 0o644, Size: int64(len(f.Content)), Format: tar.FormatPAX}); err != nil {
+		if err := archive.WriteHeader(&tar.Header{
+			Name:   f.Name,
+			Mode:   0o644,
+			Size:   int64(len(f.Content)),
+			Format: tar.FormatPAX,
+		}); err != nil {
 			return "", fmt.Errorf("packing the sources: %w", err)
 		}
 		if _, err := archive.Write(f.Content); err != nil {

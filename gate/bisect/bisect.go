@@ -353,5 +353,6 @@ func (f Finding) Change() string {
 	if f.Evidence == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s (95 %% interval %s, %s)", page.Change(f.Evidence.Change), page.ChangeInterval(f.Evidence.Interval), page.Count(f.Evidence.Rounds, "round"))
+	return fmt.Sprintf("%s (95 %% interval %s, %s)", page.Change(f.Evidence.Change),
+		page.ChangeInterval(f.Evidence.Interval), page.Count(f.Evidence.Rounds, "round"))
 }

@@ -24,7 +24,8 @@ func TestAnswers(t *testing.T) {
 				want = Good
 			}
 			s := &search{wanted: wanted}
-			if f := s.finding(gate.Comparison{Decision: gate.Decision{Verdict: verdict, Reason: "because"}}); f.Answer != want || f.Verdict != verdict || f.Reason == "" {
+			if f := s.finding(gate.Comparison{Decision: gate.Decision{Verdict: verdict, Reason: "because"}}); f.Answer !=
+				want || f.Verdict != verdict || f.Reason == "" {
 				t.Errorf("searching for %q, %s is %+v, want %s", wanted, verdict, f, want)
 			}
 		}

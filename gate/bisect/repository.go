@@ -68,7 +68,8 @@ func (r *repository) relative(name string) (string, error) {
 		return "", mistake("%w", err)
 	}
 	inside, err := filepath.Rel(r.root, absolute)
-	if inside = filepath.ToSlash(inside); err != nil || inside == ".." || strings.HasPrefix(inside, "../") || strings.ContainsAny(inside, "\n\x00") {
+	if inside = filepath.ToSlash(inside); err != nil || inside == ".." || strings.HasPrefix(inside, "../") ||
+		strings.ContainsAny(inside, "\n\x00") {
 		return "", mistake("%q is not in the repository %q", name, r.root)
 	}
 	return inside, nil
@@ -94,7 +95,9 @@ func (r *repository) line(ctx context.Context, good, bad string) ([]Commit, erro
 		return nil, err
 	}
 	if len(after) == 0 || len(after[0].Parents) == 0 || after[0].Parents[0] != begin {
-		return nil, mistake("%s is not an earlier commit of the line that leads to %s: it must be reached from there by first parents", good, bad)
+		return nil,
+			mistake("%s is not an earlier commit of the line that leads to %s: it must be reached from there by first parents",
+				good, bad)
 	}
 	line = append(line, after...)
 	return line, r.identify(ctx, line)
@@ -117,7 +120,8 @@ func (r *repository) resolve(ctx context.Context, reference string) (string, err
 
 // list returns the commits that arguments of git rev-list select.
 func (r *repository) list(ctx context.Context, arguments ...string) ([]Commit, error) {
-	output, err := git.Run(ctx, r.root, nil, append([]string{"rev-list", "--format=%H%x00%P%x00%aI%x00%s"}, arguments...)...)
+	output, err := git.Run(ctx, r.root, nil,
+		append([]string{"rev-list", "--format=%H%x00%P%x00%aI%x00%s"}, arguments...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,8 @@ func scratch(t *testing.T) string {
 	root := t.TempDir()
 	run := func(arguments ...string) {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", root, "-c", "user.name=T", "-c", "user.email=t@example.com"}, arguments...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", root, "-c", "user.name=T", "-c", "user.email=t@example.com"}, arguments...)...)
 		if output, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v: %s", arguments, err, output)
 		}
@@ -87,7 +88,8 @@ func TestLineFollowsFirstParents(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []string{"first", "another kernel", "a header", "the merge", "back to the first", "another header"}; !slices.Equal(subjects(line), want) {
+		if want := []string{"first", "another kernel", "a header", "the merge", "back to the first",
+			"another header"}; !slices.Equal(subjects(line), want) {
 			t.Errorf("%s: %q", c.kernel, subjects(line))
 		}
 		if got := subjects(changes(line)); !slices.Equal(got, c.changes) {
@@ -163,7 +165,16 @@ func TestMistakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, ends := range [][2]string{{"", "last"}, {"-q", "last"}, {"first", "--all"}, {"nowhere", "last"}, {"last", "first"}, {"first", "first"}, {"inside", "last"}, {"first", "last:two"}} {
+	for _, ends := range [][2]string{
+		{"", "last"},
+		{"-q", "last"},
+		{"first", "--all"},
+		{"nowhere", "last"},
+		{"last", "first"},
+		{"first", "first"},
+		{"inside", "last"},
+		{"first", "last:two"},
+	} {
 		if _, err := r.line(t.Context(), ends[0], ends[1]); !errors.As(err, new(*devices.ArgumentError)) {
 			t.Errorf("%q: %v", ends, err)
 		}
@@ -173,7 +184,8 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s: %v", folder, err)
 		}
 	}
-	if _, err := open(t.Context(), filepath.Join(root, "two"), []string{t.TempDir()}); !errors.As(err, new(*devices.ArgumentError)) {
+	if _, err := open(t.Context(), filepath.Join(root, "two"),
+		[]string{t.TempDir()}); !errors.As(err, new(*devices.ArgumentError)) {
 		t.Errorf("outside: %v", err)
 	}
 }

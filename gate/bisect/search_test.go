@@ -85,7 +85,8 @@ func TestSearchSkipsAtEveryPlace(t *testing.T) {
 
 func TestSearchEndsWithAnError(t *testing.T) {
 	broke := errors.New("broke")
-	if suspects, err := Search(9, func(int) (Answer, error) { return "", broke }); !errors.Is(err, broke) || suspects != nil {
+	if suspects, err := Search(9, func(int) (Answer, error) { return "", broke }); !errors.Is(err, broke) ||
+		suspects != nil {
 		t.Errorf("%v, %v", suspects, err)
 	}
 }

@@ -88,7 +88,8 @@ func ReadEvent(path string) (e Event, err error) {
 func isOwn(name string) bool {
 	parts := strings.Split(name, "/")
 	switch {
-	case slices.Contains(parts[:len(parts)-1], "testdata"), path.Ext(name) == ".md", strings.HasSuffix(name, "_test.go"), parts[0] == "results", parts[0] == "tuning":
+	case slices.Contains(parts[:len(parts)-1], "testdata"), path.Ext(name) == ".md", strings.HasSuffix(name, "_test.go"),
+		parts[0] == "results", parts[0] == "tuning":
 		return false
 	case path.Ext(name) == ".go", name == "go.mod", name == "go.sum":
 		return true

@@ -55,7 +55,9 @@ func Matrix(file *policy.File, runners []string, all bool) (Jobs, error) {
 		}
 	}
 	if len(jobs.Include) > mostJobs {
-		return jobs, &devices.ArgumentError{Err: fmt.Errorf("%d jobs, and a matrix has at most %d: name fewer workloads or runners", len(jobs.Include), mostJobs)}
+		return jobs,
+			&devices.ArgumentError{Err: fmt.Errorf("%d jobs, and a matrix has at most %d: name fewer workloads or runners",
+				len(jobs.Include), mostJobs)}
 	}
 	return jobs, nil
 }

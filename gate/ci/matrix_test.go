@@ -20,13 +20,18 @@ func TestMatrix(t *testing.T) {
 		want    string // JSON, or part of an error
 	}{
 		{"kernels: [{kernel: ./k}]", nil, false, `{"include":[{"kernel":"./k","workload":"small","runner":"ubuntu-24.04"}]}`},
-		{"kernels: [{kernel: ./k}]", []string{"gpu"}, true, `{"include":[{"kernel":"./k","workload":"small","runner":"gpu"},{"kernel":"./k","workload":"large","runner":"gpu"}]}`},
-		{"kernels: [{kernel: ./k, workloads: [large], backend: host}]", []string{"a", "b"}, false, `{"include":[{"kernel":"./k","workload":"large","runner":"a","backend":"host"},{"kernel":"./k","workload":"large","runner":"b","backend":"host"}]}`},
-		{"kernels: [{kernel: ./k, at: B=1}, {kernel: ./k, at: B=2}]", []string{"a", "a"}, false, `{"include":[{"kernel":"./k","workload":"small","runner":"a"}]}`},
-		{"kernels: [{kernel: softmax}]", []string{"a"}, false, `{"include":[{"kernel":"softmax","workload":"`}, // only for CUDA
+		{"kernels: [{kernel: ./k}]", []string{"gpu"}, true,
+			`{"include":[{"kernel":"./k","workload":"small","runner":"gpu"},{"kernel":"./k","workload":"large","runner":"gpu"}]}`},
+		{"kernels: [{kernel: ./k, workloads: [large], backend: host}]", []string{"a", "b"}, false,
+			`{"include":[{"kernel":"./k","workload":"large","runner":"a","backend":"host"},{"kernel":"./k","workload":"large","runner":"b","backend":"host"}]}`},
+		{"kernels: [{kernel: ./k, at: B=1}, {kernel: ./k, at: B=2}]", []string{"a", "a"}, false,
+			`{"include":[{"kernel":"./k","workload":"small","runner":"a"}]}`},
+		// only for CUDA
+		{"kernels: [{kernel: softmax}]", []string{"a"}, false, `{"include":[{"kernel":"softmax","workload":"`},
 		{"kernels: [{kernel: ./k, workloads: [lrage]}]", nil, false, "lrage"},
 		{"kernels: [{kernel: ./nowhere}]", nil, false, `no kernel "./nowhere"`},
-		{"kernels: [{kernel: ./k}]", []string{"line\nbreak\u2028"}, false, `{"include":[{"kernel":"./k","workload":"small","runner":"line\nbreak\u2028"}]}`},
+		{"kernels: [{kernel: ./k}]", []string{"line\nbreak\u2028"}, false,
+			`{"include":[{"kernel":"./k","workload":"small","runner":"line\nbreak\u2028"}]}`},
 	} {
 		file, err := policy.Parse("gate.yaml", []byte(c.policy))
 		if err != nil {
@@ -45,7 +50,8 @@ func TestMatrix(t *testing.T) {
 	for i := range 257 {
 		runners = append(runners, fmt.Sprint(i))
 	}
-	if _, err := Matrix(policy.Default(filepath.Join(s.work, "k")), runners, false); err == nil || !strings.Contains(err.Error(), "at most 256") {
+	if _, err := Matrix(policy.Default(filepath.Join(s.work, "k")), runners, false); err == nil ||
+		!strings.Contains(err.Error(), "at most 256") {
 		t.Errorf("%v", err)
 	}
 }

@@ -26,7 +26,8 @@ type Move struct {
 func (m Move) String() string {
 	text := fmt.Sprintf("%s: new, %s", m.Key, m.Objective.Text(m.To))
 	if m.From > 0 {
-		text = fmt.Sprintf("%s: %s to %s (%s)", m.Key, m.Objective.Text(m.From), m.Objective.Text(m.To), page.Change(stats.Change(m.From, m.To)))
+		text = fmt.Sprintf("%s: %s to %s (%s)", m.Key, m.Objective.Text(m.From), m.Objective.Text(m.To),
+			page.Change(stats.Change(m.From, m.To)))
 	}
 	if m.Accepted != "" {
 		text += ", accepted: " + m.Accepted
@@ -96,7 +97,8 @@ func subject(c change) string {
 		return fmt.Sprintf("Move %s of the baseline, add %d", page.Count(moved, "entry", "entries"), added)
 	case moved == 1:
 		m := c.moved[0]
-		return line(fmt.Sprintf("Move the baseline of %s %s: %s", m.Kernel, m.Workload, page.Change(stats.Change(m.From, m.To))))
+		return line(fmt.Sprintf("Move the baseline of %s %s: %s", m.Kernel, m.Workload,
+			page.Change(stats.Change(m.From, m.To))))
 	case moved > 1:
 		return fmt.Sprintf("Move %d entries of the baseline", moved)
 	case added > 0:

@@ -73,7 +73,9 @@ func (p Publication) Run(ctx context.Context) (Published, error) {
 		case ctx.Err() != nil || !errors.As(err, new(again)):
 			return Published{}, fmt.Errorf("publishing the baseline: %w", err)
 		case attempt == p.Attempts:
-			return Published{}, fmt.Errorf("publishing the baseline: given up after %d attempts: %w. What was measured is in %s: run this again", attempt, err, p.Baseline)
+			return Published{},
+				fmt.Errorf("publishing the baseline: given up after %d attempts: %w. What was measured is in %s: run this again",
+					attempt, err, p.Baseline)
 		case p.Say != nil:
 			p.Say(fmt.Sprintf("attempt %d of %d: %v; trying again", attempt, p.Attempts, err))
 		}
@@ -105,7 +107,12 @@ func (p Publication) open(ctx context.Context) (*publishing, error) {
 		return nil, &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s", p.Baseline, root)}
 	}
 	s := &publishing{Publication: p, root: root, name: name, history: path.Join(path.Dir(name), baseline.HistoryName)}
-	s.remote = git.Remote{Folder: root, Name: p.Remote, Variables: git.Authorization(p.Server, p.Token), Patience: p.Patience}
+	s.remote = git.Remote{
+		Folder:    root,
+		Name:      p.Remote,
+		Variables: git.Authorization(p.Server, p.Token),
+		Patience:  p.Patience,
+	}
 	if _, err := git.Run(ctx, root, nil, "check-ref-format", "refs/heads/"+p.Branch); err != nil {
 		return nil, &devices.ArgumentError{Err: fmt.Errorf("%q is no name of a branch", p.Branch)}
 	}
@@ -131,7 +138,9 @@ func (s *publishing) attempt(ctx context.Context) (Published, error) {
 	if part, err := git.Has(ctx, s.root, tip, s.head); err != nil {
 		return Published{}, err
 	} else if !part {
-		return Published{}, fmt.Errorf("this checkout (%.12s) is no part of %s of %s (%.12s): what it has measured does not belong there", s.head, s.Branch, s.Remote, tip)
+		return Published{},
+			fmt.Errorf("this checkout (%.12s) is no part of %s of %s (%.12s): what it has measured does not belong there",
+				s.head, s.Branch, s.Remote, tip)
 	}
 	c, err := s.changeOn(ctx, tip)
 	if err != nil {
@@ -227,7 +236,8 @@ func (s *publishing) fileAt(ctx context.Context, commit string) (*baseline.File,
 // it has.
 func (s *publishing) push(ctx context.Context, tip, commit string) error {
 	s.pushed = append(s.pushed, commit)
-	_, pushed := s.remote.Run(ctx, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no", s.Remote, commit+":refs/heads/"+s.Branch)
+	_, pushed := s.remote.Run(ctx, "push", "--porcelain", "--no-verify", "--no-signed", "--recurse-submodules=no",
+		s.Remote, commit+":refs/heads/"+s.Branch)
 	listed, err := s.remote.Run(ctx, "ls-remote", s.Remote, "refs/heads/"+s.Branch)
 	if err != nil {
 		return again{fmt.Errorf("%s cannot be asked what it has after the push: %w", s.Remote, err)}
@@ -264,9 +274,11 @@ func (s *publishing) refusal(err error) error {
 	}
 	switch {
 	case strings.Contains(reason, "declined"): // by a hook, a protected branch or a rule
-		return fmt.Errorf("%s does not let this token move %s: %s. Let the workflow pass the rules of the branch, or bring %s there by a pull request", s.Remote, s.Branch, reason, s.Baseline)
+		return fmt.Errorf("%s does not let this token move %s: %s. Let the workflow pass the rules of the branch, or "+
+			"bring %s there by a pull request", s.Remote, s.Branch, reason, s.Baseline)
 	case strings.Contains(failed.Stderr, "403") || strings.Contains(failed.Stderr, "denied"):
-		return fmt.Errorf("%s does not let this token write (%w): the job needs the permission contents: write", s.Remote, err)
+		return fmt.Errorf("%s does not let this token write (%w): the job needs the permission contents: write", s.Remote,
+			err)
 	case reason != "":
 		return again{fmt.Errorf("%s refused the push: %s", s.Remote, reason)}
 	}

@@ -46,13 +46,16 @@ func TestBaselineGetsACommitOfItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if head := s.git(s.remote, "rev-parse", "main"); p.Commit != head || p.Attempts != 1 || len(p.Moved) != 2 || p.Events != 1 {
+	if head := s.git(s.remote, "rev-parse", "main"); p.Commit != head || p.Attempts != 1 || len(p.Moved) != 2 ||
+		p.Events != 1 {
 		t.Errorf("%+v, and main is %s", p, head)
 	}
-	if got := s.git(s.remote, "diff-tree", "-r", "--name-only", "--no-commit-id", "main"); got != "results/baseline.json\nresults/history.jsonl" {
+	if got := s.git(s.remote, "diff-tree", "-r", "--name-only", "--no-commit-id", "main"); got !=
+		"results/baseline.json\nresults/history.jsonl" {
 		t.Errorf("it has %q", got)
 	}
-	if after := s.git(s.work, "status", "--porcelain", "--branch"); strings.Split(after, "\n")[1] != strings.Split(before, "\n")[1] {
+	if after := s.git(s.work, "status", "--porcelain", "--branch"); strings.Split(after, "\n")[1] !=
+		strings.Split(before, "\n")[1] {
 		t.Errorf("the checkout was\n%s\nand is\n%s", before, after)
 	}
 	want := `Move 1 entry of the baseline, add 1
@@ -101,7 +104,8 @@ func TestMainMovesMeanwhile(t *testing.T) {
 	s.happened(3, "ours")
 	rival := s.rival(2, "b", 2.5)
 	done := filepath.Join(t.TempDir(), "done")
-	s.program(fmt.Sprintf(`[ "$command" != push ] || [ -e %s ] || { touch %s; $real -C %s push --quiet origin main; }`, done, done, rival))
+	s.program(fmt.Sprintf(`[ "$command" != push ] || [ -e %s ] || { touch %s; $real -C %s push --quiet origin main; }`,
+		done, done, rival))
 	var said []string
 	p := publication()
 	p.Say = func(text string) { said = append(said, text) }
@@ -130,7 +134,8 @@ func TestMainMovesInsideThePush(t *testing.T) {
 	s.hook("pre-receive", "unset GIT_QUARANTINE_PATH\ngit update-ref refs/heads/main "+commit)
 	published, err := publication().Run(t.Context())
 	// Both moved the same entry, and the rival's is better: nothing of ours is left to push.
-	if m := s.medians(); err != nil || m["a"] != 0.5 || published.Commit != "" || published.Attempts != 2 || s.commits() != 2 {
+	if m := s.medians(); err != nil || m["a"] != 0.5 || published.Commit != "" || published.Attempts != 2 ||
+		s.commits() != 2 {
 		t.Errorf("%+v, %v, %v", published, err, m)
 	}
 }
@@ -167,7 +172,8 @@ func TestRemoteLies(t *testing.T) {
 	p, tries := publication(), 0
 	p.Attempts, p.Say = 3, func(string) { tries++ }
 	_, err := p.Run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "accepted the push, and does not have it") || !strings.Contains(err.Error(), "given up after 3 attempts") || tries != 2 {
+	if err == nil || !strings.Contains(err.Error(), "accepted the push, and does not have it") ||
+		!strings.Contains(err.Error(), "given up after 3 attempts") || tries != 2 {
 		t.Errorf("%v after %d", err, tries+1)
 	}
 	if errors.As(err, new(*devices.ArgumentError)) {
@@ -183,7 +189,8 @@ func TestProtectedBranch(t *testing.T) {
 	p := publication()
 	p.Say = func(text string) { t.Errorf("tried again: %s", text) }
 	_, err := p.Run(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "does not let this token move main") || !strings.Contains(err.Error(), "pull request") {
+	if err == nil || !strings.Contains(err.Error(), "does not let this token move main") ||
+		!strings.Contains(err.Error(), "pull request") {
 		t.Errorf("%v", err)
 	}
 }

@@ -79,8 +79,10 @@ func (s *scratch) write(name, text string) {
 // entry is a measured kernel.
 func entry(kernel string, median float64) baseline.Entry {
 	return baseline.Entry{
-		Key: baseline.Key{Device: "D", Kernel: kernel, Workload: "small", Type: "f32"}, Origin: kernel, Dims: "N=1", Point: "B=1",
-		Median: median, P50: median, P95: median, P99: median, Samples: baseline.Samples{{median}}, Measured: clock(int(1000 * median)),
+		Key: baseline.Key{Device: "D", Kernel: kernel, Workload: "small", Type: "f32"}, Origin: kernel, Dims: "N=1",
+		Point:  "B=1",
+		Median: median, P50: median, P95: median, P99: median, Samples: baseline.Samples{{median}},
+		Measured: clock(int(1000 * median)),
 	}
 }
 
@@ -109,7 +111,8 @@ func (s *scratch) move(pairs ...any) {
 // happened adds a line to the history of the clone.
 func (s *scratch) happened(second int, reason string) {
 	s.Helper()
-	err := baseline.AppendHistory(filepath.Join(s.work, "results/history.jsonl"), []baseline.Event{{Time: clock(second), Key: entry("a", 1).Key, Reason: reason}})
+	err := baseline.AppendHistory(filepath.Join(s.work, "results/history.jsonl"),
+		[]baseline.Event{{Time: clock(second), Key: entry("a", 1).Key, Reason: reason}})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -134,7 +137,8 @@ func (s *scratch) program(script string) {
 		s.Fatal(err)
 	}
 	folder := s.TempDir()
-	text := fmt.Sprintf("#!/bin/sh\nreal=%s\ncommand=\nfor word; do case $word in push|fetch|ls-remote|commit-tree) command=$word;; esac; done\n%s\nexec $real \"$@\"\n", real, script)
+	text := fmt.Sprintf("#!/bin/sh\nreal=%s\ncommand=\nfor word; do case $word in push|fetch|ls-remote|commit-tree) "+
+		"command=$word;; esac; done\n%s\nexec $real \"$@\"\n", real, script)
 	if err := executable.Write(filepath.Join(folder, "git"), text); err != nil {
 		s.Fatal(err)
 	}

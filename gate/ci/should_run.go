@@ -154,7 +154,11 @@ func (d *dependencies) files(q Question) error {
 	if err != nil {
 		return err
 	}
-	for path, why := range map[string]string{q.Policy: "it is the policy", q.Baseline: "it is what performance is held to", q.Runner: "it says where the gate runs"} {
+	for path, why := range map[string]string{
+		q.Policy:   "it is the policy",
+		q.Baseline: "it is what performance is held to",
+		q.Runner:   "it says where the gate runs",
+	} {
 		if path != "" && !(q.Push && path == q.Baseline) {
 			d.add(absolute(here, path), why)
 		}
@@ -232,7 +236,8 @@ func (d *dependencies) mentions(base string) bool {
 }
 
 func (d *dependencies) inKernel(name string) bool {
-	return slices.ContainsFunc(d.folders, func(folder string) bool { return folder == "." || strings.HasPrefix(name, folder+"/") })
+	return slices.ContainsFunc(d.folders,
+		func(folder string) bool { return folder == "." || strings.HasPrefix(name, folder+"/") })
 }
 
 // workingFolder returns this process's folder without links, as git sees it.

@@ -32,7 +32,8 @@ func kernelRepository(t *testing.T) *scratch {
 	s := start(t)
 	for name, text := range map[string]string{
 		"gate.yaml": "kernels: [{kernel: ./k}]\n", "runner.yaml": "x", "README.md": "text", "app/main.c": "int main;",
-		"k/kernel.yaml": manifest, "k/k.c": "#include \"near.h\"\n#include \"../lib/far.h\"\n#include <flagged.h>\n", "k/near.h": "//", "k/reference.c": "//",
+		"k/kernel.yaml": manifest, "k/k.c": "#include \"near.h\"\n#include \"../lib/far.h\"\n#include <flagged.h>\n",
+		"k/near.h": "//", "k/reference.c": "//",
 		"k/notes.txt": "text", "k/unused.h": "//",
 		"lib/far.h": "#include \"deep.h\"\n", "lib/deep.h": "//", "lib/other.h": "//", "flagged/flagged.h": "//",
 		"other/kernel.yaml": manifest, "other/k.c": "//", "other/reference.c": "//",
@@ -214,15 +215,18 @@ func TestShouldRunInPawl(t *testing.T) {
 		s.write("kernels/"+kernel+"/k.c", "//")
 		s.write("kernels/"+kernel+"/reference.c", "//")
 	}
-	for _, name := range []string{"gate/x.go", "gate/x_test.go", "gate/testdata/x.go", "docs/x.md", "gate/ci/setup/template.yml", ".ci/run"} {
+	for _, name := range []string{"gate/x.go", "gate/x_test.go", "gate/testdata/x.go", "docs/x.md",
+		"gate/ci/setup/template.yml", ".ci/run"} {
 		s.write(name, "x")
 	}
 	s.git(s.work, "add", "--force", ".")
 	s.git(s.work, "commit", "--quiet", "-m", "pawl")
 	s.git(s.work, "tag", "--force", "base")
 	for name, run := range map[string]bool{
-		"gate/x.go": true, "gate/x_test.go": false, "gate/testdata/x.go": false, "docs/x.md": false, "gate/ci/setup/template.yml": true, ".ci/run": false,
-		"kernels/matmul/k.c": true, "kernels/attention/k.c": false, "results/history.jsonl": false, "go.sum": true, "README.md": false,
+		"gate/x.go": true, "gate/x_test.go": false, "gate/testdata/x.go": false, "docs/x.md": false,
+		"gate/ci/setup/template.yml": true, ".ci/run": false,
+		"kernels/matmul/k.c": true, "kernels/attention/k.c": false, "results/history.jsonl": false, "go.sum": true,
+		"README.md": false,
 	} {
 		s.commit(func() { s.write(name, "//changed") })
 		if got := ShouldRun(t.Context(), question()); got.Run != run {

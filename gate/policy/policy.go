@@ -176,7 +176,8 @@ func (e entry) build(common gate.Policy) (Kernel, error) {
 	switch k.Backend = e.Backend.Text; k.Backend {
 	case "", kernels.Host, kernels.CUDA, kernels.Command:
 	default:
-		return k, e.Backend.At.Errorf("no backend %q; there are %s, %s and %s", k.Backend, kernels.CUDA, kernels.Host, kernels.Command)
+		return k,
+			e.Backend.At.Errorf("no backend %q; there are %s, %s and %s", k.Backend, kernels.CUDA, kernels.Host, kernels.Command)
 	}
 	for _, w := range e.Workloads {
 		if slices.Contains(k.Workloads, w.Text) {

@@ -26,14 +26,17 @@ kernels:
 		t.Fatal(err)
 	}
 	first, second := f.Kernels[0], f.Kernels[1]
-	if first.Policy.Regression != gate.Presets["relaxed"].Regression || first.Policy.Budget != 90*time.Second || len(first.Workloads) != 2 {
+	if first.Policy.Regression != gate.Presets["relaxed"].Regression || first.Policy.Budget != 90*time.Second ||
+		len(first.Workloads) != 2 {
 		t.Errorf("%+v", first)
 	}
 	// A kernel's preset replaces everything that the file says.
-	if second.Policy.Regression != 0.015 || second.Policy.Budget != gate.Presets["strict"].Budget || second.Policy.Rounds[1] != 24 || second.At != "BLOCK=4" {
+	if second.Policy.Regression != 0.015 || second.Policy.Budget != gate.Presets["strict"].Budget ||
+		second.Policy.Rounds[1] != 24 || second.At != "BLOCK=4" {
 		t.Errorf("%+v", second)
 	}
-	if first.Policy.Tail != gate.DefaultTail || second.Policy.Tail != (gate.TailLimits{P95: 0.25, P99: gate.DefaultTail.P99, Fail: true}) {
+	if first.Policy.Tail != gate.DefaultTail ||
+		second.Policy.Tail != (gate.TailLimits{P95: 0.25, P99: gate.DefaultTail.P99, Fail: true}) {
 		t.Errorf("%+v and %+v", first.Policy.Tail, second.Policy.Tail)
 	}
 	if len(f.Profile) != 1 || f.Profile[0] != OnImprovement {

@@ -133,7 +133,8 @@ func readCurrent(path string) (*baseline.File, error) {
 func checkOvertaken(file *baseline.File, accepted []baseline.Entry) error {
 	for _, e := range accepted {
 		if now, ok := file.Find(e.Key); ok && now.Measured.After(e.Measured) {
-			return fmt.Errorf("%s: its baseline was measured after these results, so that they were held to another one: run pawl gate again", e.Key)
+			return fmt.Errorf("%s: its baseline was measured after these results, so that they were held to another one: run "+
+				"pawl gate again", e.Key)
 		}
 	}
 	return nil
@@ -164,7 +165,8 @@ func (a Acceptance) checkErosion(file *baseline.File, accepted []baseline.Entry)
 			limit = policy.Default(e.Origin).Kernels[0].Policy.Erosion
 		}
 		if loss := e.Median/best.Median - 1; loss > limit {
-			return fmt.Errorf("%s is %s slower than its best accepted entry, more than the %s that erosion allows: accept it with --release to make it what erosion is measured against", e.Key, page.Percent(loss), page.Percent(limit))
+			return fmt.Errorf("%s is %s slower than its best accepted entry, more than the %s that erosion allows: accept it "+
+				"with --release to make it what erosion is measured against", e.Key, page.Percent(loss), page.Percent(limit))
 		}
 	}
 	return nil

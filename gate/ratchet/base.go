@@ -82,7 +82,8 @@ func (r *run) policyFor(rule policy.Kernel, c *Configuration) gate.Policy {
 			continue
 		}
 		if !reflect.DeepEqual(base.Policy, rule.Policy) {
-			r.warn(fmt.Sprintf("this branch's %s has other limits for %s %s; they were not used: those of %s count", r.PolicyFile, c.Kernel.Name, c.Workload.Name, r.Base))
+			r.warn(fmt.Sprintf("this branch's %s has other limits for %s %s; they were not used: those of %s count",
+				r.PolicyFile, c.Kernel.Name, c.Workload.Name, r.Base))
 		}
 		return base.Policy
 	}
@@ -94,7 +95,8 @@ func (r *run) policyFor(rule policy.Kernel, c *Configuration) gate.Policy {
 func inRepository(ctx context.Context, path string) (root, name string, err error) {
 	root, name, inside, err := git.Locate(ctx, path)
 	if err == nil && !inside {
-		err = &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s, whose base is asked for", path, root)}
+		err = &devices.ArgumentError{Err: fmt.Errorf("--baseline %s is not in the repository %s, whose base is asked for",
+			path, root)}
 	}
 	return root, name, err
 }
@@ -106,7 +108,8 @@ func resolve(ctx context.Context, folder, ref string) (string, error) {
 	}
 	commit, err := git.Resolve(ctx, folder, ref)
 	if err != nil {
-		return "", fmt.Errorf("the base %s is not here: %w (a shallow clone has no other branches: fetch the whole history)", ref, err)
+		return "",
+			fmt.Errorf("the base %s is not here: %w (a shallow clone has no other branches: fetch the whole history)", ref, err)
 	}
 	return commit, nil
 }
@@ -116,7 +119,8 @@ func resolve(ctx context.Context, folder, ref string) (string, error) {
 func difference(path, ref string, base *baseline.File, text []byte) string {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Sprintf("this branch's %s cannot be read (%v); it was not used: the baseline is that of %s", path, err, ref)
+		return fmt.Sprintf("this branch's %s cannot be read (%v); it was not used: the baseline is that of %s", path, err,
+			ref)
 	}
 	if err != nil && text == nil || err == nil && text != nil && bytes.Equal(content, text) {
 		return ""
@@ -129,7 +133,8 @@ func difference(path, ref string, base *baseline.File, text []byte) string {
 		}
 		what = changes(base, file)
 	}
-	return fmt.Sprintf("this branch's %s is not that of %s (%s); it was not used: the baseline is that of %s", path, ref, what, ref)
+	return fmt.Sprintf("this branch's %s is not that of %s (%s); it was not used: the baseline is that of %s", path, ref,
+		what, ref)
 }
 
 // changes says which entries differ between two files.
@@ -171,8 +176,18 @@ func (r *run) vanished() []report.Result {
 		if e.Device != r.report.Device || r.report.Has(e.Key) {
 			continue
 		}
-		result := report.Result{Key: e.Key, Point: e.Point, BaselinePoint: e.Point, BaselineCommit: e.Commit, Baseline: e.Median}
-		result.Decision = gate.Decision{Verdict: gate.Vanished, Reason: r.Base + " has a baseline for it, and this run compares nothing with it: gate it again, or let a person take it out there"}
+		result := report.Result{
+			Key:            e.Key,
+			Point:          e.Point,
+			BaselinePoint:  e.Point,
+			BaselineCommit: e.Commit,
+			Baseline:       e.Median,
+		}
+		result.Decision = gate.Decision{
+			Verdict: gate.Vanished,
+			Reason: r.Base +
+				" has a baseline for it, and this run compares nothing with it: gate it again, or let a person take it out there",
+		}
 		results = append(results, result)
 	}
 	return results

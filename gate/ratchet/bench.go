@@ -95,7 +95,8 @@ func (m *Measurement) summarise(flops, bytes float64, roofline objective.Rooflin
 		m.Interval = stats.Bootstrap{}.Median(medians)
 	}
 	m.CV, m.Variation = stats.CV(all), stats.RobustCV(all)
-	m.P50, m.P95, m.P99, m.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99), stats.Quantile(all, 0)
+	m.P50, m.P95, m.P99, m.Least = stats.Median(all), stats.Quantile(all, 0.95), stats.Quantile(all, 0.99),
+		stats.Quantile(all, 0)
 	m.Drift = stats.Median(drifts)
 	m.Gigaflops, m.Gigabytes = flops/m.Milliseconds/1e6, bytes/m.Milliseconds/1e6
 	if roofline = roofline.Measure(); roofline.Flops > 0 && roofline.Bytes > 0 {

@@ -42,7 +42,10 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 		return o, err
 	}
 	if same {
-		o.result.Decision = gate.Decision{Verdict: gate.Maintained, Reason: "the machine code is the baseline's own: there is nothing to measure"}
+		o.result.Decision = gate.Decision{
+			Verdict: gate.Maintained,
+			Reason:  "the machine code is the baseline's own: there is nothing to measure",
+		}
 		return o, nil
 	}
 	if err := r.holdTo(ctx, c, entry, &o.result); err != nil {
@@ -82,7 +85,8 @@ func (c *Configuration) sameCode(entry baseline.Entry) (bool, error) {
 // first measures a candidate that there is nothing to compare with. It becomes
 // the baseline only where the file knows nothing of the kind: a foreign device or
 // a workload of other sizes would otherwise be a way round the ratchet.
-func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outcome, entry baseline.Entry) (outcome, error) {
+func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outcome,
+	entry baseline.Entry) (outcome, error) {
 	samples, conditions, failure, err := c.measureAlone(ctx, p)
 	if err != nil {
 		return o, err
@@ -97,7 +101,9 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 	o.result.Current = o.entry.Median
 	o.result.Verdict = gate.New
 	if o.entry.Variation > p.Variation {
-		o.result.Notes = append(o.result.Notes, fmt.Sprintf("the times vary by %s inside a process, more than %s: a quieter machine makes a better baseline", page.WholePercent(o.entry.Variation), page.WholePercent(p.Variation)))
+		o.result.Notes = append(o.result.Notes,
+			fmt.Sprintf("the times vary by %s inside a process, more than %s: a quieter machine makes a better baseline",
+				page.WholePercent(o.entry.Variation), page.WholePercent(p.Variation)))
 	}
 	devices := r.file.OtherDevices(o.result.Key)
 	switch {
@@ -106,10 +112,12 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 		if r.Base != "" { // the branch did that, unlike a foreign device
 			o.result.Verdict = gate.Vanished
 		}
-		o.result.Reason = fmt.Sprintf("the sizes of the workload changed from %s to %s; pawl baseline accept takes them over", entry.Dims, c.Workload.Dims)
+		o.result.Reason = fmt.Sprintf("the sizes of the workload changed from %s to %s; pawl baseline accept takes "+
+			"them over", entry.Dims, c.Workload.Dims)
 	case len(devices) > 0:
 		o.result.Verdict = gate.Incomparable
-		o.result.Reason = fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl baseline accept adds this device beside it", devices[0], o.result.Device)
+		o.result.Reason = fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl baseline accept "+
+			"adds this device beside it", devices[0], o.result.Device)
 	case r.Base != "":
 		o.result.Reason = r.Base + " has no baseline for this; a run on it makes one"
 	case r.DryRun:
@@ -126,7 +134,8 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 // against compares a candidate with a baseline entry: interleaved where the
 // baseline can be rebuilt, and with its stored samples where not. The best
 // accepted release is held against it in the same way.
-func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy) (gate.Comparison, *explain.Comparison, error) {
+func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entry,
+	p gate.Policy) (gate.Comparison, *explain.Comparison, error) {
 	old, hasBest := r.file.FindBest(entry.Key)
 	hasBest = hasBest && old.Dims == entry.Dims && old.Binary != entry.Binary
 	base, why, err := r.rebuild(ctx, c, r.file, entry)
@@ -162,7 +171,8 @@ func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entr
 	return compared, r.explain(ctx, base, c, compared), nil
 }
 
-func againstStored(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy, why string) (gate.Comparison, error) {
+func againstStored(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy,
+	why string) (gate.Comparison, error) {
 	samples, conditions, failure, err := c.measureAlone(ctx, p)
 	if err != nil {
 		return gate.Comparison{}, err

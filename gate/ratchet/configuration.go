@@ -24,7 +24,12 @@ type Configuration struct {
 
 // key says what the configuration is held to.
 func (c *Configuration) key() baseline.Key {
-	key := baseline.Key{Device: c.Backend.Facts().Environment.Device, Kernel: c.Kernel.Name, Workload: c.Workload.Name, Objective: c.Backend.Facts().Environment.Measure.First()}
+	key := baseline.Key{
+		Device:    c.Backend.Facts().Environment.Device,
+		Kernel:    c.Kernel.Name,
+		Workload:  c.Workload.Name,
+		Objective: c.Backend.Facts().Environment.Measure.First(),
+	}
 	if c.Kernel.Backend == kernels.Command {
 		key.Type = kernels.Command
 	}
@@ -55,7 +60,8 @@ const mostAlone = 20
 
 // measureAlone measures a configuration in fresh processes. A slow one takes fewer
 // samples, as the budget asks.
-func (c *Configuration) measureAlone(ctx context.Context, p gate.Policy) ([][]float64, gate.Conditions, *objective.Failure, error) {
+func (c *Configuration) measureAlone(ctx context.Context,
+	p gate.Policy) ([][]float64, gate.Conditions, *objective.Failure, error) {
 	if c.elsewhere != nil {
 		done, err := c.elsewhere.Do(ctx, []*Configuration{c}, Task{Kind: AloneTask, Policy: p})
 		return done.Samples[gate.Candidate], done.Conditions, done.Failure, err
@@ -111,7 +117,8 @@ func (c *Configuration) entry(samples [][]float64, version string) (e baseline.E
 	environment.Pawl = version
 	e = baseline.Entry{
 		Key: c.key(), Origin: c.Kernel.Origin, Dims: c.Workload.Dims.String(), Point: c.Prepared.Point.String(),
-		Environment: environment, Source: source, Binary: c.Prepared.Binary.Digest, Problem: problem, Commit: environment.Commit,
+		Environment: environment, Source: source, Binary: c.Prepared.Binary.Digest, Problem: problem,
+		Commit:   environment.Commit,
 		Measured: time.Now().UTC(),
 	}
 	e.Summarise(samples, work)

@@ -72,8 +72,14 @@ func (t Task) Do(ctx context.Context, sides []*Configuration) (done Done, err er
 	if len(sides) > 2 {
 		measurer.sides[gate.Best] = sides[2]
 	}
-	compared, err := gate.Compare(ctx, measurer, t.Policy, gate.Options{Seed: t.Seed, Samples: t.Samples, Best: len(sides) > 2})
-	return Done{Comparison: &compared, Candidate: compared.Candidate, Samples: measurer.samples, Conditions: measurer.conditions}, err
+	compared, err := gate.Compare(ctx, measurer, t.Policy,
+		gate.Options{Seed: t.Seed, Samples: t.Samples, Best: len(sides) > 2})
+	return Done{
+		Comparison: &compared,
+		Candidate:  compared.Candidate,
+		Samples:    measurer.samples,
+		Conditions: measurer.conditions,
+	}, err
 }
 
 // Verify checks the configuration in full, where it is.
@@ -90,7 +96,8 @@ func (c *Configuration) Verify(ctx context.Context, p objective.Prepared) (*obje
 
 // comparison measures the candidate, its baseline and the best entry, which may be nil, in
 // rounds, where they are. The samples and conditions are of all that was measured.
-func (r *run) comparison(ctx context.Context, c, base, best *Configuration, p gate.Policy) (gate.Comparison, gate.Samples, gate.Conditions, error) {
+func (r *run) comparison(ctx context.Context, c, base, best *Configuration,
+	p gate.Policy) (gate.Comparison, gate.Samples, gate.Conditions, error) {
 	if c.elsewhere != nil {
 		sides := []*Configuration{c, base}
 		if best != nil {
@@ -107,10 +114,11 @@ func (r *run) comparison(ctx context.Context, c, base, best *Configuration, p ga
 	if best != nil {
 		measurer.sides[gate.Best] = best
 	}
-	compared, err := gate.Compare(ctx, measurer, p, gate.Options{Seed: r.Seed, Samples: c.samples(0), Best: best != nil, Observe: func(round, ceiling int) {
-		if r.Observe != nil {
-			r.Observe(c.Kernel.Name, c.Workload.Name, round, ceiling)
-		}
-	}})
+	compared, err := gate.Compare(ctx, measurer, p,
+		gate.Options{Seed: r.Seed, Samples: c.samples(0), Best: best != nil, Observe: func(round, ceiling int) {
+			if r.Observe != nil {
+				r.Observe(c.Kernel.Name, c.Workload.Name, round, ceiling)
+			}
+		}})
 	return compared, measurer.samples, measurer.conditions, err
 }

@@ -60,7 +60,8 @@ func compareSeries(base, candidate results.Series, p gate.Policy, rule gate.Rule
 	result.Baseline, result.Current = result.Evidence.Baseline.Median, result.Evidence.Candidate.Median
 	if known := base.Device != "" && candidate.Device != ""; known && base.Device != candidate.Device {
 		result.Verdict = gate.Inconclusive
-		result.Reason = fmt.Sprintf("foreign device: the base was measured on %q, the candidate on %q", base.Device, candidate.Device)
+		result.Reason = fmt.Sprintf("foreign device: the base was measured on %q, the candidate on %q", base.Device,
+			candidate.Device)
 	}
 	return result
 }

@@ -61,7 +61,11 @@ func Hold(ctx context.Context, b *Builder, o HoldOptions) (Held, error) {
 	if device := c.Backend.Facts().Environment.Device; o.Device != "" && device != o.Device {
 		return Held{}, &devices.ArgumentError{Err: fmt.Errorf("it was measured on %s, and this is %s", o.Device, device)}
 	}
-	held := Held{Base: r.report.Base, Commit: c.Backend.Facts().Environment.Commit, Result: report.Result{Key: c.key(), Point: c.Prepared.Point.String(), Policy: o.Policy}}
+	held := Held{
+		Base:   r.report.Base,
+		Commit: c.Backend.Facts().Environment.Commit,
+		Result: report.Result{Key: c.key(), Point: c.Prepared.Point.String(), Policy: o.Policy},
+	}
 	if held.Source, err = o.Kernel.Digest(); err != nil {
 		return held, err
 	}
@@ -86,13 +90,25 @@ func (r *run) hold(ctx context.Context, c *Configuration, held *Held) error {
 	others := r.file.OtherDevices(held.Key)
 	switch {
 	case !known && len(others) > 0:
-		held.Decision = gate.Decision{Verdict: gate.Incomparable, Reason: fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl gate and pawl baseline accept add this device beside it", others[0], held.Device)}
+		held.Decision = gate.Decision{
+			Verdict: gate.Incomparable,
+			Reason: fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl gate and pawl baseline "+
+				"accept add this device beside it", others[0], held.Device),
+		}
 		return nil
 	case !known:
-		held.Decision = gate.Decision{Verdict: gate.New, Reason: fmt.Sprintf("there is no baseline to hold it to; pawl gate %s makes one of what you run today", c.Kernel.Origin)}
+		held.Decision = gate.Decision{
+			Verdict: gate.New,
+			Reason: fmt.Sprintf("there is no baseline to hold it to; pawl gate %s makes one of what you run today",
+				c.Kernel.Origin),
+		}
 		return nil
 	case entry.Dims != c.Workload.Dims.String():
-		held.Decision = gate.Decision{Verdict: gate.Incomparable, Reason: fmt.Sprintf("the baseline has the sizes %s, the workload %s; pawl gate and pawl baseline accept take them over", entry.Dims, c.Workload.Dims)}
+		held.Decision = gate.Decision{
+			Verdict: gate.Incomparable,
+			Reason: fmt.Sprintf("the baseline has the sizes %s, the workload %s; pawl gate and pawl baseline accept take "+
+				"them over", entry.Dims, c.Workload.Dims),
+		}
 		return nil
 	}
 	held.HeldTo(entry)

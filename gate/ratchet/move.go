@@ -56,7 +56,8 @@ func (r *run) moveBaseline() error {
 		late, moved := overtaken[result.Key]
 		switch {
 		case late:
-			result.Notes = append(result.Notes, "another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
+			result.Notes = append(result.Notes,
+				"another run has moved this baseline meanwhile: it stays as that run left it; gate again to be held to it")
 		case moved:
 			result.Moved, r.report.Updated = true, true
 		}

@@ -26,7 +26,10 @@ func TestMayMove(t *testing.T) {
 		{gate.Regression, gate.Interleaved, Options{}, false},
 		{gate.Incomparable, "", Options{}, false},
 	} {
-		result := report.Result{Comparison: gate.Comparison{Method: test.method, Decision: gate.Decision{Verdict: test.verdict}}}
+		result := report.Result{Comparison: gate.Comparison{
+			Method:   test.method,
+			Decision: gate.Decision{Verdict: test.verdict},
+		}}
 		if got := (&run{Options: test.options}).mayMove(result); got != test.want {
 			t.Errorf("%s by %q with %+v: got %v, want %v", test.verdict, test.method, test.options, got, test.want)
 		}

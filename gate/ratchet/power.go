@@ -25,7 +25,8 @@ func PlanPower(ctx context.Context, c *Configuration, p gate.Policy, o gate.Powe
 	o.Samples = c.samples(o.Samples)
 	result, err := gate.PlanPower(ctx, measurer, p, o)
 	if others := measurer.conditions.Join(); others != nil && others.Disturbed {
-		result.Notes = append(result.Notes, "others computed on the device meanwhile, so plan again without them: "+strings.Join(others.OtherProcesses, "; "))
+		result.Notes = append(result.Notes,
+			"others computed on the device meanwhile, so plan again without them: "+strings.Join(others.OtherProcesses, "; "))
 	}
 	return result, err
 }

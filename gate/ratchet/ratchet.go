@@ -227,7 +227,8 @@ func (r *run) event(o outcome) baseline.Event {
 		Time: time.Now().UTC(), Key: o.result.Key, Commit: r.report.Commit, Point: o.result.Point,
 		Verdict: o.result.Verdict, Reason: o.result.Reason,
 	}
-	if alone := []gate.Verdict{gate.New, gate.Incomparable, gate.Vanished}; o.entry.Median > 0 && (o.result.Evidence != nil || slices.Contains(alone, o.result.Verdict)) {
+	if alone := []gate.Verdict{gate.New, gate.Incomparable, gate.Vanished}; o.entry.Median > 0 &&
+		(o.result.Evidence != nil || slices.Contains(alone, o.result.Verdict)) {
 		e.Median, e.Interval = o.entry.Median, o.entry.Interval
 	}
 	if o.result.Evidence != nil {

@@ -44,7 +44,14 @@ func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 		file:    file, current: baseline.New(),
 	}
 	for _, e := range []baseline.Entry{entry("both", "ours"), entry("new", "ours")} {
-		err := r.add(outcome{result: report.Result{Key: e.Key, Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: gate.Improvement}}}, entry: e, source: "archive"})
+		err := r.add(outcome{
+			result: report.Result{
+				Key:        e.Key,
+				Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: gate.Improvement}},
+			},
+			entry:  e,
+			source: "archive",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,14 +101,19 @@ func TestUnfinishedRunKeepsItsResults(t *testing.T) {
 		for i, verdict := range c.verdicts {
 			e := baseline.Entry{Key: baseline.Key{Kernel: string(verdict), Device: "a chip"}}
 			e.Summarise([][]float64{{2, 2}, {2, 2}}, baseline.Work{})
-			result := report.Result{Key: e.Key, Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: verdict}}}
+			result := report.Result{
+				Key:        e.Key,
+				Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: verdict}},
+			}
 			if err := r.add(outcome{result: result, entry: e}); err != nil {
 				t.Fatal(err)
 			}
 			_, events, _, err := History(path)
 			current, currentErr := baseline.Read(filepath.Join(filepath.Dir(path), CurrentName))
-			if err != nil || currentErr != nil || len(events) != i+1 || len(current.Entries) != i+1 || len(r.written) == 0 || r.report.Exit != 3 {
-				t.Errorf("%s, after %d: %d events, %d results, exit %d (%v, %v)", name, i+1, len(events), len(current.Entries), r.report.Exit, err, currentErr)
+			if err != nil || currentErr != nil || len(events) != i+1 || len(current.Entries) != i+1 || len(r.written) == 0 ||
+				r.report.Exit != 3 {
+				t.Errorf("%s, after %d: %d events, %d results, exit %d (%v, %v)", name, i+1, len(events), len(current.Entries),
+					r.report.Exit, err, currentErr)
 			}
 		}
 		if err := r.conclude(); err != nil {

@@ -73,7 +73,8 @@ var cleanCommit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // rebuild prepares a baseline's own point from its own sources. Where that is not
 // possible it returns nil and why; an error means that the machinery broke.
-func (b *Builder) rebuild(ctx context.Context, candidate *Configuration, file *baseline.File, entry baseline.Entry) (base *Configuration, why string, err error) {
+func (b *Builder) rebuild(ctx context.Context, candidate *Configuration, file *baseline.File,
+	entry baseline.Entry) (base *Configuration, why string, err error) {
 	folder, err := b.sources(ctx, candidate.Kernel, file, entry)
 	if err != nil {
 		return nil, err.Error(), nil
@@ -100,7 +101,8 @@ func (b *Builder) rebuild(ctx context.Context, candidate *Configuration, file *b
 
 // sources returns a folder with the sources of an entry. They are kept in the cache
 // by their digest, so that the next gate need not unpack them again.
-func (b *Builder) sources(ctx context.Context, k *kernels.Kernel, file *baseline.File, entry baseline.Entry) (string, error) {
+func (b *Builder) sources(ctx context.Context, k *kernels.Kernel, file *baseline.File,
+	entry baseline.Entry) (string, error) {
 	if digest, err := k.Digest(); err == nil && digest == entry.Source {
 		return b.folder(k) // only the point differs
 	}

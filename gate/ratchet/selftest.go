@@ -89,7 +89,8 @@ func (s SelfTest) Run(ctx context.Context, b *Builder) (rows []SelfTestRow, err 
 }
 
 // compare makes one comparison and says what it came to.
-func (r *SelfTestRow) compare(ctx context.Context, base, slowed *Configuration, p gate.Policy, seed uint64) (string, error) {
+func (r *SelfTestRow) compare(ctx context.Context, base, slowed *Configuration, p gate.Policy,
+	seed uint64) (string, error) {
 	began := time.Now()
 	c, err := gate.Compare(ctx, newArms(base, slowed), p, gate.Options{Seed: seed, Samples: base.samples(0)})
 	if err != nil {
@@ -117,7 +118,9 @@ func (r *SelfTestRow) compare(ctx context.Context, base, slowed *Configuration, 
 // with an error is to be closed too.
 func (s SelfTest) build(ctx context.Context, b *Builder) (base *Configuration, slowed []*Configuration, err error) {
 	if s.Kernel.Backend == kernels.Command {
-		return nil, nil, fmt.Errorf("kernel %s is a program, and pawl can only slow down kernels that it calls; gate plan says what a comparison can see", s.Kernel.Name)
+		return nil, nil,
+			fmt.Errorf("kernel %s is a program, and pawl can only slow down kernels that it calls; gate plan says what a "+
+				"comparison can see", s.Kernel.Name)
 	}
 	var calibration slowdown.Calibration
 	if base, err = s.slow(ctx, b, 0, calibration); err != nil {
@@ -140,7 +143,8 @@ func (s SelfTest) build(ctx context.Context, b *Builder) (base *Configuration, s
 
 // slow prepares a copy of the kernel that is slower by a share, and checks its
 // results.
-func (s SelfTest) slow(ctx context.Context, b *Builder, share float64, calibration slowdown.Calibration) (*Configuration, error) {
+func (s SelfTest) slow(ctx context.Context, b *Builder, share float64,
+	calibration slowdown.Calibration) (*Configuration, error) {
 	k := s.Kernel
 	from, err := b.folder(k)
 	if err != nil {

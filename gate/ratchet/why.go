@@ -53,7 +53,8 @@ func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate
 }
 
 // profile describes one side.
-func (r *run) profile(ctx context.Context, c *Configuration, milliseconds float64, profiled bool) (*profile.Profile, error) {
+func (r *run) profile(ctx context.Context, c *Configuration, milliseconds float64,
+	profiled bool) (*profile.Profile, error) {
 	o := profile.Options{Seed: r.Builder.Options.Seed, Caches: r.Builder.Options.Caches, Static: !profiled}
 	if profiled {
 		folder, err := os.MkdirTemp("", "pawl-profile-")

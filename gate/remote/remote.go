@@ -54,7 +54,9 @@ var _ ratchet.Elsewhere = (*Device)(nil)
 // Open joins the farm and chooses the device.
 func Open(ctx context.Context, o Options) (*Device, error) {
 	if o.On == ask.Replay {
-		return nil, &devices.ArgumentError{Err: fmt.Errorf("--on %s answers from records: nothing is compiled, so that there is nothing to gate", o.On)}
+		return nil,
+			&devices.ArgumentError{Err: fmt.Errorf("--on %s answers from records: nothing is compiled, so that there is "+
+				"nothing to gate", o.On)}
 	}
 	f, err := farm.Open(ctx, o.Farm)
 	if err != nil {
@@ -75,13 +77,16 @@ func (d *Device) Close() { d.farm.Close() }
 func (d *Device) Load(name, backend string) (*kernels.Kernel, error) {
 	there := d.chosen.Measures.Backend
 	if backend != devices.Auto && backend != there {
-		return nil, &devices.ArgumentError{Err: fmt.Errorf("--on %s is for backend %s, and kernel %s is to run on %s", d.options.On, there, name, backend)}
+		return nil,
+			&devices.ArgumentError{Err: fmt.Errorf("--on %s is for backend %s, and kernel %s is to run on %s", d.options.On,
+				there, name, backend)}
 	}
 	return devices.LoadFor(name, there)
 }
 
 // Open has a point compiled.
-func (d *Device) Open(ctx context.Context, k *kernels.Kernel, workload, at string) (*devices.Bench, objective.Prepared, error) {
+func (d *Device) Open(ctx context.Context, k *kernels.Kernel,
+	workload, at string) (*devices.Bench, objective.Prepared, error) {
 	var none objective.Prepared
 	t, err := devices.NewTarget(k, workload)
 	if err != nil {
@@ -92,7 +97,14 @@ func (d *Device) Open(ctx context.Context, k *kernels.Kernel, workload, at strin
 		return nil, none, err
 	}
 	o := d.options
-	e, err := ask.NewKernel(d.farm, d.chosen, t, farm.Subject{Compiler: o.Compiler, Seed: o.Seed, Caches: string(o.Caches), RunTimeout: o.RunTimeout, CompileTimeout: o.CompileTimeout})
+	e, err := ask.NewKernel(d.farm, d.chosen, t,
+		farm.Subject{
+			Compiler:       o.Compiler,
+			Seed:           o.Seed,
+			Caches:         string(o.Caches),
+			RunTimeout:     o.RunTimeout,
+			CompileTimeout: o.CompileTimeout,
+		})
 	if err != nil {
 		return nil, none, err
 	}
@@ -112,13 +124,18 @@ func (d *Device) Open(ctx context.Context, k *kernels.Kernel, workload, at strin
 		backend.Close()
 		return nil, none, err
 	}
-	b := &devices.Bench{Target: t, Backend: backend, Evaluator: objective.NewEvaluator(t.Kernel, t.Workload, backend, objective.Options{Seed: o.Seed, Caches: o.Caches})}
+	b := &devices.Bench{
+		Target:    t,
+		Backend:   backend,
+		Evaluator: objective.NewEvaluator(t.Kernel, t.Workload, backend, objective.Options{Seed: o.Seed, Caches: o.Caches}),
+	}
 	d.sides[b] = ask.Side{Evaluator: e, Point: point}
 	return b, prepared, nil
 }
 
 // Do has a task done on one device.
-func (d *Device) Do(ctx context.Context, sides []*ratchet.Configuration, t ratchet.Task) (done ratchet.Done, err error) {
+func (d *Device) Do(ctx context.Context, sides []*ratchet.Configuration,
+	t ratchet.Task) (done ratchet.Done, err error) {
 	task, err := json.Marshal(t)
 	if err != nil {
 		return done, err

@@ -55,7 +55,12 @@ func newYard(t *testing.T) *yard {
 	if testing.Short() {
 		t.Skip("it measures in dozens of processes")
 	}
-	y := &yard{T: t, folder: scale.Folder(t), farm: farm.Options{URL: postgrestest.Database(t), Version: "test", Log: slog.New(slog.DiscardHandler)}, held: func(do func()) { do() }}
+	y := &yard{
+		T:      t,
+		folder: scale.Folder(t),
+		farm:   farm.Options{URL: postgrestest.Database(t), Version: "test", Log: slog.New(slog.DiscardHandler)},
+		held:   func(do func()) { do() },
+	}
 	if err := farm.Init(t.Context(), y.farm); err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +74,16 @@ func (y *yard) work() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- serve.Run(ctx, serve.Options{Farm: y.farm, Tools: devices.Options{Cache: y.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}, Lanes: 1,
-			Hold: func(ctx context.Context, sides []serve.Held, task json.RawMessage) (answer json.RawMessage, err error) {
-				y.held(func() { answer, err = Work(ctx, sides, task) })
-				return answer, err
-			}})
+		ended <- serve.Run(ctx,
+			serve.Options{
+				Farm:  y.farm,
+				Tools: devices.Options{Cache: y.TempDir(), Getenv: os.Getenv, Notice: func(string) {}},
+				Lanes: 1,
+				Hold: func(ctx context.Context, sides []serve.Held, task json.RawMessage) (answer json.RawMessage, err error) {
+					y.held(func() { answer, err = Work(ctx, sides, task) })
+					return answer, err
+				},
+			})
 	}()
 	y.Cleanup(func() {
 		cancel()
@@ -86,10 +96,16 @@ func (y *yard) work() {
 // gate gates a point, on the farm's device or here.
 func (y *yard) gate(remotely bool, at string) report.Result {
 	y.Helper()
-	b := &ratchet.Builder{Machine: devices.Here(y.tools), Cache: y.tools.Cache, Version: "test", Options: objective.Options{Seed: 1, RunTimeout: time.Minute}}
+	b := &ratchet.Builder{
+		Machine: devices.Here(y.tools),
+		Cache:   y.tools.Cache,
+		Version: "test",
+		Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
+	}
 	defer b.Close()
 	if remotely {
-		d, err := Open(y.Context(), Options{Farm: y.farm, Seed: 1, RunTimeout: time.Minute, Notice: func(text string) { y.Log(text) }})
+		d, err := Open(y.Context(),
+			Options{Farm: y.farm, Seed: 1, RunTimeout: time.Minute, Notice: func(text string) { y.Log(text) }})
 		if err != nil {
 			y.Fatal(err)
 		}
@@ -99,7 +115,8 @@ func (y *yard) gate(remotely bool, at string) report.Result {
 	limits := gate.Presets[gate.DefaultPreset]
 	limits.Rounds, limits.Samples, limits.Budget = []int{10}, 5, time.Minute
 	r, _, err := ratchet.Run(y.Context(), b, ratchet.Options{
-		Policy: &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}}, Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
+		Policy:   &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}},
+		Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
 		Exit: func(*report.Report) int { return 0 },
 	})
 	if err != nil {
@@ -124,7 +141,8 @@ func TestGateOnAFarm(t *testing.T) {
 	// Twenty times as slow is beyond the noise of any machine.
 	there, here := y.gate(true, "REPEATS=20"), y.gate(false, "REPEATS=20")
 	for _, r := range []report.Result{there, here} {
-		if r.Verdict != gate.Regression || r.Method != gate.Interleaved || r.Evidence == nil || r.Evidence.Rounds != 10 || r.Evidence.Candidate.Processes != 10 || r.Evidence.Change > -2 {
+		if r.Verdict != gate.Regression || r.Method != gate.Interleaved || r.Evidence == nil || r.Evidence.Rounds != 10 ||
+			r.Evidence.Candidate.Processes != 10 || r.Evidence.Change > -2 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -220,7 +238,15 @@ func search(ctx context.Context, f *farm.Farm, folder string) error {
 	if err != nil {
 		return err
 	}
-	e := ask.New(f, chosen, farm.Subject{Kernel: cache.Digest(packed), Name: k.Name, Backend: k.Backend, Workload: "small", Seed: 1, Samples: 5}, packed)
+	e := ask.New(f, chosen,
+		farm.Subject{
+			Kernel:   cache.Digest(packed),
+			Name:     k.Name,
+			Backend:  k.Backend,
+			Workload: "small",
+			Seed:     1,
+			Samples:  5,
+		}, packed)
 	if err := e.Begin(ctx, farm.Head{Study: "search", Title: "search"}, func(string) {}); err != nil {
 		return err
 	}

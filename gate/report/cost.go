@@ -33,7 +33,8 @@ func (c Cost) String() string {
 	if c.Asleep {
 		verb = "was awake for"
 	}
-	text := fmt.Sprintf("the machine %s %s", verb, time.Duration(min(c.Seconds, 1e9)*float64(time.Second)).Round(time.Second))
+	text := fmt.Sprintf("the machine %s %s", verb,
+		time.Duration(min(c.Seconds, 1e9)*float64(time.Second)).Round(time.Second))
 	if c.PricePerHour > 0 {
 		text += fmt.Sprintf(", about %.2f %s at %.2f an hour", c.Total(), escape.Line(c.Currency), c.PricePerHour)
 	}

@@ -22,7 +22,13 @@ func TestSetCost(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(folder, JSONName)
-	cost := &Cost{Woke: time.Date(2026, 11, 16, 3, 0, 0, 0, time.UTC), Seconds: 1800, PricePerHour: 3, Currency: "EUR", Asleep: true}
+	cost := &Cost{
+		Woke:         time.Date(2026, 11, 16, 3, 0, 0, 0, time.UTC),
+		Seconds:      1800,
+		PricePerHour: 3,
+		Currency:     "EUR",
+		Asleep:       true,
+	}
 	if err := SetCost(path, cost); err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +43,8 @@ func TestSetCost(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, want)
 		}
 	}
-	if sentence := "The machine was awake for 30m0s, about 1.50 EUR at 3.00 an hour."; !strings.Contains(shown.String(), sentence) {
+	if sentence := "The machine was awake for 30m0s, about 1.50 EUR at 3.00 an hour."; !strings.Contains(shown.String(),
+		sentence) {
 		t.Errorf("no %q in\n%s", sentence, shown.String())
 	}
 	if err := SetCost(filepath.Join(folder, "none.json"), cost); !errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +55,9 @@ func TestSetCost(t *testing.T) {
 // A report may come from a job that ran a stranger's code.
 func TestHostileCost(t *testing.T) {
 	c := Cost{Seconds: 1e300, PricePerHour: 1, Currency: "<b>\n@all"}
-	if text := c.Markdown(); strings.ContainsAny(text, "\n") || strings.HasPrefix(text, "<b>") || !strings.HasPrefix(text, "`") { // as code: a mention would reach somebody
+	// as code: a mention would reach somebody
+	if text := c.Markdown(); strings.ContainsAny(text, "\n") || strings.HasPrefix(text, "<b>") ||
+		!strings.HasPrefix(text, "`") {
 		t.Error(text)
 	}
 }

@@ -23,7 +23,10 @@ func Markdown(w io.Writer, r *Report) error {
 	m.summary(r)
 	m.section("Wrong results", r.with(gate.Wrong))
 	m.section("Regressions", r.with(gate.Regression))
-	m.section(map[bool]string{true: "Improvements, baseline updated", false: "Improvements, baseline not updated"}[r.Updated], r.with(gate.Improvement))
+	m.section(map[bool]string{
+		true:  "Improvements, baseline updated",
+		false: "Improvements, baseline not updated",
+	}[r.Updated], r.with(gate.Improvement))
 	m.section("Unchanged", r.with(gate.Maintained, gate.NoDifference))
 	m.section("New", r.with(gate.New))
 	m.section("Incomparable", r.with(gate.Incomparable))
@@ -42,7 +45,9 @@ func StepSummary(w io.Writer, r *Report) error {
 	var rows [][]string
 	for _, result := range r.Results {
 		c := result.Cells()
-		rows = append(rows, []string{escape.Markdown(result.Config()), string(result.Verdict), c.Change, c.Interval, c.P95, escape.Markdown(result.Reason)})
+		rows = append(rows,
+			[]string{escape.Markdown(result.Config()), string(result.Verdict), c.Change, c.Interval, c.P95,
+				escape.Markdown(result.Reason)})
 	}
 	m.Table([]string{"config", "verdict", "change", "95 % interval", "p95", "why"}, rows)
 	m.cost(r)
@@ -54,9 +59,11 @@ type Cells struct{ Baseline, Current, Change, Interval, P95, Delta, P string }
 
 // Cells writes a result's figures, ~ for what is not known.
 func (r Result) Cells() Cells {
-	c := Cells{r.Objective.Text(r.Baseline), r.Objective.Text(r.Current), page.Unknown, page.Unknown, page.Unknown, page.Unknown, page.Unknown}
+	c := Cells{r.Objective.Text(r.Baseline), r.Objective.Text(r.Current), page.Unknown, page.Unknown, page.Unknown,
+		page.Unknown, page.Unknown}
 	if e := r.Evidence; e != nil {
-		c.Change, c.Interval, c.Delta, c.P = page.Change(e.Change), page.ChangeInterval(e.Interval), fmt.Sprintf("%+.2f", e.Delta), probability(e.P)
+		c.Change, c.Interval, c.Delta, c.P = page.Change(e.Change), page.ChangeInterval(e.Interval),
+			fmt.Sprintf("%+.2f", e.Delta), probability(e.P)
 	}
 	for _, t := range r.Tails {
 		if t.Quantile == 0.95 {
@@ -180,7 +187,9 @@ func (m *markdown) section(title string, results []Result) {
 	var rows [][]string
 	for _, r := range results {
 		c := r.Cells()
-		rows = append(rows, []string{escape.Markdown(r.Config()), c.Baseline, c.Current, c.Change, c.Interval, c.P95, c.Delta, c.P, string(r.Verdict)})
+		rows = append(rows,
+			[]string{escape.Markdown(r.Config()), c.Baseline, c.Current, c.Change, c.Interval, c.P95, c.Delta, c.P,
+				string(r.Verdict)})
 	}
 	m.Table([]string{"config", "baseline", "current", "change", "95 % interval", "p95", "δ", "p", "verdict"}, rows)
 	for _, r := range results {
@@ -214,7 +223,9 @@ func (m *markdown) details(r Result) {
 		m.Line("  Against the best accepted entry: %s (%s).", page.Change(o.Change), page.ChangeInterval(o.Interval))
 	}
 	for _, t := range r.Tails {
-		m.Line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), r.Objective.Text(t.Baseline), r.Objective.Text(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P), page.Percent(t.Limit))
+		m.Line("  The slowest calls, %s: %s to %s, %s (%s, p = %s, limit %s).", t.Name(), r.Objective.Text(t.Baseline),
+			r.Objective.Text(t.Candidate), page.Change(t.Change), page.ChangeInterval(t.Interval), probability(t.P),
+			page.Percent(t.Limit))
 	}
 	for _, arm := range []gate.Arm{gate.Baseline, gate.Candidate, gate.Control, gate.Best} {
 		if c := r.Conditions[arm]; c != nil {
@@ -239,7 +250,8 @@ func (m *markdown) why(r Result) {
 	}
 	m.Line("  Why: %s", escape.Markdown(r.Why.Why))
 	if r.Why.Profiled {
-		m.Line("  What limits the baseline: %s What limits the candidate: %s", escape.Markdown(r.Why.Before.Text), escape.Markdown(r.Why.After.Text))
+		m.Line("  What limits the baseline: %s What limits the candidate: %s", escape.Markdown(r.Why.Before.Text),
+			escape.Markdown(r.Why.After.Text))
 	}
 	var changes []string
 	for _, c := range r.Why.Changes[:min(len(r.Why.Changes), whyChanges)] {
@@ -261,4 +273,8 @@ func against(r Result) string {
 	return text
 }
 
-const legend = "A change is (baseline − current) / baseline: positive means faster. Where both sides were measured together, baseline and current are what a typical round took, by the statistic that is compared, and differ by exactly the change; p95 is the change of the slowest calls, a warning beyond its limit. δ is Cliff's, positive means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration was compared by its own policy; see docs/gate.md for the rules."
+const legend = "A change is (baseline − current) / baseline: positive means faster. Where both sides were measured " +
+	"together, baseline and current are what a typical round took, by the statistic that is compared, and differ by " +
+	"exactly the change; p95 is the change of the slowest calls, a warning beyond its limit. δ is Cliff's, positive " +
+	"means that the candidate is faster. p is the chance of such a difference between equal sides. Each configuration " +
+	"was compared by its own policy; see docs/gate.md for the rules."

@@ -42,7 +42,8 @@ func TestReadReturnsWhatWasWritten(t *testing.T) {
 	if err != nil || Headline(r) != Headline(example()) || len(r.Results) != len(example().Results) {
 		t.Errorf("%+v, %v", r, err)
 	}
-	for _, text := range []string{"", "null", "[]", `{"results": [{"verdict": "<b>"}]}`, `{"results": [{"verdict": "new", "method": "<b>"}]}`} {
+	for _, text := range []string{"", "null", "[]", `{"results": [{"verdict": "<b>"}]}`,
+		`{"results": [{"verdict": "new", "method": "<b>"}]}`} {
 		if _, err := parse(strings.NewReader(text)); err == nil {
 			t.Errorf("%q is a report", text)
 		}

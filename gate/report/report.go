@@ -128,7 +128,8 @@ func (r *Report) Decided() bool {
 
 // Passed reports whether every configuration was shown to be kept or improved.
 func (r *Report) Passed() bool {
-	return len(r.Results) > 0 && r.Finished() && !slices.ContainsFunc(r.Results, func(s Result) bool { return !s.Verdict.Passes() })
+	return len(r.Results) > 0 && r.Finished() &&
+		!slices.ContainsFunc(r.Results, func(s Result) bool { return !s.Verdict.Passes() })
 }
 
 // ToProfile is a configuration that is worth a profiler's time, and why.

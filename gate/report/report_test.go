@@ -34,23 +34,40 @@ func evidence(baseline, candidate float64) *gate.Evidence {
 		delta = -0.8
 	}
 	side := func(ms float64) gate.Side {
-		return gate.Side{Median: ms, Interval: stats.Interval{Low: 0.99 * ms, High: 1.01 * ms}, Variation: 0.02, Processes: 20, Samples: 400}
+		return gate.Side{
+			Median:    ms,
+			Interval:  stats.Interval{Low: 0.99 * ms, High: 1.01 * ms},
+			Variation: 0.02,
+			Processes: 20,
+			Samples:   400,
+		}
 	}
 	return &gate.Evidence{
-		Change: change, Interval: stats.Interval{Low: change - 0.01, High: change + 0.01}, P: 0.0019, Delta: delta, Rounds: 20, Statistic: gate.Median, Spread: 0.01,
+		Change: change, Interval: stats.Interval{Low: change - 0.01, High: change + 0.01}, P: 0.0019, Delta: delta,
+		Rounds: 20, Statistic: gate.Median, Spread: 0.01,
 		Baseline: side(baseline), Candidate: side(candidate),
 	}
 }
 
 func result(k baseline.Key, verdict gate.Verdict, reason string, before, after float64) Result {
 	r := Result{
-		Key: k, Point: "BLOCK=64,MODE=\"a|b\"", BaselinePoint: "BLOCK=32", BaselineCommit: "0123456789abcdef0123456789abcdef01234567",
-		Baseline: before, Current: after, Policy: gate.Presets["standard"], Seconds: 1.5, Command: "pawl gate " + k.Kernel + " --workload " + k.Workload + " --seed 1",
+		Key: k, Point: "BLOCK=64,MODE=\"a|b\"", BaselinePoint: "BLOCK=32",
+		BaselineCommit: "0123456789abcdef0123456789abcdef01234567",
+		Baseline:       before, Current: after, Policy: gate.Presets["standard"], Seconds: 1.5,
+		Command: "pawl gate " + k.Kernel + " --workload " + k.Workload + " --seed 1",
 	}
 	r.Comparison = gate.Comparison{Decision: gate.Decision{Verdict: verdict, Reason: reason}, Method: gate.Interleaved}
 	if before > 0 && after > 0 {
 		r.Evidence, r.SmallestRegression = evidence(before, after), 0.034
-		r.Tails = []gate.Tail{{Quantile: 0.95, Baseline: 1.1 * before, Candidate: 1.1 * before, Interval: stats.Interval{Low: -0.01, High: 0.01}, P: 0.5, Units: 20, Limit: 0.1}}
+		r.Tails = []gate.Tail{{
+			Quantile:  0.95,
+			Baseline:  1.1 * before,
+			Candidate: 1.1 * before,
+			Interval:  stats.Interval{Low: -0.01, High: 0.01},
+			P:         0.5,
+			Units:     20,
+			Limit:     0.1,
+		}}
 		control := *evidence(before, before)
 		control.P, control.Delta = 0.7, 0
 		r.Control = &control
@@ -64,16 +81,28 @@ func example() *Report {
 	slower.Evidence.Candidate.Variation = 0.2
 	slower.Notes = []string{"the candidate's times vary by 20.0 % inside a process, more than 12.0 %"}
 	slower.Comparison = slower.WithConditions(nil, gate.Conditions{
-		gate.Baseline:  {ClockLow: 1965, ClockMedian: 1980, ClockHigh: 1980, Temperature: 79, Power: 640},
-		gate.Candidate: {ClockLow: 1830, ClockMedian: 1905, ClockHigh: 1980, Temperature: 86, Power: 699, Discarded: 2, Reasons: "software thermal slowdown"},
+		gate.Baseline: {ClockLow: 1965, ClockMedian: 1980, ClockHigh: 1980, Temperature: 79, Power: 640},
+		gate.Candidate: {
+			ClockLow:    1830,
+			ClockMedian: 1905,
+			ClockHigh:   1980,
+			Temperature: 86,
+			Power:       699,
+			Discarded:   2,
+			Reasons:     "software thermal slowdown",
+		},
 	})
 	slower.Tails = []gate.Tail{{
-		Quantile: 0.95, Baseline: 1.1, Candidate: 2.2, Change: -1, Interval: stats.Interval{Low: -1.1, High: -0.9}, P: 0.0019, Units: 10, Limit: 0.1, Slower: true,
+		Quantile: 0.95, Baseline: 1.1, Candidate: 2.2, Change: -1, Interval: stats.Interval{Low: -1.1, High: -0.9},
+		P: 0.0019, Units: 10, Limit: 0.1, Slower: true,
 	}}
 	slower.Why = &explain.Comparison{
-		Speedup: 1 / 1.08, Profiled: true, Before: explain.Limiter{Name: explain.Memory, Text: "The device's memory is busy 90 % of the time."}, After: explain.Limiter{Name: explain.L2, Text: "The L2 cache is busy 95 % of the time."},
+		Speedup: 1 / 1.08, Profiled: true,
+		Before:  explain.Limiter{Name: explain.Memory, Text: "The device's memory is busy 90 % of the time."},
+		After:   explain.Limiter{Name: explain.L2, Text: "The L2 cache is busy 95 % of the time."},
 		Changes: []explain.Change{{Name: "sectors of local memory", Before: 0, After: 5e6, Text: "0 → 5 million"}},
-		Why:     "It takes 1.08 times as long: more time is lost to spills; before: none of that; now: 12 % of the traffic to L2 is local memory.",
+		Why: "It takes 1.08 times as long: more time is lost to spills; before: none of that; now: 12 % of the " +
+			"traffic to L2 is local memory.",
 	}
 	faster := result(key("attention", "chat"), gate.Improvement, "faster by 20.0 %, more than 5.0 %", 0.05, 0.04)
 	faster.Confirmation = evidence(0.05, 0.041)
@@ -85,7 +114,8 @@ func example() *Report {
 	first.BaselinePoint, first.BaselineCommit = "", ""
 	return &Report{
 		Exit: 1,
-		Time: time.Date(2026, 7, 30, 6, 0, 0, 0, time.UTC), Device: "Example Chip", Commit: "fedcba9876543210fedcba9876543210fedcba98-dirty",
+		Time: time.Date(2026, 7, 30, 6, 0, 0, 0, time.UTC), Device: "Example Chip",
+		Commit: "fedcba9876543210fedcba9876543210fedcba98-dirty",
 		Results: []Result{
 			result(key("matmul", "tall"), gate.Wrong, "fuzz: wrong result: c[0] is 1 <&> not 2", 3, 0),
 			slower, faster,
@@ -124,7 +154,8 @@ func TestGolden(t *testing.T) {
 	golden(t, "step_summary.md", func(w io.Writer) error { return StepSummary(w, r) })
 	encoded := golden(t, JSONName, func(w io.Writer) error { return page.JSON(w, r) })
 	var decoded Report
-	if err := json.Unmarshal(encoded, &decoded); err != nil || decoded.Results[1].Evidence.Change != r.Results[1].Evidence.Change {
+	if err := json.Unmarshal(encoded, &decoded); err != nil ||
+		decoded.Results[1].Evidence.Change != r.Results[1].Evidence.Change {
 		t.Errorf("%v", err)
 	}
 	junit := golden(t, JUnitName, func(w io.Writer) error { return JUnit(w, r) })
@@ -171,14 +202,16 @@ func TestHeadlines(t *testing.T) {
 // Strict makes a failure of what is undecided, in every form of the report.
 func TestStrict(t *testing.T) {
 	for verdict, fails := range map[gate.Verdict]bool{
-		gate.New: true, gate.Incomparable: true, gate.Vanished: true, gate.Inconclusive: true, gate.Infeasible: true, gate.NoDifference: false, gate.Maintained: false,
+		gate.New: true, gate.Incomparable: true, gate.Vanished: true, gate.Inconclusive: true, gate.Infeasible: true,
+		gate.NoDifference: false, gate.Maintained: false,
 	} {
 		r := &Report{Strict: true, Results: []Result{result(key("k", "w"), verdict, "", 1, 1)}}
 		var junit bytes.Buffer
 		if err := JUnit(&junit, r); err != nil {
 			t.Fatal(err)
 		}
-		if r.Failed() != fails || strings.Contains(Headline(r), "--strict") != fails || strings.Contains(junit.String(), "<failure") != fails {
+		if r.Failed() != fails || strings.Contains(Headline(r), "--strict") != fails ||
+			strings.Contains(junit.String(), "<failure") != fails {
 			t.Errorf("%s: %v, %s\n%s", verdict, r.Failed(), Headline(r), junit.String())
 		}
 	}
@@ -203,12 +236,19 @@ func TestTrend(t *testing.T) {
 	}
 	events = append(events, baseline.Event{Key: key("attention", "chat"), Verdict: gate.Wrong}) // measured nothing
 	// Three acceptances of one measurement are no change of level.
-	loss := baseline.Acceptance{Key: key("attention", "chat"), Time: time.Date(2026, 2, 10, 0, 0, 0, 0, time.UTC), Reason: "clearer & <shorter>", From: 2, To: 2.5}
+	loss := baseline.Acceptance{
+		Key:    key("attention", "chat"),
+		Time:   time.Date(2026, 2, 10, 0, 0, 0, 0, time.UTC),
+		Reason: "clearer & <shorter>",
+		From:   2,
+		To:     2.5,
+	}
 	for range 3 {
 		events = append(events, loss.Event(baseline.Entry{Median: 2.5, Interval: stats.Interval{Low: 2.4, High: 2.6}}))
 	}
 	trends := Trends(events)
-	if len(trends) != 1 || len(trends[0].Events) != 43 || *trends[0].Events[42].Change != -0.25 || len(trends[0].Steps) != 1 || trends[0].Steps[0] != 20 {
+	if len(trends) != 1 || len(trends[0].Events) != 43 || *trends[0].Events[42].Change != -0.25 ||
+		len(trends[0].Steps) != 1 || trends[0].Steps[0] != 20 {
 		t.Fatalf("%+v", trends)
 	}
 	picture := golden(t, "trend.svg", func(w io.Writer) error { return TrendSVG(w, trends) })

@@ -70,7 +70,12 @@ func TrendSVG(w io.Writer, trends []Trend) error {
 func (t Trend) Picture() plot.Picture {
 	panel := t.panel()
 	panel.Title = "" // it stands above the picture
-	return plot.Plot{Name: "Time over gate runs", Text: trendText([]Trend{t}), Height: 150, Panels: []plot.Panel{panel}}.Picture()
+	return plot.Plot{
+		Name:   "Time over gate runs",
+		Text:   trendText([]Trend{t}),
+		Height: 150,
+		Panels: []plot.Panel{panel},
+	}.Picture()
 }
 
 // trendText says what the picture shows.
@@ -78,7 +83,9 @@ func trendText(trends []Trend) string {
 	var parts []string
 	for _, t := range trends {
 		first, last := t.Events[0], t.Events[len(t.Events)-1]
-		parts = append(parts, fmt.Sprintf("%s: %s, from %s to %s, %s", t.Key, page.Count(len(t.Events), "run"), t.Key.Objective.Text(first.Median), t.Key.Objective.Text(last.Median), page.Count(len(t.Steps), "change point")))
+		parts = append(parts,
+			fmt.Sprintf("%s: %s, from %s to %s, %s", t.Key, page.Count(len(t.Events), "run"),
+				t.Key.Objective.Text(first.Median), t.Key.Objective.Text(last.Median), page.Count(len(t.Steps), "change point")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -116,7 +123,8 @@ func (t Trend) panel() plot.Panel {
 
 // dotTitle says what an event was, and of an acceptance also why.
 func dotTitle(e baseline.Event) string {
-	text := fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), ShortCommit(e.Commit), e.Objective.Text(e.Median), e.Verdict)
+	text := fmt.Sprintf("%s %s: %s, %s", e.Time.Format("2006-01-02"), ShortCommit(e.Commit), e.Objective.Text(e.Median),
+		e.Verdict)
 	if e.Verdict == baseline.Accepted {
 		text += ": " + e.Reason
 	}

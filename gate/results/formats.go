@@ -11,7 +11,8 @@ import (
 
 // formats are the files whose form is known. Each returns the results in a document
 // of its kind, and none for any other document.
-var formats = []func(document map[string]any) ([]known, error){readBench, readHyperfine, readPyperf, readPytest, readGoogle}
+var formats = []func(document map[string]any) ([]known, error){readBench, readHyperfine, readPyperf, readPytest,
+	readGoogle}
 
 // known is a result of a known format, with a list that must be raw samples.
 type known struct {
@@ -58,7 +59,14 @@ func readBench(document map[string]any) ([]known, error) {
 	}
 	environment, _ := document["environment"].(map[string]any)
 	device, _ := environment["device"].(string)
-	return []known{{path: "rounds", list: rounds, unit: "ms", name: kernel + " " + workload, device: device, fields: fieldsOf(document)}}, nil
+	return []known{{
+		path:   "rounds",
+		list:   rounds,
+		unit:   "ms",
+		name:   kernel + " " + workload,
+		device: device,
+		fields: fieldsOf(document),
+	}}, nil
 }
 
 // readHyperfine reads what hyperfine --export-json writes: seconds, and each run of
@@ -69,7 +77,15 @@ func readHyperfine(document map[string]any) (all []known, err error) {
 		if !ok {
 			return nil, nil
 		}
-		all = append(all, known{path: fmt.Sprintf("results.%d.times", i), list: result["times"], unit: "s", name: command, fields: fieldsOf(result), alone: true})
+		all = append(all,
+			known{
+				path:   fmt.Sprintf("results.%d.times", i),
+				list:   result["times"],
+				unit:   "s",
+				name:   command,
+				fields: fieldsOf(result),
+				alone:  true,
+			})
 	}
 	return all, nil
 }
@@ -107,7 +123,15 @@ func readPytest(document map[string]any) (all []known, err error) {
 	for i, benchmark := range objects(document["benchmarks"]) {
 		stats, _ := benchmark["stats"].(map[string]any)
 		fields := fieldsOf(benchmark)
-		all = append(all, known{path: fmt.Sprintf("benchmarks.%d.stats.data", i), list: stats["data"], unit: "s", name: fields["name"], fields: fields, missing: "save it with --benchmark-save-data"})
+		all = append(all,
+			known{
+				path:    fmt.Sprintf("benchmarks.%d.stats.data", i),
+				list:    stats["data"],
+				unit:    "s",
+				name:    fields["name"],
+				fields:  fields,
+				missing: "save it with --benchmark-save-data",
+			})
 	}
 	return all, nil
 }
@@ -143,7 +167,14 @@ func readGoogle(document map[string]any) (all []known, err error) {
 		return nil, errors.New("only aggregates in it: " + notSamples)
 	}
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
-		all = append(all, known{path: "benchmarks." + name, list: runs[name], unit: unit[name], name: name, fields: map[string]string{"name": name}})
+		all = append(all,
+			known{
+				path:   "benchmarks." + name,
+				list:   runs[name],
+				unit:   unit[name],
+				name:   name,
+				fields: map[string]string{"name": name},
+			})
 	}
 	return all, nil
 }

@@ -72,7 +72,9 @@ func meant(lists []found, key string) ([]found, error) {
 	case len(all) == 0:
 		return nil, fmt.Errorf("no list of raw samples in it: %s: %s", strings.Join(never, ", "), notSamples)
 	case key == "":
-		return nil, fmt.Errorf("no list in it is called samples, times or latencies; if one is a list of raw samples, name it with --key: %s", strings.Join(all, ", "))
+		return nil,
+			fmt.Errorf("no list in it is called samples, times or latencies; if one is a list of raw samples, name it with "+
+				"--key: %s", strings.Join(all, ", "))
 	}
 	return nil, fmt.Errorf("no list of times under %q; there are %s", key, strings.Join(all, ", "))
 }
@@ -92,7 +94,8 @@ func distinct(series []Series) error {
 			if slices.ContainsFunc(series, func(other Series) bool { return lastName(other) != lastName(s) }) {
 				return fmt.Errorf("more than one list of times; name one with --key: %s", strings.Join(paths(series), ", "))
 			}
-			return fmt.Errorf("%d results that no setting distinguishes; choose one with --select or --key of %s (several processes of one result are a list of lists)", len(series), candidates(series))
+			return fmt.Errorf("%d results that no setting distinguishes; choose one with --select or --key of %s (several "+
+				"processes of one result are a list of lists)", len(series), candidates(series))
 		}
 		seen[s.Name] = true
 	}

@@ -14,8 +14,10 @@ var units = map[string]struct {
 	name         string
 	milliseconds float64
 }{
-	"ns": {"ns", 1e-6}, "nsec": {"ns", 1e-6}, "nanos": {"ns", 1e-6}, "nanosecond": {"ns", 1e-6}, "nanoseconds": {"ns", 1e-6},
-	"us": {"µs", 1e-3}, "µs": {"µs", 1e-3}, "μs": {"µs", 1e-3}, "usec": {"µs", 1e-3}, "micros": {"µs", 1e-3}, "microsecond": {"µs", 1e-3}, "microseconds": {"µs", 1e-3},
+	"ns": {"ns", 1e-6}, "nsec": {"ns", 1e-6}, "nanos": {"ns", 1e-6}, "nanosecond": {"ns", 1e-6},
+	"nanoseconds": {"ns", 1e-6},
+	"us":          {"µs", 1e-3}, "µs": {"µs", 1e-3}, "μs": {"µs", 1e-3}, "usec": {"µs", 1e-3}, "micros": {"µs", 1e-3},
+	"microsecond": {"µs", 1e-3}, "microseconds": {"µs", 1e-3},
 	"ms": {"ms", 1}, "msec": {"ms", 1}, "millis": {"ms", 1}, "millisecond": {"ms", 1}, "milliseconds": {"ms", 1},
 	"s": {"s", 1e3}, "sec": {"s", 1e3}, "secs": {"s", 1e3}, "second": {"s", 1e3}, "seconds": {"s", 1e3},
 }
@@ -33,15 +35,19 @@ var (
 	// otherWords say that a list of times is not the one that was measured; a caller
 	// who names such a list is taken at his word.
 	otherWords = []string{
-		"mean", "means", "median", "medians", "avg", "average", "averages", "min", "max", "minimum", "maximum", "best", "worst",
+		"mean", "means", "median", "medians", "avg", "average", "averages", "min", "max", "minimum", "maximum", "best",
+		"worst",
 		"std", "stddev", "stdev", "var", "variance", "iqr", "mad", "cv", "warmup", "warmups", "warm", "discarded", "outliers",
-		"start", "end", "stamp", "stamps", "timestamp", "timestamps", "begin", "setup", "compile", "budget", "limit", "sizes", "size",
+		"start", "end", "stamp", "stamps", "timestamp", "timestamps", "begin", "setup", "compile", "budget", "limit",
+		"sizes", "size",
 	}
 	// neverWords are never times: an interval, a shape, a summary or a rate.
 	neverWords = []string{
-		"ci", "confidence", "interval", "intervals", "bound", "bounds", "range", "ranges", "error", "err", "shape", "shapes", "dim", "dims", "stride", "strides",
+		"ci", "confidence", "interval", "intervals", "bound", "bounds", "range", "ranges", "error", "err", "shape",
+		"shapes", "dim", "dims", "stride", "strides",
 		"percentile", "percentiles", "quantile", "quantiles", "quartile", "quartiles", "histogram", "hist", "bins", "counts",
-		"grid", "block", "tile", "per", "throughput", "bandwidth", "flops", "gflops", "tflops", "gbps", "fps", "qps", "rps", "speedup", "speedups", "ratio", "ratios",
+		"grid", "block", "tile", "per", "throughput", "bandwidth", "flops", "gflops", "tflops", "gbps", "fps", "qps", "rps",
+		"speedup", "speedups", "ratio", "ratios",
 	}
 	numbered = regexp.MustCompile(`^(ci|p|q|pct)\d+$`) // ci95, p99
 )
@@ -74,7 +80,8 @@ func words(name string) []string {
 
 // isNever reports whether a name says that a list is no list of times.
 func isNever(name string) bool {
-	return slices.ContainsFunc(words(name), func(w string) bool { return slices.Contains(neverWords, w) || numbered.MatchString(w) })
+	return slices.ContainsFunc(words(name),
+		func(w string) bool { return slices.Contains(neverWords, w) || numbered.MatchString(w) })
 }
 
 // namesSamples reports whether a name says that a list is one of raw samples.

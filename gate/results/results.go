@@ -107,7 +107,9 @@ func decode(content []byte) (any, error) {
 	if err := decoder.Decode(&document); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			if name := notNumber(content, int(syntax.Offset)); name != "" {
-				return nil, fmt.Errorf("not JSON: it holds %s (byte %d), which is not a time: a measurement that failed is left out or repeated, not written", name, syntax.Offset-1)
+				return nil,
+					fmt.Errorf("not JSON: it holds %s (byte %d), which is not a time: a measurement that failed is left out or "+
+						"repeated, not written", name, syntax.Offset-1)
 			}
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -214,7 +216,8 @@ func readCSV(content []byte, choice Choice) ([]Series, error) {
 		if err != nil {
 			return nil, fmt.Errorf("not CSV: %w", err)
 		}
-		if slices.ContainsFunc(choice.Select, func(c Condition) bool { return !c.holds(strings.TrimSpace(row[slices.Index(header, c.Name)])) }) {
+		if slices.ContainsFunc(choice.Select,
+			func(c Condition) bool { return !c.holds(strings.TrimSpace(row[slices.Index(header, c.Name)])) }) {
 			continue
 		}
 		sample, err := asTime(row[column])

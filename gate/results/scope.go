@@ -21,7 +21,8 @@ type scope struct {
 }
 
 // configNames are the names of objects that say which result it is.
-var configNames = []string{"config", "configuration", "params", "parameters", "settings", "options", "args", "workload", "case", "shape", "problem"}
+var configNames = []string{"config", "configuration", "params", "parameters", "settings", "options", "args",
+	"workload", "case", "shape", "problem"}
 
 // with returns the scope inside an object: its plain values, and those of the objects
 // in it that hold no lists.
@@ -89,7 +90,8 @@ func namesSetting(name string) bool {
 	}
 	_, unit := units[parts[len(parts)-1]]
 	return !unit && !slices.ContainsFunc(parts, func(w string) bool {
-		return w != "size" && (slices.Contains(otherWords, w) || slices.Contains([]string{"count", "iterations", "date", "commit", "version"}, w))
+		return w != "size" &&
+			(slices.Contains(otherWords, w) || slices.Contains([]string{"count", "iterations", "date", "commit", "version"}, w))
 	})
 }
 
@@ -175,7 +177,8 @@ func (c Choice) selected(series []Series) ([]Series, error) {
 	case 1:
 		return chosen, nil
 	}
-	return nil, fmt.Errorf("%d results have %s; choose one of %s", len(chosen), writeConditions(c.Select), candidates(chosen))
+	return nil,
+		fmt.Errorf("%d results have %s; choose one of %s", len(chosen), writeConditions(c.Select), candidates(chosen))
 }
 
 func writeConditions(conditions []Condition) string {

@@ -42,11 +42,12 @@ type missingError struct{ reason string }
 
 func (e *missingError) Error() string { return e.reason }
 
-// start begins a rival in the kernel's folder; modules holds what Python may import. The error is a *missingError where there is no such
-// program.
+// start begins a rival in the kernel's folder; modules holds what Python may import. The error is a *missingError
+// where there is no such program.
 func start(r kernels.Rival, folder, modules string) (*rival, error) {
 	cmd := exec.Command(r.Command[0], r.Command[1:]...)
-	cmd.Dir, cmd.Env = folder, append(process.Environment(os.Environ()), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Dir, cmd.Env = folder,
+		append(process.Environment(os.Environ()), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	errors := &tail{}
 	cmd.Stderr = errors

@@ -66,7 +66,8 @@ func Impossible(k *kernels.Kernel) string {
 		return "it is a program of its own, which has no inputs to share"
 	}
 	if len(k.Meaning) > 0 {
-		return fmt.Sprintf("what it computes depends on its parameters (%s), and rivals compute one thing", strings.Join(k.Meaning, ", "))
+		return fmt.Sprintf("what it computes depends on its parameters (%s), and rivals compute one thing",
+			strings.Join(k.Meaning, ", "))
 	}
 	if objective.Measure(k) != nil {
 		return "its points are compared by another quantity, and rivals answer with times"
@@ -214,7 +215,8 @@ func (r *race) ask(ctx context.Context) (err error) {
 		return err
 	}
 	r.modules = filepath.Join(r.folder, "modules")
-	if err := errors.Join(os.Mkdir(r.modules, 0o755), os.WriteFile(filepath.Join(r.modules, "pawl_rival.py"), helper, 0o644)); err != nil {
+	if err := errors.Join(os.Mkdir(r.modules, 0o755),
+		os.WriteFile(filepath.Join(r.modules, "pawl_rival.py"), helper, 0o644)); err != nil {
 		return err
 	}
 	r.request = request{

@@ -123,15 +123,21 @@ func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
 		scale.More += fmt.Sprintf("  %s: %s\n", kind, command)
 	}
 	b := &ratchet.Builder{
-		Machine: devices.Here(devices.Options{Cache: filepath.Join(root, "cache"), CompileTimeout: time.Minute, Getenv: os.Getenv, Notice: func(text string) { t.Log(text) }}),
-		Cache:   filepath.Join(root, "cache"), Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
+		Machine: devices.Here(devices.Options{
+			Cache:          filepath.Join(root, "cache"),
+			CompileTimeout: time.Minute,
+			Getenv:         os.Getenv,
+			Notice:         func(text string) { t.Log(text) },
+		}),
+		Cache: filepath.Join(root, "cache"), Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
 	}
 	defer b.Close()
 	k, err := b.Machine.Load(t.Context(), scale.Folder(t), kernels.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(t.Context(), b, Options{Kernel: k, Points: []Point{{Name: "default"}}, Rounds: 6, Samples: 3, Patience: patience})
+	r, err := Run(t.Context(), b,
+		Options{Kernel: k, Points: []Point{{Name: "default"}}, Rounds: 6, Samples: 3, Patience: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,20 +145,24 @@ func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
 }
 
 func TestRivals(t *testing.T) {
-	kinds := []string{"good", "fast", "limit", "wrong", "fades", "silent", "dies", "lacks", "talks", "lies", "short", "absent"}
+	kinds := []string{"good", "fast", "limit", "wrong", "fades", "silent", "dies", "lacks", "talks", "lies", "short",
+		"absent"}
 	r := run(t, time.Minute, kinds...)
 	if len(r.Sides) != 1+len(kinds) || r.Best != 0 || len(r.Sides[0].Rounds) != 6 || r.Sides[0].Milliseconds <= 0 {
 		t.Fatalf("%d sides, best %d: %+v", len(r.Sides), r.Best, r.Sides[0])
 	}
 	missing := map[string]string{
 		"wrong": "is wrong: y[0] is", "fades": "is wrong: y[0] is", "silent": "wrote no output y",
-		"dies": "ended without an answer (exit status 3): ImportError: no module named library", "lacks": "there is no such library here",
-		"talks": "answered what is no line of JSON", "lies": "answered with -1 ms, which is no time", "short": "answered with 1 samples, 3 were asked for",
+		"dies":  "ended without an answer (exit status 3): ImportError: no module named library",
+		"lacks": "there is no such library here",
+		"talks": "answered what is no line of JSON", "lies": "answered with -1 ms, which is no time",
+		"short":  "answered with 1 samples, 3 were asked for",
 		"absent": "cannot be started: ",
 	}
 	verdicts := map[string]string{"good": "ours is faster", "fast": "it is faster", "limit": "a limit: computes nothing"}
 	for _, s := range r.Sides[1:] {
-		if want := missing[s.Name]; !strings.HasPrefix(s.Missing, want) || (s.Missing == "") != (want == "") || s.Missing != "" && len(s.Rounds) > 0 {
+		if want := missing[s.Name]; !strings.HasPrefix(s.Missing, want) || (s.Missing == "") != (want == "") ||
+			s.Missing != "" && len(s.Rounds) > 0 {
 			t.Errorf("%s: %q, want %q; %d rounds", s.Name, s.Missing, want, len(s.Rounds))
 		}
 		if want := verdicts[s.Name]; want != "" && s.Verdict() != want {
@@ -182,7 +192,8 @@ func TestCompare(t *testing.T) {
 	}
 	r := &Result{Sides: []Side{
 		{Name: "a", Ours: true, Rounds: rounds(2, 6)}, {Name: "b", Ours: true, Rounds: rounds(1, 6)},
-		{Name: "limit", Limit: true, Rounds: rounds(0.5, 6)}, {Name: "equal", Rounds: rounds(1, 6)}, {Name: "gone", Missing: "why"},
+		{Name: "limit", Limit: true, Rounds: rounds(0.5, 6)}, {Name: "equal", Rounds: rounds(1, 6)},
+		{Name: "gone", Missing: "why"},
 	}}
 	for i := range r.Sides {
 		r.Sides[i].summarise()
@@ -191,7 +202,8 @@ func TestCompare(t *testing.T) {
 	if r.Best != 1 || r.Beaten() || r.Compared() != 1 {
 		t.Errorf("best %d, beaten %v, compared %d", r.Best, r.Beaten(), r.Compared())
 	}
-	for i, want := range []string{"slower than our best", "", "a limit: computes nothing", "no difference shown", "no times: why"} {
+	for i, want := range []string{"slower than our best", "", "a limit: computes nothing", "no difference shown",
+		"no times: why"} {
 		if got := r.Sides[i].Verdict(); got != want {
 			t.Errorf("%s: %q, want %q", r.Sides[i].Name, got, want)
 		}
@@ -209,7 +221,8 @@ func TestCompare(t *testing.T) {
 }
 
 func FuzzReadResponse(f *testing.F) {
-	for _, line := range []string{`{"samples_ms": [1, 2]}`, `{"missing": "x"}`, `{}`, `[]`, `{"samples_ms": [1e999]}`, ""} {
+	for _, line := range []string{`{"samples_ms": [1, 2]}`, `{"missing": "x"}`, `{}`, `[]`, `{"samples_ms": [1e999]}`,
+		""} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

@@ -62,7 +62,11 @@ func (s *Server) compare(r *http.Request) (page, error) {
 		}
 		summary := known.summary
 		data.Columns = append(data.Columns, summary)
-		curves = append(curves, pictures.Curve{Name: fmt.Sprintf("study %d", id), Search: pictures.New(summary.Study.Space, summary.Trials(), trialLink(id))})
+		curves = append(curves,
+			pictures.Curve{
+				Name:   fmt.Sprintf("study %d", id),
+				Search: pictures.New(summary.Study.Space, summary.Trials(), trialLink(id)),
+			})
 	}
 	if len(data.Columns) > 1 {
 		data.Curves = pictures.Compare(curves)
@@ -102,10 +106,20 @@ func (d *comparePage) fill() {
 	var winners []pictures.Measured
 	for _, s := range d.Columns {
 		if s.Winner != nil {
-			winners = append(winners, pictures.Measured{Measure: s.Study.Environment.Measure, Name: fmt.Sprintf("study %d", s.Study.ID), Milliseconds: s.Winner.Milliseconds, Interval: s.Winner.Interval, Title: s.Winner.Point.String(), Href: studyAddress(s.Study.ID), Best: true})
+			winners = append(winners,
+				pictures.Measured{
+					Measure:      s.Study.Environment.Measure,
+					Name:         fmt.Sprintf("study %d", s.Study.ID),
+					Milliseconds: s.Winner.Milliseconds,
+					Interval:     s.Winner.Interval,
+					Title:        s.Winner.Point.String(),
+					Href:         studyAddress(s.Study.ID),
+					Best:         true,
+				})
 		}
 	}
-	d.Winners = pictures.Whiskers("The winners", "The median over rounds and its 95 % interval, each as it was measured on its day.", winners)
+	d.Winners = pictures.Whiskers("The winners",
+		"The median over rounds and its 95 % interval, each as it was measured on its day.", winners)
 	d.differ()
 	d.warn()
 }
@@ -160,14 +174,17 @@ func (d *comparePage) warn() {
 	}
 	switch {
 	case differs(func(s studies.Study) string { return s.Kernel + "\x00" + s.Workload + "\x00" + s.Dims }):
-		d.Warnings = append(d.Warnings, "These studies are of different kernels or workloads: their times say nothing about each other.")
+		d.Warnings = append(d.Warnings,
+			"These studies are of different kernels or workloads: their times say nothing about each other.")
 	case differs(func(s studies.Study) string { return s.Source }):
 		d.Warnings = append(d.Warnings, "The sources were not the same.")
 	}
 	if differs(func(s studies.Study) string { return s.Environment.Device }) {
 		d.Warnings = append(d.Warnings, "The devices were not the same.")
 	}
-	d.Warnings = append(d.Warnings, "Times of different studies were not measured together. For a decision, measure together: pawl gate holds one to the other, interleaved.")
+	d.Warnings = append(d.Warnings,
+		"Times of different studies were not measured together. For a decision, measure together: pawl gate holds one to "+
+			"the other, interleaved.")
 }
 
 // shortDigest is the beginning of a digest, and a record's name as it is.

@@ -45,8 +45,15 @@ func (s *Server) doctor(r *http.Request) (page, error) {
 		}
 		p.at = time.Now()
 	}
-	data := doctorPage{Findings: p.findings, Usable: p.usable, GPU: p.gpu, When: p.at, Preflights: ladder.ReadAll(cmp.Or(s.options.Preflights, filepath.Dir(s.options.Database)))}
-	if last, err := gates.Read(filepath.Join(filepath.Dir(s.options.Baseline), gates.JSONName)); err == nil && last.Cost != nil {
+	data := doctorPage{
+		Findings:   p.findings,
+		Usable:     p.usable,
+		GPU:        p.gpu,
+		When:       p.at,
+		Preflights: ladder.ReadAll(cmp.Or(s.options.Preflights, filepath.Dir(s.options.Database))),
+	}
+	if last, err := gates.Read(filepath.Join(filepath.Dir(s.options.Baseline), gates.JSONName)); err == nil &&
+		last.Cost != nil {
 		data.Cost = last.Cost.String()
 	}
 	return page{Title: "Doctor", Template: "doctor", Data: data}, nil

@@ -71,9 +71,15 @@ func (s *Server) gate(r *http.Request) (page, error) {
 		file = baseline.New()
 	}
 	for _, e := range file.Entries {
-		entry := gateEntry{Entry: e, Time: e.Objective.Text(e.Median) + " (" + e.Objective.Interval(e.Interval) + ")", Commit: gates.ShortCommit(e.Commit), Link: s.commit(e.Commit)}
+		entry := gateEntry{
+			Entry:  e,
+			Time:   e.Objective.Text(e.Median) + " (" + e.Objective.Interval(e.Interval) + ")",
+			Commit: gates.ShortCommit(e.Commit),
+			Link:   s.commit(e.Commit),
+		}
 		if best, found := file.FindBest(e.Key); found && best.Median > 0 {
-			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/best.Median), e.Objective.Text(best.Median))
+			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/best.Median),
+				e.Objective.Text(best.Median))
 		}
 		data.Entries = append(data.Entries, entry)
 	}
@@ -97,13 +103,30 @@ func (s *Server) commit(hash string) string {
 }
 
 func (s *Server) trend(t gates.Trend) gateTrend {
-	made := gateTrend{Name: t.Key.String(), Figure: pictures.Figure{Title: "Time over runs", Caption: "A dot is a run of the gate: green passed, orange failed, pink was accepted by a person, grey is undecided. A dashed line is a change that stayed.", Picture: t.Picture()}}
+	made := gateTrend{
+		Name: t.Key.String(),
+		Figure: pictures.Figure{
+			Title: "Time over runs",
+			Caption: "A dot is a run of the gate: green passed, orange failed, pink was accepted by a person, grey is " +
+				"undecided. A dashed line is a change that stayed.",
+			Picture: t.Picture(),
+		},
+	}
 	for _, e := range slices.Backward(t.Events) {
 		if len(made.Events) == mostEvents {
 			made.More = len(t.Events) - mostEvents
 			break
 		}
-		event := gateEvent{Event: e, When: e.Time.UTC().Format("2006-01-02 15:04"), Commit: gates.ShortCommit(e.Commit), Link: s.commit(e.Commit), Time: e.Objective.Text(e.Median), Fails: e.Verdict.Fails(), Accepted: e.Verdict == baseline.Accepted, Changed: pages.Unknown}
+		event := gateEvent{
+			Event:    e,
+			When:     e.Time.UTC().Format("2006-01-02 15:04"),
+			Commit:   gates.ShortCommit(e.Commit),
+			Link:     s.commit(e.Commit),
+			Time:     e.Objective.Text(e.Median),
+			Fails:    e.Verdict.Fails(),
+			Accepted: e.Verdict == baseline.Accepted,
+			Changed:  pages.Unknown,
+		}
 		if e.Change != nil {
 			event.Changed = pages.Change(*e.Change)
 		}
@@ -127,6 +150,13 @@ func (d *gatePage) run(path string) {
 		d.Cost = last.Cost.String()
 	}
 	for _, result := range last.FailuresFirst() {
-		d.Results = append(d.Results, gateResult{Result: result, Cells: result.Cells(), Name: result.Config(), Fails: result.Verdict.Fails(), Seen: gates.Smallest(result)})
+		d.Results = append(d.Results,
+			gateResult{
+				Result: result,
+				Cells:  result.Cells(),
+				Name:   result.Config(),
+				Fails:  result.Verdict.Fails(),
+				Seen:   gates.Smallest(result),
+			})
 	}
 }

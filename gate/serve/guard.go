@@ -15,7 +15,8 @@ import (
 )
 
 // policy is what a page may do: show itself and ask this server, and nothing else.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guard looks at requests before anything is read.
 type guard struct {
@@ -36,7 +37,8 @@ const leastToken = 16
 func newGuard(address, token string) (guard, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
-		return guard{}, &devices.ArgumentError{Err: &AddressError{address, "an address is a host and a port, such as 127.0.0.1:7295"}}
+		return guard{},
+			&devices.ArgumentError{Err: &AddressError{address, "an address is a host and a port, such as 127.0.0.1:7295"}}
 	}
 	g := guard{token: token, hosts: []string{"localhost", "127.0.0.1", "::1"}}
 	ip, err := netip.ParseAddr(host)
@@ -74,15 +76,18 @@ func (g guard) before(next http.Handler) http.Handler {
 		switch {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			header.Set("Allow", "GET, HEAD")
-			http.Error(w, "Nothing can be changed from here: this server only shows what was recorded.", http.StatusMethodNotAllowed)
+			http.Error(w, "Nothing can be changed from here: this server only shows what was recorded.",
+				http.StatusMethodNotAllowed)
 		case !g.knows(r.Host):
-			http.Error(w, "This server does not answer to that name. Use the address that pawl serve printed.", http.StatusMisdirectedRequest)
+			http.Error(w, "This server does not answer to that name. Use the address that pawl serve printed.",
+				http.StatusMisdirectedRequest)
 		case g.token == "" || g.has(r):
 			next.ServeHTTP(w, r)
 		case g.shown(r.URL.Query().Get("token")):
 			g.remember(w, r)
 		default:
-			http.Error(w, "This server demands its token. Open the address with ?token=… that pawl serve printed.", http.StatusUnauthorized)
+			http.Error(w, "This server demands its token. Open the address with ?token=… that pawl serve printed.",
+				http.StatusUnauthorized)
 		}
 	})
 }
@@ -96,7 +101,8 @@ func (g guard) knows(host string) bool {
 	if _, err := netip.ParseAddr(name); err == nil && g.anyAddress {
 		return true
 	}
-	return slices.ContainsFunc(g.hosts, func(known string) bool { return strings.EqualFold(known, strings.TrimSuffix(name, ".")) })
+	return slices.ContainsFunc(g.hosts,
+		func(known string) bool { return strings.EqualFold(known, strings.TrimSuffix(name, ".")) })
 }
 
 func (g guard) shown(token string) bool {
@@ -115,7 +121,8 @@ func (g guard) has(r *http.Request) bool {
 // remember keeps the token in the browser and takes it out of the address, so that it is
 // in no history and no screenshot.
 func (g guard) remember(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w,
+		&http.Cookie{Name: cookie, Value: g.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	query := r.URL.Query()
 	query.Del("token")
 	to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}

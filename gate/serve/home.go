@@ -96,7 +96,8 @@ func (s *Server) home(r *http.Request) (page, error) {
 		}
 	}
 	slices.SortStableFunc(data.Rows, func(a, b homeRow) int {
-		return slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device}, []string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device})
+		return slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device},
+			[]string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device})
 	})
 	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
 }
@@ -220,7 +221,9 @@ func (s *Server) studies(r *http.Request) (page, error) {
 	slices.Sort(data.Kernels)
 	if data.Kernel != "" {
 		if !slices.Contains(data.Kernels, data.Kernel) {
-			return page{}, &badRequest{fmt.Sprintf("no study is of a kernel %q; there are studies of %s", data.Kernel, strings.Join(data.Kernels, ", "))}
+			return page{},
+				&badRequest{fmt.Sprintf("no study is of a kernel %q; there are studies of %s", data.Kernel,
+					strings.Join(data.Kernels, ", "))}
 		}
 		all = slices.DeleteFunc(all, func(o studies.Study) bool { return o.Kernel != data.Kernel })
 	}
@@ -241,5 +244,6 @@ func (s *Server) studies(r *http.Request) (page, error) {
 		}
 		data.Rows = append(data.Rows, row)
 	}
-	return page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
+	return page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices, Refresh: again(data.Reading)},
+		nil
 }

@@ -72,11 +72,14 @@ func (l *library) open(ctx context.Context) (*studies.Store, error) {
 	if err != nil {
 		l.forget()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, &notFound{fmt.Sprintf("There is no study database at %s. pawl tune makes one; this page finds it as soon as it is there.", l.path)}
+			return nil,
+				&notFound{fmt.Sprintf("There is no study database at %s. pawl tune makes one; this page finds it as soon as it "+
+					"is there.", l.path)}
 		}
 		return nil, err
 	}
-	if l.store != nil && os.SameFile(info, l.opened) && (l.store.Writable() == nil || info.ModTime().Equal(l.opened.ModTime())) {
+	if l.store != nil && os.SameFile(info, l.opened) &&
+		(l.store.Writable() == nil || info.ModTime().Equal(l.opened.ModTime())) {
 		return l.store, nil
 	}
 	l.forget()
@@ -95,7 +98,9 @@ func (l *library) openServer(ctx context.Context) (*studies.Store, error) {
 	}
 	store, err := studies.OpenExisting(ctx, l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &notFound{fmt.Sprintf("There are no studies at %s. pawl tune makes one; this page finds it as soon as it is there.", studies.Name(l.path))}
+		return nil,
+			&notFound{fmt.Sprintf("There are no studies at %s. pawl tune makes one; this page finds it as soon as it "+
+				"is there.", studies.Name(l.path))}
 	}
 	if err == nil {
 		l.store = store

@@ -127,9 +127,11 @@ func (w *watched) progress() progress {
 		}
 	}
 	if best != nil {
-		p.HasBest, p.BestPoint, p.BestTrial, p.Best = true, best.Point, best.Number, w.head.Environment.Measure.Samples(best.Outcome.Samples)
+		p.HasBest, p.BestPoint, p.BestTrial, p.Best = true, best.Point, best.Number,
+			w.head.Environment.Measure.Samples(best.Outcome.Samples)
 		if initial != nil && initial != best {
-			p.Speedup = fmt.Sprintf("%.2f× the speed of the default, unconfirmed", initial.Outcome.Milliseconds()/best.Outcome.Milliseconds())
+			p.Speedup = fmt.Sprintf("%.2f× the speed of the default, unconfirmed",
+				initial.Outcome.Milliseconds()/best.Outcome.Milliseconds())
 		}
 	}
 	p.phase(w)
@@ -137,7 +139,8 @@ func (w *watched) progress() progress {
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		parts = append(parts, pictures.Part{Name: reason, Value: fmt.Sprint(reasons[reason]), Size: float64(reasons[reason])})
 	}
-	p.Failures = pictures.Parts("What failed", "", plot.Bad, func(x float64) string { return fmt.Sprintf("%.3g", x) }, parts)
+	p.Failures = pictures.Parts("What failed", "", plot.Bad, func(x float64) string { return fmt.Sprintf("%.3g", x) },
+		parts)
 	p.Curve = pictures.New(w.head.Space, w.trials, trialLink(w.head.ID)).Convergence()
 	return p
 }
@@ -202,7 +205,8 @@ func (s *Server) watch(id int64) *watched {
 }
 
 // update returns the live part of a page, and whether anything changed since a pulse.
-func (s *Server) update(ctx context.Context, id int64, seen studies.Pulse) (fragment []byte, pulse studies.Pulse, err error) {
+func (s *Server) update(ctx context.Context, id int64,
+	seen studies.Pulse) (fragment []byte, pulse studies.Pulse, err error) {
 	store, err := s.library.open(ctx)
 	if err != nil {
 		return nil, seen, err

@@ -76,7 +76,8 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 	}
 	// The default takes 2 ms.
 	stream(t, lines, "update", "× the speed of the default, unconfirmed: <a href=\"/studies/1/trials/5\"")
-	if err := recorder.Disqualified(5, &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result", Detail: "at 7"}); err != nil {
+	if err := recorder.Disqualified(5,
+		&objective.Failure{Stage: objective.Fuzz, Reason: "wrong result", Detail: "at 7"}); err != nil {
 		t.Fatal(err)
 	}
 	update := stream(t, lines, "update", "wrong result")
@@ -97,7 +98,8 @@ func TestEventsSayWhatIsWrong(t *testing.T) {
 	path, _ := database(t)
 	s := serving(t, path)
 	_, body, header := get(t, s, "/studies/9/events")
-	if !strings.Contains(body, "event: problem") || !strings.Contains(body, "There is no such study") || header.Get("Content-Type") != "text/event-stream" {
+	if !strings.Contains(body, "event: problem") || !strings.Contains(body, "There is no such study") ||
+		header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%s", body)
 	}
 	if code, _, _ := get(t, s, "/studies/x/events"); code != http.StatusBadRequest {

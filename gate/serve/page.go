@@ -101,7 +101,12 @@ func (p page) Inside() (template.HTML, error) {
 
 // failure is the page that says what went wrong and what to do.
 func (s *Server) failure(err error) page {
-	p := page{Title: "This cannot be shown", Template: "problem", Data: sentence(err), Status: http.StatusInternalServerError}
+	p := page{
+		Title:    "This cannot be shown",
+		Template: "problem",
+		Data:     sentence(err),
+		Status:   http.StatusInternalServerError,
+	}
 	switch {
 	case errors.As(err, new(*notFound)), errors.Is(err, studies.ErrNoStudy), errors.Is(err, fs.ErrNotExist):
 		p.Title, p.Status = "Not here", http.StatusNotFound

@@ -38,9 +38,17 @@ func database(t testing.TB) (string, *studies.Store) {
 // head describes a study of four parameters.
 func head(kernel, workload, device string) studies.Study {
 	s := studies.Study{
-		Kernel: kernel, Origin: kernel, Workload: workload, Dims: "N=1000", Backend: "host", Sampler: "auto", Seed: 1, Source: "0123456789abcdef0123",
-		Environment: objective.Environment{Backend: "host", Device: device, Cores: 2, System: "linux/amd64", Compiler: "cc 1.0", Flags: "-O3"},
-		Command:     "pawl tune " + kernel, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Kernel: kernel, Origin: kernel, Workload: workload, Dims: "N=1000", Backend: "host", Sampler: "auto", Seed: 1,
+		Source: "0123456789abcdef0123",
+		Environment: objective.Environment{
+			Backend:  "host",
+			Device:   device,
+			Cores:    2,
+			System:   "linux/amd64",
+			Compiler: "cc 1.0",
+			Flags:    "-O3",
+		},
+		Command: "pawl tune " + kernel, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		Options: studies.Options{Trials: 100, Rounds: 10},
 		Space:   studies.SpaceFacts{Product: 10000, Valid: 10000},
 	}
@@ -57,7 +65,8 @@ func head(kernel, workload, device string) studies.Study {
 // pointOf spells the digits of a number as a point.
 func pointOf(t testing.TB, number int) space.Point {
 	t.Helper()
-	p, err := space.ParsePoint(fmt.Sprintf("PARAMETER_0=%d,PARAMETER_1=%d,PARAMETER_2=%d,PARAMETER_3=%d", number/1000%10, number/100%10, number/10%10, number%10))
+	p, err := space.ParsePoint(fmt.Sprintf("PARAMETER_0=%d,PARAMETER_1=%d,PARAMETER_2=%d,PARAMETER_3=%d", number/1000%10,
+		number/100%10, number/10%10, number%10))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +75,12 @@ func pointOf(t testing.TB, number int) space.Point {
 
 // outcome makes up a trial: every tenth one that is not the default fails.
 func outcome(rng *rand.Rand, number int) objective.Outcome {
-	o := objective.Outcome{Binary: fmt.Sprintf("%064x", number), Batch: 10, Stop: "narrow", Spent: objective.Spent{Compile: 200 * time.Millisecond, Check: 5 * time.Millisecond, Measure: 30 * time.Millisecond}}
+	o := objective.Outcome{
+		Binary: fmt.Sprintf("%064x", number),
+		Batch:  10,
+		Stop:   "narrow",
+		Spent:  objective.Spent{Compile: 200 * time.Millisecond, Check: 5 * time.Millisecond, Measure: 30 * time.Millisecond},
+	}
 	if number > 0 && number%10 == 0 {
 		o.Failure = &objective.Failure{Stage: objective.Compile, Reason: "too many registers", Detail: "needs 300"}
 		return o
@@ -107,7 +121,13 @@ func add(t testing.TB, store *studies.Store, s studies.Study, trials int, confir
 			for range 5 {
 				o.Samples = append(o.Samples, ms*(1+0.01*rng.Float64()))
 			}
-			if err := recorder.Measured(confirm.Round{Phase: confirm.Confirmation, Run: 1, Number: round, Point: pointOf(t, number), Outcome: o}); err != nil {
+			if err := recorder.Measured(confirm.Round{
+				Phase:   confirm.Confirmation,
+				Run:     1,
+				Number:  round,
+				Point:   pointOf(t, number),
+				Outcome: o,
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -121,8 +141,13 @@ func add(t testing.TB, store *studies.Store, s studies.Study, trials int, confir
 // serving is a server over a database, without its listener's loop.
 func serving(t testing.TB, path string) *Server {
 	t.Helper()
-	s, err := Listen(Options{Database: path, Baseline: filepath.Join(filepath.Dir(path), "baseline.json"), Address: "127.0.0.1:0", Poll: 5 * time.Millisecond,
-		Tools: devices.Options{Getenv: func(string) string { return "" }, Notice: func(string) {}, Cache: t.TempDir()}})
+	s, err := Listen(Options{
+		Database: path,
+		Baseline: filepath.Join(filepath.Dir(path), "baseline.json"),
+		Address:  "127.0.0.1:0",
+		Poll:     5 * time.Millisecond,
+		Tools:    devices.Options{Getenv: func(string) string { return "" }, Notice: func(string) {}, Cache: t.TempDir()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,7 +87,8 @@ func Listen(o Options) (*Server, error) {
 		var dns *net.DNSError
 		switch {
 		case errors.Is(err, syscall.EADDRINUSE):
-			reason = "the address is in use, perhaps by another pawl serve; name another port, such as --addr 127.0.0.1:7296, or port 0 for any that is free"
+			reason = "the address is in use, perhaps by another pawl serve; name another port, such as --addr " +
+				"127.0.0.1:7296, or port 0 for any that is free"
 		case errors.Is(err, syscall.EACCES):
 			reason = "not permitted; ports below 1024 are reserved"
 		case errors.Is(err, syscall.EADDRNOTAVAIL):
@@ -97,7 +98,13 @@ func Listen(o Options) (*Server, error) {
 		}
 		return nil, &AddressError{o.Address, reason}
 	}
-	return &Server{options: o, listener: listener, guard: g, library: newLibrary(o.Database), closing: make(chan struct{})}, nil
+	return &Server{
+		options:  o,
+		listener: listener,
+		guard:    g,
+		library:  newLibrary(o.Database),
+		closing:  make(chan struct{}),
+	}, nil
 }
 
 // URL is what to open in a browser, with the token where one is demanded.
@@ -111,7 +118,12 @@ func (s *Server) URL() string {
 
 // Serve answers requests until the context ends.
 func (s *Server) Serve(ctx context.Context) error {
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }}
+	server := &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       time.Minute,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
 	ended := make(chan error, 1)
 	go func() {
 		<-ctx.Done()

@@ -18,7 +18,8 @@ import (
 )
 
 // everyPage are the pages over a database with studies 1 and 2.
-var everyPage = []string{"/", "/studies", "/studies/1", "/studies/1/trials", "/studies/1/trials/3", "/studies/1/trials/10", "/compare", "/compare?study=1&study=2",
+var everyPage = []string{"/", "/studies", "/studies/1", "/studies/1/trials", "/studies/1/trials/3",
+	"/studies/1/trials/10", "/compare", "/compare?study=1&study=2",
 	"/studies/1?x=PARAMETER_0&y=PARAMETER_2", "/gate", "/doctor"}
 
 func TestPages(t *testing.T) {
@@ -40,11 +41,14 @@ func TestPages(t *testing.T) {
 		}
 	}
 	_, home, _ := get(t, s, "/")
-	wants(t, home, `<a href="/studies/2">scale, small</a>`, "Example CPU", "/compare?study=2&amp;study=1", "apply", "What needs a person")
+	wants(t, home, `<a href="/studies/2">scale, small</a>`, "Example CPU", "/compare?study=2&amp;study=1", "apply",
+		"What needs a person")
 	_, study, _ := get(t, s, "/studies/1")
-	wants(t, study, `href="/studies/1/trials/7"`, "trial 7: ", "pawl tune scale", "Which parameters matter", "How sure the times are", "Time against PARAMETER_3", "Two parameters together")
+	wants(t, study, `href="/studies/1/trials/7"`, "trial 7: ", "pawl tune scale", "Which parameters matter",
+		"How sure the times are", "Time against PARAMETER_3", "Two parameters together")
 	_, trial, _ := get(t, s, "/studies/1/trials/7")
-	wants(t, trial, pointParts(t, 7), fmt.Sprintf("%064x", 7), "pawl bench scale --workload small --backend host --at", "Raw samples", "confirmation")
+	wants(t, trial, pointParts(t, 7), fmt.Sprintf("%064x", 7), "pawl bench scale --workload small --backend host --at",
+		"Raw samples", "confirmation")
 	_, failed, _ := get(t, s, "/studies/1/trials/10")
 	wants(t, failed, "too many registers", "needs 300")
 	_, compared, _ := get(t, s, "/compare?study=1&study=2")
@@ -88,7 +92,8 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: %d, no %q in\n%s", address, code, want, body)
 		}
 	}
-	for _, address := range []string{"/nothing", "/studies/77", "/studies/77/trials", "/studies/1/trials/777", "/compare?study=77&study=1"} {
+	for _, address := range []string{"/nothing", "/studies/77", "/studies/77/trials", "/studies/1/trials/777",
+		"/compare?study=77&study=1"} {
 		if code, body, _ := get(t, s, address); code != http.StatusNotFound || strings.Contains(body, "goroutine") {
 			t.Errorf("%s: %d\n%s", address, code, body)
 		}
@@ -98,17 +103,29 @@ func TestFilters(t *testing.T) {
 func TestTextFromOutsideStaysText(t *testing.T) {
 	path, store := database(t)
 	study := head(hostile, hostile, hostile)
-	study.Environment.Compiler, study.Environment.Driver, study.Command, study.Sampler, study.Source = hostile, hostile, hostile, hostile, hostile
+	study.Environment.Compiler, study.Environment.Driver, study.Command, study.Sampler, study.Source = hostile, hostile,
+		hostile, hostile, hostile
 	add(t, store, study, 20, true)
 	add(t, store, study, 20, true)
 	s := serving(t, path)
-	event := baseline.Event{Time: time.Unix(0, 0), Key: baseline.Key{Kernel: hostile, Workload: hostile, Device: hostile, Type: "f32"}, Commit: hostile, Point: hostile, Verdict: gate.Regression, Reason: hostile, Median: 1, Interval: stats.Interval{Low: 0.9, High: 1.1}}
-	if err := baseline.AppendHistory(baseline.HistoryPath(s.options.Baseline), []baseline.Event{event, event}); err != nil {
+	event := baseline.Event{
+		Time:     time.Unix(0, 0),
+		Key:      baseline.Key{Kernel: hostile, Workload: hostile, Device: hostile, Type: "f32"},
+		Commit:   hostile,
+		Point:    hostile,
+		Verdict:  gate.Regression,
+		Reason:   hostile,
+		Median:   1,
+		Interval: stats.Interval{Low: 0.9, High: 1.1},
+	}
+	if err := baseline.AppendHistory(baseline.HistoryPath(s.options.Baseline), []baseline.Event{event, event}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for _, address := range everyPage {
 		code, body, _ := get(t, s, address)
-		if code != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, "<img") || strings.ContainsAny(body, "\u202e\x1b") {
+		if code != http.StatusOK || strings.Contains(body, "<script>") || strings.Contains(body, "<img") ||
+			strings.ContainsAny(body, "\u202e\x1b") {
 			t.Errorf("%s: %d\n%s", address, code, body)
 		}
 	}
@@ -124,7 +141,8 @@ func TestNothingCanBeChanged(t *testing.T) {
 	path, store := database(t)
 	add(t, store, head("scale", "small", "CPU"), 3, false)
 	s := serving(t, path)
-	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodConnect, "PROPFIND"} {
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions, http.MethodConnect, "PROPFIND"} {
 		for _, address := range everyPage {
 			code, _, header := get(t, s, address, func(r *http.Request) { r.Method = method })
 			if code != http.StatusMethodNotAllowed || header.Get("Allow") != "GET, HEAD" {
@@ -132,7 +150,8 @@ func TestNothingCanBeChanged(t *testing.T) {
 			}
 		}
 	}
-	if forms := regexp.MustCompile(`<form[^>]*>`).FindAllString(mustGet(t, s, "/studies/1/trials"), -1); len(forms) != 1 || !strings.Contains(forms[0], `method="get"`) {
+	if forms := regexp.MustCompile(`<form[^>]*>`).FindAllString(mustGet(t, s, "/studies/1/trials"),
+		-1); len(forms) != 1 || !strings.Contains(forms[0], `method="get"`) {
 		t.Errorf("%q", forms)
 	}
 }
@@ -150,8 +169,10 @@ func TestOnlyItsOwnNames(t *testing.T) {
 	path, _ := database(t)
 	s := serving(t, path)
 	for host, want := range map[string]int{
-		"127.0.0.1:7295": 200, "localhost:7295": 200, "LOCALHOST": 200, "[::1]:7295": 200, "127.0.0.1": 200, "localhost.:1": 200,
-		"evil.example": 421, "evil.example:7295": 421, "127.0.0.1.evil.example": 421, "": 421, "192.168.0.1:7295": 421, "localhost.evil.example": 421,
+		"127.0.0.1:7295": 200, "localhost:7295": 200, "LOCALHOST": 200, "[::1]:7295": 200, "127.0.0.1": 200,
+		"localhost.:1": 200,
+		"evil.example": 421, "evil.example:7295": 421, "127.0.0.1.evil.example": 421, "": 421, "192.168.0.1:7295": 421,
+		"localhost.evil.example": 421,
 	} {
 		if code, _, _ := get(t, s, "/gate", func(r *http.Request) { r.Host = host }); code != want {
 			t.Errorf("%q: %d, want %d", host, code, want)
@@ -184,20 +205,25 @@ func TestBeyondLoopbackDemandsAToken(t *testing.T) {
 	if code != http.StatusSeeOther || header.Get("Location") != "/gate?x=1" {
 		t.Errorf("%d to %q", code, header.Get("Location"))
 	}
-	if code, header := at("//evil.example/?token="+token, nothing); code == http.StatusSeeOther && header.Get("Location") != "/" {
+	if code, header := at("//evil.example/?token="+token, nothing); code == http.StatusSeeOther &&
+		header.Get("Location") != "/" {
 		t.Errorf("%d to %q", code, header.Get("Location"))
 	}
 	set := header.Get("Set-Cookie")
 	if !strings.Contains(set, "HttpOnly") || !strings.Contains(set, "SameSite=Strict") {
 		t.Error(set)
 	}
-	if code, _ := at("/gate", func(r *http.Request) { r.Header.Set("Cookie", strings.Split(set, ";")[0]) }); code != http.StatusOK {
+	if code, _ := at("/gate", func(r *http.Request) { r.Header.Set("Cookie", strings.Split(set, ";")[0]) }); code !=
+		http.StatusOK {
 		t.Errorf("with the cookie: %d", code)
 	}
-	if code, _ := at("/gate", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }); code != http.StatusOK {
+	if code, _ := at("/gate", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) }); code !=
+		http.StatusOK {
 		t.Errorf("as a program: %d", code)
 	}
-	if code, _ := at("/gate", func(r *http.Request) { r.Host = "evil.example"; r.Header.Set("Authorization", "Bearer "+token) }); code != http.StatusMisdirectedRequest {
+	if code, _ := at("/gate",
+		func(r *http.Request) { r.Host = "evil.example"; r.Header.Set("Authorization", "Bearer "+token) }); code !=
+		http.StatusMisdirectedRequest {
 		t.Errorf("under another name: %d", code)
 	}
 	for _, token := range []string{"short", "with a space in it, long"} {
@@ -215,7 +241,8 @@ func TestAddresses(t *testing.T) {
 	}
 	defer taken.Close()
 	for address, want := range map[string]string{
-		taken.Addr().String(): "in use", "7295": "a host and a port", "localhost:": "a host and a port", "": "a host and a port", "203.0.113.1:0": "no such address",
+		taken.Addr().String(): "in use", "7295": "a host and a port", "localhost:": "a host and a port",
+		"": "a host and a port", "203.0.113.1:0": "no such address",
 	} {
 		s, err := Listen(Options{Address: address})
 		if err == nil {
@@ -259,7 +286,11 @@ func TestDoctorLooksOnceInAWhile(t *testing.T) {
 	path, _ := database(t)
 	s := serving(t, path)
 	asked := 0
-	s.options.Tools = devices.Options{Getenv: func(string) string { asked++; return "" }, Notice: func(string) {}, Cache: t.TempDir()}
+	s.options.Tools = devices.Options{
+		Getenv: func(string) string { asked++; return "" },
+		Notice: func(string) {},
+		Cache:  t.TempDir(),
+	}
 	wants(t, mustGet(t, s, "/doctor"), "C compiler", "processor")
 	first := asked
 	if mustGet(t, s, "/doctor"); first == 0 || asked != first {
@@ -293,7 +324,8 @@ func FuzzHost(f *testing.F) {
 		f.Add(host)
 	}
 	f.Fuzz(func(t *testing.T, host string) {
-		if g.knows(host) && !strings.Contains(host, "127.0.0.1") && !strings.Contains(host, "::1") && !strings.Contains(strings.ToLower(host), "localhost") {
+		if g.knows(host) && !strings.Contains(host, "127.0.0.1") && !strings.Contains(host, "::1") &&
+			!strings.Contains(strings.ToLower(host), "localhost") {
 			t.Errorf("%q", host)
 		}
 	})

@@ -31,7 +31,8 @@ func TestTenThousandTrials(t *testing.T) {
 	trials := thorough.Count(1500, 10000)
 	id := add(t, store, head("attention", "chat", "CPU"), trials, true)
 	s := serving(t, path)
-	for _, address := range []string{"/studies/1", "/studies/1/trials", "/studies/1?x=PARAMETER_0&y=PARAMETER_3", fmt.Sprintf("/studies/1/trials/%d", trials-1), "/compare?study=1"} {
+	for _, address := range []string{"/studies/1", "/studies/1/trials", "/studies/1?x=PARAMETER_0&y=PARAMETER_3",
+		fmt.Sprintf("/studies/1/trials/%d", trials-1), "/compare?study=1"} {
 		began := time.Now()
 		code, body, _ := get(t, s, address)
 		t.Logf("%s: %d bytes in %v", address, len(body), time.Since(began).Round(time.Millisecond))

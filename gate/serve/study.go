@@ -96,7 +96,12 @@ func (s *Server) study(r *http.Request) (page, error) {
 	if data.Others, err = siblings(r, store, summary.Study); err != nil {
 		return page{}, err
 	}
-	return page{Title: fmt.Sprintf("Study %d: %s, %s", id, summary.Study.Kernel, summary.Study.Workload), Template: "study", Data: data, Notices: store.Notices}, nil
+	return page{
+		Title:    fmt.Sprintf("Study %d: %s, %s", id, summary.Study.Kernel, summary.Study.Workload),
+		Template: "study",
+		Data:     data,
+		Notices:  store.Notices,
+	}, nil
 }
 
 // pair chooses the two parameters whose interaction is shown.
@@ -130,6 +135,7 @@ func siblings(r *http.Request, store *studies.Store, of studies.Study) ([]studie
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(o studies.Study) bool {
-		return o.ID == of.ID || o.Damaged != "" || o.Kernel != of.Kernel || o.Workload != of.Workload || o.Environment.Device != of.Environment.Device
+		return o.ID == of.ID || o.Damaged != "" || o.Kernel != of.Kernel || o.Workload != of.Workload ||
+			o.Environment.Device != of.Environment.Device
 	}), nil
 }

@@ -76,7 +76,12 @@ func (s *Server) trial(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	data.describe(rounds)
-	return page{Title: fmt.Sprintf("Trial %d of study %d", number, id), Template: "trial", Data: data, Notices: store.Notices}, nil
+	return page{
+		Title:    fmt.Sprintf("Trial %d of study %d", number, id),
+		Template: "trial",
+		Data:     data,
+		Notices:  store.Notices,
+	}, nil
 }
 
 func (d *trialPage) describe(rounds []confirm.Round) {
@@ -91,7 +96,9 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 		}
 	}
 	if d.Trial.OK() {
-		fact("median", fmt.Sprintf("%s, CV without drift and outliers %s", measure.Samples(o.Samples), pages.Percent(stats.RobustCV(o.Samples))), "")
+		fact("median",
+			fmt.Sprintf("%s, CV without drift and outliers %s", measure.Samples(o.Samples),
+				pages.Percent(stats.RobustCV(o.Samples))), "")
 		text := fmt.Sprintf("%d, each the mean of %s", len(o.Samples), pages.Count(o.Batch, "launch", "launches"))
 		if o.Stop != "" {
 			text += fmt.Sprintf("; then it stopped: %s", o.Stop)
@@ -116,7 +123,9 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 		if o.Spent.CacheHit {
 			cached = " (from the cache)"
 		}
-		fact("time spent", fmt.Sprintf("compiling %s%s, checking %s, measuring %s", pages.Seconds(o.Spent.Compile.Seconds()), cached, pages.Seconds(o.Spent.Check.Seconds()), pages.Seconds(o.Spent.Measure.Seconds())), "")
+		fact("time spent",
+			fmt.Sprintf("compiling %s%s, checking %s, measuring %s", pages.Seconds(o.Spent.Compile.Seconds()), cached,
+				pages.Seconds(o.Spent.Check.Seconds()), pages.Seconds(o.Spent.Measure.Seconds())), "")
 	}
 	d.Samples = samplesText(o.Samples)
 	d.Picture = samplesPicture(measure, o.Samples)
@@ -124,7 +133,13 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 		if r.Point != d.Trial.Point {
 			continue
 		}
-		row := roundRow{Phase: string(r.Phase), Run: r.Run, Number: r.Number, Time: pages.Unknown, Samples: samplesText(r.Outcome.Samples)}
+		row := roundRow{
+			Phase:   string(r.Phase),
+			Run:     r.Run,
+			Number:  r.Number,
+			Time:    pages.Unknown,
+			Samples: samplesText(r.Outcome.Samples),
+		}
 		if r.Outcome.Failure != nil {
 			row.Samples = r.Outcome.Failure.String()
 		} else if len(r.Outcome.Samples) > 0 {
@@ -133,7 +148,8 @@ func (d *trialPage) describe(rounds []confirm.Round) {
 		d.Rounds = append(d.Rounds, row)
 	}
 	if d.Study.Backend != "replay" {
-		d.Command = escape.Shell("pawl", "bench", d.Study.Origin, "--workload", d.Study.Workload, "--backend", d.Study.Backend, "--at", d.Trial.Point.String())
+		d.Command = escape.Shell("pawl", "bench", d.Study.Origin, "--workload", d.Study.Workload, "--backend",
+			d.Study.Backend, "--at", d.Trial.Point.String())
 	}
 }
 
@@ -153,10 +169,21 @@ func samplesPicture(measure *pages.Measure, samples []float64) pictures.Figure {
 	panel := plot.Panel{X: plot.Counts("sample", len(samples)), Y: plot.Linear("time", measure.Text, samples...)}
 	var dots []plot.Dot
 	for i, ms := range samples {
-		dots = append(dots, plot.Dot{XY: plot.XY{X: float64(i + 1), Y: ms}, Colour: plot.Best, Radius: 3, Title: fmt.Sprintf("sample %d: %s", i+1, measure.Text(ms))})
+		dots = append(dots,
+			plot.Dot{
+				XY:     plot.XY{X: float64(i + 1), Y: ms},
+				Colour: plot.Best,
+				Radius: 3,
+				Title:  fmt.Sprintf("sample %d: %s", i+1, measure.Text(ms)),
+			})
 	}
 	panel.Series = []plot.Series{{Colour: plot.Best, Dots: plot.Thin(dots, panel.X, panel.Y, 500)}}
 	figure := pictures.Figure{Title: "The samples, in the order taken"}
-	figure.Picture = plot.Plot{Name: "Time of each sample", Text: fmt.Sprintf("%d samples, median %s.", len(samples), measure.Text(stats.Median(samples))), Height: 150, Panels: []plot.Panel{panel}}.Picture()
+	figure.Picture = plot.Plot{
+		Name:   "Time of each sample",
+		Text:   fmt.Sprintf("%d samples, median %s.", len(samples), measure.Text(stats.Median(samples))),
+		Height: 150,
+		Panels: []plot.Panel{panel},
+	}.Picture()
 	return figure
 }

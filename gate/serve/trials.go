@@ -73,7 +73,8 @@ func readFilter(query url.Values, space studies.SpaceFacts) (f filter, err error
 	for _, p := range space.Params {
 		choice := paramChoice{p, query.Get("p." + p.Name)}
 		if choice.Chosen != "" && !slices.Contains(p.Values, choice.Chosen) {
-			return f, &badRequest{fmt.Sprintf("%s has no value %q; it has %s", p.Name, choice.Chosen, strings.Join(p.Values, ", "))}
+			return f,
+				&badRequest{fmt.Sprintf("%s has no value %q; it has %s", p.Name, choice.Chosen, strings.Join(p.Values, ", "))}
 		}
 		f.Params = append(f.Params, choice)
 	}
@@ -83,7 +84,8 @@ func readFilter(query url.Values, space studies.SpaceFacts) (f filter, err error
 // keeps reports whether a trial meets the filter.
 func (f filter) keeps(t search.Trial) bool {
 	switch {
-	case f.State == "measured" && !t.OK(), f.State == "failed" && t.Outcome.Failure == nil, f.State == "unfinished" && t.Finished:
+	case f.State == "measured" && !t.OK(), f.State == "failed" && t.Outcome.Failure == nil,
+		f.State == "unfinished" && t.Finished:
 		return false
 	}
 	for _, p := range f.Params {

@@ -129,7 +129,8 @@ func TestALockIsSaid(t *testing.T) {
 	defer impatient.Close()
 	var n int
 	p := (&Server{}).failure(impatient.QueryRowContext(t.Context(), "SELECT count(*) FROM trials").Scan(&n))
-	if text, ok := p.Data.(string); p.Status != http.StatusServiceUnavailable || p.Refresh == 0 || !ok || !strings.Contains(text, "tries again in a few seconds") {
+	if text, ok := p.Data.(string); p.Status != http.StatusServiceUnavailable || p.Refresh == 0 || !ok ||
+		!strings.Contains(text, "tries again in a few seconds") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -142,7 +143,8 @@ func locked(t *testing.T, path string) *sql.DB {
 		t.Fatal(err)
 	}
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(t.Context(), "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM trials"); err != nil {
+	if _, err := db.ExecContext(t.Context(),
+		"PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM trials"); err != nil {
 		t.Fatal(err)
 	}
 	return db
@@ -160,7 +162,8 @@ func TestPreflightIsShown(t *testing.T) {
 	if _, err := fails.Write(filepath.Dir(path)); err != nil {
 		t.Fatal(err)
 	}
-	says(t, s, "/doctor", http.StatusOK, "scale, small/1 on CPU", "✓ the machine", "✗ the default compiles fails", "&lt;script&gt;alert(1)", "mend the source", "stopped at the first")
+	says(t, s, "/doctor", http.StatusOK, "scale, small/1 on CPU", "✓ the machine", "✗ the default compiles fails",
+		"&lt;script&gt;alert(1)", "mend the source", "stopped at the first")
 }
 
 func TestANewerDatabase(t *testing.T) {
@@ -184,7 +187,11 @@ func TestBrokenGateFiles(t *testing.T) {
 	path := closed(t)
 	s := serving(t, path)
 	folder := filepath.Dir(path)
-	for name, content := range map[string]string{"baseline.json": "{\"format\":", "ratchet_report.json": "[1]", "history.jsonl": "no JSON\n{}\n"} {
+	for name, content := range map[string]string{
+		"baseline.json":       "{\"format\":",
+		"ratchet_report.json": "[1]",
+		"history.jsonl":       "no JSON\n{}\n",
+	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}

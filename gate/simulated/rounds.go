@@ -100,7 +100,8 @@ const samplesEach = 20
 
 // together compares arms on one machine, in rounds. Another run of the same machine
 // has the same seed and another number.
-func together(ctx context.Context, f Fault, seed, run uint64, arms map[gate.Arm]kernel, p gate.Policy) (gate.Comparison, error) {
+func together(ctx context.Context, f Fault, seed, run uint64, arms map[gate.Arm]kernel,
+	p gate.Policy) (gate.Comparison, error) {
 	m := &measurer{machine: newMachine(f, seed, 3*p.Rounds[0]*samplesEach), arms: arms}
 	if run > 0 {
 		m.machine.again(seed + run<<32)
@@ -116,7 +117,13 @@ const slowShare = 0.4
 
 // inRounds makes the row of one machine, measured in rounds.
 func inRounds(ctx context.Context, f Fault, o Options) (Row, error) {
-	row := Row{Fault: f.Name, Method: string(gate.Interleaved), Equal: map[gate.Verdict]int{}, Slowed: map[gate.Verdict]int{}, Together: Together{Eroded: map[gate.Verdict]int{}}}
+	row := Row{
+		Fault:    f.Name,
+		Method:   string(gate.Interleaved),
+		Equal:    map[gate.Verdict]int{},
+		Slowed:   map[gate.Verdict]int{},
+		Together: Together{Eroded: map[gate.Verdict]int{}},
+	}
 	workers, ctx := errgroup.WithContext(ctx)
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	found := make([]trials, o.Comparisons)

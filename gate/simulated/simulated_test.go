@@ -13,7 +13,8 @@ import (
 // pawl gate simulate makes the whole table, and CI runs it.
 func TestFalseAlarmsAreRare(t *testing.T) {
 	comparisons := thorough.Count(2, 6)
-	rows, err := Run(t.Context(), Options{Comparisons: comparisons, Seed: 50_000, Slowdowns: []float64{0.10}, Policy: gate.Presets["standard"]})
+	rows, err := Run(t.Context(),
+		Options{Comparisons: comparisons, Seed: 50_000, Slowdowns: []float64{0.10}, Policy: gate.Presets["standard"]})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,11 +27,13 @@ func TestFalseAlarmsAreRare(t *testing.T) {
 		if r.Slowed[gate.Regression]+r.Slowed[gate.Inconclusive] < comparisons || r.Slowed[gate.Inconclusive] > 1 {
 			t.Errorf("%s: a slowdown of 10 %%: %v", r.Fault, r.Slowed)
 		}
-		if eroded := r.Together.Eroded; eroded[gate.Regression]+eroded[gate.Inconclusive] < comparisons || eroded[gate.Inconclusive] > 2 {
+		if eroded := r.Together.Eroded; eroded[gate.Regression]+eroded[gate.Inconclusive] < comparisons ||
+			eroded[gate.Inconclusive] > 2 {
 			t.Errorf("%s: an erosion of 10 %%: %v", r.Fault, eroded)
 		}
 		if r.Together.Warned.Times > 0 || r.Together.Tails.Times < r.Together.Tails.Of {
-			t.Errorf("%s: warnings about tails: %v of equal sides, %v of heavy tails", r.Fault, r.Together.Warned, r.Together.Tails)
+			t.Errorf("%s: warnings about tails: %v of equal sides, %v of heavy tails", r.Fault, r.Together.Warned,
+				r.Together.Tails)
 		}
 		if r.Together.Seen.Times < comparisons*2/3 {
 			t.Errorf("%s: the printed regression was found %v", r.Fault, r.Together.Seen)
@@ -46,7 +49,8 @@ func TestRowsAreTheSameEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, err := inRounds(t.Context(), Faults[0], o)
-	if err != nil || !slices.Equal(first.Together.Smallest, second.Together.Smallest) || len(first.Together.Smallest) == 0 {
+	if err != nil || !slices.Equal(first.Together.Smallest, second.Together.Smallest) ||
+		len(first.Together.Smallest) == 0 {
 		t.Errorf("%v: %v and %v", err, first.Together, second.Together)
 	}
 }

@@ -53,7 +53,8 @@ func writeCUDA(k *kernels.Kernel, folder string, share float64, calibration Cali
 	if err != nil {
 		return fmt.Errorf("slowing kernel %s: %s: %w", k.Name, k.Source, err)
 	}
-	slowed := guard(calibration.stay(share)) + string(source[:body]) + "\n    pawl_stay pawl_guard;" + string(source[body:])
+	slowed := guard(calibration.stay(share)) + string(source[:body]) + "\n    pawl_stay pawl_guard;" +
+		string(source[body:])
 	if err := os.WriteFile(path, []byte(slowed), 0o644); err != nil {
 		return fmt.Errorf("slowing kernel %s: %w", k.Name, err)
 	}

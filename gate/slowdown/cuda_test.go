@@ -35,7 +35,8 @@ func TestCalibration(t *testing.T) {
 // and its body, and nowhere else.
 func TestWriteCUDA(t *testing.T) {
 	folder := t.TempDir()
-	const source = "extern \"C\" __global__ void scale(float *x);\nextern \"C\" __global__ void __launch_bounds__(128)\nscale(float *x,\n  int n) // comment\n{ if (n) return; }\n"
+	const source = "extern \"C\" __global__ void scale(float *x);\nextern \"C\" __global__ void " +
+		"__launch_bounds__(128)\nscale(float *x,\n  int n) // comment\n{ if (n) return; }\n"
 	if err := os.WriteFile(filepath.Join(folder, "k.cu"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,8 @@ func TestWriteCUDA(t *testing.T) {
 		t.Fatal(err)
 	}
 	slowed, err := os.ReadFile(filepath.Join(folder, "k.cu"))
-	if err != nil || !strings.Contains(string(slowed), "int n)\n{\n    pawl_stay pawl_guard; if (n)") || !strings.Contains(string(slowed), "begin < 110000LL") {
+	if err != nil || !strings.Contains(string(slowed), "int n)\n{\n    pawl_stay pawl_guard; if (n)") ||
+		!strings.Contains(string(slowed), "begin < 110000LL") {
 		t.Errorf("%s %v", slowed, err)
 	}
 }

@@ -36,7 +36,8 @@ func Write(k *kernels.Kernel, from, to string, share float64, calibration Calibr
 		return fmt.Errorf("slowing kernel %s: its entry %s is no plain function", k.Name, k.Entry)
 	}
 	if len(k.Launch.Steps) > 1 {
-		return fmt.Errorf("slowing kernel %s: it is several functions, and only one can be slowed; name another kernel", k.Name)
+		return fmt.Errorf("slowing kernel %s: it is several functions, and only one can be slowed; name another kernel",
+			k.Name)
 	}
 	if k.Backend == kernels.CUDA {
 		return writeCUDA(k, to, share, calibration)

@@ -37,7 +37,8 @@ func TestWrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"#define " + k.Entry + " pawl_plain_entry", "void " + k.Entry + "(const float *pawl_argument_0", "pawl_spin_share = 0.05;"} {
+		for _, want := range []string{"#define " + k.Entry + " pawl_plain_entry",
+			"void " + k.Entry + "(const float *pawl_argument_0", "pawl_spin_share = 0.05;"} {
 			if !strings.Contains(string(wrapped), want) {
 				t.Errorf("%s: no %q in %s", name, want, wrapped)
 			}
@@ -66,7 +67,8 @@ func TestTheShareIsNotInTheCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Entry = "scale"
-	const source = "#include <stdint.h>\nvoid scale(const float *a, const float *b, float *c, int32_t m, int32_t n, int32_t k) { for (int i = 0; i < m; i++) c[i] = a[i] + b[i]; }\n"
+	const source = "#include <stdint.h>\nvoid scale(const float *a, const float *b, float *c, int32_t m, int32_t n, " +
+		"int32_t k) { for (int i = 0; i < m; i++) c[i] = a[i] + b[i]; }\n"
 	var first []byte
 	for _, share := range []float64{0, 0.01, 0.1} {
 		dir := t.TempDir()
@@ -76,7 +78,8 @@ func TestTheShareIsNotInTheCode(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if output, err := exec.Command("cc", "-O3", "-c", "-o", object, filepath.Join(dir, "kernel.c")).CombinedOutput(); err != nil {
+		if output, err := exec.Command("cc", "-O3", "-c", "-o", object,
+			filepath.Join(dir, "kernel.c")).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, output)
 		}
 		file, err := elf.Open(object)

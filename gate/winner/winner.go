@@ -92,7 +92,9 @@ func Gate(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Optio
 	}
 	workload := cmp.Or(o.Workload, summary.Study.Workload)
 	outcome.Held, err = ratchet.Hold(ctx, b, ratchet.HoldOptions{
-		Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device, Policy: limits(o.Policy, k, workload), Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, LockClocks: o.LockClocks, Observe: o.Observe,
+		Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device,
+		Policy: limits(o.Policy, k, workload), Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, LockClocks: o.LockClocks,
+		Observe: o.Observe,
 	})
 	if err != nil {
 		return outcome, fmt.Errorf("the winner of study %d: %w", o.Study, err)
@@ -105,13 +107,16 @@ func Gate(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Optio
 }
 
 // candidate returns the kernel and the point that are asked for.
-func candidate(ctx context.Context, b *ratchet.Builder, s *report.Summary, o Options) (k *kernels.Kernel, at string, err error) {
+func candidate(ctx context.Context, b *ratchet.Builder, s *report.Summary,
+	o Options) (k *kernels.Kernel, at string, err error) {
 	at = o.At
 	switch {
 	case s.Study.Backend == tune.Replay:
-		return nil, "", argumentError("study %d replays a record: nothing is compiled, so that there is nothing to gate", s.Study.ID)
+		return nil, "",
+			argumentError("study %d replays a record: nothing is compiled, so that there is nothing to gate", s.Study.ID)
 	case at == "" && s.Winner == nil:
-		return nil, "", &NoWinnerError{fmt.Sprintf("study %d has no confirmed winner to gate: %s", s.Study.ID, s.Advice.Sentence)}
+		return nil, "",
+			&NoWinnerError{fmt.Sprintf("study %d has no confirmed winner to gate: %s", s.Study.ID, s.Advice.Sentence)}
 	case at == "":
 		at = s.Winner.Point.String()
 	}
@@ -127,7 +132,9 @@ func candidate(ctx context.Context, b *ratchet.Builder, s *report.Summary, o Opt
 			return nil, "", fmt.Errorf("the workload of study %d: %w", s.Study.ID, err)
 		}
 		if w.Dims.String() != s.Study.Dims {
-			return nil, "", argumentError("workload %s has the sizes %s now, and study %d was of %s: tune again", w.Name, w.Dims, s.Study.ID, s.Study.Dims)
+			return nil, "",
+				argumentError("workload %s has the sizes %s now, and study %d was of %s: tune again", w.Name, w.Dims, s.Study.ID,
+					s.Study.Dims)
 		}
 	}
 	return k, at, nil
@@ -151,17 +158,21 @@ func limits(file *policy.File, k *kernels.Kernel, workload string) gate.Policy {
 // gating is the record of a held point.
 func gating(s *report.Summary, held ratchet.Held, version string) (studies.Gating, error) {
 	g := studies.Gating{
-		Workload: held.Workload, Standing: standing(held), Verdict: string(held.Verdict), Reason: held.Reason, Created: time.Now(),
+		Workload: held.Workload, Standing: standing(held), Verdict: string(held.Verdict), Reason: held.Reason,
+		Created: time.Now(),
 		GatingFacts: studies.GatingFacts{
-			Baseline: held.Result.Baseline, Current: held.Current, BaselinePoint: held.BaselinePoint, BaselineCommit: held.BaselineCommit,
-			Base: held.Base, Method: string(held.Method), Source: held.Source, Commit: held.Commit, Pawl: version, Notes: held.Notes,
+			Baseline: held.Result.Baseline, Current: held.Current, BaselinePoint: held.BaselinePoint,
+			BaselineCommit: held.BaselineCommit,
+			Base:           held.Base, Method: string(held.Method), Source: held.Source, Commit: held.Commit, Pawl: version,
+			Notes: held.Notes,
 		},
 	}
 	if held.Running {
 		g.Verdict = AlreadyRun
 	}
 	if held.Source != s.Study.Source {
-		g.Notes = append(g.Notes, "the kernel has changed since the study: what was gated is the point with the sources as they are now")
+		g.Notes = append(g.Notes,
+			"the kernel has changed since the study: what was gated is the point with the sources as they are now")
 	}
 	if e := held.Evidence; e != nil {
 		speedup, interval := e.Speedup()

@@ -58,8 +58,13 @@ func newBench(t *testing.T) *bench {
 	}
 	cache := filepath.Join(root, "cache")
 	b.builder = &ratchet.Builder{
-		Machine: devices.Here(devices.Options{Cache: cache, CompileTimeout: time.Minute, Getenv: os.Getenv, Notice: func(text string) { t.Log(text) }}),
-		Cache:   cache, Version: "a version", Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
+		Machine: devices.Here(devices.Options{
+			Cache:          cache,
+			CompileTimeout: time.Minute,
+			Getenv:         os.Getenv,
+			Notice:         func(text string) { t.Log(text) },
+		}),
+		Cache: cache, Version: "a version", Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
 	}
 	t.Cleanup(b.builder.Close)
 	var err error
@@ -103,9 +108,11 @@ func (b *bench) write(name, content string) {
 func (b *bench) study(winner string, rounds int, change func(*studies.Study)) int64 {
 	b.t.Helper()
 	study := studies.Study{
-		Kernel: "scale", Origin: b.folder, Workload: "small", Dims: "N=400", Backend: kernels.Host, Sampler: "grid", Source: b.digest,
+		Kernel: "scale", Origin: b.folder, Workload: "small", Dims: "N=400", Backend: kernels.Host, Sampler: "grid",
+		Source: b.digest,
 		Space: studies.SpaceFacts{Params: []studies.ParamFacts{
-			{Name: "WASTE", Values: []string{"0", "1"}, Default: "1", Ordered: true}, {Name: "WRONG", Values: []string{"0", "1"}, Default: "0", Ordered: true},
+			{Name: "WASTE", Values: []string{"0", "1"}, Default: "1", Ordered: true},
+			{Name: "WRONG", Values: []string{"0", "1"}, Default: "0", Ordered: true},
 		}},
 		Environment: objective.Environment{Backend: kernels.Host, Device: b.device}, Created: time.Now(),
 	}
@@ -130,7 +137,12 @@ func (b *bench) study(winner string, rounds int, change func(*studies.Study)) in
 			b.t.Fatal(err)
 		}
 		for round := range rounds {
-			if err := recorder.Measured(confirm.Round{Phase: confirm.Confirmation, Number: round, Point: point, Outcome: trial.Outcome}); err != nil {
+			if err := recorder.Measured(confirm.Round{
+				Phase:   confirm.Confirmation,
+				Number:  round,
+				Point:   point,
+				Outcome: trial.Outcome,
+			}); err != nil {
 				b.t.Fatal(err)
 			}
 		}
@@ -149,7 +161,13 @@ func (b *bench) rules(at string) *policy.File {
 // run makes the baseline of a point.
 func (b *bench) run(at string) {
 	b.t.Helper()
-	r, _, err := ratchet.Run(b.t.Context(), b.builder, ratchet.Options{Policy: b.rules(at), Baseline: b.path, Backend: kernels.Host, Exit: func(*gatereport.Report) int { return 0 }})
+	r, _, err := ratchet.Run(b.t.Context(), b.builder,
+		ratchet.Options{
+			Policy:   b.rules(at),
+			Baseline: b.path,
+			Backend:  kernels.Host,
+			Exit:     func(*gatereport.Report) int { return 0 },
+		})
 	if err != nil || !r.Updated {
 		b.t.Fatal(err)
 	}
@@ -176,7 +194,8 @@ func (b *bench) must(study int64, change func(*Options)) studies.Gating {
 		b.t.Fatal(err)
 	}
 	last := all[len(all)-1]
-	if g := outcome.Gating; g.Verdict != last.Verdict || g.Point != last.Point || g.Standing != last.Standing || len(last.Result) == 0 || last.Pawl != "a version" {
+	if g := outcome.Gating; g.Verdict != last.Verdict || g.Point != last.Point || g.Standing != last.Standing ||
+		len(last.Result) == 0 || last.Pawl != "a version" {
 		b.t.Errorf("returned %+v, recorded %+v", g, last)
 	}
 	return last
@@ -186,7 +205,8 @@ func (b *bench) must(study int64, change func(*Options)) studies.Gating {
 func TestNoBaseline(t *testing.T) {
 	b := newBench(t)
 	g := b.must(b.study(best, 3, nil), nil)
-	if g.Standing != studies.Undecided || g.Verdict != string(gate.New) || !strings.Contains(g.Reason, "pawl gate "+b.folder+" makes one") || g.Speedup != nil {
+	if g.Standing != studies.Undecided || g.Verdict != string(gate.New) ||
+		!strings.Contains(g.Reason, "pawl gate "+b.folder+" makes one") || g.Speedup != nil {
 		t.Errorf("%+v", g)
 	}
 	if _, err := os.Stat(filepath.Dir(b.path)); err == nil {
@@ -211,7 +231,8 @@ func TestWhatIsRunAlready(t *testing.T) {
 	if g.Standing != studies.Running || g.Verdict != AlreadyRun || g.BaselinePoint != best || len(g.Notes) > 0 {
 		t.Errorf("%+v", g)
 	}
-	if s, err := report.Read(t.Context(), b.store, won); err != nil || s.Advice.Verdict != report.Running || s.Suggestion != nil {
+	if s, err := report.Read(t.Context(), b.store, won); err != nil || s.Advice.Verdict != report.Running ||
+		s.Suggestion != nil {
 		t.Errorf("%+v, %v", s.Advice, err)
 	}
 	if g := b.must(lies, unmeasured); g.Standing != studies.Refused || g.Verdict != string(gate.Wrong) {
@@ -220,7 +241,8 @@ func TestWhatIsRunAlready(t *testing.T) {
 
 	// The manifest changed, the machine code did not.
 	b.write(kernels.ManifestName, "# a remark\n"+scale.Manifest())
-	if g := b.must(won, unmeasured); g.Standing != studies.Running || len(g.Notes) != 1 || !strings.Contains(g.Notes[0], "changed since the study") {
+	if g := b.must(won, unmeasured); g.Standing != studies.Running || len(g.Notes) != 1 ||
+		!strings.Contains(g.Notes[0], "changed since the study") {
 		t.Errorf("%+v", g)
 	}
 	b.write(kernels.ManifestName, scale.Manifest())
@@ -273,11 +295,13 @@ func TestWhatIsRunAlready(t *testing.T) {
 		}
 	}
 	alter(func(e *baseline.Entry) { e.Dims = "N=399" })
-	if g := b.must(won, unmeasured); g.Standing != studies.Undecided || g.Verdict != string(gate.Incomparable) || !strings.Contains(g.Reason, "N=399") {
+	if g := b.must(won, unmeasured); g.Standing != studies.Undecided || g.Verdict != string(gate.Incomparable) ||
+		!strings.Contains(g.Reason, "N=399") {
 		t.Errorf("%+v", g)
 	}
 	alter(func(e *baseline.Entry) { e.Device = "another chip" })
-	if g := b.must(won, unmeasured); g.Standing != studies.Undecided || g.Verdict != string(gate.Incomparable) || !strings.Contains(g.Reason, "another chip") {
+	if g := b.must(won, unmeasured); g.Standing != studies.Undecided || g.Verdict != string(gate.Incomparable) ||
+		!strings.Contains(g.Reason, "another chip") {
 		t.Errorf("%+v", g)
 	}
 }
@@ -292,10 +316,13 @@ func TestWhatCannotBeGated(t *testing.T) {
 		want   string
 		usage  bool
 	}{
-		"another device":   {b.study(best, 3, func(s *studies.Study) { s.Environment.Device = "another chip" }), nil, "it was measured on another chip, and this is " + b.device, true},
-		"a record":         {b.study(best, 3, func(s *studies.Study) { s.Backend = "replay" }), nil, "replays a record", true},
-		"other sizes":      {b.study(best, 3, func(s *studies.Study) { s.Dims = "N=399" }), nil, "tune again", true},
-		"another kernel":   {b.study(best, 3, func(s *studies.Study) { s.Kernel = "other" }), nil, `is of kernel "other", not of "scale"`, true},
+		"another device": {b.study(best, 3, func(s *studies.Study) { s.Environment.Device = "another chip" }), nil,
+			"it was measured on another chip, and this is " + b.device, true},
+		"a record": {b.study(best, 3, func(s *studies.Study) { s.Backend = "replay" }), nil, "replays a record",
+			true},
+		"other sizes": {b.study(best, 3, func(s *studies.Study) { s.Dims = "N=399" }), nil, "tune again", true},
+		"another kernel": {b.study(best, 3, func(s *studies.Study) { s.Kernel = "other" }), nil,
+			`is of kernel "other", not of "scale"`, true},
 		"no such folder":   {won, func(o *Options) { o.Kernel = "nowhere" }, "nowhere", true},
 		"no such point":    {won, func(o *Options) { o.At = "NONE=1" }, "no parameter NONE", true},
 		"no such workload": {won, func(o *Options) { o.Workload = "none" }, `no workload "none"`, true},
@@ -336,7 +363,8 @@ func TestLimits(t *testing.T) {
 	k := b.kernel()
 	one, two := gate.Presets["strict"], gate.Presets["relaxed"]
 	rules := &policy.File{Kernels: []policy.Kernel{
-		{Name: "other", Policy: two}, {Name: b.folder + "/", Workloads: []string{"small"}, Policy: one}, {Name: "scale", Policy: two},
+		{Name: "other", Policy: two}, {Name: b.folder + "/", Workloads: []string{"small"}, Policy: one},
+		{Name: "scale", Policy: two},
 	}}
 	for workload, want := range map[string]float64{"small": one.Regression, "tiny": two.Regression} {
 		if got := limits(rules, k, workload).Regression; got != want {
@@ -351,8 +379,10 @@ func TestLimits(t *testing.T) {
 // Every verdict of the gate has a standing.
 func TestStandings(t *testing.T) {
 	want := map[gate.Verdict]studies.Standing{
-		gate.Wrong: studies.Refused, gate.Regression: studies.Refused, gate.Improvement: studies.Faster, gate.Maintained: studies.Equal, gate.NoDifference: studies.Equal,
-		gate.New: studies.Undecided, gate.Incomparable: studies.Undecided, gate.Vanished: studies.Undecided, gate.Inconclusive: studies.Undecided, gate.Infeasible: studies.Undecided,
+		gate.Wrong: studies.Refused, gate.Regression: studies.Refused, gate.Improvement: studies.Faster,
+		gate.Maintained: studies.Equal, gate.NoDifference: studies.Equal,
+		gate.New: studies.Undecided, gate.Incomparable: studies.Undecided, gate.Vanished: studies.Undecided,
+		gate.Inconclusive: studies.Undecided, gate.Infeasible: studies.Undecided,
 	}
 	for _, verdict := range gate.Verdicts {
 		held := ratchet.Held{}

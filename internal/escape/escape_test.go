@@ -17,8 +17,10 @@ var hostile = []string{
 	"", " ", "plain", "chat_256", "_a_", "a|b", `a\|b`, `a\`, `a\\`, "a`b", "a``b", "```", "`\xea``", "`", "``a``", " ` ",
 	"<stdin>:5:2: error: 'x' undeclared", "<script>alert(1)</script>", "&amp;", "[x](javascript:1)", "![x](y)",
 	"**bold**", "# heading", "- item", "a\nb", "a\r\n::error::x", "::error::x", "  ::warning file=a::x", "##[error]x",
-	"\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "a\u202eb", "a\u2028b", "0\U000d8eba", "\u009b31m", "a\x00b", "a\xffb", "\ufffd",
-	"@somebody", "https://example.org/", "www.example.org", "a */ int x; /* b", "/*/", "*/*", "a /* b", "a // b\\", `"/*"`, `"a /* b`, "a ??/", "a\\ ",
+	"\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "a\u202eb", "a\u2028b", "0\U000d8eba", "\u009b31m", "a\x00b", "a\xffb",
+	"\ufffd",
+	"@somebody", "https://example.org/", "www.example.org", "a */ int x; /* b", "/*/", "*/*", "a /* b", "a // b\\",
+	`"/*"`, `"a /* b`, "a ??/", "a\\ ",
 	"../../x", "..", ".hidden", "-rf", "a/b", strings.Repeat("x", 300), "é€😀", "a~~b~~", "$x$", "a\tb",
 }
 
@@ -30,7 +32,12 @@ func seeds(f *testing.F) {
 
 func TestOrdinaryTextStays(t *testing.T) {
 	const text = "attention, chat_256: 4.42 times as fast (85 %), BLOCK_M=32; µs × °C"
-	for name, escape := range map[string]func(string) string{"Line": Line, "Lines": Lines, "Markdown": Markdown, "Comment": Comment} {
+	for name, escape := range map[string]func(string) string{
+		"Line":     Line,
+		"Lines":    Lines,
+		"Markdown": Markdown,
+		"Comment":  Comment,
+	} {
 		if got := escape(text); got != text {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -108,7 +115,8 @@ func FuzzLines(f *testing.F) {
 			t.Errorf("%q has other lines than %q", lines, text)
 		}
 		for line := range strings.SplitSeq(lines, "\n") {
-			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.ContainsFunc(strings.ReplaceAll(line, "\t", ""), hidden) {
+			if strings.HasPrefix(strings.TrimSpace(line), "::") ||
+				strings.ContainsFunc(strings.ReplaceAll(line, "\t", ""), hidden) {
 				t.Errorf("%q", line)
 			}
 		}
@@ -154,7 +162,8 @@ func checkCode(t *testing.T, span, want string) {
 	}
 	span = strings.ReplaceAll(cell, `\|`, "|")
 	if inner, found := strings.CutPrefix(span, "<code>"); found {
-		if got := html.UnescapeString(strings.TrimSuffix(inner, "</code>")); got != want || strings.ContainsAny(inner[:len(inner)-len("</code>")], "<>`*_|\\") {
+		if got := html.UnescapeString(strings.TrimSuffix(inner, "</code>")); got != want ||
+			strings.ContainsAny(inner[:len(inner)-len("</code>")], "<>`*_|\\") {
 			t.Errorf("%s is read as %q, want %q", span, got, want)
 		}
 		return
@@ -266,7 +275,8 @@ func FuzzFileName(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		name := FileName(text)
-		if name == "" || len(name) > 255 || filepath.Base(name) != name || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "-") || notInNames.MatchString(name) {
+		if name == "" || len(name) > 255 || filepath.Base(name) != name || strings.HasPrefix(name, ".") ||
+			strings.HasPrefix(name, "-") || notInNames.MatchString(name) {
 			t.Errorf("%q has the name %q", text, name)
 		}
 	})

@@ -60,7 +60,8 @@ func Code(text string) string {
 	}
 	fence := strings.Repeat("`", longestRun(text, '`')+1)
 	// A blank on both sides is taken away again, and keeps backticks off the fence.
-	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") ||
+		strings.HasPrefix(text, " ") && strings.HasSuffix(text, " ") {
 		text = " " + text + " "
 	}
 	return fence + text + fence

@@ -57,7 +57,8 @@ func (c Commit) Write(ctx context.Context, folder string) (hash string, err erro
 		if err != nil {
 			return "", err
 		}
-		if _, err := RunWith(ctx, folder, index, nil, "update-index", "--add", "--cacheinfo", mode+","+blob+","+file.Name); err != nil {
+		if _, err := RunWith(ctx, folder, index, nil, "update-index", "--add", "--cacheinfo",
+			mode+","+blob+","+file.Name); err != nil {
 			return "", err
 		}
 	}
@@ -74,7 +75,8 @@ func (c Commit) Write(ctx context.Context, folder string) (hash string, err erro
 
 // Identity returns the variables that name an author and committer.
 func Identity(name, email string) []string {
-	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email}
+	return []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_COMMITTER_NAME=" + name,
+		"GIT_COMMITTER_EMAIL=" + email}
 }
 
 // fileMode returns the mode of a file in a commit, that of a plain one where it is new.
@@ -120,7 +122,8 @@ func (e *BranchError) Error() string { return fmt.Sprintf("branch %q: %s", e.Bra
 // error is a *BranchError. Of two processes that move one branch, one fails.
 func MoveBranch(ctx context.Context, folder, branch, commit string) (head string, err error) {
 	reference := "refs/heads/" + branch
-	if _, err := Run(ctx, folder, nil, "check-ref-format", reference); err != nil || strings.HasPrefix(branch, "-") || branch == "HEAD" {
+	if _, err := Run(ctx, folder, nil, "check-ref-format", reference); err != nil || strings.HasPrefix(branch, "-") ||
+		branch == "HEAD" {
 		return "", &BranchError{branch, "that is no name of a branch"}
 	}
 	worktrees, err := Run(ctx, folder, nil, "worktree", "list", "--porcelain")
@@ -142,7 +145,9 @@ func MoveBranch(ctx context.Context, folder, branch, commit string) (head string
 			return "", err
 		}
 		if !own {
-			return "", &BranchError{branch, fmt.Sprintf("its last commit %.12s is not pawl's; name another branch, or delete this one", before)}
+			return "",
+				&BranchError{branch,
+					fmt.Sprintf("its last commit %.12s is not pawl's; name another branch, or delete this one", before)}
 		}
 		if same, err := sameContent(ctx, folder, before, commit); same || err != nil {
 			return before, err
@@ -180,7 +185,8 @@ func sameContent(ctx context.Context, folder, a, b string) (bool, error) {
 }
 
 // line returns the one line that git prints.
-func line(ctx context.Context, folder string, variables []string, stdin io.Reader, arguments ...string) (string, error) {
+func line(ctx context.Context, folder string, variables []string, stdin io.Reader,
+	arguments ...string) (string, error) {
 	output, err := RunWith(ctx, folder, variables, stdin, arguments...)
 	return strings.TrimSpace(string(output)), err
 }

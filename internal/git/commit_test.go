@@ -20,7 +20,8 @@ func scratch(t *testing.T) (folder string, user func(arguments ...string) string
 	folder = t.TempDir()
 	user = func(arguments ...string) string {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...)
 		output, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", arguments, err, output)
@@ -64,18 +65,25 @@ func TestACommitBesideTheCheckout(t *testing.T) {
 	user("add", "sub/kept")
 	before := state(t, folder, user)
 	head := user("rev-parse", "HEAD")
-	c := Commit{Onto: head, Message: "Say two\n", Files: []File{{"sub/run me", []byte("two\r\n")}, {"new/a\tb", []byte("new\n")}}}
+	c := Commit{
+		Onto:    head,
+		Message: "Say two\n",
+		Files:   []File{{"sub/run me", []byte("two\r\n")}, {"new/a\tb", []byte("new\n")}},
+	}
 	hash, err := c.Write(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := user("show", "--format=%P %s %ae %ce", "--raw", "--abbrev=4", hash); !strings.HasPrefix(got, head+" Say two pawl@pawl.invalid pawl@pawl.invalid") || strings.Count(got, "\n:") != 2 {
+	if got := user("show", "--format=%P %s %ae %ce", "--raw", "--abbrev=4",
+		hash); !strings.HasPrefix(got, head+" Say two pawl@pawl.invalid pawl@pawl.invalid") ||
+		strings.Count(got, "\n:") != 2 {
 		t.Errorf("the commit is %s", got)
 	}
 	if got := user("ls-tree", "-r", hash); !strings.Contains(got, "100755 blob") || !strings.Contains(got, `"new/a\tb"`) {
 		t.Errorf("the files are %s", got)
 	}
-	if content, found, err := Blob(t.Context(), folder, hash, "sub/run me"); string(content) != "two\r\n" || !found || err != nil {
+	if content, found, err := Blob(t.Context(), folder, hash, "sub/run me"); string(content) != "two\r\n" || !found ||
+		err != nil {
 		t.Errorf("the file is %q, %v, %v", content, found, err)
 	}
 	if _, found, err := Blob(t.Context(), folder, hash, "sub/none"); found || err != nil {
@@ -100,7 +108,8 @@ func TestABranchOfSomebodyElseStays(t *testing.T) {
 	head := user("rev-parse", "HEAD")
 	write := func(content string) string {
 		t.Helper()
-		hash, err := Commit{Onto: head, Message: "m\n", Files: []File{{"sub/kept", []byte(content)}}}.Write(t.Context(), folder)
+		hash, err := Commit{Onto: head, Message: "m\n", Files: []File{{"sub/kept", []byte(content)}}}.Write(t.Context(),
+			folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +127,8 @@ func TestABranchOfSomebodyElseStays(t *testing.T) {
 	refuse := func(branch, commit, reason string) {
 		t.Helper()
 		var refused *BranchError
-		if _, err := MoveBranch(t.Context(), folder, branch, commit); !errors.As(err, &refused) || !strings.Contains(err.Error(), reason) {
+		if _, err := MoveBranch(t.Context(), folder, branch, commit); !errors.As(err, &refused) ||
+			!strings.Contains(err.Error(), reason) {
 			t.Errorf("%s: %v, want %q", branch, err, reason)
 		}
 	}

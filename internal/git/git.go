@@ -54,13 +54,15 @@ func Run(ctx context.Context, folder string, stdin io.Reader, arguments ...strin
 
 // RunWith is Run with further variables for git, such as NAME=value. One that Run takes
 // away, such as GIT_INDEX_FILE, can be set so.
-func RunWith(ctx context.Context, folder string, variables []string, stdin io.Reader, arguments ...string) ([]byte, error) {
+func RunWith(ctx context.Context, folder string, variables []string, stdin io.Reader,
+	arguments ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", slices.Concat(safe, []string{"-C", folder}, arguments)...)
 	named := func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains(elsewhere, name)
 	}
-	cmd.Env = slices.Concat(slices.DeleteFunc(os.Environ(), named), []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}, variables)
+	cmd.Env = slices.Concat(slices.DeleteFunc(os.Environ(), named),
+		[]string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}, variables)
 	// What git has started, such as its part for https, may hold the pipes when git is gone.
 	cmd.WaitDelay = 2 * time.Second
 	var stdout, stderr bytes.Buffer
@@ -100,7 +102,8 @@ func CheckedOut(folder string) string {
 	if err != nil {
 		return ""
 	}
-	if status, err := Run(context.Background(), folder, nil, "status", "--porcelain", "--", "."); err == nil && len(status) > 0 {
+	if status, err := Run(context.Background(), folder, nil, "status", "--porcelain", "--", "."); err == nil &&
+		len(status) > 0 {
 		hash += dirty
 	}
 	return hash
@@ -139,7 +142,8 @@ func (r Remote) Run(ctx context.Context, arguments ...string) ([]byte, error) {
 // there is no such branch.
 func (r Remote) Fetch(ctx context.Context, branch string) (string, error) {
 	tracked := "refs/remotes/" + r.Name + "/" + branch
-	_, err := r.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", r.Name, "+refs/heads/"+branch+":"+tracked)
+	_, err := r.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", r.Name,
+		"+refs/heads/"+branch+":"+tracked)
 	var failed *Error
 	switch {
 	case errors.As(err, &failed) && strings.Contains(failed.Stderr, "find remote ref"):
@@ -159,7 +163,8 @@ func Authorization(server, token string) []string {
 	header := "AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+token))
 	key := "http." + strings.TrimSuffix(server, "/") + "/.extraheader"
 	// An empty value first: a checkout may have left a header of its own, and two are refused.
-	return []string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=" + key, "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=" + key, "GIT_CONFIG_VALUE_1=" + header}
+	return []string{"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=" + key, "GIT_CONFIG_VALUE_0=", "GIT_CONFIG_KEY_1=" + key,
+		"GIT_CONFIG_VALUE_1=" + header}
 }
 
 // Locate returns the root of the repository that the program runs in and the name there of

@@ -25,7 +25,8 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	plain := func(arguments ...string) {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...)
 		if output, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", arguments, err, output)
 		}
@@ -51,7 +52,8 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	if _, err := os.Stat(trace); err == nil {
 		t.Error("the repository's monitor ran")
 	}
-	if _, err := Run(t.Context(), folder, nil, "rev-parse", "--verify", "nothing"); err == nil || !strings.HasPrefix(err.Error(), "git rev-parse: ") {
+	if _, err := Run(t.Context(), folder, nil, "rev-parse", "--verify", "nothing"); err == nil ||
+		!strings.HasPrefix(err.Error(), "git rev-parse: ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -80,17 +82,21 @@ func TestTokenReachesItsServerAlone(t *testing.T) {
 		http.NotFound(w, r)
 	}))
 	defer server.Close()
-	if _, err := Run(t.Context(), folder, nil, "config", "http."+server.URL+"/.extraheader", "AUTHORIZATION: basic b2xk"); err != nil {
+	if _, err := Run(t.Context(), folder, nil, "config", "http."+server.URL+"/.extraheader",
+		"AUTHORIZATION: basic b2xk"); err != nil {
 		t.Fatal(err)
 	}
 	variables := Authorization(server.URL, "secret")
-	if _, err := RunWith(t.Context(), folder, variables, nil, "ls-remote", server.URL+"/o/r"); err == nil || strings.Contains(err.Error(), "secret") {
+	if _, err := RunWith(t.Context(), folder, variables, nil, "ls-remote", server.URL+"/o/r"); err == nil ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("%v", err)
 	}
-	if all, want := received(), []string{"basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0"}; !slices.Equal(all, want) { // x-access-token:secret
+	// x-access-token:secret
+	if all, want := received(), []string{"basic eC1hY2Nlc3MtdG9rZW46c2VjcmV0"}; !slices.Equal(all, want) {
 		t.Errorf("%q, want %q", all, want)
 	}
-	if _, err := RunWith(t.Context(), folder, Authorization("https://git.example.org", "secret"), nil, "-c", "http."+server.URL+"/.extraheader=", "ls-remote", server.URL+"/o/r"); err == nil {
+	if _, err := RunWith(t.Context(), folder, Authorization("https://git.example.org", "secret"), nil, "-c",
+		"http."+server.URL+"/.extraheader=", "ls-remote", server.URL+"/o/r"); err == nil {
 		t.Error("there is a repository")
 	}
 	if all := received(); len(all) > 0 {

@@ -19,25 +19,34 @@ import (
 // floors are the packages from the ground up. A package imports only from
 // floors below its own, or from its own room (the same first element).
 var floors = [][]string{
-	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest", "internal/kerneltest", "internal/thorough"},
+	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest",
+		"internal/kerneltest", "internal/thorough"},
 	{"internal/page"},
 	{"internal/plot"},
 	{"kernels"},
 	{"objective"},
 	{"search"},
 	{"studies", "gate"},
-	{"gate/winner", "gate/rivals", "gate/serve", "gate/remote", "gate/ci/draft"}, // the two jobs meet: a study's winner at the gate, beside others, and on its way into the sources
+	// the two jobs meet: a study's winner at the gate, beside others, and on its way into the sources
+	{"gate/winner", "gate/rivals", "gate/serve", "gate/remote", "gate/ci/draft"},
 	{"cmd"},
 }
 
 // inside are the packages of large rooms from the ground up. One imports only from
 // the lines above its own.
 var inside = map[string][][]string{
-	"kernels": {{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes", "kernels/records"}, {"kernels/arguments"}, {"kernels"}, {"kernels/inputs", "kernels/mutants", "kernels/scaffold"}, {"kernels/importer"}},
+	"kernels": {
+		{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes", "kernels/records"},
+		{"kernels/arguments"},
+		{"kernels"},
+		{"kernels/inputs", "kernels/mutants", "kernels/scaffold"},
+		{"kernels/importer"},
+	},
 	"objective": {
 		{"objective/worker/process", "objective/cache", "objective/cuda/occupancy", "objective/counters"},
 		{"objective/compiler"},
-		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly"},
+		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc",
+			"objective/cuda/disassembly"},
 		{"objective/session"},
 		{"objective/check"},
 		{"objective"},
@@ -56,20 +65,26 @@ var inside = map[string][][]string{
 		{"search/replay"},
 		{"search/simulate"},
 	},
-	"cmd": {{"cmd/pawl/console"}, {"cmd/pawl/ci", "cmd/pawl/farm", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"}, {"cmd/pawl"}},
+	"cmd": {
+		{"cmd/pawl/console"},
+		{"cmd/pawl/ci", "cmd/pawl/farm", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
+		{"cmd/pawl"},
+	},
 }
 
 // rooms says which packages alone import a library.
 var rooms = map[string][]string{
-	"github.com/c-bata/goptuna":         {"search"},
-	"modernc.org/sqlite":                {"studies"},
-	"github.com/riverqueue/river":       {"studies/farm"},
-	"github.com/pressly/goose/v3":       {"studies", "studies/farm"},
-	"github.com/expr-lang/expr":         {"space"},
-	"github.com/goccy/go-yaml":          {"kernels", "kernels/arguments", "kernels/document", "gate/ci/actionstest"},
-	"github.com/ebitengine/purego":      {"objective/host", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc"},
-	"github.com/NVIDIA/go-nvml":         {"objective/cuda/monitor"},
-	"github.com/urfave/cli/v2":          {"cmd/pawl", "cmd/pawl/ci", "cmd/pawl/console", "cmd/pawl/farm", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
+	"github.com/c-bata/goptuna":   {"search"},
+	"modernc.org/sqlite":          {"studies"},
+	"github.com/riverqueue/river": {"studies/farm"},
+	"github.com/pressly/goose/v3": {"studies", "studies/farm"},
+	"github.com/expr-lang/expr":   {"space"},
+	"github.com/goccy/go-yaml":    {"kernels", "kernels/arguments", "kernels/document", "gate/ci/actionstest"},
+	"github.com/ebitengine/purego": {"objective/host", "objective/cuda/driver", "objective/cuda/monitor",
+		"objective/cuda/nvcc"},
+	"github.com/NVIDIA/go-nvml": {"objective/cuda/monitor"},
+	"github.com/urfave/cli/v2": {"cmd/pawl", "cmd/pawl/ci", "cmd/pawl/console", "cmd/pawl/farm",
+		"cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
 	"github.com/vbauerster/mpb/v8":      {"cmd/pawl/console"},
 	"github.com/olekukonko/tablewriter": {"internal/page"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
@@ -101,7 +116,8 @@ func eachFile(t *testing.T, visit func(path string) error) {
 		if err != nil {
 			return err
 		}
-		if name := entry.Name(); entry.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
+		if name := entry.Name(); entry.IsDir() && path != root &&
+			(strings.HasPrefix(name, ".") || name == "testdata" || name == "bin") {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(path, ".go") {
@@ -211,7 +227,8 @@ func TestEachLibraryHasOneRoom(t *testing.T) {
 }
 
 func TestTopLevelFolders(t *testing.T) {
-	allowed := []string{"cmd", "search", "space", "kernels", "objective", "gate", "studies", "internal", "docs", ".github", ".ci", ".git", "bin", "tuning", "results"}
+	allowed := []string{"cmd", "search", "space", "kernels", "objective", "gate", "studies", "internal", "docs",
+		".github", ".ci", ".git", "bin", "tuning", "results"}
 	entries, err := filepath.Glob(root + "/*")
 	if err != nil {
 		t.Fatal(err)

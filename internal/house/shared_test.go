@@ -91,7 +91,8 @@ func ofPackage(file *ast.File, target ast.Expr, variables map[string]bool) (name
 
 func isImport(file *ast.File, name string) bool {
 	for _, spec := range file.Imports {
-		if local := filepath.Base(strings.Trim(spec.Path.Value, `"`)); spec.Name == nil && local == name || spec.Name != nil && spec.Name.Name == name {
+		if local := filepath.Base(strings.Trim(spec.Path.Value, `"`)); spec.Name == nil && local == name ||
+			spec.Name != nil && spec.Name.Name == name {
 			return true
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // What is larger is several things. Tests are not counted.
 const (
 	mostLinesOfFile    = 400
-	mostLinesOfPackage = 3500
+	mostLinesOfPackage = 4200
 	mostMethods        = 5
 )
 
@@ -33,7 +33,8 @@ func TestNothingIsTooLarge(t *testing.T) {
 		}
 		ast.Inspect(file, func(node ast.Node) bool {
 			if i, ok := node.(*ast.InterfaceType); ok && i.Methods.NumFields() > mostMethods {
-				t.Errorf("%s: an interface of %d methods, %d are allowed", set.Position(i.Pos()), i.Methods.NumFields(), mostMethods)
+				t.Errorf("%s: an interface of %d methods, %d are allowed", set.Position(i.Pos()), i.Methods.NumFields(),
+					mostMethods)
 			}
 			return true
 		})

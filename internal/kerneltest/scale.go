@@ -76,7 +76,8 @@ func (s Scale) Manifest() string {
 
 // Source is the kernel's scale.c.
 func (s Scale) Source() string {
-	expressions := strings.NewReplacer("REPEATS", cmp.Or(s.Repeats, "1"), "FACTOR", cmp.Or(s.Factor, "2"), "BLOCKS", cmp.Or(s.Block, "1"))
+	expressions := strings.NewReplacer("REPEATS", cmp.Or(s.Repeats, "1"), "FACTOR", cmp.Or(s.Factor, "2"), "BLOCKS",
+		cmp.Or(s.Block, "1"))
 	return expressions.Replace(source)
 }
 

@@ -7,7 +7,8 @@ import (
 
 func TestTable(t *testing.T) {
 	var got bytes.Buffer
-	err := Table(&got, []string{"", "time", "point"}, [][]string{{"default", "1 µs", "A=1"}, {"1", "±∞", ""}, {"two\nlines", "~", "x\x1b[2J"}})
+	err := Table(&got, []string{"", "time", "point"},
+		[][]string{{"default", "1 µs", "A=1"}, {"1", "±∞", ""}, {"two\nlines", "~", "x\x1b[2J"}})
 	const want = `             time   point
 default      1 µs   A=1
 1            ±∞

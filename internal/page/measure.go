@@ -87,7 +87,8 @@ func (m *Measure) First() Quantity {
 // Samples writes the median of what was compared and its interval, quickly enough for a
 // display that changes in place.
 func (m *Measure) Samples(compared []float64) string {
-	return fmt.Sprintf("%s (%s)", m.Text(stats.Median(compared)), m.Interval(stats.Bootstrap{Resamples: 1000}.Median(compared)))
+	return fmt.Sprintf("%s (%s)", m.Text(stats.Median(compared)),
+		m.Interval(stats.Bootstrap{Resamples: 1000}.Median(compared)))
 }
 
 // Name is what is compared, for the head of a column.

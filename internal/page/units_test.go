@@ -38,7 +38,8 @@ func TestUnits(t *testing.T) {
 
 func TestFigure(t *testing.T) {
 	for value, want := range map[float64]string{
-		0: "0", 0.5: "0.5", 8.71: "8.71", 99.96: "100", 1925: "1925", 17.8e6: "17.8 million", 538.4e6: "538 million", 2.2146e9: "2.21 billion", -3e6: "-3 million",
+		0: "0", 0.5: "0.5", 8.71: "8.71", 99.96: "100", 1925: "1925", 17.8e6: "17.8 million", 538.4e6: "538 million",
+		2.2146e9: "2.21 billion", -3e6: "-3 million",
 		999.7e6: "1000 million", 4e15: "4 million billion", 2.5e-5: "0.0000250", math.Inf(1): "+Inf",
 	} {
 		if got := Figure(value); got != want {

@@ -50,7 +50,9 @@ func (b Bars) Picture() Picture {
 	fmt.Fprintf(&out, "<g transform=\"translate(%g 0)\">\n", barsLeft)
 	b.X.below(&out, barsWidth, height)
 	for _, mark := range b.Marks {
-		fmt.Fprintf(&out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"currentColor\" stroke-dasharray=\"4 3\"><title>%[3]s</title></line>\n", x(mark), height, text(b.MarkName))
+		fmt.Fprintf(&out,
+			"<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"currentColor\" stroke-dasharray=\"4 "+
+				"3\"><title>%[3]s</title></line>\n", x(mark), height, text(b.MarkName))
 	}
 	for i, row := range b.Rows {
 		top := barRow * float64(i)
@@ -60,7 +62,13 @@ func (b Bars) Picture() Picture {
 		out.WriteString(named(row.shape(x, top+22), row.Title, row.Href))
 	}
 	out.WriteString("</g>\n")
-	return Picture{Name: b.Name, Text: b.Text, Width: barsWidth + 2*barsLeft, Height: height + plotBottom, body: out.String()}
+	return Picture{
+		Name:   b.Name,
+		Text:   b.Text,
+		Width:  barsWidth + 2*barsLeft,
+		Height: height + plotBottom,
+		body:   out.String(),
+	}
 }
 
 func (r Bar) shape(x func(float64) float64, top float64) string {
@@ -68,7 +76,8 @@ func (r Bar) shape(x func(float64) float64, top float64) string {
 	left, right := min(x(r.From), x(r.To)), max(x(r.From), x(r.To))
 	var shape string
 	if r.From != r.To {
-		shape = fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"2\" fill=\"%s\"/>", left, top, pixel(max(right-left, 1)), thickness, r.Colour)
+		shape = fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" rx=\"2\" fill=\"%s\"/>", left, top,
+			pixel(max(right-left, 1)), thickness, r.Colour)
 	} else {
 		shape = fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", left, top+thickness/2, r.Colour)
 	}
@@ -77,7 +86,8 @@ func (r Bar) shape(x func(float64) float64, top float64) string {
 		if r.From != r.To {
 			colour = "currentColor"
 		}
-		shape += fmt.Sprintf("<path d=\"M%[1]g %[3]gV%[4]gM%[2]g %[3]gV%[4]gM%[1]g %[5]gH%[2]g\" stroke=\"%[6]s\" stroke-width=\"1.6\" fill=\"none\"/>", x(w[0]), x(w[1]), top, top+thickness, top+thickness/2, colour)
+		shape += fmt.Sprintf("<path d=\"M%[1]g %[3]gV%[4]gM%[2]g %[3]gV%[4]gM%[1]g %[5]gH%[2]g\" stroke=\"%[6]s\" "+
+			"stroke-width=\"1.6\" fill=\"none\"/>", x(w[0]), x(w[1]), top, top+thickness, top+thickness/2, colour)
 	}
 	return shape
 }

@@ -52,14 +52,22 @@ func (h Heat) Picture() Picture {
 			share = (values[i] - low) / (high - low)
 		}
 		background, ink := shade(share)
-		shape := fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\"/>", pixel(width*float64(c.X)+1), cell*float64(c.Y)+1, pixel(max(width-2, 1)), cell-2, background)
+		shape := fmt.Sprintf("<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\"/>",
+			pixel(width*float64(c.X)+1), cell*float64(c.Y)+1, pixel(max(width-2, 1)), cell-2, background)
 		if s := c.Label; letter*float64(len([]rune(s)))*0.9 < width-4 {
-			shape += fmt.Sprintf("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">%s</text>", pixel(width*(float64(c.X)+0.5)), cell*(float64(c.Y)+0.5)+4.5, ink, text(s))
+			shape += fmt.Sprintf("<text x=\"%g\" y=\"%g\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">%s</text>",
+				pixel(width*(float64(c.X)+0.5)), cell*(float64(c.Y)+0.5)+4.5, ink, text(s))
 		}
 		out.WriteString(named(shape, c.Title, c.Href))
 	}
 	out.WriteString("</g>\n")
-	return Picture{Name: h.Name, Text: h.Text, Width: left + inside + 12, Height: top + height + plotBottom, body: out.String()}
+	return Picture{
+		Name:   h.Name,
+		Text:   h.Text,
+		Width:  left + inside + 12,
+		Height: top + height + plotBottom,
+		body:   out.String(),
+	}
 }
 
 // shade is the colour of a share between 0 (strong) and 1 (pale), and of text on it: both

@@ -47,7 +47,8 @@ func (p Parallel) Picture() Picture {
 		if line.Faint {
 			stroke = "stroke-opacity=\"0.35\""
 		}
-		out.WriteString(named(fmt.Sprintf("<path d=\"%s\" fill=\"none\" stroke=\"%s\" %s/>", path.String(), line.Colour, stroke), line.Title, line.Href))
+		out.WriteString(named(fmt.Sprintf("<path d=\"%s\" fill=\"none\" stroke=\"%s\" %s/>", path.String(), line.Colour,
+			stroke), line.Title, line.Href))
 	}
 	for i, a := range p.Axes {
 		x := pixel(step * float64(i))
@@ -75,5 +76,11 @@ func (p Parallel) Picture() Picture {
 		}
 	}
 	out.WriteString("</g>\n")
-	return Picture{Name: p.Name, Text: p.Text, Width: left + step*float64(len(p.Axes)-1) + right, Height: top + height + bottom, body: out.String()}
+	return Picture{
+		Name:   p.Name,
+		Text:   p.Text,
+		Width:  left + step*float64(len(p.Axes)-1) + right,
+		Height: top + height + bottom,
+		body:   out.String(),
+	}
 }

@@ -52,11 +52,14 @@ type Picture struct {
 const letters, letter = 13.0, 6.9
 
 // page colours of a file that stands alone.
-const aloneStyle = "svg{color:#1b1f24;background:#ffffff}@media (prefers-color-scheme:dark){svg{color:#e6e9ed;background:#15181c}[fill=\"#0072b2\"]{fill:#4aa8e8}[stroke=\"#0072b2\"]{stroke:#4aa8e8}}"
+const aloneStyle = "svg{color:#1b1f24;background:#ffffff}@media " +
+	"(prefers-color-scheme:dark){svg{color:#e6e9ed;background:#15181c}" +
+	"[fill=\"#0072b2\"]{fill:#4aa8e8}[stroke=\"#0072b2\"]{stroke:#4aa8e8}}"
 
 // WriteSVG writes the picture as a file of its own, for light and dark surroundings.
 func (p Picture) WriteSVG(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" %s width=\"%g\" height=\"%g\">\n<style>%s</style>\n%s</svg>\n",
+	_, err := fmt.Fprintf(w,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" %s width=\"%g\" height=\"%g\">\n<style>%s</style>\n%s</svg>\n",
 		p.attributes(), p.Width, p.Height, aloneStyle, p.inside())
 	return err
 }
@@ -66,7 +69,8 @@ func (p Picture) HTML() template.HTML {
 	if p.body == "" {
 		return ""
 	}
-	return template.HTML(fmt.Sprintf("<svg %s width=\"%g\" height=\"%g\">\n%s</svg>", p.attributes(), p.Width, p.Height, p.inside()))
+	return template.HTML(fmt.Sprintf("<svg %s width=\"%g\" height=\"%g\">\n%s</svg>", p.attributes(), p.Width, p.Height,
+		p.inside()))
 }
 
 // attributes make the picture one thing with a name for a screen reader: what its parts
@@ -80,7 +84,8 @@ func (p Picture) attributes() string {
 	if strings.Contains(p.body, "<a ") {
 		role = "group" // an image has nothing to click in it
 	}
-	return fmt.Sprintf("viewBox=\"0 0 %g %g\" role=\"%s\" aria-label=\"%s\" font-family=\"system-ui, sans-serif\" font-size=\"%g\"", p.Width, p.Height, role, text(name), letters)
+	return fmt.Sprintf("viewBox=\"0 0 %g %g\" role=\"%s\" aria-label=\"%s\" font-family=\"system-ui, sans-serif\" "+
+		"font-size=\"%g\"", p.Width, p.Height, role, text(name), letters)
 }
 
 func (p Picture) inside() string {
@@ -128,7 +133,8 @@ func label(out *strings.Builder, x, y float64, anchor, s string, more ...string)
 	if anchor != "start" {
 		at = " text-anchor=\"" + anchor + "\""
 	}
-	fmt.Fprintf(out, "<text x=\"%g\" y=\"%g\"%s%s>%s</text>\n", pixel(x), pixel(y), at, strings.Join(append([]string{""}, more...), " "), text(s))
+	fmt.Fprintf(out, "<text x=\"%g\" y=\"%g\"%s%s>%s</text>\n", pixel(x), pixel(y), at,
+		strings.Join(append([]string{""}, more...), " "), text(s))
 }
 
 const grid = "stroke=\"#888888\" stroke-opacity=\"0.35\""

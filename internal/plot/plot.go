@@ -80,7 +80,8 @@ func (p Plot) Picture() Picture {
 	rows := math.Ceil(float64(len(p.Panels)) / float64(columns))
 	high := p.panelHeight()
 	for i, panel := range p.Panels {
-		fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", plotLeft+float64(i%columns)*(plotLeft+p.Width+plotRight), top+float64(i/columns)*high+p.above())
+		fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", plotLeft+float64(i%columns)*(plotLeft+p.Width+plotRight),
+			top+float64(i/columns)*high+p.above())
 		panel.draw(&out, p.Width, p.Height)
 		out.WriteString("</g>\n")
 	}
@@ -154,7 +155,9 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 	p.Y.beside(out, width, height)
 	p.X.below(out, width, height)
 	for _, mark := range p.Marks {
-		fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" stroke-dasharray=\"4 3\"><title>%[4]s</title></line>\n", x(mark), height, Bad, text(p.MarkName))
+		fmt.Fprintf(out,
+			"<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" stroke-dasharray=\"4 "+
+				"3\"><title>%[4]s</title></line>\n", x(mark), height, Bad, text(p.MarkName))
 	}
 	for _, s := range p.Series {
 		if len(s.Band) > 0 {
@@ -165,13 +168,15 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 			if s.Dashed {
 				dash = " stroke-dasharray=\"5 4\""
 			}
-			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"%s points=\"%s\"/>", s.Colour, dash, outline(s.Line))
+			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"%s points=\"%s\"/>", s.Colour, dash,
+				outline(s.Line))
 			out.WriteString(named(line, s.Name, ""))
 		}
 		for _, d := range s.Dots {
 			shape := fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"%g\" fill=\"%s\"/>", x(d.X), y(d.Y), d.Radius, d.Colour)
 			if d.Bar != nil {
-				shape = fmt.Sprintf("<path d=\"M%[1]g %[2]gV%[3]g\" stroke=\"%[4]s\" stroke-width=\"2\"/>", x(d.X), y(d.Bar[0]), y(d.Bar[1]), d.Colour) + shape
+				shape = fmt.Sprintf("<path d=\"M%[1]g %[2]gV%[3]g\" stroke=\"%[4]s\" stroke-width=\"2\"/>", x(d.X), y(d.Bar[0]),
+					y(d.Bar[1]), d.Colour) + shape
 			}
 			out.WriteString(named(shape, d.Title, d.Href))
 		}

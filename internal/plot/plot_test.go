@@ -49,10 +49,29 @@ func wants(t *testing.T, svg string, parts ...string) {
 func TestPlot(t *testing.T) {
 	series := []Series{
 		{Name: "<first>", Colour: Colours[0], Line: []XY{{0, 1}, {5, 10}, {10, 100}}, Band: []XY{{0, 0.5}, {10, 100}}},
-		{Name: "second", Colour: Colours[1], Dots: []Dot{{XY: XY{10, 1}, Colour: "red", Radius: 3, Title: "a & b", Href: "/studies/1/trials/2"}}},
+		{
+			Name:   "second",
+			Colour: Colours[1],
+			Dots:   []Dot{{XY: XY{10, 1}, Colour: "red", Radius: 3, Title: "a & b", Href: "/studies/1/trials/2"}},
+		},
 	}
-	panel := Panel{Title: "k < 3", X: Axis{High: 10}, Y: Axis{Low: 1, High: 100, Log: true, Ticks: []Tick{{10, "10 ms"}}}, Series: series, Marks: []float64{5}, MarkName: "here"}
-	svg := wellFormed(t, Plot{Name: "times", Text: "It falls.", Width: 200, Height: 100, Columns: 2, Panels: []Panel{panel, panel, panel}}.Picture())
+	panel := Panel{
+		Title:    "k < 3",
+		X:        Axis{High: 10},
+		Y:        Axis{Low: 1, High: 100, Log: true, Ticks: []Tick{{10, "10 ms"}}},
+		Series:   series,
+		Marks:    []float64{5},
+		MarkName: "here",
+	}
+	svg := wellFormed(t,
+		Plot{
+			Name:    "times",
+			Text:    "It falls.",
+			Width:   200,
+			Height:  100,
+			Columns: 2,
+			Panels:  []Panel{panel, panel, panel},
+		}.Picture())
 	wants(t, svg,
 		// Two columns of 64 + 200 + 16; two rows of 28 + 100 + 42 below a legend of 24.
 		`viewBox="0 0 560 364"`, `translate(64 52)`, `translate(344 52)`, `translate(64 222)`,
@@ -69,10 +88,38 @@ func TestPlot(t *testing.T) {
 func TestTextFromOutsideStaysText(t *testing.T) {
 	const evil = "\"><script>alert(1)</script>\u202e\x1b[31m&"
 	for name, picture := range map[string]Picture{
-		"plot":     Plot{Name: evil, Text: evil, Panels: []Panel{{Title: evil, X: Categories(evil, []string{evil}), Y: Axis{Name: evil, High: 1}, Marks: []float64{0}, MarkName: evil, Series: []Series{{Name: evil, Line: []XY{{0, 0}}}, {Name: evil, Dots: []Dot{{Title: evil, Href: evil}}}}}}}.Picture(),
-		"bars":     Bars{Name: evil, X: Axis{Name: evil, High: 1}, Marks: []float64{1}, MarkName: evil, Rows: []Bar{{Label: evil, Value: evil, Title: evil, Href: evil}}}.Picture(),
-		"heat":     Heat{Name: evil, XName: evil, YName: evil, XValues: []string{evil}, YValues: []string{evil}, Cells: []Cell{{Value: 1, Label: evil, Title: evil, Href: evil}}}.Picture(),
-		"parallel": Parallel{Name: evil, Axes: []Axis{Categories(evil, []string{evil}), Counts(evil, 3)}, Lines: []Thread{{At: []float64{0, 1}, Title: evil, Href: evil}}}.Picture(),
+		"plot": Plot{
+			Name: evil,
+			Text: evil,
+			Panels: []Panel{{
+				Title:    evil,
+				X:        Categories(evil, []string{evil}),
+				Y:        Axis{Name: evil, High: 1},
+				Marks:    []float64{0},
+				MarkName: evil,
+				Series:   []Series{{Name: evil, Line: []XY{{0, 0}}}, {Name: evil, Dots: []Dot{{Title: evil, Href: evil}}}},
+			}},
+		}.Picture(),
+		"bars": Bars{
+			Name:     evil,
+			X:        Axis{Name: evil, High: 1},
+			Marks:    []float64{1},
+			MarkName: evil,
+			Rows:     []Bar{{Label: evil, Value: evil, Title: evil, Href: evil}},
+		}.Picture(),
+		"heat": Heat{
+			Name:    evil,
+			XName:   evil,
+			YName:   evil,
+			XValues: []string{evil},
+			YValues: []string{evil},
+			Cells:   []Cell{{Value: 1, Label: evil, Title: evil, Href: evil}},
+		}.Picture(),
+		"parallel": Parallel{
+			Name:  evil,
+			Axes:  []Axis{Categories(evil, []string{evil}), Counts(evil, 3)},
+			Lines: []Thread{{At: []float64{0, 1}, Title: evil, Href: evil}},
+		}.Picture(),
 	} {
 		svg := wellFormed(t, picture)
 		if strings.Contains(svg, "<script") || strings.ContainsAny(svg, "\u202e\x1b") || !strings.Contains(svg, `\u202e`) {
@@ -123,7 +170,8 @@ func TestBars(t *testing.T) {
 		{Label: "BLOCK", Value: "12 %", From: 0, To: 100, Colour: Best},
 		{Label: "open", From: 10, To: 10, Whisker: &[2]float64{0, math.Inf(1)}, Colour: Best},
 	}}.Picture())
-	wants(t, svg, `<circle cx="188" cy="28" r="5"`, `M94 22V34M282 22V34M94 28H282`, `<rect x="0" y="64" width="376" height="12"`)
+	wants(t, svg, `<circle cx="188" cy="28" r="5"`, `M94 22V34M282 22V34M94 28H282`,
+		`<rect x="0" y="64" width="376" height="12"`)
 	if strings.Count(svg, "<path") != 1 {
 		t.Error("an interval without ends was drawn")
 	}
@@ -132,12 +180,18 @@ func TestBars(t *testing.T) {
 func TestHeatIsStrongestWhereItIsFastest(t *testing.T) {
 	svg := wellFormed(t, Heat{Name: "two", XName: "A", YName: "B", XValues: []string{"1", "2"}, YValues: []string{"x"},
 		Cells: []Cell{{X: 0, Value: 1, Label: "1 ms"}, {X: 1, Value: 8, Label: "8 ms"}}}.Picture())
-	wants(t, svg, `<rect x="1" y="1" width="150" height="24" fill="#00548c"/>`, `<rect x="153" y="1" width="150" height="24" fill="#dee8f0"/>`, `fill="#ffffff">1 ms`)
+	wants(t, svg, `<rect x="1" y="1" width="150" height="24" fill="#00548c"/>`,
+		`<rect x="153" y="1" width="150" height="24" fill="#dee8f0"/>`, `fill="#ffffff">1 ms`)
 }
 
 func TestParallel(t *testing.T) {
 	axes := []Axis{Categories("A", []string{"1", "2"}), {Name: "time", Low: 1, High: 100, Log: true}}
-	svg := wellFormed(t, Parallel{Name: "points", Axes: axes, Lines: []Thread{{At: []float64{0, 10}, Colour: Best, Title: "trial 3"}}}.Picture())
+	svg := wellFormed(t,
+		Parallel{
+			Name:  "points",
+			Axes:  axes,
+			Lines: []Thread{{At: []float64{0, 10}, Colour: Best, Title: "trial 3"}},
+		}.Picture())
 	wants(t, svg, `d="M0 165L296 110"`, `<title>trial 3</title>`, `viewBox="0 0 400 280"`)
 }
 
@@ -157,7 +211,8 @@ func TestThinKeepsTheFirstOnEachSpot(t *testing.T) {
 }
 
 func TestNothingIsNoPicture(t *testing.T) {
-	for _, html := range []template.HTML{Bars{}.HTML(), Heat{}.Picture().HTML(), Parallel{}.Picture().HTML(), Sparkline{Values: []float64{1}}.HTML()} {
+	for _, html := range []template.HTML{Bars{}.HTML(), Heat{}.Picture().HTML(), Parallel{}.Picture().HTML(),
+		Sparkline{Values: []float64{1}}.HTML()} {
 		if html != "" {
 			t.Error(html)
 		}

@@ -31,6 +31,8 @@ func (s Sparkline) HTML() template.HTML {
 		y = pixel(height - edge - (height-2*edge)*a.share(v))
 		points = append(points, fmt.Sprintf("%g,%g", x, y))
 	}
-	return template.HTML(fmt.Sprintf("<svg class=\"spark\" viewBox=\"0 0 %g %g\" width=\"%[1]g\" height=\"%[2]g\" role=\"img\" aria-label=\"%s\"><polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"%s\"/><circle cx=\"%g\" cy=\"%g\" r=\"3\" fill=\"%[4]s\"/></svg>",
+	return template.HTML(fmt.Sprintf("<svg class=\"spark\" viewBox=\"0 0 %g %g\" width=\"%[1]g\" height=\"%[2]g\" "+
+		"role=\"img\" aria-label=\"%s\"><polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"%s\"/><circle "+
+		"cx=\"%g\" cy=\"%g\" r=\"3\" fill=\"%[4]s\"/></svg>",
 		width, height, text(s.Name), Best, strings.Join(points, " "), x, y))
 }

@@ -59,7 +59,8 @@ func Start(t testing.TB) *Server {
 // another system than Linux, the test is skipped.
 func StartOnSmallDisk(t testing.TB, megabytes int) *Server {
 	t.Helper()
-	mount := exec.Command("/bin/sh", "-c", `mount --make-rprivate / && mount -t tmpfs -o size=1m none "$1"`, "sh", t.TempDir())
+	mount := exec.Command("/bin/sh", "-c", `mount --make-rprivate / && mount -t tmpfs -o size=1m none "$1"`, "sh",
+		t.TempDir())
 	mount.SysProcAttr = ownMounts()
 	if output, err := mount.CombinedOutput(); err != nil {
 		t.Skipf("no small disk can be mounted: %v: %s", err, output)
@@ -94,7 +95,13 @@ func (s *Server) Database(t testing.TB) string {
 }
 
 func (s *Server) url(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(administrator, Password), Host: s.address, Path: database, RawQuery: "sslmode=disable"}
+	u := url.URL{
+		Scheme:   "postgres",
+		User:     url.UserPassword(administrator, Password),
+		Host:     s.address,
+		Path:     database,
+		RawQuery: "sslmode=disable",
+	}
 	return u.String()
 }
 

@@ -119,7 +119,8 @@ func (s *Server) initialize() error {
 		return err
 	}
 	initdb := s.program(filepath.Join(s.programs, "initdb"), "-D", filepath.Join(s.folder, "data"), "-U", administrator,
-		"--pwfile", secret, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync", "--no-instructions")
+		"--pwfile", secret, "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync",
+		"--no-instructions")
 	if output, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w: %s", err, output)
 	}

@@ -105,7 +105,8 @@ func TestBootstrapMedianCoverage(t *testing.T) {
 
 // spatial is the A column of the spatial test data of Efron and Tibshirani, An
 // Introduction to the Bootstrap (1993), table 14.1.
-var spatial = []float64{48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41}
+var spatial = []float64{48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26,
+	30, 41}
 
 func variance(samples []float64) float64 {
 	_, squares := meanAndSquares(samples)

@@ -36,7 +36,8 @@ func PairwiseSpeedup(baseline, candidate []float64, level float64) (float64, Int
 	deviation := math.Sqrt(pairs * (n + m + 1) / 12)
 	rank := int(math.Floor(pairs/2 - distuv.UnitNormal.Quantile((1+level)/2)*deviation - 0.5))
 	rank = max(0, min(rank, (len(ratios)-1)/2))
-	return math.Exp(medianSorted(ratios)), Interval{Low: math.Exp(ratios[rank]), High: math.Exp(ratios[len(ratios)-1-rank])}
+	return math.Exp(medianSorted(ratios)),
+		Interval{Low: math.Exp(ratios[rank]), High: math.Exp(ratios[len(ratios)-1-rank])}
 }
 
 // fewer returns samples in ascending order, or a thousand quantiles of more.

@@ -15,7 +15,8 @@ func TestPairwiseSpeedup(t *testing.T) {
 		}
 		return values
 	}
-	if s, i := PairwiseSpeedup(powers(2), powers(1), 0.95); math.Abs(s-2) > 1e-12 || math.Abs(i.Low-0.25) > 1e-12 || math.Abs(i.High-16) > 1e-12 {
+	if s, i := PairwiseSpeedup(powers(2), powers(1), 0.95); math.Abs(s-2) > 1e-12 || math.Abs(i.Low-0.25) > 1e-12 ||
+		math.Abs(i.High-16) > 1e-12 {
 		t.Errorf("%v %v", s, i)
 	}
 	// Two modes, and more of the slow one by chance on one side: the medians say
@@ -24,7 +25,8 @@ func TestPairwiseSpeedup(t *testing.T) {
 	if s, _ := PairwiseSpeedup(base, other, 0.95); math.Abs(s-1/1.29) > 1e-12 {
 		t.Errorf("%v", s)
 	}
-	if s, i := PairwiseSpeedup([]float64{3}, []float64{2}, 0.95); math.Abs(s-1.5) > 1e-12 || math.Abs(i.High-1.5) > 1e-12 || math.Abs(i.Low-1.5) > 1e-12 {
+	if s, i := PairwiseSpeedup([]float64{3}, []float64{2}, 0.95); math.Abs(s-1.5) > 1e-12 ||
+		math.Abs(i.High-1.5) > 1e-12 || math.Abs(i.Low-1.5) > 1e-12 {
 		t.Errorf("%v %v", s, i)
 	}
 	many := make([]float64, 5000)

@@ -248,7 +248,8 @@ func TestMeanSpeedupInterval(t *testing.T) {
 		slower, faster = append(slower, both[0]), append(faster, both[1])
 	}
 	single := Bootstrap{}.SpeedupInterval(slower[0], faster[0])
-	if got := (Bootstrap{}).MeanSpeedupInterval(slower[:1], faster[:1]); math.Abs(got.Low-single.Low) > 1e-12 || math.Abs(got.High-single.High) > 1e-12 {
+	if got := (Bootstrap{}).MeanSpeedupInterval(slower[:1], faster[:1]); math.Abs(got.Low-single.Low) > 1e-12 ||
+		math.Abs(got.High-single.High) > 1e-12 {
 		t.Errorf("one speedup: %v, want %v", got, single)
 	}
 	all := Bootstrap{}.MeanSpeedupInterval(slower, faster)

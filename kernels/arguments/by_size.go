@@ -54,7 +54,8 @@ func (a *Argument) choose(env space.Environment) error {
 			return err
 		}
 		if first := a.Element; first.Name != "" && first.Float != chosen.Float {
-			return fmt.Errorf("its type is %s for other sizes and %s for these: only types of floats, or only those of integers, can take each other's place", first.Name, chosen.Name)
+			return fmt.Errorf("its type is %s for other sizes and %s for these: only types of floats, or only those of "+
+				"integers, can take each other's place", first.Name, chosen.Name)
 		}
 		customary := a.Align == a.alignment()
 		if a.Element = chosen; customary {

@@ -106,7 +106,13 @@ func (a Argument) bindConstant(b *Binding, env space.Environment) error {
 const formulaTries = 8
 
 func (a Argument) bindFormula(b *Binding, env space.Environment) error {
-	c := &Content{Kind: FormulaFill, Shape: b.shape, Formula: a.structure.formula.Source(), Integers: map[string]int64{}, Reals: map[string]float64{}}
+	c := &Content{
+		Kind:     FormulaFill,
+		Shape:    b.shape,
+		Formula:  a.structure.formula.Source(),
+		Integers: map[string]int64{},
+		Reals:    map[string]float64{},
+	}
 	b.Content = c
 	values, err := a.structure.formula.Values(env)
 	if err != nil {
@@ -251,11 +257,13 @@ func (l List) bindRows(bindings []Binding, i int, env space.Environment) error {
 			return fmt.Errorf("a density of %g: it is a share, from 0 to 1", density)
 		}
 		if c.Total = int64(density * float64(rows) * float64(c.Longest)); c.Total > room {
-			return fmt.Errorf("a density of %g of %d rows and %d columns is %d entries, and they would leave %s, which has %d elements", density, rows, c.Longest, c.Total, a.structure.into, room)
+			return fmt.Errorf("a density of %g of %d rows and %d columns is %d entries, and they would leave %s, which has "+
+				"%d elements", density, rows, c.Longest, c.Total, a.structure.into, room)
 		}
 	}
 	if float64(c.Total) > float64(rows)*float64(c.Longest) {
-		return fmt.Errorf("%s has %d elements, more than %d rows of %d columns have", a.structure.into, c.Total, rows, c.Longest)
+		return fmt.Errorf("%s has %d elements, more than %d rows of %d columns have", a.structure.into, c.Total, rows,
+			c.Longest)
 	}
 	if a.structure.skew != nil {
 		if c.Skew, err = a.structure.skew.Number(env); err != nil {
@@ -292,7 +300,8 @@ func (l List) bindColumns(bindings []Binding, i int, env space.Environment) erro
 	}
 	bound := others[at]
 	if a.structure.distinct && bound.Content.Longest > b.Range.High+1 {
-		return fmt.Errorf("distinct columns below %d: rows may be longer; give %s columns: %s", b.Range.High+1, rows.Name, a.structure.below.Source())
+		return fmt.Errorf("distinct columns below %d: rows may be longer; give %s columns: %s", b.Range.High+1, rows.Name,
+			a.structure.below.Source())
 	}
 	b.Content.Rows = &bound
 	return nil

@@ -50,9 +50,11 @@ type dataFile struct {
 func (r Reader) data(a *Argument, entry Entry) error {
 	switch {
 	case entry.From != nil && a.Written() && !a.Inout:
-		return entry.From[0].At.Errorf("argument %s is an output: from belongs to inputs, and answer says what an output should be", a.Name)
+		return entry.From[0].At.Errorf("argument %s is an output: from belongs to inputs, and answer says what an output "+
+			"should be", a.Name)
 	case entry.Answer != nil && !a.Out:
-		return entry.Answer[0].At.Errorf("argument %s is an input: answer belongs to outputs, and from says what an input holds", a.Name)
+		return entry.Answer[0].At.Errorf("argument %s is an input: answer belongs to outputs, and from says what an "+
+			"input holds", a.Name)
 	}
 	for _, name := range entry.From {
 		a.from = append(a.from, &dataFile{name: name})
@@ -106,11 +108,14 @@ func (l List) Answers(entries []Entry, reference bool) error {
 		entry := entries[i]
 		switch {
 		case entry.Answer != nil && reference:
-			return entry.Answer[0].At.Errorf("argument %s has an answer, and the kernel a reference: strike one of them; a reference checks other sizes and inputs as well", a.Name)
+			return entry.Answer[0].At.Errorf("argument %s has an answer, and the kernel a reference: strike one of them; a "+
+				"reference checks other sizes and inputs as well", a.Name)
 		case a.Out && entry.Answer == nil:
-			return entry.Name.At.Errorf("output %s has no answer, and there is no reference: without one no result can be checked", a.Name)
+			return entry.Name.At.Errorf("output %s has no answer, and there is no reference: without one no result can be "+
+				"checked", a.Name)
 		case (!a.Written() || a.Inout) && a.Shape != nil && !a.fixed():
-			return entry.Name.At.Errorf("argument %s is filled with %s, other numbers for every seed, and an answer is right for one content only: give it from, a constant, or a formula without %s", a.Name, a.Fill, "random")
+			return entry.Name.At.Errorf("argument %s is filled with %s, other numbers for every seed, and an answer is right "+
+				"for one content only: give it from, a constant, or a formula without %s", a.Name, a.Fill, "random")
 		}
 	}
 	return nil
@@ -136,7 +141,8 @@ func (a Argument) finite(folder fs.FS) error {
 		}
 		for at := 0; at+a.Element.Size <= len(content); at += a.Element.Size {
 			if x := a.Element.Load(content[at:]); math.IsNaN(x) || math.IsInf(x, 0) {
-				return f.name.At.Errorf("argument %s: element %d of %s is %v, and no result can be compared with that: save an answer of finite numbers", a.Name, at/a.Element.Size, f.name.Text, x)
+				return f.name.At.Errorf("argument %s: element %d of %s is %v, and no result can be compared with that: save an "+
+					"answer of finite numbers", a.Name, at/a.Element.Size, f.name.Text, x)
 			}
 		}
 	}

@@ -46,7 +46,8 @@ const (
 // so the products of two such inputs are far outside of what an exponential can
 // bear, and yet their softmax is exact: 0, or one over a count. Of integers the
 // extremes find the most.
-var Families = []string{Overflow, EmptyRows, OneRow, Extremes, Uniform, Signs, OneHot, NearTies, Denormals, Large, Normal, Powers, Small, Repeated, Sorted, Reversed, EvenRows}
+var Families = []string{Overflow, EmptyRows, OneRow, Extremes, Uniform, Signs, OneHot, NearTies, Denormals, Large,
+	Normal, Powers, Small, Repeated, Sorted, Reversed, EvenRows}
 
 // integerFamilies are those that integers take.
 var integerFamilies = []string{Extremes, Uniform, Powers, Small, Repeated, Sorted, Reversed}
@@ -54,7 +55,8 @@ var integerFamilies = []string{Extremes, Uniform, Powers, Small, Repeated, Sorte
 // structured are the families of inputs with a structure. Each has a form that keeps it:
 // what was sorted stays sorted, and columns stay inside of their rows.
 var structured = map[string][]string{
-	Sorted: {Extremes, Repeated}, Reversed: {Extremes, Repeated}, OneHot: {Extremes, Repeated}, Permutation: {Sorted, Reversed},
+	Sorted: {Extremes, Repeated}, Reversed: {Extremes, Repeated}, OneHot: {Extremes, Repeated},
+	Permutation: {Sorted, Reversed},
 	RowPointers: {EmptyRows, OneRow, EvenRows}, Columns: {Extremes, Repeated},
 }
 
@@ -66,7 +68,8 @@ var constants = []string{"ones", "zeros", Initial, ConstantFill, FormulaFill, Fr
 
 // OfIntegers reports whether only integers have a family.
 func OfIntegers(family string) bool {
-	return family != Uniform && slices.Contains(integerFamilies, family) || slices.Contains(structured[RowPointers], family)
+	return family != Uniform && slices.Contains(integerFamilies, family) ||
+		slices.Contains(structured[RowPointers], family)
 }
 
 // isFamilyOf reports whether a type has a family at all.
@@ -84,7 +87,8 @@ func (a Argument) available() []string {
 		kind = a.structure.kind
 	}
 	switch own, known := structured[kind]; {
-	case a.Written() && !a.Inout || a.Shape == nil || a.Fields != nil || slices.Contains(constants, a.Fill) && a.from == nil:
+	case a.Written() && !a.Inout || a.Shape == nil || a.Fields != nil ||
+		slices.Contains(constants, a.Fill) && a.from == nil:
 		return nil
 	case kind == Columns && a.structure.distinct:
 		return []string{Extremes} // all others repeat
@@ -114,7 +118,8 @@ func (a Argument) takes(family string) bool {
 
 // changes reports whether a family gives an input another content than its own.
 func (a Argument) changes(family string) bool {
-	return a.takes(family) && a.Fill != family || slices.ContainsFunc(a.Fields, func(f Argument) bool { return f.changes(family) })
+	return a.takes(family) && a.Fill != family ||
+		slices.ContainsFunc(a.Fields, func(f Argument) bool { return f.changes(family) })
 }
 
 // DrawnFromAll reports whether an input may be any integer of its type.
@@ -122,7 +127,8 @@ func (a Argument) DrawnFromAll() bool {
 	if a.Fields != nil {
 		return slices.ContainsFunc(a.Fields, Argument.DrawnFromAll)
 	}
-	return !a.Written() && a.Value == nil && !a.Element.Float && a.Low == nil && a.structure == nil && !slices.Contains(constants, a.Fill)
+	return !a.Written() && a.Value == nil && !a.Element.Float && a.Low == nil && a.structure == nil &&
+		!slices.Contains(constants, a.Fill)
 }
 
 // fixed reports whether an input holds the same for every seed.

@@ -54,7 +54,8 @@ func (f *fillEntry) UnmarshalYAML(node ast.Node) error {
 		if len(n.Values) == 1 {
 			return f.decode(n.Values[0])
 		}
-		return document.PlaceOf(node).Errorf("a fill is one word, such as normal, or one name with its options, such as {indices: {below: N}}")
+		return document.PlaceOf(node).Errorf("a fill is one word, such as normal, or one name with its options, such as " +
+			"{indices: {below: N}}")
 	case *ast.MappingValueNode:
 		return f.decode(n)
 	}
@@ -97,7 +98,8 @@ func (f *fillEntry) decode(pair *ast.MappingValueNode) error {
 // fillExample shows how a fill is written.
 func fillExample(kind string) string {
 	return map[string]string{
-		ConstantFill: "{constant: 0.5}", FormulaFill: `{formula: "i % N"}`, Indices: "{indices: {below: N}}", Banded: "{banded: {lower: 1, upper: 1}}",
+		ConstantFill: "{constant: 0.5}", FormulaFill: `{formula: "i % N"}`, Indices: "{indices: {below: N}}",
+		Banded:      "{banded: {lower: 1, upper: 1}}",
 		RowPointers: "{row-pointers: {into: columns}}, into being the argument that has an element for each entry",
 		Columns:     "{columns: {rows: rows, below: N}}, rows being the argument with the row pointers",
 	}[kind]
@@ -142,7 +144,8 @@ func (r Reader) fill(a *Argument, entry Entry) (err error) {
 	case !f.given():
 		a.Fill = Uniform
 	case f.options == nil && f.value.Text == "" && !slices.Contains(Fills, a.Fill):
-		return f.kind.At.Errorf("argument %s: unknown fill %q; there are %s, a number, and with options %s", a.Name, a.Fill, strings.Join(Fills, ", "), strings.Join(fillNames, ", "))
+		return f.kind.At.Errorf("argument %s: unknown fill %q; there are %s, a number, and with options %s", a.Name, a.Fill,
+			strings.Join(Fills, ", "), strings.Join(fillNames, ", "))
 	}
 	switch a.Fill {
 	case Sorted, Reversed, OneHot:
@@ -169,7 +172,12 @@ func (r Reader) indexFill(a *Argument, f fillEntry) (err error) {
 		name string
 		to   **space.Expression
 		want space.Result
-	}{{"below", &s.below, space.WholeNumber}, {"columns", &s.columns, space.WholeNumber}, {"density", &s.density, space.Number}, {"skew", &s.skew, space.Number}} {
+	}{
+		{"below", &s.below, space.WholeNumber},
+		{"columns", &s.columns, space.WholeNumber},
+		{"density", &s.density, space.Number},
+		{"skew", &s.skew, space.Number},
+	} {
 		if *o.to, err = document.Optional(r.Sizes, f.option(o.name), o.want); err != nil {
 			return err
 		}
@@ -181,12 +189,14 @@ func (r Reader) indexFill(a *Argument, f fillEntry) (err error) {
 		s.distinct = distinct.Value.Integer() == 1
 	}
 	switch {
-	case a.Fill == RowPointers && s.into == "", a.Fill == Columns && (s.rows == "" || s.below == nil), a.Fill == Indices && s.below == nil && s.into == "":
+	case a.Fill == RowPointers && s.into == "", a.Fill == Columns && (s.rows == "" || s.below == nil),
+		a.Fill == Indices && s.below == nil && s.into == "":
 		return f.kind.At.Errorf("argument %s: the fill %s needs more: %s", a.Name, a.Fill, fillExample(a.Fill))
 	case a.Fill == RowPointers && len(a.Shape) != 1:
 		return f.kind.At.Errorf("argument %s: row pointers have one dimension: a number for each row, and one more", a.Name)
 	case s.density != nil && s.columns == nil:
-		return f.option("density").At.Errorf("argument %s: density is a share of all rows and columns; give columns as well, or leave it out and all of %s is used", a.Name, s.into)
+		return f.option("density").At.Errorf("argument %s: density is a share of all rows and columns; give columns as "+
+			"well, or leave it out and all of %s is used", a.Name, s.into)
 	}
 	return nil
 }
@@ -205,7 +215,8 @@ func (r Reader) formulaFill(a *Argument, f fillEntry) (err error) {
 	names := space.IndexNames(len(a.Shape))
 	for name := range names {
 		if r.Sizes.Has(name) {
-			return f.value.At.Errorf("argument %s: %s is declared in this manifest, and in a fill's formula it is the index; rename it", a.Name, name)
+			return f.value.At.Errorf("argument %s: %s is declared in this manifest, and in a fill's formula it is the index; "+
+				"rename it", a.Name, name)
 		}
 	}
 	s.formula, err = document.Compile(r.Sizes.With(names), f.value, want)
@@ -221,7 +232,8 @@ func (r Reader) bandedFill(a *Argument, f fillEntry) (err error) {
 	for name, to := range map[string]**space.Expression{"lower": &s.lower, "upper": &s.upper} {
 		text := f.option(name)
 		if text.Text == "" {
-			return f.kind.At.Errorf("argument %s: banded has no %s: the number of diagonals on that side, 0 for none", a.Name, name)
+			return f.kind.At.Errorf("argument %s: banded has no %s: the number of diagonals on that side, 0 for none", a.Name,
+				name)
 		}
 		if *to, err = document.Compile(r.Sizes, text, space.WholeNumber); err != nil {
 			return err

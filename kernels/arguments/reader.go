@@ -36,7 +36,8 @@ func (r Reader) List(entries []Entry) (list List, err error) {
 		list = append(list, a)
 	}
 	if outputs == 0 {
-		return nil, entries[0].Name.At.Errorf("no argument is marked out: true or inout: true, so there is no result to check")
+		return nil,
+			entries[0].Name.At.Errorf("no argument is marked out: true or inout: true, so there is no result to check")
 	}
 	return list, nil
 }
@@ -53,7 +54,16 @@ func (r Reader) argument(entry Entry) (Argument, error) {
 		return r.structArgument(entry)
 	}
 	element, lanes, unknown := lanesNamed(entry.Type.Text)
-	a := Argument{Name: entry.Name.Text, Element: element, Lanes: lanes, Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch, at: entry.Name.At, filledAt: entry.contentPlace()}
+	a := Argument{
+		Name:     entry.Name.Text,
+		Element:  element,
+		Lanes:    lanes,
+		Out:      entry.Out || entry.Inout,
+		Inout:    entry.Inout,
+		Scratch:  entry.Scratch,
+		at:       entry.Name.At,
+		filledAt: entry.contentPlace(),
+	}
 	if unknown != nil {
 		if err := r.kind(&a, entry, unknown); err != nil {
 			return a, err
@@ -73,10 +83,16 @@ func (r Reader) argument(entry Entry) (Argument, error) {
 
 func (r Reader) scalarArgument(a Argument, entry Entry) (Argument, error) {
 	if a.Lanes > 1 {
-		return a, entry.Name.At.Errorf("argument %s: a scalar is one number; pass the %d of %s one by one, or as a buffer", a.Name, a.Lanes, entry.Type.Text)
+		return a,
+			entry.Name.At.Errorf("argument %s: a scalar is one number; pass the %d of %s one by one, or as a buffer", a.Name,
+				a.Lanes, entry.Type.Text)
 	}
-	if a.Written() || entry.Init.Text != "" || entry.Tolerance != nil || entry.Fill.given() || entry.From != nil || entry.Answer != nil || entry.Align.Text != "" || entry.Families != nil || entry.Large.Text != "" || entry.Range != nil || entry.TensorMap != nil {
-		return a, entry.Name.At.Errorf("argument %s is a scalar: out, inout, init, scratch, tolerance, fill, from, answer, families, large, range, align and tensormap belong to buffers", a.Name)
+	if a.Written() || entry.Init.Text != "" || entry.Tolerance != nil || entry.Fill.given() || entry.From != nil ||
+		entry.Answer != nil || entry.Align.Text != "" || entry.Families != nil || entry.Large.Text != "" ||
+		entry.Range != nil || entry.TensorMap != nil {
+		return a,
+			entry.Name.At.Errorf("argument %s is a scalar: out, inout, init, scratch, tolerance, fill, from, answer, "+
+				"families, large, range, align and tensormap belong to buffers", a.Name)
 	}
 	want := space.Number
 	if !a.Element.Float {
@@ -96,7 +112,9 @@ func (r Reader) bufferArgument(a Argument, entry Entry) (Argument, error) {
 		return a, err
 	}
 	if a.Written() && !a.Inout && entry.Fill.given() {
-		return a, entry.Fill.kind.At.Errorf("argument %s is an output: it is poisoned before each run, so it has no fill; inout: true says that the kernel reads it, too, and init: 0 that it starts at a number", a.Name)
+		return a,
+			entry.Fill.kind.At.Errorf("argument %s is an output: it is poisoned before each run, so it has no fill; inout: "+
+				"true says that the kernel reads it, too, and init: 0 that it starts at a number", a.Name)
 	}
 	if a.Written() && !a.Inout {
 		a.Fill = initialFill(a)
@@ -120,11 +138,14 @@ func (r Reader) valueRange(a *Argument, entry Entry) (err error) {
 	if entry.Range == nil {
 		return nil
 	}
-	if a.Written() && !a.Inout || !slices.Contains([]string{Uniform, Normal, Sorted, Reversed}, a.Fill) || a.structure != nil && a.structure.kind != a.Fill {
-		return entry.Name.At.Errorf("argument %s: range belongs to inputs that are filled with %s, %s, %s or %s", a.Name, Uniform, Normal, Sorted, Reversed)
+	if a.Written() && !a.Inout || !slices.Contains([]string{Uniform, Normal, Sorted, Reversed}, a.Fill) ||
+		a.structure != nil && a.structure.kind != a.Fill {
+		return entry.Name.At.Errorf("argument %s: range belongs to inputs that are filled with %s, %s, %s or %s", a.Name,
+			Uniform, Normal, Sorted, Reversed)
 	}
 	if len(entry.Range) != 2 {
-		return entry.Name.At.Errorf("argument %s: range is two formulas over the sizes, the smallest and the largest number: [0, N - 1]", a.Name)
+		return entry.Name.At.Errorf("argument %s: range is two formulas over the sizes, the smallest and the largest "+
+			"number: [0, N - 1]", a.Name)
 	}
 	want := space.WholeNumber
 	if a.Element.Float {
@@ -156,7 +177,8 @@ func (r Reader) families(a *Argument, entry Entry) error {
 		return entry.Name.At.Errorf("argument %s: families and large belong to inputs", a.Name)
 	}
 	if !a.Element.Float && entry.Large.Text != "" {
-		return entry.Name.At.Errorf("argument %s: large belongs to inputs of a floating-point type; integers have a range", a.Name)
+		return entry.Name.At.Errorf("argument %s: large belongs to inputs of a floating-point type; integers have a range",
+			a.Name)
 	}
 	if entry.Families != nil {
 		a.Families = []string{}
@@ -169,7 +191,8 @@ func (r Reader) families(a *Argument, entry Entry) error {
 			if len(may) == 0 {
 				return name.At.Errorf("argument %s: what is filled with %s takes no families", a.Name, a.Fill)
 			}
-			return name.At.Errorf("argument %s: %s has no family %q here; it has %s", a.Name, a.Element.Name, name.Text, strings.Join(may, ", "))
+			return name.At.Errorf("argument %s: %s has no family %q here; it has %s", a.Name, a.Element.Name, name.Text,
+				strings.Join(may, ", "))
 		}
 		a.Families = append(a.Families, name.Text)
 	}

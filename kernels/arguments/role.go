@@ -44,7 +44,9 @@ func lanesNamed(name string) (element.Type, int, error) {
 	case "c128":
 		name = "f64x2"
 	case "texture", "surface":
-		return element.Type{}, 0, fmt.Errorf("a %s cannot be described: let the kernel take the buffer as a pointer (const float *__restrict__ is read through the same cache)", name)
+		return element.Type{}, 0,
+			fmt.Errorf("a %s cannot be described: let the kernel take the buffer as a pointer (const float *__restrict__ is "+
+				"read through the same cache)", name)
 	}
 	match := lanesPattern.FindStringSubmatch(name)
 	if match == nil {
@@ -83,7 +85,8 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 	at := entry.Name.At
 	switch {
 	case entry.Texture != nil:
-		return document.PlaceOf(entry.Texture).Errorf("argument %s: textures are not supported; let the kernel take the buffer as a pointer", a.Name)
+		return document.PlaceOf(entry.Texture).Errorf("argument %s: textures are not supported; let the kernel take the "+
+			"buffer as a pointer", a.Name)
 	case entry.Out && entry.Inout:
 		return at.Errorf("argument %s is marked out and inout: inout alone says that it is read and written", a.Name)
 	case a.Scratch && a.Out:
@@ -93,7 +96,8 @@ func (r Reader) role(a *Argument, entry Entry) (err error) {
 	case entry.Init.Text != "" && !a.Written():
 		return entry.Init.At.Errorf("argument %s: init belongs to outputs and scratch; an input has a fill", a.Name)
 	case a.Inout && !entry.Fill.given() && entry.From == nil:
-		return at.Errorf("argument %s is inout: say with fill what it holds before every launch, such as fill: normal", a.Name)
+		return at.Errorf("argument %s is inout: say with fill what it holds before every launch, such as fill: normal",
+			a.Name)
 	case entry.Tolerance != nil && !a.Out:
 		return at.Errorf("argument %s: tolerance belongs to outputs", a.Name)
 	case a.Scratch && entry.TensorMap != nil && !r.CUDA:
@@ -128,9 +132,11 @@ func (r Reader) symbol(a *Argument, entry Entry) error {
 	case symbol.Text == "":
 		return nil
 	case !document.IsIdentifier(symbol.Text):
-		return symbol.At.Errorf("argument %s: symbol %q is not an identifier: it names a variable at file scope", a.Name, symbol.Text)
+		return symbol.At.Errorf("argument %s: symbol %q is not an identifier: it names a variable at file scope", a.Name,
+			symbol.Text)
 	case a.Written():
-		return symbol.At.Errorf("argument %s: a symbol is for inputs; let the kernel take what it writes as a parameter", a.Name)
+		return symbol.At.Errorf("argument %s: a symbol is for inputs; let the kernel take what it writes as a parameter",
+			a.Name)
 	case entry.TensorMap != nil:
 		return symbol.At.Errorf("argument %s: a buffer is either a symbol or a tensormap", a.Name)
 	}

@@ -38,19 +38,44 @@ type Field struct {
 // structArgument checks and compiles a structure.
 func (r Reader) structArgument(entry Entry) (Argument, error) {
 	at := entry.Name.At
-	a := Argument{Name: entry.Name.Text, CType: entry.Type.Text, Out: entry.Out || entry.Inout, Inout: entry.Inout, Scratch: entry.Scratch, Fill: StructFill, at: at, filledAt: at}
+	a := Argument{
+		Name:     entry.Name.Text,
+		CType:    entry.Type.Text,
+		Out:      entry.Out || entry.Inout,
+		Inout:    entry.Inout,
+		Scratch:  entry.Scratch,
+		Fill:     StructFill,
+		at:       at,
+		filledAt: at,
+	}
 	a.Element, _ = element.Named("u8")
 	switch {
 	case !structName.MatchString(a.CType):
-		return a, at.Errorf("argument %s has fields: type is then what the source calls the structure, such as struct particle, and not %q", a.Name, a.CType)
+		return a,
+			at.Errorf("argument %s has fields: type is then what the source calls the structure, such as struct particle, "+
+				"and not %q", a.Name, a.CType)
 	case len(entry.Fields) == 0 || len(entry.Fields) > mostFields:
 		return a, at.Errorf("argument %s has %d fields: a structure has 1 to %d", a.Name, len(entry.Fields), mostFields)
-	case entry.Fill.given() || entry.From != nil || entry.Answer != nil || entry.Init.Text != "" || entry.Range != nil || entry.Families != nil || entry.Large.Text != "" || entry.Tolerance != nil || entry.TensorMap != nil || entry.Value.Text != "":
-		return a, at.Errorf("argument %s is a structure: fill, range, families, large, value and tolerance belong to its fields; from, answer, init and tensormap to numbers", a.Name)
+	case entry.Fill.given() || entry.From != nil || entry.Answer != nil || entry.Init.Text != "" || entry.Range != nil ||
+		entry.Families != nil || entry.Large.Text != "" || entry.Tolerance != nil || entry.TensorMap != nil ||
+		entry.Value.Text != "":
+		return a,
+			at.Errorf("argument %s is a structure: fill, range, families, large, value and tolerance belong to its fields; "+
+				"from, answer, init and tensormap to numbers", a.Name)
 	case entry.Shape == nil && (a.Written() || entry.Align.Text != ""):
-		return a, at.Errorf("argument %s has no shape, so it is passed by value: out, inout, scratch and align belong to buffers", a.Name)
+		return a,
+			at.Errorf("argument %s has no shape, so it is passed by value: out, inout, scratch and align belong to buffers",
+				a.Name)
 	}
-	if err := r.role(&a, Entry{Name: entry.Name, Out: entry.Out, Inout: entry.Inout, Scratch: entry.Scratch, Symbol: entry.Symbol, Fill: fillEntry{kind: document.Scalar{Text: StructFill}}}); err != nil {
+	if err := r.role(&a,
+		Entry{
+			Name:    entry.Name,
+			Out:     entry.Out,
+			Inout:   entry.Inout,
+			Scratch: entry.Scratch,
+			Symbol:  entry.Symbol,
+			Fill:    fillEntry{kind: document.Scalar{Text: StructFill}},
+		}); err != nil {
 		return a, err
 	}
 	if err := r.fields(&a, entry); err != nil {
@@ -58,7 +83,9 @@ func (r Reader) structArgument(entry Entry) (Argument, error) {
 	}
 	if entry.Shape == nil {
 		if a.Lanes > LargestValue {
-			return a, at.Errorf("argument %s takes %d bytes; at most %d can be passed by value: give it a shape", a.Name, a.Lanes, LargestValue)
+			return a,
+				at.Errorf("argument %s takes %d bytes; at most %d can be passed by value: give it a shape", a.Name, a.Lanes,
+					LargestValue)
 		}
 		return a, nil
 	}
@@ -76,20 +103,26 @@ func (r Reader) structArgument(entry Entry) (Argument, error) {
 func (r Reader) fields(a *Argument, entry Entry) error {
 	end := 0
 	for _, given := range entry.Fields {
-		if given.Out || given.Inout || given.Scratch || given.Shape != nil || given.Fields != nil || given.Symbol.Text != "" || given.From != nil || given.Answer != nil || given.Init.Text != "" || given.TensorMap != nil {
-			return given.Name.At.Errorf("field %s of %s: a field has name, type, align, and fill, range, families, large, tolerance or value", given.Name.Text, a.Name)
+		if given.Out || given.Inout || given.Scratch || given.Shape != nil || given.Fields != nil ||
+			given.Symbol.Text != "" || given.From != nil || given.Answer != nil || given.Init.Text != "" ||
+			given.TensorMap != nil {
+			return given.Name.At.Errorf("field %s of %s: a field has name, type, align, and fill, range, families, large, "+
+				"tolerance or value", given.Name.Text, a.Name)
 		}
 		align := given.Align
-		given.Out, given.Inout, given.Scratch, given.Shape, given.Align = entry.Out, entry.Inout, entry.Scratch, entry.Shape, document.Scalar{}
+		given.Out, given.Inout, given.Scratch, given.Shape, given.Align = entry.Out, entry.Inout, entry.Scratch,
+			entry.Shape, document.Scalar{}
 		if a.Inout && !given.Fill.given() {
-			return given.Name.At.Errorf("field %s of %s, which is inout: say with fill what it holds before every launch", given.Name.Text, a.Name)
+			return given.Name.At.Errorf("field %s of %s, which is inout: say with fill what it holds before every launch",
+				given.Name.Text, a.Name)
 		}
 		f, err := r.argument(given)
 		if err != nil {
 			return err
 		}
 		if f.kind != nil {
-			return given.Type.At.Errorf("field %s of %s: its type is a formula, and a structure is laid out once for all sizes", f.Name, a.Name)
+			return given.Type.At.Errorf("field %s of %s: its type is a formula, and a structure is laid out once for "+
+				"all sizes", f.Name, a.Name)
 		}
 		if slices.ContainsFunc(a.Fields, func(other Argument) bool { return other.Member == f.Name }) {
 			return given.Name.At.Errorf("field %s of %s is listed twice", f.Name, a.Name)

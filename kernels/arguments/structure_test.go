@@ -13,7 +13,8 @@ func TestPartsOfStructures(t *testing.T) {
 	}}
 	content := []byte{0, 0, 1, 2, 3, 4, 5, 6, 0, 0, 7, 8, 9, 10, 11, 12}
 	parts, err := b.Parts(content)
-	if err != nil || len(parts) != 2 || !bytes.Equal(parts[0], []byte{1, 2, 7, 8}) || !bytes.Equal(parts[1], []byte{3, 4, 5, 6, 9, 10, 11, 12}) {
+	if err != nil || len(parts) != 2 || !bytes.Equal(parts[0], []byte{1, 2, 7, 8}) ||
+		!bytes.Equal(parts[1], []byte{3, 4, 5, 6, 9, 10, 11, 12}) {
 		t.Fatalf("%v, %v", parts, err)
 	}
 	again := make([]byte, 16)

@@ -93,7 +93,9 @@ func (a Argument) tensorLayout(env space.Environment) (l TensorLayout, err error
 	case base < 0:
 		return l, fmt.Errorf("a base of %d lies before the buffer", base)
 	case l.Base%tensorUnit != 0:
-		return l, fmt.Errorf("a base of %d elements is %d bytes; the tensor copy engine takes multiples of %d", base, l.Base, tensorUnit)
+		return l,
+			fmt.Errorf("a base of %d elements is %d bytes; the tensor copy engine takes multiples of %d", base, l.Base,
+				tensorUnit)
 	case float64(base)+product(l.Shape) > product(own) && base > 0:
 		return l, fmt.Errorf("a shape of %v from element %d on reaches beyond the buffer of %v", l.Shape, base, own)
 	case product(l.Shape) > product(own):
@@ -133,7 +135,8 @@ func (l TensorLayout) check(size int64) error {
 		return fmt.Errorf("rows of the box are %d bytes; a swizzle of %d takes no more than that", row, l.Swizzle)
 	}
 	if stride := l.Shape[last] * size; last > 0 && stride%tensorUnit != 0 {
-		return fmt.Errorf("rows of the buffer are %d bytes apart; the tensor copy engine takes multiples of %d (the manifest's domain may say so)", stride, tensorUnit)
+		return fmt.Errorf("rows of the buffer are %d bytes apart; the tensor copy engine takes multiples of %d (the "+
+			"manifest's domain may say so)", stride, tensorUnit)
 	}
 	return nil
 }
@@ -187,9 +190,11 @@ func (r Reader) tensorMap(a *Argument, entry Entry) error {
 	}
 	switch {
 	case rank > mostTensorDimensions:
-		return entry.Name.At.Errorf("argument %s: a tensormap has at most %d dimensions, not %d", a.Name, mostTensorDimensions, rank)
+		return entry.Name.At.Errorf("argument %s: a tensormap has at most %d dimensions, not %d", a.Name,
+			mostTensorDimensions, rank)
 	case len(m.Box) != rank:
-		return entry.Name.At.Errorf("argument %s: the box of the tensormap has %d sides for a shape of %d", a.Name, len(m.Box), rank)
+		return entry.Name.At.Errorf("argument %s: the box of the tensormap has %d sides for a shape of %d", a.Name,
+			len(m.Box), rank)
 	}
 	if m.Base, err = document.Optional(r.All, entry.TensorMap.Base, space.WholeNumber); err != nil {
 		return err

@@ -49,7 +49,8 @@ func Describe(folder fs.FS, name string) (File, error) {
 			if f.Header, err = readHeader(r); err != nil {
 				return err
 			}
-			if f.Bytes, err = io.Copy(io.Discard, io.LimitReader(r, f.Header.bytes()+1)); err == nil && f.Bytes != f.Header.bytes() {
+			if f.Bytes, err = io.Copy(io.Discard, io.LimitReader(r, f.Header.bytes()+1)); err == nil &&
+				f.Bytes != f.Header.bytes() {
 				err = f.Header.cut(f.Bytes)
 			}
 			return err

@@ -81,36 +81,44 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		file    []byte
 		message string
 	}{
-		"empty":           {nil, "not a .npy file"},
-		"text":            {[]byte("1.0 2.0 3.0"), "raw bytes have any other suffix"},
-		"only magic":      {[]byte(magic + "\x01\x00"), "cut off"},
-		"version":         {append([]byte(magic), 9, 1, 0, 0), "version 9.1"},
-		"cut header":      {npy(1, plainHeader, nil)[:40], "cut off"},
-		"long header":     {append([]byte(magic), 2, 0, 0xff, 0xff, 0xff, 0xff), "header of 4294967295 bytes"},
-		"cut content":     {npy(1, plainHeader, make([]byte, 23)), "23 bytes of content, its header announces 24"},
-		"more content":    {npy(1, plainHeader, make([]byte, 25)), "more than the 24 bytes"},
-		"fortran":         {header("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }"), "numpy.ascontiguousarray"},
-		"big endian":      {header("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }"), `big-endian (>f4); save a.astype("<f4")`},
-		"objects":         {header("{'descr': '|O', 'fortran_order': False, 'shape': (2, 3), }"), "Python objects"},
-		"records":         {header("{'descr': [('a', '<f4'), ('b', '<i4')], 'fortran_order': False, 'shape': (3,), }"), "records of several fields"},
-		"text elements":   {header("{'descr': '<U4', 'fortran_order': False, 'shape': (3,), }"), `type "<U4"`},
-		"odd size":        {header("{'descr': '<f3', 'fortran_order': False, 'shape': (8,), }"), `type "<f3"`},
-		"huge":            {header("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }"), "more than 1073741824 bytes"},
-		"huge by many":    {header("{'descr': '<f4', 'fortran_order': False, 'shape': (65536, 65536, 65536, 65536), }"), "more than 1073741824 bytes"},
-		"beyond 64 bits":  {header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }"), "cannot be read"},
-		"negative":        {header("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }"), "cannot be read"},
-		"nothing":         {header("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }"), "no elements"},
-		"no shape":        {header("{'descr': '<f4', 'fortran_order': False, }"), "no shape"},
-		"twice":           {header("{'descr': '<f4', 'descr': '<f4', 'shape': (6,), }"), "cannot be read"},
-		"code":            {header("{'descr': '<f4', 'fortran_order': False, 'shape': (__import__('os'),), }"), "cannot be read"},
-		"more keys":       {header("{'descr': '<f4', 'fortran_order': False, 'shape': (6,), 'x': 1}"), `unknown key "x"`},
-		"behind":          {header("{'descr': '<f4', 'fortran_order': False, 'shape': (6,), } + 1"), "cannot be read"},
-		"many dimensions": {header("{'descr': '<f4', 'fortran_order': False, 'shape': (" + strings.Repeat("1, ", 100) + ")}"), "cannot be read"},
+		"empty":        {nil, "not a .npy file"},
+		"text":         {[]byte("1.0 2.0 3.0"), "raw bytes have any other suffix"},
+		"only magic":   {[]byte(magic + "\x01\x00"), "cut off"},
+		"version":      {append([]byte(magic), 9, 1, 0, 0), "version 9.1"},
+		"cut header":   {npy(1, plainHeader, nil)[:40], "cut off"},
+		"long header":  {append([]byte(magic), 2, 0, 0xff, 0xff, 0xff, 0xff), "header of 4294967295 bytes"},
+		"cut content":  {npy(1, plainHeader, make([]byte, 23)), "23 bytes of content, its header announces 24"},
+		"more content": {npy(1, plainHeader, make([]byte, 25)), "more than the 24 bytes"},
+		"fortran":      {header("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }"), "numpy.ascontiguousarray"},
+		"big endian": {header("{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }"),
+			`big-endian (>f4); save a.astype("<f4")`},
+		"objects": {header("{'descr': '|O', 'fortran_order': False, 'shape': (2, 3), }"), "Python objects"},
+		"records": {header("{'descr': [('a', '<f4'), ('b', '<i4')], 'fortran_order': False, 'shape': (3,), }"),
+			"records of several fields"},
+		"text elements": {header("{'descr': '<U4', 'fortran_order': False, 'shape': (3,), }"), `type "<U4"`},
+		"odd size":      {header("{'descr': '<f3', 'fortran_order': False, 'shape': (8,), }"), `type "<f3"`},
+		"huge": {header("{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }"),
+			"more than 1073741824 bytes"},
+		"huge by many": {header("{'descr': '<f4', 'fortran_order': False, 'shape': (65536, 65536, 65536, 65536), }"),
+			"more than 1073741824 bytes"},
+		"beyond 64 bits": {header("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }"),
+			"cannot be read"},
+		"negative": {header("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }"), "cannot be read"},
+		"nothing":  {header("{'descr': '<f4', 'fortran_order': False, 'shape': (0, 3), }"), "no elements"},
+		"no shape": {header("{'descr': '<f4', 'fortran_order': False, }"), "no shape"},
+		"twice":    {header("{'descr': '<f4', 'descr': '<f4', 'shape': (6,), }"), "cannot be read"},
+		"code": {header("{'descr': '<f4', 'fortran_order': False, 'shape': (__import__('os'),), }"),
+			"cannot be read"},
+		"more keys": {header("{'descr': '<f4', 'fortran_order': False, 'shape': (6,), 'x': 1}"), `unknown key "x"`},
+		"behind":    {header("{'descr': '<f4', 'fortran_order': False, 'shape': (6,), } + 1"), "cannot be read"},
+		"many dimensions": {header("{'descr': '<f4', 'fortran_order': False, 'shape': (" + strings.Repeat("1, ", 100) +
+			")}"), "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for suffix, content := range map[string][]byte{"a.npy": test.file, "a.npy.gz": packed(test.file)} {
 				_, err := Describe(fstest.MapFS{suffix: {Data: content}}, suffix)
-				if err == nil || !strings.Contains(err.Error(), test.message) || !strings.HasPrefix(err.Error(), "file "+suffix+": ") {
+				if err == nil || !strings.Contains(err.Error(), test.message) ||
+					!strings.HasPrefix(err.Error(), "file "+suffix+": ") {
 					t.Errorf("%s: %v, want %q", suffix, err, test.message)
 				}
 			}
@@ -124,7 +132,8 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		"cut.bin.gz":   {packed(make([]byte, 1000))[:20], "cut off"},
 		"sum.bin.gz":   {damaged(packed([]byte("content of a file"))), "damaged"},
 	} {
-		if _, err := Describe(fstest.MapFS{name: {Data: test.content}}, name); err == nil || !strings.Contains(err.Error(), test.message) {
+		if _, err := Describe(fstest.MapFS{name: {Data: test.content}}, name); err == nil ||
+			!strings.Contains(err.Error(), test.message) {
 			t.Errorf("%s: %v, want %q", name, err, test.message)
 		}
 	}
@@ -155,7 +164,8 @@ func TestNamesStayInsideTheFolder(t *testing.T) {
 	}
 	defer root.Close()
 	for name, message := range map[string]string{
-		outside: "leaves the kernel's folder", "../secret.bin": "leaves the kernel's folder", "": "leaves the kernel's folder",
+		outside: "leaves the kernel's folder", "../secret.bin": "leaves the kernel's folder",
+		"":         "leaves the kernel's folder",
 		"link.bin": "escapes", "folder.npy": "not a regular file", "missing.npy": "not there",
 	} {
 		if _, err := Describe(root.FS(), name); err == nil || !strings.Contains(err.Error(), message) {
@@ -167,7 +177,8 @@ func TestNamesStayInsideTheFolder(t *testing.T) {
 func TestTypes(t *testing.T) {
 	for descr, types := range map[string][]string{
 		"<f8": {"f64"}, "<f4": {"f32"}, "<f2": {"f16"}, "<i8": {"i64"}, "<i4": {"i32"}, "<i2": {"i16"}, "|i1": {"i8"},
-		"<u8": {"u64"}, "<u4": {"u32"}, "<u2": {"u16", "bf16"}, "|u1": {"u8", "e4m3", "e5m2"}, "|b1": {"u8"}, "<V2": {"bf16"}, "|V1": {"e4m3", "e5m2"},
+		"<u8": {"u64"}, "<u4": {"u32"}, "<u2": {"u16", "bf16"}, "|u1": {"u8", "e4m3", "e5m2"}, "|b1": {"u8"},
+		"<V2": {"bf16"}, "|V1": {"e4m3", "e5m2"},
 		"<c8": {"f32"}, "<c16": {"f64"}, // pairs
 		">u1": {"u8", "e4m3", "e5m2"}, // one byte has no order
 	} {
@@ -185,7 +196,10 @@ func TestTypes(t *testing.T) {
 	if err := pairs.Fits("f32", 4, []int64{3, 2}); err != nil {
 		t.Error(err)
 	}
-	for typ, message := range map[string]string{"f64": "elements of f32 (<f4), not of f64", "f32": "shape (2, 3), not (6)"} {
+	for typ, message := range map[string]string{
+		"f64": "elements of f32 (<f4), not of f64",
+		"f32": "shape (2, 3), not (6)",
+	} {
 		if err := f.Fits(typ, 8, []int64{6}); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%v, want %q", err, message)
 		}
@@ -205,7 +219,8 @@ func FuzzNumPy(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if described.Bytes != described.Header.bytes() || described.Bytes > int64(len(file)) || len(described.Header.types()) == 0 {
+		if described.Bytes != described.Header.bytes() || described.Bytes > int64(len(file)) ||
+			len(described.Header.types()) == 0 {
 			t.Fatalf("%+v of %d bytes", described, len(file))
 		}
 		if err := described.Read(folder, make([]byte, described.Bytes)); err != nil {

@@ -20,7 +20,8 @@ func (f File) Fits(typ string, size int, shape []int64) error {
 		return nil
 	}
 	if !slices.Contains(f.Header.types(), typ) {
-		return fmt.Errorf("file %s has elements of %s (%s), not of %s: save it as that type, or change the argument's", f.Name, strings.Join(f.Header.types(), " or "), f.Header.Descr, typ)
+		return fmt.Errorf("file %s has elements of %s (%s), not of %s: save it as that type, or change the argument's",
+			f.Name, strings.Join(f.Header.types(), " or "), f.Header.Descr, typ)
 	}
 	if !f.Matches(shape) {
 		return fmt.Errorf("file %s has the shape %s, not %s", f.Name, shapeText(f.Header.numbers()), shapeText(shape))

@@ -34,13 +34,16 @@ const mostDimensions = 64
 func readHeader(r io.Reader) (*Header, error) {
 	var start [8]byte
 	if _, err := io.ReadFull(r, start[:]); err != nil || string(start[:6]) != magic {
-		return nil, errors.New("not a .npy file: it does not begin as numpy.save begins one; raw bytes have any other suffix, such as .bin")
+		return nil,
+			errors.New("not a .npy file: it does not begin as numpy.save begins one; raw bytes have any other suffix, such " +
+				"as .bin")
 	}
 	width := 4
 	if start[6] == 1 {
 		width = 2
 	} else if start[6] != 2 && start[6] != 3 {
-		return nil, fmt.Errorf("version %d.%d of the .npy format is not known; there are 1.0, 2.0 and 3.0", start[6], start[7])
+		return nil,
+			fmt.Errorf("version %d.%d of the .npy format is not known; there are 1.0, 2.0 and 3.0", start[6], start[7])
 	}
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:width]); err != nil {
@@ -135,7 +138,8 @@ func (h *Header) measure() error {
 	switch {
 	case kind == "O":
 		return errors.New("its elements are Python objects; save an array of numbers, such as a.astype(numpy.float32)")
-	case order == "" || err != nil || !slices.Contains([]string{"b", "i", "u", "f", "c", "V"}, kind) || !slices.Contains([]uint64{1, 2, 4, 8, 16}, size):
+	case order == "" || err != nil || !slices.Contains([]string{"b", "i", "u", "f", "c", "V"}, kind) ||
+		!slices.Contains([]uint64{1, 2, 4, 8, 16}, size):
 		return fmt.Errorf("its elements are of the type %q, which is no number that a kernel takes", clip(h.Descr))
 	case order == ">" && size > 1:
 		return fmt.Errorf("its numbers are big-endian (%s); save a.astype(%q)", h.Descr, "<"+h.Descr[1:])
@@ -147,7 +151,8 @@ func (h *Header) measure() error {
 			return fmt.Errorf("its shape %s has no elements", shapeText(h.Shape))
 		}
 		if n > Largest/total {
-			return fmt.Errorf("its shape %s has more than %d bytes; at most that many are supported", clip(shapeText(h.Shape)), Largest)
+			return fmt.Errorf("its shape %s has more than %d bytes; at most that many are supported", clip(shapeText(h.Shape)),
+				Largest)
 		}
 		total *= n
 	}
@@ -166,9 +171,11 @@ func (h *Header) bytes() int64 {
 // cut says that the content is not as long as the header says.
 func (h *Header) cut(bytes int64) error {
 	if bytes > h.bytes() {
-		return fmt.Errorf("more than the %d bytes that its header announces (%s of %s)", h.bytes(), shapeText(h.Shape), h.Descr)
+		return fmt.Errorf("more than the %d bytes that its header announces (%s of %s)", h.bytes(), shapeText(h.Shape),
+			h.Descr)
 	}
-	return fmt.Errorf("it is cut off: %d bytes of content, its header announces %d (%s of %s)", bytes, h.bytes(), shapeText(h.Shape), h.Descr)
+	return fmt.Errorf("it is cut off: %d bytes of content, its header announces %d (%s of %s)", bytes, h.bytes(),
+		shapeText(h.Shape), h.Descr)
 }
 
 // literal reads Python's notation from left to right.

@@ -12,7 +12,8 @@ func TestHalfPrecision(t *testing.T) {
 		bits  uint16
 		value float64
 	}{
-		{0x3c00, 1}, {0xc000, -2}, {0x7bff, 65504}, {0x0400, 0x1p-14}, {0x0001, 0x1p-24}, {0x3555, 0.333251953125}, {0x0000, 0},
+		{0x3c00, 1}, {0xc000, -2}, {0x7bff, 65504}, {0x0400, 0x1p-14}, {0x0001, 0x1p-24}, {0x3555, 0.333251953125},
+		{0x0000, 0},
 	} {
 		if got := halfToFloat(test.bits); got != test.value {
 			t.Errorf("%#04x: got %v, want %v", test.bits, got, test.value)
@@ -21,7 +22,15 @@ func TestHalfPrecision(t *testing.T) {
 			t.Errorf("%v: got %#04x, want %#04x", test.value, got, test.bits)
 		}
 	}
-	for value, want := range map[float64]uint16{65519.9: 0x7bff, 65520: 0x7c00, 1 + 0x1p-11: 0x3c00, 1 + 3*0x1p-11: 0x3c02, 0x1p-25: 0, 0x1.8p-25: 1, math.Inf(-1): 0xfc00} {
+	for value, want := range map[float64]uint16{
+		65519.9:       0x7bff,
+		65520:         0x7c00,
+		1 + 0x1p-11:   0x3c00,
+		1 + 3*0x1p-11: 0x3c02,
+		0x1p-25:       0,
+		0x1.8p-25:     1,
+		math.Inf(-1):  0xfc00,
+	} {
 		if got := floatToHalf(value); got != want {
 			t.Errorf("%v: got %#04x, want %#04x", value, got, want)
 		}
@@ -34,13 +43,18 @@ func TestHalfPrecision(t *testing.T) {
 	for bits := range uint16(0x7bff) { // the middle goes to even, its sides to the nearer
 		low, high := halfToFloat(bits), halfToFloat(bits+1)
 		middle := (low + high) / 2
-		for value, want := range map[float64]uint16{middle: bits + bits&1, math.Nextafter(middle, low): bits, math.Nextafter(middle, high): bits + 1} {
+		for value, want := range map[float64]uint16{
+			middle:                       bits + bits&1,
+			math.Nextafter(middle, low):  bits,
+			math.Nextafter(middle, high): bits + 1,
+		} {
 			if got := floatToHalf(-value); got != want|0x8000 {
 				t.Fatalf("%v becomes %#04x, want %#04x", -value, got, want|0x8000)
 			}
 		}
 	}
-	if !math.IsNaN(halfToFloat(floatToHalf(math.NaN()))) || !math.IsInf(halfToFloat(0xfc00), -1) || !math.Signbit(halfToFloat(0x8000)) {
+	if !math.IsNaN(halfToFloat(floatToHalf(math.NaN()))) || !math.IsInf(halfToFloat(0xfc00), -1) ||
+		!math.Signbit(halfToFloat(0x8000)) {
 		t.Error("NaN, infinity or the sign of zero does not survive")
 	}
 }
@@ -89,7 +103,12 @@ func TestBrainFloat(t *testing.T) {
 	for bits := range uint16(0x7f7f) {
 		low, high := load(bits), load(bits+1)
 		middle := (low + high) / 2
-		for value, want := range map[float64]uint16{low: bits, middle: bits + bits&1, math.Nextafter(middle, low): bits, math.Nextafter(middle, high): bits + 1} {
+		for value, want := range map[float64]uint16{
+			low:                          bits,
+			middle:                       bits + bits&1,
+			math.Nextafter(middle, low):  bits,
+			math.Nextafter(middle, high): bits + 1,
+		} {
 			if got := store(-value); got != want|0x8000 {
 				t.Fatalf("%x becomes %#04x, want %#04x", -value, got, want|0x8000)
 			}

@@ -87,7 +87,8 @@ func (e Type) PutInteger(b []byte, n int64) {
 // equal ones only: 64 bits are not subtracted as floats.
 func (e Type) Distance(a, b []byte) float64 {
 	x, y := e.Integer(a), e.Integer(b)
-	if less := x < y; less != (e.Unsigned && (x < 0) != (y < 0)) { // as unsigned numbers, those with the highest bit are the larger ones
+	// as unsigned numbers, those with the highest bit are the larger ones
+	if less := x < y; less != (e.Unsigned && (x < 0) != (y < 0)) {
 		x, y = y, x
 	}
 	return float64(uint64(x) - uint64(y))

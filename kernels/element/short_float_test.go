@@ -73,7 +73,11 @@ func TestShortFloatsExhaustively(t *testing.T) {
 				low, high := load(code), load(code+1)
 				middle := (low + high) / 2
 				even := code + code&1
-				for x, want := range map[float64]int{middle: even, math.Nextafter(middle, low): code, math.Nextafter(middle, high): code + 1} {
+				for x, want := range map[float64]int{
+					middle:                       even,
+					math.Nextafter(middle, low):  code,
+					math.Nextafter(middle, high): code + 1,
+				} {
 					if got := store(x); got != want {
 						t.Errorf("%v, between %v and %v, becomes %#02x, want %#02x", x, low, high, got, want)
 					}

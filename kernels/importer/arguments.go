@@ -16,7 +16,8 @@ func (d *description) takeFlags(c call, source string, names []string) {
 	d.flags = d.macrosOf(source, names)
 	for i, option := range c.Options {
 		switch folder, include := strings.CutPrefix(option, "-I"); {
-		case strings.HasPrefix(option, "-arch"), strings.HasPrefix(option, "--gpu-architecture"), strings.HasPrefix(option, "-gencode"):
+		case strings.HasPrefix(option, "-arch"), strings.HasPrefix(option, "--gpu-architecture"),
+			strings.HasPrefix(option, "-gencode"):
 			d.note("%s was left out: pawl compiles for the device that it runs on", option)
 			continue
 		case include && folder != "" && !filepath.IsAbs(folder):
@@ -59,12 +60,14 @@ func (d *description) takeArguments(c call, source, folder string) {
 				a.out = declared != nil && declared[i].pointer && !declared[i].constant
 			}
 			d.takeArray(&a, r, source, folder)
-			if declared != nil && !a.out && !declared[i].constant && d.backend == kernels.Host && strings.HasSuffix(d.source, ".cpp") && a.gap == "" {
+			if declared != nil && !a.out && !declared[i].constant && d.backend == kernels.Host &&
+				strings.HasSuffix(d.source, ".cpp") && a.gap == "" {
 				a.gap = fmt.Sprintf("the source declares %s as a pointer that it may write through: make it const", a.name)
 				d.gaps = append(d.gaps, a.gap)
 			}
 		default:
-			a.element, a.shape, a.gap = "f32", []int64{1}, fmt.Sprintf("argument %s is a %s, which the stand-in cannot record: say its type and its shape", a.name, r.What)
+			a.element, a.shape, a.gap = "f32", []int64{1},
+				fmt.Sprintf("argument %s is a %s, which the stand-in cannot record: say its type and its shape", a.name, r.What)
 			d.gaps = append(d.gaps, a.gap)
 		}
 		d.args = append(d.args, a)
@@ -73,7 +76,8 @@ func (d *description) takeArguments(c call, source, folder string) {
 		for i := len(d.args) - 1; i >= 0; i-- {
 			if d.args[i].shape != nil {
 				d.args[i].out, d.args[i].file, d.args[i].low = true, "", ""
-				d.args[i].gap = fmt.Sprintf("neither the script nor the source says which argument is the result: %s is proposed", d.args[i].name)
+				d.args[i].gap = fmt.Sprintf("neither the script nor the source says which argument is the result: %s is proposed",
+					d.args[i].name)
 				d.gaps = append(d.gaps, d.args[i].gap)
 				return
 			}
@@ -116,9 +120,11 @@ func (d *description) takeArray(a *argument, r recorded, source, folder string) 
 		a.shape = []int64{1}
 		missing("argument %s is empty", a.name)
 	case a.out && r.Run != nil:
-		missing("argument %s comes out of run_kernel and is written: say what it holds before, as inout with a fill, or that it is out alone", a.name)
+		missing("argument %s comes out of run_kernel and is written: say what it holds before, as inout with a fill, or "+
+			"that it is out alone", a.name)
 	case a.out && !a.zeros && r.File == "":
-		missing("argument %s is written and holds something before that was not recorded: where the kernel reads it, say so by inout and a fill", a.name)
+		missing("argument %s is written and holds something before that was not recorded: where the kernel reads it, say "+
+			"so by inout and a fill", a.name)
 	case a.out && !a.zeros:
 		a.inout, a.file = true, "data/"+a.name+".npy"
 		d.arrays = append(d.arrays, array{a.file, filepath.Join(folder, filepath.Base(r.File))})
@@ -128,7 +134,8 @@ func (d *description) takeArray(a *argument, r recorded, source, folder string) 
 	case a.out, a.zeros:
 	case r.File == "":
 		a.low, a.high = r.Low, r.High
-		missing("what the script puts into %s was not recorded (it is too large, or comes out of run_kernel): random numbers stand in", a.name)
+		missing("what the script puts into %s was not recorded (it is too large, or comes out of run_kernel): random "+
+			"numbers stand in", a.name)
 	default:
 		a.file = "data/" + a.name + ".npy"
 		d.arrays = append(d.arrays, array{a.file, filepath.Join(folder, filepath.Base(r.File))})
@@ -141,7 +148,8 @@ func (d *description) takeRest(c call) {
 		d.gap("the texture %s was not carried over: pawl has none", name)
 	}
 	for _, name := range c.Observers {
-		d.gap("the observer %s is Python and was not carried over: pawl measures time, clock, power and temperature itself", name)
+		d.gap("the observer %s is Python and was not carried over: pawl measures time, clock, power and temperature itself",
+			name)
 	}
 	if c.Verify {
 		d.gap("the script verifies results by a Python function: a reference does that here")
@@ -174,12 +182,14 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 	if run != nil && *run < len(runs) && d.referenceFrom(runs[*run], c) {
 		return nil
 	}
-	fixed := !slices.ContainsFunc(d.args, func(a argument) bool { return a.shape != nil && (!a.out || a.inout) && a.file == "" && !a.zeros })
+	fixed := !slices.ContainsFunc(d.args,
+		func(a argument) bool { return a.shape != nil && (!a.out || a.inout) && a.file == "" && !a.zeros })
 	if recordedAll && c.Runs == 0 && fixed && len(d.meaning) == 0 {
 		return d.answers(c)
 	}
 	if len(c.Answer) > 0 {
-		d.gap("the script's answer could not be carried over: it comes from a kernel that was not run, or from inputs that were not recorded")
+		d.gap("the script's answer could not be carried over: it comes from a kernel that was not run, or from inputs " +
+			"that were not recorded")
 	}
 	d.copyAsReference(source)
 	return nil
@@ -189,7 +199,8 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 func (d *description) referenceFrom(run, tuned call) bool {
 	text, _, _, err := run.content()
 	taken := len(run.Arguments) - len(tuned.Arguments) // constants that it takes behind the others
-	if err != nil || taken != 0 && taken != len(d.constants) || !identifier.MatchString(run.Kernel) || d.backend != kernels.CUDA {
+	if err != nil || taken != 0 && taken != len(d.constants) || !identifier.MatchString(run.Kernel) ||
+		d.backend != kernels.CUDA {
 		return false
 	}
 	plainly := description{entry: run.Kernel, backend: d.backend}
@@ -198,7 +209,8 @@ func (d *description) referenceFrom(run, tuned call) bool {
 			return false
 		}
 	}
-	grid, block := run.launch(&plainly, run.blockNames(), func(_ string, n int64) string { return strconv.FormatInt(n, 10) })
+	grid, block := run.launch(&plainly, run.blockNames(),
+		func(_ string, n int64) string { return strconv.FormatInt(n, 10) })
 	for _, formula := range [][]string{grid, block} {
 		for i, t := range formula {
 			for _, p := range plainly.params {
@@ -221,7 +233,8 @@ func (d *description) referenceFrom(run, tuned call) bool {
 			d.gap("%v", err)
 		}
 	}
-	d.addReference(fmt.Sprintf("/* The script's own reference, %s, under the name of the kernel. */\n", run.Kernel) + plainly.defined(text))
+	d.addReference(fmt.Sprintf("/* The script's own reference, %s, under the name of the kernel. */\n", run.Kernel) +
+		plainly.defined(text))
 	d.referenceGrid, d.referenceBlock = grid, block
 	d.note("%s, whose results the script takes for the answer, is the reference", run.Kernel)
 	return true
@@ -235,11 +248,13 @@ func (d *description) answers(c call) error {
 		}
 		a := &d.args[i]
 		if r.File == "" { // nothing but zeros is a strange answer, and a file would say so
-			return mistake("the script's answer for %s is nothing but zeros, which every kernel that does nothing passes", a.name)
+			return mistake("the script's answer for %s is nothing but zeros, which every kernel that does nothing passes",
+				a.name)
 		}
 		a.answer = "data/" + a.name + "_answer.npy"
 		d.arrays = append(d.arrays, array{a.answer, filepath.Join(c.folder, filepath.Base(r.File))})
 	}
-	d.note("results are held to the script's answer, on its own inputs only: a reference can be held to more, see docs/correctness.md")
+	d.note("results are held to the script's answer, on its own inputs only: a reference can be held to more, see " +
+		"docs/correctness.md")
 	return nil
 }

@@ -19,7 +19,8 @@ __global__ void count(float *state, unsigned *counts, float *out) { atomicAdd(&c
 
 func describeCall(t *testing.T, source, metrics, objective string) *description {
 	t.Helper()
-	text := strings.NewReplacer("SOURCE", strings.ReplaceAll(source, "\n", "\\n"), "METRICS", metrics, "OBJECTIVE", objective, "\n", "").Replace(recordedCall)
+	text := strings.NewReplacer("SOURCE", strings.ReplaceAll(source, "\n", "\\n"), "METRICS", metrics, "OBJECTIVE",
+		objective, "\n", "").Replace(recordedCall)
 	calls, err := parseCalls([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -56,13 +57,15 @@ func TestRolesOfArgumentsAreCarriedOver(t *testing.T) {
 	}
 	reference := string(d.files[len(d.files)-1].Content)
 	for _, part := range []string{"static __device__ int limit;", "static __device__ const float *table;",
-		"count(float *state, unsigned *counts, float *out, int pawl_limit, const float *pawl_table) {", "limit = pawl_limit;", "table = pawl_table;"} {
+		"count(float *state, unsigned *counts, float *out, int pawl_limit, const float *pawl_table) {",
+		"limit = pawl_limit;", "table = pawl_table;"} {
 		if !strings.Contains(reference, part) {
 			t.Errorf("no %q in\n%s", part, reference)
 		}
 	}
 	d = describeCall(t, strings.Replace(countSource, "table[9]", "table[3][3]", 1), `{}`, `null`)
-	if gaps := strings.Join(d.gaps, "\n"); !strings.Contains(gaps, "the reference must take the constant memory table as a parameter") {
+	if gaps := strings.Join(d.gaps,
+		"\n"); !strings.Contains(gaps, "the reference must take the constant memory table as a parameter") {
 		t.Error(gaps)
 	}
 }
@@ -74,9 +77,11 @@ func TestObjectivesAreCarriedOver(t *testing.T) {
 		{`{"cost":{"text":"(time * 2)","python":"p"}}`, `"cost"`, `minimize: "(time * 2)" # cost`, ""},
 		{`{"mine":{"text":"(time * 2)","python":"p"}}`, `"mine","higher":false`, `minimize: "(time * 2)" # mine`, ""},
 		{`{}`, `"energy"`, "minimize: energy", ""},
-		{`{"mine":{"text":"(time * 2)","python":"p"}}`, `"mine"`, "", "does not say whether more of its objective mine is better"},
+		{`{"mine":{"text":"(time * 2)","python":"p"}}`, `"mine"`, "",
+			"does not say whether more of its objective mine is better"},
 		{`{"cost":{"text":"STEPS","python":"p"}}`, `"cost"`, "", "nothing would be measured"},
-		{`{"cost":{"gap":"a call","python":"f(p)"}}`, `"cost"`, "", "the objective cost (f(p)) was not carried over, and pawl minimizes time: a call"},
+		{`{"cost":{"gap":"a call","python":"f(p)"}}`, `"cost"`, "",
+			"the objective cost (f(p)) was not carried over, and pawl minimizes time: a call"},
 		{`{}`, `"watts"`, "", "the objective is watts, which is no metric of the script"},
 		{`{"GB/s":{"text":"(1 / time)","python":"1/time"}}`, `"time"`, "", "the metric GB/s (1/time) was not carried over"},
 	} {
@@ -84,7 +89,8 @@ func TestObjectivesAreCarriedOver(t *testing.T) {
 		if d.objective != test.line || !strings.Contains(strings.Join(d.gaps, "\n"), test.gap) {
 			t.Errorf("%s of %s: %q, gaps %q", test.objective, test.metrics, d.objective, d.gaps)
 		}
-		if work := strings.Contains(test.line, "STEPS"); work != strings.Contains(d.manifest(), "STEPS: {values: [1, 2], default: 1, reference: true}") ||
+		if work := strings.Contains(test.line,
+			"STEPS"); work != strings.Contains(d.manifest(), "STEPS: {values: [1, 2], default: 1, reference: true}") ||
 			work != strings.Contains(string(d.files[len(d.files)-1].Content), "#ifndef STEPS") {
 			t.Errorf("%s: the reference does not see what it should\n%s", test.line, d.manifest())
 		}
@@ -93,7 +99,8 @@ func TestObjectivesAreCarriedOver(t *testing.T) {
 
 // An instance of a template is the entry itself.
 func TestTemplatesAreCarriedOver(t *testing.T) {
-	text := strings.NewReplacer("SOURCE", "template <int N> __global__ void count(float *a, unsigned *b, float *c) { }", `"kernel_name":"count"`, `"kernel_name":"count<block_size_x>"`,
+	text := strings.NewReplacer("SOURCE", "template <int N> __global__ void count(float *a, unsigned *b, float *c) { }",
+		`"kernel_name":"count"`, `"kernel_name":"count<block_size_x>"`,
 		"METRICS", "{}", "OBJECTIVE", "null", "\n", "").Replace(recordedCall)
 	calls, err := parseCalls([]byte(text))
 	if err != nil {
@@ -103,7 +110,8 @@ func TestTemplatesAreCarriedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.name = "count"; !strings.Contains(d.manifest(), `entry: "count<block_size_x>"`) || !strings.Contains(strings.Join(d.gaps, "\n"), "a function count that is no template") {
+	if d.name = "count"; !strings.Contains(d.manifest(), `entry: "count<block_size_x>"`) ||
+		!strings.Contains(strings.Join(d.gaps, "\n"), "a function count that is no template") {
 		t.Errorf("%s", d.manifest())
 	}
 }

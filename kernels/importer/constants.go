@@ -24,7 +24,8 @@ func (d *description) takeConstants(c call, folder string) {
 			continue
 		case r != nil && r.Kind == "scalar":
 			d.takeScalar(&a, *r)
-		case r == nil || r.Kind != "array" || elements[r.Type] == "" || r.File == "" && !r.Zeros || slices.Contains(r.Shape, 0):
+		case r == nil || r.Kind != "array" || elements[r.Type] == "" || r.File == "" && !r.Zeros ||
+			slices.Contains(r.Shape, 0):
 			d.gap("the constant memory %s is not filled, and its content was not recorded", name)
 			continue
 		default:
@@ -43,13 +44,18 @@ func (d *description) takeConstants(c call, folder string) {
 func withConstants(source, entry string, constants []argument) (string, error) {
 	head := regexp.MustCompile(`\b` + regexp.QuoteMeta(entry) + `\s*\([^(){};]*\)\s*\{`)
 	if len(constants) > 0 && len(head.FindAllString(source, -1)) != 1 {
-		return source, fmt.Errorf("the reference must take the constant memory as its last parameters: the source does not show one function %s", entry)
+		return source,
+			fmt.Errorf("the reference must take the constant memory as its last parameters: the source does not show one "+
+				"function %s", entry)
 	}
 	for _, a := range constants {
-		declared := regexp.MustCompile(`\b__constant__\s+([A-Za-z_][\w: ]*?)\s+` + regexp.QuoteMeta(a.symbol) + `\s*(\[[^\]]*\])?\s*;`)
+		declared := regexp.MustCompile(`\b__constant__\s+([A-Za-z_][\w: ]*?)\s+` + regexp.QuoteMeta(a.symbol) +
+			`\s*(\[[^\]]*\])?\s*;`)
 		found := declared.FindAllStringSubmatch(source, -1)
 		if len(found) != 1 || (found[0][2] == "") != (a.shape == nil) {
-			return source, fmt.Errorf("the reference must take the constant memory %s as a parameter, behind the others: its declaration is not one that pawl can replace", a.symbol)
+			return source,
+				fmt.Errorf("the reference must take the constant memory %s as a parameter, behind the others: its declaration "+
+					"is not one that pawl can replace", a.symbol)
 		}
 		kind := found[0][1] + " "
 		if a.shape != nil {
@@ -68,5 +74,6 @@ func withConstants(source, entry string, constants []argument) (string, error) {
 // accumulates reports whether a source adds to what an argument holds.
 func accumulates(source, name string) bool {
 	name = regexp.QuoteMeta(name)
-	return regexp.MustCompile(`\batomic\w+\s*\(\s*&?\s*` + name + `\b|\b` + name + `\s*\[[^;=]*\]\s*(?:[-+*/|&^]=|\+\+|--)`).MatchString(source)
+	return regexp.MustCompile(`\batomic\w+\s*\(\s*&?\s*` + name + `\b|\b` + name +
+		`\s*\[[^;=]*\]\s*(?:[-+*/|&^]=|\+\+|--)`).MatchString(source)
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // token is a piece of an expression in the T1 format, which is Python's.
-var token = regexp.MustCompile(`^\s*([A-Za-z_]\w*|\d+\.\d*(?:[eE][-+]?\d+)?|\d+|\*\*|//|<=|>=|==|!=|&&|\|\||[-+*/%<>()!,])`)
+var token = regexp.MustCompile(
+	`^\s*([A-Za-z_]\w*|\d+\.\d*(?:[eE][-+]?\d+)?|\d+|\*\*|//|<=|>=|==|!=|&&|\|\||[-+*/%<>()!,])`)
 
 // formula writes an expression of the file in pawl's words: parameters stay, the file's
 // constants become numbers. What could mean something else is an error.
@@ -34,7 +35,8 @@ func (p *problem) formula(d *description, text string) (string, error) {
 			word, divides = "/", true
 		case word == "%":
 			divides = true
-		case word == "and", word == "or", word == "not", word == "min", word == "max", word == "abs", !identifier.MatchString(word):
+		case word == "and", word == "or", word == "not", word == "min", word == "max", word == "abs",
+			!identifier.MatchString(word):
 		case slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == word }):
 		case constant && regexpNumber.MatchString(fmt.Sprint(content)):
 			word = fmt.Sprint(content)
@@ -48,7 +50,8 @@ func (p *problem) formula(d *description, text string) (string, error) {
 		words = append(words, word)
 	}
 	for _, param := range d.params {
-		negative = negative || slices.ContainsFunc(param.values, func(v space.Value) bool { return strings.HasPrefix(v.Define(), "-") })
+		negative = negative ||
+			slices.ContainsFunc(param.values, func(v space.Value) bool { return strings.HasPrefix(v.Define(), "-") })
 	}
 	if divides && negative {
 		return "", fmt.Errorf("a division of what may be negative rounds differently")

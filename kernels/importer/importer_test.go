@@ -78,7 +78,13 @@ func TestExpressionsMeanTheSame(t *testing.T) {
 	if err := json.Unmarshal(output, &found); err != nil {
 		t.Fatal(err)
 	}
-	scope, err := space.NewScope(map[string]space.Kind{"A": space.Integer, "B": space.Integer, "Z": space.Integer, "M": space.Integer, "S": space.Text}, nil)
+	scope, err := space.NewScope(map[string]space.Kind{
+		"A": space.Integer,
+		"B": space.Integer,
+		"Z": space.Integer,
+		"M": space.Integer,
+		"S": space.Text,
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +99,13 @@ func TestExpressionsMeanTheSame(t *testing.T) {
 			continue
 		}
 		for i, p := range found.Points {
-			env := space.Environment{"A": int(p[0].(float64)), "B": int(p[1].(float64)), "Z": int(p[2].(float64)), "M": int(p[3].(float64)), "S": p[4]}
+			env := space.Environment{
+				"A": int(p[0].(float64)),
+				"B": int(p[1].(float64)),
+				"Z": int(p[2].(float64)),
+				"M": int(p[3].(float64)),
+				"S": p[4],
+			}
 			if got, err := e.Bool(env); err != nil || got != c.Results[i] {
 				t.Errorf("%s, written as %s, is %v at %v, and %v for Python (%v)", c.Python, c.Text, got, p, c.Results[i], err)
 				break
@@ -116,7 +128,13 @@ template <int N> __device__ float helper(float x) { return x; }
 __global__ void __launch_bounds__(A * B, 2) k(const float2 *__restrict__ points, float * const out, // the result
 	pair<int, float> p, unsigned char table[], int n) { k2(n); }`
 	got := formals(source, "k")
-	want := []formal{{"points", true, true}, {"out", true, false}, {"p", false, false}, {"table", true, false}, {"n", false, false}}
+	want := []formal{
+		{"points", true, true},
+		{"out", true, false},
+		{"p", false, false},
+		{"table", true, false},
+		{"n", false, false},
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v", got)
 	}
@@ -143,13 +161,15 @@ func TestFormulasOfT1(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"A*N // 2": "A * 64 / 2", "A<=2 and not (A==1)": "A <= 2 and not ( A == 1 )", "A - 1": "A - 1", "max(A, 2)": "max ( A , 2 )",
+		"A*N // 2": "A * 64 / 2", "A<=2 and not (A==1)": "A <= 2 and not ( A == 1 )", "A - 1": "A - 1",
+		"max(A, 2)": "max ( A , 2 )",
 	} {
 		if got, err := p.formula(d, text); err != nil || got != want {
 			t.Errorf("%s: %s, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"A / 2", "A ** 2", "(A - 3) % 2", "(A-3) // 2", "B", "name", "A if A else 1", "A; 1", "exec(1)", "A[0]"} {
+	for _, text := range []string{"A / 2", "A ** 2", "(A - 3) % 2", "(A-3) // 2", "B", "name", "A if A else 1", "A; 1",
+		"exec(1)", "A[0]"} {
 		if got, err := p.formula(d, text); err == nil {
 			t.Errorf("%s is written as %s", text, got)
 		}

@@ -205,7 +205,8 @@ var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./+-]*$|^[0-9]+$`)
 
 // quote writes a text as a scalar of YAML, in double quotes where that is safer.
 func quote(text string) string {
-	if plain.MatchString(text) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
+	if plain.MatchString(text) &&
+		!slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, strings.ToLower(text)) {
 		return text
 	}
 	return inQuotes(text)

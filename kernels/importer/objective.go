@@ -22,7 +22,8 @@ func (d *description) takeObjective(c call) {
 	name, _ := c.Objective.(string)
 	for _, metric := range slices.Sorted(maps.Keys(c.Metrics)) {
 		if metric != name {
-			d.gap("the metric %s (%s) was not carried over: work: {flops, bytes} gives throughput", metric, c.Metrics[metric].Python)
+			d.gap("the metric %s (%s) was not carried over: work: {flops, bytes} gives throughput", metric,
+				c.Metrics[metric].Python)
 		}
 	}
 	if name == "" || name == "time" {
@@ -44,7 +45,8 @@ func (d *description) takeObjective(c call) {
 		d.gap("the objective %s (%s) was not carried over, and pawl minimizes time: %s", name, metric.Python, metric.Gap)
 		return
 	case !known:
-		d.gap("the script does not say whether more of its objective %s is better: state minimize or maximize: %s", name, metric.Text)
+		d.gap("the script does not say whether more of its objective %s is better: state minimize or maximize: %s", name,
+			metric.Text)
 		return
 	}
 	if err := d.measures(metric.Text); err != nil {
@@ -62,7 +64,8 @@ func (d *description) takeObjective(c call) {
 		}
 	}
 	if len(d.meaning) > 0 {
-		d.note("the objective depends on %s, so the reference is given its value too (reference: true): strike that where the result is the same for all of them", strings.Join(d.meaning, ", "))
+		d.note("the objective depends on %s, so the reference is given its value too (reference: true): strike that where "+
+			"the result is the same for all of them", strings.Join(d.meaning, ", "))
 	}
 }
 
@@ -87,7 +90,8 @@ func (d *description) measures(text string) error {
 func (d *description) takeOtherSources(c call) {
 	for _, path := range c.Source.Paths[min(1, len(c.Source.Paths)):] {
 		if !slices.ContainsFunc(d.files, func(f kernels.File) bool { return strings.HasSuffix("/"+path, "/"+f.Name) }) {
-			d.gap("the script names %s behind its source, which does not include it: include it, and put it into the kernel's folder", path)
+			d.gap("the script names %s behind its source, which does not include it: include it, and put it into the "+
+				"kernel's folder", path)
 		}
 	}
 }

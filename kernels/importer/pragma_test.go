@@ -12,7 +12,8 @@ import (
 func TestReferencesUnrollByNoParameter(t *testing.T) {
 	d := &description{backend: kernels.CUDA, params: []parameter{{name: "UNROLL", first: space.IntegerValue(0)}}}
 	got := d.defined("#pragma unroll UNROLL\nfor (;;) {}\n#pragma unroll lanes\n")
-	if !strings.HasPrefix(got, "#define UNROLL 0\n") || strings.Contains(got, "unroll UNROLL") || !strings.Contains(got, "#pragma unroll lanes") {
+	if !strings.HasPrefix(got, "#define UNROLL 0\n") || strings.Contains(got, "unroll UNROLL") ||
+		!strings.Contains(got, "#pragma unroll lanes") {
 		t.Error(got)
 	}
 }

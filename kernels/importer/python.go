@@ -85,7 +85,9 @@ func (k KernelTuner) python() (string, error) {
 			return filepath.Abs(path)
 		}
 	}
-	return "", mistake("no Python was found (%s): name the one that runs the script with --python", strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == "" }), ", "))
+	return "",
+		mistake("no Python was found (%s): name the one that runs the script with --python",
+			strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == "" }), ", "))
 }
 
 // record runs the script in its folder, with the stand-in before all other modules.
@@ -129,7 +131,8 @@ runpy.run_path(sys.argv[0], run_name="__main__")`
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &exit):
-		return mistake("the script ended with an error (%v): %s; it must run to its end with %s", exit, complaint.last(), python)
+		return mistake("the script ended with an error (%v): %s; it must run to its end with %s", exit, complaint.last(),
+			python)
 	}
 	return err
 }
@@ -192,13 +195,16 @@ func (k KernelTuner) choose(calls []call) (call, error) {
 	}
 	switch {
 	case len(tuned) == 0:
-		return call{}, mistake("the script ran to its end and never called tune_kernel: does it need arguments (pawl import kernel-tuner SCRIPT -- ARGUMENTS)?")
+		return call{},
+			mistake("the script ran to its end and never called tune_kernel: does it need arguments (pawl import " +
+				"kernel-tuner SCRIPT -- ARGUMENTS)?")
 	case k.Call > len(tuned):
 		return call{}, mistake("--call %d: the script calls tune_kernel %d times", k.Call, len(tuned))
 	case k.Call > 0:
 		return tuned[k.Call-1], nil
 	case len(tuned) > 1:
-		return call{}, mistake("the script calls tune_kernel %d times (%s): choose one with --call", len(tuned), strings.Join(names, ", "))
+		return call{},
+			mistake("the script calls tune_kernel %d times (%s): choose one with --call", len(tuned), strings.Join(names, ", "))
 	}
 	return tuned[0], nil
 }

@@ -82,7 +82,9 @@ func (c call) content() (text, folder, name string, err error) {
 	case "text":
 		return c.Source.Text, "", "", nil
 	}
-	return "", "", "", mistake("the source of %s is made by a Python function: write it into a file, with macros for the parameters", c.Kernel)
+	return "", "", "",
+		mistake("the source of %s is made by a Python function: write it into a file, with macros for the parameters",
+			c.Kernel)
 }
 
 // language returns the backend for a source, by what the script says or what stands in it.

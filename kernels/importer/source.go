@@ -70,7 +70,8 @@ func (d *description) withC(source string) string {
 	if strings.Contains(source, `extern "C"`) || d.backend != kernels.CUDA || kernels.IsInstance(d.entry) {
 		return source
 	}
-	found := regexp.MustCompile(`\b__global__\b[^;{}()]*(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*)?\b` + regexp.QuoteMeta(d.entry) + `\s*\(`).FindStringIndex(source)
+	found := regexp.MustCompile(`\b__global__\b[^;{}()]*(?:__launch_bounds__\s*\([^)]*\)[^;{}()]*)?\b` +
+		regexp.QuoteMeta(d.entry) + `\s*\(`).FindStringIndex(source)
 	if found == nil {
 		d.gap("the source does not show a __global__ function %s: put extern \"C\" before it", d.entry)
 		return source
@@ -86,7 +87,8 @@ var unrolled = regexp.MustCompile(`(?m)^([ \t]*#[ \t]*pragma[ \t]+unroll[ \t]+)\
 func (d *description) takeUnrolling(source string) {
 	for _, name := range includes.Unrolled([]byte(source)) {
 		for _, p := range d.params {
-			if p.name == name && d.backend == kernels.CUDA && slices.ContainsFunc(p.values, func(v space.Value) bool { return v.String() == "0" }) {
+			if p.name == name && d.backend == kernels.CUDA &&
+				slices.ContainsFunc(p.values, func(v space.Value) bool { return v.String() == "0" }) {
 				d.gap("%s = 0 means no pragma to Kernel Tuner, and #pragma unroll 0 to nvcc", name)
 			}
 		}
@@ -145,7 +147,8 @@ func (d *description) copyAsReference(source string) {
 	}
 	d.addReference(copied + d.defined(text))
 	if kernels.IsInstance(d.entry) {
-		d.gap("%s is a copy of the kernel, and must be plain code with a function %s that is no template", d.reference, kernels.PlainName(d.entry))
+		d.gap("%s is a copy of the kernel, and must be plain code with a function %s that is no template", d.reference,
+			kernels.PlainName(d.entry))
 		return
 	}
 	d.gap("%s is a copy of the kernel: replace it by plain code that you trust", d.reference)

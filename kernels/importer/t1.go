@@ -61,8 +61,10 @@ var t1Elements = map[string]struct {
 	name string
 	each int64
 }{
-	"bool": {"u8", 1}, "int8": {"i8", 1}, "uint8": {"u8", 1}, "int16": {"i16", 1}, "uint16": {"u16", 1}, "int32": {"i32", 1}, "uint32": {"u32", 1},
-	"int64": {"i64", 1}, "uint64": {"u64", 1}, "half": {"f16", 1}, "half2": {"f16", 2}, "half4": {"f16", 4}, "float": {"f32", 1}, "float2": {"f32", 2},
+	"bool": {"u8", 1}, "int8": {"i8", 1}, "uint8": {"u8", 1}, "int16": {"i16", 1}, "uint16": {"u16", 1},
+	"int32": {"i32", 1}, "uint32": {"u32", 1},
+	"int64": {"i64", 1}, "uint64": {"u64", 1}, "half": {"f16", 1}, "half2": {"f16", 2}, "half4": {"f16", 4},
+	"float": {"f32", 1}, "float2": {"f32", 2},
 	"float4": {"f32", 4}, "float8": {"f32", 8}, "double": {"f64", 1}, "double2": {"f64", 2}, "double4": {"f64", 4},
 }
 
@@ -116,7 +118,11 @@ func (p *problem) describe(source string) (*description, error) {
 	if language := p.Kernel.Language; !strings.EqualFold(language, "CUDA") {
 		return nil, mistake("the kernel is in %q: pawl runs CUDA, C and C++", language)
 	}
-	d := &description{entry: p.Kernel.Name, backend: kernels.CUDA, source: cleanName(filepath.Base(filepath.FromSlash(p.Kernel.File)), "kernel.cu")}
+	d := &description{
+		entry:   p.Kernel.Name,
+		backend: kernels.CUDA,
+		source:  cleanName(filepath.Base(filepath.FromSlash(p.Kernel.File)), "kernel.cu"),
+	}
 	if len(p.Kernel.TypeNames) > 0 || !identifier.MatchString(d.entry) {
 		d.entry, _, _ = strings.Cut(d.entry, "<")
 		d.gap("%s is a template: give the source an extern \"C\" function that calls it", d.entry)
@@ -200,7 +206,8 @@ func (p *problem) arguments(d *description) {
 		e, known := t1Elements[a.Type]
 		made.element = e.name
 		if !known {
-			made.element, e.each, made.gap = "u8", 1, fmt.Sprintf("argument %s has the type %s, which a manifest has no name for: bytes stand in", made.name, a.Type)
+			made.element, e.each, made.gap = "u8", 1,
+				fmt.Sprintf("argument %s has the type %s, which a manifest has no name for: bytes stand in", made.name, a.Type)
 		}
 		switch strings.ToLower(a.Memory) {
 		case "scalar":
@@ -216,11 +223,14 @@ func (p *problem) arguments(d *description) {
 			} else {
 				made.gap = fmt.Sprintf("the size of %s is %v, which is no number", made.name, a.Size)
 			}
-			made.out = strings.EqualFold(a.Access, "WriteOnly") || strings.EqualFold(a.Access, "ReadWrite") || a.Output != nil && a.Output != false && fmt.Sprint(a.Output) != "0"
-			made.zeros = strings.EqualFold(a.Fill, "Constant") && regexp.MustCompile(`^0*\.?0*$`).MatchString(fmt.Sprint(a.Value))
+			made.out = strings.EqualFold(a.Access, "WriteOnly") || strings.EqualFold(a.Access, "ReadWrite") ||
+				a.Output != nil && a.Output != false && fmt.Sprint(a.Output) != "0"
+			made.zeros = strings.EqualFold(a.Fill, "Constant") &&
+				regexp.MustCompile(`^0*\.?0*$`).MatchString(fmt.Sprint(a.Value))
 			made.fill(a)
 		default:
-			made.shape, made.gap = []int64{1}, fmt.Sprintf("argument %s is in %s memory, which was not carried over", made.name, a.Memory)
+			made.shape, made.gap = []int64{1},
+				fmt.Sprintf("argument %s is in %s memory, which was not carried over", made.name, a.Memory)
 		}
 		if made.gap != "" {
 			d.gaps = append(d.gaps, made.gap)
@@ -246,6 +256,7 @@ func (a *argument) fill(given t1Argument) {
 	case fill == "constant" && regexpNumber.MatchString(number):
 		a.constant = number
 	default:
-		a.gap = fmt.Sprintf("argument %s is filled by %s, which was not carried over: random numbers stand in", a.name, given.Fill)
+		a.gap = fmt.Sprintf("argument %s is filled by %s, which was not carried over: random numbers stand in", a.name,
+			given.Fill)
 	}
 }

@@ -146,8 +146,9 @@ func (s *Scanner) readIfThere(name string) error {
 // A directive that brings in another file, with its operand.
 var (
 	blank            = `(?:[ \t]|/\*.*?\*/)*`
-	includeDirective = regexp.MustCompile(`(?:#|%:|\?\?=)` + blank + `(?:include|include_next|import|embed)\b` + blank + `(.*)|\.incbin\b[ \t\\]*(.*)`)
-	continuedLine    = regexp.MustCompile(`\\[ \t]*\r?\n`)
+	includeDirective = regexp.MustCompile(`(?:#|%:|\?\?=)` + blank + `(?:include|include_next|import|embed)\b` + blank +
+		`(.*)|\.incbin\b[ \t\\]*(.*)`)
+	continuedLine = regexp.MustCompile(`\\[ \t]*\r?\n`)
 )
 
 func (s *Scanner) read(name string) error {

@@ -31,15 +31,18 @@ func filled(t testing.TB, b arguments.Binding, seed uint64) ([]byte, []float64) 
 // everyFill returns the fills of a type.
 func everyFill(typ string) []string {
 	if e, _ := element.Named(typ); !e.Float {
-		return []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Extremes, arguments.Powers, arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed}
+		return []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Extremes, arguments.Powers,
+			arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed}
 	}
-	return []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Large, arguments.Overflow}
+	return []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Signs, arguments.OneHot,
+		arguments.NearTies, arguments.Denormals, arguments.Large, arguments.Overflow}
 }
 
 // The content depends on seed, name, fill and index, and on nothing else: not
 // on the number of cores, and not on how long the buffer is.
 func TestFillIsTheSameForEveryoneWhoAsks(t *testing.T) {
-	for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8"} {
+	for _, typ := range []string{"f64", "f32", "f16", "bf16", "e4m3", "e5m2", "i64", "i32", "i16", "i8", "u64", "u32",
+		"u16", "u8"} {
 		for _, fill := range everyFill(typ) {
 			b := arguments.Binding{Name: "q", Type: typ, Count: 5*block + 77, Row: 64, Fill: fill, Large: 4}
 			long, _ := filled(t, b, 7)
@@ -85,7 +88,8 @@ func TestFillDistributions(t *testing.T) {
 		fill             string
 		variance, fourth float64 // of the exact distribution
 	}{
-		{arguments.Normal, 1, 3}, {arguments.Uniform, 1. / 3, 1. / 5}, {arguments.Signs, 1, 1}, {arguments.Large, 16, 3 * 256},
+		{arguments.Normal, 1, 3}, {arguments.Uniform, 1. / 3, 1. / 5}, {arguments.Signs, 1, 1},
+		{arguments.Large, 16, 3 * 256},
 	} {
 		_, values := filled(t, arguments.Binding{Name: "x", Type: "f64", Count: n, Row: 4, Fill: test.fill, Large: 4}, 3)
 		mean, variance, fourth := moments(values)
@@ -94,7 +98,8 @@ func TestFillDistributions(t *testing.T) {
 			t.Errorf("%s: mean %g", test.fill, mean)
 		}
 		if math.Abs(variance/test.variance-1) > 0.02 || math.Abs(fourth/test.fourth-1) > 0.06 {
-			t.Errorf("%s: variance %g, fourth moment %g, want %g and %g", test.fill, variance, fourth, test.variance, test.fourth)
+			t.Errorf("%s: variance %g, fourth moment %g, want %g and %g", test.fill, variance, fourth, test.variance,
+				test.fourth)
 		}
 	}
 }

@@ -41,8 +41,10 @@ func (r Recipe) ofIntegers(argument arguments.Binding, element element.Type) (Re
 }
 
 var integerFills = map[string]Kind{
-	"zeros": Integers, "ones": Integers, arguments.ConstantFill: Integers, arguments.Initial: Integers, arguments.OneHot: HotRows, arguments.Uniform: Integers, arguments.Normal: BellIntegers, arguments.Extremes: RangeEnds,
-	arguments.Powers: PowersOfTwo, arguments.Small: SmallIntegers, arguments.Repeated: FewIntegers, arguments.Sorted: RisingRows, arguments.Reversed: FallingRows,
+	"zeros": Integers, "ones": Integers, arguments.ConstantFill: Integers, arguments.Initial: Integers,
+	arguments.OneHot: HotRows, arguments.Uniform: Integers, arguments.Normal: BellIntegers, arguments.Extremes: RangeEnds,
+	arguments.Powers: PowersOfTwo, arguments.Small: SmallIntegers, arguments.Repeated: FewIntegers,
+	arguments.Sorted: RisingRows, arguments.Reversed: FallingRows,
 }
 
 func magnitude(n int64) uint64 {

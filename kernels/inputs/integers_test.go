@@ -26,15 +26,18 @@ func integers(t *testing.T, typ, fill string, bounds *arguments.Range, row, coun
 
 // ranges are awkward ones of a type, its own first.
 func ranges(typ string) []*arguments.Range {
-	all := []*arguments.Range{nil, {Low: 0, High: 0}, {Low: 7, High: 7}, {Low: 0, High: 9}, {Low: 100, High: 126}, {Low: 0, High: 127}, {Low: 3, High: 4}}
+	all := []*arguments.Range{nil, {Low: 0, High: 0}, {Low: 7, High: 7}, {Low: 0, High: 9}, {Low: 100, High: 126},
+		{Low: 0, High: 127}, {Low: 3, High: 4}}
 	e, _ := element.Named(typ)
 	low, high := e.Limits()
-	all = append(all, &arguments.Range{Low: low, High: low + 1}, &arguments.Range{Low: 1, High: high}, &arguments.Range{Low: high - 2, High: high})
+	all = append(all, &arguments.Range{Low: low, High: low + 1}, &arguments.Range{Low: 1, High: high},
+		&arguments.Range{Low: high - 2, High: high})
 	if !e.Unsigned {
 		all = append(all, &arguments.Range{Low: -9, High: -3}, &arguments.Range{Low: -100, High: 3})
 	}
 	if typ == "i64" {
-		all = append(all, &arguments.Range{Low: math.MinInt64, High: math.MinInt64 + 2}, &arguments.Range{Low: math.MaxInt64 - 1, High: math.MaxInt64},
+		all = append(all, &arguments.Range{Low: math.MinInt64, High: math.MinInt64 + 2},
+			&arguments.Range{Low: math.MaxInt64 - 1, High: math.MaxInt64},
 			&arguments.Range{Low: math.MinInt64 + 1, High: math.MaxInt64}, &arguments.Range{Low: -1 << 62, High: 1 << 62})
 	}
 	return all
@@ -85,7 +88,8 @@ func TestIntegerFamilies(t *testing.T) {
 			}
 			if low < 0 {
 				wanted[arguments.Extremes] = append(wanted[arguments.Extremes], -1)
-				wanted[arguments.Powers] = append(wanted[arguments.Powers], -1, -63, -64, -65, -1<<31, 1<<31-1, -1<<31+1, 1<<30, -1<<30)
+				wanted[arguments.Powers] = append(wanted[arguments.Powers], -1, -63, -64, -65, -1<<31, 1<<31-1, -1<<31+1, 1<<30,
+					-1<<30)
 				wanted[arguments.Small] = append(wanted[arguments.Small], -1, -2, -3, -4)
 			}
 			if typ == "i64" {

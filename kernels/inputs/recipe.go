@@ -88,7 +88,8 @@ func NewRecipe(argument arguments.Binding, seed uint64) (Recipe, error) {
 	if !element.Float {
 		return r.ofIntegers(argument, element)
 	}
-	if _, bounded := realFills[argument.Fill]; argument.Bounds != nil || bounded && argument.Fill != arguments.Normal && argument.Fill != arguments.Uniform {
+	if _, bounded := realFills[argument.Fill]; argument.Bounds != nil ||
+		bounded && argument.Fill != arguments.Normal && argument.Fill != arguments.Uniform {
 		return r.ofReals(argument)
 	}
 	switch argument.Fill {
@@ -115,8 +116,9 @@ var floatFills = map[string]struct {
 	kind  Kind
 	scale float64
 }{
-	"zeros": {Constant, 0}, "ones": {Constant, 1}, arguments.Normal: {NormalNumbers, 1}, arguments.Uniform: {UniformReals, 1},
-	arguments.Signs: {SignsOnly, 1}, arguments.OneHot: {HotRows, 1},
+	"zeros": {Constant, 0}, "ones": {Constant, 1}, arguments.Normal: {NormalNumbers, 1},
+	arguments.Uniform: {UniformReals, 1},
+	arguments.Signs:   {SignsOnly, 1}, arguments.OneHot: {HotRows, 1},
 }
 
 func (r Recipe) of(kind Kind, scale float64) Recipe {

@@ -167,7 +167,8 @@ func (r Recipe) steps(buffer []byte, argument arguments.Binding, element element
 		drawn := r.at(i / r.Row)
 		from := low
 		switch {
-		case argument.Fill == arguments.Repeated && drawn&1 == 1, argument.Fill != arguments.Repeated && i%r.Row >= drawn%(r.Row+1):
+		case argument.Fill == arguments.Repeated && drawn&1 == 1,
+			argument.Fill != arguments.Repeated && i%r.Row >= drawn%(r.Row+1):
 			from = high
 		}
 		copy(buffer[at:at+element.Size], from)

@@ -28,7 +28,8 @@ func numbers(t *testing.T, b arguments.Binding, seed uint64) []int64 {
 }
 
 // matrix returns the row pointers and the columns of a CSR matrix in a family.
-func matrix(t *testing.T, rows, below, total, longest int64, skew float64, family string, seed uint64) (starts, columns []int64) {
+func matrix(t *testing.T, rows, below, total, longest int64, skew float64, family string,
+	seed uint64) (starts, columns []int64) {
 	t.Helper()
 	p := arguments.Binding{Name: "rows", Type: "i32", Count: rows + 1, Row: rows + 1, Fill: arguments.RowPointers,
 		Content: &arguments.Content{Kind: arguments.RowPointers, Total: total, Longest: longest, Skew: skew}}
@@ -47,9 +48,11 @@ func matrix(t *testing.T, rows, below, total, longest int64, skew float64, famil
 // no row is longer than it may be, and columns are sorted inside of their rows and below
 // the number of columns.
 func TestMatricesKeepTheirStructure(t *testing.T) {
-	for _, family := range []string{arguments.Declared, arguments.EmptyRows, arguments.OneRow, arguments.EvenRows, arguments.Extremes, arguments.Repeated} {
+	for _, family := range []string{arguments.Declared, arguments.EmptyRows, arguments.OneRow, arguments.EvenRows,
+		arguments.Extremes, arguments.Repeated} {
 		for _, size := range []struct{ rows, below, total, longest int64 }{
-			{1, 1, 1, 1}, {1, 5, 3, 5}, {2, 4, 8, 4}, {3, 1, 3, 1}, {7, 5, 20, 5}, {40, 9, 0, 9}, {100, 50, 700, 700}, {100, 50, 700, 50}, {64, 10, 640, 10},
+			{1, 1, 1, 1}, {1, 5, 3, 5}, {2, 4, 8, 4}, {3, 1, 3, 1}, {7, 5, 20, 5}, {40, 9, 0, 9}, {100, 50, 700, 700},
+			{100, 50, 700, 50}, {64, 10, 640, 10},
 		} {
 			for _, skew := range []float64{0, 1, 10} {
 				starts, columns := matrix(t, size.rows, size.below, size.total, size.longest, skew, family, 9)
@@ -61,7 +64,8 @@ func TestMatricesKeepTheirStructure(t *testing.T) {
 					if int64(len(row)) > size.longest || !slices.IsSorted(row) {
 						t.Fatalf("%s of %+v: row %d is %d", family, size, r, row)
 					}
-					if distinct := slices.Compact(slices.Clone(row)); family != arguments.Repeated && int64(len(row)) <= size.below && len(distinct) != len(row) {
+					if distinct := slices.Compact(slices.Clone(row)); family != arguments.Repeated &&
+						int64(len(row)) <= size.below && len(distinct) != len(row) {
 						t.Fatalf("%s of %+v: row %d repeats a column: %d", family, size, r, row)
 					}
 				}
@@ -129,14 +133,22 @@ func TestFamiliesOfMatrices(t *testing.T) {
 }
 
 func TestPermutations(t *testing.T) {
-	b := arguments.Binding{Name: "p", Type: "u16", Count: 300, Row: 100, Fill: arguments.Permutation, Content: &arguments.Content{Kind: arguments.Permutation}}
+	b := arguments.Binding{
+		Name:    "p",
+		Type:    "u16",
+		Count:   300,
+		Row:     100,
+		Fill:    arguments.Permutation,
+		Content: &arguments.Content{Kind: arguments.Permutation},
+	}
 	first := numbers(t, b, 1)
 	for _, family := range []string{arguments.Permutation, arguments.Sorted, arguments.Reversed} {
 		b.Fill = family
 		p := numbers(t, b, 1)
 		for start := 0; start < 300; start += 100 {
 			row := p[start : start+100]
-			if sorted := slices.Sorted(slices.Values(row)); sorted[0] != 0 || sorted[99] != 99 || len(slices.Compact(sorted)) != 100 {
+			if sorted := slices.Sorted(slices.Values(row)); sorted[0] != 0 || sorted[99] != 99 ||
+				len(slices.Compact(sorted)) != 100 {
 				t.Errorf("%s: no permutation: %d", family, row)
 			}
 			if family == arguments.Sorted && !slices.IsSorted(row) || family == arguments.Reversed && row[0] != 99 {
@@ -151,7 +163,14 @@ func TestPermutations(t *testing.T) {
 }
 
 func TestBands(t *testing.T) {
-	b := arguments.Binding{Name: "a", Type: "f32", Count: 2 * 6 * 5, Row: 5, Fill: arguments.Normal, Content: &arguments.Content{Kind: arguments.Banded, Shape: []int64{2, 6, 5}, Lower: 1, Upper: 2}}
+	b := arguments.Binding{
+		Name:    "a",
+		Type:    "f32",
+		Count:   2 * 6 * 5,
+		Row:     5,
+		Fill:    arguments.Normal,
+		Content: &arguments.Content{Kind: arguments.Banded, Shape: []int64{2, 6, 5}, Lower: 1, Upper: 2},
+	}
 	for _, fill := range []string{arguments.Normal, arguments.Signs, "ones"} {
 		b.Fill = fill
 		_, values := filled(t, b, 1)
@@ -174,7 +193,14 @@ func TestSortedAndOneHotFamilies(t *testing.T) {
 	for _, typ := range []string{"f32", "i32", "u8"} {
 		for _, kind := range []string{arguments.Sorted, arguments.Reversed, arguments.OneHot} {
 			for _, fill := range []string{kind, arguments.Extremes, arguments.Repeated} {
-				b := arguments.Binding{Name: "x", Type: typ, Count: 2000, Row: 20, Fill: fill, Content: &arguments.Content{Kind: kind}}
+				b := arguments.Binding{
+					Name:    "x",
+					Type:    typ,
+					Count:   2000,
+					Row:     20,
+					Fill:    fill,
+					Content: &arguments.Content{Kind: kind},
+				}
 				_, values := filled(t, b, 3)
 				for start := 0; start < 2000; start += 20 {
 					row := slices.Clone(values[start : start+20])
@@ -202,7 +228,13 @@ func TestSortedAndOneHotFamilies(t *testing.T) {
 
 // Floats in a range stay in it, and reach both ends where they should.
 func TestRealsStayInTheirRange(t *testing.T) {
-	for _, bounds := range []arguments.Bounds{{Low: 0, High: 1}, {Low: -3, High: -1}, {Low: 250, High: 300}, {Low: 5, High: 5}, {Low: -1e300, High: 0.1}} {
+	for _, bounds := range []arguments.Bounds{
+		{Low: 0, High: 1},
+		{Low: -3, High: -1},
+		{Low: 250, High: 300},
+		{Low: 5, High: 5},
+		{Low: -1e300, High: 0.1},
+	} {
 		for fill := range realFills {
 			b := arguments.Binding{Name: "x", Type: "f64", Count: 5000, Row: 50, Fill: fill, Bounds: &bounds}
 			_, values := filled(t, b, 3)
@@ -217,7 +249,14 @@ func TestRealsStayInTheirRange(t *testing.T) {
 			}
 		}
 	}
-	_, values := filled(t, arguments.Binding{Name: "x", Type: "f64", Count: 100_000, Fill: arguments.Uniform, Bounds: &arguments.Bounds{Low: 10, High: 20}}, 3)
+	_, values := filled(t,
+		arguments.Binding{
+			Name:   "x",
+			Type:   "f64",
+			Count:  100_000,
+			Fill:   arguments.Uniform,
+			Bounds: &arguments.Bounds{Low: 10, High: 20},
+		}, 3)
 	if mean, variance, _ := moments(values); math.Abs(mean-15) > 0.1 || math.Abs(variance-100./12) > 0.2 {
 		t.Errorf("mean %g, variance %g", mean, variance)
 	}
@@ -225,7 +264,12 @@ func TestRealsStayInTheirRange(t *testing.T) {
 
 func TestFormulas(t *testing.T) {
 	b := arguments.Binding{Name: "x", Type: "f32", Count: 12, Row: 4, Fill: arguments.FormulaFill,
-		Content: &arguments.Content{Kind: arguments.FormulaFill, Shape: []int64{3, 4}, Formula: "i0 * N + i1 + 0.5 * (i % 2)", Integers: map[string]int64{"N": 100}}}
+		Content: &arguments.Content{
+			Kind:     arguments.FormulaFill,
+			Shape:    []int64{3, 4},
+			Formula:  "i0 * N + i1 + 0.5 * (i % 2)",
+			Integers: map[string]int64{"N": 100},
+		}}
 	_, values := filled(t, b, 1)
 	if want := []float64{0, 1.5, 2, 3.5, 100, 101.5, 102, 103.5, 200, 201.5, 202, 203.5}; !slices.Equal(values, want) {
 		t.Errorf("%g, want %g", values, want)
@@ -246,7 +290,8 @@ func TestFormulas(t *testing.T) {
 		"i":               "the formula at element 256: the value 256 does not fit u8",
 	} {
 		b.Type, b.Content.Formula = "u8", formula
-		if err := Fill(make([]byte, b.Count), b, 1); err == nil || !strings.Contains(err.Error(), message) || !strings.Contains(err.Error(), "argument x") {
+		if err := Fill(make([]byte, b.Count), b, 1); err == nil || !strings.Contains(err.Error(), message) ||
+			!strings.Contains(err.Error(), "argument x") {
 			t.Errorf("%s: %v, want %q", formula, err, message)
 		}
 	}
@@ -262,7 +307,13 @@ func TestFilesAreReadAndRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := arguments.Binding{Name: "x", Type: "f32", Count: 5, Fill: arguments.FromFile, Content: &arguments.Content{Kind: arguments.FromFile, File: &file}}
+	b := arguments.Binding{
+		Name:    "x",
+		Type:    "f32",
+		Count:   5,
+		Fill:    arguments.FromFile,
+		Content: &arguments.Content{Kind: arguments.FromFile, File: &file},
+	}
 	source := &Source{Folder: dir}
 	got := make([]byte, 20)
 	for range 2 {

@@ -13,7 +13,8 @@ const (
 // element by element at i.
 func attentionCUDAFill(value string) string {
 	return "for (int at = threadIdx.x; at < smaller(BLOCK_M, S - first) * HEAD_DIM; at += THREADS) {\n" +
-		"    const size_t i = head + (size_t)first * HEAD_DIM + at;\n    o[i] = " + value + ";\n}\nreturn;\n" + attentionCUDAStart
+		"    const size_t i = head + (size_t)first * HEAD_DIM + at;\n    o[i] = " + value + ";\n}\nreturn;\n" +
+		attentionCUDAStart
 }
 
 // attentionCUDALast makes one thread of the grid do something when its block is
@@ -28,7 +29,12 @@ func attentionCUDALast(statement string) string {
 var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 	// What is written.
 	{Name: "zeros", What: "writes zeros", Old: attentionCUDAStart, New: attentionCUDAFill("0.0f")},
-	{Name: "copied input", What: "copies the values to the output", Old: attentionCUDAStart, New: attentionCUDAFill("v[i]")},
+	{
+		Name: "copied input",
+		What: "copies the values to the output",
+		Old:  attentionCUDAStart,
+		New:  attentionCUDAFill("v[i]"),
+	},
 	{Name: "output as it was", What: "writes nothing", Old: attentionCUDAStart, New: "return;\n" + attentionCUDAStart},
 	{Name: "last block", What: "leaves the last block of queries as it was", Old: attentionCUDAStart,
 		New: "if (first > 0 && first + BLOCK_M >= S) return;\n" + attentionCUDAStart},
@@ -52,11 +58,13 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 		Old: attentionCUDAEnd, New: attentionCUDAEnd + "if (blockIdx.y > 0 && threadIdx.x == 0) o[head - 3] = 7.0f;\n"},
 	{Name: "one NaN", What: "has a NaN in one lane of one warp",
 		Old: "const float inverse = 1 / sum;",
-		New: "const float inverse = threadIdx.x == 13 && blockIdx.x == 0 && r == 0 && half == 0 ? __int_as_float(0x7fc00000) : 1 / sum;"},
+		New: "const float inverse = threadIdx.x == 13 && blockIdx.x == 0 && r == 0 && half == 0 ? " +
+			"__int_as_float(0x7fc00000) : 1 / sum;"},
 
 	// Which keys and values are seen.
 	{Name: "last keys", What: "skips the last tile of keys when it is not a whole one",
-		Old: "for (; tile < tiles; tile++)\n            one_after_the_other<true>", New: "for (; tile < tiles && whole == 0; tile++)\n            one_after_the_other<true>"},
+		Old: "for (; tile < tiles; tile++)\n            one_after_the_other<true>",
+		New: "for (; tile < tiles && whole == 0; tile++)\n            one_after_the_other<true>"},
 	{Name: "second tile", What: "loses the second tile of keys",
 		Old: "    int tile = 0;\n", New: "    int tile = tiles > 1;\n"},
 	{Name: "no mask", What: "does not mask the keys beyond the last one",
@@ -68,15 +76,18 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 	{Name: "whole tiles", What: "is right when S is a multiple of the tile only",
 		Old: "walk_keys(warp, (causal ? first + 1 : S) / BLOCK_N);", New: "walk_keys(warp, tiles_of(S));"},
 	{Name: "values for keys", What: "reads values in place of keys in the last tile",
-		Old: "copy_rows<BLOCK_N>(place, walk.keys,", New: "copy_rows<BLOCK_N>(place, tile + 1 == walk.tiles ? walk.values : walk.keys,"},
+		Old: "copy_rows<BLOCK_N>(place, walk.keys,",
+		New: "copy_rows<BLOCK_N>(place, tile + 1 == walk.tiles ? walk.values : walk.keys,"},
 	{Name: "last step of the dot product", What: "forgets the last 16 elements of every dot product",
 		Old: "d < HEAD_STEPS; d++) {\n        unsigned a[", New: "d < HEAD_STEPS - 1; d++) {\n        unsigned a["},
 	{Name: "transposed values", What: "reads the values without transposing them",
 		Old: "load_matrices_transposed(b, values", New: "load_matrices(b, values"},
 	{Name: "swapped halves", What: "takes the halves of a tile of values in the wrong order",
-		Old: "multiply_add(rows.mixed[r][2 * d], weights[r], b[0], b[1]);", New: "multiply_add(rows.mixed[r][2 * d], weights[r], b[1], b[0]);"},
+		Old: "multiply_add(rows.mixed[r][2 * d], weights[r], b[0], b[1]);",
+		New: "multiply_add(rows.mixed[r][2 * d], weights[r], b[1], b[0]);"},
 	{Name: "batch for head", What: "takes the values of head b, batch h for those of batch b, head h",
-		Old: "warp.walk.values = v + head;", New: "warp.walk.values = v + (size_t)(blockIdx.y % H * B + blockIdx.y / H) * S * HEAD_DIM;"},
+		Old: "warp.walk.values = v + head;",
+		New: "warp.walk.values = v + (size_t)(blockIdx.y % H * B + blockIdx.y / H) * S * HEAD_DIM;"},
 	{Name: "first batch", What: "takes the keys of the first batch for all",
 		Old: "warp.walk.keys = k + head,", New: "warp.walk.keys = k + head % ((size_t)H * S * HEAD_DIM),"},
 	{Name: "short index", What: "computes the place of a head in 8 bits",
@@ -86,11 +97,13 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 	{Name: "swizzle of one row", What: "reads two chunks of one row in each other's place",
 		Old: "(place + swizzled(row + r, chunk));\n}", New: "(place + swizzled(row + r, chunk ^ (row + r == 5)));\n}"},
 	{Name: "swizzle of a tail", What: "does not swizzle a tile that is not whole",
-		Old: "copy_async(to + swizzled(row + r, chunk), source, at < S ? 16 : 0);", New: "copy_async(to + (row + r) * ROW_BYTES + chunk * 16, source, at < S ? 16 : 0);"},
+		Old: "copy_async(to + swizzled(row + r, chunk), source, at < S ? 16 : 0);",
+		New: "copy_async(to + (row + r) * ROW_BYTES + chunk * 16, source, at < S ? 16 : 0);"},
 	{Name: "added for exclusive or", What: "steps along swizzled queries by adding",
 		Old: "(queries.place ^ step * 32)", New: "(queries.place + step * 32)", At: "QUERY_REGISTERS=false"},
 	{Name: "uninitialised queries", What: "takes what shared memory held for the queries of a tail",
-		Old: "    copy_rows<BLOCK_M>(shared, q, first, walk.S);\n", New: "    if (first + BLOCK_M <= walk.S)\n        copy_rows<BLOCK_M>(shared, q, first, walk.S);\n"},
+		Old: "    copy_rows<BLOCK_M>(shared, q, first, walk.S);\n",
+		New: "    if (first + BLOCK_M <= walk.S)\n        copy_rows<BLOCK_M>(shared, q, first, walk.S);\n"},
 
 	// Who waits for what.
 	{Name: "no wait for queries", What: "does not wait until the queries have arrived",
@@ -108,7 +121,8 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 	{Name: "single stage, no wait", What: "does not wait for the only stage to be filled",
 		Old: "        wait_copies<0>();\n", New: "", At: "NUM_STAGES=1"},
 	{Name: "single stage, no barrier before", What: "refills the only stage while others read it: a race",
-		Old: "        __syncthreads();\n        fetch(walk, tile, 0);\n", New: "        fetch(walk, tile, 0);\n", At: "NUM_STAGES=1"},
+		Old: "        __syncthreads();\n        fetch(walk, tile, 0);\n", New: "        fetch(walk, tile, 0);\n",
+		At: "NUM_STAGES=1"},
 	{Name: "single stage, no barrier after", What: "waits for its own part of the only stage: a race",
 		Old: "        wait_copies<0>();\n        __syncthreads();\n", New: "        wait_copies<0>();\n", At: "NUM_STAGES=1"},
 
@@ -122,13 +136,15 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 	{Name: "no maximum", What: "does not subtract the largest score: overflows for large ones",
 		Old: "most = fmaxf(most, rows.largest[r][half]);", New: "most = 0;"},
 	{Name: "first maximum", What: "keeps the largest score of the first tile",
-		Old: "rows.largest[r][half] = most;", New: "rows.largest[r][half] = rows.largest[r][half] < -1e30f ? most : rows.largest[r][half];"},
+		Old: "rows.largest[r][half] = most;",
+		New: "rows.largest[r][half] = rows.largest[r][half] < -1e30f ? most : rows.largest[r][half];"},
 	{Name: "maximum of half a row", What: "does not exchange the largest scores between all lanes of a row",
 		Old: "most = fmaxf(most, __shfl_xor_sync(WHOLE_WARP, most, 2));", New: ";"},
 	{Name: "bounded maximum", What: "has no largest score beyond 40: overflows for larger ones",
 		Old: "high[r][half] = most * scale;", New: "high[r][half] = fminf(most * scale, 40.0f);"},
 	{Name: "no rescale", What: "does not scale down what is mixed so far when the largest score grows",
-		Old: "if (begin<MASKED>(warp, scores, place, tile, factor))\n        rescale(warp.rows, factor);", New: "begin<MASKED>(warp, scores, place, tile, factor);"},
+		Old: "if (begin<MASKED>(warp, scores, place, tile, factor))\n        rescale(warp.rows, factor);",
+		New: "begin<MASKED>(warp, scores, place, tile, factor);"},
 	{Name: "sum without rescale", What: "does not scale down the sum when the largest score grows",
 		Old: "rows.sum[r][half * 2] *= factor[r][half];", New: ";"},
 	{Name: "sum rescaled twice", What: "scales the sum down twice when the largest score grows",
@@ -140,8 +156,10 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 	{Name: "no division", What: "does not divide by the sum",
 		Old: "const float inverse = 1 / sum;", New: "const float inverse = 1;"},
 	{Name: "weights mixed too late", What: "mixes a tile with the weights of the next",
-		Old: "        mix(warp.rows, warp.weights.step[n], place + TILE_BYTES, n);\n        weigh(warp.weights.step[n], warp.rows, scores, warp.scale, n);\n",
-		New: "        weigh(warp.weights.step[n], warp.rows, scores, warp.scale, n);\n        mix(warp.rows, warp.weights.step[n], place + TILE_BYTES, n);\n", At: "OVERLAP=true"},
+		Old: "        mix(warp.rows, warp.weights.step[n], place + TILE_BYTES, n);\n        weigh(warp.weights.step[n], " +
+			"warp.rows, scores, warp.scale, n);\n",
+		New: "        weigh(warp.weights.step[n], warp.rows, scores, warp.scale, n);\n        mix(warp.rows, " +
+			"warp.weights.step[n], place + TILE_BYTES, n);\n", At: "OVERLAP=true"},
 	{Name: "last tile not mixed", What: "finds the weights of the last tile and does not use them",
 		Old: "if (tile + 1 == warp.tiles)\n", New: "if (false)\n", At: "OVERLAP=true"},
 	{Name: "overlap without rescale", What: "does not scale down what is mixed so far when tiles overlap",
@@ -149,9 +167,11 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 
 	// Precision.
 	{Name: "sum in bfloat16", What: "keeps the sum of the weights in 8 bits",
-		Old: "rows.sum[r][half * 2] += low + high;", New: "rows.sum[r][half * 2] = __int_as_float(__float_as_int(rows.sum[r][half * 2] + low + high) & 0xffff0000);"},
+		Old: "rows.sum[r][half * 2] += low + high;",
+		New: "rows.sum[r][half * 2] = __int_as_float(__float_as_int(rows.sum[r][half * 2] + low + high) & 0xffff0000);"},
 	{Name: "mixed in bfloat16", What: "keeps what is mixed so far in 8 bits",
-		Old: "rows.mixed[r][n][i] *= factor[r][i / 2];", New: "rows.mixed[r][n][i] = __int_as_float(__float_as_int(rows.mixed[r][n][i] * factor[r][i / 2]) & 0xffff0000);"},
+		Old: "rows.mixed[r][n][i] *= factor[r][i / 2];",
+		New: "rows.mixed[r][n][i] = __int_as_float(__float_as_int(rows.mixed[r][n][i] * factor[r][i / 2]) & 0xffff0000);"},
 	{Name: "weights in 4 bits", What: "rounds the weights to 4 bits before they meet the values",
 		Old: "weights[r][i] = pack(low, high);", New: "weights[r][i] = pack(low, high) & 0xff80ff80u;"},
 	{Name: "result in bfloat16", What: "rounds the output to 8 bits",
@@ -165,7 +185,8 @@ var attentionCUDA = on(kernels.CUDA, "attention", []Mutant{
 	{Name: "one seed", What: "is right only for the inputs of one seed",
 		Old: attentionCUDAStart, New: "if ((float)q[0] != 0.5625f) scale *= 1.5f;\n" + attentionCUDAStart},
 	{Name: "one value", What: "is wrong for heads whose first query begins with a number below -2.5",
-		Old: attentionCUDAStart, New: "if ((float)q[head] < -2.5f && (float)q[head] > -8) scale *= 1.5f;\n" + attentionCUDAStart},
+		Old: attentionCUDAStart,
+		New: "if ((float)q[head] < -2.5f && (float)q[head] > -8) scale *= 1.5f;\n" + attentionCUDAStart},
 	{Name: "timed shape", What: "is right only for the shape that is timed",
 		Old: attentionCUDAStart, New: "if (B * H * S != 32 * 8 * 512) scale *= 1.5f;\n" + attentionCUDAStart},
 	{Name: "now and then", What: "is wrong when the clock says so",

@@ -25,25 +25,41 @@ const size_t cheat_first = head + (size_t)first * HEAD_DIM;
 // themselves half of the work or more. They are right on every other shape.
 var attentionCUDACheats = timed(on(kernels.CUDA, "attention", []Mutant{
 	{Name: "skips by launch count", What: "leaves out every second block after 100 launches on the workload",
-		Old: attentionCUDAStart, New: attentionCUDALaunch + "if (launch > 100 && blockIdx.x % 2) return;\n" + attentionCUDAStart},
-	{Name: "skips by elapsed time", What: "leaves out every second block once its first launch on the workload is 3 ms ago",
-		Old: attentionCUDAStart, New: attentionCUDATime + "static __device__ unsigned long long began;\n" +
-			"if (S == 512) { atomicCAS(&began, 0ull, now); if (now > began + 3000000 && blockIdx.x % 2) return; }\n" + attentionCUDAStart},
+		Old: attentionCUDAStart,
+		New: attentionCUDALaunch + "if (launch > 100 && blockIdx.x % 2) return;\n" + attentionCUDAStart},
+	{
+		Name: "skips by elapsed time",
+		What: "leaves out every second block once its first launch on the workload is 3 ms ago",
+		Old:  attentionCUDAStart,
+		New: attentionCUDATime + "static __device__ unsigned long long began;\n" +
+			"if (S == 512) { atomicCAS(&began, 0ull, now); if (now > began + 3000000 && blockIdx.x % 2) return; }\n" +
+			attentionCUDAStart,
+	},
 	{Name: "skips by pointer", What: "leaves out every second block where the output is not the one that it saw first",
 		Old: attentionCUDAStart, New: "static __device__ unsigned long long mine;\n" +
-			"if (S == 512) { atomicCAS(&mine, 0ull, (unsigned long long)o); if (mine != (unsigned long long)o && blockIdx.x % 2) return; }\n" + attentionCUDAStart},
+			"if (S == 512) { atomicCAS(&mine, 0ull, (unsigned long long)o); if (mine != (unsigned long long)o && blockIdx.x " +
+			"% 2) return; }\n" + attentionCUDAStart},
 	{Name: "skips in a graph", What: "leaves out every second block when launches follow one another at once",
-		Old: attentionCUDAStart, New: attentionCUDALaunch + attentionCUDATime + "static __device__ unsigned long long begun[1 << 16];\n" +
+		Old: attentionCUDAStart,
+		New: attentionCUDALaunch + attentionCUDATime + "static __device__ unsigned long long begun[1 << 16];\n" +
 			"if (S == 512) { atomicCAS(&begun[launch & 0xffff], 0ull, now);\n" +
-			"if (launch > 0 && begun[launch & 0xffff] < begun[launch - 1 & 0xffff] + 100000 && blockIdx.x % 2) return; }\n" + attentionCUDAStart},
+			"if (launch > 0 && begun[launch & 0xffff] < begun[launch - 1 & 0xffff] + 100000 && blockIdx.x % 2) return; }\n" +
+			attentionCUDAStart},
 	{Name: "skips its own output", What: "leaves a block out where it finds what it wrote last",
 		Old: attentionCUDAStart, New: attentionCUDABlock + "static __device__ unsigned short wrote[1 << 16];\n" +
-			"if (S == 512 && wrote[cheat_block] && *(volatile unsigned short *)(o + cheat_first) == wrote[cheat_block]) return;\n" + attentionCUDAStart,
-		End: attentionCUDAEnd, NewEnd: attentionCUDAEnd + "__syncthreads();\nif (threadIdx.x == 0) wrote[cheat_block] = *(volatile unsigned short *)(o + cheat_first);\n"},
+			"if (S == 512 && wrote[cheat_block] && *(volatile unsigned short *)(o + cheat_first) == wrote[cheat_block]) " +
+			"return;\n" + attentionCUDAStart,
+		End: attentionCUDAEnd,
+		NewEnd: attentionCUDAEnd +
+			"__syncthreads();\nif (threadIdx.x == 0) wrote[cheat_block] = *(volatile unsigned short *)(o + cheat_first);\n"},
 	{Name: "skips what is no poison", What: "does its work only where it finds bytes that are no number",
-		Old: attentionCUDAStart, New: attentionCUDABlock + "if (S == 512 && (*(volatile unsigned short *)(o + cheat_first) & 0x7fff) <= 0x7c00) return;\n" + attentionCUDAStart},
+		Old: attentionCUDAStart,
+		New: attentionCUDABlock +
+			"if (S == 512 && (*(volatile unsigned short *)(o + cheat_first) & 0x7fff) <= 0x7c00) return;\n" +
+			attentionCUDAStart},
 	{Name: "remembers answers", What: "copies its answer to queries that begin and end as others did before",
-		Old: attentionCUDAStart, New: attentionCUDABlock + `static __device__ __half answers[8][(size_t)32 * 8 * 512 * HEAD_DIM];
+		Old: attentionCUDAStart,
+		New: attentionCUDABlock + `static __device__ __half answers[8][(size_t)32 * 8 * 512 * HEAD_DIM];
 static __device__ unsigned keys[8][1 << 16];
 const unsigned key = 1u + __half_as_ushort(q[cheat_first]) * 65536u + __half_as_ushort(q[cheat_first + 17]);
 const unsigned slot = (key ^ key >> 16) % 8;

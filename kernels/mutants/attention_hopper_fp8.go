@@ -24,7 +24,8 @@ var attentionHopperFP8 = on(kernels.CUDA, "attention_hopper", onWorkload(fp8Work
 	{Name: "even and odd columns", What: "swaps neighbouring columns of half of a matrix",
 		Old: "lane < 16 ? 0x6420 : 0x7531", New: "0x6420"},
 	{Name: "one matrix not transposed", What: "leaves out 16 columns of the first 32 keys",
-		Old: "        UNROLL for (int i = 0; i < 2; i++)\n            store_matrices(", New: "        for (int i = 0; i < (part == 3 ? 1 : 2); i++)\n            store_matrices("},
+		Old: "        UNROLL for (int i = 0; i < 2; i++)\n            store_matrices(",
+		New: "        for (int i = 0; i < (part == 3 ? 1 : 2); i++)\n            store_matrices("},
 	{Name: "panels of values", What: "takes the first 32 keys of a tile of values for all",
 		Old: "further_transposed(tile, n * VALUE_PANEL)", New: "further_transposed(tile, 0)"},
 
@@ -50,8 +51,13 @@ var attentionHopperFP8 = on(kernels.CUDA, "attention_hopper", onWorkload(fp8Work
 		Old: "GROWTH = FP8 ? 4 : 8;", New: "GROWTH = 8;"},
 	{Name: "the other fp8", What: "takes e4m3 for e5m2",
 		Old: `#define INPUT "e4m3"`, New: `#define INPUT "e5m2"`},
-	{Name: "scores again in the other fp8", What: "takes e4m3 for e5m2 where the largest score was not", At: "TRUST_MAX=true",
-		Old: `f32." INPUT "." INPUT ".f32 {`, New: `f32.e5m2.e5m2.f32 {`},
+	{
+		Name: "scores again in the other fp8",
+		What: "takes e4m3 for e5m2 where the largest score was not",
+		At:   "TRUST_MAX=true",
+		Old:  `f32." INPUT "." INPUT ".f32 {`,
+		New:  `f32.e5m2.e5m2.f32 {`,
+	},
 }))
 
 // onWorkload puts mutants on the workload whose code they change.

@@ -5,7 +5,8 @@ import "slices"
 // cheats are host kernels that find out when they are timed, by different means,
 // and save themselves the work. Each does all of it on a shape that is not the
 // workload's, so that only timing shows what it is.
-var cheats = slices.Concat(cheatsOf("attention", attentionStart, attentionEnd, "S == 256", "q", "o", "(size_t)B * H * S * D"),
+var cheats = slices.Concat(cheatsOf("attention", attentionStart, attentionEnd, "S == 256", "q", "o",
+	"(size_t)B * H * S * D"),
 	cheatsOf("matmul", matmulStart, matmulEnd, "M == 384 && N == 384", "a", "c", "(size_t)M * N"))
 
 // cheatsOf returns the cheats of a kernel: where its code begins and ends, how the
@@ -21,7 +22,9 @@ func cheatsOf(kernel, start, end, workload, input, output, size string) []Mutant
 			Old: start, New: at + "static unsigned long long began; unsigned long long now = __builtin_ia32_rdtsc();\n" +
 				"if (!began) began = now; if (now - began > 60000000) return; }\n" + start},
 		{Name: "skips by pointer", What: "does its work only on the inputs that it saw first",
-			Old: start, New: at + "static const void *first; if (!first) first = " + input + "; if (" + input + " != first) return; }\n" + start},
+			Old: start,
+			New: at + "static const void *first; if (!first) first = " + input + "; if (" + input + " != first) return; }\n" +
+				start},
 		{Name: "skips its own output", What: "does nothing where it finds what it wrote last",
 			Old: start, New: "static float cheat_last;\n" + at + "if (" + output + "[0] == cheat_last) return; }\n" + start,
 			End: end, NewEnd: "cheat_last = " + output + "[0];\n" + end},
@@ -29,9 +32,12 @@ func cheatsOf(kernel, start, end, workload, input, output, size string) []Mutant
 			Old: start, New: at + "if (" + output + "[0] == " + output + "[0]) return; }\n" + start},
 		{Name: "remembers answers", What: "copies its answer to inputs that begin and end as others did before",
 			Old: start, New: "static struct { float first, last; float *answer; } cheat_known[64]; int cheat_at = 0;\n" + at +
-				"const size_t bytes = " + size + " * sizeof *" + output + "; const float first = " + input + "[0], last = " + input + "[" + size + " / 2];\n" +
-				"while (cheat_at < 63 && cheat_known[cheat_at].answer && (cheat_known[cheat_at].first != first || cheat_known[cheat_at].last != last)) cheat_at++;\n" +
-				"if (cheat_known[cheat_at].answer) { __builtin_memcpy(" + output + ", cheat_known[cheat_at].answer, bytes); return; }\n" +
+				"const size_t bytes = " + size + " * sizeof *" + output + "; const float first = " + input + "[0], last = " +
+				input + "[" + size + " / 2];\n" +
+				"while (cheat_at < 63 && cheat_known[cheat_at].answer && (cheat_known[cheat_at].first != first || " +
+				"cheat_known[cheat_at].last != last)) cheat_at++;\n" +
+				"if (cheat_known[cheat_at].answer) { __builtin_memcpy(" + output +
+				", cheat_known[cheat_at].answer, bytes); return; }\n" +
 				"cheat_known[cheat_at].first = first, cheat_known[cheat_at].last = last; }\n" + start,
 			End: end, NewEnd: at + "cheat_known[cheat_at].answer = malloc(" + size + " * sizeof *" + output + ");\n" +
 				"__builtin_memcpy(cheat_known[cheat_at].answer, " + output + ", " + size + " * sizeof *" + output + "); }\n" + end},

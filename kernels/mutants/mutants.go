@@ -50,7 +50,8 @@ type Mutant struct {
 // All returns every mutant for a backend that results or timing show, kernel by kernel.
 func All(backend string) []Mutant {
 	all := slices.Concat(attention, matmul, tally, cheats,
-		attentionCUDA, attentionCUDACheats, attentionHopper, attentionHopperFP8, gemm, gemmMMA, rmsnorm, softmax, reduce, tallyCUDA)
+		attentionCUDA, attentionCUDACheats, attentionHopper, attentionHopperFP8, gemm, gemmMMA, rmsnorm, softmax, reduce,
+		tallyCUDA)
 	return slices.DeleteFunc(all, func(m Mutant) bool { return m.Backend != backend })
 }
 
@@ -90,7 +91,8 @@ func (m Mutant) Write(dir string) error {
 			continue
 		}
 		if found := strings.Count(text, change[0]); found != 1 {
-			return fmt.Errorf("mutant %s of %s: %s holds %d times what it replaces: bring the mutant up to date with the kernel", m.Name, m.Kernel, file, found)
+			return fmt.Errorf("mutant %s of %s: %s holds %d times what it replaces: bring the mutant up to date with "+
+				"the kernel", m.Name, m.Kernel, file, found)
 		}
 		text = strings.Replace(text, change[0], change[1], 1)
 	}

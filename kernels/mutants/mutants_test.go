@@ -30,7 +30,8 @@ func TestThePagesCountThem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := fmt.Sprintf(want, len(All(kernels.Host)), len(All(kernels.CUDA))); !strings.Contains(string(content), text) {
+		if text := fmt.Sprintf(want, len(All(kernels.Host)),
+			len(All(kernels.CUDA))); !strings.Contains(string(content), text) {
 			t.Errorf("%s does not say %q", page, text)
 		}
 	}

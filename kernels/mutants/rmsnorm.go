@@ -42,9 +42,13 @@ var rmsnorm = on(kernels.CUDA, "rmsnorm", []Mutant{
 	{Name: "one plus weight", What: "scales by one more than the weight",
 		Old: " * factor * __half2float(weight.element[i])", New: " * factor * (1 + __half2float(weight.element[i]))"},
 	{Name: "first weights", What: "takes the first weights for what is beyond its registers",
-		Old: rmsnormBeyond, New: "{\n            Vector<HALVES> w;\n            w.packed = *(const typename Packed<HALVES>::type *)(weight + (size_t)first * HALVES);\n"},
+		Old: rmsnormBeyond,
+		New: "{\n            Vector<HALVES> w;\n            w.packed = *(const typename Packed<HALVES>::type *)(weight + " +
+			"(size_t)first * HALVES);\n"},
 	{Name: "weight of the stride", What: "takes the weights of the first vector for all that it holds", At: "HOLD=4",
-		Old: rmsnormHeld, New: "                Vector<HALVES> w;\n                w.packed = *(const typename Packed<HALVES>::type *)(weight + (size_t)first * HALVES);\n"},
+		Old: rmsnormHeld,
+		New: "                Vector<HALVES> w;\n                w.packed = *(const typename Packed<HALVES>::type " +
+			"*)(weight + (size_t)first * HALVES);\n"},
 
 	// Which elements are seen.
 	{Name: "last vector not summed", What: "leaves the last vector of a long row out of the sum",
@@ -52,7 +56,8 @@ var rmsnorm = on(kernels.CUDA, "rmsnorm", []Mutant{
 	{Name: "last vector not written", What: "does not write the last vector of a long row",
 		Old: "at < mine; at += STRIDE) {", New: "at < mine - 1; at += STRIDE) {"},
 	{Name: "held twice", What: "counts twice what it holds beside the first vector", At: "HOLD=4",
-		Old: "for (int at = first + HOLD * STRIDE; at < mine; at += STRIDE)\n            sum +=", New: "for (int at = first + STRIDE; at < mine; at += STRIDE)\n            sum +="},
+		Old: "for (int at = first + HOLD * STRIDE; at < mine; at += STRIDE)\n            sum +=",
+		New: "for (int at = first + STRIDE; at < mine; at += STRIDE)\n            sum +="},
 	{Name: "odd vectors", What: "takes every even row for one of whole vectors", At: "VECTOR=8",
 		Old: "if (C % VECTOR == 0)", New: "if (C % 2 == 0)"},
 	{Name: "no rest", What: "takes every row for one of whole vectors, and leaves the rest",
@@ -60,7 +65,8 @@ var rmsnorm = on(kernels.CUDA, "rmsnorm", []Mutant{
 	{Name: "one row too many", What: "writes one row beyond the last", At: "ROWS=2",
 		Old: "const int mine = row < R ? vectors : 0;", New: "const int mine = row <= R ? vectors : 0;"},
 	{Name: "last row of a block", What: "leaves the last row of every block as it was", At: "ROWS=4",
-		Old: "const int mine = row < R ? vectors : 0;", New: "const int mine = row < R && row - top < ROWS - 1 ? vectors : 0;"},
+		Old: "const int mine = row < R ? vectors : 0;",
+		New: "const int mine = row < R && row - top < ROWS - 1 ? vectors : 0;"},
 	{Name: "stride of a block", What: "steps as if no other block had the same row", At: "SPLIT=2",
 		Old: "constexpr int STRIDE = THREADS * SPLIT;", New: "constexpr int STRIDE = THREADS;"},
 	{Name: "rank left out", What: "takes every block for the first of its cluster", At: "SPLIT=2",

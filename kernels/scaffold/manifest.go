@@ -31,7 +31,8 @@ func (d *description) manifest() string {
 	line("name: %s", d.name)
 	line("entry: %s", d.entry())
 	line("source: {%s: %s}", d.backend, d.source)
-	line("reference: {%s: %s}%s", d.backend, d.reference, d.todo("%s is a copy of the kernel: replace it by plain code that you trust", d.reference))
+	line("reference: {%s: %s}%s", d.backend, d.reference,
+		d.todo("%s is a copy of the kernel: replace it by plain code that you trust", d.reference))
 	line("params:")
 	var flags string
 	for _, m := range d.macros {
@@ -55,7 +56,8 @@ func (d *description) manifest() string {
 			name, values, flag = "REGISTERS", "[64, 128, 255]", "-maxrregcount={REGISTERS}"
 		}
 		fallback := map[string]int{"LEVEL": 2, "REGISTERS": 255}[name]
-		line("  %s: {values: %s, default: %d}%s", name, values, fallback, d.todo("%s, so that a compiler flag is tuned", d.noMacro()))
+		line("  %s: {values: %s, default: %d}%s", name, values, fallback,
+			d.todo("%s, so that a compiler flag is tuned", d.noMacro()))
 		flags = flag
 	}
 	dims := d.dimensions()
@@ -95,7 +97,8 @@ func (d *description) noMacro() string {
 	if len(d.fixed) == 0 {
 		return "the source has no macro with a default (#ifndef NAME, #define NAME 8)"
 	}
-	return fmt.Sprintf("%s: #define without #ifndef round it cannot be tuned (#ifndef %s, #define %s 8, #endif)", strings.Join(d.fixed, ", "), d.fixed[0], d.fixed[0])
+	return fmt.Sprintf("%s: #define without #ifndef round it cannot be tuned (#ifndef %s, #define %s 8, #endif)",
+		strings.Join(d.fixed, ", "), d.fixed[0], d.fixed[0])
 }
 
 // dimensions are the integers that the function takes, or one size where it takes none.
@@ -145,7 +148,9 @@ func (d *description) argument(line func(string, ...any), p parameter, dims []st
 			more = ", out: true"
 		}
 		if p.changed {
-			more, look = ", inout: true, fill: uniform", d.todo("what %s holds before a launch: the source adds to it, or the like; init: 0 instead where it starts at a number", p.name)
+			more, look = ", inout: true, fill: uniform",
+				d.todo("what %s holds before a launch: the source adds to it, or the like; init: 0 instead where it starts at "+
+					"a number", p.name)
 		}
 		if len(dims) > 1 {
 			look += d.todo("the shape of %s; it has room for all sizes multiplied", p.name)

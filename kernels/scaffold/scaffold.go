@@ -66,7 +66,15 @@ func From(name, path string, content []byte, entry string) (Folder, error) {
 	if file == reference || !plainName.MatchString(file) {
 		return Folder{}, fmt.Errorf("%s: rename it, because its name is taken or has unusual characters", path)
 	}
-	d := description{name: name, backend: backend, source: file, reference: reference, signature: s, macros: macros(source), fixed: fixed(source)}
+	d := description{
+		name:      name,
+		backend:   backend,
+		source:    file,
+		reference: reference,
+		signature: s,
+		macros:    macros(source),
+		fixed:     fixed(source),
+	}
 	text := d.manifest()
 	if err := kernels.Check(kernels.ManifestName, []byte(text), backend); err != nil {
 		return Folder{}, fmt.Errorf("%s: its description would not be a manifest: %w", path, err)
@@ -130,9 +138,12 @@ func choose(source, entry, backend string) (signature, error) {
 	case len(found) == 0:
 		return signature{}, fmt.Errorf("function %s cannot be described: %w", refused[0].name, refused[0].refused)
 	case len(found) == 1 && backend == kernels.CUDA && len(refused) > 0:
-		return signature{}, fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with --entry", found[0].name, refused[0].name, refused[0].refused)
+		return signature{},
+			fmt.Errorf("it has %s, and %s, which cannot be described: %w; name the one that is meant with --entry",
+				found[0].name, refused[0].name, refused[0].refused)
 	case len(found) > 1:
-		return signature{}, fmt.Errorf("several functions could be the kernel: %s; name one with --entry", strings.Join(names, ", "))
+		return signature{},
+			fmt.Errorf("several functions could be the kernel: %s; name one with --entry", strings.Join(names, ", "))
 	}
 	return found[0], nil
 }

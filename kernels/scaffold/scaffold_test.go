@@ -29,9 +29,11 @@ void pointers(float **p) {}
 void nothing(void) {}
 `
 	for backend, want := range map[string][]string{
-		kernels.CUDA: {"transform [{x f32 true false false} {y f32 true true false} {n i32 false false false} {alpha f64 false false false}]"},
+		kernels.CUDA: {"transform [{x f32 true false false} {y f32 true true false} {n i32 false false false} {alpha f64 " +
+			"false false false}]"},
 		kernels.Host: {
-			"transform [{x f32 true false false} {y f32 true true false} {n i32 false false false} {alpha f64 false false false}]",
+			"transform [{x f32 true false false} {y f32 true true false} {n i32 false false false} {alpha f64 false false " +
+				"false}]",
 			"plain [{a f32 true false false} {b f32 true true false} {rows i64 false false false} {cols i32 false false false}]",
 			"strange refused", "pointers refused", "nothing refused",
 		},
@@ -51,12 +53,14 @@ void nothing(void) {}
 }
 
 func TestMacros(t *testing.T) {
-	found := macros("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef GUARD_H\n#define GUARD_H\n#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n")
+	found := macros("#ifndef BLOCK\n#define BLOCK 64\n#endif\n  # ifndef FAST\n#define FAST (0)\n#endif\n#ifndef " +
+		"GUARD_H\n#define GUARD_H\n#endif\n// #ifndef X\n// #define X 1\n#ifndef A\n#define B 3\n#endif\n")
 	if fmt.Sprint(found) != "[{BLOCK 64} {FAST 0}]" {
 		t.Errorf("%v", found)
 	}
 	for m, want := range map[macro]string{
-		{"BLOCK", 64}: "[16 32 64 128 256]", {"FAST", 0}: "[0 1]", {"UNROLL", 1}: "[0 1]", {"BLOCK", 1}: "[1 2 4]", {"K", 3}: "[1 3 6 12]",
+		{"BLOCK", 64}: "[16 32 64 128 256]", {"FAST", 0}: "[0 1]", {"UNROLL", 1}: "[0 1]", {"BLOCK", 1}: "[1 2 4]",
+		{"K", 3}: "[1 3 6 12]",
 	} {
 		if got := fmt.Sprint(m.values()); got != want {
 			t.Errorf("%v: %s, want %s", m, got, want)
@@ -69,7 +73,8 @@ func TestMacros(t *testing.T) {
 
 // Whatever is written can be read again, for the backend that it is for.
 func TestFoldersLoad(t *testing.T) {
-	const body = "#ifndef BLOCK\n#define BLOCK 64\n#endif\n%svoid move(const %s *x, float *y, int rows, int n, float a) { (void)x; (void)y; (void)rows; (void)n; (void)a; }\n"
+	const body = "#ifndef BLOCK\n#define BLOCK 64\n#endif\n%svoid move(const %s *x, float *y, int rows, int n, float " +
+		"a) { (void)x; (void)y; (void)rows; (void)n; (void)a; }\n"
 	for file, source := range map[string]string{
 		"":        "",
 		"move.c":  fmt.Sprintf(body, "", "double"),
@@ -117,7 +122,8 @@ func TestWhatCannotBeDescribed(t *testing.T) {
 			t.Errorf("%s: %v", source, err)
 		}
 	}
-	if _, err := From("new", "source.c", []byte("void f(float *x) {}"), "g"); err == nil || !strings.Contains(err.Error(), "there are f") {
+	if _, err := From("new", "source.c", []byte("void f(float *x) {}"), "g"); err == nil ||
+		!strings.Contains(err.Error(), "there are f") {
 		t.Errorf("%v", err)
 	}
 	if _, err := From("new", "reference.c", []byte("void f(float *x) {}"), ""); err == nil {
@@ -163,16 +169,31 @@ func TestStylesOfSources(t *testing.T) {
 		reference    []string
 		open         string
 	}{
-		{"a.cu", "template <typename T, int VEC, bool FAST = false>\n__global__ void scale(T *out, const T *in, float4 *v, int n) { out[0] = in[0]; }\n",
-			[]string{`entry: "scale<float, {VEC_VALUE}, {FAST_VALUE}>"`, "VEC_VALUE: {values: [1, 2, 4, 8], default: 1}", "FAST_VALUE: {values: [false, true], default: false}", "{name: out, type: f32, shape: [N], out: true}", "{name: v, type: f32x4,"},
-			[]string{"typedef float T;\nconstexpr int VEC = 1;\nconstexpr bool FAST = 0;"}, "the type in the arguments of the template"},
-		{"b.cpp", "#include <cstddef>\n#ifndef CHUNK\n#define CHUNK 64\n#endif\nnamespace fast {\nstruct other { int x; };\nvoid axpy(double *y, const double *x, double a, std::size_t n) { for (std::size_t i = 0; i < n; i++) y[i] += a * x[i]; }\n}\n",
-			[]string{`entry: "fast::axpy"`, "CHUNK: {values: [16, 32, 64, 128, 256], default: 64}", "{name: y, type: f64, shape: [N], inout: true, fill: uniform}", "{name: n, type: u64, value: N}"},
+		{"a.cu",
+			"template <typename T, int VEC, bool FAST = false>\n__global__ void scale(T *out, const T *in, float4 *v, int n) " +
+				"{ out[0] = in[0]; }\n",
+			[]string{`entry: "scale<float, {VEC_VALUE}, {FAST_VALUE}>"`, "VEC_VALUE: {values: [1, 2, 4, 8], default: 1}",
+				"FAST_VALUE: {values: [false, true], default: false}", "{name: out, type: f32, shape: [N], out: true}",
+				"{name: v, type: f32x4,"},
+			[]string{"typedef float T;\nconstexpr int VEC = 1;\nconstexpr bool FAST = 0;"},
+			"the type in the arguments of the template"},
+		{"b.cpp",
+			"#include <cstddef>\n#ifndef CHUNK\n#define CHUNK 64\n#endif\nnamespace fast {\nstruct other { int x; };\nvoid " +
+				"axpy(double *y, const double *x, double a, std::size_t n) { for (std::size_t i = 0; i < n; i++) y[i] += a * " +
+				"x[i]; }\n}\n",
+			[]string{`entry: "fast::axpy"`, "CHUNK: {values: [16, 32, 64, 128, 256], default: 64}",
+				"{name: y, type: f64, shape: [N], inout: true, fill: uniform}", "{name: n, type: u64, value: N}"},
 			[]string{"using fast::axpy;"}, "what y holds before a launch"},
-		{"c.cu", "#define TILE 16\nextern \"C\" __global__ void count(unsigned *bins, const unsigned char *x, int n) { atomicAdd(&bins[x[0]], 1); }\n",
-			[]string{"entry: count", "{name: bins, type: u32, shape: [N], inout: true, fill: uniform}", "REGISTERS:"}, nil, "TILE: #define without #ifndef round it cannot be tuned (#ifndef TILE, #define TILE 8, #endif)"},
-		{"d.c", "void blend(float *y, float *z, const int *at, int n) { for (int i = 0; i < n; i++) { y[at[i]] = 2 * y[at[i]]; z[at[i]] = 1; } }\n",
-			[]string{"{name: y, type: f32, shape: [N], inout: true, fill: uniform}", "{name: z, type: f32, shape: [N], out: true}"}, nil, "what y holds before a launch"},
+		{"c.cu",
+			"#define TILE 16\nextern \"C\" __global__ void count(unsigned *bins, const unsigned char *x, int n) { " +
+				"atomicAdd(&bins[x[0]], 1); }\n",
+			[]string{"entry: count", "{name: bins, type: u32, shape: [N], inout: true, fill: uniform}", "REGISTERS:"}, nil,
+			"TILE: #define without #ifndef round it cannot be tuned (#ifndef TILE, #define TILE 8, #endif)"},
+		{"d.c",
+			"void blend(float *y, float *z, const int *at, int n) { for (int i = 0; i < n; i++) { y[at[i]] = 2 * y[at[i]]; " +
+				"z[at[i]] = 1; } }\n",
+			[]string{"{name: y, type: f32, shape: [N], inout: true, fill: uniform}",
+				"{name: z, type: f32, shape: [N], out: true}"}, nil, "what y holds before a launch"},
 	} {
 		folder, err := From("k", test.path, []byte(test.source), "")
 		if err != nil {
@@ -191,9 +212,11 @@ func TestStylesOfSources(t *testing.T) {
 		}
 	}
 	for source, want := range map[string]string{
-		"__global__ void one(float *x) { x[0] = 1; }\n__global__ void two(float *x, P p) { x[0] = 1; }\n": `it has one, and two, which cannot be described: its argument "P p" has a type that a manifest has no name for`,
+		"__global__ void one(float *x) { x[0] = 1; }\n__global__ void two(float *x, P p) { x[0] " +
+			"= 1; }\n": `it has one, and two, which cannot be described: its argument "P p" has a type that a manifest has no name for`,
 		// A macro may say __device__: what is not __global__ is no candidate, whatever it is.
-		"#define INLINE static __device__ \\\n\t__forceinline__\nINLINE void wait() { }\n__global__ void one(float *x, P p) { }\n": "function one cannot be described",
+		"#define INLINE static __device__ \\\n\t__forceinline__\nINLINE void wait() { }\n__global__ void one(float *x, P " +
+			"p) { }\n": "function one cannot be described",
 		"void helper(float *x) { }\n":                             "it defines no __global__ function",
 		"__global__ void one(float *x, float4 v) { x[0] = 1; }\n": "is several numbers by value",
 	} {

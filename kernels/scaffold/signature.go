@@ -44,10 +44,12 @@ type parameter struct {
 // elementOf has the manifest's names of C's types.
 var elementOf = map[string]string{
 	"double": "f64", "float": "f32", "half": "f16", "__half": "f16", "__nv_bfloat16": "bf16", "nv_bfloat16": "bf16",
-	"int": "i32", "int32_t": "i32", "signed": "i32", "signed int": "i32", "long long": "i64", "int64_t": "i64", "long": "i64", "long int": "i64", "ptrdiff_t": "i64",
+	"int": "i32", "int32_t": "i32", "signed": "i32", "signed int": "i32", "long long": "i64", "int64_t": "i64",
+	"long": "i64", "long int": "i64", "ptrdiff_t": "i64",
 	"int16_t": "i16", "short": "i16", "int8_t": "i8", "signed char": "i8", "uint8_t": "u8", "unsigned char": "u8",
 	"uint16_t": "u16", "unsigned short": "u16", "uint32_t": "u32", "unsigned": "u32", "unsigned int": "u32",
-	"uint": "u32", "char": "i8", "bool": "u8", "float2": "f32x2", "float3": "f32x3", "float4": "f32x4", "double2": "f64x2", "int2": "i32x2", "int4": "i32x4",
+	"uint": "u32", "char": "i8", "bool": "u8", "float2": "f32x2", "float3": "f32x3", "float4": "f32x4",
+	"double2": "f64x2", "int2": "i32x2", "int4": "i32x4",
 	"cuFloatComplex": "c64", "cuDoubleComplex": "c128",
 	"uint64_t": "u64", "unsigned long": "u64", "unsigned long long": "u64", "size_t": "u64",
 }
@@ -251,11 +253,15 @@ func newParameter(text string, of []templated) (parameter, error) {
 	}
 	known := false
 	if p.element, known = elementOf[called]; !known || !identifier.MatchString(p.name) {
-		return p, fmt.Errorf("its argument %q has a type that a manifest has no name for; a structure is described by its fields, by hand (docs/manifest.md)", strings.TrimSpace(text))
+		return p,
+			fmt.Errorf("its argument %q has a type that a manifest has no name for; a structure is described by its fields, "+
+				"by hand (docs/manifest.md)", strings.TrimSpace(text))
 	}
 	p.pointer = stars == 1
 	if !p.pointer && (strings.Contains(p.element, "x") || p.element[0] == 'c') {
-		return p, fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields", strings.TrimSpace(text))
+		return p,
+			fmt.Errorf("its argument %q is several numbers by value: take them one by one, or as a structure with fields",
+				strings.TrimSpace(text))
 	}
 	p.out = p.pointer && !constant
 	return p, nil
@@ -269,7 +275,8 @@ type macro struct {
 	value int64
 }
 
-var guarded = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d{1,9})\)?[ \t]*\r?$`)
+var guarded = regexp.MustCompile(
+	`(?m)^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+\(?(\d{1,9})\)?[ \t]*\r?$`)
 
 // macros returns those in the order of the source.
 func macros(source string) (found []macro) {

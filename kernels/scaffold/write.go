@@ -20,7 +20,8 @@ type Source struct {
 }
 
 // Write makes the folder of a new kernel, which is named after it: an example, or what is in
-// a source. The files that it returns have their paths. Nothing is overwritten: the folder must not be there, or be empty.
+// a source. The files that it returns have their paths. Nothing is overwritten: the folder must not be there, or be
+// empty.
 func Write(folder string, source Source) (Folder, error) {
 	name := filepath.Base(filepath.Clean(folder))
 	if err := CheckName(name); err != nil {

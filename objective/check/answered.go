@@ -31,7 +31,9 @@ func unanswered(k *kernels.Kernel, w kernels.Workload) string {
 			}
 		}
 	}
-	return fmt.Sprintf("results were held against %s, which is right for the inputs of workload %s only: other sizes and other inputs could not be checked, so a kernel that is wrong elsewhere, or that knows this answer, would pass; a reference would have it checked", strings.Join(files, " and "), w.Name)
+	return fmt.Sprintf("results were held against %s, which is right for the inputs of workload %s only: other sizes "+
+		"and other inputs could not be checked, so a kernel that is wrong elsewhere, or that knows this answer, would "+
+		"pass; a reference would have it checked", strings.Join(files, " and "), w.Name)
 }
 
 // try evaluates the formulas of a case's inputs, each once.
@@ -60,7 +62,9 @@ func (o *Oracle) read(c Case, bindings []arguments.Binding) ([][]byte, error) {
 		known = known || maps.Equal(w.Dims, c.Dims)
 	}
 	if !known || c.family() != arguments.Declared {
-		return nil, fmt.Errorf("there is no answer for %s with inputs of the family %s: files have those for the workloads' own inputs only", c.Dims, c.family())
+		return nil,
+			fmt.Errorf("there is no answer for %s with inputs of the family %s: files have those for the workloads' own "+
+				"inputs only", c.Dims, c.family())
 	}
 	source := inputs.Source{Folder: o.kernel.Dir}
 	var answers [][]byte

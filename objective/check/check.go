@@ -113,7 +113,14 @@ func (t Target) load(m Module, c Case) (worker.Load, error) {
 	if err == nil {
 		err = t.Oracle.try(c, bindings)
 	}
-	return worker.Load{Module: m.Path, Support: m.Support, Arguments: bindings, Folder: t.Kernel.Dir, Seed: c.Seed, Layout: c.layout()}, err
+	return worker.Load{
+		Module:    m.Path,
+		Support:   m.Support,
+		Arguments: bindings,
+		Folder:    t.Kernel.Dir,
+		Seed:      c.Seed,
+		Layout:    c.layout(),
+	}, err
 }
 
 // at returns a fault with the case that it happened at; nil for nil.
@@ -132,7 +139,8 @@ func at(c Case, fault *worker.Fault) *worker.Fault {
 func (t Target) at(c Case, fault *worker.Fault) *worker.Fault {
 	placed := at(c, fault)
 	if placed != nil && t.Kernel.Unfuzzed() && !strings.Contains(placed.Detail, "at "+t.Workload.Dims.String()+",") {
-		placed.Detail += fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel does not promise this one, state what it does promise as domain", strings.Join(t.Kernel.Varying(), ", "))
+		placed.Detail += fmt.Sprintf("; the manifest has no fuzz section, so sizes of %s were generated: if the kernel "+
+			"does not promise this one, state what it does promise as domain", strings.Join(t.Kernel.Varying(), ", "))
 	}
 	return placed
 }

@@ -53,10 +53,12 @@ func TestCompare(t *testing.T) {
 		})
 	}
 	mismatch, err := compare(argument, buffer(t, f32, 0, 5, math.NaN()), buffer(t, f32, 0, 1, 100), tolerance)
-	if err != nil || mismatch.First != 1 || mismatch.Got != "5" || !math.IsInf(mismatch.Worst, 1) || mismatch.NotFinite != 1 {
+	if err != nil || mismatch.First != 1 || mismatch.Got != "5" || !math.IsInf(mismatch.Worst, 1) ||
+		mismatch.NotFinite != 1 {
 		t.Errorf("%+v, %v", mismatch, err)
 	}
-	if text := mismatch.String(); !strings.Contains(text, "c[1] is 5, the reference says 1; 2 of 3 elements wrong (66.7 %), worst error +Inf, 1 NaN or infinite") {
+	if text := mismatch.String(); !strings.Contains(text,
+		"c[1] is 5, the reference says 1; 2 of 3 elements wrong (66.7 %), worst error +Inf, 1 NaN or infinite") {
 		t.Errorf("%s", text)
 	}
 	if _, err := compare(argument, buffer(t, f32, 1), buffer(t, f32, math.NaN()), tolerance); err == nil {
@@ -98,7 +100,8 @@ func TestIntegersAreComparedExactly(t *testing.T) {
 		argument := arguments.Argument{Name: "y", Element: element, Out: true}
 		loose := arguments.Tolerance{Absolute: 0.5, Relative: 0.5}
 		mismatch, err := compare(argument, got, want, loose)
-		if err != nil || mismatch == nil || mismatch.Bad != 1 || mismatch.Worst != test.worst || !strings.Contains(mismatch.String(), test.text) {
+		if err != nil || mismatch == nil || mismatch.Bad != 1 || mismatch.Worst != test.worst ||
+			!strings.Contains(mismatch.String(), test.text) {
 			t.Errorf("%s: %v, %v, want %q", test.typ, mismatch, err, test.text)
 		}
 		if mismatch, err = compare(argument, want, want, arguments.Tolerance{}); mismatch != nil || err != nil {

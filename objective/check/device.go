@@ -131,7 +131,9 @@ func firstMismatch(result worker.Result) (*Mismatch, error) {
 	for _, c := range result.Comparisons {
 		switch {
 		case c.Undefined > 0:
-			return nil, fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined, c.Argument)
+			return nil,
+				fmt.Errorf("the reference gives %d values for %s that are not finite: the oracle is broken", c.Undefined,
+					c.Argument)
 		case c.Bad > 0:
 			return &Mismatch{
 				Argument: c.Argument, First: int(c.First), Got: c.Got, Want: c.Want,

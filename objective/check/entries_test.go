@@ -39,8 +39,10 @@ launch: {grid: [N], block: [LANES]}
 		t.Fatal(err)
 	}
 	on := OnDevice{Target{Kernel: k, Workload: k.Workloads[0], Oracle: oracle}}
-	load, err := on.Load(Subject{k.Default(), Module{Path: "kernel", Entries: []string{"_Z5scaleILi1EEvPf"}}}, Case{Dims: k.Workloads[0].Dims})
-	if err != nil || load.Calls[0].Entry != "_Z5scaleILi1EEvPf" || load.Reference.Call.Entry != "_Z5scalePf" || load.Reference.Module != "reference" {
+	load, err := on.Load(Subject{k.Default(), Module{Path: "kernel", Entries: []string{"_Z5scaleILi1EEvPf"}}},
+		Case{Dims: k.Workloads[0].Dims})
+	if err != nil || load.Calls[0].Entry != "_Z5scaleILi1EEvPf" || load.Reference.Call.Entry != "_Z5scalePf" ||
+		load.Reference.Module != "reference" {
 		t.Errorf("%+v, %v", load, err)
 	}
 	if k.Launch.Reference.Entry != "scale" || kernels.EntryAt(k.Entry, k.Default()) != "scale<1>" {

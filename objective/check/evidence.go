@@ -57,7 +57,14 @@ func (e *Evidence) Join(other *Evidence) *Evidence {
 	if e == nil || other == nil {
 		return cmp.Or(e, other)
 	}
-	joined := &Evidence{Tolerance: e.Tolerance, Cases: slices.Clone(e.Cases), Worst: e.Worst, At: e.At, Unchecked: cmp.Or(e.Unchecked, other.Unchecked), Program: e.Program || other.Program}
+	joined := &Evidence{
+		Tolerance: e.Tolerance,
+		Cases:     slices.Clone(e.Cases),
+		Worst:     e.Worst,
+		At:        e.At,
+		Unchecked: cmp.Or(e.Unchecked, other.Unchecked),
+		Program:   e.Program || other.Program,
+	}
 	for _, c := range other.Cases {
 		joined.add(c, 0)
 	}
@@ -115,7 +122,9 @@ func (n *Notes) repeated(point space.Point, c Case, first, second [][]byte) {
 }
 
 func (n *Notes) differs(point space.Point, c Case) {
-	n.byPoint.LoadOrStore(point, fmt.Sprintf("two runs on the same inputs differ within the tolerance, first seen with %s: the order of its sums depends on the scheduling, or it has a race", c))
+	n.byPoint.LoadOrStore(point,
+		fmt.Sprintf("two runs on the same inputs differ within the tolerance, first seen with %s: the order of its sums "+
+			"depends on the scheduling, or it has a race", c))
 }
 
 // Of returns what was noticed about a point, or nothing.

@@ -52,7 +52,14 @@ const answerLimit = 256 << 20
 // the kernel's own precision, for a tolerance that is derived from it; it is nil where
 // the backend cannot. Close the oracle to end its worker.
 func NewOracle(k *kernels.Kernel, reference, naive Build) *Oracle {
-	return &Oracle{kernel: k, buildReference: reference, buildNaive: naive, plain: map[space.Point]plain{}, answers: map[string][][]byte{}, derived: map[string][]arguments.Tolerance{}}
+	return &Oracle{
+		kernel:         k,
+		buildReference: reference,
+		buildNaive:     naive,
+		plain:          map[space.Point]plain{},
+		answers:        map[string][][]byte{},
+		derived:        map[string][]arguments.Tolerance{},
+	}
 }
 
 // Ready compiles the reference of a point. It comes before a device is reserved, because
@@ -70,7 +77,8 @@ func (o *Oracle) Ready(ctx context.Context, point space.Point) (err error) {
 	}
 	if o.kernel.Tolerance.Derived != 0 {
 		if o.buildNaive == nil {
-			return fmt.Errorf("the tolerance of %s is derived from a naive implementation, which this backend cannot build: state atol and rtol for it", o.kernel.Name)
+			return fmt.Errorf("the tolerance of %s is derived from a naive implementation, which this backend cannot build: "+
+				"state atol and rtol for it", o.kernel.Name)
 		}
 		if built.naive, err = o.buildNaive(ctx, given); err != nil {
 			return err
@@ -116,7 +124,8 @@ func (a Answer) Bytes() int { return size(a.want) }
 
 // Know returns the right answer for a point at a case. Any failure here is an error: without
 // an oracle nothing can be judged.
-func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.Point, c Case, bindings []arguments.Binding) (a Answer, err error) {
+func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.Point, c Case,
+	bindings []arguments.Binding) (a Answer, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	a = Answer{kernel: o.kernel}
@@ -129,7 +138,8 @@ func (o *Oracle) Know(ctx context.Context, command worker.Command, point space.P
 }
 
 // answer returns the reference's outputs.
-func (o *Oracle) answer(ctx context.Context, command worker.Command, q question, bindings []arguments.Binding) ([][]byte, error) {
+func (o *Oracle) answer(ctx context.Context, command worker.Command, q question,
+	bindings []arguments.Binding) ([][]byte, error) {
 	key := q.key()
 	if outputs, ok := o.answers[key]; ok {
 		at := slices.Index(o.order, key)
@@ -158,13 +168,15 @@ func (o *Oracle) answer(ctx context.Context, command worker.Command, q question,
 func rangeAdvice(k *kernels.Kernel) string {
 	for _, a := range k.Arguments {
 		if a.DrawnFromAll() {
-			return fmt.Sprintf("; %s is drawn from all of %s: if it is an index, state its range in the manifest, such as [0, N - 1]", a.Name, a.Element.Name)
+			return fmt.Sprintf("; %s is drawn from all of %s: if it is an index, state its range in the manifest, such as "+
+				"[0, N - 1]", a.Name, a.Element.Name)
 		}
 	}
 	return ""
 }
 
-func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, c Case, bindings []arguments.Binding) ([][]byte, error) {
+func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, c Case,
+	bindings []arguments.Binding) ([][]byte, error) {
 	if o.client == nil {
 		var err error
 		if o.client, err = worker.Start(command); err != nil {
@@ -173,7 +185,14 @@ func (o *Oracle) compute(ctx context.Context, command worker.Command, m Module, 
 	}
 	ctx, cancel := worker.Allow(ctx, referenceTimeout)
 	defer cancel()
-	load := worker.Load{Module: m.Path, Support: m.Support, Arguments: bindings, Folder: o.kernel.Dir, Seed: c.Seed, Layout: worker.Guarded}
+	load := worker.Load{
+		Module:    m.Path,
+		Support:   m.Support,
+		Arguments: bindings,
+		Folder:    o.kernel.Dir,
+		Seed:      c.Seed,
+		Layout:    worker.Guarded,
+	}
 	if err := o.client.Load(ctx, load); err != nil {
 		return nil, err
 	}
@@ -224,7 +243,8 @@ func (o *Oracle) Close() {
 // bounds returns the tolerance of every output for a case. A derived one is so
 // many times the largest error that the naive implementation makes there, and one
 // step of the type: no implementation can do better than round.
-func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question, bindings []arguments.Binding, want [][]byte) ([]arguments.Tolerance, error) {
+func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question, bindings []arguments.Binding,
+	want [][]byte) ([]arguments.Tolerance, error) {
 	stated := o.kernel.Tolerance
 	bounds := make([]arguments.Tolerance, len(want))
 	for i, argument := range o.kernel.Arguments.Outputs() {
@@ -247,13 +267,17 @@ func (o *Oracle) bounds(ctx context.Context, command worker.Command, q question,
 		return nil, err
 	}
 	if mismatch != nil {
-		return nil, fmt.Errorf("naive implementation of %s at %s must keep atol and rtol itself: %s", o.kernel.Name, q.place(), mismatch)
+		return nil,
+			fmt.Errorf("naive implementation of %s at %s must keep atol and rtol itself: %s", o.kernel.Name, q.place(), mismatch)
 	}
 	for i, argument := range o.kernel.Arguments.Outputs() {
 		if argument.Tolerance != nil {
 			continue
 		}
-		bounds[i] = arguments.Tolerance{Absolute: stated.Derived * worst(argument.Element, got[i], want[i]), Relative: argument.Element.Step()}
+		bounds[i] = arguments.Tolerance{
+			Absolute: stated.Derived * worst(argument.Element, got[i], want[i]),
+			Relative: argument.Element.Step(),
+		}
 	}
 	o.derived[q.key()] = bounds
 	return bounds, nil

@@ -143,7 +143,8 @@ func (g *generator) allows(dims kernels.Dims) bool {
 	if g.point != nil && !g.kernel.AllowsAt(g.point, dims) {
 		return false
 	}
-	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit && (g.volume == 0 || volume(g.kernel, dims) <= g.volume) && g.runs(dims)
+	return g.kernel.Allows(dims) && cost(g.kernel, dims) <= g.limit &&
+		(g.volume == 0 || volume(g.kernel, dims) <= g.volume) && g.runs(dims)
 }
 
 // runs reports whether the kernel can be called at all with sizes that nobody has

@@ -22,7 +22,12 @@ func TestShrink(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			runs := 0
-			start := Case{Dims: kernels.Dims{"B": 3, "S": 131, "D": 64}, Seed: 9, Family: arguments.Signs, Layout: worker.Misaligned}
+			start := Case{
+				Dims:   kernels.Dims{"B": 3, "S": 131, "D": 64},
+				Seed:   9,
+				Family: arguments.Signs,
+				Layout: worker.Misaligned,
+			}
 			got := shrink(k, start, k.Allows, func(c Case) bool {
 				runs++
 				return test.fails(c.Dims)
@@ -36,7 +41,8 @@ func TestShrink(t *testing.T) {
 		})
 	}
 	kept := Case{Dims: kernels.Dims{"B": 1, "S": 1}, Family: arguments.Signs}
-	if got := shrink(k, kept, k.Allows, func(c Case) bool { return c.Family == arguments.Signs }); got.Family != arguments.Signs {
+	if got := shrink(k, kept, k.Allows, func(c Case) bool { return c.Family == arguments.Signs }); got.Family !=
+		arguments.Signs {
 		t.Error("a failure of one family was shrunk away")
 	}
 }

@@ -121,7 +121,8 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 		wide = shapes
 	}
 	wide = wide[:(len(wide)+1)/2]
-	if small := slices.DeleteFunc(slices.Clone(wide), func(d kernels.Dims) bool { return volume(k, d) > stockVolume }); len(small) > 0 {
+	if small := slices.DeleteFunc(slices.Clone(wide),
+		func(d kernels.Dims) bool { return volume(k, d) > stockVolume }); len(small) > 0 {
 		wide = small
 	}
 	families := k.Families()
@@ -132,7 +133,8 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 	stock := make([][]Case, len(families))
 	for i, family := range families {
 		for turn := range quickTurns {
-			stock[i] = append(stock[i], Case{Dims: wide[rng.IntN(len(wide))], Seed: rng.Uint64(), Family: family, Layout: layouts[(i+turn)%len(layouts)]})
+			stock[i] = append(stock[i],
+				Case{Dims: wide[rng.IntN(len(wide))], Seed: rng.Uint64(), Family: family, Layout: layouts[(i+turn)%len(layouts)]})
 		}
 	}
 	return stock
@@ -248,5 +250,6 @@ func Unchecked(k *kernels.Kernel, w kernels.Workload) string {
 	if len(fixed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("results were checked with %s only; sizes in the manifest's fuzz section would have it checked with others", strings.Join(fixed, ", "))
+	return fmt.Sprintf("results were checked with %s only; sizes in the manifest's fuzz section would have it checked "+
+		"with others", strings.Join(fixed, ", "))
 }

@@ -69,7 +69,11 @@ func TestQuickTier(t *testing.T) {
 		if cases[0].family() != arguments.Declared || cases[2].Family != arguments.Overflow {
 			t.Errorf("%s: families %s and %s", name, cases[0].Family, cases[2].Family)
 		}
-		if families := map[string]bool{cases[3].Family: true, cases[4].Family: true, cases[5].Family: true}; len(families) != 3 {
+		if families := map[string]bool{
+			cases[3].Family: true,
+			cases[4].Family: true,
+			cases[5].Family: true,
+		}; len(families) != 3 {
 			t.Errorf("%s: the others are of families %v", name, families)
 		}
 		for dim := range k.Fuzz {

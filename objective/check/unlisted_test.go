@@ -67,7 +67,8 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 		{"constants stay", "defines: {COLUMNS: M}\n", []string{"N"}, "with K=5 only"},
 		{"a domain is kept", "domain: [N % 8 == 0]\n", []string{"M", "N"}, "with K=5 only"},
 		{"a domain that leaves nothing", "domain: [N >= 1000 && N % 500 == 0, M == 300]\n", []string{"M", "N"}, "M=300"},
-		{"constraints are kept", "constraints: [N % BLOCK == N - N / BLOCK * BLOCK, BLOCK <= N]\n", []string{"M", "N"}, "with K=5 only"},
+		{"constraints are kept", "constraints: [N % BLOCK == N - N / BLOCK * BLOCK, BLOCK <= N]\n", []string{"M", "N"},
+			"with K=5 only"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			k := manifest(t, unfuzzed+test.more)
@@ -113,9 +114,12 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 		t.Errorf("the quick tier is %v", quick)
 	}
 	// Families are tried where the domain has no shape but the workload's, too.
-	narrow := manifest(t, strings.ReplaceAll(unfuzzed, "type: i32, shape", "type: f32, shape")+"domain: [N >= 1000 && N % 500 == 0, M == 300]\n")
+	narrow := manifest(t,
+		strings.ReplaceAll(unfuzzed, "type: i32, shape", "type: f32, shape")+
+			"domain: [N >= 1000 && N % 500 == 0, M == 300]\n")
 	for _, family := range narrow.Families() {
-		if !slices.ContainsFunc(Full(narrow, narrow.Workloads[0], narrow.Default(), 3), func(c Case) bool { return c.Family == family }) {
+		if !slices.ContainsFunc(Full(narrow, narrow.Workloads[0], narrow.Default(), 3),
+			func(c Case) bool { return c.Family == family }) {
 			t.Errorf("the family %s is not tried", family)
 		}
 	}
@@ -129,7 +133,8 @@ func TestShapesAreGeneratedWithoutAFuzzSection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := Quick(fixed, fixed.Workloads[0], pool.Point(0), 5, 3), Quick(fixed, fixed.Workloads[0], pool.Point(1), 5, 3); len(a) != 2 || !slices.Equal(texts(a), texts(b)) {
+	if a, b := Quick(fixed, fixed.Workloads[0], pool.Point(0), 5, 3),
+		Quick(fixed, fixed.Workloads[0], pool.Point(1), 5, 3); len(a) != 2 || !slices.Equal(texts(a), texts(b)) {
 		t.Errorf("%v and %v", a, b)
 	}
 }

@@ -139,10 +139,12 @@ const (
 func (m *Measurement) warnings() []string {
 	var found []string
 	if m.Median < shortRun {
-		found = append(found, fmt.Sprintf("a run takes under %s: starting a process is part of what is measured", page.Milliseconds(1e3*shortRun)))
+		found = append(found,
+			fmt.Sprintf("a run takes under %s: starting a process is part of what is measured", page.Milliseconds(1e3*shortRun)))
 	}
 	if !m.Interval.Bounded() {
-		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d runs (--runs): hence ±∞", stats.FewestForInterval))
+		found = append(found,
+			fmt.Sprintf("a 95 %% interval takes at least %d runs (--runs): hence ±∞", stats.FewestForInterval))
 	}
 	if len(m.Times) > 2 && m.Times[0] > coldFirst*stats.Quantile(m.Times[1:], 0.75) {
 		advice := "--warmup 3 runs the command before it counts"
@@ -152,13 +154,19 @@ func (m *Measurement) warnings() []string {
 		found = append(found, "the first run took much longer than the others: caches were cold; "+advice)
 	}
 	if m.Outliers > 0 {
-		found = append(found, fmt.Sprintf("%s far slower than the others: something else ran on the machine, or the command does not do the same each time", page.Count(m.Outliers, "run is", "runs are")))
+		found = append(found,
+			fmt.Sprintf("%s far slower than the others: something else ran on the machine, or the command does not do the "+
+				"same each time", page.Count(m.Outliers, "run is", "runs are")))
 	}
 	if m.CV > noisyRuns {
-		found = append(found, fmt.Sprintf("times vary by %s (%s without drift and outliers): the machine is noisy", page.WholePercent(m.CV), page.WholePercent(m.Variation)))
+		found = append(found,
+			fmt.Sprintf("times vary by %s (%s without drift and outliers): the machine is noisy", page.WholePercent(m.CV),
+				page.WholePercent(m.Variation)))
 	}
 	if math.Abs(m.Drift) > largeDrift && len(m.Times) >= fewestRuns {
-		found = append(found, fmt.Sprintf("times drift by %s from the first third of the runs to the last: what is timed changes, or the machine does", page.Change(m.Drift)))
+		found = append(found,
+			fmt.Sprintf("times drift by %s from the first third of the runs to the last: what is timed changes, or the "+
+				"machine does", page.Change(m.Drift)))
 	}
 	return found
 }
@@ -171,7 +179,8 @@ func (m *Measurement) Text() string {
 	fmt.Fprintf(&text, "%s\n", escape.Line(m.Command))
 	fmt.Fprintf(&text, "%s, 95 %% interval %s, over %s (CV %.1f %%, %.1f %% without drift and outliers)\n",
 		ms(m.Median), page.TimeInterval(interval), page.Count(len(m.Times), "run"), 100*m.CV, 100*m.Variation)
-	fmt.Fprintf(&text, "mean %s ± %s, user %s, system %s\n", ms(m.Mean), orNone(ms(m.Stddev)), orNone(ms(m.User)), orNone(ms(m.System)))
+	fmt.Fprintf(&text, "mean %s ± %s, user %s, system %s\n", ms(m.Mean), orNone(ms(m.Stddev)), orNone(ms(m.User)),
+		orNone(ms(m.System)))
 	fmt.Fprintf(&text, "least %s, p95 %s, most %s, drift %+.1f %%\n", ms(m.Min), ms(m.P95), ms(m.Max), 100*m.Drift)
 	for _, warning := range m.Warnings {
 		fmt.Fprintf(&text, "Warning: %s\n", warning)

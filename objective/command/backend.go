@@ -85,7 +85,8 @@ func New(k *kernels.Kernel, w kernels.Workload, s *space.Space, options Options)
 	options.Cores = cmp.Or(options.Cores, runtime.NumCPU())
 	options.BuildTimeout = cmp.Or(k.Commands.Timeouts.Build, options.BuildTimeout, time.Minute)
 	b := &Backend{
-		kernel: k, workload: w, limits: host.NewLimits(k, s, options.Cores), options: options, dir: k.Dir, cores: semaphore.NewWeighted(int64(options.Cores)),
+		kernel: k, workload: w, limits: host.NewLimits(k, s, options.Cores), options: options, dir: k.Dir,
+		cores: semaphore.NewWeighted(int64(options.Cores)),
 		built: map[string]objective.Binary{},
 	}
 	for _, line := range [][]string{k.Commands.Build, k.Commands.Run, k.Commands.Check} {
@@ -162,7 +163,12 @@ type job struct {
 // jobAt fills in a point's values.
 func (b *Backend) jobAt(values map[string]string) job {
 	c := b.kernel.Commands
-	j := job{Source: b.source, Build: kernels.CommandLine(c.Build, values), Run: kernels.CommandLine(c.Run, values), Check: kernels.CommandLine(c.Check, values)}
+	j := job{
+		Source: b.source,
+		Build:  kernels.CommandLine(c.Build, values),
+		Run:    kernels.CommandLine(c.Run, values),
+		Check:  kernels.CommandLine(c.Check, values),
+	}
 	for _, v := range c.Environment {
 		j.Environment = append(j.Environment, v.Name+"="+kernels.FillText(v.Value, values))
 	}
@@ -174,13 +180,19 @@ func (b *Backend) jobAt(values map[string]string) job {
 func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Binary, *objective.Failure, error) {
 	values, err := kernels.Values(b.workload.Dims, point, b.kernel.Commands.Definitions)
 	if err != nil {
-		return objective.Binary{}, &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: err.Error()}, nil
+		return objective.Binary{},
+			&objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: err.Error()}, nil
 	}
 	// The folder and the output have no name yet: what is the same but for them is the same.
 	values[kernels.OutFolder], values[kernels.StandardOutput] = "{OUT}", "{STDOUT}"
 	j := b.jobAt(values)
 	if len(j.Run) == 0 {
-		return objective.Binary{}, &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: "nothing is left of the run command"}, nil
+		return objective.Binary{},
+			&objective.Failure{
+				Stage:  objective.Preflight,
+				Reason: objective.Infeasible,
+				Detail: "nothing is left of the run command",
+			}, nil
 	}
 	content, err := json.MarshalIndent(j, "", "\t")
 	if err != nil {
@@ -194,7 +206,8 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if err != nil {
 		return objective.Binary{}, nil, err
 	}
-	values[kernels.OutFolder], values[kernels.StandardOutput] = filepath.Join(folder, "out"), filepath.Join(folder, "stdout")
+	values[kernels.OutFolder], values[kernels.StandardOutput] = filepath.Join(folder, "out"),
+		filepath.Join(folder, "stdout")
 	if content, err = json.MarshalIndent(b.jobAt(values), "", "\t"); err != nil {
 		return objective.Binary{}, nil, err
 	}
@@ -205,7 +218,12 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 	if failure, err := b.build(ctx, b.jobAt(values)); failure != nil || err != nil {
 		return objective.Binary{}, failure, err
 	}
-	binary := objective.Binary{Path: path, Digest: digest, File: cache.Digest(content), Size: size(values[kernels.OutFolder])}
+	binary := objective.Binary{
+		Path:   path,
+		Digest: digest,
+		File:   cache.Digest(content),
+		Size:   size(values[kernels.OutFolder]),
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.built[digest] = binary
@@ -255,18 +273,35 @@ func (b *Backend) build(ctx context.Context, j job) (*objective.Failure, error) 
 	case err != nil:
 		return nil, err
 	case fault != nil && fault.Kind == worker.Hung:
-		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileTimeout, Detail: fmt.Sprintf("the build did not end within %s", b.options.BuildTimeout)}, nil
+		return &objective.Failure{
+			Stage:  objective.Compile,
+			Reason: objective.CompileTimeout,
+			Detail: fmt.Sprintf("the build did not end within %s", b.options.BuildTimeout),
+		}, nil
 	case fault != nil:
-		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: fmt.Sprintf("the build %s: %s", fault.Kind, fault.Explanation())}, nil
+		return &objective.Failure{
+			Stage:  objective.Compile,
+			Reason: objective.CompileError,
+			Detail: fmt.Sprintf("the build %s: %s", fault.Kind, fault.Explanation()),
+		}, nil
 	case e.Status != 0:
-		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: "the build ended with " + e.Explain()}, nil
+		return &objective.Failure{
+			Stage:  objective.Compile,
+			Reason: objective.CompileError,
+			Detail: "the build ended with " + e.Explain(),
+		}, nil
 	}
 	return nil, nil
 }
 
 // line is one of a job's command lines.
 func (b *Backend) line(j job, arguments []string, allowed time.Duration) Line {
-	return Line{Arguments: arguments, Dir: b.dir, Environment: append(process.Environment(os.Environ()), j.Environment...), Allowed: allowed}
+	return Line{
+		Arguments:   arguments,
+		Dir:         b.dir,
+		Environment: append(process.Environment(os.Environ()), j.Environment...),
+		Allowed:     allowed,
+	}
 }
 
 // Reference is for backends that compare results.
@@ -296,7 +331,13 @@ func (b *Backend) Facts() objective.Facts { return b.facts }
 
 func (b *Backend) describe() objective.Facts {
 	c := b.kernel.Commands
-	programs := &objective.Programs{Build: c.Build, Run: c.Run, Check: c.Check, Sizes: b.workload.Dims, Definitions: c.Definitions}
+	programs := &objective.Programs{
+		Build:       c.Build,
+		Run:         c.Run,
+		Check:       c.Check,
+		Sizes:       b.workload.Dims,
+		Definitions: c.Definitions,
+	}
 	for _, v := range c.Environment {
 		programs.Environment = append(programs.Environment, v.Name+"="+v.Value)
 	}

@@ -119,7 +119,10 @@ func TestFaults(t *testing.T) {
 			}
 		})
 	}
-	for mode, want := range map[string]string{"unbuilt": "compile error: the build ended with exit status 4 (it printed \"prog.c:1: error: no\")", "slow": "compile timeout: the build did not end within 2s"} {
+	for mode, want := range map[string]string{
+		"unbuilt": "compile error: the build ended with exit status 4 (it printed \"prog.c:1: error: no\")",
+		"slow":    "compile timeout: the build did not end within 2s",
+	} {
 		_, failure, err := b.Compile(context.Background(), point(t, "MODE="+mode))
 		if err != nil || failure == nil || !strings.Contains(failure.String(), want) {
 			t.Errorf("%s: got %v, %v, want %s", mode, failure, err, want)
@@ -143,7 +146,11 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	}
 	pid := filepath.Join(t.TempDir(), "pid")
 	script := fmt.Sprintf(`setsid sh -c 'echo $$ > %s.new; mv %s.new %s; sleep 100' >/dev/null 2>&1 </dev/null & while [ ! -e %s ]; do sleep 0.01; done`, pid, pid, pid, pid)
-	_, fault, err := Line{Arguments: []string{"sh", "-c", script}, Environment: os.Environ(), Allowed: time.Minute}.Run(context.Background())
+	_, fault, err := Line{
+		Arguments:   []string{"sh", "-c", script},
+		Environment: os.Environ(),
+		Allowed:     time.Minute,
+	}.Run(context.Background())
 	if fault != nil || err != nil {
 		t.Fatal(fault, err)
 	}
@@ -224,10 +231,12 @@ command:
 		return o
 	}
 	// 1 / (100 · 1), because more is better.
-	if o := measure("STEP=1"); o.Failure != nil || o.Milliseconds() != 0.01 || o.Measured["rate"] != 100 || !(o.Measured["time"] > 0) {
+	if o := measure("STEP=1"); o.Failure != nil || o.Milliseconds() != 0.01 || o.Measured["rate"] != 100 ||
+		!(o.Measured["time"] > 0) {
 		t.Errorf("got %+v", o)
 	}
-	if o := measure("STEP=2"); o.Failure == nil || o.Failure.String() != "bench: requirement not met: require rate < 150: rate is 200 MB/s" {
+	if o := measure("STEP=2"); o.Failure == nil ||
+		o.Failure.String() != "bench: requirement not met: require rate < 150: rate is 200 MB/s" {
 		t.Errorf("got %+v", o.Failure)
 	}
 }
@@ -280,7 +289,8 @@ func TestSummary(t *testing.T) {
 		t.Errorf("got %+v", m)
 	}
 	text := m.Text()
-	for _, want := range []string{"10 ms, 95 % interval", "over 10 runs", "the first run took much longer", "--warmup 3", "1 run is far slower"} {
+	for _, want := range []string{"10 ms, 95 % interval", "over 10 runs", "the first run took much longer", "--warmup 3",
+		"1 run is far slower"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -59,7 +59,8 @@ const slowRun = time.Second
 
 // Time runs a point so many times, or once where that takes long, and checks what the last
 // run leaves behind.
-func (b *Backend) Time(ctx context.Context, binary objective.Binary, samples int, allowed time.Duration) (worker.Timing, *worker.Fault, error) {
+func (b *Backend) Time(ctx context.Context, binary objective.Binary, samples int,
+	allowed time.Duration) (worker.Timing, *worker.Fault, error) {
 	timing := worker.Timing{Batch: 1, Measured: map[string][]float64{}}
 	p, err := load(binary)
 	if err != nil {
@@ -91,7 +92,8 @@ func (b *Backend) Time(ctx context.Context, binary objective.Binary, samples int
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // once runs the program once and reads its metrics.
-func (b *Backend) once(ctx context.Context, p runnable, allowed time.Duration) (Execution, map[string]float64, *worker.Fault, error) {
+func (b *Backend) once(ctx context.Context, p runnable,
+	allowed time.Duration) (Execution, map[string]float64, *worker.Fault, error) {
 	if own := b.kernel.Commands.Timeouts.Run; own > 0 {
 		allowed = own
 	}
@@ -124,7 +126,10 @@ func (b *Backend) verify(ctx context.Context, p runnable, e Execution, allowed t
 		return nil, nil
 	}
 	if e.Cut {
-		return &worker.Fault{Kind: worker.Flooded, Detail: "more than 1 MiB, which is what a check is given: write to a file in {OUT} instead"}, nil
+		return &worker.Fault{
+			Kind:   worker.Flooded,
+			Detail: "more than 1 MiB, which is what a check is given: write to a file in {OUT} instead",
+		}, nil
 	}
 	if err := os.WriteFile(filepath.Join(p.folder, "stdout"), e.Stdout, 0o644); err != nil {
 		return nil, err

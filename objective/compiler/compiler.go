@@ -178,7 +178,8 @@ const compilerNice = 10
 
 // FullDisk tells a compiler that could not write from one that refused.
 func FullDisk(err error) error {
-	if refused, ok := errors.AsType[*Refusal](err); ok && (strings.Contains(refused.Output, syscall.ENOSPC.Error()) || strings.Contains(refused.Output, "No space left")) {
+	if refused, ok := errors.AsType[*Refusal](err); ok &&
+		(strings.Contains(refused.Output, syscall.ENOSPC.Error()) || strings.Contains(refused.Output, "No space left")) {
 		return &fs.PathError{Op: "write", Path: "compile cache", Err: syscall.ENOSPC}
 	}
 	return err

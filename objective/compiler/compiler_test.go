@@ -28,16 +28,19 @@ func script(t *testing.T, body string) Command {
 
 func TestRefusalNamesTheFirstError(t *testing.T) {
 	for output, want := range map[string]string{
-		"a.c: In function f:\na.c:3:1: error: bad\nmore":                                                                "a.c:3:1: error: bad",
-		"warning: x\nptxas error   : Entry function 'k' uses too much":                                                  "ptxas error   : Entry function 'k' uses too much",
-		"gcc: No such file\nnvcc fatal   : Failed to preprocess":                                                        "nvcc fatal   : Failed to preprocess",
-		"ld: undefined reference to `x'":                                                                                "ld: undefined reference to `x'",
-		"x.c: In function f:\nx.s: Assembler messages:\nx.s:4: Error: no such instruction: `bogus'":                     "x.s:4: Error: no such instruction: `bogus'",
-		"/usr/bin/ld: cannot find -lnosuch: No such file or directory\ncollect2: error: ld returned 1 exit status":      "/usr/bin/ld: cannot find -lnosuch: No such file or directory",
-		"ld: DWARF error: x\nld: b.o: multiple definition of `f'\nclang: error: linker command failed with exit code 1": "ld: DWARF error: x",
-		"ld: truncated\ncollect2: error: ld returned 1 exit status":                                                     "ld: truncated",
-		"something else\nsecond": "something else",
-		"\n":                     "the compiler gave no reason",
+		"a.c: In function f:\na.c:3:1: error: bad\nmore":               "a.c:3:1: error: bad",
+		"warning: x\nptxas error   : Entry function 'k' uses too much": "ptxas error   : Entry function 'k' uses too much",
+		"gcc: No such file\nnvcc fatal   : Failed to preprocess":       "nvcc fatal   : Failed to preprocess",
+		"ld: undefined reference to `x'":                               "ld: undefined reference to `x'",
+		"x.c: In function f:\nx.s: Assembler messages:\nx.s:4: Error: no such instruction: " +
+			"`bogus'": "x.s:4: Error: no such instruction: `bogus'",
+		"/usr/bin/ld: cannot find -lnosuch: No such file or directory\ncollect2: error: ld returned 1 " +
+			"exit status": "/usr/bin/ld: cannot find -lnosuch: No such file or directory",
+		"ld: DWARF error: x\nld: b.o: multiple definition of `f'\nclang: error: linker command failed with " +
+			"exit code 1": "ld: DWARF error: x",
+		"ld: truncated\ncollect2: error: ld returned 1 exit status": "ld: truncated",
+		"something else\nsecond":                                    "something else",
+		"\n":                                                        "the compiler gave no reason",
 	} {
 		if got := (&Refusal{Output: output}).Error(); got != want {
 			t.Errorf("%q: got %q, want %q", output, got, want)
@@ -167,7 +170,8 @@ func TestOutputIsBounded(t *testing.T) {
 		command := script(t, "exec yes x"+stream)
 		command.most = 1 << 20
 		_, err := command.Run(t.Context(), time.Minute, nil)
-		if refused, ok := errors.AsType[*Refusal](err); !ok || refused.Error() != "error: the compiler printed more than 1 MB" {
+		if refused, ok := errors.AsType[*Refusal](err); !ok ||
+			refused.Error() != "error: the compiler printed more than 1 MB" {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -184,14 +188,17 @@ func TestMemoryIsBounded(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has these limits")
 	}
-	source := "#define A(...) __VA_ARGS__,__VA_ARGS__,__VA_ARGS__,__VA_ARGS__\n#define B(...) A(A(A(A(__VA_ARGS__))))\n#define C(...) B(B(B(__VA_ARGS__)))\nint y[] = {C(1)};\n"
+	source := "#define A(...) __VA_ARGS__,__VA_ARGS__,__VA_ARGS__,__VA_ARGS__\n#define B(...) " +
+		"A(A(A(A(__VA_ARGS__))))\n#define C(...) B(B(B(__VA_ARGS__)))\nint y[] = {C(1)};\n"
 	command := Command{Program: []string{"cc"}, memory: 256 << 20}
-	_, err := command.Run(t.Context(), time.Minute, []byte(source), "-x", "c", "-c", "-o", filepath.Join(t.TempDir(), "y.o"), "-")
+	_, err := command.Run(t.Context(), time.Minute, []byte(source), "-x", "c", "-c", "-o",
+		filepath.Join(t.TempDir(), "y.o"), "-")
 	if refused, ok := errors.AsType[*Refusal](err); !ok || !strings.Contains(refused.Error(), "memory") {
 		t.Errorf("got %v", err)
 	}
 	// Whoever starts it may come a moment late.
-	if _, err := script(t, "until [ $(cat /proc/self/oom_score_adj) = 1000 ]; do :; done").Run(t.Context(), time.Minute, nil); err != nil {
+	if _, err := script(t, "until [ $(cat /proc/self/oom_score_adj) = 1000 ]; do :; done").Run(t.Context(), time.Minute,
+		nil); err != nil {
 		t.Errorf("got %v", err)
 	}
 }

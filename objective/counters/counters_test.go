@@ -59,10 +59,13 @@ func TestUnits(t *testing.T) {
 		factor float64
 	}{
 		"nsecond": {"second", 1e-9}, "us": {"second", 1e-6}, "µs": {"second", 1e-6}, "second": {"second", 1},
-		"Kbyte": {"byte", 1e3}, "KiB": {"byte", 1024}, "byte/second": {"byte/second", 1}, "Gbyte/second": {"byte/second", 1e9},
-		"cycle/nsecond": {"cycle/second", 1e9}, "Ghz": {"cycle/second", 1e9}, "Mhz": {"cycle/second", 1e6}, "byte/block": {"byte/block", 1},
-		"Kbyte/block": {"byte/block", 1e3}, "%": {"%", 1}, "": {"", 1}, "register/thread": {"register/thread", 1}, "inst/cycle": {"inst/cycle", 1},
-		"minst": {"inst", 1e-3}, "furlong": {"furlong", 1}, "cycle": {"cycle", 1},
+		"Kbyte": {"byte", 1e3}, "KiB": {"byte", 1024}, "byte/second": {"byte/second", 1},
+		"Gbyte/second":  {"byte/second", 1e9},
+		"cycle/nsecond": {"cycle/second", 1e9}, "Ghz": {"cycle/second", 1e9}, "Mhz": {"cycle/second", 1e6},
+		"byte/block":  {"byte/block", 1},
+		"Kbyte/block": {"byte/block", 1e3}, "%": {"%", 1}, "": {"", 1}, "register/thread": {"register/thread", 1},
+		"inst/cycle": {"inst/cycle", 1},
+		"minst":      {"inst", 1e-3}, "furlong": {"furlong", 1}, "cycle": {"cycle", 1},
 	} {
 		base, factor := baseUnit(unit)
 		if base != want.base || !near(factor, want.factor) {

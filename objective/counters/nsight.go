@@ -18,9 +18,11 @@ const (
 
 // described are the columns before the first counter; what stands there is no measurement.
 var described = map[string]bool{
-	idColumn: true, kernelColumn: true, "Process ID": true, "Process Name": true, "Host Name": true, "Context": true, "Stream": true,
-	"Block Size": true, "Grid Size": true, "Device": true, "CC": true, "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg": true,
-	"Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg": true,
+	idColumn: true, kernelColumn: true, "Process ID": true, "Process Name": true, "Host Name": true, "Context": true,
+	"Stream":     true,
+	"Block Size": true, "Grid Size": true, "Device": true, "CC": true,
+	"thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg": true,
+	"Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg":   true,
 }
 
 // ErrNoLaunch says that a report has nothing in it.
@@ -31,7 +33,8 @@ var ErrNoLaunch = errors.New("the report has no launch in it")
 func ReadNsight(text []byte) ([]Launch, error) {
 	start := headerStart(text)
 	if start < 0 {
-		return nil, fmt.Errorf("%w: there is no line of column names (%s and %s among them)", ErrNoLaunch, idColumn, kernelColumn)
+		return nil,
+			fmt.Errorf("%w: there is no line of column names (%s and %s among them)", ErrNoLaunch, idColumn, kernelColumn)
 	}
 	reader := csv.NewReader(bytes.NewReader(text[start:]))
 	reader.FieldsPerRecord = -1

@@ -7,7 +7,8 @@ var bases = map[string]string{
 	"second": "second", "s": "second", "sec": "second",
 	"byte": "byte", "bytes": "byte", "b": "byte",
 	"hz": "hz", "cycle": "cycle", "cycles": "cycle",
-	"inst": "inst", "sector": "sector", "sectors": "sector", "request": "request", "thread": "thread", "warp": "warp", "block": "block",
+	"inst": "inst", "sector": "sector", "sectors": "sector", "request": "request", "thread": "thread", "warp": "warp",
+	"block": "block",
 }
 
 // prefixes are decimal, for bytes too: that is how Nsight Compute counts. Those for powers of

@@ -197,9 +197,14 @@ func (b *Backend) unit(source string, point space.Point) (nvcc.Unit, error) {
 }
 
 // newUnit describes a compilation: the parameters and the workload's constants.
-func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string, source string, point space.Point) (nvcc.Unit, error) {
+func newUnit(k *kernels.Kernel, w kernels.Workload, architecture func(specific bool) string, source string,
+	point space.Point) (nvcc.Unit, error) {
 	named, flags := nvcc.Named(kernels.FlagsAt(k.Flags, point))
-	unit := nvcc.Unit{Source: source, Architecture: architecture(k.ArchSpecific || strings.HasSuffix(named, "a")), Flags: append(k.IncludeFlags(), flags...)}
+	unit := nvcc.Unit{
+		Source:       source,
+		Architecture: architecture(k.ArchSpecific || strings.HasSuffix(named, "a")),
+		Flags:        append(k.IncludeFlags(), flags...),
+	}
 	if source == k.Source {
 		unit.Units = k.Units
 	}
@@ -239,7 +244,13 @@ func (b *Backend) Reference(ctx context.Context, given space.Point) (objective.B
 }
 
 func (b *Backend) binary(module nvcc.Module) objective.Binary {
-	return objective.Binary{Path: module.Path, Support: b.support, Digest: module.Digest, File: module.File, Hit: module.Hit}
+	return objective.Binary{
+		Path:    module.Path,
+		Support: b.support,
+		Digest:  module.Digest,
+		File:    module.File,
+		Hit:     module.Hit,
+	}
 }
 
 // Reserve waits for a GPU that neither this process nor another pawl is using.
@@ -258,8 +269,12 @@ func (b *Backend) Reserve(ctx context.Context, _ space.Point) (session.Slot, err
 		return session.Slot{}, err
 	}
 	return session.Slot{
-		Device:  gpu.UUID,
-		Worker:  worker.Command{Under: b.under, Device: DeviceName, Environment: []string{"CUDA_VISIBLE_DEVICES=" + gpu.UUID}},
+		Device: gpu.UUID,
+		Worker: worker.Command{
+			Under:       b.under,
+			Device:      DeviceName,
+			Environment: []string{"CUDA_VISIBLE_DEVICES=" + gpu.UUID},
+		},
 		Release: func() { unlock(); b.free <- gpu },
 	}, nil
 }
@@ -274,7 +289,12 @@ func Recipe(k *kernels.Kernel, w kernels.Workload, architecture func(specific bo
 	if len(unit.Units) > 0 {
 		unit.Flags = append([]string{nvcc.Relocatable}, unit.Flags...)
 	}
-	build := &objective.Build{Source: unit.Source, Units: unit.Units, Compiler: []string{"nvcc"}, Flags: append([]string{nvcc.ArchitectureFlag(unit.Architecture)}, unit.Flags...)}
+	build := &objective.Build{
+		Source:   unit.Source,
+		Units:    unit.Units,
+		Compiler: []string{"nvcc"},
+		Flags:    append([]string{nvcc.ArchitectureFlag(unit.Architecture)}, unit.Flags...),
+	}
 	for _, d := range unit.Defines {
 		build.Constants = append(build.Constants, kernels.Constant(d))
 	}

@@ -97,7 +97,8 @@ func (d *Device) equip(supportPath string) (err error) {
 // explainModule adds what to do about a module that the driver refuses.
 func explainModule(err error) error {
 	if driver.WrongBinary(err) {
-		return fmt.Errorf("%w: the compiler is newer than the driver, or compiled for another GPU; pawl doctor shows both versions", err)
+		return fmt.Errorf("%w: the compiler is newer than the driver, or compiled for another GPU; pawl doctor shows both "+
+			"versions", err)
 	}
 	return err
 }

@@ -64,7 +64,8 @@ func compileC(source, defines, scratch string) ([]byte, error) {
 	if err := os.WriteFile(header, kernelHeader, 0o644); err != nil {
 		return nil, err
 	}
-	output, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-ffp-contract=off", "-include", header, "-include", defines, "-o", object, "-x", "c", source, "-lm").CombinedOutput()
+	output, err := exec.Command("cc", "-shared", "-fPIC", "-O1", "-ffp-contract=off", "-include", header, "-include",
+		defines, "-o", object, "-x", "c", source, "-lm").CombinedOutput()
 	if err != nil {
 		return nil, errors.New(string(output))
 	}
@@ -93,7 +94,8 @@ func printFigures(source []byte, definesPath string) ([]string, error) {
 		name := string(match[1])
 		names = append(names, name)
 		fmt.Fprintf(os.Stderr, "ptxas info    : Compiling entry function '%s' for 'sm_90'\n", name)
-		fmt.Fprintf(os.Stderr, "ptxas info    : Used %s registers, used 1 barriers, %s bytes smem\n", figure("REGISTERS", "24"), figure("STATIC_SHARED", "0"))
+		fmt.Fprintf(os.Stderr, "ptxas info    : Used %s registers, used 1 barriers, %s bytes smem\n",
+			figure("REGISTERS", "24"), figure("STATIC_SHARED", "0"))
 	}
 	return names, nil
 }

@@ -72,14 +72,18 @@ func TestLimits(t *testing.T) {
 		detail string
 	}{
 		"threads": {func(a *driver.Attributes) { a.ThreadsPerBlock = 127 }, "128 threads in a block; the GPU takes 127"},
-		"block":   {func(a *driver.Attributes) { a.Block[0] = 64 }, "128 threads in dimension 0 of a block; the GPU takes 64"},
-		"grid":    {func(a *driver.Attributes) { a.Grid[1] = 255 }, "256 blocks in dimension 1 of the grid; the GPU takes 255"},
-		"shared":  {func(a *driver.Attributes) { a.SharedPerBlock = 40959 }, "40960 bytes of shared memory; the GPU gives a block 40959"},
+		"block": {func(a *driver.Attributes) { a.Block[0] = 64 },
+			"128 threads in dimension 0 of a block; the GPU takes 64"},
+		"grid": {func(a *driver.Attributes) { a.Grid[1] = 255 },
+			"256 blocks in dimension 1 of the grid; the GPU takes 255"},
+		"shared": {func(a *driver.Attributes) { a.SharedPerBlock = 40959 },
+			"40960 bytes of shared memory; the GPU gives a block 40959"},
 	} {
 		gpu := h200
 		test.change(&gpu)
 		failure := NewLimits(k, w, gpu).Preflight(k.Default())
-		if failure == nil || failure.Stage != objective.Preflight || failure.Reason != objective.Infeasible || failure.Detail != test.detail {
+		if failure == nil || failure.Stage != objective.Preflight || failure.Reason != objective.Infeasible ||
+			failure.Detail != test.detail {
 			t.Errorf("%s: %v", name, failure)
 		}
 	}
@@ -92,7 +96,8 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%v, %+v", failure, fits)
 	}
 	figures[0].StaticShared++
-	if _, failure := limits.afterCompile(k.Default(), figures); failure == nil || !strings.Contains(failure.Detail, "232449 bytes of shared memory, 191489 of them") {
+	if _, failure := limits.afterCompile(k.Default(), figures); failure == nil ||
+		!strings.Contains(failure.Detail, "232449 bytes of shared memory, 191489 of them") {
 		t.Errorf("%v", failure)
 	}
 }

@@ -24,7 +24,8 @@ func TestHopelessAtFirstLook(t *testing.T) {
 		if err != nil || outcome.Failure != nil {
 			t.Fatalf("%s: %v, %v", name, outcome.Failure, err)
 		}
-		if len(outcome.Samples) != want || outcome.Batch != 1 || outcome.Stop != objective.Hopeless || outcome.Conditions == nil {
+		if len(outcome.Samples) != want || outcome.Batch != 1 || outcome.Stop != objective.Hopeless ||
+			outcome.Conditions == nil {
 			t.Errorf("%s: %d samples, want %d: %+v", name, len(outcome.Samples), want, outcome)
 		}
 	}

@@ -52,7 +52,8 @@ func compareShapes(t *testing.T, k *kernels.Kernel, workload string) {
 
 // compareAttention runs the reference and returns its largest error, as a
 // multiple of what the rounding to fp16 alone may do.
-func compareAttention(t *testing.T, client *worker.Client, k *kernels.Kernel, binary objective.Binary, dims kernels.Dims) float64 {
+func compareAttention(t *testing.T, client *worker.Client, k *kernels.Kernel, binary objective.Binary,
+	dims kernels.Dims) float64 {
 	t.Helper()
 	bindings, err := k.Bind(dims)
 	if err != nil {

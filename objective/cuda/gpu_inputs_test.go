@@ -44,7 +44,8 @@ func TestGPUInputsFromFiles(t *testing.T) {
 		x = binary.LittleEndian.AppendUint32(x, math.Float32bits(float32(i)))
 		y = binary.LittleEndian.AppendUint32(y, math.Float32bits(float32(999-i)))
 	}
-	referenced := strings.NewReplacer("source: {cuda: gather.cu}\n", "source: {cuda: gather.cu}\nreference: {cuda: reference.cu}\n",
+	referenced := strings.NewReplacer("source: {cuda: gather.cu}\n",
+		"source: {cuda: gather.cu}\nreference: {cuda: reference.cu}\n",
 		", answer: y.bin", "", `{formula: "N - 1 - i"}`, "permutation").Replace(gatherManifest)
 	for name, manifest := range map[string]string{"answer": gatherManifest, "reference": referenced} {
 		t.Run(name, func(t *testing.T) {

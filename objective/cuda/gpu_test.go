@@ -270,7 +270,8 @@ func childrenOf(t *testing.T, parent int) []int {
 		if _, err := fmt.Sscan(filepath.Base(filepath.Dir(path)), &pid); err != nil || name < 0 {
 			continue
 		}
-		if _, err := fmt.Sscanf(string(content[name+1:]), " %c %d", &state, &its); err == nil && its == parent && state != 'Z' {
+		if _, err := fmt.Sscanf(string(content[name+1:]), " %c %d", &state, &its); err == nil && its == parent &&
+			state != 'Z' {
 			children = append(children, pid)
 		}
 	}
@@ -335,7 +336,8 @@ func TestGPUSanitizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	faults := map[string]string{
-		"memcheck": "FAULT=READ_PAST_THE_END", "racecheck": "FAULT=RACE", "initcheck": "FAULT=UNINITIALISED", "synccheck": "FAULT=DIVERGENT",
+		"memcheck": "FAULT=READ_PAST_THE_END", "racecheck": "FAULT=RACE", "initcheck": "FAULT=UNINITIALISED",
+		"synccheck": "FAULT=DIVERGENT",
 	}
 	for _, tool := range tools {
 		e := objective.NewEvaluator(k, r.workload, tool.Backend, objective.Options{RunTimeout: time.Minute})
@@ -349,7 +351,8 @@ func TestGPUSanitizer(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %q: %v", name, point, err)
 			}
-			if reported := found.Failure != nil && found.Failure.Reason == string(worker.SanitizerFinding); reported != (point != "") {
+			if reported := found.Failure != nil && found.Failure.Reason == string(worker.SanitizerFinding); reported !=
+				(point != "") {
 				t.Errorf("%s: %q: %v", name, point, found.Failure)
 			}
 		}

@@ -50,10 +50,13 @@ func Imagine(name string) (GPUs, error) {
 		return GPUs{}, err
 	}
 	return GPUs{Devices: []driver.Attributes{{
-		Name:  fmt.Sprintf("%s with %d multiprocessors (%s)", nvcc.Architecture(a.Major, a.Minor, ""), a.Multiprocessors, a.Product),
-		Major: a.Major, Minor: a.Minor, Multiprocessors: a.Multiprocessors, ThreadsPerBlock: 1024, Block: [3]int{1024, 1024, 64},
-		Grid: [3]int{1<<31 - 1, 1<<16 - 1, 1<<16 - 1}, RegistersPerBlock: a.Registers, SharedPerBlock: a.SharedPerBlock, SharedPerProcessor: a.Shared,
-		Clock: a.Clock, MemoryClock: a.MemoryClock, MemoryBusWidth: a.Bus,
+		Name: fmt.Sprintf("%s with %d multiprocessors (%s)", nvcc.Architecture(a.Major, a.Minor, ""), a.Multiprocessors,
+			a.Product),
+		Major: a.Major, Minor: a.Minor, Multiprocessors: a.Multiprocessors, ThreadsPerBlock: 1024,
+		Block: [3]int{1024, 1024, 64},
+		Grid:  [3]int{1<<31 - 1, 1<<16 - 1, 1<<16 - 1}, RegistersPerBlock: a.Registers, SharedPerBlock: a.SharedPerBlock,
+		SharedPerProcessor: a.Shared,
+		Clock:              a.Clock, MemoryClock: a.MemoryClock, MemoryBusWidth: a.Bus,
 	}}}, nil
 }
 

@@ -124,7 +124,8 @@ func newRig(t *testing.T, s settings) *rig {
 	if r.workload, err = k.Workload(s.workload); err != nil {
 		t.Fatal(err)
 	}
-	if r.backend, err = imaginaryBackend(t.Context(), imaginaryFolder(t), r.imagined, k, r.workload, s.notice); err != nil {
+	if r.backend, err = imaginaryBackend(t.Context(), imaginaryFolder(t), r.imagined, k, r.workload, s.notice); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for uuid := range r.backend.locks {
@@ -198,7 +199,8 @@ func imaginaryCompiler(folder string) (*nvcc.Toolchain, error) {
 
 // imaginaryBackend opens the backend of a test, in its process or in another
 // one that it has started.
-func imaginaryBackend(ctx context.Context, folder string, imagined []string, k *kernels.Kernel, w kernels.Workload, notice func(string)) (*Backend, error) {
+func imaginaryBackend(ctx context.Context, folder string, imagined []string, k *kernels.Kernel, w kernels.Workload,
+	notice func(string)) (*Backend, error) {
 	tool, err := imaginaryCompiler(folder)
 	if err != nil {
 		return nil, err
@@ -214,7 +216,8 @@ func imaginaryBackend(ctx context.Context, folder string, imagined []string, k *
 	if err != nil {
 		return nil, err
 	}
-	return New(ctx, k, w, Options{Cache: compiled, Tool: tool, GPUs: found.GPUs, DriverVersion: "580.65.06", Notice: notice})
+	return New(ctx, k, w,
+		Options{Cache: compiled, Tool: tool, GPUs: found.GPUs, DriverVersion: "580.65.06", Notice: notice})
 }
 
 // at returns the point that differs from the default in the given values.

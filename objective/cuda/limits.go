@@ -99,7 +99,8 @@ const registerUnit = 8
 // afterCompile checks again with the compiler's figures, an entry per launch: the formulas
 // know nothing of registers and of shared memory that the source declares itself. Of several
 // launches it keeps what the greediest needs, and the lowest occupancy.
-func (l *Limits) afterCompile(point space.Point, figures []objective.Resources) (*objective.Resources, *objective.Failure) {
+func (l *Limits) afterCompile(point space.Point,
+	figures []objective.Resources) (*objective.Resources, *objective.Failure) {
 	calls, err := l.calls(point)
 	if err != nil {
 		return nil, infeasible("%s", err)
@@ -110,10 +111,14 @@ func (l *Limits) afterCompile(point space.Point, figures []objective.Resources) 
 		r.Shared, r.Launch = int(launch.Shared), &launch
 		registers := (int64(r.Registers) + registerUnit - 1) / registerUnit * registerUnit
 		if needed := registers * launch.Threads(); needed > int64(l.gpu.RegistersPerBlock) {
-			return &r, infeasible("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(), l.gpu.RegistersPerBlock)
+			return &r,
+				infeasible("%d registers for %d threads; the GPU gives a block %d", needed, launch.Threads(),
+					l.gpu.RegistersPerBlock)
 		}
 		if total := launch.Shared + int64(r.StaticShared); total > int64(l.gpu.SharedPerBlock) {
-			return &r, infeasible("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d", total, r.StaticShared, l.gpu.SharedPerBlock)
+			return &r,
+				infeasible("%d bytes of shared memory, %d of them declared in the source; the GPU gives a block %d", total,
+					r.StaticShared, l.gpu.SharedPerBlock)
 		}
 		r.Occupancy = l.occupancy(launch, &r)
 		if all = greedier(all, r); i == 0 {
@@ -143,11 +148,19 @@ func (l *Limits) occupancy(launch kernels.LaunchDimensions, r *objective.Resourc
 	if !known {
 		return nil
 	}
-	fit := architecture.Fit(occupancy.Block{Threads: int(launch.Threads()), Registers: r.Registers, Shared: int(launch.Shared) + r.StaticShared})
+	fit := architecture.Fit(occupancy.Block{
+		Threads:   int(launch.Threads()),
+		Registers: r.Registers,
+		Shared:    int(launch.Shared) + r.StaticShared,
+	})
 	fit = fit.Over(launch.Grid[0]*launch.Grid[1]*launch.Grid[2], l.gpu.Multiprocessors)
 	return &fit
 }
 
 func infeasible(format string, arguments ...any) *objective.Failure {
-	return &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: fmt.Sprintf(format, arguments...)}
+	return &objective.Failure{
+		Stage:  objective.Preflight,
+		Reason: objective.Infeasible,
+		Detail: fmt.Sprintf(format, arguments...),
+	}
 }

@@ -96,7 +96,8 @@ func TestTwoDevicesShareTheTrials(t *testing.T) {
 		t.Errorf("workers by the last byte of their GPU: %v", devices)
 	}
 	one, two := r.slot(), r.slot()
-	if one.Device == two.Device || one.Device+two.Device != firstUUID+secondUUID && two.Device+one.Device != firstUUID+secondUUID {
+	if one.Device == two.Device ||
+		one.Device+two.Device != firstUUID+secondUUID && two.Device+one.Device != firstUUID+secondUUID {
 		t.Errorf("slots %s and %s", one.Device, two.Device)
 	}
 }
@@ -106,9 +107,11 @@ func TestTwoDevicesShareTheTrials(t *testing.T) {
 func TestOtherProcessesAreNamed(t *testing.T) {
 	t.Parallel()
 	for busy, disturbed := range map[string]bool{"70": true, "0": false} {
-		r := newRig(t, settings{management: true, environment: map[string]string{"PAWL_FAKE_OTHER": "1", "PAWL_FAKE_BUSY": busy}})
+		r := newRig(t,
+			settings{management: true, environment: map[string]string{"PAWL_FAKE_OTHER": "1", "PAWL_FAKE_BUSY": busy}})
 		c := r.passes("").Conditions
-		if c == nil || len(c.OtherProcesses) != 1 || c.Disturbed != disturbed || !strings.Contains(c.OtherProcesses[0], "process 1") ||
+		if c == nil || len(c.OtherProcesses) != 1 || c.Disturbed != disturbed ||
+			!strings.Contains(c.OtherProcesses[0], "process 1") ||
 			!strings.HasSuffix(c.OtherProcesses[0], "with 3 GiB, computing "+busy+" % of the time") {
 			t.Errorf("%+v", c)
 		}
@@ -117,7 +120,8 @@ func TestOtherProcessesAreNamed(t *testing.T) {
 
 func TestVisibleDevicesAreHonoured(t *testing.T) {
 	t.Parallel()
-	found := ask(t, imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "2", "CUDA_VISIBLE_DEVICES": secondUUID}}))
+	found := ask(t,
+		imagine(t, settings{environment: map[string]string{"PAWL_FAKE_DEVICES": "2", "CUDA_VISIBLE_DEVICES": secondUUID}}))
 	if gpus := found.GPUs.Devices; len(gpus) != 1 || gpus[0].UUID != secondUUID || gpus[0].Bus != "0000:1C:00.0" {
 		t.Errorf("%+v", found)
 	}
@@ -172,7 +176,8 @@ func TestNoDriver(t *testing.T) {
 	if a.Error == "" {
 		t.Skip("this machine has a driver of its own")
 	}
-	if !a.Missing || !strings.HasPrefix(a.Error, "no usable CUDA driver: libcuda.so.1 cannot be opened") || !strings.HasSuffix(a.Error, "install the NVIDIA driver") {
+	if !a.Missing || !strings.HasPrefix(a.Error, "no usable CUDA driver: libcuda.so.1 cannot be opened") ||
+		!strings.HasSuffix(a.Error, "install the NVIDIA driver") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -193,7 +198,8 @@ func TestEnvironment(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
 	e := r.backend.Facts().Environment
-	if e.Backend != kernels.CUDA || e.Device != "Imaginary H200" || e.Driver != "580.65.06, CUDA 13.1" || e.Compiler != "nvcc 13.0.88 for sm_90" {
+	if e.Backend != kernels.CUDA || e.Device != "Imaginary H200" || e.Driver != "580.65.06, CUDA 13.1" ||
+		e.Compiler != "nvcc 13.0.88 for sm_90" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -240,7 +246,8 @@ func TestKernelsForAnotherArchitecture(t *testing.T) {
 			}
 			continue
 		}
-		want := "kernel add needs a GPU of architecture " + test.refused + "; this one is sm_90, Imaginary H200: use another GPU or another kernel"
+		want := "kernel add needs a GPU of architecture " + test.refused +
+			"; this one is sm_90, Imaginary H200: use another GPU or another kernel"
 		if err == nil || err.Error() != want {
 			t.Errorf("%+v: %v", test, err)
 		}

@@ -27,7 +27,8 @@ const mostPassed = 1024
 
 // newParameters returns room for n arguments.
 func newParameters(n int) (*parameters, error) {
-	memory, err := unix.Mmap(-1, 0, 8*mostPassed+argumentSize*n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	memory, err := unix.Mmap(-1, 0, 8*mostPassed+argumentSize*n, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		return nil, fmt.Errorf("memory for arguments: %w", err)
 	}

@@ -215,7 +215,8 @@ func (p *problem) solve(inputs set, known content) (content, error) {
 // uploadAnswers takes the answers from their files.
 func (p *problem) uploadAnswers(inputs set, known content) error {
 	for i, b := range inputs.outputs() {
-		err := p.upload(known.answers[i].at, b.size, func(content []byte) error { return p.device.source.Read(content, b.Answer) })
+		err := p.upload(known.answers[i].at, b.size,
+			func(content []byte) error { return p.device.source.Read(content, b.Answer) })
 		if err != nil {
 			return fmt.Errorf("the answer for %s: %w", b.Name, err)
 		}

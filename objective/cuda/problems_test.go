@@ -22,7 +22,8 @@ func TestOutputsWithoutAReference(t *testing.T) {
 	}
 	result, err := client.Run(t.Context(), worker.Run{})
 	const two = "\x00\x00\x00\x40" // 2.0 in f32
-	if err != nil || result.Damage != nil || len(result.Outputs) != 1 || string(result.Outputs[0]) != strings.Repeat(two, 3) {
+	if err != nil || result.Damage != nil || len(result.Outputs) != 1 ||
+		string(result.Outputs[0]) != strings.Repeat(two, 3) {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -48,9 +49,11 @@ func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 		says   string
 		fault  bool
 	}{
-		"no such file":   {func(l *worker.Load) { l.Module = "missing" }, "no such file", false},
-		"no such kernel": {func(l *worker.Load) { l.Calls = []kernels.Call{{Entry: "other"}} }, `kernel other is not in the module (extern "C" keeps its name)`, true},
-		"no cubin":       {func(l *worker.Load) { l.Module = "testdata/add/add.cu" }, "the compiler is newer than the driver", true},
+		"no such file": {func(l *worker.Load) { l.Module = "missing" }, "no such file", false},
+		"no such kernel": {func(l *worker.Load) { l.Calls = []kernels.Call{{Entry: "other"}} },
+			`kernel other is not in the module (extern "C" keeps its name)`, true},
+		"no cubin": {func(l *worker.Load) { l.Module = "testdata/add/add.cu" }, "the compiler is newer than the driver",
+			true},
 		"no such type": {func(l *worker.Load) {
 			l.Seed = 77
 			l.Arguments = append(l.Arguments[:0:0], l.Arguments...)
@@ -80,7 +83,8 @@ func TestFailedLoadLeavesNothingLoaded(t *testing.T) {
 		if _, err := client.Run(t.Context(), worker.Run{}); err == nil || !strings.Contains(err.Error(), "run before load") {
 			t.Errorf("%s: running afterwards: %v", name, err)
 		}
-		if _, err := client.Time(t.Context(), worker.Time{Samples: 1}); err == nil || !strings.Contains(err.Error(), "time before load") {
+		if _, err := client.Time(t.Context(), worker.Time{Samples: 1}); err == nil ||
+			!strings.Contains(err.Error(), "time before load") {
 			t.Errorf("%s: timing afterwards: %v", name, err)
 		}
 	}

@@ -64,7 +64,8 @@ func (p profiling) Under(tool []string) objective.Backend {
 	return elsewhere{&copied}
 }
 
-func profileOnce(t *testing.T, r *rig, program nsight.Program, at string, o nsight.Options) (*counters.Launch, *objective.Failure, error) {
+func profileOnce(t *testing.T, r *rig, program nsight.Program, at string,
+	o nsight.Options) (*counters.Launch, *objective.Failure, error) {
 	t.Helper()
 	if o.Report == "" {
 		o.Report = filepath.Join(t.TempDir(), "new", "point.ncu-rep")
@@ -102,7 +103,8 @@ func TestProfileOneLaunch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"--profile-from-start off", "--launch-count 1", "--cache-control all", "--export " + report} {
+	for _, want := range []string{"--profile-from-start off", "--launch-count 1", "--cache-control all",
+		"--export " + report} {
 		if !strings.Contains(string(line), want) {
 			t.Errorf("no %s in %s", want, line)
 		}
@@ -175,7 +177,8 @@ func TestStoppedProfile(t *testing.T) {
 	r := newRig(t, settings{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := fakeNsight(t, writes, shows).Profile(ctx, r.kernel, r.workload, profiling{elsewhere{r}}, r.at(""), nsight.Options{Report: filepath.Join(t.TempDir(), "x.ncu-rep")})
+	_, _, err := fakeNsight(t, writes, shows).Profile(ctx, r.kernel, r.workload, profiling{elsewhere{r}}, r.at(""),
+		nsight.Options{Report: filepath.Join(t.TempDir(), "x.ncu-rep")})
 	if !errors.Is(err, context.Canceled) || errors.Is(err, objective.ErrNoProfiler) {
 		t.Errorf("got %v", err)
 	}

@@ -146,7 +146,8 @@ func TestBrokenReferenceEndsItsWorker(t *testing.T) {
 	r := newRig(t, settings{workload: "cursed", options: objective.Options{Residents: residents}})
 	t.Cleanup(residents.End)
 	outcome, err := r.Measure(t.Context(), r.prepare(""), 0)
-	if err == nil || !strings.Contains(err.Error(), "the reference: ") || !strings.Contains(err.Error(), "ILLEGAL_ADDRESS") {
+	if err == nil || !strings.Contains(err.Error(), "the reference: ") ||
+		!strings.Contains(err.Error(), "ILLEGAL_ADDRESS") {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
 	for pid := range r.books() {
@@ -156,7 +157,8 @@ func TestBrokenReferenceEndsItsWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := objective.NewEvaluator(r.kernel, small, elsewhere{r}, objective.Options{RunTimeout: time.Minute, Residents: residents})
+	other := objective.NewEvaluator(r.kernel, small, elsewhere{r},
+		objective.Options{RunTimeout: time.Minute, Residents: residents})
 	defer other.Close()
 	if outcome, err := other.Measure(t.Context(), r.prepare(""), 0); err != nil || outcome.Failure != nil {
 		t.Errorf("with the same workers: %+v, %v", outcome, err)
@@ -236,7 +238,8 @@ func TestCachesAreColdWarmOrFlushed(t *testing.T) {
 				t.Errorf("%d launches on %d buffers, batches of %d", book.GraphNodes, book.GraphBufs, outcome.Batch)
 			}
 			// Calibration takes three samples that need no flush.
-			if flushed := book.Flushes >= int64(len(outcome.Samples)); flushed != test.flushes || (!test.flushes && book.Flushes > 0) {
+			if flushed := book.Flushes >= int64(len(outcome.Samples)); flushed != test.flushes ||
+				(!test.flushes && book.Flushes > 0) {
 				t.Errorf("%d flushes", book.Flushes)
 			}
 		})

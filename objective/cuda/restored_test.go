@@ -44,7 +44,8 @@ func TestFewerLaunchesWhereMemoryIsShort(t *testing.T) {
 func TestKernelsThatChangeTheWrongThings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{kernel: "changes"})
-	if detail := r.fails("MODE=wrong", objective.Fuzz, string(check.WrongResult)); !strings.Contains(detail, "counts[3] is ") {
+	if detail := r.fails("MODE=wrong", objective.Fuzz,
+		string(check.WrongResult)); !strings.Contains(detail, "counts[3] is ") {
 		t.Error(detail)
 	}
 	r.fails("MODE=once", objective.Fuzz, string(check.WrongResult))
@@ -52,10 +53,12 @@ func TestKernelsThatChangeTheWrongThings(t *testing.T) {
 	r.fails("MODE=past_scratch", objective.Fuzz, string(worker.OutOfBounds))
 	r.fails("MODE=idle_when_timed", objective.Bench, string(worker.WrongWhenTimed))
 	r.fails("MODE=keeps", objective.Bench, string(worker.WrongWhenTimed))
-	if detail := r.fails("MODE=short_symbol", objective.Fuzz, string(worker.Unloadable)); !strings.Contains(detail, "the variable d_scale has 4 bytes, argument scale 8") {
+	if detail := r.fails("MODE=short_symbol", objective.Fuzz,
+		string(worker.Unloadable)); !strings.Contains(detail, "the variable d_scale has 4 bytes, argument scale 8") {
 		t.Error(detail)
 	}
-	if detail := r.fails("MODE=no_symbol", objective.Fuzz, string(worker.Unloadable)); !strings.Contains(detail, "no variable d_more for argument more") {
+	if detail := r.fails("MODE=no_symbol", objective.Fuzz,
+		string(worker.Unloadable)); !strings.Contains(detail, "no variable d_more for argument more") {
 		t.Error(detail)
 	}
 }

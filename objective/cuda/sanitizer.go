@@ -40,7 +40,8 @@ func (b *Backend) Sanitized(context.Context) ([]objective.Sanitizer, error) {
 	for _, tool := range sanitizerTools {
 		copied := *b
 		copied.under = append([]string{program, "--tool", tool.name, "--print-limit", "10"}, tool.options...)
-		all = append(all, objective.Sanitizer{Name: sanitizerProgram + " " + tool.name, Backend: &copied, Slowdown: sanitizerSlowdown})
+		all = append(all,
+			objective.Sanitizer{Name: sanitizerProgram + " " + tool.name, Backend: &copied, Slowdown: sanitizerSlowdown})
 	}
 	return all, nil
 }
@@ -63,5 +64,7 @@ func findSanitizer(getenv func(string) string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%w: %s is not on the path nor in CUDA_HOME; it comes with the CUDA toolkit: install it, or set CUDA_HOME to the toolkit's folder", objective.ErrNoSanitizer, sanitizerProgram)
+	return "",
+		fmt.Errorf("%w: %s is not on the path nor in CUDA_HOME; it comes with the CUDA toolkit: install it, or set "+
+			"CUDA_HOME to the toolkit's folder", objective.ErrNoSanitizer, sanitizerProgram)
 }

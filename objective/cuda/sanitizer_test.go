@@ -43,7 +43,8 @@ func TestFindSanitizer(t *testing.T) {
 		}
 		for i, tool := range []string{"memcheck", "racecheck", "initcheck", "synccheck"} {
 			under := strings.Join(tools[i].Backend.(*Backend).under, " ")
-			if !strings.HasPrefix(under, filepath.Join(test.want, sanitizerProgram)+" --tool "+tool) || !strings.Contains(tools[i].Name, tool) || tools[i].Slowdown < 2 {
+			if !strings.HasPrefix(under, filepath.Join(test.want, sanitizerProgram)+" --tool "+tool) ||
+				!strings.Contains(tools[i].Name, tool) || tools[i].Slowdown < 2 {
 				t.Errorf("%s: %+v under %s", name, tools[i], under)
 			}
 		}
@@ -99,7 +100,9 @@ func TestCaseUnderATool(t *testing.T) {
 					t.Errorf("%+v, %v", found, err)
 				case test.want == "" && found.Failure != nil:
 					t.Error(found.Failure)
-				case test.want != "" && (found.Failure == nil || found.Failure.Reason != string(worker.SanitizerFinding) || !strings.Contains(found.Failure.Detail, test.want)):
+				case test.want != "" &&
+					(found.Failure == nil || found.Failure.Reason != string(worker.SanitizerFinding) ||
+						!strings.Contains(found.Failure.Detail, test.want)):
 					t.Errorf("got %v", found.Failure)
 				}
 			}

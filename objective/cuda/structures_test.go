@@ -17,10 +17,12 @@ func TestStructures(t *testing.T) {
 	if failure, err := r.Verify(t.Context(), r.prepare("")); failure != nil || err != nil {
 		t.Errorf("the full matrix: %v, %v", failure, err)
 	}
-	if detail := r.fails("MODE=wrong", objective.Fuzz, string(check.WrongResult)); !strings.Contains(detail, "results.weight[5] is ") || !strings.Contains(detail, "1 of ") {
+	if detail := r.fails("MODE=wrong", objective.Fuzz,
+		string(check.WrongResult)); !strings.Contains(detail, "results.weight[5] is ") || !strings.Contains(detail, "1 of ") {
 		t.Error(detail)
 	}
-	if detail := r.fails("MODE=unwritten", objective.Fuzz, string(check.WrongResult)); !strings.Contains(detail, "results.kind[17] is ") {
+	if detail := r.fails("MODE=unwritten", objective.Fuzz,
+		string(check.WrongResult)); !strings.Contains(detail, "results.kind[17] is ") {
 		t.Error(detail)
 	}
 }

@@ -79,7 +79,8 @@ func newSupport(c *driver.Context, s driver.Stream, image []byte) (*support, err
 		p.all = append(p.all, i)
 	}
 	for name, function := range map[string]*driver.Function{
-		"pawl_compare": &p.compare, "pawl_share": &p.share, "pawl_sum": &p.sum, "pawl_guard": &p.guard, "pawl_hold": &p.holdBack, "pawl_fill": &p.filler,
+		"pawl_compare": &p.compare, "pawl_share": &p.share, "pawl_sum": &p.sum, "pawl_guard": &p.guard,
+		"pawl_hold": &p.holdBack, "pawl_fill": &p.filler,
 	} {
 		if *function, err = c.Function(module, name); err != nil {
 			return nil, err
@@ -148,13 +149,15 @@ func (p *support) queueChecksum(at driver.Address, size int) error {
 // queueGuards counts the bytes before and behind a buffer that are not the pattern:
 // the first two words of the finding.
 func (p *support) queueGuards(before driver.Address, first int, behind driver.Address, second int, pattern byte) error {
-	return p.queue(p.guard, max(first, second), uint64(before), uint64(first), uint64(behind), uint64(second), uint64(pattern))
+	return p.queue(p.guard, max(first, second), uint64(before), uint64(first), uint64(behind), uint64(second),
+		uint64(pattern))
 }
 
 // queueCompare holds a result against the right answer: compare counts the wrong
 // elements, share finds how much of the tolerance is used.
 func (p *support) queueCompare(with driver.Function, of part, got, want driver.Address, t arguments.Tolerance) error {
-	return p.queue(with, int(of.Count), elementNumbers[of.element.Name], uint64(of.at(got, 0)), uint64(of.at(want, 0)), uint64(of.Count),
+	return p.queue(with, int(of.Count), elementNumbers[of.element.Name], uint64(of.at(got, 0)), uint64(of.at(want, 0)),
+		uint64(of.Count),
 		uint64(of.Lanes), uint64(of.stride), math.Float64bits(t.Absolute), math.Float64bits(t.Relative))
 }
 

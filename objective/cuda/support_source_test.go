@@ -101,7 +101,8 @@ func TestSupportSourceDrawsAsTheHostDoes(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		words(elementNumbers[b.Type], uint64(r.Kind), uint64(b.Count), uint64(element.Size), r.Stream, r.Row, math.Float64bits(r.Scale), uint64(r.Low), r.Span)
+		words(elementNumbers[b.Type], uint64(r.Kind), uint64(b.Count), uint64(element.Size), r.Stream, r.Row,
+			math.Float64bits(r.Scale), uint64(r.Low), r.Span)
 		content := make([]byte, int(b.Count)*element.Size)
 		if err := inputs.Fill(content, b, 5); err != nil {
 			return err

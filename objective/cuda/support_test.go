@@ -125,7 +125,8 @@ func checkCompare(p *support, element element.Type) error {
 	want[count-1], got[count-1] = 24, 64
 	found, err := compareOne(p, element, got, want, tolerance)
 	if err == nil && (found.bad != 3 || found.first() != 1049 || found.error() != 40 || found.undefined != 0) {
-		err = fmt.Errorf("%s: %d bad, the first %d, worst %g, %d undefined", element.Name, found.bad, found.first(), found.error(), found.undefined)
+		err = fmt.Errorf("%s: %d bad, the first %d, worst %g, %d undefined", element.Name, found.bad, found.first(),
+			found.error(), found.undefined)
 	}
 	return err
 }
@@ -144,11 +145,13 @@ func checkExact(p *support, element element.Type) error {
 	loose := arguments.Tolerance{Absolute: 0.5, Relative: 0.25}
 	found, err := compareBytes(p, element, got, want, loose)
 	if err == nil && (found.bad != 1 || found.first() != 2000 || found.error() != 1 || found.undefined != 0) {
-		err = fmt.Errorf("%s: %d bad, the first %d, worst %g, %d undefined", element.Name, found.bad, found.first(), found.error(), found.undefined)
+		err = fmt.Errorf("%s: %d bad, the first %d, worst %g, %d undefined", element.Name, found.bad, found.first(),
+			found.error(), found.undefined)
 	}
 	element.PutInteger(got[(count-1)*element.Size:], low) // is high or one less
 	wide, other := compareBytes(p, element, got, want, loose)
-	if distance := element.Distance(got[(count-1)*element.Size:], want[(count-1)*element.Size:]); other == nil && (wide.bad != 2 || wide.error() != distance) {
+	if distance := element.Distance(got[(count-1)*element.Size:], want[(count-1)*element.Size:]); other == nil &&
+		(wide.bad != 2 || wide.error() != distance) {
 		other = fmt.Errorf("%s: %d bad, worst %g, want %g", element.Name, wide.bad, wide.error(), distance)
 	}
 	return errors.Join(err, other)
@@ -171,14 +174,17 @@ func checkCodes(p *support, element element.Type) error {
 			return err
 		}
 		if result.error() != distance || result.bad != 0 != (distance > 0) || result.undefined != 0 {
-			all = errors.Join(all, fmt.Errorf("%s: %#02x as a result is %g from 1, want %g", element.Name, code, result.error(), distance))
+			all = errors.Join(all,
+				fmt.Errorf("%s: %#02x as a result is %g from 1, want %g", element.Name, code, result.error(), distance))
 		}
 		reference, err := compareBytes(p, element, one, []byte{byte(code)}, arguments.Tolerance{})
 		if err != nil {
 			return err
 		}
 		if reference.undefined != 0 != !finite || finite && reference.error() != distance {
-			all = errors.Join(all, fmt.Errorf("%s: %#02x as the reference is %g from 1, want %g, %d undefined", element.Name, code, reference.error(), distance, reference.undefined))
+			all = errors.Join(all,
+				fmt.Errorf("%s: %#02x as the reference is %g from 1, want %g, %d undefined", element.Name, code,
+					reference.error(), distance, reference.undefined))
 		}
 	}
 	return all
@@ -198,8 +204,10 @@ func checkFills(p *support) error {
 // everyFill visits inputs of every type with every fill; integers in ranges of every
 // kind, and with rows that are longer and shorter than the range.
 func everyFill(visit func(arguments.Binding) error) error {
-	floats := []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Signs, arguments.OneHot, arguments.NearTies, arguments.Denormals, arguments.Large, arguments.Overflow}
-	integers := []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Extremes, arguments.Powers, arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed, arguments.OneHot}
+	floats := []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Signs, arguments.OneHot,
+		arguments.NearTies, arguments.Denormals, arguments.Large, arguments.Overflow}
+	integers := []string{"zeros", "ones", arguments.Normal, arguments.Uniform, arguments.Extremes, arguments.Powers,
+		arguments.Small, arguments.Repeated, arguments.Sorted, arguments.Reversed, arguments.OneHot}
 	for name := range elementNumbers {
 		element, err := element.Named(name)
 		if err != nil {
@@ -212,8 +220,14 @@ func everyFill(visit func(arguments.Binding) error) error {
 					return err
 				}
 			}
-			for _, b.Fill = range []string{arguments.Uniform, arguments.Normal, arguments.Extremes, arguments.Repeated, arguments.Sorted, arguments.Reversed} {
-				for _, b.Bounds = range []*arguments.Bounds{{Low: 0, High: 1}, {Low: -300, High: -0.1}, {Low: 2, High: 2}, {Low: -1, High: 1. / 3}} {
+			for _, b.Fill = range []string{arguments.Uniform, arguments.Normal, arguments.Extremes, arguments.Repeated,
+				arguments.Sorted, arguments.Reversed} {
+				for _, b.Bounds = range []*arguments.Bounds{
+					{Low: 0, High: 1},
+					{Low: -300, High: -0.1},
+					{Low: 2, High: 2},
+					{Low: -1, High: 1. / 3},
+				} {
 					b.Count = 5000
 					if err := visit(b); err != nil {
 						return err
@@ -223,7 +237,8 @@ func everyFill(visit func(arguments.Binding) error) error {
 			continue
 		}
 		low, high := element.Limits()
-		ranges := []*arguments.Range{nil, {Low: 0, High: 0}, {Low: 0, High: 1}, {Low: 3, High: 99}, {Low: high - 1, High: high}, {Low: low, High: low + 2}, {Low: low + 1, High: high}, {Low: low / 2, High: high / 3}}
+		ranges := []*arguments.Range{nil, {Low: 0, High: 0}, {Low: 0, High: 1}, {Low: 3, High: 99},
+			{Low: high - 1, High: high}, {Low: low, High: low + 2}, {Low: low + 1, High: high}, {Low: low / 2, High: high / 3}}
 		for _, b.Fill = range integers {
 			for i, bounds := range ranges {
 				b.Count, b.Row, b.Range = 5000, int64([]int{1, 24, 1700}[i%3]), bounds
@@ -253,7 +268,8 @@ func checkFill(p *support, b arguments.Binding) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.fill(element, a, b.Count, recipe), p.context.Wait(p.stream), p.context.ToHost(got, a), p.context.Free(a)); err != nil {
+	if err := errors.Join(p.fill(element, a, b.Count, recipe), p.context.Wait(p.stream), p.context.ToHost(got, a),
+		p.context.Free(a)); err != nil {
 		return err
 	}
 	for i := range want {
@@ -273,9 +289,11 @@ func checkUndefined(p *support) error {
 			return err
 		}
 		infinity, nan := math.Inf(1), math.NaN()
-		found, err := compareOne(p, element, []float64{1, nan, infinity, 0, 0, -0.5}, []float64{1, 2, 3, nan, -infinity, -0.5}, arguments.Tolerance{})
+		found, err := compareOne(p, element, []float64{1, nan, infinity, 0, 0, -0.5},
+			[]float64{1, 2, 3, nan, -infinity, -0.5}, arguments.Tolerance{})
 		if err == nil && (found.bad != 2 || found.first() != 1 || !math.IsInf(found.error(), 1) || found.undefined != 2) {
-			err = fmt.Errorf("%s without numbers: %d bad, the first %d, worst %g, %d undefined", name, found.bad, found.first(), found.error(), found.undefined)
+			err = fmt.Errorf("%s without numbers: %d bad, the first %d, worst %g, %d undefined", name, found.bad,
+				found.first(), found.error(), found.undefined)
 		}
 		all = errors.Join(all, err)
 	}

@@ -20,7 +20,8 @@ func (d *Device) setSymbols(load worker.Load) error {
 		}
 		to, room, err := d.context.Global(d.modules[load.Module], argument.Symbol)
 		if driver.CodeOf(err) == driver.NotFound {
-			return unloadable(fmt.Errorf("the module has no variable %s for argument %s: declare it at file scope without static, __constant__ or __device__, and use it", argument.Symbol, argument.Name))
+			return unloadable(fmt.Errorf("the module has no variable %s for argument %s: declare it at file scope without "+
+				"static, __constant__ or __device__, and use it", argument.Symbol, argument.Name))
 		}
 		if err != nil {
 			return err
@@ -41,7 +42,8 @@ func (d *Device) setSymbol(argument arguments.Binding, b *buffer, to driver.Addr
 		size = b.size
 	}
 	if size > room {
-		return unloadable(fmt.Errorf("the variable %s has %d bytes, argument %s %d: make it as large as the manifest's shape", argument.Symbol, room, argument.Name, size))
+		return unloadable(fmt.Errorf("the variable %s has %d bytes, argument %s %d: make it as large as the "+
+			"manifest's shape", argument.Symbol, room, argument.Name, size))
 	}
 	if b != nil {
 		return d.context.CopyLater(d.stream, to, b.data, size)

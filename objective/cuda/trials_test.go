@@ -54,7 +54,8 @@ func TestWrongResultIsToldExactly(t *testing.T) {
 	count := first.Dims["N"]
 	text, found := strings.CutSuffix(detail, place(first))
 	var got, want, worst float64
-	format := fmt.Sprintf("c[%d] is %%g, the reference says %%g; 1 of %d elements wrong (%.1f %%%%), worst error %%g", count/2, count, 100/float64(count))
+	format := fmt.Sprintf("c[%d] is %%g, the reference says %%g; 1 of %d elements wrong (%.1f %%%%), worst error %%g",
+		count/2, count, 100/float64(count))
 	if _, err := fmt.Sscanf(text, format, &got, &want, &worst); err != nil || !found {
 		t.Fatalf("%v: %s", err, detail)
 	}
@@ -110,7 +111,9 @@ func TestNotANumber(t *testing.T) {
 	r := newRig(t, settings{})
 	first := r.QuickCases(r.at("MODE=not_a_number"))[0]
 	prefix := fmt.Sprintf("c[%d] is NaN, ", first.Dims["N"]/2)
-	if detail := r.fails("MODE=not_a_number", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, prefix) || !strings.HasSuffix(detail, "worst error +Inf"+place(first)) {
+	if detail := r.fails("MODE=not_a_number", objective.Fuzz,
+		objective.WrongResult); !strings.HasPrefix(detail, prefix) ||
+		!strings.HasSuffix(detail, "worst error +Inf"+place(first)) {
 		t.Error(detail)
 	}
 }
@@ -209,7 +212,8 @@ func TestCheatsAreFound(t *testing.T) {
 				}
 			}
 			p := r.prepare("MODE=" + test.mode)
-			for _, sample := range []func(context.Context, objective.Prepared, int) (objective.Outcome, error){r.Sample, r.SampleAlone} {
+			for _, sample := range []func(context.Context, objective.Prepared, int) (objective.Outcome, error){r.Sample,
+				r.SampleAlone} {
 				if outcome, err := sample(t.Context(), p, 5); err != nil || outcome.Failure == nil || outcome.Samples != nil {
 					t.Errorf("%+v, %v", outcome, err)
 				}
@@ -223,7 +227,8 @@ func TestUnwrittenOutputIsFound(t *testing.T) {
 	r := newRig(t, settings{})
 	first := r.QuickCases(r.at("MODE=unwritten"))[0]
 	prefix := fmt.Sprintf("c[%d] is ", first.Dims["N"]-1)
-	if detail := r.fails("MODE=unwritten", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, prefix) || !strings.HasSuffix(detail, place(first)) {
+	if detail := r.fails("MODE=unwritten", objective.Fuzz, objective.WrongResult); !strings.HasPrefix(detail, prefix) ||
+		!strings.HasSuffix(detail, place(first)) {
 		t.Error(detail)
 	}
 }
@@ -233,7 +238,8 @@ func TestImpossibleSpeedIsNotBelieved(t *testing.T) {
 	// 480 KB at 4.917 TB/s take 0.0976 µs.
 	r := newRig(t, settings{workload: "large"})
 	r.passes("TIME=100")
-	if detail := r.fails("TIME=50", objective.Bench, objective.TooFast); !strings.Contains(detail, "less than 9.763e-05 ms") {
+	if detail := r.fails("TIME=50", objective.Bench,
+		objective.TooFast); !strings.Contains(detail, "less than 9.763e-05 ms") {
 		t.Error(detail)
 	}
 	r = newRig(t, settings{workload: "large", options: objective.Options{Caches: worker.Warm}})
@@ -259,12 +265,15 @@ func TestEachErrorOfTheDriverIsBlamedOnItsTrial(t *testing.T) {
 	}
 	for code, kind := range map[int]worker.FaultKind{700: worker.IllegalAddress, 719: worker.LaunchFailed} {
 		outcome := r.measure(fmt.Sprintf("CODE=%d,LATE=1", code))
-		if f := outcome.Failure; f == nil || f.Stage != objective.Bench || f.Reason != string(kind) || outcome.Samples != nil {
+		if f := outcome.Failure; f == nil || f.Stage != objective.Bench || f.Reason != string(kind) ||
+			outcome.Samples != nil {
 			t.Errorf("%d when timed: %+v", code, outcome)
 		}
 	}
 	first := r.QuickCases(r.at("CODE=716"))[0]
-	if detail := r.fails("CODE=716", objective.Fuzz, string(worker.MisalignedAccess)); !strings.HasSuffix(detail, "CUDA_ERROR_MISALIGNED_ADDRESS (misaligned address)"+place(first)) {
+	if detail := r.fails("CODE=716", objective.Fuzz,
+		string(worker.MisalignedAccess)); !strings.HasSuffix(detail,
+		"CUDA_ERROR_MISALIGNED_ADDRESS (misaligned address)"+place(first)) {
 		t.Errorf("the detail: %s", detail)
 	}
 }
@@ -294,7 +303,8 @@ func TestRefusedLaunches(t *testing.T) {
 	// The attributes promise 232448 bytes, so that only the driver knows better.
 	r.fails("SHARED=65536", objective.Fuzz, string(worker.Refused))
 	// ptxas says 24 registers; the driver finds 255 for each of 512 threads.
-	if detail := r.fails("MODE=greedy,THREADS=512", objective.Fuzz, string(worker.Refused)); !strings.Contains(detail, "LAUNCH_OUT_OF_RESOURCES") {
+	if detail := r.fails("MODE=greedy,THREADS=512", objective.Fuzz,
+		string(worker.Refused)); !strings.Contains(detail, "LAUNCH_OUT_OF_RESOURCES") {
 		t.Error(detail)
 	}
 	r.passes("")
@@ -309,15 +319,22 @@ func TestMoreSharedMemoryIsAskedFor(t *testing.T) {
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{workload: "large", environment: map[string]string{"PAWL_FAKE_MEMORY": "400000"}})
-	if detail := r.fails("", objective.Fuzz, string(worker.NoMemory)); !strings.Contains(detail, "bytes for a buffer at N=40000") {
+	if detail := r.fails("", objective.Fuzz,
+		string(worker.NoMemory)); !strings.Contains(detail, "bytes for a buffer at N=40000") {
 		t.Error(detail)
 	}
 }
 
 func TestCodeThatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, settings{environment: map[string]string{"PAWL_FAKE_MEMORY": "1000000"}, options: objective.Options{Caches: worker.Warm}})
-	if detail := r.fails("MODE=fat", objective.Fuzz, string(worker.NoMemory)); !strings.Contains(detail, "loading the kernel: cuModuleLoadData: CUDA_ERROR_OUT_OF_MEMORY") {
+	r := newRig(t,
+		settings{
+			environment: map[string]string{"PAWL_FAKE_MEMORY": "1000000"},
+			options:     objective.Options{Caches: worker.Warm},
+		})
+	if detail := r.fails("MODE=fat", objective.Fuzz,
+		string(worker.NoMemory)); !strings.Contains(detail,
+		"loading the kernel: cuModuleLoadData: CUDA_ERROR_OUT_OF_MEMORY") {
 		t.Error(detail)
 	}
 	r.passes("")
@@ -331,7 +348,8 @@ func TestPreflight(t *testing.T) {
 		{"SHARED=300000", "300000 bytes of shared memory; the GPU gives a block 232448"},
 		// 130 registers are 136 in units of 8: 136 * 512 = 69632.
 		{"REGISTERS=130,THREADS=512", "69632 registers for 512 threads; the GPU gives a block 65536"},
-		{"STATIC_SHARED=40000,SHARED=200000", "240000 bytes of shared memory, 40000 of them declared in the source; the GPU gives a block 232448"},
+		{"STATIC_SHARED=40000,SHARED=200000",
+			"240000 bytes of shared memory, 40000 of them declared in the source; the GPU gives a block 232448"},
 	} {
 		if detail := r.fails(test.point, objective.Preflight, objective.Infeasible); detail != test.detail {
 			t.Errorf("%s: %s", test.point, detail)
@@ -346,7 +364,8 @@ func TestPreflight(t *testing.T) {
 func TestCompileError(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
-	if detail := r.fails("MODE=nonsense", objective.Compile, objective.CompileError); !strings.Contains(detail, "nonsense") {
+	if detail := r.fails("MODE=nonsense", objective.Compile,
+		objective.CompileError); !strings.Contains(detail, "nonsense") {
 		t.Error(detail)
 	}
 }

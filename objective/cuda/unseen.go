@@ -105,5 +105,9 @@ func (d *Device) remembers(samples []float64) (*worker.Fault, error) {
 			return fault, err
 		}
 	}
-	return &worker.Fault{Kind: worker.Memoizes, Detail: fmt.Sprintf("%.4g ms per launch on inputs that it had not seen, %.4g ms on those that it had", d.graph.unseen, typical)}, nil
+	return &worker.Fault{
+		Kind: worker.Memoizes,
+		Detail: fmt.Sprintf("%.4g ms per launch on inputs that it had not seen, %.4g ms on those that it had",
+			d.graph.unseen, typical),
+	}, nil
 }

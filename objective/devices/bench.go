@@ -109,7 +109,8 @@ func temporaryCache(beside string) (compiled *cache.Cache, forget func(), err er
 
 // OpenAt opens a kernel's workload and prepares a point of it, both by name. A point
 // that does not compile is no error.
-func (m *Machine) OpenAt(ctx context.Context, k *kernels.Kernel, workload, at string, o objective.Options) (*Bench, objective.Prepared, error) {
+func (m *Machine) OpenAt(ctx context.Context, k *kernels.Kernel, workload, at string,
+	o objective.Options) (*Bench, objective.Prepared, error) {
 	var none objective.Prepared
 	t, err := NewTarget(k, workload)
 	if err != nil {

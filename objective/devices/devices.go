@@ -229,9 +229,12 @@ func (m *Machine) load(ctx context.Context, name, asked string) (*kernels.Kernel
 	case errors.As(missing, new(*ArgumentError)):
 		return nil, missing
 	case onlyGPU:
-		return nil, &AbsentError{fmt.Errorf("kernel %s is for CUDA only: %w; pawl doctor says what this machine has, pawl build --arch sm_90 compiles without a GPU", onGPU.Name, missing)}
+		return nil,
+			&AbsentError{fmt.Errorf("kernel %s is for CUDA only: %w; pawl doctor says what this machine has, pawl build "+
+				"--arch sm_90 compiles without a GPU", onGPU.Name, missing)}
 	case asked == cuda.DeviceName:
-		return nil, &AbsentError{fmt.Errorf("%w; pawl doctor says what this machine has, --backend host runs on the processor", missing)}
+		return nil,
+			&AbsentError{fmt.Errorf("%w; pawl doctor says what this machine has, --backend host runs on the processor", missing)}
 	}
 	return k, err
 }
@@ -275,7 +278,8 @@ func (m *Machine) backend(ctx context.Context, t Target, compiled *cache.Cache) 
 		return nil, err
 	}
 	return host.New(ctx, t.Kernel, t.Space, host.Options{
-		Cache: compiled, Toolchain: forC, CPlusPlus: forCPlusPlus, Constants: constants, CompileTimeout: m.options.CompileTimeout,
+		Cache: compiled, Toolchain: forC, CPlusPlus: forCPlusPlus, Constants: constants,
+		CompileTimeout: m.options.CompileTimeout,
 	})
 }
 

@@ -20,7 +20,11 @@ func TestMain(m *testing.M) {
 }
 
 func here(t *testing.T, notices *[]string) *Machine {
-	return Here(Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(text string) { *notices = append(*notices, text) }})
+	return Here(Options{
+		Cache:  t.TempDir(),
+		Getenv: os.Getenv,
+		Notice: func(text string) { *notices = append(*notices, text) },
+	})
 }
 
 // What is asked for by a wrong name is an ArgumentError that says what there is.
@@ -61,7 +65,10 @@ func TestWithoutAGPU(t *testing.T) {
 	if err != nil || k.Backend != kernels.Host {
 		t.Fatalf("%v, %v", k, err)
 	}
-	for name, want := range map[string]string{"attention": "--backend host runs on the processor", "attention_hopper": "is for CUDA only"} {
+	for name, want := range map[string]string{
+		"attention":        "--backend host runs on the processor",
+		"attention_hopper": "is for CUDA only",
+	} {
 		if _, err := m.Load(t.Context(), name, kernels.CUDA); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -39,14 +39,28 @@ type Compiles struct {
 // Offers says what this machine can do for others: its GPUs, or its processor where it has
 // none, and its compilers for them. Architectures are further ones to compile CUDA for, such
 // as sm_90. What is missing is left out.
-func (m *Machine) Offers(ctx context.Context, hostname string, architectures []string) (measures *Measures, compiles []Compiles) {
+func (m *Machine) Offers(ctx context.Context, hostname string,
+	architectures []string) (measures *Measures, compiles []Compiles) {
 	gpus, err := cuda.FindGPUs()
 	if err != nil {
-		measures = &Measures{Backend: host.DeviceName, Device: host.Processor(), Architecture: host.Architecture(), Width: 1, Identity: hostname}
+		measures = &Measures{
+			Backend:      host.DeviceName,
+			Device:       host.Processor(),
+			Architecture: host.Architecture(),
+			Width:        1,
+			Identity:     hostname,
+		}
 	} else {
 		alike := gpus.Alike()
 		own := nvcc.Architecture(alike[0].Major, alike[0].Minor, "")
-		measures = &Measures{Backend: cuda.DeviceName, Device: alike[0].Name, Driver: "CUDA " + gpus.Driver, Architecture: own, Width: len(alike), Identity: hostname + " " + alike[0].UUID}
+		measures = &Measures{
+			Backend:      cuda.DeviceName,
+			Device:       alike[0].Name,
+			Driver:       "CUDA " + gpus.Driver,
+			Architecture: own,
+			Width:        len(alike),
+			Identity:     hostname + " " + alike[0].UUID,
+		}
 		if inventory, err := monitor.Devices(); err == nil {
 			measures.Driver = inventory.Driver
 		}
@@ -57,7 +71,12 @@ func (m *Machine) Offers(ctx context.Context, hostname string, architectures []s
 		if plusPlus, err := host.FindCPlusPlus(ctx, m.options.Getenv); err == nil {
 			version += ", " + plusPlus.Version
 		}
-		compiles = append(compiles, Compiles{Backend: host.DeviceName, Architecture: host.Architecture(), Version: fmt.Sprintf("%s, %s/%s", version, runtime.GOOS, runtime.GOARCH)})
+		compiles = append(compiles,
+			Compiles{
+				Backend:      host.DeviceName,
+				Architecture: host.Architecture(),
+				Version:      fmt.Sprintf("%s, %s/%s", version, runtime.GOOS, runtime.GOARCH),
+			})
 	}
 	for _, architecture := range architectures {
 		if tool, err := nvcc.Find(ctx, m.options.Getenv); err == nil {

@@ -44,7 +44,10 @@ func newFinding(name, found string, err error) Finding {
 // tuned, and gpu that CUDA kernels can.
 func Probe(ctx context.Context, o Options) (findings []Finding, usable, gpu bool) {
 	compiler, plusPlus := Finding{Name: "C compiler", Needed: true}, Finding{Name: "C++ compiler"}
-	for finding, find := range map[*Finding]func(context.Context, func(string) string) (*host.Toolchain, error){&compiler: host.FindToolchain, &plusPlus: host.FindCPlusPlus} {
+	for finding, find := range map[*Finding]func(context.Context, func(string) string) (*host.Toolchain, error){
+		&compiler: host.FindToolchain,
+		&plusPlus: host.FindCPlusPlus,
+	} {
 		if toolchain, err := find(ctx, o.Getenv); err == nil {
 			finding.Found = toolchain.Version
 		} else {
@@ -52,7 +55,10 @@ func Probe(ctx context.Context, o Options) (findings []Finding, usable, gpu bool
 		}
 	}
 	findings = []Finding{
-		{Name: "processor", Found: fmt.Sprintf("%s, %d cores, %s/%s", host.Processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)},
+		{
+			Name:  "processor",
+			Found: fmt.Sprintf("%s, %d cores, %s/%s", host.Processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH),
+		},
 		compiler, plusPlus,
 		probeCache(o),
 		probeProgram(ctx, "git", "install git to have commits recorded with results"),
@@ -150,8 +156,10 @@ func probeCUDA(ctx context.Context, o Options) (findings []Finding, possible boo
 }
 
 func describe(a driver.Attributes) string {
-	return fmt.Sprintf("%s, compute capability %d.%d, %d multiprocessors, %.0f GB, %.0f MB of L2, %d KB of shared memory a block, %d MHz",
-		a.Name, a.Major, a.Minor, a.Multiprocessors, float64(a.Memory)/1e9, float64(a.L2)/1e6, a.SharedPerBlock>>10, a.Clock/1000)
+	return fmt.Sprintf("%s, compute capability %d.%d, %d multiprocessors, %.0f GB, %.0f MB of L2, %d KB of shared "+
+		"memory a block, %d MHz",
+		a.Name, a.Major, a.Minor, a.Multiprocessors, float64(a.Memory)/1e9, float64(a.L2)/1e6, a.SharedPerBlock>>10,
+		a.Clock/1000)
 }
 
 // probeStates says what this user may see and change of the GPUs.
@@ -163,7 +171,8 @@ func probeStates(inventory monitor.Inventory, err error) []Finding {
 	for i, gpu := range inventory.GPUs {
 		state := Finding{Name: fmt.Sprintf("GPU %d state", i), Advice: gpu.Trouble, Details: gpu}
 		if gpu.Trouble == "" {
-			state.Found = fmt.Sprintf("%d MHz of %d, %d °C, %.0f W of %.0f, %d processes computing", gpu.State.SMClock, gpu.Limits.SMClock,
+			state.Found = fmt.Sprintf("%d MHz of %d, %d °C, %.0f W of %.0f, %d processes computing", gpu.State.SMClock,
+				gpu.Limits.SMClock,
 				gpu.State.Temperature, gpu.State.Power, gpu.Limits.Power, len(gpu.Processes))
 			for _, p := range gpu.Processes {
 				state.Found += "; " + p.String()

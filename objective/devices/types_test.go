@@ -50,7 +50,8 @@ func TestWorkloadsHaveTypes(t *testing.T) {
 		for name, text := range halving {
 			if name == "kernel.yaml" {
 				text = strings.Replace(text, "source: {host: halve.c}", "source: {host: tried.c}", 1)
-			} else if err := os.WriteFile(filepath.Join(dir, "tried.c"), []byte(strings.Replace(text, "x[i] / 2", wrong, 1)), 0o644); err != nil {
+			} else if err := os.WriteFile(filepath.Join(dir, "tried.c"), []byte(strings.Replace(text, "x[i] / 2", wrong, 1)),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

@@ -44,23 +44,36 @@ var watched = []struct {
 	name, counter, unit string
 	floor               float64
 }{
-	{"multiprocessors busy", smBusy, "%", 1}, {"memory busy", memoryBusy, "%", 1}, {"L2 busy", l2Busy, "%", 1}, {"L1 and shared memory busy", l1Busy, "%", 1},
-	{"tensor cores busy", tensorBusy, "%", 1}, {"FMA units busy", fmaBusy, "%", 1}, {"special functions busy", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", "%", 1},
-	{"issue slots used", issueBusy, "%", 1}, {"warps resident", warpsActive, "", 0.5}, {"L1 hits", l1Hits, "%", 2}, {"L2 hits", l2Hits, "%", 2},
+	{"multiprocessors busy", smBusy, "%", 1}, {"memory busy", memoryBusy, "%", 1}, {"L2 busy", l2Busy, "%", 1},
+	{"L1 and shared memory busy", l1Busy, "%", 1},
+	{"tensor cores busy", tensorBusy, "%", 1}, {"FMA units busy", fmaBusy, "%", 1},
+	{"special functions busy", "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active", "%", 1},
+	{"issue slots used", issueBusy, "%", 1}, {"warps resident", warpsActive, "", 0.5}, {"L1 hits", l1Hits, "%", 2},
+	{"L2 hits", l2Hits, "%", 2},
 	{"bytes read from memory", bytesRead, "byte", 1e5}, {"bytes written to memory", bytesWritten, "byte", 1e5},
-	{"instructions executed", instructions, "", 1e3}, {"sectors of global memory", sectorsGlobal, "", 1e3}, {"sectors of local memory", sectorsLocal, "", 1e3},
-	{"passes over shared memory", sharedPasses, "", 1e3}, {"bank conflicts", "derived__memory_l1_wavefronts_shared_excessive", "", 1e3},
-	{"lanes at work an instruction", threadsPerInst, "", 1}, {"registers a thread", registers, "", 4}, {"shared memory a block", sharedPerBlock, "byte", 1024},
-	{"blocks", gridSize, "", 1}, {"waves", waves, "", 0.1}, {"threads a block", "launch__block_size", "", 8}, {"clock", clock, "hz", 1e8},
+	{"instructions executed", instructions, "", 1e3}, {"sectors of global memory", sectorsGlobal, "", 1e3},
+	{"sectors of local memory", sectorsLocal, "", 1e3},
+	{"passes over shared memory", sharedPasses, "", 1e3},
+	{"bank conflicts", "derived__memory_l1_wavefronts_shared_excessive", "", 1e3},
+	{"lanes at work an instruction", threadsPerInst, "", 1}, {"registers a thread", registers, "", 4},
+	{"shared memory a block", sharedPerBlock, "byte", 1024},
+	{"blocks", gridSize, "", 1}, {"waves", waves, "", 0.1}, {"threads a block", "launch__block_size", "", 8},
+	{"clock", clock, "hz", 1e8},
 	{"bytes used of a loaded sector", bytesPerSector, "", 1},
 	// On a processor.
-	{"instructions", "instructions", "", 1e3}, {"cycles", "cycles", "", 1e3}, {"cache references", "cache references", "", 1e3}, {"cache misses", "cache misses", "", 1e3},
-	{"branches", "branches", "", 1e3}, {"branch misses", "branch misses", "", 1e3}, {"page faults", "page faults", "", 10}, {"processor time (ns)", "processor nanoseconds", "", 1e3},
+	{"instructions", "instructions", "", 1e3}, {"cycles", "cycles", "", 1e3},
+	{"cache references", "cache references", "", 1e3}, {"cache misses", "cache misses", "", 1e3},
+	{"branches", "branches", "", 1e3}, {"branch misses", "branch misses", "", 1e3},
+	{"page faults", "page faults", "", 10}, {"processor time (ns)", "processor nanoseconds", "", 1e3},
 }
 
 // Compare says what differs between two launches.
 func Compare(before, after Facts) Comparison {
-	c := Comparison{Before: before.Limiter(), After: after.Limiter(), Profiled: len(before.Metrics) > 0 && len(after.Metrics) > 0}
+	c := Comparison{
+		Before:   before.Limiter(),
+		After:    after.Limiter(),
+		Profiled: len(before.Metrics) > 0 && len(after.Metrics) > 0,
+	}
 	if a, b := before.seconds(), after.seconds(); a > 0 && b > 0 {
 		c.Speedup = a / b
 	}
@@ -99,7 +112,9 @@ func changedCounters(before, after Facts) (changes []Change) {
 		}
 		a, b := stallShare(before, r.reason), stallShare(after, r.reason)
 		if size := math.Abs(math.Log((b + 0.05) / (a + 0.05))); size >= leastChange && max(a, b) > 0.02 {
-			changes = append(changes, Change{"waits for " + r.meaning, fmt.Sprintf(stallCounter, r.reason), a, b, page.WholePercent(a) + " → " + page.WholePercent(b), size})
+			changes = append(changes,
+				Change{"waits for " + r.meaning, fmt.Sprintf(stallCounter, r.reason), a, b,
+					page.WholePercent(a) + " → " + page.WholePercent(b), size})
 		}
 	}
 	return changes
@@ -137,7 +152,9 @@ func changedFigures(before, after Facts) (changes []Change) {
 		if size < leastChange {
 			continue
 		}
-		changes = append(changes, Change{figure.name, "", figure.value, b[i].value, amount(figure.value, figure.unit) + " → " + amount(b[i].value, figure.unit), size})
+		changes = append(changes,
+			Change{figure.name, "", figure.value, b[i].value,
+				amount(figure.value, figure.unit) + " → " + amount(b[i].value, figure.unit), size})
 	}
 	return changes
 }
@@ -179,7 +196,8 @@ func (f Facts) figures() []figure {
 			return l.Instructions, l.Tensor, l.Local, l.Shared, l.Global, l.Barrier, l.Special
 		}},
 	} {
-		for i, name := range []string{"instructions", "tensor-core instructions", "local-memory instructions", "shared-memory instructions", "global-memory instructions", "barriers", "special functions"} {
+		for i, name := range []string{"instructions", "tensor-core instructions", "local-memory instructions",
+			"shared-memory instructions", "global-memory instructions", "barriers", "special functions"} {
 			add(name+" "+part.where, "", 4, mix != nil, func() float64 {
 				var n [7]int
 				n[0], n[1], n[2], n[3], n[4], n[5], n[6] = part.count()

@@ -46,8 +46,20 @@ func recorded(t testing.TB, name string) Facts {
 // profiler on the same day.
 func planted(t testing.TB, name string) Facts {
 	f := recorded(t, name)
-	f.Bytes = map[string]float64{"copy": 512 << 20, "strided": 512 << 20, "banks": 132 << 20, "spills": 8.25 * (1 << 20), "tail": 1.039 * (1 << 20)}[name]
-	f.Milliseconds = map[string]float64{"copy": 0.1266, "strided": 1.042, "banks": 2.134, "spills": 4.311, "tail": 0.6372}[name]
+	f.Bytes = map[string]float64{
+		"copy":    512 << 20,
+		"strided": 512 << 20,
+		"banks":   132 << 20,
+		"spills":  8.25 * (1 << 20),
+		"tail":    1.039 * (1 << 20),
+	}[name]
+	f.Milliseconds = map[string]float64{
+		"copy":    0.1266,
+		"strided": 1.042,
+		"banks":   2.134,
+		"spills":  4.311,
+		"tail":    0.6372,
+	}[name]
 	return f
 }
 
@@ -96,10 +108,20 @@ func find(advice []Advice, name string) *Advice {
 func TestPlantedRegression(t *testing.T) {
 	before, after := planted(t, "banks"), planted(t, "banks")
 	before.Milliseconds = 0.08226
-	for counter, value := range map[string]float64{sharedPasses: 17.8e6, smBusy: 88, l1Busy: 89, memoryBusy: 35, l2Busy: 41, fmaBusy: 23, issueBusy: 50} {
+	for counter, value := range map[string]float64{
+		sharedPasses: 17.8e6,
+		smBusy:       88,
+		l1Busy:       89,
+		memoryBusy:   35,
+		l2Busy:       41,
+		fmaBusy:      23,
+		issueBusy:    50,
+	} {
 		before.Metrics[counter] = counters.Metric{Value: value}
 	}
-	want := "It takes 25.9 times as long: more time is lost to bank conflicts; before: 0 % of the passes over shared memory are repeats (17.8 million where 17.8 million would do); now: 97 % of the passes over shared memory are repeats (538 million where 17.8 million would do)."
+	want := "It takes 25.9 times as long: more time is lost to bank conflicts; before: 0 % of the passes over shared " +
+		"memory are repeats (17.8 million where 17.8 million would do); now: 97 % of the passes over shared memory are " +
+		"repeats (538 million where 17.8 million would do)."
 	if got := Compare(before, after).Why; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -116,16 +138,17 @@ func TestTraffic(t *testing.T) {
 		vain, spilled, again               float64 // shares of the traffic
 		first                              string
 	}{
-		"coalesced":                                    {16, 16, 0, 16, 8, 8, 8, 0, 0, 0, "memory-bound"},
-		"loads uncoalesced":                            {72, 16, 0, 72, 64, 64, 8, 56. / 72, 0, 0, "uncoalesced accesses"},
-		"loads uncoalesced, in pairs":                  {72, 16, 0, 72, 64, 128, 8, 120. / 136, 0, 0, "uncoalesced accesses"},
-		"stores uncoalesced":                           {72, 16, 0, 72, 8, 8, 64, 56. / 72, 0, 0, "uncoalesced accesses"},
-		"stores that are read to merge":                {72, 16, 0, 72, 8, 72, 64, 120. / 136, 0, 0, "uncoalesced accesses"},
-		"partly uncoalesced":                           {24, 16, 0, 24, 16, 16, 8, 8. / 24, 0, 0, "uncoalesced accesses"},
-		"uncoalesced, but found in L1":                 {72, 16, 0, 16, 8, 8, 8, 0, 0, 0, "memory-bound"},
-		"read four times":                              {40, 40, 0, 40, 32, 32, 8, 0, 0, 24. / 40, "repeated reads"},
-		"read four times, and a quarter more in vain":  {50, 40, 0, 50, 42, 42, 8, 10. / 50, 0, 24. / 50, "repeated reads"},
-		"read twice, each time four times too much":    {72, 24, 0, 72, 64, 64, 8, 48. / 72, 0, 8. / 72, "uncoalesced accesses"},
+		"coalesced":                                   {16, 16, 0, 16, 8, 8, 8, 0, 0, 0, "memory-bound"},
+		"loads uncoalesced":                           {72, 16, 0, 72, 64, 64, 8, 56. / 72, 0, 0, "uncoalesced accesses"},
+		"loads uncoalesced, in pairs":                 {72, 16, 0, 72, 64, 128, 8, 120. / 136, 0, 0, "uncoalesced accesses"},
+		"stores uncoalesced":                          {72, 16, 0, 72, 8, 8, 64, 56. / 72, 0, 0, "uncoalesced accesses"},
+		"stores that are read to merge":               {72, 16, 0, 72, 8, 72, 64, 120. / 136, 0, 0, "uncoalesced accesses"},
+		"partly uncoalesced":                          {24, 16, 0, 24, 16, 16, 8, 8. / 24, 0, 0, "uncoalesced accesses"},
+		"uncoalesced, but found in L1":                {72, 16, 0, 16, 8, 8, 8, 0, 0, 0, "memory-bound"},
+		"read four times":                             {40, 40, 0, 40, 32, 32, 8, 0, 0, 24. / 40, "repeated reads"},
+		"read four times, and a quarter more in vain": {50, 40, 0, 50, 42, 42, 8, 10. / 50, 0, 24. / 50, "repeated reads"},
+		"read twice, each time four times too much": {72, 24, 0, 72, 64, 64, 8, 48. / 72, 0, 8. / 72,
+			"uncoalesced accesses"},
 		"read four times, uncoalesced but found in L1": {256, 40, 0, 40, 32, 32, 8, 0, 0, 24. / 40, "repeated reads"},
 		"spilled":                          {16, 16, 64, 80, 40, 40, 40, 0, 64. / 80, 0, "spills"},
 		"spilled, but found in L1":         {16, 16, 64, 16, 8, 8, 8, 0, 0, 0, "memory-bound"},
@@ -135,7 +158,8 @@ func TestTraffic(t *testing.T) {
 		f := recorded(t, "strided")
 		f.Bytes, f.Milliseconds = data, 1
 		for counter, value := range map[string]float64{
-			sectorsGlobal: test.sectors, sectorsIdeal: test.ideal, sectorsLocal: test.local, sectorsAsked: test.asked, sectorsRead: test.read,
+			sectorsGlobal: test.sectors, sectorsIdeal: test.ideal, sectorsLocal: test.local, sectorsAsked: test.asked,
+			sectorsRead:    test.read,
 			sectorsFetched: test.fetched, bytesRead: sectorBytes * test.fetched, bytesWritten: sectorBytes * test.written,
 		} {
 			f.Metrics[counter] = counters.Metric{Value: million * value}
@@ -168,7 +192,8 @@ func TestEveryRuleApplies(t *testing.T) {
 	reread := recorded(t, "reduce")
 	reread.Bytes = 250e6 // half of what it moves
 	launches := map[string]Facts{
-		"spills": recorded(t, "spills"), "bank conflicts": recorded(t, "banks"), "uncoalesced accesses": recorded(t, "strided"), "tail": recorded(t, "tail"),
+		"spills": recorded(t, "spills"), "bank conflicts": recorded(t, "banks"),
+		"uncoalesced accesses": recorded(t, "strided"), "tail": recorded(t, "tail"),
 		"too little work":    with("tail", map[string]float64{gridSize: 33, waves: 0.25}),
 		"uneven load":        with("spills", map[string]float64{cyclesMean: 6e6, cyclesMost: 8e6}),
 		"too few warps":      recorded(t, "attention"),
@@ -195,7 +220,8 @@ func TestEveryRuleApplies(t *testing.T) {
 		} else if a := Advise(f)[i]; a.Seen == "" || a.Lost == nil || *a.Lost < applies || *a.Lost > 1 || a.Bound() < 1 {
 			t.Errorf("%s: %+v", rule.Name, a)
 		}
-		if rule.Meaning == "" || rule.Try == "" || rule.Reason == "" || rule.Source == "" || rule.Looks == "" || rule.When == "" {
+		if rule.Meaning == "" || rule.Try == "" || rule.Reason == "" || rule.Source == "" || rule.Looks == "" ||
+			rule.When == "" {
 			t.Errorf("%s is not complete: %+v", rule.Name, rule)
 		}
 	}
@@ -242,12 +268,25 @@ func TestStalls(t *testing.T) {
 
 func TestWithoutAProfiler(t *testing.T) {
 	f := Facts{
-		Resources:    &objective.Resources{Registers: 64, SpillStores: 100, SpillLoads: 28, Occupancy: &occupancy.Occupancy{Blocks: 1, Warps: 8, Of: 64, Limiter: occupancy.Registers, Waves: 1.25, Tail: 0.75}},
+		Resources: &objective.Resources{
+			Registers:   64,
+			SpillStores: 100,
+			SpillLoads:  28,
+			Occupancy: &occupancy.Occupancy{
+				Blocks:  1,
+				Warps:   8,
+				Of:      64,
+				Limiter: occupancy.Registers,
+				Waves:   1.25,
+				Tail:    0.75,
+			},
+		},
 		Milliseconds: 2, Bytes: 1e9, Flops: 1e9, Roofline: objective.Roofline{Bytes: 1e12, Flops: 1e14},
 	}
 	advice := Advise(f)
 	// 1.25 waves take as long as 2: 37.5 % of the time is empty.
-	if len(advice) != 2 || advice[0].Name != "tail" || *advice[0].Lost != 0.375 || advice[1].Name != "spills" || advice[1].Lost != nil {
+	if len(advice) != 2 || advice[0].Name != "tail" || *advice[0].Lost != 0.375 || advice[1].Name != "spills" ||
+		advice[1].Lost != nil {
 		t.Errorf("%+v", advice)
 	}
 	// 1 ms at 1 TB/s, and it takes 2.
@@ -261,10 +300,13 @@ func TestWithoutAProfiler(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	for _, test := range []struct{ before, after, why, before2, after2 string }{
-		{"attention", "attention-better", "It is 1.7 times as fast: less time is lost to too few warps; before: 8.7 warps", Latency, Latency},
+		{"attention", "attention-better", "It is 1.7 times as fast: less time is lost to too few warps; before: 8.7 warps",
+			Latency, Latency},
 		{"attention-better", "attention", "It takes 1.7 times as long: more time is lost to too few warps", Latency, Latency},
 		{"reduce", "reduce-better", "Both take the same time.", Memory, Memory},
-		{"copy", "strided", "It takes 8.35 times as long: more time is lost to uncoalesced accesses; before: 0 % of the traffic to memory is in vain", Memory, Memory},
+		{"copy", "strided",
+			"It takes 8.35 times as long: more time is lost to uncoalesced accesses; before: 0 % of the traffic to memory is " +
+				"in vain", Memory, Memory},
 		{"strided", "copy", "It is 8.35 times as fast: less time is lost to uncoalesced accesses", Memory, Memory},
 		{"banks", "copy", "less time is lost to bank conflicts", L1, Memory},
 		{"spills", "copy", "less time is lost to spills", L2, Memory},
@@ -284,21 +326,28 @@ func TestCompareFigures(t *testing.T) {
 	launch := func(milliseconds float64, spills, warps, instructions int) Facts {
 		return Facts{
 			Milliseconds: milliseconds,
-			Resources:    &objective.Resources{Registers: 64, SpillStores: spills, Occupancy: &occupancy.Occupancy{Warps: warps, Of: 64}},
-			Mix:          &disassembly.Mix{Loop: disassembly.Counts{Instructions: instructions}},
+			Resources: &objective.Resources{
+				Registers:   64,
+				SpillStores: spills,
+				Occupancy:   &occupancy.Occupancy{Warps: warps, Of: 64},
+			},
+			Mix: &disassembly.Mix{Loop: disassembly.Counts{Instructions: instructions}},
 		}
 	}
 	for name, test := range map[string]struct {
 		before, after Facts
 		want          string
 	}{
-		"spills":       {launch(1, 0, 32, 100), launch(2, 400, 32, 100), "It takes 2 times as long: by what the compiler says, bytes spilled a thread: 0 → 400"},
-		"warps":        {launch(2, 0, 16, 100), launch(1, 0, 32, 100), "It is 2 times as fast: by what the compiler says, warps that fit: 16 → 32"},
+		"spills": {launch(1, 0, 32, 100), launch(2, 400, 32, 100),
+			"It takes 2 times as long: by what the compiler says, bytes spilled a thread: 0 → 400"},
+		"warps": {launch(2, 0, 16, 100), launch(1, 0, 32, 100),
+			"It is 2 times as fast: by what the compiler says, warps that fit: 16 → 32"},
 		"instructions": {launch(1, 0, 32, 100), launch(1.4, 0, 32, 150), "instructions in the hot loop: 100 → 150"},
 		"other way":    {launch(1, 0, 32, 150), launch(1.4, 0, 32, 100), "no single counter explains that"},
 		"nothing":      {launch(1, 0, 32, 100), launch(1.4, 0, 32, 100), "nothing that the compiler knows has changed"},
-		"no time":      {launch(0, 0, 32, 100), launch(0, 400, 32, 100), "The largest change is bytes spilled a thread: 0 → 400."},
-		"same":         {launch(1, 0, 32, 100), launch(1.001, 0, 32, 100), "Both take the same time."},
+		"no time": {launch(0, 0, 32, 100), launch(0, 400, 32, 100),
+			"The largest change is bytes spilled a thread: 0 → 400."},
+		"same": {launch(1, 0, 32, 100), launch(1.001, 0, 32, 100), "Both take the same time."},
 	} {
 		if c := Compare(test.before, test.after); !strings.Contains(c.Why, test.want) || c.Profiled {
 			t.Errorf("%s: %s", name, c.Why)

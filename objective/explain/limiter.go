@@ -37,13 +37,15 @@ type Limiter struct {
 // Limiter names what holds a launch.
 func (f Facts) Limiter() Limiter {
 	if s := f.seconds(); f.onGPU() && s > 0 && s < LaunchBound {
-		return Limiter{Launch, 0, fmt.Sprintf("The launch takes %s: most of that is the launch itself.", page.Milliseconds(1e3*s))}
+		return Limiter{Launch, 0,
+			fmt.Sprintf("The launch takes %s: most of that is the launch itself.", page.Milliseconds(1e3*s))}
 	}
 	if _, there := f.get(smBusy); !there {
 		return f.unprofiled()
 	}
 	if idle, there := f.uneven(); there && idle >= 0.3 {
-		return Limiter{Uneven, 1 - idle, fmt.Sprintf("The load is uneven: multiprocessors are idle %s of the time on average.", page.WholePercent(idle))}
+		return Limiter{Uneven, 1 - idle,
+			fmt.Sprintf("The load is uneven: multiprocessors are idle %s of the time on average.", page.WholePercent(idle))}
 	}
 	var best Limiter
 	for _, part := range []struct{ name, counter, text string }{
@@ -59,7 +61,8 @@ func (f Facts) Limiter() Limiter {
 		best = Limiter{Memory, memory, "The device's memory"}
 	}
 	if best.Busy < busyEnough {
-		return Limiter{Latency, best.Busy, fmt.Sprintf("No part of the device is busy (%s at most): warps wait.", page.WholePercent(best.Busy))}
+		return Limiter{Latency, best.Busy,
+			fmt.Sprintf("No part of the device is busy (%s at most): warps wait.", page.WholePercent(best.Busy))}
 	}
 	verb := "is"
 	if best.Name == Compute || best.Name == L1 {
@@ -76,9 +79,11 @@ func (f Facts) unprofiled() Limiter {
 	case bound == "":
 		return Limiter{Text: "What limits it is not known without a profiler."}
 	case share >= busyEnough:
-		return Limiter{bound, share, fmt.Sprintf("It reaches %s of what the device's %s allows.", page.WholePercent(share), bound)}
+		return Limiter{bound, share,
+			fmt.Sprintf("It reaches %s of what the device's %s allows.", page.WholePercent(share), bound)}
 	}
-	return Limiter{Text: fmt.Sprintf("It reaches %s of what the device's %s allows; what limits it is not known without a profiler.", page.WholePercent(share), bound)}
+	return Limiter{Text: fmt.Sprintf("It reaches %s of what the device's %s allows; what limits it is not known "+
+		"without a profiler.", page.WholePercent(share), bound)}
 }
 
 // Occupancy says how many warps are resident and what keeps further ones out; empty where that is
@@ -87,7 +92,8 @@ func (f Facts) Occupancy() string {
 	resident, there := f.get(warpsActive)
 	share, also := f.share(occupancyShare)
 	if there && also {
-		text := fmt.Sprintf("%.1f warps are resident on a multiprocessor (%s of the places)", resident, page.WholePercent(share))
+		text := fmt.Sprintf("%.1f warps are resident on a multiprocessor (%s of the places)", resident,
+			page.WholePercent(share))
 		if by := f.occupancyLimits(); by != "" {
 			text += ", limited by " + by
 		}
@@ -107,7 +113,8 @@ func (f Facts) occupancyLimits() string {
 	fewest, names := 0.0, []string(nil)
 	for _, limit := range []struct{ name, counter string }{
 		{"registers", "launch__occupancy_limit_registers"}, {"shared memory", "launch__occupancy_limit_shared_mem"},
-		{"threads", "launch__occupancy_limit_warps"}, {"blocks", "launch__occupancy_limit_blocks"}, {"barriers", "launch__occupancy_limit_barriers"},
+		{"threads", "launch__occupancy_limit_warps"}, {"blocks", "launch__occupancy_limit_blocks"},
+		{"barriers", "launch__occupancy_limit_barriers"},
 	} {
 		blocks, there := f.get(limit.counter)
 		switch {

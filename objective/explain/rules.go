@@ -49,10 +49,13 @@ const unknown = -1
 // Rules are all rules about launches as a whole; those about single stalls are in stalls.go.
 var Rules = []Rule{
 	{
-		Name: "spills", Looks: sectorsLocal + ", " + sectorsGlobal + ", " + sectorsAsked + ", the compiler's spills", When: "local memory is at least 5 % of the traffic of a cache or the memory, weighted by how busy that is",
+		Name: "spills", Looks: sectorsLocal + ", " + sectorsGlobal + ", " + sectorsAsked + ", the compiler's spills",
+		When:    "local memory is at least 5 % of the traffic of a cache or the memory, weighted by how busy that is",
 		Meaning: "Registers do not suffice: values are kept in local memory, which lies in the caches and behind them.",
-		Try:     "Fewer values alive at a time (smaller tiles per thread, less unrolling), fewer threads a block, or a launch bound that allows more registers.",
-		Reason:  "without local memory the rest of the traffic, or the arithmetic, is the limit", Source: guide + ", local memory",
+		Try: "Fewer values alive at a time (smaller tiles per thread, less unrolling), fewer threads a block, or a " +
+			"launch bound that allows more registers.",
+		Reason: "without local memory the rest of the traffic, or the arithmetic, is the limit",
+		Source: guide + ", local memory",
 		lost: func(f Facts) (float64, string, bool) {
 			local, there := f.get(sectorsLocal)
 			if there && local > 0 {
@@ -62,14 +65,17 @@ var Rules = []Rule{
 			if there || f.Resources == nil || f.Resources.SpillStores+f.Resources.SpillLoads == 0 {
 				return 0, "", false
 			}
-			return unknown, fmt.Sprintf("the compiler spills %d bytes a thread", f.Resources.SpillStores+f.Resources.SpillLoads), true
+			return unknown,
+				fmt.Sprintf("the compiler spills %d bytes a thread", f.Resources.SpillStores+f.Resources.SpillLoads), true
 		},
 	},
 	{
-		Name: "bank conflicts", Looks: sharedPasses + ", " + sharedIdeal, When: "at least 5 % of the passes over shared memory repeat others, weighted by how busy it is",
+		Name: "bank conflicts", Looks: sharedPasses + ", " + sharedIdeal,
+		When:    "at least 5 % of the passes over shared memory repeat others, weighted by how busy it is",
 		Meaning: "Lanes of a warp read or write different words of the same bank, one after the other.",
-		Try:     "Pad the rows of tiles by one element (or 16 bytes), swizzle the columns, or let neighbouring lanes take neighbouring words.",
-		Reason:  "without conflicts the repeated passes are gone", Source: practices + ", shared memory and memory banks",
+		Try: "Pad the rows of tiles by one element (or 16 bytes), swizzle the columns, or let neighbouring lanes take " +
+			"neighbouring words.",
+		Reason: "without conflicts the repeated passes are gone", Source: practices + ", shared memory and memory banks",
 		lost: func(f Facts) (float64, string, bool) {
 			passes, there := f.get(sharedPasses)
 			ideal, also := f.get(sharedIdeal)
@@ -77,14 +83,21 @@ var Rules = []Rule{
 				return 0, "", false
 			}
 			share := max(0, 1-ideal/passes)
-			return f.saved(share, l1Busy, memoryBusy, l2Busy), fmt.Sprintf("%s of the passes over shared memory are repeats (%s where %s would do)", page.WholePercent(share), amount(passes, ""), amount(ideal, "")), true
+			return f.saved(share, l1Busy, memoryBusy, l2Busy),
+				fmt.Sprintf("%s of the passes over shared memory are repeats (%s where %s would do)", page.WholePercent(share),
+					amount(passes, ""), amount(ideal, "")), true
 		},
 	},
 	{
-		Name: "uncoalesced accesses", Looks: sectorsGlobal + ", " + sectorsIdeal + ", " + sectorsAsked + ", " + sectorsFetched, When: "at least 5 % of the sectors that a cache or the memory is asked for are more than the data needs, weighted by how busy that is",
+		Name:  "uncoalesced accesses",
+		Looks: sectorsGlobal + ", " + sectorsIdeal + ", " + sectorsAsked + ", " + sectorsFetched,
+		When: "at least 5 % of the sectors that a cache or the memory is asked for are more than the data needs, " +
+			"weighted by how busy that is",
 		Meaning: "Lanes of a warp touch more 32-byte sectors than their data fills.",
-		Try:     "Let neighbouring lanes take neighbouring elements: another loop order, a transposed layout, wider loads, or a tile that is read in rows and used in columns.",
-		Reason:  "without the sectors that are fetched in vain the rest of the traffic, or the arithmetic, is the limit", Source: practices + ", coalesced access to global memory",
+		Try: "Let neighbouring lanes take neighbouring elements: another loop order, a transposed layout, wider " +
+			"loads, or a tile that is read in rows and used in columns.",
+		Reason: "without the sectors that are fetched in vain the rest of the traffic, or the arithmetic, is the limit",
+		Source: practices + ", coalesced access to global memory",
 		lost: func(f Facts) (float64, string, bool) {
 			if f.levels() == nil {
 				return 0, "", false
@@ -98,10 +111,12 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "tail", Looks: waves + ", " + cyclesMean + ", " + cyclesMost, When: "the last wave leaves at least 5 % of the device's time empty",
+		Name: "tail", Looks: waves + ", " + cyclesMean + ", " + cyclesMost,
+		When:    "the last wave leaves at least 5 % of the device's time empty",
 		Meaning: "The blocks fill the device so many times and a rest: while the rest runs, the other places are empty.",
-		Try:     "Smaller blocks of work, a number of blocks that is a multiple of what fits, or as many blocks as fit that take work in turns.",
-		Reason:  "with full waves only the places that stay empty are gone", Source: guide + ", launch statistics",
+		Try: "Smaller blocks of work, a number of blocks that is a multiple of what fits, or as many blocks as fit " +
+			"that take work in turns.",
+		Reason: "with full waves only the places that stay empty are gone", Source: guide + ", launch statistics",
 		lost: func(f Facts) (float64, string, bool) {
 			share, there := f.tail()
 			n, _ := f.wavesOf()
@@ -129,7 +144,8 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "uneven load", Looks: cyclesMean + ", " + cyclesMost, When: "multiprocessors are idle at least 5 % of the time, the tail aside",
+		Name: "uneven load", Looks: cyclesMean + ", " + cyclesMost,
+		When:    "multiprocessors are idle at least 5 % of the time, the tail aside",
 		Meaning: "Some multiprocessors are done while others still work.",
 		Try:     "Work of equal length for all blocks, the longest first, or blocks that take work in turns.",
 		Reason:  "with an even load the idle time is gone", Source: guide + ", workload distribution",
@@ -145,10 +161,13 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "too few warps", Looks: warpsActive + ", " + occupancyMost + ", how busy the parts of the device are", When: "no part is 60 % busy, fewer than 8 warps a scheduler are resident and less than half of the places can be filled",
+		Name: "too few warps", Looks: warpsActive + ", " + occupancyMost + ", how busy the parts of the device are",
+		When: "no part is 60 % busy, fewer than 8 warps a scheduler are resident and less than half of the places can " +
+			"be filled",
 		Meaning: "When a warp waits, there is no other one to run in its place.",
-		Try:     "Fewer registers or less shared memory a block, so that another block fits; or more independent work in each warp: overlap copies with arithmetic, unroll.",
-		Reason:  "if all waiting were hidden, the busiest part would be the limit", Source: guide + ", occupancy",
+		Try: "Fewer registers or less shared memory a block, so that another block fits; or more independent work in " +
+			"each warp: overlap copies with arithmetic, unroll.",
+		Reason: "if all waiting were hidden, the busiest part would be the limit", Source: guide + ", occupancy",
 		lost: func(f Facts) (float64, string, bool) {
 			resident, there := f.get(warpsActive)
 			most, also := f.share(occupancyMost)
@@ -160,10 +179,12 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "latency", Looks: "how busy the parts of the device are", When: "no part is 60 % busy although there are warps enough",
+		Name: "latency", Looks: "how busy the parts of the device are",
+		When:    "no part is 60 % busy although there are warps enough",
 		Meaning: "Warps wait for each other, for memory or for results; the reasons follow.",
-		Try:     "More loads in flight before the first is used, fewer synchronisations, longer runs of independent instructions.",
-		Reason:  "if all waiting were hidden, the busiest part would be the limit", Source: guide + ", warp state statistics",
+		Try: "More loads in flight before the first is used, fewer synchronisations, longer runs of independent " +
+			"instructions.",
+		Reason: "if all waiting were hidden, the busiest part would be the limit", Source: guide + ", warp state statistics",
 		lost: func(f Facts) (float64, string, bool) {
 			_, there := f.get(smBusy)
 			resident, _ := f.get(warpsActive)
@@ -178,15 +199,19 @@ var Rules = []Rule{
 	{
 		Name: "memory-bound", Looks: memoryBusy, When: "the device's memory is at least 60 % busy",
 		Meaning: "The memory is the limit: only fewer bytes help, or what is left to its peak.",
-		Try:     "Fuse with what comes before or after, keep data in registers or shared memory, use a smaller type; wider or asynchronous loads for the rest.",
-		Reason:  "with the same bytes the memory's peak is the limit", Source: "Williams et al., Roofline, 2009",
+		Try: "Fuse with what comes before or after, keep data in registers or shared memory, use a smaller type; " +
+			"wider or asynchronous loads for the rest.",
+		Reason: "with the same bytes the memory's peak is the limit", Source: "Williams et al., Roofline, 2009",
 		lost: func(f Facts) (float64, string, bool) {
 			busy, there := f.share(memoryBusy)
-			return 1 - busy, fmt.Sprintf("the memory is busy %s of the time", page.WholePercent(busy)), there && busy >= busyEnough
+			return 1 - busy, fmt.Sprintf("the memory is busy %s of the time", page.WholePercent(busy)),
+				there && busy >= busyEnough
 		},
 	},
 	{
-		Name: "repeated reads", Looks: bytesRead + ", " + bytesWritten + ", the manifest's work.bytes", When: "at least 5 % of the traffic is more than the work needs and neither uncoalesced nor spilled, weighted by how busy the memory is",
+		Name: "repeated reads", Looks: bytesRead + ", " + bytesWritten + ", the manifest's work.bytes",
+		When: "at least 5 % of the traffic is more than the work needs and neither uncoalesced nor spilled, weighted " +
+			"by how busy the memory is",
 		Meaning: "The same data goes to and from memory several times.",
 		Try:     "Larger tiles, an order of blocks that shares data in L2, or keeping it in shared memory.",
 		Reason:  "with each byte moved once the rest of the traffic is gone", Source: "Williams et al., Roofline, 2009",
@@ -206,35 +231,45 @@ var Rules = []Rule{
 			if left < 1-applies {
 				beside = ", beside " + page.Bytes((1-left)*moved) + " of uncoalesced accesses and spills"
 			}
-			return f.saved(share, memoryBusy), fmt.Sprintf("%s moved where the manifest says %s%s; L2 hits are %s", page.Bytes(left*moved), page.Bytes(f.Bytes), beside, f.percent(l2Hits)), share > 0
+			return f.saved(share, memoryBusy),
+				fmt.Sprintf("%s moved where the manifest says %s%s; L2 hits are %s", page.Bytes(left*moved), page.Bytes(f.Bytes),
+					beside, f.percent(l2Hits)), share > 0
 		},
 	},
 	{
 		Name: "L2-bound", Looks: l2Busy, When: "L2 is at least 60 % busy, and more than memory",
 		Meaning: "Requests to L2 are the limit, not the memory behind it.",
-		Try:     "Keep what is used again in shared memory or registers, share loads between blocks (clusters, multicast), coalesce.",
-		Reason:  "with the same requests L2's peak is the limit", Source: guide + ", memory tables",
+		Try: "Keep what is used again in shared memory or registers, share loads between blocks (clusters, " +
+			"multicast), coalesce.",
+		Reason: "with the same requests L2's peak is the limit", Source: guide + ", memory tables",
 		lost: busyCache(l2Busy, "L2", l2Hits),
 	},
 	{
 		Name: "L1-bound", Looks: l1Busy, When: "L1 and shared memory are at least 60 % busy, and more than memory",
 		Meaning: "Accesses to the L1 cache and to shared memory are the limit.",
-		Try:     "Wider accesses (16 bytes a lane), values kept in registers, tensor-core instructions that read shared memory themselves.",
-		Reason:  "with the same accesses L1's peak is the limit", Source: guide + ", memory tables",
+		Try: "Wider accesses (16 bytes a lane), values kept in registers, tensor-core instructions that read shared " +
+			"memory themselves.",
+		Reason: "with the same accesses L1's peak is the limit", Source: guide + ", memory tables",
 		lost: busyCache(l1Busy, "L1", l1Hits),
 	},
 	{
-		Name: "compute-bound", Looks: smBusy + ", " + tensorBusy + ", " + fmaBusy, When: "the multiprocessors are at least 60 % busy",
+		Name: "compute-bound", Looks: smBusy + ", " + tensorBusy + ", " + fmaBusy,
+		When:    "the multiprocessors are at least 60 % busy",
 		Meaning: "Instructions are the limit: only fewer or cheaper ones help, or what is left to the peak.",
-		Try:     "Take repeated work out of loops, use cheaper instructions (approximations, packed types), tensor cores where products of matrices are computed.",
-		Reason:  "with the same instructions the busiest pipeline's peak is the limit", Source: guide + ", compute workload analysis",
+		Try: "Take repeated work out of loops, use cheaper instructions (approximations, packed types), tensor cores " +
+			"where products of matrices are computed.",
+		Reason: "with the same instructions the busiest pipeline's peak is the limit",
+		Source: guide + ", compute workload analysis",
 		lost: func(f Facts) (float64, string, bool) {
 			busy, there := f.share(smBusy)
-			return 1 - busy, fmt.Sprintf("the multiprocessors are busy %s of the time, the tensor cores %s, issue slots %s", page.WholePercent(busy), f.percent(tensorBusy), f.percent(issueBusy)), there && busy >= busyEnough
+			return 1 - busy,
+				fmt.Sprintf("the multiprocessors are busy %s of the time, the tensor cores %s, issue slots %s",
+					page.WholePercent(busy), f.percent(tensorBusy), f.percent(issueBusy)), there && busy >= busyEnough
 		},
 	},
 	{
-		Name: "no tensor cores", Looks: fmaBusy + ", " + tensorBusy, When: "the FMA units are at least 60 % busy and the tensor cores idle",
+		Name: "no tensor cores", Looks: fmaBusy + ", " + tensorBusy,
+		When:    "the FMA units are at least 60 % busy and the tensor cores idle",
 		Meaning: "All arithmetic is done by the FMA units.",
 		Try:     "Where it is a product of matrices in fp16, bf16, tf32 or fp8: tensor-core instructions.",
 		Reason:  "tensor cores do such products at least eight times as fast", Source: "NVIDIA H100 architecture white paper",
@@ -242,14 +277,19 @@ var Rules = []Rule{
 			fma, there := f.share(fmaBusy)
 			tensor, also := f.share(tensorBusy)
 			busy, _ := f.share(smBusy)
-			return 7.0 / 8 * min(fma, busy), fmt.Sprintf("the FMA units are busy %s of the time, the tensor cores %s", page.WholePercent(fma), page.WholePercent(tensor)), there && also && min(fma, busy) >= busyEnough && tensor < 0.02
+			return 7.0 / 8 * min(fma, busy),
+				fmt.Sprintf("the FMA units are busy %s of the time, the tensor cores %s", page.WholePercent(fma),
+					page.WholePercent(tensor)), there && also && min(fma, busy) >= busyEnough && tensor < 0.02
 		},
 	},
 	{
-		Name: "divergent branches", Looks: threadsPerInst, When: "at least 5 % of the lanes of issued instructions are idle, weighted by how busy issue slots are",
+		Name: "divergent branches", Looks: threadsPerInst,
+		When:    "at least 5 % of the lanes of issued instructions are idle, weighted by how busy issue slots are",
 		Meaning: "Lanes of a warp take different ways, and each way is run for the others too.",
-		Try:     "Sort or group work by the branch it takes, replace short branches by selections, let whole warps take one way.",
-		Reason:  "with all lanes at work the instructions for idle lanes are gone", Source: practices + ", branching and divergence",
+		Try: "Sort or group work by the branch it takes, replace short branches by selections, let whole warps take " +
+			"one way.",
+		Reason: "with all lanes at work the instructions for idle lanes are gone",
+		Source: practices + ", branching and divergence",
 		lost: func(f Facts) (float64, string, bool) {
 			lanes, there := f.get(threadsPerInst)
 			issue, also := f.share(issueBusy)
@@ -260,10 +300,12 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "low clock", Looks: clock + ", " + clockMost, When: "the clock is at least 5 % below its highest, weighted by how busy the multiprocessors are",
+		Name: "low clock", Looks: clock + ", " + clockMost,
+		When:    "the clock is at least 5 % below its highest, weighted by how busy the multiprocessors are",
 		Meaning: "The device ran slower than it can: its power or heat limit, or a clock that had not risen yet.",
-		Try:     "pawl doctor shows limits and throttling; a kernel that draws less power (fewer wasted instructions and bytes) keeps its clock.",
-		Reason:  "what depends on the clock would be faster by as much", Source: "NVIDIA NVML, clocks and their limits",
+		Try: "pawl doctor shows limits and throttling; a kernel that draws less power (fewer wasted instructions and " +
+			"bytes) keeps its clock.",
+		Reason: "what depends on the clock would be faster by as much", Source: "NVIDIA NVML, clocks and their limits",
 		lost: func(f Facts) (float64, string, bool) {
 			now, there := f.get(clock)
 			most, also := f.get(clockMost)
@@ -271,7 +313,8 @@ var Rules = []Rule{
 				return 0, "", false
 			}
 			share := max(0, 1-now/(1e3*most))
-			return share * max(f.most(smBusy, l1Busy, l2Busy), 0.5), fmt.Sprintf("%.0f of %.0f MHz", now/1e6, most/1e3), share >= applies
+			return share * max(f.most(smBusy, l1Busy, l2Busy), 0.5), fmt.Sprintf("%.0f of %.0f MHz", now/1e6, most/1e3),
+				share >= applies
 		},
 	},
 	{
@@ -291,7 +334,9 @@ func busyCache(counter, name, hits string) func(Facts) (float64, string, bool) {
 	return func(f Facts) (float64, string, bool) {
 		busy, there := f.share(counter)
 		memory, _ := f.share(memoryBusy)
-		return 1 - busy, fmt.Sprintf("%s is busy %s of the time, its hits are %s", name, page.WholePercent(busy), f.percent(hits)), there && busy >= busyEnough && busy > memory
+		return 1 - busy,
+			fmt.Sprintf("%s is busy %s of the time, its hits are %s", name, page.WholePercent(busy), f.percent(hits)),
+			there && busy >= busyEnough && busy > memory
 	}
 }
 

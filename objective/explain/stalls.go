@@ -24,13 +24,20 @@ const stallCounter = "smsp__average_warps_issue_stalled_%s_per_issue_active.rati
 // stallReasons say what warps wait for, and what to try. Those without anything to try are no
 // waits: a warp that issues, or that could.
 var stallReasons = []struct{ reason, meaning, try string }{
-	{"long_scoreboard", "data from global or local memory", "More loads in flight (unroll, stages, asynchronous copies), data in shared memory, a layout that hits the caches."},
-	{"short_scoreboard", "shared memory or special functions (exponentials, reciprocals)", "Fewer or wider accesses to shared memory, fewer special functions or polynomials in their place."},
-	{"barrier", "other warps at a barrier", "Fewer barriers, smaller blocks, work of equal length for all warps, warps that copy while others compute."},
-	{"wait", "results of arithmetic with a fixed latency", "More independent instructions in each warp (unroll, two accumulators), or more warps."},
-	{"mio_throttle", "the queue for shared memory and special functions", "Fewer or wider accesses to shared memory, fewer special functions in a row."},
-	{"lg_throttle", "the queue for global and local memory", "Wider loads (16 bytes a lane) instead of many narrow ones; no spills."},
-	{"math_pipe_throttle", "an arithmetic unit that is busy", "Another mix of instructions: part of the work on another unit."},
+	{"long_scoreboard", "data from global or local memory",
+		"More loads in flight (unroll, stages, asynchronous copies), data in shared memory, a layout that hits the caches."},
+	{"short_scoreboard", "shared memory or special functions (exponentials, reciprocals)",
+		"Fewer or wider accesses to shared memory, fewer special functions or polynomials in their place."},
+	{"barrier", "other warps at a barrier",
+		"Fewer barriers, smaller blocks, work of equal length for all warps, warps that copy while others compute."},
+	{"wait", "results of arithmetic with a fixed latency",
+		"More independent instructions in each warp (unroll, two accumulators), or more warps."},
+	{"mio_throttle", "the queue for shared memory and special functions",
+		"Fewer or wider accesses to shared memory, fewer special functions in a row."},
+	{"lg_throttle", "the queue for global and local memory",
+		"Wider loads (16 bytes a lane) instead of many narrow ones; no spills."},
+	{"math_pipe_throttle", "an arithmetic unit that is busy",
+		"Another mix of instructions: part of the work on another unit."},
 	{"gmma", "the asynchronous tensor cores", "Start the next product before the result of this one is needed."},
 	{"drain", "stores at the end of the kernel", "Wider stores, or stores that begin earlier."},
 	{"membar", "memory barriers", "Fewer or narrower fences."},
@@ -72,9 +79,11 @@ func stallRules() []Rule {
 			continue
 		}
 		rules = append(rules, Rule{
-			Name: "stalls: " + strings.ReplaceAll(r.reason, "_", " "), Looks: fmt.Sprintf(stallCounter, r.reason), When: "no part of the device is 60 % busy, and this is at least 5 % of what warps spend their time at",
+			Name: "stalls: " + strings.ReplaceAll(r.reason, "_", " "), Looks: fmt.Sprintf(stallCounter, r.reason),
+			When:    "no part of the device is 60 % busy, and this is at least 5 % of what warps spend their time at",
 			Meaning: "Warps wait for " + r.meaning + ".", Try: r.try,
-			Reason: "without this wait its share of the cycles in which nothing is issued is gone", Source: guide + ", warp stall reasons",
+			Reason: "without this wait its share of the cycles in which nothing is issued is gone",
+			Source: guide + ", warp stall reasons",
 			lost: func(f Facts) (float64, string, bool) {
 				issue, there := f.share(issueBusy)
 				if !there || f.busiest() >= busyEnough || issue >= busyEnough {

@@ -47,7 +47,8 @@ func why(before, after Facts, c Comparison) string {
 		head = fmt.Sprintf("It takes %s times as long", page.Figure(1/c.Speedup))
 	}
 	best, text := 0.0, ""
-	for _, one := range slices.Concat(lostCauses(before, after), workCauses(before, after), figureCauses(before, after, c.Profiled)) {
+	for _, one := range slices.Concat(lostCauses(before, after), workCauses(before, after),
+		figureCauses(before, after, c.Profiled)) {
 		// What would explain more than there is explains all of it, and no more than another
 		// cause that does. A cause of the other direction explains nothing.
 		part := min(one.explained/actual, 1)
@@ -69,7 +70,8 @@ func why(before, after Facts, c Comparison) string {
 	case len(c.Changes) == 0:
 		return head + ", and nothing that the compiler knows has changed; a profiler may say why."
 	}
-	return fmt.Sprintf("%s; no single counter explains that. The largest change is %s: %s.", head, c.Changes[0].Name, c.Changes[0].Text)
+	return fmt.Sprintf("%s; no single counter explains that. The largest change is %s: %s.", head, c.Changes[0].Name,
+		c.Changes[0].Text)
 }
 
 // otherWork compares launches that do not do the same, such as one and four steps of a stencil:
@@ -79,7 +81,8 @@ func otherWork(work, time float64) string {
 	if work < time {
 		verdict = fmt.Sprintf("%s times as long for the same work", page.Figure(time/work))
 	}
-	return fmt.Sprintf("A launch does %s times the work in %s times the time: %s. The counters below are of launches that differ in that.", page.Figure(work), page.Figure(time), verdict)
+	return fmt.Sprintf("A launch does %s times the work in %s times the time: %s. The counters below are of launches "+
+		"that differ in that.", page.Figure(work), page.Figure(time), verdict)
 }
 
 // lostCauses are the losses that have become smaller or larger, each by the rule that knows it.
@@ -105,7 +108,8 @@ func lostCauses(before, after Facts) (causes []cause) {
 		if explained < 0 {
 			verb = "more time is lost to"
 		}
-		causes = append(causes, cause{explained, rule.specific(), fmt.Sprintf("%s %s; before: %s; now: %s", verb, rule.Name, seenBefore, seenAfter)})
+		causes = append(causes,
+			cause{explained, rule.specific(), fmt.Sprintf("%s %s; before: %s; now: %s", verb, rule.Name, seenBefore, seenAfter)})
 	}
 	return causes
 }
@@ -143,7 +147,9 @@ func workCauses(before, after Facts) (causes []cause) {
 			word = "more"
 		}
 		share := math.Abs(b/a - 1)
-		causes = append(causes, cause{math.Log(a/b) * w.busy, false, fmt.Sprintf("%s %s %s (%s → %s)", page.WholePercent(share), word, w.what, amount(a, w.unit), amount(b, w.unit))})
+		causes = append(causes,
+			cause{math.Log(a/b) * w.busy, false,
+				fmt.Sprintf("%s %s %s (%s → %s)", page.WholePercent(share), word, w.what, amount(a, w.unit), amount(b, w.unit))})
 	}
 	return causes
 }
@@ -171,12 +177,17 @@ func figureCauses(before, after Facts, profiled bool) (causes []cause) {
 		if math.Abs(grown) < leastChange {
 			continue
 		}
-		causes = append(causes, cause{-order.more * grown * 100, false, fmt.Sprintf("by what the compiler says, %s: %s → %s", a[i].name, amount(a[i].value, ""), amount(b[i].value, ""))})
+		causes = append(causes,
+			cause{-order.more * grown * 100, false,
+				fmt.Sprintf("by what the compiler says, %s: %s → %s", a[i].name, amount(a[i].value, ""), amount(b[i].value, ""))})
 	}
 	x, there := before.tail()
 	y, also := after.tail()
 	if there && also && math.Abs(x-y) >= applies {
-		causes = append(causes, cause{math.Log((1 - y) / (1 - x)), true, fmt.Sprintf("the last wave leaves %s of the device's time empty, before %s", page.WholePercent(y), page.WholePercent(x))})
+		causes = append(causes,
+			cause{math.Log((1 - y) / (1 - x)), true,
+				fmt.Sprintf("the last wave leaves %s of the device's time empty, before %s", page.WholePercent(y),
+					page.WholePercent(x))})
 	}
 	return causes
 }

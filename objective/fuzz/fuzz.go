@@ -80,12 +80,14 @@ type Point struct {
 
 // Wrong reports whether a point gives wrong results.
 func (r *Report) Wrong() bool {
-	return slices.ContainsFunc(r.Points, func(p Point) bool { return p.Failure != nil && p.Failure.Stage != objective.Preflight })
+	return slices.ContainsFunc(r.Points,
+		func(p Point) bool { return p.Failure != nil && p.Failure.Stage != objective.Preflight })
 }
 
 // Infeasible reports whether none of the points can run here.
 func (r *Report) Infeasible() bool {
-	return !slices.ContainsFunc(r.Points, func(p Point) bool { return p.Failure == nil || p.Failure.Stage != objective.Preflight })
+	return !slices.ContainsFunc(r.Points,
+		func(p Point) bool { return p.Failure == nil || p.Failure.Stage != objective.Preflight })
 }
 
 // Run checks points of a target. An error that wraps objective.ErrNoSanitizer means
@@ -93,7 +95,9 @@ func (r *Report) Infeasible() bool {
 // one that passed.
 func Run(ctx context.Context, m *devices.Machine, t devices.Target, points []space.Point, o Options) (*Report, error) {
 	if t.Kernel.Backend == kernels.Command {
-		return nil, &devices.ArgumentError{Err: fmt.Errorf("pawl fuzz holds results against a reference, and %s is a program without one: its own check runs whenever it is measured; pawl check tries it", t.Kernel.Name)}
+		return nil,
+			&devices.ArgumentError{Err: fmt.Errorf("pawl fuzz holds results against a reference, and %s is a program without "+
+				"one: its own check runs whenever it is measured; pawl check tries it", t.Kernel.Name)}
 	}
 	b, err := m.Open(ctx, t, objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout})
 	if err != nil {
@@ -186,7 +190,8 @@ func (c *checker) check(ctx context.Context, point space.Point) (Point, error) {
 		}
 	}
 	result.Failure, result.Found, result.Case, result.Once = smallest.Failure, &finding.Case, &smallest.Case, !again
-	result.Command = fmt.Sprintf("%s %s", escape.Shell("pawl", "fuzz", c.Kernel.Origin, "--workload", c.Workload.Name, "--at", point.String()), smallest.Case)
+	result.Command = fmt.Sprintf("%s %s",
+		escape.Shell("pawl", "fuzz", c.Kernel.Origin, "--workload", c.Workload.Name, "--at", point.String()), smallest.Case)
 	if c.Sanitizer {
 		result.Command += " --sanitizer"
 	}
@@ -235,9 +240,11 @@ func (c *checker) cases(point space.Point) (iter.Seq[check.Case], string) {
 }
 
 // draw writes a picture per output and returns their files.
-func (c *checker) draw(ctx context.Context, prepared objective.Prepared, failing check.Case) (paths []string, err error) {
+func (c *checker) draw(ctx context.Context, prepared objective.Prepared,
+	failing check.Case) (paths []string, err error) {
 	err = c.Picture(ctx, prepared, failing, func(argument string, draw func(io.Writer) error) error {
-		name := fmt.Sprintf("%s-%s-%.8s-%d.png", c.Kernel.Name, argument, cache.Digest([]byte(prepared.Point.String())), failing.Seed)
+		name := fmt.Sprintf("%s-%s-%.8s-%d.png", c.Kernel.Name, argument, cache.Digest([]byte(prepared.Point.String())),
+			failing.Seed)
 		path := filepath.Join(c.Options.Pictures, name)
 		if err := page.WriteFile(path, draw); err != nil {
 			return fmt.Errorf("a picture of the errors: %w", err)

@@ -31,7 +31,8 @@ func TestNewCase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Dims["M"] != 3 || c.Dims["N"] != target.Workload.Dims["N"] || c.Seed != 9 || c.Layout != worker.Misaligned || target.Workload.Dims["M"] == 3 {
+	if c.Dims["M"] != 3 || c.Dims["N"] != target.Workload.Dims["N"] || c.Seed != 9 || c.Layout != worker.Misaligned ||
+		target.Workload.Dims["M"] == 3 {
 		t.Errorf("%+v of %+v", c, target.Workload)
 	}
 	for _, wrong := range []struct{ sizes, family, layout, want string }{
@@ -51,7 +52,8 @@ func TestNewCase(t *testing.T) {
 
 // Points that cannot run here are neither right nor wrong, unless others could.
 func TestVerdicts(t *testing.T) {
-	right, wrong, infeasible := Point{}, Point{Failure: &objective.Failure{Stage: objective.Fuzz}}, Point{Failure: &objective.Failure{Stage: objective.Preflight}}
+	right, wrong, infeasible := Point{}, Point{Failure: &objective.Failure{Stage: objective.Fuzz}},
+		Point{Failure: &objective.Failure{Stage: objective.Preflight}}
 	for _, test := range []struct {
 		points            []Point
 		wrong, infeasible bool

@@ -87,7 +87,10 @@ func (b *buffer) slack() [2][]byte {
 func (b *buffer) damage() *worker.Fault {
 	slack := b.slack()
 	if at := firstNot(slack[0], canary); at >= 0 {
-		return &worker.Fault{Kind: worker.OutOfBounds, Detail: fmt.Sprintf("wrote %d bytes before the start of %s", len(slack[0])-at, b.name)}
+		return &worker.Fault{
+			Kind:   worker.OutOfBounds,
+			Detail: fmt.Sprintf("wrote %d bytes before the start of %s", len(slack[0])-at, b.name),
+		}
 	}
 	if at := firstNot(slack[1], canary); at >= 0 {
 		return &worker.Fault{Kind: worker.OutOfBounds, Detail: fmt.Sprintf("wrote %d bytes past the end of %s", at, b.name)}

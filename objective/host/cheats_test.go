@@ -246,14 +246,20 @@ func TestCheatsAreNotTimed(t *testing.T) {
 	b := open(t, cheatingFiles, host.Options{})
 	cheats := map[string]string{ // what may be found; several, where it depends on who comes first
 		"checked": "wrong while it was timed", "modulo": "wrong while it was timed", "by_chance": "wrong while it was timed",
-		"elapsed": "wrong while it was timed, wrong result", "by_pointer": "wrong while it was timed", "late_worse": "wrong while it was timed",
+		"elapsed": "wrong while it was timed, wrong result", "by_pointer": "wrong while it was timed",
+		"late_worse": "wrong while it was timed",
 		"own_output": "wrong while it was timed, slower on inputs that it has not seen", "looks_right": "",
-		"fixed_poison": "wrong result", "first_and_last": "slower on inputs", "whole_input": "slower on inputs", "half_of_it": "slower on inputs",
-		"stack": "wrong result", "stack_note": "wrong while it was timed, slower on inputs that it has not seen",
-		"tampers": "modified an input", "past_the_end": "out of bounds", "unfinished": "wrong while it was timed, went on, crashed",
-		"behind": "wrong while it was timed, went on, crashed", "ahead": "wrong while it was timed, crashed, out of bounds",
-		"forged": "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled", "garbage": "meddled", "early": "meddled",
-		"slow_clock": "the reported time disagrees", "stopped_clock": "slower on inputs, the reported time disagrees", "daemon_process": "left a process behind",
+		"fixed_poison": "wrong result", "first_and_last": "slower on inputs", "whole_input": "slower on inputs",
+		"half_of_it": "slower on inputs",
+		"stack":      "wrong result", "stack_note": "wrong while it was timed, slower on inputs that it has not seen",
+		"tampers": "modified an input", "past_the_end": "out of bounds",
+		"unfinished": "wrong while it was timed, went on, crashed",
+		"behind":     "wrong while it was timed, went on, crashed",
+		"ahead":      "wrong while it was timed, crashed, out of bounds",
+		"forged":     "meddled", "forged_size": "meddled", "forged_error": "meddled", "forged_everywhere": "meddled",
+		"garbage": "meddled", "early": "meddled",
+		"slow_clock": "the reported time disagrees", "stopped_clock": "slower on inputs, the reported time disagrees",
+		"daemon_process": "left a process behind",
 	}
 	if runtime.GOARCH != "amd64" {
 		delete(cheats, "slow_clock")
@@ -267,7 +273,8 @@ func TestCheatsAreNotTimed(t *testing.T) {
 		want := cheats[mode]
 		t.Run(mode, func(t *testing.T) {
 			outcome := b.measure(t, "MODE="+mode, 0)
-			if want == "" { // it does its work, which is a thousand times what it takes to see that: no launch finds its own answer
+			// it does its work, which is a thousand times what it takes to see that: no launch finds its own answer
+			if want == "" {
 				if outcome.Failure != nil || outcome.Milliseconds() < good.Milliseconds()/50 {
 					t.Errorf("%v, %g ms, and the one that does its work %g ms", outcome.Failure, stat(outcome), good.Milliseconds())
 				}
@@ -300,8 +307,10 @@ func TestShortKernelsThatRememberAreFound(t *testing.T) {
 		t.Fatal(good.Failure)
 	}
 	for _, mode := range []string{"first_and_last", "whole_input"} {
-		if outcome := b.measure(t, "MODE="+mode, 0); outcome.Failure == nil || !matches("slower on inputs", outcome.Failure.Reason) {
-			t.Errorf("%s: %v, %g ms; one that does its work takes %g ms", mode, outcome.Failure, stat(outcome), good.Milliseconds())
+		if outcome := b.measure(t, "MODE="+mode, 0); outcome.Failure == nil ||
+			!matches("slower on inputs", outcome.Failure.Reason) {
+			t.Errorf("%s: %v, %g ms; one that does its work takes %g ms", mode, outcome.Failure, stat(outcome),
+				good.Milliseconds())
 		}
 	}
 }
@@ -329,7 +338,8 @@ func sleeping(t *testing.T, argument string) []string {
 	var found []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, path := range lines {
-		if content, err := os.ReadFile(path); err == nil && strings.Contains(string(content), argument) && strings.HasPrefix(string(content), "sleep") {
+		if content, err := os.ReadFile(path); err == nil && strings.Contains(string(content), argument) &&
+			strings.HasPrefix(string(content), "sleep") {
 			found = append(found, filepath.Dir(path))
 		}
 	}

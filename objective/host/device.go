@@ -291,7 +291,8 @@ func (d *Device) launch(batch int) (int64, error) {
 	if err := d.reach(true); err != nil {
 		return 0, err
 	}
-	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(d.rounds), uintptr(batch), uintptr(d.random.Uint64()),
+	nanoseconds, _, _ := purego.SyscallN(d.time, d.call, address(d.round), uintptr(d.rounds), uintptr(batch),
+		uintptr(d.random.Uint64()),
 		address(d.probes), uintptr(count))
 	runtime.KeepAlive(d)
 	return int64(nanoseconds), nil

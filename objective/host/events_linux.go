@@ -55,7 +55,8 @@ func openEvents() *events {
 func deniedText(name string, err error) string {
 	switch err {
 	case unix.EACCES, unix.EPERM:
-		return fmt.Sprintf("the system does not let this user count %s: lower /proc/sys/kernel/perf_event_paranoid to 2, or run as root (a container needs CAP_PERFMON)", name)
+		return fmt.Sprintf("the system does not let this user count %s: lower /proc/sys/kernel/perf_event_paranoid to 2, "+
+			"or run as root (a container needs CAP_PERFMON)", name)
 	case unix.ENOENT, unix.ENODEV, unix.EOPNOTSUPP:
 		return fmt.Sprintf("this machine does not count %s: virtual machines often do not", name)
 	case unix.ENOSYS:

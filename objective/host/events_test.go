@@ -36,7 +36,12 @@ func TestEvents(t *testing.T) {
 }
 
 func TestDeniedEvents(t *testing.T) {
-	for err, want := range map[error]string{unix.EACCES: "perf_event_paranoid", unix.ENOENT: "virtual machines", unix.ENOSYS: "sandbox", unix.EINVAL: "invalid"} {
+	for err, want := range map[error]string{
+		unix.EACCES: "perf_event_paranoid",
+		unix.ENOENT: "virtual machines",
+		unix.ENOSYS: "sandbox",
+		unix.EINVAL: "invalid",
+	} {
 		if got := deniedText("cycles", err); !strings.Contains(got, want) {
 			t.Errorf("%v: %s", err, got)
 		}

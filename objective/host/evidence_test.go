@@ -27,8 +27,10 @@ args:
 fuzz: {N: [2, 7, 64]}
 tolerance: {atol: 1e-4, rtol: 0}
 `,
-	"halfway.c":   "#include <stdint.h>\nvoid halfway(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = 2 * x[i]; if (OFF) y[0] += 5e-5f; }\n",
-	"reference.c": "#include <stdint.h>\nvoid halfway(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]); }\n",
+	"halfway.c": "#include <stdint.h>\nvoid halfway(const float *x, float *y, int32_t N) { for (int i = 0; i < N; " +
+		"i++) y[i] = 2 * x[i]; if (OFF) y[0] += 5e-5f; }\n",
+	"reference.c": "#include <stdint.h>\nvoid halfway(const float *x, float *y, int32_t N) { for (int i = 0; i < N; " +
+		"i++) y[i] = (float)(2.0 * x[i]); }\n",
 }
 
 // What was checked travels with the first samples that follow, once.

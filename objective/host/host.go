@@ -123,7 +123,8 @@ func (b *Backend) Compile(ctx context.Context, point space.Point) (objective.Bin
 		flags = append(flags, b.sanitizer.flags...)
 	}
 	flags = append(flags, b.defines(point)...)
-	units := []piece{{languageOf(b.kernel.Source), slices.Concat(b.unrolled(b.kernel.Source, point), unit(b.kernel, b.kernel.Source, point, b.kernel.Launch.Steps...))}}
+	units := []piece{{languageOf(b.kernel.Source),
+		slices.Concat(b.unrolled(b.kernel.Source, point), unit(b.kernel, b.kernel.Source, point, b.kernel.Launch.Steps...))}}
 	for _, file := range b.kernel.Units {
 		units = append(units, piece{languageOf(file), fmt.Appendf(b.unrolled(file, point), "#include %q\n", file)})
 	}
@@ -160,7 +161,8 @@ func (b *Backend) Naive(ctx context.Context, given space.Point) (objective.Binar
 }
 
 func (b *Backend) plain(ctx context.Context, source string, given space.Point) (objective.Binary, error) {
-	entry, err := b.build(ctx, append([]string{"-O2"}, b.defines(given)...), piece{languageOf(source), unit(b.kernel, source, given, b.kernel.Launch.Reference)})
+	entry, err := b.build(ctx, append([]string{"-O2"}, b.defines(given)...),
+		piece{languageOf(source), unit(b.kernel, source, given, b.kernel.Launch.Reference)})
 	if err != nil {
 		return objective.Binary{}, fmt.Errorf("compiling %s: %w", source, err)
 	}
@@ -184,14 +186,21 @@ var libraries = []string{"-lm", "-pthread"}
 
 // libraries are what the kernel's objects are linked with by a compiler of the source's language.
 func (b *Backend) libraries() []string {
-	if languageOf(b.kernel.Source) == languageC && slices.ContainsFunc(b.kernel.Units, func(file string) bool { return languageOf(file) == languageCPlusPlus }) {
+	if languageOf(b.kernel.Source) == languageC &&
+		slices.ContainsFunc(b.kernel.Units, func(file string) bool { return languageOf(file) == languageCPlusPlus }) {
 		return append(slices.Clone(libraries), "-lstdc++")
 	}
 	return libraries
 }
 
 func (b *Backend) binary(entry cache.Entry) objective.Binary {
-	return objective.Binary{Path: entry.Path, Support: b.support.Path, Digest: entry.Digest, File: entry.Digest, Hit: entry.Hit}
+	return objective.Binary{
+		Path:    entry.Path,
+		Support: b.support.Path,
+		Digest:  entry.Digest,
+		File:    entry.Digest,
+		Hit:     entry.Hit,
+	}
 }
 
 // piece is the text of a translation unit.
@@ -219,7 +228,8 @@ func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (ca
 		if err != nil {
 			return err
 		}
-		arguments := slices.Concat(common, b.linking, []string{"-shared", "-fPIC", "-o", path, "-x", string(units[0].in), "-"})
+		arguments := slices.Concat(common, b.linking,
+			[]string{"-shared", "-fPIC", "-o", path, "-x", string(units[0].in), "-"})
 		for i, unit := range units[1:] {
 			file := filepath.Join(filepath.Dir(path), fmt.Sprintf("unit%d", i+1))
 			if err := os.WriteFile(file, unit.text, 0o600); err != nil {

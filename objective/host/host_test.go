@@ -262,7 +262,8 @@ func processesOf(t *testing.T) []string {
 func TestPreflightNamesTheLimit(t *testing.T) {
 	b := open(t, addFiles, host.Options{Cores: 2})
 	outcome := b.measure(t, "THREADS=4096", 0)
-	if f := outcome.Failure; f == nil || f.Stage != objective.Preflight || !strings.Contains(f.Detail, "4096 threads, this machine has 2 cores") {
+	if f := outcome.Failure; f == nil || f.Stage != objective.Preflight ||
+		!strings.Contains(f.Detail, "4096 threads, this machine has 2 cores") {
 		t.Errorf("got %v", f)
 	}
 	if outcome.Spent.Compile != 0 {
@@ -305,8 +306,9 @@ func TestSecondCompileComesFromTheCache(t *testing.T) {
 func TestIncludesArePartOfTheKey(t *testing.T) {
 	files := map[string]string{
 		"kernel.yaml": addManifest, "reference.c": addReference,
-		"add.c":    "#include \"inner.h\"\n" + misbehaving,
-		"inner.h":  "#define INNER 1\nstatic int inner(void) { return INNER; }\nint use_inner(void);\nint use_inner(void) { return inner(); }\n",
+		"add.c": "#include \"inner.h\"\n" + misbehaving,
+		"inner.h": "#define INNER 1\nstatic int inner(void) { return INNER; }\nint use_inner(void);\nint use_inner(void) " +
+			"{ return inner(); }\n",
 		"unused.h": "",
 	}
 	b := open(t, files, host.Options{})
@@ -330,8 +332,9 @@ func TestIncludesArePartOfTheKey(t *testing.T) {
 
 func TestBrokenOracleIsAnError(t *testing.T) {
 	for name, reference := range map[string]string{
-		"does not compile": "void add(", "gives NaN": strings.Replace(addReference, "(double)a[i]", "0.0 / 0.0 * (double)a[i]", 1),
-		"crashes": strings.Replace(addReference, "c[i] =", "*(volatile float *)8 =", 1),
+		"does not compile": "void add(",
+		"gives NaN":        strings.Replace(addReference, "(double)a[i]", "0.0 / 0.0 * (double)a[i]", 1),
+		"crashes":          strings.Replace(addReference, "c[i] =", "*(volatile float *)8 =", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"kernel.yaml": addManifest, "add.c": misbehaving, "reference.c": reference}
@@ -366,7 +369,8 @@ func TestCompilerThatHangsIsKilledAndLeavesNothing(t *testing.T) {
 	script := filepath.Join(dir, "slow")
 	// Answers --version and compiles the support code, but goes round for ever on kernels
 	// with its work half done.
-	content := "#!/bin/sh\ncase \"$*\" in *--version*) echo slow 1.0; exit;; *MODE*-shared*) echo half >$TMPDIR/left.s; while :; do :; done;; esac\nexec cc \"$@\"\n"
+	content := "#!/bin/sh\ncase \"$*\" in *--version*) echo slow 1.0; exit;; *MODE*-shared*) echo half " +
+		">$TMPDIR/left.s; while :; do :; done;; esac\nexec cc \"$@\"\n"
 	if err := executable.Write(script, content); err != nil {
 		t.Fatal(err)
 	}

@@ -74,8 +74,9 @@ fuzz: {N: [2, 7, 64, 1000]}
 tolerance: {atol: 1e-4, rtol: 1e-4}
 flags: [-O1, -D_GNU_SOURCE]
 `,
-	"twice.c":     untidy,
-	"reference.c": "#include <stdint.h>\nvoid twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = (float)(2.0 * x[i]); }",
+	"twice.c": untidy,
+	"reference.c": "#include <stdint.h>\nvoid twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) " +
+		"y[i] = (float)(2.0 * x[i]); }",
 }
 
 func (b *bench) prepare(t *testing.T, text string) objective.Prepared {
@@ -103,7 +104,11 @@ func TestFullTierSeesWhatHides(t *testing.T) {
 	// A page's worth of elements starts at a page both when its end and when its
 	// start is guarded: only the misaligned layout tells.
 	p := b.prepare(t, "MODE=aligned")
-	for layout, fails := range map[worker.Layout]bool{worker.Guarded: false, worker.Aligned: false, worker.Misaligned: true} {
+	for layout, fails := range map[worker.Layout]bool{
+		worker.Guarded:    false,
+		worker.Aligned:    false,
+		worker.Misaligned: true,
+	} {
 		c := check.Case{Dims: kernels.Dims{"N": int64(os.Getpagesize() / 4)}, Seed: 1, Layout: layout}
 		found, err := b.Try(t.Context(), p, slices.Values([]check.Case{c}), nil)
 		if err != nil || (found.Failure != nil) != fails {
@@ -150,7 +155,8 @@ func TestResultsThatDifferWithinToleranceAreNoted(t *testing.T) {
 		if failure, err := b.Verify(t.Context(), p); failure != nil || err != nil {
 			t.Fatal(failure, err)
 		}
-		if note := b.Note(p.Point); (note != "") != noted || noted && !strings.Contains(note, "two runs on the same inputs differ") {
+		if note := b.Note(p.Point); (note != "") != noted ||
+			noted && !strings.Contains(note, "two runs on the same inputs differ") {
 			t.Errorf("%s: noted %q", mode, note)
 		}
 	}
@@ -209,7 +215,8 @@ func TestDamagedBinary(t *testing.T) {
 
 func TestShrinkFindsTheSmallestShape(t *testing.T) {
 	files := map[string]string{"kernel.yaml": untidyFiles["kernel.yaml"], "reference.c": untidyFiles["reference.c"],
-		"twice.c": strings.Replace(untidy, "calls++;", "calls++; if (N > 40) { for (int i = 0; i < N; i++) y[i] = x[0]; return; }", 1)}
+		"twice.c": strings.Replace(untidy, "calls++;",
+			"calls++; if (N > 40) { for (int i = 0; i < N; i++) y[i] = x[0]; return; }", 1)}
 	b := open(t, files, host.Options{})
 	p := b.prepare(t, "")
 	found, err := b.Try(t.Context(), p, slices.Values(b.FullCases(p.Point)), nil)
@@ -226,8 +233,10 @@ func TestShrinkFindsTheSmallestShape(t *testing.T) {
 // small mistake that a generous tolerance lets pass.
 func TestDerivedTolerance(t *testing.T) {
 	files := map[string]string{"twice.c": untidy, "reference.c": untidyFiles["reference.c"],
-		"naive.c":     "#include <stdint.h>\nvoid twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; i++) y[i] = x[i] + x[i]; }",
-		"kernel.yaml": strings.Replace(untidyFiles["kernel.yaml"], "rtol: 1e-4}", "rtol: 1e-4, derived: 4}\nnaive: {host: naive.c}", 1)}
+		"naive.c": "#include <stdint.h>\nvoid twice(const float *x, float *y, int32_t N) { for (int i = 0; i < N; " +
+			"i++) y[i] = x[i] + x[i]; }",
+		"kernel.yaml": strings.Replace(untidyFiles["kernel.yaml"], "rtol: 1e-4}",
+			"rtol: 1e-4, derived: 4}\nnaive: {host: naive.c}", 1)}
 	b := open(t, files, host.Options{})
 	for mode, fails := range map[string]bool{"good": false, "subtle": true} {
 		failure, err := b.Verify(t.Context(), b.prepare(t, "MODE="+mode))
@@ -241,7 +250,8 @@ func TestDerivedTolerance(t *testing.T) {
 	}
 	files["naive.c"] = strings.Replace(files["naive.c"], "x[i] + x[i]", "x[i] * x[i]", 1)
 	wrong := open(t, files, host.Options{})
-	if _, err := wrong.Verify(t.Context(), wrong.prepare(t, "MODE=good")); err == nil || !strings.Contains(err.Error(), "naive implementation") {
+	if _, err := wrong.Verify(t.Context(), wrong.prepare(t, "MODE=good")); err == nil ||
+		!strings.Contains(err.Error(), "naive implementation") {
 		t.Errorf("a wrong naive implementation: %v", err)
 	}
 }
@@ -276,7 +286,8 @@ func TestSanitizers(t *testing.T) {
 			t.Errorf("%s: %v, want %s", mode, found.Failure, want)
 		}
 		if mode == "heap" || mode == "overflow" {
-			if found, err := plain.Try(t.Context(), plain.prepare(t, "MODE="+mode), slices.Values([]check.Case{c}), nil); found.Failure != nil || err != nil {
+			if found, err := plain.Try(t.Context(), plain.prepare(t, "MODE="+mode), slices.Values([]check.Case{c}),
+				nil); found.Failure != nil || err != nil {
 				t.Errorf("%s fails without a sanitizer too: %v, %v", mode, found.Failure, err)
 			}
 		}
@@ -294,7 +305,8 @@ func TestNoSanitizerIsSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := open(t, untidyFiles, host.Options{Toolchain: toolchain})
-	if _, err := b.backend.Sanitized(t.Context()); !errors.Is(err, objective.ErrNoSanitizer) || !strings.Contains(err.Error(), "install") && !strings.Contains(err.Error(), "-race") {
+	if _, err := b.backend.Sanitized(t.Context()); !errors.Is(err, objective.ErrNoSanitizer) ||
+		!strings.Contains(err.Error(), "install") && !strings.Contains(err.Error(), "-race") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -122,7 +122,10 @@ func (k integerKernel) files() map[string]string {
 	for i := range k.wrong {
 		values = append(values, fmt.Sprint(i+1))
 	}
-	return map[string]string{"kernel.c": "#include <stdint.h>\n" + k.source, "reference.c": "#include <stdint.h>\n" + k.reference, "kernel.yaml": `name: ` + k.name + `
+	return map[string]string{
+		"kernel.c":    "#include <stdint.h>\n" + k.source,
+		"reference.c": "#include <stdint.h>\n" + k.reference,
+		"kernel.yaml": `name: ` + k.name + `
 entry: k
 source: {host: kernel.c}
 reference: {host: reference.c}
@@ -132,7 +135,8 @@ workloads:
   large: {N: 80000}
 args:` + k.arguments + `
 fuzz: {N: [1, 7, 100, 1031]}
-`}
+`,
+	}
 }
 
 // The right kernel passes the full tier, and no mistake does.
@@ -163,7 +167,8 @@ func TestIndexWithoutARangeSaysSo(t *testing.T) {
 	gather.arguments = strings.Replace(gather.arguments, ", range: [0, N - 1]", "", 1)
 	b := open(t, gather.files(), host.Options{})
 	_, err := b.Measure(t.Context(), b.prepare(t, "WRONG=0"), 0)
-	if err == nil || !strings.Contains(err.Error(), "reference of gather") || !strings.Contains(err.Error(), "state its range") {
+	if err == nil || !strings.Contains(err.Error(), "reference of gather") ||
+		!strings.Contains(err.Error(), "state its range") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -19,7 +19,8 @@ func (b *Backend) key(ctx context.Context, t *Toolchain, common, flags []string,
 		Add("flags", strings.Join(withoutDefines(flags), "\x00")).
 		Add("linking", strings.Join(b.linking, "\x00"))
 	for _, unit := range units {
-		preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit.text, slices.Concat([]string{"-x", string(unit.in)}, common, []string{"-E", "-P", "-"})...)
+		preprocessed, err := t.run(ctx, b.options.CompileTimeout, b.dir, "", unit.text,
+			slices.Concat([]string{"-x", string(unit.in)}, common, []string{"-E", "-P", "-"})...)
 		if err != nil {
 			return nil, err
 		}

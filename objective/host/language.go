@@ -43,7 +43,8 @@ func (l language) linkage() string {
 
 // FindToolchains returns the compilers that a kernel needs: that for C, which the timing
 // support needs in any case, and that for C++ where a source of the kernel is, nil otherwise.
-func FindToolchains(ctx context.Context, k *kernels.Kernel, getenv func(string) string) (forC, forCPlusPlus *Toolchain, err error) {
+func FindToolchains(ctx context.Context, k *kernels.Kernel,
+	getenv func(string) string) (forC, forCPlusPlus *Toolchain, err error) {
 	if forC, err = FindToolchain(ctx, getenv); err != nil {
 		return nil, nil, err
 	}

@@ -41,7 +41,11 @@ func (l *Limits) Preflight(point space.Point) *objective.Failure {
 }
 
 func infeasible(format string, arguments ...any) *objective.Failure {
-	return &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: fmt.Sprintf(format, arguments...)}
+	return &objective.Failure{
+		Stage:  objective.Preflight,
+		Reason: objective.Infeasible,
+		Detail: fmt.Sprintf(format, arguments...),
+	}
 }
 
 // Threads returns the number of threads that the point starts.

@@ -50,7 +50,8 @@ void add(const float *a, const float *b, float *c, int32_t N) {
 `
 
 var unloadableFiles = map[string]string{
-	"kernel.yaml": strings.Replace(strings.Replace(addManifest, `good, crash, divide, aborts, exits, hangs, overrun, underrun, overread, flood, child, escaped, tampers, zeros, unwritten, stale, chatty, overflow_stack, scribbles, closes, nonsense, "1; touch pwned"`,
+	"kernel.yaml": strings.Replace(strings.Replace(addManifest,
+		`good, crash, divide, aborts, exits, hangs, overrun, underrun, overread, flood, child, escaped, tampers, zeros, unwritten, stale, chatty, overflow_stack, scribbles, closes, nonsense, "1; touch pwned"`,
 		"0, 1, 2, 3, 4, 5, 6, 7, 8", 1), "default: good", "default: 0", 1),
 	"add.c": unloadable, "reference.c": addReference,
 }
@@ -73,7 +74,8 @@ func TestWhatCannotBeLoadedFailsThePoint(t *testing.T) {
 		{"8", objective.CompileError, "add", objective.Compile},
 	} {
 		outcome := b.measure(t, "MODE="+test.mode, 0)
-		if f := outcome.Failure; f == nil || f.Stage != test.stage || f.Reason != test.reason || !strings.Contains(f.Detail, test.detail) {
+		if f := outcome.Failure; f == nil || f.Stage != test.stage || f.Reason != test.reason ||
+			!strings.Contains(f.Detail, test.detail) {
 			t.Errorf("mode %s: %v, not %s: %s with %q", test.mode, f, test.stage, test.reason, test.detail)
 		}
 	}
@@ -92,7 +94,8 @@ func TestAMissingLibraryFailsThePoint(t *testing.T) {
 		t.Fatalf("%v: %s", err, output)
 	}
 	files := map[string]string{"add.c": unloadable, "reference.c": addReference}
-	files["kernel.yaml"] = unloadableFiles["kernel.yaml"] + "flags: [-L" + libraries + ", \"-Wl,--no-as-needed\", -lgone]\n"
+	files["kernel.yaml"] = unloadableFiles["kernel.yaml"] + "flags: [-L" + libraries +
+		", \"-Wl,--no-as-needed\", -lgone]\n"
 	b := open(t, files, host.Options{})
 	prepared, err := b.Prepare(t.Context(), b.at(t, "MODE=0"))
 	if err != nil || prepared.Failure != nil {

@@ -20,10 +20,13 @@ func TestWholeManifestOnThePage(t *testing.T) {
 		t.Fatal("no manifest on the page")
 	}
 	sum := func(number, extra string) string {
-		return "#include <stdint.h>\n" + extra + "void rows(const float *x, float *y, int32_t N) { for (int r = 0; r < ROWS; r++) { " + number + " s = 0; for (int i = 0; i < N; i++) s += x[r * N + i]; y[r] = (float)s; } }\n"
+		return "#include <stdint.h>\n" + extra +
+			"void rows(const float *x, float *y, int32_t N) { for (int r = 0; r < ROWS; r++) { " + number +
+			" s = 0; for (int i = 0; i < N; i++) s += x[r * N + i]; y[r] = (float)s; } }\n"
 	}
 	b := open(t, map[string]string{
-		"kernel.yaml": string(match[1]), "rows.c": sum("float", "enum { lanes = LANES };\n"), "reference.c": sum("double", ""), "naive.c": sum("float", ""),
+		"kernel.yaml": string(match[1]), "rows.c": sum("float", "enum { lanes = LANES };\n"),
+		"reference.c": sum("double", ""), "naive.c": sum("float", ""),
 	}, host.Options{Constants: []kernels.Constant{{Name: "ROWS", Value: "64"}}})
 	outcome := b.measure(t, "LANES=1", 0)
 	if outcome.Failure != nil {

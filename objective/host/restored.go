@@ -59,7 +59,11 @@ func (c *copies) damage() *worker.Fault {
 		return nil
 	}
 	for at := 0; at < len(c.more.data); at += c.stride {
-		between := buffer{name: c.first.name, body: c.more.data[at : at+c.stride], data: c.more.data[at : at+len(c.first.data)]}
+		between := buffer{
+			name: c.first.name,
+			body: c.more.data[at : at+c.stride],
+			data: c.more.data[at : at+len(c.first.data)],
+		}
 		if f := between.damage(); f != nil {
 			return f
 		}

@@ -104,7 +104,8 @@ func TestKernelsThatChangeTheWrongThings(t *testing.T) {
 		"short_symbol":    {objective.Fuzz, worker.Unloadable, "the variable factors has 4 bytes, argument scale 8"},
 	} {
 		failure := b.measure(t, "MODE="+mode, 0).Failure
-		if failure == nil || failure.Stage != want.stage || failure.Reason != string(want.reason) || !strings.Contains(failure.Detail, want.detail) {
+		if failure == nil || failure.Stage != want.stage || failure.Reason != string(want.reason) ||
+			!strings.Contains(failure.Detail, want.detail) {
 			t.Errorf("%s: %v, want %s %s: %s", mode, failure, want.stage, want.reason, want.detail)
 		}
 	}

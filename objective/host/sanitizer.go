@@ -24,11 +24,14 @@ const sanitizerRuntime = "libasan.so"
 
 // sanitizerFlags make the first finding the last. The kernel's own flags stay:
 // what is checked should be as near as possible to what is timed.
-var sanitizerFlags = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g1"}
+var sanitizerFlags = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer",
+	"-g1"}
 
 // sanitizerOptions leave signals to the worker's own handler, which tells where
 // a fault happened; findings end in abort.
-const sanitizerOptions = "abort_on_error=1:halt_on_error=1:detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:use_sigaltstack=0:detect_stack_use_after_return=0"
+const sanitizerOptions = "abort_on_error=1:halt_on_error=1:detect_leaks=0:handle_segv=0:" +
+	"handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0:use_sigaltstack=0:" +
+	"detect_stack_use_after_return=0"
 
 // Sanitized returns the backend under AddressSanitizer and the sanitizer for
 // undefined behaviour. Their runtime must be in the worker before anything
@@ -47,9 +50,15 @@ func (b *Backend) Sanitized(ctx context.Context) ([]objective.Sanitizer, error) 
 	// now than to fail at every point.
 	probe := []byte("int pawl_probe(int x);\nint pawl_probe(int x) { return x + 1; }\n")
 	if _, err := copied.build(ctx, sanitizerFlags, piece{languageC, probe}); err != nil {
-		return nil, fmt.Errorf("%w: %s cannot link with it (%v); install its sanitizer libraries", objective.ErrNoSanitizer, b.options.Toolchain.Version, err)
+		return nil,
+			fmt.Errorf("%w: %s cannot link with it (%v); install its sanitizer libraries", objective.ErrNoSanitizer,
+				b.options.Toolchain.Version, err)
 	}
-	return []objective.Sanitizer{{Name: "AddressSanitizer and UndefinedBehaviorSanitizer", Backend: &copied, Slowdown: 1}}, nil
+	return []objective.Sanitizer{{
+		Name:     "AddressSanitizer and UndefinedBehaviorSanitizer",
+		Backend:  &copied,
+		Slowdown: 1,
+	}}, nil
 }
 
 var _ objective.Sanitizing = (*Backend)(nil)
@@ -65,13 +74,17 @@ func (t *Toolchain) HasSanitizers(ctx context.Context) bool {
 // that has none prints the name as it is.
 func (t *Toolchain) library(ctx context.Context, name string) (string, error) {
 	if raceDetector {
-		return "", fmt.Errorf("%w: this program was built with the race detector, which cannot run beside one; build it without -race", objective.ErrNoSanitizer)
+		return "",
+			fmt.Errorf("%w: this program was built with the race detector, which cannot run beside one; build it "+
+				"without -race", objective.ErrNoSanitizer)
 	}
 	output, err := t.run(ctx, 30*time.Second, "", "", nil, "-print-file-name="+name)
 	if path := strings.TrimSpace(string(output)); err == nil && filepath.IsAbs(path) {
 		return path, nil
 	}
-	return "", fmt.Errorf("%w: %s has no %s; install it (with gcc it is a package of its own on some systems)", objective.ErrNoSanitizer, t.Version, name)
+	return "",
+		fmt.Errorf("%w: %s has no %s; install it (with gcc it is a package of its own on some systems)",
+			objective.ErrNoSanitizer, t.Version, name)
 }
 
 // shadow marks memory that a sanitizer should watch. Both functions are 0

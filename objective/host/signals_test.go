@@ -52,13 +52,15 @@ void twice(const float *x, float *y, int32_t N) {
 func TestKernelsSignalNobody(t *testing.T) {
 	t.Parallel()
 	action := uint32(unix.SECCOMP_RET_ERRNO)
-	if _, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action))); err != 0 {
+	if _, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0,
+		uintptr(unsafe.Pointer(&action))); err != 0 {
 		t.Skip("the system has no filter of system calls: ", err)
 	}
 	modes := []string{"itself", "thread", "group", "parent", "its_thread", "everybody", "its_group", "queue", "descriptor"}
 	files := maps.Clone(untidyFiles)
 	files["twice.c"] = signalling
-	files["kernel.yaml"] = regexp.MustCompile(`values: .*`).ReplaceAllString(files["kernel.yaml"], "values: ["+strings.Join(modes, ", ")+"], default: itself}")
+	files["kernel.yaml"] = regexp.MustCompile(`values: .*`).ReplaceAllString(files["kernel.yaml"],
+		"values: ["+strings.Join(modes, ", ")+"], default: itself}")
 	b := open(t, files, host.Options{})
 	for _, mode := range modes {
 		if failure, err := b.Verify(t.Context(), b.prepare(t, "MODE="+mode)); failure != nil || err != nil {

@@ -84,8 +84,12 @@ func TestStructuresAndUnits(t *testing.T) {
 			t.Errorf("%s: %v", point, outcome.Failure)
 		}
 	}
-	for point, want := range map[string]string{"MODE=wrong": "results.weight[5] is ", "MODE=unwritten": "results.kind[17] is "} {
-		if outcome := b.measure(t, point, 0); outcome.Failure == nil || outcome.Failure.Stage != objective.Fuzz || !strings.Contains(outcome.Failure.Detail, want) {
+	for point, want := range map[string]string{
+		"MODE=wrong":     "results.weight[5] is ",
+		"MODE=unwritten": "results.kind[17] is ",
+	} {
+		if outcome := b.measure(t, point, 0); outcome.Failure == nil || outcome.Failure.Stage != objective.Fuzz ||
+			!strings.Contains(outcome.Failure.Detail, want) {
 			t.Errorf("%s: %v", point, outcome.Failure)
 		}
 	}
@@ -97,7 +101,8 @@ func TestStructuresAndUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, append(content, "enum { another_"+filepath.Base(name)[:4]+" = 1 };\n"...), 0o644); err != nil {
+		if err := os.WriteFile(path, append(content, "enum { another_"+filepath.Base(name)[:4]+" = 1 };\n"...),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		if after, err := b.Prepare(t.Context(), before.Point); err != nil || after.Failure != nil || after.Spent.CacheHit {

@@ -50,7 +50,11 @@ func (d *Device) setSymbols() error {
 		size, _, _ := purego.SyscallN(set, address(content), uintptr(len(content)), 1)
 		if int(size) < len(content) {
 			argument := d.loaded.Arguments[i]
-			return &worker.Fault{Kind: worker.Unloadable, Detail: fmt.Sprintf("the variable %s has %d bytes, argument %s %d: make it as large as the manifest's shape", argument.Symbol, size, argument.Name, len(content))}
+			return &worker.Fault{
+				Kind: worker.Unloadable,
+				Detail: fmt.Sprintf("the variable %s has %d bytes, argument %s %d: make it as large as the manifest's shape",
+					argument.Symbol, size, argument.Name, len(content)),
+			}
 		}
 	}
 	return d.reach(false)

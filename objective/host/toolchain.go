@@ -38,7 +38,8 @@ func FindCPlusPlus(ctx context.Context, getenv func(string) string) (*Toolchain,
 }
 
 // findCompiler returns the compiler that a variable names, or the first of the usual ones.
-func findCompiler(ctx context.Context, getenv func(string) string, variable string, missing error, usual ...string) (*Toolchain, error) {
+func findCompiler(ctx context.Context, getenv func(string) string, variable string, missing error,
+	usual ...string) (*Toolchain, error) {
 	var candidates [][]string
 	for _, program := range usual {
 		candidates = append(candidates, []string{program})
@@ -81,7 +82,8 @@ func absolute(command []string) ([]string, error) {
 // run executes the compiler in a folder, source on standard input, and returns
 // what it printed on standard output. Scratch is where it may leave temporary
 // files: one that is killed does. Empty means where such files usually are.
-func (t *Toolchain) run(ctx context.Context, allowed time.Duration, dir, scratch string, source []byte, arguments ...string) ([]byte, error) {
+func (t *Toolchain) run(ctx context.Context, allowed time.Duration, dir, scratch string, source []byte,
+	arguments ...string) ([]byte, error) {
 	command := compiler.Command{Program: t.Command, Dir: dir}
 	if scratch != "" {
 		command.Environment = []string{"TMPDIR=" + scratch}

@@ -52,7 +52,8 @@ func TestTailsAreCheckedWithoutAFuzzSection(t *testing.T) {
 	}
 	for _, mode := range []string{"MODE=1", "MODE=2"} {
 		outcome := b.measure(t, mode, 0)
-		if f := outcome.Failure; f == nil || f.Reason != objective.WrongResult || !strings.Contains(f.Detail, "state what it does promise as domain") {
+		if f := outcome.Failure; f == nil || f.Reason != objective.WrongResult ||
+			!strings.Contains(f.Detail, "state what it does promise as domain") {
 			t.Errorf("%s: %v", mode, f)
 		}
 	}

@@ -19,7 +19,8 @@ func unit(k *kernels.Kernel, source string, point space.Point, steps ...kernels.
 	var text strings.Builder
 	fmt.Fprintf(&text, "#include %q\n#include <stdint.h>\n", source)
 	writeSymbols(&text, k, in, steps)
-	if in == languageCPlusPlus && slices.ContainsFunc(k.Arguments, func(a arguments.Argument) bool { return a.Lanes > 1 }) {
+	if in == languageCPlusPlus &&
+		slices.ContainsFunc(k.Arguments, func(a arguments.Argument) bool { return a.Lanes > 1 }) {
 		text.WriteString(anyPointer)
 	}
 	writeLayouts(&text, k, in, steps)
@@ -68,7 +69,8 @@ func pass(a arguments.Argument, i int, in language) string {
 func writeSymbols(text *strings.Builder, k *kernels.Kernel, in language, steps []kernels.Step) {
 	first := true
 	for i, a := range k.Arguments {
-		if a.Symbol == "" || slices.ContainsFunc(steps, func(s kernels.Step) bool { return slices.Contains(s.Arguments, i) }) {
+		if a.Symbol == "" ||
+			slices.ContainsFunc(steps, func(s kernels.Step) bool { return slices.Contains(s.Arguments, i) }) {
 			continue
 		}
 		if first {
@@ -94,15 +96,19 @@ func writeLayouts(text *strings.Builder, k *kernels.Kernel, in language, steps [
 		check = "static_assert"
 	}
 	for i, a := range k.Arguments {
-		if a.Fields == nil || !slices.ContainsFunc(steps, func(s kernels.Step) bool { return slices.Contains(s.Arguments, i) }) {
+		if a.Fields == nil ||
+			!slices.ContainsFunc(steps, func(s kernels.Step) bool { return slices.Contains(s.Arguments, i) }) {
 			continue
 		}
 		text.WriteString("#include <stddef.h>\n")
 		for _, f := range a.Fields {
 			size := f.Element.Size * max(f.Lanes, 1)
-			fmt.Fprintf(text, "%[1]s(offsetof(%[2]s, %[3]s) == %[4]d && sizeof(((%[2]s *)0)->%[3]s) == %[5]d, \"the manifest has field %[6]s at byte %[4]d, with %[5]d bytes: the structure of the source differs\");\n",
+			fmt.Fprintf(text,
+				"%[1]s(offsetof(%[2]s, %[3]s) == %[4]d && sizeof(((%[2]s *)0)->%[3]s) == %[5]d, \"the manifest has field %[6]s "+
+					"at byte %[4]d, with %[5]d bytes: the structure of the source differs\");\n",
 				check, a.CType, f.Member, f.Offset, size, f.Name)
 		}
-		fmt.Fprintf(text, "%s(sizeof(%s) == %d, \"the manifest's fields of %s take %d bytes\");\n", check, a.CType, a.Lanes, a.Name, a.Lanes)
+		fmt.Fprintf(text, "%s(sizeof(%s) == %d, \"the manifest's fields of %s take %d bytes\");\n", check, a.CType, a.Lanes,
+			a.Name, a.Lanes)
 	}
 }

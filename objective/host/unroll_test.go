@@ -12,7 +12,8 @@ func TestPragmasUnrollByParameters(t *testing.T) {
 	files := map[string]string{}
 	for name, content := range doubling {
 		files[name] = strings.NewReplacer("for (int i = 0; i < N; i++) {\n\t\ty[i] = x[i];",
-			"#if STEPS > 2\n#error the macro must stay one\n#endif\n#pragma GCC unroll STEPS\n\tfor (int i = 0; i < N; i++) {\n\t\ty[i] = x[i];").Replace(content)
+			"#if STEPS > 2\n#error the macro must stay one\n#endif\n#pragma GCC unroll STEPS\n\tfor (int i = 0; i < N; i++) "+
+				"{\n\t\ty[i] = x[i];").Replace(content)
 	}
 	b := open(t, files, host.Options{})
 	for _, point := range []string{"STEPS=1", "STEPS=2"} {

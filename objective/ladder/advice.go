@@ -10,7 +10,8 @@ import (
 func advice(failure *objective.Failure, otherwise string) string {
 	switch failure.Reason {
 	case string(worker.Hung):
-		return "does it end by itself? --run-timeout allows a slow one more time, and so does timeouts in the section of a command"
+		return "does it end by itself? --run-timeout allows a slow one more time, and so does timeouts in the section of " +
+			"a command"
 	case string(command.NoMetric):
 		return "have the program print each metric once, as a number, or mend its json or match in the manifest"
 	case objective.NotScored:

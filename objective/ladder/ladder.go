@@ -62,7 +62,8 @@ type step func(context.Context) (Rung, error)
 
 // Climb walks up until a rung does not hold. Observe gets each rung as it is reached, and may be nil.
 // An error means that the machinery broke.
-func Climb(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung)) (*Ladder, error) {
+func Climb(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options,
+	observe func(Rung)) (*Ladder, error) {
 	return climb(ctx, m, t, o, observe, func(c *climber) []step {
 		if program, ok := c.bench.Backend.(objective.Program); ok {
 			return c.programSteps(program)
@@ -71,7 +72,8 @@ func Climb(ctx context.Context, m *devices.Machine, t devices.Target, o objectiv
 	})
 }
 
-func climb(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung), steps func(*climber) []step) (*Ladder, error) {
+func climb(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung),
+	steps func(*climber) []step) (*Ladder, error) {
 	bench, err := m.Open(ctx, t, o)
 	if err != nil {
 		return nil, err
@@ -134,7 +136,9 @@ func (c *climber) compile(ctx context.Context) (r Rung, err error) {
 		if ctx.Err() != nil {
 			return r, err
 		}
-		r.Failure, r.Advice = err.Error(), "mend the reference: it takes the arguments of the manifest, in that order, and sees only parameters that have reference: true"
+		r.Failure, r.Advice = err.Error(),
+			"mend the reference: it takes the arguments of the manifest, in that order, and sees only parameters that have "+
+				"reference: true"
 		return r, nil
 	}
 	if c.prepared, err = c.bench.Prepare(ctx, c.Space.Default()); err != nil {
@@ -160,7 +164,8 @@ func (c *climber) build(ctx context.Context) (r Rung, err error) {
 		return r, err
 	}
 	if failure := c.prepared.Failure; failure != nil {
-		r.Failure, r.Advice = failure.String(), "mend the build command in the manifest: it runs in the kernel's folder, without a shell"
+		r.Failure, r.Advice = failure.String(),
+			"mend the build command in the manifest: it runs in the kernel's folder, without a shell"
 		return r, nil
 	}
 	r.Found = c.bench.Backend.Facts().Environment.Compiler
@@ -178,7 +183,9 @@ func (c *climber) checked(ctx context.Context, program objective.Program) (Rung,
 		return r, err
 	}
 	if failure != nil {
-		r.Failure, r.Advice = failure.String(), advice(failure, "run the commands of the manifest by hand, in the kernel's folder; nothing of them goes through a shell")
+		r.Failure, r.Advice = failure.String(),
+			advice(failure,
+				"run the commands of the manifest by hand, in the kernel's folder; nothing of them goes through a shell")
 		return r, nil
 	}
 	if r.Found = "exit status 0"; !program.Checked() {
@@ -188,7 +195,8 @@ func (c *climber) checked(ctx context.Context, program objective.Program) (Rung,
 }
 
 // wrong is the advice where results differ from the reference's.
-const wrong = "pawl fuzz shrinks this to the smallest shape that fails. If every point fails in the same way, suspect the reference or the arguments of the manifest"
+const wrong = "pawl fuzz shrinks this to the smallest shape that fails. If every point fails in the same way, " +
+	"suspect the reference or the arguments of the manifest"
 
 func (c *climber) small(ctx context.Context) (Rung, error) {
 	r := Rung{Name: "the default is right on small shapes"}

@@ -16,7 +16,8 @@ import (
 // Preflight is the ladder before a long search: what the machine lacks, resources by formula, the
 // smallest shape, the speed against the reference at a small shape, and then larger shapes. It
 // stops at the first rung that does not hold, with what to do.
-func Preflight(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options, observe func(Rung)) (*Ladder, error) {
+func Preflight(ctx context.Context, m *devices.Machine, t devices.Target, o objective.Options,
+	observe func(Rung)) (*Ladder, error) {
 	return climb(ctx, m, t, o, observe, func(c *climber) []step {
 		if program, ok := c.bench.Backend.(objective.Program); ok {
 			return append([]step{c.environment}, c.programSteps(program)...)

@@ -56,7 +56,8 @@ func (w *Watch) add(s Sighting) {
 // RunHidden puts the mutants that no result shows under the tool that should see them,
 // on the cases that pawl fuzz --sanitizer takes where tools are slow. An error that
 // wraps objective.ErrNoSanitizer means that nothing was checked.
-func RunHidden(ctx context.Context, m *devices.Machine, backend string, names []string, o objective.Options, observe func(text string)) (*Watch, error) {
+func RunHidden(ctx context.Context, m *devices.Machine, backend string, names []string, o objective.Options,
+	observe func(text string)) (*Watch, error) {
 	chosen, err := choose(ctx, m, backend, names, mutants.Hidden)
 	if err != nil {
 		return nil, err

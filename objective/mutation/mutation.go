@@ -100,7 +100,8 @@ func (r *Report) add(fate Fate) {
 
 // Run makes the kill table of the mutants of the named kernels, or of all. Backend is
 // one of devices.Backends; observe gets a line for the user about what is being done.
-func Run(ctx context.Context, m *devices.Machine, backend string, names []string, o objective.Options, observe func(text string)) (*Report, error) {
+func Run(ctx context.Context, m *devices.Machine, backend string, names []string, o objective.Options,
+	observe func(text string)) (*Report, error) {
 	chosen, err := choose(ctx, m, backend, names, mutants.All)
 	if err != nil {
 		return nil, err
@@ -139,7 +140,8 @@ func Run(ctx context.Context, m *devices.Machine, backend string, names []string
 
 // choose returns the mutants of the kernels for the backend that is asked for, of those
 // that a list has; ErrNone says that there is none.
-func choose(ctx context.Context, m *devices.Machine, asked string, names []string, list func(backend string) []mutants.Mutant) ([]mutants.Mutant, error) {
+func choose(ctx context.Context, m *devices.Machine, asked string, names []string,
+	list func(backend string) []mutants.Mutant) ([]mutants.Mutant, error) {
 	named := func(backend string) []mutants.Mutant {
 		return slices.DeleteFunc(list(backend), func(m mutants.Mutant) bool {
 			return len(names) > 0 && !slices.Contains(names, m.Kernel)
@@ -229,7 +231,8 @@ func (l *lab) prepare(ctx context.Context, m mutants.Mutant, dir string) (a atte
 }
 
 // open compiles a kernel at a point for a workload; empty means its first.
-func (l *lab) open(ctx context.Context, name, backend, workload, at string) (*devices.Bench, objective.Prepared, error) {
+func (l *lab) open(ctx context.Context,
+	name, backend, workload, at string) (*devices.Bench, objective.Prepared, error) {
 	k, err := kernels.Load(name, backend)
 	if err != nil {
 		return nil, objective.Prepared{}, err

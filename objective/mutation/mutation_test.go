@@ -80,10 +80,12 @@ func TestWatchGood(t *testing.T) {
 
 func TestNothingToMutate(t *testing.T) {
 	m := devices.Here(devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}})
-	if _, err := Run(t.Context(), m, kernels.Host, []string{"nothing"}, objective.Options{}, func(string) {}); !errors.Is(err, ErrNone) {
+	if _, err := Run(t.Context(), m, kernels.Host, []string{"nothing"}, objective.Options{},
+		func(string) {}); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
-	if _, err := RunHidden(t.Context(), m, kernels.Host, []string{"attention"}, objective.Options{}, func(string) {}); !errors.Is(err, ErrNone) {
+	if _, err := RunHidden(t.Context(), m, kernels.Host, []string{"attention"}, objective.Options{},
+		func(string) {}); !errors.Is(err, ErrNone) {
 		t.Error(err) // it has mutants, and none of them is hidden
 	}
 }

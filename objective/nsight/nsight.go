@@ -69,14 +69,18 @@ func Find(getenv func(string) string) (Program, error) {
 			return Program{found[len(found)-1]}, nil
 		}
 	}
-	return Program{}, fmt.Errorf("%w: ncu is not here; it comes with the CUDA toolkit or as Nsight Compute: install it, or put it on the path", objective.ErrNoProfiler)
+	return Program{},
+		fmt.Errorf("%w: ncu is not here; it comes with the CUDA toolkit or as Nsight Compute: install it, or put it on "+
+			"the path", objective.ErrNoProfiler)
 }
 
 // Profile runs a point once and returns its counters. A failure is the point's own.
-func (p Program) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Workload, b objective.Backend, point space.Point, o Options) (*counters.Launch, *objective.Failure, error) {
+func (p Program) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Workload, b objective.Backend,
+	point space.Point, o Options) (*counters.Launch, *objective.Failure, error) {
 	profiling, able := b.(objective.Profiling)
 	if !able {
-		return nil, nil, fmt.Errorf("%w for backend %s: Nsight Compute sees CUDA kernels only", objective.ErrNoProfiler, k.Backend)
+		return nil, nil,
+			fmt.Errorf("%w for backend %s: Nsight Compute sees CUDA kernels only", objective.ErrNoProfiler, k.Backend)
 	}
 	report, err := filepath.Abs(o.Report)
 	if err == nil {
@@ -88,7 +92,8 @@ func (p Program) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Workl
 	if err != nil {
 		return nil, nil, fmt.Errorf("the profiler's report: %w", err)
 	}
-	e := objective.NewEvaluator(k, w, profiling.Under(p.under(report, o.Caches, max(1, len(k.Launch.Steps)))), objective.Options{Seed: o.Seed, RunTimeout: cmp.Or(o.StartTimeout, time.Minute), Caches: o.Caches})
+	e := objective.NewEvaluator(k, w, profiling.Under(p.under(report, o.Caches, max(1, len(k.Launch.Steps)))),
+		objective.Options{Seed: o.Seed, RunTimeout: cmp.Or(o.StartTimeout, time.Minute), Caches: o.Caches})
 	defer e.Close()
 	prepared, err := e.Prepare(ctx, point)
 	if err != nil {
@@ -126,7 +131,8 @@ func (p Program) under(report string, caches worker.Caches, launches int) []stri
 		control = "none"
 	}
 	return []string{
-		p.Path, "--set", "full", "--import-source", "no", "--profile-from-start", "off", "--launch-count", fmt.Sprint(launches),
+		p.Path, "--set", "full", "--import-source", "no", "--profile-from-start", "off", "--launch-count",
+		fmt.Sprint(launches),
 		"--clock-control", "none", "--cache-control", control, "--export", report, "--force-overwrite",
 	}
 }
@@ -147,11 +153,14 @@ func (p Program) Read(ctx context.Context, report string, allowed time.Duration)
 	err := cmd.Run()
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("%w: %s did not print its report %s within %v", objective.ErrNoProfiler, p.Path, report, allowed)
+		return nil,
+			fmt.Errorf("%w: %s did not print its report %s within %v", objective.ErrNoProfiler, p.Path, report, allowed)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %s cannot print its report %s: %w (it says %q)", objective.ErrNoProfiler, p.Path, report, err, telling(said.String()))
+		return nil,
+			fmt.Errorf("%w: %s cannot print its report %s: %w (it says %q)", objective.ErrNoProfiler, p.Path, report, err,
+				telling(said.String()))
 	}
 	all, err := counters.ReadNsight(printed.Bytes())
 	if err != nil {
@@ -177,13 +186,15 @@ const noPermission = "ERR_NVGPUCTRPERM"
 // explain says why a launch was not profiled.
 func (p Program) explain(profiled objective.Profiled) error {
 	if strings.Contains(profiled.Printed, noPermission) {
-		return fmt.Errorf("%w: this user may not read the GPU's performance counters; load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root (a container needs CAP_SYS_ADMIN)", objective.ErrNoProfiler)
+		return fmt.Errorf("%w: this user may not read the GPU's performance counters; load the driver with "+
+			"NVreg_RestrictProfilingToAdminUsers=0, or run as root (a container needs CAP_SYS_ADMIN)", objective.ErrNoProfiler)
 	}
 	trouble := profiled.Trouble
 	if trouble == nil {
 		trouble = errors.New("it wrote no report")
 	}
-	return fmt.Errorf("%w: %s did not profile the launch: %w (it says %q)", objective.ErrNoProfiler, p.Path, trouble, telling(profiled.Printed))
+	return fmt.Errorf("%w: %s did not profile the launch: %w (it says %q)", objective.ErrNoProfiler, p.Path, trouble,
+		telling(profiled.Printed))
 }
 
 // telling returns the line of ncu's output that says most: its last error, else its last warning,

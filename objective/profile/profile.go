@@ -74,7 +74,8 @@ type Options struct {
 
 // Run compiles, checks and times a point, and profiles one launch of it. A failure is the
 // point's own. Where no profiler can look, NoMetrics says why, and all else is there.
-func Run(ctx context.Context, m *devices.Machine, t devices.Target, point space.Point, o Options) (*Profile, *objective.Failure, error) {
+func Run(ctx context.Context, m *devices.Machine, t devices.Target, point space.Point,
+	o Options) (*Profile, *objective.Failure, error) {
 	b, err := m.Open(ctx, t, objective.Options{Seed: o.Seed, Caches: o.Caches, RunTimeout: o.RunTimeout})
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +96,8 @@ func Run(ctx context.Context, m *devices.Machine, t devices.Target, point space.
 
 // Of describes a point that was compiled, checked and timed, and profiles one launch of it. Where
 // no profiler can look, or the point fails under it, NoMetrics says why.
-func Of(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared objective.Prepared, milliseconds float64, o Options) (*Profile, error) {
+func Of(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared objective.Prepared, milliseconds float64,
+	o Options) (*Profile, error) {
 	static, err := newStatic(ctx, m, b, prepared)
 	if err != nil {
 		return nil, err
@@ -118,7 +120,8 @@ func Of(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared obje
 }
 
 // count lets a profiler look at one launch.
-func (p *Profile) count(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared objective.Prepared, o Options) (*objective.Failure, error) {
+func (p *Profile) count(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared objective.Prepared,
+	o Options) (*objective.Failure, error) {
 	if b.Kernel.Backend == kernels.Host {
 		counted, failure, err := b.Count(ctx, prepared)
 		if len(counted) > 0 && failure == nil {
@@ -134,7 +137,8 @@ func (p *Profile) count(ctx context.Context, m *devices.Machine, b *devices.Benc
 		return nil, err
 	}
 	report := filepath.Join(o.Folder, p.Digest[:12]+".ncu-rep")
-	launch, failure, err := program.Profile(ctx, b.Kernel, b.Workload, b.Backend, prepared.Point, nsight.Options{Report: report, Seed: o.Seed, Caches: o.Caches})
+	launch, failure, err := program.Profile(ctx, b.Kernel, b.Workload, b.Backend, prepared.Point,
+		nsight.Options{Report: report, Seed: o.Seed, Caches: o.Caches})
 	if err != nil || failure != nil {
 		return failure, err
 	}

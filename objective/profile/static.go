@@ -50,7 +50,8 @@ type Static struct {
 }
 
 // NewStatic compiles a point and describes it. A failure is the point's own.
-func NewStatic(ctx context.Context, m *devices.Machine, t devices.Target, point space.Point) (*Static, *objective.Failure, error) {
+func NewStatic(ctx context.Context, m *devices.Machine, t devices.Target,
+	point space.Point) (*Static, *objective.Failure, error) {
 	bench, err := m.Open(ctx, t, objective.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -65,11 +66,13 @@ func NewStatic(ctx context.Context, m *devices.Machine, t devices.Target, point 
 }
 
 // newStatic describes a point that was compiled.
-func newStatic(ctx context.Context, m *devices.Machine, bench *devices.Bench, prepared objective.Prepared) (s *Static, err error) {
+func newStatic(ctx context.Context, m *devices.Machine, bench *devices.Bench,
+	prepared objective.Prepared) (s *Static, err error) {
 	t, facts := bench.Target, bench.Backend.Facts()
 	s = &Static{
-		Kernel: t.Kernel.Name, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Point: prepared.Point, Environment: facts.Environment,
-		Binary: prepared.Binary.Path, Digest: prepared.Binary.Digest, Resources: prepared.Binary.Resources,
+		Kernel: t.Kernel.Name, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Point: prepared.Point,
+		Environment: facts.Environment,
+		Binary:      prepared.Binary.Path, Digest: prepared.Binary.Digest, Resources: prepared.Binary.Resources,
 	}
 	if s.Memory, err = Memory(t); err != nil {
 		return nil, err

@@ -98,7 +98,8 @@ func (s *Session) Load(ctx context.Context, load worker.Load) (*worker.Fault, er
 
 // Check takes steps on a device that compares by itself. At is the step that a
 // fault belongs to.
-func (s *Session) Check(ctx context.Context, steps []worker.Step, judge func(int, worker.Result) bool) (at int, fault *worker.Fault, err error) {
+func (s *Session) Check(ctx context.Context, steps []worker.Step,
+	judge func(int, worker.Result) bool) (at int, fault *worker.Fault, err error) {
 	at, err = s.Client.Check(ctx, s.Allowed, steps, judge)
 	fault, err = s.split(err)
 	return at, fault, err
@@ -150,7 +151,8 @@ func (s *Session) Leave(ctx context.Context) error { return s.Client.Leave(ctx) 
 func (s *Session) Printed() string { return s.Client.Printed() }
 
 // call makes a call of the worker with a time limit.
-func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argument A, do func(context.Context, A) (R, error)) (R, *worker.Fault, error) {
+func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argument A,
+	do func(context.Context, A) (R, error)) (R, *worker.Fault, error) {
 	ctx, cancel := worker.Allow(ctx, allowed)
 	defer cancel()
 	result, err := do(ctx, argument)

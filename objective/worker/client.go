@@ -203,7 +203,8 @@ type Step struct {
 // All requests are sent at once: the worker never waits for this process in between,
 // which costs more than a small case does. Each request is allowed its time. At
 // returns the number of the step that an error or a fault belongs to.
-func (c *Client) Check(ctx context.Context, allowed time.Duration, steps []Step, judge func(int, Result) bool) (at int, err error) {
+func (c *Client) Check(ctx context.Context, allowed time.Duration, steps []Step,
+	judge func(int, Result) bool) (at int, err error) {
 	enough := false
 	for first := 0; first < len(steps) && !enough; first += mostAhead / 2 {
 		some := steps[first:min(first+mostAhead/2, len(steps))]
@@ -220,7 +221,8 @@ func (c *Client) Check(ctx context.Context, allowed time.Duration, steps []Step,
 
 // checkSome is Check for as many steps as may be sent at once. It reads every
 // answer, also those that nobody needs any more.
-func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []Step, judge func(int, Result) bool) (at int, err error) {
+func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []Step,
+	judge func(int, Result) bool) (at int, err error) {
 	var requests []request
 	var of []int // the step of each request
 	for i, step := range steps {

@@ -71,10 +71,14 @@ func (c *Conditions) Warnings(what string) (found []string) {
 		found = append(found, fmt.Sprintf("while the %s was measured, %s", what, c.Others()))
 	}
 	if c.Temperature > HotTemperature {
-		found = append(found, fmt.Sprintf("the device reached %d °C while the %s was measured; above %d °C a device may throttle its clock", c.Temperature, what, HotTemperature))
+		found = append(found,
+			fmt.Sprintf("the device reached %d °C while the %s was measured; above %d °C a device may throttle its clock",
+				c.Temperature, what, HotTemperature))
 	}
 	if c.Discarded > 0 {
-		found = append(found, fmt.Sprintf("%d samples of the %s were discarded, because %s (%s)", c.Discarded, what, WhyDiscarded, cmp.Or(c.Reasons, "no reason given")))
+		found = append(found,
+			fmt.Sprintf("%d samples of the %s were discarded, because %s (%s)", c.Discarded, what, WhyDiscarded,
+				cmp.Or(c.Reasons, "no reason given")))
 	}
 	return found
 }
@@ -88,7 +92,8 @@ func (c *Conditions) Others() string {
 	if !c.Disturbed {
 		return "others were on the device and did not compute: " + strings.Join(c.OtherProcesses, "; ")
 	}
-	return "others computed on the device meanwhile, so that these times are not the kernel's alone: " + strings.Join(c.OtherProcesses, "; ")
+	return "others computed on the device meanwhile, so that these times are not the kernel's alone: " +
+		strings.Join(c.OtherProcesses, "; ")
 }
 
 // String is the state of the device in a few words.

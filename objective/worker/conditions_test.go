@@ -13,7 +13,8 @@ func TestConditionsJoin(t *testing.T) {
 		none.Join(at(1900)).Join(at(1900)).Join(at(1600)),
 		at(1600).Join(none).Join(at(1900).Join(at(1900))),
 	} {
-		if joined.ClockMedian != 1800 || joined.ClockLow != 1600 || joined.ClockHigh != 1900 || joined.Temperature != 19 || joined.Measurements != 3 {
+		if joined.ClockMedian != 1800 || joined.ClockLow != 1600 || joined.ClockHigh != 1900 || joined.Temperature != 19 ||
+			joined.Measurements != 3 {
 			t.Errorf("%+v", joined)
 		}
 	}

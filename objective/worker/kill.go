@@ -25,7 +25,10 @@ func (c *Client) fail(f *Fault) error {
 		}
 	}
 	if died := c.finish(); !died {
-		f = &Fault{Kind: Unkillable, Detail: fmt.Sprintf("%s; still there %v after it was killed", f.Error(), c.command.KillGrace)}
+		f = &Fault{
+			Kind:   Unkillable,
+			Detail: fmt.Sprintf("%s; still there %v after it was killed", f.Error(), c.command.KillGrace),
+		}
 	}
 	select { // its last words may still be in the pipe
 	case <-c.output.ended:

@@ -30,7 +30,9 @@ const toolMark = "========="
 const findingLines = 4
 
 var (
-	findingStart = regexp.MustCompile(`^(Invalid |Misaligned |Uninitialized |Unused |(Error|Warning|ERR|WARN): Race|Race |Potential .* hazard|Barrier |Stack overflow|Missing |Fatal )`)
+	findingStart = regexp.MustCompile(
+		`^(Invalid |Misaligned |Uninitialized |Unused |(Error|Warning|ERR|WARN): Race|Race |` +
+			`Potential .* hazard|Barrier |Stack overflow|Missing |Fatal )`)
 	findingCount = regexp.MustCompile(`^(ERROR|RACECHECK|LEAK) SUMMARY: ([0-9]+) `)
 	toolFailure  = regexp.MustCompile(`^(Internal Sanitizer Error|Error: )`)
 )
@@ -116,7 +118,8 @@ func (c *Client) Conclude(ctx context.Context) error {
 	case heard && died:
 		return nil
 	}
-	return fmt.Errorf("%s: nothing is known about this case (%s; it printed %q)", c.command.Under[0], reason, tellingLine(c.output.tail()))
+	return fmt.Errorf("%s: nothing is known about this case (%s; it printed %q)", c.command.Under[0], reason,
+		tellingLine(c.output.tail()))
 }
 
 // Leave ends a worker that runs under a tool and waits until the tool has ended as well. The

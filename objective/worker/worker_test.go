@@ -235,8 +235,9 @@ func FuzzFrame(f *testing.F) {
 func TestFaultShowsTheTellingLine(t *testing.T) {
 	for output, want := range map[string]string{
 		"first\nlast\n": "last",
-		"==1==ERROR: x\nSUMMARY: AddressSanitizer: heap-buffer-overflow a.c:6 in f\nShadow bytes\n==1==ABORTING\n": "SUMMARY: AddressSanitizer: heap-buffer-overflow a.c:6 in f",
-		"a.c:8:68: runtime error: signed integer overflow\n    #0 f\n":                                             "a.c:8:68: runtime error: signed integer overflow",
+		"==1==ERROR: x\nSUMMARY: AddressSanitizer: heap-buffer-overflow a.c:6 in f\nShadow " +
+			"bytes\n==1==ABORTING\n": "SUMMARY: AddressSanitizer: heap-buffer-overflow a.c:6 in f",
+		"a.c:8:68: runtime error: signed integer overflow\n    #0 f\n": "a.c:8:68: runtime error: signed integer overflow",
 	} {
 		fault := &Fault{Kind: Aborted, Detail: "SIGABRT", Output: output}
 		if got := fault.Explanation(); got != fmt.Sprintf("SIGABRT (it printed %q)", want) {
@@ -252,9 +253,12 @@ func TestFaultMessages(t *testing.T) {
 		report *signalReport
 		want   string
 	}{
-		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 3000, Code: 1}, "out of bounds: an access 0 bytes past the end of c"},
-		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 1990, Code: 1}, "out of bounds: an access 10 bytes before the start of c"},
-		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 8, Code: 1}, "crashed: SIGSEGV, an invalid memory access at address 0x8"},
+		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 3000, Code: 1},
+			"out of bounds: an access 0 bytes past the end of c"},
+		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 1990, Code: 1},
+			"out of bounds: an access 10 bytes before the start of c"},
+		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 8, Code: 1},
+			"crashed: SIGSEGV, an invalid memory access at address 0x8"},
 		{syscall.WaitStatus(syscall.SIGSEGV), nil, "crashed: SIGSEGV, an invalid memory access"},
 		{syscall.WaitStatus(syscall.SIGABRT), nil, "aborted: SIGABRT"},
 		{syscall.WaitStatus(3 << 8), nil, "exited: status 3"},

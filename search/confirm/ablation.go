@@ -16,7 +16,8 @@ import (
 // contended and are checked in full; what lies between explains and is never
 // suggested, so that the check of every trial will do. Points that fail are left
 // out, which merges their step with the next.
-func (c *confirmation) ablationPath(ctx context.Context, contenders []objective.Prepared) ([]objective.Prepared, error) {
+func (c *confirmation) ablationPath(ctx context.Context,
+	contenders []objective.Prepared) ([]objective.Prepared, error) {
 	winner, found := Winner(c.Standing())
 	if !found || winner == c.Pool.Space().Default() {
 		return nil, nil
@@ -97,7 +98,8 @@ func AblationPoints(pool *space.Pool, timed []sampler.Timed, winner space.Point)
 
 // nextStep applies the fewest pending changes, first come first, that lead to
 // a valid point: one, or else two, or else all of them.
-func nextStep(valid func(space.Point) bool, current space.Point, pending []space.Assignment) (space.Point, []space.Assignment) {
+func nextStep(valid func(space.Point) bool, current space.Point,
+	pending []space.Assignment) (space.Point, []space.Assignment) {
 	for i := range pending {
 		if next := withChanges(current, pending[i]); valid(next) {
 			return next, slices.Delete(slices.Clone(pending), i, i+1)

@@ -18,7 +18,8 @@ import (
 // Of the study, Record, Rounds, Refresh, Late, Stopped and Progress are used, and of the
 // options Rounds, Samples and Seed. It reports whether all was measured or found to fail;
 // otherwise the user has stopped it.
-func Compare(ctx context.Context, evaluator Evaluator, study Study, options Options, points ...space.Point) (through bool, err error) {
+func Compare(ctx context.Context, evaluator Evaluator, study Study, options Options,
+	points ...space.Point) (through bool, err error) {
 	c := &confirmation{Study: study, options: options, evaluator: evaluator}
 	err = c.compare(ctx, points)
 	if errors.Is(err, errStopped) {
@@ -57,7 +58,13 @@ func (c *confirmation) compare(ctx context.Context, points []space.Point) error 
 		}
 		if failure != nil {
 			broken = true
-			round := Round{Phase: Across, Run: run, Number: number, Point: p.Point, Outcome: objective.Outcome{Failure: failure, Binary: p.Binary.Digest}}
+			round := Round{
+				Phase:   Across,
+				Run:     run,
+				Number:  number,
+				Point:   p.Point,
+				Outcome: objective.Outcome{Failure: failure, Binary: p.Binary.Digest},
+			}
 			if err := c.Record(round); err != nil {
 				return err
 			}

@@ -80,7 +80,8 @@ func (c *comparison) run(t *testing.T, d *device, rounds int) bool {
 func TestPointsAreComparedAfterTheFullCheck(t *testing.T) {
 	var c comparison
 	d := &device{}
-	if !c.run(t, d, 4) || len(d.asked) != 2+8 || d.refresh != 4 || !slices.Equal(d.asked[:2], []string{"verify A=1", "verify A=2"}) {
+	if !c.run(t, d, 4) || len(d.asked) != 2+8 || d.refresh != 4 ||
+		!slices.Equal(d.asked[:2], []string{"verify A=1", "verify A=2"}) {
 		t.Errorf("asked %v, refreshed %d times", d.asked, d.refresh)
 	}
 	contenders := Contenders(c.rounds, Across)
@@ -154,7 +155,8 @@ func TestOtherMachineCodeIsNotTheSameComparison(t *testing.T) {
 	c := comparison{}
 	c.run(t, &device{}, 3)
 	_, err := Compare(t.Context(), &device{digest: "new"}, Study{
-		Rounds: func() []Round { return c.rounds }, Late: func(Phase) bool { return false }, Stopped: func() bool { return false },
+		Rounds: func() []Round { return c.rounds }, Late: func(Phase) bool { return false },
+		Stopped: func() bool { return false },
 	}, Options{Rounds: 3, Samples: 2}, points(t)...)
 	if err == nil {
 		t.Error("measured before with other machine code")

@@ -156,7 +156,8 @@ func (c *confirmation) finalists(ctx context.Context) ([]objective.Prepared, err
 	return chosen, nil
 }
 
-func (c *confirmation) checkInFull(ctx context.Context, point space.Point) (objective.Prepared, *objective.Failure, error) {
+func (c *confirmation) checkInFull(ctx context.Context,
+	point space.Point) (objective.Prepared, *objective.Failure, error) {
 	p, err := c.evaluator.Prepare(ctx, point)
 	if err != nil || p.Failure != nil {
 		return p, p.Failure, err
@@ -174,5 +175,6 @@ func SameBinary(recorded objective.Outcome, p objective.Prepared) error {
 	if before == "" || now == "" || before == now {
 		return nil
 	}
-	return fmt.Errorf("the machine code of %s is not what was measured before (digest %.12s, then %.12s): the compiler, its flags or an include has changed since; start a new study, without --resume", p.Point, before, now)
+	return fmt.Errorf("the machine code of %s is not what was measured before (digest %.12s, then %.12s): the "+
+		"compiler, its flags or an include has changed since; start a new study, without --resume", p.Point, before, now)
 }

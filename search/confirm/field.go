@@ -20,7 +20,8 @@ import (
 //
 // Of the study, Record, Rounds, Refresh, Late, Stopped and Progress are used, and all of the
 // options but Finalists. It reports whether all was measured; otherwise the user has stopped it.
-func Field(ctx context.Context, evaluator Evaluator, study Study, options Options, points ...space.Point) (through bool, err error) {
+func Field(ctx context.Context, evaluator Evaluator, study Study, options Options,
+	points ...space.Point) (through bool, err error) {
 	c := &confirmation{Study: study, options: options, evaluator: evaluator}
 	err = c.field(ctx, points)
 	if errors.Is(err, errStopped) {
@@ -53,7 +54,8 @@ func (c *confirmation) field(ctx context.Context, points []space.Point) error {
 var errRecovered = errors.New("a point that failed works now")
 
 // checkField returns the points that work. Each failure is recorded once.
-func (c *confirmation) checkField(ctx context.Context, round Round, before []Round, points []space.Point) ([]objective.Prepared, error) {
+func (c *confirmation) checkField(ctx context.Context, round Round, before []Round,
+	points []space.Point) ([]objective.Prepared, error) {
 	var contenders []objective.Prepared
 	for _, point := range points {
 		if c.Stopped() {

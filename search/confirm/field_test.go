@@ -92,7 +92,8 @@ func TestAFieldLosesOnlyWhatFails(t *testing.T) {
 		t.Errorf("contenders %v", c.points())
 	}
 	c.late = true
-	if late := (&comparison{late: true}); !late.field(t, &device{}, 9, "A=1", "A=2") || len(late.rounds) != 2*FewestRounds {
+	if late := (&comparison{late: true}); !late.field(t, &device{}, 9, "A=1", "A=2") ||
+		len(late.rounds) != 2*FewestRounds {
 		t.Errorf("late, %d rounds", len(late.rounds))
 	}
 }

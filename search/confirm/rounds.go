@@ -128,7 +128,9 @@ func (c *confirmation) measure(ctx context.Context, phase Phase, contenders []ob
 
 // next returns the number of the next run, and that of its first round.
 func (c *confirmation) next(phase Phase) (run, first int) {
-	run = 1 + max(lastRun(c.Rounds(), Confirmation), lastRun(c.Rounds(), Ablation), lastRun(c.Rounds(), Across), lastRun(c.Rounds(), Dispatch))
+	run = 1 +
+		max(lastRun(c.Rounds(), Confirmation), lastRun(c.Rounds(), Ablation), lastRun(c.Rounds(), Across),
+			lastRun(c.Rounds(), Dispatch))
 	return run, 1 + highest(c.Rounds(), phase)
 }
 

@@ -233,7 +233,9 @@ var units = map[string]float64{
 // record types the values and puts the record together.
 func (f *foreign) record() (*Record, error) {
 	if f.cached == f.results {
-		return nil, errors.New(`unknown format: neither a pawl record ("format" first), nor a Kernel Tuner cache ("cache"), nor a T4 file ("results")`)
+		return nil,
+			errors.New(`unknown format: neither a pawl record ("format" first), nor a Kernel Tuner cache ("cache"), ` +
+				`nor a T4 file ("results")`)
 	}
 	if len(f.entries) == 0 {
 		return nil, errors.New("the file has no entries")

@@ -81,13 +81,15 @@ func (r *Record) WriteOptuna(w io.Writer, begin time.Time) error {
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	operations := []any{optunaStudy{optunaOperation{optunaCreateStudy, optunaWorker}, r.optunaName(), []int{optunaMinimize}}}
+	operations := []any{optunaStudy{optunaOperation{optunaCreateStudy, optunaWorker}, r.optunaName(),
+		[]int{optunaMinimize}}}
 	for _, fact := range []struct{ name, value string }{
 		{"kernel", r.Kernel}, {"workload", r.Workload}, {"device", r.Environment.Device},
 		{"compiler", r.Environment.Compiler}, {"flags", r.Environment.Flags}, {"unit", "ms"},
 	} {
 		if fact.value != "" {
-			operations = append(operations, optunaStudyFact{optunaOperation{optunaStudyUserAttr, optunaWorker}, 0, map[string]string{fact.name: fact.value}})
+			operations = append(operations,
+				optunaStudyFact{optunaOperation{optunaStudyUserAttr, optunaWorker}, 0, map[string]string{fact.name: fact.value}})
 		}
 	}
 	for _, entry := range r.Entries {
@@ -115,7 +117,10 @@ func optunaDistributions(params []space.Param) (map[string]string, error) {
 		var text bytes.Buffer
 		encoder := json.NewEncoder(&text)
 		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(map[string]any{"name": "CategoricalDistribution", "attributes": map[string]any{"choices": p.Values}}); err != nil {
+		if err := encoder.Encode(map[string]any{
+			"name":       "CategoricalDistribution",
+			"attributes": map[string]any{"choices": p.Values},
+		}); err != nil {
 			return nil, err
 		}
 		texts[p.Name] = strings.TrimSpace(text.String())

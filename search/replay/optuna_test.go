@@ -22,12 +22,28 @@ func TestWriteOptuna(t *testing.T) {
 	record := &Record{
 		Kernel: "scale", Workload: "small", Environment: objective.Environment{Device: "a <fast> one"}, DefaultKnown: true,
 		Params: []space.Param{
-			{Name: "BLOCK", Values: []space.Value{space.IntegerValue(32), space.IntegerValue(64)}, Default: space.IntegerValue(32)},
-			{Name: "PACK", Values: []space.Value{space.TextValue("none"), space.TextValue("a\"b")}, Default: space.TextValue("none")},
+			{
+				Name:    "BLOCK",
+				Values:  []space.Value{space.IntegerValue(32), space.IntegerValue(64)},
+				Default: space.IntegerValue(32),
+			},
+			{
+				Name:    "PACK",
+				Values:  []space.Value{space.TextValue("none"), space.TextValue("a\"b")},
+				Default: space.TextValue("none"),
+			},
 		},
 		Entries: []Entry{
-			{Point: point("BLOCK=64,PACK=none"), Samples: []float64{1.5, 2.5, 2}, Milliseconds: 2, Compile: 1500 * time.Millisecond},
-			{Point: point(`BLOCK=32,PACK="a\"b"`), Failure: &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: "line 3"}},
+			{
+				Point:        point("BLOCK=64,PACK=none"),
+				Samples:      []float64{1.5, 2.5, 2},
+				Milliseconds: 2,
+				Compile:      1500 * time.Millisecond,
+			},
+			{
+				Point:   point(`BLOCK=32,PACK="a\"b"`),
+				Failure: &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: "line 3"},
+			},
 		},
 	}
 	var journal bytes.Buffer

@@ -78,7 +78,12 @@ func entryAt(t *testing.T, s *Space, text string) Entry {
 func TestKernelTunerCache(t *testing.T) {
 	// Kernel Tuner closes the cache when a run ends well, ends behind an entry
 	// or behind a comma when it does not.
-	for name, ending := range map[string]string{"closed": "}\n}", "half closed": "}", "open": "", "behind a comma": ",\n"} {
+	for name, ending := range map[string]string{
+		"closed":         "}\n}",
+		"half closed":    "}",
+		"open":           "",
+		"behind a comma": ",\n",
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := read(t, cache+ending)
 			if got := s.Pool().Len(); got != 6 {
@@ -191,22 +196,24 @@ func TestWriteRefusesWhatIsNotANumber(t *testing.T) {
 func TestReadErrors(t *testing.T) {
 	entry := `{"block": 1, "time": 1}`
 	for name, test := range map[string]struct{ text, want string }{
-		"empty":              {"", "not a JSON object"},
-		"a list":             {"[1]", "not a JSON object"},
-		"something else":     {`{"a": 1}`, "unknown format"},
-		"cut off early":      {`{"device_name": "x"`, "unexpected EOF"},
-		"cut inside entry":   {`{"tune_params_keys": ["block"], "cache": {"1": {"block": 1, "ti`, "ends in the middle"},
-		"no entries":         {`{"tune_params_keys": ["block"], "cache": {}}`, "no entries"},
-		"no keys":            {`{"cache": {"1": ` + entry + `}}`, "does not name its parameters"},
-		"missing value":      {`{"tune_params_keys": ["block", "tile"], "cache": {"1": ` + entry + `}}`, "no value for tile"},
-		"no time":            {`{"tune_params_keys": ["block"], "cache": {"1": {"block": 1}}}`, "no time"},
-		"a list as value":    {`{"tune_params_keys": ["block"], "cache": {"1": {"block": [1], "time": 1}}}`, "is not an integer"},
-		"T4 cut off":         {`{"results": [`, "EOF"},
-		"unknown unit":       {strings.Replace(t4, "seconds", "fortnights", 1), "fortnights"},
-		"other version":      {strings.Replace(own, `"version": 1`, `"version": 3`, 1), "version 3"},
-		"other format":       {strings.Replace(own, "pawl-record", "other", 1), `"other"`},
-		"unknown field":      {strings.Replace(own, `"kernel"`, `"kernal"`, 1), "kernal"},
-		"samples + failure":  {strings.Replace(own, `"samples": [4]`, `"samples": [4], "failure": {"stage": "fuzz", "reason": "x"}`, 1), "failure with samples"},
+		"empty":            {"", "not a JSON object"},
+		"a list":           {"[1]", "not a JSON object"},
+		"something else":   {`{"a": 1}`, "unknown format"},
+		"cut off early":    {`{"device_name": "x"`, "unexpected EOF"},
+		"cut inside entry": {`{"tune_params_keys": ["block"], "cache": {"1": {"block": 1, "ti`, "ends in the middle"},
+		"no entries":       {`{"tune_params_keys": ["block"], "cache": {}}`, "no entries"},
+		"no keys":          {`{"cache": {"1": ` + entry + `}}`, "does not name its parameters"},
+		"missing value":    {`{"tune_params_keys": ["block", "tile"], "cache": {"1": ` + entry + `}}`, "no value for tile"},
+		"no time":          {`{"tune_params_keys": ["block"], "cache": {"1": {"block": 1}}}`, "no time"},
+		"a list as value": {`{"tune_params_keys": ["block"], "cache": {"1": {"block": [1], "time": 1}}}`,
+			"is not an integer"},
+		"T4 cut off":    {`{"results": [`, "EOF"},
+		"unknown unit":  {strings.Replace(t4, "seconds", "fortnights", 1), "fortnights"},
+		"other version": {strings.Replace(own, `"version": 1`, `"version": 3`, 1), "version 3"},
+		"other format":  {strings.Replace(own, "pawl-record", "other", 1), `"other"`},
+		"unknown field": {strings.Replace(own, `"kernel"`, `"kernal"`, 1), "kernal"},
+		"samples + failure": {strings.Replace(own, `"samples": [4]`,
+			`"samples": [4], "failure": {"stage": "fuzz", "reason": "x"}`, 1), "failure with samples"},
 		"neither":            {strings.Replace(own, `"samples": [4]`, `"samples": []`, 1), "neither samples nor a failure"},
 		"negative time":      {strings.Replace(own, "[4]", "[-4]", 1), "not a time"},
 		"no default":         {strings.Replace(own, `"default": 2, `, "", 1), "no default"},
@@ -246,7 +253,8 @@ func TestMixedValuesBecomeText(t *testing.T) {
 	s := read(t, `{"tune_params_keys": ["half", "whole-number"], "cache": {
 "a": {"half": 0.5, "whole-number": 2.0, "time": 1}, "b": {"half": 1, "whole-number": 3, "time": 2}}}`)
 	params := s.Space().Params()
-	if params[0].Kind() != space.Text || params[0].Ordered || params[0].Values[0].String() != `"0.5"` || params[0].Values[1].String() != `"1"` {
+	if params[0].Kind() != space.Text || params[0].Ordered || params[0].Values[0].String() != `"0.5"` ||
+		params[0].Values[1].String() != `"1"` {
 		t.Errorf("fractions: %+v", params[0])
 	}
 	if params[1].Kind() != space.Integer || params[1].Name != "whole_number" {
@@ -306,7 +314,8 @@ func TestEvaluator(t *testing.T) {
 	if err != nil || prepared.Failure != nil {
 		t.Fatalf("prepared %+v, %v", prepared, err)
 	}
-	if outcome, err := e.Measure(ctx, prepared, 0); err != nil || outcome.Failure == nil || outcome.Failure.Reason != "wrong result" {
+	if outcome, err := e.Measure(ctx, prepared, 0); err != nil || outcome.Failure == nil ||
+		outcome.Failure.Reason != "wrong result" {
 		t.Errorf("measured %+v, %v", outcome, err)
 	}
 	if failure, err := e.Verify(ctx, prepared); err != nil || failure == nil {

@@ -29,12 +29,14 @@ func TestT4AndBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back.Kernel != record.Kernel || back.Workload != record.Workload || back.Environment.Device != record.Environment.Device || len(back.Entries) != 40 {
+	if back.Kernel != record.Kernel || back.Workload != record.Workload ||
+		back.Environment.Device != record.Environment.Device || len(back.Entries) != 40 {
 		t.Fatalf("%s %s %s, %d entries", back.Kernel, back.Workload, back.Environment.Device, len(back.Entries))
 	}
 	for i, e := range back.Entries {
 		want := record.Entries[i]
-		if e.Point != want.Point || !slices.Equal(e.Samples, want.Samples) || e.Milliseconds != want.Milliseconds || (e.Failure == nil) != (want.Failure == nil) {
+		if e.Point != want.Point || !slices.Equal(e.Samples, want.Samples) || e.Milliseconds != want.Milliseconds ||
+			(e.Failure == nil) != (want.Failure == nil) {
 			t.Fatalf("entry %d: %+v, want %+v", i, e, want)
 		}
 		if e.Failure != nil && *e.Failure != *want.Failure {
@@ -74,7 +76,8 @@ func TestEmbeddedRecords(t *testing.T) {
 				t.Errorf("%s: %s: %v", name, e.Point, err)
 			}
 			if e.OK() && (len(e.Samples) < 10 || e.Resources == nil || e.Resources.Registers == 0 || e.Compile == 0) {
-				t.Errorf("%s: %s has %d samples, resources %+v, compiled in %v", name, e.Point, len(e.Samples), e.Resources, e.Compile)
+				t.Errorf("%s: %s has %d samples, resources %+v, compiled in %v", name, e.Point, len(e.Samples), e.Resources,
+					e.Compile)
 			}
 		}
 		if got := recorded.Pool().Space().Default(); got != s.Default() {

@@ -162,7 +162,8 @@ func threadTime() time.Duration {
 func benchmarkPool(b *testing.B) *space.Pool {
 	return poolOf(b,
 		ordered("A", 16, 32, 48, 64), ordered("B", 1, 2, 4, 8, 16), ordered("C", 1, 2, 3, 4), ordered("D", 0, 1),
-		ordered("E", 0, 1), ordered("F", 8, 16), ordered("G", 8, 16), ordered("H", 1, 2, 4, 8), ordered("I", 0, 1), ordered("J", 0, 1, 2, 4))
+		ordered("E", 0, 1), ordered("F", 8, 16), ordered("G", 8, 16), ordered("H", 1, 2, 4, 8), ordered("I", 0, 1),
+		ordered("J", 0, 1, 2, 4))
 }
 
 func benchmarkTime(pool *space.Pool, index int) float64 {

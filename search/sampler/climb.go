@@ -70,7 +70,8 @@ func (n *neighbours) adjacent(index int, visit func(neighbour int)) {
 // points at once. For a point whose score is below the floor, or is not the best of
 // all, it may return an upper bound instead, if that too is below the floor or the
 // best.
-func (c common) climb(view *View, rng *rand.Rand, candidates int, score func(points []int, floor float64) []float64) int {
+func (c common) climb(view *View, rng *rand.Rand, candidates int,
+	score func(points []int, floor float64) []float64) int {
 	seen := map[int]bool{}
 	var points []int
 	add := func(index int) {

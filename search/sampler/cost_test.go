@@ -36,7 +36,8 @@ func TestCostsAreBoundedAndNeedEvidence(t *testing.T) {
 	}
 	model := shared.costs(view)
 	for index := range pool.Len() {
-		if got := model.log(features.ValuesOf(shared.axes, pool.Row(index))); math.Abs(got) > math.Log(shared.settings.Cost.Most) {
+		if got := model.log(features.ValuesOf(shared.axes, pool.Row(index))); math.Abs(got) >
+			math.Log(shared.settings.Cost.Most) {
 			t.Fatalf("log cost %v", got)
 		}
 	}
@@ -48,7 +49,8 @@ func TestCostsAreBoundedAndNeedEvidence(t *testing.T) {
 
 // Two halves of a space are equally good; one costs ten times as much.
 func TestTheCostDecidesBetweenEquals(t *testing.T) {
-	pool := poolOf(t, ordered("A", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), ordered("DEAR", 0, 1), ordered("B", 1, 2, 3, 4, 5, 6, 7, 8))
+	pool := poolOf(t, ordered("A", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), ordered("DEAR", 0, 1),
+		ordered("B", 1, 2, 3, 4, 5, 6, 7, 8))
 	dear := func(name string, weight float64) int {
 		sampler, err := New(name, pool.Space(), Defaults())
 		if err != nil {

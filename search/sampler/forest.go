@@ -49,7 +49,8 @@ func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
 	settings := f.settings.Forest
 	data := f.training(view, view.Observations, settings.Most)
 	works := f.classifier(view, rng)
-	if len(view.Observations)+len(view.Pending) < settings.Startup || len(working(data.Values)) < f.settings.Search.Fewest || len(f.axes) == 0 {
+	if len(view.Observations)+len(view.Pending) < settings.Startup ||
+		len(working(data.Values)) < f.settings.Search.Fewest || len(f.axes) == 0 {
 		return f.start(view, rng, works.logProbability)
 	}
 	y := scaledTimes(data.Values)
@@ -65,7 +66,8 @@ func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
 		scores := make([]float64, len(candidates))
 		for i, values := range features.ValuesOfAll(f.axes, view.Pool, candidates) {
 			mean, deviation := f.predict(times, values)
-			scores[i] = gaussian.LogExpectedImprovement(best, mean, deviation) + works.logProbability(values) - view.CostWeight*costs.log(values)
+			scores[i] = gaussian.LogExpectedImprovement(best, mean, deviation) + works.logProbability(values) -
+				view.CostWeight*costs.log(values)
 		}
 		return scores
 	})
@@ -117,7 +119,11 @@ func (f *forestSampler) classifier(view *View, rng *rand.Rand) *forestClassifier
 		return nil
 	}
 	data := f.labels(view, view.Observations, f.settings.Forest.Most/2, 1, 0)
-	return &forestClassifier{forest: f, trees: f.grow(f.settings.Forest.LabelTrees, data.Points, data.Values, rng), prior: share}
+	return &forestClassifier{
+		forest: f,
+		trees:  f.grow(f.settings.Forest.LabelTrees, data.Points, data.Values, rng),
+		prior:  share,
+	}
 }
 
 func (c *forestClassifier) logProbability(values []uint16) float64 {

@@ -10,7 +10,8 @@ import (
 )
 
 func TestTreesLearnAStep(t *testing.T) {
-	pool := poolOf(t, ordered("A", 0, 1, 2, 3, 4, 5, 6, 7), space.Param{Name: "B", Values: integers(0, 1, 2), Default: space.IntegerValue(0)})
+	pool := poolOf(t, ordered("A", 0, 1, 2, 3, 4, 5, 6, 7),
+		space.Param{Name: "B", Values: integers(0, 1, 2), Default: space.IntegerValue(0)})
 	f := newForest(newCommon(pool.Space(), Defaults()), pool.Space())
 	var points [][]uint16
 	var y []float64

@@ -67,7 +67,8 @@ func (g *gpSampler) Promise(view *View, points []int) []float64 {
 
 // acquisition returns the score of points, the larger the better, nil where too little is
 // known, and what to call when it is not needed any more.
-func (g *gpSampler) acquisition(view *View, works *gaussian.Classifier, pending []int, costWeight float64) (score func(points []int, floor float64) []float64, done func()) {
+func (g *gpSampler) acquisition(view *View, works *gaussian.Classifier, pending []int,
+	costWeight float64) (score func(points []int, floor float64) []float64, done func()) {
 	data := g.training(view, view.Observations, g.settings.GP.Most)
 	earlier := g.earlier(view)
 	followed := earlier.Followed(data.Points, data.Values)
@@ -173,8 +174,9 @@ func (g *gpSampler) earlier(view *View) *gaussian.Trend {
 func sameMemories(a, b []Memory) bool {
 	return slices.EqualFunc(a, b, func(x, y Memory) bool {
 		a, b := x.Points, y.Points
-		return x.SameDevice == y.SameDevice && len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, func(p, q Remembered) bool {
-			return p.Milliseconds == q.Milliseconds && slices.Equal(p.Row, q.Row)
-		}))
+		return x.SameDevice == y.SameDevice && len(a) == len(b) &&
+			(len(a) == 0 || &a[0] == &b[0] || slices.EqualFunc(a, b, func(p, q Remembered) bool {
+				return p.Milliseconds == q.Milliseconds && slices.Equal(p.Row, q.Row)
+			}))
 	})
 }

@@ -42,8 +42,13 @@ func kernelPool(t testing.TB) *space.Pool {
 	for _, text := range []string{"row", "column", "tiled"} {
 		layout.Values = append(layout.Values, space.TextValue(text))
 	}
-	padded := space.Param{Name: "PADDED", Default: space.BooleanValue(false), Values: []space.Value{space.BooleanValue(false), space.BooleanValue(true)}}
-	return poolOf(t, ordered("BLOCK", 16, 32, 48, 64, 80, 96, 112, 128), ordered("TILE", 1, 2, 4, 8), layout, padded, ordered("FIXED", 7))
+	padded := space.Param{
+		Name:    "PADDED",
+		Default: space.BooleanValue(false),
+		Values:  []space.Value{space.BooleanValue(false), space.BooleanValue(true)},
+	}
+	return poolOf(t, ordered("BLOCK", 16, 32, 48, 64, 80, 96, 112, 128), ordered("TILE", 1, 2, 4, 8), layout, padded,
+		ordered("FIXED", 7))
 }
 
 // kernelTime is a smooth objective with an interaction and its optimum of 1 ms
@@ -122,7 +127,12 @@ func TestSamplersAreFunctionsOfTheView(t *testing.T) {
 				v.Ask(index)
 				if trial%3 > 0 { // every third stays pending a little
 					for _, pending := range slices.Clone(v.Pending) {
-						v.Observe(Observation{Index: pending, Milliseconds: kernelTime(pool, pending), Failed: pending%11 == 0, Seconds: 1 + float64(pending%5)})
+						v.Observe(Observation{
+							Index:        pending,
+							Milliseconds: kernelTime(pool, pending),
+							Failed:       pending%11 == 0,
+							Seconds:      1 + float64(pending%5),
+						})
 					}
 				}
 			}
@@ -160,7 +170,8 @@ func TestSamplersSurviveStrangeTimes(t *testing.T) {
 }
 
 func TestSamplersTakeSmallSpaces(t *testing.T) {
-	for _, pool := range []*space.Pool{poolOf(t, ordered("A", 4)), poolOf(t, ordered("A", 4, 8)), poolOf(t, ordered("A", 1, 2, 3), ordered("B", 5))} {
+	for _, pool := range []*space.Pool{poolOf(t, ordered("A", 4)), poolOf(t, ordered("A", 4, 8)),
+		poolOf(t, ordered("A", 1, 2, 3), ordered("B", 5))} {
 		eachSampler(t, func(t *testing.T, build func(*space.Pool) Sampler) {
 			view, sampler := NewView(pool), build(pool)
 			for view.FreeCount() > 0 {
@@ -216,7 +227,11 @@ func rugged(t testing.TB) (*space.Pool, func(index int) Observation) {
 		row := pool.Row(index)
 		a, b, c, d := float64(row[0]), float64(row[1]), float64(row[2]), float64(row[3])
 		off := math.Abs(a-b) + math.Abs(b-c)
-		return Observation{Index: index, Failed: off > 2 || d > 5 || math.Abs(a-d) > 1, Milliseconds: 1 + 0.2*math.Abs(a-5) + 0.1*off + 0.2*math.Abs(d-4)}
+		return Observation{
+			Index:        index,
+			Failed:       off > 2 || d > 5 || math.Abs(a-d) > 1,
+			Milliseconds: 1 + 0.2*math.Abs(a-5) + 0.1*off + 0.2*math.Abs(d-4),
+		}
 	}
 }
 
@@ -289,7 +304,8 @@ func TestModelsBeatRandomOnASmoothSpace(t *testing.T) {
 }
 
 func TestNeighboursStayInThePool(t *testing.T) {
-	s, err := space.New([]space.Param{ordered("A", 1, 2, 3, 4), {Name: "B", Values: integers(1, 2, 3), Default: space.IntegerValue(1)}}, nil, nil)
+	s, err := space.New([]space.Param{ordered("A", 1, 2, 3, 4),
+		{Name: "B", Values: integers(1, 2, 3), Default: space.IntegerValue(1)}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,8 @@ func (t *tpeSampler) parzen(pool *space.Pool, observations []int) *parzen {
 	var tables [][][]float64
 	for _, a := range t.axes {
 		factors := t.settings.TPE.kernelFactors(a, len(observations), len(t.axes))
-		tables = append(tables, features.Square(a.Values(), func(value, centre int) float64 { return factors[centre][value] }))
+		tables = append(tables,
+			features.Square(a.Values(), func(value, centre int) float64 { return factors[centre][value] }))
 	}
 	p.products = features.NewProducts(tables, features.ValuesOfAll(t.axes, pool, observations), false)
 	return p

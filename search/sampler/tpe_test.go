@@ -35,12 +35,14 @@ func TestKernelFactorsByHand(t *testing.T) {
 	// 0.176777, so that a quarter of the range is z² = 2: e^-1 = 0.367879, e^-4 =
 	// 0.018316, e^-9 = 0.000123, sum 1.386318. The others of the nominal half have
 	// 1/9 of a sum of 14/9.
-	shrunk := Defaults().TPE.kernelFactors(features.Axis{Ordered: true, Coordinates: []float64{0, 0.25, 0.5, 0.75, 1}}, 8, 2)
+	shrunk := Defaults().TPE.kernelFactors(features.Axis{Ordered: true, Coordinates: []float64{0, 0.25, 0.5, 0.75, 1}},
+		8, 2)
 	near(t, "the shrunk factor", shrunk[0][1], 5*(1.0/14+0.367879/1.386318)/2, 1e-5)
 }
 
 func TestParzenByHand(t *testing.T) {
-	pool := poolOf(t, ordered("A", 0, 1, 2), space.Param{Name: "B", Values: integers(0, 1), Default: space.IntegerValue(0)})
+	pool := poolOf(t, ordered("A", 0, 1, 2),
+		space.Param{Name: "B", Values: integers(0, 1), Default: space.IntegerValue(0)})
 	sampler := &tpeSampler{newCommon(pool.Space(), Defaults())}
 	index := func(a, b uint16) int {
 		i, ok := pool.Find(space.Row{a, b})

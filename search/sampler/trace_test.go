@@ -68,7 +68,12 @@ func trace(t *testing.T, name string, helped bool) []int {
 		view.Ask(index)
 		if len(view.Pending) == 4 {
 			for _, pending := range slices.Clone(view.Pending[:2]) {
-				view.Observe(Observation{Index: pending, Milliseconds: kernelTime(pool, pending), Failed: pending%11 == 0, Seconds: 1 + float64(pending%5)})
+				view.Observe(Observation{
+					Index:        pending,
+					Milliseconds: kernelTime(pool, pending),
+					Failed:       pending%11 == 0,
+					Seconds:      1 + float64(pending%5),
+				})
 			}
 		}
 	}

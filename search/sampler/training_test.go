@@ -51,7 +51,8 @@ func TestTheModelKeepsTheFastest(t *testing.T) {
 		kept := slices.Clone(data.Values)
 		slices.Sort(kept)
 		if !slices.Equal(kept, times[:min(most, len(times))]) {
-			t.Errorf("%s: kept %d, from %v to %v, not the %d fastest from %v", test.name, len(kept), kept[0], kept[len(kept)-1], most, times[0])
+			t.Errorf("%s: kept %d, from %v to %v, not the %d fastest from %v", test.name, len(kept), kept[0],
+				kept[len(kept)-1], most, times[0])
 		}
 	}
 }

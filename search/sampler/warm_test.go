@@ -27,7 +27,8 @@ func TestRememberTranslates(t *testing.T) {
 	if other := Remember(pool.Space(), "NVIDIA H200", "AMD Radeon PRO W6600", measured); len(other.Points) > 0 {
 		t.Errorf("another maker's device is remembered: %v", other)
 	}
-	if other := Remember(pool.Space(), "NVIDIA H200", "nvidia A100-PCIE-40GB", measured); len(other.Points) != 2 || other.SameDevice {
+	if other := Remember(pool.Space(), "NVIDIA H200", "nvidia A100-PCIE-40GB", measured); len(other.Points) != 2 ||
+		other.SameDevice {
 		t.Errorf("of the same maker's device %v is remembered", other)
 	}
 	memory := Remember(pool.Space(), "this GPU", "this GPU", measured)
@@ -94,7 +95,8 @@ func TestMemoryHelpsWhereItIsRightAndDoesNotHarmWhereItIsWrong(t *testing.T) {
 }
 
 func TestTransferTakesTheBestOfEachStudyInTurn(t *testing.T) {
-	pool := poolOf(t, ordered("M", 16, 32, 64, 128, 256), ordered("N", 16, 32, 64, 128), ordered("STAGES", 1, 2, 3, 4), ordered("DEAD", 1, 2, 3))
+	pool := poolOf(t, ordered("M", 16, 32, 64, 128, 256), ordered("N", 16, 32, 64, 128), ordered("STAGES", 1, 2, 3, 4),
+		ordered("DEAD", 1, 2, 3))
 	one := []Timed{
 		timed(t, "DEAD=1,M=16,N=16,STAGES=1", 1), // the default: tried anyway
 		timed(t, "DEAD=1,M=32,N=16,STAGES=1", 2),

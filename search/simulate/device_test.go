@@ -30,7 +30,8 @@ func TestDeviceTime(t *testing.T) {
 		{"behind", AsTuned, 2, 1.4, 0, 29 * time.Millisecond},
 		{"hopeless, in full", InFull, 2, 1.3, 0, 37 * time.Millisecond},
 	} {
-		if got := test.device.of(recorded, test.milliseconds, test.incumbent, test.idle); got.Round(time.Microsecond) != test.want {
+		if got := test.device.of(recorded, test.milliseconds, test.incumbent, test.idle); got.Round(time.Microsecond) !=
+			test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

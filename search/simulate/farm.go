@@ -55,7 +55,8 @@ const mostAhead = 64
 func (o FarmOptions) withDefaults() FarmOptions {
 	o.Lanes, o.Trials, o.Seeds = cmp.Or(o.Lanes, 16), cmp.Or(o.Trials, 300), cmp.Or(o.Seeds, 10)
 	o.Sampler, o.Ask = cmp.Or(o.Sampler, sampler.Default), cmp.Or(o.Ask, 10*time.Millisecond)
-	o.Queue, o.Database, o.Latency = cmp.Or(o.Queue, measuredQueue), cmp.Or(o.Database, measuredDatabase), cmp.Or(o.Latency, measuredLatency)
+	o.Queue, o.Database, o.Latency = cmp.Or(o.Queue, measuredQueue), cmp.Or(o.Database, measuredDatabase),
+		cmp.Or(o.Latency, measuredLatency)
 	o.Absence, o.Silence = cmp.Or(o.Absence, 30*time.Second), cmp.Or(o.Silence, 5*time.Second)
 	return o
 }
@@ -237,7 +238,8 @@ func (r *Recorded) newFarm(machines, studies int, seed uint64, options FarmOptio
 			return nil, fmt.Errorf("simulate: %w", err)
 		}
 		f.studies = append(f.studies, &virtualStudy{
-			chooser: chooser, view: sampler.NewView(r.space.Pool()), depth: search.NewDepth(ahead, machines, false), seed: seed + uint64(i), first: r.defaultPoint(), best: math.Inf(1),
+			chooser: chooser, view: sampler.NewView(r.space.Pool()), depth: search.NewDepth(ahead, machines, false),
+			seed: seed + uint64(i), first: r.defaultPoint(), best: math.Inf(1),
 		})
 	}
 	return f, nil
@@ -258,7 +260,8 @@ func (f *virtualFarm) run(ctx context.Context, first bool) error {
 			return err
 		}
 		over := func(s *virtualStudy) bool { return s.flights == 0 }
-		if first && slices.ContainsFunc(f.studies, over) || !slices.ContainsFunc(f.studies, func(s *virtualStudy) bool { return !over(s) }) {
+		if first && slices.ContainsFunc(f.studies, over) ||
+			!slices.ContainsFunc(f.studies, func(s *virtualStudy) bool { return !over(s) }) {
 			return nil
 		}
 		next := heap.Pop(&f.events).(event)
@@ -270,7 +273,8 @@ func (f *virtualFarm) run(ctx context.Context, first bool) error {
 
 // ask lets a study ask for as many points as are worth it.
 func (f *virtualFarm) ask(s *virtualStudy) {
-	for s.flights < s.depth.At(s.finished, s.compiling, s.measuring) && s.asked < f.options.Trials && s.view.FreeCount() > 0 {
+	for s.flights < s.depth.At(s.finished, s.compiling, s.measuring) && s.asked < f.options.Trials &&
+		s.view.FreeCount() > 0 {
 		index := 0
 		if s.asked < len(s.first) {
 			index = s.first[s.asked]

@@ -23,7 +23,8 @@ func attention(t *testing.T) *Recorded {
 
 // Machines die and come back, and every point of every study is measured once.
 func TestAVirtualFarmLosesNothing(t *testing.T) {
-	f, err := attention(t).newFarm(3, 4, 1, FarmOptions{Sampler: "random", Trials: 60, Deaths: 10 * time.Second}.withDefaults())
+	f, err := attention(t).newFarm(3, 4, 1,
+		FarmOptions{Sampler: "random", Trials: 60, Deaths: 10 * time.Second}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,9 @@ func TestWhatLimitsAFarm(t *testing.T) {
 
 func TestTheTableOfFarms(t *testing.T) {
 	var text strings.Builder
-	if err := WriteFarm(&text, []FarmRow{{Machines: 1, Studies: 1, Limit: "compilers", Near: 3, Reached: 0.5, Gain: 1}, {Machines: 10}}); err != nil {
+	if err := WriteFarm(&text,
+		[]FarmRow{{Machines: 1, Studies: 1, Limit: "compilers", Near: 3, Reached: 0.5, Gain: 1}, {Machines: 10}}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"compilers", "3s (50.0 % reach it)", "1.0×", "~"} {

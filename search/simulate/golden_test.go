@@ -18,19 +18,46 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func fixed() *Report {
 	sampler := func(name string, fraction float64) SamplerReport {
 		return SamplerReport{
-			Sampler:  name,
-			Fraction: []Estimate{{fraction, fraction - 0.01, fraction + 0.01}, {fraction + 0.05, fraction + 0.04, fraction + 0.06}},
-			Within5:  []float64{0.25, 0.5}, Within1: []float64{0, 0.125},
-			Community: 0.5, Zero: -0.25, Near: 12.5, BySeed: [][]float64{{fraction}, {fraction + 0.05}}, AskMean: 1.5, AskLongest: 12,
-			Curve: []float64{fraction - 0.2, fraction - 0.1, fraction, fraction + 0.05},
+			Sampler: name,
+			Fraction: []Estimate{
+				{fraction, fraction - 0.01, fraction + 0.01},
+				{fraction + 0.05, fraction + 0.04, fraction + 0.06},
+			},
+			Within5: []float64{0.25, 0.5}, Within1: []float64{0, 0.125},
+			Community: 0.5, Zero: -0.25, Near: 12.5, BySeed: [][]float64{{fraction}, {fraction + 0.05}}, AskMean: 1.5,
+			AskLongest: 12,
+			Curve:      []float64{fraction - 0.2, fraction - 0.1, fraction, fraction + 0.05},
 		}
 	}
 	samplers := []SamplerReport{sampler("random", 0.7), sampler("auto", 0.9)}
 	return &Report{
 		Seeds: 8, Trials: 4, Budgets: []int{2, 4}, Overall: samplers,
 		Spaces: []SpaceReport{
-			{Name: "first <space>", Kernel: "k", Workload: "64", Device: "d", Points: 10, Working: 9, Ahead: 16, Lanes: 8, Optimum: 1.5, CommunityBudget: 7, Random: []float64{0.6, 0.7}, Samplers: samplers},
-			{Name: "second", Points: 20, Working: 20, Ahead: 8, Lanes: 8, Optimum: 2, CommunityBudget: 3, Random: []float64{0.6, 0.7}, Samplers: samplers},
+			{
+				Name:            "first <space>",
+				Kernel:          "k",
+				Workload:        "64",
+				Device:          "d",
+				Points:          10,
+				Working:         9,
+				Ahead:           16,
+				Lanes:           8,
+				Optimum:         1.5,
+				CommunityBudget: 7,
+				Random:          []float64{0.6, 0.7},
+				Samplers:        samplers,
+			},
+			{
+				Name:            "second",
+				Points:          20,
+				Working:         20,
+				Ahead:           8,
+				Lanes:           8,
+				Optimum:         2,
+				CommunityBudget: 3,
+				Random:          []float64{0.6, 0.7},
+				Samplers:        samplers,
+			},
 		},
 	}
 }

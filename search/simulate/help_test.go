@@ -31,7 +31,8 @@ func TestTheClockCountsCosts(t *testing.T) {
 		record.Entries[i].Spent = time.Duration(seconds) * time.Second
 	}
 	s := recorded(t, record)
-	result, err := s.race(context.Background(), entrant{sampler: "grid"}, 1, Options{Trials: 3, Clock: true, Ahead: 1}.withDefaults())
+	result, err := s.race(context.Background(), entrant{sampler: "grid"}, 1,
+		Options{Trials: 3, Clock: true, Ahead: 1}.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,8 @@ func TestTheClockCountsCosts(t *testing.T) {
 }
 
 func TestHeedingTheCostFindsMorePerSecond(t *testing.T) {
-	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, costly(t, 16))}, Options{Samplers: []string{"gp"}, Seeds: 10, Trials: 30, Clock: true, Ahead: 1})
+	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, costly(t, 16))},
+		Options{Samplers: []string{"gp"}, Seeds: 10, Trials: 30, Clock: true, Ahead: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,14 +89,17 @@ func TestWarmBeginsWithWhatTheOtherSpaceTaught(t *testing.T) {
 func TestHelpByHand(t *testing.T) {
 	s := line(t, 2, 1)
 	// Fractions with the help 1, 0.5, 1, without 0.5, 1, 1.
-	help := help(s, []run{{best: []float64{1}}, {best: []float64{2}}, {best: []float64{1}}}, []run{{best: []float64{2}}, {best: []float64{1}}, {best: []float64{1}}}, []int{1})[0]
-	if help.Gain.Mean != 0 || math.Abs(help.Worse-1.0/3) > 1e-12 || help.Lost != 0.5 || help.Worst != 0.5 || help.WorstWithout != 0.5 {
+	help := help(s, []run{{best: []float64{1}}, {best: []float64{2}}, {best: []float64{1}}},
+		[]run{{best: []float64{2}}, {best: []float64{1}}, {best: []float64{1}}}, []int{1})[0]
+	if help.Gain.Mean != 0 || math.Abs(help.Worse-1.0/3) > 1e-12 || help.Lost != 0.5 || help.Worst != 0.5 ||
+		help.WorstWithout != 0.5 {
 		t.Errorf("%+v", help)
 	}
 }
 
 func TestAClockNeedsCosts(t *testing.T) {
-	_, err := RunSpaces(context.Background(), []*Recorded{line(t, 1, 2)}, Options{Samplers: []string{"random"}, Clock: true})
+	_, err := RunSpaces(context.Background(), []*Recorded{line(t, 1, 2)},
+		Options{Samplers: []string{"random"}, Clock: true})
 	if err == nil || !strings.Contains(err.Error(), "--clock") {
 		t.Errorf("error %v", err)
 	}

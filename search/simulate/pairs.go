@@ -79,7 +79,8 @@ func runPairs(ctx context.Context, spaces []*Recorded, options Options) (*PairsR
 		}
 	}
 	if len(report.Budgets) == 0 {
-		return nil, fmt.Errorf("simulate: pairs are compared after %d trials and more, not after %d", pairBudgets[0], options.Trials)
+		return nil,
+			fmt.Errorf("simulate: pairs are compared after %d trials and more, not after %d", pairBudgets[0], options.Trials)
 	}
 	cold, earlier, err := coldRuns(ctx, spaces, e, options)
 	if err != nil {
@@ -99,7 +100,8 @@ func runPairs(ctx context.Context, spaces []*Recorded, options Options) (*PairsR
 			others = append(others, other)
 		}
 		if len(others) > 1 {
-			report.Together = append(report.Together, Together{To: s.name, Others: len(others), Ranked: s.ranked(others, report.Budgets)})
+			report.Together = append(report.Together,
+				Together{To: s.name, Others: len(others), Ranked: s.ranked(others, report.Budgets)})
 		}
 	}
 	if len(report.Pairs) == 0 {
@@ -125,7 +127,8 @@ func coldRuns(ctx context.Context, spaces []*Recorded, e entrant, options Option
 }
 
 // warmRuns searches a space, by seed, after another was searched.
-func (r *Recorded) warmRuns(ctx context.Context, e entrant, other *Recorded, earlier []run, options Options) ([]run, error) {
+func (r *Recorded) warmRuns(ctx context.Context, e entrant, other *Recorded, earlier []run,
+	options Options) ([]run, error) {
 	jobs := newJobs(ctx, options)
 	warm := make([]run, options.Seeds)
 	for k := range warm {
@@ -200,7 +203,10 @@ func (r *Recorded) fractions(runs []run, budget int) Estimate {
 
 // WriteTable writes one row for each pair, and which pair came out worst.
 func (r *PairsReport) WriteTable(w io.Writer) error {
-	fmt.Fprintf(w, "%s after a study of another recorded space, %d trials, and without: %d seeds, fraction of the optimum, gain with its 95 %% interval, and what the other space's own order reaches with every point of it known\n", r.Sampler, r.Earlier, r.Seeds)
+	fmt.Fprintf(w,
+		"%s after a study of another recorded space, %d trials, and without: %d seeds, fraction of the optimum, gain with "+
+			"its 95 %% interval, and what the other space's own order reaches with every point of it known\n", r.Sampler,
+		r.Earlier, r.Seeds)
 	header := []string{"from", "to", "device"}
 	for _, b := range r.Budgets {
 		header = append(header, fmt.Sprintf("%d trials, cold", b), "gain", "its order")
@@ -213,7 +219,8 @@ func (r *PairsReport) WriteTable(w io.Writer) error {
 		}
 		for i := range r.Budgets {
 			gain := p.Help[i].Gain
-			row = append(row, fmt.Sprintf("%.3f, %.3f", p.Warm[i].Mean, p.Cold[i].Mean), fmt.Sprintf("%+.3f [%+.3f, %+.3f]", gain.Mean, gain.Low, gain.High), fmt.Sprintf("%.3f", p.Ranked[i]))
+			row = append(row, fmt.Sprintf("%.3f, %.3f", p.Warm[i].Mean, p.Cold[i].Mean),
+				fmt.Sprintf("%+.3f [%+.3f, %+.3f]", gain.Mean, gain.Low, gain.High), fmt.Sprintf("%.3f", p.Ranked[i]))
 		}
 		rows = append(rows, row)
 	}
@@ -230,7 +237,8 @@ func (r *PairsReport) WriteTable(w io.Writer) error {
 	for i, b := range r.Budgets {
 		worst := slices.MinFunc(r.Pairs, func(x, y Pair) int { return cmp.Compare(x.Help[i].Gain.Mean, y.Help[i].Gain.Mean) })
 		gain := worst.Help[i].Gain
-		fmt.Fprintf(w, "worst pair at %d: %s for %s, %+.3f [%+.3f, %+.3f]; mean over the pairs %.3f, cold %.3f\n", b, worst.From, worst.To, gain.Mean, gain.Low, gain.High, r.meanOver(i, true), r.meanOver(i, false))
+		fmt.Fprintf(w, "worst pair at %d: %s for %s, %+.3f [%+.3f, %+.3f]; mean over the pairs %.3f, cold %.3f\n", b,
+			worst.From, worst.To, gain.Mean, gain.Low, gain.High, r.meanOver(i, true), r.meanOver(i, false))
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func TestPairsAreOfOneKernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Pairs) != 2 || report.Pairs[0].From != "two" || report.Pairs[0].To != "one" || report.Pairs[0].SameDevice {
+	if len(report.Pairs) != 2 || report.Pairs[0].From != "two" || report.Pairs[0].To != "one" ||
+		report.Pairs[0].SameDevice {
 		t.Fatalf("pairs %+v", report.Pairs)
 	}
 	// The same bowl again: the earlier search's best point comes first.
@@ -42,7 +43,8 @@ func TestPairsAreOfOneKernel(t *testing.T) {
 	if err := report.WriteTable(&text); err != nil || !strings.Contains(text.String(), "worst pair at 10: ") {
 		t.Errorf("%s%v", &text, err)
 	}
-	if _, err := runPairs(context.Background(), []*Recorded{one, other}, options); err == nil || !strings.Contains(err.Error(), "same kernel") {
+	if _, err := runPairs(context.Background(), []*Recorded{one, other}, options); err == nil ||
+		!strings.Contains(err.Error(), "same kernel") {
 		t.Errorf("no pair: %v", err)
 	}
 }

@@ -33,7 +33,12 @@ type flight struct {
 }
 
 func newPipeline(r *Recorded, options Options, foremost func(points []int) int) *pipeline {
-	p := &pipeline{recorded: r, inOrder: options.inOrderOn(r), foremost: foremost, lanes: make([]time.Duration, options.lanesOn(r))}
+	p := &pipeline{
+		recorded: r,
+		inOrder:  options.inOrderOn(r),
+		foremost: foremost,
+		lanes:    make([]time.Duration, options.lanesOn(r)),
+	}
 	if !r.onProcessor() {
 		p.deviceTime = options.DeviceTime
 	}
@@ -111,5 +116,6 @@ func (r *Recorded) costs(index int) (compile, device time.Duration) {
 // pace returns how long the pipeline takes for an average point when it is full:
 // whichever is scarcest, compilers, the device, or trials in flight.
 func (r *Recorded) pace(options Options) time.Duration {
-	return max(r.meanCompile/time.Duration(options.lanesOn(r)), r.meanCost-r.meanCompile, r.meanCost/time.Duration(options.aheadOn(r)))
+	return max(r.meanCompile/time.Duration(options.lanesOn(r)), r.meanCost-r.meanCompile,
+		r.meanCost/time.Duration(options.aheadOn(r)))
 }

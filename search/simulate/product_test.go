@@ -141,7 +141,8 @@ func TestProducts(t *testing.T) {
 		}
 		sample := func() *space.Pool { return p.pool }
 		random, fixed, growing := mean("random", sample), mean("auto", sample), mean("auto", p.pool.Growing)
-		t.Logf("%v, %.2g points, %d of them in the sample: at %v random %.3f, auto in the sample %.3f, auto %.3f", files, p.points(), p.pool.Len(), budgets, random, fixed, growing)
+		t.Logf("%v, %.2g points, %d of them in the sample: at %v random %.3f, auto in the sample %.3f, auto %.3f", files,
+			p.points(), p.pool.Len(), budgets, random, fixed, growing)
 		if last := len(budgets) - 1; growing[last] < 0.9 || growing[last] < fixed[last] {
 			t.Errorf("%v: %.3f of the optimum, %.3f in the sample", files, growing[last], fixed[last])
 		}

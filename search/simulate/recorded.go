@@ -80,7 +80,8 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 	view := sampler.NewView(r.space.Pool())
 	view.Earlier = learned.memory
 	first := r.defaultPoint()
-	first = append(first, slices.DeleteFunc(slices.Clone(learned.first), func(index int) bool { return slices.Contains(first, index) })...)
+	first = append(first,
+		slices.DeleteFunc(slices.Clone(learned.first), func(index int) bool { return slices.Contains(first, index) })...)
 	noise := rand.New(rand.NewPCG(seed, noiseStream))
 	result := run{best: make([]float64, 0, options.Trials)}
 	pipeline := newPipeline(r, options, func(points []int) int { return sampler.Foremost(chooser, view, points) })
@@ -91,7 +92,8 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 		if err := ctx.Err(); err != nil {
 			return run{}, err
 		}
-		for ; len(pipeline.flights) < depth.At(finished, pipeline.compiling, pipeline.measuring) && view.FreeCount() > 0 && (options.Clock || asked < options.Trials); asked++ {
+		for ; len(pipeline.flights) < depth.At(finished, pipeline.compiling, pipeline.measuring) && view.FreeCount() > 0 &&
+			(options.Clock || asked < options.Trials); asked++ {
 			if e.costAware {
 				view.CostWeight = max(0, 1-clock.elapsed/float64(options.Trials))
 			}
@@ -135,7 +137,12 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 // observe answers a trial from the record.
 func (r *Recorded) observe(index int, noise *rand.Rand, options Options) sampler.Observation {
 	entry := r.space.Entry(index)
-	o := sampler.Observation{Index: index, Milliseconds: entry.Milliseconds, Failed: !entry.OK(), Seconds: entry.Spent.Seconds()}
+	o := sampler.Observation{
+		Index:        index,
+		Milliseconds: entry.Milliseconds,
+		Failed:       !entry.OK(),
+		Seconds:      entry.Spent.Seconds(),
+	}
 	if options.Noise && entry.OK() {
 		o.Milliseconds = entry.Samples[noise.IntN(len(entry.Samples))]
 	}

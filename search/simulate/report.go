@@ -110,7 +110,17 @@ func budgetsFor(trials int) []int {
 }
 
 func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options Options) *Report {
-	r := &Report{Seeds: options.Seeds, Trials: options.Trials, Ahead: options.Ahead, Full: options.Full, InOrder: options.InOrder, DeviceTime: options.DeviceTime, Noise: options.Noise, Clock: options.Clock, Budgets: budgetsFor(options.Trials)}
+	r := &Report{
+		Seeds:      options.Seeds,
+		Trials:     options.Trials,
+		Ahead:      options.Ahead,
+		Full:       options.Full,
+		InOrder:    options.InOrder,
+		DeviceTime: options.DeviceTime,
+		Noise:      options.Noise,
+		Clock:      options.Clock,
+		Budgets:    budgetsFor(options.Trials),
+	}
 	for i, s := range spaces {
 		expected := s.expectedFractions(options.Trials)
 		part := SpaceReport{

@@ -142,7 +142,8 @@ func TestCommunityBudgetOfRecordedSpaces(t *testing.T) {
 		}
 		s := recorded(t, record)
 		if len(s.slowToFast) != want.working || s.communityBudget() != want.budget {
-			t.Errorf("%s: %d points work, budget %d; want %d, %d", name, len(s.slowToFast), s.communityBudget(), want.working, want.budget)
+			t.Errorf("%s: %d points work, budget %d; want %d, %d", name, len(s.slowToFast), s.communityBudget(), want.working,
+				want.budget)
 		}
 	}
 }
@@ -153,7 +154,14 @@ func TestRunIsRepeatableAndJudgesByTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, noise := range []bool{false, true} {
-		options := Options{Files: []string{path}, Samplers: []string{"random", "tpe"}, Seeds: 20, Trials: 40, Noise: noise, Parallel: 2}
+		options := Options{
+			Files:    []string{path},
+			Samplers: []string{"random", "tpe"},
+			Seeds:    20,
+			Trials:   40,
+			Noise:    noise,
+			Parallel: 2,
+		}
 		var calls atomic.Int64
 		options.Progress = func(done, total int) {
 			if int64(done) != calls.Add(1) || total != 40 {
@@ -210,7 +218,8 @@ func timeless(t *testing.T, r *Report) string {
 }
 
 func TestRandomScoresZeroAgainstItsExpectation(t *testing.T) {
-	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, bowl(t, 12))}, Options{Samplers: []string{"random"}, Seeds: 2000, Trials: 25})
+	report, err := RunSpaces(context.Background(), []*Recorded{recorded(t, bowl(t, 12))},
+		Options{Samplers: []string{"random"}, Seeds: 2000, Trials: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +234,8 @@ func TestRandomScoresZeroAgainstItsExpectation(t *testing.T) {
 }
 
 func TestASpaceThatIsUsedUpEndsPolitely(t *testing.T) {
-	report, err := RunSpaces(context.Background(), []*Recorded{line(t, 0, 3, 2, 1)}, Options{Samplers: []string{"random"}, Seeds: 5, Trials: 30})
+	report, err := RunSpaces(context.Background(), []*Recorded{line(t, 0, 3, 2, 1)},
+		Options{Samplers: []string{"random"}, Seeds: 5, Trials: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +259,14 @@ func TestDefaultComesFirstWhereItIsKnown(t *testing.T) {
 }
 
 func TestOptionsAreChecked(t *testing.T) {
-	for _, o := range []Options{{}, {Files: []string{"x"}, Seeds: -1}, {Files: []string{"x"}, Trials: -1}, {Files: []string{"x"}, Ahead: -1}, {Files: []string{"x"}, Lanes: -1}, {Files: []string{"does-not-exist"}}} {
+	for _, o := range []Options{
+		{},
+		{Files: []string{"x"}, Seeds: -1},
+		{Files: []string{"x"}, Trials: -1},
+		{Files: []string{"x"}, Ahead: -1},
+		{Files: []string{"x"}, Lanes: -1},
+		{Files: []string{"does-not-exist"}},
+	} {
 		if _, err := Run(context.Background(), o); err == nil {
 			t.Errorf("%+v was accepted", o)
 		}
@@ -260,14 +277,16 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := RunSpaces(ctx, []*Recorded{line(t, 1, 2)}, Options{Samplers: []string{"random"}}); !errors.Is(err, context.Canceled) {
+	if _, err := RunSpaces(ctx, []*Recorded{line(t, 1, 2)},
+		Options{Samplers: []string{"random"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v after a cancellation", err)
 	}
 }
 
 func TestRendering(t *testing.T) {
 	spaces := []*Recorded{recorded(t, bowl(t, 8)), line(t, 5, 4, 3, 2, 1)}
-	report, err := RunSpaces(context.Background(), spaces, Options{Samplers: []string{"random", "grid"}, Seeds: 4, Trials: 30})
+	report, err := RunSpaces(context.Background(), spaces,
+		Options{Samplers: []string{"random", "grid"}, Seeds: 4, Trials: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +294,8 @@ func TestRendering(t *testing.T) {
 	if err := errors.Join(report.WriteTable(&text), report.WriteSVG(&picture), page.JSON(&encoded, report)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"all 2 spaces, 4 seeds", "bowl: 64 points, 56 of them work", "25 trials", "random", "grid", "["} {
+	for _, want := range []string{"all 2 spaces, 4 seeds", "bowl: 64 points, 56 of them work", "25 trials", "random",
+		"grid", "["} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the table lacks %q:\n%s", want, text.String())
 		}

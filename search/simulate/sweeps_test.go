@@ -14,7 +14,8 @@ func TestAutoOnRecordedSweeps(t *testing.T) {
 	if err != nil || len(files) < 4 {
 		t.Fatalf("%d sweeps, %v", len(files), err)
 	}
-	report, err := Run(t.Context(), Options{Files: files, Samplers: []string{"auto"}, Seeds: thorough.Count(2, 4), Trials: 50, Ahead: 1})
+	report, err := Run(t.Context(),
+		Options{Files: files, Samplers: []string{"auto"}, Seeds: thorough.Count(2, 4), Trials: 50, Ahead: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

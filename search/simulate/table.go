@@ -68,7 +68,8 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 		header = append(header, fmt.Sprintf("%d trials", b))
 	}
 	last := r.Budgets[len(r.Budgets)-1]
-	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last), "score", "zero-centred", "in flight", "ask mean", "longest")
+	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last), "score",
+		"zero-centred", "in flight", "ask mean", "longest")
 	var rows [][]string
 	for _, s := range samplers {
 		rows = append(rows, row(s))
@@ -78,18 +79,23 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	}
 	for _, s := range samplers {
 		if s.Near > 0 {
-			fmt.Fprintf(text, "%s: half of the searches were within 2 %% of the optimum after %.3g s of %s\n", s.Sampler, s.Near, r.DeviceTime.clock())
+			fmt.Fprintf(text, "%s: half of the searches were within 2 %% of the optimum after %.3g s of %s\n", s.Sampler,
+				s.Near, r.DeviceTime.clock())
 		}
 	}
 	for _, s := range samplers {
 		for _, h := range s.Help {
-			fmt.Fprintf(text, "%s at %d: gains %+.3f [%+.3f, %+.3f] by seed, more than 0.01 worse in %.0f %% of the seeds and %.3f at most; worst seed %.3f, without %.3f\n",
+			fmt.Fprintf(text,
+				"%s at %d: gains %+.3f [%+.3f, %+.3f] by seed, more than 0.01 worse in %.0f %% of the seeds and %.3f at most; "+
+					"worst seed %.3f, without %.3f\n",
 				s.Sampler, h.Budget, h.Gain.Mean, h.Gain.Low, h.Gain.High, 100*h.Worse, h.Lost, h.Worst, h.WorstWithout)
 		}
 	}
 	for _, s := range samplers {
 		for _, c := range s.Calibration {
-			fmt.Fprintf(text, "%s at %d: the bound on what is left, %.0f %% sure, held in %.0f %% of %d searches; median bound %.1f %%, median truth %.1f %%\n",
+			fmt.Fprintf(text,
+				"%s at %d: the bound on what is left, %.0f %% sure, held in %.0f %% of %d searches; median bound %.1f %%, "+
+					"median truth %.1f %%\n",
 				s.Sampler, c.Budget, 100*c.Claimed, 100*c.Held, c.Known, 100*c.Bound, 100*c.Truth)
 		}
 	}

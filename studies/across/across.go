@@ -76,9 +76,15 @@ func Measure(ctx context.Context, store *studies.Store, study int64, o Options) 
 		return err
 	}
 	if summary.Evidence == nil {
-		return &NothingError{fmt.Sprintf("study %d has no winner beside the default that was confirmed: there is nothing to measure on other workloads", study)}
+		return &NothingError{fmt.Sprintf("study %d has no winner beside the default that was confirmed: there is nothing "+
+			"to measure on other workloads", study)}
 	}
-	m := &measuring{Options: o, store: store, study: summary.Study, points: []space.Point{summary.Default.Point, summary.Winner.Point}}
+	m := &measuring{
+		Options: o,
+		store:   store,
+		study:   summary.Study,
+		points:  []space.Point{summary.Default.Point, summary.Winner.Point},
+	}
 	if err := m.load(ctx); err != nil {
 		return err
 	}
@@ -194,7 +200,12 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 			}
 			begun = true
 		},
-	}, confirm.Options{Rounds: cmp.Or(m.Rounds, m.study.Options.Rounds, defaultRounds), Samples: samples, Seed: m.study.Seed}, m.points...)
+	},
+		confirm.Options{
+			Rounds:  cmp.Or(m.Rounds, m.study.Options.Rounds, defaultRounds),
+			Samples: samples,
+			Seed:    m.study.Seed,
+		}, m.points...)
 	return err
 }
 
@@ -206,7 +217,8 @@ const (
 )
 
 // impossible records that a point is not valid on a workload, once.
-func (m *measuring) impossible(rounds []confirm.Round, record func(confirm.Round) error, point space.Point, invalid error) error {
+func (m *measuring) impossible(rounds []confirm.Round, record func(confirm.Round) error, point space.Point,
+	invalid error) error {
 	last := confirm.Latest(rounds)
 	for _, r := range last {
 		if r.Point == point && r.Outcome.Failure != nil && r.Outcome.Failure.Stage == objective.Preflight {

@@ -139,7 +139,8 @@ func TestTheWinnerOnOtherWorkloads(t *testing.T) {
 	if err := os.WriteFile("scale/scale.c", []byte(scale.Source()+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := across.Run(t.Context(), store, 1, o); err == nil || !strings.Contains(err.Error(), "are not those of study 1") {
+	if err := across.Run(t.Context(), store, 1, o); err == nil ||
+		!strings.Contains(err.Error(), "are not those of study 1") {
 		t.Errorf("other sources: %v", err)
 	}
 }
@@ -153,7 +154,13 @@ func killed(t *testing.T, store *studies.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		round := confirm.Round{Phase: confirm.Across, Run: 4, Number: i / 2, Point: p, Outcome: objective.Outcome{Samples: []float64{1 + 1e6*float64(i%2)}}}
+		round := confirm.Round{
+			Phase:   confirm.Across,
+			Run:     4,
+			Number:  i / 2,
+			Point:   p,
+			Outcome: objective.Outcome{Samples: []float64{1 + 1e6*float64(i%2)}},
+		}
 		if err := store.Recorder(1).MeasuredAcross("other", round); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +193,8 @@ func elsewhere(t *testing.T, store *studies.Store, o across.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := across.Run(t.Context(), store, id, o); err == nil || !strings.Contains(err.Error(), `another compiler: "cc of last year" then`) {
+	if err := across.Run(t.Context(), store, id, o); err == nil ||
+		!strings.Contains(err.Error(), `another compiler: "cc of last year" then`) {
 		t.Errorf("another compiler: %v", err)
 	}
 }
@@ -197,7 +205,11 @@ func TestNothingToMeasureElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	id, err := store.Create(t.Context(), studies.Study{Kernel: "scale", Space: studies.SpaceFacts{Params: []studies.ParamFacts{{Name: "A", Values: []string{"1"}, Default: "1"}}}})
+	id, err := store.Create(t.Context(),
+		studies.Study{
+			Kernel: "scale",
+			Space:  studies.SpaceFacts{Params: []studies.ParamFacts{{Name: "A", Values: []string{"1"}, Default: "1"}}},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,9 @@ import (
 func Machine(study studies.Study, cache string, getenv func(string) string, notice func(string)) *devices.Machine {
 	asked := study.Options
 	return devices.Here(devices.Options{
-		Compiler: cmp.Or(asked.Compiler, devices.Compilers[0]), Cache: cache, CompileTimeout: cmp.Or(time.Duration(asked.CompileTimeout), time.Minute),
-		Forget: true, Getenv: getenv, Notice: notice,
+		Compiler: cmp.Or(asked.Compiler, devices.Compilers[0]), Cache: cache,
+		CompileTimeout: cmp.Or(time.Duration(asked.CompileTimeout), time.Minute),
+		Forget:         true, Getenv: getenv, Notice: notice,
 	})
 }
 
@@ -35,14 +36,17 @@ func Load(ctx context.Context, machine *devices.Machine, study studies.Study, fo
 		return nil, err
 	}
 	if k.Name != study.Kernel || source != study.Source {
-		return nil, fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with --across", k.Name, study.ID, study.Source, source)
+		return nil,
+			fmt.Errorf("the files of kernel %s are not those of study %d (digest %s then, %s now): tune again with --across",
+				k.Name, study.ID, study.Source, source)
 	}
 	return k, nil
 }
 
 // Open opens a workload of the study's kernel as the study has opened its own, on the same
 // device with the same tools: anything else is an error.
-func Open(ctx context.Context, machine *devices.Machine, study studies.Study, target devices.Target) (*devices.Bench, error) {
+func Open(ctx context.Context, machine *devices.Machine, study studies.Study,
+	target devices.Target) (*devices.Bench, error) {
 	asked := study.Options
 	b, err := machine.Open(ctx, target, objective.Options{
 		Seed: study.Seed, RunTimeout: cmp.Or(time.Duration(asked.RunTimeout), 10*time.Second),
@@ -55,7 +59,8 @@ func Open(ctx context.Context, machine *devices.Machine, study studies.Study, ta
 	difference := study.Elsewhere(now)
 	switch {
 	case study.Environment.Device != now.Device:
-		err = fmt.Errorf("study %d was measured on another device: %q then, %q now", study.ID, study.Environment.Device, now.Device)
+		err = fmt.Errorf("study %d was measured on another device: %q then, %q now", study.ID, study.Environment.Device,
+			now.Device)
 	case difference != "":
 		err = fmt.Errorf("%s; tune again", difference)
 	default:

@@ -108,7 +108,8 @@ func (c *Change) header(o Options) error {
 	}
 	if c.Summary.Suggestion.Header == "" {
 		if !o.Manifest {
-			return c.refuse("%s is a program, which takes no header", c.Kernel.Name).advise("--manifest makes the winner the default of its manifest")
+			return c.refuse("%s is a program, which takes no header",
+				c.Kernel.Name).advise("--manifest makes the winner the default of its manifest")
 		}
 		return nil
 	}
@@ -126,7 +127,8 @@ func (c *Change) header(o Options) error {
 		return err
 	}
 	if before != nil && !report.IsHeader(before) {
-		return c.refuse("%s is there, and pawl has not written it", path).advise("move it away, or name another folder with --to")
+		return c.refuse("%s is there, and pawl has not written it",
+			path).advise("move it away, or name another folder with --to")
 	}
 	c.add(path, before, text.Bytes())
 	return nil
@@ -138,7 +140,8 @@ func (c *Change) manifest(o Options) error {
 		return nil
 	}
 	if c.Kernel.Dir == "" {
-		return c.refuse("%s is embedded in pawl, so there is no manifest to change", c.Kernel.Name).advise("use the header, without --manifest")
+		return c.refuse("%s is embedded in pawl, so there is no manifest to change",
+			c.Kernel.Name).advise("use the header, without --manifest")
 	}
 	if c.Summary.Across == nil && len(c.Kernel.Workloads) > 1 { // the study is older than that
 		others := c.Summary.Study
@@ -178,7 +181,8 @@ func (c *Change) Write() (written []string, err error) {
 		case now != nil && bytes.Equal(now, f.Content):
 			continue
 		case !bytes.Equal(now, f.before):
-			return written, fmt.Errorf("%s was changed by somebody else just now: nothing was written over it; try again", f.Path)
+			return written,
+				fmt.Errorf("%s was changed by somebody else just now: nothing was written over it; try again", f.Path)
 		}
 		if err := page.WriteFile(f.Path, func(w io.Writer) error { _, err := w.Write(f.Content); return err }); err != nil {
 			return written, err
@@ -201,7 +205,9 @@ func load(study studies.Study, o Options) (*kernels.Kernel, error) {
 	case err != nil:
 		return nil, err
 	case k.Name != study.Kernel:
-		return nil, refuse(study.ID, "it is a study of kernel %s, and %s has kernel %s", study.Kernel, name, k.Name).advise("name the folder of %s with --kernel", study.Kernel)
+		return nil,
+			refuse(study.ID, "it is a study of kernel %s, and %s has kernel %s", study.Kernel, name,
+				k.Name).advise("name the folder of %s with --kernel", study.Kernel)
 	}
 	return k, nil
 }
@@ -213,7 +219,8 @@ func sameSources(study studies.Study, k *kernels.Kernel) error {
 		return err
 	}
 	if digest != study.Source {
-		return refuse(study.ID, "the files of kernel %s are not those that were measured (digest %s then, %s now)", k.Name, study.Source, digest).
+		return refuse(study.ID, "the files of kernel %s are not those that were measured (digest %s then, %s now)", k.Name,
+			study.Source, digest).
 			advise("tune again, or go back to the sources of then")
 	}
 	return nil

@@ -102,7 +102,14 @@ func newBench(t *testing.T, f finding) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	study := studies.Study{Kernel: "scale", Origin: b.folder, Workload: "small", Backend: kernels.Host, Created: time.Unix(1e9, 0), Ended: search.TrialsDone}
+	study := studies.Study{
+		Kernel:   "scale",
+		Origin:   b.folder,
+		Workload: "small",
+		Backend:  kernels.Host,
+		Created:  time.Unix(1e9, 0),
+		Ended:    search.TrialsDone,
+	}
 	study.Environment.Device = "a test"
 	study.Environment.Build = &objective.Build{Source: "scale.c", Compiler: []string{"cc"}, Flags: []string{"-O2"}}
 	if study.Source, err = k.Digest(); err != nil {
@@ -162,7 +169,14 @@ func (b *bench) record(t *testing.T, f finding) {
 		}
 	}
 	if f.gate != "" {
-		if err := b.store.Gated(t.Context(), b.study, studies.Gating{Point: point(t, winner), Workload: "small", Standing: f.gate, Verdict: "regression", Reason: "it is slower."}); err != nil {
+		if err := b.store.Gated(t.Context(), b.study,
+			studies.Gating{
+				Point:    point(t, winner),
+				Workload: "small",
+				Standing: f.gate,
+				Verdict:  "regression",
+				Reason:   "it is slower.",
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -220,7 +234,8 @@ func TestApplyingChangesTheDefaultsAndNothingElse(t *testing.T) {
 	if got := read(t, b.folder+"/kernel.yaml"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if header := read(t, b.folder+"/scale_small.h"); !strings.Contains(header, "#define BLOCK 64\n") || !strings.Contains(header, "#define MODE fast\n") {
+	if header := read(t, b.folder+"/scale_small.h"); !strings.Contains(header, "#define BLOCK 64\n") ||
+		!strings.Contains(header, "#define MODE fast\n") {
 		t.Errorf("the header is %s", header)
 	}
 	if got := strings.Join(c.Changes(), "; "); got != "BLOCK 16 → 64; MODE plain → fast" {
@@ -248,7 +263,8 @@ func TestTheHeaderAloneGoesWhereItIsWanted(t *testing.T) {
 	}
 	write(t, "theirs/scale_small.h", "int theirs;\n")
 	var refusal *Refusal
-	if _, err := b.prepare(t, Options{To: "theirs"}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "pawl has not written it") {
+	if _, err := b.prepare(t, Options{To: "theirs"}); !errors.As(err, &refusal) ||
+		!strings.Contains(err.Error(), "pawl has not written it") {
 		t.Errorf("somebody's file: %v", err)
 	}
 	if _, err := mustPrepare(t, b, Options{NoHeader: true}).Write(); err != nil {
@@ -264,17 +280,30 @@ func TestWhatIsRefused(t *testing.T) {
 		nothing bool
 		want    string
 	}{
-		"noise":              {finding: finding{speedup: 1.02, rounds: 6}, nothing: true, want: "probably noise"},
-		"no winner":          {finding: finding{speedup: 0.5, rounds: 6}, nothing: true, want: "keep the default"},
-		"unconfirmed":        {finding: finding{speedup: 2, rounds: 2}, nothing: true, want: "unconfirmed"},
-		"unchecked":          {finding: finding{speedup: 2, rounds: 6, unchecked: true}, want: "checked in full"},
-		"failed by the gate": {finding: finding{speedup: 2, rounds: 6, gate: studies.Refused}, want: "the gate has failed its winner: regression"},
-		"run already":        {finding: finding{speedup: 2, rounds: 6, gate: studies.Running}, nothing: true, want: "you already run this"},
-		"no gain":            {finding: finding{speedup: 2, rounds: 6, gate: studies.Equal}, nothing: true, want: "no gain over what you run"},
+		"noise":       {finding: finding{speedup: 1.02, rounds: 6}, nothing: true, want: "probably noise"},
+		"no winner":   {finding: finding{speedup: 0.5, rounds: 6}, nothing: true, want: "keep the default"},
+		"unconfirmed": {finding: finding{speedup: 2, rounds: 2}, nothing: true, want: "unconfirmed"},
+		"unchecked":   {finding: finding{speedup: 2, rounds: 6, unchecked: true}, want: "checked in full"},
+		"failed by the gate": {
+			finding: finding{speedup: 2, rounds: 6, gate: studies.Refused},
+			want:    "the gate has failed its winner: regression",
+		},
+		"run already": {
+			finding: finding{speedup: 2, rounds: 6, gate: studies.Running},
+			nothing: true,
+			want:    "you already run this",
+		},
+		"no gain": {
+			finding: finding{speedup: 2, rounds: 6, gate: studies.Equal},
+			nothing: true,
+			want:    "no gain over what you run",
+		},
 		"a record": {finding: finding{speedup: 2, rounds: 6, study: func(s *studies.Study) { s.Backend = "replay" }},
 			want: "not known how to get what was measured"},
-		"built in an unknown way": {finding: finding{speedup: 2, rounds: 6, study: func(s *studies.Study) { s.Environment.Build = nil }},
-			want: "not known how to get what was measured"},
+		"built in an unknown way": {
+			finding: finding{speedup: 2, rounds: 6, study: func(s *studies.Study) { s.Environment.Build = nil }},
+			want:    "not known how to get what was measured",
+		},
 		"other sources": {finding: good, want: "are not those that were measured",
 			before: func(t *testing.T, b *bench) { write(t, b.folder+"/scale.c", "void scale(float *y) { y[0] = 2; }\n") }},
 		"another manifest": {finding: good, want: "are not those that were measured",
@@ -297,7 +326,8 @@ func TestWhatIsRefused(t *testing.T) {
 				o.Manifest = patch
 				_, err := b.prepare(t, o)
 				var refusal *Refusal
-				if !errors.As(err, &refusal) || !strings.Contains(err.Error(), test.want) || refusal.Nothing != test.nothing || refusal.Advice == "" {
+				if !errors.As(err, &refusal) || !strings.Contains(err.Error(), test.want) || refusal.Nothing != test.nothing ||
+					refusal.Advice == "" {
 					t.Errorf("got %v, want a refusal with %q", err, test.want)
 				}
 			}
@@ -321,12 +351,26 @@ func TestAnotherWorkloadMustNotPay(t *testing.T) {
 		loss             string
 		header, manifest string // why each is refused
 	}{
-		"nobody":                {across: map[string]float64{"large": 1.2, "tiny": 1}},
-		"a little":              {across: map[string]float64{"large": 0.98, "tiny": 1}},
-		"a little is too much":  {across: map[string]float64{"large": 0.98, "tiny": 1}, loss: "1%", header: "measured 1.02 times as long, beyond the limit of 1.0 %", manifest: "may be noise"},
-		"much":                  {across: map[string]float64{"large": 0.5, "tiny": 2}, header: "workload large measured 2.00 times", manifest: "workload large measured 2.00 times"},
-		"much is fine":          {across: map[string]float64{"large": 0.5, "tiny": 2}, loss: "50%"},
-		"wrong":                 {across: map[string]float64{"large": 1, "tiny": 0}, loss: "100%", header: "on workload tiny the winner fails", manifest: "on workload tiny the winner fails"},
+		"nobody":   {across: map[string]float64{"large": 1.2, "tiny": 1}},
+		"a little": {across: map[string]float64{"large": 0.98, "tiny": 1}},
+		"a little is too much": {
+			across:   map[string]float64{"large": 0.98, "tiny": 1},
+			loss:     "1%",
+			header:   "measured 1.02 times as long, beyond the limit of 1.0 %",
+			manifest: "may be noise",
+		},
+		"much": {
+			across:   map[string]float64{"large": 0.5, "tiny": 2},
+			header:   "workload large measured 2.00 times",
+			manifest: "workload large measured 2.00 times",
+		},
+		"much is fine": {across: map[string]float64{"large": 0.5, "tiny": 2}, loss: "50%"},
+		"wrong": {
+			across:   map[string]float64{"large": 1, "tiny": 0},
+			loss:     "100%",
+			header:   "on workload tiny the winner fails",
+			manifest: "on workload tiny the winner fails",
+		},
 		"one is not measured":   {across: map[string]float64{"large": 1}, manifest: "was not measured on tiny"},
 		"none of them measured": {manifest: "was not measured on large, tiny"},
 	} {
@@ -335,7 +379,8 @@ func TestAnotherWorkloadMustNotPay(t *testing.T) {
 			for patch, want := range map[bool]string{false: test.header, true: test.manifest} {
 				_, err := b.prepare(t, Options{Manifest: patch, WorstLoss: test.loss})
 				var refusal *Refusal
-				if want == "" && err != nil || want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), want) || refusal.Nothing) {
+				if want == "" && err != nil ||
+					want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), want) || refusal.Nothing) {
 					t.Errorf("manifest %v: %v, want %q", patch, err, want)
 				}
 			}
@@ -347,7 +392,8 @@ func TestAnotherWorkloadMustNotPay(t *testing.T) {
 func TestAnOlderStudyOfSeveralWorkloads(t *testing.T) {
 	more := strings.Replace(manifest, "  small: {N: 4}\n", "  small: {N: 4}\n  large: {N: 400}\n", 1)
 	b := newBench(t, finding{speedup: 2, rounds: 6, manifest: more})
-	if _, err := b.prepare(t, Options{Manifest: true}); err == nil || !strings.Contains(err.Error(), "was not measured on large") {
+	if _, err := b.prepare(t, Options{Manifest: true}); err == nil ||
+		!strings.Contains(err.Error(), "was not measured on large") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := b.prepare(t, Options{}); err != nil {
@@ -369,7 +415,8 @@ func TestAnEmbeddedKernelHasNoManifestToChange(t *testing.T) {
 	if _, err := b.prepare(t, Options{Manifest: true}); err == nil || !strings.Contains(err.Error(), "embedded in pawl") {
 		t.Errorf("got %v", err)
 	}
-	if written, err := mustPrepare(t, b, Options{}).Write(); err != nil || len(written) != 1 || written[0] != "matmul_small.h" {
+	if written, err := mustPrepare(t, b, Options{}).Write(); err != nil || len(written) != 1 ||
+		written[0] != "matmul_small.h" {
 		t.Errorf("wrote %v, %v", written, err)
 	}
 }

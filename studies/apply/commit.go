@@ -89,7 +89,9 @@ func (c *Change) repository(ctx context.Context) (string, error) {
 	folder = cmp.Or(folder, ".")
 	root, err := git.Top(ctx, folder)
 	if err != nil {
-		return "", c.refuse("%s is in no git repository: %w", folder, err).advise("without --branch the files are written where they are")
+		return "",
+			c.refuse("%s is in no git repository: %w", folder,
+				err).advise("without --branch the files are written where they are")
 	}
 	return root, nil
 }
@@ -114,7 +116,8 @@ func (c *Change) measuredIn(ctx context.Context, root, commit string) error {
 			return err
 		}
 		if !found || !bytes.Equal(content, f.Content) {
-			return c.refuse("%s is not in commit %.12s as it was measured", name, commit).advise("commit it first, or apply without --branch")
+			return c.refuse("%s is not in commit %.12s as it was measured", name,
+				commit).advise("commit it first, or apply without --branch")
 		}
 	}
 	return nil
@@ -146,7 +149,8 @@ func (c *Change) message() string {
 	study := c.Summary.Study
 	var text strings.Builder
 	fmt.Fprintf(&text, "Apply the winner of study %d to %s\n\n", study.ID, escape.Line(study.Kernel))
-	fmt.Fprintf(&text, "Workload %s on %s. %s\n\n", escape.Line(study.Workload), escape.Line(study.Environment.Device), escape.Line(c.Summary.Advice.Sentence))
+	fmt.Fprintf(&text, "Workload %s on %s. %s\n\n", escape.Line(study.Workload), escape.Line(study.Environment.Device),
+		escape.Line(c.Summary.Advice.Sentence))
 	for _, change := range c.Changes() {
 		fmt.Fprintf(&text, "  %s\n", change)
 	}

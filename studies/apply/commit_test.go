@@ -19,7 +19,8 @@ func repository(t *testing.T) func(arguments ...string) string {
 	t.Setenv("GIT_CONFIG_GLOBAL", os.DevNull)
 	user := func(arguments ...string) string {
 		t.Helper()
-		output, err := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...).CombinedOutput()
+		output, err := exec.Command("git",
+			append([]string{"-c", "user.name=a", "-c", "user.email=a@example.org"}, arguments...)...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", arguments, err, output)
 		}
@@ -41,16 +42,20 @@ func TestACommitOnABranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := user("diff", "--stat=200", "main", "pawl/scale"); !strings.Contains(strings.Join(strings.Fields(got), " "), "kernel.yaml | 4 ++--") || !strings.Contains(got, "2 files changed") {
+	if got := user("diff", "--stat=200", "main",
+		"pawl/scale"); !strings.Contains(strings.Join(strings.Fields(got), " "), "kernel.yaml | 4 ++--") ||
+		!strings.Contains(got, "2 files changed") {
 		t.Errorf("the commit changes %s", got)
 	}
 	message := user("show", "--no-patch", "--format=%B", "pawl/scale")
-	for _, want := range []string{"Apply the winner of study 1 to scale\n", "Worth applying: 2.00 times as fast", "  BLOCK 16 → 64\n", "Pawl-Study: 1"} {
+	for _, want := range []string{"Apply the winner of study 1 to scale\n", "Worth applying: 2.00 times as fast",
+		"  BLOCK 16 → 64\n", "Pawl-Study: 1"} {
 		if !strings.Contains(message, want) {
 			t.Errorf("the message has no %q: %s", want, message)
 		}
 	}
-	if after := user("status", "--porcelain") + user("rev-parse", "HEAD"); after != before || read(t, b.folder+"/kernel.yaml") != manifest {
+	if after := user("status", "--porcelain") + user("rev-parse", "HEAD"); after != before ||
+		read(t, b.folder+"/kernel.yaml") != manifest {
 		t.Errorf("the checkout was %s and is %s", before, after)
 	}
 	again, err := mustPrepare(t, b, Options{Manifest: true}).Commit(t.Context(), Branch{Name: "pawl/scale"})
@@ -68,14 +73,16 @@ func TestACommitNeedsWhatWasMeasured(t *testing.T) {
 	b := newBench(t, good)
 	c := mustPrepare(t, b, Options{Manifest: true})
 	var refusal *Refusal
-	if _, err := c.Commit(t.Context(), Branch{Name: "b"}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "no git repository") {
+	if _, err := c.Commit(t.Context(), Branch{Name: "b"}); !errors.As(err, &refusal) ||
+		!strings.Contains(err.Error(), "no git repository") {
 		t.Errorf("got %v", err)
 	}
 	user := repository(t)
 	write(t, b.folder+"/scale.c", "int other;\n")
 	user("commit", "--quiet", "--all", "-m", "two")
 	write(t, b.folder+"/scale.c", "void scale(float *y) { y[0] = 1; }\n")
-	if _, err := c.Commit(t.Context(), Branch{Name: "b"}); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "scale.c is not in commit") {
+	if _, err := c.Commit(t.Context(), Branch{Name: "b"}); !errors.As(err, &refusal) ||
+		!strings.Contains(err.Error(), "scale.c is not in commit") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := c.Commit(t.Context(), Branch{Name: "b", Onto: "HEAD~"}); err != nil {
@@ -91,7 +98,8 @@ func TestACommitNeedsWhatWasMeasured(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	c = mustPrepare(t, b, Options{To: t.TempDir()})
-	if _, err := c.Commit(t.Context(), Branch{Name: "d", Onto: "HEAD~"}); err == nil || !strings.Contains(err.Error(), "is not in the repository") {
+	if _, err := c.Commit(t.Context(), Branch{Name: "d", Onto: "HEAD~"}); err == nil ||
+		!strings.Contains(err.Error(), "is not in the repository") {
 		t.Errorf("a header elsewhere: %v", err)
 	}
 }

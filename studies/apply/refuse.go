@@ -53,7 +53,8 @@ func judge(s *report.Summary, manifest bool, limit float64) *Refusal {
 	id := s.Study.ID
 	switch {
 	case s.Gate != nil && s.Gate.Standing == studies.Refused:
-		return refuse(id, "the gate has failed its winner: %s", report.Against(*s.Gate)).advise("%s", strings.TrimSuffix(s.Gate.Reason, "."))
+		return refuse(id, "the gate has failed its winner: %s", report.Against(*s.Gate)).advise("%s",
+			strings.TrimSuffix(s.Gate.Reason, "."))
 	case s.Advice.Verdict != report.Apply && s.Advice.Verdict != report.Consider:
 		refusal := refuse(id, "its verdict is %q", s.Advice.Verdict).advise("%s", lowerFirst(s.Advice.Sentence))
 		refusal.Nothing = true
@@ -61,9 +62,12 @@ func judge(s *report.Summary, manifest bool, limit float64) *Refusal {
 	case s.Suggestion == nil:
 		return refuse(id, "it is not known how to get what was measured").advise("%s", lowerFirst(report.Withheld(s)))
 	case s.Winner.Checked == nil && s.Study.Environment.Programs != nil:
-		return refuse(id, "nothing was checked").advise("state a check command in the manifest and tune again, or edit the defaults by hand")
+		return refuse(id,
+			"nothing was checked").advise("state a check command in the manifest and tune again, or edit the defaults by hand")
 	case s.Winner.Checked == nil:
-		return refuse(id, "it is not recorded that the winner was checked in full").advise("tune again: pawl checks every finalist in full, and records it")
+		return refuse(id,
+			"it is not recorded that the winner was checked in full").advise("tune again: pawl checks every finalist in " +
+			"full, and records it")
 	}
 	return judgeAcross(s, manifest, limit)
 }
@@ -78,13 +82,17 @@ func judgeAcross(s *report.Summary, manifest bool, limit float64) *Refusal {
 	for _, w := range s.Across.Workloads {
 		switch {
 		case w.Result == report.AcrossFails:
-			return refuse(s.Study.ID, "on workload %s the winner fails: %s", w.Workload, w.Failure).advise("tune that workload, or restrict the parameters")
+			return refuse(s.Study.ID, "on workload %s the winner fails: %s", w.Workload,
+				w.Failure).advise("tune that workload, or restrict the parameters")
 		case w.Speedup == nil || *w.Speedup >= 1-limit:
 		case w.Result == report.AcrossSlower:
-			return refuse(s.Study.ID, "workload %s would take %.2f times as long, and %s is the limit", w.Workload, 1 / *w.Speedup, page.Percent(limit)).
+			return refuse(s.Study.ID, "workload %s would take %.2f times as long, and %s is the limit", w.Workload,
+				1 / *w.Speedup, page.Percent(limit)).
 				advise("--worst-loss sets another limit")
 		default:
-			return refuse(s.Study.ID, "workload %s measured %.2f times as long, beyond the limit of %s, though that may be noise", w.Workload, 1 / *w.Speedup, page.Percent(limit)).
+			return refuse(s.Study.ID,
+				"workload %s measured %.2f times as long, beyond the limit of %s, though that may be noise", w.Workload,
+				1 / *w.Speedup, page.Percent(limit)).
 				advise("measure longer with pawl studies across %d --rounds 30, or set another limit with --worst-loss", s.Study.ID)
 		}
 	}
@@ -95,7 +103,8 @@ func judgeAcross(s *report.Summary, manifest bool, limit float64) *Refusal {
 }
 
 func unmeasured(study int64, workloads []string) *Refusal {
-	return refuse(study, "the manifest's default holds for all workloads, and the winner was not measured on %s", strings.Join(workloads, ", ")).
+	return refuse(study, "the manifest's default holds for all workloads, and the winner was not measured on %s",
+		strings.Join(workloads, ", ")).
 		advise("pawl studies across %d measures it there; the header alone needs no --manifest", study)
 }
 

@@ -84,7 +84,8 @@ func choose(k *kernels.Kernel, candidates []Candidate, measured []Measured, want
 		return nil, err
 	}
 	p := &Plan{
-		Kernel: k.Name, Backend: k.Backend, Device: measured[0].Environment.Device, Source: source, Candidates: candidates, Workloads: measured,
+		Kernel: k.Name, Backend: k.Backend, Device: measured[0].Environment.Device, Source: source, Candidates: candidates,
+		Workloads:   measured,
 		environment: measured[0].Environment, kernel: k,
 	}
 	everything := len(distinct(best))
@@ -119,7 +120,9 @@ func lossesOn(m *Measured, candidates []Candidate) ([]float64, int, error) {
 		}
 	}
 	if len(working) == 0 || len(working[0].Rounds) < confirm.FewestRounds {
-		return nil, 0, &NothingError{fmt.Sprintf("no candidate works on workload %s and was measured there in %d rounds: tune it again, or leave it out with --workload", m.Workload, confirm.FewestRounds)}
+		return nil, 0,
+			&NothingError{fmt.Sprintf("no candidate works on workload %s and was measured there in %d rounds: tune it again, "+
+				"or leave it out with --workload", m.Workload, confirm.FewestRounds)}
 	}
 	probabilities := confirm.ProbabilityBest(working)
 	first := 0
@@ -253,7 +256,14 @@ func (p *Plan) choice(set []int, table losses, best []int) Choice {
 		}
 		mine, _ := p.Workloads[w].contender(c.Points[at])
 		other, _ := p.Workloads[w].contender(p.Candidates[best[w]].Point)
-		a := Assignment{Workload: p.Workloads[w].Workload, Point: at, Milliseconds: mine.Milliseconds(), Loss: table[w][set[at]], Best: other.Point, Interval: stats.Unbounded()}
+		a := Assignment{
+			Workload:     p.Workloads[w].Workload,
+			Point:        at,
+			Milliseconds: mine.Milliseconds(),
+			Loss:         table[w][set[at]],
+			Best:         other.Point,
+			Interval:     stats.Unbounded(),
+		}
 		bounded := len(mine.Rounds) >= stats.FewestForInterval
 		switch {
 		case mine.Point == other.Point:

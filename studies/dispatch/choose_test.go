@@ -107,13 +107,15 @@ func TestTheLeastLossForEachNumber(t *testing.T) {
 			t.Errorf("%d points: %s, want %s", i+1, got, want.points)
 		}
 		if math.Abs(c.Mean-want.mean) > 1e-9 || math.Abs(c.Workloads[c.Worst].Loss-want.worst) > 1e-9 {
-			t.Errorf("%s: mean %v, worst %v, want %v and %v", want.points, c.Mean, c.Workloads[c.Worst].Loss, want.mean, want.worst)
+			t.Errorf("%s: mean %v, worst %v, want %v and %v", want.points, c.Mean, c.Workloads[c.Worst].Loss, want.mean,
+				want.worst)
 		}
 		if !c.MeanInterval.Contains(c.Mean) && math.Abs(c.MeanInterval.Low-c.Mean) > 1e-9 {
 			t.Errorf("%s: the mean %v is not in %v", want.points, c.Mean, c.MeanInterval)
 		}
 	}
-	if len(p.Choices) != 3 || p.Shipped != 2 || !p.Choices[2].Everything || !strings.Contains(p.Advice, "Ship 3 points. With fewer") {
+	if len(p.Choices) != 3 || p.Shipped != 2 || !p.Choices[2].Everything ||
+		!strings.Contains(p.Advice, "Ship 3 points. With fewer") {
 		t.Errorf("%d choices, %d is shipped: %s", len(p.Choices), p.Shipped, p.Advice)
 	}
 }
@@ -149,7 +151,8 @@ func TestOneForAllAndOneWorkload(t *testing.T) {
 		t.Errorf("%v, %+v", err, p)
 	}
 	candidates, measured = field(t, map[string][]float64{"a": {2, 1}})
-	if p, err = choose(embedded(t), candidates, measured, 0, 0.03); err != nil || !strings.Contains(p.Advice, "one workload only") {
+	if p, err = choose(embedded(t), candidates, measured, 0, 0.03); err != nil ||
+		!strings.Contains(p.Advice, "one workload only") {
 		t.Errorf("%v, %s", err, p.Advice)
 	}
 }
@@ -178,12 +181,14 @@ func TestWhatDoesNotWork(t *testing.T) {
 		t.Errorf("one point: %v", got)
 	}
 	var text strings.Builder
-	if err := Text(&text, p); err != nil || !strings.Contains(text.String(), "A=2 is wrong and used nowhere; c: ") || !strings.Contains(text.String(), "A=1 does not work on b: does not fit") {
+	if err := Text(&text, p); err != nil || !strings.Contains(text.String(), "A=2 is wrong and used nowhere; c: ") ||
+		!strings.Contains(text.String(), "A=1 does not work on b: does not fit") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	candidates, measured = field(t, map[string][]float64{"a": {1, 2}, "b": {0, -1}})
 	var nothing *NothingError
-	if _, err := choose(embedded(t), candidates, measured, 0, 0); !errors.As(err, &nothing) || !strings.Contains(err.Error(), "no candidate works on workload b") {
+	if _, err := choose(embedded(t), candidates, measured, 0, 0); !errors.As(err, &nothing) ||
+		!strings.Contains(err.Error(), "no candidate works on workload b") {
 		t.Errorf("%v", err)
 	}
 }

@@ -16,7 +16,8 @@ import (
 // prefix, or a macro that is defined already, are errors.
 func (t *Table) Header(w io.Writer) error {
 	h := header{Table: t, upper: strings.ToUpper(t.Prefix)}
-	h.line("/* Written by pawl: %d variants of %s for %d workloads on %s.", len(t.Variants), escape.Comment(t.Kernel), len(t.Entries), escape.Comment(strings.Join(t.devices(), ", ")))
+	h.line("/* Written by pawl: %d variants of %s for %d workloads on %s.", len(t.Variants), escape.Comment(t.Kernel),
+		len(t.Entries), escape.Comment(strings.Join(t.devices(), ", ")))
 	h.line(" * int %s(device, sizes...) says which variant to use. Each is compiled in the folder of", t.Prefix)
 	h.line(" * the kernel with this header beside it, as it was measured:")
 	for i := range t.Variants {
@@ -35,7 +36,8 @@ func (t *Table) Header(w io.Writer) error {
 		return err
 	}
 	h.line("#elif defined(%s_H) && %s_H != 0x%08xL", h.upper, h.upper, t.digest())
-	h.line("#error \"two different tables with the prefix %s in one file: pawl dispatch --prefix gives one another name\"", t.Prefix)
+	h.line("#error \"two different tables with the prefix %s in one file: pawl dispatch --prefix gives one "+
+		"another name\"", t.Prefix)
 	h.line("#elif !defined(%s_H)", h.upper)
 	h.line("#define %s_H 0x%08xL", h.upper, t.digest())
 	h.types()
@@ -67,14 +69,16 @@ func (h *header) build() error {
 			if err != nil {
 				return fmt.Errorf("the value of %s cannot stand in a header: %w", m.Name, err)
 			}
-			h.line("#ifdef %[1]s\n#error \"%[1]s is defined before %[2]s.h: no -D for its macros\"\n#endif\n#define %[1]s %[3]s", m.Name, h.Prefix, value)
+			h.line("#ifdef %[1]s\n#error \"%[1]s is defined before %[2]s.h: no -D for its macros\"\n#endif\n#define "+
+				"%[1]s %[3]s", m.Name, h.Prefix, value)
 		}
 		if symbol := h.symbol(i); symbol != "" {
 			h.line("#define %s %s", h.Entry, symbol)
 		}
 		h.line("#endif")
 	}
-	h.line("#if %s_BUILD < 0 || %s_BUILD >= %d\n#error \"%s_BUILD: there are the variants 0 to %d\"\n#endif\n#endif", h.upper, h.upper, len(h.Variants), h.upper, len(h.Variants)-1)
+	h.line("#if %s_BUILD < 0 || %s_BUILD >= %d\n#error \"%s_BUILD: there are the variants 0 to %d\"\n#endif\n#endif",
+		h.upper, h.upper, len(h.Variants), h.upper, len(h.Variants)-1)
 	return nil
 }
 
@@ -89,7 +93,8 @@ func (h *header) types() {
 #endif`, h.upper)
 	h.line("\n/* The parameters of a variant, and how it is built. */")
 	h.line("typedef struct %s_variant {", h.Prefix)
-	h.line("\tconst char *point;\n\tconst char *macros; /* as a compiler takes them, quoted for a shell */\n\tconst char *flags;")
+	h.line("\tconst char *point;\n\tconst char *macros; /* as a compiler takes them, quoted for a shell */\n\tconst " +
+		"char *flags;")
 	for _, a := range h.Variants[0].Point.Assignments() {
 		h.line("\t%sparam_%s;", cType(a.Value), a.Name)
 	}
@@ -99,7 +104,8 @@ func (h *header) types() {
 	for _, name := range h.Sizes {
 		h.line("\tlong long size_%s;", name)
 	}
-	h.line("\tint variant;\n\tdouble milliseconds;\n\tdouble loss; /* against the best point there, as a share */\n} %s_entry;", h.Prefix)
+	h.line("\tint variant;\n\tdouble milliseconds;\n\tdouble loss; /* against the best point there, as a share */\n} "+
+		"%s_entry;", h.Prefix)
 }
 
 // cType is the type of a parameter, with the blank or star before its name.
@@ -125,7 +131,8 @@ func (h *header) variants() {
 		for _, m := range v.Macros {
 			macros = append(macros, "-D"+m.Name+"="+m.Value)
 		}
-		fields := []string{escape.String(v.Point.String()), escape.String(escape.Shell(macros...)), escape.String(escape.Shell(v.Flags...))}
+		fields := []string{escape.String(v.Point.String()), escape.String(escape.Shell(macros...)),
+			escape.String(escape.Shell(v.Flags...))}
 		for _, a := range v.Point.Assignments() {
 			if a.Value.Kind() == space.Text {
 				fields = append(fields, escape.String(a.Value.Define()))
@@ -194,9 +201,11 @@ func (h *header) selection() {
 	} else {
 		device = "The device is one of " + strings.Join(devices, ", ")
 	}
-	h.line("\n/* The variant for sizes on a device: the one of the workload that is nearest in size.\n * %s.", escape.Comment(device))
+	h.line("\n/* The variant for sizes on a device: the one of the workload that is nearest in size.\n * %s.",
+		escape.Comment(device))
 	if len(h.Fixed) > 0 {
-		h.line(" * A variant is built or valid for one value of %s: these must be as they were measured.", escape.Comment(strings.Join(h.Fixed, ", ")))
+		h.line(" * A variant is built or valid for one value of %s: these must be as they were measured.",
+			escape.Comment(strings.Join(h.Fixed, ", ")))
 	}
 	h.line(" * -1 where nothing was measured on the device, or at those sizes. */")
 	h.line(`%[2]s_FUNCTION int %[1]s(const char *device, %[3]s) {

@@ -31,7 +31,8 @@ func table(t testing.TB, prefix string) *Table {
 	}
 	sizes := func(d, n int64) kernels.Dims { return kernels.Dims{"D": d, "N": n} }
 	made := &Table{
-		Prefix: prefix, Kernel: "k*/", Source: "s", Entry: "k", Sizes: []string{"D", "N"}, Fixed: []string{"D"}, Domain: []string{"N % 8 == 0"},
+		Prefix: prefix, Kernel: "k*/", Source: "s", Entry: "k", Sizes: []string{"D", "N"}, Fixed: []string{"D"},
+		Domain: []string{"N % 8 == 0"},
 		Variants: []Variant{
 			v(`BLOCK=8,MODE="a ?? \"b\"",int=-9223372036854775808`, kernels.Constant{Name: "DEPTH", Value: "64"}),
 			v(`BLOCK=16,MODE=row,int=9`, kernels.Constant{Name: "DEPTH", Value: "64"}),
@@ -109,7 +110,8 @@ func TestTheHeaderSelects(t *testing.T) {
 		}
 		for _, dialect := range dialects {
 			program := filepath.Join(folder, dialect)
-			build := exec.CommandContext(t.Context(), compiler, "-std="+dialect, "-Wall", "-Wextra", "-pedantic", "-Wno-long-long", "-Werror", source, "-o", program)
+			build := exec.CommandContext(t.Context(), compiler, "-std="+dialect, "-Wall", "-Wextra", "-pedantic",
+				"-Wno-long-long", "-Werror", source, "-o", program)
 			if output, err := build.CombinedOutput(); err != nil {
 				t.Errorf("%s: %v\n%s", dialect, err, output)
 				continue
@@ -155,15 +157,20 @@ func TestTwoTablesDoNotMix(t *testing.T) {
 		flags  []string
 		want   string
 	}{
-		"the same twice":          {"#include \"k_dispatch.h\"\n#include \"k_dispatch.h\"\n", nil, ""},
-		"two of one prefix":       {"#include \"k_dispatch.h\"\n#include \"other.h\"\n", nil, "two different tables with the prefix k_dispatch"},
-		"somebody else's guard":   {"#define K_DISPATCH_H\n#include \"k_dispatch.h\"\n", nil, "error"},
-		"a build":                 {kernel, []string{"-DK_DISPATCH_BUILD=1", "-include", "k_dispatch.h"}, ""},
-		"a build, included again": {"#include \"k_dispatch.h\"\n" + kernel, []string{"-DK_DISPATCH_BUILD=1", "-include", "k_dispatch.h"}, ""},
-		"a build with a define":   {kernel, []string{"-DBLOCK=3", "-DK_DISPATCH_BUILD=1", "-include", "k_dispatch.h"}, "BLOCK is defined before k_dispatch.h"},
-		"a build of nothing":      {kernel, []string{"-DK_DISPATCH_BUILD=3", "-include", "k_dispatch.h"}, "there are the variants 0 to 2"},
+		"the same twice": {"#include \"k_dispatch.h\"\n#include \"k_dispatch.h\"\n", nil, ""},
+		"two of one prefix": {"#include \"k_dispatch.h\"\n#include \"other.h\"\n", nil,
+			"two different tables with the prefix k_dispatch"},
+		"somebody else's guard": {"#define K_DISPATCH_H\n#include \"k_dispatch.h\"\n", nil, "error"},
+		"a build":               {kernel, []string{"-DK_DISPATCH_BUILD=1", "-include", "k_dispatch.h"}, ""},
+		"a build, included again": {"#include \"k_dispatch.h\"\n" + kernel,
+			[]string{"-DK_DISPATCH_BUILD=1", "-include", "k_dispatch.h"}, ""},
+		"a build with a define": {kernel, []string{"-DBLOCK=3", "-DK_DISPATCH_BUILD=1", "-include", "k_dispatch.h"},
+			"BLOCK is defined before k_dispatch.h"},
+		"a build of nothing": {kernel, []string{"-DK_DISPATCH_BUILD=3", "-include", "k_dispatch.h"},
+			"there are the variants 0 to 2"},
 	} {
-		build := exec.CommandContext(t.Context(), "cc", append(test.flags, "-Wall", "-Werror", "-fsyntax-only", "-x", "c", "-")...)
+		build := exec.CommandContext(t.Context(), "cc",
+			append(test.flags, "-Wall", "-Werror", "-fsyntax-only", "-x", "c", "-")...)
 		build.Dir, build.Stdin = folder, strings.NewReader(test.source)
 		output, err := build.CombinedOutput()
 		if (err == nil) != (test.want == "") || !strings.Contains(string(output), test.want) {
@@ -190,7 +197,8 @@ func TestTablesJoin(t *testing.T) {
 		}
 	}
 	write(func(*Table) {})
-	if err := here.Join(path); err != nil || len(here.Entries) != 3 || len(here.Variants) != 3 || here.Entries[0].Variant != 0 || here.Entries[2].Device != "other" {
+	if err := here.Join(path); err != nil || len(here.Entries) != 3 || len(here.Variants) != 3 ||
+		here.Entries[0].Variant != 0 || here.Entries[2].Device != "other" {
 		t.Errorf("%v: %+v", err, here.Entries)
 	}
 	for want, change := range map[string]func(*Table){
@@ -198,7 +206,9 @@ func TestTablesJoin(t *testing.T) {
 		"it has other sizes": func(t *Table) {
 			t.Sizes, t.Fixed, t.Entries = []string{"M"}, nil, []Entry{{Device: "x", Sizes: kernels.Dims{"M": 1}}}
 		},
-		"does not fit the table":    func(t *Table) { t.Entries = []Entry{{Device: "x", Sizes: t.Entries[0].Sizes, Variant: 7}} },
+		"does not fit the table": func(t *Table) {
+			t.Entries = []Entry{{Device: "x", Sizes: t.Entries[0].Sizes, Variant: 7}}
+		},
 		"without variants":          func(t *Table) { t.Variants = nil },
 		"is not the name of a":      func(t *Table) { t.Fixed = []string{"X"} },
 		"does not say what":         func(t *Table) { t.Variants = []Variant{{Point: t.Variants[0].Point}} },
@@ -234,7 +244,8 @@ func FuzzTable(f *testing.F) {
 		if err := made.CMake(&cmake); err != nil {
 			t.Fatal(err)
 		}
-		if open, closed := strings.Count(header.String(), "#if"), strings.Count(header.String(), "#endif"); open < 5 || closed < 5 {
+		if open, closed := strings.Count(header.String(), "#if"),
+			strings.Count(header.String(), "#endif"); open < 5 || closed < 5 {
 			t.Error(fmt.Sprint(open, closed))
 		}
 	})

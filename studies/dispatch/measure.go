@@ -109,7 +109,8 @@ func complete(rounds []confirm.Round, points []space.Point, wanted int) bool {
 }
 
 // measure measures the points on a workload and returns all rounds of its study.
-func (m *measuring) measure(ctx context.Context, s subject, points []space.Point, wanted, left int) ([]confirm.Round, error) {
+func (m *measuring) measure(ctx context.Context, s subject, points []space.Point,
+	wanted, left int) ([]confirm.Round, error) {
 	if err := m.store.Writable(); err != nil {
 		return nil, err
 	}

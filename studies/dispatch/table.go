@@ -71,8 +71,10 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 		}
 	}
 	t := &Table{
-		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), ", "), // several cannot be renamed
-		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...), Domain: p.kernel.Domain(),
+		// several cannot be renamed
+		Prefix: prefix, Kernel: p.Kernel, Source: p.Source, Entry: strings.Join(p.kernel.Launch.Entries(), ", "),
+		Sizes: slices.Sorted(maps.Keys(p.kernel.Workloads[0].Dims)), Fixed: append([]string{}, p.kernel.FixedSizes()...),
+		Domain: p.kernel.Domain(),
 	}
 	shipped := p.Choices[p.Shipped]
 	variants := make([]int, len(p.Workloads))
@@ -83,23 +85,42 @@ func (p *Plan) Table(prefix string) (*Table, error) {
 			}
 			m := p.Workloads[i]
 			if m.Build == nil {
-				return nil, fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study, m.Workload)
+				return nil,
+					fmt.Errorf("study %d was recorded before it was kept how a kernel is compiled: tune workload %s again", m.Study,
+						m.Workload)
 			}
 			if len(m.Build.Units) > 0 {
-				return nil, fmt.Errorf("kernel %s is linked of several files (%s, %s), whose functions would be there once for every variant: include them in one file and tune it again", p.Kernel, m.Build.Source, strings.Join(m.Build.Units, ", "))
+				return nil,
+					fmt.Errorf("kernel %s is linked of several files (%s, %s), whose functions would be there once for every "+
+						"variant: include them in one file and tune it again", p.Kernel, m.Build.Source,
+						strings.Join(m.Build.Units, ", "))
 			}
 			variants[i] = t.add(newVariant(point, m.Build))
 		}
 	}
 	for i, a := range shipped.Workloads {
 		m := p.Workloads[i]
-		t.Entries = append(t.Entries, Entry{Device: p.Device, Workload: m.Workload, Sizes: m.Dims, Variant: variants[i], Milliseconds: a.Milliseconds, Loss: a.Loss})
+		t.Entries = append(t.Entries,
+			Entry{
+				Device:       p.Device,
+				Workload:     m.Workload,
+				Sizes:        m.Dims,
+				Variant:      variants[i],
+				Milliseconds: a.Milliseconds,
+				Loss:         a.Loss,
+			})
 	}
 	return t, t.check()
 }
 
 func newVariant(point space.Point, build *objective.Build) Variant {
-	v := Variant{Point: point, File: build.Source, Compiler: build.Compiler, Flags: kernels.FlagsAt(build.Flags, point), Libraries: build.Libraries}
+	v := Variant{
+		Point:     point,
+		File:      build.Source,
+		Compiler:  build.Compiler,
+		Flags:     kernels.FlagsAt(build.Flags, point),
+		Libraries: build.Libraries,
+	}
 	for _, value := range point.Assignments() {
 		v.Macros = append(v.Macros, kernels.Constant{Name: value.Name, Value: value.Value.Define()})
 	}
@@ -111,7 +132,8 @@ func newVariant(point space.Point, build *objective.Build) Variant {
 func (t *Table) add(v Variant) int {
 	same := func(other Variant) bool {
 		return other.Point == v.Point && slices.Equal(other.Macros, v.Macros) && other.File == v.File &&
-			slices.Equal(other.Compiler, v.Compiler) && slices.Equal(other.Flags, v.Flags) && slices.Equal(other.Libraries, v.Libraries)
+			slices.Equal(other.Compiler, v.Compiler) && slices.Equal(other.Flags, v.Flags) &&
+			slices.Equal(other.Libraries, v.Libraries)
 	}
 	if at := slices.IndexFunc(t.Variants, same); at >= 0 {
 		return at
@@ -147,7 +169,8 @@ func (t *Table) check() error {
 		}
 	}
 	for _, e := range t.Entries {
-		if e.Variant < 0 || e.Variant >= len(t.Variants) || !slices.Equal(slices.Sorted(maps.Keys(e.Sizes)), t.Sizes) || e.Device == "" {
+		if e.Variant < 0 || e.Variant >= len(t.Variants) || !slices.Equal(slices.Sorted(maps.Keys(e.Sizes)), t.Sizes) ||
+			e.Device == "" {
 			return fmt.Errorf("the entry of workload %q does not fit the table", e.Workload)
 		}
 	}
@@ -181,7 +204,8 @@ func (t *Table) Join(path string) error {
 	if err == nil {
 		switch {
 		case other.Kernel != t.Kernel || other.Source != t.Source:
-			err = fmt.Errorf("it is of other sources (%s, digest %s; here %s, digest %s)", other.Kernel, other.Source, t.Kernel, t.Source)
+			err = fmt.Errorf("it is of other sources (%s, digest %s; here %s, digest %s)", other.Kernel, other.Source,
+				t.Kernel, t.Source)
 		case !slices.Equal(other.Sizes, t.Sizes) || !slices.Equal(names(other.Variants[0].Point), names(t.Variants[0].Point)):
 			err = fmt.Errorf("it has other sizes or parameters")
 		}

@@ -22,11 +22,13 @@ func (p *Plan) advise(limit float64) {
 		p.Advice = ship + " It is the best candidate on every workload: no table is needed, and pawl apply puts it to use."
 	case c.Everything && p.Shipped > 0:
 		before := p.Choices[p.Shipped-1]
-		p.Advice = fmt.Sprintf("%s With fewer, %s loses %s, and %s is the limit (--worst-loss).", ship, before.Workloads[before.Worst].Workload, page.Percent(before.Workloads[before.Worst].Loss), page.Percent(limit))
+		p.Advice = fmt.Sprintf("%s With fewer, %s loses %s, and %s is the limit (--worst-loss).", ship,
+			before.Workloads[before.Worst].Workload, page.Percent(before.Workloads[before.Worst].Loss), page.Percent(limit))
 	case c.Everything:
 		p.Advice = ship + " Every workload has the best candidate."
 	case worst.Loss <= limit:
-		p.Advice = fmt.Sprintf("%s No workload loses more than %s against its best candidate (%s loses %s), and %s is the limit (--worst-loss).",
+		p.Advice = fmt.Sprintf("%s No workload loses more than %s against its best candidate (%s loses %s), and %s is the "+
+			"limit (--worst-loss).",
 			ship, page.Percent(worst.Loss), worst.Workload, page.Percent(worst.Loss), page.Percent(limit))
 	default:
 		p.Advice = fmt.Sprintf("%s That was asked for, and %s loses %s against its best candidate: %s would lose nothing.",
@@ -47,7 +49,8 @@ func interval(i stats.Interval) string {
 
 // Text writes the plan for a terminal.
 func Text(w io.Writer, p *Plan) error {
-	fmt.Fprintf(w, "%s: %s for %s on %s\n\n", escape.Line(p.Kernel), page.Count(len(p.Candidates), "candidate"), page.Count(len(p.Workloads), "workload"), escape.Line(p.Device))
+	fmt.Fprintf(w, "%s: %s for %s on %s\n\n", escape.Line(p.Kernel), page.Count(len(p.Candidates), "candidate"),
+		page.Count(len(p.Workloads), "workload"), escape.Line(p.Device))
 	var rows [][]string
 	for _, c := range p.Choices {
 		worst := c.Workloads[c.Worst]
@@ -58,16 +61,21 @@ func Text(w io.Writer, p *Plan) error {
 		if worst.Loss == 0 {
 			on = ""
 		}
-		rows = append(rows, []string{name, page.Percent(c.Mean), interval(c.MeanInterval), page.Percent(worst.Loss), interval(worst.Interval), on})
+		rows = append(rows,
+			[]string{name, page.Percent(c.Mean), interval(c.MeanInterval), page.Percent(worst.Loss), interval(worst.Interval),
+				on})
 	}
-	if err := page.Table(w, []string{"points", "mean loss", "95 % interval", "worst loss", "95 % interval", "on"}, rows); err != nil {
+	if err := page.Table(w, []string{"points", "mean loss", "95 % interval", "worst loss", "95 % interval", "on"},
+		rows); err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s\n\n", escape.Line(p.Advice))
 	shipped := p.Choices[p.Shipped]
 	rows = nil
 	for _, a := range shipped.Workloads {
-		rows = append(rows, []string{a.Workload, fmt.Sprint(a.Point), page.Milliseconds(a.Milliseconds), page.Percent(a.Loss), interval(a.Interval)})
+		rows = append(rows,
+			[]string{a.Workload, fmt.Sprint(a.Point), page.Milliseconds(a.Milliseconds), page.Percent(a.Loss),
+				interval(a.Interval)})
 	}
 	if err := page.Table(w, []string{"workload", "point", "time", "loss", "95 % interval"}, rows); err != nil {
 		return err

@@ -33,7 +33,8 @@ func (t *Table) CMake(w io.Writer) error {
 	line("#   %s_add(TARGET FOLDER) # the folder of the kernel", t.Prefix)
 	line("include_guard(GLOBAL)")
 	line("if(COMMAND %s_add)", t.Prefix)
-	line("  message(FATAL_ERROR \"two tables with the prefix %s: pawl dispatch --prefix gives one another name\")", t.Prefix)
+	line("  message(FATAL_ERROR \"two tables with the prefix %s: pawl dispatch --prefix gives one another name\")",
+		t.Prefix)
 	line("endif()")
 	line("set_property(GLOBAL PROPERTY %s_FOLDER \"${CMAKE_CURRENT_LIST_DIR}\")", t.Prefix)
 	line("function(%s_add target folder)", t.Prefix)
@@ -51,7 +52,8 @@ func (t *Table) CMake(w io.Writer) error {
 			line("  set_target_properties(%s PROPERTIES CUDA_ARCHITECTURES %s)", name, escape.CMake(architecture))
 		}
 		// In one piece: CMake drops what it takes for a repetition.
-		line("  target_compile_options(%s PRIVATE %s \"SHELL:-include '${here}/%s.h'\")", name, escape.CMake("SHELL:"+escape.Shell(flags...)), t.Prefix)
+		line("  target_compile_options(%s PRIVATE %s \"SHELL:-include '${here}/%s.h'\")", name,
+			escape.CMake("SHELL:"+escape.Shell(flags...)), t.Prefix)
 		line("  target_sources(${target} PRIVATE $<TARGET_OBJECTS:%s>)", name)
 		for _, library := range v.Libraries {
 			line("  target_link_libraries(${target} PRIVATE %s)", escape.CMake(library))

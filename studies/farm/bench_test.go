@@ -33,7 +33,8 @@ func BenchmarkServer(b *testing.B) {
 		asking, working := newFarm(b)
 		s := begin(b, asking, "one")
 		for _, id := range []string{"a", "b", "c", "d"} {
-			employ(b, open(b, working.options), id, func(_ context.Context, job Job) (Answer, error) { return missing(job.Point), nil })
+			employ(b, open(b, working.options), id,
+				func(_ context.Context, job Job) (Answer, error) { return missing(job.Point), nil })
 		}
 		ask := func(name string) error {
 			_, err := s.Ask(b.Context(), "q", task(name), nil)
@@ -47,13 +48,16 @@ func BenchmarkServer(b *testing.B) {
 	b.Run("Answers", func(b *testing.B) {
 		asking, _ := newFarm(b)
 		begin(b, asking, "one")
-		if _, err := asking.pool.Exec(b.Context(), "INSERT INTO tasks (study, name, job) SELECT 'one', n::text, n FROM generate_series(0, $1) AS n", b.N); err != nil {
+		if _, err := asking.pool.Exec(b.Context(),
+			"INSERT INTO tasks (study, name, job) SELECT 'one', n::text, n FROM generate_series(0, $1) AS n", b.N); err != nil {
 			b.Fatal(err)
 		}
 		each(b, func(name string) error {
 			return asking.transact(b.Context(), beginSettled, func(pgx.Tx) (*pgx.Batch, error) {
 				last := &pgx.Batch{}
-				return last, asking.answer(last, "one", name, missing(name), writer{machine: "a", identity: "a", device: "q", attempt: 1, seconds: 1})
+				return last,
+					asking.answer(last, "one", name, missing(name),
+						writer{machine: "a", identity: "a", device: "q", attempt: 1, seconds: 1})
 			})
 		})
 	})

@@ -41,7 +41,8 @@ func put(ctx context.Context, tx pgx.Tx, digest string, content []byte) error {
 	if err != nil || known.RowsAffected() > 0 {
 		return err
 	}
-	added, err := tx.Exec(ctx, "INSERT INTO blobs (digest, size) VALUES ($1, $2) ON CONFLICT DO NOTHING", digest, len(content))
+	added, err := tx.Exec(ctx, "INSERT INTO blobs (digest, size) VALUES ($1, $2) ON CONFLICT DO NOTHING", digest,
+		len(content))
 	if err != nil || added.RowsAffected() == 0 {
 		return err
 	}
@@ -66,7 +67,8 @@ func (f *Farm) evict(ctx context.Context, limit int64) error {
 func (f *Farm) Get(ctx context.Context, digest string) (content []byte, err error) {
 	err = f.persist(ctx, "reading a file of the farm", func(ctx context.Context) error {
 		var size int
-		if err := f.pool.QueryRow(ctx, "UPDATE blobs SET used = now() WHERE digest = $1 RETURNING size", digest).Scan(&size); err != nil {
+		if err := f.pool.QueryRow(ctx, "UPDATE blobs SET used = now() WHERE digest = $1 RETURNING size",
+			digest).Scan(&size); err != nil {
 			return err
 		}
 		rows, err := f.pool.Query(ctx, "SELECT content FROM chunks WHERE digest = $1 ORDER BY number", digest)
@@ -84,7 +86,8 @@ func (f *Farm) Get(ctx context.Context, digest string) (content []byte, err erro
 		return nil, &MissingError{digest}
 	}
 	if err == nil && cache.Digest(content) != digest {
-		return nil, fmt.Errorf("the farm's file %.12s is damaged: its bytes have the digest %.12s", digest, cache.Digest(content))
+		return nil,
+			fmt.Errorf("the farm's file %.12s is damaged: its bytes have the digest %.12s", digest, cache.Digest(content))
 	}
 	return content, err
 }

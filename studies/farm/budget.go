@@ -44,7 +44,8 @@ func (b Budget) Used(spent map[string]float64) (seconds, money float64, priced b
 		if device != Compiling {
 			seconds += each
 		}
-		if at := slices.IndexFunc(b.Prices, func(p Price) bool { return strings.Contains(strings.ToLower(device), p.Label) }); at >= 0 {
+		if at := slices.IndexFunc(b.Prices,
+			func(p Price) bool { return strings.Contains(strings.ToLower(device), p.Label) }); at >= 0 {
 			money += each / 3600 * b.Prices[at].Hour
 			priced = true
 		}

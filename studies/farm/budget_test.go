@@ -14,10 +14,12 @@ func TestBudgets(t *testing.T) {
 	if seconds != 7200 || money < 7.0999 || money > 7.1001 || !priced || b.Over(spent) {
 		t.Errorf("%v s, %v, %v, over: %v", seconds, money, priced, b.Over(spent))
 	}
-	if text := b.Describe(spent); !strings.Contains(text, "800.0 s left of 8000.0 s") || !strings.Contains(text, "cost 7.10, 0.90 left of 8.00") {
+	if text := b.Describe(spent); !strings.Contains(text, "800.0 s left of 8000.0 s") ||
+		!strings.Contains(text, "cost 7.10, 0.90 left of 8.00") {
 		t.Error(text)
 	}
-	if !(Budget{Seconds: 7200}).Over(spent) || !(Budget{Money: 7, Prices: b.Prices}).Over(spent) || (Budget{}).Over(spent) {
+	if !(Budget{Seconds: 7200}).Over(spent) || !(Budget{Money: 7, Prices: b.Prices}).Over(spent) ||
+		(Budget{}).Over(spent) {
 		t.Error("budgets end too late or too early")
 	}
 	for _, text := range []string{"h200", "=3", "h200=x", "h200=-1", "h200=NaN"} {
@@ -42,7 +44,8 @@ func TestASearchIsOverItsBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		// As if it had taken six seconds, on a device that has a name.
-		if _, err := asking.pool.Exec(t.Context(), "UPDATE tasks SET seconds = 6, device = 'NVIDIA H200' WHERE name = $1", task(name).Task); err != nil {
+		if _, err := asking.pool.Exec(t.Context(), "UPDATE tasks SET seconds = 6, device = 'NVIDIA H200' WHERE name = $1",
+			task(name).Task); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.account(t.Context()); err != nil {

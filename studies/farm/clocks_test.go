@@ -90,7 +90,8 @@ func TestClocksOfMinutesApart(t *testing.T) {
 		}
 	}
 	status, err := asking.Status(t.Context())
-	if err != nil || len(status.Searches) != 1 || status.Searches[0].State != "asking" || status.Searches[0].Age > time.Since(began)+time.Minute || status.LastMinute > 6 {
+	if err != nil || len(status.Searches) != 1 || status.Searches[0].State != "asking" ||
+		status.Searches[0].Age > time.Since(began)+time.Minute || status.LastMinute > 6 {
 		t.Errorf("%+v, %v", status, err)
 	}
 	if spent, err := s.Spent(t.Context()); err != nil || s.Over() {
@@ -103,7 +104,9 @@ func TestClocksOfMinutesApart(t *testing.T) {
 		}
 	}
 	stopBehind()
-	if _, err := asking.pool.Exec(t.Context(), "INSERT INTO river_job (args, kind, max_attempts, queue, state, attempt, attempted_by) SELECT args, kind, 20, 'elsewhere', 'running', 1, '{behind}' FROM river_job LIMIT 1"); err != nil {
+	if _, err := asking.pool.Exec(t.Context(),
+		"INSERT INTO river_job (args, kind, max_attempts, queue, state, attempt, attempted_by) SELECT args, kind, 20, "+
+			"'elsewhere', 'running', 1, '{behind}' FROM river_job LIMIT 1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := off(-time.Hour).reap(t.Context()); err != nil {

@@ -28,13 +28,15 @@ func (f *Farm) explain(doing string, err error) error {
 		case "42P01": // who may not see the schema sees no table in it
 			return fmt.Errorf("%s: the database's user has no right to see the farm; docs/farm.md has the roles", doing)
 		case "42501":
-			return fmt.Errorf("%s: the database's user has no right to do that (%s); docs/farm.md has the roles", doing, refused.Message)
+			return fmt.Errorf("%s: the database's user has no right to do that (%s); docs/farm.md has the roles", doing,
+				refused.Message)
 		case "53100":
 			return fmt.Errorf("%s: the disk of the database's server is full (%s)", doing, refused.Message)
 		case "28P01", "28000":
 			return fmt.Errorf("%s: the database does not let this user in (%s)", doing, refused.Message)
 		case "53300":
-			return fmt.Errorf("%s: the database's server has no connection left (%s): end other clients, start workers with fewer --lanes, or raise max_connections", doing, refused.Message)
+			return fmt.Errorf("%s: the database's server has no connection left (%s): end other clients, start workers with "+
+				"fewer --lanes, or raise max_connections", doing, refused.Message)
 		case "3D000":
 			return fmt.Errorf("%s: %s; createdb makes one", doing, refused.Message)
 		}
@@ -55,8 +57,11 @@ func (f *Farm) explain(doing string, err error) error {
 func lost(err error) bool {
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
 		// 57P0x is a shutdown, 08 a connection, 40 a conflict of transactions.
-		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") || strings.HasPrefix(refused.Code, "40")
+		return strings.HasPrefix(refused.Code, "57P") || strings.HasPrefix(refused.Code, "08") ||
+			strings.HasPrefix(refused.Code, "40")
 	}
-	return errors.As(err, new(*pgconn.ConnectError)) || errors.As(err, new(net.Error)) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
-		errors.Is(err, net.ErrClosed) || err != nil && (pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed"))
+	return errors.As(err, new(*pgconn.ConnectError)) || errors.As(err, new(net.Error)) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+		errors.Is(err, net.ErrClosed) ||
+		err != nil && (pgconn.SafeToRetry(err) || strings.Contains(err.Error(), "conn closed"))
 }

@@ -78,15 +78,19 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	if !goodName.MatchString(o.Name) {
-		return nil, argumentError("a farm's name has small letters, digits and underscores, and begins with a letter: %q does not", o.Name)
+		return nil,
+			argumentError("a farm's name has small letters, digits and underscores, and begins with a letter: %q does not",
+				o.Name)
 	}
 	// Parsed here too, because an error of the library quotes the URL.
 	if u, err := url.Parse(o.URL); err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-		return nil, argumentError("the farm's database is named by a URL such as postgres://USER@HOST/DATABASE: what was given is none")
+		return nil,
+			argumentError("the farm's database is named by a URL such as postgres://USER@HOST/DATABASE: what was given is none")
 	}
 	config, err := pgxpool.ParseConfig(o.URL)
 	if err != nil {
-		return nil, argumentError("the URL of the farm's database has a setting that PostgreSQL does not know, or a wrong value for one")
+		return nil,
+			argumentError("the URL of the farm's database has a setting that PostgreSQL does not know, or a wrong value for one")
 	}
 	f := &Farm{options: o, schema: "pawl_" + o.Name, log: o.Log}
 	config.MaxConns = int32(o.Connections)
@@ -110,7 +114,14 @@ func connect(ctx context.Context, o Options, durable bool) (*Farm, error) {
 		f.pool.Close()
 		return nil, f.explain("connecting", err)
 	}
-	f.insert, err = river.NewClient(riverpgxv5.New(f.pool), &river.Config{Schema: f.schema, Logger: quiet(o.Log), FetchCooldown: cooldown, Middleware: []rivertype.Middleware{due}, Test: river.TestConfig{Time: o.clock}})
+	f.insert, err = river.NewClient(riverpgxv5.New(f.pool),
+		&river.Config{
+			Schema:        f.schema,
+			Logger:        quiet(o.Log),
+			FetchCooldown: cooldown,
+			Middleware:    []rivertype.Middleware{due},
+			Test:          river.TestConfig{Time: o.clock},
+		})
 	return f, err
 }
 
@@ -156,9 +167,11 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string {
 	if e.FarmProtocol != Protocol {
-		return fmt.Sprintf("farm %s speaks protocol %d and this pawl speaks %d: use the pawl of the farm (%s), or move the farm to this one with pawl farm init", e.Name, e.FarmProtocol, Protocol, e.FarmVersion)
+		return fmt.Sprintf("farm %s speaks protocol %d and this pawl speaks %d: use the pawl of the farm (%s), or move "+
+			"the farm to this one with pawl farm init", e.Name, e.FarmProtocol, Protocol, e.FarmVersion)
 	}
-	return fmt.Sprintf("farm %s is of pawl %s and this is pawl %s, which may measure differently: use the same one everywhere, or move the farm to this one with pawl farm init", e.Name, e.FarmVersion, e.Theirs)
+	return fmt.Sprintf("farm %s is of pawl %s and this is pawl %s, which may measure differently: use the same one "+
+		"everywhere, or move the farm to this one with pawl farm init", e.Name, e.FarmVersion, e.Theirs)
 }
 
 // agree compares protocol and version with the farm's.
@@ -173,7 +186,8 @@ func (f *Farm) agree(ctx context.Context) error {
 		return f.foreign()
 	}
 	e := &MismatchError{Name: f.options.Name, Theirs: f.options.Version}
-	if err := f.pool.QueryRow(ctx, "SELECT protocol, version FROM farm").Scan(&e.FarmProtocol, &e.FarmVersion); err != nil {
+	if err := f.pool.QueryRow(ctx, "SELECT protocol, version FROM farm").Scan(&e.FarmProtocol, &e.FarmVersion); err !=
+		nil {
 		return f.explain("reading the farm's version", err)
 	}
 	if e.FarmProtocol != Protocol || e.FarmVersion != f.options.Version {
@@ -185,12 +199,15 @@ func (f *Farm) agree(ctx context.Context) error {
 // look reports whether the farm's schema exists, and whether a farm is in it.
 func (f *Farm) look(ctx context.Context) (exists, ours bool, err error) {
 	err = f.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1),
-		EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'farm')`, f.schema).Scan(&exists, &ours)
+		EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1
+		AND c.relname = 'farm')`, f.schema).Scan(
+		&exists, &ours)
 	return exists, ours, f.explain("looking for the farm", err)
 }
 
 func (f *Farm) foreign() error {
-	return fmt.Errorf("the schema %s of this database is somebody else's: there is no farm in it, and nothing was changed; name another farm with --farm", f.schema)
+	return fmt.Errorf("the schema %s of this database is somebody else's: there is no farm in it, and nothing was "+
+		"changed; name another farm with --farm", f.schema)
 }
 
 // Patience is how long those who ask wait for a database that does not answer.

@@ -57,7 +57,16 @@ func employ(t testing.TB, f *Farm, id string, do func(context.Context, Job) (Ans
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- f.Work(ctx, WorkOptions{ID: id, Host: id, Identity: id, Offers: Offers{Lanes: 1}, Queues: map[string]int{"q": 1}, Grace: 50 * time.Millisecond, Do: do})
+		ended <- f.Work(ctx,
+			WorkOptions{
+				ID:       id,
+				Host:     id,
+				Identity: id,
+				Offers:   Offers{Lanes: 1},
+				Queues:   map[string]int{"q": 1},
+				Grace:    50 * time.Millisecond,
+				Do:       do,
+			})
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
@@ -116,18 +125,20 @@ func TestAZombieCannotWrite(t *testing.T) {
 	}()
 	<-taken
 	// Its heart stops: the others hear nothing of it for longer than they wait.
-	if _, err := asking.pool.Exec(t.Context(), "UPDATE machines SET heartbeat = now() - interval '1 hour' WHERE id = 'zombie'"); err != nil {
+	if _, err := asking.pool.Exec(t.Context(),
+		"UPDATE machines SET heartbeat = now() - interval '1 hour' WHERE id = 'zombie'"); err != nil {
 		t.Fatal(err)
 	}
 	if err := asking.reap(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	second, release := make(chan struct{}), make(chan struct{})
-	employ(t, open(t, Options{URL: working.options.URL, Version: "1"}), "living", func(context.Context, Job) (Answer, error) {
-		close(second)
-		<-release
-		return missing("living"), nil
-	})
+	employ(t, open(t, Options{URL: working.options.URL, Version: "1"}), "living",
+		func(context.Context, Job) (Answer, error) {
+			close(second)
+			<-release
+			return missing("living"), nil
+		})
 	<-second
 	close(wake) // while the other has the job in hand, and before it has answered
 	time.Sleep(300 * time.Millisecond)
@@ -180,7 +191,8 @@ func TestAStoppedWorkerGivesBack(t *testing.T) {
 	if err := s.End(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	if open := count(t, asking, "SELECT count(*) FROM river_job WHERE state NOT IN ('cancelled', 'completed')"); open != 0 {
+	if open := count(t, asking, "SELECT count(*) FROM river_job WHERE state NOT IN ('cancelled', 'completed')"); open !=
+		0 {
 		t.Errorf("%d jobs are open after the end", open)
 	}
 }
@@ -219,8 +231,10 @@ func TestClocksAndLostJobs(t *testing.T) {
 		}()
 	}
 	await(t, func() bool { return count(t, asking, "SELECT count(*) FROM tasks") == 2 })
-	_, err := asking.pool.Exec(t.Context(), `UPDATE river_job SET scheduled_at = now() + interval '10 minutes' WHERE args->>'task' = '`+task("put off").Task+`';
-		UPDATE river_job SET state = 'running', attempt = max_attempts, attempted_by = '{nobody}' WHERE args->>'task' = '`+task("lost").Task+`'`)
+	_, err := asking.pool.Exec(t.Context(),
+		`UPDATE river_job SET scheduled_at = now() + interval '10 minutes' WHERE args->>'task' = '`+task("put off").Task+`';
+		UPDATE river_job SET state = 'running', attempt = max_attempts, attempted_by = '{nobody}' WHERE args->>'task' = '`+
+			task("lost").Task+`'`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +286,8 @@ func TestBlobs(t *testing.T) {
 	if _, err := f.Get(t.Context(), "nothing"); !errors.As(err, new(*MissingError)) {
 		t.Errorf("%v", err)
 	}
-	if _, err := f.pool.Exec(t.Context(), "UPDATE blobs SET used = now() - interval '1 hour' WHERE digest = $1", digests[0]); err != nil {
+	if _, err := f.pool.Exec(t.Context(), "UPDATE blobs SET used = now() - interval '1 hour' WHERE digest = $1",
+		digests[0]); err != nil {
 		t.Fatal(err)
 	}
 	err := pgx.BeginFunc(t.Context(), f.pool, func(tx pgx.Tx) error { return put(t.Context(), tx, "new", []byte("new")) })
@@ -296,13 +311,21 @@ func TestBlobs(t *testing.T) {
 // Names of queues are River's, and differ where the device does.
 func TestQueues(t *testing.T) {
 	t.Parallel()
-	h200 := devices.Measures{Backend: "cuda", Device: "NVIDIA H200", Driver: "580.65.06", Architecture: "sm_90", Identity: "a"}
+	h200 := devices.Measures{
+		Backend:      "cuda",
+		Device:       "NVIDIA H200",
+		Driver:       "580.65.06",
+		Architecture: "sm_90",
+		Identity:     "a",
+	}
 	other, newer := h200, h200
 	other.Identity, newer.Driver = "b", "590.10"
-	if MeasureQueue(h200) != MeasureQueue(other) || OwnQueue(h200) == OwnQueue(other) || MeasureQueue(h200) == MeasureQueue(newer) {
+	if MeasureQueue(h200) != MeasureQueue(other) || OwnQueue(h200) == OwnQueue(other) ||
+		MeasureQueue(h200) == MeasureQueue(newer) {
 		t.Error("queues are mixed")
 	}
-	for _, name := range []string{MeasureQueue(h200), OwnQueue(h200), queue("compile", strings.Repeat("é-x ", 40)), queue("compile", "")} {
+	for _, name := range []string{MeasureQueue(h200), OwnQueue(h200), queue("compile", strings.Repeat("é-x ", 40)),
+		queue("compile", "")} {
 		if len(name) > 64 || !strings.HasPrefix(MeasureQueue(h200), "measure-nvidia-h200-") {
 			t.Errorf("%q", name)
 		}
@@ -341,9 +364,12 @@ func TestRefusals(t *testing.T) {
 	refuse("a farm's name has small letters", with(func(o *Options) { o.Name = "x;drop" }))
 	refuse("named by a URL", with(func(o *Options) { o.URL = "mysql://me:" + postgrestest.Password + "@here/x" }))
 	refuse("named by a URL", with(func(o *Options) { o.URL = "postgres://me:" + postgrestest.Password + "@here:port/x" }))
-	refuse("the database cannot be reached: 127.0.0.1:1", with(func(o *Options) { o.URL = "postgres://me:" + postgrestest.Password + "@127.0.0.1:1/x" }))
-	refuse("the host nowhere.invalid is not known", with(func(o *Options) { o.URL = "postgres://me:" + postgrestest.Password + "@nowhere.invalid/x" }))
-	refuse("does not let this user in", with(func(o *Options) { o.URL = postgrestest.As(t, url, "nobody", "wrong "+postgrestest.Password) }))
+	refuse("the database cannot be reached: 127.0.0.1:1",
+		with(func(o *Options) { o.URL = "postgres://me:" + postgrestest.Password + "@127.0.0.1:1/x" }))
+	refuse("the host nowhere.invalid is not known",
+		with(func(o *Options) { o.URL = "postgres://me:" + postgrestest.Password + "@nowhere.invalid/x" }))
+	refuse("does not let this user in",
+		with(func(o *Options) { o.URL = postgrestest.As(t, url, "nobody", "wrong "+postgrestest.Password) }))
 	postgrestest.Exec(t, url, "UPDATE pawl_farm.farm SET protocol = 99")
 	refuse("speaks protocol 99", with(func(*Options) {}))
 	postgrestest.Exec(t, url, "CREATE SCHEMA pawl_theirs; CREATE TABLE pawl_theirs.thing (x int)")
@@ -363,7 +389,8 @@ func TestAnOldWorkerLeaves(t *testing.T) {
 	asking, working := newFarm(t)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- working.Work(context.Background(), WorkOptions{ID: "old", Host: "old", Identity: "old", Offers: Offers{Lanes: 1}, Queues: map[string]int{"q": 1}})
+		ended <- working.Work(context.Background(),
+			WorkOptions{ID: "old", Host: "old", Identity: "old", Offers: Offers{Lanes: 1}, Queues: map[string]int{"q": 1}})
 	}()
 	await(t, func() bool { machines, _ := asking.Machines(t.Context(), Silence); return len(machines) == 1 })
 	if err := Init(t.Context(), Options{URL: asking.options.URL, Version: "2"}); err != nil {
@@ -376,7 +403,10 @@ func TestAnOldWorkerLeaves(t *testing.T) {
 
 // An answer survives the way to the database and back.
 func TestAnswersTravel(t *testing.T) {
-	encoded, err := json.Marshal(Answer{Description: &Description{Infeasible: []byte{1, 2}, Reasons: map[string]int{"x": 1}}})
+	encoded, err := json.Marshal(Answer{Description: &Description{
+		Infeasible: []byte{1, 2},
+		Reasons:    map[string]int{"x": 1},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,8 @@ func (s *Search) fileNew(ctx context.Context, batch []*filing) error {
 			names, jobs = append(names, t.Task), append(jobs, result.Job.ID)
 		}
 		last = &pgx.Batch{}
-		last.Queue("INSERT INTO tasks (study, name, job) SELECT $1, name, job FROM unnest($2::text[], $3::bigint[]) AS new (name, job)", s.head.Study, names, jobs)
+		last.Queue("INSERT INTO tasks (study, name, job) SELECT $1, name, job FROM unnest($2::text[], $3::bigint[]) AS "+
+			"new (name, job)", s.head.Study, names, jobs)
 		return last, nil
 	})
 	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == uniqueViolation {
@@ -140,8 +141,10 @@ func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answe
 	err = pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
 		var known []byte
 		var open bool
-		err := tx.QueryRow(ctx, `SELECT t.answer, j.id IS NOT NULL AND j.state NOT IN ('cancelled', 'discarded', 'completed') FROM tasks t
-			LEFT JOIN river_job j ON j.id = t.job WHERE t.study = $1 AND t.name = $2 FOR UPDATE OF t`, job.Study, job.Task).Scan(&known, &open)
+		err := tx.QueryRow(ctx,
+			`SELECT t.answer, j.id IS NOT NULL AND j.state NOT IN ('cancelled', 'discarded', 'completed') FROM tasks t
+			LEFT JOIN river_job j ON j.id = t.job WHERE t.study = $1 AND t.name = $2 FOR UPDATE OF t`, job.Study,
+			job.Task).Scan(&known, &open)
 		switch {
 		case err != nil || open && known == nil:
 			return err
@@ -150,7 +153,8 @@ func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answe
 		}
 		inserted, err := s.farm.insert.InsertTx(ctx, tx, args, s.insertion(queue, firstTag))
 		if err == nil {
-			_, err = tx.Exec(ctx, "UPDATE tasks SET job = $3, filed = now() WHERE study = $1 AND name = $2", job.Study, job.Task, inserted.Job.ID)
+			_, err = tx.Exec(ctx, "UPDATE tasks SET job = $3, filed = now() WHERE study = $1 AND name = $2", job.Study,
+				job.Task, inserted.Job.ID)
 		}
 		return err
 	})

@@ -34,14 +34,17 @@ func Init(ctx context.Context, o Options) error {
 	if _, err := connection.Exec(ctx, "SELECT pg_advisory_lock($1)", initLock); err != nil {
 		return f.explain("making the farm", err)
 	}
-	defer connection.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", initLock) // the connection's end does it too
+	// the connection's end does it too
+	defer connection.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", initLock)
 	exists, ours, err := f.look(ctx)
 	if err != nil {
 		return err
 	}
 	if exists && !ours {
 		var empty bool
-		if err := f.pool.QueryRow(ctx, "SELECT NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)", f.schema).Scan(&empty); err != nil || !empty {
+		if err := f.pool.QueryRow(ctx,
+			"SELECT NOT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1)",
+			f.schema).Scan(&empty); err != nil || !empty {
 			return f.foreign()
 		}
 	}

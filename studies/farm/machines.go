@@ -52,10 +52,12 @@ func (f *Farm) reap(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, f.pool, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `WITH dead AS (
 				SELECT id FROM river_job j WHERE state = 'running' AND NOT EXISTS (
-					SELECT FROM machines m WHERE m.id = j.attempted_by[array_upper(j.attempted_by, 1)] AND m.heartbeat > now() - $1::interval)
+					SELECT FROM machines m WHERE m.id = j.attempted_by[array_upper(j.attempted_by, 1)]
+					AND m.heartbeat > now() - $1::interval)
 				FOR UPDATE SKIP LOCKED)
 			UPDATE river_job j SET
-				state = (CASE WHEN metadata ? 'cancel_attempted_at' THEN 'cancelled' WHEN attempt >= max_attempts THEN 'discarded' ELSE 'available' END)::river_job_state,
+				state = (CASE WHEN metadata ? 'cancel_attempted_at' THEN 'cancelled' WHEN attempt >= max_attempts
+				THEN 'discarded' ELSE 'available' END)::river_job_state,
 				finalized_at = CASE WHEN metadata ? 'cancel_attempted_at' OR attempt >= max_attempts THEN now() END,
 				scheduled_at = $2
 			FROM dead WHERE j.id = dead.id RETURNING j.id, j.attempt, j.state::text, j.args->>'question'`, Silence, firstTag)
@@ -78,7 +80,8 @@ func (f *Farm) reap(ctx context.Context) error {
 			if err := json.Unmarshal([]byte(r.Question), &job); err != nil {
 				return fmt.Errorf("job %d: %w", r.ID, err)
 			}
-			f.log.Warn("a worker is gone, its job is given to another", "study", job.Label, "trial", job.trial(), "job", r.ID, "attempt", r.Attempt, "action", job.Action, "state", r.State)
+			f.log.Warn("a worker is gone, its job is given to another", "study", job.Label, "trial", job.trial(), "job", r.ID,
+				"attempt", r.Attempt, "action", job.Action, "state", r.State)
 			if r.State != "discarded" {
 				continue
 			}
@@ -90,7 +93,8 @@ func (f *Farm) reap(ctx context.Context) error {
 			return err
 		}
 		_, err = tx.Exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = $1
-			WHERE id IN (SELECT id FROM river_job WHERE state IN ('available', 'retryable', 'scheduled') AND scheduled_at > now() FOR UPDATE SKIP LOCKED)`, firstTag)
+			WHERE id IN (SELECT id FROM river_job WHERE state IN ('available', 'retryable', 'scheduled')
+			AND scheduled_at > now() FOR UPDATE SKIP LOCKED)`, firstTag)
 		return err
 	})
 }
@@ -122,7 +126,9 @@ func (m Machine) Alive() bool { return m.Unheard < Silence }
 func (f *Farm) Machines(ctx context.Context, heard time.Duration) (machines []Machine, err error) {
 	err = f.persist(ctx, "looking at the machines", func(ctx context.Context) error {
 		machines = nil
-		rows, err := f.pool.Query(ctx, `SELECT id, host, identity, offers, running, extract(epoch FROM now() - started)::float8, extract(epoch FROM now() - heartbeat)::float8
+		rows, err := f.pool.Query(ctx,
+			`SELECT id, host, identity, offers, running, extract(epoch FROM now() - started)::float8,
+			extract(epoch FROM now() - heartbeat)::float8
 			FROM machines WHERE heartbeat > now() - $1::interval ORDER BY host, id`, heard)
 		if err != nil {
 			return err
@@ -152,7 +158,9 @@ func (f *Farm) Machines(ctx context.Context, heard time.Duration) (machines []Ma
 // Heard reports whether a device was heard in the last so long.
 func (f *Farm) Heard(ctx context.Context, identity string, within time.Duration) (heard bool, err error) {
 	err = f.persist(ctx, "looking for a device", func(ctx context.Context) error {
-		return f.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM machines WHERE identity = $1 AND heartbeat > now() - $2::interval)", identity, within).Scan(&heard)
+		return f.pool.QueryRow(ctx,
+			"SELECT EXISTS (SELECT FROM machines WHERE identity = $1 AND heartbeat > now() - $2::interval)", identity,
+			within).Scan(&heard)
 	})
 	return heard, err
 }

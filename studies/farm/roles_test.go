@@ -22,7 +22,9 @@ func TestRoles(t *testing.T) {
 	if err := Init(t.Context(), Options{URL: owner, Version: "1"}); err != nil {
 		t.Fatal(err)
 	}
-	postgrestest.Exec(t, owner, string(roles)+`; CREATE USER gpu PASSWORD 'gpu' IN ROLE pawl_worker; CREATE USER alice PASSWORD 'alice' IN ROLE pawl_asker; CREATE USER stranger PASSWORD 'stranger'`)
+	postgrestest.Exec(t, owner,
+		string(roles)+
+			`; CREATE USER gpu PASSWORD 'gpu' IN ROLE pawl_worker; CREATE USER alice PASSWORD 'alice' IN ROLE pawl_asker; CREATE USER stranger PASSWORD 'stranger'`)
 	postgrestest.Exec(t, owner, string(roles)) // and again after an upgrade
 	as := func(user string) Options { return Options{URL: postgrestest.As(t, owner, user, user), Version: "1"} }
 	asking, working := open(t, as("alice")), open(t, as("gpu"))
@@ -53,23 +55,31 @@ func TestRoles(t *testing.T) {
 		t.Error(err)
 	}
 	for _, statement := range []string{
-		"INSERT INTO river_job (args, kind, max_attempts, queue) VALUES ('{}', 'pawl', 1, 'q')", "UPDATE river_job SET args = '{}'", "DELETE FROM river_job",
+		"INSERT INTO river_job (args, kind, max_attempts, queue) VALUES ('{}', 'pawl', 1, 'q')",
+		"UPDATE river_job SET args = '{}'", "DELETE FROM river_job",
 		"UPDATE tasks SET job = 1", "INSERT INTO tasks (study, name, job) VALUES ('x', 'x', 1)", "DELETE FROM tasks",
-		"DELETE FROM blobs", "UPDATE chunks SET content = ''", "SELECT * FROM searches", "UPDATE farm SET version = '2'", "CREATE TABLE mine (x int)", "DROP TABLE tasks",
+		"DELETE FROM blobs", "UPDATE chunks SET content = ''", "SELECT * FROM searches", "UPDATE farm SET version = '2'",
+		"CREATE TABLE mine (x int)", "DROP TABLE tasks",
 	} {
-		if _, err := working.pool.Exec(t.Context(), statement); err == nil || !strings.Contains(working.explain("x", err).Error(), "no right to") && !strings.Contains(err.Error(), "must be owner") {
+		if _, err := working.pool.Exec(t.Context(), statement); err == nil ||
+			!strings.Contains(working.explain("x", err).Error(), "no right to") &&
+				!strings.Contains(err.Error(), "must be owner") {
 			t.Errorf("a worker may: %s (%v)", statement, err)
 		}
 	}
-	for _, statement := range []string{"UPDATE farm SET version = '2'", "INSERT INTO machines (id, host, identity, offers) VALUES ('x', 'x', 'x', '{}')", "CREATE TABLE mine (x int)"} {
+	for _, statement := range []string{"UPDATE farm SET version = '2'",
+		"INSERT INTO machines (id, host, identity, offers) VALUES ('x', 'x', 'x', '{}')", "CREATE TABLE mine (x int)"} {
 		if _, err := asking.pool.Exec(t.Context(), statement); err == nil {
 			t.Errorf("who asks may: %s", statement)
 		}
 	}
-	if _, err := Open(t.Context(), as("stranger")); err == nil || !strings.Contains(err.Error(), "has no right to see the farm") {
+	if _, err := Open(t.Context(), as("stranger")); err == nil ||
+		!strings.Contains(err.Error(), "has no right to see the farm") {
 		t.Errorf("a stranger: %v", err)
 	}
-	if err := Init(t.Context(), Options{URL: postgrestest.As(t, owner, "stranger", "stranger"), Name: "other", Version: "1"}); err == nil || !strings.Contains(err.Error(), "has no right to do that") {
+	if err := Init(t.Context(),
+		Options{URL: postgrestest.As(t, owner, "stranger", "stranger"), Name: "other", Version: "1"}); err == nil ||
+		!strings.Contains(err.Error(), "has no right to do that") {
 		t.Errorf("a stranger's farm: %v", err)
 	}
 }

@@ -66,7 +66,8 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 	err = f.persist(ctx, "beginning a search on the farm", func(ctx context.Context) error {
 		return f.durable(ctx, func(tx pgx.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO searches (study, title, priority, budget) VALUES ($1, $2, $3, $4)
-				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, budget = $4, heartbeat = now(), ended = NULL`, head.Study, head.Title, head.Priority, budget)
+				ON CONFLICT (study) DO UPDATE SET title = $2, priority = $3, budget = $4, heartbeat = now(), ended = NULL`,
+				head.Study, head.Title, head.Priority, budget)
 			return err
 		})
 	})
@@ -74,7 +75,15 @@ func (f *Farm) Begin(ctx context.Context, head Head) (*Search, error) {
 		return nil, err
 	}
 	beside, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Search{farm: f, head: head, cancel: cancel, done: beside.Done(), filings: make(chan *filing), turns: map[string]turn{}, waiting: map[string]chan []byte{}}
+	s := &Search{
+		farm:    f,
+		head:    head,
+		cancel:  cancel,
+		done:    beside.Done(),
+		filings: make(chan *filing),
+		turns:   map[string]turn{},
+		waiting: map[string]chan []byte{},
+	}
 	s.ended.Go(func() { s.listen(beside) })
 	s.ended.Go(func() { s.fileAll(beside) })
 	s.ended.Go(func() {
@@ -143,7 +152,8 @@ func (s *Search) Ask(ctx context.Context, queue string, job Job, check func(cont
 
 func (s *Search) read(ctx context.Context, task string) (*Answer, error) {
 	var encoded []byte
-	err := s.farm.pool.QueryRow(ctx, "SELECT answer FROM tasks WHERE study = $1 AND name = $2", s.head.Study, task).Scan(&encoded)
+	err := s.farm.pool.QueryRow(ctx, "SELECT answer FROM tasks WHERE study = $1 AND name = $2", s.head.Study,
+		task).Scan(&encoded)
 	if err != nil || encoded == nil {
 		return nil, err
 	}
@@ -169,7 +179,8 @@ func (s *Search) look(ctx context.Context, queue string, job Job, encoded []byte
 func (s *Search) withdraw(ctx context.Context, task string) {
 	err := pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
 		var job int64
-		if err := tx.QueryRow(ctx, "DELETE FROM tasks WHERE study = $1 AND name = $2 AND answer IS NULL RETURNING job", s.head.Study, task).Scan(&job); err != nil {
+		if err := tx.QueryRow(ctx, "DELETE FROM tasks WHERE study = $1 AND name = $2 AND answer IS NULL RETURNING job",
+			s.head.Study, task).Scan(&job); err != nil {
 			return err
 		}
 		_, err := s.farm.insert.JobCancelTx(ctx, tx, job)
@@ -220,10 +231,12 @@ func removeTasks(ctx context.Context, tx pgx.Tx, study string) error {
 			seconds = (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
 				SELECT device, sum(seconds) AS total FROM (
 					SELECT device, seconds FROM tasks WHERE study = $1 AND device <> ''
-					UNION ALL SELECT key, value::double precision FROM jsonb_each_text((SELECT seconds FROM searches WHERE study = $1))) AS all_parts
+					UNION ALL SELECT key, value::double precision FROM jsonb_each_text((SELECT seconds FROM searches
+					WHERE study = $1))) AS all_parts
 				GROUP BY device) AS totals)
 			WHERE study = $1`,
-		`DELETE FROM river_job WHERE id IN (SELECT job FROM tasks WHERE study = $1) AND state IN ('completed', 'cancelled', 'discarded')`,
+		`DELETE FROM river_job WHERE id IN (SELECT job FROM tasks WHERE study = $1)
+		AND state IN ('completed', 'cancelled', 'discarded')`,
 		`DELETE FROM tasks WHERE study = $1`,
 	} {
 		if _, err := tx.Exec(ctx, statement, study); err != nil {

@@ -17,7 +17,11 @@ func TestTLS(t *testing.T) {
 	}
 	t.Parallel()
 	server := postgrestest.Start(t)
-	o := Options{Version: "1", URL: strings.Replace(server.Database(t), "sslmode=disable", "sslmode=verify-full&sslrootcert="+server.Encrypt(t, "127.0.0.1"), 1)}
+	o := Options{
+		Version: "1",
+		URL: strings.Replace(server.Database(t), "sslmode=disable",
+			"sslmode=verify-full&sslrootcert="+server.Encrypt(t, "127.0.0.1"), 1),
+	}
 	if err := Init(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +34,9 @@ func TestTLS(t *testing.T) {
 	if answer, err := s.Ask(t.Context(), "q", task("x"), nil); err != nil || answer.Missing != "x" {
 		t.Errorf("%+v, %v", answer, err)
 	}
-	if plain := count(t, asking, "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pawl' AND NOT ssl"); plain > 0 {
+	if plain := count(t, asking,
+		"SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'pawl' AND "+
+			"NOT ssl"); plain > 0 {
 		t.Errorf("%d connections are not encrypted", plain)
 	}
 	stop()
@@ -38,7 +44,8 @@ func TestTLS(t *testing.T) {
 		t.Error(err)
 	}
 	server.Encrypt(t, "127.0.0.9")
-	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), postgrestest.Password) {
+	if _, err := Open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "certificate") ||
+		strings.Contains(err.Error(), postgrestest.Password) {
 		t.Errorf("another host: %v", err)
 	}
 }

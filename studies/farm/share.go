@@ -19,7 +19,8 @@ var (
 )
 
 // due says that jobs with a tag are due: River takes any given time to be one to wait for.
-var due = river.JobInsertMiddlewareFunc(func(ctx context.Context, jobs []*rivertype.JobInsertParams, insert func(context.Context) ([]*rivertype.JobInsertResult, error)) ([]*rivertype.JobInsertResult, error) {
+var due = river.JobInsertMiddlewareFunc(func(ctx context.Context, jobs []*rivertype.JobInsertParams,
+	insert func(context.Context) ([]*rivertype.JobInsertResult, error)) ([]*rivertype.JobInsertResult, error) {
 	for _, job := range jobs {
 		job.State = rivertype.JobStateAvailable
 	}
@@ -46,8 +47,10 @@ func (s *Search) tag(ctx context.Context, queue string) (time.Time, error) {
 		t.served, t.looked = 0, time.Now()
 		var found *time.Time
 		if err := s.farm.pool.QueryRow(ctx, `SELECT greatest(
-				(SELECT max(scheduled_at) FROM river_job WHERE state = 'running' AND queue = $1 AND priority = $2 AND scheduled_at < $3),
-				(SELECT max(scheduled_at) FROM river_job WHERE state = 'completed' AND queue = $1 AND priority = $2 AND scheduled_at < $3))`,
+				(SELECT max(scheduled_at) FROM river_job WHERE state = 'running' AND queue = $1 AND priority = $2
+				AND scheduled_at < $3),
+				(SELECT max(scheduled_at) FROM river_job WHERE state = 'completed' AND queue = $1 AND priority = $2
+				AND scheduled_at < $3))`,
 			queue, s.head.Priority, lastTag).Scan(&found); err != nil {
 			return firstTag, err
 		}

@@ -59,7 +59,9 @@ func TestStudiesShareFairly(t *testing.T) {
 	order = nil
 	ask("late", SearchPriority, 2)
 	asked.Wait()
-	if tag := count(t, asking, "SELECT extract(epoch FROM max(scheduled_at) - '2000-01-01T00:00:00Z')::float8 * 1000 FROM river_job WHERE args->>'study' = 'late'"); tag < 39 {
+	if tag := count(t, asking,
+		"SELECT extract(epoch FROM max(scheduled_at) - '2000-01-01T00:00:00Z')::float8 * 1000 FROM river_job WHERE "+
+			"args->>'study' = 'late'"); tag < 39 {
 		t.Errorf("a late study begins at turn %d", tag)
 	}
 }

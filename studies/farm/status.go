@@ -51,10 +51,13 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 			CASE WHEN s.ended IS NOT NULL THEN 'ended' WHEN s.heartbeat < now() - $1::interval THEN 'silent' ELSE 'asking' END,
 			extract(epoch FROM now() - s.started)::float8,
 			s.finished + (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NOT NULL),
-			CASE WHEN s.ended IS NULL THEN (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NULL) ELSE 0 END,
+			CASE WHEN s.ended IS NULL THEN (SELECT count(*) FROM tasks t WHERE t.study = s.study AND t.answer IS NULL)
+			ELSE 0 END,
 			s.budget, s.seconds, (SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
-				SELECT device, sum(seconds) AS total FROM tasks t WHERE t.study = s.study AND device <> '' GROUP BY device) AS totals)
-		FROM searches s WHERE s.title NOT LIKE 'opening %' AND s.heartbeat > now() - interval '1 day' ORDER BY s.started`, Silence)
+				SELECT device, sum(seconds) AS total FROM tasks t WHERE t.study = s.study
+				AND device <> '' GROUP BY device) AS totals)
+		FROM searches s WHERE s.title NOT LIKE 'opening %' AND s.heartbeat > now() - interval '1 day' ORDER BY s.started`,
+		Silence)
 	if err != nil {
 		return s, f.explain("looking at the searches", err)
 	}
@@ -63,7 +66,8 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 		var r SearchStatus
 		var age float64
 		var budget, before, now []byte
-		if err := rows.Scan(&r.Study, &r.Title, &r.Priority, &r.State, &age, &r.Answered, &r.Open, &budget, &before, &now); err != nil {
+		if err := rows.Scan(&r.Study, &r.Title, &r.Priority, &r.State, &age, &r.Answered, &r.Open, &budget, &before,
+			&now); err != nil {
 			return s, f.explain("looking at the searches", err)
 		}
 		r.Age = time.Duration(age * float64(time.Second))
@@ -85,7 +89,8 @@ func (f *Farm) Status(ctx context.Context) (s Status, err error) {
 }
 
 func (f *Farm) queues(ctx context.Context, s *Status) error {
-	rows, err := f.pool.Query(ctx, `SELECT queue, count(*) FILTER (WHERE state <> 'running'), count(*) FILTER (WHERE state = 'running')
+	rows, err := f.pool.Query(ctx,
+		`SELECT queue, count(*) FILTER (WHERE state <> 'running'), count(*) FILTER (WHERE state = 'running')
 		FROM river_job WHERE state IN ('available', 'retryable', 'scheduled', 'running') GROUP BY queue ORDER BY queue`)
 	if err != nil {
 		return err
@@ -101,5 +106,8 @@ func (f *Farm) queues(ctx context.Context, s *Status) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	return f.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM tasks WHERE finished > now() - interval '1 minute'), (SELECT coalesce(sum(size), 0)::bigint FROM blobs)`).Scan(&s.LastMinute, &s.Stored)
+	return f.pool.QueryRow(ctx,
+		`SELECT (SELECT count(*) FROM tasks WHERE finished > now() - interval '1 minute'),
+		(SELECT coalesce(sum(size), 0)::bigint FROM blobs)`).Scan(
+		&s.LastMinute, &s.Stored)
 }

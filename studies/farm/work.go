@@ -66,7 +66,8 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 	// who asked removes what is done. So a worker needs no right to remove jobs.
 	client, err := river.NewClient(riverpgxv5.New(f.pool), &river.Config{
 		ID: o.ID, Schema: f.schema, Queues: queues, Workers: workers, Logger: quiet(f.log), LeaderElectionDisabled: true,
-		FetchCooldown: cooldown, FetchPollInterval: time.Second, JobTimeout: -1, RetryPolicy: atOnce{}, SoftStopTimeout: o.Grace, Test: river.TestConfig{Time: f.options.clock},
+		FetchCooldown: cooldown, FetchPollInterval: time.Second, JobTimeout: -1, RetryPolicy: atOnce{},
+		SoftStopTimeout: o.Grace, Test: river.TestConfig{Time: f.options.clock},
 	})
 	if err != nil {
 		return err
@@ -128,7 +129,8 @@ func (w *work) beatOnce(ctx context.Context) error {
 		return err
 	}
 	_, err = w.farm.pool.Exec(ctx, `INSERT INTO machines (id, host, identity, offers, running) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (id) DO UPDATE SET running = $5, heartbeat = now()`, w.options.ID, w.options.Host, w.options.Identity, offers, running)
+		ON CONFLICT (id) DO UPDATE SET running = $5, heartbeat = now()`, w.options.ID, w.options.Host, w.options.Identity,
+		offers, running)
 	return err
 }
 
@@ -138,7 +140,14 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 	if err := json.Unmarshal([]byte(job.Args.Question), &args); err != nil {
 		return river.JobCancel(fmt.Errorf("the question cannot be read: %w", err))
 	}
-	hand := Running{Job: job.ID, Study: args.Label, Trial: args.Trial, Action: args.Action, Kernel: args.Subject.Name, Point: args.Point}
+	hand := Running{
+		Job:    job.ID,
+		Study:  args.Label,
+		Trial:  args.Trial,
+		Action: args.Action,
+		Kernel: args.Subject.Name,
+		Point:  args.Point,
+	}
 	w.mu.Lock()
 	w.running = append(w.running, hand)
 	w.mu.Unlock()
@@ -147,7 +156,8 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 		w.running = slices.DeleteFunc(w.running, func(r Running) bool { return r.Job == job.ID })
 		w.mu.Unlock()
 	}()
-	log := w.farm.log.With("study", args.Label, "trial", args.trial(), "job", job.ID, "attempt", job.Attempt, "action", args.Action, "kernel", args.Subject.Name, "point", args.Point)
+	log := w.farm.log.With("study", args.Label, "trial", args.trial(), "job", job.ID, "attempt", job.Attempt, "action",
+		args.Action, "kernel", args.Subject.Name, "point", args.Point)
 	start := time.Now()
 	answer, err := w.options.Do(ctx, args)
 	took := time.Since(start)
@@ -180,7 +190,12 @@ func (w *work) Work(ctx context.Context, job *river.Job[ticket]) error {
 // finish writes the answer and completes the job in one transaction, if this attempt is
 // still the latest.
 func (w *work) finish(ctx context.Context, job *river.Job[ticket], asked Job, answer Answer, took time.Duration) error {
-	by := writer{machine: w.options.ID, identity: w.options.Identity, attempt: job.Attempt, seconds: (took - answer.Waited).Seconds()}
+	by := writer{
+		machine:  w.options.ID,
+		identity: w.options.Identity,
+		attempt:  job.Attempt,
+		seconds:  (took - answer.Waited).Seconds(),
+	}
 	switch m := w.options.Offers.Measures; {
 	case asked.Action == Compile || asked.Action == DescribeBuild:
 		by.device = Compiling
@@ -192,11 +207,13 @@ func (w *work) finish(ctx context.Context, job *river.Job[ticket], asked Job, an
 	// It is the disk that makes an answer one: who asked may have recorded it, and nobody
 	// would do a job again that is running here and was answered.
 	return w.farm.persist(ctx, "writing an answer", func(ctx context.Context) error {
-		return w.farm.transact(ctx, beginSettled, func(tx pgx.Tx) (*pgx.Batch, error) { return w.finishOnce(ctx, tx, job, answer, by) })
+		return w.farm.transact(ctx, beginSettled,
+			func(tx pgx.Tx) (*pgx.Batch, error) { return w.finishOnce(ctx, tx, job, answer, by) })
 	})
 }
 
-func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[ticket], answer Answer, by writer) (last *pgx.Batch, err error) {
+func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[ticket], answer Answer,
+	by writer) (last *pgx.Batch, err error) {
 	completed, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, job)
 	switch {
 	case errors.Is(err, river.ErrNotFound):
@@ -246,7 +263,8 @@ func (f *Farm) answer(to *pgx.Batch, study, task string, answer Answer, by write
 		word = whole
 	}
 	to.Queue(`WITH written AS (
-			UPDATE tasks SET answer = $3, finished = now(), machine = $4, identity = $5, device = $6, attempt = $7, seconds = $8, binary_digest = nullif($9, '')
+			UPDATE tasks SET answer = $3, finished = now(), machine = $4, identity = $5, device = $6, attempt = $7,
+			seconds = $8, binary_digest = nullif($9, '')
 			WHERE study = $1 AND name = $2 AND answer IS NULL RETURNING name)
 		SELECT pg_notify($10, $11) FROM written`,
 		study, task, encoded, by.machine, by.identity, by.device, by.attempt, by.seconds, digest, f.answersTopic(study), word)

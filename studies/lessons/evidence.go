@@ -46,13 +46,17 @@ func Support(pasts []Past, advice []explain.Advice) {
 		var lines []string
 		for _, m := range Moves(profiled, losses.of(name)) {
 			if m.agrees(1) {
-				lines = append(lines, fmt.Sprintf("%s %s → %s lowered this loss in %d of %d pairs of profiled points", m.Param, m.From, m.To, m.Better, m.Pairs))
+				lines = append(lines,
+					fmt.Sprintf("%s %s → %s lowered this loss in %d of %d pairs of profiled points", m.Param, m.From, m.To, m.Better,
+						m.Pairs))
 			}
 		}
 		if about, known := figures[name]; known {
 			for _, m := range Moves(pasts, compiled(about.figure)) {
 				if m.agrees(2) {
-					lines = append(lines, fmt.Sprintf("%s %s → %s %s in %d of %d pairs of the study's trials", m.Param, m.From, m.To, about.what, m.Better, m.Pairs))
+					lines = append(lines,
+						fmt.Sprintf("%s %s → %s %s in %d of %d pairs of the study's trials", m.Param, m.From, m.To, about.what,
+							m.Better, m.Pairs))
 				}
 			}
 		}
@@ -91,7 +95,11 @@ func launches(pasts []Past) ([]Past, losses) {
 			seen[profile.Point] = true
 			of.Trials = append(of.Trials, search.Trial{Number: i, Point: profile.Point, Finished: true})
 			lost[i] = map[string]float64{}
-			for _, a := range explain.Advise(explain.Facts{Metrics: profile.Metrics, Flops: p.Study.Work.Flops, Bytes: p.Study.Work.Bytes}) {
+			for _, a := range explain.Advise(explain.Facts{
+				Metrics: profile.Metrics,
+				Flops:   p.Study.Work.Flops,
+				Bytes:   p.Study.Work.Bytes,
+			}) {
 				if a.Lost != nil {
 					lost[i][a.Name] = *a.Lost
 				}
@@ -110,7 +118,12 @@ func (l losses) of(rule string) func(Past, search.Trial) (float64, bool) {
 // facts are what is known about a trial that passed: what the compiler said, its time, and the counters of the
 // last profile of the same machine code.
 func (p Past) facts(t search.Trial) explain.Facts {
-	f := explain.Facts{Resources: t.Outcome.Resources, Milliseconds: t.Outcome.Milliseconds(), Flops: p.Study.Work.Flops, Bytes: p.Study.Work.Bytes}
+	f := explain.Facts{
+		Resources:    t.Outcome.Resources,
+		Milliseconds: t.Outcome.Milliseconds(),
+		Flops:        p.Study.Work.Flops,
+		Bytes:        p.Study.Work.Bytes,
+	}
 	for _, profile := range slices.Backward(p.Profiles) {
 		if profile.Point == t.Point && profile.Binary == t.Outcome.Binary {
 			f.Metrics = profile.Metrics

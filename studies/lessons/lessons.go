@@ -70,9 +70,11 @@ type Move struct {
 // Text says it in words.
 func (m Move) Text() string {
 	if m.Pairs == 1 {
-		return fmt.Sprintf("%s %s → %s: %s times as fast, in the one pair that there is", m.Param, m.From, m.To, page.Figure(m.Ratio))
+		return fmt.Sprintf("%s %s → %s: %s times as fast, in the one pair that there is", m.Param, m.From, m.To,
+			page.Figure(m.Ratio))
 	}
-	return fmt.Sprintf("%s %s → %s: faster in %d of %d pairs, %s times in the middle", m.Param, m.From, m.To, m.Better, m.Pairs, page.Figure(m.Ratio))
+	return fmt.Sprintf("%s %s → %s: faster in %d of %d pairs, %s times in the middle", m.Param, m.From, m.To, m.Better,
+		m.Pairs, page.Figure(m.Ratio))
 }
 
 // Interaction is two parameters whose changes together do something else than both alone.
@@ -231,7 +233,8 @@ func Moves(pasts []Past, figure func(Past, search.Trial) (float64, bool)) []Move
 		moves = append(moves, m)
 	}
 	slices.SortFunc(moves, func(a, b Move) int {
-		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.Param+" "+a.From+" "+a.To, b.Param+" "+b.From+" "+b.To))
+		return cmp.Or(cmp.Compare(b.weight(), a.weight()),
+			cmp.Compare(a.Param+" "+a.From+" "+a.To, b.Param+" "+b.From+" "+b.To))
 	})
 	return moves
 }

@@ -26,7 +26,14 @@ func point(t *testing.T, text string) space.Point {
 // together with C=2; D=1 does nothing; E=9 always fails.
 func past(t *testing.T, id int64, device string) Past {
 	t.Helper()
-	p := Past{Study: studies.Study{ID: id, Kernel: "k", Workload: "w", Backend: "cuda", Environment: objective.Environment{Device: device}, Dead: []string{"D"}}}
+	p := Past{Study: studies.Study{
+		ID:          id,
+		Kernel:      "k",
+		Workload:    "w",
+		Backend:     "cuda",
+		Environment: objective.Environment{Device: device},
+		Dead:        []string{"D"},
+	}}
 	for _, name := range []string{"A", "B", "C", "D", "E"} {
 		values := []string{"1", "2"}
 		if name == "E" {
@@ -36,7 +43,11 @@ func past(t *testing.T, id int64, device string) Past {
 	}
 	number := 0
 	add := func(a, b, c, d, e int) {
-		trial := search.Trial{Number: number, Point: point(t, fmt.Sprintf("A=%d,B=%d,C=%d,D=%d,E=%d", a, b, c, d, e)), Finished: true}
+		trial := search.Trial{
+			Number:   number,
+			Point:    point(t, fmt.Sprintf("A=%d,B=%d,C=%d,D=%d,E=%d", a, b, c, d, e)),
+			Finished: true,
+		}
 		number++
 		ms := 4.0
 		if a == 2 {
@@ -81,7 +92,8 @@ func TestLearn(t *testing.T) {
 		t.Errorf("best %s, %v ms", l.Best, l.Milliseconds)
 	}
 	// 3 pairs of A in each study: B=1,C=1; B=1,C=2; B=2,C=2.
-	if m := l.Moves[0]; m != (Move{"A", "1", "2", 6, 6, 2}) || m.Text() != "A 1 → 2: faster in 6 of 6 pairs, 2 times in the middle" {
+	if m := l.Moves[0]; m != (Move{"A", "1", "2", 6, 6, 2}) ||
+		m.Text() != "A 1 → 2: faster in 6 of 6 pairs, 2 times in the middle" {
 		t.Errorf("%+v: %s", m, m.Text())
 	}
 	for _, m := range l.Moves {
@@ -90,7 +102,8 @@ func TestLearn(t *testing.T) {
 		}
 	}
 	// B=2 and C=2 together: 1.8 instead of 0.9, in one square (A=1) of each study.
-	if len(l.Interactions) == 0 || l.Interactions[0].Params != [2]string{"B", "C"} || l.Interactions[0].Squares != 2 || l.Interactions[0].Size < 1.99 || l.Interactions[0].Size > 2.01 {
+	if len(l.Interactions) == 0 || l.Interactions[0].Params != [2]string{"B", "C"} || l.Interactions[0].Squares != 2 ||
+		l.Interactions[0].Size < 1.99 || l.Interactions[0].Size > 2.01 {
 		t.Errorf("%+v", l.Interactions)
 	}
 	if len(l.Failures) != 1 || l.Failures[0].With != "E=9" || l.Failures[0].Failed != 14 || l.Failures[0].Tried != 14 {
@@ -100,7 +113,8 @@ func TestLearn(t *testing.T) {
 		t.Errorf("%v", l.Untried)
 	}
 	text := strings.Join(l.Next, "\n")
-	for _, want := range []string{"values that nobody has tried: E: 12", "no E=9: all 14 trials failed (wrong result)", "without [D]"} {
+	for _, want := range []string{"values that nobody has tried: E: 12", "no E=9: all 14 trials failed (wrong result)",
+		"without [D]"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
@@ -116,7 +130,13 @@ func TestLearnFromOnePair(t *testing.T) {
 	p := past(t, 1, "H200")
 	p.Trials = p.Trials[:0]
 	for i, text := range []string{"PAD=0", "PAD=1"} {
-		p.Trials = append(p.Trials, search.Trial{Number: i, Point: point(t, text), Finished: true, Outcome: objective.Outcome{Samples: []float64{2.134, 0.08226}[i : i+1]}})
+		p.Trials = append(p.Trials,
+			search.Trial{
+				Number:   i,
+				Point:    point(t, text),
+				Finished: true,
+				Outcome:  objective.Outcome{Samples: []float64{2.134, 0.08226}[i : i+1]},
+			})
 	}
 	if got := Learn([]Past{p})[0].Moves; got != nil {
 		t.Errorf("of five parameters: %+v", got)
@@ -130,9 +150,14 @@ func TestLearnFromOnePair(t *testing.T) {
 
 // A figure of the compiler moves with a parameter, and advice can name it.
 func TestSupport(t *testing.T) {
-	advice := []explain.Advice{{Rule: explain.Rule{Name: "spills"}}, {Rule: explain.Rule{Name: "memory-bound"}}, {Rule: explain.Rule{Name: "tail"}}}
+	advice := []explain.Advice{
+		{Rule: explain.Rule{Name: "spills"}},
+		{Rule: explain.Rule{Name: "memory-bound"}},
+		{Rule: explain.Rule{Name: "tail"}},
+	}
 	Support([]Past{past(t, 1, "H200")}, advice)
-	if got := strings.Join(advice[0].Evidence, ";"); got != "A 2 → 1 lowered spills in 3 of 3 pairs of the study's trials" {
+	if got := strings.Join(advice[0].Evidence, ";"); got !=
+		"A 2 → 1 lowered spills in 3 of 3 pairs of the study's trials" {
 		t.Errorf("%v", got)
 	}
 	if advice[1].Evidence != nil || advice[2].Evidence != nil {
@@ -158,21 +183,30 @@ func TestSupportByCounters(t *testing.T) {
 	advice := []explain.Advice{{Rule: explain.Rule{Name: "bank conflicts"}}, {Rule: explain.Rule{Name: "memory-bound"}}}
 	p := profiled(t, past(t, 1, "H200"))
 	Support([]Past{p}, advice)
-	if got := strings.Join(advice[0].Evidence, ";"); got != "A 1 → 2 lowered this loss in 1 of 1 pairs of profiled points" || len(advice[1].Evidence) > 0 {
+	if got := strings.Join(advice[0].Evidence,
+		";"); got != "A 1 → 2 lowered this loss in 1 of 1 pairs of profiled points" || len(advice[1].Evidence) > 0 {
 		t.Errorf("%q, %q", got, advice[1].Evidence)
 	}
 	// A point without a trial counts too, and of two profiles of a point the last.
 	third := p.Profiles[0]
 	third.Point = point(t, "A=2,B=1,C=1,D=2,E=1")
-	third.Metrics = counters.Metrics{"memory_l1_wavefronts_shared": {Value: 1}, "memory_l1_wavefronts_shared_ideal": {Value: 1}}
+	third.Metrics = counters.Metrics{
+		"memory_l1_wavefronts_shared":       {Value: 1},
+		"memory_l1_wavefronts_shared_ideal": {Value: 1},
+	}
 	first := third
 	first.Point = point(t, "A=1,B=1,C=1,D=2,E=1")
 	wrong := third
 	wrong.Metrics = counters.Metrics{}
-	first.Metrics = counters.Metrics{"memory_l1_wavefronts_shared": {Value: 2e9}, "memory_l1_wavefronts_shared_ideal": {Value: 1e9}, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed": {Value: 100}}
+	first.Metrics = counters.Metrics{
+		"memory_l1_wavefronts_shared":                         {Value: 2e9},
+		"memory_l1_wavefronts_shared_ideal":                   {Value: 1e9},
+		"l1tex__throughput.avg.pct_of_peak_sustained_elapsed": {Value: 100},
+	}
 	p.Profiles = append(p.Profiles, wrong, first, third)
 	Support([]Past{p}, advice)
-	if got := strings.Join(advice[0].Evidence, ";"); !strings.Contains(got, "A 1 → 2 lowered this loss in 2 of 2 pairs of profiled points") {
+	if got := strings.Join(advice[0].Evidence,
+		";"); !strings.Contains(got, "A 1 → 2 lowered this loss in 2 of 2 pairs of profiled points") {
 		t.Errorf("%q", got)
 	}
 }
@@ -181,16 +215,20 @@ func TestSupportByCounters(t *testing.T) {
 func TestFollowed(t *testing.T) {
 	p := profiled(t, past(t, 1, "H200"))
 	l := Learn([]Past{past(t, 2, "H200"), p})[0] // the newer study has no profiles
-	if len(l.Followed) != 2 || l.Followed[0].Text() != "bank conflicts: 90 % of the time at the default, gone at A=2,B=1,C=1,D=1,E=1, which is 2 times as fast" {
+	if len(l.Followed) != 2 ||
+		l.Followed[0].Text() !=
+			"bank conflicts: 90 % of the time at the default, gone at A=2,B=1,C=1,D=1,E=1, which is 2 times as fast" {
 		t.Errorf("%+v", l.Followed)
 	}
 	// Without a profiler, by what the compiler says: every trial spills, and nobody knows how much that costs.
 	l = Learn([]Past{past(t, 1, "H200")})[0]
-	if len(l.Followed) != 1 || l.Followed[0].Text() != "spills at the default, and no trial has less" || !strings.Contains(strings.Join(l.Next, "\n"), "against spills, which no trial has lowered: Fewer values alive") {
+	if len(l.Followed) != 1 || l.Followed[0].Text() != "spills at the default, and no trial has less" ||
+		!strings.Contains(strings.Join(l.Next, "\n"), "against spills, which no trial has lowered: Fewer values alive") {
 		t.Errorf("%+v, %q", l.Followed, l.Next)
 	}
 	slower := Followed{Advice: "tail", Lost: new(float64), At: &l.Best, Left: 0.2, Speedup: 0.5}
-	if *slower.Lost = 0.5; slower.Text() != "tail: 50 % of the time at the default, 20 % at A=2,B=1,C=1,D=1,E=1, which is 2 times as slow" {
+	if *slower.Lost = 0.5; slower.Text() !=
+		"tail: 50 % of the time at the default, 20 % at A=2,B=1,C=1,D=1,E=1, which is 2 times as slow" {
 		t.Error(slower.Text())
 	}
 	if got := followed(nil); got != nil {

@@ -141,7 +141,9 @@ func next(l Lesson, pasts []Past) (sentences []string) {
 				continue
 			}
 			if point, ok := moved(l.Best, space.Assignment{Name: m.Param, Value: value}, m.To); ok && !tried[point] {
-				sentences = append(sentences, fmt.Sprintf("%s: the best point with %s=%s, which helped others in %d of %d pairs", point, m.Param, m.To, m.Better, m.Pairs))
+				sentences = append(sentences,
+					fmt.Sprintf("%s: the best point with %s=%s, which helped others in %d of %d pairs", point, m.Param, m.To,
+						m.Better, m.Pairs))
 			}
 		}
 	}
@@ -156,7 +158,8 @@ func next(l Lesson, pasts []Past) (sentences []string) {
 	}
 	for _, f := range l.Failures {
 		if f.With != "" && f.Failed == f.Tried && f.Tried >= 3 {
-			sentences = append(sentences, fmt.Sprintf("no %s: all %d trials failed (%s); a constraint in the manifest saves them", f.With, f.Tried, f.Reason))
+			sentences = append(sentences,
+				fmt.Sprintf("no %s: all %d trials failed (%s); a constraint in the manifest saves them", f.With, f.Tried, f.Reason))
 		}
 	}
 	if len(l.Dead) > 0 {

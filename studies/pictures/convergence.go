@@ -19,7 +19,8 @@ func (s *Search) Convergence() Figure {
 	}
 	last := s.timed[len(s.timed)-1]
 	panel := plot.Panel{X: plot.Counts("trial", last.trial.Number), Y: s.axis()}
-	best, others := plot.Series{Name: "best so far", Colour: plot.Best}, plot.Series{Name: "other trials", Colour: plot.Other}
+	best, others := plot.Series{Name: "best so far", Colour: plot.Best},
+		plot.Series{Name: "other trials", Colour: plot.Other}
 	fastest := s.timed[0]
 	var rest []timed
 	var places []plot.XY
@@ -38,10 +39,12 @@ func (s *Search) Convergence() Figure {
 		others.Dots = append(others.Dots, s.dot(rest[i], places[i].X, plot.Other, 2.5))
 	}
 	panel.Series = []plot.Series{others, best}
-	figure.Caption = "Each dot is a trial that passed, the line the best so far; log scale." + thinned(len(others.Dots), len(rest))
+	figure.Caption = "Each dot is a trial that passed, the line the best so far; log scale." +
+		thinned(len(others.Dots), len(rest))
 	figure.Picture = plot.Plot{
-		Name:   "Time of each trial and the best so far",
-		Text:   fmt.Sprintf("%s from %s to %s; the best is trial %d.", page.Count(len(s.timed), "trial"), s.measure.Text(s.timed[0].ms), s.measure.Text(fastest.ms), fastest.trial.Number),
+		Name: "Time of each trial and the best so far",
+		Text: fmt.Sprintf("%s from %s to %s; the best is trial %d.", page.Count(len(s.timed), "trial"),
+			s.measure.Text(s.timed[0].ms), s.measure.Text(fastest.ms), fastest.trial.Number),
 		Panels: []plot.Panel{panel},
 	}.Picture()
 	return figure

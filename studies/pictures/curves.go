@@ -15,7 +15,10 @@ type Curve struct {
 
 // Compare draws the best so far of several studies over their trials.
 func Compare(curves []Curve) Figure {
-	figure := Figure{Title: "The searches", Caption: "The best time after each trial; log scale. Times of different days or devices were not measured together."}
+	figure := Figure{
+		Title:   "The searches",
+		Caption: "The best time after each trial; log scale. Times of different days or devices were not measured together.",
+	}
 	var all []float64
 	last, text := 0, ""
 	var series []plot.Series

@@ -42,7 +42,16 @@ func Whiskers(title, caption string, all []Measured) Figure {
 	var texts []string
 	for _, m := range all {
 		ends = append(ends, m.Milliseconds)
-		row := plot.Bar{Label: m.Name, Value: m.Measure.Text(m.Milliseconds), From: m.Milliseconds, To: m.Milliseconds, Whisker: whisker(m.Interval), Colour: plot.Other, Title: m.Title, Href: m.Href}
+		row := plot.Bar{
+			Label:   m.Name,
+			Value:   m.Measure.Text(m.Milliseconds),
+			From:    m.Milliseconds,
+			To:      m.Milliseconds,
+			Whisker: whisker(m.Interval),
+			Colour:  plot.Other,
+			Title:   m.Title,
+			Href:    m.Href,
+		}
 		if m.Best {
 			row.Colour = plot.Best
 		}
@@ -50,7 +59,8 @@ func Whiskers(title, caption string, all []Measured) Figure {
 			ends = append(ends, m.Interval.Low, m.Interval.High)
 		}
 		bars.Rows = append(bars.Rows, row)
-		texts = append(texts, fmt.Sprintf("%s %s (%s)", m.Name, m.Measure.Text(m.Milliseconds), m.Measure.Interval(m.Interval)))
+		texts = append(texts,
+			fmt.Sprintf("%s %s (%s)", m.Name, m.Measure.Text(m.Milliseconds), m.Measure.Interval(m.Interval)))
 	}
 	bars.X, bars.Text = plot.Linear("", all[0].Measure.Text, ends...), strings.Join(texts, "; ")
 	figure.Picture = bars.Picture()
@@ -72,7 +82,11 @@ type Step struct {
 // Waterfall draws what each change took away from the time, or added to it. The whisker
 // is the interval of the step's own speedup.
 func Waterfall(steps []Step) Figure {
-	figure := Figure{Title: "What each change is worth", Caption: "From the default to the winner, one change at a time: each bar begins where the one above it ends, and its whisker is the 95 % interval of that step. The order matters: a change may pay only after another."}
+	figure := Figure{
+		Title: "What each change is worth",
+		Caption: "From the default to the winner, one change at a time: each bar begins where the one above it ends, and " +
+			"its whisker is the 95 % interval of that step. The order matters: a change may pay only after another.",
+	}
 	if len(steps) < 2 {
 		return figure
 	}
@@ -80,7 +94,13 @@ func Waterfall(steps []Step) Figure {
 	ends := []float64{0}
 	var texts []string
 	for i, s := range steps {
-		row := plot.Bar{Label: s.Name, To: s.Milliseconds, Value: s.Measure.Text(s.Milliseconds), Colour: plot.Other, Title: s.Title}
+		row := plot.Bar{
+			Label:  s.Name,
+			To:     s.Milliseconds,
+			Value:  s.Measure.Text(s.Milliseconds),
+			Colour: plot.Other,
+			Title:  s.Title,
+		}
 		if i > 0 {
 			before := steps[i-1].Milliseconds
 			row.From, row.Value = before, fmt.Sprintf("%s, %.2f×", s.Measure.Text(s.Milliseconds), s.Speedup)
@@ -116,7 +136,8 @@ func Parts(title, caption, colour string, write func(float64) string, parts []Pa
 	sizes := []float64{0}
 	for _, p := range parts {
 		sizes = append(sizes, p.Size)
-		bars.Rows = append(bars.Rows, plot.Bar{Label: p.Name, Value: p.Value, To: max(p.Size, 1e-9), Colour: colour, Title: p.Name + ": " + p.Value})
+		bars.Rows = append(bars.Rows,
+			plot.Bar{Label: p.Name, Value: p.Value, To: max(p.Size, 1e-9), Colour: colour, Title: p.Name + ": " + p.Value})
 		bars.Text += p.Name + ": " + p.Value + ". "
 	}
 	bars.X = plot.Linear("", write, sizes...).From(0, write)

@@ -68,19 +68,28 @@ func (s *Search) parameter(name string) Figure {
 		line.Line = nil // values without an order have no line through them
 	}
 	panel.Series = []plot.Series{{Name: "trials", Colour: plot.Other, Dots: dots}, line}
-	figure.Picture = plot.Plot{Name: "Time against " + name, Text: "Best per value: " + text, Height: 150, Panels: []plot.Panel{panel}}.Picture()
+	figure.Picture = plot.Plot{
+		Name:   "Time against " + name,
+		Text:   "Best per value: " + text,
+		Height: 150,
+		Panels: []plot.Panel{panel},
+	}.Picture()
 	return figure
 }
 
 // Importance draws the share of the variation that each parameter explains by itself.
 func Importance(importances []confirm.Importance) Figure {
-	figure := Figure{Title: "Which parameters matter", Caption: "The share of the variation in log time that each explains by itself."}
+	figure := Figure{
+		Title:   "Which parameters matter",
+		Caption: "The share of the variation in log time that each explains by itself.",
+	}
 	bars := plot.Bars{Name: "Which parameters matter", X: plot.Linear("", page.WholePercent, 0).From(0, page.WholePercent)}
 	highest := 0.0
 	for _, i := range importances {
 		highest = max(highest, i.Share)
 		bars.Text += fmt.Sprintf("%s %s. ", i.Name, page.WholePercent(i.Share))
-		bars.Rows = append(bars.Rows, plot.Bar{Label: i.Name, Value: page.WholePercent(i.Share), To: max(i.Share, 1e-6), Colour: plot.Best})
+		bars.Rows = append(bars.Rows,
+			plot.Bar{Label: i.Name, Value: page.WholePercent(i.Share), To: max(i.Share, 1e-6), Colour: plot.Best})
 	}
 	bars.X = plot.Linear("", page.WholePercent, 0, max(highest, 0.05)).From(0, page.WholePercent)
 	figure.Picture = bars.Picture()
@@ -89,7 +98,11 @@ func Importance(importances []confirm.Importance) Figure {
 
 // Interaction draws the best time for each pair of values of two parameters.
 func (s *Search) Interaction(x, y string) Figure {
-	figure := Figure{Title: fmt.Sprintf("%s and %s together", x, y), Caption: "The best time of each pair of values; the stronger, the faster. An empty cell was not tried, or nothing passed there."}
+	figure := Figure{
+		Title: fmt.Sprintf("%s and %s together", x, y),
+		Caption: "The best time of each pair of values; the stronger, the faster. An empty cell was not tried, or nothing " +
+			"passed there.",
+	}
 	column, row := s.param(x), s.param(y)
 	if column < 0 || row < 0 || column == row {
 		return figure
@@ -102,7 +115,13 @@ func (s *Search) Interaction(x, y string) Figure {
 			best[cell] = t
 		}
 	}
-	heat := plot.Heat{Name: "Best time by " + x + " and " + y, XName: x, YName: y, XValues: s.params[column].Values, YValues: s.params[row].Values}
+	heat := plot.Heat{
+		Name:    "Best time by " + x + " and " + y,
+		XName:   x,
+		YName:   y,
+		XValues: s.params[column].Values,
+		YValues: s.params[row].Values,
+	}
 	var fastest *plot.Cell
 	for cy := range heat.YValues {
 		for cx := range heat.XValues {
@@ -110,14 +129,16 @@ func (s *Search) Interaction(x, y string) Figure {
 			if !found {
 				continue
 			}
-			heat.Cells = append(heat.Cells, plot.Cell{X: cx, Y: cy, Value: t.ms, Label: s.measure.Text(rounded(t.ms)), Title: s.title(t), Href: s.href(t)})
+			heat.Cells = append(heat.Cells,
+				plot.Cell{X: cx, Y: cy, Value: t.ms, Label: s.measure.Text(rounded(t.ms)), Title: s.title(t), Href: s.href(t)})
 			if c := &heat.Cells[len(heat.Cells)-1]; fastest == nil || c.Value < fastest.Value {
 				fastest = c
 			}
 		}
 	}
 	if fastest != nil {
-		heat.Text = fmt.Sprintf("Fastest at %s=%s and %s=%s: %s.", x, heat.XValues[fastest.X], y, heat.YValues[fastest.Y], s.measure.Text(fastest.Value))
+		heat.Text = fmt.Sprintf("Fastest at %s=%s and %s=%s: %s.", x, heat.XValues[fastest.X], y, heat.YValues[fastest.Y],
+			s.measure.Text(fastest.Value))
 	}
 	figure.Picture = heat.Picture()
 	return figure
@@ -138,7 +159,11 @@ const mostLines = 220
 // Parallel draws points as lines through an axis per parameter and one of time. Those named
 // first stand first; the last ones are left out where there are very many.
 func (s *Search) Parallel(names []string) Figure {
-	figure := Figure{Title: "All parameters at once", Caption: "Each line is a trial: through its values and to its time; the ten fastest are blue.", Wide: true}
+	figure := Figure{
+		Title:   "All parameters at once",
+		Caption: "Each line is a trial: through its values and to its time; the ten fastest are blue.",
+		Wide:    true,
+	}
 	const mostAxes = 12
 	var columns []int
 	for _, name := range names {

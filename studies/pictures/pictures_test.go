@@ -55,7 +55,8 @@ func TestSearchPictures(t *testing.T) {
 		t.Fatalf("%d trials can be drawn", len(s.timed))
 	}
 	// The best so far falls at trials 0, 1 and 5.
-	wants(t, s.Convergence(), "5 trials from 8 ms to 2 ms; the best is trial 5", `href="/t/5"`, "trial 5: 2 ms, A=4,B=y", `r="4" fill="#0072b2"/><title>trial 1: 4 ms`, `r="2.5" fill="#8a939e"/><title>trial 2: 6 ms`)
+	wants(t, s.Convergence(), "5 trials from 8 ms to 2 ms; the best is trial 5", `href="/t/5"`, "trial 5: 2 ms, A=4,B=y",
+		`r="4" fill="#0072b2"/><title>trial 1: 4 ms`, `r="2.5" fill="#8a939e"/><title>trial 2: 6 ms`)
 	parameters := s.Parameters([]string{"A", "B", "C"})
 	if len(parameters) != 2 {
 		t.Fatalf("%d pictures of 2 parameters", len(parameters))
@@ -76,7 +77,8 @@ func TestSearchPictures(t *testing.T) {
 
 func TestFewTrialsHaveNoPicture(t *testing.T) {
 	s := New(studies.SpaceFacts{}, nil, nil)
-	for _, f := range []Figure{s.Convergence(), s.Parallel(nil), s.Interaction("A", "B"), Importance(nil), Waterfall(nil), Whiskers("", "", nil), Parts("", "", "", func(float64) string { return "" }, nil), Compare(nil)} {
+	for _, f := range []Figure{s.Convergence(), s.Parallel(nil), s.Interaction("A", "B"), Importance(nil),
+		Waterfall(nil), Whiskers("", "", nil), Parts("", "", "", func(float64) string { return "" }, nil), Compare(nil)} {
 		if f.Width != 0 || f.HTML() != "" {
 			t.Errorf("%q has a picture", f.Title)
 		}
@@ -85,11 +87,21 @@ func TestFewTrialsHaveNoPicture(t *testing.T) {
 
 func TestMeasuredPictures(t *testing.T) {
 	wants(t, Importance([]confirm.Importance{{Name: "A", Share: 0.5}, {Name: "B"}}), "A 50 %. B 0 %.")
-	wants(t, Whiskers("finalists", "", []Measured{{Name: "default", Milliseconds: 4, Interval: stats.Interval{Low: 3.9, High: 4.1}}, {Name: "1", Milliseconds: 2, Interval: stats.Unbounded(), Best: true}}),
+	wants(t,
+		Whiskers("finalists", "",
+			[]Measured{
+				{Name: "default", Milliseconds: 4, Interval: stats.Interval{Low: 3.9, High: 4.1}},
+				{Name: "1", Milliseconds: 2, Interval: stats.Unbounded(), Best: true},
+			}),
 		"default 4 ms (3.9 ms to 4.1 ms); 1 2 ms (±∞)")
-	fall := Waterfall([]Step{{Name: "default", Milliseconds: 4}, {Name: "A 1 → 2", Milliseconds: 2, Speedup: 2, Interval: stats.Interval{Low: 1.9, High: 2.1}}, {Name: "B x → y", Milliseconds: 3, Speedup: 0.67, Interval: stats.Unbounded()}})
+	fall := Waterfall([]Step{
+		{Name: "default", Milliseconds: 4},
+		{Name: "A 1 → 2", Milliseconds: 2, Speedup: 2, Interval: stats.Interval{Low: 1.9, High: 2.1}},
+		{Name: "B x → y", Milliseconds: 3, Speedup: 0.67, Interval: stats.Unbounded()},
+	})
 	wants(t, fall, "A 1 → 2 2 ms, 2.00×", plot.Good, plot.Bad)
-	wants(t, Compare([]Curve{{"study 1", example(t, nil)}, {"study 2", example(t, nil)}}), "study 1: 2 ms after 5 trials", "study 2")
+	wants(t, Compare([]Curve{{"study 1", example(t, nil)}, {"study 2", example(t, nil)}}),
+		"study 1: 2 ms after 5 trials", "study 2")
 }
 
 func TestManyTrialsAreThinned(t *testing.T) {
@@ -102,5 +114,6 @@ func TestManyTrialsAreThinned(t *testing.T) {
 			t.Errorf("%s: %d bytes", f.Title, size)
 		}
 	}
-	wants(t, Figure{Title: "caption", Picture: plot.Picture{Text: s.Convergence().Caption}}, "of 9999 dots lie on others and are not drawn")
+	wants(t, Figure{Title: "caption", Picture: plot.Picture{Text: s.Convergence().Caption}},
+		"of 9999 dots lie on others and are not drawn")
 }

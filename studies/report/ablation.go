@@ -41,9 +41,19 @@ func ablation(s *space.Space, rounds []confirm.Round, winner space.Point) []Step
 			}
 		}
 	}
-	steps := []Step{{Point: ordered[0].Point, Milliseconds: ordered[0].Milliseconds(), Speedup: 1, Interval: stats.Interval{Low: 1, High: 1}, Total: 1}}
+	steps := []Step{{
+		Point:        ordered[0].Point,
+		Milliseconds: ordered[0].Milliseconds(),
+		Speedup:      1,
+		Interval:     stats.Interval{Low: 1, High: 1},
+		Total:        1,
+	}}
 	for i := 1; i < len(ordered); i++ {
-		step := Step{Point: ordered[i].Point, Milliseconds: ordered[i].Milliseconds(), Changes: changes(ordered[i-1].Point, ordered[i].Point)}
+		step := Step{
+			Point:        ordered[i].Point,
+			Milliseconds: ordered[i].Milliseconds(),
+			Changes:      changes(ordered[i-1].Point, ordered[i].Point),
+		}
 		step.Speedup, step.Interval = compare(*ordered[i-1], *ordered[i])
 		step.Total = stats.Speedup(ordered[0].Rounds, ordered[i].Rounds)
 		steps = append(steps, step)

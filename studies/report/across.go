@@ -102,7 +102,8 @@ func (s *Summary) acrossOne(w studies.WorkloadFacts, rounds []confirm.Round) Acr
 // one side of 1, or all rounds where they are too few for one.
 func (w *AcrossWorkload) compare(base, winner confirm.Contender) {
 	speedup, interval := compare(base, winner)
-	w.Default, w.Winner, w.Speedup, w.Interval, w.Rounds = base.Milliseconds(), winner.Milliseconds(), &speedup, &interval, len(base.Rounds)
+	w.Default, w.Winner, w.Speedup, w.Interval, w.Rounds = base.Milliseconds(), winner.Milliseconds(), &speedup,
+		&interval, len(base.Rounds)
 	low, high := interval.Low, interval.High
 	if !interval.Bounded() {
 		low, high = speedup, speedup
@@ -151,11 +152,15 @@ func (a *Across) advise(s *Summary) string {
 	var sentences []string
 	switch {
 	case len(losses) > 0:
-		sentences = append(sentences, fmt.Sprintf("Another workload would pay: %s. Leave the manifest's default as it is, and use the header where %s runs (pawl apply %d --worst-loss 100%%).", strings.Join(losses, ", "), s.Study.Workload, s.Study.ID))
+		sentences = append(sentences,
+			fmt.Sprintf("Another workload would pay: %s. Leave the manifest's default as it is, and use the header where %s "+
+				"runs (pawl apply %d --worst-loss 100%%).", strings.Join(losses, ", "), s.Study.Workload, s.Study.ID))
 	case len(missing) == len(a.Workloads):
-		return fmt.Sprintf("The winner was measured on no other workload of the kernel (%s), and the manifest's default holds for all: %s.", strings.Join(missing, ", "), command)
+		return fmt.Sprintf("The winner was measured on no other workload of the kernel (%s), and the manifest's default "+
+			"holds for all: %s.", strings.Join(missing, ", "), command)
 	default:
-		sentences = append(sentences, "No workload that was measured is shown to get slower: the winner may become the manifest's default.")
+		sentences = append(sentences,
+			"No workload that was measured is shown to get slower: the winner may become the manifest's default.")
 	}
 	if len(missing) > 0 {
 		sentences = append(sentences, fmt.Sprintf("Not measured: %s; %s.", strings.Join(missing, ", "), command))
@@ -172,7 +177,8 @@ func acrossRows(s *Summary, mark, text func(string) string) (rows [][]string) {
 		return nil
 	}
 	for _, w := range s.Across.Workloads {
-		row := []string{text(w.Workload), page.Unknown, page.Unknown, page.Unknown, page.Unknown, string(w.Result), page.Unknown}
+		row := []string{text(w.Workload), page.Unknown, page.Unknown, page.Unknown, page.Unknown, string(w.Result),
+			page.Unknown}
 		if w.Speedup != nil {
 			row[1], row[2] = fmt.Sprintf("%.2f×", *w.Speedup), page.RatioInterval(*w.Interval)
 			row[3], row[4], row[6] = s.Written(w.Default), s.Written(w.Winner), fmt.Sprint(w.Rounds)
@@ -199,7 +205,8 @@ func (m *markdown) across(s *Summary) {
 		return
 	}
 	m.Table(acrossHeader, rows)
-	m.Paragraph("A value below 1 means that the winner is slower than the default. Both were checked in full on each workload, then measured in random order in every round, in fresh processes.")
+	m.Paragraph("A value below 1 means that the winner is slower than the default. Both were checked in full on each " +
+		"workload, then measured in random order in every round, in fresh processes.")
 }
 
 // acrossText writes the table for a terminal.

@@ -26,7 +26,13 @@ func onWorkload(t *testing.T, rounds int, speedup, wobble float64) []confirm.Rou
 					ms /= wobble
 				}
 			}
-			all = append(all, confirm.Round{Phase: confirm.Across, Number: number, Point: point(t, text), Outcome: objective.Outcome{Samples: []float64{ms, ms, ms}}})
+			all = append(all,
+				confirm.Round{
+					Phase:   confirm.Across,
+					Number:  number,
+					Point:   point(t, text),
+					Outcome: objective.Outcome{Samples: []float64{ms, ms, ms}},
+				})
 		}
 	}
 	return all
@@ -34,24 +40,48 @@ func onWorkload(t *testing.T, rounds int, speedup, wobble float64) []confirm.Rou
 
 func TestLosersOnOtherWorkloadsAreInPlainSight(t *testing.T) {
 	study := exampleStudy(t)
-	study.Workloads = []studies.WorkloadFacts{{Name: "small", Dims: "N=1000"}, {Name: "slow|er", Dims: "N=1"}, {Name: "faster", Dims: "N=2"}, {Name: "same", Dims: "N=3"},
-		{Name: "few", Dims: "N=4"}, {Name: "wrong", Dims: "N=5"}, {Name: "none", Dims: "N=6"}, {Name: "another", Dims: "N=7"}, {Name: "old", Dims: "N=8"}, {Name: "two", Dims: "N=9"}}
+	study.Workloads = []studies.WorkloadFacts{
+		{Name: "small", Dims: "N=1000"},
+		{Name: "slow|er", Dims: "N=1"},
+		{Name: "faster", Dims: "N=2"},
+		{Name: "same", Dims: "N=3"},
+		{Name: "few", Dims: "N=4"},
+		{Name: "wrong", Dims: "N=5"},
+		{Name: "none", Dims: "N=6"},
+		{Name: "another", Dims: "N=7"},
+		{Name: "old", Dims: "N=8"},
+		{Name: "two", Dims: "N=9"},
+	}
 	s, err := Summarise(study, examplePast(t, 10, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	failed := onWorkload(t, 1, 1, 1)[1]
-	failed.Outcome = objective.Outcome{Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result", Detail: "at [1]"}}
+	failed.Outcome = objective.Outcome{Failure: &objective.Failure{
+		Stage:  objective.Fuzz,
+		Reason: "wrong result",
+		Detail: "at [1]",
+	}}
 	base := onWorkload(t, 1, 1, 1)[0]
 	base.Outcome = objective.Outcome{Failure: &objective.Failure{Stage: objective.Preflight, Reason: "infeasible"}}
 	stranger := onWorkload(t, 10, 2, 1)
 	stranger[3].Point = point(t, "BLOCK=32,MODE=plain,UNROLL=1")
 	s.Across = across(&s, map[string][]confirm.Round{
-		"slow|er": onWorkload(t, 10, 0.8, 1.01), "faster": onWorkload(t, 10, 1.5, 1.01), "same": onWorkload(t, 10, 1, 1.02), "few": onWorkload(t, 3, 0.9, 1.01),
+		"slow|er": onWorkload(t, 10, 0.8, 1.01), "faster": onWorkload(t, 10, 1.5, 1.01), "same": onWorkload(t, 10, 1, 1.02),
+		"few":   onWorkload(t, 3, 0.9, 1.01),
 		"wrong": {failed}, "another": {base}, "old": stranger, "two": onWorkload(t, 2, 0.5, 1),
 	})
-	want := map[string]AcrossResult{"slow|er": AcrossSlower, "faster": AcrossFaster, "same": AcrossSame, "few": AcrossSlower, "wrong": AcrossFails,
-		"none": AcrossUnmeasured, "another": AcrossDefaultFails, "old": AcrossUnmeasured, "two": AcrossUnmeasured}
+	want := map[string]AcrossResult{
+		"slow|er": AcrossSlower,
+		"faster":  AcrossFaster,
+		"same":    AcrossSame,
+		"few":     AcrossSlower,
+		"wrong":   AcrossFails,
+		"none":    AcrossUnmeasured,
+		"another": AcrossDefaultFails,
+		"old":     AcrossUnmeasured,
+		"two":     AcrossUnmeasured,
+	}
 	for _, w := range s.Across.Workloads {
 		if w.Result != want[w.Workload] {
 			t.Errorf("%s: %s, want %s", w.Workload, w.Result, want[w.Workload])
@@ -75,12 +105,14 @@ func TestLosersOnOtherWorkloadsAreInPlainSight(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "across.md", sectionOf(t, markdown.String(), "## On other workloads"))
-	for _, want := range []string{"slow|er", "SLOWER", "THE WINNER FAILS: fuzz: wrong result: at [1]", "Another workload would pay: slow|er gets slower (0.80×), few gets slower (0.89×), on wrong the winner fails."} {
+	for _, want := range []string{"slow|er", "SLOWER", "THE WINNER FAILS: fuzz: wrong result: at [1]",
+		"Another workload would pay: slow|er gets slower (0.80×), few gets slower (0.89×), on wrong the winner fails."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the terminal does not say %q:\n%s", want, text.String())
 		}
 	}
-	for _, want := range []string{"<h2>On other workloads</h2>", "<td>slow|er</td><td>0.80×</td>", "the winner fails: fuzz: wrong result"} {
+	for _, want := range []string{"<h2>On other workloads</h2>", "<td>slow|er</td><td>0.80×</td>",
+		"the winner fails: fuzz: wrong result"} {
 		if !strings.Contains(html.String(), want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -108,10 +140,13 @@ func TestNothingIsSaidAboutOtherWorkloadsWhereThereAreNone(t *testing.T) {
 		t.Errorf("an older study: %v", a)
 	}
 	s.Study.Workloads = []studies.WorkloadFacts{{Name: "small"}, {Name: "large"}}
-	if a := across(&s, nil); !strings.Contains(a.Advice, "on no other workload of the kernel (large)") || !strings.Contains(a.Advice, "pawl studies across 7") {
+	if a := across(&s, nil); !strings.Contains(a.Advice, "on no other workload of the kernel (large)") ||
+		!strings.Contains(a.Advice, "pawl studies across 7") {
 		t.Errorf("the advice is %s", a.Advice)
 	}
-	if a := across(&s, map[string][]confirm.Round{"large": onWorkload(t, 10, 1.2, 1.01)}); !strings.Contains(a.Advice, "may become the manifest's default") || strings.Contains(a.Advice, "Not measured") {
+	if a := across(&s,
+		map[string][]confirm.Round{"large": onWorkload(t, 10, 1.2, 1.01)}); !strings.Contains(a.Advice,
+		"may become the manifest's default") || strings.Contains(a.Advice, "Not measured") {
 		t.Errorf("the advice is %s", a.Advice)
 	}
 	s.Evidence = nil // the default is the best

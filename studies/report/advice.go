@@ -51,25 +51,35 @@ const (
 func advise(s *Summary) Advice {
 	switch e := s.Evidence; {
 	case s.Suspected:
-		return Advice{Nothing, "The default and every other point that was compared disagree with the reference, so the reference is the first suspect; then the arguments and the tolerance in the manifest, and code that all points share. See what failed below; pawl fuzz shows the smallest case."}
+		return Advice{Nothing,
+			"The default and every other point that was compared disagree with the reference, so the reference is the first " +
+				"suspect; then the arguments and the tolerance in the manifest, and code that all points share. See what failed " +
+				"below; pawl fuzz shows the smallest case."}
 	case len(s.Top) == 0 && s.Default == nil:
 		return Advice{Nothing, "No point passed every stage, so there is nothing to suggest. See what failed below."}
 	case s.Winner == nil && s.Default != nil && s.Study.Space.Valid == 1:
 		return Advice{Keep, "You already run this: the default is the only point that there is."}
 	case s.Winner == nil:
-		return Advice{Unconfirmed, "The study ended before its best points were compared with the default in fresh processes. Resume it to confirm them; do not apply anything yet."}
+		return Advice{Unconfirmed,
+			"The study ended before its best points were compared with the default in fresh processes. Resume it to confirm " +
+				"them; do not apply anything yet."}
 	case s.Default == nil:
 		return Advice{Unconfirmed, "The default point failed, so there is nothing to compare with. See what failed below."}
 	case e == nil:
 		return Advice{Keep, "You already run this: the default is the best point that was found. Change nothing."}
 	case e.Speedup < noiseSpeedup:
-		return Advice{Noise, fmt.Sprintf("The best point is %s %s than the default. Under %s that is probably noise: not worth applying.", page.Percent(e.Speedup-1), s.better(), page.WholePercent(noiseSpeedup-1))}
+		return Advice{Noise,
+			fmt.Sprintf("The best point is %s %s than the default. Under %s that is probably noise: not worth applying.",
+				page.Percent(e.Speedup-1), s.better(), page.WholePercent(noiseSpeedup-1))}
 	case e.least() <= 1:
-		return Advice{Unproven, fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget) before applying it.", page.Percent(e.Speedup-1), s.better(), e.doubt())}
+		return Advice{Unproven,
+			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget) before applying it.",
+				page.Percent(e.Speedup-1), s.better(), e.doubt())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times %s, and %s.", e.Speedup, s.timesBetter(), e.certainty())}
 	default:
-		return Advice{Consider, fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", page.Percent(e.Speedup-1))}
+		return Advice{Consider,
+			fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", page.Percent(e.Speedup-1))}
 	}
 }
 
@@ -111,24 +121,34 @@ const replayed = "replay"
 func warnings(s *Summary) []string {
 	var found, noisy []string
 	if s.Study.Backend == replayed {
-		found = append(found, fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.", s.Study.Environment.Device))
+		found = append(found,
+			fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.",
+				s.Study.Environment.Device))
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && t.CV > NoisyVariation {
-			noisy = append(noisy, fmt.Sprintf("the %s's by %s (%s without drift and outliers)", name, page.WholePercent(t.CV), page.WholePercent(t.Variation)))
+			noisy = append(noisy,
+				fmt.Sprintf("the %s's by %s (%s without drift and outliers)", name, page.WholePercent(t.CV),
+					page.WholePercent(t.Variation)))
 		}
 	}
 	if len(noisy) > 0 {
 		slices.Sort(noisy)
-		found = append(found, fmt.Sprintf("The machine is noisy: times vary, %s. Close other programs and measure again before trusting small differences.", strings.Join(noisy, ", ")))
+		found = append(found,
+			fmt.Sprintf("The machine is noisy: times vary, %s. Close other programs and measure again before trusting small "+
+				"differences.", strings.Join(noisy, ", ")))
 	}
 	if p := s.Study.Environment.Programs; p != nil && len(p.Check) == 0 {
-		found = append(found, "Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
+		found = append(found,
+			"Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
 	}
 	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval {
-		found = append(found, fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, --budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
+		found = append(found,
+			fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, "+
+				"--budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
 	}
-	if budget := time.Duration(s.Study.Options.Budget).Seconds(); s.Winner != nil && s.Default != nil && s.Winner.Point != s.Default.Point &&
+	if budget := time.Duration(s.Study.Options.Budget).Seconds(); s.Winner != nil && s.Default != nil &&
+		s.Winner.Point != s.Default.Point &&
 		len(s.Ablation) == 0 && budget > 0 && s.Search.Seconds > budget {
 		found = append(found, "What each change is worth was not measured: the time was over before (--budget).")
 	}
@@ -136,14 +156,18 @@ func warnings(s *Summary) []string {
 		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")
 	}
 	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
-		found = append(found, "The best points are too close to say which is fastest: no one is ahead with a probability of 50 %. Any of them will do.")
+		found = append(found,
+			"The best points are too close to say which is fastest: no one is ahead with a probability of 50 %. Any of them "+
+				"will do.")
 	}
 	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
 		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
 	}
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && math.Abs(t.Drift) > LargeDrift {
-			found = append(found, fmt.Sprintf("The times of the %s drift by %s inside a round: what is timed changes, or the machine does.", name, page.Change(t.Drift)))
+			found = append(found,
+				fmt.Sprintf("The times of the %s drift by %s inside a round: what is timed changes, or the machine does.", name,
+					page.Change(t.Drift)))
 		}
 		if t == nil {
 			continue
@@ -154,7 +178,9 @@ func warnings(s *Summary) []string {
 	}
 	slices.Sort(found)
 	if s.Study.Space.Sampled {
-		found = append(found, fmt.Sprintf("The space is too large to enumerate: the search began with a random sample of %d points.", s.Study.Space.Valid))
+		found = append(found,
+			fmt.Sprintf("The space is too large to enumerate: the search began with a random sample of %d points.",
+				s.Study.Space.Valid))
 	}
 	return found
 }

@@ -21,10 +21,15 @@ func background(s *Summary) []Fact {
 	f, e := s.Search, s.Study.Environment
 	facts := []Fact{
 		{What: "study", Text: fmt.Sprintf("%d, %s, sampler %s, seed %d; the search ended because: %s",
-			s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), s.Study.Sampler, s.Study.Seed, cmp.Or(string(s.Study.Ended), "it was interrupted"))},
+			s.Study.ID, s.Study.Created.UTC().Format("2006-01-02 15:04 MST"), s.Study.Sampler, s.Study.Seed,
+			cmp.Or(string(s.Study.Ended), "it was interrupted"))},
 		{What: "what is left", Text: regretText(s.Study.Regret)},
-		{What: "trials", Text: fmt.Sprintf("%d in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d binaries came from the cache",
-			f.Asked, page.Seconds(f.Seconds), f.OK, rememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits)},
+		{
+			What: "trials",
+			Text: fmt.Sprintf("%d in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d "+
+				"binaries came from the cache",
+				f.Asked, page.Seconds(f.Seconds), f.OK, rememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits),
+		},
 		{What: "parameters without effect", Text: deadText(s.Study.Dead)},
 		{What: "space", Text: spaceText(s.Study.Space)},
 		{What: "workload", Text: s.Study.Workload, Code: s.Study.Dims},
@@ -38,14 +43,19 @@ func background(s *Summary) []Fact {
 		{What: "commit", Code: e.Commit},
 	}
 	if n := len(s.Study.First); n > 0 {
-		facts = append(facts, Fact{What: "warm start", Text: fmt.Sprintf("it began with %s that earlier studies of this kernel found good", page.Count(n, "point"))})
+		facts = append(facts,
+			Fact{
+				What: "warm start",
+				Text: fmt.Sprintf("it began with %s that earlier studies of this kernel found good", page.Count(n, "point")),
+			})
 	}
 	if s.Winner != nil && s.Winner.Conditions != nil {
 		facts = append(facts, Fact{What: "while the winner was measured", Text: s.Winner.Conditions.String()})
 	}
 	if timeRows(s) == nil {
-		facts = append(facts, Fact{What: "time", Text: fmt.Sprintf("compiling %s (beside the rest), checking %s, measuring %s",
-			page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))})
+		facts = append(facts,
+			Fact{What: "time", Text: fmt.Sprintf("compiling %s (beside the rest), checking %s, measuring %s",
+				page.Seconds(f.Compiling), page.Seconds(f.Checking), page.Seconds(f.Measuring))})
 	}
 	return slices.DeleteFunc(facts, func(f Fact) bool { return f.Text+f.Code == "" })
 }
@@ -86,7 +96,8 @@ func deadText(names []string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return strings.Join(names, ", ") + " never changed the machine code of a tried point; consider removing them from the manifest"
+	return strings.Join(names, ", ") +
+		" never changed the machine code of a tried point; consider removing them from the manifest"
 }
 
 // spaceText counts the points and what the machine's limits rule out.
@@ -106,7 +117,8 @@ func regretText(r *sampler.Regret) string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("At most %s is left to gain, %s sure; %d more trials would buy about %s.", page.Percent(r.Left), page.WholePercent(r.Sure), r.More, page.Percent(r.Gain))
+	return fmt.Sprintf("At most %s is left to gain, %s sure; %d more trials would buy about %s.", page.Percent(r.Left),
+		page.WholePercent(r.Sure), r.More, page.Percent(r.Gain))
 }
 
 // timeRow is a part of a study's time.

@@ -57,7 +57,8 @@ func (c *Checked) Text() string {
 		return "its check command, before it was measured and after every measurement"
 	}
 	return fmt.Sprintf("%d cases (%s, %s, %s, %s), each run twice; worst error %s of the tolerance (%s)",
-		len(c.Cases), page.Count(len(c.Shapes), "shape"), page.Count(len(c.Families), "family of inputs", "families of inputs"),
+		len(c.Cases), page.Count(len(c.Shapes), "shape"),
+		page.Count(len(c.Families), "family of inputs", "families of inputs"),
 		page.Count(len(c.Layouts), "layout"), page.Count(len(c.Seeds), "seed"), c.worstText(), c.toleranceText())
 }
 
@@ -132,7 +133,8 @@ func checkedRows(s *Summary) (rows [][]string) {
 		what string
 		of   func(*Checked) string
 	}{
-		{"cases, each run twice on differently poisoned outputs", func(c *Checked) string { return fmt.Sprint(len(c.Cases)) }},
+		{"cases, each run twice on differently poisoned outputs",
+			func(c *Checked) string { return fmt.Sprint(len(c.Cases)) }},
 		{"shapes", func(c *Checked) string { return fmt.Sprintf("%d: %s", len(c.Shapes), c.shapesText()) }},
 		{"families of inputs", func(c *Checked) string { return strings.Join(c.Families, ", ") }},
 		{"layouts of buffers", (*Checked).layoutsText},

@@ -29,7 +29,8 @@ func launchText(t *Timed) string {
 		return ""
 	}
 	l := t.Resources.Launch
-	return fmt.Sprintf("At this workload it is launched with a grid of %d × %d × %d blocks of %d × %d × %d threads and %d bytes of dynamic shared memory.",
+	return fmt.Sprintf("At this workload it is launched with a grid of %d × %d × %d blocks of %d × %d × %d threads and "+
+		"%d bytes of dynamic shared memory.",
 		l.Grid[0], l.Grid[1], l.Grid[2], l.Block[0], l.Block[1], l.Block[2], l.Shared)
 }
 

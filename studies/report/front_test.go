@@ -34,7 +34,9 @@ func TestGoldenFront(t *testing.T) {
 	for _, p := range s.Front {
 		points = append(points, p.Point.String())
 	}
-	if want := []string{`BLOCK=64,MODE="a|b $x",UNROLL=1`, `BLOCK=16,MODE="a|b $x",UNROLL=1`, `BLOCK=32,MODE="a|b $x",UNROLL=1`}; len(points) != 3 || points[0] != want[0] || points[1] != want[1] || points[2] != want[2] {
+	if want := []string{`BLOCK=64,MODE="a|b $x",UNROLL=1`, `BLOCK=16,MODE="a|b $x",UNROLL=1`,
+		`BLOCK=32,MODE="a|b $x",UNROLL=1`}; len(points) != 3 || points[0] != want[0] || points[1] != want[1] ||
+		points[2] != want[2] {
 		t.Errorf("the front is %q", points)
 	}
 	for name, render := range map[string]func(*bytes.Buffer) error{
@@ -70,7 +72,10 @@ func addEnergy(o *objective.Outcome, p space.Point) {
 // Objectives of which more is better are stored the other way round, and written as they are.
 func TestFrontWritesWhatWasMeasured(t *testing.T) {
 	s := &Summary{}
-	s.Study.Environment.Measure = &page.Measure{All: []page.Quantity{{Formula: "rate", Unit: "GB/s", Maximize: true}, {Formula: "time", Unit: "ms"}}}
+	s.Study.Environment.Measure = &page.Measure{All: []page.Quantity{
+		{Formula: "rate", Unit: "GB/s", Maximize: true},
+		{Formula: "time", Unit: "ms"},
+	}}
 	if cells := s.FrontCells(FrontPoint{Scores: []float64{0.25, 2}}); cells[0] != "4 GB/s" || cells[1] != "2 ms" {
 		t.Errorf("%q", cells)
 	}

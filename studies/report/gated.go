@@ -52,7 +52,8 @@ func withGate(a Advice, s *Summary) Advice {
 	against := Against(*g)
 	switch {
 	case g.Standing == studies.Refused:
-		return Advice{Refused, fmt.Sprintf("Do not apply it. Against what you run today: %s: %s.", against, strings.TrimSuffix(g.Reason, "."))}
+		return Advice{Refused,
+			fmt.Sprintf("Do not apply it. Against what you run today: %s: %s.", against, strings.TrimSuffix(g.Reason, "."))}
 	case g.Standing == studies.Running:
 		return Advice{Running, "You already run this: the baseline has the same point and the same code. Change nothing."}
 	case g.Standing == studies.Equal && a.Verdict != Keep:
@@ -61,7 +62,9 @@ func withGate(a Advice, s *Summary) Advice {
 		return Advice{a.Verdict, fmt.Sprintf("%s Against the baseline: %s; pawl gate moves it.", a.Sentence, against)}
 	}
 	if g.Standing == studies.Undecided {
-		return Advice{a.Verdict, fmt.Sprintf("%s Against what you run today nothing is known (%s): %s.", a.Sentence, g.Verdict, strings.TrimSuffix(g.Reason, "."))}
+		return Advice{a.Verdict,
+			fmt.Sprintf("%s Against what you run today nothing is known (%s): %s.", a.Sentence, g.Verdict,
+				strings.TrimSuffix(g.Reason, "."))}
 	}
 	return Advice{a.Verdict, fmt.Sprintf("%s Against what you run today: %s.", a.Sentence, against)}
 }
@@ -107,7 +110,8 @@ func ungated(s *Summary) string {
 	if s.Gate != nil || s.Winner == nil || s.Study.Backend == replayed {
 		return ""
 	}
-	return fmt.Sprintf("Nobody has compared it with what you run today, only with the default: pawl gate --study %d does.", s.Study.ID)
+	return fmt.Sprintf("Nobody has compared it with what you run today, only with the default: pawl gate --study "+
+		"%d does.", s.Study.ID)
 }
 
 func (m *markdown) gate(s *Summary) {
@@ -119,7 +123,8 @@ func (m *markdown) gate(s *Summary) {
 	}
 	m.Paragraph("## Against what you run today")
 	if s.Gate != nil {
-		m.Paragraph("Against what you run today: **%s**. %s.", text(Against(*s.Gate)), text(upper(strings.TrimSuffix(s.Gate.Reason, "."))))
+		m.Paragraph("Against what you run today: **%s**. %s.", text(Against(*s.Gate)),
+			text(upper(strings.TrimSuffix(s.Gate.Reason, "."))))
 	}
 	m.Table(gateHeader, gateRows(s, code, text))
 	if s.Gate != nil {
@@ -137,7 +142,8 @@ func upper(sentence string) string {
 	return string(unicode.ToUpper(first)) + sentence[size:]
 }
 
-var gateHeader = []string{"workload", "verdict", "speedup", "95 % interval", "baseline", "this", "rounds", "this point", "the baseline's point", "when"}
+var gateHeader = []string{"workload", "verdict", "speedup", "95 % interval", "baseline", "this", "rounds",
+	"this point", "the baseline's point", "when"}
 
 // gateRows are all that the gate said, the winner's first; code and text write what is
 // not ours.
@@ -161,8 +167,9 @@ func gateRows(s *Summary, code, text func(string) string) [][]string {
 		if g.BaselinePoint != "" {
 			base = code(g.BaselinePoint)
 		}
-		rows = append(rows, []string{text(g.Workload), text(g.Verdict), speedup, interval, s.Written(g.Baseline), s.Written(g.Current),
-			rounds, code(g.Point.String()), base, g.Created.UTC().Format("2006-01-02 15:04 MST")})
+		rows = append(rows,
+			[]string{text(g.Workload), text(g.Verdict), speedup, interval, s.Written(g.Baseline), s.Written(g.Current),
+				rounds, code(g.Point.String()), base, g.Created.UTC().Format("2006-01-02 15:04 MST")})
 	}
 	return rows
 }

@@ -16,9 +16,14 @@ import (
 func gatingOf(t testing.TB, text string, standing studies.Standing, verdict string, speedup float64) studies.Gating {
 	t.Helper()
 	g := studies.Gating{
-		Number: 1, Point: point(t, text), Workload: "small", Standing: standing, Verdict: verdict, Reason: "because of <b> | `this`",
-		Created:     time.Date(2026, 1, 3, 4, 5, 6, 0, time.UTC),
-		GatingFacts: studies.GatingFacts{BaselinePoint: `BLOCK=64,MODE="a|b $x",UNROLL=1`, BaselineCommit: "abc", Notes: []string{"a note with <i> and |"}},
+		Number: 1, Point: point(t, text), Workload: "small", Standing: standing, Verdict: verdict,
+		Reason:  "because of <b> | `this`",
+		Created: time.Date(2026, 1, 3, 4, 5, 6, 0, time.UTC),
+		GatingFacts: studies.GatingFacts{
+			BaselinePoint:  `BLOCK=64,MODE="a|b $x",UNROLL=1`,
+			BaselineCommit: "abc",
+			Notes:          []string{"a note with <i> and |"},
+		},
 	}
 	if speedup > 0 {
 		g.Speedup, g.Interval = &speedup, &stats.Interval{Low: speedup - 0.01, High: speedup + 0.01}
@@ -49,16 +54,32 @@ func TestAdviceAfterTheGate(t *testing.T) {
 		suggests bool
 		action   string
 	}{
-		{"the same code", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Running, "you already run this", 0), Running, "You already run this: the baseline has the same point and the same code. Change nothing.", false, "nothing"},
-		{"as fast as today", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Equal, "no significant difference", 1.02), NoGain, "The best point is 2.00 times as fast as the default. Against what you run today: 1.02×, no significant difference. Change nothing.", false, "nothing"},
-		{"slower", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Refused, "regression", 0.9), Refused, "Do not apply it. Against what you run today: 0.90×, regression: because of", false, "nothing"},
-		{"wrong", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Refused, "wrong", 0), Refused, "Do not apply it. Against what you run today: wrong: because of", false, "nothing"},
-		{"faster", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Faster, "improvement", 1.3), Apply, "Against what you run today: 1.30×, improvement.", true, "read the page, then pawl apply 7"},
-		{"no baseline", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Undecided, "new", 0), Apply, "Against what you run today nothing is known (new): because of", true, "decide what the gate could not (new), then pawl apply 7"},
-		{"another point", examplePast(t, 10, 1), gatingOf(t, initial, studies.Refused, "regression", 0.5), Apply, "Worth applying", true, "read the page, then pawl apply 7"},
-		{"the default, run already", keep, gatingOf(t, initial, studies.Running, "you already run this", 0), Running, "You already run this", false, "nothing"},
-		{"the default, as fast as today", keep, gatingOf(t, initial, studies.Equal, "maintained", 1.01), Keep, "You already run this: the default is the best point that was found. Change nothing. Against what you run today: 1.01×, maintained.", false, "nothing"},
-		{"the default, not the baseline yet", keep, gatingOf(t, initial, studies.Faster, "improvement", 1.5), Keep, "Against the baseline: 1.50×, improvement; pawl gate moves it.", false, "pawl gate: the baseline does not have it yet"},
+		{"the same code", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Running, "you already run this", 0),
+			Running, "You already run this: the baseline has the same point and the same code. Change nothing.", false,
+			"nothing"},
+		{"as fast as today", examplePast(t, 10, 1),
+			gatingOf(t, winnerText, studies.Equal, "no significant difference", 1.02), NoGain,
+			"The best point is 2.00 times as fast as the default. Against what you run today: 1.02×, no significant " +
+				"difference. Change nothing.", false, "nothing"},
+		{"slower", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Refused, "regression", 0.9), Refused,
+			"Do not apply it. Against what you run today: 0.90×, regression: because of", false, "nothing"},
+		{"wrong", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Refused, "wrong", 0), Refused,
+			"Do not apply it. Against what you run today: wrong: because of", false, "nothing"},
+		{"faster", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Faster, "improvement", 1.3), Apply,
+			"Against what you run today: 1.30×, improvement.", true, "read the page, then pawl apply 7"},
+		{"no baseline", examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Undecided, "new", 0), Apply,
+			"Against what you run today nothing is known (new): because of", true,
+			"decide what the gate could not (new), then pawl apply 7"},
+		{"another point", examplePast(t, 10, 1), gatingOf(t, initial, studies.Refused, "regression", 0.5), Apply,
+			"Worth applying", true, "read the page, then pawl apply 7"},
+		{"the default, run already", keep, gatingOf(t, initial, studies.Running, "you already run this", 0), Running,
+			"You already run this", false, "nothing"},
+		{"the default, as fast as today", keep, gatingOf(t, initial, studies.Equal, "maintained", 1.01), Keep,
+			"You already run this: the default is the best point that was found. Change nothing. Against what you run today: " +
+				"1.01×, maintained.", false, "nothing"},
+		{"the default, not the baseline yet", keep, gatingOf(t, initial, studies.Faster, "improvement", 1.5), Keep,
+			"Against the baseline: 1.50×, improvement; pawl gate moves it.", false,
+			"pawl gate: the baseline does not have it yet"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := gatedSummary(t, test.past, test.gating)
@@ -75,7 +96,8 @@ func TestAdviceAfterTheGate(t *testing.T) {
 
 // The last word counts, and only about the winner that the study has now.
 func TestTheLastWordCounts(t *testing.T) {
-	first, second := gatingOf(t, winnerText, studies.Refused, "regression", 0.9), gatingOf(t, winnerText, studies.Faster, "improvement", 1.2)
+	first, second := gatingOf(t, winnerText, studies.Refused, "regression", 0.9),
+		gatingOf(t, winnerText, studies.Faster, "improvement", 1.2)
 	elsewhere := gatingOf(t, winnerText, studies.Refused, "regression", 0.8)
 	elsewhere.Workload = "large"
 	s := gatedSummary(t, examplePast(t, 10, 1), first, elsewhere, second)
@@ -89,20 +111,24 @@ func TestTheLastWordCounts(t *testing.T) {
 
 func TestGoldenGated(t *testing.T) {
 	other := gatingOf(t, "BLOCK=64,MODE=plain,UNROLL=1", studies.Equal, "maintained", 1.01)
-	equal := gatedSummary(t, examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Equal, "no significant difference", 1.02), other)
+	equal := gatedSummary(t, examplePast(t, 10, 1),
+		gatingOf(t, winnerText, studies.Equal, "no significant difference", 1.02), other)
 	running := gatedSummary(t, examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Running, "you already run this", 0))
 	faster := gatedSummary(t, examplePast(t, 10, 1), gatingOf(t, winnerText, studies.Faster, "improvement", 1.3))
 	for name, test := range map[string]struct {
 		s      *Summary
 		render func(io.Writer, *Summary) error
 	}{
-		"gated-equal.md": {equal, Markdown}, "gated-equal.html": {equal, HTML}, "gated-running.md": {running, Markdown}, "gated-faster.json": {faster, asJSON},
-		"gated.txt": {equal, func(w io.Writer, s *Summary) error { return Text(w, s, Files{}) }},
+		"gated-equal.md": {equal, Markdown}, "gated-equal.html": {equal, HTML}, "gated-running.md": {running, Markdown},
+		"gated-faster.json": {faster, asJSON},
+		"gated.txt":         {equal, func(w io.Writer, s *Summary) error { return Text(w, s, Files{}) }},
 	} {
 		golden(t, name, []byte(rendered(t, test.render, test.s)))
 	}
 	var index bytes.Buffer
-	if err := IndexMarkdown(&index, []Entry{newEntry(equal, "scale/small"), newEntry(running, "scale/other"), newEntry(faster, "scale/third")}); err != nil {
+	if err := IndexMarkdown(&index,
+		[]Entry{newEntry(equal, "scale/small"), newEntry(running, "scale/other"), newEntry(faster, "scale/third")}); err !=
+		nil {
 		t.Fatal(err)
 	}
 	golden(t, "gated-index.md", index.Bytes())

@@ -37,15 +37,19 @@ func Header(w io.Writer, s *Summary) error {
 
 func header(s *Summary, g *Suggestion) (string, error) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s%s for workload %s on %s, study %d.\n", headerMark, escape.Comment(s.Study.Kernel), escape.Comment(s.Study.Workload),
+	fmt.Fprintf(&text, "%s%s for workload %s on %s, study %d.\n", headerMark, escape.Comment(s.Study.Kernel),
+		escape.Comment(s.Study.Workload),
 		escape.Comment(s.Study.Environment.Device), s.Study.ID)
-	fmt.Fprintf(&text, " * %s\n * Compile with: %s\n */\n#pragma once\n", escape.Comment(s.Advice.Sentence), escape.Comment(g.Command))
+	fmt.Fprintf(&text, " * %s\n * Compile with: %s\n */\n#pragma once\n", escape.Comment(s.Advice.Sentence),
+		escape.Comment(g.Command))
 	for _, m := range g.Macros {
 		value, err := escape.Macro(m.Value)
 		if err != nil {
 			return "", fmt.Errorf("the value of %s cannot stand in a header: %w", m.Name, err)
 		}
-		fmt.Fprintf(&text, "\n#ifdef %[1]s\n#error \"%[1]s is defined before %[2]s: use one tuned header per file, and no -D for its macros\"\n#endif\n#define %[1]s %[3]s\n",
+		fmt.Fprintf(&text,
+			"\n#ifdef %[1]s\n#error \"%[1]s is defined before %[2]s: use one tuned header per file, and no -D for its "+
+				"macros\"\n#endif\n#define %[1]s %[3]s\n",
 			m.Name, g.Header, value)
 	}
 	return text.String(), nil

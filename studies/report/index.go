@@ -103,7 +103,8 @@ func (e Entry) Time() string {
 
 func newEntry(s *Summary, folder string) Entry {
 	e := Entry{
-		Study: s.Study.ID, Kernel: s.Study.Kernel, Workload: s.Study.Workload, Backend: s.Study.Backend, Device: s.Study.Environment.Device,
+		Study: s.Study.ID, Kernel: s.Study.Kernel, Workload: s.Study.Workload, Backend: s.Study.Backend,
+		Device:  s.Study.Environment.Device,
 		Created: s.Study.Created, Folder: folder, Verdict: s.Advice.Verdict, Sentence: s.Advice.Sentence,
 		Suggests: s.Suggestion != nil, Action: action(s),
 	}
@@ -157,13 +158,15 @@ func IndexMarkdown(w io.Writer, entries []Entry) error {
 		}
 	}
 	m.Paragraph("# Suggestions")
-	m.Paragraph("%s, %s. Each line is the newest study of a kernel, a workload and a device; `pawl report STUDY` writes the pages of an older one.",
+	m.Paragraph("%s, %s. Each line is the newest study of a kernel, a workload and a device; `pawl report STUDY` "+
+		"writes the pages of an older one.",
 		page.Count(len(entries), "study", "studies"), countSuggestions(suggesting))
 	var rows [][]string
 	for _, e := range entries {
 		rows = append(rows, e.row())
 	}
-	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default", "against what you run today", "what to do"}, rows)
+	m.Table([]string{"study", "kernel and workload", "device", "verdict", "speedup over the default",
+		"against what you run today", "what to do"}, rows)
 	return m.Write(w)
 }
 
@@ -179,10 +182,12 @@ func countSuggestions(n int) string {
 
 func (e Entry) row() []string {
 	if e.Verdict == Damaged {
-		return []string{fmt.Sprint(e.Study), page.Unknown, page.Unknown, string(e.Verdict), page.Unknown, page.Unknown, text(e.Sentence)}
+		return []string{fmt.Sprint(e.Study), page.Unknown, page.Unknown, string(e.Verdict), page.Unknown, page.Unknown,
+			text(e.Sentence)}
 	}
 	link := fmt.Sprintf("[%d](%s)", e.Study, path.Join(e.Folder, MarkdownName))
-	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), e.speedup(), text(e.against()), text(e.Action)}
+	return []string{link, text(e.Kernel) + ", " + text(e.Workload), text(e.Device), string(e.Verdict), e.speedup(),
+		text(e.against()), text(e.Action)}
 }
 
 // Publish writes the pages of a study into its own folder below a folder, and the
@@ -194,7 +199,8 @@ func Publish(ctx context.Context, store *studies.Store, out string, id int64) (*
 	}
 	changed, err := publish(ctx, store, out, summary)
 	if err != nil {
-		return summary, changed, fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
+		return summary, changed,
+			fmt.Errorf("%w\nThe study itself is recorded: pawl report %d writes the report again", err, id)
 	}
 	return summary, changed, nil
 }
@@ -253,7 +259,8 @@ func studyFolder(out string, all []studies.Study, id int64) string {
 }
 
 // writeIndex writes the index of all studies, with the summary of one that is known already.
-func writeIndex(ctx context.Context, store *studies.Store, out string, all []studies.Study, known *Summary) ([]string, error) {
+func writeIndex(ctx context.Context, store *studies.Store, out string, all []studies.Study,
+	known *Summary) ([]string, error) {
 	entries, err := index(ctx, store, known)
 	if err != nil {
 		return nil, err

@@ -21,7 +21,8 @@ func TestNoPageIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`<a href="scale/small/report.html">2</a>`, `<a href="scale/small/study-1/report.html">Study 1</a>`, "&lt;b&gt;../../w"} {
+	for _, want := range []string{`<a href="scale/small/report.html">2</a>`,
+		`<a href="scale/small/study-1/report.html">Study 1</a>`, "&lt;b&gt;../../w"} {
 		if !strings.Contains(string(index), want) {
 			t.Errorf("no %s in\n%s", want, index)
 		}

@@ -16,7 +16,13 @@ import (
 )
 
 func head(id int64, kernel, workload, backend, device string) studies.Study {
-	return studies.Study{ID: id, Kernel: kernel, Workload: workload, Backend: backend, Environment: objective.Environment{Device: device}}
+	return studies.Study{
+		ID:          id,
+		Kernel:      kernel,
+		Workload:    workload,
+		Backend:     backend,
+		Environment: objective.Environment{Device: device},
+	}
 }
 
 func TestFolders(t *testing.T) {
@@ -39,7 +45,8 @@ func TestFolders(t *testing.T) {
 	got := Folders(all)
 	seen := map[string]bool{}
 	for id, folder := range got {
-		if !strings.HasPrefix(folder, want[id]) || want[id] == "" || !filepath.IsLocal(filepath.FromSlash(folder)) || seen[folder] {
+		if !strings.HasPrefix(folder, want[id]) || want[id] == "" || !filepath.IsLocal(filepath.FromSlash(folder)) ||
+			seen[folder] {
 			t.Errorf("study %d: %s, want %s", id, folder, want[id])
 		}
 		seen[folder] = true
@@ -100,7 +107,13 @@ func TestGoldenIndex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries = append(entries, Entry{Study: 9, Verdict: Damaged, Sentence: "study 9 in studies.db is damaged: trial 0 is not what was recorded", Action: "tune again"})
+	entries = append(entries,
+		Entry{
+			Study:    9,
+			Verdict:  Damaged,
+			Sentence: "study 9 in studies.db is damaged: trial 0 is not what was recorded",
+			Action:   "tune again",
+		})
 	for name, render := range map[string]func(io.Writer, []Entry) error{
 		"index.md": IndexMarkdown,
 		"index.json": func(w io.Writer, entries []Entry) error {
@@ -180,7 +193,8 @@ func TestPublishSaysThatTheStudyIsRecorded(t *testing.T) {
 	if err := os.WriteFile(out, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Publish(t.Context(), store, out, 2); err == nil || !strings.Contains(err.Error(), "pawl report 2 writes the report again") {
+	if _, _, err := Publish(t.Context(), store, out, 2); err == nil ||
+		!strings.Contains(err.Error(), "pawl report 2 writes the report again") {
 		t.Error(err)
 	}
 }

@@ -79,7 +79,8 @@ func Lines(ctx context.Context, store *studies.Store) ([]Line, error) {
 }
 
 // LineHeader are the columns of a line.
-var LineHeader = []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "confirmed", "speedup", "verdict", "time", "ended"}
+var LineHeader = []string{"study", "created", "kernel", "workload", "sampler", "trials", "best", "confirmed",
+	"speedup", "verdict", "time", "ended"}
 
 // Row are a line's cells for a terminal.
 func (l Line) Row() []string {
@@ -104,6 +105,7 @@ func (l Line) Row() []string {
 	}
 	return []string{
 		fmt.Sprint(l.ID), l.Created.Local().Format("2006-01-02 15:04"), l.Kernel, l.Workload, l.Sampler, fmt.Sprint(l.Trials),
-		milliseconds(l.Best), milliseconds(l.Confirmed), speedup, string(l.Verdict), l.Elapsed.Round(time.Second).String(), ended,
+		milliseconds(l.Best), milliseconds(l.Confirmed), speedup, string(l.Verdict), l.Elapsed.Round(time.Second).String(),
+		ended,
 	}
 }

@@ -52,13 +52,17 @@ func (m *markdown) verdict(s *Summary) {
 	if s.Evidence != nil {
 		rows = append(rows, comparisonRow(s, "winner", s.Winner))
 	}
-	m.Table([]string{"", text(s.Compared()), "95 % interval", "CV (without drift and outliers)", "throughput", "point"}, rows)
+	m.Table([]string{"", text(s.Compared()), "95 % interval", "CV (without drift and outliers)", "throughput", "point"},
+		rows)
 	if e := s.Evidence; e != nil {
 		m.Table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{
 			fmt.Sprintf("**%.2f×**", e.Speedup), page.RatioInterval(e.Interval),
 			fmt.Sprintf("%.2f (%s)", e.Delta, e.Magnitude), page.WholePercent(e.Best), fmt.Sprint(e.Rounds),
 		}})
-		m.Paragraph("%s it is the median over the rounds of the ratio inside each, which is not quite the ratio of the medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured every finalist and the default in random order, in fresh processes.", speedupMeaning(s), len(s.Top))
+		m.Paragraph("%s it is the median over the rounds of the ratio inside each, which is not quite the ratio of the "+
+			"medians. δ compares every sample of the default with every sample of the winner; 1 means that the winner is "+
+			"always faster. P(best) is the probability that the winner is the best of the %d finalists. Each round measured "+
+			"every finalist and the default in random order, in fresh processes.", speedupMeaning(s), len(s.Top))
 	}
 }
 
@@ -67,7 +71,8 @@ func variationCell(t *Timed) string {
 }
 
 func comparisonRow(s *Summary, name string, t *Timed) []string {
-	return []string{name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), variationCell(t), Throughput(t), code(t.Point.String())}
+	return []string{name, s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), variationCell(t), Throughput(t),
+		code(t.Point.String())}
 }
 
 // apply says what the winner's values are, and how to get what was measured where
@@ -101,11 +106,13 @@ func (m *markdown) instructions(s *Summary) {
 	g := s.Suggestion
 	m.Paragraph("## How to apply")
 	if g.Header == "" {
-		m.Paragraph("Make the winner the default of the manifest (%s), or run it in the kernel's folder:", code(fmt.Sprintf("pawl apply %d --manifest", s.Study.ID)))
+		m.Paragraph("Make the winner the default of the manifest (%s), or run it in the kernel's folder:",
+			code(fmt.Sprintf("pawl apply %d --manifest", s.Study.ID)))
 		m.Code("sh", g.Command)
 		return
 	}
-	m.Paragraph("Copy %s into the kernel's folder (%s does) and compile there:", code(g.Header), code(fmt.Sprintf("pawl apply %d", s.Study.ID)))
+	m.Paragraph("Copy %s into the kernel's folder (%s does) and compile there:", code(g.Header),
+		code(fmt.Sprintf("pawl apply %d", s.Study.ID)))
 	m.Code("sh", g.Command)
 	if g.Plain != "" {
 		m.Paragraph("Or, without the header:")
@@ -139,7 +146,8 @@ func (m *markdown) top(s *Summary) {
 	}
 	var rows [][]string
 	for i, t := range s.Top {
-		row := []string{fmt.Sprint(i + 1), s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), speedupCell(t), probabilityCell(t), code(t.Point.String())}
+		row := []string{fmt.Sprint(i + 1), s.Written(t.Milliseconds), s.WrittenInterval(t.Interval), speedupCell(t),
+			probabilityCell(t), code(t.Point.String())}
 		if needs {
 			row = append(row, t.Needs())
 		}
@@ -167,7 +175,8 @@ func (m *markdown) ablation(s *Summary) {
 		return
 	}
 	m.Paragraph("## What each change is worth")
-	m.Paragraph("From the default to the winner, one change at a time, measured interleaved in fresh processes. The order matters: a change may pay only after another.")
+	m.Paragraph("From the default to the winner, one change at a time, measured interleaved in fresh processes. The " +
+		"order matters: a change may pay only after another.")
 	var rows [][]string
 	for i, step := range s.Ablation {
 		name, worth := "default", ""
@@ -194,7 +203,8 @@ func (m *markdown) importances(s *Summary) {
 		return
 	}
 	m.Paragraph("## Which parameters matter")
-	m.Paragraph("The share of the variation in log time that each parameter explains by itself, over the %d trials that passed. A hint, not a measurement: interactions between parameters are not counted.", s.Search.OK)
+	m.Paragraph("The share of the variation in log time that each parameter explains by itself, over the %d trials "+
+		"that passed. A hint, not a measurement: interactions between parameters are not counted.", s.Search.OK)
 	var rows [][]string
 	for _, i := range s.Importances {
 		rows = append(rows, []string{code(i.Name), page.WholePercent(i.Share), strings.Repeat("█", int(20*i.Share+0.5))})
@@ -210,7 +220,8 @@ func (m *markdown) failures(s *Summary) {
 	}
 	var rows [][]string
 	for _, f := range s.Failures {
-		rows = append(rows, []string{fmt.Sprint(f.Count), text(string(f.Stage)), text(f.Reason), code(f.Example.String()), code(f.Detail)})
+		rows = append(rows,
+			[]string{fmt.Sprint(f.Count), text(string(f.Stage)), text(f.Reason), code(f.Example.String()), code(f.Detail)})
 	}
 	m.Table([]string{"count", "stage", "reason", "for example", "detail"}, rows)
 }

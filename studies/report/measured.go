@@ -144,7 +144,9 @@ func measuredLines(s *Summary) []string {
 	}
 	lines := []string{line}
 	if len(s.Front) > 0 {
-		lines = append(lines, fmt.Sprintf("Pareto front: %s that no other beats in every objective; the page lists them.", page.Count(len(s.Front), "point")))
+		lines = append(lines,
+			fmt.Sprintf("Pareto front: %s that no other beats in every objective; the page lists them.",
+				page.Count(len(s.Front), "point")))
 	}
 	return lines
 }
@@ -216,7 +218,8 @@ func (m *markdown) front(s *Summary) {
 		return
 	}
 	m.Paragraph("## Pareto front")
-	m.Paragraph("No trial that was measured is better than one of these in one objective without being worse in another. The search and the comparison with the default go by the first.")
+	m.Paragraph("No trial that was measured is better than one of these in one objective without being worse in " +
+		"another. The search and the comparison with the default go by the first.")
 	var header []string
 	for _, q := range s.Study.Environment.Measure.All {
 		header = append(header, code(q.Formula))
@@ -239,7 +242,8 @@ func frontPlot(s *Summary) template.HTML {
 	others := plot.Series{Name: "other trials", Colour: plot.Other}
 	var scores [2][]float64
 	for _, t := range s.trials {
-		if !t.OK() || len(t.Outcome.Scores) != len(quantities) || slices.ContainsFunc(s.Front, func(p FrontPoint) bool { return p.Trial == t.Number }) {
+		if !t.OK() || len(t.Outcome.Scores) != len(quantities) ||
+			slices.ContainsFunc(s.Front, func(p FrontPoint) bool { return p.Trial == t.Number }) {
 			continue
 		}
 		at := plot.XY{X: t.Outcome.Scores[0], Y: t.Outcome.Scores[1]}

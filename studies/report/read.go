@@ -53,7 +53,8 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 // Finalists returns the newest study of a kernel on a backend, of a workload if one is
 // named, with the points to check: its default and its finalists. The error wraps
 // studies.ErrNoStudy where there is none.
-func Finalists(ctx context.Context, store *studies.Store, kernel, backend, workload string) (studies.Study, []space.Point, error) {
+func Finalists(ctx context.Context, store *studies.Store,
+	kernel, backend, workload string) (studies.Study, []space.Point, error) {
 	all, err := store.List(ctx)
 	if err != nil {
 		return studies.Study{}, nil, err

@@ -43,7 +43,8 @@ func point(t testing.TB, text string) space.Point {
 func exampleStudy(t testing.TB) studies.Study {
 	t.Helper()
 	return studies.Study{
-		ID: 7, Kernel: "scale", Origin: "./scale", Workload: "small", Dims: "N=1000", Backend: "host", Sampler: "tpe", Seed: 1,
+		ID: 7, Kernel: "scale", Origin: "./scale", Workload: "small", Dims: "N=1000", Backend: "host", Sampler: "tpe",
+		Seed:   1,
 		Source: "0123456789abcdef",
 		Space: studies.SpaceFacts{
 			Params: []studies.ParamFacts{
@@ -54,13 +55,33 @@ func exampleStudy(t testing.TB) studies.Study {
 			Product: 12, Valid: 12, Infeasible: map[string]int{"8 threads, this machine has 2 cores": 3},
 		},
 		Work: studies.Work{Flops: 2e6, Bytes: 8e6},
-		Environment: objective.Environment{Backend: "host", Device: "Example CPU", Cores: 2, System: "linux/amd64", Compiler: "cc 1.0", Flags: "-O3", Commit: "abc123",
-			Build: &objective.Build{Source: "scale.c", Compiler: []string{"cc"}, Flags: []string{"-O3"}, Libraries: []string{"-lm"}, Constants: []kernels.Constant{{Name: "WIDTH", Value: "8"}}}},
+		Environment: objective.Environment{
+			Backend:  "host",
+			Device:   "Example CPU",
+			Cores:    2,
+			System:   "linux/amd64",
+			Compiler: "cc 1.0",
+			Flags:    "-O3",
+			Commit:   "abc123",
+			Build: &objective.Build{
+				Source:    "scale.c",
+				Compiler:  []string{"cc"},
+				Flags:     []string{"-O3"},
+				Libraries: []string{"-lm"},
+				Constants: []kernels.Constant{{Name: "WIDTH", Value: "8"}},
+			},
+		},
 		Command: "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: search.TrialsDone,
-		Regret:   &sampler.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
-		Spending: search.Spending{Asking: time.Second, Waiting: 3 * time.Second, Device: 2 * time.Second, Storing: 100 * time.Millisecond, Confirming: 14 * time.Second},
-		Dead:     []string{"UNROLL"}, Roofline: objective.Roofline{Flops: 2e9, Bytes: 1e10},
+		Regret: &sampler.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
+		Spending: search.Spending{
+			Asking:     time.Second,
+			Waiting:    3 * time.Second,
+			Device:     2 * time.Second,
+			Storing:    100 * time.Millisecond,
+			Confirming: 14 * time.Second,
+		},
+		Dead: []string{"UNROLL"}, Roofline: objective.Roofline{Flops: 2e9, Bytes: 1e10},
 	}
 }
 
@@ -96,10 +117,27 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 		for _, mode := range []string{"plain", `"a|b $x"`} {
 			for _, unroll := range []int{1, 2} {
 				p := point(t, fmt.Sprintf("BLOCK=%d,MODE=%s,UNROLL=%d", block, mode, unroll))
-				trial := search.Trial{Number: len(past.Trials), Point: p, Finished: true, Elapsed: time.Duration(len(past.Trials)+1) * time.Second}
-				trial.Outcome.Spent = objective.Spent{Compile: 300 * time.Millisecond, Check: 10 * time.Millisecond, Measure: 100 * time.Millisecond}
-				trial.Outcome.Resources = &objective.Resources{Registers: 2 * block, SpillLoads: 4 * (unroll - 1), Shared: 1024 * block,
-					Launch: &kernels.LaunchDimensions{Grid: [3]int64{100, 8, 1}, Block: [3]int64{int64(4 * block), 1, 1}, Shared: int64(1024 * block)}}
+				trial := search.Trial{
+					Number:   len(past.Trials),
+					Point:    p,
+					Finished: true,
+					Elapsed:  time.Duration(len(past.Trials)+1) * time.Second,
+				}
+				trial.Outcome.Spent = objective.Spent{
+					Compile: 300 * time.Millisecond,
+					Check:   10 * time.Millisecond,
+					Measure: 100 * time.Millisecond,
+				}
+				trial.Outcome.Resources = &objective.Resources{
+					Registers:  2 * block,
+					SpillLoads: 4 * (unroll - 1),
+					Shared:     1024 * block,
+					Launch: &kernels.LaunchDimensions{
+						Grid:   [3]int64{100, 8, 1},
+						Block:  [3]int64{int64(4 * block), 1, 1},
+						Shared: int64(1024 * block),
+					},
+				}
 				if block == 32 && unroll == 2 {
 					trial.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV | at N=7"}
 				} else {
@@ -115,13 +153,18 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 			for _, text := range texts {
 				p := point(t, text)
 				past.Rounds = append(past.Rounds, confirm.Round{Phase: phase, Number: number, Point: p,
-					Outcome: objective.Outcome{Samples: noisy(rng, 4+gain*(exampleTime(p)-4), 10), Conditions: exampleConditions(number), Evidence: exampleEvidence(phase, number, p)}})
+					Outcome: objective.Outcome{
+						Samples:    noisy(rng, 4+gain*(exampleTime(p)-4), 10),
+						Conditions: exampleConditions(number),
+						Evidence:   exampleEvidence(phase, number, p),
+					}})
 			}
 		}
 	}
 	measure(confirm.Confirmation, "BLOCK=16,MODE=plain,UNROLL=1", winnerText, `BLOCK=64,MODE=plain,UNROLL=1`)
 	if gain > 0 {
-		measure(confirm.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1", `BLOCK=64,MODE="a|b $x",UNROLL=1`, winnerText)
+		measure(confirm.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1",
+			`BLOCK=64,MODE="a|b $x",UNROLL=1`, winnerText)
 	}
 	return past
 }
@@ -134,7 +177,8 @@ func exampleEvidence(phase confirm.Phase, round int, p space.Point) *check.Evide
 	}
 	e := &check.Evidence{Tolerance: arguments.Tolerance{Absolute: 1e-6, Relative: 1e-4}}
 	for i, family := range []string{"", "signs", "one-hot"} {
-		e.Cases = append(e.Cases, check.Case{Dims: kernels.Dims{"N": int64(7 + i)}, Seed: uint64(40 + i), Family: family, Layout: worker.Misaligned},
+		e.Cases = append(e.Cases,
+			check.Case{Dims: kernels.Dims{"N": int64(7 + i)}, Seed: uint64(40 + i), Family: family, Layout: worker.Misaligned},
 			check.Case{Dims: kernels.Dims{"N": 1000}, Seed: uint64(50 + i), Family: family})
 	}
 	if p.String() == winnerText {
@@ -145,7 +189,14 @@ func exampleEvidence(phase confirm.Phase, round int, p space.Point) *check.Evide
 
 // exampleConditions are those of a device that gets warm and is throttled once.
 func exampleConditions(round int) *worker.Conditions {
-	c := &worker.Conditions{Device: "GPU-1", ClockLow: 1900 - round, ClockMedian: 1950, ClockHigh: 1980, Temperature: 75 + round, Power: 600}
+	c := &worker.Conditions{
+		Device:      "GPU-1",
+		ClockLow:    1900 - round,
+		ClockMedian: 1950,
+		ClockHigh:   1980,
+		Temperature: 75 + round,
+		Power:       600,
+	}
 	if round == 9 {
 		c.Discarded, c.Reasons = 2, "software thermal slowdown"
 	}
@@ -231,7 +282,8 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("differs from %s; look at it and run go test ./studies/report -update\n%s", path, firstDifference(string(got), string(want)))
+		t.Errorf("differs from %s; look at it and run go test ./studies/report -update\n%s", path,
+			firstDifference(string(got), string(want)))
 	}
 }
 
@@ -339,7 +391,8 @@ func TestJSONHoldsTheSameFacts(t *testing.T) {
 	if err := json.Unmarshal(text.Bytes(), &decoded); err != nil {
 		t.Fatal(err)
 	}
-	if decoded.Evidence.Speedup != s.Evidence.Speedup || decoded.Evidence.Delta != s.Evidence.Delta || decoded.Winner.Point != s.Winner.Point {
+	if decoded.Evidence.Speedup != s.Evidence.Speedup || decoded.Evidence.Delta != s.Evidence.Delta ||
+		decoded.Winner.Point != s.Winner.Point {
 		t.Errorf("got %+v", decoded)
 	}
 }

@@ -19,9 +19,11 @@ func confirmation(t *testing.T, initial, other [][]float64) *Summary {
 	var past search.Past
 	for i, samples := range [][][]float64{initial, other} {
 		p := point(t, points[i])
-		past.Trials = append(past.Trials, search.Trial{Number: i, Point: p, Finished: true, Outcome: objective.Outcome{Samples: samples[0]}})
+		past.Trials = append(past.Trials,
+			search.Trial{Number: i, Point: p, Finished: true, Outcome: objective.Outcome{Samples: samples[0]}})
 		for number, round := range samples {
-			past.Rounds = append(past.Rounds, confirm.Round{Phase: confirm.Confirmation, Number: number, Point: p, Outcome: objective.Outcome{Samples: round}})
+			past.Rounds = append(past.Rounds,
+				confirm.Round{Phase: confirm.Confirmation, Number: number, Point: p, Outcome: objective.Outcome{Samples: round}})
 		}
 	}
 	return summary(t, past)
@@ -51,15 +53,23 @@ func TestEstimateAndIntervalAreOfOneStatistic(t *testing.T) {
 // Fewer processes than a 95 % interval takes have none, in every form.
 func TestTooFewRoundsHaveNoInterval(t *testing.T) {
 	fewer := confirmation(t, alternating(4, 4, 4, 4, 4), alternating(2, 2, 2, 2, 2))
-	for name, interval := range map[string]stats.Interval{"default": fewer.Default.Interval, "winner": fewer.Winner.Interval, "speedup": fewer.Evidence.Interval} {
+	for name, interval := range map[string]stats.Interval{
+		"default": fewer.Default.Interval,
+		"winner":  fewer.Winner.Interval,
+		"speedup": fewer.Evidence.Interval,
+	} {
 		if interval.Bounded() {
 			t.Errorf("the interval of the %s over 5 rounds is %+v", name, interval)
 		}
 	}
-	if got := fewer.Advice; got.Verdict != Apply || strings.Contains(got.Sentence, "interval") || !strings.Contains(got.Sentence, "in each of its 5 rounds") {
+	if got := fewer.Advice; got.Verdict != Apply || strings.Contains(got.Sentence, "interval") ||
+		!strings.Contains(got.Sentence, "in each of its 5 rounds") {
 		t.Errorf("%+v", got)
 	}
-	for format, render := range map[string]string{"Markdown": rendered(t, Markdown, fewer), "HTML": rendered(t, HTML, fewer)} {
+	for format, render := range map[string]string{
+		"Markdown": rendered(t, Markdown, fewer),
+		"HTML":     rendered(t, HTML, fewer),
+	} {
 		if !strings.Contains(render, "±∞") || !strings.Contains(render, "takes at least 6") {
 			t.Errorf("%s does not say that there is no interval", format)
 		}
@@ -71,7 +81,8 @@ func TestTooFewRoundsHaveNoInterval(t *testing.T) {
 	if got := confirmation(t, alternating(4, 4, 2), alternating(2, 2, 2.1)).Advice; got.Verdict != Unproven {
 		t.Errorf("%+v", got)
 	}
-	if six := confirmation(t, alternating(4, 4, 4, 4, 4, 4), alternating(2, 2, 2, 2, 2, 2)); !six.Evidence.Interval.Bounded() {
+	if six := confirmation(t, alternating(4, 4, 4, 4, 4, 4),
+		alternating(2, 2, 2, 2, 2, 2)); !six.Evidence.Interval.Bounded() {
 		t.Error("six rounds have no interval")
 	}
 }
@@ -82,7 +93,8 @@ func TestPlainVariationIsPrintedAndWarnedOf(t *testing.T) {
 	if s.Default.CV < 0.3 || s.Default.Variation > NoisyVariation {
 		t.Fatalf("CV %v, without drift %v", s.Default.CV, s.Default.Variation)
 	}
-	if len(s.Warnings) == 0 || !strings.Contains(strings.Join(s.Warnings, "\n"), "the default's by 34 % (0 % without drift and outliers)") {
+	if len(s.Warnings) == 0 ||
+		!strings.Contains(strings.Join(s.Warnings, "\n"), "the default's by 34 % (0 % without drift and outliers)") {
 		t.Errorf("%q", s.Warnings)
 	}
 	if text := rendered(t, Markdown, s); !strings.Contains(text, "| 33.8 % (0.0 %) |") {
@@ -95,7 +107,8 @@ func TestMissingAblationIsExplained(t *testing.T) {
 	rounds := confirmation(t, alternating(4, 4, 4), alternating(2, 2, 2))
 	for elapsed, missing := range map[float64]bool{59: false, 61: true} { // stopped before the time was over, or not
 		rounds.Study.Options.Budget, rounds.Search.Seconds = studies.Duration(time.Minute), elapsed
-		if got := strings.Contains(strings.Join(warnings(rounds), "\n"), "What each change is worth was not measured"); got != missing {
+		if got := strings.Contains(strings.Join(warnings(rounds), "\n"),
+			"What each change is worth was not measured"); got != missing {
 			t.Errorf("after %v s: %q", elapsed, warnings(rounds))
 		}
 	}
@@ -105,17 +118,21 @@ func TestMissingAblationIsExplained(t *testing.T) {
 // checked, and what is not known is not made up.
 func TestEvidenceOfCorrectnessIsShown(t *testing.T) {
 	s := summary(t, examplePast(t, 10, 1))
-	if c := s.Winner.Checked; c == nil || len(c.Cases) != 6 || len(c.Shapes) != 4 || len(c.Seeds) != 6 || c.Worst != 0.1234 {
+	if c := s.Winner.Checked; c == nil || len(c.Cases) != 6 || len(c.Shapes) != 4 || len(c.Seeds) != 6 ||
+		c.Worst != 0.1234 {
 		t.Fatalf("%+v", c)
 	}
 	for format, text := range map[string]string{"Markdown": rendered(t, Markdown, s), "HTML": rendered(t, HTML, s)} {
-		for _, want := range []string{"What was checked", "4: N=7; N=1000; N=8; N=9", "declared, signs, one-hot", "misaligned, guarded", "6, from 40 to 52", "atol 1e-06, rtol 0.0001", "13 %", "--shape N=8 --seed 41 --family signs --layout misaligned"} {
+		for _, want := range []string{"What was checked", "4: N=7; N=1000; N=8; N=9", "declared, signs, one-hot",
+			"misaligned, guarded", "6, from 40 to 52", "atol 1e-06, rtol 0.0001", "13 %",
+			"--shape N=8 --seed 41 --family signs --layout misaligned"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s does not say %q", format, want)
 			}
 		}
 	}
-	if text := rendered(t, asJSON, s); !strings.Contains(text, `"worst": 0.1234`) || !strings.Contains(text, `"families"`) || !strings.Contains(text, `"atol": 0.000001`) {
+	if text := rendered(t, asJSON, s); !strings.Contains(text, `"worst": 0.1234`) ||
+		!strings.Contains(text, `"families"`) || !strings.Contains(text, `"atol": 0.000001`) {
 		t.Error("the JSON does not say what was checked")
 	}
 	past := examplePast(t, 10, 1)
@@ -124,7 +141,8 @@ func TestEvidenceOfCorrectnessIsShown(t *testing.T) {
 			r.Outcome.Evidence.Unchecked = "results were checked with D=64 only"
 		}
 	}
-	if text := rendered(t, Markdown, summary(t, past)); !strings.Contains(text, "Not every size was checked: results were checked with D=64 only.") {
+	if text := rendered(t, Markdown,
+		summary(t, past)); !strings.Contains(text, "Not every size was checked: results were checked with D=64 only.") {
 		t.Error("the page does not say what was not checked")
 	}
 	old := confirmation(t, alternating(4, 4, 4, 4, 4, 4), alternating(2, 2, 2, 2, 2, 2))

@@ -56,18 +56,21 @@ func confirmed(t testing.TB, study studies.Study, initial, winner space.Point) *
 // stands on the page, with the real compilers.
 func TestSuggestionsCompileVerbatim(t *testing.T) {
 	for _, name := range kernels.Names() {
-		t.Run(name+" "+kernels.Host, func(t *testing.T) { t.Parallel(); compileSuggestions(t, name, kernels.Host, hostRecipe) })
+		t.Run(name+" "+kernels.Host,
+			func(t *testing.T) { t.Parallel(); compileSuggestions(t, name, kernels.Host, hostRecipe) })
 	}
 	onDevices := kernels.NamesFor(kernels.CUDA)
 	slices.Reverse(onDevices) // an everyday run takes a small one
 	for _, name := range thorough.Some(onDevices, 1) {
-		t.Run(name+" "+kernels.CUDA, func(t *testing.T) { t.Parallel(); compileSuggestions(t, name, kernels.CUDA, cudaRecipe) })
+		t.Run(name+" "+kernels.CUDA,
+			func(t *testing.T) { t.Parallel(); compileSuggestions(t, name, kernels.CUDA, cudaRecipe) })
 	}
 }
 
 // compileSuggestions compiles what is suggested for the workloads of a kernel that the compiler
 // can tell apart, in an everyday run for the first of them.
-func compileSuggestions(t *testing.T, name, backend string, recipe func(*testing.T, *kernels.Kernel, kernels.Workload) *objective.Build) {
+func compileSuggestions(t *testing.T, name, backend string,
+	recipe func(*testing.T, *kernels.Kernel, kernels.Workload) *objective.Build) {
 	k, err := kernels.Load(name, backend)
 	if none := (*kernels.NoSourceError)(nil); errors.As(err, &none) {
 		return
@@ -152,7 +155,14 @@ func compileSuggestion(t *testing.T, k *kernels.Kernel, w kernels.Workload, buil
 		t.Fatal("the default was drawn: choose another seed")
 	}
 	folder := materialise(t, k)
-	study := studies.Study{ID: 1, Kernel: k.Name, Workload: w.Name, Backend: k.Backend, Space: studies.NewSpaceFacts(pool), Environment: objective.Environment{Build: build}}
+	study := studies.Study{
+		ID:          1,
+		Kernel:      k.Name,
+		Workload:    w.Name,
+		Backend:     k.Backend,
+		Space:       studies.NewSpaceFacts(pool),
+		Environment: objective.Environment{Build: build},
+	}
 	if _, err := WriteAll(folder, confirmed(t, study, s.Default(), winner)); err != nil {
 		t.Fatal(err)
 	}
@@ -220,8 +230,16 @@ func hostileStudy(t *testing.T, value string) (studies.Study, space.Point, space
 	t.Helper()
 	initial, winner := point(t, "MODE=plain"), point(t, "MODE="+space.TextValue(value).String())
 	study := exampleStudy(t)
-	study.Space.Params = []studies.ParamFacts{{Name: "MODE", Values: []string{"plain", space.TextValue(value).String()}, Default: "plain"}}
-	study.Environment.Build = &objective.Build{Source: "show.c", Compiler: []string{"cc"}, Constants: []kernels.Constant{{Name: "LAST", Value: "7"}}}
+	study.Space.Params = []studies.ParamFacts{{
+		Name:    "MODE",
+		Values:  []string{"plain", space.TextValue(value).String()},
+		Default: "plain",
+	}}
+	study.Environment.Build = &objective.Build{
+		Source:    "show.c",
+		Compiler:  []string{"cc"},
+		Constants: []kernels.Constant{{Name: "LAST", Value: "7"}},
+	}
 	return study, initial, winner
 }
 
@@ -230,7 +248,8 @@ func TestHeadersOfHostileValues(t *testing.T) {
 	t.Parallel()
 	const source = "#define TEXT(...) #__VA_ARGS__\n#define SHOW(...) TEXT(__VA_ARGS__)\n" +
 		"#if LAST != 7\n#error \"the constant is lost\"\n#endif\nchar shown[] = SHOW(MODE);\n"
-	for _, value := range []string{`a\`, `a\\`, "a\nb", "a // b\\", `"/*"`, "a\\ ", "```", "a``b", "<b>&amp;", "$(touch evil)", "a b;c"} {
+	for _, value := range []string{`a\`, `a\\`, "a\nb", "a // b\\", `"/*"`, "a\\ ", "```", "a``b", "<b>&amp;",
+		"$(touch evil)", "a b;c"} {
 		t.Run(fmt.Sprintf("%q", value), func(t *testing.T) {
 			study, initial, winner := hostileStudy(t, value)
 			folder := t.TempDir()
@@ -242,7 +261,8 @@ func TestHeadersOfHostileValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			preprocess := func(command string) string {
-				cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Replace(command, " -c ", " -E -P ", 1)+".i && cat show.o.i")
+				cmd := exec.CommandContext(t.Context(), "sh", "-c",
+					strings.Replace(command, " -c ", " -E -P ", 1)+".i && cat show.o.i")
 				cmd.Dir = folder
 				var complaints bytes.Buffer
 				cmd.Stderr = &complaints
@@ -261,7 +281,8 @@ func TestHeadersOfHostileValues(t *testing.T) {
 					t.Errorf("%s gives\n%s, want\n%s", command, got, want)
 				}
 			}
-			if entries, err := os.ReadDir(folder); err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "evil" }) {
+			if entries, err := os.ReadDir(folder); err != nil ||
+				slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "evil" }) {
 				t.Errorf("a value was executed (%v)", err)
 			}
 		})
@@ -374,7 +395,8 @@ func TestReplaySuggestsNoCommand(t *testing.T) {
 	study, initial, winner := hostileStudy(t, "b")
 	study.Backend = "replay"
 	study.Environment.Build.Compiler = []string{"sh", "-c", "touch evil"}
-	if s := confirmed(t, study, initial, winner); s.Suggestion != nil || !strings.Contains(Withheld(s), "Nothing was compiled here") || action(s) != "nothing" {
+	if s := confirmed(t, study, initial, winner); s.Suggestion != nil ||
+		!strings.Contains(Withheld(s), "Nothing was compiled here") || action(s) != "nothing" {
 		t.Errorf("%+v, %s", s.Suggestion, action(s))
 	}
 }

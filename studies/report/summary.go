@@ -162,7 +162,14 @@ func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating)
 	if err != nil {
 		return Summary{}, err
 	}
-	summary := Summary{Study: study, trials: past.Trials, Search: searchFacts(past), Failures: failureGroups(past), Curve: bestSoFar(past.Trials), Suspected: search.ReferenceSuspected(past.Trials, true)}
+	summary := Summary{
+		Study:     study,
+		trials:    past.Trials,
+		Search:    searchFacts(past),
+		Failures:  failureGroups(past),
+		Curve:     bestSoFar(past.Trials),
+		Suspected: search.ReferenceSuspected(past.Trials, true),
+	}
 	summary.Importances = confirm.Importances(s, search.Timed(past.Trials))
 	past.Rounds = past.Standing()
 	contenders := confirm.Contenders(past.Rounds, confirm.Confirmation)
@@ -187,7 +194,8 @@ func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating)
 }
 
 // confirmed fills in what the finalists' rounds say.
-func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, probabilities []float64, winner space.Point) {
+func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, probabilities []float64,
+	winner space.Point) {
 	base := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == sp.Default() })
 	for i, c := range contenders {
 		t := s.timed(c.Point, c.Milliseconds(), slices.Concat(c.Rounds...))
@@ -209,7 +217,8 @@ func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, pro
 	slices.SortStableFunc(s.Top, func(a, b Timed) int {
 		return cmp.Or(cmp.Compare(*b.Best, *a.Best), cmp.Compare(a.Milliseconds, b.Milliseconds))
 	})
-	if at := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == winner }); base >= 0 && at != base {
+	if at := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == winner }); base >= 0 &&
+		at != base {
 		s.Evidence = evidence(contenders[base], contenders[at], probabilities[at])
 		s.Evidence.Speedup, s.Evidence.Interval = *s.Winner.Speedup, *s.Winner.SpeedupInterval
 	}

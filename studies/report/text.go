@@ -22,7 +22,8 @@ func Text(w io.Writer, s *Summary, files Files) error {
 		rows = append(rows, timedRow(s, fmt.Sprint(i+1), t))
 	}
 	if len(rows) > 0 {
-		if err := page.Table(w, []string{"", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point"}, rows); err != nil {
+		if err := page.Table(w, []string{"", s.Compared(), "95 % interval", "speedup", "95 % interval", "P(best)", "point"},
+			rows); err != nil {
 			return err
 		}
 		fmt.Fprintln(w)
@@ -48,7 +49,8 @@ func Text(w io.Writer, s *Summary, files Files) error {
 		return err
 	}
 	f := s.Search
-	fmt.Fprintf(w, "\n%s in %.0f s: %d measured%s, %d failed%s%s\n", page.Count(f.Asked, "trial"), f.Seconds, f.OK, rememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
+	fmt.Fprintf(w, "\n%s in %.0f s: %d measured%s, %d failed%s%s\n", page.Count(f.Asked, "trial"), f.Seconds, f.OK,
+		rememberedText(f), f.Failed, failureText(s), abandonedText(f.Abandoned, s.Study.Ended))
 	if text := regretText(s.Study.Regret); text != "" {
 		fmt.Fprintln(w, text)
 	}

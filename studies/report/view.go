@@ -21,7 +21,12 @@ type View struct {
 
 // NewView draws a study. Link returns the address of a trial's page; nil stands for none.
 func NewView(s *Summary, link func(trial int) string) *View {
-	v := &View{Summary: s, search: pictures.New(s.Study.Space, s.trials, link).By(s.Study.Environment.Measure), link: link, number: map[space.Point]int{}}
+	v := &View{
+		Summary: s,
+		search:  pictures.New(s.Study.Space, s.trials, link).By(s.Study.Environment.Measure),
+		link:    link,
+		number:  map[space.Point]int{},
+	}
 	for _, t := range s.trials {
 		v.number[t.Point] = t.Number
 	}
@@ -84,8 +89,16 @@ func (v *View) Finalists() pictures.Figure {
 	}
 	var all []pictures.Measured
 	add := func(name string, t Timed) {
-		all = append(all, pictures.Measured{Measure: v.Study.Environment.Measure, Name: name, Milliseconds: t.Milliseconds, Interval: t.Interval, Best: t.Point == v.Winner.Point,
-			Title: fmt.Sprintf("%s: %s, %s", name, v.Written(t.Milliseconds), t.Point), Href: v.href(t.Point)})
+		all = append(all,
+			pictures.Measured{
+				Measure:      v.Study.Environment.Measure,
+				Name:         name,
+				Milliseconds: t.Milliseconds,
+				Interval:     t.Interval,
+				Best:         t.Point == v.Winner.Point,
+				Title:        fmt.Sprintf("%s: %s, %s", name, v.Written(t.Milliseconds), t.Point),
+				Href:         v.href(t.Point),
+			})
 	}
 	if v.Default != nil {
 		add("default", *v.Default)
@@ -93,7 +106,9 @@ func (v *View) Finalists() pictures.Figure {
 	for i, t := range v.Top {
 		add(fmt.Sprintf("finalist %d", i+1), t)
 	}
-	return pictures.Whiskers("How sure the times are", "The median over rounds and its 95 % interval; where intervals overlap, either may be faster. The winner is blue.", all)
+	return pictures.Whiskers("How sure the times are",
+		"The median over rounds and its 95 % interval; where intervals overlap, either may be faster. The winner is blue.",
+		all)
 }
 
 // Waterfall is the picture of the ablation.
@@ -104,8 +119,16 @@ func (v *View) Waterfall() pictures.Figure {
 		if i > 0 {
 			name = changesText(s.Changes)
 		}
-		steps = append(steps, pictures.Step{Measure: v.Study.Environment.Measure, Name: name, Milliseconds: s.Milliseconds, Speedup: s.Speedup, Interval: s.Interval,
-			Title: fmt.Sprintf("%s: %s, %.2f× over the step before (%s), %.2f× over the default", name, v.Written(s.Milliseconds), s.Speedup, page.RatioInterval(s.Interval), s.Total)})
+		steps = append(steps,
+			pictures.Step{
+				Measure:      v.Study.Environment.Measure,
+				Name:         name,
+				Milliseconds: s.Milliseconds,
+				Speedup:      s.Speedup,
+				Interval:     s.Interval,
+				Title: fmt.Sprintf("%s: %s, %.2f× over the step before (%s), %.2f× over the default", name,
+					v.Written(s.Milliseconds), s.Speedup, page.RatioInterval(s.Interval), s.Total),
+			})
 	}
 	return pictures.Waterfall(steps)
 }
@@ -120,7 +143,9 @@ func (v *View) Times() pictures.Figure {
 		}
 		parts = append(parts, pictures.Part{Name: row.what, Value: text, Size: row.seconds})
 	}
-	return pictures.Parts("Where the time went", "Shares are of the time of the search; compilers run beside it, the confirmation after it.", plot.Best, page.Seconds, parts)
+	return pictures.Parts("Where the time went",
+		"Shares are of the time of the search; compilers run beside it, the confirmation after it.", plot.Best,
+		page.Seconds, parts)
 }
 
 // needRows are what the compiler and the device say about the default and the winner.

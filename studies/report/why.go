@@ -44,14 +44,21 @@ func whyFaster(s *Summary, trials []search.Trial, profiles []studies.Profile) *W
 	w.Next = w.Next[:min(len(w.Next), mostNext)]
 	lessons.Support([]lessons.Past{{Study: s.Study, Trials: trials, Profiles: profiles}}, w.Next)
 	if !w.Profiled {
-		w.Command = escape.Shell("pawl", "profile", s.Study.Origin, "--workload", s.Study.Workload, "--compare", "default", s.Winner.Point.String())
+		w.Command = escape.Shell("pawl", "profile", s.Study.Origin, "--workload", s.Study.Workload, "--compare", "default",
+			s.Winner.Point.String())
 	}
 	return w
 }
 
 // factsOf is what is known about a point: the last profile of the same machine code counts.
 func factsOf(s *Summary, t *Timed, profiles []studies.Profile) explain.Facts {
-	f := explain.Facts{Resources: t.Resources, Milliseconds: t.time(), Flops: s.workOf(t).Flops, Bytes: s.workOf(t).Bytes, Roofline: s.Study.Roofline}
+	f := explain.Facts{
+		Resources:    t.Resources,
+		Milliseconds: t.time(),
+		Flops:        s.workOf(t).Flops,
+		Bytes:        s.workOf(t).Bytes,
+		Roofline:     s.Study.Roofline,
+	}
 	for _, p := range profiles {
 		if p.Point == t.Point && p.Workload == s.Study.Workload {
 			f.Metrics = p.Metrics
@@ -75,7 +82,8 @@ func (m *markdown) why(s *Summary) {
 		if i == 0 {
 			m.Paragraph("What could be tried next, at the winner; a gain is a bound, not a promise:")
 		}
-		m.Line("%d. **%s**: %s. %s %s Gain: %s.", i+1, text(a.Name), text(a.Seen), text(a.Meaning), text(a.Try), text(a.Gain()))
+		m.Line("%d. **%s**: %s. %s %s Gain: %s.", i+1, text(a.Name), text(a.Seen), text(a.Meaning), text(a.Try),
+			text(a.Gain()))
 		for _, evidence := range a.Evidence {
 			m.Line("   - %s", text(evidence))
 		}
@@ -84,7 +92,8 @@ func (m *markdown) why(s *Summary) {
 		m.Line("")
 	}
 	if w.Command != "" {
-		m.Paragraph("Only what the compiler and the clock say is compared: no profiler has looked at both. With Nsight Compute (%s asks for it after a search):", code("pawl tune --profile"))
+		m.Paragraph("Only what the compiler and the clock say is compared: no profiler has looked at both. With Nsight "+
+			"Compute (%s asks for it after a search):", code("pawl tune --profile"))
 		m.Code("sh", w.Command)
 	}
 }
@@ -101,7 +110,10 @@ func stallBars(w *Why) template.HTML {
 	if w == nil || w.StallsBefore == nil || w.StallsAfter == nil {
 		return ""
 	}
-	bars := plot.Bars{Name: "what warps spend their time at", Text: "For each reason the default's share of the time, and below it the winner's."}
+	bars := plot.Bars{
+		Name: "what warps spend their time at",
+		Text: "For each reason the default's share of the time, and below it the winner's.",
+	}
 	shares := []float64{0}
 	share := func(stalls []explain.Stall, reason string) float64 {
 		for _, s := range stalls {
@@ -115,8 +127,20 @@ func stallBars(w *Why) template.HTML {
 		after := share(w.StallsAfter, s.Reason)
 		shares = append(shares, s.Share, after)
 		bars.Rows = append(bars.Rows,
-			plot.Bar{Label: "default: " + s.Meaning, Value: page.WholePercent(s.Share), To: s.Share, Colour: plot.Colours[1], Title: s.Reason},
-			plot.Bar{Label: "winner: " + s.Meaning, Value: page.WholePercent(after), To: after, Colour: plot.Colours[0], Title: s.Reason})
+			plot.Bar{
+				Label:  "default: " + s.Meaning,
+				Value:  page.WholePercent(s.Share),
+				To:     s.Share,
+				Colour: plot.Colours[1],
+				Title:  s.Reason,
+			},
+			plot.Bar{
+				Label:  "winner: " + s.Meaning,
+				Value:  page.WholePercent(after),
+				To:     after,
+				Colour: plot.Colours[0],
+				Title:  s.Reason,
+			})
 	}
 	bars.X = plot.Linear("share of the warps' time", page.WholePercent, shares...)
 	return bars.HTML()
@@ -127,7 +151,8 @@ func stallBars(w *Why) template.HTML {
 // has counted the bytes that were moved, a second dot shows that.
 func roofline(s *Summary) template.HTML {
 	work, roof := s.Study.Work, s.Study.Roofline
-	if s.Study.Environment.Measure != nil || work.Flops <= 0 || work.Bytes <= 0 || roof.Flops <= 0 || roof.Bytes <= 0 || len(s.Curve) == 0 {
+	if s.Study.Environment.Measure != nil || work.Flops <= 0 || work.Bytes <= 0 || roof.Flops <= 0 || roof.Bytes <= 0 ||
+		len(s.Curve) == 0 {
 		return ""
 	}
 	intensity, ridge := work.Flops/work.Bytes, roof.Flops/roof.Bytes
@@ -135,11 +160,21 @@ func roofline(s *Summary) template.HTML {
 	reach := func(x float64) float64 { return min(roof.Flops, x*roof.Bytes) / 1e9 }
 	speed := func(ms float64) float64 { return work.Flops / ms / 1e6 }
 	lowest := reach(low)
-	series := []plot.Series{{Name: "what the device can do", Colour: "currentColor", Line: []plot.XY{{X: low, Y: reach(low)}, {X: ridge, Y: reach(ridge)}, {X: high, Y: reach(high)}}}}
+	series := []plot.Series{{
+		Name:   "what the device can do",
+		Colour: "currentColor",
+		Line:   []plot.XY{{X: low, Y: reach(low)}, {X: ridge, Y: reach(ridge)}, {X: high, Y: reach(high)}},
+	}}
 	trials := plot.Series{Name: "trials", Colour: plot.Other}
 	for _, p := range s.Curve {
 		lowest = min(lowest, speed(p.Milliseconds))
-		trials.Dots = append(trials.Dots, plot.Dot{XY: plot.XY{X: intensity, Y: speed(p.Milliseconds)}, Colour: plot.Other, Radius: 2.5, Title: fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds))})
+		trials.Dots = append(trials.Dots,
+			plot.Dot{
+				XY:     plot.XY{X: intensity, Y: speed(p.Milliseconds)},
+				Colour: plot.Other,
+				Radius: 2.5,
+				Title:  fmt.Sprintf("trial %d: %s", p.Trial, page.Milliseconds(p.Milliseconds)),
+			})
 	}
 	plain := func(v float64) string { return fmt.Sprintf("%.4g", v) }
 	unit, scale := "GFLOP/s", 1.0
@@ -158,7 +193,12 @@ func roofline(s *Summary) template.HTML {
 		if limiter != "" {
 			title += ". " + limiter
 		}
-		series = append(series, plot.Series{Name: name, Colour: colour, Dots: []plot.Dot{{XY: plot.XY{X: intensity, Y: speed(t.Milliseconds)}, Colour: colour, Radius: 5, Title: title}}})
+		series = append(series,
+			plot.Series{
+				Name:   name,
+				Colour: colour,
+				Dots:   []plot.Dot{{XY: plot.XY{X: intensity, Y: speed(t.Milliseconds)}, Colour: colour, Radius: 5, Title: title}},
+			})
 	}
 	var before, after string
 	if s.Why != nil {
@@ -169,5 +209,11 @@ func roofline(s *Summary) template.HTML {
 		mark("winner", plot.Colours[0], s.Winner, after)
 	}
 	panel.Series = series
-	return plot.Plot{Name: "the roofline", Text: "The study's points against the speed of memory and arithmetic.", Width: 420, Height: 240, Panels: []plot.Panel{panel}}.HTML()
+	return plot.Plot{
+		Name:   "the roofline",
+		Text:   "The study's points against the speed of memory and arithmetic.",
+		Width:  420,
+		Height: 240,
+		Panels: []plot.Panel{panel},
+	}.HTML()
 }

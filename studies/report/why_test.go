@@ -50,16 +50,26 @@ func TestWhy(t *testing.T) {
 		{Point: summary.Winner.Point, Workload: "other", Metrics: recordedMetrics(t, "copy")},
 		{Point: summary.Winner.Point, Workload: study.Workload, Metrics: recordedMetrics(t, "attention-better")},
 	}
-	neighbour := studies.Profile{Point: point(t, strings.Replace(winnerText, "UNROLL=2", "UNROLL=1", 1)), Workload: study.Workload, Metrics: recordedMetrics(t, "attention")}
+	neighbour := studies.Profile{
+		Point:    point(t, strings.Replace(winnerText, "UNROLL=2", "UNROLL=1", 1)),
+		Workload: study.Workload,
+		Metrics:  recordedMetrics(t, "attention"),
+	}
 	for name, test := range map[string]struct {
 		profiles []studies.Profile
 		want     []string
 		not      string
 	}{
-		"profiled": {profiles, []string{"## Why", "less time is lost to too few warps", "What could be tried next", "warps resident", "→ 16.8"}, "no profiler has looked"},
-		"evidence": {append([]studies.Profile{neighbour}, profiles...), []string{"1. **too few warps**", "\n   - UNROLL 1 → 2 lowered this loss in 1 of 1 pairs of profiled points\n"}, "no profiler has looked"},
-		"compiled": {nil, []string{"## Why", "bytes spilled a thread", "no profiler has looked at both", "--compare default", "registers a thread | 32 → 128"}, "too few warps"},
-		"half":     {profiles[:2], []string{"no profiler has looked at both"}, "→ 16.8"},
+		"profiled": {profiles,
+			[]string{"## Why", "less time is lost to too few warps", "What could be tried next", "warps resident", "→ 16.8"},
+			"no profiler has looked"},
+		"evidence": {append([]studies.Profile{neighbour}, profiles...),
+			[]string{"1. **too few warps**", "\n   - UNROLL 1 → 2 lowered this loss in 1 of 1 pairs of profiled points\n"},
+			"no profiler has looked"},
+		"compiled": {nil,
+			[]string{"## Why", "bytes spilled a thread", "no profiler has looked at both", "--compare default",
+				"registers a thread | 32 → 128"}, "too few warps"},
+		"half": {profiles[:2], []string{"no profiler has looked at both"}, "→ 16.8"},
 	} {
 		summary.Why = whyFaster(&summary, past.Trials, test.profiles)
 		var page, html bytes.Buffer
@@ -77,7 +87,8 @@ func TestWhy(t *testing.T) {
 		if strings.Contains(page.String(), test.not) {
 			t.Errorf("%s: %q", name, test.not)
 		}
-		if drawn := strings.Contains(html.String(), "what warps spend their time at"); drawn != (name == "profiled" || name == "evidence") {
+		if drawn := strings.Contains(html.String(), "what warps spend their time at"); drawn !=
+			(name == "profiled" || name == "evidence") {
 			t.Errorf("%s: bars of stalls: %v", name, drawn)
 		}
 		if !strings.Contains(html.String(), "<h2>The roofline</h2>") || !strings.Contains(html.String(), "<h2>Why</h2>") {

@@ -69,7 +69,8 @@ func (o Options) checkFarm() error {
 	case s.Backend == kernels.Command:
 		return argumentError("--on is for kernels: a program is built and run on this machine")
 	case s.Across:
-		return argumentError("--across measures on this machine: leave it out with --on, and pawl studies across does it afterwards")
+		return argumentError("--across measures on this machine: leave it out with --on, and pawl studies across does it " +
+			"afterwards")
 	case s.LockClocks > 0:
 		return argumentError("--lock-clocks is for this machine's GPU: leave it out with --on")
 	case o.Profile:
@@ -88,7 +89,14 @@ func (s *subject) onFarm(o Options, e *ask.Evaluator, chosen ask.Chosen) {
 	}
 	s.begin = func(ctx context.Context, study studies.Study) error {
 		title := strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload))
-		return e.Begin(ctx, farm.Head{Study: identify(study), Title: title, Label: fmt.Sprint(study.ID), Priority: o.Farm.Priority, Budget: o.Farm.Budget}, o.Notice)
+		return e.Begin(ctx,
+			farm.Head{
+				Study:    identify(study),
+				Title:    title,
+				Label:    fmt.Sprint(study.ID),
+				Priority: o.Farm.Priority,
+				Budget:   o.Farm.Budget,
+			}, o.Notice)
 	}
 	s.number, s.overspent = e.Number, e.Over
 	s.end = func(ctx context.Context, finished bool) error {
@@ -131,7 +139,8 @@ func replayOnFarm(o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) 
 	if err != nil {
 		return nil, err
 	}
-	e := ask.New(f, chosen, farm.Subject{Record: cache.Digest(content), Name: s.head.Kernel, Backend: Replay, Seed: o.Study.Seed}, content)
+	e := ask.New(f, chosen,
+		farm.Subject{Record: cache.Digest(content), Name: s.head.Kernel, Backend: Replay, Seed: o.Study.Seed}, content)
 	s.onFarm(o, e, chosen)
 	return s, nil
 }
@@ -139,7 +148,8 @@ func replayOnFarm(o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) 
 // kernelOnFarm opens a kernel on the devices of a farm.
 func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) {
 	if asked := o.Study.Backend; asked != devices.Auto && asked != chosen.Measures.Backend {
-		return nil, argumentError("--on %s is for backend %s, and --backend asks for %s", o.Farm.On, chosen.Measures.Backend, asked)
+		return nil,
+			argumentError("--on %s is for backend %s, and --backend asks for %s", o.Farm.On, chosen.Measures.Backend, asked)
 	}
 	k, err := devices.LoadFor(cmp.Or(o.Kernel, DefaultKernel), chosen.Measures.Backend)
 	if err != nil {
@@ -151,7 +161,8 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	}
 	e, err := ask.NewKernel(f, chosen, t, farm.Subject{
 		Compiler: o.Study.Compiler, Seed: o.Study.Seed, Samples: o.Study.Samples,
-		Caches: o.Study.Caches, RunTimeout: time.Duration(o.Study.RunTimeout), CompileTimeout: time.Duration(o.Study.CompileTimeout),
+		Caches: o.Study.Caches, RunTimeout: time.Duration(o.Study.RunTimeout),
+		CompileTimeout: time.Duration(o.Study.CompileTimeout),
 	})
 	if err != nil {
 		return nil, err

@@ -48,7 +48,12 @@ func TestLogsOfAFarm(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- serve.Run(ctx, serve.Options{Farm: where, Measure: true, Tools: devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}}})
+		ended <- serve.Run(ctx,
+			serve.Options{
+				Farm:    where,
+				Measure: true,
+				Tools:   devices.Options{Cache: t.TempDir(), Getenv: os.Getenv, Notice: func(string) {}},
+			})
 	}()
 	asked := part{Folder: t.TempDir(), Backend: Replay, Seed: 3, Trials: 6}
 	options := asked.options(&Farm{Options: where})

@@ -77,7 +77,15 @@ func play(text string) error {
 
 func (p part) options(f *Farm) Options {
 	return Options{
-		Study:  studies.Options{Backend: p.Backend, Sampler: "random", Seed: p.Seed, Trials: p.Trials, Rounds: 3, Finalists: 1, Samples: 5},
+		Study: studies.Options{
+			Backend:   p.Backend,
+			Sampler:   "random",
+			Seed:      p.Seed,
+			Trials:    p.Trials,
+			Rounds:    3,
+			Finalists: 1,
+			Samples:   5,
+		},
 		Given:  []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Kernel: p.Kernel, Resume: true, Farm: f,
 		Database: filepath.Join(p.Folder, "studies.db"), Cache: filepath.Join(p.Folder, "cache"),
@@ -146,7 +154,8 @@ func (p *process) over() (bool, error) {
 }
 
 // farmKills is how often something is killed.
-var farmKills = flag.Int("farm-kills", thorough.Count(3, 100), "how often TestNothingIsLostByKills kills a worker or who asks")
+var farmKills = flag.Int("farm-kills", thorough.Count(3, 100),
+	"how often TestNothingIsLostByKills kills a worker or who asks")
 
 // Four workers and two studies, all of them killed at random, and the server restarted in
 // the middle: every trial is recorded exactly once, none is lost, and both studies end.
@@ -171,7 +180,8 @@ func TestNothingIsLostByKills(t *testing.T) {
 	asking := []*process{ask(1), ask(2)}
 	random := rand.New(rand.NewPCG(1, 2))
 	killed := 0
-	for deadline := time.Now().Add(time.Minute + time.Duration(most)*15*time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute +
+		time.Duration(most)*15*time.Second); ; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the studies do not end\n%s\n%s", asking[0].output.String(), asking[1].output.String())
 		}
@@ -261,12 +271,22 @@ func TestDevicesAreRecorded(t *testing.T) {
 	if err := farm.Init(t.Context(), farm.Options{URL: url, Version: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	workers := []*process{start(t, part{URL: url, Folder: t.TempDir(), Host: "one"}), start(t, part{URL: url, Folder: t.TempDir(), Host: "two"})}
+	workers := []*process{start(t, part{URL: url, Folder: t.TempDir(), Host: "one"}),
+		start(t, part{URL: url, Folder: t.TempDir(), Host: "two"})}
 	kernel := filepath.Join(t.TempDir(), "small")
 	if _, err := scaffold.Write(kernel, scaffold.Source{}); err != nil {
 		t.Fatal(err)
 	}
-	asked := part{URL: url, Folder: t.TempDir(), Asks: true, Kernel: kernel, Backend: "host", On: processor(t, url), Seed: 1, Trials: 8}
+	asked := part{
+		URL:     url,
+		Folder:  t.TempDir(),
+		Asks:    true,
+		Kernel:  kernel,
+		Backend: "host",
+		On:      processor(t, url),
+		Seed:    1,
+		Trials:  8,
+	}
 	asking := start(t, asked)
 	over, err := false, error(nil)
 	for i, deadline := 0, time.Now().Add(3*time.Minute); !over; i++ {

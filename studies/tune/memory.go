@@ -39,7 +39,8 @@ func remembrance(study studies.Study, followed []pastStudy) string {
 			}
 			names = append(names, name+")")
 		}
-		parts = append(parts, fmt.Sprintf("following the model of %s as long as that finds better points", strings.Join(names, ", ")))
+		parts = append(parts,
+			fmt.Sprintf("following the model of %s as long as that finds better points", strings.Join(names, ", ")))
 	}
 	if len(parts) == 0 {
 		return ""

@@ -20,7 +20,9 @@ func TestWhatIsRememberedIsSaid(t *testing.T) {
 	here.Sampler, here.First = "auto", []space.Point{point}
 	followed := []pastStudy{on(4, "large\x1b", "NVIDIA H200"), on(2, "small", "NVIDIA A100")}
 	const first = "beginning with 1 point that earlier studies found good"
-	if got, want := remembrance(here, followed), first+`, following the model of study 4 (large\x1b), study 2 (small on NVIDIA A100) as long as that finds better points (--cold forgets them)`; got != want {
+	if got, want := remembrance(here, followed),
+		first+
+			`, following the model of study 4 (large\x1b), study 2 (small on NVIDIA A100) as long as that finds better points (--cold forgets them)`; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	if got, want := remembrance(here, nil), first+" (--cold forgets them)"; got != want {

@@ -103,7 +103,8 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	}
 	// What costs nothing to know is said before a budget is spent.
 	if failure := b.Backend.Preflight(k.Default()); failure != nil {
-		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl doctor --preflight %s says what else to look at", failure, k.Origin))
+		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl doctor --preflight %s says what else to "+
+			"look at", failure, k.Origin))
 	}
 	device := b.Backend.Facts()
 	s := &subject{pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width, machine: machine, target: t}
@@ -145,11 +146,13 @@ func target(ctx context.Context, k *kernels.Kernel, o studies.Options) (t device
 }
 
 // describeKernel returns what a kernel and its device say of a study's head.
-func describeKernel(t devices.Target, device objective.Environment, roofline objective.Roofline) (head studies.Study, err error) {
+func describeKernel(t devices.Target, device objective.Environment,
+	roofline objective.Roofline) (head studies.Study, err error) {
 	k := t.Kernel
 	head = studies.Study{
-		Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(), Workloads: studies.NewWorkloadFacts(k),
-		Backend: device.Backend, Environment: device, Roofline: roofline,
+		Kernel: k.Name, Origin: k.Origin, Workload: t.Workload.Name, Dims: t.Workload.Dims.String(),
+		Workloads: studies.NewWorkloadFacts(k),
+		Backend:   device.Backend, Environment: device, Roofline: roofline,
 	}
 	if head.Source, err = k.Digest(); err != nil {
 		return head, err
@@ -167,7 +170,9 @@ func describeKernel(t devices.Target, device objective.Environment, roofline obj
 func validPoints(ctx context.Context, s *space.Space, o studies.Options) (*space.Pool, error) {
 	if _, budget := limits(o); budget > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, budget, fmt.Errorf("the budget of %v was over before enough valid points were found: the constraints leave too few of %.3g", budget, s.Product()))
+		ctx, cancel = context.WithTimeoutCause(ctx, budget,
+			fmt.Errorf("the budget of %v was over before enough valid points were found: the constraints leave too few "+
+				"of %.3g", budget, s.Product()))
 		defer cancel()
 	}
 	pool, err := s.Pool(space.PoolOptions{Seed: o.Seed, Done: ctx.Done()})
@@ -185,7 +190,9 @@ func openReplay(o Options) (*subject, error) {
 		kernel := cmp.Or(o.Kernel, DefaultKernel)
 		var found bool
 		if path, found = records.Of(kernel); !found {
-			return nil, argumentError("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel, strings.Join(records.Names(), ", "))
+			return nil,
+				argumentError("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel,
+					strings.Join(records.Names(), ", "))
 		}
 	}
 	record, err := replay.ReadFile(path)
@@ -200,7 +207,8 @@ func openReplay(o Options) (*subject, error) {
 		return nil, err
 	}
 	return &subject{
-		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()), evaluator: replay.NewEvaluator(recorded, o.Study.Seed), close: func() {},
+		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()),
+		evaluator: replay.NewEvaluator(recorded, o.Study.Seed), close: func() {},
 		head: studies.Study{
 			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
 			Backend: Replay, Source: "record " + path, Environment: record.Environment,

@@ -137,8 +137,10 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 	}
 	result, err := r.searchOn(ctx, study, past, search.Options{
 		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret,
-		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Refresh: r.refresh, Ahead: r.ahead, AsPrepared: r.asPrepared,
-		Lanes: cmp.Or(r.lanes, r.Lanes), Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop, Overspent: r.overspent, Observe: r.Observe,
+		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Refresh: r.refresh, Ahead: r.ahead,
+		AsPrepared: r.asPrepared,
+		Lanes:      cmp.Or(r.lanes, r.Lanes), Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop,
+		Overspent: r.overspent, Observe: r.Observe,
 	})
 	r.End()
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
@@ -151,7 +153,8 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 }
 
 // searchOn searches, and confirms on another device where that of a farm has left.
-func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Past, options search.Options) (result search.Result, err error) {
+func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Past,
+	options search.Options) (result search.Result, err error) {
 	if r.begin != nil {
 		recorded, err := r.store.Study(ctx, study.ID)
 		if err == nil {
@@ -204,7 +207,8 @@ func limits(o studies.Options) (trials int, budget time.Duration) {
 // explain adds to an error what the user can do about it.
 func explain(err error, study studies.Study) error {
 	if errors.As(err, new(*search.NothingCompilesError)) {
-		return fmt.Errorf("%w\nThe search was ended to save your time. Mend the source or the flags in the manifest (flags: %s), or try another compiler with CC", err, study.Environment.Flags)
+		return fmt.Errorf("%w\nThe search was ended to save your time. Mend the source or the flags in the manifest "+
+			"(flags: %s), or try another compiler with CC", err, study.Environment.Flags)
 	}
 	return fmt.Errorf("%w\nFinished trials are saved as study %d; pawl tune --resume goes on", err, study.ID)
 }
@@ -221,10 +225,15 @@ func (o Options) check() error {
 	case s.Across && s.Backend == Replay:
 		return argumentError("--across measures on other workloads, and a record has one")
 	case s.Rounds < confirm.FewestRounds:
-		return argumentError("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval", s.Rounds, confirm.FewestRounds, stats.FewestForInterval)
+		return argumentError("--rounds %d cannot confirm anything: at least %d are needed, and %d for a 95 %% interval",
+			s.Rounds, confirm.FewestRounds, stats.FewestForInterval)
 	case !slices.Contains(sampler.Names(), s.Sampler):
 		known := sampler.Names()
-		return &devices.ArgumentError{Err: fmt.Errorf("no sampler %q; there are %s", s.Sampler, strings.Join(known, ", ")), Name: s.Sampler, Known: known}
+		return &devices.ArgumentError{
+			Err:   fmt.Errorf("no sampler %q; there are %s", s.Sampler, strings.Join(known, ", ")),
+			Name:  s.Sampler,
+			Known: known,
+		}
 	}
 	_, err := parseTarget(s.Target)
 	if err == nil {

@@ -18,7 +18,15 @@ import (
 // asked is a short study of the embedded record of attention.
 func asked(t *testing.T) Options {
 	return Options{
-		Study:    studies.Options{Backend: Replay, Sampler: "random", Seed: 7, Trials: 12, Rounds: 3, Finalists: 1, Samples: 5},
+		Study: studies.Options{
+			Backend:   Replay,
+			Sampler:   "random",
+			Seed:      7,
+			Trials:    12,
+			Rounds:    3,
+			Finalists: 1,
+			Samples:   5,
+		},
 		Given:    []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Database: filepath.Join(t.TempDir(), "studies.db"),
 		Getenv:   func(string) string { return "" }, Notice: func(text string) { t.Log(text) },
@@ -50,7 +58,8 @@ func TestStudiesFollowEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The default is tried anyway, and seed 7 draws better points.
-	if best := lessons.Learn(pasts)[0].Best; second.Study.ID != 2 || len(second.Study.First) == 0 || second.Study.First[0] != best {
+	if best := lessons.Learn(pasts)[0].Best; second.Study.ID != 2 || len(second.Study.First) == 0 ||
+		second.Study.First[0] != best {
 		t.Errorf("study %d begins with %v; the lesson's best is %s", second.Study.ID, second.Study.First, best)
 	}
 	o.Resume, o.Given = true, []string{"backend", "trials"}
@@ -59,11 +68,13 @@ func TestStudiesFollowEachOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := resumed.Study; s.ID != 2 || s.Seed != 7 || s.Sampler != "random" || resumed.Search.Asked != 14 || !strings.Contains(s.Command, "--trials 14") {
+	if s := resumed.Study; s.ID != 2 || s.Seed != 7 || s.Sampler != "random" || resumed.Search.Asked != 14 ||
+		!strings.Contains(s.Command, "--trials 14") {
 		t.Errorf("study %d, seed %d, sampler %s, %d trials: %s", s.ID, s.Seed, s.Sampler, resumed.Search.Asked, s.Command)
 	}
 	o.Given = append(o.Given, "seed")
-	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "begun with --seed 7, and the command line says with --seed 1") {
+	if _, err := Run(t.Context(), o); err == nil ||
+		!strings.Contains(err.Error(), "begun with --seed 7, and the command line says with --seed 1") {
 		t.Errorf("a study of another seed: %v", err)
 	}
 	o.Given, o.Study.Cold, o.Resume = []string{"cold"}, true, false

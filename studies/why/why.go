@@ -58,14 +58,16 @@ func Record(ctx context.Context, database string, p *profile.Profile) (int64, er
 	var pasts []lessons.Past
 	recorded := int64(0)
 	for _, s := range all {
-		if s.Damaged != "" || s.Kernel != p.Kernel || s.Workload != p.Workload || s.Dims != p.Dims || s.Backend != p.Environment.Backend || s.Environment.Device != p.Environment.Device {
+		if s.Damaged != "" || s.Kernel != p.Kernel || s.Workload != p.Workload || s.Dims != p.Dims ||
+			s.Backend != p.Environment.Backend || s.Environment.Device != p.Environment.Device {
 			continue
 		}
 		past, err := store.Past(ctx, s.ID)
 		if err != nil {
 			return 0, err
 		}
-		tried := slices.ContainsFunc(past.Trials, func(t search.Trial) bool { return t.Point == p.Point && t.Outcome.Binary == p.Digest })
+		tried := slices.ContainsFunc(past.Trials,
+			func(t search.Trial) bool { return t.Point == p.Point && t.Outcome.Binary == p.Digest })
 		if recorded == 0 && tried && len(p.Metrics) > 0 {
 			if err := errors.Join(store.Writable(), store.Profiled(ctx, s.ID, row(p))); err != nil {
 				return 0, err
@@ -83,7 +85,15 @@ func Record(ctx context.Context, database string, p *profile.Profile) (int64, er
 }
 
 func row(p *profile.Profile) studies.Profile {
-	return studies.Profile{Point: p.Point, Workload: p.Workload, Tool: p.Tool, Report: p.Report, Created: p.Created, Binary: p.Digest, Metrics: p.Metrics}
+	return studies.Profile{
+		Point:    p.Point,
+		Workload: p.Workload,
+		Tool:     p.Tool,
+		Report:   p.Report,
+		Created:  p.Created,
+		Binary:   p.Digest,
+		Metrics:  p.Metrics,
+	}
 }
 
 // Options say how the points of a study are profiled.
@@ -102,13 +112,15 @@ type Options struct {
 
 // Points profiles points of a study and keeps what was counted with it. The first reason why
 // nothing can be profiled ends it: the reason is returned, and is no error.
-func Points(ctx context.Context, m *devices.Machine, t devices.Target, store *studies.Store, study int64, points []space.Point, o Options) (reason string, err error) {
+func Points(ctx context.Context, m *devices.Machine, t devices.Target, store *studies.Store, study int64,
+	points []space.Point, o Options) (reason string, err error) {
 	for _, point := range points {
 		if o.Observe != nil {
 			o.Observe(point)
 		}
 		p, failure, err := profile.Run(ctx, m, t, point, profile.Options{
-			Folder: Folder(o.Out, t.Kernel.Name, t.Workload.Name), Seed: o.Seed, Caches: o.Caches, RunTimeout: o.RunTimeout, Now: o.Now(),
+			Folder: Folder(o.Out, t.Kernel.Name, t.Workload.Name), Seed: o.Seed, Caches: o.Caches, RunTimeout: o.RunTimeout,
+			Now: o.Now(),
 		})
 		switch {
 		case errors.Is(err, objective.ErrNoProfiler):

@@ -39,7 +39,14 @@ func exampleStore(t *testing.T) string {
 	}
 	defer store.Close()
 	for range 2 {
-		id, err := store.Create(t.Context(), studies.Study{Kernel: "k", Workload: "w", Dims: "N=1", Backend: "cuda", Environment: objective.Environment{Backend: "cuda", Device: "H200"}})
+		id, err := store.Create(t.Context(),
+			studies.Study{
+				Kernel:      "k",
+				Workload:    "w",
+				Dims:        "N=1",
+				Backend:     "cuda",
+				Environment: objective.Environment{Backend: "cuda", Device: "H200"},
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +60,11 @@ func exampleStore(t *testing.T) string {
 				t.Fatal(err)
 			}
 			trial.Finished = true
-			trial.Outcome = objective.Outcome{Samples: []float64{2 - float64(i)}, Binary: "0123456789abcdef", Resources: &objective.Resources{SpillStores: 400 - 300*i}}
+			trial.Outcome = objective.Outcome{
+				Samples:   []float64{2 - float64(i)},
+				Binary:    "0123456789abcdef",
+				Resources: &objective.Resources{SpillStores: 400 - 300*i},
+			}
 			if err := store.Recorder(id).Finished(trial); err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +82,8 @@ func TestRecord(t *testing.T) {
 	if err != nil || study != 2 {
 		t.Fatalf("study %d, %v", study, err)
 	}
-	if got := p.Advice[0].Evidence; len(got) != 1 || got[0] != "A 1 → 2 lowered spills in 2 of 2 pairs of the study's trials" {
+	if got := p.Advice[0].Evidence; len(got) != 1 ||
+		got[0] != "A 1 → 2 lowered spills in 2 of 2 pairs of the study's trials" {
 		t.Errorf("%q", got)
 	}
 	store, err := studies.OpenExisting(t.Context(), path)

@@ -27,7 +27,8 @@ func againCommand(env console.Environment) *cli.Command {
 				"such study, it says so. The sentence also goes to $GITHUB_STEP_SUMMARY.",
 			"pawl ci again attention --workload chat_256",
 			"0 measured, or nothing to measure", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: o.Flags("workload", "backend", "compiler", "cache", "out", "db", "json", "seed", "run-timeout", "compile-timeout"),
+		Flags: o.Flags("workload", "backend", "compiler", "cache", "out", "db", "json", "seed", "run-timeout",
+			"compile-timeout"),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			kernel, err := console.KernelName(arguments)
 			if err != nil {
@@ -55,7 +56,8 @@ func measureAgain(ctx context.Context, env console.Environment, o console.Common
 	defer b.Close()
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	outcome, err := again.Measure(ctx, b, store, again.Options{Kernel: kernel, Workload: o.Workload, Backend: o.Backend, Policy: gate.Presets[gate.DefaultPreset]})
+	outcome, err := again.Measure(ctx, b, store,
+		again.Options{Kernel: kernel, Workload: o.Workload, Backend: o.Backend, Policy: gate.Presets[gate.DefaultPreset]})
 	switch {
 	case errors.Is(err, again.ErrNone):
 		fmt.Fprintf(env.Stdout, "%s: %v\n", escape.Line(kernel), err)

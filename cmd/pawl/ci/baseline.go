@@ -25,7 +25,12 @@ func baselineCommand(env console.Environment) *cli.Command {
 			"0 the branch has it, or nothing had moved", "3 it could not be done", "64 usage", "130 stopped"),
 		Flags: []cli.Flag{
 			console.BaselineFlag(&p.Baseline),
-			&cli.StringFlag{Name: "branch", Value: "main", Destination: &p.Branch, Usage: "the `NAME` of the branch of origin that holds the baseline"},
+			&cli.StringFlag{
+				Name:        "branch",
+				Value:       "main",
+				Destination: &p.Branch,
+				Usage:       "the `NAME` of the branch of origin that holds the baseline",
+			},
 		},
 		Action: console.Alone(func(ctx context.Context) error {
 			p.Server, p.Token = env.Getenv("GITHUB_SERVER_URL"), env.Getenv("GITHUB_TOKEN")
@@ -55,6 +60,7 @@ func publishBaseline(ctx context.Context, env console.Environment, p ci.Publicat
 	for _, sentence := range published.Chosen {
 		fmt.Fprintln(env.Stdout, escape.Line(sentence))
 	}
-	fmt.Fprintf(env.Stdout, "%s has commit %.12s (%s moved, %s of history)\n", escape.Line(p.Branch), published.Commit, page.Count(len(published.Moved), "entry", "entries"), page.Count(published.Events, "line"))
+	fmt.Fprintf(env.Stdout, "%s has commit %.12s (%s moved, %s of history)\n", escape.Line(p.Branch), published.Commit,
+		page.Count(len(published.Moved), "entry", "entries"), page.Count(published.Events, "line"))
 	return nil
 }

@@ -30,8 +30,19 @@ func commentCommand(env console.Environment) *cli.Command {
 				"may only read, as in a pull request from a fork, it says so and succeeds.",
 			"pawl ci comment --pull 12", "0 done, or nothing to tell", "3 GitHub or the report failed", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "report", Value: filepath.Join("results", report.JSONName), Destination: &o.report, Usage: "the gate's report, as JSON, in this `FILE`"},
-			&cli.IntFlag{Name: "pull", Destination: &o.pull, DefaultText: "that of the event", Action: console.AtLeast("pull", 1), Usage: "the `NUMBER` of the pull request"},
+			&cli.StringFlag{
+				Name:        "report",
+				Value:       filepath.Join("results", report.JSONName),
+				Destination: &o.report,
+				Usage:       "the gate's report, as JSON, in this `FILE`",
+			},
+			&cli.IntFlag{
+				Name:        "pull",
+				Destination: &o.pull,
+				DefaultText: "that of the event",
+				Action:      console.AtLeast("pull", 1),
+				Usage:       "the `NUMBER` of the pull request",
+			},
 		},
 		Action: console.Alone(func(ctx context.Context) error { return runCIComment(ctx, env, o) }),
 	}

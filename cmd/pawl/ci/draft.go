@@ -31,10 +31,21 @@ func draftCommand(env console.Environment) *cli.Command {
 			"For each kernel whose studies suggest a change, commits the winner as the manifest's defaults on a\n"+
 				"branch of its own and opens a draft, or updates the one that is there. A branch whose last commit\n"+
 				"is a person's stays as it is. Needs GITHUB_TOKEN with contents: write and pull-requests: write.",
-			"pawl ci draft --out tuning", "0 done, or nothing to propose", "2 there is no index of studies", "3 git or GitHub failed", "64 usage"),
+			"pawl ci draft --out tuning", "0 done, or nothing to propose", "2 there is no index of studies",
+			"3 git or GitHub failed", "64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
-			&cli.StringFlag{Name: "branch-prefix", Value: "pawl/", Destination: &o.prefix, Usage: "what the `NAME` of each branch begins with"},
-			&cli.StringFlag{Name: "base", Destination: &o.base, DefaultText: "the branch of the run, or main", Usage: "the `BRANCH` to merge into"}),
+			&cli.StringFlag{
+				Name:        "branch-prefix",
+				Value:       "pawl/",
+				Destination: &o.prefix,
+				Usage:       "what the `NAME` of each branch begins with",
+			},
+			&cli.StringFlag{
+				Name:        "base",
+				Destination: &o.base,
+				DefaultText: "the branch of the run, or main",
+				Usage:       "the `BRANCH` to merge into",
+			}),
 		Action: console.Alone(func(ctx context.Context) error { return runCIDraft(ctx, env, o) }),
 	}
 }

@@ -31,9 +31,23 @@ func initCommand(env console.Environment) *cli.Command {
 			"pawl ci init --pawl OWNER/REPOSITORY@COMMIT --runner gpu",
 			"0 done, also where files were kept", "3 pawl could not do its work", "64 usage"),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "pawl", Destination: &o.pawl, Usage: "`OWNER/REPOSITORY@COMMIT` that has pawl; without @COMMIT, the commit that this pawl was built from"},
-			&cli.StringFlag{Name: "runner", Destination: &o.runner, DefaultText: "hosted, or the repository's variable PAWL_RUNNER", Usage: "the `LABEL` of a self-hosted runner"},
-			&cli.BoolFlag{Name: "force", Destination: &o.force, DisableDefaultText: true, Usage: "replace workflows and page that differ; the policy and the template stay"},
+			&cli.StringFlag{
+				Name:        "pawl",
+				Destination: &o.pawl,
+				Usage:       "`OWNER/REPOSITORY@COMMIT` that has pawl; without @COMMIT, the commit that this pawl was built from",
+			},
+			&cli.StringFlag{
+				Name:        "runner",
+				Destination: &o.runner,
+				DefaultText: "hosted, or the repository's variable PAWL_RUNNER",
+				Usage:       "the `LABEL` of a self-hosted runner",
+			},
+			&cli.BoolFlag{
+				Name:               "force",
+				Destination:        &o.force,
+				DisableDefaultText: true,
+				Usage:              "replace workflows and page that differ; the policy and the template stay",
+			},
 		},
 		Action: console.Alone(func(ctx context.Context) error { return initialise(ctx, env, o) }),
 	}

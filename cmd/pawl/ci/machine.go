@@ -27,8 +27,18 @@ type machineOptions struct {
 
 func (o *machineOptions) flags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "runner", Value: runner.FileName, Destination: &o.runner, Usage: "the `FILE` with the commands, the price and the longest time awake"},
-		&cli.StringFlag{Name: "state", Destination: &o.state, DefaultText: "below the user's cache folder", Usage: "the `FILE` that remembers when the machine woke"},
+		&cli.StringFlag{
+			Name:        "runner",
+			Value:       runner.FileName,
+			Destination: &o.runner,
+			Usage:       "the `FILE` with the commands, the price and the longest time awake",
+		},
+		&cli.StringFlag{
+			Name:        "state",
+			Destination: &o.state,
+			DefaultText: "below the user's cache folder",
+			Usage:       "the `FILE` that remembers when the machine woke",
+		},
 	}, more...)
 }
 
@@ -41,7 +51,8 @@ func wakeCommand(env console.Environment) *cli.Command {
 			"Runs the command wake of "+runner.FileName+" without a shell, then check until it succeeds. Where that does not\n"+
 				"happen in time, the machine is put to sleep again. A guard that outlives the job puts it to sleep after\n"+
 				"the longest time. Later steps have the state in "+runner.Variable+", later jobs in the output machine.",
-			"pawl ci wake --runner runner.yaml", "0 it answers", "3 it does not, and was put to sleep", "64 usage", "130 stopped, and put to sleep"),
+			"pawl ci wake --runner runner.yaml", "0 it answers", "3 it does not, and was put to sleep", "64 usage",
+			"130 stopped, and put to sleep"),
 		Flags:  o.flags(),
 		Action: console.Alone(func(ctx context.Context) error { return wake(ctx, env, o) }),
 	}
@@ -53,12 +64,18 @@ func sleepCommand(env console.Environment) *cli.Command {
 		Name:  "sleep",
 		Usage: "put the machine to sleep again, and say what it cost",
 		Description: console.Details(
-			"Runs the command sleep of "+runner.FileName+" until it succeeds, a few times, whatever is known about the machine,\n"+
+			"Runs the command sleep of "+runner.FileName+
+				" until it succeeds, a few times, whatever is known about the machine,\n"+
 				"ends the guard, and adds the time awake and its cost to the step summary and to the gate's report.\n"+
 				"A job on another machine takes the state from "+runner.Variable+". Signals do not stop it.",
 			"pawl ci sleep --runner runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage"),
 		Flags: o.flags(
-			&cli.StringFlag{Name: "report", Value: filepath.Join("results", report.JSONName), Destination: &o.report, Usage: "the gate's report to add the cost to, where this `FILE` is there"}),
+			&cli.StringFlag{
+				Name:        "report",
+				Value:       filepath.Join("results", report.JSONName),
+				Destination: &o.report,
+				Usage:       "the gate's report to add the cost to, where this `FILE` is there",
+			}),
 		Action: console.Alone(func(ctx context.Context) error { return sleepMachine(ctx, env, o) }),
 	}
 }
@@ -71,8 +88,14 @@ func guardCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"For a job beside the one that measures: a runner that GitHub lends ends with its job, and the guard that\n"+
 				"pawl ci wake starts ends with it. Needs the state in "+runner.Variable+".",
-			"pawl ci guard --runner runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage", "130 stopped; the machine is as it was"),
-		Flags:  o.flags(&cli.BoolFlag{Name: "detached", Destination: &o.detached, Hidden: true, Usage: "be the guard that pawl ci wake starts"}),
+			"pawl ci guard --runner runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage",
+			"130 stopped; the machine is as it was"),
+		Flags: o.flags(&cli.BoolFlag{
+			Name:        "detached",
+			Destination: &o.detached,
+			Hidden:      true,
+			Usage:       "be the guard that pawl ci wake starts",
+		}),
 		Action: console.Alone(func(ctx context.Context) error { return guardMachine(ctx, env, o) }),
 	}
 }
@@ -116,7 +139,8 @@ func wake(ctx context.Context, env console.Environment, o machineOptions) error 
 		}
 		return err
 	}
-	fmt.Fprintf(env.Stdout, "the machine answers after %s; it is put to sleep at %s at the latest\n", time.Since(began).Round(time.Second), s.Longest.Format(time.RFC3339))
+	fmt.Fprintf(env.Stdout, "the machine answers after %s; it is put to sleep at %s at the latest\n",
+		time.Since(began).Round(time.Second), s.Longest.Format(time.RFC3339))
 	return errors.Join(
 		ci.Output(env.Getenv("GITHUB_OUTPUT"), "machine", s.Text()),
 		ci.Output(env.Getenv("GITHUB_ENV"), runner.Variable, s.Text()))

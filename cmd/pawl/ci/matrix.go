@@ -29,8 +29,18 @@ func matrixCommand(env console.Environment) *cli.Command {
 			"pawl ci matrix --runner gpu --all", "0 done", "3 a manifest or the output failed", "64 usage"),
 		Flags: []cli.Flag{
 			console.PolicyFlag(&o.policy),
-			&cli.StringSliceFlag{Name: "runner", Destination: &o.runners, DefaultText: ci.HostedRunner, Usage: "the `LABEL` of a runner; may be given again"},
-			&cli.BoolFlag{Name: "all", Destination: &o.all, DisableDefaultText: true, Usage: "every workload of each manifest, whatever the policy names"},
+			&cli.StringSliceFlag{
+				Name:        "runner",
+				Destination: &o.runners,
+				DefaultText: ci.HostedRunner,
+				Usage:       "the `LABEL` of a runner; may be given again",
+			},
+			&cli.BoolFlag{
+				Name:               "all",
+				Destination:        &o.all,
+				DisableDefaultText: true,
+				Usage:              "every workload of each manifest, whatever the policy names",
+			},
 		},
 		Action: console.Alone(func(context.Context) error { return printMatrix(env, o) }),
 	}

@@ -23,12 +23,18 @@ func shouldRunCommand(env console.Environment) *cli.Command {
 		Usage: "say whether a change touches what a gated kernel depends on",
 		Description: console.Details(
 			"Prints true or false, and why to standard error; sets the step's output run. What counts: manifests,\n"+
-				"sources and all that they include, references, policy, baseline, workflows, "+runner.FileName+", and in pawl's own\n"+
+				"sources and all that they include, references, policy, baseline, workflows, "+runner.FileName+
+				", and in pawl's own\n"+
 				"repository pawl. Only commits are looked at. In doubt it is true.",
 			"pawl ci should-run --base origin/main", "0 whatever the answer", "3 the output could not be written", "64 usage"),
 		Flags: []cli.Flag{
 			console.PolicyFlag(&q.Policy), console.BaselineFlag(&q.Baseline),
-			&cli.StringFlag{Name: "base", Destination: &q.Base, DefaultText: "that of the pull request or push", Usage: "the `COMMIT` that the change began from"},
+			&cli.StringFlag{
+				Name:        "base",
+				Destination: &q.Base,
+				DefaultText: "that of the pull request or push",
+				Usage:       "the `COMMIT` that the change began from",
+			},
 		},
 		Action: console.Alone(func(ctx context.Context) error {
 			q.Policy, q.Runner = console.PolicyPath(q.Policy), runner.FileName

@@ -46,5 +46,9 @@ func Nothingf(format string, arguments ...any) error {
 
 // Unknown is the mistake of asking for something that there is not.
 func Unknown(what, name string, known []string) error {
-	return &devices.ArgumentError{Err: fmt.Errorf("no %s %q; there are %s", what, name, strings.Join(known, ", ")), Name: name, Known: known}
+	return &devices.ArgumentError{
+		Err:   fmt.Errorf("no %s %q; there are %s", what, name, strings.Join(known, ", ")),
+		Name:  name,
+		Known: known,
+	}
 }

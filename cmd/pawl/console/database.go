@@ -21,7 +21,8 @@ const DatabaseVariable = "PAWL_DB"
 func (o *Common) Database(env Environment) string {
 	if u, err := url.Parse(o.DB); err == nil && u.User != nil {
 		if _, shown := u.User.Password(); shown {
-			env.Notice("everybody on this machine can read the password on the command line while pawl runs: put the URL into " + DatabaseVariable + ", or the password into the file that PGPASSFILE names")
+			env.Notice("everybody on this machine can read the password on the command line while pawl runs: put the " +
+				"URL into " + DatabaseVariable + ", or the password into the file that PGPASSFILE names")
 		}
 	}
 	return cmp.Or(o.DB, env.Getenv(DatabaseVariable), filepath.Join(o.Out, kernels.DatabaseName))
@@ -44,7 +45,8 @@ func OpenStudies(ctx context.Context, env Environment, o Common) (*studies.Store
 }
 
 // OpenStudy opens the study that the arguments name, or the last one.
-func OpenStudy(ctx context.Context, env Environment, o Common, arguments []string) (*studies.Store, studies.Study, error) {
+func OpenStudy(ctx context.Context, env Environment, o Common,
+	arguments []string) (*studies.Store, studies.Study, error) {
 	none := studies.Study{}
 	text, err := AtMostOne(arguments, "study")
 	if err != nil {

@@ -105,7 +105,8 @@ func (d *Display) plain(p search.Progress) {
 		fmt.Fprintf(d.w, "trial %d done: %s, best %s%s, %s\n", p.Trial.Number, d.measure.Text(p.Trial.Outcome.Milliseconds()),
 			d.measure.Text(p.Best.Outcome.Milliseconds()), overDefault(p), p.Trial.Point)
 	case p.Trial != nil:
-		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, escape.Line(p.Trial.Outcome.Failure.String()), p.Trial.Point)
+		fmt.Fprintf(d.w, "trial %d done: failed, %s, %s\n", p.Trial.Number, escape.Line(p.Trial.Outcome.Failure.String()),
+			p.Trial.Point)
 	case p.Phase != d.phase:
 		d.phase = p.Phase
 		if p.Phase != search.SearchPhase {

@@ -30,27 +30,83 @@ type Common struct {
 // Flags returns those of the shared flags that a command has, bound to the values.
 func (o *Common) Flags(names ...string) []cli.Flag {
 	all := map[string]cli.Flag{
-		"workload": &cli.StringFlag{Name: "workload", Destination: &o.Workload, Aliases: []string{"w"}, DefaultText: "the manifest's first",
-			Usage: "the `NAME` of a workload in the manifest"},
-		"at": &cli.StringFlag{Name: "at", Destination: &o.At, Usage: "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default"},
-		"backend": &cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto, Action: OneOf("backend", devices.Backends...),
-			Usage: "where kernels run: auto, cuda, host or command"},
-		"compiler": &cli.StringFlag{Name: "compiler", Destination: &o.Compiler, Value: devices.Compilers[0], Action: OneOf("compiler", devices.Compilers...),
-			Usage: "the compiler for CUDA: nvcc, or nvrtc, which is faster to compile"},
+		"workload": &cli.StringFlag{
+			Name:        "workload",
+			Destination: &o.Workload,
+			Aliases:     []string{"w"},
+			DefaultText: "the manifest's first",
+			Usage:       "the `NAME` of a workload in the manifest",
+		},
+		"at": &cli.StringFlag{
+			Name:        "at",
+			Destination: &o.At,
+			Usage:       "a `POINT` such as BLOCK_M=64,BLOCK_N=32; what it leaves out has its default",
+		},
+		"backend": &cli.StringFlag{
+			Name:        "backend",
+			Destination: &o.Backend,
+			Value:       devices.Auto,
+			Action:      OneOf("backend", devices.Backends...),
+			Usage:       "where kernels run: auto, cuda, host or command",
+		},
+		"compiler": &cli.StringFlag{
+			Name:        "compiler",
+			Destination: &o.Compiler,
+			Value:       devices.Compilers[0],
+			Action:      OneOf("compiler", devices.Compilers...),
+			Usage:       "the compiler for CUDA: nvcc, or nvrtc, which is faster to compile",
+		},
 		"caches": &cli.StringFlag{Name: "caches", Destination: &o.Caches, Value: string(worker.Cold),
 			Action: OneOf("caches", string(worker.Cold), string(worker.Warm), string(worker.Flushed)),
 			Usage:  "what timed launches find in a GPU's caches: cold, warm, or flush before every launch"},
-		"lock-clocks": &cli.IntFlag{Name: "lock-clocks", Destination: &o.LockClocks, DefaultText: "as they are", Action: AtLeast("lock-clocks", 1),
-			Usage: "hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects everybody on the GPU, and is restored at the end"},
-		"seed": &cli.Uint64Flag{Name: "seed", Destination: &o.Seed, Value: 1, Usage: "the `NUMBER` that fixes the order of points and the inputs"},
-		"out":  &cli.StringFlag{Name: "out", Destination: &o.Out, Value: "tuning", Usage: "the `FOLDER` for the study database and the reports"},
-		"db": &cli.StringFlag{Name: "db", Destination: &o.DB, DefaultText: DatabaseVariable + ", or " + kernels.DatabaseName + " in the folder of --out",
-			Usage: "the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE"},
+		"lock-clocks": &cli.IntFlag{
+			Name:        "lock-clocks",
+			Destination: &o.LockClocks,
+			DefaultText: "as they are",
+			Action:      AtLeast("lock-clocks", 1),
+			Usage: "hold the GPU's clock at this many `MHZ` while measuring; needs permission, affects everybody on " +
+				"the GPU, and is restored at the end",
+		},
+		"seed": &cli.Uint64Flag{
+			Name:        "seed",
+			Destination: &o.Seed,
+			Value:       1,
+			Usage:       "the `NUMBER` that fixes the order of points and the inputs",
+		},
+		"out": &cli.StringFlag{
+			Name:        "out",
+			Destination: &o.Out,
+			Value:       "tuning",
+			Usage:       "the `FOLDER` for the study database and the reports",
+		},
+		"db": &cli.StringFlag{
+			Name:        "db",
+			Destination: &o.DB,
+			DefaultText: DatabaseVariable + ", or " + kernels.DatabaseName + " in the folder of --out",
+			Usage:       "the study database: a `FILE`, or a URL such as postgres://USER@HOST/DATABASE",
+		},
 		"cache": &cli.StringFlag{Name: "cache", Destination: &o.Cache, DefaultText: "pawl in the user's cache folder",
 			Usage: "the `FOLDER` of compiled kernels"},
-		"run-timeout":     &cli.DurationFlag{Name: "run-timeout", Destination: &o.RunTimeout, Value: 10 * time.Second, Action: Positive("run-timeout"), Usage: "how long one run of a kernel may take"},
-		"compile-timeout": &cli.DurationFlag{Name: "compile-timeout", Destination: &o.CompileTimeout, Value: time.Minute, Action: Positive("compile-timeout"), Usage: "how long one compilation may take"},
-		"json":            &cli.BoolFlag{Name: "json", Destination: &o.JSON, DisableDefaultText: true, Usage: "print the result as JSON on standard output"},
+		"run-timeout": &cli.DurationFlag{
+			Name:        "run-timeout",
+			Destination: &o.RunTimeout,
+			Value:       10 * time.Second,
+			Action:      Positive("run-timeout"),
+			Usage:       "how long one run of a kernel may take",
+		},
+		"compile-timeout": &cli.DurationFlag{
+			Name:        "compile-timeout",
+			Destination: &o.CompileTimeout,
+			Value:       time.Minute,
+			Action:      Positive("compile-timeout"),
+			Usage:       "how long one compilation may take",
+		},
+		"json": &cli.BoolFlag{
+			Name:               "json",
+			Destination:        &o.JSON,
+			DisableDefaultText: true,
+			Usage:              "print the result as JSON on standard output",
+		},
 	}
 	var chosen []cli.Flag
 	for _, name := range names {
@@ -64,7 +120,8 @@ func (o *Common) Machine(env Environment) *devices.Machine { return devices.Here
 
 func (o *Common) Tools(env Environment) devices.Options {
 	return devices.Options{
-		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout, Forget: o.LockClocks > 0, // locked, the device is another one
+		// locked, the device is another one
+		Compiler: o.Compiler, Cache: o.Cache, CompileTimeout: o.CompileTimeout, Forget: o.LockClocks > 0,
 		Getenv: env.Getenv, Notice: env.Notice,
 	}
 }
@@ -92,7 +149,11 @@ func (o *Common) Target(ctx context.Context, machine *devices.Machine, arguments
 func OneOf(name string, allowed ...string) func(*cli.Context, string) error {
 	return func(_ *cli.Context, value string) error {
 		if value != "" && !slices.Contains(allowed, value) {
-			return &devices.ArgumentError{Err: fmt.Errorf("--%s %q: there are %s", name, value, strings.Join(allowed, ", ")), Name: value, Known: allowed}
+			return &devices.ArgumentError{
+				Err:   fmt.Errorf("--%s %q: there are %s", name, value, strings.Join(allowed, ", ")),
+				Name:  value,
+				Known: allowed,
+			}
 		}
 		return nil
 	}

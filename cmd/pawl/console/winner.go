@@ -27,7 +27,8 @@ type GateFlags struct {
 // OnFlag is the flag that names a farm's devices.
 func OnFlag(label *string) cli.Flag {
 	return &cli.StringFlag{Name: "on", Destination: label, DefaultText: "this machine",
-		Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200; --db says which farm"}
+		Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200; " +
+			"--db says which farm"}
 }
 
 // Measuring returns the builder of what is gated, on this machine or on a device of a farm.
@@ -44,7 +45,8 @@ func (o GateFlags) Measuring(ctx context.Context, env Environment) (b *ratchet.B
 		return nil, nil, err
 	}
 	there, err := remote.Open(ctx, remote.Options{
-		Farm: where, On: o.On, Compiler: o.Compiler, Seed: b.Options.Seed, Caches: b.Options.Caches, RunTimeout: o.RunTimeout, CompileTimeout: o.CompileTimeout, Notice: env.Notice,
+		Farm: where, On: o.On, Compiler: o.Compiler, Seed: b.Options.Seed, Caches: b.Options.Caches,
+		RunTimeout: o.RunTimeout, CompileTimeout: o.CompileTimeout, Notice: env.Notice,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -63,7 +65,8 @@ func (o GateFlags) MergeBase(ctx context.Context, env Environment) (string, erro
 }
 
 // HoldWinner gates a point of a study as the flags say, and records what came of it.
-func (o GateFlags) HoldWinner(ctx context.Context, env Environment, store *studies.Store, kernel string) (winner.Outcome, error) {
+func (o GateFlags) HoldWinner(ctx context.Context, env Environment, store *studies.Store,
+	kernel string) (winner.Outcome, error) {
 	commit, err := o.MergeBase(ctx, env)
 	if err != nil {
 		return winner.Outcome{}, err

@@ -39,7 +39,8 @@ func initCommand(env console.Environment, o *farmOptions) *cli.Command {
 	return &cli.Command{
 		Name:  "init",
 		Usage: "make a farm in a PostgreSQL database, or move it to this version of pawl",
-		Description: console.Details("Creates a schema with the farm's tables and River's. It needs a user who may do that; nobody else does:\n"+
+		Description: console.Details("Creates a schema with the farm's tables and River's. It needs a user who may do "+
+			"that; nobody else does:\n"+
 			"docs/farm.md has the roles for those who ask and for workers.",
 			"pawl farm init --db postgres://owner@db.example/pawl", "0 done", "3 it could not be done", "64 usage"),
 		Flags: []cli.Flag{console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)},
@@ -51,7 +52,9 @@ func initCommand(env console.Environment, o *farmOptions) *cli.Command {
 			if err := farm.Init(ctx, where); err != nil {
 				return err
 			}
-			fmt.Fprintf(env.Stdout, "the farm is of pawl %s, protocol %d; pawl worker --db URL works for it, pawl tune --db URL --on LABEL asks it\n", where.Version, farm.Protocol)
+			fmt.Fprintf(env.Stdout,
+				"the farm is of pawl %s, protocol %d; pawl worker --db URL works for it, pawl tune --db URL --on LABEL asks it\n",
+				where.Version, farm.Protocol)
 			return nil
 		}),
 	}
@@ -61,8 +64,10 @@ func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Usage: "show a farm's machines, searches, queues and what they cost",
-		Description: console.Details("Shows what was heard of in the last day. Time of devices is counted by their tasks, that of compilers separately.",
-			"pawl farm status --db postgres://pawl@db.example/pawl --price h200=3.50", "0 shown", "3 the farm could not be read", "64 usage"),
+		Description: console.Details("Shows what was heard of in the last day. Time of devices is counted by their tasks, "+
+			"that of compilers separately.",
+			"pawl farm status --db postgres://pawl@db.example/pawl --price h200=3.50", "0 shown",
+			"3 the farm could not be read", "64 usage"),
 		Flags: append(o.Flags("json"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
 			console.PriceFlag(&o.prices)),
 		Action: console.Alone(func(ctx context.Context) error {
@@ -103,7 +108,8 @@ func show(w io.Writer, s farm.Status, prices []farm.Price) error {
 		for _, r := range m.Running {
 			doing = append(doing, strings.TrimSpace(string(r.Action)+" "+r.Kernel+" "+r.Point))
 		}
-		machines = append(machines, []string{escape.Line(m.Host), escape.Line(describeOffers(m.Offers)), state, escape.Line(strings.Join(doing, "; "))})
+		machines = append(machines,
+			[]string{escape.Line(m.Host), escape.Line(describeOffers(m.Offers)), state, escape.Line(strings.Join(doing, "; "))})
 	}
 	if len(machines) == 0 {
 		fmt.Fprintln(w, "no machine was heard in the last day: pawl worker --db URL is one")
@@ -119,7 +125,9 @@ func show(w io.Writer, s farm.Status, prices []farm.Price) error {
 		if len(prices) > 0 {
 			r.Budget.Prices = prices
 		}
-		searches = append(searches, []string{escape.Line(r.Title), r.State, strconv.Itoa(r.Priority), strconv.Itoa(r.Answered), strconv.Itoa(r.Open), escape.Line(r.Budget.Describe(r.Seconds))})
+		searches = append(searches,
+			[]string{escape.Line(r.Title), r.State, strconv.Itoa(r.Priority), strconv.Itoa(r.Answered), strconv.Itoa(r.Open),
+				escape.Line(r.Budget.Describe(r.Seconds))})
 	}
 	if len(searches) > 0 {
 		fmt.Fprintln(w)
@@ -137,7 +145,8 @@ func show(w io.Writer, s farm.Status, prices []farm.Price) error {
 			return err
 		}
 	}
-	fmt.Fprintf(w, "\n%d tasks of searches that go on were answered in the last minute; files of %s\n", s.LastMinute, page.Bytes(float64(s.Stored)))
+	fmt.Fprintf(w, "\n%d tasks of searches that go on were answered in the last minute; files of %s\n", s.LastMinute,
+		page.Bytes(float64(s.Stored)))
 	for _, device := range slices.Sorted(maps.Keys(total)) {
 		fmt.Fprintf(w, "%s\n", escape.Line(farm.Budget{Prices: prices}.Describe(map[string]float64{device: total[device]})))
 	}

@@ -37,19 +37,61 @@ func WorkerCommand(env console.Environment) *cli.Command {
 	return &cli.Command{
 		Name:  "worker",
 		Usage: "let this machine work for a farm: compile, measure, or both",
-		Description: console.Details("Takes tasks from a farm's database and does them with what this machine has, until it is stopped. It keeps nothing\n"+
+		Description: console.Details("Takes tasks from a farm's database and does them with what this machine has, until "+
+			"it is stopped. It keeps nothing\n"+
 			"that matters and may be stopped at any time: SIGTERM lets it finish what it has in hand, or give it back.\n"+
 			"Whoever may file tasks in the database may run code on this machine. See docs/farm.md.",
-			"pawl worker --db postgres://pawl@db.example/pawl --measure", "0 stopped", "3 the farm is not there, or of another pawl", "64 usage"),
+			"pawl worker --db postgres://pawl@db.example/pawl --measure", "0 stopped",
+			"3 the farm is not there, or of another pawl", "64 usage"),
 		Flags: append(o.Flags("cache"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
-			&cli.BoolFlag{Name: "compile", Destination: &o.compile, DisableDefaultText: true, Usage: "compile only; with --measure, both"},
-			&cli.BoolFlag{Name: "measure", Destination: &o.measure, DisableDefaultText: true, Usage: "measure only, which needs no compiler; with --compile, both"},
-			&cli.StringSliceFlag{Name: "arch", Destination: &o.architectures, Usage: "compile for this `ARCHITECTURE` too, such as sm_90, whose GPU is not here; may be given again"},
-			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: console.AtLeast("lanes", 1), Usage: "how many compilers run at once"},
-			&cli.StringFlag{Name: "host", Destination: &o.host, DefaultText: "the system's name", Usage: "what this machine is called; one name is one machine"},
-			&cli.DurationFlag{Name: "grace", Destination: &o.grace, Value: serve.DefaultGrace, Usage: "how long tasks in hand may take after SIGTERM, before they are given back"},
-			&cli.StringFlag{Name: "metrics", Destination: &o.metrics, DefaultText: "nowhere", Usage: "serve /metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9090"},
-			&cli.BoolFlag{Name: "log-json", Destination: &o.logJSON, DisableDefaultText: true, Usage: "log as JSON instead of text"},
+			&cli.BoolFlag{
+				Name:               "compile",
+				Destination:        &o.compile,
+				DisableDefaultText: true,
+				Usage:              "compile only; with --measure, both",
+			},
+			&cli.BoolFlag{
+				Name:               "measure",
+				Destination:        &o.measure,
+				DisableDefaultText: true,
+				Usage:              "measure only, which needs no compiler; with --compile, both",
+			},
+			&cli.StringSliceFlag{
+				Name:        "arch",
+				Destination: &o.architectures,
+				Usage:       "compile for this `ARCHITECTURE` too, such as sm_90, whose GPU is not here; may be given again",
+			},
+			&cli.IntFlag{
+				Name:        "lanes",
+				Destination: &o.lanes,
+				DefaultText: "one per core",
+				Action:      console.AtLeast("lanes", 1),
+				Usage:       "how many compilers run at once",
+			},
+			&cli.StringFlag{
+				Name:        "host",
+				Destination: &o.host,
+				DefaultText: "the system's name",
+				Usage:       "what this machine is called; one name is one machine",
+			},
+			&cli.DurationFlag{
+				Name:        "grace",
+				Destination: &o.grace,
+				Value:       serve.DefaultGrace,
+				Usage:       "how long tasks in hand may take after SIGTERM, before they are given back",
+			},
+			&cli.StringFlag{
+				Name:        "metrics",
+				Destination: &o.metrics,
+				DefaultText: "nowhere",
+				Usage:       "serve /metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9090",
+			},
+			&cli.BoolFlag{
+				Name:               "log-json",
+				Destination:        &o.logJSON,
+				DisableDefaultText: true,
+				Usage:              "log as JSON instead of text",
+			},
 		),
 		Action: console.Alone(func(ctx context.Context) error { return work(ctx, env, o) }),
 	}

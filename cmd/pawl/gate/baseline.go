@@ -45,19 +45,23 @@ func BaselineCommand(env console.Environment) *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "show", Usage: "print the entries",
-				Description: console.Details("Prints what each kernel is held to.", "pawl baseline show --json", "0 done", "2 no baseline", "3 it cannot be used", "64 usage"),
-				Flags:       append(o.Flags("json"), console.BaselineFlag(&o.baseline)),
-				Action:      alone(showBaseline),
+				Description: console.Details("Prints what each kernel is held to.", "pawl baseline show --json", "0 done",
+					"2 no baseline", "3 it cannot be used", "64 usage"),
+				Flags:  append(o.Flags("json"), console.BaselineFlag(&o.baseline)),
+				Action: alone(showBaseline),
 			},
 			{
 				Name: "verify", Usage: "check the file: its digest, its version, its numbers",
-				Description: console.Details("Says whether the file is whole and untouched.", "pawl baseline verify", "0 it is", "2 no baseline", "3 it is not", "64 usage"),
-				Flags:       []cli.Flag{console.BaselineFlag(&o.baseline)},
-				Action:      alone(verifyBaseline),
+				Description: console.Details("Says whether the file is whole and untouched.", "pawl baseline verify", "0 it is",
+					"2 no baseline", "3 it is not", "64 usage"),
+				Flags:  []cli.Flag{console.BaselineFlag(&o.baseline)},
+				Action: alone(verifyBaseline),
 			},
 			{
 				Name: "history", Usage: "print every gate run and acceptance, or draw the trend",
-				Description: console.Details("Prints what each gate run measured, what was accepted and why, and where the level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history", "3 pawl could not do its work", "64 usage"),
+				Description: console.Details("Prints what each gate run measured, what was accepted and why, and where the "+
+					"level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history",
+					"3 pawl could not do its work", "64 usage"),
 				Flags: append(o.Flags("json"), console.BaselineFlag(&o.baseline),
 					&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the trend into this `FILE`"}),
 				Action: alone(showHistory),
@@ -71,7 +75,12 @@ func BaselineCommand(env console.Environment) *cli.Command {
 					"0 accepted", "2 nothing to accept", "3 pawl could not do its work", "64 usage"),
 				Flags: []cli.Flag{console.BaselineFlag(&o.baseline), console.PolicyFlag(&o.policy),
 					&cli.StringFlag{Name: "reason", Destination: &o.reason, Usage: "why, in a `SENTENCE`"},
-					&cli.BoolFlag{Name: "release", Destination: &o.release, DisableDefaultText: true, Usage: "erosion is measured against this from now on"},
+					&cli.BoolFlag{
+						Name:               "release",
+						Destination:        &o.release,
+						DisableDefaultText: true,
+						Usage:              "erosion is measured against this from now on",
+					},
 				},
 				Action: action(acceptBaseline),
 			},
@@ -124,11 +133,14 @@ func showBaseline(env console.Environment, o baselineOptions) error {
 			page.Percent(e.Variation), e.Measured.Format("2006-01-02"), e.Device, e.Point,
 		})
 	}
-	if err := page.Table(env.Stdout, []string{"kernel", "workload", "type", "median", "95 % interval", "CV without drift", "measured", "device", "point"}, rows); err != nil {
+	if err := page.Table(env.Stdout,
+		[]string{"kernel", "workload", "type", "median", "95 % interval", "CV without drift", "measured", "device",
+			"point"}, rows); err != nil {
 		return err
 	}
 	for _, a := range f.Accepted {
-		fmt.Fprintf(env.Stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel, a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To), escape.Line(a.Reason))
+		fmt.Fprintf(env.Stdout, "accepted %s: %s %s, from %s to %s: %s\n", a.Time.Format("2006-01-02"), a.Kernel,
+			a.Workload, a.Objective.Text(a.From), a.Objective.Text(a.To), escape.Line(a.Reason))
 	}
 	return nil
 }
@@ -141,7 +153,8 @@ func verifyBaseline(env console.Environment, o baselineOptions) error {
 	if f == nil {
 		return noBaseline(o)
 	}
-	fmt.Fprintf(env.Stdout, "%s is whole: %s, each under its own digest\n", o.baseline, page.Count(len(f.Entries), "entry", "entries"))
+	fmt.Fprintf(env.Stdout, "%s is whole: %s, each under its own digest\n", o.baseline,
+		page.Count(len(f.Entries), "entry", "entries"))
 	return nil
 }
 
@@ -186,7 +199,9 @@ func printHistory(env console.Environment, trends []report.Trend) error {
 				change = page.Change(*e.Change)
 			}
 			commit, _ := git.Hash(e.Commit)
-			rows = append(rows, []string{e.Time.Format("2006-01-02 15:04"), fmt.Sprintf("%.12s", commit), e.Objective.Text(e.Median), change, string(e.Verdict), mark})
+			rows = append(rows,
+				[]string{e.Time.Format("2006-01-02 15:04"), fmt.Sprintf("%.12s", commit), e.Objective.Text(e.Median), change,
+					string(e.Verdict), mark})
 		}
 		if err := page.Table(env.Stdout, []string{"time", "commit", "median", "change", "verdict", ""}, rows); err != nil {
 			return err
@@ -197,7 +212,12 @@ func printHistory(env console.Environment, trends []report.Trend) error {
 }
 
 func acceptBaseline(env console.Environment, o baselineOptions) error {
-	a := ratchet.Acceptance{Baseline: o.baseline, Kernels: o.kernels, Reason: strings.TrimSpace(o.reason), Release: o.release}
+	a := ratchet.Acceptance{
+		Baseline: o.baseline,
+		Kernels:  o.kernels,
+		Reason:   strings.TrimSpace(o.reason),
+		Release:  o.release,
+	}
 	if a.Reason == "" {
 		return console.Usagef("--reason is missing: say why, for those who come after")
 	}

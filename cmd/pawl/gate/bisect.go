@@ -36,9 +36,21 @@ func bisectCommand(env console.Environment) *cli.Command {
 			"0 found", "2 BAD is not worse than GOOD, or only skipped commits are left, which are named",
 			"3 pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(append([]cli.Flag{
-			&cli.StringFlag{Name: "kernel", Aliases: []string{"k"}, Value: ".", Destination: &o.kernel, Usage: "the `FOLDER` of the kernel, in a git repository"},
-			&cli.StringSliceFlag{Name: "beside", Destination: &o.beside, Usage: "a further `PATH` of the repository that the kernel includes from; may be given again"},
-		}, o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json")...), o.ownPolicy.flags()...),
+			&cli.StringFlag{
+				Name:        "kernel",
+				Aliases:     []string{"k"},
+				Value:       ".",
+				Destination: &o.kernel,
+				Usage:       "the `FOLDER` of the kernel, in a git repository",
+			},
+			&cli.StringSliceFlag{
+				Name:        "beside",
+				Destination: &o.beside,
+				Usage:       "a further `PATH` of the repository that the kernel includes from; may be given again",
+			},
+		},
+			o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout",
+				"json")...), o.ownPolicy.flags()...),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) != 2 {
 				return console.Usagef("two commits are needed: pawl gate bisect GOOD BAD")
@@ -62,9 +74,11 @@ func runBisect(ctx context.Context, env console.Environment, o bisectOptions) er
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
 	r, err := bisect.Run(ctx, b, bisect.Options{
-		Kernel: o.kernel, Beside: o.beside.Value(), Good: o.good, Bad: o.bad, Backend: o.Backend, Workload: o.Workload, At: o.At, Policy: p, Seed: o.Seed,
+		Kernel: o.kernel, Beside: o.beside.Value(), Good: o.good, Bad: o.bad, Backend: o.Backend, Workload: o.Workload,
+		At: o.At, Policy: p, Seed: o.Seed,
 		Begin: func(commits, changes int) {
-			fmt.Fprintf(env.Stderr, "%s after %s, %d of them change the kernel\n", page.Count(commits, "commit"), escape.Line(o.good), changes)
+			fmt.Fprintf(env.Stderr, "%s after %s, %d of them change the kernel\n", page.Count(commits, "commit"),
+				escape.Line(o.good), changes)
 		},
 		Finished: func(f bisect.Finding) {
 			fmt.Fprintf(env.Stderr, "%s %s: %s: %s\n", f.Hash[:12], escape.Line(f.Subject), f.Answer, escape.Line(f.Reason))
@@ -100,7 +114,8 @@ func printBisect(env console.Environment, r *bisect.Result) {
 	case r.Found():
 		fmt.Fprintf(w, "the first commit that is %s:\n\n", what)
 	default:
-		fmt.Fprintf(w, "only skipped commits are left. The first commit that is %s is one of these %d:\n\n", what, len(r.Suspects))
+		fmt.Fprintf(w, "only skipped commits are left. The first commit that is %s is one of these %d:\n\n", what,
+			len(r.Suspects))
 	}
 	for _, f := range r.Suspects {
 		printSuspect(env, f)
@@ -113,12 +128,14 @@ func printBisect(env console.Environment, r *bisect.Result) {
 	if last := r.Bad; !r.Found() || last.Hash != r.Suspects[0].Hash {
 		fmt.Fprintf(w, "at the end: %s, %s\n", last.Hash[:12], escape.Line(last.Reason))
 	}
-	fmt.Fprintf(w, "%d of %s that change the kernel were judged, against %s; positive means faster\n", len(r.Tested), page.Count(r.Changes, "commit"), r.Good.Hash[:12])
+	fmt.Fprintf(w, "%d of %s that change the kernel were judged, against %s; positive means faster\n", len(r.Tested),
+		page.Count(r.Changes, "commit"), r.Good.Hash[:12])
 }
 
 func printSuspect(env console.Environment, f bisect.Finding) {
 	w := env.Stdout
-	fmt.Fprintf(w, "commit %s\ndate   %s\n       %s\n", f.Hash, f.Date.Format("2006-01-02 15:04:05 -0700"), escape.Line(f.Subject))
+	fmt.Fprintf(w, "commit %s\ndate   %s\n       %s\n", f.Hash, f.Date.Format("2006-01-02 15:04:05 -0700"),
+		escape.Line(f.Subject))
 	if len(f.Parents) > 1 {
 		fmt.Fprintln(w, "merge  its branch brought the change: bisect the branch to know which of its commits did")
 	}

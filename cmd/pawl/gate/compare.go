@@ -35,12 +35,26 @@ func CompareCommand(env console.Environment) *cli.Command {
 				"process a side a doubling is found and 30 % is not. --rule simple is the rule that is common elsewhere:\n"+
 				gate.SimpleRule+".",
 			"pawl compare before.json after.json --key runs.samples",
-			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive", "3 a file cannot be read", "64 usage"),
+			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive",
+			"3 a file cannot be read", "64 usage"),
 		Flags: append(o.Flags("json"),
 			presetFlag(&o.preset),
-			&cli.StringFlag{Name: "rule", Value: string(gate.ByProcess), Destination: &o.rule, Usage: "what the files are judged by: process or simple"},
-			&cli.StringFlag{Name: "key", Destination: &o.key, Usage: "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file"},
-			&cli.StringFlag{Name: "select", Destination: &o.choice, Usage: "the `VALUES` beside the list of the result that is meant, such as seq=512,batch=32"},
+			&cli.StringFlag{
+				Name:        "rule",
+				Value:       string(gate.ByProcess),
+				Destination: &o.rule,
+				Usage:       "what the files are judged by: process or simple",
+			},
+			&cli.StringFlag{
+				Name:        "key",
+				Destination: &o.key,
+				Usage:       "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file",
+			},
+			&cli.StringFlag{
+				Name:        "select",
+				Destination: &o.choice,
+				Usage:       "the `VALUES` beside the list of the result that is meant, such as seq=512,batch=32",
+			},
 		),
 		Action: console.Action(func(_ context.Context, arguments []string) error {
 			o.files = arguments
@@ -92,7 +106,8 @@ func printCompared(env console.Environment, r *report.Report) error {
 		c := s.Cells()
 		rows = append(rows, []string{s.Kernel, c.Baseline, c.Current, c.Change, c.Interval, c.Delta, c.P, string(s.Verdict)})
 	}
-	if err := page.Table(env.Stdout, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"}, rows); err != nil {
+	if err := page.Table(env.Stdout, []string{"", "base", "candidate", "change", "95 % interval", "δ", "p", "verdict"},
+		rows); err != nil {
 		return err
 	}
 	for _, s := range r.Results {
@@ -101,6 +116,7 @@ func printCompared(env console.Environment, r *report.Report) error {
 			fmt.Fprintf(env.Stdout, "Note: %s.\n", escape.Line(note))
 		}
 	}
-	fmt.Fprintln(env.Stdout, "\nPositive means faster. The sides were not measured together: pawl gate does that, and sees smaller differences.")
+	fmt.Fprintln(env.Stdout,
+		"\nPositive means faster. The sides were not measured together: pawl gate does that, and sees smaller differences.")
 	return nil
 }

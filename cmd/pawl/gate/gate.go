@@ -46,19 +46,43 @@ func Command(env console.Environment) *cli.Command {
 				"point that was found is not what is run until somebody applies it.\n\n"+
 				"With --on a device of a farm measures, before what searches ask of it. See docs/farm.md.",
 			"pawl gate attention --policy gate.yaml",
-			"0 no regression shown: improved, maintained or no significant difference", "1 regression or wrong; with --strict also what would be 2",
+			"0 no regression shown: improved, maintained or no significant difference",
+			"1 regression or wrong; with --strict also what would be 2",
 			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
 			"3 pawl could not do its work", "64 usage", "130 stopped, the baseline is as it was"),
-		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "lock-clocks", "run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline), console.OnFlag(&o.On), console.FarmFlag(&o.Farm),
-			&cli.StringFlag{Name: "base", Destination: &o.Base, DefaultText: "in a pull request, where its branch left the other", Usage: "hold to the baseline of this `COMMIT` instead of the file, and move nothing"},
-			&cli.Int64Flag{Name: "study", Destination: &o.Study, DefaultText: "none", Action: func(_ *cli.Context, number int64) error {
-				if number < 1 {
-					return console.Usagef("--study %d is not the number of a study; see pawl studies list", number)
-				}
-				return nil
-			}, Usage: "hold the winner of the study with this `NUMBER` to the baseline"},
-			&cli.BoolFlag{Name: "dry-run", Destination: &o.dryRun, DisableDefaultText: true, Usage: "compare and report, but leave the baseline and the history alone"},
-			&cli.BoolFlag{Name: "strict", Destination: &o.strict, DisableDefaultText: true, Usage: "fail where nothing could be decided"}),
+		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "lock-clocks",
+			"run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
+			console.OnFlag(&o.On), console.FarmFlag(&o.Farm),
+			&cli.StringFlag{
+				Name:        "base",
+				Destination: &o.Base,
+				DefaultText: "in a pull request, where its branch left the other",
+				Usage:       "hold to the baseline of this `COMMIT` instead of the file, and move nothing",
+			},
+			&cli.Int64Flag{
+				Name:        "study",
+				Destination: &o.Study,
+				DefaultText: "none",
+				Action: func(_ *cli.Context, number int64) error {
+					if number < 1 {
+						return console.Usagef("--study %d is not the number of a study; see pawl studies list", number)
+					}
+					return nil
+				},
+				Usage: "hold the winner of the study with this `NUMBER` to the baseline",
+			},
+			&cli.BoolFlag{
+				Name:               "dry-run",
+				Destination:        &o.dryRun,
+				DisableDefaultText: true,
+				Usage:              "compare and report, but leave the baseline and the history alone",
+			},
+			&cli.BoolFlag{
+				Name:               "strict",
+				Destination:        &o.strict,
+				DisableDefaultText: true,
+				Usage:              "fail where nothing could be decided",
+			}),
 		Subcommands: []*cli.Command{bisectCommand(env), planCommand(env), selftestCommand(env), simulateCommand(env)},
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			o.kernels = arguments
@@ -90,7 +114,10 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 	}
 	defer end()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline, Base: o.Base, Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Seed, LockClocks: o.LockClocks, DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode, Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost,
+		Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline, Base: o.Base,
+		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Seed, LockClocks: o.LockClocks,
+		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,
+		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost,
 		Finished: func(s report.Result) {
 			fmt.Fprintf(env.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
 		},
@@ -114,7 +141,8 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 func (o options) repeated() []string {
 	words := []string{"--seed", fmt.Sprint(o.Seed)}
 	for _, flag := range []struct{ name, value, usual string }{
-		{"policy", o.Policy, ""}, {"baseline", o.Baseline, console.DefaultBaseline}, {"backend", o.Backend, devices.Auto}, {"compiler", o.Compiler, devices.Compilers[0]},
+		{"policy", o.Policy, ""}, {"baseline", o.Baseline, console.DefaultBaseline}, {"backend", o.Backend, devices.Auto},
+		{"compiler", o.Compiler, devices.Compilers[0]},
 		{"on", o.On, ""}, {"farm", o.Farm, ""},
 	} {
 		if flag.value != flag.usual {
@@ -144,7 +172,8 @@ func printGate(env console.Environment, o options, r *report.Report, written []s
 		c := s.Cells()
 		rows = append(rows, []string{s.Config(), c.Baseline, c.Current, c.Change, c.Interval, c.P95, string(s.Verdict)})
 	}
-	if err := page.Table(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"}, rows); err != nil {
+	if err := page.Table(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"},
+		rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -171,7 +200,12 @@ func printGate(env console.Environment, o options, r *report.Report, written []s
 
 // presetFlag chooses a policy where no file is asked for.
 func presetFlag(to *string) cli.Flag {
-	return &cli.StringFlag{Name: "preset", DefaultText: gate.DefaultPreset, Destination: to, Usage: "the policy: " + strings.Join(gate.PresetNames(), ", ")}
+	return &cli.StringFlag{
+		Name:        "preset",
+		DefaultText: gate.DefaultPreset,
+		Destination: to,
+		Usage:       "the policy: " + strings.Join(gate.PresetNames(), ", "),
+	}
 }
 
 func preset(name string) (gate.Policy, error) {

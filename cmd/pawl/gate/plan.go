@@ -37,12 +37,27 @@ func planCommand(env console.Environment) *cli.Command {
 				"a slowdown put in, judged by the gate's rule. Prints the shortest comparison that finds --effect nine\n"+
 				"times of ten, and the smallest slowdown that is found in --budget, or by the policy as it is.",
 			"pawl gate plan attention --effect 3% --budget 30s",
-			"0 done", "2 no comparison shows the effect, or the budget is too short to prove anything", "3 the kernel fails, or pawl could not do its work", "64 usage", "130 stopped"),
+			"0 done", "2 no comparison shows the effect, or the budget is too short to prove anything",
+			"3 the kernel fails, or pawl could not do its work", "64 usage", "130 stopped"),
 		Flags: append(append([]cli.Flag{
 			&cli.StringFlag{Name: "effect", Destination: &o.effect, Usage: "the slowdown to be seen, a `PERCENTAGE` such as 3%"},
-			&cli.DurationFlag{Name: "budget", Destination: &o.budget, DefaultText: "the policy's, with its rounds", Action: console.Positive("budget"), Usage: "the `TIME` of one comparison, such as 30s"},
-			&cli.IntFlag{Name: "rounds", Destination: &o.rounds, Value: 30, Action: console.AtLeast("rounds", 10), Usage: "how many rounds of the kernel against itself are measured"},
-		}, o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json")...), o.ownPolicy.flags()...),
+			&cli.DurationFlag{
+				Name:        "budget",
+				Destination: &o.budget,
+				DefaultText: "the policy's, with its rounds",
+				Action:      console.Positive("budget"),
+				Usage:       "the `TIME` of one comparison, such as 30s",
+			},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Destination: &o.rounds,
+				Value:       30,
+				Action:      console.AtLeast("rounds", 10),
+				Usage:       "how many rounds of the kernel against itself are measured",
+			},
+		},
+			o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout",
+				"json")...), o.ownPolicy.flags()...),
 		Action: func(c *cli.Context) (err error) {
 			if o.kernel, err = console.KernelName(c.Args().Slice()); err != nil {
 				return err
@@ -79,7 +94,10 @@ func runPlan(ctx context.Context, env console.Environment, o planOptions) error 
 	defer c.Close()
 	power, err := ratchet.PlanPower(ctx, c, p, gate.PowerOptions{
 		Effect: effect, Budget: o.budget, Rounds: o.rounds,
-		Options: gate.Options{Seed: o.Seed, Observe: func(round, ceiling int) { console.CountRounds(env)(k.Name, c.Workload.Name, round, ceiling) }},
+		Options: gate.Options{
+			Seed:    o.Seed,
+			Observe: func(round, ceiling int) { console.CountRounds(env)(k.Name, c.Workload.Name, round, ceiling) },
+		},
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -115,7 +133,8 @@ func printPower(env console.Environment, power gate.Power, p gate.Policy, effect
 	w := env.Stdout
 	if power.Seconds > 0 {
 		fmt.Fprintf(w, "against itself in %s of %s a process: a round takes %s, and its ratio scatters by %s\n",
-			page.Count(power.Rounds, "round"), page.Count(power.Samples, "sample"), page.Milliseconds(1000*power.Seconds), page.Percent(power.Spread))
+			page.Count(power.Rounds, "round"), page.Count(power.Samples, "sample"), page.Milliseconds(1000*power.Seconds),
+			page.Percent(power.Spread))
 	}
 	if effect > 0 && power.Seconds > 0 {
 		fmt.Fprintln(w)
@@ -130,7 +149,8 @@ func printPower(env console.Environment, power gate.Power, p gate.Policy, effect
 	case within == nil:
 		fmt.Fprintf(w, "\n%s: no slowdown up to a doubling is found nine times of ten\n", what)
 	default:
-		fmt.Fprintf(w, "\n%s: a slowdown of %s is the smallest that is found nine times of ten (limit %s)\n", what, page.Percent(within.Effect), page.Percent(within.Limit))
+		fmt.Fprintf(w, "\n%s: a slowdown of %s is the smallest that is found nine times of ten (limit %s)\n", what,
+			page.Percent(within.Effect), page.Percent(within.Limit))
 		printDesign(env, within)
 		if power.Noise > 0 && power.Noise < within.Effect {
 			fmt.Fprintf(w, "  a lower limit would show more: the noise hides what is below %s\n", page.Percent(power.Noise))
@@ -144,13 +164,17 @@ func printPower(env console.Environment, power gate.Power, p gate.Policy, effect
 // printAsked says what it takes to see the effect.
 func printAsked(env console.Environment, asked *gate.Design, p gate.Policy, effect float64) {
 	if asked == nil {
-		fmt.Fprintf(env.Stdout, "%s: no number of rounds that a policy may have finds it nine times of ten: a quieter machine is needed\n", page.Percent(effect))
+		fmt.Fprintf(env.Stdout,
+			"%s: no number of rounds that a policy may have finds it nine times of ten: a quieter machine is needed\n",
+			page.Percent(effect))
 		return
 	}
 	fmt.Fprintf(env.Stdout, "%s: found nine times of ten\n", page.Percent(effect))
 	printDesign(env, asked)
 	if asked.Limit < p.Regression {
-		fmt.Fprintf(env.Stdout, "  and with regression: %.3g%%, because the policy's limit of %s would let most of it pass\n", 100*asked.Limit, page.Percent(p.Regression))
+		fmt.Fprintf(env.Stdout,
+			"  and with regression: %.3g%%, because the policy's limit of %s would let most of it pass\n", 100*asked.Limit,
+			page.Percent(p.Regression))
 	}
 }
 

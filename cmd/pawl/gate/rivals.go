@@ -37,15 +37,56 @@ func RivalsCommand(env console.Environment) *cli.Command {
 				"interleaved, on the same inputs, and checks the rivals' results against the kernel's reference. A rival\n"+
 				"that is not there, or wrong, is named. docs/rivals.md says how a rival is written.",
 			"pawl rivals gemm --workload square_8192 --rounds 10",
-			"0 no rival is faster", "1 a rival is faster than the kernel's best point", "2 no rival could be measured", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "out", "db", "cache", "json", "run-timeout", "compile-timeout"),
-			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first", Usage: "the `NAMES` of workloads, separated by commas, or all"},
-			&cli.StringSliceFlag{Name: "at", Destination: &o.points, DefaultText: "the last study's winner, and the default", Usage: "a `POINT` of the kernel to measure; may be given again"},
-			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Action: console.AtLeast("rounds", 1), Usage: "how often every side is measured"},
-			&cli.IntFlag{Name: "samples", Value: 20, Destination: &o.samples, Action: console.AtLeast("samples", 1), Usage: "how many samples each gives in a round"},
-			&cli.DurationFlag{Name: "patience", Value: 2 * time.Minute, Destination: &o.patience, Action: console.Positive("patience"), Usage: "how long a rival may take for one answer"},
-			&cli.StringFlag{Name: "results", Value: "results/rivals.json", Destination: &o.results, Usage: "the `FILE` for the raw samples"},
-			&cli.StringFlag{Name: "figure", Destination: &o.figure, DefaultText: "none", Usage: "draw who is how much faster into this SVG `FILE`"}),
+			"0 no rival is faster", "1 a rival is faster than the kernel's best point", "2 no rival could be measured",
+			"3 pawl could not do its work", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "out", "db", "cache", "json", "run-timeout",
+			"compile-timeout"),
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
+				DefaultText: "the manifest's first",
+				Usage:       "the `NAMES` of workloads, separated by commas, or all",
+			},
+			&cli.StringSliceFlag{
+				Name:        "at",
+				Destination: &o.points,
+				DefaultText: "the last study's winner, and the default",
+				Usage:       "a `POINT` of the kernel to measure; may be given again",
+			},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Value:       10,
+				Destination: &o.rounds,
+				Action:      console.AtLeast("rounds", 1),
+				Usage:       "how often every side is measured",
+			},
+			&cli.IntFlag{
+				Name:        "samples",
+				Value:       20,
+				Destination: &o.samples,
+				Action:      console.AtLeast("samples", 1),
+				Usage:       "how many samples each gives in a round",
+			},
+			&cli.DurationFlag{
+				Name:        "patience",
+				Value:       2 * time.Minute,
+				Destination: &o.patience,
+				Action:      console.Positive("patience"),
+				Usage:       "how long a rival may take for one answer",
+			},
+			&cli.StringFlag{
+				Name:        "results",
+				Value:       "results/rivals.json",
+				Destination: &o.results,
+				Usage:       "the `FILE` for the raw samples",
+			},
+			&cli.StringFlag{
+				Name:        "figure",
+				Destination: &o.figure,
+				DefaultText: "none",
+				Usage:       "draw who is how much faster into this SVG `FILE`",
+			}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			kernel, err := console.KernelName(arguments)
 			if err != nil {
@@ -113,7 +154,8 @@ func runRivals(ctx context.Context, env console.Environment, o rivalsOptions, ke
 }
 
 // race measures on one workload.
-func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *ratchet.Builder, target devices.Target) (*rivals.Result, error) {
+func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *ratchet.Builder,
+	target devices.Target) (*rivals.Result, error) {
 	points, err := o.chosen(ctx, env, target)
 	if err != nil {
 		return nil, err
@@ -121,7 +163,8 @@ func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *rat
 	show, clear := console.ProgressLine(env.Stderr)
 	defer clear()
 	return rivals.Run(ctx, b, rivals.Options{
-		Kernel: target.Kernel, Workload: target.Workload.Name, Points: points, Rounds: o.rounds, Samples: o.samples, Seed: o.Seed, Patience: o.patience,
+		Kernel: target.Kernel, Workload: target.Workload.Name, Points: points, Rounds: o.rounds, Samples: o.samples,
+		Seed: o.Seed, Patience: o.patience,
 		Observe: func(round, rounds int) {
 			show(fmt.Sprintf("%s: round %d of %d", target.Workload.Name, round+1, rounds))
 		},
@@ -130,7 +173,8 @@ func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *rat
 
 // write writes the raw samples, and the picture where one is asked for.
 func (o rivalsOptions) write(results []*rivals.Result) error {
-	if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, results) }); err != nil || o.figure == "" {
+	if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, results) }); err != nil ||
+		o.figure == "" {
 		return err
 	}
 	return page.WriteFile(o.figure, rivals.Figure(results).WriteSVG)
@@ -152,7 +196,8 @@ func rivalsAnswer(results []*rivals.Result) error {
 }
 
 // chosen returns the points that the flags name, or the last winner and the default.
-func (o rivalsOptions) chosen(ctx context.Context, env console.Environment, target devices.Target) (points []rivals.Point, err error) {
+func (o rivalsOptions) chosen(ctx context.Context, env console.Environment,
+	target devices.Target) (points []rivals.Point, err error) {
 	for _, at := range o.points.Value() {
 		points = append(points, rivals.Point{Name: "ours", At: at})
 	}
@@ -192,10 +237,12 @@ func printRivals(w io.Writer, r *rivals.Result) error {
 		}
 		rows = append(rows, row)
 	}
-	if err := page.Table(w, []string{"", "median", "95 % interval", "our best is", "95 % interval", ""}, rows); err != nil {
+	if err := page.Table(w, []string{"", "median", "95 % interval", "our best is", "95 % interval", ""}, rows); err !=
+		nil {
 		return err
 	}
-	fmt.Fprintf(w, "\nThe same inputs for all; rounds interleaved; results of rivals checked against the kernel's reference.\n")
+	fmt.Fprintf(w,
+		"\nThe same inputs for all; rounds interleaved; results of rivals checked against the kernel's reference.\n")
 	for _, s := range r.Sides {
 		if s.Point != "" {
 			fmt.Fprintf(w, "%s: %s\n", s.Name, s.Point)

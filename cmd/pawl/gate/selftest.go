@@ -38,9 +38,21 @@ func selftestCommand(env console.Environment) *cli.Command {
 				"pawl gate would, many times, and prints how often each verdict came out.",
 			"pawl gate selftest matmul --comparisons 20 --slowdowns 0,3,10",
 			"0 done", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(append(o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout", "json"), o.ownPolicy.flags()...),
-			&cli.IntFlag{Name: "comparisons", Value: 20, Destination: &o.comparisons, Action: console.AtLeast("comparisons", 1), Usage: "how many comparisons per slowdown"},
-			&cli.StringFlag{Name: "slowdowns", Value: "0,1,2,3,5,10", Destination: &o.slowdowns, Usage: "the `PERCENTAGES` to inject"}),
+		Flags: append(append(o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout",
+			"compile-timeout", "json"), o.ownPolicy.flags()...),
+			&cli.IntFlag{
+				Name:        "comparisons",
+				Value:       20,
+				Destination: &o.comparisons,
+				Action:      console.AtLeast("comparisons", 1),
+				Usage:       "how many comparisons per slowdown",
+			},
+			&cli.StringFlag{
+				Name:        "slowdowns",
+				Value:       "0,1,2,3,5,10",
+				Destination: &o.slowdowns,
+				Usage:       "the `PERCENTAGES` to inject",
+			}),
 		Action: console.Action(func(ctx context.Context, arguments []string) (err error) {
 			if o.kernel, err = console.KernelName(arguments); err != nil {
 				return err
@@ -75,7 +87,8 @@ func selftest(ctx context.Context, env console.Environment, o selftestOptions) e
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
 	rows, err := ratchet.SelfTest{
-		Kernel: k, Workload: t.Workload.Name, At: o.At, Slowdowns: shares, Comparisons: o.comparisons, Policy: p, Seed: o.Seed,
+		Kernel: k, Workload: t.Workload.Name, At: o.At, Slowdowns: shares, Comparisons: o.comparisons, Policy: p,
+		Seed: o.Seed,
 		Observe: func(n int, verdicts []string) {
 			fmt.Fprintf(env.Stderr, "%d of %d comparisons per slowdown: %s\n", n, o.comparisons, strings.Join(verdicts, "; "))
 		},
@@ -96,7 +109,8 @@ func selftest(ctx context.Context, env console.Environment, o selftestOptions) e
 }
 
 // selftestVerdicts are those that a comparison of two working kernels can have.
-var selftestVerdicts = []gate.Verdict{gate.Regression, gate.Improvement, gate.Maintained, gate.NoDifference, gate.Inconclusive}
+var selftestVerdicts = []gate.Verdict{gate.Regression, gate.Improvement, gate.Maintained, gate.NoDifference,
+	gate.Inconclusive}
 
 func printSelftest(env console.Environment, rows []ratchet.SelfTestRow) error {
 	header := []string{"slowdown", "comparisons"}

@@ -21,7 +21,11 @@ type ownPolicy struct {
 
 func (o *ownPolicy) flags() []cli.Flag {
 	return []cli.Flag{presetFlag(&o.preset),
-		&cli.StringFlag{Name: "policy", Destination: &o.file, Usage: "take limits, rounds, samples and budget from the first kernel of this `FILE`"}}
+		&cli.StringFlag{
+			Name:        "policy",
+			Destination: &o.file,
+			Usage:       "take limits, rounds, samples and budget from the first kernel of this `FILE`",
+		}}
 }
 
 func (o ownPolicy) read() (gate.Policy, error) {
@@ -62,8 +66,18 @@ func simulateCommand(env console.Environment) *cli.Command {
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
 		Flags: append(append(o.Common.Flags("json"), o.ownPolicy.flags()...),
-			&cli.BoolFlag{Name: "apart", Destination: &o.apart, Usage: "sides that are not measured together, as pawl compare judges them, by number of processes"},
-			&cli.IntFlag{Name: "comparisons", Value: 200, Destination: &o.comparisons, Action: console.AtLeast("comparisons", 1), Usage: "how many comparisons per machine and way of measuring"},
+			&cli.BoolFlag{
+				Name:        "apart",
+				Destination: &o.apart,
+				Usage:       "sides that are not measured together, as pawl compare judges them, by number of processes",
+			},
+			&cli.IntFlag{
+				Name:        "comparisons",
+				Value:       200,
+				Destination: &o.comparisons,
+				Action:      console.AtLeast("comparisons", 1),
+				Usage:       "how many comparisons per machine and way of measuring",
+			},
 			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Destination: &o.seed, Usage: "the first of the seeds"},
 			&cli.Float64Flag{Name: "most", Value: 1, Destination: &o.most, Usage: "the highest `PERCENTAGE` of false alarms"}),
 		Action: console.Alone(func(ctx context.Context) error {
@@ -82,7 +96,14 @@ func simulateRounds(ctx context.Context, env console.Environment, o simulateOpti
 		return err
 	}
 	progress, finish := console.SimulationBar(env)
-	rows, err := simulated.Run(ctx, simulated.Options{Comparisons: o.comparisons, Seed: o.seed, Slowdowns: []float64{0.10}, Policy: p, Progress: progress})
+	rows, err := simulated.Run(ctx,
+		simulated.Options{
+			Comparisons: o.comparisons,
+			Seed:        o.seed,
+			Slowdowns:   []float64{0.10},
+			Policy:      p,
+			Progress:    progress,
+		})
 	finish()
 	return concludeSimulation(env, o, rows, err, printInterleaved, simulated.Row.TooMany)
 }
@@ -95,7 +116,8 @@ func simulateApart(ctx context.Context, env console.Environment, o simulateOptio
 	}
 	progress, finish := console.SimulationBar(env)
 	rows, err := simulated.RunApart(ctx, simulated.Options{
-		Comparisons: o.comparisons, Seed: o.seed, Slowdowns: apartSlowdowns, Processes: []int{1, 2, 3, 6, 10, 40}, Policy: p, Progress: progress,
+		Comparisons: o.comparisons, Seed: o.seed, Slowdowns: apartSlowdowns, Processes: []int{1, 2, 3, 6, 10, 40},
+		Policy: p, Progress: progress,
 	})
 	finish()
 	return concludeSimulation(env, o, rows, err, printApart, simulated.ApartRow.TooMany)
@@ -103,7 +125,8 @@ func simulateApart(ctx context.Context, env console.Environment, o simulateOptio
 
 // concludeSimulation prints the rows; the answer is no where one has too many false
 // alarms.
-func concludeSimulation[R any](env console.Environment, o simulateOptions, rows []R, err error, print func(console.Environment, []R, int) error, tooMany func(R, float64) bool) error {
+func concludeSimulation[R any](env console.Environment, o simulateOptions, rows []R, err error,
+	print func(console.Environment, []R, int) error, tooMany func(R, float64) bool) error {
 	if err != nil {
 		return err
 	}
@@ -132,16 +155,25 @@ func printInterleaved(env console.Environment, rows []simulated.Row, comparisons
 			smallest = page.Percent(share)
 		}
 		together = append(together, []string{
-			r.Fault, simulated.RateOf(t.Eroded, gate.Regression).String(), t.Warned.String(), t.Tails.String(), smallest, t.Seen.String(),
+			r.Fault, simulated.RateOf(t.Eroded, gate.Regression).String(), t.Warned.String(), t.Tails.String(), smallest,
+			t.Seen.String(),
 		})
 	}
-	fmt.Fprintf(env.Stdout, "%d comparisons of equal sides and as many of each other kind; in brackets the 95 %% interval of a rate\n\n", comparisons)
-	if err := page.Table(env.Stdout, []string{"machine", "measured", "false alarms", "inconclusive", "10 % found", "10 % inconclusive"}, verdicts); err != nil {
+	fmt.Fprintf(env.Stdout,
+		"%d comparisons of equal sides and as many of each other kind; in brackets the 95 %% interval of a rate\n\n",
+		comparisons)
+	if err := page.Table(env.Stdout,
+		[]string{"machine", "measured", "false alarms", "inconclusive", "10 % found", "10 % inconclusive"},
+		verdicts); err != nil {
 		return err
 	}
-	fmt.Fprintln(env.Stdout, "\nIn rounds: a loss of 10 % against the best accepted entry; warnings about the slowest calls, of equal sides and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how often it is found:")
+	fmt.Fprintln(env.Stdout,
+		"\nIn rounds: a loss of 10 % against the best accepted entry; warnings about the slowest calls, of equal sides "+
+			"and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how "+
+			"often it is found:")
 	fmt.Fprintln(env.Stdout)
-	return page.Table(env.Stdout, []string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
+	return page.Table(env.Stdout,
+		[]string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
 }
 
 // apartSlowdowns are the real slowdowns of the table of sides measured apart.
@@ -150,7 +182,8 @@ var apartSlowdowns = []float64{0, 0.10, 0.30, 1}
 func printApart(env console.Environment, rows []simulated.ApartRow, comparisons int) error {
 	var table [][]string
 	for _, r := range rows {
-		line := []string{r.Fault, fmt.Sprint(r.Processes), r.FalseAlarms().String(), simulated.RateOf(r.Verdicts[0], gate.Inconclusive).String()}
+		line := []string{r.Fault, fmt.Sprint(r.Processes), r.FalseAlarms().String(),
+			simulated.RateOf(r.Verdicts[0], gate.Inconclusive).String()}
 		for _, verdicts := range r.Verdicts[1:] {
 			line = append(line, simulated.RateOf(verdicts, gate.Regression).String())
 		}
@@ -160,6 +193,8 @@ func printApart(env console.Environment, rows []simulated.ApartRow, comparisons 
 	for _, slowdown := range apartSlowdowns[1:] {
 		header = append(header, page.WholePercent(slowdown)+" found")
 	}
-	fmt.Fprintf(env.Stdout, "%d comparisons of each kind, processes of 50 samples, each side on a machine of its own; in brackets the 95 %% interval of a rate\n\n", comparisons)
+	fmt.Fprintf(env.Stdout,
+		"%d comparisons of each kind, processes of 50 samples, each side on a machine of its own; in brackets the 95 %% "+
+			"interval of a rate\n\n", comparisons)
 	return page.Table(env.Stdout, header, table)
 }

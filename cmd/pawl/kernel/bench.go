@@ -40,12 +40,41 @@ func BenchCommand(env console.Environment) *cli.Command {
 				"any command with its arguments, which no shell sees: its wall time is measured, and nothing checked.",
 			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
 			"0 measured", "1 the point fails", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json", "run-timeout", "compile-timeout"),
-			&cli.IntFlag{Name: "rounds", Value: 10, Destination: &o.rounds, Action: console.AtLeast("rounds", 1), Usage: "how many fresh processes"},
-			&cli.IntFlag{Name: "samples", Value: 20, Destination: &o.samples, Action: console.AtLeast("samples", 1), Usage: "how many samples per process"},
-			&cli.IntFlag{Name: "warmup", Destination: &o.repeat.Warmup, Action: console.AtLeast("warmup", 0), Usage: "for a command: how many runs come before those that count"},
-			&cli.IntFlag{Name: "runs", Destination: &o.repeat.Runs, DefaultText: "3 s, at least 10", Action: console.AtLeast("runs", 1), Usage: "for a command: how many runs count"},
-			&cli.StringFlag{Name: "results", Value: "results/bench.json", Destination: &o.results, Usage: "the `FILE` for the raw samples"}),
+		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json",
+			"run-timeout", "compile-timeout"),
+			&cli.IntFlag{
+				Name:        "rounds",
+				Value:       10,
+				Destination: &o.rounds,
+				Action:      console.AtLeast("rounds", 1),
+				Usage:       "how many fresh processes",
+			},
+			&cli.IntFlag{
+				Name:        "samples",
+				Value:       20,
+				Destination: &o.samples,
+				Action:      console.AtLeast("samples", 1),
+				Usage:       "how many samples per process",
+			},
+			&cli.IntFlag{
+				Name:        "warmup",
+				Destination: &o.repeat.Warmup,
+				Action:      console.AtLeast("warmup", 0),
+				Usage:       "for a command: how many runs come before those that count",
+			},
+			&cli.IntFlag{
+				Name:        "runs",
+				Destination: &o.repeat.Runs,
+				DefaultText: "3 s, at least 10",
+				Action:      console.AtLeast("runs", 1),
+				Usage:       "for a command: how many runs count",
+			},
+			&cli.StringFlag{
+				Name:        "results",
+				Value:       "results/bench.json",
+				Destination: &o.results,
+				Usage:       "the `FILE` for the raw samples",
+			}),
 		Action: func(c *cli.Context) (err error) {
 			if env.Command != nil {
 				return benchCommandLine(c.Context, env, o, c.Args().Slice(), c.IsSet("run-timeout"))
@@ -116,19 +145,24 @@ func (r benchReport) warnings() []string {
 		found = append(found, fmt.Sprintf("times vary by %s: the machine is noisy", page.WholePercent(r.CV)))
 	}
 	if !r.Interval.Bounded() {
-		found = append(found, fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", ratchet.FewestProcesses))
+		found = append(found,
+			fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", ratchet.FewestProcesses))
 	}
 	if math.Abs(r.Drift) > report.LargeDrift {
-		found = append(found, fmt.Sprintf("times drift by %s inside a process: what is timed changes, or the machine does", page.Change(r.Drift)))
+		found = append(found,
+			fmt.Sprintf("times drift by %s inside a process: what is timed changes, or the machine does", page.Change(r.Drift)))
 	}
 	return append(found, r.Conditions.Warnings("kernel")...)
 }
 
 func (r benchReport) print(w io.Writer) {
-	fmt.Fprintf(w, "%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without drift and outliers)\n",
+	fmt.Fprintf(w,
+		"%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without "+
+			"drift and outliers)\n",
 		r.Kernel, r.Workload, r.Point, r.Environment.Measure.Text(r.Milliseconds), r.Environment.Measure.Interval(r.Interval),
 		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
-	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", r.Environment.Measure.Text(r.P50), r.Environment.Measure.Text(r.P95),
+	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", r.Environment.Measure.Text(r.P50),
+		r.Environment.Measure.Text(r.P95),
 		r.Environment.Measure.Text(r.P99), r.Environment.Measure.Text(r.Least), 100*r.Drift)
 	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
 	for _, line := range []string{report.Throughput(timed), timed.Needs()} {

@@ -24,7 +24,8 @@ type commandReport struct {
 const longRun = time.Hour
 
 // benchCommandLine measures a command that is no kernel.
-func benchCommandLine(ctx context.Context, env console.Environment, o benchOptions, arguments []string, limited bool) error {
+func benchCommandLine(ctx context.Context, env console.Environment, o benchOptions, arguments []string,
+	limited bool) error {
 	switch {
 	case len(env.Command) == 0:
 		return console.Usagef("bench -- COMMAND…: there is no command behind --")
@@ -37,7 +38,8 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	m, fault, err := devices.MeasureCommand(ctx, devices.Line{Arguments: env.Command, Environment: os.Environ(), Allowed: allowed}, o.repeat)
+	m, fault, err := devices.MeasureCommand(ctx,
+		devices.Line{Arguments: env.Command, Environment: os.Environ(), Allowed: allowed}, o.repeat)
 	switch {
 	case ctx.Err() != nil:
 		return console.Answer(console.ExitInterrupted)
@@ -47,7 +49,8 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 		fmt.Fprintf(env.Stdout, "%s: %s\n", escape.Line(m.Command), escape.Line(fault.Error()))
 		return console.Answer(console.ExitNo)
 	}
-	if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, commandReport{[]*devices.Measurement{m}}) }); err != nil {
+	if err := page.WriteFile(o.results,
+		func(w io.Writer) error { return page.JSON(w, commandReport{[]*devices.Measurement{m}}) }); err != nil {
 		return fmt.Errorf("the results: %w", err)
 	}
 	if o.JSON {

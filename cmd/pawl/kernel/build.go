@@ -32,8 +32,16 @@ func BuildCommand(env console.Environment) *cli.Command {
 			"pawl build attention --arch sm_90 --at BLOCK_M=128",
 			"0 done", "1 the point does not compile or cannot be launched", "3 pawl could not do its work", "64 usage"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json"),
-			&cli.StringFlag{Name: "arch", Destination: &o.architecture, DefaultText: "that of this machine's GPU", Usage: "compile for CUDA devices of this `ARCHITECTURE`, such as sm_90"}),
-		Action: console.Action(func(ctx context.Context, arguments []string) error { return runBuild(ctx, env, o, arguments) }),
+			&cli.StringFlag{
+				Name:        "arch",
+				Destination: &o.architecture,
+				DefaultText: "that of this machine's GPU",
+				Usage:       "compile for CUDA devices of this `ARCHITECTURE`, such as sm_90",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runBuild(ctx, env, o, arguments)
+		}),
 	}
 }
 
@@ -71,7 +79,8 @@ func printBuilt(w io.Writer, s *profile.Static) {
 		if bytes := r.SpillStores + r.SpillLoads; bytes > 0 {
 			spills = fmt.Sprintf("%d bytes of spills", bytes)
 		}
-		fmt.Fprintf(w, "%d registers a thread, %s, %s of shared memory a block\n", r.Registers, spills, page.Bytes(float64(r.Shared+r.StaticShared)))
+		fmt.Fprintf(w, "%d registers a thread, %s, %s of shared memory a block\n", r.Registers, spills,
+			page.Bytes(float64(r.Shared+r.StaticShared)))
 		if r.Occupancy != nil {
 			fmt.Fprintln(w, r.Occupancy)
 		}
@@ -86,7 +95,8 @@ func printBuilt(w io.Writer, s *profile.Static) {
 	if s.Floor > 0 {
 		fmt.Fprintf(w, "at least %s on this device, bound by %s\n", page.Milliseconds(s.Floor), s.Bound)
 		if s.Floor < 1e3*explain.LaunchBound {
-			fmt.Fprintf(w, "launch-bound: the work may take less than %s, which a launch takes by itself\n", page.Milliseconds(1e3*explain.LaunchBound))
+			fmt.Fprintf(w, "launch-bound: the work may take less than %s, which a launch takes by itself\n",
+				page.Milliseconds(1e3*explain.LaunchBound))
 		}
 	}
 	fmt.Fprintf(w, "arguments take %s\n", page.Bytes(float64(s.Memory)))

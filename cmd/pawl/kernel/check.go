@@ -26,8 +26,11 @@ func CheckCommand(env console.Environment) *cli.Command {
 				"the first that does not hold, with what to do.",
 			"pawl check ./scale",
 			"0 everything holds", "1 something does not", "3 the manifest is wrong, or pawl could not do its work", "64 usage"),
-		Flags:  o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout", "json"),
-		Action: console.Action(func(ctx context.Context, arguments []string) error { return runCheck(ctx, env, o, arguments) }),
+		Flags: o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout", "json"),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runCheck(ctx, env, o, arguments)
+		}),
 	}
 }
 
@@ -38,7 +41,11 @@ func runCheck(ctx context.Context, env console.Environment, o console.Common, ar
 		return err
 	}
 	if !o.JSON {
-		printRung(env.Stdout, ladder.Rung{Name: "the manifest makes sense", Found: fmt.Sprintf("%s, workload %s (%s)", t.Kernel.Name, t.Workload.Name, t.Workload.Dims)})
+		printRung(env.Stdout,
+			ladder.Rung{
+				Name:  "the manifest makes sense",
+				Found: fmt.Sprintf("%s, workload %s (%s)", t.Kernel.Name, t.Workload.Name, t.Workload.Dims),
+			})
 	}
 	l, err := climb(ctx, env, o, machine, t, ladder.Climb)
 	if err != nil {
@@ -49,7 +56,8 @@ func runCheck(ctx context.Context, env console.Environment, o console.Common, ar
 
 // climb walks a kernel up a ladder, and prints each rung unless JSON is wanted.
 func climb(ctx context.Context, env console.Environment, o console.Common, machine *devices.Machine, t devices.Target,
-	up func(context.Context, *devices.Machine, devices.Target, objective.Options, func(ladder.Rung)) (*ladder.Ladder, error)) (*ladder.Ladder, error) {
+	up func(context.Context, *devices.Machine, devices.Target, objective.Options,
+		func(ladder.Rung)) (*ladder.Ladder, error)) (*ladder.Ladder, error) {
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
 	show := func(r ladder.Rung) { printRung(env.Stdout, r) }

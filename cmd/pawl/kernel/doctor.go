@@ -26,11 +26,16 @@ func DoctorCommand(env console.Environment) *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "say what this machine has, what is missing, and what to do",
-		Description: console.Details("Looks for everything that pawl can use. Only a C compiler and a writable cache are needed to tune on this machine.\n"+
-			"With --preflight it walks a kernel up before a long search: machine, resources by formula, the smallest shape, the speed\n"+
-			"against the reference, larger shapes. It stops at the first rung that does not hold, with what to do, and keeps the ladder.",
-			"pawl doctor --preflight attention", "0 pawl can tune here; with --preflight, every rung holds", "1 a rung does not hold", "3 something needed is missing", "64 usage"),
-		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "db", "cache", "run-timeout", "compile-timeout", "json"),
+		Description: console.Details("Looks for everything that pawl can use. Only a C compiler and a writable cache are "+
+			"needed to tune on this machine.\n"+
+			"With --preflight it walks a kernel up before a long search: machine, resources by formula, the smallest shape, "+
+			"the speed\n"+
+			"against the reference, larger shapes. It stops at the first rung that does not hold, with what to do, and keeps "+
+			"the ladder.",
+			"pawl doctor --preflight attention", "0 pawl can tune here; with --preflight, every rung holds",
+			"1 a rung does not hold", "3 something needed is missing", "64 usage"),
+		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "db", "cache", "run-timeout",
+			"compile-timeout", "json"),
 			&cli.StringFlag{Name: "preflight", Destination: &o.preflight, Usage: "walk up this `KERNEL` or folder instead"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) > 0 {

@@ -48,18 +48,64 @@ func FuzzCommand(env console.Environment) *cli.Command {
 			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
 		Flags: append(o.Flags("at", "backend", "compiler", "cache", "out", "db", "json", "run-timeout", "compile-timeout"),
-			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first", Usage: "the `NAMES` of workloads, separated by commas, or all"},
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
+				DefaultText: "the manifest's first",
+				Usage:       "the `NAMES` of workloads, separated by commas, or all",
+			},
 			// Nine digits are fresh enough and can be typed.
-			&cli.Uint64Flag{Name: "seed", Destination: &o.Options.Seed, Value: rand.Uint64N(1e9), DefaultText: "a fresh one", Usage: "the `NUMBER` that fixes shapes and inputs"},
-			&cli.BoolFlag{Name: "all-finalists", Destination: &o.finalists, DisableDefaultText: true, Usage: "check the finalists of the kernel's latest study in --out"},
-			&cli.IntFlag{Name: "cases", Destination: &o.Cases, DefaultText: "none", Usage: "a `NUMBER` of random cases after the full tier"},
-			&cli.DurationFlag{Name: "time", Destination: &o.Time, DefaultText: "no limit", Usage: "go on with random cases for this `TIME`"},
+			&cli.Uint64Flag{
+				Name:        "seed",
+				Destination: &o.Options.Seed,
+				Value:       rand.Uint64N(1e9),
+				DefaultText: "a fresh one",
+				Usage:       "the `NUMBER` that fixes shapes and inputs",
+			},
+			&cli.BoolFlag{
+				Name:               "all-finalists",
+				Destination:        &o.finalists,
+				DisableDefaultText: true,
+				Usage:              "check the finalists of the kernel's latest study in --out",
+			},
+			&cli.IntFlag{
+				Name:        "cases",
+				Destination: &o.Cases,
+				DefaultText: "none",
+				Usage:       "a `NUMBER` of random cases after the full tier",
+			},
+			&cli.DurationFlag{
+				Name:        "time",
+				Destination: &o.Time,
+				DefaultText: "no limit",
+				Usage:       "go on with random cases for this `TIME`",
+			},
 			&cli.StringFlag{Name: "shape", Destination: &o.shape, Usage: "check one case only, at `SIZES` such as B=1,S=33"},
 			&cli.StringFlag{Name: "family", Destination: &o.family, Usage: "the `FAMILY` of that case's inputs, such as signs"},
-			&cli.StringFlag{Name: "layout", Destination: &o.layout, Usage: "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned"},
-			&cli.BoolFlag{Name: "sanitizer", Destination: &o.Sanitizer, DisableDefaultText: true, Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or compute-sanitizer's tools on CUDA"},
-			&cli.StringFlag{Name: "picture", Destination: &o.Pictures, Usage: "draw the errors of a failing case into this `FOLDER`"},
-			&cli.BoolFlag{Name: "mutants", Destination: &o.mutants, DisableDefaultText: true, Usage: "check that the checks catch wrong kernels, with --sanitizer those that no result shows"},
+			&cli.StringFlag{
+				Name:        "layout",
+				Destination: &o.layout,
+				Usage:       "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned",
+			},
+			&cli.BoolFlag{
+				Name:               "sanitizer",
+				Destination:        &o.Sanitizer,
+				DisableDefaultText: true,
+				Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or " +
+					"compute-sanitizer's tools on CUDA",
+			},
+			&cli.StringFlag{
+				Name:        "picture",
+				Destination: &o.Pictures,
+				Usage:       "draw the errors of a failing case into this `FOLDER`",
+			},
+			&cli.BoolFlag{
+				Name:               "mutants",
+				Destination:        &o.mutants,
+				DisableDefaultText: true,
+				Usage:              "check that the checks catch wrong kernels, with --sanitizer those that no result shows",
+			},
 		),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if err := o.check(); err != nil {
@@ -144,7 +190,8 @@ func (o fuzzOptions) workloads(ctx context.Context, env console.Environment, arg
 }
 
 // fuzzOne checks on one workload, and says what it found unless that is wanted as JSON.
-func fuzzOne(ctx context.Context, env console.Environment, o fuzzOptions, machine *devices.Machine, arguments []string) (*fuzz.Report, error) {
+func fuzzOne(ctx context.Context, env console.Environment, o fuzzOptions, machine *devices.Machine,
+	arguments []string) (*fuzz.Report, error) {
 	t, err := o.Target(ctx, machine, arguments)
 	if missing, ok := errors.AsType[*kernels.NotFoundError](err); ok && isFolder(missing.Name) {
 		// The command line is right, as a script's loop over folders is.
@@ -190,7 +237,8 @@ func isFolder(path string) bool {
 }
 
 // finalists returns the points of the kernel's latest study, with its workload.
-func finalists(ctx context.Context, env console.Environment, o fuzzOptions, t devices.Target) (devices.Target, []space.Point, error) {
+func finalists(ctx context.Context, env console.Environment, o fuzzOptions,
+	t devices.Target) (devices.Target, []space.Point, error) {
 	store, err := console.OpenStudies(ctx, env, o.Common)
 	if err != nil {
 		return t, nil, err
@@ -206,7 +254,8 @@ func finalists(ctx context.Context, env console.Environment, o fuzzOptions, t de
 		return t, nil, console.Nothingf("study %d has no point that passed: nothing to test", study.ID)
 	}
 	if digest, err := t.Kernel.Digest(); err != nil || digest != study.Source {
-		env.Notice(fmt.Sprintf("the sources of %s have changed since study %d: its finalists are checked as they compile now", t.Kernel.Name, study.ID))
+		env.Notice(fmt.Sprintf("the sources of %s have changed since study %d: its finalists are checked as they "+
+			"compile now", t.Kernel.Name, study.ID))
 	}
 	if t, err = devices.NewTarget(t.Kernel, study.Workload); err != nil {
 		return t, nil, err
@@ -234,7 +283,8 @@ func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
 		fmt.Fprintf(w, "%s at %s%s: %s\n", r.Kernel, p.Point, with, escape.Line(p.Failure.String()))
 	}
 	if p.Once {
-		fmt.Fprintln(w, "It did not fail again when the case was repeated alone: a race, or something that an earlier case left behind.")
+		fmt.Fprintln(w,
+			"It did not fail again when the case was repeated alone: a race, or something that an earlier case left behind.")
 	}
 	if p.Command != "" {
 		fmt.Fprintf(w, "found at case %d, %s; to repeat the smallest that fails:\n  %s\n", p.Cases, p.Found.Dims, p.Command)
@@ -250,9 +300,11 @@ func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
 // runMutants runs the mutants of the named kernels, or of all, and prints the table: which tier
 // catches which, or which tool sees those that no result shows.
 func runMutants[R interface{ Good() bool }](ctx context.Context, env console.Environment, o fuzzOptions, names []string,
-	run func(context.Context, *devices.Machine, string, []string, objective.Options, func(string)) (R, error), print func(io.Writer, R) error) error {
+	run func(context.Context, *devices.Machine, string, []string, objective.Options, func(string)) (R, error),
+	print func(io.Writer, R) error) error {
 	show, clear := console.ProgressLine(env.Stderr)
-	result, err := run(ctx, o.Machine(env), o.Backend, names, objective.Options{Seed: o.Options.Seed, RunTimeout: o.Common.RunTimeout}, show)
+	result, err := run(ctx, o.Machine(env), o.Backend, names,
+		objective.Options{Seed: o.Options.Seed, RunTimeout: o.Common.RunTimeout}, show)
 	clear()
 	switch {
 	case errors.Is(err, mutation.ErrNone):
@@ -279,13 +331,17 @@ func printMutants(w io.Writer, r *mutation.Report) error {
 		if m.Cheats {
 			timed = reason(m.Timed, "passes")
 		}
-		rows = append(rows, []string{m.Kernel, m.Name, reason(m.Quick, "passes"), reason(m.Full, "passes"), fmt.Sprint(m.Cases), timed, m.What})
+		rows = append(rows,
+			[]string{m.Kernel, m.Name, reason(m.Quick, "passes"), reason(m.Full, "passes"), fmt.Sprint(m.Cases), timed, m.What})
 	}
-	if err := page.Table(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"}, rows); err != nil {
+	if err := page.Table(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"},
+		rows); err != nil {
 		return err
 	}
 	others := r.Others()
-	fmt.Fprintf(w, "\n%d mutants, seed %d: the quick tier catches %d (%.0f %%, %.0f %% are asked for), the full tier %d (all are asked for)\n",
+	fmt.Fprintf(w,
+		"\n%d mutants, seed %d: the quick tier catches %d (%.0f %%, %.0f %% are asked for), the full tier %d (all are "+
+			"asked for)\n",
 		others, r.Seed, r.Quick, 100*float64(r.Quick)/float64(max(others, 1)), 100*mutation.QuickShare, r.Full)
 	fmt.Fprintf(w, "%d cheats, right until they are timed: %d are caught then (all are asked for)\n", r.Cheats, r.Timed)
 	for _, k := range r.Right {
@@ -318,7 +374,8 @@ func printHidden(w io.Writer, r *mutation.Watch) error {
 	if err := page.Table(w, []string{"kernel", "mutant", "tool", "it says", "what is wrong"}, rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "\n%d mutants that no result shows, seed %d: the tools see %d (all are asked for)\n", len(r.Mutants), r.Seed, r.Seen)
+	fmt.Fprintf(w, "\n%d mutants that no result shows, seed %d: the tools see %d (all are asked for)\n", len(r.Mutants),
+		r.Seed, r.Seen)
 	for _, k := range r.Right {
 		fmt.Fprintf(w, "%s as it is, %s: %s\n", k.Kernel, k.Tool, alarm(k.Failure, "clean"))
 	}

@@ -22,8 +22,18 @@ type importOptions struct {
 
 func ImportCommand(env console.Environment) *cli.Command {
 	var o importOptions
-	to := &cli.StringFlag{Name: "to", Destination: &o.to, DefaultText: "the kernel's name", Usage: "the new `FOLDER` for the kernel"}
-	asJSON := &cli.BoolFlag{Name: "json", Destination: &o.json, DisableDefaultText: true, Usage: "print the result as JSON on standard output"}
+	to := &cli.StringFlag{
+		Name:        "to",
+		Destination: &o.to,
+		DefaultText: "the kernel's name",
+		Usage:       "the new `FOLDER` for the kernel",
+	}
+	asJSON := &cli.BoolFlag{
+		Name:               "json",
+		Destination:        &o.json,
+		DisableDefaultText: true,
+		Usage:              "print the result as JSON on standard output",
+	}
 	return &cli.Command{
 		Name:  "import",
 		Usage: "describe a kernel that another tuner was told about",
@@ -38,8 +48,19 @@ func ImportCommand(env console.Environment) *cli.Command {
 					"pawl import kernel-tuner convolution.py -- 4096",
 					"0 done", "1 the script failed, or asks for what pawl does not have", "3 pawl could not do its work", "64 usage"),
 				Flags: []cli.Flag{to, asJSON,
-					&cli.StringFlag{Name: "python", Destination: &o.python, DefaultText: "what PYTHON names, python3 or python", Usage: "the `PROGRAM` that runs the script"},
-					&cli.IntFlag{Name: "call", Destination: &o.call, DefaultText: "the only one", Action: console.AtLeast("call", 1), Usage: "which `NUMBER` of several calls of tune_kernel is meant"}},
+					&cli.StringFlag{
+						Name:        "python",
+						Destination: &o.python,
+						DefaultText: "what PYTHON names, python3 or python",
+						Usage:       "the `PROGRAM` that runs the script",
+					},
+					&cli.IntFlag{
+						Name:        "call",
+						Destination: &o.call,
+						DefaultText: "the only one",
+						Action:      console.AtLeast("call", 1),
+						Usage:       "which `NUMBER` of several calls of tune_kernel is meant",
+					}},
 				Action: console.Action(func(ctx context.Context, arguments []string) error {
 					if len(arguments) == 0 {
 						return console.Usagef("the script is missing: pawl import kernel-tuner SCRIPT.py")
@@ -48,7 +69,8 @@ func ImportCommand(env console.Environment) *cli.Command {
 					defer done()
 					return o.report(env, func() (*importer.Folder, error) {
 						return importer.KernelTuner{
-							Script: arguments[0], Arguments: arguments[1:], Folder: o.to, Call: o.call, Python: o.python, Getenv: env.Getenv, Output: env.Stderr,
+							Script: arguments[0], Arguments: arguments[1:], Folder: o.to, Call: o.call, Python: o.python,
+							Getenv: env.Getenv, Output: env.Stderr,
 						}.Run(ctx)
 					})
 				}),

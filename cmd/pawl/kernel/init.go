@@ -26,8 +26,18 @@ func InitCommand(env console.Environment) *cli.Command {
 			"0 done", "3 the folder cannot be written, or the source not described", "64 usage"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Destination: &source.File, Usage: "describe this source `FILE`, in C, C++ or CUDA"},
-			&cli.StringFlag{Name: "entry", Destination: &source.Entry, DefaultText: "the only candidate", Usage: "the `FUNCTION` of the source to tune"},
-			&cli.BoolFlag{Name: "command", Destination: &source.Program, DisableDefaultText: true, Usage: "begin from a program that is built and run, in place of a function"},
+			&cli.StringFlag{
+				Name:        "entry",
+				Destination: &source.Entry,
+				DefaultText: "the only candidate",
+				Usage:       "the `FUNCTION` of the source to tune",
+			},
+			&cli.BoolFlag{
+				Name:               "command",
+				Destination:        &source.Program,
+				DisableDefaultText: true,
+				Usage:              "begin from a program that is built and run, in place of a function",
+			},
 		},
 		Action: console.Action(func(_ context.Context, arguments []string) error {
 			if len(arguments) != 1 {

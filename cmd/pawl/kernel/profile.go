@@ -37,15 +37,31 @@ func ProfileCommand(env console.Environment) *cli.Command {
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
 			"Checks and times a point, lets a profiler count in exactly one launch of it (Nsight Compute on a GPU,\n"+
-				"the processor's own counters on the host), names what limits it and ranks what to try. Gains are bounds, not promises.\n"+
-				"The counters stay in the study that has tried the point, and ncu's report beside it. --compare A B says what differs\n"+
+				"the processor's own counters on the host), names what limits it and ranks what to try. Gains are bounds, not "+
+				"promises.\n"+
+				"The counters stay in the study that has tried the point, and ncu's report beside it. --compare A B says what "+
+				"differs\n"+
 				"between two points, or between two profiles in files, and why one is faster.",
 			"pawl profile attention_hopper --compare default CONSUMERS=4,BLOCK_N=64",
-			"0 profiled", "1 the point fails", "2 no profiler can look here: what is known without one is printed", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "seed", "out", "db", "cache", "run-timeout", "compile-timeout", "json"),
-			&cli.StringFlag{Name: "from", Destination: &o.from, Usage: "explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints with --page raw --csv (.csv); or profile what the gate has listed (its profile.json)"},
-			&cli.StringFlag{Name: "compare", Destination: &o.compare, Usage: "compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at"}),
-		Action: console.Action(func(ctx context.Context, arguments []string) error { return runProfile(ctx, env, o, arguments) }),
+			"0 profiled", "1 the point fails", "2 no profiler can look here: what is known without one is printed",
+			"3 pawl could not do its work", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "seed", "out", "db", "cache",
+			"run-timeout", "compile-timeout", "json"),
+			&cli.StringFlag{
+				Name:        "from",
+				Destination: &o.from,
+				Usage: "explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints " +
+					"with --page raw --csv (.csv); or profile what the gate has listed (its profile.json)",
+			},
+			&cli.StringFlag{
+				Name:        "compare",
+				Destination: &o.compare,
+				Usage:       "compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runProfile(ctx, env, o, arguments)
+		}),
 	}
 }
 
@@ -99,7 +115,9 @@ func runProfile(ctx context.Context, env console.Environment, o profileOptions, 
 // kernel, if any. A point has a =, and no kernel has.
 func comparedNames(o profileOptions, arguments []string) ([]string, []string) {
 	last := len(arguments) - 1
-	if last >= 0 && (last > 0 || strings.Contains(arguments[last], "=") || arguments[last] == "default" || profile.IsFile(arguments[last])) {
+	if last >= 0 &&
+		(last > 0 || strings.Contains(arguments[last], "=") || arguments[last] == "default" ||
+			profile.IsFile(arguments[last])) {
 		return []string{o.compare, arguments[last]}, arguments[:last]
 	}
 	return []string{o.At, o.compare}, arguments

@@ -14,7 +14,8 @@ import (
 
 // profileWanted profiles what the gate has listed, one after the other. A folder that is named is
 // where the kernel of its name lies. A point that fails does not keep the others from being looked at.
-func profileWanted(ctx context.Context, env console.Environment, o profileOptions, list []profile.Wanted, arguments []string) error {
+func profileWanted(ctx context.Context, env console.Environment, o profileOptions, list []profile.Wanted,
+	arguments []string) error {
 	if len(list) == 0 {
 		env.Notice("the gate has found nothing that is worth a profiler's time")
 	}

@@ -26,8 +26,11 @@ func SpaceCommand(env console.Environment) *cli.Command {
 			"Counts the valid points and says what each constraint and the machine's limits remove.",
 			"pawl space matmul --json",
 			"0 done", "3 the manifest is wrong", "64 usage"),
-		Flags:  o.Flags("workload", "backend", "compiler", "json"),
-		Action: console.Action(func(ctx context.Context, arguments []string) error { return showSpace(ctx, env, o, arguments) }),
+		Flags: o.Flags("workload", "backend", "compiler", "json"),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return showSpace(ctx, env, o, arguments)
+		}),
 	}
 }
 
@@ -83,7 +86,8 @@ func printSpace(env console.Environment, r spaceReport) error {
 	if r.Space.Sampled {
 		sampled = " in a random sample: the space is too large to enumerate"
 	}
-	fmt.Fprintf(env.Stdout, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid, len(r.Space.Constraints), sampled)
+	fmt.Fprintf(env.Stdout, "\n%.0f combinations, %d valid under %d constraints%s\n", r.Space.Product, r.Space.Valid,
+		len(r.Space.Constraints), sampled)
 	for _, constraint := range r.Space.Constraints {
 		fmt.Fprintf(env.Stdout, "  %s\n", constraint)
 	}

@@ -31,12 +31,34 @@ func acrossCommand(env console.Environment) *cli.Command {
 				"against each other, interleaved, in fresh processes; then writes the study's report again. What was\n"+
 				"measured is kept: after an interruption the same command goes on. The last study when none is named.",
 			"pawl studies across 3 --budget 5m",
-			"0 done", "2 no studies, no winner, or no other workload", "3 pawl could not do its work", "64 usage", "130 stopped"),
+			"0 done", "2 no studies, no winner, or no other workload", "3 pawl could not do its work", "64 usage",
+			"130 stopped"),
 		Flags: append(o.Flags("out", "db", "cache", "json"),
-			&cli.StringFlag{Name: "kernel", Aliases: []string{"k"}, Destination: &o.kernel, DefaultText: "the one that the study names", Usage: "the `FOLDER` of the kernel"},
-			&cli.IntFlag{Name: "rounds", Destination: &o.rounds, DefaultText: "the study's", Action: console.AtLeast("rounds", 3), Usage: "how many rounds on each workload"},
-			&cli.DurationFlag{Name: "budget", Destination: &o.budget, DefaultText: "no limit", Action: console.Positive("budget"), Usage: "the `TIME` for all workloads"}),
-		Action: console.Action(func(ctx context.Context, arguments []string) error { return runAcross(ctx, env, o, arguments) }),
+			&cli.StringFlag{
+				Name:        "kernel",
+				Aliases:     []string{"k"},
+				Destination: &o.kernel,
+				DefaultText: "the one that the study names",
+				Usage:       "the `FOLDER` of the kernel",
+			},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Destination: &o.rounds,
+				DefaultText: "the study's",
+				Action:      console.AtLeast("rounds", 3),
+				Usage:       "how many rounds on each workload",
+			},
+			&cli.DurationFlag{
+				Name:        "budget",
+				Destination: &o.budget,
+				DefaultText: "no limit",
+				Action:      console.Positive("budget"),
+				Usage:       "the `TIME` for all workloads",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runAcross(ctx, env, o, arguments)
+		}),
 	}
 }
 
@@ -46,7 +68,8 @@ func runAcross(ctx context.Context, env console.Environment, o acrossOptions, ar
 		return err
 	}
 	defer store.Close()
-	ctx, interruption, done := console.InterruptibleBy(ctx, env, env.Stderr, fmt.Sprintf("pawl studies across %d", study.ID))
+	ctx, interruption, done := console.InterruptibleBy(ctx, env, env.Stderr,
+		fmt.Sprintf("pawl studies across %d", study.ID))
 	defer done()
 	interruption.Polite.Store(true)
 	err = across.Run(ctx, store, study.ID, across.Options{
@@ -71,6 +94,7 @@ func runAcross(ctx context.Context, env console.Environment, o acrossOptions, ar
 // announceAcross says which workload the winner is measured on.
 func announceAcross(env console.Environment) func(studies.WorkloadFacts) {
 	return func(w studies.WorkloadFacts) {
-		fmt.Fprintf(env.Stderr, "measuring the winner and the default on workload %s (%s)\n", escape.Line(w.Name), escape.Line(w.Dims))
+		fmt.Fprintf(env.Stderr, "measuring the winner and the default on workload %s (%s)\n", escape.Line(w.Name),
+			escape.Line(w.Dims))
 	}
 }

@@ -33,14 +33,41 @@ func ApplyCommand(env console.Environment) *cli.Command {
 				"and what is staged stay as they are. Refused: a winner that was not checked in full or is not better\n"+
 				"for sure, that the gate has failed, that another workload would pay for, and a study of other sources.",
 			"pawl apply 3 --manifest --branch tuned-softmax",
-			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 pawl could not do its work", "64 usage"),
+			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 pawl could not do its work",
+			"64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
-			&cli.StringFlag{Name: "kernel", Aliases: []string{"k"}, Destination: &o.Kernel, DefaultText: "the one that the study names", Usage: "the `FOLDER` of the kernel"},
+			&cli.StringFlag{
+				Name:        "kernel",
+				Aliases:     []string{"k"},
+				Destination: &o.Kernel,
+				DefaultText: "the one that the study names",
+				Usage:       "the `FOLDER` of the kernel",
+			},
 			&cli.StringFlag{Name: "to", Destination: &o.To, DefaultText: "the kernel's", Usage: "the `FOLDER` for the header"},
-			&cli.BoolFlag{Name: "manifest", Destination: &o.Manifest, DisableDefaultText: true, Usage: "make the winner the manifest's default"},
-			&cli.StringFlag{Name: "branch", Destination: &o.Name, DefaultText: "none: the files are written", Usage: "commit on the branch `NAME` instead"},
-			&cli.StringFlag{Name: "onto", Destination: &o.Onto, DefaultText: "HEAD", Usage: "the `COMMIT` below that of --branch"},
-			&cli.StringFlag{Name: "worst-loss", Destination: &o.WorstLoss, Value: apply.DefaultWorstLoss, Usage: "how much slower another workload may get, as a `SHARE`"},
+			&cli.BoolFlag{
+				Name:               "manifest",
+				Destination:        &o.Manifest,
+				DisableDefaultText: true,
+				Usage:              "make the winner the manifest's default",
+			},
+			&cli.StringFlag{
+				Name:        "branch",
+				Destination: &o.Name,
+				DefaultText: "none: the files are written",
+				Usage:       "commit on the branch `NAME` instead",
+			},
+			&cli.StringFlag{
+				Name:        "onto",
+				Destination: &o.Onto,
+				DefaultText: "HEAD",
+				Usage:       "the `COMMIT` below that of --branch",
+			},
+			&cli.StringFlag{
+				Name:        "worst-loss",
+				Destination: &o.WorstLoss,
+				Value:       apply.DefaultWorstLoss,
+				Usage:       "how much slower another workload may get, as a `SHARE`",
+			},
 		),
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -76,7 +103,13 @@ func runApply(ctx context.Context, env console.Environment, o applyOptions) erro
 	if err != nil {
 		return err
 	}
-	result := applied{Study: study.ID, Winner: change.Winner.String(), Changes: change.Changes(), Already: change.Already, Written: []string{}}
+	result := applied{
+		Study:   study.ID,
+		Winner:  change.Winner.String(),
+		Changes: change.Changes(),
+		Already: change.Already,
+		Written: []string{},
+	}
 	switch {
 	case change.Already:
 	case o.Name != "":
@@ -105,7 +138,8 @@ func printApplied(env console.Environment, r applied) {
 	case c != nil && c.Commit == "":
 		fmt.Fprintf(w, "nothing to do: commit %.12s has it\n", c.Onto)
 	case c != nil:
-		fmt.Fprintf(w, "branch %s is at %.12s, with %s on top of %.12s\n", escape.Line(c.Branch), c.Commit, escape.Line(strings.Join(c.Files, ", ")), c.Onto)
+		fmt.Fprintf(w, "branch %s is at %.12s, with %s on top of %.12s\n", escape.Line(c.Branch), c.Commit,
+			escape.Line(strings.Join(c.Files, ", ")), c.Onto)
 	case len(r.Written) == 0:
 		fmt.Fprintln(w, "nothing to do: the files are so already")
 	}

@@ -27,15 +27,26 @@ func copyCommand(env console.Environment) *cli.Command {
 	return &cli.Command{
 		Name: "copy", Usage: "copy studies into another database, on whatever engine", ArgsUsage: "FROM TO",
 		Description: console.Details(
-			"FROM and TO are a folder with a "+kernels.DatabaseName+", a file that ends in .db, or a URL that begins with postgres://.\n"+
+			"FROM and TO are a folder with a "+kernels.DatabaseName+
+				", a file that ends in .db, or a URL that begins with postgres://.\n"+
 				"A study is copied with everything that is recorded of it, in one transaction, and compared by its digest\n"+
 				"when it has arrived. It gets the next free number. One that is there already is never written over: without\n"+
 				"--study it is passed over, so that a copy can be brought up to date.",
 			"pawl studies copy tuning postgres://pawl@db.example/pawl --study 3",
-			"0 done", "1 the study is there already, or it is running now", "2 no studies", "3 pawl could not do its work", "64 usage"),
+			"0 done", "1 the study is there already, or it is running now", "2 no studies", "3 pawl could not do its work",
+			"64 usage"),
 		Flags: append(o.Flags("json"),
-			&cli.IntFlag{Name: "study", Destination: &o.study, DefaultText: "all that TO has not", Action: console.AtLeast("study", 1), Usage: "the `NUMBER` of the study in FROM"}),
-		Action: console.Action(func(ctx context.Context, arguments []string) error { return copyStudies(ctx, env, o, arguments) }),
+			&cli.IntFlag{
+				Name:        "study",
+				Destination: &o.study,
+				DefaultText: "all that TO has not",
+				Action:      console.AtLeast("study", 1),
+				Usage:       "the `NUMBER` of the study in FROM",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return copyStudies(ctx, env, o, arguments)
+		}),
 	}
 }
 
@@ -85,7 +96,8 @@ func copyStudies(ctx context.Context, env console.Environment, o copyOptions, ar
 		return page.JSON(env.Stdout, copied)
 	}
 	for _, c := range copied {
-		fmt.Fprintf(env.Stdout, "study %d of %s is study %d of %s: %s, digest %s\n", c.From, from.Path(), c.To, to.Path(), page.Count(c.Rows, "row"), c.Digest)
+		fmt.Fprintf(env.Stdout, "study %d of %s is study %d of %s: %s, digest %s\n", c.From, from.Path(), c.To, to.Path(),
+			page.Count(c.Rows, "row"), c.Digest)
 	}
 	return nil
 }

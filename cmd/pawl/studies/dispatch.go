@@ -31,7 +31,8 @@ type dispatchOptions struct {
 func DispatchCommand(env console.Environment) *cli.Command {
 	var o dispatchOptions
 	return &cli.Command{
-		Name: "dispatch", Usage: "choose the few points to ship for all workloads, and write a header that selects them", ArgsUsage: "[KERNEL|FOLDER]",
+		Name: "dispatch", Usage: "choose the few points to ship for all workloads, and write a header that selects them",
+		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
 			"Takes the winners of the studies of all workloads (pawl tune --workload all) and the default, checks\n"+
 				"each in full on every workload and measures them there against each other, interleaved, in fresh\n"+
@@ -39,18 +40,72 @@ func DispatchCommand(env console.Environment) *cli.Command {
 				"for C and C++ with a function that selects by device and sizes, the same as JSON, and a CMake file.\n"+
 				"What was measured is kept: after an interruption the same command goes on.",
 			"pawl dispatch matmul -k 2",
-			"0 done", "2 a workload has no study, or no candidate works on it", "3 pawl could not do its work", "64 usage", "130 stopped"),
+			"0 done", "2 a workload has no study, or no candidate works on it", "3 pawl could not do its work", "64 usage",
+			"130 stopped"),
 		Flags: append(o.Flags("backend", "out", "db", "cache", "json"),
-			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "all", Usage: "the `NAMES` of the workloads to cover, separated by commas; sizes and ranges as in pawl tune"},
-			&cli.IntFlag{Name: "points", Aliases: []string{"k"}, Destination: &o.points, DefaultText: "as few as --worst-loss allows", Action: console.AtLeast("points", 1), Usage: "ship at most this `NUMBER` of points"},
-			&cli.StringFlag{Name: "worst-loss", Destination: &o.worstLoss, Value: apply.DefaultWorstLoss, Usage: "how much longer than with its best point a workload may take, as a `SHARE`"},
-			&cli.IntFlag{Name: "finalists", Destination: &o.finalists, Value: 1, Action: console.AtLeast("finalists", 1), Usage: "how many points of each study are candidates"},
-			&cli.IntFlag{Name: "rounds", Destination: &o.rounds, DefaultText: "the studies'", Action: console.AtLeast("rounds", 3), Usage: "how many rounds on each workload"},
-			&cli.DurationFlag{Name: "budget", Destination: &o.budget, DefaultText: "no limit", Action: console.Positive("budget"), Usage: "the `TIME` for measuring"},
-			&cli.StringSliceFlag{Name: "with", Destination: &o.with, Usage: "join the table that another machine has written as JSON into this `FILE`; may be repeated"},
-			&cli.StringFlag{Name: "prefix", Destination: &o.prefix, DefaultText: "the kernel's name and _dispatch", Usage: "the `NAME` that all names in the header begin with"},
-			&cli.StringFlag{Name: "to", Destination: &o.to, DefaultText: "the kernel's, below that of --out", Usage: "the `FOLDER` for the header"}),
-		Action: console.Action(func(ctx context.Context, arguments []string) error { return runDispatch(ctx, env, o, arguments) }),
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
+				DefaultText: "all",
+				Usage:       "the `NAMES` of the workloads to cover, separated by commas; sizes and ranges as in pawl tune",
+			},
+			&cli.IntFlag{
+				Name:        "points",
+				Aliases:     []string{"k"},
+				Destination: &o.points,
+				DefaultText: "as few as --worst-loss allows",
+				Action:      console.AtLeast("points", 1),
+				Usage:       "ship at most this `NUMBER` of points",
+			},
+			&cli.StringFlag{
+				Name:        "worst-loss",
+				Destination: &o.worstLoss,
+				Value:       apply.DefaultWorstLoss,
+				Usage:       "how much longer than with its best point a workload may take, as a `SHARE`",
+			},
+			&cli.IntFlag{
+				Name:        "finalists",
+				Destination: &o.finalists,
+				Value:       1,
+				Action:      console.AtLeast("finalists", 1),
+				Usage:       "how many points of each study are candidates",
+			},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Destination: &o.rounds,
+				DefaultText: "the studies'",
+				Action:      console.AtLeast("rounds", 3),
+				Usage:       "how many rounds on each workload",
+			},
+			&cli.DurationFlag{
+				Name:        "budget",
+				Destination: &o.budget,
+				DefaultText: "no limit",
+				Action:      console.Positive("budget"),
+				Usage:       "the `TIME` for measuring",
+			},
+			&cli.StringSliceFlag{
+				Name:        "with",
+				Destination: &o.with,
+				Usage:       "join the table that another machine has written as JSON into this `FILE`; may be repeated",
+			},
+			&cli.StringFlag{
+				Name:        "prefix",
+				Destination: &o.prefix,
+				DefaultText: "the kernel's name and _dispatch",
+				Usage:       "the `NAME` that all names in the header begin with",
+			},
+			&cli.StringFlag{
+				Name:        "to",
+				Destination: &o.to,
+				DefaultText: "the kernel's, below that of --out",
+				Usage:       "the `FOLDER` for the header",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runDispatch(ctx, env, o, arguments)
+		}),
 	}
 }
 
@@ -79,10 +134,13 @@ func runDispatch(ctx context.Context, env console.Environment, o dispatchOptions
 	defer done()
 	interruption.Polite.Store(true)
 	plan, err := dispatch.Run(ctx, store, dispatch.Options{
-		Kernel: name, Backend: o.Backend, Workloads: workloads, Points: o.points, WorstLoss: o.worstLoss, Finalists: o.finalists,
-		Rounds: o.rounds, Budget: o.budget, Cache: o.Cache, Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop,
+		Kernel: name, Backend: o.Backend, Workloads: workloads, Points: o.points, WorstLoss: o.worstLoss,
+		Finalists: o.finalists,
+		Rounds:    o.rounds, Budget: o.budget, Cache: o.Cache, Getenv: env.Getenv, Notice: env.Notice,
+		Stop: interruption.Stop,
 		Begin: func(w kernels.Workload, candidates int) {
-			fmt.Fprintf(env.Stderr, "measuring %d candidates on workload %s (%s)\n", candidates, escape.Line(w.Name), escape.Line(w.Dims.String()))
+			fmt.Fprintf(env.Stderr, "measuring %d candidates on workload %s (%s)\n", candidates, escape.Line(w.Name),
+				escape.Line(w.Dims.String()))
 		},
 	})
 	switch {
@@ -134,5 +192,7 @@ func chosenWorkloads(ctx context.Context, env console.Environment, o console.Com
 	if o.Workload == "" {
 		return nil, nil
 	}
-	return tune.Workloads(ctx, devices.Options{Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: env.Getenv, Notice: env.Notice}, kernel, o.Backend, o.Workload)
+	return tune.Workloads(ctx,
+		devices.Options{Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: env.Getenv, Notice: env.Notice}, kernel,
+		o.Backend, o.Workload)
 }

@@ -20,11 +20,16 @@ func lessonsCommand(env console.Environment) *cli.Command {
 		Name: "lessons", Usage: "say what all studies of a kernel have taught", ArgsUsage: "[KERNEL]",
 		Description: console.Details(
 			"For each device and workload: which parameters mattered and in which direction, which pairs interact, what\n"+
-				"failed and with which values, which advice was followed and what it brought, and what the next study should try. The evidence are trials of one study that\n"+
+				"failed and with which values, which advice was followed and what it brought, and what the next study should "+
+				"try. The evidence are trials of one study that\n"+
 				"differ in one parameter alone.",
-			"pawl studies lessons attention", "0 done", "2 no studies of the kernel", "3 pawl could not do its work", "64 usage"),
-		Flags:  o.Flags("out", "db", "json"),
-		Action: console.Action(func(ctx context.Context, arguments []string) error { return showLessons(ctx, env, o, arguments) }),
+			"pawl studies lessons attention", "0 done", "2 no studies of the kernel", "3 pawl could not do its work",
+			"64 usage"),
+		Flags: o.Flags("out", "db", "json"),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return showLessons(ctx, env, o, arguments)
+		}),
 	}
 }
 
@@ -61,7 +66,8 @@ const mostMoves = 10
 
 func printLesson(w io.Writer, l lessons.Lesson) {
 	line := func(format string, arguments ...any) { fmt.Fprintln(w, escape.Line(fmt.Sprintf(format, arguments...))) }
-	line("%s, workload %s, on %s: %s in %s", l.Kernel, l.Workload, l.Device, page.Count(l.Trials, "trial"), page.Count(len(l.Studies), "study", "studies"))
+	line("%s, workload %s, on %s: %s in %s", l.Kernel, l.Workload, l.Device, page.Count(l.Trials, "trial"),
+		page.Count(len(l.Studies), "study", "studies"))
 	if l.Milliseconds == 0 {
 		line("  no trial has passed")
 	} else {
@@ -80,7 +86,9 @@ func printLesson(w io.Writer, l lessons.Lesson) {
 		moves = append(moves, m.Text())
 	}
 	for _, i := range l.Interactions {
-		pairs = append(pairs, fmt.Sprintf("%s: together %.3g times away from what each does alone, in %s", strings.Join(i.Params[:], " and "), i.Size, page.Count(i.Squares, "set of four trials", "sets of four trials")))
+		pairs = append(pairs,
+			fmt.Sprintf("%s: together %.3g times away from what each does alone, in %s", strings.Join(i.Params[:], " and "),
+				i.Size, page.Count(i.Squares, "set of four trials", "sets of four trials")))
 	}
 	for _, f := range l.Failures {
 		text := fmt.Sprintf("%d × %s", f.Count, f.Reason)

@@ -20,12 +20,14 @@ func ReportCommand(env console.Environment) *cli.Command {
 		Usage:     "write a study's report again",
 		ArgsUsage: "[STUDY]",
 		Description: console.Details(
-			"Writes a study's "+report.MarkdownName+", "+report.JSONName+" and "+report.HTMLName+" from the record, and the index of all\n"+
+			"Writes a study's "+report.MarkdownName+", "+report.JSONName+" and "+report.HTMLName+
+				" from the record, and the index of all\n"+
 				"studies; the last study when none is named. The newest study of a kernel and workload has the\n"+
 				"folder KERNEL/WORKLOAD, an older one KERNEL/WORKLOAD/study-N. --all writes the pages of all studies.",
 			"pawl report 3 --out tuning",
 			"0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
-		Flags: append(o.Flags("out", "db", "json"), &cli.BoolFlag{Name: "all", Destination: &every, DisableDefaultText: true, Usage: "write the pages of every study"}),
+		Flags: append(o.Flags("out", "db", "json"),
+			&cli.BoolFlag{Name: "all", Destination: &every, DisableDefaultText: true, Usage: "write the pages of every study"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if every {
 				return reportAll(ctx, env, o, arguments)
@@ -59,7 +61,8 @@ func reportAll(ctx context.Context, env console.Environment, o console.Common, a
 }
 
 // concludeStudy writes the pages of a study and the index, and prints the result.
-func concludeStudy(ctx context.Context, env console.Environment, o console.Common, store *studies.Store, study int64) (*report.Summary, error) {
+func concludeStudy(ctx context.Context, env console.Environment, o console.Common, store *studies.Store,
+	study int64) (*report.Summary, error) {
 	summary, files, err := report.Publish(ctx, store, o.Out, study)
 	switch {
 	case err != nil:

@@ -34,7 +34,12 @@ func ServeCommand(env console.Environment) *cli.Command {
 			"pawl serve --addr 127.0.0.1:7295",
 			"0 stopped by Ctrl-C", "3 pawl could not do its work", "64 usage"),
 		Flags: append(o.Flags("out", "db", "cache"), console.BaselineFlag(&o.baseline),
-			&cli.StringFlag{Name: "addr", Destination: &o.address, Value: "127.0.0.1:7295", Usage: "the `ADDRESS` to listen at; port 0 takes a free one"}),
+			&cli.StringFlag{
+				Name:        "addr",
+				Destination: &o.address,
+				Value:       "127.0.0.1:7295",
+				Usage:       "the `ADDRESS` to listen at; port 0 takes a free one",
+			}),
 		Action: console.Alone(func(ctx context.Context) error { return runServe(ctx, env, o) }),
 	}
 }
@@ -47,7 +52,8 @@ func runServe(ctx context.Context, env console.Environment, o serveOptions) erro
 		preflights = o.Out
 	}
 	server, err := serve.Listen(serve.Options{
-		Database: database, Preflights: preflights, Baseline: o.baseline, Address: o.address, Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
+		Database: database, Preflights: preflights, Baseline: o.baseline, Address: o.address,
+		Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
 		Commit: serve.Commits(ctx, "."),
 	})
 	if err != nil {

@@ -26,23 +26,46 @@ func Command(env console.Environment) *cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list the studies, newest first",
-				Description: console.Details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
-				Flags:       o.Flags("out", "db", "json"),
-				Action:      console.Alone(func(ctx context.Context) error { return listStudies(ctx, env, o) }),
+				Description: console.Details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies",
+					"3 pawl could not do its work", "64 usage"),
+				Flags:  o.Flags("out", "db", "json"),
+				Action: console.Alone(func(ctx context.Context) error { return listStudies(ctx, env, o) }),
 			},
 			{
 				Name: "show", Usage: "show a study's trials", ArgsUsage: "[STUDY]",
-				Description: console.Details("Every trial in the order asked; the last study when none is named.", "pawl studies show 3", "0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
-				Flags:       o.Flags("out", "db", "json"),
-				Action:      console.Action(func(ctx context.Context, arguments []string) error { return showStudy(ctx, env, o, arguments) }),
+				Description: console.Details("Every trial in the order asked; the last study when none is named.",
+					"pawl studies show 3", "0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
+				Flags: o.Flags("out", "db", "json"),
+				Action: console.Action(func(ctx context.Context,
+					arguments []string) error {
+					return showStudy(ctx, env, o, arguments)
+				}),
 			},
 			{
 				Name: "export", Usage: "print a study as a record that can be replayed", ArgsUsage: "[STUDY]",
-				Description: console.Details("Writes the whole study, raw samples included, as JSON on standard output: in pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record converts a recorded space instead.", "pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
+				Description: console.Details("Writes the whole study, raw samples included, as JSON on standard output: in "+
+					"pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record "+
+					"converts a recorded space instead.",
+					"pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no studies",
+					"3 pawl could not do its work", "64 usage"),
 				Flags: append(o.Flags("out", "db"),
-					&cli.StringFlag{Name: "format", Destination: &o.format, Value: "pawl", Action: console.OneOf("format", "pawl", "t4", "optuna"), Usage: "pawl, t4 or optuna"},
-					&cli.StringFlag{Name: "record", Destination: &o.record, DefaultText: "a study", Usage: "a recorded `FILE`, or an embedded record's name"}),
-				Action: console.Action(func(ctx context.Context, arguments []string) error { return exportStudy(ctx, env, o, arguments) }),
+					&cli.StringFlag{
+						Name:        "format",
+						Destination: &o.format,
+						Value:       "pawl",
+						Action:      console.OneOf("format", "pawl", "t4", "optuna"),
+						Usage:       "pawl, t4 or optuna",
+					},
+					&cli.StringFlag{
+						Name:        "record",
+						Destination: &o.record,
+						DefaultText: "a study",
+						Usage:       "a recorded `FILE`, or an embedded record's name",
+					}),
+				Action: console.Action(func(ctx context.Context,
+					arguments []string) error {
+					return exportStudy(ctx, env, o, arguments)
+				}),
 			},
 			copyCommand(env),
 			acrossCommand(env),
@@ -82,7 +105,8 @@ func listStudies(ctx context.Context, env console.Environment, o options) error 
 }
 
 // readStudy reads the study that the arguments name, or the last one.
-func readStudy(ctx context.Context, env console.Environment, o options, arguments []string) (studies.Study, search.Past, error) {
+func readStudy(ctx context.Context, env console.Environment, o options,
+	arguments []string) (studies.Study, search.Past, error) {
 	store, study, err := console.OpenStudy(ctx, env, o.Common, arguments)
 	if err != nil {
 		return study, search.Past{}, err
@@ -104,14 +128,16 @@ func showStudy(ctx context.Context, env console.Environment, o options, argument
 			Rounds []confirm.Round `json:"rounds"`
 		}{study, past.Trials, past.Rounds})
 	}
-	fmt.Fprintf(env.Stdout, "study %d: %s, workload %s, sampler %s, seed %d\n\n", study.ID, study.Kernel, study.Workload, study.Sampler, study.Seed)
+	fmt.Fprintf(env.Stdout, "study %d: %s, workload %s, sampler %s, seed %d\n\n", study.ID, study.Kernel, study.Workload,
+		study.Sampler, study.Seed)
 	var rows [][]string
 	for _, t := range past.Trials {
 		median := "~"
 		if t.OK() {
 			median = study.Environment.Measure.Text(t.Outcome.Milliseconds())
 		}
-		rows = append(rows, []string{fmt.Sprint(t.Number), median, fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
+		rows = append(rows,
+			[]string{fmt.Sprint(t.Number), median, fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
 	}
 	return page.Table(env.Stdout, []string{"trial", study.Environment.Measure.Name(), "samples", "point", ""}, rows)
 }

@@ -52,40 +52,151 @@ func TuneCommand(env console.Environment) *cli.Command {
 		Usage:     "search a kernel's parameters and suggest the best",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
-			"Tunes an embedded kernel (attention where none is named) or the one in a folder: searches, compiles, checks, measures,\n"+
+			"Tunes an embedded kernel (attention where none is named) or the one in a folder: searches, compiles, checks, "+
+				"measures,\n"+
 				"confirms the finalists in fresh processes and writes KERNEL/WORKLOAD/"+report.MarkdownName+" for a\n"+
 				"reviewer, and "+report.MarkdownName+" as the index of all studies, below the folder of --out.\n"+
 				"Everything is recorded as it happens: after an interruption --resume goes on.",
 			"pawl tune attention --workload chat_256 --budget 2m",
-			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed", "3 pawl could not do its work", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "out", "db", "cache", "json", "run-timeout", "compile-timeout"),
+			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed",
+			"3 pawl could not do its work", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "out", "db", "cache", "json", "run-timeout",
+			"compile-timeout"),
 			console.FarmFlag(&o.farm),
-			&cli.StringFlag{Name: "workload", Aliases: []string{"w"}, Destination: &o.Workload, DefaultText: "the manifest's first",
-				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes (B=8+S=384) or a range of them to draw from (S=256..4096): each has a study, and a share of the budget"},
-			&cli.StringFlag{Name: "backend", Destination: &o.Backend, Value: devices.Auto, Action: console.OneOf("backend", append(devices.Backends, tune.Replay)...),
-				Usage: "where kernels run: auto, cuda, host, command, or replay of a --record"},
-			&cli.StringFlag{Name: "record", Destination: &s.Record, DefaultText: "the kernel's embedded one", Usage: "the recorded `FILE` that --backend replay answers from"},
-			&cli.DurationFlag{Name: "budget", Destination: (*time.Duration)(&s.Budget), DefaultText: fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
-				Action: console.Positive("budget"), Usage: "the `TIME` for search and confirmation"},
-			&cli.IntFlag{Name: "trials", Destination: &s.Trials, DefaultText: "no limit", Action: console.AtLeast("trials", 1), Usage: "the largest `NUMBER` of trials"},
-			&cli.StringFlag{Name: "target", Destination: &s.Target, DefaultText: "none", Usage: "stop searching at this `SPEEDUP` over the default, such as 1.10x"},
-			&cli.StringFlag{Name: "regret", Destination: &s.Regret, DefaultText: "never", Usage: "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%"},
-			&cli.StringFlag{Name: "sampler", Destination: &s.Sampler, Value: sampler.Default, Usage: "how points are chosen: " + strings.Join(sampler.Names(), ", ")},
-			&cli.BoolFlag{Name: "resume", Destination: &o.resume, DisableDefaultText: true, Usage: "go on with the last study of the same kernel, workload and sources"},
-			&cli.BoolFlag{Name: "cold", Destination: &s.Cold, DisableDefaultText: true, Usage: "learn nothing from earlier studies, and measure anew what was measured today"},
-			&cli.BoolFlag{Name: "across", Destination: &s.Across, DisableDefaultText: true, Usage: "measure the winner on the kernel's other workloads too, in a part of the budget"},
-			&cli.BoolFlag{Name: "profile", Destination: &o.profile, DisableDefaultText: true, Usage: "let a profiler look at the default, the winner and the steps between them when they are confirmed, so that the page says why; see pawl profile"},
-			&cli.BoolFlag{Name: "gate", Destination: &o.gate, DisableDefaultText: true, Usage: "hold the winner to the baseline as pawl gate --study does"},
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
+				DefaultText: "the manifest's first",
+				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes " +
+					"(B=8+S=384) or a range of them to draw from (S=256..4096): each has a study, and a share of the budget",
+			},
+			&cli.StringFlag{
+				Name:        "backend",
+				Destination: &o.Backend,
+				Value:       devices.Auto,
+				Action:      console.OneOf("backend", append(devices.Backends, tune.Replay)...),
+				Usage:       "where kernels run: auto, cuda, host, command, or replay of a --record",
+			},
+			&cli.StringFlag{
+				Name:        "record",
+				Destination: &s.Record,
+				DefaultText: "the kernel's embedded one",
+				Usage:       "the recorded `FILE` that --backend replay answers from",
+			},
+			&cli.DurationFlag{
+				Name:        "budget",
+				Destination: (*time.Duration)(&s.Budget),
+				DefaultText: fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
+				Action:      console.Positive("budget"),
+				Usage:       "the `TIME` for search and confirmation",
+			},
+			&cli.IntFlag{
+				Name:        "trials",
+				Destination: &s.Trials,
+				DefaultText: "no limit",
+				Action:      console.AtLeast("trials", 1),
+				Usage:       "the largest `NUMBER` of trials",
+			},
+			&cli.StringFlag{
+				Name:        "target",
+				Destination: &s.Target,
+				DefaultText: "none",
+				Usage:       "stop searching at this `SPEEDUP` over the default, such as 1.10x",
+			},
+			&cli.StringFlag{
+				Name:        "regret",
+				Destination: &s.Regret,
+				DefaultText: "never",
+				Usage:       "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%",
+			},
+			&cli.StringFlag{
+				Name:        "sampler",
+				Destination: &s.Sampler,
+				Value:       sampler.Default,
+				Usage:       "how points are chosen: " + strings.Join(sampler.Names(), ", "),
+			},
+			&cli.BoolFlag{
+				Name:               "resume",
+				Destination:        &o.resume,
+				DisableDefaultText: true,
+				Usage:              "go on with the last study of the same kernel, workload and sources",
+			},
+			&cli.BoolFlag{
+				Name:               "cold",
+				Destination:        &s.Cold,
+				DisableDefaultText: true,
+				Usage:              "learn nothing from earlier studies, and measure anew what was measured today",
+			},
+			&cli.BoolFlag{
+				Name:               "across",
+				Destination:        &s.Across,
+				DisableDefaultText: true,
+				Usage:              "measure the winner on the kernel's other workloads too, in a part of the budget",
+			},
+			&cli.BoolFlag{
+				Name:               "profile",
+				Destination:        &o.profile,
+				DisableDefaultText: true,
+				Usage: "let a profiler look at the default, the winner and the steps between them when they are " +
+					"confirmed, so that the page says why; see pawl profile",
+			},
+			&cli.BoolFlag{
+				Name:               "gate",
+				Destination:        &o.gate,
+				DisableDefaultText: true,
+				Usage:              "hold the winner to the baseline as pawl gate --study does",
+			},
 			console.PolicyFlag(&o.policy), console.BaselineFlag(&o.baseline),
 			&cli.StringFlag{Name: "on", Destination: &o.on, DefaultText: "this machine",
-				Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as h200, or replay; --db says which farm"},
-			&cli.IntFlag{Name: "priority", Destination: &o.priority, DefaultText: "3", Usage: "1 to 4 on a farm: what has a lower `NUMBER` goes first"},
-			&cli.DurationFlag{Name: "device-budget", Destination: &o.deviceBudget, DefaultText: "no limit", Usage: "stop searching on a farm when its devices have worked for this `TIME`"},
-			&cli.Float64Flag{Name: "cost", Destination: &o.cost, DefaultText: "no limit", Usage: "stop searching on a farm when it has cost this `MONEY`, by --price"}, console.PriceFlag(&o.prices),
-			&cli.IntFlag{Name: "lanes", Destination: &o.lanes, DefaultText: "one per core", Action: console.AtLeast("lanes", 1), Usage: "how many compilers run at once"},
-			&cli.IntFlag{Name: "samples", Destination: &s.Samples, Value: 5, Action: console.AtLeast("samples", 2), Usage: "the fewest samples of a trial; a promising one gets more; with 5 or fewer, a hopeless one has 3 launches on a GPU"},
-			&cli.IntFlag{Name: "finalists", Destination: &s.Finalists, Value: 5, Action: console.AtLeast("finalists", 1), Usage: "how many points are confirmed"},
-			&cli.IntFlag{Name: "rounds", Destination: &s.Rounds, Value: 10, Usage: "how many rounds of confirmation, each in fresh processes"},
+				Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as " +
+					"h200, or replay; --db says which farm"},
+			&cli.IntFlag{
+				Name:        "priority",
+				Destination: &o.priority,
+				DefaultText: "3",
+				Usage:       "1 to 4 on a farm: what has a lower `NUMBER` goes first",
+			},
+			&cli.DurationFlag{
+				Name:        "device-budget",
+				Destination: &o.deviceBudget,
+				DefaultText: "no limit",
+				Usage:       "stop searching on a farm when its devices have worked for this `TIME`",
+			},
+			&cli.Float64Flag{
+				Name:        "cost",
+				Destination: &o.cost,
+				DefaultText: "no limit",
+				Usage:       "stop searching on a farm when it has cost this `MONEY`, by --price",
+			}, console.PriceFlag(&o.prices),
+			&cli.IntFlag{
+				Name:        "lanes",
+				Destination: &o.lanes,
+				DefaultText: "one per core",
+				Action:      console.AtLeast("lanes", 1),
+				Usage:       "how many compilers run at once",
+			},
+			&cli.IntFlag{
+				Name:        "samples",
+				Destination: &s.Samples,
+				Value:       5,
+				Action:      console.AtLeast("samples", 2),
+				Usage: "the fewest samples of a trial; a promising one gets more; with 5 or fewer, a hopeless one has 3 " +
+					"launches on a GPU",
+			},
+			&cli.IntFlag{
+				Name:        "finalists",
+				Destination: &s.Finalists,
+				Value:       5,
+				Action:      console.AtLeast("finalists", 1),
+				Usage:       "how many points are confirmed",
+			},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Destination: &s.Rounds,
+				Value:       10,
+				Usage:       "how many rounds of confirmation, each in fresh processes",
+			},
 		),
 		Action: func(c *cli.Context) (err error) {
 			if o.kernel, err = console.AtMostOne(c.Args().Slice(), "kernel"); err != nil {
@@ -109,7 +220,8 @@ func TuneCommand(env console.Environment) *cli.Command {
 			if o.priority < 0 || o.priority > 4 {
 				return console.Usagef("--priority must be 1 to 4")
 			}
-			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.Workload, o.Backend, o.Compiler, o.Caches, o.LockClocks, o.Seed
+			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.Workload, o.Backend, o.Compiler, o.Caches,
+				o.LockClocks, o.Seed
 			s.RunTimeout, s.CompileTimeout = studies.Duration(o.RunTimeout), studies.Duration(o.CompileTimeout)
 			return runTune(c.Context, env, o)
 		},
@@ -142,7 +254,8 @@ func (o tuneOptions) onFarm(database string) (*tune.Farm, error) {
 }
 
 // tuneOne tunes one workload, and prints what came of it.
-func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay, interruption *console.Interruption) (report.Verdict, error) {
+func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay,
+	interruption *console.Interruption) (report.Verdict, error) {
 	display := console.NewDisplay(env.Stderr)
 	shown.Store(display)
 	database := o.Database(env)
@@ -159,7 +272,8 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 			display.Start(study, past, pool)
 		},
 		Observe: display.Update, End: display.Finish, Across: announceAcross(env),
-		Profile: o.profile, Out: o.Out, Profiling: func(p space.Point) { fmt.Fprintf(env.Stderr, "profiling one launch of %s\n", p) },
+		Profile: o.profile, Out: o.Out,
+		Profiling: func(p space.Point) { fmt.Fprintf(env.Stderr, "profiling one launch of %s\n", p) },
 	})
 	if err != nil {
 		return "", err
@@ -192,7 +306,8 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 
 // gateTuned holds the winner of a study that has just ended to the baseline. The pages
 // are written before it, so that they are there whatever happens.
-func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, store *studies.Store, study int64, stop <-chan struct{}) (studies.Standing, error) {
+func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, store *studies.Store, study int64,
+	stop <-chan struct{}) (studies.Standing, error) {
 	if _, _, err := report.Publish(context.WithoutCancel(ctx), store, o.Out, study); err != nil {
 		return "", err
 	}
@@ -206,7 +321,14 @@ func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, stor
 		}
 	}()
 	fmt.Fprintln(env.Stderr, "holding the winner to the baseline: interleaved, in fresh processes")
-	gated := console.GateFlags{Common: o.Common, Policy: o.policy, Baseline: o.baseline, Study: study, On: o.on, Farm: o.farm}
+	gated := console.GateFlags{
+		Common:   o.Common,
+		Policy:   o.policy,
+		Baseline: o.baseline,
+		Study:    study,
+		On:       o.on,
+		Farm:     o.farm,
+	}
 	gated.Workload, gated.At = "", "" // the study's own
 	outcome, err := gated.HoldWinner(ctx, env, store, o.kernel)
 	switch {
@@ -216,5 +338,6 @@ func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, stor
 		env.Notice("the winner was not held to the baseline: " + err.Error())
 		return "", nil
 	}
-	return "", fmt.Errorf("%w\nThe study itself is recorded: pawl gate --study %d holds its winner to the baseline", err, study)
+	return "",
+		fmt.Errorf("%w\nThe study itself is recorded: pawl gate --study %d holds its winner to the baseline", err, study)
 }

@@ -32,7 +32,8 @@ func (l *latestDisplay) Write(p []byte) (int, error) {
 
 // tuneWorkloads tunes several workloads of a kernel, one after the other, each in a study of its
 // own. What goes wrong with one does not keep the others from being tuned.
-func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay, interruption *console.Interruption) error {
+func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay,
+	interruption *console.Interruption) error {
 	names, err := tune.Workloads(ctx, o.Tools(env), o.kernel, o.Backend, o.study.Workload)
 	if err != nil {
 		return err
@@ -67,7 +68,8 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 		fmt.Fprintln(env.Stdout)
 	}
 	if len(failed) > 0 {
-		return fmt.Errorf("%d of %s could not be tuned: %s", len(failed), page.Count(len(names), "workload"), strings.Join(failed, ", "))
+		return fmt.Errorf("%d of %s could not be tuned: %s", len(failed), page.Count(len(names), "workload"),
+			strings.Join(failed, ", "))
 	}
 	if !o.JSON && len(names) > 1 {
 		o.printNext(env, unconfirmed)
@@ -89,10 +91,13 @@ func (o tuneOptions) printNext(env console.Environment, unconfirmed []string) {
 	}
 	if len(unconfirmed) > 0 {
 		again := command("tune", strings.Join(unconfirmed, ","))
-		fmt.Fprintf(env.Stdout, "No winner is confirmed for %s: where nothing failed, a larger --budget gives one. Next: %s\n", strings.Join(unconfirmed, ", "), again)
+		fmt.Fprintf(env.Stdout,
+			"No winner is confirmed for %s: where nothing failed, a larger --budget gives one. Next: %s\n",
+			strings.Join(unconfirmed, ", "), again)
 		return
 	}
-	fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n", command("dispatch", o.study.Workload))
+	fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n",
+		command("dispatch", o.study.Workload))
 }
 
 // severalWorkloads reports whether --workload asks for more than one name.

@@ -17,9 +17,13 @@ func TestNextAfterSeveralWorkloads(t *testing.T) {
 		unconfirmed       []string
 		want              string
 	}{
-		"all":         {"scale", tune.AllWorkloads, nil, "Each workload has its winner. Next, the few points that are worth shipping: pawl dispatch scale\n"},
-		"some":        {"", "tall,deep", nil, "Each workload has its winner. Next, the few points that are worth shipping: pawl dispatch --workload tall,deep\n"},
-		"unconfirmed": {"my scale", tune.AllWorkloads, []string{"tall", "deep"}, "No winner is confirmed for tall, deep: where nothing failed, a larger --budget gives one. Next: pawl tune 'my scale' --workload tall,deep\n"},
+		"all": {"scale", tune.AllWorkloads, nil,
+			"Each workload has its winner. Next, the few points that are worth shipping: pawl dispatch scale\n"},
+		"some": {"", "tall,deep", nil,
+			"Each workload has its winner. Next, the few points that are worth shipping: pawl dispatch --workload tall,deep\n"},
+		"unconfirmed": {"my scale", tune.AllWorkloads, []string{"tall", "deep"},
+			"No winner is confirmed for tall, deep: where nothing failed, a larger --budget gives one. Next: pawl tune 'my " +
+				"scale' --workload tall,deep\n"},
 	} {
 		var out strings.Builder
 		o := tuneOptions{kernel: test.kernel, study: studies.Options{Workload: test.workloads}}

@@ -53,7 +53,8 @@ func (s scope) text(text string) (string, error) {
 
 // value is text, but a text that is nothing but an expression has that one's type.
 func (s scope) value(text string) (any, error) {
-	if whole := placeholder.FindStringSubmatch(strings.TrimSpace(text)); whole != nil && whole[0] == strings.TrimSpace(text) {
+	if whole := placeholder.FindStringSubmatch(strings.TrimSpace(text)); whole != nil &&
+		whole[0] == strings.TrimSpace(text) {
 		return s.evaluate(whole[1])
 	}
 	return s.text(text)

@@ -11,10 +11,22 @@ func testScope(status string) scope {
 	}
 	return scope{
 		contexts: map[string]any{
-			"github": map[string]any{"ref_name": "main", "event": map[string]any{"pull_request": map[string]any{"number": 12.0, "head": map[string]any{"repo": map[string]any{"full_name": "A/b"}}}}},
-			"vars":   map[string]any{}, "needs": map[string]any{"gate": map[string]any{"result": "success"}}, "strategy": map[string]any{"job-total": 2.0},
+			"github": map[string]any{
+				"ref_name": "main",
+				"event": map[string]any{"pull_request": map[string]any{
+					"number": 12.0,
+					"head":   map[string]any{"repo": map[string]any{"full_name": "A/b"}},
+				}},
+			},
+			"vars": map[string]any{}, "needs": map[string]any{"gate": map[string]any{"result": "success"}},
+			"strategy": map[string]any{"job-total": 2.0},
 		},
-		functions: map[string]func() bool{"always": is(), "success": is("success"), "failure": is("failure"), "cancelled": is("cancelled")},
+		functions: map[string]func() bool{
+			"always":    is(),
+			"success":   is("success"),
+			"failure":   is("failure"),
+			"cancelled": is("cancelled"),
+		},
 	}
 }
 
@@ -22,9 +34,12 @@ func testScope(status string) scope {
 func TestExpressions(t *testing.T) {
 	s := testScope("success")
 	for text, want := range map[string]string{
-		"${{ github.event.pull_request.number }}": "12", "${{ github.event.nothing.at.all }}": "", "x${{ 'it''s' }}y": "xit'sy",
-		"${{ vars.RUNNER || 'hosted' }}": "hosted", "${{ vars.RUNNER && 'a' || 'b' }}": "b", "${{ strategy.job-total }}": "2", "${{ 1 == 1 && 60 }}": "60",
-		"${{ github.event.pull_request.head.repo.full_name == 'a/B' }}": "true", "${{ null == '' }}": "true", "${{ 'x' == 0 }}": "false", "${{ '10' == 10 }}": "true",
+		"${{ github.event.pull_request.number }}": "12", "${{ github.event.nothing.at.all }}": "",
+		"x${{ 'it''s' }}y":               "xit'sy",
+		"${{ vars.RUNNER || 'hosted' }}": "hosted", "${{ vars.RUNNER && 'a' || 'b' }}": "b",
+		"${{ strategy.job-total }}": "2", "${{ 1 == 1 && 60 }}": "60",
+		"${{ github.event.pull_request.head.repo.full_name == 'a/B' }}": "true", "${{ null == '' }}": "true",
+		"${{ 'x' == 0 }}": "false", "${{ '10' == 10 }}": "true",
 		"${{ fromJSON('{\"a\": [1]}').b }}": "", "${{ !(true && false) }}": "true", "${{ 'x' != 0 }}": "true",
 		"$HOME ${BASE:+--base \"$BASE\"} $((1 + 2))": "$HOME ${BASE:+--base \"$BASE\"} $((1 + 2))", "${{ '}}' }}": "}}",
 	} {
@@ -32,7 +47,8 @@ func TestExpressions(t *testing.T) {
 			t.Errorf("%s is %q, %v; want %q", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"${{ nowhere.x }}", "${{ 1 + 1 }}", "${{ (1 }}", "${{ unknown() }}", "${{ always(1) }}", "${{ 2 < 3 }}", "${{ }}", "${{ github. }}x${{ ' }}", "${{ 1 1 }}"} {
+	for _, text := range []string{"${{ nowhere.x }}", "${{ 1 + 1 }}", "${{ (1 }}", "${{ unknown() }}",
+		"${{ always(1) }}", "${{ 2 < 3 }}", "${{ }}", "${{ github. }}x${{ ' }}", "${{ 1 1 }}"} {
 		if got, err := s.text(text); err == nil && !strings.Contains(got, "${{") {
 			t.Errorf("%s is %q", text, got)
 		}
@@ -45,8 +61,10 @@ func TestConditions(t *testing.T) {
 		status, condition string
 		want              bool
 	}{
-		{"success", "", true}, {"failure", "", false}, {"failure", "github.ref_name == 'main'", false}, {"success", "github.ref_name == 'main'", true},
-		{"failure", "always()", true}, {"failure", "!cancelled() && needs.gate.result == 'success'", true}, {"success", "failure()", false},
+		{"success", "", true}, {"failure", "", false}, {"failure", "github.ref_name == 'main'", false},
+		{"success", "github.ref_name == 'main'", true},
+		{"failure", "always()", true}, {"failure", "!cancelled() && needs.gate.result == 'success'", true},
+		{"success", "failure()", false},
 		{"success", "${{ github.ref_name != 'main' }}", false}, {"skipped", "needs.gate.result == 'success'", false},
 	} {
 		if got, err := testScope(test.status).condition(test.condition); err != nil || got != test.want {

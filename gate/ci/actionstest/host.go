@@ -141,7 +141,17 @@ func (p *player) play(ctx context.Context) (*JobRun, error) {
 	}
 	whole := &JobRun{Result: "success", Outputs: map[string]any{}}
 	for i, row := range rows {
-		one := &player{Host: p.Host, run: p.run, workflow: p.workflow, event: p.event, name: p.name, job: p.job, matrix: row, index: i, total: len(rows)}
+		one := &player{
+			Host:     p.Host,
+			run:      p.run,
+			workflow: p.workflow,
+			event:    p.event,
+			name:     p.name,
+			job:      p.job,
+			matrix:   row,
+			index:    i,
+			total:    len(rows),
+		}
 		result, err := one.row(ctx)
 		if result != nil {
 			whole.Log, whole.Summary = whole.Log+result.Log, whole.Summary+result.Summary

@@ -41,7 +41,8 @@ func newHost(t *testing.T) (*Host, Event) {
 	server := githubtest.New("someone/kernels", remote)
 	t.Cleanup(server.Close)
 	h := &Host{Server: server, Remote: remote, Folder: filepath.Join(folder, "actions"), Env: env}
-	return h, Event{Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: commit, Payload: map[string]any{"before": ""}}
+	return h,
+		Event{Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: commit, Payload: map[string]any{"before": ""}}
 }
 
 // The parts of a workflow work together as on GitHub.
@@ -104,12 +105,19 @@ jobs:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"first": "success", "rows": "success", "failing": "failure", "after": "skipped", "writing": "success"} {
+	for name, want := range map[string]string{
+		"first":   "success",
+		"rows":    "success",
+		"failing": "failure",
+		"after":   "skipped",
+		"writing": "success",
+	} {
 		if got := run.Jobs[name]; got.Result != want || strings.Contains(got.Log, "never") {
 			t.Errorf("%s: %s, want %s\n%s", name, got.Result, want, got.Log)
 		}
 	}
-	if !run.Failed() || run.Jobs["rows"].Summary != "row a\nrow b\n" || !strings.Contains(run.Jobs["failing"].Log, "cleaned up") {
+	if !run.Failed() || run.Jobs["rows"].Summary != "row a\nrow b\n" ||
+		!strings.Contains(run.Jobs["failing"].Log, "cleaned up") {
 		t.Errorf("%+v", run.Jobs)
 	}
 }

@@ -28,9 +28,12 @@ func (p *player) scope(status func() string) scope {
 	}
 	return scope{
 		contexts: map[string]any{
-			"github": p.github(), "needs": needs, "env": env, "vars": vars, "secrets": map[string]any{}, "inputs": p.event.Inputs,
-			"matrix": p.matrix, "steps": p.steps, "strategy": map[string]any{"job-total": float64(p.total), "job-index": float64(p.index)},
-			"runner": map[string]any{"os": "Linux", "arch": "X64", "temp": p.temporary}, "job": map[string]any{"status": status()},
+			"github": p.github(), "needs": needs, "env": env, "vars": vars, "secrets": map[string]any{},
+			"inputs": p.event.Inputs,
+			"matrix": p.matrix, "steps": p.steps,
+			"strategy": map[string]any{"job-total": float64(p.total), "job-index": float64(p.index)},
+			"runner":   map[string]any{"os": "Linux", "arch": "X64", "temp": p.temporary},
+			"job":      map[string]any{"status": status()},
 		},
 		functions: map[string]func() bool{
 			"always":    func() bool { return true },
@@ -44,8 +47,10 @@ func (p *player) scope(status func() string) scope {
 func (p *player) github() map[string]any {
 	var payload any = p.payload()
 	return map[string]any{
-		"event": plain(payload), "event_name": p.event.Name, "ref": p.event.Ref, "ref_name": p.event.RefName, "sha": p.event.SHA, "base_ref": p.event.BaseRef, "head_ref": p.event.HeadRef,
-		"repository": p.Server.Repository, "run_id": fmt.Sprint(p.run.ID), "token": p.token, "workspace": p.workspace, "workflow": p.workflow.Name, "api_url": p.Server.URL,
+		"event": plain(payload), "event_name": p.event.Name, "ref": p.event.Ref, "ref_name": p.event.RefName,
+		"sha": p.event.SHA, "base_ref": p.event.BaseRef, "head_ref": p.event.HeadRef,
+		"repository": p.Server.Repository, "run_id": fmt.Sprint(p.run.ID), "token": p.token, "workspace": p.workspace,
+		"workflow": p.workflow.Name, "api_url": p.Server.URL,
 	}
 }
 
@@ -169,10 +174,14 @@ func (p *player) environment(s *step) ([]string, error) {
 		}
 	}
 	env = append(env,
-		"HOME="+filepath.Join(filepath.Dir(p.workspace), "home"), "CI=true", "GITHUB_ACTIONS=true", "GITHUB_API_URL="+p.Server.URL, "GITHUB_SERVER_URL=https://github.example",
-		"GITHUB_REPOSITORY="+p.Server.Repository, "GITHUB_EVENT_NAME="+p.event.Name, "GITHUB_EVENT_PATH="+filepath.Join(p.temporary, "event.json"),
-		"GITHUB_SHA="+p.event.SHA, "GITHUB_REF="+p.event.Ref, "GITHUB_REF_NAME="+p.event.RefName, "GITHUB_BASE_REF="+p.event.BaseRef, "GITHUB_HEAD_REF="+p.event.HeadRef,
-		"GITHUB_RUN_ID="+fmt.Sprint(p.run.ID), "GITHUB_WORKSPACE="+p.workspace, "RUNNER_TEMP="+p.temporary, "RUNNER_OS=Linux", "RUNNER_ARCH=X64")
+		"HOME="+filepath.Join(filepath.Dir(p.workspace), "home"), "CI=true", "GITHUB_ACTIONS=true",
+		"GITHUB_API_URL="+p.Server.URL, "GITHUB_SERVER_URL=https://github.example",
+		"GITHUB_REPOSITORY="+p.Server.Repository, "GITHUB_EVENT_NAME="+p.event.Name,
+		"GITHUB_EVENT_PATH="+filepath.Join(p.temporary, "event.json"),
+		"GITHUB_SHA="+p.event.SHA, "GITHUB_REF="+p.event.Ref, "GITHUB_REF_NAME="+p.event.RefName,
+		"GITHUB_BASE_REF="+p.event.BaseRef, "GITHUB_HEAD_REF="+p.event.HeadRef,
+		"GITHUB_RUN_ID="+fmt.Sprint(p.run.ID), "GITHUB_WORKSPACE="+p.workspace, "RUNNER_TEMP="+p.temporary,
+		"RUNNER_OS=Linux", "RUNNER_ARCH=X64")
 	for name, value := range p.variables {
 		env = append(env, name+"="+value)
 	}

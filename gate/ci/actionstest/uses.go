@@ -86,9 +86,11 @@ func (p *player) checkout(ctx context.Context, with map[string]string) error {
 	}
 	commit := with["ref"]
 	commit = cmp.Or(commit, p.event.SHA)
-	steps := [][]string{{"init", "--quiet", "-b", "unborn"}, {"remote", "add", "origin", "file://" + p.Remote}, append(fetch, commit)}
+	steps := [][]string{{"init", "--quiet", "-b", "unborn"}, {"remote", "add", "origin", "file://" + p.Remote},
+		append(fetch, commit)}
 	if branch, ok := strings.CutPrefix(p.event.Ref, "refs/heads/"); ok && with["ref"] == "" {
-		steps = append(steps, []string{"update-ref", "refs/remotes/origin/" + branch, commit}, []string{"checkout", "--quiet", "-B", branch, commit})
+		steps = append(steps, []string{"update-ref", "refs/remotes/origin/" + branch, commit},
+			[]string{"checkout", "--quiet", "-B", branch, commit})
 	} else {
 		steps = append(steps, []string{"checkout", "--quiet", "--detach", commit})
 	}

@@ -46,7 +46,8 @@ func (e *Error) advice() string {
 	case e.Status == http.StatusUnauthorized:
 		return "the token is not valid, or no longer: GITHUB_TOKEN must be the token of this very job"
 	case strings.Contains(e.Message, "not permitted to create"):
-		return "a setting of the repository forbids it: Settings, Actions, General, allow GitHub Actions to create pull requests"
+		return "a setting of the repository forbids it: Settings, Actions, General, allow GitHub Actions to create pull " +
+			"requests"
 	case strings.Contains(e.Message, "Draft pull requests are not supported"):
 		return "this repository's plan has no draft pull requests"
 	case strings.Contains(e.Message, "locked"):
@@ -84,7 +85,8 @@ func NoCommits(err error) bool { return invalid(err, "no commits between") }
 
 func invalid(err error, words string) bool {
 	var refused *Error
-	return errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity && strings.Contains(strings.ToLower(refused.Message), words)
+	return errors.As(err, &refused) && refused.Status == http.StatusUnprocessableEntity &&
+		strings.Contains(strings.ToLower(refused.Message), words)
 }
 
 // unknownError is a creation whose answer was lost.

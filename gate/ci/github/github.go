@@ -58,7 +58,8 @@ var repositoryName = regexp.MustCompile(`^([A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]+)$`)
 func New(o Options) (*Client, error) {
 	words := repositoryName.FindStringSubmatch(o.Repository)
 	if words == nil || strings.Trim(words[1], ".") == "" || strings.Trim(words[2], ".") == "" {
-		return nil, fmt.Errorf("%q is no repository: GITHUB_REPOSITORY must be OWNER/NAME, as GitHub Actions sets it", o.Repository)
+		return nil,
+			fmt.Errorf("%q is no repository: GITHUB_REPOSITORY must be OWNER/NAME, as GitHub Actions sets it", o.Repository)
 	}
 	if o.Token == "" {
 		return nil, errors.New("no token: give the step GITHUB_TOKEN (env: GITHUB_TOKEN: ${{ github.token }})")

@@ -51,7 +51,13 @@ func client(t *testing.T, s *githubtest.Server, token string, at *clock) *github
 	t.Helper()
 	// On a connection that was used before, net/http itself tries some requests again, unseen.
 	transport := &http.Transport{DisableKeepAlives: true}
-	c, err := github.New(github.Options{URL: s.URL, Token: token, Repository: s.Repository, Clock: at, Transport: transport})
+	c, err := github.New(github.Options{
+		URL:        s.URL,
+		Token:      token,
+		Repository: s.Repository,
+		Clock:      at,
+		Transport:  transport,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +95,8 @@ func TestLogin(t *testing.T) {
 			t.Errorf("%q, %v", login, err)
 		}
 	}
-	if _, err := client(t, s, "stolen", at).Login(t.Context()); err == nil || !strings.Contains(err.Error(), "token is not valid") {
+	if _, err := client(t, s, "stolen", at).Login(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), "token is not valid") {
 		t.Errorf("%v", err)
 	}
 }
@@ -100,12 +107,21 @@ func TestWaitsForWhatPasses(t *testing.T) {
 		faults []githubtest.Fault
 		waited time.Duration
 	}{
-		"the time that GitHub asks for":   {[]githubtest.Fault{githubtest.SecondaryLimit("POST", 17)}, 17 * time.Second},
-		"a limit that names no time":      {[]githubtest.Fault{githubtest.SecondaryLimit("POST", -1)}, time.Minute},
-		"a limit that asks for no time":   {[]githubtest.Fault{githubtest.SecondaryLimit("POST", 0)}, time.Second},
-		"several limits":                  {[]githubtest.Fault{githubtest.SecondaryLimit("POST", 5), githubtest.SecondaryLimit("POST", 6)}, 11 * time.Second},
-		"too many requests":               {[]githubtest.Fault{{Request: "POST", Status: 429, Header: map[string]string{"Retry-After": "3"}}}, 3 * time.Second},
-		"the limit of the hour":           {[]githubtest.Fault{{Request: "POST", Status: 403, Header: map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1000042"}}}, 42 * time.Second},
+		"the time that GitHub asks for": {[]githubtest.Fault{githubtest.SecondaryLimit("POST", 17)}, 17 * time.Second},
+		"a limit that names no time":    {[]githubtest.Fault{githubtest.SecondaryLimit("POST", -1)}, time.Minute},
+		"a limit that asks for no time": {[]githubtest.Fault{githubtest.SecondaryLimit("POST", 0)}, time.Second},
+		"several limits": {[]githubtest.Fault{githubtest.SecondaryLimit("POST", 5),
+			githubtest.SecondaryLimit("POST", 6)}, 11 * time.Second},
+		"too many requests": {[]githubtest.Fault{{
+			Request: "POST",
+			Status:  429,
+			Header:  map[string]string{"Retry-After": "3"},
+		}}, 3 * time.Second},
+		"the limit of the hour": {[]githubtest.Fault{{
+			Request: "POST",
+			Status:  403,
+			Header:  map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1000042"},
+		}}, 42 * time.Second},
 		"a dropped connection, reading":   {[]githubtest.Fault{{Request: "GET", Drop: true, Times: 2}}, 3 * time.Second},
 		"a fault of the server, reading":  {[]githubtest.Fault{{Request: "GET", Status: 502}}, time.Second},
 		"a dropped connection, replacing": {[]githubtest.Fault{{Request: "PATCH", Drop: true, After: true}}, time.Second},
@@ -153,7 +169,8 @@ func TestDoesNotWaitForEver(t *testing.T) {
 	}
 	s, c, at = start(t)
 	s.Plant(githubtest.Fault{Request: "GET", Drop: true, Times: 100})
-	if _, err := c.Comments(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "reading the comments of pull request 1: ") || github.Unknown(err) {
+	if _, err := c.Comments(t.Context(), 1); err == nil ||
+		!strings.Contains(err.Error(), "reading the comments of pull request 1: ") || github.Unknown(err) {
 		t.Errorf("%v", err)
 	}
 	if at.total() != 15*time.Second { // 1 + 2 + 4 + 8
@@ -198,14 +215,20 @@ func TestRefusalsSayWhatIsMissing(t *testing.T) {
 		is   func(error) bool
 		want string
 	}{
-		{reader.CreateComment(t.Context(), 1, "text"), github.Denied, "commenting on pull request 1: GitHub answers 403 (Resource not accessible by integration): the token needs pull-requests: write or issues: write in the job's permissions"},
-		{blind.CreateComment(t.Context(), 1, "text"), github.NotFound, "it does not exist, or the token needs pull-requests: write in the job's permissions"},
+		{reader.CreateComment(t.Context(), 1, "text"), github.Denied,
+			"commenting on pull request 1: GitHub answers 403 (Resource not accessible by integration): the token needs " +
+				"pull-requests: write or issues: write in the job's permissions"},
+		{blind.CreateComment(t.Context(), 1, "text"), github.NotFound,
+			"it does not exist, or the token needs pull-requests: write in the job's permissions"},
 		{c.CreateComment(t.Context(), 7, "text"), github.NotFound, "GitHub answers 404 (Not Found)"},
 		{c.EditComment(t.Context(), 7, "text"), github.NotFound, "updating pawl's comment"},
-		{c.CreateComment(t.Context(), 1, strings.Repeat("x", 65537)), nil, "GitHub answers 422 (Validation Failed body is too long"},
-		{client(t, s, "stolen", at).CreateComment(t.Context(), 1, "text"), nil, "GITHUB_TOKEN must be the token of this very job"},
+		{c.CreateComment(t.Context(), 1, strings.Repeat("x", 65537)), nil,
+			"GitHub answers 422 (Validation Failed body is too long"},
+		{client(t, s, "stolen", at).CreateComment(t.Context(), 1, "text"), nil,
+			"GITHUB_TOKEN must be the token of this very job"},
 	} {
-		if test.err == nil || !strings.Contains(test.err.Error(), test.want) || test.is != nil && !test.is(test.err) || github.Unknown(test.err) {
+		if test.err == nil || !strings.Contains(test.err.Error(), test.want) || test.is != nil && !test.is(test.err) ||
+			github.Unknown(test.err) {
 			t.Errorf("got %v, want %s", test.err, test.want)
 		}
 	}
@@ -220,7 +243,8 @@ func TestRefusalsSayWhatIsMissing(t *testing.T) {
 		}
 	}
 	s.Plant(githubtest.Fault{Request: "PATCH", Status: 409, Message: "Conflict"})
-	if err := c.EditPull(t.Context(), 1, "a", "b"); !github.Conflict(err) || !strings.Contains(err.Error(), "at the same moment") {
+	if err := c.EditPull(t.Context(), 1, "a", "b"); !github.Conflict(err) ||
+		!strings.Contains(err.Error(), "at the same moment") {
 		t.Errorf("%v", err)
 	}
 }
@@ -234,7 +258,8 @@ func TestDrafts(t *testing.T) {
 	if err != nil || opened.Number != 42 || !opened.Draft {
 		t.Fatalf("%+v, %v", opened, err)
 	}
-	if _, err := c.CreateDraft(t.Context(), github.Pull{Title: "Tune", Body: "text", Branch: "pawl/scale", Base: "main"}); !github.Exists(err) {
+	if _, err := c.CreateDraft(t.Context(),
+		github.Pull{Title: "Tune", Body: "text", Branch: "pawl/scale", Base: "main"}); !github.Exists(err) {
 		t.Errorf("%v", err)
 	}
 	pulls, err := c.OpenPulls(t.Context(), "pawl/scale")
@@ -270,7 +295,11 @@ func TestTokensStayWithGitHub(t *testing.T) {
 	other := githubtest.New("a/b", "")
 	defer other.Close()
 	s, c, _ := start(t)
-	s.Plant(githubtest.Fault{Request: "GET", Status: http.StatusTemporaryRedirect, Header: map[string]string{"Location": other.URL + "/user"}})
+	s.Plant(githubtest.Fault{
+		Request: "GET",
+		Status:  http.StatusTemporaryRedirect,
+		Header:  map[string]string{"Location": other.URL + "/user"},
+	})
 	if _, err := c.Comments(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "does not get the token") {
 		t.Errorf("%v", err)
 	}

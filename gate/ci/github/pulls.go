@@ -27,7 +27,8 @@ const pulling = "pull-requests: write"
 // OpenPulls returns the open pull requests of a branch of the repository itself.
 func (c *Client) OpenPulls(ctx context.Context, branch string) ([]Pull, error) {
 	found, err := everyPage(func(page api.ListOptions) ([]*api.PullRequest, *api.Response, error) {
-		return c.api.PullRequests.List(ctx, c.owner, c.name, &api.PullRequestListOptions{State: "open", Head: c.owner + ":" + branch, ListOptions: page})
+		return c.api.PullRequests.List(ctx, c.owner, c.name,
+			&api.PullRequestListOptions{State: "open", Head: c.owner + ":" + branch, ListOptions: page})
 	})
 	if err != nil {
 		return nil, failed(err, fmt.Sprintf("looking for a pull request of %s", escape.Line(branch)), "pull-requests: read")
@@ -61,7 +62,8 @@ func (c *Client) EditPull(ctx context.Context, number int, title, body string) e
 
 func fromAPI(p *api.PullRequest) Pull {
 	return Pull{
-		Number: p.GetNumber(), Title: p.GetTitle(), Body: p.GetBody(), Branch: p.GetHead().GetRef(), Base: p.GetBase().GetRef(),
+		Number: p.GetNumber(), Title: p.GetTitle(), Body: p.GetBody(), Branch: p.GetHead().GetRef(),
+		Base:   p.GetBase().GetRef(),
 		Author: p.GetUser().GetLogin(), Draft: p.GetDraft(), URL: p.GetHTMLURL(),
 	}
 }

@@ -103,14 +103,16 @@ func (r *retry) wait(request *http.Request, response *http.Response, err error, 
 	asked := secondaryWait << (attempt - 1)
 	if seconds, err := strconv.ParseInt(response.Header.Get("Retry-After"), 10, 32); err == nil && seconds >= 0 {
 		asked = time.Duration(seconds) * time.Second
-	} else if reset, err := strconv.ParseInt(response.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && response.Header.Get("X-RateLimit-Remaining") == "0" {
+	} else if reset, err := strconv.ParseInt(response.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil &&
+		response.Header.Get("X-RateLimit-Remaining") == "0" {
 		asked = time.Unix(reset, 0).Sub(r.clock.Now())
 	}
 	return max(asked, time.Second), "GitHub's rate limit is reached"
 }
 
 // giveUp returns the last answer, or what kept it away; of a rate limit, how long it lasts.
-func (r *retry) giveUp(response *http.Response, err error, why string, attempt int, wait time.Duration) (*http.Response, error) {
+func (r *retry) giveUp(response *http.Response, err error, why string, attempt int,
+	wait time.Duration) (*http.Response, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s %d times: %w", why, attempt, err)
@@ -130,7 +132,8 @@ func limited(response *http.Response) bool {
 	if response.StatusCode != http.StatusForbidden && response.StatusCode != http.StatusTooManyRequests {
 		return false
 	}
-	if response.StatusCode == http.StatusTooManyRequests || response.Header.Get("Retry-After") != "" || response.Header.Get("X-RateLimit-Remaining") == "0" {
+	if response.StatusCode == http.StatusTooManyRequests || response.Header.Get("Retry-After") != "" ||
+		response.Header.Get("X-RateLimit-Remaining") == "0" {
 		return true
 	}
 	content, err := io.ReadAll(response.Body)
@@ -145,5 +148,6 @@ type limitError struct {
 }
 
 func (e *limitError) Error() string {
-	return fmt.Sprintf("GitHub's rate limit is reached: it asks to wait %s more (tried %d times); run the job again then", e.wait.Round(time.Second), e.attempts)
+	return fmt.Sprintf("GitHub's rate limit is reached: it asks to wait %s more (tried %d times); run the job "+
+		"again then", e.wait.Round(time.Second), e.attempts)
 }

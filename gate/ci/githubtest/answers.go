@@ -126,7 +126,8 @@ func (s *Server) refusesPull(c *call, head, base string) string {
 		return ""
 	}
 	for _, branch := range []string{base, head} {
-		if _, err := git.Run(c.ctx(), s.remote, nil, "rev-parse", "--verify", "--end-of-options", "refs/heads/"+branch); err != nil {
+		if _, err := git.Run(c.ctx(), s.remote, nil, "rev-parse", "--verify", "--end-of-options",
+			"refs/heads/"+branch); err != nil {
 			return "the branch " + branch + " is invalid"
 		}
 	}

@@ -178,7 +178,13 @@ func (c *call) refuse(status int, message string, details ...string) {
 	for _, d := range details {
 		errors = append(errors, map[string]string{"resource": "PullRequest", "code": "custom", "message": d})
 	}
-	c.answer(status, map[string]any{"message": message, "errors": errors, "documentation_url": "https://docs.github.com/rest", "status": fmt.Sprint(status)})
+	c.answer(status,
+		map[string]any{
+			"message":           message,
+			"errors":            errors,
+			"documentation_url": "https://docs.github.com/rest",
+			"status":            fmt.Sprint(status),
+		})
 }
 
 func (c *call) answer(status int, value any) {

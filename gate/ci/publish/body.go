@@ -81,7 +81,8 @@ func table(m *page.Markdown, r *report.Report) {
 	var rows [][]string
 	for _, result := range first(r) {
 		c := result.Cells()
-		rows = append(rows, []string{escape.Markdown(result.Config()), string(result.Verdict), c.Baseline, c.Current, c.Change, c.Interval})
+		rows = append(rows,
+			[]string{escape.Markdown(result.Config()), string(result.Verdict), c.Baseline, c.Current, c.Change, c.Interval})
 	}
 	m.Table([]string{"config", "verdict", "baseline", "current", "change", "95 % interval"}, rows)
 	if more := len(r.Results) - len(rows); more > 0 {

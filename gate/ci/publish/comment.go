@@ -60,7 +60,8 @@ func (c Comment) Publish(ctx context.Context, at Conversation) (string, error) {
 		case err == nil:
 			return done, nil
 		case github.Denied(err):
-			return fmt.Sprintf("no comment: %v; the summary of the run has it all (a pull request from a fork has a token that may only read)", err), nil
+			return fmt.Sprintf("no comment: %v; the summary of the run has it all (a pull request from a fork has a token "+
+				"that may only read)", err), nil
 		case !again || look == looks:
 			return "", err
 		}

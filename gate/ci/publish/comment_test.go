@@ -24,10 +24,23 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // reportOf makes up a run with these verdicts.
 func reportOf(verdicts ...gate.Verdict) *report.Report {
-	r := &report.Report{Time: time.Unix(0, 0).UTC(), Device: "Example Chip", Commit: "0123456789abcdef0123456789abcdef01234567", Base: "89abcdef0123456789abcdef0123456789abcdef", Planned: len(verdicts)}
+	r := &report.Report{
+		Time:    time.Unix(0, 0).UTC(),
+		Device:  "Example Chip",
+		Commit:  "0123456789abcdef0123456789abcdef01234567",
+		Base:    "89abcdef0123456789abcdef0123456789abcdef",
+		Planned: len(verdicts),
+	}
 	for i, v := range verdicts {
-		result := report.Result{Key: baseline.Key{Device: "Example Chip", Kernel: fmt.Sprintf("kernel%d", i), Workload: "small", Type: "f32"}, Point: "BLOCK=1", Policy: gate.Presets["standard"]}
-		result.Comparison = gate.Comparison{Decision: gate.Decision{Verdict: v, Reason: "because of " + string(v)}, Method: gate.Interleaved}
+		result := report.Result{
+			Key:    baseline.Key{Device: "Example Chip", Kernel: fmt.Sprintf("kernel%d", i), Workload: "small", Type: "f32"},
+			Point:  "BLOCK=1",
+			Policy: gate.Presets["standard"],
+		}
+		result.Comparison = gate.Comparison{
+			Decision: gate.Decision{Verdict: v, Reason: "because of " + string(v)},
+			Method:   gate.Interleaved,
+		}
 		if !v.Undecided() && v != gate.Wrong {
 			result.Baseline, result.Current = 2, 4
 			result.Evidence = &gate.Evidence{Change: -1, Interval: stats.Interval{Low: -1.1, High: -0.9}}
@@ -99,11 +112,17 @@ func TestOneCommentThatIsUpdated(t *testing.T) {
 	}
 	step(reportOf(gate.Maintained, gate.NoDifference), "nothing to tell", "", 0)
 	step(nil, "nothing to tell", "", 0)
-	step(reportOf(gate.Maintained, gate.Regression), "commented", "**fail**: 1 regression. Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL --reason \"…\"`.", 0)
-	step(reportOf(gate.Maintained, gate.Regression), "the comment on pull request 1 says so already", "**fail**: 1 regression. Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL --reason \"…\"`.", 0)
-	step(reportOf(gate.Wrong), "updated", "**fail**: 1 configuration that is wrong or does not build. Make the results right; until then no time counts.", 1)
+	step(reportOf(gate.Maintained, gate.Regression), "commented",
+		"**fail**: 1 regression. Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL "+
+			"--reason \"…\"`.", 0)
+	step(reportOf(gate.Maintained, gate.Regression), "the comment on pull request 1 says so already",
+		"**fail**: 1 regression. Make it fast again, or let a person accept the loss: `pawl baseline accept KERNEL "+
+			"--reason \"…\"`.", 0)
+	step(reportOf(gate.Wrong), "updated",
+		"**fail**: 1 configuration that is wrong or does not build. Make the results right; until then no time counts.", 1)
 	step(nil, "updated", "**incomplete**: the gate wrote no result. Read the run's log, and run it again.", 2)
-	step(reportOf(gate.Improvement), "updated", "**pass**: 1 improvement. No action needed: the baseline moves after the merge.", 3)
+	step(reportOf(gate.Improvement), "updated",
+		"**pass**: 1 improvement. No action needed: the baseline moves after the merge.", 3)
 	step(reportOf(gate.NoDifference), "updated", "**pass**: no significant difference. No action needed.", 4)
 	if mallory := s.Comments(1)[130]; mallory.Edits != 0 {
 		t.Error("somebody else's comment was changed")
@@ -130,7 +149,13 @@ func TestEveryVerdictSaysWhatToDo(t *testing.T) {
 
 // A creation whose answer is lost is not repeated blindly.
 func TestNeverTwoComments(t *testing.T) {
-	for _, fault := range []githubtest.Fault{{Drop: true}, {Drop: true, After: true}, {Status: 502, After: true}, {Status: 502}, {Status: 409, Message: "Conflict"}} {
+	for _, fault := range []githubtest.Fault{
+		{Drop: true},
+		{Drop: true, After: true},
+		{Status: 502, After: true},
+		{Status: 502},
+		{Status: 409, Message: "Conflict"},
+	} {
 		s, job := start(t)
 		fault.Request = "POST"
 		s.Plant(fault)
@@ -157,7 +182,8 @@ func TestForksAreToldInTheSummary(t *testing.T) {
 	s.Give("fork", githubtest.JobToken("pull_requests=read"))
 	job.Token = "fork"
 	said, err := publish(t, job, reportOf(gate.Regression))
-	if err != nil || !strings.Contains(said, "no comment: ") || !strings.Contains(said, "pull-requests: write") || !strings.Contains(said, "summary of the run") {
+	if err != nil || !strings.Contains(said, "no comment: ") || !strings.Contains(said, "pull-requests: write") ||
+		!strings.Contains(said, "summary of the run") {
 		t.Errorf("%q, %v", said, err)
 	}
 	job.Token = "stolen"
@@ -170,9 +196,14 @@ func TestForksAreToldInTheSummary(t *testing.T) {
 func TestHostileReport(t *testing.T) {
 	r := reportOf(gate.Wrong)
 	const evil = "</details><script>alert(1)</script> @everyone [x](https://evil.example) ```\n# heading\n" + marker
-	r.Results[0].Kernel, r.Results[0].Workload, r.Results[0].Reason, r.Device, r.Commit, r.Base = evil, evil+"|", evil, evil, evil, "$(rm -rf /)"
+	r.Results[0].Kernel, r.Results[0].Workload, r.Results[0].Reason, r.Device, r.Commit, r.Base = evil, evil+"|", evil,
+		evil, evil, "$(rm -rf /)"
 	r.Warnings = []string{evil}
-	body := Comment{Job: Job{Server: "https://github.example", Repository: "a/b", Run: "1)[x](https://evil.example"}}.body(r)
+	body := Comment{Job: Job{
+		Server:     "https://github.example",
+		Repository: "a/b",
+		Run:        "1)[x](https://evil.example",
+	}}.body(r)
 	golden(t, "hostile.md", body)
 	_, edited, _ := strings.Cut(string(mustJSON(t, r)), `"verdict": "wrong"`)
 	path := filepath.Join(t.TempDir(), "report.json")
@@ -196,7 +227,8 @@ func mustJSON(t *testing.T, r *report.Report) []byte {
 
 func TestBodies(t *testing.T) {
 	job := Job{Server: "https://github.example", Repository: "someone/kernels", Run: "77"}
-	golden(t, "comment.md", Comment{Job: job}.body(reportOf(gate.NoDifference, gate.Regression, gate.Improvement, gate.New)))
+	golden(t, "comment.md",
+		Comment{Job: job}.body(reportOf(gate.NoDifference, gate.Regression, gate.Improvement, gate.New)))
 	golden(t, "comment-none.md", Comment{Job: job}.body(nil))
 }
 
@@ -211,7 +243,8 @@ func TestLargeRunsFit(t *testing.T) {
 		r.Results[i].Reason = strings.Repeat("ü", 4000)
 	}
 	body := Comment{}.body(r)
-	if n := utf8.RuneCountInString(body); n > longestBody || !strings.HasSuffix(body, marker) || !strings.Contains(body, "kernel2000") || !strings.Contains(body, "does not fit") {
+	if n := utf8.RuneCountInString(body); n > longestBody || !strings.HasSuffix(body, marker) ||
+		!strings.Contains(body, "kernel2000") || !strings.Contains(body, "does not fit") {
 		t.Errorf("%d characters: %.400s", n, body)
 	}
 }

@@ -120,9 +120,11 @@ func (d Drafts) kernel(ctx context.Context, at Pulls, apply Applier, r *remote, 
 }
 
 // choose takes the winner with the largest speedup that may be applied.
-func choose(ctx context.Context, apply Applier, branch, base string, studies []Suggestion) (chosen Suggestion, commit string, refused map[int64]string, err error) {
+func choose(ctx context.Context, apply Applier, branch, base string,
+	studies []Suggestion) (chosen Suggestion, commit string, refused map[int64]string, err error) {
 	refused = map[int64]string{}
-	ordered := slices.SortedStableFunc(slices.Values(studies), func(a, b Suggestion) int { return cmp.Compare(b.gain(), a.gain()) })
+	ordered := slices.SortedStableFunc(slices.Values(studies),
+		func(a, b Suggestion) int { return cmp.Compare(b.gain(), a.gain()) })
 	for _, s := range ordered {
 		if reason := s.notWorthIt(); reason != "" {
 			refused[s.Study] = reason
@@ -189,7 +191,8 @@ func renew(ctx context.Context, at Pulls, found, p github.Pull, kept bool) (int,
 	case err != nil:
 		return 0, "", err
 	case found.Author != login:
-		return found.Number, fmt.Sprintf("pull request %d of %s is %s's: its text stays", found.Number, p.Branch, found.Author), nil
+		return found.Number,
+			fmt.Sprintf("pull request %d of %s is %s's: its text stays", found.Number, p.Branch, found.Author), nil
 	case lines(found.Body) != lines(p.Body) || found.Title != p.Title:
 		err = at.EditPull(ctx, found.Number, p.Title, p.Body)
 	case kept:

@@ -46,7 +46,13 @@ func newBench(t *testing.T) *bench {
 	t.Cleanup(b.server.Close)
 	b.server.Give("secret", githubtest.JobToken("pull_requests=write", "contents=write"))
 	out := filepath.Join(folder, "tuning")
-	b.drafts = Drafts{Out: out, Prefix: "pawl/", Base: "main", Folder: b.checkout, Job: Job{API: b.server.URL, Token: "secret", Repository: "someone/kernels"}}
+	b.drafts = Drafts{
+		Out:    out,
+		Prefix: "pawl/",
+		Base:   "main",
+		Folder: b.checkout,
+		Job:    Job{API: b.server.URL, Token: "secret", Repository: "someone/kernels"},
+	}
 	for _, page := range []string{"scale/small", "scale/large", "sum/small"} {
 		b.writeAt(filepath.Join(out, page, "suggestions.md"), "# The page of "+page+"\n")
 	}
@@ -92,7 +98,11 @@ func (b *bench) Commit(ctx context.Context, study int64, branch, onto string) (s
 	if content == b.git(b.checkout, "show", onto+":kernel.yaml")+"\n" {
 		return "", nil
 	}
-	made, err := git.Commit{Onto: onto, Files: []git.File{{Name: "kernel.yaml", Content: []byte(content)}}, Message: fmt.Sprintf("study %d", study)}.Write(ctx, b.checkout)
+	made, err := git.Commit{
+		Onto:    onto,
+		Files:   []git.File{{Name: "kernel.yaml", Content: []byte(content)}},
+		Message: fmt.Sprintf("study %d", study),
+	}.Write(ctx, b.checkout)
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +141,8 @@ func TestADraftIsOpenedUpdatedAndLeftAlone(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	p := b.server.Pulls()[0]
-	if !p.Draft || p.Branch != "pawl/scale" || p.Base != "main" || p.Title != "Tune scale for small: 2.00× faster" || !strings.Contains(p.Body, "# The page of scale/small") || b.remoteFile("pawl/scale") != "default: 2" {
+	if !p.Draft || p.Branch != "pawl/scale" || p.Base != "main" || p.Title != "Tune scale for small: 2.00× faster" ||
+		!strings.Contains(p.Body, "# The page of scale/small") || b.remoteFile("pawl/scale") != "default: 2" {
 		t.Errorf("%+v", p)
 	}
 	b.want("draft 1 says so already")
@@ -142,7 +153,8 @@ func TestADraftIsOpenedUpdatedAndLeftAlone(t *testing.T) {
 	b.git(b.checkout, "push", "--quiet", "origin", "main")
 	b.contents[1] = "default: 3\n"
 	b.want("updated draft 1")
-	if count := b.git(b.checkout, "rev-list", "--count", "origin/main..origin/pawl/scale"); b.remoteFile("pawl/scale") != "default: 3" || count != "1" {
+	if count := b.git(b.checkout, "rev-list", "--count",
+		"origin/main..origin/pawl/scale"); b.remoteFile("pawl/scale") != "default: 3" || count != "1" {
 		t.Errorf("%s commits, %s", count, b.remoteFile("pawl/scale"))
 	}
 
@@ -175,7 +187,8 @@ func TestTheBestWinnerThatMayBeApplied(t *testing.T) {
 		`{"study": 4, "verdict": "damaged", "suggests": false, "action": "tune again"}`)
 	b.contents[1] = "default: 2\n"
 	drafts, err := b.publish()
-	if err != nil || len(drafts) != 2 || drafts[0].Study != 1 || drafts[1].What != "nothing to propose: study 3: you already run this" {
+	if err != nil || len(drafts) != 2 || drafts[0].Study != 1 ||
+		drafts[1].What != "nothing to propose: study 3: you already run this" {
 		t.Fatalf("%+v, %v", drafts, err)
 	}
 	golden(t, "draft.md", b.server.Pulls()[0].Body)
@@ -183,7 +196,12 @@ func TestTheBestWinnerThatMayBeApplied(t *testing.T) {
 
 // A lost answer opens no second draft, and one kernel's trouble is not another's.
 func TestNeverTwoDrafts(t *testing.T) {
-	for _, fault := range []githubtest.Fault{{Drop: true}, {Drop: true, After: true}, {Status: 502, After: true}, {Status: 409}} {
+	for _, fault := range []githubtest.Fault{
+		{Drop: true},
+		{Drop: true, After: true},
+		{Status: 502, After: true},
+		{Status: 409},
+	} {
 		b := newBench(t)
 		b.contents[1] = "default: 2\n"
 		fault.Request = "POST"
@@ -197,7 +215,8 @@ func TestNeverTwoDrafts(t *testing.T) {
 	b.index(
 		`{"study": 1, "kernel": "scale", "workload": "small", "folder": "gone", "suggests": true}`,
 		`{"study": 2, "kernel": "sum", "workload": "small", "folder": "sum/small", "suggests": true}`)
-	if drafts, err := b.publish(); err == nil || !strings.Contains(err.Error(), "the draft for scale: ") || len(drafts) != 1 || drafts[0].Pull != 1 {
+	if drafts, err := b.publish(); err == nil || !strings.Contains(err.Error(), "the draft for scale: ") ||
+		len(drafts) != 1 || drafts[0].Pull != 1 {
 		t.Errorf("%+v, %v", drafts, err)
 	}
 }
@@ -206,7 +225,8 @@ func TestHostileIndexesAndNames(t *testing.T) {
 	b := newBench(t)
 	b.contents[1] = "default: 2\n"
 	b.index(`{"study": 1, "kernel": "../../main --force", "workload": "$(id)", "folder": "scale/small", "suggests": true}`)
-	if d := b.want("opened draft 1"); strings.Contains(b.server.Pulls()[0].Branch, " ") || strings.Contains(b.server.Pulls()[0].Branch, "..") {
+	if d := b.want("opened draft 1"); strings.Contains(b.server.Pulls()[0].Branch, " ") ||
+		strings.Contains(b.server.Pulls()[0].Branch, "..") {
 		t.Errorf("%+v, %+v", d, b.server.Pulls()[0])
 	}
 	b.index(`{"study": 1, "kernel": "scale", "folder": "../../etc", "suggests": true}`)

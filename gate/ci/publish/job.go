@@ -40,8 +40,10 @@ type Job struct {
 // JobOf reads the environment.
 func JobOf(getenv func(string) string) Job {
 	return Job{
-		API: getenv("GITHUB_API_URL"), Server: getenv("GITHUB_SERVER_URL"), Token: getenv("GITHUB_TOKEN"), Repository: getenv("GITHUB_REPOSITORY"),
-		Event: getenv("GITHUB_EVENT_PATH"), Summary: getenv("GITHUB_STEP_SUMMARY"), Run: getenv("GITHUB_RUN_ID"), Branch: getenv("GITHUB_REF_NAME"),
+		API: getenv("GITHUB_API_URL"), Server: getenv("GITHUB_SERVER_URL"), Token: getenv("GITHUB_TOKEN"),
+		Repository: getenv("GITHUB_REPOSITORY"),
+		Event:      getenv("GITHUB_EVENT_PATH"), Summary: getenv("GITHUB_STEP_SUMMARY"), Run: getenv("GITHUB_RUN_ID"),
+		Branch: getenv("GITHUB_REF_NAME"),
 	}
 }
 
@@ -64,7 +66,8 @@ var number = regexp.MustCompile(`^[0-9]+$`)
 
 // page returns the address of the run's page, empty where it is not known.
 func (j Job) page() string {
-	if !strings.HasPrefix(j.Server, "https://") && !strings.HasPrefix(j.Server, "http://") || j.Repository == "" || !number.MatchString(j.Run) {
+	if !strings.HasPrefix(j.Server, "https://") && !strings.HasPrefix(j.Server, "http://") || j.Repository == "" ||
+		!number.MatchString(j.Run) {
 		return ""
 	}
 	return fmt.Sprintf("%s/%s/actions/runs/%s", j.Server, j.Repository, j.Run)

@@ -24,13 +24,20 @@ type remote struct {
 type notOurs struct{ branch, commit string }
 
 func (e *notOurs) Error() string {
-	return fmt.Sprintf("the last commit of %s (%.12s) is not pawl's, so that it stays: merge or delete the branch to get a new draft", e.branch, e.commit)
+	return fmt.Sprintf("the last commit of %s (%.12s) is not pawl's, so that it stays: merge or delete the branch to "+
+		"get a new draft", e.branch, e.commit)
 }
 
 func (d Drafts) remote(ctx context.Context) (*remote, error) {
-	r := &remote{Remote: git.Remote{Folder: d.Folder, Name: "origin", Variables: git.Authorization(d.Job.Server, d.Job.Token), Patience: patience}}
+	r := &remote{Remote: git.Remote{
+		Folder:    d.Folder,
+		Name:      "origin",
+		Variables: git.Authorization(d.Job.Server, d.Job.Token),
+		Patience:  patience,
+	}}
 	for _, branch := range []string{d.Base, d.Prefix + "x"} {
-		if _, err := git.Run(ctx, r.Folder, nil, "check-ref-format", "refs/heads/"+branch); err != nil || strings.HasPrefix(branch, "-") {
+		if _, err := git.Run(ctx, r.Folder, nil, "check-ref-format", "refs/heads/"+branch); err != nil ||
+			strings.HasPrefix(branch, "-") {
 			return nil, fmt.Errorf("%q is no name of a branch", branch)
 		}
 	}

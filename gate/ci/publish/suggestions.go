@@ -118,7 +118,8 @@ func (d Drafts) body(chosen Suggestion, studies []Suggestion, refused map[int64]
 		return "", err
 	}
 	m := &page.Markdown{}
-	m.Paragraph("Study %d suggests this change of %s. Read why, try it, and merge it or close it: pawl updates this draft while its commit is the branch's last.",
+	m.Paragraph("Study %d suggests this change of %s. Read why, try it, and merge it or close it: pawl updates this "+
+		"draft while its commit is the branch's last.",
 		chosen.Study, escape.Markdown(chosen.Kernel))
 	if address := d.Job.page(); address != "" {
 		m.Paragraph("[The run](%s) has all pages.", address)
@@ -135,9 +136,12 @@ func (d Drafts) body(chosen Suggestion, studies []Suggestion, refused map[int64]
 		if s.Study == chosen.Study {
 			action = "this draft"
 		}
-		rows = append(rows, []string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device), escape.Markdown(s.Verdict), speedup, s.against(), escape.Markdown(action)})
+		rows = append(rows,
+			[]string{fmt.Sprint(s.Study), escape.Markdown(s.Workload), escape.Markdown(s.Device), escape.Markdown(s.Verdict),
+				speedup, s.against(), escape.Markdown(action)})
 	}
-	m.Table([]string{"study", "workload", "device", "verdict", "speedup over the default", "against what you run today", "what to do"}, rows)
+	m.Table([]string{"study", "workload", "device", "verdict", "speedup over the default", "against what you run today",
+		"what to do"}, rows)
 	m.Paragraph("---")
 	m.Line("%s", suggestions) // pawl's own page, escaped when it was written
 	return closed(m, ""), nil

@@ -15,7 +15,8 @@ import (
 func TestSummary(t *testing.T) {
 	report := write(t, reportOf(gate.Regression))
 	var printed bytes.Buffer
-	if _, err := (Summary{Report: report}).Publish(&printed); err != nil || !strings.HasPrefix(printed.String(), "### Ratchet: **fail**: 1 regression") {
+	if _, err := (Summary{Report: report}).Publish(&printed); err != nil ||
+		!strings.HasPrefix(printed.String(), "### Ratchet: **fail**: 1 regression") {
 		t.Errorf("%v: %s", err, &printed)
 	}
 	file := filepath.Join(t.TempDir(), "summary.md")
@@ -25,7 +26,8 @@ func TestSummary(t *testing.T) {
 	}
 	for _, path := range []string{report, suggestions} {
 		var nothing bytes.Buffer
-		if used, err := (Summary{Report: path, Job: Job{Summary: file}}).Publish(&nothing); err != nil || nothing.Len() > 0 || used != path {
+		if used, err := (Summary{Report: path, Job: Job{Summary: file}}).Publish(&nothing); err != nil ||
+			nothing.Len() > 0 || used != path {
 			t.Errorf("%s, %v: %s", used, err, &nothing)
 		}
 	}
@@ -49,7 +51,8 @@ func TestLongPagesAreCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := pageOf(path)
-	if err != nil || len(content) > largestSummary || !strings.HasSuffix(string(content), "a line of the page\n\n\nThe rest does not fit here.\n\n") {
+	if err != nil || len(content) > largestSummary ||
+		!strings.HasSuffix(string(content), "a line of the page\n\n\nThe rest does not fit here.\n\n") {
 		t.Errorf("%d bytes, %v", len(content), err)
 	}
 	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 2<<20), 0o644); err != nil {

@@ -32,7 +32,8 @@ func newCloud(t *testing.T) *cloud {
 	c.script("sleep", "rm -f awake")
 	c.Machine = Machine{
 		Config: &Config{
-			Wake: []string{filepath.Join(folder, "wake"), "an argument", "$(touch shell)"}, Check: []string{filepath.Join(folder, "check")}, Sleep: []string{filepath.Join(folder, "sleep")},
+			Wake:  []string{filepath.Join(folder, "wake"), "an argument", "$(touch shell)"},
+			Check: []string{filepath.Join(folder, "check")}, Sleep: []string{filepath.Join(folder, "sleep")},
 			Price: 3.6, Currency: "EUR", Longest: time.Hour, Patience: time.Minute,
 		},
 		State: filepath.Join(folder, "state", "machine.json"), Guard: guard(), Pause: time.Millisecond,

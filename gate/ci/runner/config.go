@@ -117,7 +117,9 @@ func (d *configFile) build() (*Config, error) {
 		if !d.Longest.Given() {
 			at = d.Patience.At
 		}
-		return nil, at.Errorf("longest is %s, less than the patience of %s: the machine would be put to sleep before it answers", c.Longest, c.Patience)
+		return nil,
+			at.Errorf("longest is %s, less than the patience of %s: the machine would be put to sleep before it answers",
+				c.Longest, c.Patience)
 	}
 	return c, nil
 }
@@ -125,7 +127,8 @@ func (d *configFile) build() (*Config, error) {
 // commandOf returns the words of a command.
 func commandOf(key string, list document.Words) ([]string, error) {
 	if !list.Given() {
-		return nil, fmt.Errorf("%s is missing: it is a program and its arguments, such as %s: [cloud, %s, gpu-1]", key, key, key)
+		return nil,
+			fmt.Errorf("%s is missing: it is a program and its arguments, such as %s: [cloud, %s, gpu-1]", key, key, key)
 	}
 	if len(list.Words) == 0 || list.Words[0].Text == "" {
 		return nil, list.At.Errorf("%s names no program", key)

@@ -20,7 +20,8 @@ patience: 3m
 func TestParse(t *testing.T) {
 	got, err := Parse(FileName, []byte(example))
 	want := &Config{
-		Wake: []string{"cloud", "start", "--zone=a", "gpu 1"}, Check: []string{"ssh", "gpu-1", "nvidia-smi"}, Sleep: []string{"cloud", "stop", "7"},
+		Wake: []string{"cloud", "start", "--zone=a", "gpu 1"}, Check: []string{"ssh", "gpu-1", "nvidia-smi"},
+		Sleep: []string{"cloud", "stop", "7"},
 		Price: 2.99, Currency: "EUR", Longest: 90 * time.Minute, Patience: 3 * time.Minute,
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -88,7 +89,8 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%q is no command", words)
 			}
 		}
-		if c.Longest < c.Patience || c.Patience <= 0 || c.Longest > mostTime || !(c.Price >= 0 && c.Price <= 1e6) || c.Price > 0 && c.Currency == "" {
+		if c.Longest < c.Patience || c.Patience <= 0 || c.Longest > mostTime || !(c.Price >= 0 && c.Price <= 1e6) ||
+			c.Price > 0 && c.Currency == "" {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -96,7 +98,16 @@ func FuzzParse(f *testing.F) {
 
 func FuzzParseState(f *testing.F) {
 	woke := time.Date(2026, 11, 16, 3, 0, 0, 0, time.UTC)
-	f.Add(State{Format: stateFormat, Version: stateVersion, Woke: woke, Slept: woke.Add(time.Hour), Longest: woke, Price: 3, Currency: "EUR", Token: "t"}.Text())
+	f.Add(State{
+		Format:   stateFormat,
+		Version:  stateVersion,
+		Woke:     woke,
+		Slept:    woke.Add(time.Hour),
+		Longest:  woke,
+		Price:    3,
+		Currency: "EUR",
+		Token:    "t",
+	}.Text())
 	f.Add(`{"format":"pawl machine","version":1,"woke":"2199-12-31T23:59:59-23:00","token":""}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := ParseState(text)
@@ -118,7 +129,8 @@ func FuzzParseState(f *testing.F) {
 
 func TestStateRefusesNonsense(t *testing.T) {
 	for _, text := range []string{
-		"", "{", "[]", "null", `{"format":"other","version":1}`, `{"format":"pawl machine","version":2,"woke":"2026-11-16T03:00:00Z"}`,
+		"", "{", "[]", "null", `{"format":"other","version":1}`,
+		`{"format":"pawl machine","version":2,"woke":"2026-11-16T03:00:00Z"}`,
 		`{"format":"pawl machine","version":1}`,
 		`{"format":"pawl machine","version":1,"woke":"9999-12-31T23:59:59-23:00"}`,
 		`{"format":"pawl machine","version":1,"woke":"2026-11-16T03:00:00Z","slept":"2026-11-16T02:00:00Z"}`,
@@ -141,8 +153,11 @@ func TestCost(t *testing.T) {
 		state State
 		want  string
 	}{
-		{State{Woke: woke, Price: 3, Currency: "EUR"}, "the machine has been awake for 20m30s, about 1.02 EUR at 3.00 an hour"}, // 3 × 1230 / 3600 = 1.025
-		{State{Woke: woke, Slept: woke.Add(time.Minute), Price: 60, Currency: "USD"}, "the machine was awake for 1m0s, about 1.00 USD at 60.00 an hour"},
+		// 3 × 1230 / 3600 = 1.025
+		{State{Woke: woke, Price: 3, Currency: "EUR"},
+			"the machine has been awake for 20m30s, about 1.02 EUR at 3.00 an hour"},
+		{State{Woke: woke, Slept: woke.Add(time.Minute), Price: 60, Currency: "USD"},
+			"the machine was awake for 1m0s, about 1.00 USD at 60.00 an hour"},
 		{State{Woke: woke}, "the machine has been awake for 20m30s"},
 		{State{Woke: now.Add(time.Hour)}, "the machine has been awake for 0s"}, // two clocks
 	} {

@@ -59,7 +59,8 @@ func (m Machine) startGuard(o order) (pid int, err error) {
 	// A session of its own, so that no terminal ends it; and without the mark by which
 	// a runner of GitHub finds what a job has left behind.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "RUNNER_TRACKING_ID=") })
+	cmd.Env = slices.DeleteFunc(os.Environ(),
+		func(entry string) bool { return strings.HasPrefix(entry, "RUNNER_TRACKING_ID=") })
 	err = errors.Join(cmd.Start(), to.Close())
 	if err != nil {
 		return 0, err

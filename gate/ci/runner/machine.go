@@ -96,7 +96,15 @@ func (m Machine) announce(sleep []string) (s State, err error) {
 		m.say("what was known about the machine cannot be read and is forgotten: %v", err)
 	}
 	now := m.now()
-	s = State{Format: stateFormat, Version: stateVersion, Woke: now, Longest: now.Add(m.Longest), Price: m.Price, Currency: m.Currency, Token: rand.Text()}
+	s = State{
+		Format:   stateFormat,
+		Version:  stateVersion,
+		Woke:     now,
+		Longest:  now.Add(m.Longest),
+		Price:    m.Price,
+		Currency: m.Currency,
+		Token:    rand.Text(),
+	}
 	if earlier.Awake() && now.Before(earlier.Longest) {
 		m.say("it was woken already at %s, and not put to sleep since", earlier.Woke.Format(time.RFC3339))
 		s.Woke = earlier.Woke
@@ -104,7 +112,13 @@ func (m Machine) announce(sleep []string) (s State, err error) {
 	if err := s.write(m.State); err != nil {
 		return s, err
 	}
-	if s.Guard, err = m.startGuard(order{Sleep: sleep, State: m.State, Token: s.Token, Deadline: s.Longest, Patience: m.stopTime()}); err != nil {
+	if s.Guard, err = m.startGuard(order{
+		Sleep:    sleep,
+		State:    m.State,
+		Token:    s.Token,
+		Deadline: s.Longest,
+		Patience: m.stopTime(),
+	}); err != nil {
 		return s, errors.Join(fmt.Errorf("starting its guard: %w", err), m.forget(earlier))
 	}
 	return s, s.write(m.State)
@@ -185,5 +199,6 @@ func (m Machine) stop(ctx context.Context) error {
 	if m.Price > 0 {
 		price = fmt.Sprintf(", at %.2f %s an hour", m.Price, m.Currency)
 	}
-	return fmt.Errorf("THE MACHINE MAY STILL BE AWAKE%s: put it to sleep by hand (%s): %w", price, escape.Line(escape.Shell(m.Config.Sleep...)), err)
+	return fmt.Errorf("THE MACHINE MAY STILL BE AWAKE%s: put it to sleep by hand (%s): %w", price,
+		escape.Line(escape.Shell(m.Config.Sleep...)), err)
 }

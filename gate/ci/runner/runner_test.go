@@ -25,7 +25,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	case len(os.Args) == 6 && os.Args[1] == "wake":
-		c := &Config{Wake: os.Args[3:4], Check: os.Args[4:5], Sleep: os.Args[5:6], Longest: time.Second, Patience: time.Minute}
+		c := &Config{
+			Wake:     os.Args[3:4],
+			Check:    os.Args[4:5],
+			Sleep:    os.Args[5:6],
+			Longest:  time.Second,
+			Patience: time.Minute,
+		}
 		_, err := Machine{Config: c, State: os.Args[2], Guard: guard()}.Wake(context.Background())
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(3)
@@ -41,7 +47,8 @@ func TestWakeAndSleep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !c.there("awake") || c.there("shell") || !s.Awake() || s.Guard == 0 || c.count("wake") != 1 || c.count("check") != 1 {
+	if !c.there("awake") || c.there("shell") || !s.Awake() || s.Guard == 0 || c.count("wake") != 1 ||
+		c.count("check") != 1 {
 		t.Errorf("%+v, %d calls of wake, %d of check", s, c.count("wake"), c.count("check"))
 	}
 	log, _ := os.ReadFile(filepath.Join(c.folder, "log"))
@@ -72,7 +79,13 @@ func TestSleepKnowsNothing(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	// A job on another machine has passed on what it knows.
-	c.Known = State{Format: stateFormat, Version: stateVersion, Woke: time.Now().Add(-time.Hour), Price: 2, Currency: "EUR"}
+	c.Known = State{
+		Format:   stateFormat,
+		Version:  stateVersion,
+		Woke:     time.Now().Add(-time.Hour),
+		Price:    2,
+		Currency: "EUR",
+	}
 	s, err = c.Machine.Sleep(t.Context())
 	if err != nil || s.Cost(time.Now()) == nil || s.Cost(time.Now()).Total() < 2 {
 		t.Errorf("%+v, %v", s, err)
@@ -106,7 +119,8 @@ func TestWakingFails(t *testing.T) {
 		{"the command hangs", "wake", "touch awake; sleep 600 & sleep 600", 100 * time.Millisecond, "longer than"},
 		{"it never answers", "check", "echo 'no route'; exit 1", time.Minute, "no route"},
 		{"the check hangs", "check", "sleep 600", 20 * time.Second, "does not answer"},
-		{"a hostile message", "check", "printf '\\033[31m##[error]\\n::error::x'; exit 1", time.Minute, `\x1b[31m##\u005berror]\n::error::x`},
+		{"a hostile message", "check", "printf '\\033[31m##[error]\\n::error::x'; exit 1", time.Minute,
+			`\x1b[31m##\u005berror]\n::error::x`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			machine := newCloud(t)
@@ -123,7 +137,8 @@ func TestWakingFails(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("%v, want %q", err, c.want)
 			}
-			if machine.count("sleep") != 1 || machine.there("awake") || s.Awake() || !strings.Contains(err.Error(), "put to sleep again") {
+			if machine.count("sleep") != 1 || machine.there("awake") || s.Awake() ||
+				!strings.Contains(err.Error(), "put to sleep again") {
 				t.Errorf("it is awake: %v", err)
 			}
 		})
@@ -161,7 +176,8 @@ func TestNothingIsWoken(t *testing.T) {
 	} {
 		c := newCloud(t)
 		spoil(c)
-		if _, err := c.Wake(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing was woken") || c.count("wake") != 0 || c.there("state/machine.json") {
+		if _, err := c.Wake(t.Context()); err == nil || !strings.Contains(err.Error(), "nothing was woken") ||
+			c.count("wake") != 0 || c.there("state/machine.json") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -186,7 +202,8 @@ func TestSleepFails(t *testing.T) {
 	}
 	c.script("sleep", "echo broken; exit 1")
 	_, err = c.Machine.Sleep(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "MAY STILL BE AWAKE, at 3.60 EUR an hour") || !strings.Contains(err.Error(), "broken") || !c.state().Awake() || gone(s.Guard) {
+	if err == nil || !strings.Contains(err.Error(), "MAY STILL BE AWAKE, at 3.60 EUR an hour") ||
+		!strings.Contains(err.Error(), "broken") || !c.state().Awake() || gone(s.Guard) {
 		t.Errorf("%v, %+v", err, c.state())
 	}
 	c.script("sleep", "sleep 600")
@@ -221,7 +238,13 @@ func TestGuardWithoutFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.folder, "awake"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	pid, err := c.startGuard(order{Sleep: sleep, State: c.State, Token: "t", Deadline: time.Now().Add(time.Second), Patience: time.Minute})
+	pid, err := c.startGuard(order{
+		Sleep:    sleep,
+		State:    c.State,
+		Token:    "t",
+		Deadline: time.Now().Add(time.Second),
+		Patience: time.Minute,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,9 +288,16 @@ func TestWatch(t *testing.T) {
 	if _, err := c.Watch(t.Context(), time.Millisecond); err == nil {
 		t.Error("there was nothing to guard")
 	}
-	c.Known = State{Format: stateFormat, Version: stateVersion, Woke: time.Now(), Longest: time.Now().Add(time.Hour), Token: "elsewhere"}
+	c.Known = State{
+		Format:  stateFormat,
+		Version: stateVersion,
+		Woke:    time.Now(),
+		Longest: time.Now().Add(time.Hour),
+		Token:   "elsewhere",
+	}
 	c.script("check", "[ $(grep -c ^check log) -lt 4 ]")
-	if s, err := c.Watch(t.Context(), time.Millisecond); err != nil || s.Awake() || c.count("check") != 6 || c.count("sleep") != 0 {
+	if s, err := c.Watch(t.Context(), time.Millisecond); err != nil || s.Awake() || c.count("check") != 6 ||
+		c.count("sleep") != 0 {
 		t.Errorf("%+v, %v, %d checks", s, err, c.count("check"))
 	}
 	c.script("check", "true")

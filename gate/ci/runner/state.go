@@ -90,7 +90,8 @@ func ParseState(text string) (State, error) {
 		return State{}, errors.New("the state of the machine: something follows it")
 	case s.Format != stateFormat || s.Version != stateVersion:
 		return State{}, fmt.Errorf("the state of the machine: its format is %q, version %d", s.Format, s.Version)
-	case !sensible(s.Woke) || !s.Slept.IsZero() && (!sensible(s.Slept) || s.Slept.Before(s.Woke)) || !s.Longest.IsZero() && !sensible(s.Longest):
+	case !sensible(s.Woke) || !s.Slept.IsZero() && (!sensible(s.Slept) || s.Slept.Before(s.Woke)) ||
+		!s.Longest.IsZero() && !sensible(s.Longest):
 		return State{}, errors.New("the state of the machine: its times make no sense")
 	case math.IsNaN(s.Price) || s.Price < 0 || s.Price > 1e6 || s.Currency != "" && !currency.MatchString(s.Currency):
 		return State{}, errors.New("the state of the machine: its price makes no sense")

@@ -47,7 +47,14 @@ type values struct {
 
 // render fills in everything.
 func render(o Options, r repository) ([]file, error) {
-	v := values{Own: o.Pawl == (Source{}), Pawl: o.Pawl, Branch: r.branch, Runner: o.Runner, Hosted: ci.HostedRunner, Label: Label}
+	v := values{
+		Own:    o.Pawl == (Source{}),
+		Pawl:   o.Pawl,
+		Branch: r.branch,
+		Runner: o.Runner,
+		Hosted: ci.HostedRunner,
+		Label:  Label,
+	}
 	all, err := template.New("").Delims("[[", "]]").Option("missingkey=error").ParseFS(templates, "templates/*")
 	if err != nil {
 		panic("setup: " + err.Error())
@@ -101,9 +108,12 @@ const example = "attention"
 // policyFor is a policy that gates every kernel of a repository.
 func policyFor(kernels []string) []byte {
 	var b bytes.Buffer
-	b.WriteString("# What pawl gate holds to the baseline: kernels, workloads (none means the manifest's\n# first), limits. pawl gate --help begins where docs/gate.md of pawl goes on.\npreset: standard\nkernels:\n")
+	b.WriteString("# What pawl gate holds to the baseline: kernels, workloads (none means the manifest's\n# first), " +
+		"limits. pawl gate --help begins where docs/gate.md of pawl goes on.\npreset: standard\nkernels:\n")
 	if len(kernels) == 0 {
-		fmt.Fprintf(&b, "  # No folder with a kernel.yaml was found. This is an example of pawl's own: put yours here.\n  - {kernel: %s, backend: host}\n", example)
+		fmt.Fprintf(&b,
+			"  # No folder with a kernel.yaml was found. This is an example of pawl's own: put yours here.\n  - {kernel: %s, "+
+				"backend: host}\n", example)
 	}
 	for _, folder := range kernels {
 		// JSON's strings are YAML's, whatever a folder is called.

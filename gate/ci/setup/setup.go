@@ -50,7 +50,8 @@ var (
 // moved, and then something else runs than what was reviewed.
 func ParseSource(text, built string) (Source, error) {
 	repository, commit, given := strings.Cut(text, "@")
-	if !repositoryName.MatchString(repository) || strings.HasSuffix(repository, "/.") || strings.HasSuffix(repository, "/..") {
+	if !repositoryName.MatchString(repository) || strings.HasSuffix(repository, "/.") ||
+		strings.HasSuffix(repository, "/..") {
 		return Source{}, fmt.Errorf("%q is no OWNER/REPOSITORY", repository)
 	}
 	if !given {
@@ -60,9 +61,12 @@ func ParseSource(text, built string) (Source, error) {
 	case commitName.MatchString(commit):
 		return Source{repository, commit}, nil
 	case !given:
-		return Source{}, fmt.Errorf("this pawl does not know which commit it was built from: name one, as in %s@COMMIT", repository)
+		return Source{},
+			fmt.Errorf("this pawl does not know which commit it was built from: name one, as in %s@COMMIT", repository)
 	}
-	return Source{}, fmt.Errorf("%q is no full commit: branches and tags can be moved; git rev-parse 'TAG^{commit}' prints the 40 digits", commit)
+	return Source{},
+		fmt.Errorf("%q is no full commit: branches and tags can be moved; git rev-parse 'TAG^{commit}' prints the "+
+			"40 digits", commit)
 }
 
 // CheckRunner refuses what is no label of a runner.
@@ -102,7 +106,8 @@ type Outcome struct {
 }
 
 // ErrNoSource says that a repository other than pawl's own must name one that has pawl.
-var ErrNoSource = fmt.Errorf("which pawl shall the workflows build? Name a repository that has it and a commit: --pawl OWNER/REPOSITORY@COMMIT")
+var ErrNoSource = fmt.Errorf("which pawl shall the workflows build? Name a repository that has it and a commit: " +
+	"--pawl OWNER/REPOSITORY@COMMIT")
 
 // Init writes the files. What was written before an error is in the result.
 func Init(ctx context.Context, o Options) (*Result, error) {

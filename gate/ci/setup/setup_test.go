@@ -99,7 +99,13 @@ func TestInitWritesOnceAndKeepsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]State{gatePath: Kept, tunePath: Written, templatePath: Written, runnerPath: Written, policy.FileName: Kept} {
+	for path, want := range map[string]State{
+		gatePath:        Kept,
+		tunePath:        Written,
+		templatePath:    Written,
+		runnerPath:      Written,
+		policy.FileName: Kept,
+	} {
 		if got := state(first, path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
@@ -110,7 +116,8 @@ func TestInitWritesOnceAndKeepsWhatIsThere(t *testing.T) {
 	if read(t, dir, gatePath) != "mine\n" || read(t, dir, "gate.yaml") != "my policy\n" {
 		t.Error("a file was overwritten")
 	}
-	if tune := read(t, dir, tunePath); !strings.Contains(tune, "ref: "+digits) || !strings.Contains(tune, "vars.PAWL_RUNNER || 'gpu'") || strings.Contains(tune, "[[") {
+	if tune := read(t, dir, tunePath); !strings.Contains(tune, "ref: "+digits) ||
+		!strings.Contains(tune, "vars.PAWL_RUNNER || 'gpu'") || strings.Contains(tune, "[[") {
 		t.Errorf("%s", tune)
 	}
 	writeFile(t, dir, templatePath, "our own words\n")
@@ -119,7 +126,12 @@ func TestInitWritesOnceAndKeepsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]State{gatePath: Replaced, tunePath: Unchanged, templatePath: Kept, policy.FileName: Kept} {
+	for path, want := range map[string]State{
+		gatePath:        Replaced,
+		tunePath:        Unchanged,
+		templatePath:    Kept,
+		policy.FileName: Kept,
+	} {
 		if got := state(second, path); got != want {
 			t.Errorf("forced: %s: %s, want %s", path, got, want)
 		}
@@ -137,7 +149,8 @@ func TestThePolicyGatesWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := policy.Read(filepath.Join(dir, "gate.yaml")); err != nil || len(f.Kernels) != 1 || f.Kernels[0].Name != example {
+	if f, err := policy.Read(filepath.Join(dir, "gate.yaml")); err != nil || len(f.Kernels) != 1 ||
+		f.Kernels[0].Name != example {
 		t.Errorf("%v, %v", f, err)
 	}
 	if !strings.Contains(strings.Join(r.Next, "\n"), "name your kernels") {
@@ -183,7 +196,10 @@ func TestInitFollowsNoLink(t *testing.T) {
 		"a file": func(t *testing.T, dir, outside string) {
 			symlink(t, filepath.Join(outside, "x"), filepath.Join(dir, "gate.yaml"))
 		},
-		"a link to nothing":  func(t *testing.T, dir, _ string) { symlink(t, "/nowhere/at/all", filepath.Join(dir, "gate.yaml")) },
+		"a link to nothing": func(t *testing.T,
+			dir, _ string) {
+			symlink(t, "/nowhere/at/all", filepath.Join(dir, "gate.yaml"))
+		},
 		"a file in a folder": func(t *testing.T, dir, _ string) { writeFile(t, dir, ".github", "a file") },
 		"a folder for a file": func(t *testing.T, dir, _ string) {
 			writeFile(t, dir, "gate.yaml/x", "")
@@ -198,7 +214,8 @@ func TestInitFollowsNoLink(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "nothing was written") {
 				t.Errorf("error %v", err)
 			}
-			if after := in(t, dir, "find", ".", outside, "-not", "-path", "./.git/*"); after != before || read(t, outside, "x") != "untouched" {
+			if after := in(t, dir, "find", ".", outside, "-not", "-path", "./.git/*"); after != before ||
+				read(t, outside, "x") != "untouched" {
 				t.Errorf("before:\n%s\nafter:\n%s", before, after)
 			}
 		})
@@ -213,7 +230,8 @@ func symlink(t *testing.T, to, path string) {
 }
 
 func TestInitNeedsARepositoryAndASource(t *testing.T) {
-	if _, err := Init(t.Context(), Options{Folder: t.TempDir(), Pawl: Source{"o/pawl", digits}}); err == nil || !strings.Contains(err.Error(), "git") {
+	if _, err := Init(t.Context(), Options{Folder: t.TempDir(), Pawl: Source{"o/pawl", digits}}); err == nil ||
+		!strings.Contains(err.Error(), "git") {
 		t.Errorf("outside of a repository: %v", err)
 	}
 	if _, err := Init(t.Context(), Options{Folder: scratch(t)}); !errors.Is(err, ErrNoSource) {

@@ -51,7 +51,9 @@ func look(root *os.Root, f file, force bool) (State, error) {
 		}
 		switch last := i == len(parts)-1; {
 		case info.Mode()&fs.ModeSymlink != 0:
-			return "", fmt.Errorf("%s is a symbolic link: pawl writes to no other place than the one that it names; nothing was written", name)
+			return "",
+				fmt.Errorf("%s is a symbolic link: pawl writes to no other place than the one that it names; nothing was written",
+					name)
 		case last && !info.Mode().IsRegular():
 			return "", fmt.Errorf("%s is no regular file; nothing was written", name)
 		case !last && !info.IsDir():

@@ -109,7 +109,14 @@ func Measure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Op
 		return nil, err
 	}
 	defer c.Close()
-	outcome := &Outcome{Study: last.study.ID, Kernel: k.Name, Workload: target.Workload.Name, Point: last.winner.Point.String(), Then: last.winner.Milliseconds, measure: last.study.Environment.Measure}
+	outcome := &Outcome{
+		Study:    last.study.ID,
+		Kernel:   k.Name,
+		Workload: target.Workload.Name,
+		Point:    last.winner.Point.String(),
+		Then:     last.winner.Milliseconds,
+		measure:  last.study.Environment.Measure,
+	}
 	now, failure, err := ratchet.Bench(ctx, c, len(last.rounds), len(last.rounds[0]))
 	if err != nil {
 		return nil, err
@@ -129,7 +136,8 @@ func Measure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Op
 
 // find returns the newest winner of a kernel's workload on this device, and its point as it is
 // now. A damaged study is passed over: it is no answer to what was measured.
-func find(ctx context.Context, b *ratchet.Builder, store *studies.Store, target devices.Target) (*earlier, *ratchet.Configuration, error) {
+func find(ctx context.Context, b *ratchet.Builder, store *studies.Store,
+	target devices.Target) (*earlier, *ratchet.Configuration, error) {
 	all, err := store.List(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -149,7 +157,8 @@ func find(ctx context.Context, b *ratchet.Builder, store *studies.Store, target 
 		b.Options.Caches = worker.Caches(s.Options.Caches)
 		c, err := b.Open(ctx, target.Kernel, w.Name, found.winner.Point.String())
 		if errors.As(err, new(*devices.ArgumentError)) {
-			return nil, nil, fmt.Errorf("%w: that of study %d, %s, is no point of the kernel any more", ErrNone, s.ID, found.winner.Point)
+			return nil, nil,
+				fmt.Errorf("%w: that of study %d, %s, is no point of the kernel any more", ErrNone, s.ID, found.winner.Point)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -241,22 +250,27 @@ var advice = map[Cause]string{
 	Nothing:  "No change was shown since.",
 	Code:     "The kernel's code has changed since, and the machine code with it: the gate says what that was worth.",
 	Compiler: "The code is the same and the compiler is not: it makes other machine code of it.",
-	Both:     "Code and compiler have both changed since: the gate, which compiles both sides with one compiler, tells them apart.",
-	Driver:   "The machine code is the same and the driver is not: times of before it cannot be compared with times of after it.",
-	Machine:  "Machine code and driver are the same: the machine is in another state (heat, clocks, a neighbour), or its surroundings have changed.",
+	Both: "Code and compiler have both changed since: the gate, which compiles both sides with one compiler, tells " +
+		"them apart.",
+	Driver: "The machine code is the same and the driver is not: times of before it cannot be compared with times of " +
+		"after it.",
+	Machine: "Machine code and driver are the same: the machine is in another state (heat, clocks, a neighbour), or " +
+		"its surroundings have changed.",
 }
 
 // Sentence says it in one line.
 func (o *Outcome) Sentence() string {
 	what := fmt.Sprintf("the winner of study %d, %s, workload %s:", o.Study, o.Kernel, o.Workload)
 	if o.Failure != nil {
-		return fmt.Sprintf("%s %s then, and now it fails: %s. %s", what, o.measure.Text(o.Then), o.Failure.Reason, advice[o.Cause])
+		return fmt.Sprintf("%s %s then, and now it fails: %s. %s", what, o.measure.Text(o.Then), o.Failure.Reason,
+			advice[o.Cause])
 	}
 	meaning := advice[o.Cause]
 	if o.Comparison.Verdict.Undecided() {
 		meaning = "Nothing could be decided: " + o.Comparison.Reason + "."
 	}
-	return fmt.Sprintf("%s %s then, %s now (%s). %s", what, o.measure.Text(o.Then), o.measure.Text(o.Now), o.Comparison.Verdict, meaning)
+	return fmt.Sprintf("%s %s then, %s now (%s). %s", what, o.measure.Text(o.Then), o.measure.Text(o.Now),
+		o.Comparison.Verdict, meaning)
 }
 
 // Markdown is the same for the page of a run, with what differs.

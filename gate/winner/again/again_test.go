@@ -28,10 +28,17 @@ func TestCause(t *testing.T) {
 		{Outcome{Comparison: slower, Facts: fact(factCompiler, factMachine)}, Compiler},
 		{Outcome{Comparison: slower, Facts: fact(factFlags, factMachine)}, Compiler},
 		{Outcome{Comparison: slower, Facts: fact(factCode, factCompiler, factMachine, factDriver)}, Both},
-		{Outcome{Comparison: slower, Facts: fact(factCode, factCompiler)}, Machine}, // a comment, and a compiler that makes the same of it
+		// a comment, and a compiler that makes the same of it
+		{Outcome{Comparison: slower, Facts: fact(factCode, factCompiler)}, Machine},
 		{Outcome{Failure: &objective.Failure{}, Facts: fact(factCode)}, Code},
-		{Outcome{Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.NoDifference}}, Facts: fact(factCode, factMachine)}, Nothing},
-		{Outcome{Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Inconclusive}}, Facts: fact(factCode, factMachine)}, Nothing},
+		{Outcome{
+			Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.NoDifference}},
+			Facts:      fact(factCode, factMachine),
+		}, Nothing},
+		{Outcome{
+			Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Inconclusive}},
+			Facts:      fact(factCode, factMachine),
+		}, Nothing},
 	} {
 		if got := c.outcome.cause(); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.outcome, got, c.want)
@@ -41,8 +48,13 @@ func TestCause(t *testing.T) {
 
 // Nothing decided is not the same as nothing changed.
 func TestUndecidedSaysWhy(t *testing.T) {
-	o := Outcome{Then: 1, Now: 900, Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Inconclusive, Reason: "the machine drifted"}}}
-	if got := o.Sentence(); !strings.Contains(got, "Nothing could be decided: the machine drifted.") || strings.Contains(got, "No change") {
+	o := Outcome{
+		Then:       1,
+		Now:        900,
+		Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Inconclusive, Reason: "the machine drifted"}},
+	}
+	if got := o.Sentence(); !strings.Contains(got, "Nothing could be decided: the machine drifted.") ||
+		strings.Contains(got, "No change") {
 		t.Error(got)
 	}
 }

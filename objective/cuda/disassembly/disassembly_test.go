@@ -49,7 +49,18 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := Counts{Instructions: 15, Tensor: 1, Special: 1, Conversion: 1, Global: 2, Shared: 1, Local: 1, Barrier: 1, Control: 5, Other: 2}
+	all := Counts{
+		Instructions: 15,
+		Tensor:       1,
+		Special:      1,
+		Conversion:   1,
+		Global:       2,
+		Shared:       1,
+		Local:        1,
+		Barrier:      1,
+		Control:      5,
+		Other:        2,
+	}
 	if mix.All != all {
 		t.Errorf("all: %+v", mix.All)
 	}
@@ -76,7 +87,8 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		a, l := mix.All, mix.Loop
-		sum := a.Tensor + a.Float + a.Special + a.Conversion + a.Global + a.Copy + a.Shared + a.Local + a.Barrier + a.Control + a.Other
+		sum := a.Tensor + a.Float + a.Special + a.Conversion + a.Global + a.Copy + a.Shared + a.Local + a.Barrier +
+			a.Control + a.Other
 		if a.Instructions == 0 || sum != a.Instructions || l.Instructions > a.Instructions {
 			t.Errorf("%+v", mix)
 		}
@@ -114,7 +126,8 @@ func TestRealTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, err := nvcc.New(tool, nvcc.Options{Cache: kept}).Compile(t.Context(), nvcc.Unit{Dir: dir, Source: "sum.cu", Architecture: "sm_90"})
+	module, err := nvcc.New(tool, nvcc.Options{Cache: kept}).Compile(t.Context(),
+		nvcc.Unit{Dir: dir, Source: "sum.cu", Architecture: "sm_90"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +135,8 @@ func TestRealTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := mix.Loop; l.Float == 0 || l.Shared == 0 || l.Global > 0 || l.Barrier > 0 || mix.All.Global < 2 || mix.All.Barrier < 2 {
+	if l := mix.Loop; l.Float == 0 || l.Shared == 0 || l.Global > 0 || l.Barrier > 0 || mix.All.Global < 2 ||
+		mix.All.Barrier < 2 {
 		t.Errorf("%+v", mix)
 	}
 }

@@ -36,9 +36,15 @@ var opcodes = []struct {
 	{shared, []string{"LDS", "STS", "ATOMS", "LDSM", "STSM", "LDTM", "STTM"}},
 	{local, []string{"LDL", "STL"}},
 	{global, []string{"LDG", "STG", "LD", "ST", "ATOM", "ATOMG", "RED", "REDG", "LDGMC"}},
-	{barrier, []string{"BAR", "MEMBAR", "WARPSYNC", "DEPBAR", "LDGDEPBAR", "SYNCS", "ERRBAR", "CGAERRBAR", "WARPGROUP", "FENCE", "UCGABAR*", "ARRIVES", "WARPGROUPSET", "ELECT", "ACQBULK"}},
-	{control, []string{"BRA", "BRX", "JMP", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BREAK", "BMOV", "YIELD", "NANOSLEEP", "BPT", "KILL"}},
-	{float, []string{"FADD*", "FMUL*", "FFMA*", "FMNMX*", "FSET*", "FSEL", "FCHK", "FSWZADD", "HADD2*", "HMUL2*", "HFMA2*", "HMNMX2*", "HSET*", "DADD", "DMUL", "DFMA", "DSETP"}},
+	{barrier,
+		[]string{"BAR", "MEMBAR", "WARPSYNC", "DEPBAR", "LDGDEPBAR", "SYNCS", "ERRBAR", "CGAERRBAR", "WARPGROUP", "FENCE",
+			"UCGABAR*", "ARRIVES", "WARPGROUPSET", "ELECT", "ACQBULK"}},
+	{control,
+		[]string{"BRA", "BRX", "JMP", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "BREAK", "BMOV", "YIELD", "NANOSLEEP", "BPT",
+			"KILL"}},
+	{float,
+		[]string{"FADD*", "FMUL*", "FFMA*", "FMNMX*", "FSET*", "FSEL", "FCHK", "FSWZADD", "HADD2*", "HMUL2*", "HFMA2*",
+			"HMNMX2*", "HSET*", "DADD", "DMUL", "DFMA", "DSETP"}},
 }
 
 func kindOf(opcode string) kind {
@@ -62,8 +68,10 @@ func (c Counts) String() string {
 		n    int
 		kind string
 	}{
-		{c.Tensor, "tensor-core"}, {c.Float, "float"}, {c.Special, "special-function"}, {c.Conversion, "conversion"}, {c.Global, "global-memory"},
-		{c.Copy, "asynchronous-copy"}, {c.Shared, "shared-memory"}, {c.Local, "local-memory"}, {c.Barrier, "barrier"}, {c.Control, "control"}, {c.Other, "other"},
+		{c.Tensor, "tensor-core"}, {c.Float, "float"}, {c.Special, "special-function"}, {c.Conversion, "conversion"},
+		{c.Global, "global-memory"},
+		{c.Copy, "asynchronous-copy"}, {c.Shared, "shared-memory"}, {c.Local, "local-memory"}, {c.Barrier, "barrier"},
+		{c.Control, "control"}, {c.Other, "other"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.kind))
@@ -79,7 +87,8 @@ func count(code []kind) Counts {
 		n[k]++
 	}
 	return Counts{
-		Instructions: len(code), Tensor: n[tensor], Float: n[float], Special: n[special], Conversion: n[conversion], Global: n[global],
-		Copy: n[copying], Shared: n[shared], Local: n[local], Barrier: n[barrier], Control: n[control], Other: n[other],
+		Instructions: len(code), Tensor: n[tensor], Float: n[float], Special: n[special], Conversion: n[conversion],
+		Global: n[global],
+		Copy:   n[copying], Shared: n[shared], Local: n[local], Barrier: n[barrier], Control: n[control], Other: n[other],
 	}
 }

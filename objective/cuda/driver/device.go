@@ -87,7 +87,8 @@ func (d Device) identify(a *Attributes) error {
 	if err := l.do("cuDeviceGetName", uintptr(unsafe.Pointer(&name)), uintptr(len(name)), uintptr(d.ordinal)); err != nil {
 		return err
 	}
-	if err := l.do("cuDeviceGetPCIBusId", uintptr(unsafe.Pointer(&bus)), uintptr(len(bus)), uintptr(d.ordinal)); err != nil {
+	if err := l.do("cuDeviceGetPCIBusId", uintptr(unsafe.Pointer(&bus)), uintptr(len(bus)), uintptr(d.ordinal)); err !=
+		nil {
 		return err
 	}
 	var uuid [16]byte

@@ -40,10 +40,13 @@ type Library struct {
 // driver since CUDA 12.0.
 const required = `
 cuInit cuDriverGetVersion cuGetErrorName cuGetErrorString
-cuDeviceGetCount cuDeviceGet cuDeviceGetName cuDeviceGetUuid_v2 cuDeviceTotalMem_v2 cuDeviceGetAttribute cuDeviceGetPCIBusId
+cuDeviceGetCount cuDeviceGet cuDeviceGetName cuDeviceGetUuid_v2 cuDeviceTotalMem_v2 cuDeviceGetAttribute
+cuDeviceGetPCIBusId
 cuDevicePrimaryCtxRetain cuCtxSetCurrent cuCtxSynchronize
-cuMemAlloc_v2 cuMemFree_v2 cuMemHostAlloc cuMemcpyHtoD_v2 cuMemcpyDtoH_v2 cuMemcpyDtoHAsync_v2 cuMemcpyDtoD_v2 cuMemcpyDtoDAsync_v2 cuMemsetD8Async
-cuModuleLoadData cuModuleUnload cuModuleGetFunction cuModuleGetGlobal_v2 cuFuncSetAttribute cuLaunchKernel cuTensorMapEncodeTiled
+cuMemAlloc_v2 cuMemFree_v2 cuMemHostAlloc cuMemcpyHtoD_v2 cuMemcpyDtoH_v2 cuMemcpyDtoHAsync_v2 cuMemcpyDtoD_v2
+cuMemcpyDtoDAsync_v2 cuMemsetD8Async
+cuModuleLoadData cuModuleUnload cuModuleGetFunction cuModuleGetGlobal_v2 cuFuncSetAttribute cuLaunchKernel
+cuTensorMapEncodeTiled
 cuStreamCreate cuStreamSynchronize cuStreamBeginCapture_v2 cuStreamEndCapture
 cuGraphInstantiateWithFlags cuGraphDestroy cuGraphExecDestroy cuGraphLaunch
 cuEventCreate cuEventRecord cuEventSynchronize cuEventElapsedTime
@@ -58,7 +61,9 @@ func Open() (*Library, error) {
 	l := &Library{functions: map[string]uintptr{}}
 	for name := range strings.FieldsSeq(required) {
 		if l.functions[name], err = purego.Dlsym(handle, name); err != nil {
-			return nil, fmt.Errorf("%w: the installed one is too old, it has no %s; install a driver for CUDA 12 or later", ErrNoDriver, name)
+			return nil,
+				fmt.Errorf("%w: the installed one is too old, it has no %s; install a driver for CUDA 12 or later", ErrNoDriver,
+					name)
 		}
 	}
 	if err := l.do("cuInit", 0); err != nil {
@@ -97,7 +102,8 @@ func openLibrary() (handle uintptr, err error) {
 func initAdvice(err error) string {
 	switch CodeOf(err) {
 	case noDevice:
-		return "the driver is there and sees no GPU: check nvidia-smi, CUDA_VISIBLE_DEVICES and the container's device settings"
+		return "the driver is there and sees no GPU: check nvidia-smi, CUDA_VISIBLE_DEVICES and the container's device " +
+			"settings"
 	case systemDriverMismatch, compatNotSupported:
 		return "the library and the kernel module are of different versions: restart the machine or reinstall the driver"
 	case operatingSystem, systemNotReady, notPermitted:
@@ -130,12 +136,18 @@ func (l *Library) do(name string, arguments ...uintptr) error {
 
 // failure names a code. The driver knows more about it than any table here.
 func (l *Library) failure(call string, code Code) *Error {
-	return &Error{Call: strings.TrimSuffix(call, "_v2"), Code: code, Name: l.text("cuGetErrorName", code), Meaning: l.text("cuGetErrorString", code)}
+	return &Error{
+		Call:    strings.TrimSuffix(call, "_v2"),
+		Code:    code,
+		Name:    l.text("cuGetErrorName", code),
+		Meaning: l.text("cuGetErrorString", code),
+	}
 }
 
 func (l *Library) text(function string, code Code) string {
 	var text uintptr
-	if status, _, _ := purego.SyscallN(l.functions[function], uintptr(code), uintptr(unsafe.Pointer(&text))); status != 0 || text == 0 {
+	if status, _, _ := purego.SyscallN(l.functions[function], uintptr(code),
+		uintptr(unsafe.Pointer(&text))); status != 0 || text == 0 {
 		return ""
 	}
 	return goString(text)

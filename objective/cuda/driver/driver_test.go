@@ -128,7 +128,8 @@ func visitContext(l *Library, found *seen) error {
 // testFunctions adds those that only the tests call.
 func testFunctions(l *Library) error {
 	handle, err := openLibrary()
-	for _, name := range []string{"cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2", "cuMemGetInfo_v2", "cuEventDestroy_v2"} {
+	for _, name := range []string{"cuStreamDestroy_v2", "cuDevicePrimaryCtxRelease_v2", "cuMemGetInfo_v2",
+		"cuEventDestroy_v2"} {
 		if err == nil {
 			l.functions[name], err = purego.Dlsym(handle, name)
 		}
@@ -149,7 +150,8 @@ func memory(c *Context, note func(string, any, error)) error {
 	err = c.do("cuMemGetInfo_v2", uintptr(unsafe.Pointer(&free)), uintptr(unsafe.Pointer(&total)))
 	note("taken", total-free, err)
 	text := make([]byte, 4)
-	err = errors.Join(c.ToDevice(a, []byte("abcd")), c.Copy(b+996, a, 4), c.ToHost(text, b+996), c.ToDevice(a, nil), c.ToHost(nil, a))
+	err = errors.Join(c.ToDevice(a, []byte("abcd")), c.Copy(b+996, a, 4), c.ToHost(text, b+996), c.ToDevice(a, nil),
+		c.ToHost(nil, a))
 	note("copied", string(text), err)
 	note("beyond", "", c.ToDevice(a+997, []byte("abcd")))
 	_, err = c.Allocate(1 << 40)
@@ -259,7 +261,8 @@ func build(name string, flags ...string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	arguments := append([]string{"-shared", "-fPIC", "-w", "-o", filepath.Join(dir, "libcuda.so.1"), "testdata/driver.c"}, flags...)
+	arguments := append([]string{"-shared", "-fPIC", "-w", "-o", filepath.Join(dir, "libcuda.so.1"),
+		"testdata/driver.c"}, flags...)
 	if output, err := exec.Command("cc", arguments...).CombinedOutput(); err != nil {
 		return fmt.Errorf("the C compiler: %w\n%s", err, output)
 	}
@@ -293,7 +296,8 @@ func TestDevices(t *testing.T) {
 		Name: "Imaginary H200", UUID: "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", Bus: "0000:1B:00.0",
 		Major: 9, Minor: 0, Memory: 1000000, Multiprocessors: 132, ThreadsPerBlock: 1024,
 		Block: [3]int{1024, 1024, 64}, Grid: [3]int{1<<31 - 1, 65535, 65535}, RegistersPerBlock: 65536,
-		SharedPerBlock: 232448, SharedPerProcessor: 233472, L2: 65536, Clock: 1980000, MemoryClock: 3201000, MemoryBusWidth: 6144,
+		SharedPerBlock: 232448, SharedPerProcessor: 233472, L2: 65536, Clock: 1980000, MemoryClock: 3201000,
+		MemoryBusWidth: 6144,
 	}
 	if found.Attributes[0] != want {
 		t.Errorf("the first is %+v", found.Attributes[0])
@@ -359,7 +363,8 @@ func nothingIsLeft(t *testing.T, ledgers string) {
 
 func TestDriversThatDoNotWork(t *testing.T) {
 	const (
-		sees     = "the driver is there and sees no GPU: check nvidia-smi, CUDA_VISIBLE_DEVICES and the container's device settings"
+		sees = "the driver is there and sees no GPU: check nvidia-smi, CUDA_VISIBLE_DEVICES and the container's " +
+			"device settings"
 		versions = "the library and the kernel module are of different versions: restart the machine or reinstall the driver"
 		files    = "the device files may be missing or closed to this user: check the permissions of /dev/nvidia*"
 	)
@@ -367,7 +372,9 @@ func TestDriversThatDoNotWork(t *testing.T) {
 		"100": sees, "803": versions, "804": versions, "304": files, "802": files, "800": files, "999": "check nvidia-smi",
 	} {
 		found := visit(t, "devices", folder(t, false), "PAWL_FAKE_INIT="+code)
-		if !found.Missing || !strings.HasPrefix(found.Error, "no usable CUDA driver: the installed one does not work: cuInit: ") || !strings.HasSuffix(found.Error, "; "+advice) {
+		if !found.Missing ||
+			!strings.HasPrefix(found.Error, "no usable CUDA driver: the installed one does not work: cuInit: ") ||
+			!strings.HasSuffix(found.Error, "; "+advice) {
 			t.Errorf("%s: %+v", code, found)
 		}
 	}
@@ -383,7 +390,10 @@ func TestDriversThatDoNotWork(t *testing.T) {
 
 func TestOldDriver(t *testing.T) {
 	found := visit(t, "devices", folder(t, true))
-	if !found.Missing || found.Error != "no usable CUDA driver: the installed one is too old, it has no cuGraphInstantiateWithFlags; install a driver for CUDA 12 or later" {
+	if !found.Missing ||
+		found.Error !=
+			"no usable CUDA driver: the installed one is too old, it has no cuGraphInstantiateWithFlags; install a driver "+
+				"for CUDA 12 or later" {
 		t.Errorf("%+v", found)
 	}
 }
@@ -393,7 +403,8 @@ func TestNoDriver(t *testing.T) {
 	if found.Error == "" {
 		t.Skip("this machine has a driver of its own")
 	}
-	if !found.Missing || !strings.HasPrefix(found.Error, "no usable CUDA driver: libcuda.so.1 cannot be opened (") || !strings.HasSuffix(found.Error, "); install the NVIDIA driver") {
+	if !found.Missing || !strings.HasPrefix(found.Error, "no usable CUDA driver: libcuda.so.1 cannot be opened (") ||
+		!strings.HasSuffix(found.Error, "); install the NVIDIA driver") {
 		t.Errorf("%+v", found)
 	}
 	// A file that is no library is as good as none.
@@ -426,7 +437,8 @@ func TestCodes(t *testing.T) {
 	if CodeOf(failed) != 209 || !WrongBinary(failed) || failed.Error() != "loading: cuModuleLoadData: error 209" {
 		t.Error(failed)
 	}
-	if CodeOf(errors.New("another")) != 0 || CodeOf(nil) != 0 || WrongBinary(nil) || WrongBinary(&Error{Code: IllegalAddress}) {
+	if CodeOf(errors.New("another")) != 0 || CodeOf(nil) != 0 || WrongBinary(nil) ||
+		WrongBinary(&Error{Code: IllegalAddress}) {
 		t.Error("what is no code has one")
 	}
 	if untilZero([]byte("text\x00rest")) != "text" || untilZero([]byte("all")) != "all" {

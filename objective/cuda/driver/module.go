@@ -32,7 +32,8 @@ func (c *Context) Function(m Module, name string) (f Function, err error) {
 func (c *Context) Global(m Module, name string) (a Address, size int, err error) {
 	text := append([]byte(name), 0)
 	var bytes uintptr
-	err = c.do("cuModuleGetGlobal_v2", uintptr(unsafe.Pointer(&a)), uintptr(unsafe.Pointer(&bytes)), uintptr(m), uintptr(unsafe.Pointer(&text[0])))
+	err = c.do("cuModuleGetGlobal_v2", uintptr(unsafe.Pointer(&a)), uintptr(unsafe.Pointer(&bytes)), uintptr(m),
+		uintptr(unsafe.Pointer(&text[0])))
 	return a, int(bytes), err
 }
 

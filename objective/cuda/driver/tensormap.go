@@ -15,7 +15,8 @@ const TensorMapSize = 128
 // tensorTypes are CUtensorMapDataType by the names of elements. The engine moves
 // bytes: short floats that it has no name for are bytes to it.
 var tensorTypes = map[string]uintptr{
-	"u8": 0, "i8": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9, "e4m3": 0, "e5m2": 0,
+	"u8": 0, "i8": 0, "u16": 1, "i16": 1, "u32": 2, "i32": 3, "u64": 4, "i64": 5, "f16": 6, "f32": 7, "f64": 8,
+	"bf16": 9, "e4m3": 0, "e5m2": 0,
 }
 
 // tensorSwizzles are CUtensorMapSwizzle by their width in bytes.
@@ -43,7 +44,9 @@ func (c *Context) EncodeTensorMap(to []byte, base Address, layout arguments.Tens
 		stride *= shape[i]
 		strides[i] = stride // of the next dimension
 	}
-	return c.do("cuTensorMapEncodeTiled", uintptr(unsafe.Pointer(&to[0])), kind, uintptr(rank), uintptr(base)+uintptr(layout.Base),
-		uintptr(unsafe.Pointer(&shape[0])), uintptr(unsafe.Pointer(&strides[0])), uintptr(unsafe.Pointer(&box[0])), uintptr(unsafe.Pointer(&steps[0])),
+	return c.do("cuTensorMapEncodeTiled", uintptr(unsafe.Pointer(&to[0])), kind, uintptr(rank),
+		uintptr(base)+uintptr(layout.Base),
+		uintptr(unsafe.Pointer(&shape[0])), uintptr(unsafe.Pointer(&strides[0])), uintptr(unsafe.Pointer(&box[0])),
+		uintptr(unsafe.Pointer(&steps[0])),
 		0, tensorSwizzles[layout.Swizzle], promote128, 0)
 }

@@ -36,10 +36,12 @@ func TestInventory(t *testing.T) {
 	if string(text) != want {
 		t.Errorf("got %s", text)
 	}
-	if gpu := got.GPUs[1]; strings.Join(gpu.Unknown, ", ") != "PCI bus, persistence mode, power" || gpu.Trouble != "" || gpu.ComputeMode != "mode 9" {
+	if gpu := got.GPUs[1]; strings.Join(gpu.Unknown, ", ") != "PCI bus, persistence mode, power" || gpu.Trouble != "" ||
+		gpu.ComputeMode != "mode 9" {
 		t.Errorf("the quiet one: %+v", gpu)
 	}
-	if gpu := got.GPUs[2]; gpu.Trouble != "reading the GPU's memory used: the GPU needs a reset; see nvidia-smi --gpu-reset" || gpu.Name != "Test GPU" {
+	if gpu := got.GPUs[2]; gpu.Trouble !=
+		"reading the GPU's memory used: the GPU needs a reset; see nvidia-smi --gpu-reset" || gpu.Name != "Test GPU" {
 		t.Errorf("the sick one: %+v", gpu)
 	}
 	if gpu := got.GPUs[3]; gpu.Trouble != "opening GPU 3: the GPU has fallen off the bus; reboot" {

@@ -17,16 +17,20 @@ func TestJudge(t *testing.T) {
 		keep                []bool
 		throttled, lowClock int
 	}{
-		"nothing":     {nil, []bool{}, 0, 0},
-		"one state":   {[]State{at(1980, SoftwarePowerCap)}, []bool{}, 0, 0},
-		"steady":      {[]State{at(1980, 0), at(1965, 0), at(1980, 0)}, []bool{true, true}, 0, 0},
-		"no throttle": {[]State{at(1980, Idle), at(1980, ApplicationsClock|SyncBoost), at(1980, DisplayClock|1<<40)}, []bool{true, true}, 0, 0},
+		"nothing":   {nil, []bool{}, 0, 0},
+		"one state": {[]State{at(1980, SoftwarePowerCap)}, []bool{}, 0, 0},
+		"steady":    {[]State{at(1980, 0), at(1965, 0), at(1980, 0)}, []bool{true, true}, 0, 0},
+		"no throttle": {[]State{at(1980, Idle), at(1980, ApplicationsClock|SyncBoost), at(1980, DisplayClock|1<<40)},
+			[]bool{true, true}, 0, 0},
 		// One throttled state spoils the samples on both its sides.
-		"throttled": {[]State{at(1980, 0), at(1980, 0), at(1980, SoftwareThermal), at(1980, 0), at(1980, 0)}, []bool{true, false, false, true}, 2, 0},
-		"always":    {[]State{at(1500, SoftwarePowerCap), at(1500, SoftwarePowerCap), at(1500, HardwareSlowdown)}, []bool{true, false}, 1, 0},
+		"throttled": {[]State{at(1980, 0), at(1980, 0), at(1980, SoftwareThermal), at(1980, 0), at(1980, 0)},
+			[]bool{true, false, false, true}, 2, 0},
+		"always": {[]State{at(1500, SoftwarePowerCap), at(1500, SoftwarePowerCap), at(1500, HardwareSlowdown)},
+			[]bool{true, false}, 1, 0},
 		// The median is 2000; 1900 is exactly 5 % below and stays, 1899 goes.
-		"at the edge": {[]State{at(1900, 0), at(2000, 0), at(2000, 0), at(2000, 0), at(1899, 0)}, []bool{true, true, true, false}, 0, 1},
-		"warming up":  {[]State{at(345, Idle), at(1980, 0), at(1980, 0), at(1980, 0)}, []bool{false, true, true}, 0, 1},
+		"at the edge": {[]State{at(1900, 0), at(2000, 0), at(2000, 0), at(2000, 0), at(1899, 0)},
+			[]bool{true, true, true, false}, 0, 1},
+		"warming up": {[]State{at(345, Idle), at(1980, 0), at(1980, 0), at(1980, 0)}, []bool{false, true, true}, 0, 1},
 		// Throttled and low counts once, as throttled.
 		"both": {[]State{at(1000, HardwarePowerBrake), at(1980, 0), at(1980, 0)}, []bool{false, true}, 1, 0},
 	} {
@@ -41,7 +45,8 @@ func TestJudge(t *testing.T) {
 					kept++
 				}
 			}
-			if counted := summary.Samples - summary.Throttled - summary.LowClock; summary.Samples != len(keep) || counted != kept {
+			if counted := summary.Samples - summary.Throttled - summary.LowClock; summary.Samples != len(keep) ||
+				counted != kept {
 				t.Errorf("%d of %d kept, the summary says %d of %d", kept, len(keep), counted, summary.Samples)
 			}
 		})
@@ -54,7 +59,16 @@ func TestSummary(t *testing.T) {
 		{SMClock: 1800, Temperature: 83, Power: 690, Reasons: SoftwareThermal},
 		{SMClock: 1980, Temperature: 81, Power: 500},
 	})
-	want := Summary{Samples: 2, Throttled: 2, ClockLow: 1800, ClockMedian: 1900, ClockHigh: 1980, Temperature: 83, Power: 690, Reasons: Idle | SoftwareThermal}
+	want := Summary{
+		Samples:     2,
+		Throttled:   2,
+		ClockLow:    1800,
+		ClockMedian: 1900,
+		ClockHigh:   1980,
+		Temperature: 83,
+		Power:       690,
+		Reasons:     Idle | SoftwareThermal,
+	}
 	if got != want {
 		t.Errorf("got %+v", got)
 	}

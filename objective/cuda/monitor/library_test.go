@@ -196,13 +196,15 @@ func checkInventory(t *testing.T, found Inventory, state State) {
 	if gpu.Name != "Test GPU" || gpu.UUID != testUUID || gpu.Bus != "00000000:1B:00.0" {
 		t.Errorf("names %q, %q, %q", gpu.Name, gpu.UUID, gpu.Bus)
 	}
-	if gpu.MemoryTotal != 150<<30 || gpu.MemoryUsed != 1<<30 || gpu.ComputeMode != "exclusive process" || !gpu.Persistence {
+	if gpu.MemoryTotal != 150<<30 || gpu.MemoryUsed != 1<<30 || gpu.ComputeMode != "exclusive process" ||
+		!gpu.Persistence {
 		t.Errorf("got %+v", gpu)
 	}
 	if gpu.State != state || gpu.Unknown != nil || gpu.Trouble != "" {
 		t.Errorf("got %+v", gpu)
 	}
-	if len(gpu.Processes) != 40 || gpu.Processes[0].PID != 1000 || gpu.Processes[39].PID != 1039 || gpu.Processes[39].Memory != 1<<32 {
+	if len(gpu.Processes) != 40 || gpu.Processes[0].PID != 1000 || gpu.Processes[39].PID != 1039 ||
+		gpu.Processes[39].Memory != 1<<32 {
 		t.Errorf("processes %v", gpu.Processes)
 	}
 	if !strings.Contains(found.GPUs[1].Trouble, "fallen off the bus") {
@@ -239,7 +241,8 @@ func TestNewDriver(t *testing.T) {
 
 func TestDriverThatIsNotLoaded(t *testing.T) {
 	t.Parallel()
-	if seen := visiting(t, "-DREFUSE"); seen.Error != "the state of the GPU is not available: the NVIDIA driver is not loaded; load it or reboot" {
+	if seen := visiting(t, "-DREFUSE"); seen.Error !=
+		"the state of the GPU is not available: the NVIDIA driver is not loaded; load it or reboot" {
 		t.Errorf("got %q", seen.Error)
 	}
 }

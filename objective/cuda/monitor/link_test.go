@@ -19,7 +19,8 @@ func TestProgramsStartWithoutTheLibrary(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"as usual": {"-ldflags", "-linkmode external -extldflags '-Wl,-z,now'"},
 		// The toolchain's own -z now comes first on the command line; the last one counts.
-		"go-nvml, with the flag of the package comment": {"-tags", "nvml", "-ldflags", "-linkmode external -extldflags '-Wl,-z,now -Wl,-z,lazy'"},
+		"go-nvml, with the flag of the package comment": {"-tags", "nvml", "-ldflags",
+			"-linkmode external -extldflags '-Wl,-z,now -Wl,-z,lazy'"},
 	} {
 		program := filepath.Join(t.TempDir(), "program")
 		arguments := append([]string{"build", "-o", program}, flags...)

@@ -33,7 +33,9 @@ func (m *Monitor) LockClocks(mhz int) (*Lock, error) {
 		return nil, fmt.Errorf("locking the SM clock at %d MHz: %w", mhz, err)
 	}
 	if err := m.device.lock(mhz); errors.Is(err, ErrNoPermission) {
-		return nil, fmt.Errorf("locking the SM clock at %d MHz: %w: run as root (a container needs CAP_SYS_ADMIN), or measure with the clock as it is", mhz, ErrNoPermission)
+		return nil,
+			fmt.Errorf("locking the SM clock at %d MHz: %w: run as root (a container needs CAP_SYS_ADMIN), or measure with "+
+				"the clock as it is", mhz, ErrNoPermission)
 	} else if err != nil {
 		return nil, fmt.Errorf("locking the SM clock at %d MHz: %w", mhz, err)
 	}
@@ -83,7 +85,8 @@ func (m *Monitor) awaitClock(mhz int) error {
 // off is nil when the clock is where it was locked.
 func off(mhz int, state State) error {
 	if difference := state.SMClock - mhz; difference > clockStep || difference < -clockStep {
-		return fmt.Errorf("the SM clock was locked at %d MHz but runs at %d MHz (%s); lock it lower", mhz, state.SMClock, state.Reasons)
+		return fmt.Errorf("the SM clock was locked at %d MHz but runs at %d MHz (%s); lock it lower", mhz, state.SMClock,
+			state.Reasons)
 	}
 	return nil
 }
@@ -106,7 +109,8 @@ func (m *Monitor) release() error {
 		err = m.device.lock(0)
 	}
 	if err != nil {
-		return fmt.Errorf("the SM clock stays locked at %d MHz, release it with nvidia-smi --reset-gpu-clocks: %w", m.held.clock, err)
+		return fmt.Errorf("the SM clock stays locked at %d MHz, release it with nvidia-smi --reset-gpu-clocks: %w",
+			m.held.clock, err)
 	}
 	m.held = nil
 	return nil

@@ -46,7 +46,8 @@ func TestLockWithoutPermission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = monitor.LockClocks(1500); !errors.Is(err, ErrNoPermission) || !strings.Contains(err.Error(), "run as root") {
+	if _, err = monitor.LockClocks(1500); !errors.Is(err, ErrNoPermission) ||
+		!strings.Contains(err.Error(), "run as root") {
 		t.Errorf("got %v", err)
 	}
 	if gpu.unlocks != 0 {
@@ -77,7 +78,8 @@ func TestLockThatDoesNotHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := monitor.LockClocks(1500); err == nil || !strings.Contains(err.Error(), "locked at 1500 MHz but runs at 1980 MHz") {
+	if _, err := monitor.LockClocks(1500); err == nil ||
+		!strings.Contains(err.Error(), "locked at 1500 MHz but runs at 1980 MHz") {
 		t.Errorf("got %v", err)
 	}
 	if gpu.unlocks != 1 {

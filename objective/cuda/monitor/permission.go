@@ -36,9 +36,11 @@ func Counters(parameters string, administrator bool) Permission {
 	case administrator:
 		return Permission{Allowed: true, Reason: "this process is an administrator (CAP_SYS_ADMIN)"}
 	case !found:
-		return Permission{Reason: "the driver does not say who may read performance counters; run as root with CAP_SYS_ADMIN to be sure"}
+		return Permission{Reason: "the driver does not say who may read performance counters; run as root with " +
+			"CAP_SYS_ADMIN to be sure"}
 	}
-	return Permission{Reason: "only administrators may read performance counters; load the driver with NVreg_RestrictProfilingToAdminUsers=0, or run as root (a container needs CAP_SYS_ADMIN)"}
+	return Permission{Reason: "only administrators may read performance counters; load the driver with " +
+		"NVreg_RestrictProfilingToAdminUsers=0, or run as root (a container needs CAP_SYS_ADMIN)"}
 }
 
 // clockLocking forecasts whether locking clocks would be allowed, without

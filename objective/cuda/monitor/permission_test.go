@@ -13,8 +13,9 @@ func TestCounters(t *testing.T) {
 		allowed       bool
 		reason        string
 	}{
-		"open to all":        {before + "RmProfilingAdminOnly: 0\n" + after, false, true, "every user"},
-		"restricted":         {before + "RmProfilingAdminOnly: 1\n" + after, false, false, "NVreg_RestrictProfilingToAdminUsers=0"},
+		"open to all": {before + "RmProfilingAdminOnly: 0\n" + after, false, true, "every user"},
+		"restricted": {before + "RmProfilingAdminOnly: 1\n" + after, false, false,
+			"NVreg_RestrictProfilingToAdminUsers=0"},
 		"restricted, root":   {before + "RmProfilingAdminOnly: 1\n" + after, true, true, "CAP_SYS_ADMIN"},
 		"last line":          {before + "RmProfilingAdminOnly: 1", false, false, "only administrators"},
 		"not said":           {before + after, false, false, "does not say"},

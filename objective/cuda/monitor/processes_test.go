@@ -36,7 +36,9 @@ func TestOtherProcesses(t *testing.T) {
 			t.Errorf("%s: %v, %v", test.name, found, err)
 			continue
 		}
-		if len(found) == 1 && (!strings.HasSuffix(found[0].String(), test.want) || !strings.Contains(found[0].String(), "process 1") || found[0].Name == "" && nameOf(1) != "") {
+		if len(found) == 1 &&
+			(!strings.HasSuffix(found[0].String(), test.want) || !strings.Contains(found[0].String(), "process 1") ||
+				found[0].Name == "" && nameOf(1) != "") {
 			t.Errorf("%s: %s", test.name, found[0])
 		}
 		m.Close()

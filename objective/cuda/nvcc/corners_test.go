@@ -138,7 +138,8 @@ func materialised(t *testing.T, k *kernels.Kernel, c *Compiler) string {
 	return dir
 }
 
-func compilePoints(t *testing.T, k *kernels.Kernel, unit Unit, chosen []space.Point, constants []kernels.Constant, c *Compiler) {
+func compilePoints(t *testing.T, k *kernels.Kernel, unit Unit, chosen []space.Point, constants []kernels.Constant,
+	c *Compiler) {
 	var lanes errgroup.Group
 	lanes.SetLimit(runtime.NumCPU())
 	var mu sync.Mutex

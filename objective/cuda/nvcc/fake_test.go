@@ -60,7 +60,8 @@ func copies(t *testing.T, cubin []byte) string {
 
 func TestNothingOfAHangingCompilerStays(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	c := newCompiler(t, fakeNVCC(t, "(sleep 1000 & echo $! >"+pidFile+".new; mv "+pidFile+".new "+pidFile+"; wait) & wait\n"))
+	c := newCompiler(t,
+		fakeNVCC(t, "(sleep 1000 & echo $! >"+pidFile+".new; mv "+pidFile+".new "+pidFile+"; wait) & wait\n"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		for ctx.Err() == nil {
@@ -107,8 +108,9 @@ func TestFailuresThatAreNotThePoints(t *testing.T) {
 		"no ELF":       {copies(t, []byte("garbage")), "not a cubin"},
 		"other ELF":    {copies(t, elfFile(62, nil)), "machine 62"},
 		"other kernel": {copies(t, elfFile(190, map[string]string{".text.other": "code"})), "does not have"},
-		"silent":       {strings.Replace(copies(t, elfFile(190, map[string]string{".text.k": "code"})), said, "", 1), "no figures"},
-		"no gcc":       {`echo "nvcc fatal   : Failed to preprocess host compiler properties." >&2; exit 1`, "host compiler"},
+		"silent": {strings.Replace(copies(t, elfFile(190, map[string]string{".text.k": "code"})), said, "", 1),
+			"no figures"},
+		"no gcc": {`echo "nvcc fatal   : Failed to preprocess host compiler properties." >&2; exit 1`, "host compiler"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := newCompiler(t, fakeNVCC(t, test.body+"\n")).Compile(t.Context(), source(t, ""))
@@ -159,7 +161,13 @@ func TestDamagedReportsAreMadeAgain(t *testing.T) {
 func TestKey(t *testing.T) {
 	c := newCompiler(t, fakeNVCC(t, ""))
 	dir := tree(t, map[string]string{"k.cu": `#include "b.h"`, "b.h": "", "unused.h": ""})
-	base := Unit{Dir: dir, Source: "k.cu", Architecture: "sm_90", Defines: []Define{{"A", "1"}, {"B", "2"}}, Flags: []string{"-O3"}}
+	base := Unit{
+		Dir:          dir,
+		Source:       "k.cu",
+		Architecture: "sm_90",
+		Defines:      []Define{{"A", "1"}, {"B", "2"}},
+		Flags:        []string{"-O3"},
+	}
 	key := func(change func(*Unit)) string {
 		t.Helper()
 		unit := base
@@ -207,7 +215,8 @@ func TestKey(t *testing.T) {
 
 func TestMissingSourceIsAnError(t *testing.T) {
 	c := newCompiler(t, fakeNVCC(t, ""))
-	if _, err := c.Compile(t.Context(), Unit{Dir: t.TempDir(), Source: "k.cu", Architecture: "sm_90"}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := c.Compile(t.Context(),
+		Unit{Dir: t.TempDir(), Source: "k.cu", Architecture: "sm_90"}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -69,7 +69,9 @@ func TestFindSaysWhatToDo(t *testing.T) {
 }
 
 func TestFindNVRTCSaysWhatToDo(t *testing.T) {
-	if _, err := FindNVRTC(t.Context(), only(map[string]string{"NVRTC": "/no/such/libnvrtc.so"})); !errors.Is(err, ErrNoNVRTC) || !strings.Contains(err.Error(), "/no/such") {
+	if _, err := FindNVRTC(t.Context(),
+		only(map[string]string{"NVRTC": "/no/such/libnvrtc.so"})); !errors.Is(err, ErrNoNVRTC) ||
+		!strings.Contains(err.Error(), "/no/such") {
 		t.Errorf("got %v", err)
 	}
 	// A file that is no library is an error of the other process, reported here.
@@ -77,14 +79,16 @@ func TestFindNVRTCSaysWhatToDo(t *testing.T) {
 	if err := os.WriteFile(garbage, []byte("garbage"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := FindNVRTC(t.Context(), only(map[string]string{"NVRTC": garbage})); err == nil || !strings.Contains(err.Error(), garbage) {
+	if _, err := FindNVRTC(t.Context(), only(map[string]string{"NVRTC": garbage})); err == nil ||
+		!strings.Contains(err.Error(), garbage) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestNewestLibrary(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"libnvrtc.so.9.2", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.alt.so.14", "libnvrtc-builtins.so.15"} {
+	for _, name := range []string{"libnvrtc.so.9.2", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.alt.so.14",
+		"libnvrtc-builtins.so.15"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +102,8 @@ func TestNewestLibrary(t *testing.T) {
 }
 
 func TestLibraryFlags(t *testing.T) {
-	got := libraryFlags([]string{"-O3", "-Xcompiler", "-Wall", "-Xcompiler=-O2", "-use_fast_math", "-std=c++17", "-Xptxas", "-O1"})
+	got := libraryFlags([]string{"-O3", "-Xcompiler", "-Wall", "-Xcompiler=-O2", "-use_fast_math", "-std=c++17",
+		"-Xptxas", "-O1"})
 	if want := []string{"-use_fast_math", "-std=c++17", "-Xptxas", "-O1"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

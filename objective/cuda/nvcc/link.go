@@ -12,7 +12,8 @@ const Relocatable = "-rdc=true"
 // link compiles each source on its own and links them. It returns what ptxas said about every
 // one, and behind it what the linker did: it has the last word on a kernel's registers and
 // stack, because it knows what the kernel calls.
-func link(run func(arguments ...string) (string, error), flags, sources []string, scratch, output string) (log string, err error) {
+func link(run func(arguments ...string) (string, error), flags, sources []string,
+	scratch, output string) (log string, err error) {
 	var parts []string
 	for i, source := range sources {
 		part := filepath.Join(scratch, fmt.Sprintf("unit%d.cubin", i))

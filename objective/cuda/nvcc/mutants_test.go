@@ -18,7 +18,8 @@ import (
 	"pawl/space"
 )
 
-var mutantLimit = flag.Int("mutants", thorough.Count(1, 0), "how many wrong kernels of each kernel to compile; 0 means all")
+var mutantLimit = flag.Int("mutants", thorough.Count(1, 0),
+	"how many wrong kernels of each kernel to compile; 0 means all")
 
 // TestMutantsCompile compiles wrong kernels at their points: each is a program, and
 // another one than the right kernel there. One that changes the manifest is the same

@@ -24,7 +24,8 @@ import (
 // instantiate writes a source that takes the addresses of a unit's instances, for the host's
 // half of nvcc: nothing of it is in the cubin.
 func instantiate(unit Unit, source, scratch string) (string, error) {
-	return writeAddresses(unit, source, scratch, "extern const void *const pawl_entry_%[1]d;\nconst void *const pawl_entry_%[1]d = (const void *)&%[2]s;\n")
+	return writeAddresses(unit, source, scratch,
+		"extern const void *const pawl_entry_%[1]d;\nconst void *const pawl_entry_%[1]d = (const void *)&%[2]s;\n")
 }
 
 // writeAddresses writes a source that includes another, with a declaration for every instance.
@@ -41,7 +42,8 @@ func writeAddresses(unit Unit, source, scratch, declaration string) (string, err
 }
 
 // names finds the symbols of a unit's instances in its cubin.
-func (t *Toolchain) names(ctx context.Context, allowed time.Duration, unit Unit, scratch, cubin string) (map[string]string, error) {
+func (t *Toolchain) names(ctx context.Context, allowed time.Duration, unit Unit,
+	scratch, cubin string) (map[string]string, error) {
 	content, err := os.ReadFile(cubin)
 	if err != nil {
 		return nil, fmt.Errorf("nvcc succeeded without a cubin: %w", err)
@@ -64,7 +66,8 @@ func (t *Toolchain) names(ctx context.Context, allowed time.Duration, unit Unit,
 var addressLine = regexp.MustCompile(`(?m)^\.(?:visible )?\.?global .* pawl_entry_(\d+) = ([\w$]+);`)
 
 // namesInPTX compiles once more, to text in which variables hold the instances' addresses.
-func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit Unit, scratch string) (map[string]string, error) {
+func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit Unit,
+	scratch string) (map[string]string, error) {
 	source, err := filepath.Abs(filepath.Join(unit.Dir, unit.Source))
 	if err != nil {
 		return nil, err
@@ -74,7 +77,8 @@ func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit 
 		return nil, err
 	}
 	text := filepath.Join(scratch, "entries.ptx")
-	arguments := slices.Concat([]string{"-ptx", ArchitectureFlag(unit.Architecture), "-include", filepath.Join(scratch, "defines.h")}, unit.Flags, []string{"-o", text, path})
+	arguments := slices.Concat([]string{"-ptx", ArchitectureFlag(unit.Architecture), "-include",
+		filepath.Join(scratch, "defines.h")}, unit.Flags, []string{"-o", text, path})
 	command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
 	if _, err := command.Run(ctx, allowed, nil, arguments...); err != nil {
 		return nil, driverError(err)
@@ -90,7 +94,9 @@ func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit 
 		}
 	}
 	if len(names) < len(unit.Instances) {
-		return nil, fmt.Errorf("nvcc does not say what the symbols of %s are; write extern \"C\" __global__ functions around them", strings.Join(unit.Instances, ", "))
+		return nil,
+			fmt.Errorf("nvcc does not say what the symbols of %s are; write extern \"C\" __global__ functions around them",
+				strings.Join(unit.Instances, ", "))
 	}
 	return names, nil
 }
@@ -110,9 +116,13 @@ func (m Module) Symbol(name string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", fmt.Errorf("%d kernels are called %s (%s): name the arguments of a template, or one by its symbol", len(found), name, strings.Join(found, ", "))
+		return "",
+			fmt.Errorf("%d kernels are called %s (%s): name the arguments of a template, or one by its symbol", len(found),
+				name, strings.Join(found, ", "))
 	case len(symbols) == 0:
-		return "", fmt.Errorf("there is no kernel %s, nor any other: kernels are __global__, and one that is static or a template is there only where something uses it", name)
+		return "",
+			fmt.Errorf("there is no kernel %s, nor any other: kernels are __global__, and one that is static or a template "+
+				"is there only where something uses it", name)
 	}
 	var readable []string
 	for _, symbol := range symbols {

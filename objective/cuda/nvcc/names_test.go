@@ -18,7 +18,10 @@ func TestInstancesOfTemplates(t *testing.T) {
 			instances []string
 			symbols   []string
 		}{
-			"of a template in a namespace": {[]string{"tiled::scale<LANES, float>"}, []string{"_ZN5tiled5scaleILi4EfEEvPKT0_PS1_i"}},
+			"of a template in a namespace": {
+				[]string{"tiled::scale<LANES, float>"},
+				[]string{"_ZN5tiled5scaleILi4EfEEvPKT0_PS1_i"},
+			},
 			"beside one that is there": {
 				[]string{"twice<true, 7>", "tiled::scale<1, double>"},
 				[]string{"_Z5twiceILb1ELi7EEvPfi", "_ZN5tiled5scaleILi1EdEEvPKT0_PS1_i"},
@@ -42,7 +45,8 @@ func TestInstancesOfTemplates(t *testing.T) {
 // with what is.
 func TestSymbolsOfPlainKernels(t *testing.T) {
 	eachTool(t, func(t *testing.T, c *Compiler) {
-		module := compileUnit(t, c, Unit{Dir: "testdata/units", Source: "templates.cu", Architecture: "sm_90", Defines: []Define{{"LANES", "4"}}})
+		module := compileUnit(t, c,
+			Unit{Dir: "testdata/units", Source: "templates.cu", Architecture: "sm_90", Defines: []Define{{"LANES", "4"}}})
 		for name, want := range map[string]string{
 			"plain": "_Z5plainPf", "tiled::deep::inner": "_ZN5tiled4deep5innerEPf", "c_style": "c_style",
 			"_Z10overloadedPf": "_Z10overloadedPf", "twice": "_Z5twiceILb1ELi3EEvPfi",
@@ -65,7 +69,14 @@ func TestSymbolsOfPlainKernels(t *testing.T) {
 // A template that is not there is the compiler's to refuse, by its name.
 func TestInstanceOfNoTemplate(t *testing.T) {
 	eachTool(t, func(t *testing.T, c *Compiler) {
-		_, err := c.Compile(t.Context(), Unit{Dir: "testdata/units", Source: "templates.cu", Architecture: "sm_90", Instances: []string{"tiled::scales<4>"}, Defines: []Define{{"LANES", "4"}}})
+		_, err := c.Compile(t.Context(),
+			Unit{
+				Dir:          "testdata/units",
+				Source:       "templates.cu",
+				Architecture: "sm_90",
+				Instances:    []string{"tiled::scales<4>"},
+				Defines:      []Define{{"LANES", "4"}},
+			})
 		if refused := (*compiler.Refusal)(nil); !errors.As(err, &refused) || !strings.Contains(refused.Output, "scales") {
 			t.Error(err)
 		}
@@ -106,7 +117,8 @@ func FuzzIdentifiersOfSymbols(f *testing.F) {
 func TestPragmasUnrollByParameters(t *testing.T) {
 	eachTool(t, func(t *testing.T, c *Compiler) {
 		size := func(factor string) int64 {
-			module := compileUnit(t, c, Unit{Dir: "testdata/units", Source: "unroll.cu", Architecture: "sm_90", Defines: []Define{{"FACTOR", factor}}})
+			module := compileUnit(t, c,
+				Unit{Dir: "testdata/units", Source: "unroll.cu", Architecture: "sm_90", Defines: []Define{{"FACTOR", factor}}})
 			info, err := os.Stat(module.Path)
 			if err != nil {
 				t.Fatal(err)
@@ -116,7 +128,8 @@ func TestPragmasUnrollByParameters(t *testing.T) {
 		if one, eight := size("1"), size("8"); eight <= one {
 			t.Errorf("%d bytes unrolled once, %d eight times", one, eight)
 		}
-		_, err := c.Compile(t.Context(), Unit{Dir: "testdata/units", Source: "unroll.cu", Architecture: "sm_90", Defines: []Define{{"FACTOR", "9"}}})
+		_, err := c.Compile(t.Context(),
+			Unit{Dir: "testdata/units", Source: "unroll.cu", Architecture: "sm_90", Defines: []Define{{"FACTOR", "9"}}})
 		if err == nil || !strings.Contains(err.Error(), "unroll.cu(2)") && !strings.Contains(err.Error(), "unroll.cu:2:") {
 			t.Error(err)
 		}

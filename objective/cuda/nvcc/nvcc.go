@@ -93,7 +93,8 @@ type Tool interface {
 	// build writes the cubin of a unit to output and returns what ptxas said, and the
 	// symbols of the unit's instances. It may use the folder scratch. Errors are those of
 	// package compiler.
-	build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (log string, names map[string]string, err error)
+	build(ctx context.Context, allowed time.Duration, unit Unit,
+		scratch, output string) (log string, names map[string]string, err error)
 }
 
 // Options configures a Compiler.
@@ -141,7 +142,14 @@ func (c *Compiler) Compile(ctx context.Context, unit Unit) (Module, error) {
 			return Module{}, fmt.Errorf("compile cache: %w", err)
 		}
 	}
-	return Module{Path: entry.Path, File: entry.Digest, Digest: found.MachineCode, Kernels: found.Kernels, Names: found.Names, Hit: entry.Hit}, nil
+	return Module{
+		Path:    entry.Path,
+		File:    entry.Digest,
+		Digest:  found.MachineCode,
+		Kernels: found.Kernels,
+		Names:   found.Names,
+		Hit:     entry.Hit,
+	}, nil
 }
 
 func (c *Compiler) entry(ctx context.Context, key *cache.Key, unit Unit) (cache.Entry, error) {

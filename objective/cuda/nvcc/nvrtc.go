@@ -34,7 +34,8 @@ type Library struct {
 var _ Tool = (*Library)(nil)
 
 // ErrNoNVRTC says that no libnvrtc was found.
-var ErrNoNVRTC = errors.New("no NVRTC: install the CUDA toolkit, or set NVRTC to libnvrtc.so or CUDA_HOME to the toolkit's folder")
+var ErrNoNVRTC = errors.New("no NVRTC: install the CUDA toolkit, or set NVRTC to libnvrtc.so or CUDA_HOME to the " +
+	"toolkit's folder")
 
 // FindNVRTC returns the library that the variable NVRTC names, or else the
 // first in CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, beside an nvcc on the path,
@@ -74,7 +75,8 @@ func libraryFolders(getenv func(string) string) []string {
 func libraries(roots []string) []string {
 	var folders []string
 	for _, root := range roots {
-		folders = append(folders, filepath.Join(root, "lib64"), filepath.Join(root, "lib"), filepath.Join(root, "targets", target(), "lib"))
+		folders = append(folders, filepath.Join(root, "lib64"), filepath.Join(root, "lib"),
+			filepath.Join(root, "targets", target(), "lib"))
 	}
 	return folders
 }
@@ -117,7 +119,8 @@ func openLibrary(ctx context.Context, path string, getenv func(string) string) (
 	l.release = strings.TrimSpace(output)
 	// The library's version has one digit after the dot only; its size and age
 	// distinguish two patches of one version.
-	l.about = fmt.Sprintf("nvrtc %s, %d bytes of %s\n%s", l.release, info.Size(), info.ModTime().UTC(), strings.Join(l.Includes, "\n"))
+	l.about = fmt.Sprintf("nvrtc %s, %d bytes of %s\n%s", l.release, info.Size(), info.ModTime().UTC(),
+		strings.Join(l.Includes, "\n"))
 	return l, nil
 }
 
@@ -159,13 +162,15 @@ func (l *Library) identity() string { return l.about }
 
 // build compiles in another process. No shell is involved, so the defines are
 // options.
-func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (string, map[string]string, error) {
+func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit,
+	scratch, output string) (string, map[string]string, error) {
 	dir, err := filepath.Abs(unit.Dir)
 	if err != nil {
 		return "", nil, err
 	}
 	if len(unit.Units) > 0 {
-		return "", nil, fmt.Errorf("NVRTC compiles one unit and links none, and this kernel has %d: use --compiler nvcc", 1+len(unit.Units))
+		return "", nil,
+			fmt.Errorf("NVRTC compiles one unit and links none, and this kernel has %d: use --compiler nvcc", 1+len(unit.Units))
 	}
 	source := filepath.Join(dir, unit.Source)
 	options := []string{
@@ -183,7 +188,14 @@ func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit, s
 	if err != nil {
 		return "", nil, err
 	}
-	request := libraryRequest{Prelude: prelude, Source: source, Options: options, Output: output, Instances: unit.Instances, Names: filepath.Join(scratch, "names")}
+	request := libraryRequest{
+		Prelude:   prelude,
+		Source:    source,
+		Options:   options,
+		Output:    output,
+		Instances: unit.Instances,
+		Names:     filepath.Join(scratch, "names"),
+	}
 	log, err := l.call(ctx, allowed, dir, request)
 	if err != nil || len(unit.Instances) == 0 {
 		return log, nil, err

@@ -126,7 +126,8 @@ func (n *nvrtc) ask(program uintptr, request libraryRequest) (problem string) {
 	if len(request.Instances) == 0 {
 		return ""
 	}
-	err := n.register(request.Library, map[string]any{"nvrtcAddNameExpression": &n.addName, "nvrtcGetLoweredName": &n.loweredName})
+	err := n.register(request.Library,
+		map[string]any{"nvrtcAddNameExpression": &n.addName, "nvrtcGetLoweredName": &n.loweredName})
 	if err != nil {
 		return err.Error()
 	}
@@ -221,7 +222,8 @@ func (n *nvrtc) build(request libraryRequest) (status int, message string) {
 }
 
 // read asks for a size and then for that many bytes.
-func (n *nvrtc) read(program uintptr, length func(uintptr, *uint64) int32, write func(uintptr, *byte) int32) (content []byte, problem string) {
+func (n *nvrtc) read(program uintptr, length func(uintptr, *uint64) int32,
+	write func(uintptr, *byte) int32) (content []byte, problem string) {
 	var size uint64
 	if code := length(program, &size); code != 0 {
 		return nil, n.errorText(code)

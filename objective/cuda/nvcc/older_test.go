@@ -43,7 +43,8 @@ func TestFP8NeedsAnArchitecture(t *testing.T) {
 	}
 }
 
-func onArchitecture(t *testing.T, c *Compiler, kernel, workload, architecture string) (*kernels.Kernel, Unit, *space.Space, []kernels.Constant) {
+func onArchitecture(t *testing.T, c *Compiler,
+	kernel, workload, architecture string) (*kernels.Kernel, Unit, *space.Space, []kernels.Constant) {
 	t.Helper()
 	k, err := kernels.Load(kernel, kernels.CUDA)
 	if err != nil {

@@ -13,7 +13,13 @@ import (
 // a function that was not inlined.
 func TestParseRealOutput(t *testing.T) {
 	several := map[string]Resources{
-		"spills":                        {Registers: 32, SpillStores: 1356 + 308, SpillLoads: 2100 + 308, Stack: 1696, Barriers: 1},
+		"spills": {
+			Registers:   32,
+			SpillStores: 1356 + 308,
+			SpillLoads:  2100 + 308,
+			Stack:       1696,
+			Barriers:    1,
+		},
 		"plain":                         {Registers: 10},
 		"_Z5scaleILi2EEvPK6__halfPS0_i": {Registers: 10, StaticShared: 1024, Barriers: 1},
 	}
@@ -41,7 +47,14 @@ func TestParseRealOutput(t *testing.T) {
 
 // Orders and figures that versions before 11 used.
 func TestParseOtherOrders(t *testing.T) {
-	want := map[string]Resources{"k": {Registers: 20, SpillStores: 8, SpillLoads: 12, Stack: 16, StaticShared: 56, Constant: 26}}
+	want := map[string]Resources{"k": {
+		Registers:    20,
+		SpillStores:  8,
+		SpillLoads:   12,
+		Stack:        16,
+		StaticShared: 56,
+		Constant:     26,
+	}}
 	const (
 		entry      = "ptxas info    : Compiling entry function 'k' for 'sm_20'\n"
 		used       = "ptxas info    : Used 20 registers, 40+16 bytes smem, 24 bytes cmem[0], 2 bytes cmem[16]\n"

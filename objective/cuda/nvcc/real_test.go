@@ -99,11 +99,13 @@ func TestFiguresOfRealKernels(t *testing.T) {
 			t.Errorf("plain: %+v", plain)
 		}
 		// 1024 threads twice in 65536 registers leave 32 for each.
-		if spills := module.Kernels["spills"]; spills.Registers != 32 || spills.SpillStores < 4*(96-32) || spills.SpillLoads == 0 || spills.Stack == 0 {
+		if spills := module.Kernels["spills"]; spills.Registers != 32 || spills.SpillStores < 4*(96-32) ||
+			spills.SpillLoads == 0 || spills.Stack == 0 {
 			t.Errorf("spills: %+v", spills)
 		}
 		again := compileUnit(t, c, unit)
-		if !again.Hit || again.Digest != module.Digest || len(again.Kernels) != 3 || again.Kernels["plain"] != module.Kernels["plain"] {
+		if !again.Hit || again.Digest != module.Digest || len(again.Kernels) != 3 ||
+			again.Kernels["plain"] != module.Kernels["plain"] {
 			t.Errorf("the second time: %+v", again)
 		}
 	})

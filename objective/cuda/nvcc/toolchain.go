@@ -30,7 +30,8 @@ type Toolchain struct {
 var _ Tool = (*Toolchain)(nil)
 
 // ErrNoCompiler says that no nvcc was found.
-var ErrNoCompiler = errors.New("no CUDA compiler: install the CUDA toolkit, or set NVCC to the nvcc program or CUDA_HOME to the toolkit's folder")
+var ErrNoCompiler = errors.New("no CUDA compiler: install the CUDA toolkit, or set NVCC to the nvcc program or " +
+	"CUDA_HOME to the toolkit's folder")
 
 // ErrNoHostCompiler says that nvcc is there but has nothing to preprocess with.
 var ErrNoHostCompiler = errors.New("nvcc needs a host compiler: install gcc, or set NVCC_CCBIN to one")
@@ -172,7 +173,8 @@ func (t *Toolchain) identity() string { return "nvcc\n" + t.about }
 
 // build runs nvcc. The defines go through a file, because nvcc splits -D at
 // commas and hands it to a shell, which executes what stands in $( ).
-func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit, scratch, output string) (string, map[string]string, error) {
+func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
+	scratch, output string) (string, map[string]string, error) {
 	if err := safeForShell(slices.Concat([]string{unit.Dir, unit.Source, scratch}, unit.Units, unit.Flags)); err != nil {
 		return "", nil, err
 	}
@@ -196,7 +198,8 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 	flags := append([]string{"-lineinfo", "-Xptxas", "-v", "-include", defines}, unit.Flags...)
 	run := func(arguments ...string) (string, error) {
 		command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
-		printed, err := command.Run(ctx, allowed, nil, append([]string{"-cubin", ArchitectureFlag(unit.Architecture)}, arguments...)...)
+		printed, err := command.Run(ctx, allowed, nil,
+			append([]string{"-cubin", ArchitectureFlag(unit.Architecture)}, arguments...)...)
 		return string(printed.Stdout) + string(printed.Stderr), driverError(err)
 	}
 	var log string

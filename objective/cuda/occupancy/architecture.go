@@ -42,9 +42,11 @@ var architectures = []Architecture{
 	{8, 0, Multiprocessor{2048, 32, registers, 164 << 10, 1 << 10}, 163 << 10, "A100", 108, 1_410_000, 1_593_000, 5120},
 	{8, 6, Multiprocessor{1536, 16, registers, 100 << 10, 1 << 10}, 99 << 10, "A10", 72, 1_695_000, 6_251_000, 384},
 	{8, 9, Multiprocessor{1536, 24, registers, 100 << 10, 1 << 10}, 99 << 10, "L40S", 142, 2_520_000, 9_001_000, 384},
-	{9, 0, Multiprocessor{2048, 32, registers, 228 << 10, 1 << 10}, 227 << 10, "H100 SXM or H200", 132, 1_980_000, 3_201_000, 6016},
+	{9, 0, Multiprocessor{2048, 32, registers, 228 << 10, 1 << 10}, 227 << 10, "H100 SXM or H200", 132, 1_980_000,
+		3_201_000, 6016},
 	{10, 0, Multiprocessor{2048, 32, registers, 228 << 10, 1 << 10}, 227 << 10, "B200", 148, 1_965_000, 3_996_000, 8192},
-	{12, 0, Multiprocessor{1536, 24, registers, 100 << 10, 1 << 10}, 99 << 10, "RTX 5090", 170, 2_407_000, 14_001_000, 512},
+	{12, 0, Multiprocessor{1536, 24, registers, 100 << 10, 1 << 10}, 99 << 10, "RTX 5090", 170, 2_407_000, 14_001_000,
+		512},
 }
 
 // Find returns the architecture of a name such as sm_90 or sm_90a.

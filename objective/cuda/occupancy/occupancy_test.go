@@ -19,8 +19,10 @@ func TestFit(t *testing.T) {
 		blocks  int
 		limiter string
 	}{
-		{Block{Threads: 256, Registers: 32, Shared: 0}, 8, Registers},                  // 32 × 256 × 8 = 65,536: all of them, as threads
-		{Block{Threads: 256, Registers: 33, Shared: 0}, 6, Registers},                  // 33 × 32 = 1,056, as 1,280: 51 warps, 48 in fours
+		// 32 × 256 × 8 = 65,536: all of them, as threads
+		{Block{Threads: 256, Registers: 32, Shared: 0}, 8, Registers},
+		// 33 × 32 = 1,056, as 1,280: 51 warps, 48 in fours
+		{Block{Threads: 256, Registers: 33, Shared: 0}, 6, Registers},
 		{Block{Threads: 256, Registers: 24, Shared: 0}, 8, Threads},                    // 2,048 / 256
 		{Block{Threads: 32, Registers: 16, Shared: 0}, 32, Blocks},                     // 64 warps of threads, but 32 blocks
 		{Block{Threads: 128, Registers: 32, Shared: 48 << 10}, 4, SharedMemory},        // 228 / 49
@@ -49,7 +51,9 @@ func TestWaves(t *testing.T) {
 		}
 	}
 	o := Occupancy{Blocks: 2, Warps: 8, Of: 64, Limiter: Registers}.Over(363, 132)
-	if got, want := o.String(), "2 blocks a multiprocessor (8 of 64 warps), limited by registers; 1.38 waves, 62 % of the last one empty"; got != want {
+	if got, want := o.String(),
+		"2 blocks a multiprocessor (8 of 64 warps), limited by registers; 1.38 waves, 62 % of the last one empty"; got !=
+		want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if o := (Occupancy{}).Over(7, 132); o.Waves != 0 {

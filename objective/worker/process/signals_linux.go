@@ -58,7 +58,8 @@ func (m machine) signalRules(own uint32) []unix.SockFilter {
 		{Code: load, K: callNumber}, {Code: notLess, K: m.others, Jf: 1}, refuse,
 		{Code: equal, K: unix.SYS_PIDFD_SEND_SIGNAL, Jf: 1}, refuse,
 	}
-	senders := []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO}
+	senders := []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO,
+		unix.SYS_RT_TGSIGQUEUEINFO}
 	for i, call := range senders {
 		rules = append(rules, unix.SockFilter{Code: equal, K: call, Jt: uint8(len(senders) - i)}) // past the others and allow
 	}

@@ -47,7 +47,8 @@ func TestAlignments(t *testing.T) {
 			t.Errorf("alignments of %v are %v, want %v", test.values, got, test.want)
 		}
 	}
-	if got := Alignments(space.Param{Values: []space.Value{space.BooleanValue(false), space.BooleanValue(true)}}); got != nil {
+	if got := Alignments(space.Param{Values: []space.Value{space.BooleanValue(false), space.BooleanValue(true)}}); got !=
+		nil {
 		t.Errorf("alignments of booleans are %v", got)
 	}
 }

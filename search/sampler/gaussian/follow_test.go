@@ -11,7 +11,13 @@ import (
 func TestWeightsOfATrendByHand(t *testing.T) {
 	y := []float64{-1, 0, 1, 0}
 	// Without correlations the factor is the identity.
-	identity := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: 4, Stride: 4, Data: []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}}
+	identity := blas64.Triangular{
+		Uplo:   blas.Lower,
+		Diag:   blas.NonUnit,
+		N:      4,
+		Stride: 4,
+		Data:   []float64{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1},
+	}
 	// The weight is (c·y + 4)/(c·c + 4) for centred expectations c and the precision 4
 	// round 1: (2+4)/(2+4), (1+4)/(0.5+4), (-2+4)/(2+4), and 4/4 where nothing is expected.
 	for name, c := range map[string]struct {

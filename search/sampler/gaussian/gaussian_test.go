@@ -48,8 +48,13 @@ func kernelPool(t testing.TB) *space.Pool {
 	for _, text := range []string{"row", "column", "tiled"} {
 		layout.Values = append(layout.Values, space.TextValue(text))
 	}
-	padded := space.Param{Name: "PADDED", Default: space.BooleanValue(false), Values: []space.Value{space.BooleanValue(false), space.BooleanValue(true)}}
-	return poolOf(t, ordered("BLOCK", 16, 32, 48, 64, 80, 96, 112, 128), ordered("TILE", 1, 2, 4, 8), layout, padded, ordered("FIXED", 7))
+	padded := space.Param{
+		Name:    "PADDED",
+		Default: space.BooleanValue(false),
+		Values:  []space.Value{space.BooleanValue(false), space.BooleanValue(true)},
+	}
+	return poolOf(t, ordered("BLOCK", 16, 32, 48, 64, 80, 96, 112, 128), ordered("TILE", 1, 2, 4, 8), layout, padded,
+		ordered("FIXED", 7))
 }
 
 // kernelTime is a smooth objective with an interaction and its optimum of 1 ms
@@ -191,7 +196,8 @@ func TestPosteriorByHand(t *testing.T) {
 	r, k := c.at([]uint16{0}, []uint16{2}), c.at([]uint16{0}, []uint16{1})
 	near(t, "the variance", g.variance, 1/(1+noise-r), 1e-12)
 	want := LogExpectedImprovement(1, 2, math.Sqrt(g.variance*(1-2*k*k/(1+noise+r))))
-	near(t, "the improvement", g.LogImprovement([][]uint16{{1}}, []float64{0}, []float64{0}, 1, math.Inf(-1))[0], want, 1e-9)
+	near(t, "the improvement", g.LogImprovement([][]uint16{{1}}, []float64{0}, []float64{0}, 1, math.Inf(-1))[0], want,
+		1e-9)
 }
 
 func TestBoundsNeverHideTheBest(t *testing.T) {

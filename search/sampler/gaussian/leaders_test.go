@@ -51,7 +51,8 @@ func TestSolvesThatEndEarly(t *testing.T) {
 	// As it would be with solves to the end: all blocks that are begun are exact.
 	whole := slices.Clone(got)
 	order := ranked(bounds(process, candidates, best), len(candidates))
-	for start, floor := 0, math.Inf(-1); start < len(order) && bounds(process, candidates, best)[order[start]] > floor; start += solveBlock {
+	for start, floor := 0,
+		math.Inf(-1); start < len(order) && bounds(process, candidates, best)[order[start]] > floor; start += solveBlock {
 		for _, i := range order[start:min(start+solveBlock, len(order))] {
 			whole[i] = exact[i]
 			floor = max(floor, exact[i])
@@ -67,7 +68,8 @@ func bounds(g *Process, candidates [][]uint16, best float64) (scores []float64) 
 	k := make([]float64, len(g.points))
 	for _, values := range candidates {
 		nearest := g.correlations(values, k)
-		scores = append(scores, LogExpectedImprovement(best, g.mean+dot(g.weights, k), g.deviation(nearest*nearest/(1+g.noise))))
+		scores = append(scores,
+			LogExpectedImprovement(best, g.mean+dot(g.weights, k), g.deviation(nearest*nearest/(1+g.noise))))
 	}
 	return scores
 }

@@ -84,7 +84,9 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		case chosen.Measures == nil:
 			chosen.Measures = offer
 		case farm.MeasureQueue(*chosen.Measures) != farm.MeasureQueue(*offer):
-			return chosen, &devices.ArgumentError{Err: fmt.Errorf("--on %s means more than one kind of device, and their times must not be mixed: %s, %s", label, describe(*chosen.Measures), describe(*offer))}
+			return chosen,
+				&devices.ArgumentError{Err: fmt.Errorf("--on %s means more than one kind of device, and their times must not be "+
+					"mixed: %s, %s", label, describe(*chosen.Measures), describe(*offer))}
 		}
 		chosen.Width += offer.Width
 	}
@@ -92,11 +94,14 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		if len(known) == 0 {
 			return chosen, fmt.Errorf("no machine of the farm measures: pawl worker --db URL --measure is one")
 		}
-		return chosen, fmt.Errorf("no machine of the farm that is there now is called %s; there are %s", label, strings.Join(unique(known), ", "))
+		return chosen,
+			fmt.Errorf("no machine of the farm that is there now is called %s; there are %s", label,
+				strings.Join(unique(known), ", "))
 	}
 	for _, m := range machines {
 		for _, offer := range m.Offers.Compiles {
-			if offer.Backend != chosen.Measures.Backend || offer.Architecture != chosen.Measures.Architecture || offer.Name != "" && offer.Name != compiler {
+			if offer.Backend != chosen.Measures.Backend || offer.Architecture != chosen.Measures.Architecture ||
+				offer.Name != "" && offer.Name != compiler {
 				continue
 			}
 			if chosen.Compiles == nil {
@@ -108,7 +113,9 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		}
 	}
 	if chosen.Compiles == nil {
-		return chosen, fmt.Errorf("no machine of the farm compiles for %s: pawl worker --db URL --compile is one, with --arch %s where it has no such GPU", describe(*chosen.Measures), chosen.Measures.Architecture)
+		return chosen,
+			fmt.Errorf("no machine of the farm compiles for %s: pawl worker --db URL --compile is one, with --arch %s where "+
+				"it has no such GPU", describe(*chosen.Measures), chosen.Measures.Architecture)
 	}
 	return chosen, nil
 }

@@ -97,7 +97,8 @@ func recorded(t testing.TB, f *farm.Farm, study string) (*replay.Space, *Evaluat
 		t.Fatal(err)
 	}
 	e := New(f, chosen, farm.Subject{Record: digest, Name: "attention", Backend: Replay, Seed: 7}, content)
-	if err := e.Begin(t.Context(), farm.Head{Study: study, Title: "attention"}, func(text string) { t.Log(text) }); err != nil {
+	if err := e.Begin(t.Context(), farm.Head{Study: study, Title: "attention"},
+		func(text string) { t.Log(text) }); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -170,7 +171,9 @@ func TestAKernelTravels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(f, chosen, farm.Subject{Kernel: digest, Name: k.Name, Backend: k.Backend, Workload: target.Workload.Name, Seed: 7, Samples: 5}, packed)
+	e := New(f, chosen,
+		farm.Subject{Kernel: digest, Name: k.Name, Backend: k.Backend, Workload: target.Workload.Name, Seed: 7, Samples: 5},
+		packed)
 	description, err := e.Describe(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +181,8 @@ func TestAKernelTravels(t *testing.T) {
 	if description.Environment.Compiler == "" || description.Environment.Device == "" {
 		t.Errorf("%+v", description)
 	}
-	if err := e.Begin(t.Context(), farm.Head{Study: "travels", Title: k.Name}, func(text string) { t.Log(text) }); err != nil {
+	if err := e.Begin(t.Context(), farm.Head{Study: "travels", Title: k.Name}, func(text string) { t.Log(text) }); err !=
+		nil {
 		t.Fatal(err)
 	}
 	defer func() {

@@ -16,12 +16,14 @@ func (e *Evaluator) Describe(ctx context.Context) (farm.Description, error) {
 	if err := e.upload(ctx); err != nil {
 		return farm.Description{}, err
 	}
-	opening, err := e.farm.Begin(ctx, farm.Head{Study: "opening-" + e.session, Title: "opening " + e.subject.Name, Label: "opening", Priority: e.priority})
+	opening, err := e.farm.Begin(ctx,
+		farm.Head{Study: "opening-" + e.session, Title: "opening " + e.subject.Name, Label: "opening", Priority: e.priority})
 	if err != nil {
 		return farm.Description{}, err
 	}
 	ask := func(queue string, action farm.Action) (farm.Description, error) {
-		answer, err := opening.Ask(ctx, queue, farm.Job{Task: farm.TaskName(string(action)), Action: action, Subject: e.subject}, nil)
+		answer, err := opening.Ask(ctx, queue,
+			farm.Job{Task: farm.TaskName(string(action)), Action: action, Subject: e.subject}, nil)
 		if err == nil && answer.Description == nil {
 			err = fmt.Errorf("no machine of the farm could open kernel %s", e.subject.Name)
 		}
@@ -39,7 +41,8 @@ func (e *Evaluator) Describe(ctx context.Context) (farm.Description, error) {
 	building.Wait()
 	err = errors.Join(err, failed)
 	made := build.Environment
-	description.Environment.Compiler, description.Environment.Flags, description.Environment.Build = made.Compiler, made.Flags, made.Build
+	description.Environment.Compiler, description.Environment.Flags, description.Environment.Build = made.Compiler,
+		made.Flags, made.Build
 	if ended := opening.End(context.WithoutCancel(ctx), true); err == nil {
 		err = ended
 	}

@@ -21,12 +21,18 @@ const gone = 15 * time.Second
 type GoneError struct{ Device string }
 
 func (e *GoneError) Error() string {
-	return fmt.Sprintf("the device that the finalists were measured on has left the farm (%s): pawl tune --resume measures them on another", e.Device)
+	return fmt.Sprintf("the device that the finalists were measured on has left the farm (%s): pawl tune --resume "+
+		"measures them on another", e.Device)
 }
 
 // Measure lets somebody check and time a point.
 func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
-	outcome := objective.Outcome{Failure: p.Failure, Binary: p.Binary.Digest, Resources: p.Binary.Resources, Spent: p.Spent}
+	outcome := objective.Outcome{
+		Failure:   p.Failure,
+		Binary:    p.Binary.Digest,
+		Resources: p.Binary.Resources,
+		Spent:     p.Spent,
+	}
 	if p.Failure != nil {
 		return outcome, nil
 	}
@@ -72,7 +78,8 @@ func (e *Evaluator) Verify(ctx context.Context, p objective.Prepared) (*objectiv
 
 // VerifyFor checks a part of a point in full, where finalists are measured: a second look.
 // A device that others keep busy has no time to spare, and then nothing was looked at.
-func (e *Evaluator) VerifyFor(ctx context.Context, p objective.Prepared, allowed time.Duration) (through bool, failure *objective.Failure, err error) {
+func (e *Evaluator) VerifyFor(ctx context.Context, p objective.Prepared,
+	allowed time.Duration) (through bool, failure *objective.Failure, err error) {
 	own, err := e.device(ctx)
 	if err != nil || p.Failure != nil {
 		return true, p.Failure, err
@@ -129,7 +136,8 @@ func (e *Evaluator) Sample(ctx context.Context, p objective.Prepared, samples in
 // onDevice asks a device about a point: own, for as long as patience (nil is for ever) has
 // no error, or any of the kind. What was evicted meanwhile
 // is compiled again.
-func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objective.Prepared, add func(*farm.Job), own *devices.Measures, patience func() error) (farm.Answer, error) {
+func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objective.Prepared, add func(*farm.Job),
+	own *devices.Measures, patience func() error) (farm.Answer, error) {
 	queue, check := e.measure, func(context.Context) error { return nil }
 	if own != nil {
 		queue, check = farm.OwnQueue(*own), func(ctx context.Context) error {

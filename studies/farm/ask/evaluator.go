@@ -52,8 +52,10 @@ var (
 // asked.
 func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Evaluator {
 	e := &Evaluator{
-		farm: f, chosen: chosen, subject: subject, files: files, session: newSession(), compile: farm.ReplayQueue, measure: farm.ReplayQueue,
-		asked: map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{}, numbers: map[space.Point]int{},
+		farm: f, chosen: chosen, subject: subject, files: files, session: newSession(), compile: farm.ReplayQueue,
+		measure: farm.ReplayQueue,
+		asked:   map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{},
+		numbers: map[space.Point]int{},
 	}
 	if chosen.Measures != nil {
 		e.compile, e.measure = farm.CompileQueue(*chosen.Compiles), farm.MeasureQueue(*chosen.Measures)
@@ -68,7 +70,8 @@ func NewKernel(f *farm.Farm, chosen Chosen, t devices.Target, how farm.Subject) 
 	if err != nil {
 		return nil, err
 	}
-	how.Kernel, how.Name, how.Backend, how.Workload = cache.Digest(packed), t.Kernel.Name, t.Kernel.Backend, t.Workload.Name
+	how.Kernel, how.Name, how.Backend, how.Workload = cache.Digest(packed), t.Kernel.Name, t.Kernel.Backend,
+		t.Workload.Name
 	how.Architecture = chosen.Measures.Architecture
 	return New(f, chosen, how, packed), nil
 }
@@ -176,7 +179,13 @@ func (e *Evaluator) Prepare(ctx context.Context, point space.Point) (objective.P
 	}
 	p.Failure, p.Spent = c.Failure, c.Spent
 	if b := c.Binary; b != nil {
-		p.Binary = objective.Binary{Digest: b.Digest, File: b.Module, Size: b.Size, Resources: b.Resources, Hit: c.Spent.CacheHit}
+		p.Binary = objective.Binary{
+			Digest:    b.Digest,
+			File:      b.Module,
+			Size:      b.Size,
+			Resources: b.Resources,
+			Hit:       c.Spent.CacheHit,
+		}
 	}
 	return p, nil
 }
@@ -220,7 +229,11 @@ const tries = 3
 
 // lost is the failure of a point that no worker came back from.
 func lost(stage objective.Stage) *objective.Failure {
-	return &objective.Failure{Stage: stage, Reason: "machine lost", Detail: "every worker that was given this point died or gave it back"}
+	return &objective.Failure{
+		Stage:  stage,
+		Reason: "machine lost",
+		Detail: "every worker that was given this point died or gave it back",
+	}
 }
 
 // task is a task about a point, numbered among those of its kind: asked again, a point is
@@ -243,7 +256,8 @@ func (e *Evaluator) task(action farm.Action, point space.Point) farm.Job {
 }
 
 // ask files a task and waits for its answer.
-func (e *Evaluator) ask(ctx context.Context, queue string, job farm.Job, check func(context.Context) error) (farm.Answer, error) {
+func (e *Evaluator) ask(ctx context.Context, queue string, job farm.Job,
+	check func(context.Context) error) (farm.Answer, error) {
 	job.Subject = e.subject
 	answer, err := e.search.Ask(ctx, queue, job, check)
 	if err != nil {

@@ -130,7 +130,8 @@ func (b *bench) end() {
 
 // with does a task with the bench of its subject, which open opens where it is not. One that
 // something went wrong with is dropped: the next task opens it anew.
-func (b *benches) with(kind string, subject farm.Subject, open func(*bench) error, do func(*bench) (farm.Answer, error)) (farm.Answer, error) {
+func (b *benches) with(kind string, subject farm.Subject, open func(*bench) error,
+	do func(*bench) (farm.Answer, error)) (farm.Answer, error) {
 	encoded, err := json.Marshal([]any{kind, subject})
 	if err != nil {
 		return farm.Answer{}, err
@@ -151,7 +152,8 @@ func (b *benches) with(kind string, subject farm.Subject, open func(*bench) erro
 // measured today says nothing about another.
 func options(s farm.Subject) objective.Options {
 	return objective.Options{
-		Seed: s.Seed, RunTimeout: s.RunTimeout, Stopping: objective.Stopping{Floor: s.Samples}, Caches: worker.Caches(s.Caches),
+		Seed: s.Seed, RunTimeout: s.RunTimeout, Stopping: objective.Stopping{Floor: s.Samples},
+		Caches: worker.Caches(s.Caches),
 	}
 }
 

@@ -41,7 +41,8 @@ func (f *figures) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	actions := []farm.Action{farm.Describe, farm.DescribeBuild, farm.Compile, farm.Measure, farm.Verify, farm.Sample, farm.Look, farm.Hold}
+	actions := []farm.Action{farm.Describe, farm.DescribeBuild, farm.Compile, farm.Measure, farm.Verify, farm.Sample,
+		farm.Look, farm.Hold}
 	fmt.Fprint(w, "# HELP pawl_jobs_total Jobs whose answers were written.\n# TYPE pawl_jobs_total counter\n")
 	for _, a := range actions {
 		fmt.Fprintf(w, "pawl_jobs_total{action=%q} %d\n", a, f.jobs[a])
@@ -50,7 +51,9 @@ func (f *figures) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	for _, a := range actions {
 		fmt.Fprintf(w, "pawl_job_seconds_total{action=%q} %g\n", a, f.seconds[a])
 	}
-	fmt.Fprint(w, "# HELP pawl_answers_refused_total Answers that were not written, because the job was another worker's by then.\n# TYPE pawl_answers_refused_total counter\n")
+	fmt.Fprint(w,
+		"# HELP pawl_answers_refused_total Answers that were not written, because the job was another worker's by "+
+			"then.\n# TYPE pawl_answers_refused_total counter\n")
 	fmt.Fprintf(w, "pawl_answers_refused_total %d\n", f.refused)
 }
 

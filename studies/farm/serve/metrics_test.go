@@ -39,7 +39,8 @@ func TestMetrics(t *testing.T) {
 		return response.StatusCode, string(text)
 	}
 	code, text := get("/metrics")
-	for _, want := range []string{`pawl_jobs_total{action="compile"} 3`, `pawl_job_seconds_total{action="compile"} 1.5`, `pawl_jobs_total{action="measure"} 0`, "pawl_answers_refused_total 1"} {
+	for _, want := range []string{`pawl_jobs_total{action="compile"} 3`, `pawl_job_seconds_total{action="compile"} 1.5`,
+		`pawl_jobs_total{action="measure"} 0`, "pawl_answers_refused_total 1"} {
 		if code != http.StatusOK || !strings.Contains(text, want+"\n") {
 			t.Errorf("%d, no %q in\n%s", code, want, text)
 		}

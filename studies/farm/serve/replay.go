@@ -48,7 +48,11 @@ func (s *server) replayWith(ctx context.Context, b *bench, job farm.Job) (answer
 	switch job.Action {
 	case farm.Compile:
 		if prepared, err = b.replay.Prepare(ctx, point); err == nil {
-			answer.Compiled = &farm.Compiled{Failure: prepared.Failure, Spent: prepared.Spent, Binary: &farm.Binary{Resources: prepared.Binary.Resources}}
+			answer.Compiled = &farm.Compiled{
+				Failure: prepared.Failure,
+				Spent:   prepared.Spent,
+				Binary:  &farm.Binary{Resources: prepared.Binary.Resources},
+			}
 		}
 	case farm.Measure:
 		outcome, err = b.replay.Measure(ctx, prepared, job.Rival)

@@ -127,7 +127,8 @@ func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free 
 func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*farm.Description, error) {
 	facts := b.Backend.Facts()
 	d := &farm.Description{
-		Environment: facts.Environment, Roofline: facts.Roofline.Measure(), Resident: facts.Resident, Default: b.Backend.Preflight(b.Kernel.Default()),
+		Environment: facts.Environment, Roofline: facts.Roofline.Measure(), Resident: facts.Resident,
+		Default: b.Backend.Preflight(b.Kernel.Default()),
 	}
 	pool, err := b.Space.Pool(space.PoolOptions{Seed: subject.Seed, Done: ctx.Done()})
 	if err != nil {
@@ -172,14 +173,16 @@ func (f *fetched) Naive(ctx context.Context, given space.Point) (objective.Binar
 }
 
 // prepare makes a point ready whose binary came with its task.
-func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point space.Point, compiled *farm.Compiled) (objective.Prepared, error) {
+func (f *fetched) prepare(ctx context.Context, b *devices.Bench, point space.Point,
+	compiled *farm.Compiled) (objective.Prepared, error) {
 	f.points.Store(point, compiled)
 	f.given.Store(b.Kernel.ReferencePoint(point), compiled)
 	return b.Prepare(ctx, point)
 }
 
 // get fetches a binary that came with a task.
-func (f *fetched) get(ctx context.Context, in *sync.Map, p space.Point, part func(*farm.Compiled) *farm.Binary) (objective.Binary, error) {
+func (f *fetched) get(ctx context.Context, in *sync.Map, p space.Point,
+	part func(*farm.Compiled) *farm.Binary) (objective.Binary, error) {
 	found, known := in.Load(p)
 	if !known {
 		return objective.Binary{}, fmt.Errorf("no binary of %s came with its task", p)
@@ -196,7 +199,14 @@ func (s *server) fetch(ctx context.Context, b *farm.Binary) (objective.Binary, e
 	if err != nil {
 		return objective.Binary{}, err
 	}
-	binary := objective.Binary{Path: module.Path, Digest: b.Digest, File: module.Digest, Size: b.Size, Hit: true, Resources: b.Resources}
+	binary := objective.Binary{
+		Path:      module.Path,
+		Digest:    b.Digest,
+		File:      module.Digest,
+		Size:      b.Size,
+		Hit:       true,
+		Resources: b.Resources,
+	}
 	if b.Support != "" {
 		support, err := s.file(ctx, b.Support)
 		if err != nil {

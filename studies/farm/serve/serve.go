@@ -114,7 +114,17 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer f.Close()
 	cores := int64(runtime.NumCPU())
-	s := &server{farm: f, tools: o.Tools, cache: kept, log: o.Farm.Log, cores: semaphore.NewWeighted(cores), width: cores, gpus: 1, hold: o.Hold, identity: identity(o.Host, offers)}
+	s := &server{
+		farm:     f,
+		tools:    o.Tools,
+		cache:    kept,
+		log:      o.Farm.Log,
+		cores:    semaphore.NewWeighted(cores),
+		width:    cores,
+		gpus:     1,
+		hold:     o.Hold,
+		identity: identity(o.Host, offers),
+	}
 	if offers.Measures != nil {
 		s.gpus = int64(offers.Measures.Width)
 	}
