@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/ci"
@@ -12,14 +14,14 @@ import (
 )
 
 // exitCodesHelp closes the help of the program.
-const exitCodesHelp = `EXIT CODES:
-   0    done; for a check, the answer is yes
-   1    the answer is no: wrong results, a regression
-   2    nothing to test, no point passed, or no difference was shown
-   3    pawl could not do its work: no compiler, a full disk, a broken database
-   64   the command line was wrong
-   130  stopped by Ctrl-C; a study can be resumed
-   134  pawl itself crashed (SIGABRT); nothing was answered
+const exitCodesHelp = `Exit codes:
+  0    done; for a check, the answer is yes
+  1    the answer is no: wrong results, a regression
+  2    nothing to test, no point passed, or no difference was shown
+  3    internal or environment error: no compiler, a full disk, a broken database
+  64   the command line was wrong
+  130  stopped by Ctrl-C; a study can be resumed
+  134  pawl itself crashed (SIGABRT); nothing was answered
 `
 
 // newApp describes the command line.
@@ -29,15 +31,6 @@ func newApp(env console.Environment) *cli.App {
 		Usage:   "tune kernels; let performance move one way only",
 		Version: console.Version(),
 		Writer:  env.Stdout, ErrWriter: env.Stderr,
-		Commands: []*cli.Command{
-			studies.TuneCommand(env), kernel.FuzzCommand(env), kernel.BenchCommand(env), kernel.BuildCommand(env),
-			kernel.ProfileCommand(env), kernel.CheckCommand(env), kernel.InitCommand(env), kernel.ImportCommand(env),
-			kernel.SpaceCommand(env),
-			gate.Command(env), gate.CompareCommand(env), gate.BaselineCommand(env), ci.Command(env),
-			studies.SimulateCommand(env), studies.Command(env), studies.ServeCommand(env), studies.ReportCommand(env),
-			studies.ApplyCommand(env), studies.DispatchCommand(env), gate.RivalsCommand(env), kernel.DoctorCommand(env),
-			farm.WorkerCommand(env), farm.Command(env), completionCommand(env),
-		},
 		HideHelpCommand: true,
 		// A point has commas in it; a flag that may be given again is given again.
 		DisableSliceFlagSeparator: true,
@@ -46,14 +39,29 @@ func newApp(env console.Environment) *cli.App {
 		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return console.Usage(err) },
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 {
-				return cli.ShowAppHelp(c)
+				helpOfApp(env.Stdout, c.App)
+				return nil
 			}
 			return unknownCommand(c.App.Commands, c.Args().First())
 		},
-		CustomAppHelpTemplate: cli.AppHelpTemplate + "\n" + exitCodesHelp,
 	}
-	for _, c := range app.Commands {
-		prepare(c)
+	for _, group := range []struct {
+		name     string
+		commands []*cli.Command
+	}{
+		{console.Everyday, []*cli.Command{kernel.InitCommand(env), kernel.CheckCommand(env), studies.TuneCommand(env),
+			kernel.BenchCommand(env), gate.Command(env), studies.ApplyCommand(env), studies.ServeCommand(env)}},
+		{"More", []*cli.Command{kernel.FuzzCommand(env), kernel.BuildCommand(env), kernel.ProfileCommand(env),
+			kernel.SpaceCommand(env), kernel.ImportCommand(env), studies.Command(env), studies.ReportCommand(env),
+			studies.DispatchCommand(env), studies.SimulateCommand(env), gate.RivalsCommand(env), gate.CompareCommand(env),
+			kernel.DoctorCommand(env), completionCommand(env)}},
+		{"CI and farm", []*cli.Command{gate.BaselineCommand(env), ci.Command(env), farm.Command(env)}},
+	} {
+		for _, c := range group.commands {
+			c.Category = group.name
+			prepare(c)
+		}
+		app.Commands = append(app.Commands, group.commands...)
 	}
 	return app
 }
@@ -68,7 +76,8 @@ func prepare(c *cli.Command) {
 	if len(c.Subcommands) > 0 && c.Action == nil {
 		c.Action = func(ctx *cli.Context) error {
 			if ctx.NArg() == 0 {
-				return cli.ShowSubcommandHelp(ctx)
+				helpOf(ctx.App.Writer, strings.Fields(ctx.Command.HelpName)[1:], ctx.Command, false)
+				return nil
 			}
 			return unknownCommand(ctx.Command.Subcommands, ctx.Args().First())
 		}

@@ -20,9 +20,6 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 	}
 	path := []string{arguments[0]}
 	rest := arguments[1:]
-	if len(rest) > 0 && rest[0] == "help" {
-		rest = append(slices.Clone(rest[1:]), "--help")
-	}
 	commands, flags := app.Commands, app.Flags
 	for len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
 		command := find(commands, rest[0])
@@ -33,7 +30,6 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 		commands, flags = command.Subcommands, command.Flags
 	}
 	var moved, positional []string
-	help := false
 	for len(rest) > 0 {
 		word := rest[0]
 		rest = rest[1:]
@@ -45,7 +41,6 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 			positional = append(positional, word)
 		default:
 			moved = append(moved, word)
-			help = help || word == "--help" || word == "-h"
 			takesValue, known := lookup(flags, word)
 			if !known {
 				return nil, unknownFlag(flags, word)
@@ -56,14 +51,6 @@ func flagsFirst(app *cli.App, arguments []string) ([]string, error) {
 				}
 				moved, rest = append(moved, rest[0]), rest[1:]
 			}
-		}
-	}
-	if help { // the library would look for a topic of the kernel's name
-		moved = []string{"--help"}
-		if len(path) > 1 {
-			positional = nil
-		} else if len(positional) > 0 {
-			moved = nil // the answer is that there is no such command
 		}
 	}
 	result := append(path, moved...)

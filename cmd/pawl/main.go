@@ -39,6 +39,9 @@ func run(ctx context.Context, arguments []string, env console.Environment) int {
 		complete(ctx, app, arguments, env.Stdout)
 		return console.ExitOK
 	}
+	if asked, err := showHelp(env.Stdout, app, arguments); asked {
+		return exitCode(env.Stderr, err)
+	}
 	reordered, err := flagsFirst(app, arguments)
 	if err == nil {
 		err = app.RunContext(ctx, reordered)

@@ -26,7 +26,7 @@ func againCommand(env console.Environment) *cli.Command {
 				"the workload and this device is measured as it was then, and what differs is named. Where there is no\n"+
 				"such study, it says so. The sentence also goes to $GITHUB_STEP_SUMMARY.",
 			"pawl ci again attention --workload chat_256",
-			"0 measured, or nothing to measure", "3 pawl could not do its work", "64 usage", "130 stopped"),
+			"0 measured, or nothing to measure", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: o.Flags("workload", "backend", "compiler", "cache", "out", "db", "json", "seed", "run-timeout",
 			"compile-timeout"),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {

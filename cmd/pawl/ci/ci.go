@@ -16,7 +16,7 @@ func Command(env console.Environment) *cli.Command {
 		Usage: "what jobs on GitHub need: comments, summaries, drafts, baselines on main",
 		Description: console.Details(
 			"Runs inside GitHub Actions and takes what it needs from the environment that Actions gives.",
-			"pawl ci should-run --base origin/main", "0 done", "3 pawl could not do its work", "64 usage"),
+			"pawl ci should-run --base origin/main", "0 done", "3 internal or environment error", "64 usage"),
 		Subcommands: subcommands(env),
 	}
 }

@@ -29,7 +29,7 @@ func initCommand(env console.Environment) *cli.Command {
 				"for pull requests and docs/pawl-runner.md, asks nothing, and replaces nothing without --force. The\n"+
 				"workflows build pawl from a commit of a repository that has it.",
 			"pawl ci init --pawl OWNER/REPOSITORY@COMMIT --runner gpu",
-			"0 done, also where files were kept", "3 pawl could not do its work", "64 usage"),
+			"0 done, also where files were kept", "3 internal or environment error", "64 usage"),
 		Flags: []cli.Flag{
 			&cli.StringFlag{
 				Name:        "pawl",

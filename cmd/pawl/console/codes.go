@@ -11,7 +11,7 @@ import (
 const (
 	ExitOK          = 0
 	ExitNo          = 1   // the answer is no: a wrong result, a regression
-	ExitNothing     = 2   // there was nothing to say anything about
+	ExitNothing     = 2   // there was nothing to report
 	ExitMachinery   = 3   // something broke; nothing was learned
 	ExitUsage       = 64  // the command line was wrong
 	ExitInterrupted = 130 // stopped by the user
@@ -37,7 +37,7 @@ func Usage(err error) error { return &devices.ArgumentError{Err: err} }
 
 func Usagef(format string, arguments ...any) error { return Usage(fmt.Errorf(format, arguments...)) }
 
-// Nothing says why there was nothing to say anything about.
+// Nothing says why there was nothing to report.
 type Nothing struct{ error }
 
 func Nothingf(format string, arguments ...any) error {

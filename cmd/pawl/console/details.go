@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// Everyday is the group of the commands that a newcomer needs.
+const Everyday = "Everyday"
+
 // Details writes the part of a command's help below its flags: an example and
 // its exit codes.
 func Details(text, example string, codes ...string) string {

@@ -30,8 +30,8 @@ func Command(env console.Environment) *cli.Command {
 	var o farmOptions
 	return &cli.Command{
 		Name:        "farm",
-		Usage:       "make a farm of machines in a database, and see what it does",
-		Subcommands: []*cli.Command{initCommand(env, &o), statusCommand(env, &o)},
+		Usage:       "compile and measure on many machines through one database",
+		Subcommands: []*cli.Command{initCommand(env, &o), workerCommand(env), statusCommand(env, &o)},
 	}
 }
 
@@ -53,7 +53,7 @@ func initCommand(env console.Environment, o *farmOptions) *cli.Command {
 				return err
 			}
 			fmt.Fprintf(env.Stdout,
-				"the farm is of pawl %s, protocol %d; pawl worker --db URL works for it, pawl tune --db URL --on LABEL asks it\n",
+				"the farm is of pawl %s, protocol %d; pawl farm worker --db URL works for it, pawl tune --db URL --on LABEL asks it\n",
 				where.Version, farm.Protocol)
 			return nil
 		}),
@@ -112,7 +112,7 @@ func show(w io.Writer, s farm.Status, prices []farm.Price) error {
 			[]string{escape.Line(m.Host), escape.Line(describeOffers(m.Offers)), state, escape.Line(strings.Join(doing, "; "))})
 	}
 	if len(machines) == 0 {
-		fmt.Fprintln(w, "no machine was heard in the last day: pawl worker --db URL is one")
+		fmt.Fprintln(w, "no machine was heard in the last day: pawl farm worker --db URL is one")
 	} else if err := page.Table(w, []string{"machine", "offers", "state", "doing"}, machines); err != nil {
 		return err
 	}

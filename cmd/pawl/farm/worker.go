@@ -19,7 +19,7 @@ import (
 	"pawl/studies/farm/serve"
 )
 
-// workerOptions are the flags of pawl worker.
+// workerOptions are the flags of pawl farm worker.
 type workerOptions struct {
 	console.Common
 	farm             string
@@ -31,8 +31,8 @@ type workerOptions struct {
 	logJSON          bool
 }
 
-// WorkerCommand makes this machine work for a farm.
-func WorkerCommand(env console.Environment) *cli.Command {
+// workerCommand makes this machine work for a farm.
+func workerCommand(env console.Environment) *cli.Command {
 	var o workerOptions
 	return &cli.Command{
 		Name:  "worker",
@@ -41,7 +41,7 @@ func WorkerCommand(env console.Environment) *cli.Command {
 			"it is stopped. It keeps nothing\n"+
 			"that matters and may be stopped at any time: SIGTERM lets it finish what it has in hand, or give it back.\n"+
 			"Whoever may file tasks in the database may run code on this machine. See docs/farm.md.",
-			"pawl worker --db postgres://pawl@db.example/pawl --measure", "0 stopped",
+			"pawl farm worker --db postgres://pawl@db.example/pawl --measure", "0 stopped",
 			"3 the farm is not there, or of another pawl", "64 usage"),
 		Flags: append(o.Flags("cache"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
 			&cli.BoolFlag{

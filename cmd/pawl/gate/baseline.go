@@ -41,7 +41,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "baseline",
-		Usage: "what performance is held to: show, verify, history, accept, merge",
+		Usage: "show, verify, accept or merge baselines, and their history",
 		Subcommands: []*cli.Command{
 			{
 				Name: "show", Usage: "print the entries",
@@ -61,7 +61,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 				Name: "history", Usage: "print every gate run and acceptance, or draw the trend",
 				Description: console.Details("Prints what each gate run measured, what was accepted and why, and where the "+
 					"level changed; --svg draws it.", "pawl baseline history --svg trend.svg", "0 done", "2 no history",
-					"3 pawl could not do its work", "64 usage"),
+					"3 internal or environment error", "64 usage"),
 				Flags: append(o.Flags("json"), console.BaselineFlag(&o.baseline),
 					&cli.StringFlag{Name: "svg", Destination: &o.svg, Usage: "draw the trend into this `FILE`"}),
 				Action: alone(showHistory),
@@ -72,7 +72,7 @@ func BaselineCommand(env console.Environment) *cli.Command {
 					"Moves the baseline to what the last gate run measured, also where that is slower. The reason is\n"+
 						"kept for ever. --release makes it what erosion is measured against.",
 					`pawl baseline accept attention --reason "clearer code, reviewed in 12"`,
-					"0 accepted", "2 nothing to accept", "3 pawl could not do its work", "64 usage"),
+					"0 accepted", "2 nothing to accept", "3 internal or environment error", "64 usage"),
 				Flags: []cli.Flag{console.BaselineFlag(&o.baseline), console.PolicyFlag(&o.policy),
 					&cli.StringFlag{Name: "reason", Destination: &o.reason, Usage: "why, in a `SENTENCE`"},
 					&cli.BoolFlag{

@@ -34,7 +34,7 @@ func bisectCommand(env console.Environment) *cli.Command {
 				"skipped. The checkout is neither read nor changed.",
 			"pawl gate bisect v1.2 HEAD --kernel kernels/softmax",
 			"0 found", "2 BAD is not worse than GOOD, or only skipped commits are left, which are named",
-			"3 pawl could not do its work", "64 usage", "130 stopped"),
+			"3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(append([]cli.Flag{
 			&cli.StringFlag{
 				Name:        "kernel",

@@ -35,7 +35,7 @@ func Command(env console.Environment) *cli.Command {
 	var o options
 	return &cli.Command{
 		Name:      "gate",
-		Usage:     "hold kernels to their baseline: wrong or slower fails, faster moves it",
+		Usage:     "compare kernels with their baseline: wrong or slower fails, faster moves it",
 		ArgsUsage: "[KERNEL|FOLDER...]",
 		Description: console.Details(
 			"Checks each kernel of the policy, rebuilds its baseline, measures both interleaved in fresh\n"+
@@ -49,7 +49,7 @@ func Command(env console.Environment) *cli.Command {
 			"0 no regression shown: improved, maintained or no significant difference",
 			"1 regression or wrong; with --strict also what would be 2",
 			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
-			"3 pawl could not do its work", "64 usage", "130 stopped, the baseline is as it was"),
+			"3 internal or environment error", "64 usage", "130 stopped, the baseline is as it was"),
 		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "lock-clocks",
 			"run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
 			console.OnFlag(&o.On), console.FarmFlag(&o.Farm),
@@ -69,7 +69,7 @@ func Command(env console.Environment) *cli.Command {
 					}
 					return nil
 				},
-				Usage: "hold the winner of the study with this `NUMBER` to the baseline",
+				Usage: "compare the winner of the study with this `NUMBER` with the baseline",
 			},
 			&cli.BoolFlag{
 				Name:               "dry-run",

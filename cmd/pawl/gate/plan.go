@@ -38,7 +38,7 @@ func planCommand(env console.Environment) *cli.Command {
 				"times of ten, and the smallest slowdown that is found in --budget, or by the policy as it is.",
 			"pawl gate plan attention --effect 3% --budget 30s",
 			"0 done", "2 no comparison shows the effect, or the budget is too short to prove anything",
-			"3 the kernel fails, or pawl could not do its work", "64 usage", "130 stopped"),
+			"3 the kernel fails, or internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(append([]cli.Flag{
 			&cli.StringFlag{Name: "effect", Destination: &o.effect, Usage: "the slowdown to be seen, a `PERCENTAGE` such as 3%"},
 			&cli.DurationFlag{

@@ -38,7 +38,7 @@ func RivalsCommand(env console.Environment) *cli.Command {
 				"that is not there, or wrong, is named. docs/rivals.md says how a rival is written.",
 			"pawl rivals gemm --workload square_8192 --rounds 10",
 			"0 no rival is faster", "1 a rival is faster than the kernel's best point", "2 no rival could be measured",
-			"3 pawl could not do its work", "64 usage", "130 stopped"),
+			"3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "out", "db", "cache", "json", "run-timeout",
 			"compile-timeout"),
 			&cli.StringFlag{

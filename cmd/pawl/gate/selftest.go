@@ -37,7 +37,7 @@ func selftestCommand(env console.Environment) *cli.Command {
 			"Compiles the kernel with a spin of a known share of its own time, compares it with itself as\n"+
 				"pawl gate would, many times, and prints how often each verdict came out.",
 			"pawl gate selftest matmul --comparisons 20 --slowdowns 0,3,10",
-			"0 done", "3 pawl could not do its work", "64 usage", "130 stopped"),
+			"0 done", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(append(o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout",
 			"compile-timeout", "json"), o.ownPolicy.flags()...),
 			&cli.IntFlag{

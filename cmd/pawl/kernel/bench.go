@@ -39,7 +39,7 @@ func BenchCommand(env console.Environment) *cli.Command {
 			"Checks the point's results, then measures it and writes the raw samples to a file. Behind -- stands\n"+
 				"any command with its arguments, which no shell sees: its wall time is measured, and nothing checked.",
 			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
-			"0 measured", "1 the point fails", "3 pawl could not do its work", "64 usage", "130 stopped"),
+			"0 measured", "1 the point fails", "3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json",
 			"run-timeout", "compile-timeout"),
 			&cli.IntFlag{

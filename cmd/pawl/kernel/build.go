@@ -30,7 +30,7 @@ func BuildCommand(env console.Environment) *cli.Command {
 			"Compiles a point and prints registers, spills, shared memory, occupancy and its limiter, waves,\n"+
 				"work per launch and the mix of instructions. With --arch neither GPU nor driver is needed.",
 			"pawl build attention --arch sm_90 --at BLOCK_M=128",
-			"0 done", "1 the point does not compile or cannot be launched", "3 pawl could not do its work", "64 usage"),
+			"0 done", "1 the point does not compile or cannot be launched", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json"),
 			&cli.StringFlag{
 				Name:        "arch",

@@ -25,7 +25,7 @@ func CheckCommand(env console.Environment) *cli.Command {
 			"Walks from the manifest to the workload in the order in which things go wrong, and stops at\n"+
 				"the first that does not hold, with what to do.",
 			"pawl check ./scale",
-			"0 everything holds", "1 something does not", "3 the manifest is wrong, or pawl could not do its work", "64 usage"),
+			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error", "64 usage"),
 		Flags: o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout", "json"),
 		Action: console.Action(func(ctx context.Context,
 			arguments []string) error {

@@ -36,7 +36,7 @@ func ImportCommand(env console.Environment) *cli.Command {
 	}
 	return &cli.Command{
 		Name:  "import",
-		Usage: "describe a kernel that another tuner was told about",
+		Usage: "convert a kernel from another tuner",
 		Subcommands: []*cli.Command{
 			{
 				Name: "kernel-tuner", Usage: "from a script for Kernel Tuner", ArgsUsage: "SCRIPT.py [ARGUMENTS...]",
@@ -46,7 +46,7 @@ func ImportCommand(env console.Environment) *cli.Command {
 						"with the arrays and answers as .npy. What cannot be carried over exactly (a function that is not plain\n"+
 						"arithmetic, an observer) is a gap: it is listed, and has a comment in the manifest.",
 					"pawl import kernel-tuner convolution.py -- 4096",
-					"0 done", "1 the script failed, or asks for what pawl does not have", "3 pawl could not do its work", "64 usage"),
+					"0 done", "1 the script failed, or asks for what pawl does not have", "3 internal or environment error", "64 usage"),
 				Flags: []cli.Flag{to, asJSON,
 					&cli.StringFlag{
 						Name:        "python",
@@ -81,7 +81,7 @@ func ImportCommand(env console.Environment) *cli.Command {
 					"Reads the description of a tuning problem in JSON, and the kernel's source from beside it. What has no\n"+
 						"counterpart is a gap: it is listed, and has a comment in the manifest.",
 					"pawl import t1 gemm.json --to gemm",
-					"0 done", "1 the file is wrong, or asks for what pawl does not have", "3 pawl could not do its work", "64 usage"),
+					"0 done", "1 the file is wrong, or asks for what pawl does not have", "3 internal or environment error", "64 usage"),
 				Flags: []cli.Flag{to, asJSON},
 				Action: console.Action(func(_ context.Context, arguments []string) error {
 					if len(arguments) != 1 {

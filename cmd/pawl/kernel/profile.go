@@ -44,7 +44,7 @@ func ProfileCommand(env console.Environment) *cli.Command {
 				"between two points, or between two profiles in files, and why one is faster.",
 			"pawl profile attention_hopper --compare default CONSUMERS=4,BLOCK_N=64",
 			"0 profiled", "1 the point fails", "2 no profiler can look here: what is known without one is printed",
-			"3 pawl could not do its work", "64 usage", "130 stopped"),
+			"3 internal or environment error", "64 usage", "130 stopped"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "seed", "out", "db", "cache",
 			"run-timeout", "compile-timeout", "json"),
 			&cli.StringFlag{

@@ -25,7 +25,7 @@ func ApplyCommand(env console.Environment) *cli.Command {
 	var o applyOptions
 	return &cli.Command{
 		Name:      "apply",
-		Usage:     "put a study's winner to use: a header, the manifest's defaults, a commit",
+		Usage:     "apply a study's winner: a header, the manifest's defaults, or a commit",
 		ArgsUsage: "STUDY",
 		Description: console.Details(
 			"Writes the winner as a header into the kernel's folder, with --manifest also as the defaults of its\n"+
@@ -33,7 +33,7 @@ func ApplyCommand(env console.Environment) *cli.Command {
 				"and what is staged stay as they are. Refused: a winner that was not checked in full or is not better\n"+
 				"for sure, that the gate has failed, that another workload would pay for, and a study of other sources.",
 			"pawl apply 3 --manifest --branch tuned-softmax",
-			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 pawl could not do its work",
+			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 internal or environment error",
 			"64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
 			&cli.StringFlag{

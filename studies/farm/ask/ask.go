@@ -66,7 +66,7 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 			}
 		}
 		if chosen.Width == 0 {
-			return chosen, fmt.Errorf("no worker of the farm is there: pawl worker --db URL is one")
+			return chosen, fmt.Errorf("no worker of the farm is there: pawl farm worker --db URL is one")
 		}
 		return chosen, nil
 	}
@@ -92,7 +92,7 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 	}
 	if chosen.Measures == nil {
 		if len(known) == 0 {
-			return chosen, fmt.Errorf("no machine of the farm measures: pawl worker --db URL --measure is one")
+			return chosen, fmt.Errorf("no machine of the farm measures: pawl farm worker --db URL --measure is one")
 		}
 		return chosen,
 			fmt.Errorf("no machine of the farm that is there now is called %s; there are %s", label,
@@ -114,7 +114,7 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 	}
 	if chosen.Compiles == nil {
 		return chosen,
-			fmt.Errorf("no machine of the farm compiles for %s: pawl worker --db URL --compile is one, with --arch %s where "+
+			fmt.Errorf("no machine of the farm compiles for %s: pawl farm worker --db URL --compile is one, with --arch %s where "+
 				"it has no such GPU", describe(*chosen.Measures), chosen.Measures.Architecture)
 	}
 	return chosen, nil
