@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 
@@ -28,7 +29,17 @@ func main() {
 func start(env console.Environment) {
 	devices.Serve()
 	crashByAbort()
-	os.Exit(run(context.Background(), os.Args, env))
+	os.Exit(complain(env, run(context.Background(), os.Args, env)))
+}
+
+// complain turns success into an error where standard output could not be written, as on a full disk: whoever
+// reads it has not got the answer.
+func complain(env console.Environment, code int) int {
+	out, ok := env.Stdout.(*console.Output)
+	if !ok || out.Err() == nil || code == console.ExitMachinery {
+		return code
+	}
+	return exitCode(env.Stderr, fmt.Errorf("writing standard output: %w", out.Err()))
 }
 
 // run is the program as a function: it returns the exit code.

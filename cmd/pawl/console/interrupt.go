@@ -104,13 +104,15 @@ func say(w io.Writer, text string) {
 }
 
 // Stoppable returns a context that ends with the user's first request to stop.
-// Nothing needs to be finished politely: a gate has saved what it has compared.
+// Nothing needs to be finished politely: a gate has saved what it has compared. A second
+// request ends the program at once, also while it cleans up.
 func Stoppable(ctx context.Context, env Environment) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, release := env.Signals()
 	go func() {
 		select {
 		case <-signals:
+			release()
 			cancel()
 		case <-ctx.Done():
 		}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,15 @@ type Output struct {
 	mu sync.Mutex
 	// midway says that the last write did not end its line.
 	midway bool
+	// failed is the first error of a write.
+	failed error
+}
+
+// Err returns the first error of a write: what the program said may be missing.
+func (o *Output) Err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.failed
 }
 
 // Write passes text on, line by line as escape.Lines writes it.
@@ -42,6 +52,7 @@ func (o *Output) Write(p []byte) (int, error) {
 		o.midway = p[len(p)-1] != '\n'
 	}
 	if _, err := io.WriteString(o.File, safe); err != nil {
+		o.failed = cmp.Or(o.failed, err)
 		return 0, err
 	}
 	return len(p), nil
