@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"pawl/kernels/document"
 )
@@ -189,6 +190,8 @@ func (k *Kernel) Materialise(parent string) (string, error) {
 	if unpacked, err := os.OpenRoot(target); err == nil {
 		defer unpacked.Close()
 		if found, err := folderDigest(unpacked.FS()); err == nil && found == digest {
+			now := time.Now()
+			_ = os.Chtimes(target, now, now) // it is in use, for whoever prunes the folder
 			return target, nil
 		}
 		if err := os.RemoveAll(target); err != nil {

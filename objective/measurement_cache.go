@@ -21,7 +21,8 @@ import (
 // its time is what it was when the day began.
 type measurementCache struct {
 	cache *cache.Cache // nil remembers nothing
-	now   func() time.Time
+	// day is that of the first question, also after midnight: the default was measured on it.
+	day func() string
 	// common is the part of every key that the point does not change.
 	common func() (string, error)
 
@@ -39,7 +40,12 @@ var errUnknown = errors.New("not measured today")
 // newMeasurementCache keeps measurements in a cache, which may be nil. Circumstances is everything
 // beside the machine code and the day that they depend on.
 func newMeasurementCache(c *cache.Cache, circumstances func() (string, error)) *measurementCache {
-	return &measurementCache{cache: c, now: time.Now, common: sync.OnceValues(circumstances)}
+	return measurementCacheAt(c, time.Now, circumstances)
+}
+
+func measurementCacheAt(c *cache.Cache, now func() time.Time, circumstances func() (string, error)) *measurementCache {
+	day := sync.OnceValue(func() string { return now().UTC().Format(time.DateOnly) })
+	return &measurementCache{cache: c, day: day, common: sync.OnceValues(circumstances)}
 }
 
 // program tells this build of this program from others, which may measure
@@ -63,7 +69,7 @@ func (t *measurementCache) key(p Prepared) (*cache.Key, error) {
 	}
 	return cache.NewKey().
 		Add("what", "measurement").
-		Add("day", t.now().UTC().Format(time.DateOnly)).
+		Add("day", t.day()).
 		Add("machine code", p.Binary.Digest).
 		Add("circumstances", common), nil
 }

@@ -23,13 +23,14 @@ func newDay(t *testing.T) *aDay {
 	return &aDay{t, c, time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
 }
 
+// fresh is a run of the program that has measured nothing yet.
+func (d *aDay) fresh() *measurementCache {
+	return measurementCacheAt(d.cache, func() time.Time { return d.instant }, func() (string, error) { return "here", nil })
+}
+
 // run is a run of the program whose default takes so many milliseconds.
 func (d *aDay) run(milliseconds float64) *measurementCache {
-	r := &measurementCache{
-		cache:  d.cache,
-		now:    func() time.Time { return d.instant },
-		common: func() (string, error) { return "here", nil },
-	}
+	r := d.fresh()
 	r.remember(coded("default"), precise(milliseconds), true)
 	return r
 }
@@ -76,14 +77,21 @@ func TestWhatWasMeasuredTodayIsRemembered(t *testing.T) {
 	}
 }
 
+// The default was measured before midnight. What others measured after it may be of another state of the machine.
+func TestARunKeepsItsDayAfterMidnight(t *testing.T) {
+	day := newDay(t)
+	evening := day.run(2)
+	day.instant = day.instant.Add(24 * time.Hour)
+	day.run(4).remember(coded("a"), precise(1), false)
+	if evening.knows("a", 0) != 0 {
+		t.Error("trusts a measurement of the next day, whose default took twice as long")
+	}
+}
+
 func TestNothingIsRememberedBeforeTheDefaultIsMeasured(t *testing.T) {
 	day := newDay(t)
 	day.run(2).remember(coded("a"), precise(1), false)
-	resumed := &measurementCache{
-		cache:  day.cache,
-		now:    func() time.Time { return day.instant },
-		common: func() (string, error) { return "here", nil },
-	}
+	resumed := day.fresh()
 	if resumed.knows("a", 0) != 0 {
 		t.Error("remembered, whatever the machine's state is")
 	}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -23,7 +24,10 @@ import (
 
 // Cache is a folder of entries. It is safe for concurrent use.
 type Cache struct {
-	dir    string
+	dir string
+	// mode is what the cache's folder permits. Entries permit the same, whatever the umask is: a cache that
+	// several people share serves all of them.
+	mode   os.FileMode
 	making sync.Map // a *sync.Mutex for each key that this process has made
 }
 
@@ -43,16 +47,39 @@ const (
 	digestName   = "digest"
 )
 
-// Open returns the cache in a folder and creates it.
+// Open returns the cache in a folder and creates it. Where the folder is somebody else's and closed to others,
+// the cache is a folder beside it, named after this user.
 func Open(dir string) (*Cache, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("opening the compile cache: %w", err)
-	}
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the compile cache: %w", err)
 	}
-	return &Cache{dir: absolute}, nil
+	c, err := open(absolute)
+	if errors.Is(err, os.ErrPermission) {
+		if own, ownErr := open(fmt.Sprintf("%s-%d", absolute, os.Getuid())); ownErr == nil {
+			return own, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the compile cache (--cache names another folder): %w", err)
+	}
+	return c, nil
+}
+
+// open makes a folder and tries to write there.
+func open(dir string) (*Cache, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	probe, err := os.MkdirTemp(dir, "making-")
+	if err != nil {
+		return nil, err
+	}
+	return &Cache{dir: dir, mode: info.Mode().Perm()}, os.Remove(probe)
 }
 
 // Dir returns the cache's folder.
@@ -131,6 +158,7 @@ func (c *Cache) create(place string, create func(path string) error) (Entry, err
 	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
 		return Entry{}, fmt.Errorf("compile cache: %w", err)
 	}
+	_ = os.Chmod(filepath.Dir(place), c.mode) // it is another user's where this fails, and as they want it
 	temporary, err := os.MkdirTemp(c.dir, "making-")
 	if err != nil {
 		return Entry{}, fmt.Errorf("compile cache: %w", err)
@@ -147,7 +175,24 @@ func (c *Cache) create(place string, create func(path string) error) (Entry, err
 	if err := os.WriteFile(filepath.Join(temporary, digestName), []byte(Digest(content)), 0o644); err != nil {
 		return Entry{}, fmt.Errorf("compile cache: %w", err)
 	}
+	if err := c.admit(temporary); err != nil {
+		return Entry{}, fmt.Errorf("compile cache: %w", err)
+	}
 	return publish(temporary, place)
+}
+
+// admit gives an entry the permissions of the cache.
+func (c *Cache) admit(entry string) error {
+	return filepath.WalkDir(entry, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.Chmod(path, c.mode)
+		default:
+			return os.Chmod(path, c.mode&0o666)
+		}
+	})
 }
 
 // publish renames an entry into place. A good entry that is there already, of

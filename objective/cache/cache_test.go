@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func open(t *testing.T) *Cache {
+func opened(t *testing.T) *Cache {
 	t.Helper()
 	c, err := Open(t.TempDir())
 	if err != nil {
@@ -25,7 +25,7 @@ func write(content string) func(string) error {
 }
 
 func TestGetCreatesOnce(t *testing.T) {
-	c := open(t)
+	c := opened(t)
 	key := func() *Key { return NewKey().Add("source", "x") }
 	first, err := c.Get(key(), write("artifact"))
 	if err != nil || first.Hit {
@@ -41,7 +41,7 @@ func TestGetCreatesOnce(t *testing.T) {
 }
 
 func TestFilesBesideTheArtifactAreKeptWithIt(t *testing.T) {
-	c := open(t)
+	c := opened(t)
 	for range 2 {
 		entry, err := c.Get(NewKey().Add("k", "v"), func(path string) error {
 			if err := os.WriteFile(filepath.Join(filepath.Dir(path), "beside"), []byte("note"), 0o644); err != nil {
@@ -74,7 +74,7 @@ func TestDamagedEntriesAreMadeAgain(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := open(t)
+			c := opened(t)
 			first, err := c.Get(NewKey().Add("k", "v"), write("artifact"))
 			if err != nil {
 				t.Fatal(err)
@@ -94,7 +94,7 @@ func TestDamagedEntriesAreMadeAgain(t *testing.T) {
 }
 
 func TestFailureKeepsNothing(t *testing.T) {
-	c := open(t)
+	c := opened(t)
 	failure := errors.New("compiler said no")
 	if _, err := c.Get(NewKey(), func(path string) error {
 		_ = os.WriteFile(path, []byte("half"), 0o644)
@@ -148,7 +148,7 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 func TestPrune(t *testing.T) {
-	c := open(t)
+	c := opened(t)
 	var paths []string
 	for i := range 4 {
 		entry, err := c.Get(NewKey().Add("n", fmt.Sprint(i)), write("0123456789"))
@@ -161,7 +161,7 @@ func TestPrune(t *testing.T) {
 		}
 		paths = append(paths, entry.Path)
 	}
-	if err := c.Prune(25); err != nil {
+	if err := c.Prune(150); err != nil { // two entries of 10 bytes, with digests of 64
 		t.Fatal(err)
 	}
 	for i, path := range paths {
@@ -169,5 +169,62 @@ func TestPrune(t *testing.T) {
 		if kept := err == nil; kept != (i >= 2) {
 			t.Errorf("entry %d kept: %t", i, kept)
 		}
+	}
+}
+
+// What others keep below the cache counts, and goes when it was not used for a day.
+func TestPruneSeesOtherFolders(t *testing.T) {
+	c := opened(t)
+	for name, age := range map[string]time.Duration{"old": 48 * time.Hour, "used": time.Hour} {
+		folder := filepath.Join(c.Dir(), "kernels", name)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "kernel.c"), []byte("0123456789"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(folder, then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Prune(5); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(c.Dir(), "kernels", "*")); len(left) != 1 || filepath.Base(left[0]) != "used" {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// Entries permit what the cache's folder permits, whatever the umask of who made them.
+func TestEntriesHaveThePermissionsOfTheCache(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := c.Get(NewKey(), func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{entry.Path: 0o666, filepath.Dir(entry.Path): 0o777,
+		filepath.Dir(filepath.Dir(entry.Path)): 0o777} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, want %v (%v)", path, info.Mode().Perm(), want, err)
+		}
+	}
+}
+
+// A cache that is removed while it is used is made again.
+func TestRemovedFolderIsMadeAgain(t *testing.T) {
+	c := opened(t)
+	if err := os.RemoveAll(c.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Get(NewKey(), write("artifact")); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,9 +3,11 @@ package cache
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,10 +15,16 @@ type agedEntry struct {
 	place string
 	used  time.Time
 	size  int64
+	// compiled says that it is an entry of the cache itself.
+	compiled bool
 }
 
-// Prune removes the least recently used entries until the rest take at most
-// limit bytes, and what interrupted processes left more than an hour ago.
+// inUse is how long a folder that is no entry stays after its last use: a search may need the sources in it.
+const inUse = 24 * time.Hour
+
+// Prune removes what was not used for longest until the rest takes at most limit bytes, and what
+// interrupted processes left more than an hour ago. It sees everything below the cache's folder: entries, and
+// the folders that others keep here.
 func (c *Cache) Prune(limit int64) error {
 	entries, total, err := c.list()
 	if err != nil {
@@ -26,6 +34,9 @@ func (c *Cache) Prune(limit int64) error {
 	for _, e := range entries {
 		if total <= limit {
 			break
+		}
+		if !e.compiled && time.Since(e.used) < inUse {
+			continue
 		}
 		if err := os.RemoveAll(e.place); err != nil {
 			return fmt.Errorf("pruning the compile cache: %w", err)
@@ -38,18 +49,26 @@ func (c *Cache) Prune(limit int64) error {
 	return nil
 }
 
-// list returns the entries and their size. What is not there is another process's,
+// list returns what is two levels down, with its size. What is not there any more is another process's work,
 // which prunes as well.
 func (c *Cache) list() (entries []agedEntry, total int64, err error) {
-	digests, err := filepath.Glob(filepath.Join(c.dir, "??", "*", digestName))
-	for _, digest := range digests {
-		place := filepath.Dir(digest)
-		folder, folderErr := os.Stat(place)
-		artifact, artifactErr := os.Stat(filepath.Join(place, artifactName))
-		if folderErr == nil && artifactErr == nil {
-			entries = append(entries, agedEntry{place, folder.ModTime(), artifact.Size()})
-			total += artifact.Size()
+	places, err := filepath.Glob(filepath.Join(c.dir, "*", "*"))
+	for _, place := range places {
+		parent := filepath.Base(filepath.Dir(place))
+		info, statErr := os.Stat(place)
+		if statErr != nil || strings.HasPrefix(parent, "making-") {
+			continue
 		}
+		e := agedEntry{place: place, used: info.ModTime(), compiled: len(parent) == 2}
+		_ = filepath.WalkDir(place, func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				if info, err := d.Info(); err == nil {
+					e.size += info.Size()
+				}
+			}
+			return nil
+		})
+		entries, total = append(entries, e), total+e.size
 	}
 	return entries, total, err
 }
