@@ -25,7 +25,8 @@ func newDay(t *testing.T) *aDay {
 
 // fresh is a run of the program that has measured nothing yet.
 func (d *aDay) fresh() *measurementCache {
-	return measurementCacheAt(d.cache, func() time.Time { return d.instant }, func() (string, error) { return "here", nil })
+	return measurementCacheAt(d.cache, func() time.Time { return d.instant },
+		func() (string, error) { return "here", nil })
 }
 
 // run is a run of the program whose default takes so many milliseconds.

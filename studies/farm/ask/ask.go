@@ -114,7 +114,8 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 	}
 	if chosen.Compiles == nil {
 		return chosen,
-			fmt.Errorf("no machine of the farm compiles for %s: pawl farm worker --db URL --compile is one, with --arch %s where "+
+			fmt.Errorf("no machine of the farm compiles for %s: pawl farm worker --db URL --compile is one, with --arch "+
+				"%s where "+
 				"it has no such GPU", describe(*chosen.Measures), chosen.Measures.Architecture)
 	}
 	return chosen, nil
