@@ -30,7 +30,7 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 	}
 	r.close() // its workers would wait beside those of other workloads
 	r.close = func() {}
-	_, budget := limits(r.Study)
+	budget := limited(r.Study.Goals).Budget
 	if budget > 0 {
 		budget = max(budget-head.Elapsed, time.Duration(acrossShare*float64(budget)))
 	}

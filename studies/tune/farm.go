@@ -140,7 +140,7 @@ func replayOnFarm(o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) 
 		return nil, err
 	}
 	e := ask.New(f, chosen,
-		farm.Subject{Record: cache.Digest(content), Name: s.head.Kernel, Backend: Replay, Seed: o.Study.Seed}, content)
+		farm.Subject{Record: cache.Digest(content), Name: s.head.Kernel, Definition: o.Study.Definition}, content)
 	s.onFarm(o, e, chosen)
 	return s, nil
 }
@@ -159,11 +159,7 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	if err != nil {
 		return nil, err
 	}
-	e, err := ask.NewKernel(f, chosen, t, farm.Subject{
-		Compiler: o.Study.Compiler, Seed: o.Study.Seed, Samples: o.Study.Samples,
-		Caches: o.Study.Caches, RunTimeout: time.Duration(o.Study.RunTimeout),
-		CompileTimeout: time.Duration(o.Study.CompileTimeout),
-	})
+	e, err := ask.NewKernel(f, chosen, t, o.Study.Definition)
 	if err != nil {
 		return nil, err
 	}

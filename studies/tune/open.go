@@ -8,14 +8,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl/kernels"
 	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
-	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/search/replay"
 	"pawl/space"
@@ -74,7 +72,7 @@ func open(ctx context.Context, o Options) (*subject, error) {
 // openKernel opens a kernel on this machine.
 func openKernel(ctx context.Context, o Options) (*subject, error) {
 	machine := devices.Here(devices.Options{
-		Compiler: o.Study.Compiler, Cache: o.Cache, CompileTimeout: time.Duration(o.Study.CompileTimeout),
+		Compiler: o.Study.Compiler, Cache: o.Cache, CompileTimeout: o.Study.CompileTimeout,
 		Forget: o.Study.Cold || o.Study.LockClocks > 0, // locked, the device is another one
 		Getenv: o.Getenv, Notice: o.Notice,
 	})
@@ -89,10 +87,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if k.Backend == kernels.Host && slices.Contains(o.Given, "caches") {
 		o.Notice("--caches has no effect: the kernel runs on the processor")
 	}
-	b, err := machine.Open(ctx, t, objective.Options{
-		Seed: o.Study.Seed, RunTimeout: time.Duration(o.Study.RunTimeout),
-		Stopping: objective.Stopping{Floor: o.Study.Samples}, Caches: worker.Caches(o.Study.Caches),
-	})
+	b, err := machine.Open(ctx, t, o.Study.Measuring())
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +163,7 @@ func describeKernel(t devices.Target, device objective.Environment,
 
 // validPoints finds the valid points, for no longer than the whole budget.
 func validPoints(ctx context.Context, s *space.Space, o studies.Options) (*space.Pool, error) {
-	if _, budget := limits(o); budget > 0 {
+	if budget := limited(o.Goals).Budget; budget > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, budget,
 			fmt.Errorf("the budget of %v was over before enough valid points were found: the constraints leave too few "+

@@ -35,7 +35,7 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 		}
 	}
 	reason, err := why.Points(ctx, r.machine, r.target, r.store, study.ID, points, why.Options{
-		Out: r.Out, Seed: study.Seed, Caches: worker.Caches(r.Study.Caches), RunTimeout: time.Duration(r.Study.RunTimeout),
+		Out: r.Out, Seed: study.Seed, Caches: worker.Caches(r.Study.Caches), RunTimeout: r.Study.RunTimeout,
 		Now: time.Now, Observe: r.Profiling,
 	})
 	if reason != "" {
