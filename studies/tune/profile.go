@@ -26,8 +26,7 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 		r.Notice("nothing was profiled: no winner beside the default was confirmed")
 		return nil
 	}
-	r.close() // its workers would keep the device from the profiler's
-	r.close = func() {}
+	r.free() // its workers would keep the device from the profiler's
 	points := []space.Point{summary.Default.Point, summary.Winner.Point}
 	for _, step := range summary.Ablation { // pairs that differ in one parameter: evidence for its effect
 		if !slices.Contains(points, step.Point) {

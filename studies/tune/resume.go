@@ -105,10 +105,9 @@ func (r *run) adopt(ctx context.Context, study studies.Study) error {
 	if !changed {
 		return nil
 	}
-	r.close()
+	r.free()
 	again, err := open(ctx, r.Options)
 	if err != nil {
-		r.close = func() {}
 		return err
 	}
 	r.subject = again

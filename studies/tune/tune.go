@@ -125,13 +125,11 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 	if r.elsewhere(study) {
 		goals.Budget -= time.Duration(acrossShare * float64(goals.Budget))
 	}
-	result, err := r.searchOn(ctx, study, past, search.Options{
-		Goals: goals, Sampler: study.Sampler, Seed: study.Seed,
-		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Refresh: r.refresh, Ahead: r.ahead,
-		AsPrepared: r.asPrepared,
-		Lanes:      cmp.Or(r.lanes, r.Lanes), Stop: r.Stop,
-		Overspent: r.overspent, Observe: r.Observe,
-	})
+	options := r.how
+	options.Goals, options.Sampler, options.Seed = goals, study.Sampler, study.Seed
+	options.First, options.Earlier = study.First, memories
+	options.Lanes, options.Stop, options.Observe = cmp.Or(r.how.Lanes, r.Lanes), r.Stop, r.Observe
+	result, err := r.searchOn(ctx, study, past, options)
 	r.End()
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
 		err = errors.Join(err, finishErr)
@@ -145,21 +143,14 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 // searchOn searches, and confirms on another device where that of a farm has left.
 func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Past,
 	options search.Options) (result search.Result, err error) {
-	if r.begin != nil {
-		recorded, err := r.store.Study(ctx, study.ID)
-		if err == nil {
-			err = r.begin(ctx, recorded)
-		}
-		if err != nil {
-			return search.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}, err
-		}
+	result = search.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}
+	recorded, err := r.store.Study(ctx, study.ID)
+	if err != nil {
+		return result, err
 	}
-	var recorder search.Recorder = r.store.Recorder(study.ID)
-	if r.number != nil {
-		for _, trial := range past.Trials {
-			r.number(trial)
-		}
-		recorder = numbering{recorder, r.number}
+	recorder, err := r.begin(ctx, recorded, past, r.store.Recorder(study.ID))
+	if err != nil {
+		return result, err
 	}
 	for {
 		result, err = search.Run(ctx, r.pool, r.evaluator, recorder, past, options)
@@ -170,10 +161,8 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Pas
 		r.Notice("the finalists are measured again on another device: " + gone.Device + " has left the farm")
 		past = search.Past{Trials: result.Trials, Rounds: result.Rounds, Elapsed: result.Elapsed, Spending: result.Spending}
 	}
-	if r.end != nil {
-		if ended := r.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
-			r.Notice(ended.Error()) // everything that was found is recorded
-		}
+	if ended := r.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
+		r.Notice(ended.Error())
 	}
 	return result, err
 }
