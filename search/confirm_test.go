@@ -31,7 +31,7 @@ func TestAnotherBinaryThanTheMeasuredOneIsAnError(t *testing.T) {
 		return p.String()
 	}}
 	result, err := search.Run(t.Context(), s.Pool(), swapped, &memory{}, search.Past{},
-		search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}})
 	if err == nil || !strings.Contains(err.Error(), "is not what was measured before") {
 		t.Errorf("got %v", err)
 	}
@@ -53,7 +53,7 @@ func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 	}}
 	m := &memory{}
 	result, err := search.Run(t.Context(), s.Pool(), strict, m, search.Past{},
-		search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 	s := recordedSpace(t)
 	honest := replay.NewEvaluator(s, 1)
 	plain, err := search.Run(t.Context(), s.Pool(), &faulty{Evaluator: honest, digest: space.Point.String}, &memory{},
-		search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+		search.Past{}, search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Rounds: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 		return nil
 	}}
 	result, err := search.Run(t.Context(), s.Pool(), twins, &memory{}, search.Past{},
-		search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+		search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Rounds: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestIdenticalMachineCodeIsMeasuredOnce(t *testing.T) {
 	}}, measured: measured}
 	m := &memory{}
 	if _, err := search.Run(t.Context(), s.Pool(), counting, m, search.Past{},
-		search.Options{Sampler: "grid", Trials: 240, Rounds: 3}); err != nil {
+		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	for digest, n := range measured {
@@ -166,7 +166,8 @@ func (c *counter) Measure(ctx context.Context, p objective.Prepared, incumbent f
 
 func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
 	s := recordedSpace(t)
-	_, result := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	_, result := runStudy(t, s, search.Past{},
+		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}})
 	winner, _ := confirm.Winner(result.Rounds)
 	points := confirm.AblationPoints(s.Pool(), search.Timed(result.Trials), winner)
 	if points[0] != s.Space().Default() || points[len(points)-1] != winner {
@@ -204,7 +205,7 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 			wrong:    wrong,
 		}
 		result, err := search.Run(t.Context(), s.Pool(), watched, &memory{}, search.Past{},
-			search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+			search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Rounds: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,12 +235,13 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 // winner explains, and is not.
 func TestAblationDoesNotBeginWhenTheTimeIsOver(t *testing.T) {
 	s := recordedSpace(t)
-	_, first := runStudy(t, s, search.Past{}, search.Options{Sampler: "random", Seed: 3, Trials: 40, Rounds: 3})
+	_, first := runStudy(t, s, search.Past{},
+		search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Rounds: 3}})
 	past := search.Past{Trials: first.Trials, Elapsed: time.Hour}
 	for budget, measured := range map[time.Duration]bool{time.Minute: false, 2 * time.Hour: true} {
 		result, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1),
 			&memory{trials: slices.Clone(first.Trials)}, past,
-			search.Options{Sampler: "random", Seed: 3, Trials: 40, Budget: budget, Rounds: 3})
+			search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Budget: budget, Rounds: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +266,8 @@ func differences(a, b space.Point) int {
 
 func TestImportanceFindsTheDeadParameter(t *testing.T) {
 	s := recordedSpace(t)
-	_, result := runStudy(t, s, search.Past{}, search.Options{Sampler: "grid", Trials: 240, Rounds: 3})
+	_, result := runStudy(t, s, search.Past{},
+		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}})
 	importances := confirm.Importances(s.Space(), search.Timed(result.Trials))
 	last := importances[len(importances)-1]
 	if last.Name != "DEAD" || last.Share > 0.01 {

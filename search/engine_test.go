@@ -125,12 +125,14 @@ func TestSameSeedSameTrialsWhateverTheLanes(t *testing.T) {
 	s := recordedSpace(t)
 	for _, sampler := range sampler.Names() {
 		t.Run(sampler, func(t *testing.T) {
-			one, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 5, Trials: 60, Lanes: 1})
-			many, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 5, Trials: 60, Lanes: 16})
+			one, _ := runStudy(t, s, search.Past{},
+				search.Options{Sampler: sampler, Seed: 5, Lanes: 1, Goals: search.Goals{Trials: 60}})
+			many, _ := runStudy(t, s, search.Past{},
+				search.Options{Sampler: sampler, Seed: 5, Lanes: 16, Goals: search.Goals{Trials: 60}})
 			if !slices.Equal(one.points(), many.points()) {
 				t.Error("the number of lanes changed the points")
 			}
-			other, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 6, Trials: 20})
+			other, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 6, Goals: search.Goals{Trials: 20}})
 			if sampler != "grid" && slices.Equal(one.points()[:20], other.points()[:20]) {
 				t.Error("another seed, the same points")
 			}
@@ -154,7 +156,7 @@ func TestResumeEndsAsIfUndisturbed(t *testing.T) {
 
 func resumeEverywhere(t *testing.T, sampler string, every int) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: sampler, Seed: 9, Trials: 40, Rounds: 3}
+	options := search.Options{Sampler: sampler, Seed: 9, Goals: search.Goals{Trials: 40, Rounds: 3}}
 	undisturbed, _ := runStudy(t, s, search.Past{}, options)
 	for finished := 0; finished <= 40; finished += every {
 		for pending := range 9 {
@@ -188,7 +190,8 @@ func resumeEverywhere(t *testing.T, sampler string, every int) {
 func TestUsedUpSpaceEndsPolitely(t *testing.T) {
 	s := recordedSpace(t)
 	for _, sampler := range sampler.Names() {
-		m, result := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 1, Trials: 10_000, Rounds: 3})
+		m, result := runStudy(t, s, search.Past{},
+			search.Options{Sampler: sampler, Seed: 1, Goals: search.Goals{Trials: 10_000, Rounds: 3}})
 		if result.Ended != search.UsedUp || len(m.trials) != 240 {
 			t.Errorf("%s: %s after %d trials", sampler, result.Ended, len(m.trials))
 		}
@@ -211,7 +214,7 @@ func TestStopEndsWithoutConfirmation(t *testing.T) {
 	stop := make(chan struct{})
 	once := sync.OnceFunc(func() { close(stop) })
 	m, result := runStudy(t, s, search.Past{},
-		search.Options{Seed: 1, Trials: 200, Stop: stop, Observe: func(p search.Progress) {
+		search.Options{Seed: 1, Goals: search.Goals{Trials: 200}, Stop: stop, Observe: func(p search.Progress) {
 			if p.Finished >= 20 {
 				once()
 			}
@@ -232,18 +235,18 @@ func TestStopEndsWithoutConfirmation(t *testing.T) {
 
 func TestBudgetsEndTheSearch(t *testing.T) {
 	s := recordedSpace(t)
-	_, spent := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Budget: 1, Rounds: 3})
+	_, spent := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Goals: search.Goals{Budget: 1, Rounds: 3}})
 	if spent.Ended != search.BudgetSpent || len(spent.Trials) != 0 {
 		t.Errorf("no time: %s after %d trials", spent.Ended, len(spent.Trials))
 	}
 	// The default takes 6.5 + ms, the optimum 1: twice as fast is easy.
-	met, result := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Target: 2, Rounds: 3})
+	met, result := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Goals: search.Goals{Target: 2, Rounds: 3}})
 	if result.Ended != search.TargetMet || len(met.trials) > 100 {
 		t.Errorf("target: %s after %d trials", result.Ended, len(met.trials))
 	}
 	// A hundred times as fast is not there: the space is used up.
 	if _, never := runStudy(t, s, search.Past{},
-		search.Options{Sampler: "grid", Seed: 1, Target: 100, Rounds: 3}); never.Ended != search.UsedUp {
+		search.Options{Sampler: "grid", Seed: 1, Goals: search.Goals{Target: 100, Rounds: 3}}); never.Ended != search.UsedUp {
 		t.Errorf("an impossible target: %s", never.Ended)
 	}
 }
@@ -252,7 +255,7 @@ func TestRecorderFailureEndsTheStudy(t *testing.T) {
 	s := recordedSpace(t)
 	full := errors.New("disk full")
 	_, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{failing: full}, search.Past{},
-		search.Options{Sampler: "random", Trials: 5})
+		search.Options{Sampler: "random", Goals: search.Goals{Trials: 5}})
 	if !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
@@ -301,7 +304,8 @@ func TestBrokenCompilerEndsTheSearchSoon(t *testing.T) {
 		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: "error: no such flag"}
 	}}
 	m := &memory{}
-	_, err := search.Run(t.Context(), s.Pool(), broken, m, search.Past{}, search.Options{Sampler: "random", Trials: 100})
+	_, err := search.Run(t.Context(), s.Pool(), broken, m, search.Past{},
+		search.Options{Sampler: "random", Goals: search.Goals{Trials: 100}})
 	var nothing *search.NothingCompilesError
 	if !errors.As(err, &nothing) || !strings.Contains(err.Error(), "no such flag") {
 		t.Fatalf("got %v", err)
@@ -314,7 +318,8 @@ func TestBrokenCompilerEndsTheSearchSoon(t *testing.T) {
 func TestFirstPointsFollowTheDefault(t *testing.T) {
 	s := recordedSpace(t)
 	first := []space.Point{s.Optimum().Point, s.Space().Default(), s.Optimum().Point}
-	m, _ := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Trials: 10, Rounds: 3, First: first})
+	m, _ := runStudy(t, s, search.Past{},
+		search.Options{Seed: 1, First: first, Goals: search.Goals{Trials: 10, Rounds: 3}})
 	if m.trials[0].Point != s.Space().Default() || m.trials[1].Point != s.Optimum().Point {
 		t.Errorf("began with %s, %s", m.trials[0].Point, m.trials[1].Point)
 	}

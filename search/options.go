@@ -3,7 +3,6 @@ package search
 import (
 	"cmp"
 	"runtime"
-	"time"
 
 	"pawl/search/sampler"
 	"pawl/space"
@@ -11,21 +10,11 @@ import (
 
 // Options says how a study is run.
 type Options struct {
+	Goals
 	// Sampler is the name of a sampler; see sampler.Names.
 	Sampler string
 	// Seed fixes the points that are asked, given the same answers.
 	Seed uint64
-	// Trials is the largest number of trials; 0 means no limit.
-	Trials int
-	// Budget is the active time for search and confirmation together; 0 means
-	// no limit. The search gets SearchShare of it.
-	Budget time.Duration
-	// Target ends the search once a point is this many times as fast as the
-	// default, such as 1.1; 0 means no target.
-	Target float64
-	// Regret ends the search once at most this share of the best time is left to
-	// gain, such as 0.01, 90 % sure; 0 means never. See sampler.EstimateRegret.
-	Regret float64
 	// First are points to try right after the default: what earlier studies
 	// found good. Those that the pool lacks are passed over. See sampler.Transfer.
 	First []space.Point
@@ -53,10 +42,6 @@ type Options struct {
 	// Lanes is the number of points that are prepared at once. Zero means one
 	// per core.
 	Lanes int
-	// Finalists is the number of points that are confirmed. Zero means 5.
-	Finalists int
-	// Rounds is the number of rounds of confirmation. Zero means 10.
-	Rounds int
 	// Samples is the number of samples per contender and round. Zero means 10.
 	Samples int
 	// Overspent reports whether what others are paid for answers is spent, which ends the

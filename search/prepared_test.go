@@ -57,7 +57,13 @@ func (f *finishes) Finished(t search.Trial) error {
 func TestMeasuredAsPrepared(t *testing.T) {
 	s := recordedSpace(t)
 	e := &tardy{Evaluator: replay.NewEvaluator(s, 1), late: s.Space().Default(), left: 12, free: make(chan struct{})}
-	options := search.Options{Sampler: "gp", Seed: 3, Trials: 30, Rounds: 1, Lanes: 4, AsPrepared: true}
+	options := search.Options{
+		Sampler:    "gp",
+		Seed:       3,
+		Lanes:      4,
+		AsPrepared: true,
+		Goals:      search.Goals{Trials: 30, Rounds: 1},
+	}
 	m := &finishes{}
 	if _, err := search.Run(t.Context(), s.Pool(), e, m, search.Past{}, options); err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ func (w *watcher) Verify(ctx context.Context, p objective.Prepared) (*objective.
 // A resumed study knows the time to beat from its first measurement on.
 func TestResumeRemembersTheIncumbent(t *testing.T) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "random", Seed: 1, Trials: 20, Rounds: 1}
+	options := search.Options{Sampler: "random", Seed: 1, Goals: search.Goals{Trials: 20, Rounds: 1}}
 	first, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, options)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,12 @@ func TestResumeRemembersTheIncumbent(t *testing.T) {
 // What was asked and not needed does not disturb the confirmation.
 func TestNothingIsPreparedDuringTheConfirmation(t *testing.T) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "random", Seed: 1, Trials: 40, Rounds: 1, Target: 1.0001, Lanes: 8}
+	options := search.Options{
+		Sampler: "random",
+		Seed:    1,
+		Lanes:   8,
+		Goals:   search.Goals{Trials: 40, Rounds: 1, Target: 1.0001},
+	}
 	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, options)
 	if err != nil || plain.Ended != search.TargetMet {
 		t.Fatalf("%v, ended %q", err, plain.Ended)

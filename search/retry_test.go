@@ -70,7 +70,7 @@ func TestAPauseCostsNoPoint(t *testing.T) {
 			reference: reference,
 		}
 		return search.Run(t.Context(), s.Pool(), evaluator, &memory{}, search.Past{},
-			search.Options{Sampler: "random", Seed: 2, Trials: 12, Rounds: 3})
+			search.Options{Sampler: "random", Seed: 2, Goals: search.Goals{Trials: 12, Rounds: 3}})
 	}
 	calm, err := run(0, false)
 	if err != nil {

@@ -57,7 +57,7 @@ func (m *moody) Sample(ctx context.Context, p objective.Prepared, samples int) (
 // yesterday's rounds a point of yesterday would win, whatever was found since.
 func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "random", Seed: 5, Trials: 8, Rounds: 4}
+	options := search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 8, Rounds: 4}}
 	yesterday := &memory{}
 	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), yesterday, search.Past{}, options); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 // measured from the start, in one run.
 func TestAConfirmationBelongsToOneRun(t *testing.T) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "random", Seed: 5, Trials: 20, Rounds: 4}
+	options := search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 20, Rounds: 4}}
 	for _, test := range []struct {
 		name   string
 		stop   int // after so many samples; 0 for never
@@ -149,7 +149,7 @@ func TestRoundsOfADisqualifiedPointDoNotStand(t *testing.T) {
 	s := recordedSpace(t)
 	m := &memory{}
 	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), m, search.Past{},
-		search.Options{Sampler: "random", Seed: 5, Trials: 20, Rounds: 4}); err != nil {
+		search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 20, Rounds: 4}}); err != nil {
 		t.Fatal(err)
 	}
 	winner, _ := confirm.Winner(m.rounds)

@@ -127,7 +127,14 @@ func (c *slowCompiler) Sample(ctx context.Context, p objective.Prepared, samples
 }
 
 func lookingOptions(sampler string, resident search.Resident) search.Options {
-	return search.Options{Resident: resident, Sampler: sampler, Seed: 5, Trials: slowTrials, Rounds: 3, Ahead: 1, Lanes: 1}
+	return search.Options{
+		Resident: resident,
+		Sampler:  sampler,
+		Seed:     5,
+		Ahead:    1,
+		Lanes:    1,
+		Goals:    search.Goals{Trials: slowTrials, Rounds: 3},
+	}
 }
 
 func runLooking(t *testing.T, c *slowCompiler, sampler string) (search.Result, *memory) {

@@ -80,7 +80,7 @@ func (l limits) littleLeft() bool {
 		return false
 	}
 	regret, known := sampler.EstimateRegret(l.study.view, sampler.Defaults(), l.options.Seed)
-	return known && regret.Left <= l.options.Regret
+	return known && regret.Left <= float64(l.options.Regret)
 }
 
 // targetMet compares the best trial with the default, the first one.
@@ -89,7 +89,7 @@ func (l limits) targetMet() bool {
 	if l.options.Target == 0 || !found || !l.study.trials[0].OK() {
 		return false
 	}
-	return l.study.trials[0].Outcome.Milliseconds() >= l.options.Target*best.Outcome.Milliseconds()
+	return l.study.trials[0].Outcome.Milliseconds() >= float64(l.options.Target)*best.Outcome.Milliseconds()
 }
 
 // NothingCompilesError says that the compiler refused every point so far. The

@@ -49,7 +49,7 @@ func TestWrongReferenceEndsTheSearchSoon(t *testing.T) {
 			m := &memory{}
 			evaluator := &wrongEvaluator{faulty: &faulty{Evaluator: replay.NewEvaluator(s, 1)}, wrong: test.wrong}
 			result, err := search.Run(t.Context(), s.Pool(), evaluator, m, search.Past{},
-				search.Options{Sampler: "random", Seed: 3, Trials: 30})
+				search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 30}})
 			if err != nil || result.Ended != test.ended {
 				t.Fatalf("ended because %s: %v", result.Ended, err)
 			}
@@ -64,7 +64,7 @@ func TestWrongReferenceEndsTheSearchSoon(t *testing.T) {
 			}
 			// A resumed study comes to the same end without another trial.
 			resumed, err := search.Run(t.Context(), s.Pool(), evaluator, &memory{trials: m.trials},
-				search.Past{Trials: m.trials}, search.Options{Sampler: "random", Seed: 3, Trials: 30})
+				search.Past{Trials: m.trials}, search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 30}})
 			if err != nil || resumed.Ended != test.ended {
 				t.Errorf("resumed, it ended because %s: %v", resumed.Ended, err)
 			}

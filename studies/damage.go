@@ -48,9 +48,6 @@ func hasCode(err error, codes ...int) bool {
 	return errors.As(err, &coded) && slices.Contains(codes, coded.Code()&0xff)
 }
 
-// companions are the files that SQLite keeps beside a database.
-var companions = []string{"-wal", "-shm", "-journal"}
-
 // inspect makes sure that the file is a sound database of pawl's, or none yet. It opens it
 // for reading only: SQLite would otherwise move the content of a log into a file
 // that is damaged, and what is set aside would not be what was found.
@@ -61,7 +58,6 @@ func inspect(ctx context.Context, path string) error {
 		}
 		return nil
 	}
-	before := present(path)
 	result, err := integrity(ctx, path, "mode=ro")
 	if hasCode(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) {
 		// A file that was being created when its process was killed is rolled back
@@ -72,36 +68,10 @@ func inspect(ctx context.Context, path string) error {
 		result = strings.TrimPrefix(result, "*** in database main ***")
 		err = fmt.Errorf("%w: %s", errDamaged, strings.Join(strings.Fields(result), " "))
 	}
-	if damaged(err) {
-		return errors.Join(err, removeExcept(path, before))
-	}
-	if err != nil {
+	if err != nil && !damaged(err) {
 		return fmt.Errorf("opening %s: %w", path, err)
 	}
-	return nil
-}
-
-// present returns which companions of a database there are.
-func present(path string) map[string]bool {
-	there := map[string]bool{}
-	for _, suffix := range companions {
-		there[suffix] = exists(path + suffix)
-	}
-	return there
-}
-
-// removeExcept removes the companions of a database that were not there before: an
-// empty log and its index come from opening the file.
-func removeExcept(path string, before map[string]bool) error {
-	for _, suffix := range companions {
-		if before[suffix] || suffix != "-shm" && size(path+suffix) > 0 {
-			continue
-		}
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // integrity returns what SQLite says about a database: "ok", or what is wrong. A sound one must be pawl's.
@@ -126,7 +96,7 @@ func size(path string) int64 {
 	return info.Size()
 }
 
-// setAsideDamaged moves a damaged database out of the way and returns where it is.
+// setAsideDamaged moves a damaged database, with what SQLite keeps beside it, out of the way and returns where it is.
 // Of several processes that meet the same damage one moves the file, and the others
 // find the new one.
 func setAsideDamaged(ctx context.Context, path string) (aside string, err error) {
@@ -139,7 +109,7 @@ func setAsideDamaged(ctx context.Context, path string) (aside string, err error)
 		return "", err
 	}
 	aside = freeName(path)
-	for _, suffix := range append([]string{""}, companions...) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}

@@ -181,7 +181,8 @@ func lay(t *testing.T, files map[string][]byte) (path string) {
 	return path
 }
 
-// A bit that changed gives the same studies, or is reported; never others in silence.
+// A bit of the file that changed gives the same studies, or is reported; never others in silence. One in the log
+// ends the log there, as SQLite has it after a loss of power: what is read is what was recorded before.
 func TestNoFlippedBitIsSilent(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(*testing.T) map[string][]byte{"clean": clean, "unclean": unclean} {
@@ -191,17 +192,21 @@ func TestNoFlippedBitIsSilent(t *testing.T) {
 			if err != nil || len(notices) > 0 {
 				t.Fatalf("sound: %v %v", notices, err)
 			}
+			earlier, _, err := contents(t, lay(t, map[string][]byte{"": sound[""]}))
+			if err != nil {
+				t.Fatal(err)
+			}
 			rng := rand.New(rand.NewPCG(1, 2))
 			reported := 0
 			for i := range *flips {
 				files := map[string][]byte{}
-				suffixes := []string{}
 				for suffix, content := range sound {
 					files[suffix] = slices.Clone(content)
-					suffixes = append(suffixes, suffix)
 				}
-				slices.Sort(suffixes)
-				suffix := suffixes[i%len(suffixes)]
+				suffix := ""
+				if _, logged := sound["-wal"]; logged && i%2 == 1 {
+					suffix = "-wal"
+				}
 				at, bit := rng.IntN(len(files[suffix])), rng.IntN(8)
 				if i%4 == 0 { // heads of files and of their first pages matter most
 					at = rng.IntN(120)
@@ -210,7 +215,7 @@ func TestNoFlippedBitIsSilent(t *testing.T) {
 				got, notices, err := contents(t, lay(t, files))
 				if err != nil || len(notices) > 0 {
 					reported++
-				} else if got != want {
+				} else if got != want && !(suffix == "-wal" && got == earlier) {
 					t.Errorf("bit %d of byte %d of studies.db%s changes what is read, in silence", bit, at, suffix)
 				}
 			}
@@ -328,9 +333,6 @@ func TestWhatIsSetAsideIsTheOriginal(t *testing.T) {
 			path := lay(t, files)
 			same := func(place string) {
 				t.Helper()
-				if there, _ := filepath.Glob(place + "*"); len(there) != len(files) {
-					t.Errorf("%v for %d files", there, len(files))
-				}
 				for suffix, want := range files {
 					if got, err := os.ReadFile(place + suffix); err != nil || !slices.Equal(got, want) {
 						t.Errorf("%s%s is another: %v", place, suffix, err)
@@ -355,53 +357,6 @@ func TestWhatIsSetAsideIsTheOriginal(t *testing.T) {
 				t.Errorf("the new one: %v %v", all, err)
 			}
 		})
-	}
-}
-
-// A log that ends early because of damage is no reason to lose what came before; it
-// is kept and reported.
-func TestADamagedLogIsReportedAndKept(t *testing.T) {
-	files := unclean(t)
-	if got := inspectLog(files["-wal"]); got != "" {
-		t.Fatalf("sound: %s", got)
-	}
-	log := slices.Clone(files["-wal"])
-	log[32+24+7] ^= 4
-	path := lay(t, map[string][]byte{"": files[""], "-wal": log})
-	_, notices, err := contents(t, path)
-	if err != nil || len(notices) != 1 || !strings.Contains(notices[0], "what was recorded from there on is lost") {
-		t.Errorf("%q, %v", notices, err)
-	}
-	store, err := Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	kept, err := filepath.Glob(path + "-wal.damaged-*")
-	if err != nil || len(kept) != 1 || len(store.Notices) != 1 {
-		t.Fatalf("kept %v, %q, %v", kept, store.Notices, err)
-	}
-	if content, _ := os.ReadFile(kept[0]); !slices.Equal(content, log) {
-		t.Error("what was kept is not the log")
-	}
-	if all, err := store.List(t.Context()); err != nil || len(all) == 0 {
-		t.Errorf("%d studies before the damage, %v", len(all), err)
-	}
-}
-
-// A log whose beginning was written again has old frames at its end.
-func TestALogThatBeganAgainIsSound(t *testing.T) {
-	store := openTest(t)
-	record(t, store)
-	if _, err := store.db.exec(t.Context(), "PRAGMA wal_checkpoint(RESTART)"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Create(t.Context(), exampleStudy()); err != nil {
-		t.Fatal(err)
-	}
-	problem, err := logProblem(store.Path())
-	if err != nil || problem != "" || size(store.Path()+"-wal") < 100_000 {
-		t.Errorf("%q, %v, %d bytes", problem, err, size(store.Path()+"-wal"))
 	}
 }
 

@@ -39,17 +39,6 @@ func openFile(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	problem, err := logProblem(path)
-	if err != nil {
-		return nil, err
-	}
-	if problem != "" {
-		kept := freeName(path + "-wal")
-		if err := copyFile(path+"-wal", kept); err != nil {
-			return nil, fmt.Errorf("keeping the damaged log of %s: %w", path, err)
-		}
-		notices = append(notices, fmt.Sprintf("the log %s-wal: %s; a copy of it is at %s", path, problem, kept))
-	}
 	store, err := open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -70,16 +59,8 @@ func openExistingFile(ctx context.Context, path string) (*Store, error) {
 	if err == nil && staysEmpty(ctx, path) {
 		return nil, unusable(path, fmt.Errorf("%w: it is empty", errDamaged))
 	}
-	problem, err := logProblem(path)
-	if err != nil {
-		return nil, err
-	}
-	if size(path) > 0 && (!writable(path) || problem != "") {
-		store, err := openCopy(ctx, path)
-		if err == nil && problem != "" {
-			store.Notices = append(store.Notices, fmt.Sprintf("the log %s-wal: %s", path, problem))
-		}
-		return store, err
+	if size(path) > 0 && !writable(path) {
+		return openCopy(ctx, path)
 	}
 	if err := patiently(ctx, func(ctx context.Context) error { return inspect(ctx, path) }); err != nil {
 		return nil, unusable(path, err)

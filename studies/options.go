@@ -1,7 +1,9 @@
 package studies
 
 import (
+	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,89 +14,129 @@ import (
 	"pawl/internal/escape"
 	"pawl/kernels"
 	"pawl/objective"
+	"pawl/objective/worker"
+	"pawl/search"
 )
 
-// Options are what a study was begun with, and its latest goals: the flags of pawl
-// tune that decide what is measured, how, and how far. They are stored as one JSON
-// object of texts by flag. What a resumed study takes from its record, what
-// contradicts that, and the command that reproduces a study derive from this type.
+// Definition is what makes a study the one it is: what is measured, and how. A resumed study takes it from its
+// record, and a flag that contradicts that is an error. It travels whole, to the devices of a farm too.
 //
-// A field with the role "goal" says how far to go: a resumed study goes on towards its
-// old goals unless it is given others. All others define the study: a resumed one
-// takes them from its record, and a flag that contradicts it is an error. The tag "on"
-// names the backends where a field has an effect, "usual" a value that goes without
-// saying in a command. The order is that of the command.
-type Options struct {
-	Workload string   `json:"workload,omitempty" role:"subject"`
-	Sampler  string   `json:"sampler,omitempty"`
-	Seed     uint64   `json:"seed,string"`
-	Trials   int      `json:"trials,string,omitempty" role:"goal"` // 0 for no limit
-	Budget   Duration `json:"budget,omitempty" role:"goal"`        // 0 for no limit
-	Cold     bool     `json:"cold,string,omitempty"`
-	Target   string   `json:"target,omitempty" role:"goal"` // a speedup such as 1.1x
-	Regret   string   `json:"regret,omitempty" role:"goal"` // a share such as 1%
-	Backend  string   `json:"backend,omitempty" role:"subject"`
-	// Record is the file that a replay answers from.
-	Record   string `json:"record,omitempty" role:"subject" on:"replay"`
-	Compiler string `json:"compiler,omitempty" on:"cuda"`
-	Caches   string `json:"caches,omitempty" on:"cuda"`
+// The tag "flag" names the flag of pawl tune, "on" the backends where a field has an effect, and "usual" a value that
+// goes without saying in a command.
+type Definition struct {
+	// Workload, Backend and Record choose what is tuned; Record is the file that a replay answers from.
+	Workload string `flag:"workload" role:"subject"`
+	Sampler  string `flag:"sampler"`
+	Seed     uint64 `flag:"seed"`
+	// Cold learns nothing from earlier studies, and measures anew what was measured today.
+	Cold     bool   `flag:"cold"`
+	Backend  string `flag:"backend" role:"subject"`
+	Record   string `flag:"record" role:"subject" on:"replay"`
+	Compiler string `flag:"compiler" on:"cuda"`
+	Caches   string `flag:"caches" on:"cuda"`
 	// LockClocks is in MHz, 0 for clocks as they are.
-	LockClocks int `json:"lock-clocks,string,omitempty" on:"cuda"`
-	Samples    int `json:"samples,string,omitempty" on:"cuda host"`
-	Finalists  int `json:"finalists,string,omitempty" role:"goal"`
-	Rounds     int `json:"rounds,string,omitempty" role:"goal"`
-	// Across measures the winner on the kernel's other workloads too.
-	Across         bool     `json:"across,string,omitempty" role:"goal" on:"cuda host"`
-	RunTimeout     Duration `json:"run-timeout,omitempty" on:"cuda host" usual:"10s"`
-	CompileTimeout Duration `json:"compile-timeout,omitempty" on:"cuda host" usual:"1m0s"`
+	LockClocks     int           `flag:"lock-clocks" on:"cuda"`
+	Samples        int           `flag:"samples" on:"cuda host"`
+	RunTimeout     time.Duration `flag:"run-timeout" on:"cuda host" usual:"10s"`
+	CompileTimeout time.Duration `flag:"compile-timeout" on:"cuda host" usual:"1m0s"`
 }
 
-// Duration is a time span that JSON has as text, such as 45s.
-type Duration time.Duration
+// Measuring says how points are measured.
+func (d Definition) Measuring() objective.Options {
+	return objective.Options{
+		Seed: d.Seed, RunTimeout: d.RunTimeout, Stopping: objective.Stopping{Floor: d.Samples},
+		Caches: worker.Caches(d.Caches),
+	}
+}
 
-func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
-
-func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := time.ParseDuration(string(text))
-	*d = Duration(parsed)
-	return err
+// Options are a study's definition and its latest goals. They are stored as one JSON object of texts by flag. What a
+// resumed study takes from its record, what contradicts that, and the command that reproduces a study derive from
+// this type, in its order.
+type Options struct {
+	Definition
+	search.Goals `role:"goal"`
+	// Across measures the winner on the kernel's other workloads too.
+	Across bool `flag:"across" role:"goal" on:"cuda host"`
 }
 
 // option is a field of Options.
 type option struct {
 	name, role, usual string
 	on                []string
+	index             []int
 }
 
 // options are the fields in order.
-var options = func() (all []option) {
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[Options]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		all = append(all, option{name, field.Tag.Get("role"), field.Tag.Get("usual"), strings.Fields(field.Tag.Get("on"))})
+var options = optionsIn(reflect.TypeFor[Options](), "", nil)
+
+func optionsIn(kind reflect.Type, role string, index []int) (all []option) {
+	for i := range kind.NumField() {
+		field, at := kind.Field(i), append(slices.Clone(index), i)
+		own := cmp.Or(field.Tag.Get("role"), role)
+		if field.Anonymous {
+			all = append(all, optionsIn(field.Type, own, at)...)
+			continue
+		}
+		all = append(all,
+			option{field.Tag.Get("flag"), own, field.Tag.Get("usual"), strings.Fields(field.Tag.Get("on")), at})
 	}
 	return all
-}()
+}
 
 // texts returns the options by name, as text. What was not asked for is left out.
 func (o Options) texts() map[string]string {
-	var texts map[string]string
-	encoded, err := json.Marshal(o)
-	if err == nil {
-		err = json.Unmarshal(encoded, &texts)
-	}
-	if err != nil {
-		panic("studies: options have no JSON form: " + err.Error())
+	texts := map[string]string{}
+	for _, field := range options {
+		if value := reflect.ValueOf(o).FieldByIndex(field.index); !value.IsZero() || field.name == "seed" {
+			texts[field.name] = fmt.Sprint(value)
+		}
 	}
 	return texts
 }
 
-func fromTexts(texts map[string]string) (o Options) {
-	encoded, err := json.Marshal(texts)
-	if err == nil {
-		err = json.Unmarshal(encoded, &o)
+func fromTexts(texts map[string]string) (o Options, err error) {
+	for _, field := range options {
+		text, given := texts[field.name]
+		if !given {
+			continue
+		}
+		switch p := reflect.ValueOf(&o).Elem().FieldByIndex(field.index).Addr().Interface().(type) {
+		case *string:
+			*p = text
+		case *bool:
+			*p, err = strconv.ParseBool(text)
+		case *int:
+			*p, err = strconv.Atoi(text)
+		case *uint64:
+			*p, err = strconv.ParseUint(text, 10, 64)
+		case *time.Duration:
+			*p, err = time.ParseDuration(text)
+		case flag.Value:
+			err = p.Set(text)
+		}
+		if err != nil {
+			return o, fmt.Errorf("option %s: %w", field.name, err)
+		}
 	}
+	return o, nil
+}
+
+func (o Options) MarshalJSON() ([]byte, error) { return json.Marshal(o.texts()) }
+
+func (o *Options) UnmarshalJSON(encoded []byte) error {
+	var texts map[string]string
+	err := json.Unmarshal(encoded, &texts)
+	if err == nil {
+		*o, err = fromTexts(texts)
+	}
+	return err
+}
+
+// must returns the options of texts that were options before.
+func must(texts map[string]string) Options {
+	o, err := fromTexts(texts)
 	if err != nil {
-		panic("studies: these texts are no valid options: " + err.Error())
+		panic("studies: " + err.Error())
 	}
 	return o
 }
@@ -108,7 +150,7 @@ func (o Options) For(study Study) Options {
 			delete(texts, field.name)
 		}
 	}
-	return fromTexts(texts)
+	return must(texts)
 }
 
 // recordedOptions returns the options of a study by name. One that was recorded
@@ -117,8 +159,8 @@ func (s Study) recordedOptions() (texts map[string]string, complete bool) {
 	if s.Options != (Options{}) {
 		return s.Options.texts(), true
 	}
-	return Options{Seed: s.Seed, Sampler: s.Sampler, Cold: slices.Contains(strings.Fields(s.Command), "--cold")}.texts(),
-		false
+	cold := slices.Contains(strings.Fields(s.Command), "--cold")
+	return Options{Definition: Definition{Seed: s.Seed, Sampler: s.Sampler, Cold: cold}}.texts(), false
 }
 
 // Contradiction says what a command line with these options wants otherwise than the
@@ -162,7 +204,7 @@ func (s Study) Adopt(asked Options, given []string) (adopted Options, changed bo
 		texts[o.name] = value
 		changed = changed || o.role != "goal"
 	}
-	return fromTexts(texts), changed
+	return must(texts), changed
 }
 
 // Elsewhere says what differs between the machine of the study and this one, or

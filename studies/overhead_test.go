@@ -99,7 +99,7 @@ func overhead(b *testing.B, pool *space.Pool, sampler string) {
 	}
 	var finished []time.Time
 	_, err = search.Run(b.Context(), pool, instant{}, store.Recorder(id), search.Past{}, search.Options{
-		Sampler: sampler, Seed: 1, Trials: 3000, Rounds: 1,
+		Sampler: sampler, Seed: 1, Goals: search.Goals{Trials: 3000, Rounds: 1},
 		Observe: func(p search.Progress) {
 			if p.Trial != nil {
 				finished = append(finished, time.Now())

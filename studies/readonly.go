@@ -18,8 +18,7 @@ func writable(path string) bool {
 	return unix.Access(path, unix.W_OK) == nil && unix.Access(filepath.Dir(path), unix.W_OK) == nil
 }
 
-// openCopy opens a copy of a database that cannot be written, or must not be. The
-// copy goes with the store.
+// openCopy opens a copy of a database that cannot be written. The copy goes with the store.
 func openCopy(ctx context.Context, path string) (*Store, error) {
 	folder, err := os.MkdirTemp("", "pawl-studies-")
 	if err != nil {

@@ -165,7 +165,7 @@ func (s *Store) Running(study int64) (bool, error) {
 // only be read.
 func (s *Store) Writable() error {
 	if s.discard != nil {
-		return fmt.Errorf("%s cannot be written, or its log is damaged: nothing can be recorded there", s.path)
+		return fmt.Errorf("%s cannot be written: nothing can be recorded there", s.path)
 	}
 	return nil
 }

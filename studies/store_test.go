@@ -89,7 +89,7 @@ func exampleStudy() Study {
 		},
 		Work: Work{Flops: 2}, Environment: objective.Environment{Device: "d", Cores: 2},
 		First: []space.Point{examplePoint(3)}, Command: "pawl tune ./k",
-		Options: Options{Seed: 7},
+		Options: Options{Definition: Definition{Seed: 7}},
 		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 	}
 }
@@ -119,7 +119,7 @@ func testStudyRoundTrip(t *testing.T, e testEngine) {
 	if err := store.Finish(t.Context(), id, result); err != nil {
 		t.Fatal(err)
 	}
-	want.Options, want.Command = Options{Seed: 7, Trials: 9}, "pawl tune ./k --trials 9"
+	want.Options, want.Command = Options{Definition{Seed: 7}, search.Goals{Trials: 9}, false}, "pawl tune ./k --trials 9"
 	if err := store.Continue(t.Context(), Study{ID: id, Options: want.Options, Command: want.Command}); err != nil {
 		t.Fatal(err)
 	}

@@ -67,8 +67,14 @@ func usageError(flags []cli.Flag, err error) error {
 	if match := invalidValue.FindStringSubmatch(err.Error()); match != nil {
 		wanted := "a number"
 		for _, f := range flags {
-			if _, isTime := f.(*cli.DurationFlag); isTime && slices.Contains(f.Names(), match[2]) {
+			if !slices.Contains(f.Names(), match[2]) {
+				continue
+			}
+			switch f.(type) {
+			case *cli.DurationFlag:
 				wanted = "a time with its unit, such as 45s, 10m or 1h30m"
+			case *cli.GenericFlag:
+				wanted = strings.TrimPrefix(err.Error(), match[0])
 			}
 		}
 		return console.Usagef("--%s takes %s, not %s", match[2], wanted, match[1])

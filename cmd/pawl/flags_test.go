@@ -3,7 +3,6 @@ package main
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"pawl/cmd/pawl/console"
@@ -18,8 +17,9 @@ func TestEveryFlagOfAStudyIsRecorded(t *testing.T) {
 	known := []string{"lanes", "out", "cache", "json", "resume", "gate", "policy", "baseline", "profile", "db", "on",
 		"farm", "priority", "device-budget", "cost", "price"}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[studies.Options]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		known = append(known, name)
+		if name := field.Tag.Get("flag"); name != "" {
+			known = append(known, name)
+		}
 	}
 	for _, flag := range commands.TuneCommand(console.Environment{}).Flags {
 		if !slices.Contains(known, flag.Names()[0]) {

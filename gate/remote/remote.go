@@ -15,14 +15,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"pawl/gate/ratchet"
 	"pawl/internal/git"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/worker"
+	"pawl/studies"
 	"pawl/studies/farm"
 	"pawl/studies/farm/ask"
 	"pawl/studies/farm/serve"
@@ -31,12 +30,9 @@ import (
 // Options say which device, and how kernels are run there.
 type Options struct {
 	Farm farm.Options
-	// On is a part of the device's name, Compiler the one for CUDA.
-	On, Compiler string
-	// Seed and Caches are as in objective.Options; the times are limits, 0 for the usual.
-	Seed                       uint64
-	Caches                     worker.Caches
-	RunTimeout, CompileTimeout time.Duration
+	// On is a part of the device's name, and the definition says how kernels are compiled and run there.
+	On string
+	studies.Definition
 	// Notice hears what is no error.
 	Notice func(string)
 }
@@ -97,14 +93,7 @@ func (d *Device) Open(ctx context.Context, k *kernels.Kernel,
 		return nil, none, err
 	}
 	o := d.options
-	e, err := ask.NewKernel(d.farm, d.chosen, t,
-		farm.Subject{
-			Compiler:       o.Compiler,
-			Seed:           o.Seed,
-			Caches:         string(o.Caches),
-			RunTimeout:     o.RunTimeout,
-			CompileTimeout: o.CompileTimeout,
-		})
+	e, err := ask.NewKernel(d.farm, d.chosen, t, o.Definition)
 	if err != nil {
 		return nil, none, err
 	}
@@ -127,7 +116,7 @@ func (d *Device) Open(ctx context.Context, k *kernels.Kernel,
 	b := &devices.Bench{
 		Target:    t,
 		Backend:   backend,
-		Evaluator: objective.NewEvaluator(t.Kernel, t.Workload, backend, objective.Options{Seed: o.Seed, Caches: o.Caches}),
+		Evaluator: objective.NewEvaluator(t.Kernel, t.Workload, backend, o.Measuring()),
 	}
 	d.sides[b] = ask.Side{Evaluator: e, Point: point}
 	return b, prepared, nil

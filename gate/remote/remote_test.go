@@ -22,6 +22,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/devices"
+	"pawl/studies"
 	"pawl/studies/farm"
 	"pawl/studies/farm/ask"
 	"pawl/studies/farm/serve"
@@ -105,7 +106,11 @@ func (y *yard) gate(remotely bool, at string) report.Result {
 	defer b.Close()
 	if remotely {
 		d, err := Open(y.Context(),
-			Options{Farm: y.farm, Seed: 1, RunTimeout: time.Minute, Notice: func(text string) { y.Log(text) }})
+			Options{
+				Farm:       y.farm,
+				Definition: studies.Definition{Seed: 1, RunTimeout: time.Minute},
+				Notice:     func(text string) { y.Log(text) },
+			})
 		if err != nil {
 			y.Fatal(err)
 		}
@@ -240,12 +245,9 @@ func search(ctx context.Context, f *farm.Farm, folder string) error {
 	}
 	e := ask.New(f, chosen,
 		farm.Subject{
-			Kernel:   cache.Digest(packed),
-			Name:     k.Name,
-			Backend:  k.Backend,
-			Workload: "small",
-			Seed:     1,
-			Samples:  5,
+			Kernel:     cache.Digest(packed),
+			Name:       k.Name,
+			Definition: studies.Definition{Backend: k.Backend, Workload: "small", Seed: 1, Samples: 5},
 		}, packed)
 	if err := e.Begin(ctx, farm.Head{Study: "search", Title: "search"}, func(string) {}); err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 
 	pages "pawl/internal/page"
 	"pawl/studies"
-	"pawl/studies/pictures"
 	"pawl/studies/report"
 )
 
@@ -22,8 +21,8 @@ type comparePage struct {
 	Chosen  []int64
 	Columns []*report.Summary
 	Rows    []compareRow
-	Curves  pictures.Figure
-	Winners pictures.Figure
+	Curves  report.Figure
+	Winners report.Figure
 	// Differ are the parameters whose values differ between the winners.
 	Differ []compareRow
 	// Warnings say what must not be concluded.
@@ -54,7 +53,7 @@ func (s *Server) compare(r *http.Request) (page, error) {
 	if len(data.Chosen) > mostCompared {
 		return page{}, &badRequest{fmt.Sprintf("at most %d studies are compared at once", mostCompared)}
 	}
-	var curves []pictures.Curve
+	var curves []report.Curve
 	for _, id := range data.Chosen {
 		known, err := s.library.known(r.Context(), store, id)
 		if err != nil {
@@ -63,13 +62,13 @@ func (s *Server) compare(r *http.Request) (page, error) {
 		summary := known.summary
 		data.Columns = append(data.Columns, summary)
 		curves = append(curves,
-			pictures.Curve{
-				Name:   fmt.Sprintf("study %d", id),
-				Search: pictures.New(summary.Study.Space, summary.Trials(), trialLink(id)),
+			report.Curve{
+				Name:    fmt.Sprintf("study %d", id),
+				Drawing: report.NewDrawing(summary.Study.Space, summary.Trials(), trialLink(id)),
 			})
 	}
 	if len(data.Columns) > 1 {
-		data.Curves = pictures.Compare(curves)
+		data.Curves = report.CompareSearches(curves)
 		data.fill()
 	}
 	return page{Title: "Compare studies", Template: "compare", Data: data, Notices: store.Notices}, nil
@@ -103,11 +102,11 @@ func (d *comparePage) fill() {
 		}
 		return fmt.Sprintf("%.2f× (%s)", s.Evidence.Speedup, pages.RatioInterval(s.Evidence.Interval))
 	})
-	var winners []pictures.Measured
+	var winners []report.Measured
 	for _, s := range d.Columns {
 		if s.Winner != nil {
 			winners = append(winners,
-				pictures.Measured{
+				report.Measured{
 					Measure:      s.Study.Environment.Measure,
 					Name:         fmt.Sprintf("study %d", s.Study.ID),
 					Milliseconds: s.Winner.Milliseconds,
@@ -118,7 +117,7 @@ func (d *comparePage) fill() {
 				})
 		}
 	}
-	d.Winners = pictures.Whiskers("The winners",
+	d.Winners = report.Whiskers("The winners",
 		"The median over rounds and its 95 % interval, each as it was measured on its day.", winners)
 	d.differ()
 	d.warn()

@@ -11,7 +11,7 @@ import (
 	"pawl/gate/baseline"
 	gates "pawl/gate/report"
 	pages "pawl/internal/page"
-	"pawl/studies/pictures"
+	"pawl/studies/report"
 )
 
 // gatePage is the history of every configuration, and the last run.
@@ -39,7 +39,7 @@ type gateEntry struct {
 
 type gateTrend struct {
 	Name   string
-	Figure pictures.Figure
+	Figure report.Figure
 	Events []gateEvent // newest first
 	More   int
 }
@@ -105,7 +105,7 @@ func (s *Server) commit(hash string) string {
 func (s *Server) trend(t gates.Trend) gateTrend {
 	made := gateTrend{
 		Name: t.Key.String(),
-		Figure: pictures.Figure{
+		Figure: report.Figure{
 			Title: "Time over runs",
 			Caption: "A dot is a run of the gate: green passed, orange failed, pink was accepted by a person, grey is " +
 				"undecided. A dashed line is a change that stayed.",

@@ -17,7 +17,7 @@ import (
 	"pawl/search/confirm"
 	"pawl/space"
 	"pawl/studies"
-	"pawl/studies/pictures"
+	"pawl/studies/report"
 )
 
 // watched is a study that another process runs, as far as it was read. Only what is new
@@ -48,9 +48,9 @@ type progress struct {
 	// Pending are the points that are compiled or measured now.
 	Pending  []space.Point
 	Finished int
-	Failures pictures.Figure
+	Failures report.Figure
 	Failed   int
-	Curve    pictures.Figure
+	Curve    report.Figure
 	Study    int64
 }
 
@@ -135,13 +135,13 @@ func (w *watched) progress() progress {
 		}
 	}
 	p.phase(w)
-	var parts []pictures.Part
+	var parts []report.Part
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
-		parts = append(parts, pictures.Part{Name: reason, Value: fmt.Sprint(reasons[reason]), Size: float64(reasons[reason])})
+		parts = append(parts, report.Part{Name: reason, Value: fmt.Sprint(reasons[reason]), Size: float64(reasons[reason])})
 	}
-	p.Failures = pictures.Parts("What failed", "", plot.Bad, func(x float64) string { return fmt.Sprintf("%.3g", x) },
+	p.Failures = report.Parts("What failed", "", plot.Bad, func(x float64) string { return fmt.Sprintf("%.3g", x) },
 		parts)
-	p.Curve = pictures.New(w.head.Space, w.trials, trialLink(w.head.ID)).Convergence()
+	p.Curve = report.NewDrawing(w.head.Space, w.trials, trialLink(w.head.ID)).Convergence()
 	return p
 }
 

@@ -15,7 +15,6 @@ import (
 	"pawl/internal/escape"
 	pages "pawl/internal/page"
 	"pawl/studies"
-	"pawl/studies/pictures"
 	"pawl/studies/report"
 )
 
@@ -46,7 +45,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"ratio":  pages.RatioInterval,
 	"change": pages.Change,
 	"when":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") },
-	"figure": func(f pictures.Figure) (template.HTML, error) {
+	"figure": func(f report.Figure) (template.HTML, error) {
 		var out strings.Builder
 		err := report.WriteFigure(&out, f)
 		return template.HTML(out.String()), err

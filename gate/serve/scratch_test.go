@@ -49,7 +49,7 @@ func head(kernel, workload, device string) studies.Study {
 			Flags:    "-O3",
 		},
 		Command: "pawl tune " + kernel, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Options: studies.Options{Trials: 100, Rounds: 10},
+		Options: studies.Options{Goals: search.Goals{Trials: 100, Rounds: 10}},
 		Space:   studies.SpaceFacts{Product: 10000, Valid: 10000},
 	}
 	for i := range 4 {

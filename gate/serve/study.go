@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"pawl/studies"
-	"pawl/studies/pictures"
 	"pawl/studies/report"
 )
 
@@ -62,7 +61,7 @@ type studyPage struct {
 	// Params are the parameters; X and Y those whose picture is shown.
 	Params []string
 	X, Y   string
-	Pair   pictures.Figure
+	Pair   report.Figure
 	// Others are the studies of the same kernel, workload and device, newest first.
 	Others []studies.Study
 }

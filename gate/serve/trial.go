@@ -13,7 +13,6 @@ import (
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/studies"
-	"pawl/studies/pictures"
 	"pawl/studies/report"
 )
 
@@ -26,7 +25,7 @@ type trialPage struct {
 	Facts  []report.Fact
 	// Samples are the raw times in milliseconds, in the order taken.
 	Samples string
-	Picture pictures.Figure
+	Picture report.Figure
 	Rounds  []roundRow
 	Command string
 	Before  int // the trials around it, -1 for none
@@ -162,9 +161,9 @@ func samplesText(samples []float64) string {
 }
 
 // samplesPicture shows the samples in the order taken.
-func samplesPicture(measure *pages.Measure, samples []float64) pictures.Figure {
+func samplesPicture(measure *pages.Measure, samples []float64) report.Figure {
 	if len(samples) < 2 {
-		return pictures.Figure{}
+		return report.Figure{}
 	}
 	panel := plot.Panel{X: plot.Counts("sample", len(samples)), Y: plot.Linear("time", measure.Text, samples...)}
 	var dots []plot.Dot
@@ -178,7 +177,7 @@ func samplesPicture(measure *pages.Measure, samples []float64) pictures.Figure {
 			})
 	}
 	panel.Series = []plot.Series{{Colour: plot.Best, Dots: plot.Thin(dots, panel.X, panel.Y, 500)}}
-	figure := pictures.Figure{Title: "The samples, in the order taken"}
+	figure := report.Figure{Title: "The samples, in the order taken"}
 	figure.Picture = plot.Plot{
 		Name:   "Time of each sample",
 		Text:   fmt.Sprintf("%d samples, median %s.", len(samples), measure.Text(stats.Median(samples))),

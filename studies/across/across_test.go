@@ -42,7 +42,10 @@ func tuned(t *testing.T) *studies.Store {
 		t.Fatal(err)
 	}
 	summary, err := tune.Run(t.Context(), tune.Options{
-		Study:  studies.Options{Backend: "host", Sampler: "grid", Seed: 1, Trials: 2, Rounds: 3, Finalists: 1, Samples: 5},
+		Study: studies.Options{
+			Definition: studies.Definition{Backend: "host", Sampler: "grid", Seed: 1, Samples: 5},
+			Goals:      search.Goals{Trials: 2, Rounds: 3, Finalists: 1},
+		},
 		Kernel: "scale", Database: "studies.db", Cache: "cache", Getenv: os.Getenv, Notice: func(text string) { t.Log(text) },
 		Begin: func(studies.Study, search.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
 	})

@@ -10,6 +10,7 @@ import (
 	"pawl/objective/cache"
 	"pawl/objective/check"
 	"pawl/objective/devices"
+	"pawl/studies"
 )
 
 // Action is what a task asks for.
@@ -37,18 +38,10 @@ type Subject struct {
 	Kernel string `json:"kernel,omitempty"`
 	Record string `json:"record,omitempty"`
 	// Name is the kernel's, for logs.
-	Name     string `json:"name"`
-	Backend  string `json:"backend"`
-	Workload string `json:"workload,omitempty"`
-	// Compiler is the one for CUDA, Architecture what it compiles for.
-	Compiler     string `json:"compiler,omitempty"`
-	Architecture string `json:"architecture,omitempty"`
-	// The rest is of studies.Options.
-	Seed           uint64        `json:"seed"`
-	Samples        int           `json:"samples,omitempty"`
-	Caches         string        `json:"caches,omitempty"`
-	RunTimeout     time.Duration `json:"run_timeout,omitempty"`
-	CompileTimeout time.Duration `json:"compile_timeout,omitempty"`
+	Name string `json:"name"`
+	// Architecture is what a CUDA compiler compiles for.
+	Architecture string             `json:"architecture,omitempty"`
+	Definition   studies.Definition `json:"definition"`
 }
 
 // Binary is a compiled kernel whose files are blobs.

@@ -1,6 +1,10 @@
 package report
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
+
 	"pawl/internal/stats"
 	"pawl/search/confirm"
 	"pawl/space"
@@ -17,6 +21,15 @@ type Step struct {
 	Speedup  float64        `json:"speedup"`
 	Interval stats.Interval `json:"interval"`
 	Total    float64        `json:"total"`
+}
+
+// name says what changed, or that nothing did.
+func (s Step) name() string {
+	var texts []string
+	for _, c := range s.Changes {
+		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To))
+	}
+	return cmp.Or(strings.Join(texts, ", "), "default")
 }
 
 // Change is one parameter's new value.

@@ -9,7 +9,6 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/space"
-	"pawl/studies/pictures"
 )
 
 var (
@@ -64,7 +63,7 @@ func HTML(w io.Writer, s *Summary) error { return render(w, "page", NewView(s, n
 func Body(w io.Writer, v *View) error { return render(w, "study", v) }
 
 // WriteFigure writes a picture with its words, for a page around it.
-func WriteFigure(w io.Writer, f pictures.Figure) error {
+func WriteFigure(w io.Writer, f Figure) error {
 	if f.Width == 0 {
 		return nil
 	}

@@ -179,23 +179,14 @@ func (m *markdown) ablation(s *Summary) {
 		"order matters: a change may pay only after another.")
 	var rows [][]string
 	for i, step := range s.Ablation {
-		name, worth := "default", ""
+		worth := ""
 		if i > 0 {
-			name = text(changesText(step.Changes))
 			worth = fmt.Sprintf("%.2f× (%s)", step.Speedup, page.RatioInterval(step.Interval))
 		}
-		rows = append(rows, []string{name, s.Written(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
+		rows = append(rows,
+			[]string{text(step.name()), s.Written(step.Milliseconds), worth, fmt.Sprintf("%.2f×", step.Total)})
 	}
 	m.Table([]string{"change", text(s.Compared()), "this step", "so far"}, rows)
-}
-
-// changesText names the changes of a step.
-func changesText(changes []Change) string {
-	var texts []string
-	for _, c := range changes {
-		texts = append(texts, fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To))
-	}
-	return strings.Join(texts, ", ")
 }
 
 func (m *markdown) importances(s *Summary) {

@@ -368,7 +368,7 @@ func TestAblationSharesMultiplyToTheWhole(t *testing.T) {
 	if math.Abs(product/steps[3].Total-1) > 0.03 {
 		t.Errorf("the steps multiply to %.3f, the whole is %.3f", product, steps[3].Total)
 	}
-	if got := changesText(steps[1].Changes); got != "BLOCK 16 → 64" {
+	if got := steps[1].name(); got != "BLOCK 16 → 64" {
 		t.Errorf("first change: %s", got)
 	}
 }

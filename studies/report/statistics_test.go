@@ -9,7 +9,6 @@ import (
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/confirm"
-	"pawl/studies"
 )
 
 // confirmation makes up a confirmation of the default and one more point.
@@ -106,7 +105,7 @@ func TestPlainVariationIsPrintedAndWarnedOf(t *testing.T) {
 func TestMissingAblationIsExplained(t *testing.T) {
 	rounds := confirmation(t, alternating(4, 4, 4), alternating(2, 2, 2))
 	for elapsed, missing := range map[float64]bool{59: false, 61: true} { // stopped before the time was over, or not
-		rounds.Study.Options.Budget, rounds.Search.Seconds = studies.Duration(time.Minute), elapsed
+		rounds.Study.Options.Budget, rounds.Search.Seconds = time.Minute, elapsed
 		if got := strings.Contains(strings.Join(warnings(rounds), "\n"),
 			"What each change is worth was not measured"); got != missing {
 			t.Errorf("after %v s: %q", elapsed, warnings(rounds))

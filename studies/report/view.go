@@ -8,14 +8,12 @@ import (
 	"pawl/internal/plot"
 	"pawl/search"
 	"pawl/space"
-	"pawl/studies/pictures"
 )
 
 // View is a study as a page shows it: its facts, and pictures of them.
 type View struct {
 	*Summary
-	search *pictures.Search
-	link   func(trial int) string
+	*Drawing
 	number map[space.Point]int
 }
 
@@ -23,8 +21,7 @@ type View struct {
 func NewView(s *Summary, link func(trial int) string) *View {
 	v := &View{
 		Summary: s,
-		search:  pictures.New(s.Study.Space, s.trials, link).By(s.Study.Environment.Measure),
-		link:    link,
+		Drawing: NewDrawing(s.Study.Space, s.trials, link).By(s.Study.Environment.Measure),
 		number:  map[space.Point]int{},
 	}
 	for _, t := range s.trials {
@@ -42,13 +39,6 @@ func (v *View) TrialOf(p space.Point) (number int, found bool) {
 	return number, found
 }
 
-func (v *View) href(p space.Point) string {
-	if number, found := v.TrialOf(p); found && v.link != nil {
-		return v.link(number)
-	}
-	return ""
-}
-
 // ByImportance are the parameters' names, the most important first.
 func (v *View) ByImportance() []string {
 	var names []string
@@ -58,46 +48,31 @@ func (v *View) ByImportance() []string {
 	return names
 }
 
-// Convergence is the picture of the search.
-func (v *View) Convergence() pictures.Figure { return v.search.Convergence() }
-
-// Parallel is the picture of all parameters.
-func (v *View) Parallel() pictures.Figure { return v.search.Parallel(v.ByImportance()) }
-
-// Parameters are the pictures of each parameter.
-func (v *View) Parameters() []pictures.Figure { return v.search.Parameters(v.ByImportance()) }
-
-// Importance is the picture of what parameters explain.
-func (v *View) Importance() pictures.Figure { return pictures.Importance(v.Importances) }
-
 // Interaction is the picture of the two most important parameters.
-func (v *View) Interaction() pictures.Figure {
+func (v *View) Interaction() Figure {
 	names := v.ByImportance()
 	if len(names) < 2 {
-		return pictures.Figure{}
+		return Figure{}
 	}
 	return v.InteractionOf(names[0], names[1])
 }
 
-// InteractionOf is the picture of two parameters.
-func (v *View) InteractionOf(x, y string) pictures.Figure { return v.search.Interaction(x, y) }
-
 // Finalists is the picture of what was confirmed, the default with it.
-func (v *View) Finalists() pictures.Figure {
+func (v *View) Finalists() Figure {
 	if v.Winner == nil {
-		return pictures.Figure{}
+		return Figure{}
 	}
-	var all []pictures.Measured
+	var all []Measured
 	add := func(name string, t Timed) {
 		all = append(all,
-			pictures.Measured{
+			Measured{
 				Measure:      v.Study.Environment.Measure,
 				Name:         name,
 				Milliseconds: t.Milliseconds,
 				Interval:     t.Interval,
 				Best:         t.Point == v.Winner.Point,
 				Title:        fmt.Sprintf("%s: %s, %s", name, v.Written(t.Milliseconds), t.Point),
-				Href:         v.href(t.Point),
+				Href:         v.href(v.number[t.Point]),
 			})
 	}
 	if v.Default != nil {
@@ -106,44 +81,22 @@ func (v *View) Finalists() pictures.Figure {
 	for i, t := range v.Top {
 		add(fmt.Sprintf("finalist %d", i+1), t)
 	}
-	return pictures.Whiskers("How sure the times are",
+	return Whiskers("How sure the times are",
 		"The median over rounds and its 95 % interval; where intervals overlap, either may be faster. The winner is blue.",
 		all)
 }
 
-// Waterfall is the picture of the ablation.
-func (v *View) Waterfall() pictures.Figure {
-	var steps []pictures.Step
-	for i, s := range v.Ablation {
-		name := "default"
-		if i > 0 {
-			name = changesText(s.Changes)
-		}
-		steps = append(steps,
-			pictures.Step{
-				Measure:      v.Study.Environment.Measure,
-				Name:         name,
-				Milliseconds: s.Milliseconds,
-				Speedup:      s.Speedup,
-				Interval:     s.Interval,
-				Title: fmt.Sprintf("%s: %s, %.2f× over the step before (%s), %.2f× over the default", name,
-					v.Written(s.Milliseconds), s.Speedup, page.RatioInterval(s.Interval), s.Total),
-			})
-	}
-	return pictures.Waterfall(steps)
-}
-
 // Times is the picture of where the time went.
-func (v *View) Times() pictures.Figure {
-	var parts []pictures.Part
+func (v *View) Times() Figure {
+	var parts []Part
 	for _, row := range timeRows(v.Summary) {
 		text := row.text
 		if row.share != "" {
 			text += ", " + row.share
 		}
-		parts = append(parts, pictures.Part{Name: row.what, Value: text, Size: row.seconds})
+		parts = append(parts, Part{Name: row.what, Value: text, Size: row.seconds})
 	}
-	return pictures.Parts("Where the time went",
+	return Parts("Where the time went",
 		"Shares are of the time of the search; compilers run beside it, the confirmation after it.", plot.Best,
 		page.Seconds, parts)
 }

@@ -28,9 +28,8 @@ func (r *run) across(ctx context.Context, study studies.Study) error {
 	if err != nil {
 		return err
 	}
-	r.close() // its workers would wait beside those of other workloads
-	r.close = func() {}
-	_, budget := limits(r.Study)
+	r.free() // its workers would wait beside those of other workloads
+	budget := limited(r.Study.Goals).Budget
 	if budget > 0 {
 		budget = max(budget-head.Elapsed, time.Duration(acrossShare*float64(budget)))
 	}

@@ -60,7 +60,6 @@ func openFarm(ctx context.Context, o Options) (*subject, error) {
 		f.Close()
 		return nil, err
 	}
-	s.close = f.Close
 	return s, nil
 }
 
@@ -81,31 +80,45 @@ func (o Options) checkFarm() error {
 	return nil
 }
 
-// onFarm puts a farm's evaluator in the place of one of this machine.
-func (s *subject) onFarm(o Options, e *ask.Evaluator, chosen ask.Chosen) {
-	s.evaluator, s.refresh, s.width, s.lanes = e, e.Refresh, chosen.Width, cmp.Or(o.Lanes, chosen.Lanes)
+// moveTo puts a farm in the place of this machine.
+func (s *subject) moveTo(f onFarm, chosen ask.Chosen) {
+	s.place, s.evaluator = f, f.evaluator
+	s.how.Refresh, s.how.Overspent, s.how.Width = f.evaluator.Refresh, f.evaluator.Over, chosen.Width
+	s.how.Lanes = cmp.Or(f.Lanes, chosen.Lanes)
 	if chosen.Width > 1 {
-		s.ahead = min(mostAhead, chosen.Lanes+chosen.Width)
-	}
-	s.begin = func(ctx context.Context, study studies.Study) error {
-		title := strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload))
-		return e.Begin(ctx,
-			farm.Head{
-				Study:    identify(study),
-				Title:    title,
-				Label:    fmt.Sprint(study.ID),
-				Priority: o.Farm.Priority,
-				Budget:   o.Farm.Budget,
-			}, o.Notice)
-	}
-	s.number, s.overspent = e.Number, e.Over
-	s.end = func(ctx context.Context, finished bool) error {
-		if spent, err := e.Spent(ctx, o.Farm.Budget); err == nil && spent != "" {
-			o.Notice("the farm spent: " + spent)
-		}
-		return e.End(ctx, finished)
+		s.how.Ahead = min(mostAhead, chosen.Lanes+chosen.Width)
 	}
 }
+
+// onFarm is the place of a search whose points the machines of a farm answer for.
+type onFarm struct {
+	Options
+	evaluator *ask.Evaluator
+	farm      *farm.Farm
+}
+
+func (f onFarm) begin(ctx context.Context, study studies.Study, past search.Past,
+	recorder search.Recorder) (search.Recorder, error) {
+	for _, trial := range past.Trials {
+		f.evaluator.Number(trial)
+	}
+	return numbering{recorder, f.evaluator.Number}, f.evaluator.Begin(ctx, farm.Head{
+		Study:    identify(study),
+		Title:    strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload)),
+		Label:    fmt.Sprint(study.ID),
+		Priority: f.Farm.Priority,
+		Budget:   f.Farm.Budget,
+	}, f.Notice)
+}
+
+func (f onFarm) end(ctx context.Context, finished bool) error {
+	if spent, err := f.evaluator.Spent(ctx, f.Farm.Budget); err == nil && spent != "" {
+		f.Notice("the farm spent: " + spent)
+	}
+	return f.evaluator.End(ctx, finished)
+}
+
+func (f onFarm) close() { f.farm.Close() }
 
 // numbering is a recorder that tells a farm the numbers of trials.
 type numbering struct {
@@ -140,8 +153,8 @@ func replayOnFarm(o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) 
 		return nil, err
 	}
 	e := ask.New(f, chosen,
-		farm.Subject{Record: cache.Digest(content), Name: s.head.Kernel, Backend: Replay, Seed: o.Study.Seed}, content)
-	s.onFarm(o, e, chosen)
+		farm.Subject{Record: cache.Digest(content), Name: s.head.Kernel, Definition: o.Study.Definition}, content)
+	s.moveTo(onFarm{o, e, f}, chosen)
 	return s, nil
 }
 
@@ -159,11 +172,7 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	if err != nil {
 		return nil, err
 	}
-	e, err := ask.NewKernel(f, chosen, t, farm.Subject{
-		Compiler: o.Study.Compiler, Seed: o.Study.Seed, Samples: o.Study.Samples,
-		Caches: o.Study.Caches, RunTimeout: time.Duration(o.Study.RunTimeout),
-		CompileTimeout: time.Duration(o.Study.CompileTimeout),
-	})
+	e, err := ask.NewKernel(f, chosen, t, o.Study.Definition)
 	if err != nil {
 		return nil, err
 	}
@@ -179,15 +188,14 @@ func kernelOnFarm(ctx context.Context, o Options, f *farm.Farm, chosen ask.Chose
 	if device.Default != nil {
 		o.Notice(fmt.Sprintf("the default cannot be launched on %s: %s", device.Environment.Device, device.Default))
 	}
-	s := &subject{pool: pool, space: facts}
+	s := &subject{pool: pool, space: facts, how: ahead(k, cmp.Or(o.Lanes, chosen.Lanes))}
 	if s.head, err = describeKernel(t, device.Environment, device.Roofline); err != nil {
 		return nil, err
 	}
 	s.head.Environment.Commit = git.CheckedOut(k.Dir) // the farm has files, and no repository
 	if device.Resident {
-		s.resident = e
+		s.how.Resident = e
 	}
-	s.askAhead(k, cmp.Or(o.Lanes, chosen.Lanes))
-	s.onFarm(o, e, chosen)
+	s.moveTo(onFarm{o, e, f}, chosen)
 	return s, nil
 }

@@ -78,13 +78,8 @@ func play(text string) error {
 func (p part) options(f *Farm) Options {
 	return Options{
 		Study: studies.Options{
-			Backend:   p.Backend,
-			Sampler:   "random",
-			Seed:      p.Seed,
-			Trials:    p.Trials,
-			Rounds:    3,
-			Finalists: 1,
-			Samples:   5,
+			Definition: studies.Definition{Backend: p.Backend, Sampler: "random", Seed: p.Seed, Samples: 5},
+			Goals:      search.Goals{Trials: p.Trials, Rounds: 3, Finalists: 1},
 		},
 		Given:  []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Kernel: p.Kernel, Resume: true, Farm: f,

@@ -8,14 +8,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"pawl/kernels"
 	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
-	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/search/replay"
 	"pawl/space"
@@ -30,36 +28,61 @@ const DefaultKernel = "attention"
 
 // subject is what a search works on: points, and who answers for them.
 type subject struct {
+	place
 	pool      *space.Pool
 	evaluator search.Evaluator
-	// width is how many points are measured at once, and resident the device where
-	// it has time to spare: see search.Options.
-	width    int
-	resident search.Resident
+	// how is what the place says about searching there; what the study says of it is still empty.
+	how search.Options
 	// space describes the pool before and after the machine's limits.
 	space studies.SpaceFacts
 	// head is the part of a study's head that the subject knows.
 	head studies.Study
-	// ahead is how many trials are in flight at most; 0 is the search's own default.
-	// asPrepared measures of those that are compiled what promises most, not in the order asked.
-	ahead      int
-	asPrepared bool
 	// machine and target are what a profiler needs; nil of a record.
 	machine *devices.Machine
 	target  devices.Target
-	close   func()
-	// begin and end are called before and after a search, and refresh as search.Options
-	// says; nil where nobody needs to hear of it. lanes is how many compilers there are, 0
-	// for this machine's.
-	begin   func(context.Context, studies.Study) error
-	end     func(ctx context.Context, finished bool) error
-	refresh func()
-	lanes   int
-	// number hears of each trial; nil where nobody needs to.
-	number func(search.Trial)
-	// overspent reports whether the budget on a farm is spent; nil for no budget.
-	overspent func() bool
 }
+
+// place is where points are measured: on this machine, on a farm, or by nobody, where a record answers.
+type place interface {
+	// begin is called before a search with the study as it is recorded, and what was recorded before. The search
+	// writes to the recorder that it returns.
+	begin(ctx context.Context, study studies.Study, past search.Past, recorder search.Recorder) (search.Recorder, error)
+	// end is called after a search that has begun. An error loses nothing: everything that was found is recorded.
+	end(ctx context.Context, finished bool) error
+	// close gives the devices back. Nothing is measured after it.
+	close()
+}
+
+// free gives the devices back before somebody else needs them.
+func (s *subject) free() {
+	s.close()
+	s.place = inRecord{}
+}
+
+// inRecord is the place of a record, which needs nothing.
+type inRecord struct{}
+
+func (inRecord) begin(_ context.Context, _ studies.Study, _ search.Past,
+	recorder search.Recorder) (search.Recorder, error) {
+	return recorder, nil
+}
+
+func (inRecord) end(context.Context, bool) error { return nil }
+func (inRecord) close()                          {}
+
+// here is this machine, with a kernel open.
+type here struct {
+	inRecord
+	bench   *devices.Bench
+	restore func() // the clocks
+}
+
+func (h here) close() {
+	h.bench.Close()
+	h.restore()
+}
+
+var _, _, _ place = inRecord{}, here{}, onFarm{}
 
 func open(ctx context.Context, o Options) (*subject, error) {
 	switch {
@@ -74,7 +97,7 @@ func open(ctx context.Context, o Options) (*subject, error) {
 // openKernel opens a kernel on this machine.
 func openKernel(ctx context.Context, o Options) (*subject, error) {
 	machine := devices.Here(devices.Options{
-		Compiler: o.Study.Compiler, Cache: o.Cache, CompileTimeout: time.Duration(o.Study.CompileTimeout),
+		Compiler: o.Study.Compiler, Cache: o.Cache, CompileTimeout: o.Study.CompileTimeout,
 		Forget: o.Study.Cold || o.Study.LockClocks > 0, // locked, the device is another one
 		Getenv: o.Getenv, Notice: o.Notice,
 	})
@@ -89,10 +112,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if k.Backend == kernels.Host && slices.Contains(o.Given, "caches") {
 		o.Notice("--caches has no effect: the kernel runs on the processor")
 	}
-	b, err := machine.Open(ctx, t, objective.Options{
-		Seed: o.Study.Seed, RunTimeout: time.Duration(o.Study.RunTimeout),
-		Stopping: objective.Stopping{Floor: o.Study.Samples}, Caches: worker.Caches(o.Study.Caches),
-	})
+	b, err := machine.Open(ctx, t, o.Study.Measuring())
 	if err != nil {
 		return nil, err
 	}
@@ -107,31 +127,26 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 			"look at", failure, k.Origin))
 	}
 	device := b.Backend.Facts()
-	s := &subject{pool: pool, space: facts, evaluator: b.Evaluator, width: device.Width, machine: machine, target: t}
+	s := &subject{pool: pool, space: facts, evaluator: b.Evaluator, how: ahead(k, cmp.Or(o.Lanes, runtime.NumCPU())),
+		machine: machine, target: t}
+	s.how.Width = device.Width
 	if s.head, err = describeKernel(t, device.Environment, device.Roofline.Measure()); err != nil {
 		b.Close()
 		return nil, err
 	}
 	if device.Resident {
-		s.resident = b.Evaluator
+		s.how.Resident = b.Evaluator
 	}
-	s.askAhead(k, cmp.Or(o.Lanes, runtime.NumCPU()))
-	restore := machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)
-	s.close = func() {
-		b.Close()
-		restore()
-	}
+	s.place = here{bench: b, restore: machine.LockClocks(ctx, k, o.Study.LockClocks, o.Stop)}
 	return s, nil
 }
 
-// askAhead says how many trials are in flight with so many compilers, and in which order they
-// are measured.
-func (s *subject) askAhead(k *kernels.Kernel, lanes int) {
-	most := search.DefaultAhead
+// ahead says how many trials are in flight with so many compilers, and in which order they are measured.
+func ahead(k *kernels.Kernel, lanes int) search.Options {
 	if k.Backend == kernels.CUDA {
-		most, s.asPrepared = search.AcceleratorAhead, true
+		return search.Options{Ahead: search.Lanes(search.AcceleratorAhead, lanes), AsPrepared: true}
 	}
-	s.ahead = search.Lanes(most, lanes)
+	return search.Options{Ahead: search.Lanes(search.DefaultAhead, lanes)}
 }
 
 // target chooses the workload that is tuned, and finds its valid points.
@@ -168,7 +183,7 @@ func describeKernel(t devices.Target, device objective.Environment,
 
 // validPoints finds the valid points, for no longer than the whole budget.
 func validPoints(ctx context.Context, s *space.Space, o studies.Options) (*space.Pool, error) {
-	if _, budget := limits(o); budget > 0 {
+	if budget := limited(o.Goals).Budget; budget > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, budget,
 			fmt.Errorf("the budget of %v was over before enough valid points were found: the constraints leave too few "+
@@ -207,8 +222,8 @@ func openReplay(o Options) (*subject, error) {
 		return nil, err
 	}
 	return &subject{
-		pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()),
-		evaluator: replay.NewEvaluator(recorded, o.Study.Seed), close: func() {},
+		place: inRecord{}, pool: recorded.Pool(), space: studies.NewSpaceFacts(recorded.Pool()),
+		evaluator: replay.NewEvaluator(recorded, o.Study.Seed),
 		head: studies.Study{
 			Kernel: record.Kernel, Origin: path, Workload: record.Workload,
 			Backend: Replay, Source: "record " + path, Environment: record.Environment,

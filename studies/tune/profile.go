@@ -26,8 +26,7 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 		r.Notice("nothing was profiled: no winner beside the default was confirmed")
 		return nil
 	}
-	r.close() // its workers would keep the device from the profiler's
-	r.close = func() {}
+	r.free() // its workers would keep the device from the profiler's
 	points := []space.Point{summary.Default.Point, summary.Winner.Point}
 	for _, step := range summary.Ablation { // pairs that differ in one parameter: evidence for its effect
 		if !slices.Contains(points, step.Point) {
@@ -35,7 +34,7 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 		}
 	}
 	reason, err := why.Points(ctx, r.machine, r.target, r.store, study.ID, points, why.Options{
-		Out: r.Out, Seed: study.Seed, Caches: worker.Caches(r.Study.Caches), RunTimeout: time.Duration(r.Study.RunTimeout),
+		Out: r.Out, Seed: study.Seed, Caches: worker.Caches(r.Study.Caches), RunTimeout: r.Study.RunTimeout,
 		Now: time.Now, Observe: r.Profiling,
 	})
 	if reason != "" {

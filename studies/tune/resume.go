@@ -60,8 +60,7 @@ func (r *run) describe() studies.Study {
 	study.Environment.Pawl = r.Version
 	study.Created = time.Now()
 	asked := r.Study
-	trials, budget := limits(asked)
-	asked.Trials, asked.Budget = trials, studies.Duration(budget)
+	asked.Goals = limited(asked.Goals)
 	study.Options = asked.For(study)
 	study.Command = study.Reproduction(r.Getenv)
 	return study
@@ -106,10 +105,9 @@ func (r *run) adopt(ctx context.Context, study studies.Study) error {
 	if !changed {
 		return nil
 	}
-	r.close()
+	r.free()
 	again, err := open(ctx, r.Options)
 	if err != nil {
-		r.close = func() {}
 		return err
 	}
 	r.subject = again

@@ -16,9 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -114,14 +112,6 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 
 // search runs the search of a study and records how it ended.
 func (r *run) search(ctx context.Context, study studies.Study, past search.Past) error {
-	target, err := parseTarget(r.Study.Target)
-	if err != nil {
-		return err
-	}
-	regret, err := parseShare(r.Study.Regret)
-	if err != nil {
-		return err
-	}
 	earlier, err := r.earlier(ctx, study)
 	if err != nil {
 		return err
@@ -131,17 +121,15 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 		r.Notice(text)
 	}
 	r.Begin(study, past, r.pool)
-	trials, budget := limits(r.Study)
+	goals := limited(r.Study.Goals)
 	if r.elsewhere(study) {
-		budget -= time.Duration(acrossShare * float64(budget))
+		goals.Budget -= time.Duration(acrossShare * float64(goals.Budget))
 	}
-	result, err := r.searchOn(ctx, study, past, search.Options{
-		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret,
-		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Refresh: r.refresh, Ahead: r.ahead,
-		AsPrepared: r.asPrepared,
-		Lanes:      cmp.Or(r.lanes, r.Lanes), Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop,
-		Overspent: r.overspent, Observe: r.Observe,
-	})
+	options := r.how
+	options.Goals, options.Sampler, options.Seed = goals, study.Sampler, study.Seed
+	options.First, options.Earlier = study.First, memories
+	options.Lanes, options.Stop, options.Observe = cmp.Or(r.how.Lanes, r.Lanes), r.Stop, r.Observe
+	result, err := r.searchOn(ctx, study, past, options)
 	r.End()
 	if finishErr := r.store.Finish(context.WithoutCancel(ctx), study.ID, result); finishErr != nil {
 		err = errors.Join(err, finishErr)
@@ -155,21 +143,14 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 // searchOn searches, and confirms on another device where that of a farm has left.
 func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Past,
 	options search.Options) (result search.Result, err error) {
-	if r.begin != nil {
-		recorded, err := r.store.Study(ctx, study.ID)
-		if err == nil {
-			err = r.begin(ctx, recorded)
-		}
-		if err != nil {
-			return search.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}, err
-		}
+	result = search.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}
+	recorded, err := r.store.Study(ctx, study.ID)
+	if err != nil {
+		return result, err
 	}
-	var recorder search.Recorder = r.store.Recorder(study.ID)
-	if r.number != nil {
-		for _, trial := range past.Trials {
-			r.number(trial)
-		}
-		recorder = numbering{recorder, r.number}
+	recorder, err := r.begin(ctx, recorded, past, r.store.Recorder(study.ID))
+	if err != nil {
+		return result, err
 	}
 	for {
 		result, err = search.Run(ctx, r.pool, r.evaluator, recorder, past, options)
@@ -180,10 +161,8 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Pas
 		r.Notice("the finalists are measured again on another device: " + gone.Device + " has left the farm")
 		past = search.Past{Trials: result.Trials, Rounds: result.Rounds, Elapsed: result.Elapsed, Spending: result.Spending}
 	}
-	if r.end != nil {
-		if ended := r.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
-			r.Notice(ended.Error()) // everything that was found is recorded
-		}
+	if ended := r.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
+		r.Notice(ended.Error())
 	}
 	return result, err
 }
@@ -196,12 +175,12 @@ type run struct {
 	store *studies.Store
 }
 
-// limits returns the number of trials and the time for them, 0 for no limit.
-func limits(o studies.Options) (trials int, budget time.Duration) {
-	if o.Trials == 0 && o.Budget == 0 {
-		return 0, DefaultBudget
+// limited gives goals without a limit the default budget.
+func limited(goals search.Goals) search.Goals {
+	if goals.Trials == 0 && goals.Budget == 0 {
+		goals.Budget = DefaultBudget
 	}
-	return o.Trials, time.Duration(o.Budget)
+	return goals
 }
 
 // explain adds to an error what the user can do about it.
@@ -235,37 +214,5 @@ func (o Options) check() error {
 			Known: known,
 		}
 	}
-	_, err := parseTarget(s.Target)
-	if err == nil {
-		_, err = parseShare(s.Regret)
-	}
-	return err
-}
-
-// parseTarget reads a speedup such as 1.10x; none is 0.
-func parseTarget(text string) (float64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	target, err := strconv.ParseFloat(strings.TrimSuffix(text, "x"), 64)
-	if err != nil || !(target > 1) || math.IsInf(target, 0) {
-		return 0, argumentError("--target %q: a speedup above 1, such as 1.10x", text)
-	}
-	return target, nil
-}
-
-// parseShare reads a share such as 1% or 0.01; none is 0.
-func parseShare(text string) (float64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	number, percent := strings.CutSuffix(text, "%")
-	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if percent {
-		share /= 100
-	}
-	if err != nil || !(share > 0 && share < 1) {
-		return 0, argumentError("--regret %q: a share between 0 and 1, such as 1%%", text)
-	}
-	return share, nil
+	return nil
 }

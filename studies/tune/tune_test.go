@@ -19,13 +19,8 @@ import (
 func asked(t *testing.T) Options {
 	return Options{
 		Study: studies.Options{
-			Backend:   Replay,
-			Sampler:   "random",
-			Seed:      7,
-			Trials:    12,
-			Rounds:    3,
-			Finalists: 1,
-			Samples:   5,
+			Definition: studies.Definition{Backend: Replay, Sampler: "random", Seed: 7, Samples: 5},
+			Goals:      search.Goals{Trials: 12, Rounds: 3, Finalists: 1},
 		},
 		Given:    []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Database: filepath.Join(t.TempDir(), "studies.db"),
@@ -91,9 +86,6 @@ func TestMistakes(t *testing.T) {
 		"--across measures on other workloads":      func(o *Options) { o.Study.Across = true },
 		"--rounds 2 cannot confirm anything":        func(o *Options) { o.Study.Rounds = 2 },
 		`no sampler "rand"; there are`:              func(o *Options) { o.Study.Sampler = "rand" },
-		`--target "1x": a speedup above 1`:          func(o *Options) { o.Study.Target = "1x" },
-		`--target "Inf": a speedup above 1`:         func(o *Options) { o.Study.Target = "Inf" },
-		`--regret "100%": a share between 0 and 1`:  func(o *Options) { o.Study.Regret = "100%" },
 		`no recorded sweep of kernel "k"`:           func(o *Options) { o.Kernel = "k" },
 		`of workload "training_512", not of "chat"`: func(o *Options) { o.Study.Workload = "chat" },
 	} {
@@ -102,19 +94,6 @@ func TestMistakes(t *testing.T) {
 		_, err := Run(t.Context(), o)
 		if argument := (*devices.ArgumentError)(nil); !errors.As(err, &argument) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
-func TestGoals(t *testing.T) {
-	for text, want := range map[string]float64{"": 0, "1.10x": 1.1, "2": 2} {
-		if got, err := parseTarget(text); got != want || err != nil {
-			t.Errorf("target %q: %v, %v", text, got, err)
-		}
-	}
-	for text, want := range map[string]float64{"": 0, "1%": 0.01, "0.05": 0.05, "2 %": 0.02} {
-		if got, err := parseShare(text); got != want || err != nil {
-			t.Errorf("share %q: %v, %v", text, got, err)
 		}
 	}
 }

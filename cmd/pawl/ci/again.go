@@ -10,7 +10,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate"
 	"pawl/gate/ci"
-	"pawl/gate/winner/again"
+	"pawl/gate/winner"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 )
@@ -56,10 +56,15 @@ func measureAgain(ctx context.Context, env console.Environment, o console.Common
 	defer b.Close()
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	outcome, err := again.Measure(ctx, b, store,
-		again.Options{Kernel: kernel, Workload: o.Workload, Backend: o.Backend, Policy: gate.Presets[gate.DefaultPreset]})
+	outcome, err := winner.Remeasure(ctx, b, store,
+		winner.RemeasureOptions{
+			Kernel:   kernel,
+			Workload: o.Workload,
+			Backend:  o.Backend,
+			Policy:   gate.Presets[gate.DefaultPreset],
+		})
 	switch {
-	case errors.Is(err, again.ErrNone):
+	case errors.Is(err, winner.ErrNoEarlier):
 		fmt.Fprintf(env.Stdout, "%s: %v\n", escape.Line(kernel), err)
 		return nil
 	case ctx.Err() != nil:

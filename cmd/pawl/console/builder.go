@@ -2,9 +2,7 @@ package console
 
 import (
 	"pawl/gate/ratchet"
-	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/worker"
 )
 
 // Builder makes configurations as the flags say.
@@ -16,6 +14,6 @@ func (o *Common) Builder(env Environment) (*ratchet.Builder, error) {
 	}
 	return &ratchet.Builder{
 		Machine: devices.Here(tools), Cache: folder, Version: Version(),
-		Options: objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout, Caches: worker.Caches(o.Caches)},
+		Options: o.Measuring(),
 	}, nil
 }

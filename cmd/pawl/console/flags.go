@@ -13,18 +13,15 @@ import (
 	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
+	"pawl/studies"
 	"pawl/studies/tune"
 )
 
 // Common are the values of the flags that several commands share.
 type Common struct {
-	Workload, At               string
-	Backend, Compiler, Caches  string
-	LockClocks                 int // MHz, 0 for clocks as they are
-	Seed                       uint64
-	Out, DB, Cache             string
-	RunTimeout, CompileTimeout time.Duration
-	JSON                       bool
+	studies.Definition
+	At, Out, DB, Cache string
+	JSON               bool
 }
 
 // Flags returns those of the shared flags that a command has, bound to the values.

@@ -45,8 +45,7 @@ func (o GateFlags) Measuring(ctx context.Context, env Environment) (b *ratchet.B
 		return nil, nil, err
 	}
 	there, err := remote.Open(ctx, remote.Options{
-		Farm: where, On: o.On, Compiler: o.Compiler, Seed: b.Options.Seed, Caches: b.Options.Caches,
-		RunTimeout: o.RunTimeout, CompileTimeout: o.CompileTimeout, Notice: env.Notice,
+		Farm: where, On: o.On, Definition: o.Definition, Notice: env.Notice,
 	})
 	if err != nil {
 		return nil, nil, err

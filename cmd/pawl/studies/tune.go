@@ -24,7 +24,8 @@ import (
 // tuneOptions are the flags of pawl tune.
 type tuneOptions struct {
 	console.Common
-	study studies.Options
+	search.Goals
+	across bool
 	// given are the flags on the command line.
 	given  []string
 	kernel string
@@ -46,7 +47,6 @@ type tuneOptions struct {
 
 func TuneCommand(env console.Environment) *cli.Command {
 	var o tuneOptions
-	s := &o.study
 	return &cli.Command{
 		Name:      "tune",
 		Usage:     "search a kernel's parameters and suggest the best",
@@ -80,39 +80,39 @@ func TuneCommand(env console.Environment) *cli.Command {
 			},
 			&cli.StringFlag{
 				Name:        "record",
-				Destination: &s.Record,
+				Destination: &o.Record,
 				DefaultText: "the kernel's embedded one",
 				Usage:       "the recorded `FILE` that --backend replay answers from",
 			},
 			&cli.DurationFlag{
 				Name:        "budget",
-				Destination: (*time.Duration)(&s.Budget),
+				Destination: &o.Budget,
 				DefaultText: fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
 				Action:      console.Positive("budget"),
 				Usage:       "the `TIME` for search and confirmation",
 			},
 			&cli.IntFlag{
 				Name:        "trials",
-				Destination: &s.Trials,
+				Destination: &o.Trials,
 				DefaultText: "no limit",
 				Action:      console.AtLeast("trials", 1),
 				Usage:       "the largest `NUMBER` of trials",
 			},
-			&cli.StringFlag{
+			&cli.GenericFlag{
 				Name:        "target",
-				Destination: &s.Target,
+				Value:       &o.Goals.Target,
 				DefaultText: "none",
 				Usage:       "stop searching at this `SPEEDUP` over the default, such as 1.10x",
 			},
-			&cli.StringFlag{
+			&cli.GenericFlag{
 				Name:        "regret",
-				Destination: &s.Regret,
+				Value:       &o.Regret,
 				DefaultText: "never",
 				Usage:       "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%",
 			},
 			&cli.StringFlag{
 				Name:        "sampler",
-				Destination: &s.Sampler,
+				Destination: &o.Sampler,
 				Value:       sampler.Default,
 				Usage:       "how points are chosen: " + strings.Join(sampler.Names(), ", "),
 			},
@@ -124,13 +124,13 @@ func TuneCommand(env console.Environment) *cli.Command {
 			},
 			&cli.BoolFlag{
 				Name:               "cold",
-				Destination:        &s.Cold,
+				Destination:        &o.Cold,
 				DisableDefaultText: true,
 				Usage:              "learn nothing from earlier studies, and measure anew what was measured today",
 			},
 			&cli.BoolFlag{
 				Name:               "across",
-				Destination:        &s.Across,
+				Destination:        &o.across,
 				DisableDefaultText: true,
 				Usage:              "measure the winner on the kernel's other workloads too, in a part of the budget",
 			},
@@ -178,7 +178,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 			},
 			&cli.IntFlag{
 				Name:        "samples",
-				Destination: &s.Samples,
+				Destination: &o.Samples,
 				Value:       5,
 				Action:      console.AtLeast("samples", 2),
 				Usage: "the fewest samples of a trial; a promising one gets more; with 5 or fewer, a hopeless one has 3 " +
@@ -186,14 +186,14 @@ func TuneCommand(env console.Environment) *cli.Command {
 			},
 			&cli.IntFlag{
 				Name:        "finalists",
-				Destination: &s.Finalists,
+				Destination: &o.Finalists,
 				Value:       5,
 				Action:      console.AtLeast("finalists", 1),
 				Usage:       "how many points are confirmed",
 			},
 			&cli.IntFlag{
 				Name:        "rounds",
-				Destination: &s.Rounds,
+				Destination: &o.Rounds,
 				Value:       10,
 				Usage:       "how many rounds of confirmation, each in fresh processes",
 			},
@@ -220,9 +220,6 @@ func TuneCommand(env console.Environment) *cli.Command {
 			if o.priority < 0 || o.priority > 4 {
 				return console.Usagef("--priority must be 1 to 4")
 			}
-			s.Workload, s.Backend, s.Compiler, s.Caches, s.LockClocks, s.Seed = o.Workload, o.Backend, o.Compiler, o.Caches,
-				o.LockClocks, o.Seed
-			s.RunTimeout, s.CompileTimeout = studies.Duration(o.RunTimeout), studies.Duration(o.CompileTimeout)
 			return runTune(c.Context, env, o)
 		},
 	}
@@ -232,7 +229,7 @@ func runTune(ctx context.Context, env console.Environment, o tuneOptions) error 
 	shown := &latestDisplay{}
 	ctx, interruption, done := console.Interruptible(ctx, env, shown)
 	defer done()
-	if severalWorkloads(o.study.Workload) && o.Backend != tune.Replay {
+	if severalWorkloads(o.Workload) && o.Backend != tune.Replay {
 		return tuneWorkloads(ctx, env, o, shown, interruption)
 	}
 	_, err := tuneOne(ctx, env, o, shown, interruption)
@@ -264,7 +261,8 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 		return "", err
 	}
 	summary, err := tune.Run(ctx, tune.Options{
-		Study: o.study, Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes, Farm: onFarm,
+		Study: studies.Options{Definition: o.Definition, Goals: o.Goals, Across: o.across},
+		Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes, Farm: onFarm,
 		Database: database, Cache: o.Cache, Version: console.Version(),
 		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop,
 		Begin: func(study studies.Study, past search.Past, pool *space.Pool) {

@@ -13,7 +13,6 @@ import (
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective/devices"
-	"pawl/studies"
 	"pawl/studies/report"
 	"pawl/studies/tune"
 )
@@ -34,11 +33,11 @@ func (l *latestDisplay) Write(p []byte) (int, error) {
 // own. What goes wrong with one does not keep the others from being tuned.
 func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay,
 	interruption *console.Interruption) error {
-	names, err := tune.Workloads(ctx, o.Tools(env), o.kernel, o.Backend, o.study.Workload)
+	names, err := tune.Workloads(ctx, o.Tools(env), o.kernel, o.Backend, o.Workload)
 	if err != nil {
 		return err
 	}
-	budget := time.Duration(o.study.Budget) / time.Duration(len(names))
+	budget := o.Budget / time.Duration(len(names))
 	if budget > 0 {
 		fmt.Fprintf(env.Stderr, "%s, %v for each\n", page.Count(len(names), "workload"), budget.Round(time.Millisecond))
 	}
@@ -46,7 +45,7 @@ func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, 
 	var failed, unconfirmed []string
 	for _, name := range names {
 		each := o
-		each.study.Workload, each.study.Budget = name, studies.Duration(budget)
+		each.Workload, each.Budget = name, budget
 		verdict, err := tuneOne(ctx, env, each, shown, interruption)
 		var result console.Answer
 		switch {
@@ -97,7 +96,7 @@ func (o tuneOptions) printNext(env console.Environment, unconfirmed []string) {
 		return
 	}
 	fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n",
-		command("dispatch", o.study.Workload))
+		command("dispatch", o.Workload))
 }
 
 // severalWorkloads reports whether --workload asks for more than one name.

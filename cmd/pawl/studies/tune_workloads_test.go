@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"pawl/cmd/pawl/console"
-	"pawl/studies"
 	"pawl/studies/tune"
 )
 
@@ -26,7 +25,8 @@ func TestNextAfterSeveralWorkloads(t *testing.T) {
 				"scale' --workload tall,deep\n"},
 	} {
 		var out strings.Builder
-		o := tuneOptions{kernel: test.kernel, study: studies.Options{Workload: test.workloads}}
+		o := tuneOptions{kernel: test.kernel}
+		o.Workload = test.workloads
 		o.printNext(console.Environment{Stdout: &out}, test.unconfirmed)
 		if out.String() != test.want {
 			t.Errorf("%s: got %q, want %q", name, out.String(), test.want)

@@ -15,6 +15,7 @@ import (
 	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/space"
+	"pawl/studies"
 	"pawl/studies/farm"
 	"pawl/studies/farm/serve"
 )
@@ -96,7 +97,8 @@ func recorded(t testing.TB, f *farm.Farm, study string) (*replay.Space, *Evaluat
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(f, chosen, farm.Subject{Record: digest, Name: "attention", Backend: Replay, Seed: 7}, content)
+	e := New(f, chosen,
+		farm.Subject{Record: digest, Name: "attention", Definition: studies.Definition{Backend: Replay, Seed: 7}}, content)
 	if err := e.Begin(t.Context(), farm.Head{Study: study, Title: "attention"},
 		func(text string) { t.Log(text) }); err != nil {
 		t.Fatal(err)
@@ -125,7 +127,7 @@ func TestAFarmAsksTheSamePoints(t *testing.T) {
 	ask := func(evaluator search.Evaluator) (points []space.Point) {
 		start := time.Now()
 		result, err := search.Run(t.Context(), played.Pool(), evaluator, nowhere{}, search.Past{}, search.Options{
-			Sampler: "auto", Seed: 7, Trials: 40, Lanes: 2, Finalists: 2, Rounds: 3,
+			Sampler: "auto", Seed: 7, Lanes: 2, Goals: search.Goals{Trials: 40, Finalists: 2, Rounds: 3},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +174,8 @@ func TestAKernelTravels(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := New(f, chosen,
-		farm.Subject{Kernel: digest, Name: k.Name, Backend: k.Backend, Workload: target.Workload.Name, Seed: 7, Samples: 5},
+		farm.Subject{Kernel: digest, Name: k.Name, Definition: studies.Definition{Backend: k.Backend,
+			Workload: target.Workload.Name, Seed: 7, Samples: 5}},
 		packed)
 	description, err := e.Describe(t.Context())
 	if err != nil {

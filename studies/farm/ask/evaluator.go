@@ -14,6 +14,7 @@ import (
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/space"
+	"pawl/studies"
 	"pawl/studies/farm"
 )
 
@@ -64,16 +65,16 @@ func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Ev
 }
 
 // NewKernel returns the evaluator of a kernel's workload. How says with what it is compiled and
-// how it is measured; the rest of the subject follows from the kernel and the device.
-func NewKernel(f *farm.Farm, chosen Chosen, t devices.Target, how farm.Subject) (*Evaluator, error) {
+// how it is measured; backend and workload follow from the kernel.
+func NewKernel(f *farm.Farm, chosen Chosen, t devices.Target, how studies.Definition) (*Evaluator, error) {
 	packed, err := farm.Pack(t.Kernel)
 	if err != nil {
 		return nil, err
 	}
-	how.Kernel, how.Name, how.Backend, how.Workload = cache.Digest(packed), t.Kernel.Name, t.Kernel.Backend,
-		t.Workload.Name
-	how.Architecture = chosen.Measures.Architecture
-	return New(f, chosen, how, packed), nil
+	how.Backend, how.Workload = t.Kernel.Backend, t.Workload.Name
+	return New(f, chosen, farm.Subject{
+		Kernel: cache.Digest(packed), Name: t.Kernel.Name, Architecture: chosen.Measures.Architecture, Definition: how,
+	}, packed), nil
 }
 
 // Begin names the study. Notice hears when nobody is there to answer. End it when nothing
@@ -131,7 +132,7 @@ func (e *Evaluator) watch(ctx context.Context, notice func(string)) {
 		if err != nil {
 			continue // whoever asks hears of it
 		}
-		_, missing := choose(machines, e.label(), e.subject.Compiler)
+		_, missing := choose(machines, e.label(), e.subject.Definition.Compiler)
 		if missing != nil && !alone {
 			notice(fmt.Sprintf("waiting: %v", missing))
 		}

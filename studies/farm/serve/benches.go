@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"pawl/kernels"
-	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/devices"
-	"pawl/objective/worker"
 	"pawl/search/replay"
 	"pawl/studies/farm"
 )
@@ -148,21 +146,13 @@ func (b *benches) with(kind string, subject farm.Subject, open func(*bench) erro
 	return answer, err
 }
 
-// options are those of a study, but that every measurement is taken: what one machine has
-// measured today says nothing about another.
-func options(s farm.Subject) objective.Options {
-	return objective.Options{
-		Seed: s.Seed, RunTimeout: s.RunTimeout, Stopping: objective.Stopping{Floor: s.Samples},
-		Caches: worker.Caches(s.Caches),
-	}
-}
-
-// machine returns this machine with the tools that a subject asks for.
+// machine returns this machine with the tools that a subject asks for. Every measurement is taken: what one machine
+// has measured today says nothing about another.
 func (s *server) machine(subject farm.Subject, compiles bool) *devices.Machine {
-	tools := s.tools
-	tools.Compiler, tools.CompileTimeout, tools.Forget = subject.Compiler, subject.CompileTimeout, true
+	tools, how := s.tools, subject.Definition
+	tools.Compiler, tools.CompileTimeout, tools.Forget = how.Compiler, how.CompileTimeout, true
 	tools.Notice = func(text string) { s.log.Info(text, "kernel", subject.Name) }
-	if compiles && subject.Backend == kernels.CUDA {
+	if compiles && how.Backend == kernels.CUDA {
 		tools.Architecture = subject.Architecture
 	}
 	return devices.Here(tools)
@@ -180,11 +170,11 @@ func (s *server) target(ctx context.Context, subject farm.Subject) (devices.Targ
 			return devices.Target{}, err
 		}
 	}
-	k, err := kernels.Load(folder, subject.Backend)
+	k, err := kernels.Load(folder, subject.Definition.Backend)
 	if err != nil {
 		return devices.Target{}, fmt.Errorf("reading the kernel from the farm: %w", err)
 	}
-	return devices.NewTarget(k, subject.Workload)
+	return devices.NewTarget(k, subject.Definition.Workload)
 }
 
 // unpack writes a kernel beside its place and renames it into it: all of it or nothing.

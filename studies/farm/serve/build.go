@@ -18,7 +18,7 @@ func (s *server) build(ctx context.Context, job farm.Job) (farm.Answer, error) {
 		if err != nil {
 			return err
 		}
-		b.bench, err = s.machine(job.Subject, true).Open(ctx, target, options(job.Subject))
+		b.bench, err = s.machine(job.Subject, true).Open(ctx, target, job.Subject.Definition.Measuring())
 		return err
 	}, func(b *bench) (farm.Answer, error) { return s.buildWith(ctx, b, job) })
 }

@@ -36,7 +36,7 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 		sides = append(sides, held)
 	}
 	asked := time.Now()
-	free, err := s.reserve(ctx, job.Subject.Backend, s.gpus)
+	free, err := s.reserve(ctx, job.Subject.Definition.Backend, s.gpus)
 	if err != nil {
 		return answer, err
 	}
@@ -60,7 +60,7 @@ func (s *server) open(ctx context.Context, side farm.Side, residents *session.Re
 	if err != nil {
 		return held, err
 	}
-	o := options(side.Subject)
+	o := side.Subject.Definition.Measuring()
 	o.Residents = residents
 	from := &fetched{server: s}
 	if held.Bench, err = s.machine(side.Subject, false).OpenBuilt(ctx, target, o, from); err != nil {

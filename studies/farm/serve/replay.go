@@ -25,7 +25,7 @@ func (s *server) replay(ctx context.Context, job farm.Job) (farm.Answer, error) 
 		if err != nil {
 			return err
 		}
-		b.replay = replay.NewEvaluator(recorded, job.Subject.Seed)
+		b.replay = replay.NewEvaluator(recorded, job.Subject.Definition.Seed)
 		return nil
 	}, func(b *bench) (farm.Answer, error) { return s.replayWith(ctx, b, job) })
 }

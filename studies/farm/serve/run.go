@@ -26,7 +26,7 @@ func (s *server) run(ctx context.Context, job farm.Job) (farm.Answer, error) {
 			return err
 		}
 		b.fetched = &fetched{server: s}
-		b.bench, err = s.machine(job.Subject, false).OpenBuilt(ctx, target, options(job.Subject), b.fetched)
+		b.bench, err = s.machine(job.Subject, false).OpenBuilt(ctx, target, job.Subject.Definition.Measuring(), b.fetched)
 		return err
 	}, func(b *bench) (farm.Answer, error) { return s.runWith(ctx, b, job) })
 }
@@ -49,7 +49,7 @@ func (s *server) runWith(ctx context.Context, b *bench, job farm.Job) (answer fa
 	}
 	prepared.Spent = job.Compiled.Spent // what was compiled elsewhere took its time there
 	asked := time.Now()
-	free, err := s.reserve(ctx, job.Subject.Backend, 1)
+	free, err := s.reserve(ctx, job.Subject.Definition.Backend, 1)
 	if err != nil {
 		return answer, err
 	}
@@ -130,7 +130,7 @@ func describe(ctx context.Context, b *devices.Bench, subject farm.Subject) (*far
 		Environment: facts.Environment, Roofline: facts.Roofline.Measure(), Resident: facts.Resident,
 		Default: b.Backend.Preflight(b.Kernel.Default()),
 	}
-	pool, err := b.Space.Pool(space.PoolOptions{Seed: subject.Seed, Done: ctx.Done()})
+	pool, err := b.Space.Pool(space.PoolOptions{Seed: subject.Definition.Seed, Done: ctx.Done()})
 	if err != nil {
 		return nil, err
 	}

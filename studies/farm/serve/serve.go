@@ -188,8 +188,8 @@ func (s *server) do(ctx context.Context, job farm.Job) (farm.Answer, error) {
 	if job.Subject.Record != "" {
 		return s.replay(ctx, job)
 	}
-	if job.Subject.Backend != kernels.Host && job.Subject.Backend != kernels.CUDA {
-		return farm.Answer{}, fmt.Errorf("backend %q: a farm runs kernels on GPUs and processors", job.Subject.Backend)
+	if backend := job.Subject.Definition.Backend; backend != kernels.Host && backend != kernels.CUDA {
+		return farm.Answer{}, fmt.Errorf("backend %q: a farm runs kernels on GPUs and processors", backend)
 	}
 	switch job.Action {
 	case farm.DescribeBuild, farm.Compile:

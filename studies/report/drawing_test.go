@@ -1,4 +1,4 @@
-package pictures
+package report
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 )
 
 // example is a space of two parameters; the time of A=a, B=b is known.
-func example(t *testing.T, link func(int) string) *Search {
+func example(t *testing.T, link func(int) string) *Drawing {
 	t.Helper()
 	facts := studies.SpaceFacts{Params: []studies.ParamFacts{
 		{Name: "A", Values: []string{"1", "2", "4"}, Default: "1", Ordered: true},
@@ -36,7 +36,7 @@ func example(t *testing.T, link func(int) string) *Search {
 		}
 		trials = append(trials, trial)
 	}
-	return New(facts, trials, link)
+	return NewDrawing(facts, trials, link)
 }
 
 func wants(t *testing.T, f Figure, parts ...string) {
@@ -65,8 +65,9 @@ func TestSearchPictures(t *testing.T) {
 	if strings.Contains(string(parameters[1].HTML()), "<polyline") {
 		t.Error("a line through values that have no order")
 	}
-	wants(t, s.Interaction("A", "B"), "Fastest at A=4 and B=y: 2 ms", "trial 3: 7 ms", `href="/t/5"`)
-	if s.Interaction("A", "B").Width == 0 || s.Interaction("A", "A").Width != 0 || s.Interaction("A", "Z").Width != 0 {
+	wants(t, s.InteractionOf("A", "B"), "Fastest at A=4 and B=y: 2 ms", "trial 3: 7 ms", `href="/t/5"`)
+	if s.InteractionOf("A", "B").Width == 0 || s.InteractionOf("A", "A").Width != 0 ||
+		s.InteractionOf("A", "Z").Width != 0 {
 		t.Error("a pair of the same or of an unknown parameter has a picture, or one of two has none")
 	}
 	wants(t, s.Parallel([]string{"B", "A"}), "The fastest is trial 5: 2 ms, A=4,B=y")
@@ -76,9 +77,10 @@ func TestSearchPictures(t *testing.T) {
 }
 
 func TestFewTrialsHaveNoPicture(t *testing.T) {
-	s := New(studies.SpaceFacts{}, nil, nil)
-	for _, f := range []Figure{s.Convergence(), s.Parallel(nil), s.Interaction("A", "B"), Importance(nil),
-		Waterfall(nil), Whiskers("", "", nil), Parts("", "", "", func(float64) string { return "" }, nil), Compare(nil)} {
+	s, v := NewDrawing(studies.SpaceFacts{}, nil, nil), &View{Summary: &Summary{}}
+	for _, f := range []Figure{s.Convergence(), s.Parallel(nil), s.InteractionOf("A", "B"), v.Importance(),
+		v.Waterfall(), Whiskers("", "", nil), Parts("", "", "", func(float64) string { return "" }, nil),
+		CompareSearches(nil)} {
 		if f.Width != 0 || f.HTML() != "" {
 			t.Errorf("%q has a picture", f.Title)
 		}
@@ -86,7 +88,8 @@ func TestFewTrialsHaveNoPicture(t *testing.T) {
 }
 
 func TestMeasuredPictures(t *testing.T) {
-	wants(t, Importance([]confirm.Importance{{Name: "A", Share: 0.5}, {Name: "B"}}), "A 50 %. B 0 %.")
+	v := &View{Summary: &Summary{Importances: []confirm.Importance{{Name: "A", Share: 0.5}, {Name: "B"}}}}
+	wants(t, v.Importance(), "A 50 %. B 0 %.")
 	wants(t,
 		Whiskers("finalists", "",
 			[]Measured{
@@ -94,18 +97,21 @@ func TestMeasuredPictures(t *testing.T) {
 				{Name: "1", Milliseconds: 2, Interval: stats.Unbounded(), Best: true},
 			}),
 		"default 4 ms (3.9 ms to 4.1 ms); 1 2 ms (±∞)")
-	fall := Waterfall([]Step{
-		{Name: "default", Milliseconds: 4},
-		{Name: "A 1 → 2", Milliseconds: 2, Speedup: 2, Interval: stats.Interval{Low: 1.9, High: 2.1}},
-		{Name: "B x → y", Milliseconds: 3, Speedup: 0.67, Interval: stats.Unbounded()},
-	})
-	wants(t, fall, "A 1 → 2 2 ms, 2.00×", plot.Good, plot.Bad)
-	wants(t, Compare([]Curve{{"study 1", example(t, nil)}, {"study 2", example(t, nil)}}),
+	change := func(name string, from, to int64) []Change {
+		return []Change{{name, space.IntegerValue(from), space.IntegerValue(to)}}
+	}
+	v.Ablation = []Step{
+		{Milliseconds: 4},
+		{Changes: change("A", 1, 2), Milliseconds: 2, Speedup: 2, Interval: stats.Interval{Low: 1.9, High: 2.1}},
+		{Changes: change("B", 3, 4), Milliseconds: 3, Speedup: 0.67, Interval: stats.Unbounded()},
+	}
+	wants(t, v.Waterfall(), "default 4 ms", "A 1 → 2 2 ms, 2.00×", plot.Good, plot.Bad)
+	wants(t, CompareSearches([]Curve{{"study 1", example(t, nil)}, {"study 2", example(t, nil)}}),
 		"study 1: 2 ms after 5 trials", "study 2")
 }
 
 func TestManyTrialsAreThinned(t *testing.T) {
-	s := &Search{place: func() {}, params: []studies.ParamFacts{{Name: "A", Values: []string{"1", "2"}, Ordered: true}}}
+	s := &Drawing{place: func() {}, params: []studies.ParamFacts{{Name: "A", Values: []string{"1", "2"}, Ordered: true}}}
 	for i := range 10000 {
 		s.timed = append(s.timed, timed{trial: &search.Trial{Number: i}, ms: 1 + float64(i%997)/997, values: []int{i % 2}})
 	}

@@ -1,4 +1,4 @@
-package pictures
+package report
 
 import (
 	"fmt"
@@ -8,12 +8,11 @@ import (
 
 	"pawl/internal/page"
 	"pawl/internal/plot"
-	"pawl/search/confirm"
 )
 
 // Parameters draws, for each of the parameters named, the time against its value. A
 // parameter of which one value was tried has no picture.
-func (s *Search) Parameters(names []string) []Figure {
+func (s *Drawing) Parameters(names []string) []Figure {
 	figures := make([]Figure, len(names))
 	var drawing sync.WaitGroup
 	for i, name := range names {
@@ -23,7 +22,7 @@ func (s *Search) Parameters(names []string) []Figure {
 	return slices.DeleteFunc(figures, func(f Figure) bool { return f.Width == 0 })
 }
 
-func (s *Search) parameter(name string) Figure {
+func (s *Drawing) parameter(name string) Figure {
 	figure := Figure{Title: name}
 	at := s.param(name)
 	if at < 0 || len(s.timed) < 2 {
@@ -78,14 +77,14 @@ func (s *Search) parameter(name string) Figure {
 }
 
 // Importance draws the share of the variation that each parameter explains by itself.
-func Importance(importances []confirm.Importance) Figure {
+func (v *View) Importance() Figure {
 	figure := Figure{
 		Title:   "Which parameters matter",
 		Caption: "The share of the variation in log time that each explains by itself.",
 	}
-	bars := plot.Bars{Name: "Which parameters matter", X: plot.Linear("", page.WholePercent, 0).From(0, page.WholePercent)}
+	bars := plot.Bars{Name: figure.Title}
 	highest := 0.0
-	for _, i := range importances {
+	for _, i := range v.Importances {
 		highest = max(highest, i.Share)
 		bars.Text += fmt.Sprintf("%s %s. ", i.Name, page.WholePercent(i.Share))
 		bars.Rows = append(bars.Rows,
@@ -96,8 +95,8 @@ func Importance(importances []confirm.Importance) Figure {
 	return figure
 }
 
-// Interaction draws the best time for each pair of values of two parameters.
-func (s *Search) Interaction(x, y string) Figure {
+// InteractionOf draws the best time for each pair of values of two parameters.
+func (s *Drawing) InteractionOf(x, y string) Figure {
 	figure := Figure{
 		Title: fmt.Sprintf("%s and %s together", x, y),
 		Caption: "The best time of each pair of values; the stronger, the faster. An empty cell was not tried, or nothing " +
@@ -130,7 +129,14 @@ func (s *Search) Interaction(x, y string) Figure {
 				continue
 			}
 			heat.Cells = append(heat.Cells,
-				plot.Cell{X: cx, Y: cy, Value: t.ms, Label: s.measure.Text(rounded(t.ms)), Title: s.title(t), Href: s.href(t)})
+				plot.Cell{
+					X:     cx,
+					Y:     cy,
+					Value: t.ms,
+					Label: s.measure.Text(rounded(t.ms)),
+					Title: s.title(t),
+					Href:  s.href(t.trial.Number),
+				})
 			if c := &heat.Cells[len(heat.Cells)-1]; fastest == nil || c.Value < fastest.Value {
 				fastest = c
 			}
@@ -158,7 +164,7 @@ const mostLines = 220
 
 // Parallel draws points as lines through an axis per parameter and one of time. Those named
 // first stand first; the last ones are left out where there are very many.
-func (s *Search) Parallel(names []string) Figure {
+func (s *Drawing) Parallel(names []string) Figure {
 	figure := Figure{
 		Title:   "All parameters at once",
 		Caption: "Each line is a trial: through its values and to its time; the ten fastest are blue.",
@@ -190,7 +196,7 @@ func (s *Search) Parallel(names []string) Figure {
 		if i >= 10 && i%step != 0 {
 			continue
 		}
-		line := plot.Thread{Colour: plot.Other, Faint: true, Title: s.title(t), Href: s.href(t)}
+		line := plot.Thread{Colour: plot.Other, Faint: true, Title: s.title(t), Href: s.href(t.trial.Number)}
 		if i < 10 {
 			line.Colour, line.Faint = plot.Best, i > 0
 		}

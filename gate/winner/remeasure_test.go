@@ -1,4 +1,4 @@
-package again
+package winner
 
 import (
 	"strings"
@@ -19,23 +19,23 @@ func TestCause(t *testing.T) {
 	}
 	slower := gate.Comparison{Decision: gate.Decision{Verdict: gate.Regression}}
 	for _, c := range []struct {
-		outcome Outcome
+		outcome Remeasured
 		want    Cause
 	}{
-		{Outcome{Comparison: slower}, Machine},
-		{Outcome{Comparison: slower, Facts: fact(factDriver)}, Driver},
-		{Outcome{Comparison: slower, Facts: fact(factCode, factMachine)}, Code},
-		{Outcome{Comparison: slower, Facts: fact(factCompiler, factMachine)}, Compiler},
-		{Outcome{Comparison: slower, Facts: fact(factFlags, factMachine)}, Compiler},
-		{Outcome{Comparison: slower, Facts: fact(factCode, factCompiler, factMachine, factDriver)}, Both},
+		{Remeasured{Comparison: slower}, Machine},
+		{Remeasured{Comparison: slower, Facts: fact(factDriver)}, Driver},
+		{Remeasured{Comparison: slower, Facts: fact(factCode, factMachine)}, Code},
+		{Remeasured{Comparison: slower, Facts: fact(factCompiler, factMachine)}, Compiler},
+		{Remeasured{Comparison: slower, Facts: fact(factFlags, factMachine)}, Compiler},
+		{Remeasured{Comparison: slower, Facts: fact(factCode, factCompiler, factMachine, factDriver)}, Both},
 		// a comment, and a compiler that makes the same of it
-		{Outcome{Comparison: slower, Facts: fact(factCode, factCompiler)}, Machine},
-		{Outcome{Failure: &objective.Failure{}, Facts: fact(factCode)}, Code},
-		{Outcome{
+		{Remeasured{Comparison: slower, Facts: fact(factCode, factCompiler)}, Machine},
+		{Remeasured{Failure: &objective.Failure{}, Facts: fact(factCode)}, Code},
+		{Remeasured{
 			Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.NoDifference}},
 			Facts:      fact(factCode, factMachine),
 		}, Nothing},
-		{Outcome{
+		{Remeasured{
 			Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Inconclusive}},
 			Facts:      fact(factCode, factMachine),
 		}, Nothing},
@@ -48,7 +48,7 @@ func TestCause(t *testing.T) {
 
 // Nothing decided is not the same as nothing changed.
 func TestUndecidedSaysWhy(t *testing.T) {
-	o := Outcome{
+	o := Remeasured{
 		Then:       1,
 		Now:        900,
 		Comparison: gate.Comparison{Decision: gate.Decision{Verdict: gate.Inconclusive, Reason: "the machine drifted"}},

@@ -1,4 +1,4 @@
-package pictures
+package report
 
 import (
 	"fmt"
@@ -67,43 +67,27 @@ func Whiskers(title, caption string, all []Measured) Figure {
 	return figure
 }
 
-// Step is a change on the way from the default to the winner.
-type Step struct {
-	Name         string
-	Milliseconds float64
-	// Measure is what they are compared by; nil is the time.
-	Measure *page.Measure
-	// Speedup over the step before, with its interval.
-	Speedup  float64
-	Interval stats.Interval
-	Title    string
-}
-
 // Waterfall draws what each change took away from the time, or added to it. The whisker
 // is the interval of the step's own speedup.
-func Waterfall(steps []Step) Figure {
+func (v *View) Waterfall() Figure {
 	figure := Figure{
 		Title: "What each change is worth",
 		Caption: "From the default to the winner, one change at a time: each bar begins where the one above it ends, and " +
 			"its whisker is the 95 % interval of that step. The order matters: a change may pay only after another.",
 	}
-	if len(steps) < 2 {
+	if len(v.Ablation) < 2 {
 		return figure
 	}
 	bars := plot.Bars{Name: figure.Title}
 	ends := []float64{0}
 	var texts []string
-	for i, s := range steps {
-		row := plot.Bar{
-			Label:  s.Name,
-			To:     s.Milliseconds,
-			Value:  s.Measure.Text(s.Milliseconds),
-			Colour: plot.Other,
-			Title:  s.Title,
-		}
+	for i, s := range v.Ablation {
+		row := plot.Bar{Label: s.name(), To: s.Milliseconds, Value: v.Written(s.Milliseconds), Colour: plot.Other}
+		row.Title = fmt.Sprintf("%s: %s, %.2f× over the step before (%s), %.2f× over the default", row.Label, row.Value,
+			s.Speedup, page.RatioInterval(s.Interval), s.Total)
 		if i > 0 {
-			before := steps[i-1].Milliseconds
-			row.From, row.Value = before, fmt.Sprintf("%s, %.2f×", s.Measure.Text(s.Milliseconds), s.Speedup)
+			before := v.Ablation[i-1].Milliseconds
+			row.From, row.Value = before, fmt.Sprintf("%s, %.2f×", row.Value, s.Speedup)
 			row.Colour = plot.Good
 			if s.Milliseconds > before {
 				row.Colour = plot.Bad
@@ -117,8 +101,7 @@ func Waterfall(steps []Step) Figure {
 		bars.Rows = append(bars.Rows, row)
 		texts = append(texts, row.Label+" "+row.Value)
 	}
-	bars.X = plot.Linear("", steps[0].Measure.Text, ends...).From(0, steps[0].Measure.Text)
-	bars.Text = strings.Join(texts, "; ")
+	bars.X, bars.Text = plot.Linear("", v.Written, ends...).From(0, v.Written), strings.Join(texts, "; ")
 	figure.Picture = bars.Picture()
 	return figure
 }

@@ -1,15 +1,4 @@
-// Package pictures draws a study: how the search went, what each parameter does, what the
-// finalists took. The pages that are written (studies/report) and those that are served
-// (gate/serve) show the same ones.
-//
-//  1. New takes from the trials what can be drawn, once: a time and a column per parameter.
-//  2. Each method draws one picture. A dot says its trial, time and point, and leads to the
-//     trial's page where there is one.
-//  3. Ten thousand trials do not make a page of many megabytes: where dots lie on each
-//     other one of them is drawn, and the caption says so.
-//
-// Nothing is estimated here: what has an interval was given one.
-package pictures
+package report
 
 import (
 	"cmp"
@@ -23,6 +12,10 @@ import (
 	"pawl/studies"
 )
 
+// A drawing shows how a search went and what each parameter does, on the pages that are written here and on those that
+// gate/serve serves. Ten thousand trials do not make a page of many megabytes: where dots lie on each other one of them
+// is drawn, and the caption says so. Nothing is estimated: what has an interval was given one.
+
 // Figure is a picture with the words around it.
 type Figure struct {
 	Title string
@@ -33,8 +26,8 @@ type Figure struct {
 	Wide bool
 }
 
-// Search is what was tried, ready to be drawn.
-type Search struct {
+// Drawing is what was tried, ready to be drawn.
+type Drawing struct {
 	params []studies.ParamFacts
 	timed  []timed // in the order of asking
 	link   func(trial int) string
@@ -50,10 +43,10 @@ type timed struct {
 	values []int // of each parameter, the place of its value; -1 for one that is not listed
 }
 
-// New takes the trials of a space. Link returns the address of a trial's page; nil stands
+// NewDrawing takes the trials of a space. Link returns the address of a trial's page; nil stands
 // for none.
-func New(space studies.SpaceFacts, trials []search.Trial, link func(trial int) string) *Search {
-	s := &Search{params: space.Params, link: link}
+func NewDrawing(space studies.SpaceFacts, trials []search.Trial, link func(trial int) string) *Drawing {
+	s := &Drawing{params: space.Params, link: link}
 	for i := range trials {
 		if t := &trials[i]; t.OK() {
 			s.timed = append(s.timed, timed{trial: t, ms: t.Outcome.Milliseconds()})
@@ -66,7 +59,7 @@ func New(space studies.SpaceFacts, trials []search.Trial, link func(trial int) s
 // findValues finds where the trials' values stand among their parameters'. It is left to
 // the pictures that need it: a point is its text, and reading ten thousand takes longer
 // than an update of a page may.
-func (s *Search) findValues() {
+func (s *Drawing) findValues() {
 	places, columns := make([]map[string]int, len(s.params)), map[string]int{}
 	for i, p := range s.params {
 		places[i], columns[p.Name] = map[string]int{}, i
@@ -93,13 +86,13 @@ func (s *Search) findValues() {
 }
 
 // By says what the trials are compared by where it is not the time.
-func (s *Search) By(m *page.Measure) *Search {
+func (s *Drawing) By(m *page.Measure) *Drawing {
 	s.measure = m
 	return s
 }
 
 // axis is the logarithmic one of what is compared.
-func (s *Search) axis() plot.Axis {
+func (s *Drawing) axis() plot.Axis {
 	name := "time"
 	if s.measure != nil {
 		name = s.measure.Formula
@@ -107,11 +100,11 @@ func (s *Search) axis() plot.Axis {
 	return plot.Log(name, s.measure.Text, s.times()...)
 }
 
-func (s *Search) param(name string) int {
+func (s *Drawing) param(name string) int {
 	return slices.IndexFunc(s.params, func(p studies.ParamFacts) bool { return p.Name == name })
 }
 
-func (s *Search) times() []float64 {
+func (s *Drawing) times() []float64 {
 	times := make([]float64, len(s.timed))
 	for i, t := range s.timed {
 		times[i] = t.ms
@@ -120,23 +113,29 @@ func (s *Search) times() []float64 {
 }
 
 // fastest returns the trials, the fastest first.
-func (s *Search) fastest() []timed {
+func (s *Drawing) fastest() []timed {
 	return slices.SortedStableFunc(slices.Values(s.timed), func(a, b timed) int { return cmp.Compare(a.ms, b.ms) })
 }
 
-func (s *Search) title(t timed) string {
+func (s *Drawing) title(t timed) string {
 	return fmt.Sprintf("trial %d: %s, %s", t.trial.Number, s.measure.Text(t.ms), t.trial.Point)
 }
 
-func (s *Search) href(t timed) string {
+func (s *Drawing) href(trial int) string {
 	if s.link == nil {
 		return ""
 	}
-	return s.link(t.trial.Number)
+	return s.link(trial)
 }
 
-func (s *Search) dot(t timed, x float64, colour string, radius float64) plot.Dot {
-	return plot.Dot{XY: plot.XY{X: x, Y: t.ms}, Colour: colour, Radius: radius, Title: s.title(t), Href: s.href(t)}
+func (s *Drawing) dot(t timed, x float64, colour string, radius float64) plot.Dot {
+	return plot.Dot{
+		XY:     plot.XY{X: x, Y: t.ms},
+		Colour: colour,
+		Radius: radius,
+		Title:  s.title(t),
+		Href:   s.href(t.trial.Number),
+	}
 }
 
 // thinned says how many of the dots are not drawn; empty for none.

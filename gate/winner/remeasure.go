@@ -1,18 +1,4 @@
-// Package again measures the winner of an earlier study once more.
-//
-// A time that differs from last week's has one of four causes: the code, the compiler,
-// the driver, or the state of the machine. A search cannot tell them apart, because
-// all its points move together. One point can, if it is measured first:
-//
-//  1. Take the last study of the kernel, the workload, its sizes and this device that has a
-//     confirmed winner.
-//  2. Measure that point again, with the sources and the tools of today, in as many fresh
-//     processes as then.
-//  3. Compare both by the rule for sides that were not measured together
-//     ([gate.CompareApart]): small differences between two days prove nothing.
-//  4. Say what differs: where the machine code is the same, neither code nor compiler can
-//     be the cause. Nothing is recorded and no baseline moves.
-package again
+package winner
 
 import (
 	"context"
@@ -34,8 +20,14 @@ import (
 	"pawl/studies/report"
 )
 
-// Options say whose winner is measured.
-type Options struct {
+// A time that differs from last week's has one of four causes: the code, the compiler,
+// the driver, or the state of the machine. A search cannot tell them apart, because
+// all its points move together. One point can, if it is measured first: the last confirmed winner, with the sources and
+// the tools of today, in as many fresh processes as then. Where the machine code is the same, neither code nor compiler
+// can be the cause. Nothing is recorded and no baseline moves.
+
+// RemeasureOptions say whose winner is measured.
+type RemeasureOptions struct {
 	// Kernel is an embedded kernel or a folder, Workload one of its workloads; empty is
 	// the manifest's first.
 	Kernel, Workload string
@@ -65,8 +57,8 @@ type Fact struct {
 	Now  string `json:"now"`
 }
 
-// Outcome is a winner then and now. Times are milliseconds.
-type Outcome struct {
+// Remeasured is a winner then and now. Times are milliseconds.
+type Remeasured struct {
 	Study      int64           `json:"study"`
 	Kernel     string          `json:"kernel"`
 	Workload   string          `json:"workload"`
@@ -82,8 +74,8 @@ type Outcome struct {
 	measure *page.Measure // what it is compared by
 }
 
-// ErrNone says that there is no earlier winner to measure.
-var ErrNone = errors.New("no earlier study here has a confirmed winner of it")
+// ErrNoEarlier says that there is no earlier winner to measure.
+var ErrNoEarlier = errors.New("no earlier study here has a confirmed winner of it")
 
 // earlier is a winner as it was measured.
 type earlier struct {
@@ -94,8 +86,10 @@ type earlier struct {
 	binary string
 }
 
-// Measure measures the last winner again. The error is ErrNone where there is none.
-func Measure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Options) (*Outcome, error) {
+// Remeasure measures the last winner again, and compares both by the rule for sides that were not measured together
+// ([gate.CompareApart]): small differences between two days prove nothing. The error is ErrNoEarlier where there is
+// none.
+func Remeasure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o RemeasureOptions) (*Remeasured, error) {
 	k, err := b.Machine.Load(ctx, o.Kernel, o.Backend)
 	if err != nil {
 		return nil, err
@@ -109,7 +103,7 @@ func Measure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Op
 		return nil, err
 	}
 	defer c.Close()
-	outcome := &Outcome{
+	outcome := &Remeasured{
 		Study:    last.study.ID,
 		Kernel:   k.Name,
 		Workload: target.Workload.Name,
@@ -158,7 +152,7 @@ func find(ctx context.Context, b *ratchet.Builder, store *studies.Store,
 		c, err := b.Open(ctx, target.Kernel, w.Name, found.winner.Point.String())
 		if errors.As(err, new(*devices.ArgumentError)) {
 			return nil, nil,
-				fmt.Errorf("%w: that of study %d, %s, is no point of the kernel any more", ErrNone, s.ID, found.winner.Point)
+				fmt.Errorf("%w: that of study %d, %s, is no point of the kernel any more", ErrNoEarlier, s.ID, found.winner.Point)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -168,7 +162,7 @@ func find(ctx context.Context, b *ratchet.Builder, store *studies.Store,
 		}
 		c.Close()
 	}
-	return nil, nil, ErrNone
+	return nil, nil, ErrNoEarlier
 }
 
 // read returns a study's winner with its samples, nil where it has none.
@@ -220,12 +214,12 @@ func differences(then *earlier, now *ratchet.Measurement, source string) (facts 
 	return facts
 }
 
-func (o *Outcome) differs(what string) bool {
+func (o *Remeasured) differs(what string) bool {
 	return slices.ContainsFunc(o.Facts, func(f Fact) bool { return f.What == what })
 }
 
 // cause puts a change down to what can have made it.
-func (o *Outcome) cause() Cause {
+func (o *Remeasured) cause() Cause {
 	moved := o.Failure != nil || o.Comparison.Verdict == gate.Regression || o.Comparison.Verdict == gate.Improvement
 	code, compiler := o.differs(factCode), o.differs(factCompiler) || o.differs(factFlags)
 	// A point that does not compile any more has no machine code to compare.
@@ -259,7 +253,7 @@ var advice = map[Cause]string{
 }
 
 // Sentence says it in one line.
-func (o *Outcome) Sentence() string {
+func (o *Remeasured) Sentence() string {
 	what := fmt.Sprintf("the winner of study %d, %s, workload %s:", o.Study, o.Kernel, o.Workload)
 	if o.Failure != nil {
 		return fmt.Sprintf("%s %s then, and now it fails: %s. %s", what, o.measure.Text(o.Then), o.Failure.Reason,
@@ -274,7 +268,7 @@ func (o *Outcome) Sentence() string {
 }
 
 // Markdown is the same for the page of a run, with what differs.
-func (o *Outcome) Markdown() string {
+func (o *Remeasured) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Last time's winner, measured again:** %s\n\n", escape.Markdown(o.Sentence()))
 	if len(o.Facts) > 0 {
