@@ -87,6 +87,7 @@ var rooms = map[string][]string{
 		"cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
 	"github.com/vbauerster/mpb/v8":      {"cmd/pawl/console"},
 	"github.com/olekukonko/tablewriter": {"internal/page"},
+	"github.com/tidwall/gjson":          {"gate/results"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
 	"github.com/google/go-github/v88":   {"gate/ci/github"},
 	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest"},
