@@ -89,7 +89,6 @@ var rooms = map[string][]string{
 	"github.com/olekukonko/tablewriter": {"internal/page"},
 	"github.com/tidwall/gjson":          {"gate/results"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
-	"github.com/google/go-github/v88":   {"gate/ci/github"},
 	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest"},
 }
 

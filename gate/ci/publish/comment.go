@@ -79,7 +79,7 @@ func (c Comment) once(ctx context.Context, at Conversation, r *report.Report, bo
 		return "", err
 	}
 	ours := slices.IndexFunc(comments, func(found github.Comment) bool {
-		return found.Author == login && strings.HasSuffix(strings.TrimSpace(found.Body), marker)
+		return found.User.Login == login && strings.HasSuffix(strings.TrimSpace(found.Body), marker)
 	})
 	switch {
 	case ours < 0 && !worthTelling(r):

@@ -32,7 +32,7 @@ func (r *Refusal) Error() string { return r.Reason }
 type Pulls interface {
 	Login(ctx context.Context) (string, error)
 	OpenPulls(ctx context.Context, branch string) ([]github.Pull, error)
-	CreateDraft(ctx context.Context, p github.Pull) (github.Pull, error)
+	CreateDraft(ctx context.Context, d github.Draft) (github.Pull, error)
 	EditPull(ctx context.Context, number int, title, body string) error
 }
 
@@ -110,7 +110,7 @@ func (d Drafts) kernel(ctx context.Context, at Pulls, apply Applier, r *remote, 
 	if err != nil {
 		return draft, err
 	}
-	p := github.Pull{Title: title(chosen), Branch: branch, Base: d.Base}
+	p := github.Draft{Title: title(chosen), Branch: branch, Base: d.Base}
 	if p.Body, err = d.body(chosen, studies, refused); err != nil {
 		return draft, err
 	}
@@ -162,7 +162,7 @@ func because(refused map[int64]string) string {
 
 // open leaves one draft of the branch with this text. It looks again where the answer to a
 // creation was lost, or somebody else was faster.
-func open(ctx context.Context, at Pulls, p github.Pull, kept bool) (number int, what string, err error) {
+func open(ctx context.Context, at Pulls, p github.Draft, kept bool) (number int, what string, err error) {
 	for look := 1; ; look++ {
 		found, err := at.OpenPulls(ctx, p.Branch)
 		if err != nil {
@@ -185,14 +185,14 @@ func open(ctx context.Context, at Pulls, p github.Pull, kept bool) (number int, 
 
 // renew gives a pull request that is there the text of today. A person may have made it
 // ready for review, or taken it over: only pawl's own text is replaced.
-func renew(ctx context.Context, at Pulls, found, p github.Pull, kept bool) (int, string, error) {
+func renew(ctx context.Context, at Pulls, found github.Pull, p github.Draft, kept bool) (int, string, error) {
 	login, err := at.Login(ctx)
 	switch {
 	case err != nil:
 		return 0, "", err
-	case found.Author != login:
+	case found.User.Login != login:
 		return found.Number,
-			fmt.Sprintf("pull request %d of %s is %s's: its text stays", found.Number, p.Branch, found.Author), nil
+			fmt.Sprintf("pull request %d of %s is %s's: its text stays", found.Number, p.Branch, found.User.Login), nil
 	case lines(found.Body) != lines(p.Body) || found.Title != p.Title:
 		err = at.EditPull(ctx, found.Number, p.Title, p.Body)
 	case kept:
