@@ -253,7 +253,8 @@ func TestDrafts(t *testing.T) {
 	for range 40 { // others, so that the list has pages
 		s.AddPull("someone", "other", "main", "Other")
 	}
-	opened, err := c.CreateDraft(t.Context(), github.Draft{Title: "Tune", Body: "text", Branch: "pawl/scale", Base: "main"})
+	opened, err := c.CreateDraft(t.Context(),
+		github.Draft{Title: "Tune", Body: "text", Branch: "pawl/scale", Base: "main"})
 	if err != nil || opened.Number != 42 || !opened.Draft {
 		t.Fatalf("%+v, %v", opened, err)
 	}
@@ -299,7 +300,8 @@ func TestTokensStayWithGitHub(t *testing.T) {
 		Status:  http.StatusTemporaryRedirect,
 		Header:  map[string]string{"Location": other.URL + "/user"},
 	})
-	if _, err := c.Comments(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "GitHub answers 307: the repository has another name") {
+	if _, err := c.Comments(t.Context(), 1); err == nil ||
+		!strings.Contains(err.Error(), "GitHub answers 307: the repository has another name") {
 		t.Errorf("%v", err)
 	}
 	if len(other.Requests()) > 0 {
