@@ -28,7 +28,7 @@ var floors = [][]string{
 	{"search"},
 	{"studies", "gate"},
 	// the two jobs meet: a study's winner at the gate, beside others, and on its way into the sources
-	{"gate/winner", "gate/rivals", "gate/serve", "gate/remote", "gate/ci/draft"},
+	{"gate/winner", "gate/rivals", "gate/serve", "gate/remote", "gate/ci"},
 	{"cmd"},
 }
 
