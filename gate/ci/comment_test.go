@@ -14,8 +14,8 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/ci/github"
-	"pawl/gate/ci/githubtest"
 	"pawl/gate/report"
+	"pawl/internal/githubtest"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 )

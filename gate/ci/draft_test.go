@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"pawl/gate/ci/github"
-	"pawl/gate/ci/githubtest"
 	"pawl/internal/git"
+	"pawl/internal/githubtest"
 	"pawl/studies/apply"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pawl/gate/ci/github"
-	"pawl/gate/ci/githubtest"
+	"pawl/internal/githubtest"
 )
 
 // clock stands still until somebody sleeps.
