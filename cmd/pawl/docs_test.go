@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/ci/githubtest"
 	"pawl/gate/ci/runner"
+	"pawl/internal/githubtest"
 	"pawl/internal/thorough"
 )
 

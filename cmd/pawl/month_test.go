@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"pawl/gate"
-	"pawl/gate/ci/githubtest"
+	"pawl/internal/githubtest"
 	"pawl/internal/thorough"
 )
 

@@ -14,9 +14,8 @@ import (
 	"time"
 
 	"pawl/gate"
-	"pawl/gate/ci/actionstest"
-	"pawl/gate/ci/githubtest"
 	"pawl/gate/report"
+	"pawl/internal/githubtest"
 )
 
 // scratch is a repository with kernels and this repository's own workflows, a bare remote
@@ -24,7 +23,7 @@ import (
 type scratch struct {
 	t      *testing.T
 	server *githubtest.Server
-	host   *actionstest.Host
+	host   *githubtest.Host
 	// remote is bare; desk is the person's clone.
 	remote, desk string
 	env          []string
@@ -68,7 +67,7 @@ mkdir -p "$3" && ln -sf "$PAWL_UNDER_TEST" "${3%/}/pawl"
 	s.git(s.desk, "checkout", "--quiet", "-b", "main")
 	s.server = githubtest.New("someone/kernels", s.remote)
 	t.Cleanup(s.server.Close)
-	s.host = &actionstest.Host{
+	s.host = &githubtest.Host{
 		Server: s.server,
 		Remote: s.remote,
 		Folder: filepath.Join(folder, "actions"),
@@ -163,8 +162,8 @@ func (s *scratch) workflow(name string) []byte {
 }
 
 // pushed is the event of a push to main.
-func (s *scratch) pushed(before, after string) actionstest.Event {
-	return actionstest.Event{
+func (s *scratch) pushed(before, after string) githubtest.Event {
+	return githubtest.Event{
 		Name: "push", Ref: "refs/heads/main", RefName: "main", SHA: after,
 		Payload: map[string]any{"before": before, "after": after, "ref": "refs/heads/main"},
 	}
@@ -172,14 +171,14 @@ func (s *scratch) pushed(before, after string) actionstest.Event {
 
 // proposed is the event of a pull request whose branch was pushed. GitHub tests what would
 // be on main after the merge.
-func (s *scratch) proposed(number int, branch string) actionstest.Event {
+func (s *scratch) proposed(number int, branch string) githubtest.Event {
 	s.t.Helper()
 	head, base := s.git(s.remote, "rev-parse", "refs/heads/"+branch), s.git(s.remote, "rev-parse", "refs/heads/main")
 	tree := strings.Fields(s.git(s.remote, "merge-tree", "--write-tree", base, head))[0]
 	merged := s.git(s.remote, "commit-tree", tree, "-p", base, "-p", head, "-m", "the merge that GitHub tests")
 	ref := fmt.Sprintf("refs/pull/%d/merge", number)
 	s.git(s.remote, "update-ref", ref, merged)
-	return actionstest.Event{
+	return githubtest.Event{
 		Name: "pull_request", Ref: ref, RefName: fmt.Sprintf("%d/merge", number), SHA: merged, BaseRef: "main",
 		HeadRef: branch,
 		Payload: map[string]any{"action": "synchronize", "number": number, "pull_request": map[string]any{
@@ -196,7 +195,7 @@ const reruns = 5
 
 // gate plays the gate's workflow until its report has these verdicts among others, and
 // returns the run with its report; an empty one where it wrote none.
-func (s *scratch) gate(e actionstest.Event, wanted ...gate.Verdict) (*actionstest.Run, *report.Report) {
+func (s *scratch) gate(e githubtest.Event, wanted ...gate.Verdict) (*githubtest.Run, *report.Report) {
 	s.t.Helper()
 	for attempt := 1; ; attempt++ {
 		run := s.play("gate.yml", e)
@@ -222,7 +221,7 @@ func (s *scratch) gate(e actionstest.Event, wanted ...gate.Verdict) (*actionstes
 }
 
 // play plays one of this repository's workflows.
-func (s *scratch) play(name string, e actionstest.Event) *actionstest.Run {
+func (s *scratch) play(name string, e githubtest.Event) *githubtest.Run {
 	s.t.Helper()
 	began := time.Now()
 	run, err := s.host.Play(s.t.Context(), s.workflow(name), e)
@@ -234,7 +233,7 @@ func (s *scratch) play(name string, e actionstest.Event) *actionstest.Run {
 }
 
 // result expects how a job ended.
-func (s *scratch) result(run *actionstest.Run, job, want string) {
+func (s *scratch) result(run *githubtest.Run, job, want string) {
 	s.t.Helper()
 	if got := run.Jobs[job].Result; got != want {
 		s.t.Fatalf("job %s: %s, want %s\n%s", job, got, want, run.Jobs[job].Log)

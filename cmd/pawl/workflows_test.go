@@ -221,3 +221,32 @@ func TestTheLastRunPutsTheMachineToSleep(t *testing.T) {
 		}
 	}
 }
+
+// A machine is woken by the commands of the base: a pull request that adds runner.yaml is gated
+// without it, and a workflow that leaves a machine awake has two jobs that put it to sleep.
+func TestAWokenMachineIsGuarded(t *testing.T) {
+	all := workflows(t)
+	lines := script(t, all, "gate.yml", "changes", "Does the runner sleep")
+	for name, c := range map[string]struct{ runner, git, want string }{
+		"the base has it":    {"gpu", `[ "$*" = "cat-file -e base:runner.yaml" ]`, "sleeps=true\n"},
+		"only the branch":    {"gpu", `exit 128`, ""},
+		"no runner of one's": {"", `true`, ""},
+	} {
+		printed, set, err := asActions(t, lines, map[string]string{"git": c.git}, "RUNNER="+c.runner, "COMMIT=base")
+		if set != c.want || err != nil {
+			t.Errorf("%s: set %q, %v: %s", name, set, err, printed)
+		}
+	}
+	for name, w := range all {
+		commands := map[string]string{}
+		for job, j := range w.Jobs {
+			for _, step := range j.Steps {
+				commands[job] += step.Run + "\n"
+			}
+		}
+		if strings.Contains(commands["wake"], "pawl ci wake") && (!strings.Contains(commands["guard"], "pawl ci guard") ||
+			!strings.Contains(commands["sleep"], "pawl ci sleep")) {
+			t.Errorf("%s wakes a machine that may be forgotten", name)
+		}
+	}
+}

@@ -16,8 +16,8 @@ const HostedRunner = "ubuntu-24.04"
 // mostJobs is how many jobs a matrix of GitHub may have.
 const mostJobs = 256
 
-// Job is one job of a matrix.
-type Job struct {
+// Row is one job of a matrix.
+type Row struct {
 	Kernel   string `json:"kernel"`
 	Workload string `json:"workload"`
 	// Runner is the label of the machine.
@@ -26,20 +26,20 @@ type Job struct {
 	Backend string `json:"backend,omitempty"`
 }
 
-// Jobs is a matrix as GitHub reads it.
-type Jobs struct {
-	Include []Job `json:"include"`
+// Rows is a matrix as GitHub reads it.
+type Rows struct {
+	Include []Row `json:"include"`
 }
 
 // Matrix lists a job for every kernel and workload of a policy on every runner. A kernel
 // for which the policy names no workload has its first, as for the gate, or with all every
 // one of its manifest. A workload that the manifest does not have is an error: its
 // job would fail on a machine that costs money.
-func Matrix(file *policy.File, runners []string, all bool) (Jobs, error) {
+func Matrix(file *policy.File, runners []string, all bool) (Rows, error) {
 	if len(runners) == 0 {
 		runners = []string{HostedRunner}
 	}
-	jobs := Jobs{Include: []Job{}}
+	jobs := Rows{Include: []Row{}}
 	for _, k := range file.Kernels {
 		workloads, err := workloadsOf(k, all)
 		if err != nil {
@@ -47,9 +47,9 @@ func Matrix(file *policy.File, runners []string, all bool) (Jobs, error) {
 		}
 		for _, workload := range workloads {
 			for _, runner := range runners {
-				job := Job{k.Name, workload, runner, k.Backend}
-				if !slices.Contains(jobs.Include, job) { // two points of one kernel are one job
-					jobs.Include = append(jobs.Include, job)
+				row := Row{k.Name, workload, runner, k.Backend}
+				if !slices.Contains(jobs.Include, row) { // two points of one kernel are one job
+					jobs.Include = append(jobs.Include, row)
 				}
 			}
 		}

@@ -1,203 +1,185 @@
 package results
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"pawl/gate/baseline"
 )
 
-// formats are the files whose form is known. Each returns the results in a document
-// of its kind, and none for any other document.
-var formats = []func(document map[string]any) ([]known, error){readBench, readHyperfine, readPyperf, readPytest,
-	readGoogle}
+// formats are the JSON files whose form is known. Each returns the results in a
+// document of its kind, and none for any other document.
+var formats = []func(path string, document gjson.Result) ([]Series, error){readBaseline, readBench, readHyperfine,
+	readPytest, readGoogle}
 
-// known is a result of a known format, with a list that must be raw samples.
-type known struct {
-	path         string
-	list         any
-	unit         string
-	name, device string
-	fields       map[string]string // what may choose it
-	alone        bool              // each sample has a process of its own
-	missing      string            // what to say where there is no list; empty for the usual
-}
+// errUnknown says what to do with a JSON file that no format fits.
+var errUnknown = errors.New("not a file of pawl, hyperfine, Google Benchmark or pytest-benchmark: name its list of " +
+	"times with --key, such as --key results.0.times_ms or --key 'results.#(seq==512).times_ms'")
 
-// notSamples says that a list is something else.
-const notSamples = "this is not a list of raw samples"
-
-func (k known) series() (Series, error) {
-	list, ok := k.list.([]any)
-	if !ok {
-		return Series{}, fmt.Errorf("%s is missing: %s", k.path, cmp.Or(k.missing, notSamples))
+// readJSON reads a file of a known format, or the list that the caller names.
+func readJSON(path string, content []byte, choice Choice) ([]Series, error) {
+	document := gjson.ParseBytes(content)
+	for _, format := range formats {
+		series, err := format(path, document)
+		if err != nil {
+			return nil, err
+		}
+		if len(series) > 0 {
+			return choice.among(series)
+		}
 	}
-	processes, err := asProcesses(list, true)
-	if err == nil && processes == nil {
-		err = errors.New(notSamples)
+	if choice.Key == "" {
+		return nil, errUnknown
 	}
-	if err == nil {
-		processes, err = inMilliseconds(processes, k.unit)
+	list := document.Get(choice.Key)
+	if !list.Exists() {
+		return nil, fmt.Errorf("nothing at --key %q", choice.Key)
 	}
+	processes, err := asProcesses(list)
 	if err != nil {
-		return Series{}, fmt.Errorf("%s: %w", k.path, err)
+		return nil, fmt.Errorf("--key %q: %w", choice.Key, err)
 	}
-	if k.alone {
-		processes = slices.Collect(slices.Chunk(slices.Concat(processes...), 1))
-	}
-	return Series{Name: k.name, Device: k.device, Unit: k.unit, Processes: processes, path: k.path, config: k.fields}, nil
+	return choice.series(choice.Key, processes)
 }
 
-// readBench reads what pawl bench writes; other lists in it are no samples.
-func readBench(document map[string]any) ([]known, error) {
-	kernel, _ := document["kernel"].(string)
-	workload, hasWorkload := document["workload"].(string)
-	rounds, isList := document["rounds"].([]any)
-	if kernel == "" || !hasWorkload || !isList {
+// among returns the results of a known format that are meant.
+func (c Choice) among(series []Series) ([]Series, error) {
+	if c.Unit != "" {
+		return nil, fmt.Errorf("the format has %s as its unit: leave out --unit", series[0].Unit)
+	}
+	if c.Key == "" {
+		return series, nil
+	}
+	var names []string
+	for _, s := range series {
+		if s.Name == c.Key {
+			return []Series{s}, nil
+		}
+		names = append(names, s.Name)
+	}
+	return nil, fmt.Errorf("no result %q; there are %s", c.Key, strings.Join(names, ", "))
+}
+
+// readBaseline reads a baseline or current results, whose digest must hold.
+func readBaseline(path string, document gjson.Result) ([]Series, error) {
+	if document.Get("format").String() != "pawl baseline" {
 		return nil, nil
 	}
-	environment, _ := document["environment"].(map[string]any)
-	device, _ := environment["device"].(string)
-	return []known{{
-		path:   "rounds",
-		list:   rounds,
-		unit:   "ms",
-		name:   kernel + " " + workload,
-		device: device,
-		fields: fieldsOf(document),
-	}}, nil
+	f, err := baseline.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	var series []Series
+	for _, e := range f.Entries {
+		name := e.Kernel + " " + e.Workload + " " + e.Type
+		series = append(series, Series{Name: name, Device: e.Device, Unit: "ms", Processes: e.Samples})
+	}
+	if len(series) == 0 {
+		return nil, errors.New("no entries")
+	}
+	return series, nil
+}
+
+// readBench reads what pawl bench writes.
+func readBench(_ string, document gjson.Result) ([]Series, error) {
+	kernel, workload, rounds := document.Get("kernel"), document.Get("workload"), document.Get("rounds")
+	if kernel.String() == "" || workload.Type != gjson.String || !rounds.IsArray() {
+		return nil, nil
+	}
+	series, err := found(kernel.String()+" "+workload.String(), "rounds", rounds, "ms")
+	series.Device = document.Get("environment.device").String()
+	return []Series{series}, err
 }
 
 // readHyperfine reads what hyperfine --export-json writes: seconds, and each run of
 // a command is a process of its own.
-func readHyperfine(document map[string]any) (all []known, err error) {
-	for i, result := range objects(document["results"]) {
-		command, ok := result["command"].(string)
-		if !ok {
+func readHyperfine(_ string, document gjson.Result) (all []Series, err error) {
+	for i, result := range document.Get("results").Array() {
+		command, path := result.Get("command"), fmt.Sprintf("results.%d.times", i)
+		if command.Type != gjson.String {
 			return nil, nil
 		}
-		all = append(all,
-			known{
-				path:   fmt.Sprintf("results.%d.times", i),
-				list:   result["times"],
-				unit:   "s",
-				name:   command,
-				fields: fieldsOf(result),
-				alone:  true,
-			})
-	}
-	return all, nil
-}
-
-// readPyperf reads what pyperf writes: runs are processes, and the unit is seconds
-// unless the metadata say otherwise.
-func readPyperf(document map[string]any) (all []known, err error) {
-	for i, benchmark := range objects(document["benchmarks"]) {
-		runs := objects(benchmark["runs"])
-		if len(runs) == 0 {
-			return nil, nil
-		}
-		k := known{path: fmt.Sprintf("benchmarks.%d.runs", i), fields: fieldsOf(document, benchmark)}
-		if k.unit, err = unitOf(nil, k.fields); err != nil {
+		series, err := found(command.String(), path, result.Get("times"), "s")
+		if err != nil {
 			return nil, err
 		}
-		k.unit, k.name = cmp.Or(k.unit, "s"), k.fields["name"]
-		var processes []any
-		for _, run := range runs {
-			if values, ok := run["values"].([]any); ok { // a run that only calibrates has none
-				processes = append(processes, values)
-			}
-		}
-		k.list = processes
-		all = append(all, k)
+		series.Processes = slices.Collect(slices.Chunk(slices.Concat(series.Processes...), 1))
+		all = append(all, series)
 	}
 	return all, nil
 }
 
 // readPytest reads what pytest-benchmark writes: seconds, all of one process.
-func readPytest(document map[string]any) (all []known, err error) {
-	if _, machine := document["machine_info"]; !machine {
+func readPytest(_ string, document gjson.Result) (all []Series, err error) {
+	if !document.Get("machine_info").Exists() {
 		return nil, nil
 	}
-	for i, benchmark := range objects(document["benchmarks"]) {
-		stats, _ := benchmark["stats"].(map[string]any)
-		fields := fieldsOf(benchmark)
-		all = append(all,
-			known{
-				path:    fmt.Sprintf("benchmarks.%d.stats.data", i),
-				list:    stats["data"],
-				unit:    "s",
-				name:    fields["name"],
-				fields:  fields,
-				missing: "save it with --benchmark-save-data",
-			})
+	for i, benchmark := range document.Get("benchmarks").Array() {
+		data := benchmark.Get("stats.data")
+		if !data.Exists() {
+			return nil, fmt.Errorf("benchmarks.%d.stats.data is missing: save it with --benchmark-save-data", i)
+		}
+		series, err := found(benchmark.Get("name").String(), fmt.Sprintf("benchmarks.%d.stats.data", i), data, "s")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, series)
 	}
 	return all, nil
 }
 
 // readGoogle reads what Google Benchmark writes: the repetitions of one process, each
 // with its unit. Aggregates are no samples.
-func readGoogle(document map[string]any) (all []known, err error) {
-	benchmarks := objects(document["benchmarks"])
-	if _, context := document["context"]; !context || len(benchmarks) == 0 {
+func readGoogle(_ string, document gjson.Result) (all []Series, err error) {
+	benchmarks := document.Get("benchmarks").Array()
+	if !document.Get("context").Exists() || len(benchmarks) == 0 {
 		return nil, nil
 	}
-	runs := map[string][]any{}
-	unit := map[string]string{}
 	for i, run := range benchmarks {
-		if run["run_type"] == "aggregate" {
+		if run.Get("run_type").String() == "aggregate" {
 			continue
 		}
-		name, _ := run["run_name"].(string)
+		name := run.Get("run_name").String()
 		if name == "" {
-			name, _ = run["name"].(string)
+			name = run.Get("name").String()
 		}
-		time, ok := run["real_time"].(json.Number)
-		if !ok {
-			return nil, fmt.Errorf("benchmarks.%d.real_time is %s, not a time", i, written(run["real_time"]))
+		sample, err := asTime(run.Get("real_time").Raw)
+		if err != nil {
+			return nil, fmt.Errorf("benchmarks.%d.real_time: %w", i, err)
 		}
-		named, err := unitOf(nil, fieldsOf(run))
-		if err != nil || named == "" || unit[name] != "" && unit[name] != named {
-			return nil, fmt.Errorf("benchmarks.%d.time_unit is %s: one unit of time is needed", i, written(run["time_unit"]))
+		series, err := Choice{Unit: run.Get("time_unit").String()}.series(name, [][]float64{{sample}})
+		if err != nil || series[0].Unit == "" {
+			return nil, fmt.Errorf("benchmarks.%d.time_unit is %q, not a unit of time", i, run.Get("time_unit"))
 		}
-		runs[name], unit[name] = append(runs[name], time), named
+		at := slices.IndexFunc(all, func(s Series) bool { return s.Name == name })
+		if at < 0 {
+			all = append(all, series...)
+		} else {
+			all[at].Processes[0] = append(all[at].Processes[0], series[0].Processes[0]...)
+		}
 	}
-	if len(runs) == 0 {
-		return nil, errors.New("only aggregates in it: " + notSamples)
-	}
-	for _, name := range slices.Sorted(maps.Keys(runs)) {
-		all = append(all,
-			known{
-				path:   "benchmarks." + name,
-				list:   runs[name],
-				unit:   unit[name],
-				name:   name,
-				fields: map[string]string{"name": name},
-			})
+	if len(all) == 0 {
+		return nil, errors.New("only aggregates in it: run the benchmark with --benchmark_repetitions, and write all of them")
 	}
 	return all, nil
 }
 
-// fieldsOf returns the plain values of objects, an inner one last.
-func fieldsOf(objects ...map[string]any) map[string]string {
-	var s scope
-	for _, object := range objects {
-		s = s.with(object)
+// found makes a series of a list in a file of a known format.
+func found(name, path string, list gjson.Result, unit string) (Series, error) {
+	if !list.Exists() {
+		return Series{}, fmt.Errorf("%s is missing: only raw samples can be judged", path)
 	}
-	return s.fields
-}
-
-// objects returns a list of objects, or nothing where a value is anything else.
-func objects(value any) []map[string]any {
-	list, _ := value.([]any)
-	var all []map[string]any
-	for _, inner := range list {
-		object, ok := inner.(map[string]any)
-		if !ok {
-			return nil
-		}
-		all = append(all, object)
+	processes, err := asProcesses(list)
+	if err != nil {
+		return Series{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return all
+	series, err := Choice{Unit: unit}.series(name, processes)
+	if err != nil {
+		return Series{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return series[0], nil
 }

@@ -21,14 +21,14 @@ import (
 var floors = [][]string{
 	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest",
 		"internal/kerneltest", "internal/thorough"},
-	{"internal/page"},
+	{"internal/page", "internal/githubtest"},
 	{"internal/plot"},
 	{"kernels"},
 	{"objective"},
 	{"search"},
 	{"studies", "gate"},
 	// the two jobs meet: a study's winner at the gate, beside others, and on its way into the sources
-	{"gate/winner", "gate/rivals", "gate/serve", "gate/remote", "gate/ci/draft"},
+	{"gate/winner", "gate/rivals", "gate/serve", "gate/remote", "gate/ci"},
 	{"cmd"},
 }
 
@@ -79,16 +79,16 @@ var rooms = map[string][]string{
 	"github.com/riverqueue/river": {"studies/farm"},
 	"github.com/pressly/goose/v3": {"studies", "studies/farm"},
 	"github.com/expr-lang/expr":   {"space"},
-	"github.com/goccy/go-yaml":    {"kernels", "kernels/arguments", "kernels/document", "gate/ci/actionstest"},
+	"github.com/goccy/go-yaml":    {"kernels", "kernels/arguments", "kernels/document", "internal/githubtest"},
 	"github.com/ebitengine/purego": {"objective/host", "objective/cuda/driver", "objective/cuda/monitor",
 		"objective/cuda/nvcc"},
 	"github.com/NVIDIA/go-nvml": {"objective/cuda/monitor"},
 	"github.com/urfave/cli/v2": {"cmd/pawl", "cmd/pawl/ci", "cmd/pawl/console", "cmd/pawl/farm",
 		"cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
 	"github.com/vbauerster/mpb/v8":      {"cmd/pawl/console"},
-	"github.com/olekukonko/tablewriter": {"internal/page"},
+	"github.com/olekukonko/tablewriter": {"internal/page", "internal/githubtest"},
+	"github.com/tidwall/gjson":          {"gate/results"},
 	"github.com/aclements/go-moremath":  {"internal/stats"},
-	"github.com/google/go-github/v88":   {"gate/ci/github"},
 	"github.com/jackc/pgx/v5":           {"studies", "studies/farm", "internal/postgrestest"},
 }
 
@@ -199,6 +199,17 @@ func TestImportsInsideRoomsRunOneWay(t *testing.T) {
 			inner, ours := strings.CutPrefix(name, "pawl/")
 			if _, other := floor(inner); ours && other == room && line(inner) >= line(pkg) {
 				t.Errorf("%s imports %s, against the arrows inside %s", pkg, inner, room)
+			}
+		}
+	}
+}
+
+func TestPackagesForTestsStayInTests(t *testing.T) {
+	for pkg, names := range imports(t) {
+		for _, name := range names {
+			if strings.HasPrefix(name, "pawl/internal/") && strings.HasSuffix(name, "test") &&
+				!strings.HasSuffix(pkg, "test") {
+				t.Errorf("%s imports %s, which is for tests", pkg, name)
 			}
 		}
 	}

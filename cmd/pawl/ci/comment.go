@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/ci/publish"
+	"pawl/gate/ci"
 	"pawl/gate/report"
 	"pawl/internal/escape"
 )
@@ -49,7 +49,7 @@ func commentCommand(env console.Environment) *cli.Command {
 }
 
 func runCIComment(ctx context.Context, env console.Environment, o commentOptions) error {
-	job := publish.JobOf(env.Getenv)
+	job := ci.JobOf(env.Getenv)
 	if o.pull == 0 {
 		var err error
 		if o.pull, err = job.Pull(); err != nil {
@@ -66,7 +66,7 @@ func runCIComment(ctx context.Context, env console.Environment, o commentOptions
 	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	sentence, err := publish.Comment{Report: o.report, Pull: o.pull, Job: job}.Publish(ctx, client)
+	sentence, err := ci.Comment{Report: o.report, Pull: o.pull, Job: job}.Publish(ctx, client)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/ci/draft"
-	"pawl/gate/ci/publish"
+	"pawl/gate/ci"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 )
@@ -51,7 +50,7 @@ func draftCommand(env console.Environment) *cli.Command {
 }
 
 func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) error {
-	job := publish.JobOf(env.Getenv)
+	job := ci.JobOf(env.Getenv)
 	client, err := job.Client(env.Notice)
 	if err != nil {
 		return err
@@ -63,10 +62,10 @@ func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) er
 	defer store.Close()
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	drafts, err := publish.Drafts{
+	drafts, err := ci.Drafts{
 		Out: o.Out, Prefix: o.prefix, Base: cmp.Or(o.base, job.Branch, "main"), Folder: ".", Job: job,
 		Say: func(sentence string) { fmt.Fprintln(env.Stderr, escape.Line(sentence)) },
-	}.Publish(ctx, client, draft.Winners{Store: store})
+	}.Publish(ctx, client, ci.Winners{Store: store})
 	if errors.Is(err, fs.ErrNotExist) {
 		return console.Nothingf("%w", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/ci/publish"
+	"pawl/gate/ci"
 	"pawl/gate/ci/runner"
 )
 
@@ -33,9 +33,9 @@ func summaryCommand(env console.Environment) *cli.Command {
 			},
 		},
 		Action: console.Alone(func(context.Context) error {
-			path, err := publish.Summary{
+			path, err := ci.Summary{
 				Report: report,
-				Job:    publish.JobOf(env.Getenv),
+				Job:    ci.JobOf(env.Getenv),
 				Cost:   runner.FromEnvironment(env.Getenv, env.Notice).Cost(time.Now()),
 			}.Publish(env.Stdout)
 			if errors.Is(err, fs.ErrNotExist) {

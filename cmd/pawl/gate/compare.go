@@ -18,9 +18,10 @@ import (
 // compareOptions is the command line of pawl compare.
 type compareOptions struct {
 	console.Common
-	files             []string
-	preset            string // empty for the default
-	rule, key, choice string
+	files  []string
+	preset string // empty for the default
+	rule   string
+	choice results.Choice
 }
 
 func CompareCommand(env console.Environment) *cli.Command {
@@ -30,11 +31,12 @@ func CompareCommand(env console.Environment) *cli.Command {
 		Usage:     "judge two result files that already exist",
 		ArgsUsage: "BASE CANDIDATE",
 		Description: console.Details(
-			"Reads pawl's results, those of other programs, or any JSON or CSV with a list of times. The two sides\n"+
-				"were not measured together, so the process is the unit and small differences prove nothing; with one\n"+
-				"process a side a doubling is found and 30 % is not. --rule simple is the rule that is common elsewhere:\n"+
+			"Reads pawl's results, those of hyperfine, Google Benchmark and pytest-benchmark, CSV, and with --key any\n"+
+				"other JSON. The two sides were not measured together, so the process is the unit and small differences\n"+
+				"prove nothing; with one process a side a doubling is found and 30 % is not. --rule simple is the rule\n"+
+				"that is common elsewhere:\n"+
 				gate.SimpleRule+".",
-			"pawl compare before.json after.json --key runs.samples",
+			"pawl compare before.json after.json --key 'runs.#(seq==512).samples_ms'",
 			"0 improved or maintained", "1 regression", "2 no significant difference, new or inconclusive",
 			"3 a file cannot be read", "64 usage"),
 		Flags: append(o.Flags("json"),
@@ -47,13 +49,14 @@ func CompareCommand(env console.Environment) *cli.Command {
 			},
 			&cli.StringFlag{
 				Name:        "key",
-				Destination: &o.key,
-				Usage:       "the `PATH` of the list in a JSON file, such as runs.samples, or the column of a CSV file",
+				Destination: &o.choice.Key,
+				Usage: "the `PATH` of the list of times in a JSON file, as gjson has it, such as runs.0.samples_ms; the column " +
+					"of a CSV file; or the name of one of hyperfine's commands",
 			},
 			&cli.StringFlag{
-				Name:        "select",
-				Destination: &o.choice,
-				Usage:       "the `VALUES` beside the list of the result that is meant, such as seq=512,batch=32",
+				Name:        "unit",
+				Destination: &o.choice.Unit,
+				Usage:       "the `UNIT` of the times that --key names: ns, us, ms or s (default: what the name ends with, or ms)",
 			},
 		),
 		Action: console.Action(func(_ context.Context, arguments []string) error {
@@ -78,13 +81,9 @@ func compareFiles(env console.Environment, o compareOptions) error {
 	if rule == gate.Simple && o.preset != "" {
 		return console.Usagef("--rule simple has its own limits: it takes no --preset")
 	}
-	conditions, err := results.ParseSelect(o.choice)
-	if err != nil {
-		return console.Usagef("--select: %v", err)
-	}
 	var sides [2][]results.Series
 	for i, path := range o.files {
-		if sides[i], err = results.Read(path, results.Choice{Key: o.key, Select: conditions}); err != nil {
+		if sides[i], err = results.Read(path, o.choice); err != nil {
 			return err
 		}
 	}

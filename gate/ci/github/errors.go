@@ -2,13 +2,11 @@ package github
 
 import (
 	"cmp"
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-
-	api "github.com/google/go-github/v88/github"
 
 	"pawl/internal/escape"
 )
@@ -56,6 +54,8 @@ func (e *Error) advice() string {
 		return needs
 	case e.Status == http.StatusNotFound && needs != "":
 		return "it does not exist, or " + needs + " (GitHub does not show what a token may not see)"
+	case e.Status >= 300 && e.Status < 400:
+		return "the repository has another name now: use that one"
 	case e.Status == http.StatusConflict:
 		return "somebody else has changed it at the same moment: run the job again"
 	}
@@ -90,60 +90,43 @@ func invalid(err error, words string) bool {
 }
 
 // unknownError is a creation whose answer was lost.
-type unknownError struct {
-	doing string
-	error
-}
+type unknownError struct{ error }
 
-func (e *unknownError) Error() string {
-	return fmt.Sprintf("%s: whether GitHub did it is not known: %v", e.doing, e.error)
-}
 func (e *unknownError) Unwrap() error { return e.error }
 
 // Unknown reports whether something may have been created without an answer.
-func Unknown(err error) bool {
-	return errors.As(err, new(*unknownError))
-}
+func Unknown(err error) bool { return errors.As(err, new(*unknownError)) }
 
-// failed explains what the library returned; nil stays nil. Doing says what was asked, and
-// permission what it needs.
-func failed(err error, doing, permission string) error {
-	var refused *api.ErrorResponse
-	var limit *limitError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &refused):
-		permission = cmp.Or(accepted(refused.Response.Header.Get("X-Accepted-GitHub-Permissions")), permission)
-		return &Error{Doing: doing, Status: refused.Response.StatusCode, Message: message(refused), Permission: permission}
-	case errors.As(err, &limit):
-		return fmt.Errorf("%s: %w", doing, limit)
-	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("%s: %w", doing, context.Canceled)
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
-
-// failedCreation is failed for what must not be done twice.
-func failedCreation(err error, doing, permission string) error {
-	explained := failed(err, doing, permission)
+// explain says what was asked when something went wrong; nil stays nil. What GitHub refuses
+// was not done; of any other failure of a creation nobody knows.
+func (r request) explain(err error) error {
 	var refused *Error
-	switch {
-	case explained == nil, errors.As(err, new(*limitError)), errors.Is(err, context.Canceled):
-		return explained
-	case errors.As(explained, &refused) && refused.Status < 500:
-		return explained
+	switch isRefused := errors.As(err, &refused); {
+	case err == nil, isRefused && (refused.Status < 500 || r.method != http.MethodPost):
+		return err
+	case r.method == http.MethodPost:
+		return &unknownError{fmt.Errorf("%s: whether GitHub did it is not known: %w", r.doing, err)}
 	}
-	return &unknownError{doing, err}
+	return fmt.Errorf("%s: %w", r.doing, err)
 }
 
-// message joins what GitHub says about the whole and about each field.
-func message(refused *api.ErrorResponse) string {
-	words := []string{refused.Message}
-	for _, e := range refused.Errors {
+// refused reads a refusal: what GitHub says about the whole and about each field.
+func refused(r request, a answer) *Error {
+	var said struct {
+		Message string
+		Errors  []struct{ Message string }
+	}
+	_ = json.Unmarshal(a.body, &said) // what is no JSON has no message: the status says enough
+	words := []string{said.Message}
+	for _, e := range said.Errors {
 		words = append(words, e.Message)
 	}
-	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
+	return &Error{
+		Doing:      r.doing,
+		Status:     a.status,
+		Message:    strings.Join(strings.Fields(strings.Join(words, " ")), " "),
+		Permission: cmp.Or(accepted(a.header.Get("X-Accepted-GitHub-Permissions")), r.permission),
+	}
 }
 
 // accepted turns GitHub's header (issues=write; pull_requests=write) into what a workflow

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pawl/gate/ci/github"
-	"pawl/gate/ci/githubtest"
+	"pawl/internal/githubtest"
 )
 
 // clock stands still until somebody sleeps.
@@ -18,8 +18,6 @@ type clock struct {
 	now   time.Time
 	slept []time.Duration
 }
-
-var _ github.Clock = (*clock)(nil)
 
 func (c *clock) Now() time.Time { return c.now }
 
@@ -55,7 +53,8 @@ func client(t *testing.T, s *githubtest.Server, token string, at *clock) *github
 		URL:        s.URL,
 		Token:      token,
 		Repository: s.Repository,
-		Clock:      at,
+		Now:        at.Now,
+		Sleep:      at.Sleep,
 		Transport:  transport,
 	})
 	if err != nil {
@@ -75,7 +74,7 @@ func TestListsHaveAllPages(t *testing.T) {
 		t.Fatalf("%d comments, %v", len(comments), err)
 	}
 	for i, comment := range comments {
-		if comment.Body != fmt.Sprint(i) || comment.Author != "someone" {
+		if comment.Body != fmt.Sprint(i) || comment.User.Login != "someone" {
 			t.Fatalf("comment %d is %+v", i, comment)
 		}
 	}
@@ -254,16 +253,17 @@ func TestDrafts(t *testing.T) {
 	for range 40 { // others, so that the list has pages
 		s.AddPull("someone", "other", "main", "Other")
 	}
-	opened, err := c.CreateDraft(t.Context(), github.Pull{Title: "Tune", Body: "text", Branch: "pawl/scale", Base: "main"})
+	opened, err := c.CreateDraft(t.Context(),
+		github.Draft{Title: "Tune", Body: "text", Branch: "pawl/scale", Base: "main"})
 	if err != nil || opened.Number != 42 || !opened.Draft {
 		t.Fatalf("%+v, %v", opened, err)
 	}
 	if _, err := c.CreateDraft(t.Context(),
-		github.Pull{Title: "Tune", Body: "text", Branch: "pawl/scale", Base: "main"}); !github.Exists(err) {
+		github.Draft{Title: "Tune", Body: "text", Branch: "pawl/scale", Base: "main"}); !github.Exists(err) {
 		t.Errorf("%v", err)
 	}
 	pulls, err := c.OpenPulls(t.Context(), "pawl/scale")
-	if err != nil || len(pulls) != 1 || pulls[0] != opened || opened.Author != github.JobLogin {
+	if err != nil || len(pulls) != 1 || pulls[0] != opened || opened.User.Login != github.JobLogin {
 		t.Errorf("%+v, %v", pulls, err)
 	}
 	if err := c.EditPull(t.Context(), 42, "Tune again", "other text"); err != nil {
@@ -300,7 +300,8 @@ func TestTokensStayWithGitHub(t *testing.T) {
 		Status:  http.StatusTemporaryRedirect,
 		Header:  map[string]string{"Location": other.URL + "/user"},
 	})
-	if _, err := c.Comments(t.Context(), 1); err == nil || !strings.Contains(err.Error(), "does not get the token") {
+	if _, err := c.Comments(t.Context(), 1); err == nil ||
+		!strings.Contains(err.Error(), "GitHub answers 307: the repository has another name") {
 		t.Errorf("%v", err)
 	}
 	if len(other.Requests()) > 0 {

@@ -1,23 +1,17 @@
 // Package runner wakes a machine for a run and puts it to sleep again.
 //
-// Its opinion: a machine that nobody needs costs money every hour, so that everything that
-// may fail is arranged before it wakes, and putting it to sleep is tried by more than one.
+// Its opinion: a machine that nobody needs costs money every hour, and is forgotten by
+// whoever relies on a later step. So whoever wakes it guards it: [Config.Start] is followed by
+// [Config.Guard], which puts it to sleep after the longest time, in the same process or, where
+// another job measures, in a job beside it. Nothing is kept in files: putting a machine to
+// sleep once too often costs nothing.
+//
 // Whose machine it is does not matter: any cloud's own client does the work, as a command
 // that no shell reads.
-//
-//  1. [Parse] reads runner.yaml: the commands, what an hour costs, how long it may be awake.
-//  2. [Wake] writes down that the machine is awake and starts a guard, then wakes it and waits
-//     until it answers. One that does not answer is put to sleep.
-//  3. [Sleep] puts it to sleep, as often as asked, and says what the time awake has cost.
-//  4. A guard ([Keep]) is a process of its own. It ends when the machine sleeps, and puts it to
-//     sleep after the longest time awake, whatever has become of the job.
-//  5. A [State] is what one step knows and another needs; it fits into one line, for a job
-//     on another machine.
 package runner
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"regexp"
 	"strconv"
@@ -39,17 +33,12 @@ type Config struct {
 	Currency string
 	// Longest is how long the machine may be awake for one run; the default is two hours.
 	Longest time.Duration
-	// Patience bounds how long it may take to wake up and answer; the default is five
-	// minutes.
+	// Patience bounds how long it may take to wake up and answer, and each command; the
+	// default is five minutes.
 	Patience time.Duration
+	// pause is the time between two attempts.
+	pause time.Duration
 }
-
-// The defaults, and the most that a time may be.
-const (
-	defaultLongest  = 2 * time.Hour
-	defaultPatience = 5 * time.Minute
-	mostTime        = 7 * 24 * time.Hour
-)
 
 // Read reads a file.
 func Read(path string) (*Config, error) {
@@ -62,103 +51,82 @@ func Read(path string) (*Config, error) {
 
 // Parse reads the text of a file strictly; the path is for messages.
 func Parse(path string, content []byte) (*Config, error) {
-	var d configFile
+	var d struct {
+		Wake     document.Words  `yaml:"wake"`
+		Check    document.Words  `yaml:"check"`
+		Sleep    document.Words  `yaml:"sleep"`
+		Price    document.Scalar `yaml:"price_per_hour"`
+		Currency document.Scalar `yaml:"currency"`
+		Longest  document.Scalar `yaml:"longest"`
+		Patience document.Scalar `yaml:"patience"`
+	}
+	c := &Config{Longest: 2 * time.Hour, Patience: 5 * time.Minute, pause: 2 * time.Second}
 	err := document.Decode(content, "file", &d)
-	if err == nil {
-		var c *Config
-		if c, err = d.build(); err == nil {
-			return c, nil
+	for _, read := range []func() error{
+		func() error { return command("wake", d.Wake, &c.Wake) },
+		func() error { return command("check", d.Check, &c.Check) },
+		func() error { return command("sleep", d.Sleep, &c.Sleep) },
+		func() error { return price(d.Price, d.Currency, c) },
+		func() error { return duration(d.Longest, &c.Longest) },
+		func() error { return duration(d.Patience, &c.Patience) },
+	} {
+		if err == nil {
+			err = read()
 		}
 	}
-	return nil, document.Locate(path, content, err)
-}
-
-// configFile is the file as written.
-type configFile struct {
-	Wake     document.Words  `yaml:"wake"`
-	Check    document.Words  `yaml:"check"`
-	Sleep    document.Words  `yaml:"sleep"`
-	Price    document.Scalar `yaml:"price_per_hour"`
-	Currency document.Scalar `yaml:"currency"`
-	Longest  document.Scalar `yaml:"longest"`
-	Patience document.Scalar `yaml:"patience"`
-}
-
-func (d *configFile) build() (*Config, error) {
-	c := &Config{Longest: defaultLongest, Patience: defaultPatience}
-	for _, command := range []struct {
-		key   string
-		words document.Words
-		to    *[]string
-	}{{"wake", d.Wake, &c.Wake}, {"check", d.Check, &c.Check}, {"sleep", d.Sleep, &c.Sleep}} {
-		words, err := commandOf(command.key, command.words)
-		if err != nil {
-			return nil, err
-		}
-		*command.to = words
+	if err == nil && c.Longest < c.Patience {
+		err = fmt.Errorf("longest is %s, less than the patience of %s: the machine would be put to sleep before it answers",
+			c.Longest, c.Patience)
 	}
-	if err := d.price(c); err != nil {
-		return nil, err
-	}
-	for _, limit := range []struct {
-		text document.Scalar
-		to   *time.Duration
-	}{{d.Longest, &c.Longest}, {d.Patience, &c.Patience}} {
-		if !limit.text.Given() {
-			continue
-		}
-		var err error
-		if *limit.to, err = time.ParseDuration(limit.text.Text); err != nil || *limit.to <= 0 || *limit.to > mostTime {
-			return nil, limit.text.At.Errorf("%q is not a time such as 90s, 5m or 2h, of at most a week", limit.text.Text)
-		}
-	}
-	if c.Longest < c.Patience {
-		at := d.Longest.At
-		if !d.Longest.Given() {
-			at = d.Patience.At
-		}
-		return nil,
-			at.Errorf("longest is %s, less than the patience of %s: the machine would be put to sleep before it answers",
-				c.Longest, c.Patience)
+	if err != nil {
+		return nil, document.Locate(path, content, err)
 	}
 	return c, nil
 }
 
-// commandOf returns the words of a command.
-func commandOf(key string, list document.Words) ([]string, error) {
+func command(key string, list document.Words, to *[]string) error {
 	if !list.Given() {
-		return nil,
-			fmt.Errorf("%s is missing: it is a program and its arguments, such as %s: [cloud, %s, gpu-1]", key, key, key)
+		return fmt.Errorf("%s is missing: it is a program and its arguments, such as %s: [cloud, %s, gpu-1]", key, key, key)
 	}
 	if len(list.Words) == 0 || list.Words[0].Text == "" {
-		return nil, list.At.Errorf("%s names no program", key)
+		return list.At.Errorf("%s names no program", key)
 	}
-	var words []string
 	for _, word := range list.Words {
 		if strings.ContainsRune(word.Text, 0) {
-			return nil, word.At.Errorf("no program takes a zero byte")
+			return word.At.Errorf("no program takes a zero byte")
 		}
-		words = append(words, word.Text)
+		*to = append(*to, word.Text)
 	}
-	return words, nil
+	return nil
 }
 
 // currency is a short name or sign.
 var currency = regexp.MustCompile(`^(\pL{1,8}|\p{Sc})$`)
 
-func (d *configFile) price(c *Config) (err error) {
-	if c.Currency = d.Currency.Text; d.Currency.Given() && !currency.MatchString(c.Currency) {
-		return d.Currency.At.Errorf("%q is not a currency such as EUR", c.Currency)
+func price(price, of document.Scalar, c *Config) (err error) {
+	if of.Given() && !currency.MatchString(of.Text) {
+		return of.At.Errorf("%q is not a currency such as EUR", of.Text)
 	}
-	if !d.Price.Given() {
+	if c.Currency = of.Text; !price.Given() {
 		return nil
 	}
-	c.Price, err = strconv.ParseFloat(d.Price.Text, 64)
-	if err != nil || math.IsNaN(c.Price) || c.Price < 0 || c.Price > 1e6 {
-		return d.Price.At.Errorf("%q is not a price, a number such as 2.99", d.Price.Text)
+	c.Price, err = strconv.ParseFloat(price.Text, 64)
+	switch {
+	case err != nil || !(c.Price >= 0 && c.Price < 1e6):
+		return price.At.Errorf("%q is not a price, a number such as 2.99", price.Text)
+	case c.Currency == "":
+		return price.At.Errorf("a price needs its currency, such as currency: EUR")
 	}
-	if c.Price > 0 && c.Currency == "" {
-		return d.Price.At.Errorf("a price needs its currency, such as currency: EUR")
+	return nil
+}
+
+func duration(text document.Scalar, to *time.Duration) (err error) {
+	const most = 7 * 24 * time.Hour
+	if !text.Given() {
+		return nil
+	}
+	if *to, err = time.ParseDuration(text.Text); err != nil || *to <= 0 || *to > most {
+		return text.At.Errorf("%q is not a time such as 90s, 5m or 2h, of at most a week", text.Text)
 	}
 	return nil
 }

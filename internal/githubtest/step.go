@@ -1,4 +1,4 @@
-package actionstest
+package githubtest
 
 import (
 	"context"
@@ -8,46 +8,39 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/goccy/go-yaml"
 )
 
 // scope is what an expression finds here. Status says how things stand: success, failure
 // or, for a job, skipped.
-func (p *player) scope(status func() string) scope {
-	needs := map[string]any{}
-	for _, name := range p.job.needs() {
-		needed := p.run.Jobs[name]
-		needs[name] = map[string]any{"result": needed.Result, "outputs": needed.Outputs}
+func (p *player) scope(status string) scope {
+	needs, env, secrets := map[string]any{}, map[string]any{}, p.Secrets
+	for _, name := range p.job.Needs {
+		needs[name] = map[string]any{"result": p.run.Jobs[name].Result, "outputs": p.run.Jobs[name].Outputs}
 	}
-	env := map[string]any{}
 	for name, value := range p.variables {
 		env[name] = value
 	}
-	vars := map[string]any{}
-	for name, value := range p.Vars {
-		vars[name] = value
+	if p.event.Fork {
+		secrets = nil
 	}
 	return scope{
 		contexts: map[string]any{
-			"github": p.github(), "needs": needs, "env": env, "vars": vars, "secrets": map[string]any{},
-			"inputs": p.event.Inputs,
+			"github": p.github(), "needs": needs, "env": env, "vars": p.Vars, "secrets": secrets, "inputs": p.inputs,
 			"matrix": p.matrix, "steps": p.steps,
 			"strategy": map[string]any{"job-total": float64(p.total), "job-index": float64(p.index)},
 			"runner":   map[string]any{"os": "Linux", "arch": "X64", "temp": p.temporary},
-			"job":      map[string]any{"status": status()},
 		},
-		functions: map[string]func() bool{
-			"always":    func() bool { return true },
-			"cancelled": func() bool { return false },
-			"success":   func() bool { return status() == "success" },
-			"failure":   func() bool { return status() == "failure" },
+		functions: map[string]bool{
+			"always": true, "cancelled": false, "success": status == "success", "failure": status == "failure",
 		},
 	}
 }
 
 func (p *player) github() map[string]any {
-	var payload any = p.payload()
 	return map[string]any{
-		"event": plain(payload), "event_name": p.event.Name, "ref": p.event.Ref, "ref_name": p.event.RefName,
+		"event": plain(p.payload()), "event_name": p.event.Name, "ref": p.event.Ref, "ref_name": p.event.RefName,
 		"sha": p.event.SHA, "base_ref": p.event.BaseRef, "head_ref": p.event.HeadRef,
 		"repository": p.Server.Repository, "run_id": fmt.Sprint(p.run.ID), "token": p.token, "workspace": p.workspace,
 		"workflow": p.workflow.Name, "api_url": p.Server.URL,
@@ -73,25 +66,24 @@ func plain(value any) any {
 func (p *player) step(ctx context.Context, s *step) error {
 	for _, named := range []map[string]string{p.workflow.Env, p.job.Env} {
 		for name, text := range named {
-			value, err := p.scope(p.soFar).text(text)
+			value, err := p.scope(p.soFar()).text(text)
 			if err != nil {
 				return err
 			}
 			p.variables[name] = value
 		}
 	}
-	should, err := p.scope(p.soFar).condition(s.If)
+	should, err := p.scope(p.soFar()).condition(s.If)
 	if err != nil {
 		return err
 	}
 	outputs, outcome := map[string]any{}, "skipped"
 	if should {
 		outcome = "success"
-		ok, found, err := p.do(ctx, s)
+		ok, err := p.do(ctx, s, outputs)
 		if err != nil {
 			return err
 		}
-		outputs = found
 		if !ok {
 			outcome, p.failed = "failure", true
 		}
@@ -103,65 +95,102 @@ func (p *player) step(ctx context.Context, s *step) error {
 	return nil
 }
 
-func (p *player) do(ctx context.Context, s *step) (ok bool, outputs map[string]any, err error) {
-	if s.Uses != "" {
-		with := map[string]string{}
-		for name, value := range s.With {
-			if with[name], err = p.scope(p.soFar).text(fmt.Sprint(value)); err != nil {
-				return false, nil, err
-			}
-		}
-		name, _, _ := strings.Cut(s.Uses, "@")
-		ok, err := p.use(ctx, name, with)
-		return ok, map[string]any{}, err
+func (p *player) do(ctx context.Context, s *step, outputs map[string]any) (ok bool, err error) {
+	if s.Uses == "" {
+		return p.execute(ctx, s, outputs)
 	}
-	return p.execute(ctx, s)
+	with := map[string]string{}
+	for name, value := range s.With {
+		if with[name], err = p.scope(p.soFar()).text(fmt.Sprint(value)); err != nil {
+			return false, err
+		}
+	}
+	if folder, local := strings.CutPrefix(s.Uses, "./"); local {
+		return p.compose(ctx, folder, with)
+	}
+	name, _, _ := strings.Cut(s.Uses, "@")
+	return p.use(ctx, name, with)
+}
+
+// compose plays the steps of an action that was checked out.
+func (p *player) compose(ctx context.Context, folder string, with map[string]string) (bool, error) {
+	content, err := os.ReadFile(filepath.Join(p.workspace, folder, "action.yml"))
+	if err != nil {
+		fmt.Fprintf(&p.output, "## ./%s: %v\n", folder, err)
+		return false, nil
+	}
+	var action composite
+	if err := yaml.UnmarshalWithOptions(content, &action, yaml.Strict()); err != nil {
+		return false, err
+	}
+	if action.Runs.Using != "composite" {
+		return false, fmt.Errorf("an action of the kind %s is not played", action.Runs.Using)
+	}
+	inputs := map[string]any{}
+	for name, input := range action.Inputs {
+		inputs[name] = input.Default
+	}
+	for name, value := range with {
+		if _, known := inputs[name]; !known {
+			return false, fmt.Errorf("./%s has no input %s", folder, name)
+		}
+		inputs[name] = value
+	}
+	outer, failed := p.inputs, p.failed
+	p.inputs, p.failed = inputs, false
+	defer func() { p.inputs, p.failed = outer, p.failed || failed }()
+	for _, s := range action.Runs.Steps {
+		if s.Run != "" && s.Shell == "" {
+			return false, errors.New("a step of an action names its shell")
+		}
+		if err := p.step(ctx, s); err != nil {
+			return false, err
+		}
+	}
+	return !p.failed, nil
 }
 
 // files are those that a step talks to GitHub by.
 var files = []string{"GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"}
 
 // execute gives the lines of a step to bash, in a file, as a runner does.
-func (p *player) execute(ctx context.Context, s *step) (ok bool, outputs map[string]any, err error) {
-	lines, err := p.scope(p.soFar).text(s.Run)
+func (p *player) execute(ctx context.Context, s *step, outputs map[string]any) (bool, error) {
+	lines, err := p.scope(p.soFar()).text(s.Run)
 	if err != nil {
-		return false, nil, err
+		return false, err
+	}
+	folder, err := p.scope(p.soFar()).text(s.Folder)
+	if err != nil {
+		return false, err
 	}
 	script := filepath.Join(p.temporary, "step.sh")
 	if err := os.WriteFile(script, []byte(lines), 0o644); err != nil {
-		return false, nil, err
+		return false, err
 	}
 	arguments := []string{"-e", script}
-	switch s.Shell {
-	case "":
-	case "bash":
+	if s.Shell == "bash" {
 		arguments = []string{"--noprofile", "--norc", "-eo", "pipefail", script}
-	default:
-		return false, nil, fmt.Errorf("there is no shell %s", s.Shell)
-	}
-	folder, err := p.scope(p.soFar).text(s.Folder)
-	if err != nil {
-		return false, nil, err
+	} else if s.Shell != "" {
+		return false, fmt.Errorf("there is no shell %s", s.Shell)
 	}
 	cmd := exec.CommandContext(ctx, "bash", arguments...)
 	cmd.Dir = filepath.Join(p.workspace, folder)
 	if cmd.Env, err = p.environment(s); err != nil {
-		return false, nil, err
+		return false, err
 	}
 	for _, name := range files {
 		path := filepath.Join(p.temporary, name)
 		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			return false, nil, err
+			return false, err
 		}
 		cmd.Env = append(cmd.Env, name+"="+path)
 	}
 	output, err := cmd.CombinedOutput()
-	fmt.Fprintf(&p.log, "## %s\n%s", s.title(), output)
+	fmt.Fprintf(&p.output, "## %s\n%s", s.title(), output)
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
-		return false, nil, err
+		return false, err
 	}
-	outputs, collected := p.collect()
-	return err == nil, outputs, collected
+	return err == nil, p.collect(outputs)
 }
 
 // environment is all that a step finds.
@@ -186,7 +215,7 @@ func (p *player) environment(s *step) ([]string, error) {
 		env = append(env, name+"="+value)
 	}
 	for name, value := range s.Env {
-		text, err := p.scope(p.soFar).text(fmt.Sprint(value))
+		text, err := p.scope(p.soFar()).text(fmt.Sprint(value))
 		if err != nil {
 			return nil, err
 		}
@@ -196,29 +225,30 @@ func (p *player) environment(s *step) ([]string, error) {
 }
 
 // collect reads what a step has left in its files.
-func (p *player) collect() (map[string]any, error) {
-	content := map[string]string{}
-	for _, name := range files {
-		text, err := os.ReadFile(filepath.Join(p.temporary, name))
+func (p *player) collect(outputs map[string]any) error {
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(p.temporary, file))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		content[name] = string(text)
-	}
-	outputs := map[string]any{}
-	for line := range strings.Lines(content["GITHUB_OUTPUT"]) {
-		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
-		if !ok {
-			return nil, fmt.Errorf("the output %q has no value", line)
+		if file == "GITHUB_STEP_SUMMARY" {
+			p.summary.Write(text)
+			continue
 		}
-		outputs[name] = value
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSuffix(line, "\n")
+			name, value, ok := strings.Cut(line, "=")
+			switch {
+			case file == "GITHUB_PATH":
+				p.path = append([]string{line}, p.path...)
+			case !ok:
+				return fmt.Errorf("the line %q in %s has no value", line, file)
+			case file == "GITHUB_ENV":
+				p.variables[name] = value
+			default:
+				outputs[name] = value
+			}
+		}
 	}
-	if content["GITHUB_ENV"] != "" {
-		return nil, errors.New("GITHUB_ENV is not played")
-	}
-	for line := range strings.Lines(content["GITHUB_PATH"]) {
-		p.path = append([]string{strings.TrimSpace(line)}, p.path...)
-	}
-	p.summary.WriteString(content["GITHUB_STEP_SUMMARY"])
-	return outputs, nil
+	return nil
 }

@@ -1,4 +1,4 @@
-package actionstest
+package githubtest
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 // input that is not known here is an error.
 func (p *player) use(ctx context.Context, name string, with map[string]string) (bool, error) {
 	known := map[string][]string{
-		"actions/checkout":          {"fetch-depth", "persist-credentials", "ref", "path"},
+		"actions/checkout":          {"fetch-depth", "persist-credentials", "ref", "path", "repository"},
 		"actions/setup-go":          {"go-version-file", "cache-dependency-path"},
 		"actions/cache":             {"path", "key", "restore-keys"},
 		"actions/cache/restore":     {"path", "key", "restore-keys"},
@@ -56,7 +56,7 @@ func (p *player) use(ctx context.Context, name string, with map[string]string) (
 	case "actions/download-artifact":
 		from := p.Artifact(p.run.ID, with["name"])
 		if _, err := os.Stat(from); err != nil {
-			fmt.Fprintf(&p.log, "## download: there is no artifact %s\n", with["name"])
+			fmt.Fprintf(&p.output, "## download: there is no artifact %s\n", with["name"])
 			return false, nil
 		}
 		return true, copyTree(from, filepath.Join(p.workspace, with["path"]), false)
@@ -84,9 +84,13 @@ func (p *player) checkout(ctx context.Context, with map[string]string) error {
 	if with["fetch-depth"] == "0" {
 		fetch = []string{"fetch", "--quiet", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"}
 	}
-	commit := with["ref"]
-	commit = cmp.Or(commit, p.event.SHA)
-	steps := [][]string{{"init", "--quiet", "-b", "unborn"}, {"remote", "add", "origin", "file://" + p.Remote},
+	commit, remote := cmp.Or(with["ref"], p.event.SHA), p.Remote
+	if name := with["repository"]; name != "" {
+		if remote = p.Others[name]; remote == "" || with["ref"] == "" {
+			return fmt.Errorf("there is no repository %s, or no commit of it is named", name)
+		}
+	}
+	steps := [][]string{{"init", "--quiet", "-b", "unborn"}, {"remote", "add", "origin", "file://" + remote},
 		append(fetch, commit)}
 	if branch, ok := strings.CutPrefix(p.event.Ref, "refs/heads/"); ok && with["ref"] == "" {
 		steps = append(steps, []string{"update-ref", "refs/remotes/origin/" + branch, commit},

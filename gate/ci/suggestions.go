@@ -1,4 +1,4 @@
-package publish
+package ci
 
 import (
 	"encoding/json"
@@ -86,9 +86,9 @@ func readIndex(path string) ([]Suggestion, error) {
 	return all, nil
 }
 
-// kernels groups the studies by kernel, in the order of names. A study that nobody can
+// byKernel groups the studies by kernel, in the order of names. A study that nobody can
 // read has no kernel.
-func kernels(all []Suggestion) [][]Suggestion {
+func byKernel(all []Suggestion) [][]Suggestion {
 	by := map[string][]Suggestion{}
 	for _, s := range all {
 		if s.Kernel != "" {

@@ -1,4 +1,4 @@
-package publish
+package ci
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 )
 
 func TestSummary(t *testing.T) {
-	report := write(t, reportOf(gate.Regression))
+	report := writeReport(t, reportOf(gate.Regression))
 	var printed bytes.Buffer
 	if _, err := (Summary{Report: report}).Publish(&printed); err != nil ||
 		!strings.HasPrefix(printed.String(), "### Ratchet: **fail**: 1 regression") {

@@ -1,4 +1,4 @@
-package publish
+package ci
 
 import (
 	"context"
@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"pawl/gate/ci/github"
-	"pawl/gate/ci/githubtest"
 	"pawl/internal/git"
+	"pawl/internal/githubtest"
+	"pawl/studies/apply"
 )
 
 // bench is a scratch repository with a bare remote, GitHub before it, and an index of
@@ -93,7 +94,7 @@ func (b *bench) index(lines ...string) {
 func (b *bench) Commit(ctx context.Context, study int64, branch, onto string) (string, error) {
 	content, ok := b.contents[study]
 	if !ok {
-		return "", &Refusal{"another workload would pay for it"}
+		return "", &apply.Refusal{Reason: errors.New("another workload would pay for it")}
 	}
 	if content == b.git(b.checkout, "show", onto+":kernel.yaml")+"\n" {
 		return "", nil

@@ -1,4 +1,4 @@
-package publish
+package ci
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pawl/gate/ci"
 	"pawl/gate/report"
 )
 
@@ -45,7 +44,7 @@ func (s Summary) Publish(w io.Writer) (path string, err error) {
 		_, err := w.Write(content)
 		return path, err
 	}
-	return path, ci.Summarise(s.Job.Summary, string(content))
+	return path, Summarise(s.Job.Summary, string(content))
 }
 
 // render finds the report and writes it as a page.

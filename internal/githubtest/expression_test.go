@@ -1,4 +1,4 @@
-package actionstest
+package githubtest
 
 import (
 	"strings"
@@ -6,9 +6,6 @@ import (
 )
 
 func testScope(status string) scope {
-	is := func(wanted ...string) func() bool {
-		return func() bool { return len(wanted) == 0 || status == wanted[0] }
-	}
 	return scope{
 		contexts: map[string]any{
 			"github": map[string]any{
@@ -21,11 +18,8 @@ func testScope(status string) scope {
 			"vars": map[string]any{}, "needs": map[string]any{"gate": map[string]any{"result": "success"}},
 			"strategy": map[string]any{"job-total": 2.0},
 		},
-		functions: map[string]func() bool{
-			"always":    is(),
-			"success":   is("success"),
-			"failure":   is("failure"),
-			"cancelled": is("cancelled"),
+		functions: map[string]bool{
+			"always": true, "success": status == "success", "failure": status == "failure", "cancelled": false,
 		},
 	}
 }

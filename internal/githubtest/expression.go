@@ -1,7 +1,8 @@
-package actionstest
+package githubtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -9,10 +10,11 @@ import (
 	"strings"
 )
 
-// scope is what an expression may ask for: contexts by name, and functions about how things stand.
+// scope is what an expression may ask for: contexts by name, and functions about how things
+// stand, which take nothing.
 type scope struct {
 	contexts  map[string]any
-	functions map[string]func() bool
+	functions map[string]bool
 }
 
 // statusFunction finds the functions that take the place of the success() that every
@@ -125,37 +127,35 @@ func (p *parser) expect(wanted string) error {
 }
 
 func (p *parser) or() (any, error) {
-	left, err := p.and()
-	for err == nil && p.take("||") {
-		var right any
-		if right, err = p.and(); !truthy(left) {
-			left = right
+	return p.binary("||", p.and, func(left, right any) any {
+		if truthy(left) {
+			return left
 		}
-	}
-	return left, err
+		return right
+	})
 }
 
 func (p *parser) and() (any, error) {
-	left, err := p.comparison()
-	for err == nil && p.take("&&") {
-		var right any
-		if right, err = p.comparison(); truthy(left) {
-			left = right
+	return p.binary("&&", p.comparison, func(left, right any) any {
+		if truthy(left) {
+			return right
 		}
-	}
-	return left, err
+		return left
+	})
 }
 
 func (p *parser) comparison() (any, error) {
-	left, err := p.unary()
-	for err == nil {
-		same := p.take("==")
-		if !same && !p.take("!=") {
-			return left, nil
-		}
+	same := func() (any, error) { return p.binary("==", p.unary, func(a, b any) any { return equal(a, b) }) }
+	return p.binary("!=", same, func(a, b any) any { return !equal(a, b) })
+}
+
+// binary reads operands with an operator between them.
+func (p *parser) binary(operator string, operand func() (any, error), compute func(left, right any) any) (any, error) {
+	left, err := operand()
+	for err == nil && p.take(operator) {
 		var right any
-		if right, err = p.unary(); err == nil {
-			left = equal(left, right) == same
+		if right, err = operand(); err == nil {
+			left = compute(left, right)
 		}
 	}
 	return left, err
@@ -205,24 +205,17 @@ func (p *parser) primary() (any, error) {
 	return value, nil
 }
 
-// call is fromJSON, or a function of the scope, which takes nothing.
-func (p *parser) call(name string) (any, error) {
+// call is fromJSON, or a function of the scope.
+func (p *parser) call(name string) (value any, err error) {
+	value, known := p.functions[name]
 	if name == "fromJSON" {
-		text, err := p.or()
-		if err == nil {
-			err = p.expect(")")
-		}
-		var value any
-		if err == nil {
-			err = json.Unmarshal([]byte(toText(text)), &value)
-		}
-		return value, err
+		text, failed := p.or()
+		err, known = errors.Join(failed, json.Unmarshal([]byte(toText(text)), &value)), true
 	}
-	function, known := p.functions[name]
 	if !known {
 		return nil, fmt.Errorf("there is no function %s", name)
 	}
-	return function(), p.expect(")")
+	return value, errors.Join(err, p.expect(")"))
 }
 
 func truthy(value any) bool {
@@ -250,25 +243,19 @@ func equal(left, right any) bool {
 }
 
 func toNumber(value any) float64 {
-	switch v := value.(type) {
-	case nil:
-		return 0
-	case bool:
-		if v {
-			return 1
-		}
-		return 0
-	case float64:
-		return v
-	case string:
-		if v == "" {
-			return 0
-		}
-		if number, err := strconv.ParseFloat(v, 64); err == nil {
+	if text, ok := value.(string); ok && text != "" {
+		if number, err := strconv.ParseFloat(text, 64); err == nil {
 			return number
 		}
+		return math.NaN()
 	}
-	return math.NaN()
+	if number, ok := value.(float64); ok {
+		return number
+	}
+	if truthy(value) {
+		return 1 // true
+	}
+	return 0
 }
 
 func toText(value any) string {

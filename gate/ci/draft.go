@@ -1,4 +1,4 @@
-package publish
+package ci
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"pawl/gate/ci/github"
 	"pawl/internal/escape"
+	"pawl/studies/apply"
 )
 
 // Applier turns a study's winner into a commit.
@@ -19,24 +20,9 @@ type Applier interface {
 	// Commit makes a commit on top of another one that has the winner of a study in the
 	// kernel's sources, as the last one of a local branch, and returns its hash; none where
 	// the sources have it already. The checkout stays as it is. What must not be applied is
-	// a [*Refusal]; any other error is broken machinery.
+	// an [*apply.Refusal]; any other error is broken machinery.
 	Commit(ctx context.Context, study int64, branch, onto string) (hash string, err error)
 }
-
-// Refusal says why a winner is not applied.
-type Refusal struct{ Reason string }
-
-func (r *Refusal) Error() string { return r.Reason }
-
-// Pulls are a repository's pull requests. Errors are those of package github.
-type Pulls interface {
-	Login(ctx context.Context) (string, error)
-	OpenPulls(ctx context.Context, branch string) ([]github.Pull, error)
-	CreateDraft(ctx context.Context, p github.Pull) (github.Pull, error)
-	EditPull(ctx context.Context, number int, title, body string) error
-}
-
-var _ Pulls = (*github.Client)(nil)
 
 // Drafts says what to open drafts for.
 type Drafts struct {
@@ -64,7 +50,7 @@ type Draft struct {
 
 // Publish leaves one draft for each kernel whose studies suggest a change. A kernel whose
 // draft cannot be made does not keep the others from theirs; the error names each.
-func (d Drafts) Publish(ctx context.Context, at Pulls, apply Applier) ([]Draft, error) {
+func (d Drafts) Publish(ctx context.Context, at *github.Client, by Applier) ([]Draft, error) {
 	all, err := readIndex(filepath.Join(d.Out, indexName))
 	if err != nil {
 		return nil, err
@@ -75,8 +61,8 @@ func (d Drafts) Publish(ctx context.Context, at Pulls, apply Applier) ([]Draft, 
 	}
 	var drafts []Draft
 	var failures error
-	for _, kernel := range kernels(all) {
-		draft, err := d.kernel(ctx, at, apply, tree, kernel)
+	for _, kernel := range byKernel(all) {
+		draft, err := d.kernel(ctx, at, by, tree, kernel)
 		if err != nil {
 			failures = errors.Join(failures, fmt.Errorf("the draft for %s: %w", escape.Line(kernel[0].Kernel), err))
 			continue
@@ -90,11 +76,12 @@ func (d Drafts) Publish(ctx context.Context, at Pulls, apply Applier) ([]Draft, 
 }
 
 // kernel makes the draft of one kernel from its studies.
-func (d Drafts) kernel(ctx context.Context, at Pulls, apply Applier, r *remote, studies []Suggestion) (Draft, error) {
+func (d Drafts) kernel(ctx context.Context, at *github.Client, by Applier, r *remote,
+	studies []Suggestion) (Draft, error) {
 	draft := Draft{Kernel: studies[0].Kernel}
 	// Dots are allowed in the name of a file, and some of them not in that of a branch.
 	branch := d.Prefix + escape.FileName(strings.ReplaceAll(draft.Kernel, ".", "/"))
-	chosen, commit, refused, err := choose(ctx, apply, branch, r.base, studies)
+	chosen, commit, refused, err := choose(ctx, by, branch, r.base, studies)
 	if err != nil {
 		return draft, err
 	}
@@ -110,7 +97,7 @@ func (d Drafts) kernel(ctx context.Context, at Pulls, apply Applier, r *remote, 
 	if err != nil {
 		return draft, err
 	}
-	p := github.Pull{Title: title(chosen), Branch: branch, Base: d.Base}
+	p := github.Draft{Title: title(chosen), Branch: branch, Base: d.Base}
 	if p.Body, err = d.body(chosen, studies, refused); err != nil {
 		return draft, err
 	}
@@ -120,7 +107,7 @@ func (d Drafts) kernel(ctx context.Context, at Pulls, apply Applier, r *remote, 
 }
 
 // choose takes the winner with the largest speedup that may be applied.
-func choose(ctx context.Context, apply Applier, branch, base string,
+func choose(ctx context.Context, by Applier, branch, base string,
 	studies []Suggestion) (chosen Suggestion, commit string, refused map[int64]string, err error) {
 	refused = map[int64]string{}
 	ordered := slices.SortedStableFunc(slices.Values(studies),
@@ -133,11 +120,11 @@ func choose(ctx context.Context, apply Applier, branch, base string,
 		if !s.Suggests {
 			continue
 		}
-		commit, err := apply.Commit(ctx, s.Study, branch, base)
-		var refusal *Refusal
+		commit, err := by.Commit(ctx, s.Study, branch, base)
+		refusal, isRefused := errors.AsType[*apply.Refusal](err)
 		switch {
-		case errors.As(err, &refusal):
-			refused[s.Study] = refusal.Reason
+		case isRefused:
+			refused[s.Study] = refusal.Reason.Error()
 		case err != nil:
 			return s, "", refused, err
 		case commit == "":
@@ -162,7 +149,7 @@ func because(refused map[int64]string) string {
 
 // open leaves one draft of the branch with this text. It looks again where the answer to a
 // creation was lost, or somebody else was faster.
-func open(ctx context.Context, at Pulls, p github.Pull, kept bool) (number int, what string, err error) {
+func open(ctx context.Context, at *github.Client, p github.Draft, kept bool) (number int, what string, err error) {
 	for look := 1; ; look++ {
 		found, err := at.OpenPulls(ctx, p.Branch)
 		if err != nil {
@@ -185,14 +172,14 @@ func open(ctx context.Context, at Pulls, p github.Pull, kept bool) (number int, 
 
 // renew gives a pull request that is there the text of today. A person may have made it
 // ready for review, or taken it over: only pawl's own text is replaced.
-func renew(ctx context.Context, at Pulls, found, p github.Pull, kept bool) (int, string, error) {
+func renew(ctx context.Context, at *github.Client, found github.Pull, p github.Draft, kept bool) (int, string, error) {
 	login, err := at.Login(ctx)
 	switch {
 	case err != nil:
 		return 0, "", err
-	case found.Author != login:
+	case found.User.Login != login:
 		return found.Number,
-			fmt.Sprintf("pull request %d of %s is %s's: its text stays", found.Number, p.Branch, found.Author), nil
+			fmt.Sprintf("pull request %d of %s is %s's: its text stays", found.Number, p.Branch, found.User.Login), nil
 	case lines(found.Body) != lines(p.Body) || found.Title != p.Title:
 		err = at.EditPull(ctx, found.Number, p.Title, p.Body)
 	case kept:

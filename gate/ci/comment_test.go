@@ -1,4 +1,4 @@
-package publish
+package ci
 
 import (
 	"flag"
@@ -14,8 +14,8 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/ci/github"
-	"pawl/gate/ci/githubtest"
 	"pawl/gate/report"
+	"pawl/internal/githubtest"
 	"pawl/internal/page"
 	"pawl/internal/stats"
 )
@@ -50,7 +50,7 @@ func reportOf(verdicts ...gate.Verdict) *report.Report {
 	return r
 }
 
-func write(t *testing.T, r *report.Report) string {
+func writeReport(t *testing.T, r *report.Report) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), report.JSONName)
 	if err := page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, r) }); err != nil {
@@ -60,7 +60,7 @@ func write(t *testing.T, r *report.Report) string {
 }
 
 // start returns a server with a pull request and a job that may comment.
-func start(t *testing.T) (*githubtest.Server, Job) {
+func startServer(t *testing.T) (*githubtest.Server, Job) {
 	t.Helper()
 	s := githubtest.New("someone/kernels", "")
 	t.Cleanup(s.Close)
@@ -74,7 +74,7 @@ func publish(t *testing.T, job Job, r *report.Report) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "none.json")
 	if r != nil {
-		path = write(t, r)
+		path = writeReport(t, r)
 	}
 	client, err := job.Client(nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func publish(t *testing.T, job Job, r *report.Report) (string, error) {
 }
 
 func TestOneCommentThatIsUpdated(t *testing.T) {
-	s, job := start(t)
+	s, job := startServer(t)
 	for i := range 130 { // it is on the second page
 		s.AddComment(1, "someone", fmt.Sprintf("comment %d", i))
 	}
@@ -156,7 +156,7 @@ func TestNeverTwoComments(t *testing.T) {
 		{Status: 502},
 		{Status: 409, Message: "Conflict"},
 	} {
-		s, job := start(t)
+		s, job := startServer(t)
 		fault.Request = "POST"
 		s.Plant(fault)
 		if said, err := publish(t, job, reportOf(gate.Regression)); err != nil {
@@ -166,7 +166,7 @@ func TestNeverTwoComments(t *testing.T) {
 			t.Errorf("%+v: %d comments", fault, n)
 		}
 	}
-	s, job := start(t)
+	s, job := startServer(t)
 	s.Plant(githubtest.Fault{Request: "POST", Drop: true, Times: 9})
 	if _, err := publish(t, job, reportOf(gate.Regression)); !github.Unknown(err) {
 		t.Errorf("%v", err)
@@ -178,7 +178,7 @@ func TestNeverTwoComments(t *testing.T) {
 
 // A token that may only read is a sentence, and no error.
 func TestForksAreToldInTheSummary(t *testing.T) {
-	s, job := start(t)
+	s, job := startServer(t)
 	s.Give("fork", githubtest.JobToken("pull_requests=read"))
 	job.Token = "fork"
 	said, err := publish(t, job, reportOf(gate.Regression))
@@ -218,7 +218,7 @@ func TestHostileReport(t *testing.T) {
 
 func mustJSON(t *testing.T, r *report.Report) []byte {
 	t.Helper()
-	content, err := os.ReadFile(write(t, r))
+	content, err := os.ReadFile(writeReport(t, r))
 	if err != nil {
 		t.Fatal(err)
 	}

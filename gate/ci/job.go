@@ -1,22 +1,10 @@
-// Package publish tells people what a job found: one comment per pull request, the summary
-// on the page of a run, and drafts of what a search suggests.
-//
-// Its opinion: who is told too much stops reading. A pull request gets one comment, which
-// later runs update, and none while nothing has changed; its first line is the verdict and
-// what to do. A week's search opens one draft per kernel, and none for what is in use
-// already.
-//
-// What it publishes may come from a job that ran a stranger's code. So every word that is
-// not pawl's own is escaped, and a comment is pawl's only if pawl's account wrote it,
-// whatever it says.
-package publish
+package ci
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
-	"pawl/gate/ci"
 	"pawl/gate/ci/github"
 )
 
@@ -58,7 +46,7 @@ func (j Job) Pull() (int, error) {
 	if j.Event == "" {
 		return 0, nil
 	}
-	event, err := ci.ReadEvent(j.Event)
+	event, err := ReadEvent(j.Event)
 	return event.PullRequest.Number, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,25 +206,10 @@ func (s *Server) page(c *call, all []any) {
 		return min(n, most)
 	}
 	size, at := number("per_page", 30, 100), number("page", 1, 1<<20)
-	last := max(1, (len(all)+size-1)/size)
-	var links []string
-	link := func(relation string, page int) {
-		u := url.URL{Path: c.URL.Path}
+	if at*size < len(all) {
 		query := c.URL.Query()
-		query.Set("page", strconv.Itoa(page))
-		u.RawQuery = query.Encode()
-		links = append(links, fmt.Sprintf(`<%s%s>; rel=%q`, s.URL, u.String(), relation))
-	}
-	if at < last {
-		link("next", at+1)
-		link("last", last)
-	}
-	if at > 1 {
-		link("prev", at-1)
-		link("first", 1)
-	}
-	if len(links) > 0 {
-		c.w.Header().Set("Link", strings.Join(links, ", "))
+		query.Set("page", strconv.Itoa(at+1))
+		c.w.Header().Set("Link", fmt.Sprintf(`<%s%s?%s>; rel="next"`, s.URL, c.URL.Path, query.Encode()))
 	}
 	part := all[min(len(all), (at-1)*size):min(len(all), at*size)]
 	if part == nil {

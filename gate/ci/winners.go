@@ -1,19 +1,10 @@
-// Package draft makes commits of what studies found, for the drafts that gate/ci/publish
-// opens. It stands above both, because a study knows nothing of pull requests and a pull
-// request nothing of studies.
-//
-// Its opinion: a draft changes what the kernel does by default and nothing else, so that
-// merging it is all there is to do. What must not be applied (see studies/apply) is no
-// draft either.
-package draft
+package ci
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 
-	"pawl/gate/ci/publish"
 	"pawl/internal/escape"
 	"pawl/kernels"
 	"pawl/studies"
@@ -21,12 +12,13 @@ import (
 )
 
 // Winners commits the winners of a database's studies as defaults of their kernels'
-// manifests, in the repository of the working directory.
+// manifests, in the repository of the working directory. It changes nothing else, so that
+// merging a draft is all there is to do.
 type Winners struct{ Store *studies.Store }
 
-var _ publish.Applier = Winners{}
+var _ Applier = Winners{}
 
-// Commit implements [publish.Applier].
+// Commit implements [Applier].
 func (w Winners) Commit(ctx context.Context, study int64, branch, onto string) (string, error) {
 	s, err := w.Store.Study(ctx, study)
 	if err != nil {
@@ -34,14 +26,14 @@ func (w Winners) Commit(ctx context.Context, study int64, branch, onto string) (
 	}
 	change, err := apply.Prepare(ctx, w.Store, study, apply.Options{Kernel: sources(s), Manifest: true, NoHeader: true})
 	if err != nil {
-		return "", refusal(err)
+		return "", err
 	}
 	if change.Already {
 		return "", nil
 	}
 	made, err := change.Commit(ctx, apply.Branch{Name: branch, Onto: onto})
 	if err != nil {
-		return "", refusal(err)
+		return "", err
 	}
 	return made.Commit, nil
 }
@@ -55,12 +47,4 @@ func sources(s studies.Study) string {
 		return ""
 	}
 	return folder
-}
-
-// refusal is a refusal as the drafts know it; other errors stay.
-func refusal(err error) error {
-	if refused, ok := errors.AsType[*apply.Refusal](err); ok {
-		return &publish.Refusal{Reason: refused.Reason.Error()}
-	}
-	return err
 }

@@ -1,4 +1,4 @@
-package publish
+package ci
 
 import (
 	"context"
@@ -12,19 +12,6 @@ import (
 	"pawl/gate/ci/github"
 	"pawl/gate/report"
 )
-
-// Conversation is a pull request's. Errors are those of package github: Denied, NotFound,
-// Conflict and Unknown tell what went wrong.
-type Conversation interface {
-	// Login returns who the comments of this client are by.
-	Login(ctx context.Context) (string, error)
-	// Comments returns all comments, the oldest first.
-	Comments(ctx context.Context, pull int) ([]github.Comment, error)
-	CreateComment(ctx context.Context, pull int, body string) error
-	EditComment(ctx context.Context, id int64, body string) error
-}
-
-var _ Conversation = (*github.Client)(nil)
 
 // Comment says what to tell a pull request.
 type Comment struct {
@@ -44,7 +31,7 @@ const looks = 3
 // Publish leaves the pull request with one comment of pawl's that says what the report
 // says, or with none where there is nothing to say. It returns a sentence about what it
 // did. A token that may not write is no error: the run's summary has it all.
-func (c Comment) Publish(ctx context.Context, at Conversation) (string, error) {
+func (c Comment) Publish(ctx context.Context, at *github.Client) (string, error) {
 	r, err := report.Read(c.Report)
 	if errors.Is(err, fs.ErrNotExist) {
 		r, err = nil, nil // the gate has not come that far
@@ -69,7 +56,7 @@ func (c Comment) Publish(ctx context.Context, at Conversation) (string, error) {
 }
 
 // once looks at the conversation and does what is missing.
-func (c Comment) once(ctx context.Context, at Conversation, r *report.Report, body string) (string, error) {
+func (c Comment) once(ctx context.Context, at *github.Client, r *report.Report, body string) (string, error) {
 	login, err := at.Login(ctx)
 	if err != nil {
 		return "", err
@@ -79,7 +66,7 @@ func (c Comment) once(ctx context.Context, at Conversation, r *report.Report, bo
 		return "", err
 	}
 	ours := slices.IndexFunc(comments, func(found github.Comment) bool {
-		return found.Author == login && strings.HasSuffix(strings.TrimSpace(found.Body), marker)
+		return found.User.Login == login && strings.HasSuffix(strings.TrimSpace(found.Body), marker)
 	})
 	switch {
 	case ours < 0 && !worthTelling(r):

@@ -1,4 +1,4 @@
-package actionstest
+package githubtest
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"pawl/gate/ci/githubtest"
 )
 
 // Host is GitHub with its runners, for one repository.
 type Host struct {
-	// Server answers the API. Remote is the bare repository.
-	Server *githubtest.Server
+	// Server answers the API. Remote is the bare repository; Others are those that a checkout
+	// may name, by OWNER/NAME.
+	Server *Server
 	Remote string
+	Others map[string]string
 	// Folder is for workspaces, caches and artifacts.
 	Folder string
 	// Tools is searched for programs before all others; Env are the only other variables
 	// that a step finds, as NAME=value, PATH among them.
 	Tools string
 	Env   []string
-	// Vars are the variables of the repository's settings.
-	Vars map[string]string
+	// Vars and Secrets are those of the repository's settings.
+	Vars, Secrets map[string]any
 	// Log gets what happens, line by line; it may be nil.
 	Log func(string)
 
@@ -39,8 +39,10 @@ type Event struct {
 	Payload map[string]any
 	// Ref is what was pushed or is tested, SHA its commit.
 	Ref, RefName, SHA string
-	// BaseRef and HeadRef are branches of a pull request.
+	// BaseRef and HeadRef are branches of a pull request. Fork says that it comes from one: its
+	// run has no secrets, and tokens that may only read.
 	BaseRef, HeadRef string
+	Fork             bool
 	// Inputs are those of a dispatch.
 	Inputs map[string]any
 }
@@ -53,21 +55,11 @@ type Run struct {
 
 // JobRun is what became of a job, with all rows of its matrix.
 type JobRun struct {
-	// Result is success, failure or skipped.
-	Result  string
-	Outputs map[string]any
+	// Result is success, failure or skipped; Runner is the label of the machine.
+	Result, Runner string
+	Outputs        map[string]any
 	// Log is what its steps printed, Summary what they left for the run's page.
 	Log, Summary string
-}
-
-// Failed reports whether any job failed.
-func (r *Run) Failed() bool {
-	for _, j := range r.Jobs {
-		if j.Result == "failure" {
-			return true
-		}
-	}
-	return false
 }
 
 // Play runs a workflow file. An error is this package's or the file's own; a job that
@@ -84,7 +76,7 @@ func (h *Host) Play(ctx context.Context, content []byte, e Event) (*Run, error) 
 	h.runs++
 	r := &Run{ID: h.runs, Jobs: map[string]*JobRun{}}
 	for _, name := range names {
-		p := &player{Host: h, run: r, workflow: w, event: e, name: name, job: w.Jobs[name]}
+		p := player{Host: h, run: r, workflow: w, event: e, name: name, job: w.Jobs[name], inputs: e.Inputs}
 		if r.Jobs[name], err = p.play(ctx); err != nil {
 			return r, fmt.Errorf("job %s: %w", name, err)
 		}
@@ -112,26 +104,25 @@ type player struct {
 	event    Event
 	name     string
 	job      *job
+	inputs   map[string]any
 	// matrix, index and total are of the row that is played.
 	matrix       map[string]any
 	index, total int
 
-	token     string
-	workspace string
-	temporary string
+	token, workspace, temporary string
+
 	path      []string
 	variables map[string]string
 	steps     map[string]any
 	failed    bool
-	log       strings.Builder
+	output    strings.Builder
 	summary   strings.Builder
 	finally   []func() error
 }
 
 // play decides whether the job runs, and runs its rows.
-func (p *player) play(ctx context.Context) (*JobRun, error) {
-	p.variables = map[string]string{}
-	should, err := p.scope(p.needsAre).condition(p.job.If)
+func (p player) play(ctx context.Context) (*JobRun, error) {
+	should, err := p.scope(p.needsAre()).condition(p.job.If)
 	if err != nil || !should {
 		return &JobRun{Result: "skipped", Outputs: map[string]any{}}, err
 	}
@@ -141,26 +132,9 @@ func (p *player) play(ctx context.Context) (*JobRun, error) {
 	}
 	whole := &JobRun{Result: "success", Outputs: map[string]any{}}
 	for i, row := range rows {
-		one := &player{
-			Host:     p.Host,
-			run:      p.run,
-			workflow: p.workflow,
-			event:    p.event,
-			name:     p.name,
-			job:      p.job,
-			matrix:   row,
-			index:    i,
-			total:    len(rows),
-		}
-		result, err := one.row(ctx)
-		if result != nil {
-			whole.Log, whole.Summary = whole.Log+result.Log, whole.Summary+result.Summary
-			maps.Copy(whole.Outputs, result.Outputs)
-			if result.Result != "success" {
-				whole.Result = result.Result
-			}
-		}
-		if err != nil {
+		one := p
+		one.matrix, one.index, one.total = row, i, len(rows)
+		if err := one.row(ctx, whole); err != nil {
 			return whole, err
 		}
 	}
@@ -168,9 +142,9 @@ func (p *player) play(ctx context.Context) (*JobRun, error) {
 }
 
 // needsAre is the status of a job's condition: that of what it needs.
-func (p *player) needsAre() string {
+func (p player) needsAre() string {
 	status := "success"
-	for _, needed := range p.job.needs() {
+	for _, needed := range p.job.Needs {
 		switch p.run.Jobs[needed].Result {
 		case "failure":
 			return "failure"
@@ -182,11 +156,11 @@ func (p *player) needsAre() string {
 }
 
 // rows are those of the matrix; a job without one has a single row.
-func (p *player) rows() ([]map[string]any, error) {
+func (p player) rows() ([]map[string]any, error) {
 	matrix := p.job.Strategy.Matrix
 	if text, ok := matrix.(string); ok {
 		var err error
-		if matrix, err = p.scope(p.needsAre).value(text); err != nil {
+		if matrix, err = p.scope("success").value(text); err != nil {
 			return nil, err
 		}
 	}
@@ -209,46 +183,50 @@ func (p *player) rows() ([]map[string]any, error) {
 	return rows, nil
 }
 
-// row plays the steps in a new workspace.
-func (p *player) row(ctx context.Context) (*JobRun, error) {
+// row plays the steps in a new workspace, and adds what became of them to the whole.
+func (p *player) row(ctx context.Context, whole *JobRun) error {
 	p.variables, p.steps = map[string]string{}, map[string]any{}
 	base := filepath.Join(p.Folder, "runs", fmt.Sprint(p.run.ID), fmt.Sprintf("%s-%d", p.name, p.index))
 	p.workspace, p.temporary = filepath.Join(base, "work"), filepath.Join(base, "temp")
 	for _, folder := range []string{p.workspace, p.temporary, filepath.Join(base, "home")} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	event, err := json.Marshal(p.payload())
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := os.WriteFile(filepath.Join(p.temporary, "event.json"), event, 0o644); err != nil {
-		return nil, err
+		return err
+	}
+	if whole.Runner, err = p.scope("success").text(p.job.RunsOn); err != nil {
+		return err
 	}
 	p.token = fmt.Sprintf("token-%d-%s-%d", p.run.ID, p.name, p.index)
 	p.Server.Give(p.token, p.permissions())
+	defer func() {
+		whole.Log, whole.Summary = whole.Log+p.output.String(), whole.Summary+p.summary.String()
+	}()
 	for _, s := range p.job.Steps {
 		if err := p.step(ctx, s); err != nil {
-			return p.result(), fmt.Errorf("step %s: %w\n%s", s.title(), err, p.log.String())
+			return fmt.Errorf("step %s: %w\n%s", s.title(), err, p.output.String())
 		}
 	}
 	for _, last := range slices.Backward(p.finally) {
 		if err := last(); err != nil {
-			return p.result(), err
+			return err
 		}
 	}
-	r := p.result()
+	if p.failed {
+		whole.Result = "failure"
+	}
 	for name, text := range p.job.Outputs {
-		if r.Outputs[name], err = p.scope(p.soFar).value(text); err != nil {
-			return r, err
+		if whole.Outputs[name], err = p.scope(p.soFar()).value(text); err != nil {
+			return err
 		}
 	}
-	return r, nil
-}
-
-func (p *player) result() *JobRun {
-	return &JobRun{Result: p.soFar(), Outputs: map[string]any{}, Log: p.log.String(), Summary: p.summary.String()}
+	return nil
 }
 
 // soFar is the status of a step's condition.
@@ -260,13 +238,16 @@ func (p *player) soFar() string {
 }
 
 // permissions are what the job's token may do. A job that names none has the workflow's.
-func (p *player) permissions() githubtest.Token {
+func (p *player) permissions() Token {
 	named := p.job.Permissions
 	if named == nil {
 		named = p.workflow.Permissions
 	}
-	t := githubtest.JobToken()
+	t := JobToken()
 	for name, level := range named {
+		if p.event.Fork {
+			level = "read"
+		}
 		t.Permissions[strings.ReplaceAll(name, "-", "_")] = level
 	}
 	return t
@@ -274,10 +255,8 @@ func (p *player) permissions() githubtest.Token {
 
 // payload is the event's file, with the inputs of a dispatch.
 func (p *player) payload() map[string]any {
-	payload := maps.Clone(p.event.Payload)
-	if payload == nil {
-		payload = map[string]any{}
-	}
+	payload := map[string]any{}
+	maps.Copy(payload, p.event.Payload)
 	if p.event.Inputs != nil {
 		payload["inputs"] = p.event.Inputs
 	}

@@ -1,0 +1,97 @@
+package results
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// milliseconds are the units of time.
+var milliseconds = map[string]float64{"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1, "s": 1e3}
+
+// unitAtEnd is the unit that a name such as times_ms or "time (µs)" ends with.
+var unitAtEnd = regexp.MustCompile(`(?:^|[^\pL])(ns|us|µs|μs|ms|s)\)?$`)
+
+// series makes a result of samples in the caller's unit, or in that of the name.
+func (c Choice) series(name string, processes [][]float64) ([]Series, error) {
+	unit := c.Unit
+	if match := unitAtEnd.FindStringSubmatch(name); unit == "" && match != nil {
+		unit = match[1]
+	}
+	factor, known := milliseconds[unit]
+	if unit == "" {
+		factor = 1
+	} else if !known {
+		return nil, fmt.Errorf("unknown unit %q (want ns, us, ms or s)", unit)
+	}
+	converted := make([][]float64, len(processes))
+	for i, samples := range processes {
+		for _, sample := range samples {
+			time := sample * factor
+			if !(time > 0) || math.IsInf(time, 0) {
+				return nil, fmt.Errorf("%v %s is not a time", sample, unit)
+			}
+			converted[i] = append(converted[i], time)
+		}
+	}
+	return []Series{{Name: name, Unit: unit, Processes: converted}}, nil
+}
+
+// asProcesses returns a list of numbers as one process and a list of lists of numbers
+// as many.
+func asProcesses(list gjson.Result) ([][]float64, error) {
+	elements := list.Array()
+	if !list.IsArray() || len(elements) == 0 || !elements[0].IsArray() {
+		samples, err := asSamples(list)
+		return [][]float64{samples}, err
+	}
+	processes := make([][]float64, len(elements))
+	for i, inner := range elements {
+		samples, err := asSamples(inner)
+		if err != nil {
+			return nil, fmt.Errorf("list %d: %w", i, err)
+		}
+		processes[i] = samples
+	}
+	return processes, nil
+}
+
+func asSamples(list gjson.Result) ([]float64, error) {
+	if !list.IsArray() {
+		return nil, fmt.Errorf("%s is not a list of times", shorten(list.Raw))
+	}
+	elements := list.Array()
+	if len(elements) == 0 {
+		return nil, errors.New("the list is empty")
+	}
+	samples := make([]float64, len(elements))
+	for i, element := range elements {
+		sample, err := asTime(element.Raw)
+		if err != nil {
+			return nil, fmt.Errorf("element %d: %w", i, err)
+		}
+		samples[i] = sample
+	}
+	return samples, nil
+}
+
+func asTime(text string) (float64, error) {
+	sample, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(sample) || math.IsInf(sample, 0) || sample <= 0 {
+		return 0, fmt.Errorf("%s is not a time: a positive number is", shorten(text))
+	}
+	return sample, nil
+}
+
+func shorten(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
