@@ -19,6 +19,7 @@ import (
 // floors are the packages from the ground up. A package imports only from
 // floors below its own, or from its own room (the same first element).
 var floors = [][]string{
+	{"internal/process"},
 	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest",
 		"internal/kerneltest", "internal/thorough"},
 	{"internal/page"},
@@ -43,12 +44,10 @@ var inside = map[string][][]string{
 		{"kernels/importer"},
 	},
 	"objective": {
-		{"objective/worker/process", "objective/cache", "objective/cuda/occupancy", "objective/counters"},
-		{"objective/compiler"},
-		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc",
-			"objective/cuda/disassembly"},
-		{"objective/session"},
-		{"objective/check"},
+		{"objective/cache", "objective/cuda/occupancy", "objective/counters"},
+		{"objective/worker"},
+		{"objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly",
+			"objective/check"},
 		{"objective"},
 		{"objective/host", "objective/cuda", "objective/nsight", "objective/explain"},
 		{"objective/command"},

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 // A kernel has two names: the one that people write, tiled::reduce<4, float>, and the symbol
@@ -79,7 +79,7 @@ func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit 
 	text := filepath.Join(scratch, "entries.ptx")
 	arguments := slices.Concat([]string{"-ptx", ArchitectureFlag(unit.Architecture), "-include",
 		filepath.Join(scratch, "defines.h")}, unit.Flags, []string{"-o", text, path})
-	command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
+	command := worker.Compiler{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
 	if _, err := command.Run(ctx, allowed, nil, arguments...); err != nil {
 		return nil, driverError(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 // Instances of templates are in the module under the symbols that it says, whether the source
@@ -77,7 +77,7 @@ func TestInstanceOfNoTemplate(t *testing.T) {
 				Instances:    []string{"tiled::scales<4>"},
 				Defines:      []Define{{"LANES", "4"}},
 			})
-		if refused := (*compiler.Refusal)(nil); !errors.As(err, &refused) || !strings.Contains(refused.Output, "scales") {
+		if refused := (*worker.Refusal)(nil); !errors.As(err, &refused) || !strings.Contains(refused.Output, "scales") {
 			t.Error(err)
 		}
 	})
