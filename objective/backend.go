@@ -6,7 +6,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/kernels"
-	"pawl/objective/session"
+	"pawl/objective/worker"
 	"pawl/space"
 )
 
@@ -29,7 +29,7 @@ type Backend interface {
 	Reference(ctx context.Context, given space.Point) (Binary, error)
 	// Reserve waits until a device is free for a point, and keeps others off it
 	// until the slot is released.
-	Reserve(ctx context.Context, point space.Point) (session.Slot, error)
+	Reserve(ctx context.Context, point space.Point) (worker.Slot, error)
 	// Facts describes the device. It is the same at every call.
 	Facts() Facts
 }

@@ -8,7 +8,6 @@ import (
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/objective/check"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -19,10 +18,10 @@ type takeSamples func(ctx context.Context, n int) (worker.Timing, *worker.Fault,
 // timer returns how samples are taken in a session whose worker has loaded the
 // workload: by the device itself where it keeps and compares everything, else by a
 // stopwatch.
-type timer func(ctx context.Context, s *session.Session, p Prepared, t worker.Time) (takeSamples, error)
+type timer func(ctx context.Context, s *worker.Session, p Prepared, t worker.Time) (takeSamples, error)
 
 // timeOnDevice is the timer of a device that no kernel can deceive.
-func timeOnDevice(_ context.Context, s *session.Session, _ Prepared, t worker.Time) (takeSamples, error) {
+func timeOnDevice(_ context.Context, s *worker.Session, _ Prepared, t worker.Time) (takeSamples, error) {
 	return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
 		t.Samples = n
 		timing, fault, err := s.Time(ctx, t)
@@ -43,7 +42,7 @@ type benchmark struct {
 }
 
 // until takes samples until the stopping rule is content.
-func (b *benchmark) until(ctx context.Context, s *session.Session, p Prepared, incumbent float64,
+func (b *benchmark) until(ctx context.Context, s *worker.Session, p Prepared, incumbent float64,
 	outcome *Outcome) error {
 	const chunk = 5
 	const throttledTime = 2 * time.Second // long enough for a burst of heat to pass
@@ -69,7 +68,7 @@ func (b *benchmark) until(ctx context.Context, s *session.Session, p Prepared, i
 }
 
 // fixed takes a fixed number of samples.
-func (b *benchmark) fixed(ctx context.Context, s *session.Session, p Prepared, t worker.Time, outcome *Outcome) error {
+func (b *benchmark) fixed(ctx context.Context, s *worker.Session, p Prepared, t worker.Time, outcome *Outcome) error {
 	t.Caches, t.Energy = b.caches, b.kernel.Measures(kernels.Energy)
 	take, err := b.timer(ctx, s, p, t)
 	if err != nil {
@@ -83,7 +82,7 @@ func (b *benchmark) fixed(ctx context.Context, s *session.Session, p Prepared, t
 }
 
 // take adds samples to an outcome, or fails it.
-func (b *benchmark) take(ctx context.Context, s *session.Session, take takeSamples, n int, outcome *Outcome) error {
+func (b *benchmark) take(ctx context.Context, s *worker.Session, take takeSamples, n int, outcome *Outcome) error {
 	timing, fault, err := take(ctx, n)
 	if err != nil {
 		return err

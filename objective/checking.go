@@ -8,7 +8,6 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective/check"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -66,13 +65,13 @@ func (f *fuzzer) plan(p Prepared, cases ...check.Case) (check.Plan, error) {
 }
 
 // follow runs a plan in a session.
-func (f *fuzzer) follow(ctx context.Context, s *session.Session, plan check.Plan) (*Failure, error) {
+func (f *fuzzer) follow(ctx context.Context, s *worker.Session, plan check.Plan) (*Failure, error) {
 	fault, err := f.checker.Check(ctx, s, plan)
 	return faultFailure(Fuzz, fault), err
 }
 
 // check runs a point on cases in a session.
-func (f *fuzzer) check(ctx context.Context, s *session.Session, p Prepared, cases ...check.Case) (*Failure, error) {
+func (f *fuzzer) check(ctx context.Context, s *worker.Session, p Prepared, cases ...check.Case) (*Failure, error) {
 	plan, err := f.plan(p, cases...)
 	if err != nil {
 		return nil, err
@@ -92,7 +91,7 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 	next, stop := iter.Pull(cases)
 	defer stop()
 	finding.Evidence = &check.Evidence{Tolerance: f.kernel.Tolerance, Unchecked: check.Unchecked(f.kernel, f.workload)}
-	failure, err := f.runner.run(ctx, p.subject(), func(s *session.Session) error {
+	failure, err := f.runner.run(ctx, p.subject(), func(s *worker.Session) error {
 		c, more := finding.Case, true
 		switch last := len(passed) - 1; {
 		case finding.Failure != nil: // the case that failed once more, in another worker
@@ -142,7 +141,7 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 
 // explained is a wrong result, or what a tool that watches has found in its case: that says
 // where it comes from.
-func (f *fuzzer) explained(ctx context.Context, s *session.Session, c check.Case, failure *Failure) *Failure {
+func (f *fuzzer) explained(ctx context.Context, s *worker.Session, c check.Case, failure *Failure) *Failure {
 	if !s.Slot.Watched() || failure.Reason != string(check.WrongResult) {
 		return failure
 	}
@@ -222,7 +221,7 @@ func (f *fuzzer) Picture(ctx context.Context, p Prepared, c check.Case,
 // Outputs runs a point on a case and returns what it wrote beside the right answer; nil where
 // it died.
 func (f *fuzzer) Outputs(ctx context.Context, p Prepared, c check.Case) (outputs *check.Outputs, err error) {
-	_, err = f.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	_, err = f.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
 		outputs, err = f.checker.Outputs(ctx, s, p.subject(), c)
 		return err
 	})

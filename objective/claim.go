@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"pawl/objective/check"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
@@ -15,7 +14,7 @@ import (
 // says about them may be the kernel's word: times are claims, and outputs are compared
 // here.
 type launcher struct {
-	session *session.Session
+	session *worker.Session
 	random  *rand.Rand // no kernel may foresee it
 }
 

@@ -10,7 +10,6 @@ import (
 	"pawl/kernels"
 	"pawl/objective/cache"
 	"pawl/objective/check"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -29,7 +28,7 @@ type Options struct {
 	// Residents are the workers to use on a device that keeps them, shared with
 	// other evaluators; whoever made them ends them. Nil means workers of one's
 	// own.
-	Residents *session.Residents
+	Residents *worker.Residents
 	// Caches says what timed launches find in the device's caches. Empty means
 	// Cold.
 	Caches worker.Caches
@@ -48,7 +47,7 @@ type Options struct {
 type Evaluator struct {
 	*fuzzer
 	*verifier
-	*session.Residents
+	*worker.Residents
 	initial   space.Point // the default point
 	backend   Backend
 	facts     Facts
@@ -79,12 +78,12 @@ func NewEvaluator(k *kernels.Kernel, w kernels.Workload, b Backend, options Opti
 		Residents: options.Residents,
 	}
 	if e.Residents == nil {
-		e.Residents = &session.Residents{}
+		e.Residents = &worker.Residents{}
 	}
 	e.score = &score{kernel: k, dims: w.Dims}
 	e.runner = &runner{
 		reserve: b.Reserve,
-		workers: session.Fresh{},
+		workers: worker.Fresh{},
 		ready:   e.oracle.Ready,
 		restore: e.compileAgain,
 		allowed: options.RunTimeout,
@@ -212,7 +211,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 		return e.score.apply(p, outcome.withSamples(past), past.series), nil
 	}
 	begun := outcome
-	failure, err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
 		outcome = begun
 		start := time.Now()
 		outcome.Failure, err = e.checkQuickly(ctx, s, p)
@@ -241,7 +240,7 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 
 // checkQuickly checks a few small shapes and then the workload itself, with
 // the very inputs that are timed next.
-func (e *Evaluator) checkQuickly(ctx context.Context, s *session.Session, p Prepared) (*Failure, error) {
+func (e *Evaluator) checkQuickly(ctx context.Context, s *worker.Session, p Prepared) (*Failure, error) {
 	if p.by != e { // another evaluator may have another workload
 		return e.check(ctx, s, p, e.QuickCases(p.Point)...)
 	}
@@ -268,7 +267,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 		return outcome, nil
 	}
 	begun := outcome
-	failure, err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
 		outcome = begun
 		outcome.Failure, err = e.check(ctx, s, p, e.WorkloadCase())
 		if err != nil || outcome.Failure != nil {
@@ -293,7 +292,7 @@ func (e *Evaluator) sample(ctx context.Context, p Prepared, t worker.Time) (Outc
 // warm lets a fresh worker of a device that keeps things get the workload and its
 // right answer ready. Under a tool that would take long, and the workload is not run
 // there.
-func (e *Evaluator) warm(ctx context.Context, slot session.Slot, client *worker.Client) error {
+func (e *Evaluator) warm(ctx context.Context, slot worker.Slot, client *worker.Client) error {
 	if slot.Watched() {
 		return nil
 	}
@@ -311,7 +310,7 @@ func (e *Evaluator) Anticipate(ctx context.Context, point space.Point) error {
 		return err
 	}
 	_, err := e.runner.run(ctx, check.Subject{Point: point, Module: e.oracle.Reference(point)},
-		func(s *session.Session) error {
+		func(s *worker.Session) error {
 			for _, c := range e.QuickCases(point) {
 				if err := e.onDevice.Answer(ctx, s.Client, point, c); err != nil {
 					s.Distrust()

@@ -13,9 +13,9 @@
 // last two, one point at a time. Kernels run in worker processes only. What a
 // Backend adds is the knowledge of one kind of device.
 //
-// Its arrows: worker/process ← worker ← session ← check ← objective ← host, cuda ←
-// devices. Checks know workers and no backends; backends know neither checks nor the
-// evaluator's parts; devices alone chooses between backends.
+// Its arrows: worker ← check ← objective ← host, cuda ← devices. Checks know workers and no
+// backends; backends know neither checks nor the evaluator's parts; devices alone chooses
+// between backends.
 //
 // A point that fails is a value, an Outcome with a Failure. An error means that
 // the machinery itself is broken and nothing was learned about the point.

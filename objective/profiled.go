@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"pawl/objective/session"
+	"pawl/objective/worker"
 )
 
 // ErrNoProfiler says that nothing can be profiled here. Errors that wrap it say what is missing
@@ -40,7 +40,7 @@ func (e *Evaluator) Profile(ctx context.Context, p Prepared, allowed time.Durati
 		return result, nil
 	}
 	begun := result
-	failure, err := e.runner.run(ctx, p.subject(), func(s *session.Session) (err error) {
+	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
 		result = begun
 		s.Distrust() // it ends with this launch
 		failure, err := e.check(ctx, s, p, e.WorkloadCase())
@@ -82,7 +82,7 @@ func (e *Evaluator) Count(ctx context.Context, p Prepared) (counted map[string]f
 		return nil, p.Failure, nil
 	}
 	why := ""
-	damaged, err := e.runner.run(ctx, p.subject(), func(s *session.Session) error {
+	damaged, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) error {
 		var err error
 		if failure, err = e.check(ctx, s, p, e.WorkloadCase()); err != nil || failure != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pawl/objective/check"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
@@ -26,15 +25,15 @@ type Program interface {
 // processes is the source of sessions without a worker.
 type processes struct{}
 
-var _ session.Source = processes{}
+var _ worker.Source = processes{}
 
 // Take returns a session that only knows how long things may take.
-func (processes) Take(_ context.Context, slot session.Slot, allowed time.Duration) (*session.Session, error) {
-	return &session.Session{Slot: slot, Allowed: allowed}, nil
+func (processes) Take(_ context.Context, slot worker.Slot, allowed time.Duration) (*worker.Session, error) {
+	return &worker.Session{Slot: slot, Allowed: allowed}, nil
 }
 
 // Return does nothing: each run has ended its own process.
-func (processes) Return(*session.Session) {}
+func (processes) Return(*worker.Session) {}
 
 // byProgram is the checker of programs.
 type byProgram struct{ Program }
@@ -47,7 +46,7 @@ func (byProgram) Load(s check.Subject, _ check.Case) (worker.Load, error) {
 }
 
 // Check runs the program once for every case, of which there is one: the workload.
-func (p byProgram) Check(ctx context.Context, s *session.Session, plan check.Plan) (*worker.Fault, error) {
+func (p byProgram) Check(ctx context.Context, s *worker.Session, plan check.Plan) (*worker.Fault, error) {
 	for i, load := range plan.Loads {
 		fault, err := p.Program.Check(ctx, Binary{Path: load.Module}, s.Allowed)
 		if fault != nil || err != nil {
@@ -61,13 +60,13 @@ func (p byProgram) Check(ctx context.Context, s *session.Session, plan check.Pla
 }
 
 // Outputs has no picture to offer: nobody knows what a program's results look like.
-func (byProgram) Outputs(context.Context, *session.Session, check.Subject, check.Case) (*check.Outputs, error) {
+func (byProgram) Outputs(context.Context, *worker.Session, check.Subject, check.Case) (*check.Outputs, error) {
 	return nil, nil
 }
 
 // timeProgram is the timer of programs.
 func timeProgram(program Program) timer {
-	return func(_ context.Context, s *session.Session, p Prepared, _ worker.Time) (takeSamples, error) {
+	return func(_ context.Context, s *worker.Session, p Prepared, _ worker.Time) (takeSamples, error) {
 		return func(ctx context.Context, n int) (worker.Timing, *worker.Fault, error) {
 			return program.Time(ctx, p.Binary, n, s.Allowed)
 		}, nil

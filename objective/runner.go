@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"pawl/objective/check"
-	"pawl/objective/session"
+	"pawl/objective/worker"
 	"pawl/space"
 )
 
 // runner runs things in workers, each on a device that is reserved for a point.
 type runner struct {
-	reserve func(context.Context, space.Point) (session.Slot, error)
-	workers session.Source
+	reserve func(context.Context, space.Point) (worker.Slot, error)
+	workers worker.Source
 	// ready compiles what the device needs, before it is reserved.
 	ready func(context.Context, space.Point) error
 	// restore compiles a point again whose file was damaged.
@@ -26,7 +26,7 @@ type runner struct {
 //
 // Where it finds damage that a kernel before it may have done, it is done once more,
 // from its beginning, in a worker that no other kernel has used.
-func (r *runner) run(ctx context.Context, subject check.Subject, do func(*session.Session) error) (*Failure, error) {
+func (r *runner) run(ctx context.Context, subject check.Subject, do func(*worker.Session) error) (*Failure, error) {
 	if err := r.ready(ctx, subject.Point); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (r *runner) run(ctx context.Context, subject check.Subject, do func(*sessio
 // restored does it once more where the compiled file was damaged: another process that cleans up
 // the compile cache does that, and another kernel may. Twice in use, and it is the kernel itself.
 func (r *runner) restored(ctx context.Context, subject check.Subject,
-	do func(*session.Session) error) (doubtful bool, err error) {
+	do func(*worker.Session) error) (doubtful bool, err error) {
 	doubtful, err = r.once(ctx, subject, do)
 	if _, ok := errors.AsType[*damage](err); !ok {
 		return doubtful, err
@@ -55,7 +55,7 @@ func (r *runner) restored(ctx context.Context, subject check.Subject,
 }
 
 func (r *runner) once(ctx context.Context, subject check.Subject,
-	do func(*session.Session) error) (doubtful bool, err error) {
+	do func(*worker.Session) error) (doubtful bool, err error) {
 	slot, err := r.reserve(ctx, subject.Point)
 	if err != nil {
 		return false, err

@@ -9,7 +9,6 @@ import (
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/objective/check"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
@@ -75,7 +74,7 @@ func newStopwatches(k *kernels.Kernel, o *check.Oracle, workload check.Case) *st
 }
 
 // timer takes samples with a new stopwatch.
-func (m *stopwatches) timer(ctx context.Context, s *session.Session, p Prepared, _ worker.Time) (takeSamples, error) {
+func (m *stopwatches) timer(ctx context.Context, s *worker.Session, p Prepared, _ worker.Time) (takeSamples, error) {
 	l := &launcher{s, rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))}
 	w := &stopwatch{launcher: l, unseen: &unseen{launcher: l}}
 	contents := []*content{&w.contents[0], &w.contents[1], &w.unseen.held}

@@ -61,7 +61,7 @@ func (p retryHungResident) VerifyFor(ctx context.Context, prepared objective.Pre
 
 // Prepare tries again only if this process stood still meanwhile: compilers that
 // take too long are more common than pauses, and dearer. On Linux compilers that hardly ran are
-// started again by objective/compiler; this is for other systems, and for build commands.
+// started again by objective/worker; this is for other systems, and for build commands.
 func (p retryHung) Prepare(ctx context.Context, point space.Point) (objective.Prepared, error) {
 	var prepared objective.Prepared
 	var err error

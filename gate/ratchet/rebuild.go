@@ -14,7 +14,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/session"
+	"pawl/objective/worker"
 )
 
 // Builder makes configurations of kernels: of those that are named, of a baseline's
@@ -34,7 +34,7 @@ type Builder struct {
 
 	// residents are shared by all sides of a comparison: on a GPU they are measured in
 	// the same processes.
-	residents session.Residents
+	residents worker.Residents
 }
 
 // Close ends the processes that the configurations shared.

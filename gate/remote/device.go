@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"pawl/objective"
-	"pawl/objective/session"
+	"pawl/objective/worker"
 	"pawl/space"
 	"pawl/studies/farm"
 	"pawl/studies/farm/ask"
@@ -37,8 +37,8 @@ func (*absent) Reference(context.Context, space.Point) (objective.Binary, error)
 }
 
 // Reserve fails.
-func (*absent) Reserve(context.Context, space.Point) (session.Slot, error) {
-	return session.Slot{}, errAbsent
+func (*absent) Reserve(context.Context, space.Point) (worker.Slot, error) {
+	return worker.Slot{}, errAbsent
 }
 
 // Facts are what the machines said.

@@ -8,17 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
-	"os/exec"
-	"strings"
-	"sync"
-	"syscall"
 	"time"
 
+	"pawl/internal/process"
 	"pawl/kernels"
-	"pawl/objective/worker/process"
 )
 
 const (
@@ -31,10 +26,9 @@ const (
 // rival is a running rival. Its methods are called one at a time.
 type rival struct {
 	name    string
-	process *exec.Cmd
-	stdin   io.WriteCloser
+	process *process.Process
 	answers chan []byte // closed at its end
-	errors  *tail
+	errors  *process.Output
 }
 
 // missingError says why a rival has no times. It is no failure of pawl's.
@@ -45,38 +39,29 @@ func (e *missingError) Error() string { return e.reason }
 // start begins a rival in the kernel's folder; modules holds what Python may import. The error is a *missingError
 // where there is no such program.
 func start(r kernels.Rival, folder, modules string) (*rival, error) {
-	cmd := exec.Command(r.Command[0], r.Command[1:]...)
-	cmd.Dir, cmd.Env = folder,
-		append(process.Environment(os.Environ()), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	errors := &tail{}
-	cmd.Stderr = errors
-	stdin, err := cmd.StdinPipe()
+	errors := &process.Output{Keep: keptErrors, Last: true}
+	p, err := process.Start(process.Command{
+		Line: r.Command, Dir: folder, Dialog: process.OnStandard, Stderr: errors, Contained: true,
+		Environment: append(process.Environment(os.Environ()), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1"),
+	})
 	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := process.Start(cmd); err != nil {
 		return nil, &missingError{fmt.Sprintf("cannot be started: %v", err)}
 	}
-	started := &rival{name: r.Name, process: cmd, stdin: stdin, answers: make(chan []byte), errors: errors}
-	go started.read(stdout)
+	started := &rival{name: r.Name, process: p, answers: make(chan []byte), errors: errors}
+	go started.read()
 	return started, nil
 }
 
 // read passes lines on until the process ends, and then waits for it.
-func (r *rival) read(stdout io.Reader) {
-	lines := bufio.NewScanner(stdout)
+func (r *rival) read() {
+	defer close(r.answers)
+	lines := bufio.NewScanner(r.process.Answers)
 	lines.Buffer(nil, longestAnswer)
 	for lines.Scan() {
 		r.answers <- bytes.Clone(lines.Bytes())
 	}
-	process.KillGroup(r.process.Process.Pid) // a line too long, or output closed: nothing more can be asked
-	_ = r.process.Wait()
-	close(r.answers)
+	r.process.Kill() // a line too long, or output closed: nothing more can be asked
+	r.errors.Await(time.Second)
 }
 
 // ask sends a request and waits for the answer. A *missingError says that the rival has none;
@@ -88,7 +73,7 @@ func (r *rival) ask(ctx context.Context, q request, patience time.Duration) (non
 	}
 	sent := make(chan error, 1)
 	go func() {
-		_, err := r.stdin.Write(append(line, '\n'))
+		_, err := r.process.Requests.Write(append(line, '\n'))
 		sent <- err
 	}()
 	late := time.NewTimer(patience)
@@ -109,10 +94,10 @@ func (r *rival) ask(ctx context.Context, q request, patience time.Duration) (non
 // ended says how the process ended.
 func (r *rival) ended() error {
 	reason := "ended without an answer"
-	if state := r.process.ProcessState; state != nil {
+	if state := r.process.State; state != nil {
 		reason += " (" + state.String() + ")"
 	}
-	if said := r.errors.lastLine(); said != "" {
+	if said := r.errors.LastLine(); said != "" {
 		reason += ": " + said
 	}
 	return &missingError{reason}
@@ -120,10 +105,10 @@ func (r *rival) ended() error {
 
 // close ends the rival, whatever it does.
 func (r *rival) close() {
-	r.stdin.Close()
-	process.KillGroup(r.process.Process.Pid)
-	for range r.answers { // until it is waited for
+	r.process.Kill()
+	for range r.answers { // until nobody reads on
 	}
+	r.process.Close()
 }
 
 // readResponse reads an answer. Anything that is no list of times is no answer.
@@ -151,29 +136,4 @@ func isMissing(err error) (reason string, is bool) {
 		return cmp.Or(missing.reason, "no reason given"), true
 	}
 	return "", false
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mutex sync.Mutex
-	text  []byte
-}
-
-// Write keeps the last bytes.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.text = append(t.text, p...)
-	if len(t.text) > keptErrors {
-		t.text = bytes.Clone(t.text[len(t.text)-keptErrors:])
-	}
-	return len(p), nil
-}
-
-// lastLine returns the last line that is not empty: of a Python traceback, the error.
-func (t *tail) lastLine() string {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }

@@ -4,18 +4,20 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"pawl/internal/process"
 )
 
 // safe are the options of every call. Hooks, monitors of the file system and signatures
@@ -56,18 +58,18 @@ func Run(ctx context.Context, folder string, stdin io.Reader, arguments ...strin
 // away, such as GIT_INDEX_FILE, can be set so.
 func RunWith(ctx context.Context, folder string, variables []string, stdin io.Reader,
 	arguments ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", slices.Concat(safe, []string{"-C", folder}, arguments)...)
 	named := func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains(elsewhere, name)
 	}
-	cmd.Env = slices.Concat(slices.DeleteFunc(os.Environ(), named),
-		[]string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}, variables)
-	// What git has started, such as its part for https, may hold the pipes when git is gone.
-	cmd.WaitDelay = 2 * time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &stdout, &stderr
-	if err := cmd.Run(); err != nil {
+	stdout, stderr := &process.Output{Keep: math.MaxInt}, &process.Output{Keep: math.MaxInt}
+	_, err := process.Run(ctx, process.Command{
+		Line: slices.Concat([]string{"git"}, safe, []string{"-C", folder}, arguments), Input: stdin,
+		Environment: slices.Concat(slices.DeleteFunc(os.Environ(), named),
+			[]string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"}, variables),
+		Stdout: stdout, Stderr: stderr, KeepGroup: true, // git has a daemon that remembers passwords
+	})
+	if err != nil {
 		return nil, &Error{arguments[0], err, stderr.String(), stdout.String()}
 	}
 	return stdout.Bytes(), nil

@@ -19,6 +19,7 @@ import (
 // floors are the packages from the ground up. A package imports only from
 // floors below its own, or from its own room (the same first element).
 var floors = [][]string{
+	{"internal/process"},
 	{"space", "internal/stats", "internal/escape", "internal/executable", "internal/git", "internal/postgrestest",
 		"internal/kerneltest", "internal/thorough"},
 	{"internal/page", "internal/githubtest"},
@@ -43,12 +44,10 @@ var inside = map[string][][]string{
 		{"kernels/importer"},
 	},
 	"objective": {
-		{"objective/worker/process", "objective/cache", "objective/cuda/occupancy", "objective/counters"},
-		{"objective/compiler"},
-		{"objective/worker", "objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc",
-			"objective/cuda/disassembly"},
-		{"objective/session"},
-		{"objective/check"},
+		{"objective/cache", "objective/cuda/occupancy", "objective/counters"},
+		{"objective/worker"},
+		{"objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly",
+			"objective/check"},
 		{"objective"},
 		{"objective/host", "objective/cuda", "objective/nsight", "objective/explain"},
 		{"objective/command"},
@@ -82,7 +81,8 @@ var rooms = map[string][]string{
 	"github.com/goccy/go-yaml":    {"kernels", "kernels/arguments", "kernels/document", "internal/githubtest"},
 	"github.com/ebitengine/purego": {"objective/host", "objective/cuda/driver", "objective/cuda/monitor",
 		"objective/cuda/nvcc"},
-	"github.com/NVIDIA/go-nvml": {"objective/cuda/monitor"},
+	"github.com/NVIDIA/go-nvml":          {"objective/cuda/monitor"},
+	"github.com/ianlancetaylor/demangle": {"objective/cuda/nvcc"},
 	"github.com/urfave/cli/v2": {"cmd/pawl", "cmd/pawl/ci", "cmd/pawl/console", "cmd/pawl/farm",
 		"cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
 	"github.com/vbauerster/mpb/v8":      {"cmd/pawl/console"},

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pawl/internal/process"
 )
 
 // standIn are the modules that are put before the script's own.
@@ -116,42 +118,21 @@ sys.path.insert(0, modules)
 import kernel_tuner, os, runpy
 sys.path[0] = os.path.dirname(sys.argv[0])
 runpy.run_path(sys.argv[0], run_name="__main__")`
-	cmd := exec.CommandContext(ctx, python, append([]string{"-c", run, modules, script}, k.Arguments...)...)
-	cmd.Dir = filepath.Dir(script)
 	path := modules
 	if before := k.Getenv("PYTHONPATH"); before != "" {
 		path += string(os.PathListSeparator) + before
 	}
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "PAWL_IMPORT="+folder, "PYTHONDONTWRITEBYTECODE=1")
-	var complaint tail
-	cmd.Stdout, cmd.Stderr = k.Output, io.MultiWriter(k.Output, &complaint)
-	err = cmd.Run()
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.As(err, &exit):
-		return mistake("the script ended with an error (%v): %s; it must run to its end with %s", exit, complaint.last(),
-			python)
+	complaint := &process.Output{Keep: 1 << 16, Last: true, To: k.Output}
+	_, err = process.Run(ctx, process.Command{
+		Line: append([]string{python, "-c", run, modules, script}, k.Arguments...), Dir: filepath.Dir(script),
+		Environment: append(os.Environ(), "PYTHONPATH="+path, "PAWL_IMPORT="+folder, "PYTHONDONTWRITEBYTECODE=1"),
+		Stdout:      &process.Output{To: k.Output}, Stderr: complaint,
+	})
+	if exit, ended := errors.AsType[*exec.ExitError](err); ended {
+		return mistake("the script ended with an error (%v): %s; it must run to its end with %s", exit,
+			complaint.LastLine(), python)
 	}
 	return err
-}
-
-// tail keeps the end of what is written.
-type tail struct{ content []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.content = append(t.content, p...)
-	if most := 1 << 16; len(t.content) > most {
-		t.content = slices.Clone(t.content[len(t.content)-most:])
-	}
-	return len(p), nil
-}
-
-// last returns the last line, which is where Python says what went wrong.
-func (t *tail) last() string {
-	lines := strings.Split(strings.TrimSpace(string(t.content)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 func readCalls(path string) ([]call, error) {

@@ -27,7 +27,6 @@ import (
 
 	"pawl/kernels"
 	"pawl/kernels/arguments"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -63,9 +62,9 @@ type Checker interface {
 	// Load says how a worker gets a subject ready for a case.
 	Load(Subject, Case) (worker.Load, error)
 	// Check runs a plan and returns what the kernel did wrong, nil for nothing.
-	Check(context.Context, *session.Session, Plan) (*worker.Fault, error)
+	Check(context.Context, *worker.Session, Plan) (*worker.Fault, error)
 	// Outputs runs a subject once, for a picture. It returns nil if the kernel dies.
-	Outputs(context.Context, *session.Session, Subject, Case) (*Outputs, error)
+	Outputs(context.Context, *worker.Session, Subject, Case) (*Outputs, error)
 }
 
 // Plan is what a point is checked on, and what a worker is asked for.
@@ -93,7 +92,7 @@ func NewPlan(checker Checker, s Subject, cases ...Case) (Plan, error) {
 
 // Conclude ends a worker that a tool watches and returns what the tool found, at the
 // case that was run last.
-func Conclude(ctx context.Context, s *session.Session, last Case) (*worker.Fault, error) {
+func Conclude(ctx context.Context, s *worker.Session, last Case) (*worker.Fault, error) {
 	fault, err := s.Conclude(ctx)
 	return at(last, fault), err
 }

@@ -8,7 +8,6 @@ import (
 
 	"pawl/kernels"
 	"pawl/kernels/arguments"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -65,7 +64,7 @@ func (d OnDevice) Answer(ctx context.Context, client *worker.Client, point space
 // The last case is made ready before the first is run. It is the one that is timed
 // next, and known to the device: what that takes is the time for getting the kernel
 // there, which is no cost of the check.
-func (d OnDevice) Check(ctx context.Context, s *session.Session, plan Plan) (*worker.Fault, error) {
+func (d OnDevice) Check(ctx context.Context, s *worker.Session, plan Plan) (*worker.Fault, error) {
 	var steps []worker.Step
 	for _, load := range plan.Loads {
 		load.Watched = s.Slot.Watched()
@@ -100,7 +99,7 @@ func (d OnDevice) Check(ctx context.Context, s *session.Session, plan Plan) (*wo
 }
 
 // judge says what a device's own comparisons mean.
-func (d OnDevice) judge(s *session.Session, plan Plan, c Case, result worker.Result) (*worker.Fault, error) {
+func (d OnDevice) judge(s *worker.Session, plan Plan, c Case, result worker.Result) (*worker.Fault, error) {
 	if result.Damage != nil {
 		s.Damaged(result.Damage)
 		return d.at(c, result.Damage), nil
@@ -145,7 +144,7 @@ func firstMismatch(result worker.Result) (*Mismatch, error) {
 }
 
 // Outputs runs the subject and the reference and copies both results out.
-func (d OnDevice) Outputs(ctx context.Context, s *session.Session, subject Subject, c Case) (*Outputs, error) {
+func (d OnDevice) Outputs(ctx context.Context, s *worker.Session, subject Subject, c Case) (*Outputs, error) {
 	load, err := d.Load(subject, c)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 
-	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
@@ -16,7 +15,7 @@ var _ Checker = Here{}
 func (h Here) Load(s Subject, c Case) (worker.Load, error) { return h.load(s.Module, c) }
 
 // Check goes through the cases one by one.
-func (h Here) Check(ctx context.Context, s *session.Session, plan Plan) (*worker.Fault, error) {
+func (h Here) Check(ctx context.Context, s *worker.Session, plan Plan) (*worker.Fault, error) {
 	for i := range plan.Cases {
 		if fault, err := h.checkCase(ctx, s, plan, i); fault != nil || err != nil {
 			return fault, err
@@ -25,7 +24,7 @@ func (h Here) Check(ctx context.Context, s *session.Session, plan Plan) (*worker
 	return nil, nil
 }
 
-func (h Here) checkCase(ctx context.Context, s *session.Session, plan Plan, i int) (*worker.Fault, error) {
+func (h Here) checkCase(ctx context.Context, s *worker.Session, plan Plan, i int) (*worker.Fault, error) {
 	c, load := plan.Cases[i], plan.Loads[i]
 	answer, err := h.Oracle.Know(ctx, s.Slot.Worker, plan.Point, c, load.Arguments)
 	if err != nil {
@@ -66,7 +65,7 @@ func (h Here) checkCase(ctx context.Context, s *session.Session, plan Plan, i in
 }
 
 // Outputs runs the subject here and asks the oracle.
-func (h Here) Outputs(ctx context.Context, s *session.Session, subject Subject, c Case) (*Outputs, error) {
+func (h Here) Outputs(ctx context.Context, s *worker.Session, subject Subject, c Case) (*Outputs, error) {
 	load, err := h.Load(subject, c)
 	if err != nil {
 		return nil, err

@@ -13,7 +13,6 @@ import (
 
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
@@ -50,7 +49,7 @@ func (o *Outputs) Draw(write func(argument string, draw func(io.Writer) error) e
 
 // outputsOf loads and runs a kernel once and returns its outputs, nil if it
 // died.
-func outputsOf(ctx context.Context, s *session.Session, load worker.Load) ([][]byte, error) {
+func outputsOf(ctx context.Context, s *worker.Session, load worker.Load) ([][]byte, error) {
 	fault, err := s.Load(ctx, load)
 	if fault != nil || err != nil {
 		return nil, err

@@ -33,13 +33,12 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"pawl/internal/git"
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/host"
-	"pawl/objective/session"
 	"pawl/objective/worker"
-	"pawl/objective/worker/process"
 	"pawl/space"
 )
 
@@ -311,19 +310,19 @@ func (b *Backend) Reference(context.Context, space.Point) (objective.Binary, err
 
 // Reserve takes the cores that the point says it uses, and all of them where it says
 // nothing: nobody knows what a program starts.
-func (b *Backend) Reserve(ctx context.Context, point space.Point) (session.Slot, error) {
+func (b *Backend) Reserve(ctx context.Context, point space.Point) (worker.Slot, error) {
 	cores := int64(b.options.Cores)
 	if slices.ContainsFunc(b.kernel.Launch.Steps, func(s kernels.Step) bool { return s.Threads != nil }) {
 		threads, err := b.limits.Threads(point)
 		if err != nil {
-			return session.Slot{}, err
+			return worker.Slot{}, err
 		}
 		cores = min(max(threads, 1), cores)
 	}
 	if err := b.cores.Acquire(ctx, cores); err != nil {
-		return session.Slot{}, context.Cause(ctx)
+		return worker.Slot{}, context.Cause(ctx)
 	}
-	return session.Slot{Device: DeviceName, Release: func() { b.cores.Release(cores) }}, nil
+	return worker.Slot{Device: DeviceName, Release: func() { b.cores.Release(cores) }}, nil
 }
 
 // Facts describes the machine and the command lines.

@@ -27,7 +27,6 @@ import (
 	"pawl/objective/cache"
 	"pawl/objective/cuda/driver"
 	"pawl/objective/cuda/nvcc"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -254,21 +253,21 @@ func (b *Backend) binary(module nvcc.Module) objective.Binary {
 }
 
 // Reserve waits for a GPU that neither this process nor another pawl is using.
-func (b *Backend) Reserve(ctx context.Context, _ space.Point) (session.Slot, error) {
+func (b *Backend) Reserve(ctx context.Context, _ space.Point) (worker.Slot, error) {
 	var gpu driver.Attributes
 	select {
 	case gpu = <-b.free:
 	case <-ctx.Done():
-		return session.Slot{}, context.Cause(ctx)
+		return worker.Slot{}, context.Cause(ctx)
 	}
 	unlock, err := b.locks[gpu.UUID].take(ctx, func() {
 		b.options.Notice("waiting for another pawl process that is using " + gpu.Name + " " + gpu.UUID)
 	})
 	if err != nil {
 		b.free <- gpu
-		return session.Slot{}, err
+		return worker.Slot{}, err
 	}
-	return session.Slot{
+	return worker.Slot{
 		Device: gpu.UUID,
 		Worker: worker.Command{
 			Under:       b.under,

@@ -24,7 +24,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/cuda/nvcc"
-	"pawl/objective/session"
+	"pawl/objective/worker"
 	"pawl/space"
 )
 
@@ -152,7 +152,7 @@ func (e elsewhere) Compile(ctx context.Context, p space.Point) (objective.Binary
 func (e elsewhere) Reference(ctx context.Context, given space.Point) (objective.Binary, error) {
 	return e.backend.Reference(ctx, given)
 }
-func (e elsewhere) Reserve(ctx context.Context, p space.Point) (session.Slot, error) {
+func (e elsewhere) Reserve(ctx context.Context, p space.Point) (worker.Slot, error) {
 	slot, err := e.backend.Reserve(ctx, p)
 	slot.Worker.Environment = append(slot.Worker.Environment, e.imagined...)
 	return slot, err

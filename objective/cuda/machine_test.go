@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pawl/kernels"
-	"pawl/objective/session"
+	"pawl/objective/worker"
 )
 
 const (
@@ -28,7 +28,7 @@ func TestLockBetweenProcesses(t *testing.T) {
 		t.Fatalf("the other process says %q", other.lines.Text())
 	}
 	type result struct {
-		slot session.Slot
+		slot worker.Slot
 		err  error
 	}
 	reserved := make(chan result, 1)

@@ -6,7 +6,6 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
@@ -112,7 +111,7 @@ func (r *rig) client() *worker.Client {
 }
 
 // slot reserves a device for as long as the test runs.
-func (r *rig) slot() session.Slot {
+func (r *rig) slot() worker.Slot {
 	r.t.Helper()
 	slot, err := elsewhere{r}.Reserve(r.t.Context(), r.kernel.Default())
 	if err != nil {

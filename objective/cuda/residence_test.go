@@ -10,7 +10,6 @@ import (
 
 	"pawl/objective"
 	"pawl/objective/cache"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 )
 
@@ -142,7 +141,7 @@ func (r *rig) busy(before map[int]ledger) (pid int, book ledger) {
 // broken context serves nobody else.
 func TestBrokenReferenceEndsItsWorker(t *testing.T) {
 	t.Parallel()
-	residents := &session.Residents{}
+	residents := &worker.Residents{}
 	r := newRig(t, settings{workload: "cursed", options: objective.Options{Residents: residents}})
 	t.Cleanup(residents.End)
 	outcome, err := r.Measure(t.Context(), r.prepare(""), 0)

@@ -10,11 +10,11 @@ import (
 	"github.com/ebitengine/purego"
 	"golang.org/x/sys/unix"
 
+	"pawl/internal/process"
 	"pawl/kernels/arguments"
 	"pawl/kernels/element"
 	"pawl/kernels/inputs"
 	"pawl/objective/worker"
-	"pawl/objective/worker/process"
 )
 
 // Device runs host kernels inside a worker process. Each kernel is a shared

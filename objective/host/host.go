@@ -27,8 +27,6 @@ import (
 	"pawl/kernels/includes"
 	"pawl/objective"
 	"pawl/objective/cache"
-	"pawl/objective/compiler"
-	"pawl/objective/session"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -103,7 +101,7 @@ func New(ctx context.Context, k *kernels.Kernel, s *space.Space, options Options
 	// has the flag, and some need none.
 	b.linking = []string{"-Wl,-z,defs"}
 	b.support, err = b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
-	if errors.As(err, new(*compiler.Refusal)) {
+	if errors.As(err, new(*worker.Refusal)) {
 		b.linking = nil
 		b.support, err = b.build(ctx, []string{"-O2"}, piece{languageC, supportSource})
 	}
@@ -233,14 +231,14 @@ func (b *Backend) build(ctx context.Context, flags []string, units ...piece) (ca
 		for i, unit := range units[1:] {
 			file := filepath.Join(filepath.Dir(path), fmt.Sprintf("unit%d", i+1))
 			if err := os.WriteFile(file, unit.text, 0o600); err != nil {
-				return compiler.FullDisk(err)
+				return worker.FullDisk(err)
 			}
 			defer os.Remove(file)
 			arguments = append(arguments, "-x", string(unit.in), file)
 		}
 		arguments = append(append(arguments, "-x", "none"), libraries...)
 		_, err = t.run(ctx, b.options.CompileTimeout, b.dir, filepath.Dir(path), units[0].text, arguments...)
-		return compiler.FullDisk(err)
+		return worker.FullDisk(err)
 	})
 }
 
@@ -257,16 +255,16 @@ func linking(units []piece) language {
 // Reserve takes the cores that the point's threads will run on. The semaphore
 // is first come, first served, so a waiting measurement holds back later
 // compilations.
-func (b *Backend) Reserve(ctx context.Context, point space.Point) (session.Slot, error) {
+func (b *Backend) Reserve(ctx context.Context, point space.Point) (worker.Slot, error) {
 	threads, err := b.limits.Threads(point)
 	if err != nil {
-		return session.Slot{}, err
+		return worker.Slot{}, err
 	}
 	threads = min(max(threads, 1), int64(b.options.Cores))
 	if err := b.cores.Acquire(ctx, threads); err != nil {
-		return session.Slot{}, context.Cause(ctx)
+		return worker.Slot{}, context.Cause(ctx)
 	}
-	return session.Slot{Device: DeviceName, Worker: b.worker(), Release: func() { b.cores.Release(threads) }}, nil
+	return worker.Slot{Device: DeviceName, Worker: b.worker(), Release: func() { b.cores.Release(threads) }}, nil
 }
 
 // worker says how to start a worker process.

@@ -24,7 +24,7 @@ func (b *Backend) key(ctx context.Context, t *Toolchain, common, flags []string,
 		if err != nil {
 			return nil, err
 		}
-		key.Add("source", string(preprocessed))
+		key.Add("source", preprocessed)
 	}
 	return key, nil
 }

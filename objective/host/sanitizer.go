@@ -79,7 +79,7 @@ func (t *Toolchain) library(ctx context.Context, name string) (string, error) {
 				"without -race", objective.ErrNoSanitizer)
 	}
 	output, err := t.run(ctx, 30*time.Second, "", "", nil, "-print-file-name="+name)
-	if path := strings.TrimSpace(string(output)); err == nil && filepath.IsAbs(path) {
+	if path := strings.TrimSpace(output); err == nil && filepath.IsAbs(path) {
 		return path, nil
 	}
 	return "",

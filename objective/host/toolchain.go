@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 // Toolchain is a compiler of this machine, for C or for C++.
@@ -61,7 +61,7 @@ func findCompiler(ctx context.Context, getenv func(string) string, variable stri
 		if err != nil {
 			return nil, fmt.Errorf("compiler %s does not answer --version: %w", strings.Join(command, " "), err)
 		}
-		t.Version, _, _ = strings.Cut(string(output), "\n")
+		t.Version, _, _ = strings.Cut(output, "\n")
 		return t, nil
 	}
 	if len(named) > 0 {
@@ -83,8 +83,8 @@ func absolute(command []string) ([]string, error) {
 // what it printed on standard output. Scratch is where it may leave temporary
 // files: one that is killed does. Empty means where such files usually are.
 func (t *Toolchain) run(ctx context.Context, allowed time.Duration, dir, scratch string, source []byte,
-	arguments ...string) ([]byte, error) {
-	command := compiler.Command{Program: t.Command, Dir: dir}
+	arguments ...string) (string, error) {
+	command := worker.Compiler{Program: t.Command, Dir: dir}
 	if scratch != "" {
 		command.Environment = []string{"TMPDIR=" + scratch}
 	}

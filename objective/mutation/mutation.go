@@ -27,7 +27,7 @@ import (
 	"pawl/kernels/mutants"
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/session"
+	"pawl/objective/worker"
 )
 
 // QuickShare is the part of the mutants that the quick tier must catch. The full tier
@@ -167,7 +167,7 @@ func choose(ctx context.Context, m *devices.Machine, asked string, names []strin
 type lab struct {
 	machine   *devices.Machine
 	options   objective.Options
-	residents session.Residents
+	residents worker.Residents
 	dir       string
 	attempts  []attempt
 }

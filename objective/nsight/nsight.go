@@ -12,20 +12,18 @@
 package nsight
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"pawl/internal/escape"
+	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/counters"
@@ -141,18 +139,13 @@ func (p Program) under(report string, caches worker.Caches, launches int) []stri
 // one makes it. Allowed is how long that may take, 0 a minute.
 func (p Program) Read(ctx context.Context, report string, allowed time.Duration) (*counters.Launch, error) {
 	allowed = cmp.Or(allowed, time.Minute)
-	ctx, cancel := context.WithTimeout(ctx, allowed)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, p.Path, "--import", report, "--page", "raw", "--csv", "--print-units", "base")
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	printed, said := &beginning{most: mostCSV}, &beginning{most: 4 << 10}
-	cmd.Stdout, cmd.Stderr = printed, said
-	err := cmd.Run()
+	printed, said := &process.Output{Keep: mostCSV}, &process.Output{Keep: 4 << 10}
+	_, err := process.Run(ctx, process.Command{
+		Line:        []string{p.Path, "--import", report, "--page", "raw", "--csv", "--print-units", "base"},
+		Environment: append(os.Environ(), "LC_ALL=C"), Stdout: printed, Stderr: said, Allowed: allowed,
+	})
 	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(err, process.ErrTime):
 		return nil,
 			fmt.Errorf("%w: %s did not print its report %s within %v", objective.ErrNoProfiler, p.Path, report, allowed)
 	case ctx.Err() != nil:
@@ -167,17 +160,6 @@ func (p Program) Read(ctx context.Context, report string, allowed time.Duration)
 		return nil, fmt.Errorf("%w: what %s prints about %s: %w", objective.ErrNoProfiler, p.Path, report, err)
 	}
 	return counters.Longest(all), nil
-}
-
-// beginning keeps the beginning of what is written to it.
-type beginning struct {
-	bytes.Buffer
-	most int
-}
-
-func (b *beginning) Write(p []byte) (int, error) {
-	_, err := b.Buffer.Write(p[:min(len(p), b.most-b.Len())])
-	return len(p), err
 }
 
 // noPermission is how the driver refuses performance counters.

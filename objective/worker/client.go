@@ -1,19 +1,46 @@
+// Package worker runs kernels in a process of their own, so that a crash, a
+// hang or an exit(0) in a kernel costs one trial and not the program.
+//
+// Both ends of the process protocol live here. The worker is this same binary,
+// executed again with an environment variable (see Main); it serves a Device.
+// The other end is Client. They speak in frames over two pipes of their own:
+// standard input is empty and standard output and error go to a third pipe
+// that the client drains, so a kernel that prints cannot disturb anything.
+//
+//  1. Start executes the binary and returns a Client.
+//  2. Load names a module, its arguments and the seed of its inputs.
+//  3. Run executes the kernel once and returns its outputs; Time executes it
+//     many times and returns samples. Where results are handed over, Arrange says
+//     on which inputs, and Collect returns what the timed launches have left.
+//  4. When the process dies, hangs or floods its output, the call returns a
+//     *Fault that says what happened, and the client is finished.
+//
+// A worker whose client is gone reads the end of its request pipe and exits.
+//
+// A Session is one worker while one point uses it. Each call has a time limit, and
+// what the kernel did (a *Fault) is kept apart from what broke (an error).
+// Workers come from one of two places, and a Source hides which:
+//
+//   - Fresh starts a process for every session. A kernel on the processor may do
+//     anything to the process it runs in, and a process is cheap there.
+//   - Residents keeps a process per device. A context on a GPU costs as much as
+//     twenty trials, so it serves many points, until one of them may have damaged it.
+//
+// A Compiler runs what turns sources into kernels.
 package worker
 
 import (
 	"bufio"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"syscall"
 	"time"
 
-	"pawl/objective/worker/process"
+	"pawl/internal/process"
 )
 
 // Command says how to start a worker.
@@ -40,7 +67,7 @@ type Command struct {
 	// means 5 s.
 	KillGrace time.Duration
 
-	kill func(pid int) // tests inject a process that does not die
+	signal func(pid int) // tests inject a process that does not die
 }
 
 // errTimeAllowed is the cause of a context that Allow has ended.
@@ -55,30 +82,25 @@ func Allow(ctx context.Context, d time.Duration) (context.Context, context.Cance
 // Client is the near end of a worker. Calls must not overlap. After a call has
 // returned a *Fault, or its context has ended, only Close may follow.
 type Client struct {
-	command   Command
-	process   *os.Process
-	token     string
-	requests  *os.File
-	responses *os.File
-	reader    *bufio.Reader
-	output    *drain
-	found     *findings // nil where no tool watches
-	exited    chan struct{}
-	status    syscall.WaitStatus
-	regions   []Region
-	outputs   []int    // the sizes of what was loaded last; nil where unknown
-	nonces    []string // of the requests that were sent and not answered
-	ran       bool     // a kernel has run in it
-	finished  bool
+	command  Command
+	process  *process.Process
+	reader   *bufio.Reader
+	output   *process.Output
+	found    *findings // nil where no tool watches
+	regions  []Region
+	outputs  []int    // the sizes of what was loaded last; nil where unknown
+	nonces   []string // of the requests that were sent and not answered
+	ran      bool     // a kernel has run in it
+	finished bool
 }
+
+// tailSize is how much of a worker's output is kept.
+const tailSize = 4 << 10
 
 // Start executes a worker.
 func Start(command Command) (*Client, error) {
 	command.OutputLimit = cmp.Or(command.OutputLimit, 1<<20)
 	command.KillGrace = cmp.Or(command.KillGrace, 5*time.Second)
-	if command.kill == nil {
-		command.kill = process.KillGroup
-	}
 	if command.Executable == "" {
 		executable, err := os.Executable()
 		if err != nil {
@@ -86,56 +108,26 @@ func Start(command Command) (*Client, error) {
 		}
 		command.Executable = executable
 	}
-	c := &Client{command: command, token: rand.Text(), exited: make(chan struct{})}
-	if err := c.start(); err != nil {
+	c := &Client{command: command, output: &process.Output{Keep: tailSize, Last: true, Flood: command.OutputLimit}}
+	if len(command.Under) > 0 {
+		c.found = &findings{}
+		c.output.To = c.found
+	}
+	environment := append(process.Environment(os.Environ()), deviceVariable+"="+command.Device)
+	if command.Memory > 0 {
+		environment = append(environment, fmt.Sprintf("%s=%d", memoryVariable, command.Memory))
+	}
+	var err error
+	c.process, err = process.Start(process.Command{
+		Line: slices.Concat(command.Under, []string{command.Executable}), Dialog: process.OnExtra, Contained: true,
+		Environment: append(environment, command.Environment...), Stdout: c.output, Stderr: c.output,
+		Grace: command.KillGrace, Signal: command.signal,
+	})
+	if err != nil {
 		return nil, fmt.Errorf("starting a worker: %w", err)
 	}
+	c.reader = bufio.NewReaderSize(c.process.Answers, 1<<16)
 	return c, nil
-}
-
-func (c *Client) start() (err error) {
-	var read, write [3]*os.File // of the pipes for requests, responses and output
-	for i := range read {
-		if read[i], write[i], err = os.Pipe(); err != nil {
-			closeAll(slices.Concat(read[:], write[:]))
-			return err
-		}
-	}
-	line := append(slices.Clone(c.command.Under), c.command.Executable)
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Env = append(process.Environment(os.Environ()), deviceVariable+"="+c.command.Device, tokenVariable+"="+c.token)
-	if c.command.Memory > 0 {
-		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", memoryVariable, c.command.Memory))
-	}
-	cmd.Env = append(cmd.Env, c.command.Environment...)
-	cmd.ExtraFiles = []*os.File{read[0], write[1]}
-	cmd.Stdout, cmd.Stderr = write[2], write[2]
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	err = process.Start(cmd)
-	closeAll([]*os.File{read[0], write[1], write[2]})
-	if err != nil {
-		closeAll([]*os.File{write[0], read[1], read[2]})
-		return err
-	}
-	c.process = cmd.Process
-	c.requests, c.responses = write[0], read[1]
-	c.reader = bufio.NewReaderSize(c.responses, 1<<16)
-	if len(c.command.Under) > 0 {
-		c.found = &findings{}
-	}
-	c.output = newDrain(read[2], c.command.OutputLimit, c.found)
-	go c.wait()
-	return nil
-}
-
-// wait collects the process. It does not wait for the pipes: a process that
-// the kernel left behind may hold them open for ever.
-func (c *Client) wait() {
-	state, err := c.process.Wait()
-	if err == nil {
-		c.status = state.Sys().(syscall.WaitStatus)
-	}
-	close(c.exited)
 }
 
 // Load sends a module and its arguments.
@@ -259,7 +251,7 @@ func (c *Client) checkSome(ctx context.Context, allowed time.Duration, steps []S
 }
 
 // Alive reports whether the worker can be called.
-func (c *Client) Alive() bool { return !c.finished && c.alive() && !process.Ended(c.process.Pid) }
+func (c *Client) Alive() bool { return !c.finished && c.process.Alive() }
 
 // Finished reports whether the worker is of no more use.
 func (c *Client) Finished() bool { return c.finished }
@@ -267,23 +259,21 @@ func (c *Client) Finished() bool { return c.finished }
 // Pid returns the process number of the worker.
 func (c *Client) Pid() int { return c.process.Pid }
 
+// status is how the worker has ended.
+func (c *Client) status() syscall.WaitStatus {
+	status, _ := c.process.State.Sys().(syscall.WaitStatus)
+	return status
+}
+
 // Close ends the worker. It is safe to call at any time, more than once.
 func (c *Client) Close() {
 	if !c.finished {
-		c.requests.Close() // a healthy worker leaves at the end of its pipe
+		c.process.Requests.Close() // a healthy worker leaves at the end of its pipe
 		select {
-		case <-c.exited:
+		case <-c.process.Ended:
 		case <-time.After(time.Second):
 		}
 		c.finish()
 	}
-	c.requests.Close()
-	c.responses.Close()
-	c.output.close()
-}
-
-func closeAll(files []*os.File) {
-	for _, f := range files {
-		f.Close() // nil for a pipe that could not be opened
-	}
+	c.process.Close()
 }

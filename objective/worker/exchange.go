@@ -29,10 +29,10 @@ func (c *Client) send(requests ...request) <-chan error {
 		c.nonces = append(c.nonces, requests[i].Nonce)
 		c.ran = c.ran || requests[i].Load == nil
 	}
-	c.output.begin()
+	c.output.Recount()
 	go func() {
 		for _, r := range requests {
-			if err := writeFrame(c.requests, r); err != nil {
+			if err := writeFrame(c.process.Requests, r); err != nil {
 				failed <- err
 				return
 			}
@@ -62,15 +62,15 @@ func (c *Client) await(ctx context.Context, sent <-chan error) (answered, error)
 		case <-time.After(time.Second):
 			return c.receive(answered{err: err})
 		}
-	case <-c.exited:
+	case <-c.process.Ended:
 		// The last frame may still be on its way through the pipe.
 		select {
 		case a := <-answers:
 			return c.receive(a)
 		case <-time.After(100 * time.Millisecond):
-			return answered{}, c.fail(faultOfExit(c.status, nil, c.regions))
+			return answered{}, c.fail(faultOfExit(c.status(), nil, c.regions))
 		}
-	case <-c.output.flooded:
+	case <-c.output.Flooded():
 		return answered{}, c.fail(&Fault{Kind: Flooded, Detail: fmt.Sprintf("over %d bytes", c.command.OutputLimit)})
 	case <-ctx.Done():
 		if errors.Is(context.Cause(ctx), errTimeAllowed) {
@@ -121,9 +121,43 @@ func (c *Client) receive(a answered) (answered, error) {
 		wait = 0
 	}
 	select {
-	case <-c.exited:
-		return answered{}, c.fail(faultOfExit(c.status, report, c.regions))
+	case <-c.process.Ended:
+		return answered{}, c.fail(faultOfExit(c.status(), report, c.regions))
 	case <-time.After(wait):
 		return answered{}, c.fail(&Fault{Kind: Garbled})
 	}
+}
+
+// fail ends the worker and completes the fault. What a tool has found says more than how
+// its worker ended. A worker that goes on is not waited for.
+func (c *Client) fail(f *Fault) error {
+	if c.found != nil {
+		c.process.Requests.Close()
+		goesOn := f.Kind == Hung || f.Kind == Flooded
+		if !goesOn {
+			c.listen(context.Background())
+		}
+		if found, broken, _ := c.found.said(); found != nil {
+			f = found
+		} else if broken != "" && !goesOn {
+			c.finish()
+			return fmt.Errorf("%s: %s (%s)", c.command.Under[0], broken, f)
+		}
+	}
+	if died := c.finish(); !died {
+		f = &Fault{
+			Kind:   Unkillable,
+			Detail: fmt.Sprintf("%s; still there %v after it was killed", f.Error(), c.command.KillGrace),
+		}
+	}
+	c.output.Await(time.Second) // its last words may still be in the pipe
+	f.Output = c.output.String()
+	return f
+}
+
+// finish kills the process, its group and every descendant, and reports
+// whether the process is gone.
+func (c *Client) finish() bool {
+	c.finished = true
+	return c.process.Kill()
 }

@@ -1,21 +1,3 @@
-// Package worker runs kernels in a process of their own, so that a crash, a
-// hang or an exit(0) in a kernel costs one trial and not the program.
-//
-// Both ends of the process protocol live here. The worker is this same binary,
-// executed again with an environment variable (see Main); it serves a Device.
-// The other end is Client. They speak in frames over two pipes of their own:
-// standard input is empty and standard output and error go to a third pipe
-// that the client drains, so a kernel that prints cannot disturb anything.
-//
-//  1. Start executes the binary and returns a Client.
-//  2. Load names a module, its arguments and the seed of its inputs.
-//  3. Run executes the kernel once and returns its outputs; Time executes it
-//     many times and returns samples. Where results are handed over, Arrange says
-//     on which inputs, and Collect returns what the timed launches have left.
-//  4. When the process dies, hangs or floods its output, the call returns a
-//     *Fault that says what happened, and the client is finished.
-//
-// A worker whose client is gone reads the end of its request pipe and exits.
 package worker
 
 import (

@@ -103,7 +103,7 @@ func (c *Client) Conclude(ctx context.Context) error {
 	if c.finished || c.found == nil {
 		return errors.New("worker: nothing watches it, or it has ended")
 	}
-	c.requests.Close() // a healthy worker leaves at the end of its pipe
+	c.process.Requests.Close() // a healthy worker leaves at the end of its pipe
 	heard := c.listen(ctx)
 	died := c.finish()
 	found, broken, ended := c.found.said()
@@ -119,7 +119,7 @@ func (c *Client) Conclude(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("%s: nothing is known about this case (%s; it printed %q)", c.command.Under[0], reason,
-		tellingLine(c.output.tail()))
+		tellingLine(c.output.String()))
 }
 
 // Leave ends a worker that runs under a tool and waits until the tool has ended as well. The
@@ -128,11 +128,11 @@ func (c *Client) Leave(ctx context.Context) error {
 	if c.finished {
 		return errors.New("worker: it has ended already")
 	}
-	c.requests.Close()
+	c.process.Requests.Close()
 	heard := c.listen(ctx)
 	died := c.finish()
 	tool := c.command.Under[0]
-	switch status := c.status; {
+	switch status := c.status(); {
 	case !heard || !died:
 		return fmt.Errorf("%s went on after its worker had ended", tool)
 	case status.Signaled():
@@ -144,13 +144,13 @@ func (c *Client) Leave(ctx context.Context) error {
 }
 
 // Printed is the end of what the worker and a tool that runs it have printed.
-func (c *Client) Printed() string { return c.output.tail() }
+func (c *Client) Printed() string { return c.output.String() }
 
 // listen waits until the tool has said everything, and reports whether it has.
 func (c *Client) listen(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
-	for _, end := range []chan struct{}{c.exited, c.output.ended} {
+	for _, end := range []<-chan struct{}{c.process.Ended, c.output.Ended()} {
 		select {
 		case <-end:
 		case <-ctx.Done():

@@ -10,14 +10,12 @@ import (
 	"runtime/debug"
 	"strconv"
 
-	"pawl/objective/worker/process"
+	"pawl/internal/process"
 )
 
-// The environment of a worker: which device it serves, and a token by which
-// its own descendants can be found.
+// The environment of a worker: which device it serves, and how much memory it may allocate.
 const (
 	deviceVariable = "PAWL_WORKER"
-	tokenVariable  = "PAWL_WORKER_TOKEN"
 	memoryVariable = "PAWL_WORKER_MEMORY"
 )
 

@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"pawl/objective/worker/process"
 )
 
 // TestMain makes the test binary a worker when it is started as one, and a
@@ -111,9 +109,7 @@ func TestCancelledCallIsNotTheKernelsFault(t *testing.T) {
 // A process that does not die when it is killed must not hold up the search.
 // Nothing here can make a real one, so the kill itself is the injected fault.
 func TestUnkillableWorkerIsAbandoned(t *testing.T) {
-	c := start(t, Command{Device: "silent", KillGrace: 200 * time.Millisecond, kill: func(int) {}})
-	// process.KillMarked would find it by its token; take the token away.
-	c.token = "none"
+	c := start(t, Command{Device: "silent", KillGrace: 200 * time.Millisecond, signal: func(int) {}})
 	ctx, cancel := Allow(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_, err := c.Run(ctx, Run{}) // it would never return
@@ -121,7 +117,9 @@ func TestUnkillableWorkerIsAbandoned(t *testing.T) {
 	if !errors.As(err, &fault) || fault.Kind != Unkillable {
 		t.Errorf("got %v", err)
 	}
-	process.KillGroup(c.Pid())
+	if err := syscall.Kill(-c.Pid(), syscall.SIGKILL); err != nil {
+		t.Error(err)
+	}
 }
 
 // Where memory runs out, a worker is ended and not the search.

@@ -13,7 +13,7 @@ import (
 	"regexp"
 	"time"
 
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 // Mix is what a kernel's machine code consists of.
@@ -45,11 +45,11 @@ const patience = 30 * time.Second
 
 // Run disassembles one kernel of a cubin.
 func Run(ctx context.Context, program, cubin, kernel string) (*Mix, error) {
-	output, err := compiler.Command{Program: []string{program}}.Run(ctx, patience, nil, "--print-code", cubin)
+	output, err := worker.Compiler{Program: []string{program}}.Run(ctx, patience, nil, "--print-code", cubin)
 	if err != nil {
 		return nil, fmt.Errorf("disassembling: %w", err)
 	}
-	return Parse(output.Stdout, kernel)
+	return Parse([]byte(output.Stdout), kernel)
 }
 
 var (

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"pawl/internal/executable"
-	"pawl/objective/compiler"
+	"pawl/internal/process"
+	"pawl/objective/worker"
 )
 
 // fakeVersion is how a program must answer to pass for nvcc.
@@ -66,12 +67,12 @@ func TestNothingOfAHangingCompilerStays(t *testing.T) {
 	go func() {
 		for ctx.Err() == nil {
 			if _, err := os.Stat(pidFile); err == nil {
-				cancel(compiler.ErrTime) // as the clock would, but not before the child is there
+				cancel(process.ErrTime) // as the clock would, but not before the child is there
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if _, err := c.Compile(ctx, source(t, "")); !errors.Is(err, compiler.ErrTime) {
+	if _, err := c.Compile(ctx, source(t, "")); !errors.Is(err, process.ErrTime) {
 		t.Fatalf("got %v", err)
 	}
 	content, err := os.ReadFile(pidFile)
@@ -96,7 +97,7 @@ func TestNothingOfAHangingCompilerStays(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	c := newCompiler(t, fakeNVCC(t, "sleep 1000\n"))
 	c.options.Timeout = 50 * time.Millisecond
-	if _, err := c.Compile(t.Context(), source(t, "")); !errors.Is(err, compiler.ErrTime) {
+	if _, err := c.Compile(t.Context(), source(t, "")); !errors.Is(err, process.ErrTime) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -114,7 +115,7 @@ func TestFailuresThatAreNotThePoints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := newCompiler(t, fakeNVCC(t, test.body+"\n")).Compile(t.Context(), source(t, ""))
-			var refused *compiler.Refusal
+			var refused *worker.Refusal
 			if err == nil || errors.As(err, &refused) || !strings.Contains(err.Error(), test.message) {
 				t.Errorf("got %v", err)
 			}
@@ -239,7 +240,7 @@ func TestDefinesFile(t *testing.T) {
 	if got, _ := os.ReadFile(path); string(got) != "#define A 1\\\n\n#define B x, y\n\n" {
 		t.Errorf("got %q", got)
 	}
-	var refused *compiler.Refusal
+	var refused *worker.Refusal
 	if err := writeDefines(path, []Define{{"A", "1\n#error"}}, ""); !errors.As(err, &refused) {
 		t.Errorf("a line break: %v", err)
 	}

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"pawl/objective/compiler"
+	"github.com/ianlancetaylor/demangle"
+
+	"pawl/objective/worker"
 )
 
 // A kernel has two names: the one that people write, tiled::reduce<4, float>, and the symbol
@@ -79,7 +81,7 @@ func (t *Toolchain) namesInPTX(ctx context.Context, allowed time.Duration, unit 
 	text := filepath.Join(scratch, "entries.ptx")
 	arguments := slices.Concat([]string{"-ptx", ArchitectureFlag(unit.Architecture), "-include",
 		filepath.Join(scratch, "defines.h")}, unit.Flags, []string{"-o", text, path})
-	command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
+	command := worker.Compiler{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
 	if _, err := command.Run(ctx, allowed, nil, arguments...); err != nil {
 		return nil, driverError(err)
 	}
@@ -131,61 +133,29 @@ func (m Module) Symbol(name string) (string, error) {
 	return "", fmt.Errorf("there is no kernel %s; there are %s", name, strings.Join(slices.Compact(readable), ", "))
 }
 
-// called returns the symbols of kernels whose identifiers are those of a name.
+// called returns the symbols of kernels with a name.
 func called(symbols []string, name string) (found []string) {
 	name, _, _ = strings.Cut(name, "<")
 	for _, symbol := range symbols {
-		identifiers := identifiersOf(symbol)
-		if strings.Join(identifiers, "::") == name || strings.Join(named(identifiers), "::") == name {
+		if strings.TrimSuffix(Readable(symbol), someArguments) == name {
 			found = append(found, symbol)
 		}
 	}
 	return found
 }
 
-// named leaves out the names that compilers give to nameless namespaces.
-func named(identifiers []string) []string {
-	return slices.DeleteFunc(slices.Clone(identifiers), func(s string) bool {
-		return strings.HasPrefix(s, "_GLOBAL__N_") || strings.HasPrefix(s, "_INTERNAL_")
-	})
-}
+// someArguments stands for the arguments of a template.
+const someArguments = "<…>"
+
+// unnamed are the namespaces that compilers add.
+var unnamed = regexp.MustCompile(`(\(anonymous namespace\)|_INTERNAL_\w*)::`)
 
 // Readable returns a symbol as people write it, without the arguments of a template or of the
 // function.
 func Readable(symbol string) string {
-	identifiers := named(identifiersOf(symbol))
-	if len(identifiers) == 0 {
-		return symbol
+	name := demangle.Filter(symbol, demangle.NoParams, demangle.NoTemplateParams)
+	if demangle.Filter(symbol, demangle.NoParams) != name {
+		name += someArguments
 	}
-	name := strings.Join(identifiers, "::")
-	rest := symbol[strings.LastIndex(symbol, identifiers[len(identifiers)-1])+len(identifiers[len(identifiers)-1]):]
-	if strings.HasPrefix(rest, "I") && strings.HasPrefix(symbol, "_Z") {
-		name += "<…>"
-	}
-	return name
-}
-
-// identifiersOf reads the names in front of a mangled symbol: namespaces, then the function.
-// What is not mangled is its own name.
-func identifiersOf(symbol string) (identifiers []string) {
-	rest, mangled := strings.CutPrefix(symbol, "_Z")
-	if !mangled {
-		return []string{symbol}
-	}
-	rest, nested := strings.CutPrefix(rest, "N")
-	rest = strings.TrimPrefix(rest, "L") // of a function that is static
-	for {
-		digits := 0
-		for digits < len(rest) && rest[digits] >= '0' && rest[digits] <= '9' {
-			digits++
-		}
-		length, err := strconv.Atoi(rest[:digits])
-		if err != nil || length == 0 || digits+length > len(rest) {
-			return identifiers
-		}
-		identifiers = append(identifiers, rest[digits:digits+length])
-		if rest = rest[digits+length:]; !nested {
-			return identifiers
-		}
-	}
+	return unnamed.ReplaceAllString(name, "")
 }

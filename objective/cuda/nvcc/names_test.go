@@ -3,11 +3,10 @@ package nvcc
 import (
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 // Instances of templates are in the module under the symbols that it says, whether the source
@@ -77,39 +76,31 @@ func TestInstanceOfNoTemplate(t *testing.T) {
 				Instances:    []string{"tiled::scales<4>"},
 				Defines:      []Define{{"LANES", "4"}},
 			})
-		if refused := (*compiler.Refusal)(nil); !errors.As(err, &refused) || !strings.Contains(refused.Output, "scales") {
+		if refused := (*worker.Refusal)(nil); !errors.As(err, &refused) || !strings.Contains(refused.Output, "scales") {
 			t.Error(err)
 		}
 	})
 }
 
 // Symbols as the Itanium ABI has them: namespaces, templates, static functions.
-func TestIdentifiersOfSymbols(t *testing.T) {
-	for symbol, want := range map[string][]string{
-		"plain": {"plain"}, "_Z5plainPf": {"plain"}, "_ZL6hiddenPi": {"hidden"}, "_Z5scaleILi2EEvPK6__halfPS0_i": {"scale"},
-		"_ZN4deep6reduceILi4EfEEvPKT0_PS1_ii": {"deep", "reduce"}, "_ZN12_GLOBAL__N_15localEPf": {"_GLOBAL__N_1", "local"},
-		"_Z": nil, "_Z99short": nil, "_ZN": nil, "_Z0a": nil, "_Z99999999999999999999x": nil,
+func TestReadableSymbols(t *testing.T) {
+	for symbol, want := range map[string]string{
+		"plain": "plain", "_Z5plainPf": "plain", "_ZL6hiddenPi": "hidden", "_Z5scaleILi2EEvPK6__halfPS0_i": "scale<…>",
+		"_ZN4deep6reduceILi4EfEEvPKT0_PS1_ii": "deep::reduce<…>", "_ZN12_GLOBAL__N_15localEPf": "local",
+		"_ZN4deep12_GLOBAL__N_15localEPf": "deep::local", "_ZN19_INTERNAL_12345_a_b5localEPf": "local",
+		"_Z": "_Z", "_Z99short": "_Z99short", "_ZN": "_ZN", "_Z0a": "_Z0a",
+		"_Z99999999999999999999x": "_Z99999999999999999999x",
 	} {
-		if got := identifiersOf(symbol); !slices.Equal(got, want) {
+		if got := Readable(symbol); got != want {
 			t.Errorf("%s: %q, want %q", symbol, got, want)
 		}
 	}
-	if got := called([]string{"_ZN12_GLOBAL__N_15localEPf"}, "local"); len(got) != 1 {
-		t.Error("a nameless namespace hides its kernel")
-	}
-}
-
-func FuzzIdentifiersOfSymbols(f *testing.F) {
-	f.Add("_ZN4deep6reduceILi4EfEEvPKT0_PS1_ii")
-	f.Add("_Z99short")
-	f.Fuzz(func(t *testing.T, symbol string) {
-		for _, identifier := range identifiersOf(symbol) {
-			if !strings.Contains(symbol, identifier) {
-				t.Errorf("%q is not in %q", identifier, symbol)
-			}
+	for name, want := range map[string]int{"local": 1, "deep::reduce<4, float>": 1, "reduce": 0} {
+		if got := called([]string{"_ZN12_GLOBAL__N_15localEPf", "_ZN4deep6reduceILi4EfEEvPKT0_PS1_ii"}, name); len(got) !=
+			want {
+			t.Errorf("%s: %q", name, got)
 		}
-		Readable(symbol)
-	})
+	}
 }
 
 // A pragma unrolls by a parameter although no compiler expands a macro there: other values are

@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"pawl/objective/cache"
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 // Unit is what is compiled.
@@ -117,8 +117,8 @@ func New(tool Tool, options Options) *Compiler {
 	return &Compiler{tool, options}
 }
 
-// Compile returns the module of a unit. A *compiler.Refusal means that this
-// unit cannot be compiled, compiler.ErrTime that it took too long; any other
+// Compile returns the module of a unit. A *worker.Refusal means that this
+// unit cannot be compiled, process.ErrTime that it took too long; any other
 // error means that no unit can be.
 func (c *Compiler) Compile(ctx context.Context, unit Unit) (Module, error) {
 	key, err := c.key(unit)
@@ -166,7 +166,7 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 	defer os.RemoveAll(scratch)
 	log, names, err := c.build(ctx, c.options.Timeout, unit, scratch, path)
 	if err != nil {
-		return compiler.FullDisk(err)
+		return worker.FullDisk(err)
 	}
 	cubin, err := os.ReadFile(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 // Library is NVRTC, nvcc's device half as a shared library. It compiles several
@@ -247,13 +247,13 @@ func (l *Library) call(ctx context.Context, allowed time.Duration, dir string, r
 	if inherited := os.Getenv("LD_LIBRARY_PATH"); inherited != "" {
 		search += string(filepath.ListSeparator) + inherited
 	}
-	command := compiler.Command{
+	command := worker.Compiler{
 		Program: []string{executable}, Dir: dir,
 		Environment: []string{libraryVariable + "=1", "LD_LIBRARY_PATH=" + search},
 	}
 	output, err := command.Run(ctx, allowed, input)
-	err = compiler.FullDisk(err)
-	var refused *compiler.Refusal
+	err = worker.FullDisk(err)
+	var refused *worker.Refusal
 	switch {
 	case !errors.As(err, &refused):
 	case refused.Status == statusBroken:
@@ -261,5 +261,5 @@ func (l *Library) call(ctx context.Context, allowed time.Duration, dir string, r
 	case refused.Status == statusCrashed:
 		refused.Output = "error: NVRTC itself crashed: " + refused.Output
 	}
-	return string(output.Stdout), err
+	return output.Stdout, err
 }

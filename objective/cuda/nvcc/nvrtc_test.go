@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pawl/objective/compiler"
+	"pawl/internal/process"
+	"pawl/objective/worker"
 )
 
 // brokenLibrary is a libnvrtc whose compilation does what its text says.
@@ -62,7 +63,7 @@ func TestBrokenNVRTCHarmsOnlyItsProcess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := newCompiler(t, brokenNVRTC(t, test.behaviour)).Compile(t.Context(), source(t, ""))
-			var refused *compiler.Refusal
+			var refused *worker.Refusal
 			if err == nil || errors.As(err, &refused) != test.refused || !strings.Contains(err.Error(), test.message) {
 				t.Errorf("got %v", err)
 			}
@@ -73,7 +74,7 @@ func TestBrokenNVRTCHarmsOnlyItsProcess(t *testing.T) {
 func TestHangingNVRTCIsKilled(t *testing.T) {
 	c := newCompiler(t, brokenNVRTC(t, "for (;;) sleep(1000)"))
 	c.options.Timeout = 100 * time.Millisecond
-	if _, err := c.Compile(t.Context(), source(t, "")); !errors.Is(err, compiler.ErrTime) {
+	if _, err := c.Compile(t.Context(), source(t, "")); !errors.Is(err, process.ErrTime) {
 		t.Errorf("got %v", err)
 	}
 }

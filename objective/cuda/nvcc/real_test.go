@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"pawl/internal/process"
 	"pawl/objective/cache"
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 func TestMain(m *testing.M) {
@@ -150,7 +151,7 @@ func TestNothingOfARealCompilerStays(t *testing.T) {
 		for _, allowed := range []time.Duration{20 * time.Millisecond, 80 * time.Millisecond, 320 * time.Millisecond} {
 			c.options.Timeout = allowed
 			_, err := c.Compile(t.Context(), Unit{Dir: "testdata/units", Source: "several.cu", Architecture: "sm_90"})
-			if err != nil && !errors.Is(err, compiler.ErrTime) {
+			if err != nil && !errors.Is(err, process.ErrTime) {
 				t.Fatal(err)
 			}
 			commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -181,7 +182,7 @@ func TestRefusals(t *testing.T) {
 			"no include":    {`#include "nowhere.h"`, "nowhere.h"},
 		} {
 			_, err := c.Compile(t.Context(), source(t, test.text))
-			var refused *compiler.Refusal
+			var refused *worker.Refusal
 			if !errors.As(err, &refused) || !strings.Contains(refused.Error(), test.message) {
 				t.Errorf("%s: got %v", name, err)
 			}
@@ -197,7 +198,7 @@ func TestWhatNoPointCanHealIsAnError(t *testing.T) {
 		ancient.Architecture = "sm_20"
 		for _, broken := range []Unit{flagged, ancient} {
 			_, err := c.Compile(t.Context(), broken)
-			var refused *compiler.Refusal
+			var refused *worker.Refusal
 			if err == nil || errors.As(err, &refused) || !strings.Contains(err.Error(), "flags") {
 				t.Errorf("got %v", err)
 			}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"pawl/kernels/includes"
-	"pawl/objective/compiler"
+	"pawl/objective/worker"
 )
 
 // Toolchain is nvcc with the host compiler that it preprocesses with.
@@ -124,11 +124,11 @@ func open(ctx context.Context, path string, getenv func(string) string) (*Toolch
 	if err != nil {
 		return nil, fmt.Errorf("finding nvcc: %w", err)
 	}
-	output, err := compiler.Command{Program: []string{absolute}}.Run(ctx, versionTime, nil, "--version")
+	output, err := worker.Compiler{Program: []string{absolute}}.Run(ctx, versionTime, nil, "--version")
 	if err != nil {
 		return nil, fmt.Errorf("%s does not answer --version: %w", absolute, err)
 	}
-	match := releaseNumber.FindSubmatch(output.Stdout)
+	match := releaseNumber.FindStringSubmatch(output.Stdout)
 	if match == nil {
 		return nil, fmt.Errorf("%s is not nvcc: its --version names no release", absolute)
 	}
@@ -136,12 +136,12 @@ func open(ctx context.Context, path string, getenv func(string) string) (*Toolch
 	if err != nil {
 		return nil, err
 	}
-	about := []string{string(output.Stdout), host}
+	about := []string{output.Stdout, host}
 	// What nvcc itself takes from the environment.
 	for _, variable := range []string{"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH", "CPLUS_INCLUDE_PATH"} {
 		about = append(about, variable+"="+getenv(variable))
 	}
-	return &Toolchain{Path: absolute, release: string(match[1]), about: strings.Join(about, "\n")}, nil
+	return &Toolchain{Path: absolute, release: match[1], about: strings.Join(about, "\n")}, nil
 }
 
 // hostCompiler returns what the compiler that nvcc preprocesses with says about
@@ -153,14 +153,14 @@ func hostCompiler(ctx context.Context, getenv func(string) string) (string, erro
 	} else if info, err := os.Stat(program); err == nil && info.IsDir() {
 		program = filepath.Join(program, "gcc")
 	}
-	output, err := compiler.Command{Program: []string{program}}.Run(ctx, versionTime, nil, "--version")
+	output, err := worker.Compiler{Program: []string{program}}.Run(ctx, versionTime, nil, "--version")
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%w (there is no %s)", ErrNoHostCompiler, program)
 	}
 	if err != nil {
 		return "", fmt.Errorf("host compiler %s does not answer --version: %w", program, err)
 	}
-	return string(output.Stdout), nil
+	return output.Stdout, nil
 }
 
 // Name returns nvcc.
@@ -197,10 +197,10 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 	}
 	flags := append([]string{"-lineinfo", "-Xptxas", "-v", "-include", defines}, unit.Flags...)
 	run := func(arguments ...string) (string, error) {
-		command := compiler.Command{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
+		command := worker.Compiler{Program: []string{t.Path}, Dir: unit.Dir, Environment: []string{"TMPDIR=" + scratch}}
 		printed, err := command.Run(ctx, allowed, nil,
 			append([]string{"-cubin", ArchitectureFlag(unit.Architecture)}, arguments...)...)
-		return string(printed.Stdout) + string(printed.Stderr), driverError(err)
+		return printed.Stdout + printed.Stderr, driverError(err)
 	}
 	var log string
 	if len(unit.Units) == 0 {
@@ -221,7 +221,7 @@ func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
 // driverError distinguishes nvcc's own failure (an option or an architecture that
 // it does not know, no host compiler) from a refused source: it fails for every point.
 func driverError(err error) error {
-	if refused, ok := errors.AsType[*compiler.Refusal](err); ok && strings.HasPrefix(refused.Error(), "nvcc fatal") {
+	if refused, ok := errors.AsType[*worker.Refusal](err); ok && strings.HasPrefix(refused.Error(), "nvcc fatal") {
 		return errors.New(refused.Error() + "; check the manifest's flags and the toolkit's version")
 	}
 	return err
@@ -243,7 +243,7 @@ func writeDefines(path string, defines []Define, constants string) error {
 	var text strings.Builder
 	for _, d := range defines {
 		if strings.ContainsAny(d.Name+d.Value, "\n\r") {
-			return &compiler.Refusal{Output: fmt.Sprintf("error: the value of %s holds a line break", d.Name)}
+			return &worker.Refusal{Output: fmt.Sprintf("error: the value of %s holds a line break", d.Name)}
 		}
 		fmt.Fprintf(&text, "#define %s %s\n\n", d.Name, d.Value)
 	}

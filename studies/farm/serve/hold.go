@@ -7,7 +7,7 @@ import (
 
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/session"
+	"pawl/objective/worker"
 	"pawl/studies/farm"
 )
 
@@ -24,7 +24,7 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 		return answer, errors.New("this worker has no part in comparisons")
 	}
 	// As in a comparison on this machine alone, the sides share their processes.
-	var residents session.Residents
+	var residents worker.Residents
 	defer residents.End()
 	var sides []Held
 	for _, side := range job.Sides {
@@ -48,7 +48,7 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 }
 
 // open prepares one side.
-func (s *server) open(ctx context.Context, side farm.Side, residents *session.Residents) (held Held, err error) {
+func (s *server) open(ctx context.Context, side farm.Side, residents *worker.Residents) (held Held, err error) {
 	if side.Compiled == nil || side.Compiled.Binary == nil {
 		return held, errors.New("a side of the comparison has no binary")
 	}

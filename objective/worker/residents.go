@@ -1,4 +1,4 @@
-package session
+package worker
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"pawl/objective/worker"
 )
 
 // Residents are the workers that stay between trials, one per device, and those
@@ -15,11 +13,11 @@ import (
 // them measure in the same processes. The zero Residents is ready.
 type Residents struct {
 	mu     sync.Mutex
-	idle   map[string]*worker.Client
-	spares map[string][]*worker.Client
+	idle   map[string]*Client
+	spares map[string][]*Client
 	// used are workers that have had their round. They end together, between
 	// measurements, because the end of a process is work for the device.
-	used   []*worker.Client
+	used   []*Client
 	rounds bool
 }
 
@@ -30,13 +28,13 @@ const standBy = 5
 
 // Warm returns the source of these workers for one workload. Warm makes a fresh worker
 // ready for it; what goes wrong there shows when the worker is used.
-func (r *Residents) Warm(warm func(context.Context, Slot, *worker.Client) error) Source {
+func (r *Residents) Warm(warm func(context.Context, Slot, *Client) error) Source {
 	return &residing{r, warm}
 }
 
 type residing struct {
 	*Residents
-	warm func(context.Context, Slot, *worker.Client) error
+	warm func(context.Context, Slot, *Client) error
 }
 
 // Take returns the device's worker, which has served others, or a fresh one.
@@ -48,7 +46,7 @@ func (r *residing) Take(ctx context.Context, slot Slot, allowed time.Duration) (
 		delete(r.idle, slot.Device)
 		return s, nil
 	}
-	s.Client, err = r.fresh(slot, func(c *worker.Client) error { return r.warm(ctx, slot, c) })
+	s.Client, err = r.fresh(slot, func(c *Client) error { return r.warm(ctx, slot, c) })
 	return s, err
 }
 
@@ -65,13 +63,13 @@ func (r *residing) Return(s *Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.idle == nil {
-		r.idle = map[string]*worker.Client{}
+		r.idle = map[string]*Client{}
 	}
 	r.idle[s.Slot.Device] = s.Client
 }
 
 // fresh returns a worker that stands by, or starts one.
-func (r *Residents) fresh(slot Slot, warm func(*worker.Client) error) (*worker.Client, error) {
+func (r *Residents) fresh(slot Slot, warm func(*Client) error) (*Client, error) {
 	if !r.rounds {
 		return startWarm(slot, warm)
 	}
@@ -92,19 +90,19 @@ func (r *Residents) fresh(slot Slot, warm func(*worker.Client) error) (*worker.C
 // startWarm returns a fresh worker that is ready for the workload: that is part of
 // its start, and not of the first check. If it cannot be made ready, whoever uses
 // it must learn why, in a worker that nothing has happened to yet.
-func startWarm(slot Slot, warm func(*worker.Client) error) (*worker.Client, error) {
-	client, err := worker.Start(slot.Worker)
+func startWarm(slot Slot, warm func(*Client) error) (*Client, error) {
+	client, err := Start(slot.Worker)
 	if err != nil || warm(client) == nil {
 		return client, err
 	}
 	client.Close()
-	return worker.Start(slot.Worker)
+	return Start(slot.Worker)
 }
 
 // start fills up the spares of a device.
-func (r *Residents) start(slot Slot, warm func(*worker.Client) error) error {
+func (r *Residents) start(slot Slot, warm func(*Client) error) error {
 	r.endUsed()
-	made := make([]*worker.Client, standBy)
+	made := make([]*Client, standBy)
 	errs := make([]error, standBy)
 	var wait sync.WaitGroup
 	for i := range made {
@@ -112,9 +110,9 @@ func (r *Residents) start(slot Slot, warm func(*worker.Client) error) error {
 	}
 	wait.Wait()
 	if r.spares == nil {
-		r.spares = map[string][]*worker.Client{}
+		r.spares = map[string][]*Client{}
 	}
-	made = slices.DeleteFunc(made, func(c *worker.Client) bool { return c == nil })
+	made = slices.DeleteFunc(made, func(c *Client) bool { return c == nil })
 	r.spares[slot.Device] = append(r.spares[slot.Device], made...)
 	return errors.Join(errs...)
 }

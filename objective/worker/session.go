@@ -1,22 +1,9 @@
-// Package session holds the workers that kernels are checked and timed in.
-//
-// A Session is one worker while one point uses it. Each call has a time limit, and
-// what the kernel did (a *worker.Fault) is kept apart from what broke (an error).
-//
-// Workers come from one of two places, and a Source hides which:
-//
-//   - Fresh starts a process for every session. A kernel on the processor may do
-//     anything to the process it runs in, and a process is cheap there.
-//   - Residents keeps a process per device. A context on a GPU costs as much as
-//     twenty trials, so it serves many points, until one of them may have damaged it.
-package session
+package worker
 
 import (
 	"context"
 	"errors"
 	"time"
-
-	"pawl/objective/worker"
 )
 
 // Slot is a device that is reserved for a point.
@@ -24,7 +11,7 @@ type Slot struct {
 	// Device names it among the devices of the backend.
 	Device string
 	// Worker says how to start a process that runs binaries there.
-	Worker worker.Command
+	Worker Command
 	// Release lets others have the device.
 	Release func()
 }
@@ -48,7 +35,7 @@ var _ Source = Fresh{}
 
 // Take starts a worker.
 func (Fresh) Take(_ context.Context, slot Slot, allowed time.Duration) (*Session, error) {
-	client, err := worker.Start(slot.Worker)
+	client, err := Start(slot.Worker)
 	return &Session{Client: client, Slot: slot, Allowed: allowed}, err
 }
 
@@ -61,7 +48,7 @@ func (Fresh) Return(s *Session) {
 
 // Session is a worker that one point uses. Its calls must not overlap.
 type Session struct {
-	Client  *worker.Client
+	Client  *Client
 	Slot    Slot
 	Allowed time.Duration
 	// Loading is how long it took to get the kernel to a device that keeps things.
@@ -81,37 +68,37 @@ func (s *Session) Distrust() { s.distrusted = true }
 
 // Damaged distrusts the worker for damage, and notes whether another kernel may have
 // done it.
-func (s *Session) Damaged(damage *worker.Fault) {
+func (s *Session) Damaged(damage *Fault) {
 	s.Distrust()
-	s.damaged = s.damaged || damage.Kind == worker.OutOfBounds || damage.Kind == worker.InputModified
+	s.damaged = s.damaged || damage.Kind == OutOfBounds || damage.Kind == InputModified
 }
 
 // Doubtful reports that damage was found which another kernel may have done.
 func (s *Session) Doubtful() bool { return s.damaged && s.served }
 
 // Load gets a kernel and its arguments ready.
-func (s *Session) Load(ctx context.Context, load worker.Load) (*worker.Fault, error) {
-	ctx, cancel := worker.Allow(ctx, s.Allowed)
+func (s *Session) Load(ctx context.Context, load Load) (*Fault, error) {
+	ctx, cancel := Allow(ctx, s.Allowed)
 	defer cancel()
 	return s.split(s.Client.Load(ctx, load))
 }
 
 // Check takes steps on a device that compares by itself. At is the step that a
 // fault belongs to.
-func (s *Session) Check(ctx context.Context, steps []worker.Step,
-	judge func(int, worker.Result) bool) (at int, fault *worker.Fault, err error) {
+func (s *Session) Check(ctx context.Context, steps []Step,
+	judge func(int, Result) bool) (at int, fault *Fault, err error) {
 	at, err = s.Client.Check(ctx, s.Allowed, steps, judge)
 	fault, err = s.split(err)
 	return at, fault, err
 }
 
 // Run runs the loaded kernel once.
-func (s *Session) Run(ctx context.Context) (worker.Result, *worker.Fault, error) {
-	return call(ctx, s, s.Allowed, worker.Run{}, s.Client.Run)
+func (s *Session) Run(ctx context.Context) (Result, *Fault, error) {
+	return call(ctx, s, s.Allowed, Run{}, s.Client.Run)
 }
 
 // Time takes samples of the loaded kernel. Damage that its launches did is a fault.
-func (s *Session) Time(ctx context.Context, t worker.Time) (worker.Timing, *worker.Fault, error) {
+func (s *Session) Time(ctx context.Context, t Time) (Timing, *Fault, error) {
 	// Several samples are many runs; none of them was slow in the check.
 	timing, fault, err := call(ctx, s, s.Allowed*time.Duration(t.Samples+1), t, s.Client.Time)
 	if fault == nil && timing.Damage != nil {
@@ -122,26 +109,26 @@ func (s *Session) Time(ctx context.Context, t worker.Time) (worker.Timing, *work
 }
 
 // Arrange gets inputs ready for the launches that are timed next.
-func (s *Session) Arrange(ctx context.Context, a worker.Arrange) (*worker.Fault, error) {
-	ctx, cancel := worker.Allow(ctx, s.Allowed)
+func (s *Session) Arrange(ctx context.Context, a Arrange) (*Fault, error) {
+	ctx, cancel := Allow(ctx, s.Allowed)
 	defer cancel()
 	return s.split(s.Client.Arrange(ctx, a))
 }
 
 // Collect returns what the launches that were timed last have left behind.
-func (s *Session) Collect(ctx context.Context) (worker.Result, *worker.Fault, error) {
-	return call(ctx, s, s.Allowed, worker.Collect{}, s.Client.Collect)
+func (s *Session) Collect(ctx context.Context) (Result, *Fault, error) {
+	return call(ctx, s, s.Allowed, Collect{}, s.Client.Collect)
 }
 
 // Conclude ends the worker and returns what the tool found that watched it.
-func (s *Session) Conclude(ctx context.Context) (*worker.Fault, error) {
+func (s *Session) Conclude(ctx context.Context) (*Fault, error) {
 	return s.split(s.Client.Conclude(ctx))
 }
 
 // Profile runs the loaded kernel once, so that a profiler sees that launch alone. It takes as
 // long as allowed: a profiler repeats the launch many times.
-func (s *Session) Profile(ctx context.Context, allowed time.Duration) (worker.Result, *worker.Fault, error) {
-	return call(ctx, s, allowed, worker.Run{Profiled: true}, s.Client.Run)
+func (s *Session) Profile(ctx context.Context, allowed time.Duration) (Result, *Fault, error) {
+	return call(ctx, s, allowed, Run{Profiled: true}, s.Client.Run)
 }
 
 // Leave ends the worker and waits for the tool that runs it, which may have a file to write.
@@ -152,16 +139,16 @@ func (s *Session) Printed() string { return s.Client.Printed() }
 
 // call makes a call of the worker with a time limit.
 func call[A, R any](ctx context.Context, s *Session, allowed time.Duration, argument A,
-	do func(context.Context, A) (R, error)) (R, *worker.Fault, error) {
-	ctx, cancel := worker.Allow(ctx, allowed)
+	do func(context.Context, A) (R, error)) (R, *Fault, error) {
+	ctx, cancel := Allow(ctx, allowed)
 	defer cancel()
 	result, err := do(ctx, argument)
 	fault, err := s.split(err)
 	return result, fault, err
 }
 
-func (s *Session) split(err error) (*worker.Fault, error) {
-	if fault, ok := errors.AsType[*worker.Fault](err); ok {
+func (s *Session) split(err error) (*Fault, error) {
+	if fault, ok := errors.AsType[*Fault](err); ok {
 		return fault, nil
 	}
 	if err != nil {

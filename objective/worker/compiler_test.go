@@ -1,4 +1,4 @@
-package compiler
+package worker
 
 import (
 	"context"
@@ -14,16 +14,17 @@ import (
 	"time"
 
 	"pawl/internal/executable"
+	"pawl/internal/process"
 )
 
 // script writes a program that stands for a compiler.
-func script(t *testing.T, body string) Command {
+func script(t *testing.T, body string) Compiler {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "compiler")
 	if err := executable.Write(path, "#!/bin/sh\n"+body); err != nil {
 		t.Fatal(err)
 	}
-	return Command{Program: []string{path}}
+	return Compiler{Program: []string{path}}
 }
 
 func TestRefusalNamesTheFirstError(t *testing.T) {
@@ -48,10 +49,10 @@ func TestRefusalNamesTheFirstError(t *testing.T) {
 	}
 }
 
-func TestRunTellsTheEndsApart(t *testing.T) {
+func TestCompilersEndsAreToldApart(t *testing.T) {
 	var refused *Refusal
 	output, err := script(t, "cat; echo \"$LC_ALL $1\" >&2").Run(t.Context(), time.Minute, []byte("source"), "a b")
-	if err != nil || string(output.Stdout) != "source" || string(output.Stderr) != "C a b\n" {
+	if err != nil || output.Stdout != "source" || output.Stderr != "C a b\n" {
 		t.Errorf("%q, %q, %v", output.Stdout, output.Stderr, err)
 	}
 	_, err = script(t, "echo 'error: no' >&2; exit 4").Run(t.Context(), time.Minute, nil)
@@ -62,7 +63,7 @@ func TestRunTellsTheEndsApart(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Status != -1 || !strings.Contains(refused.Error(), "segmentation fault") {
 		t.Errorf("crash: %v", err)
 	}
-	_, err = Command{Program: []string{"/no/such/compiler"}}.Run(t.Context(), time.Minute, nil)
+	_, err = Compiler{Program: []string{"/no/such/compiler"}}.Run(t.Context(), time.Minute, nil)
 	if err == nil || errors.As(err, &refused) {
 		t.Errorf("missing program: %v", err)
 	}
@@ -74,19 +75,19 @@ func TestRunTellsTheEndsApart(t *testing.T) {
 }
 
 // A compiler's own children die with it: nvcc forks cicc and ptxas.
-func TestTheWholeGroupIsKilled(t *testing.T) {
+func TestCompilersChildrenAreKilled(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	command := script(t, "(sleep 1000 & echo $! >"+pidFile+".new; mv "+pidFile+".new "+pidFile+"; wait) & wait\n")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() {
 		for ctx.Err() == nil {
 			if _, err := os.Stat(pidFile); err == nil {
-				cancel(ErrTime) // as the clock would, but not before the child is there
+				cancel(process.ErrTime) // as the clock would, but not before the child is there
 			}
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	if _, err := command.Run(ctx, time.Minute, nil); !errors.Is(err, ErrTime) {
+	if _, err := command.Run(ctx, time.Minute, nil); !errors.Is(err, process.ErrTime) {
 		t.Fatalf("got %v", err)
 	}
 	content, err := os.ReadFile(pidFile)
@@ -98,7 +99,7 @@ func TestTheWholeGroupIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5000 { // init collects it, some time after the kill
-		if !running(pid) {
+		if !alive(pid) {
 			return
 		}
 		time.Sleep(time.Millisecond)
@@ -107,17 +108,8 @@ func TestTheWholeGroupIsKilled(t *testing.T) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// running reports whether a process is there and no zombie.
-func running(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
-	}
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return err != nil || !strings.Contains(string(status), ") Z ")
-}
-
-func TestTimeIsBounded(t *testing.T) {
-	if _, err := script(t, "sleep 1000").Run(t.Context(), 50*time.Millisecond, nil); !errors.Is(err, ErrTime) {
+func TestCompilersTimeIsBounded(t *testing.T) {
+	if _, err := script(t, "sleep 1000").Run(t.Context(), 50*time.Millisecond, nil); !errors.Is(err, process.ErrTime) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -135,9 +127,9 @@ func TestStarvedCompilerIsStartedOnceMore(t *testing.T) {
 		err     error
 	}{
 		"stands still once": {"[ $(wc -l <starts) = 2 ] || sleep 1000", 5 * time.Second, 2, nil},
-		"stands still":      {"sleep 1000", 2 * time.Second, 2, ErrTime},
+		"stands still":      {"sleep 1000", 2 * time.Second, 2, process.ErrTime},
 		// Many at once, so that there is time for one of them on a busy machine.
-		"computes": {"for i in 1 2 3 4 5 6 7 8; do while :; do :; done & done; wait", 2 * time.Second, 1, ErrTime},
+		"computes": {"for i in 1 2 3 4 5 6 7 8; do while :; do :; done & done; wait", 2 * time.Second, 1, process.ErrTime},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,10 +157,10 @@ func TestStarvedCompilerIsStartedOnceMore(t *testing.T) {
 }
 
 // A compiler that prints without end is refused, and does not fill this process's memory.
-func TestOutputIsBounded(t *testing.T) {
+func TestCompilersOutputIsBounded(t *testing.T) {
 	for _, stream := range []string{"", " >&2"} {
 		command := script(t, "exec yes x"+stream)
-		command.most = 1 << 20
+		command.mostPrinted = 1 << 20
 		_, err := command.Run(t.Context(), time.Minute, nil)
 		if refused, ok := errors.AsType[*Refusal](err); !ok ||
 			refused.Error() != "error: the compiler printed more than 1 MB" {
@@ -176,21 +168,21 @@ func TestOutputIsBounded(t *testing.T) {
 		}
 	}
 	command := script(t, "printf 12345678")
-	command.most = 8
-	if output, err := command.Run(t.Context(), time.Minute, nil); err != nil || string(output.Stdout) != "12345678" {
+	command.mostPrinted = 8
+	if output, err := command.Run(t.Context(), time.Minute, nil); err != nil || output.Stdout != "12345678" {
 		t.Errorf("got %q, %v", output.Stdout, err)
 	}
 }
 
 // A source that needs endless memory is refused, by a real compiler, and those that are
 // started go before all others where the machine has none left.
-func TestMemoryIsBounded(t *testing.T) {
+func TestCompilersMemoryIsBounded(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has these limits")
 	}
 	source := "#define A(...) __VA_ARGS__,__VA_ARGS__,__VA_ARGS__,__VA_ARGS__\n#define B(...) " +
 		"A(A(A(A(__VA_ARGS__))))\n#define C(...) B(B(B(__VA_ARGS__)))\nint y[] = {C(1)};\n"
-	command := Command{Program: []string{"cc"}, memory: 256 << 20}
+	command := Compiler{Program: []string{"cc"}, memory: 256 << 20}
 	_, err := command.Run(t.Context(), time.Minute, []byte(source), "-x", "c", "-c", "-o",
 		filepath.Join(t.TempDir(), "y.o"), "-")
 	if refused, ok := errors.AsType[*Refusal](err); !ok || !strings.Contains(refused.Error(), "memory") {
@@ -221,7 +213,7 @@ func TestCompilersStandBack(t *testing.T) {
 	}
 	wait := script(t, "while [ $(nice) -eq 0 ]; do sleep 0.01; done; nice")
 	output, err := wait.Run(t.Context(), time.Minute, nil)
-	if got := strings.TrimSpace(string(output.Stdout)); err != nil || got != strconv.Itoa(compilerNice) {
+	if got := strings.TrimSpace(output.Stdout); err != nil || got != "10" {
 		t.Errorf("nice value %s, %v", got, err)
 	}
 }

@@ -38,13 +38,13 @@ func Limit(memory uint64) {
 	_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 }
 
-// LimitMemory bounds how many bytes a process, and each that it has started and will start,
+// limitMemory bounds how many bytes a process, and each that it has started and will start,
 // may allocate. What cannot be set is left out.
-func LimitMemory(pid int, most uint64) {
+func limitMemory(pid int, most uint64) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most}, nil)
 	endFirst(pid)
 	for _, child := range children(pid) { // from before: from now on they inherit it
-		LimitMemory(child, most)
+		limitMemory(child, most)
 	}
 }
 

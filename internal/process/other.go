@@ -1,0 +1,39 @@
+//go:build !linux
+
+package process
+
+import (
+	"os"
+	"os/exec"
+	"time"
+)
+
+func start(cmd *exec.Cmd) error { return cmd.Start() }
+
+// reap waits for the end of a process. Only then its end is known, when its number may already
+// be another's.
+func reap(process *os.Process, ended func()) (*os.ProcessState, error) {
+	state, err := process.Wait()
+	ended()
+	return state, err
+}
+
+// killDescendants does nothing where no process can be a subreaper, and there is no /proc.
+func (p *Process) killDescendants(bool) {}
+
+// isZombie says false: one must wait for the process to learn that.
+func isZombie(int) bool { return false }
+
+// Limit does nothing where the system has other limits.
+func Limit(uint64) {}
+
+func limitMemory(int, uint64) {}
+
+// Memory is not known.
+func Memory() uint64 { return 0 }
+
+// KeepSignals does nothing where there is no filter of system calls.
+func KeepSignals() {}
+
+// groupTime is not known where there is no /proc to search.
+func groupTime(int) (time.Duration, bool) { return 0, false }

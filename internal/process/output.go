@@ -1,0 +1,128 @@
+package process
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Output reads what one program prints, keeps a part of it, and notices a flood. Its fields are
+// set before the program is started. A nil Output is that of a program that prints nothing.
+type Output struct {
+	// Keep is how many bytes are kept: the first ones, or the last with Last.
+	Keep int
+	Last bool
+	// Flood is how many bytes are too many if there are more. Zero means that none are.
+	Flood int64
+	// To gets all of it as it comes. Nil means nobody.
+	To io.Writer
+
+	flooded, ended chan struct{}
+
+	mu    sync.Mutex
+	kept  []byte
+	total int64
+}
+
+// read begins to read from a pipe.
+func (o *Output) read(from *os.File) {
+	o.flooded, o.ended = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(o.ended)
+		buffer := make([]byte, 32<<10)
+		for {
+			n, err := from.Read(buffer)
+			o.take(buffer[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+}
+
+func (o *Output) take(some []byte) {
+	if o.To != nil {
+		_, _ = o.To.Write(some) // a program does not fail because nobody can see what it prints
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	before := o.total
+	o.total += int64(len(some))
+	if o.Last {
+		o.kept = append(o.kept, some...)
+		o.kept = append(o.kept[:0], o.kept[max(0, len(o.kept)-o.Keep):]...)
+	} else {
+		o.kept = append(o.kept, some[:min(len(some), o.Keep-len(o.kept))]...)
+	}
+	if o.Flood > 0 && before <= o.Flood && o.total > o.Flood {
+		close(o.flooded)
+	}
+}
+
+// Recount begins to count anew, unless there was a flood: a program that stays may print a
+// little for each of many requests.
+func (o *Output) Recount() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.total <= o.Flood {
+		o.total = 0
+	}
+}
+
+// Flooded is closed when too much was printed.
+func (o *Output) Flooded() <-chan struct{} {
+	if o == nil {
+		return nil
+	}
+	return o.flooded
+}
+
+func (o *Output) isFlooded() bool {
+	select {
+	case <-o.Flooded():
+		return true
+	default:
+		return false
+	}
+}
+
+// Ended is closed when nobody is left who could print.
+func (o *Output) Ended() <-chan struct{} { return o.ended }
+
+// Await waits until everything that was printed is read. A process that was left behind may hold
+// the pipe open for ever, so that there is an end to it.
+func (o *Output) Await(patience time.Duration) {
+	if o == nil {
+		return
+	}
+	select {
+	case <-o.ended:
+	case <-time.After(patience):
+	}
+}
+
+// Bytes returns what is kept.
+func (o *Output) Bytes() []byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return bytes.Clone(o.kept)
+}
+
+// String returns what is kept.
+func (o *Output) String() string { return string(o.Bytes()) }
+
+// Cut reports whether more was printed than is kept.
+func (o *Output) Cut() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.total > int64(len(o.kept))
+}
+
+// LastLine returns the last line that is not empty: of a Python traceback, the error.
+func (o *Output) LastLine() string {
+	text := strings.TrimSpace(o.String())
+	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+}

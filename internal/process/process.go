@@ -1,0 +1,278 @@
+// Package process runs other programs: compilers, profilers, git, scripts, rivals, and the
+// workers that kernels run in.
+//
+// Such a program is code that nobody here has read. It may hang, print without end, take all
+// memory, fork, print secrets or leave daemons behind. There is one way to run one:
+//
+//  1. Start gives it a process group and has the system end it first where memory runs out.
+//     No shell sees its command line, and Environment leaves secrets out.
+//  2. What it prints is read to its end by an Output, which keeps a part of it.
+//  3. Run waits for its end, for the end of its time, or for too much output.
+//  4. Kill ends its group, and whatever else a contained program has started: that is found
+//     by a token in its environment, and by the mark that Limit sets. This process is the
+//     subreaper of what its programs leave behind.
+//
+// A process that runs kernels limits itself before the first of them (Limit, KeepSignals).
+// Only Linux has all of it; elsewhere a program is ended by its group.
+package process
+
+import (
+	"cmp"
+	"crypto/rand"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Command is a program and how it is run.
+type Command struct {
+	// Line is the program and its arguments.
+	Line []string
+	// Dir is the folder to run in; empty means this process's own.
+	Dir string
+	// Environment is all that it sees. Nil means this process's own.
+	Environment []string
+	// Input is what it reads. Nil means nothing.
+	Input io.Reader
+	// Dialog says where it reads requests and writes answers; zero means nowhere.
+	Dialog Dialog
+	// Stdout and Stderr read what it prints. They may be the same; nil means that nobody reads.
+	Stdout, Stderr *Output
+	// Memory is how many bytes each of its processes may allocate. Zero means any number.
+	Memory uint64
+	// Background has it run behind everything else: who waits for a device must not wait for
+	// a core.
+	Background bool
+	// Contained ends with it all that it has started, also what has left its group. KeepGroup
+	// lets go on what it leaves in its group when it ends by itself: a daemon that others use.
+	Contained, KeepGroup bool
+	// Allowed is how long Run lets it run. Zero means any time.
+	Allowed time.Duration
+	// Grace is how long a killed process may take to be gone. Zero means 5 s.
+	Grace time.Duration
+	// Signal kills a process, or a group by its negative number. Nil means SIGKILL; tests
+	// inject a process that does not die.
+	Signal func(pid int)
+}
+
+// Dialog is a pair of descriptors, for requests and for answers.
+type Dialog int
+
+// The dialogs.
+const (
+	// OnStandard is standard input and output.
+	OnStandard Dialog = iota + 1
+	// OnExtra is the two descriptors after standard error, 3 and 4.
+	OnExtra
+)
+
+// tokenVariable marks what a contained program starts.
+const tokenVariable = "PAWL_PROCESS"
+
+// background is how far programs in the background stand back, on the scale of nice(1).
+const background = 10
+
+// Process is a program that was started. Kill and Close it.
+type Process struct {
+	// Pid is its number, and that of its group.
+	Pid int
+	// Requests and Answers are this end of its dialog.
+	Requests, Answers *os.File
+	// Ended is closed when the process has ended and was waited for.
+	Ended chan struct{}
+	// State says how it ended, and Wall after how long. They are set when Ended is closed.
+	State *os.ProcessState
+	Wall  time.Duration
+
+	command Command
+	token   string
+	ours    []*os.File // this end of its pipes
+	theirs  []*os.File
+	waiting error // why it could not be waited for
+
+	mu     sync.Mutex
+	reaped bool // its number may be another's
+}
+
+// Start starts a program.
+func Start(c Command) (p *Process, err error) {
+	c.Grace = cmp.Or(c.Grace, 5*time.Second)
+	if c.Signal == nil {
+		c.Signal = func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) } // it may be gone
+	}
+	p = &Process{command: c, Ended: make(chan struct{}), token: tokenVariable + "=" + rand.Text()}
+	cmd := exec.Command(c.Line[0], c.Line[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, c.Environment
+	if c.Contained {
+		if cmd.Env == nil {
+			cmd.Env = os.Environ()
+		}
+		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], p.token)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	err = p.connect(cmd)
+	begun := time.Now()
+	if err == nil {
+		err = start(cmd)
+	}
+	closeAll(p.theirs)
+	if err != nil {
+		closeAll(p.ours)
+		return nil, err
+	}
+	p.Pid = cmd.Process.Pid
+	if c.Memory > 0 {
+		limitMemory(p.Pid, c.Memory)
+	}
+	// Where somebody has changed the priority of all this, it stays. Linux answers with 20 for
+	// the ordinary one, others with 0.
+	if own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); c.Background && err == nil && (own == 20 || own == 0) {
+		_ = syscall.Setpriority(syscall.PRIO_PGRP, p.Pid, background) // it may have ended
+	}
+	go p.wait(cmd.Process, begun)
+	return p, nil
+}
+
+// connect opens the pipes between a program and this process. They are files and no Go readers,
+// so that to wait for the program is not to wait for a process that it left behind.
+func (p *Process) connect(cmd *exec.Cmd) error {
+	pipe := func(toProgram bool) (theirs, ours *os.File, err error) {
+		theirs, ours, err = os.Pipe()
+		if !toProgram {
+			theirs, ours = ours, theirs
+		}
+		if err == nil {
+			p.theirs, p.ours = append(p.theirs, theirs), append(p.ours, ours)
+		}
+		return theirs, ours, err
+	}
+	if p.command.Input != nil {
+		read, write, err := pipe(true)
+		if err != nil {
+			return err
+		}
+		cmd.Stdin = read
+		go func() {
+			_, _ = io.Copy(write, p.command.Input) // a program need not read what it is given
+			write.Close()
+		}()
+	}
+	for _, out := range []struct {
+		to *Output
+		at *io.Writer
+	}{{p.command.Stdout, &cmd.Stdout}, {p.command.Stderr, &cmd.Stderr}} {
+		switch {
+		case out.to == nil:
+		case out.at == &cmd.Stderr && out.to == p.command.Stdout:
+			cmd.Stderr = cmd.Stdout
+		default:
+			write, read, err := pipe(false)
+			if err != nil {
+				return err
+			}
+			*out.at = write
+			out.to.read(read)
+		}
+	}
+	if p.command.Dialog == 0 {
+		return nil
+	}
+	reads, requests, err := pipe(true)
+	if err != nil {
+		return err
+	}
+	writes, answers, err := pipe(false)
+	p.Requests, p.Answers = requests, answers
+	if p.command.Dialog == OnStandard {
+		cmd.Stdin, cmd.Stdout = reads, writes
+	} else {
+		cmd.ExtraFiles = []*os.File{reads, writes}
+	}
+	return err
+}
+
+// wait waits for the end of the process, and ends what it leaves in its group while the number
+// is still its own.
+func (p *Process) wait(process *os.Process, begun time.Time) {
+	p.State, p.waiting = reap(process, func() {
+		p.Wall = time.Since(begun)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.reaped = true; !p.command.KeepGroup {
+			p.command.Signal(-p.Pid)
+		}
+	})
+	close(p.Ended)
+}
+
+// Kill ends the process, its group and, where it is contained, whatever else it has started.
+// It reports whether the process is gone.
+func (p *Process) Kill() (gone bool) {
+	p.mu.Lock()
+	if !p.reaped {
+		p.command.Signal(-p.Pid)
+		p.command.Signal(p.Pid) // it may have joined another group
+	}
+	p.mu.Unlock()
+	select {
+	case <-p.Ended:
+		gone = true
+	case <-time.After(p.command.Grace):
+	}
+	p.killDescendants(gone)
+	return gone
+}
+
+// Alive reports whether the process has not ended.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.Ended:
+		return false
+	default:
+		return !isZombie(p.Pid)
+	}
+}
+
+// Close closes this end of the pipes. What is printed from now on is lost.
+func (p *Process) Close() {
+	closeAll(p.ours)
+	for _, output := range []*Output{p.command.Stdout, p.command.Stderr} {
+		if output != nil {
+			<-output.ended
+		}
+	}
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// What kernels and the libraries under them have a use for, and no secrets.
+var (
+	inheritedNames = []string{
+		"PATH", "HOME", "TMPDIR", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
+		"GLIBC_TUNABLES", "GORACE", "GODEBUG", "GOMAXPROCS", "GOTRACEBACK",
+	}
+	inheritedPrefixes = []string{"LC_", "CUDA_", "NVIDIA_", "NVCC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_",
+		"MALLOC_"}
+)
+
+// Environment returns the part of an environment that a process with kernels gets.
+func Environment(environment []string) []string {
+	var kept []string
+	for _, entry := range environment {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains(inheritedNames, name) ||
+			slices.ContainsFunc(inheritedPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			kept = append(kept, entry)
+		}
+	}
+	return kept
+}
