@@ -22,7 +22,7 @@ import (
 // A field with the role "goal" says how far to go: a resumed study goes on towards its
 // old goals unless it is given others. All others define the study: a resumed one
 // takes them from its record, and a flag that contradicts it is an error. The tag "on"
-// names the backends where a field has an effect, "usual" a value that goes without
+// says where a field has an effect (option.effective), "usual" a value that goes without
 // saying in a command. The order is that of the command.
 type Options struct {
 	Workload string   `json:"workload,omitempty" role:"subject"`
@@ -36,17 +36,17 @@ type Options struct {
 	Backend  string   `json:"backend,omitempty" role:"subject"`
 	// Record is the file that a replay answers from.
 	Record   string `json:"record,omitempty" role:"subject" on:"replay"`
-	Compiler string `json:"compiler,omitempty" on:"cuda"`
-	Caches   string `json:"caches,omitempty" on:"cuda"`
+	Compiler string `json:"compiler,omitempty" on:"gpu"`
+	Caches   string `json:"caches,omitempty" on:"gpu"`
 	// LockClocks is in MHz, 0 for clocks as they are.
-	LockClocks int `json:"lock-clocks,string,omitempty" on:"cuda"`
-	Samples    int `json:"samples,string,omitempty" on:"cuda host"`
+	LockClocks int `json:"lock-clocks,string,omitempty" on:"gpu"`
+	Samples    int `json:"samples,string,omitempty" on:"called"`
 	Finalists  int `json:"finalists,string,omitempty" role:"goal"`
 	Rounds     int `json:"rounds,string,omitempty" role:"goal"`
 	// Across measures the winner on the kernel's other workloads too.
-	Across         bool     `json:"across,string,omitempty" role:"goal" on:"cuda host"`
-	RunTimeout     Duration `json:"run-timeout,omitempty" on:"cuda host" usual:"10s"`
-	CompileTimeout Duration `json:"compile-timeout,omitempty" on:"cuda host" usual:"1m0s"`
+	Across         bool     `json:"across,string,omitempty" role:"goal" on:"called"`
+	RunTimeout     Duration `json:"run-timeout,omitempty" on:"called" usual:"10s"`
+	CompileTimeout Duration `json:"compile-timeout,omitempty" on:"called" usual:"1m0s"`
 }
 
 // Duration is a time span that JSON has as text, such as 45s.
@@ -62,15 +62,29 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 // option is a field of Options.
 type option struct {
-	name, role, usual string
-	on                []string
+	name, role, usual, on string
+}
+
+// effective says that the option has an effect on a backend: on every one, on GPUs, for
+// kernels that are called and not run as programs, or on the one that it names.
+func (o option) effective(backend string) bool {
+	b := kernels.BackendOf(backend)
+	switch o.on {
+	case "":
+		return true
+	case "gpu":
+		return b.GPU
+	case "called":
+		return b.Name != "" && !b.Program
+	}
+	return o.on == backend
 }
 
 // options are the fields in order.
 var options = func() (all []option) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Options]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		all = append(all, option{name, field.Tag.Get("role"), field.Tag.Get("usual"), strings.Fields(field.Tag.Get("on"))})
+		all = append(all, option{name, field.Tag.Get("role"), field.Tag.Get("usual"), field.Tag.Get("on")})
 	}
 	return all
 }()
@@ -104,7 +118,7 @@ func (o Options) For(study Study) Options {
 	o.Workload, o.Backend, o.Record = study.Workload, study.Backend, study.Origin
 	texts := o.texts()
 	for _, field := range options {
-		if len(field.on) > 0 && !slices.Contains(field.on, study.Backend) {
+		if !field.effective(study.Backend) {
 			delete(texts, field.name)
 		}
 	}
@@ -183,16 +197,10 @@ func (s Study) Elsewhere(now objective.Environment) string {
 	return ""
 }
 
-// variables of the environment that choose a backend's compiler.
-var variables = map[string][]string{
-	kernels.Host: {"CC"},
-	kernels.CUDA: {"NVCC", "NVRTC", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES"},
-}
-
 // Reproduction returns the command that runs the study again.
 func (s Study) Reproduction(getenv func(string) string) string {
 	var words []string
-	for _, variable := range variables[s.Backend] {
+	for _, variable := range kernels.BackendOf(s.Backend).Variables {
 		if value := getenv(variable); value != "" {
 			words = append(words, variable+"="+escape.Shell(value))
 		}

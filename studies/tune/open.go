@@ -86,7 +86,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.Backend == kernels.Host && slices.Contains(o.Given, "caches") {
+	if !k.On().GPU && slices.Contains(o.Given, "caches") {
 		o.Notice("--caches has no effect: the kernel runs on the processor")
 	}
 	b, err := machine.Open(ctx, t, objective.Options{
@@ -128,7 +128,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 // are measured.
 func (s *subject) askAhead(k *kernels.Kernel, lanes int) {
 	most := search.DefaultAhead
-	if k.Backend == kernels.CUDA {
+	if k.On().GPU {
 		most, s.asPrepared = search.AcceleratorAhead, true
 	}
 	s.ahead = search.Lanes(most, lanes)

@@ -162,7 +162,7 @@ func (s *server) machine(subject farm.Subject, compiles bool) *devices.Machine {
 	tools := s.tools
 	tools.Compiler, tools.CompileTimeout, tools.Forget = subject.Compiler, subject.CompileTimeout, true
 	tools.Notice = func(text string) { s.log.Info(text, "kernel", subject.Name) }
-	if compiles && subject.Backend == kernels.CUDA {
+	if compiles && kernels.BackendOf(subject.Backend).GPU {
 		tools.Architecture = subject.Architecture
 	}
 	return devices.Here(tools)

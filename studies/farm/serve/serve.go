@@ -188,7 +188,7 @@ func (s *server) do(ctx context.Context, job farm.Job) (farm.Answer, error) {
 	if job.Subject.Record != "" {
 		return s.replay(ctx, job)
 	}
-	if job.Subject.Backend != kernels.Host && job.Subject.Backend != kernels.CUDA {
+	if backend := kernels.BackendOf(job.Subject.Backend); backend.Name == "" || backend.Program {
 		return farm.Answer{}, fmt.Errorf("backend %q: a farm runs kernels on GPUs and processors", job.Subject.Backend)
 	}
 	switch job.Action {
