@@ -50,6 +50,7 @@ var inside = map[string][][]string{
 		{"objective/session"},
 		{"objective/check"},
 		{"objective"},
+		{"objective/platform"},
 		{"objective/host", "objective/cuda", "objective/nsight", "objective/explain"},
 		{"objective/command"},
 		{"objective/devices"},
