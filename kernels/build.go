@@ -18,6 +18,7 @@ type builder struct {
 	files    section
 	keys     keys
 	backend  string
+	on       Backend
 	dims     *space.Scope // dimensions and definitions over them
 	all      *space.Scope // also parameters
 	kernel   *Kernel
@@ -41,8 +42,12 @@ func parse(file string, content []byte, backend string) (*Kernel, error) {
 	if err := document.Decode(content, "manifest", m); err != nil {
 		return nil, document.Locate(file, content, err)
 	}
-	merged := m.forBackend(backend)
-	b := &builder{manifest: m, files: merged, keys: merged.Keys, backend: backend}
+	on := BackendOf(backend)
+	if on.Name == "" {
+		return nil, &NoSourceError{Kernel: m.Name.Text, Backend: backend}
+	}
+	merged := m.forBackend(on)
+	b := &builder{manifest: m, files: merged, keys: merged.Keys, backend: backend, on: on}
 	kernel, err := b.build()
 	if err != nil {
 		return nil, document.Locate(file, content, err)
@@ -97,7 +102,7 @@ func (b *builder) names() error {
 		return b.missing("name")
 	case !plainName.MatchString(name.Text):
 		return name.At.Errorf("name %q: letters, digits, dots, dashes and underscores only", name.Text)
-	case b.backend == Command:
+	case b.on.Program:
 		return nil
 	case b.files.Source.Text == "" && b.manifest.Command != nil:
 		return b.noSource()
@@ -112,12 +117,10 @@ func (b *builder) names() error {
 
 func (b *builder) sources() error {
 	switch {
-	case b.backend == Command && (b.manifest.Command == nil || len(b.manifest.Command.Run) == 0):
+	case !b.manifest.has(b.on):
 		return b.noSource()
-	case b.backend == Command:
+	case b.on.Program:
 		return nil
-	case b.files.Source.Text == "":
-		return b.noSource()
 	}
 	if b.files.Reference.Text == "" && !b.answered() {
 		return b.top().Errorf("reference is missing for backend %s: without one, or an answer for every output, no result "+
@@ -127,7 +130,10 @@ func (b *builder) sources() error {
 	if err := b.units(); err != nil {
 		return err
 	}
-	for _, backend := range []string{Host, CUDA} {
+	for _, backend := range Backends {
+		if backend.Program {
+			continue
+		}
 		merged := b.manifest.forBackend(backend)
 		for _, file := range append([]document.Scalar{merged.Source.Scalar, merged.Reference.Scalar, merged.Naive.Scalar},
 			merged.Source.units...) {
@@ -156,7 +162,7 @@ func (b *builder) noSource() error {
 }
 
 func (b *builder) workloads() error {
-	if b.backend == Command && b.keys.Workloads == nil {
+	if b.on.Program && b.keys.Workloads == nil {
 		b.kernel.Workloads = []Workload{{Name: "default", Dims: Dims{}}}
 		return nil
 	}
@@ -221,7 +227,7 @@ func (b *builder) params() error {
 				"write a reference", key.Text)
 		}
 		if entry.Reference {
-			b.kernel.Meaning = append(b.kernel.Meaning, key.Text)
+			b.kernel.ReferenceParams = append(b.kernel.ReferenceParams, key.Text)
 		}
 		b.kernel.params = append(b.kernel.params, p)
 	}
@@ -230,7 +236,7 @@ func (b *builder) params() error {
 
 // arguments checks and compiles the list of arguments.
 func (b *builder) arguments() (err error) {
-	if b.backend == Command {
+	if b.on.Program {
 		return nil
 	}
 	if len(b.keys.Args) == 0 {
@@ -245,7 +251,7 @@ func (b *builder) reader() arguments.Reader {
 		Sizes: b.dims,
 		All:   b.all,
 		First: b.kernel.Workloads[0].Dims.Environment(),
-		CUDA:  b.backend == CUDA,
+		GPU:   b.on.GPU,
 	}
 }
 

@@ -78,11 +78,11 @@ func (b *builder) launch() error {
 	case l.reference != nil:
 		var err error
 		launch.Reference.LaunchFormulas, err = formulas(b.dims, *l.reference)
-		if b.backend != CUDA {
+		if !b.on.GPU {
 			launch.Reference.LaunchFormulas = LaunchFormulas{}
 		}
 		return err
-	case l.list && b.backend == CUDA:
+	case l.list && b.on.GPU:
 		return l.at.Errorf("a list of launches needs an element {reference: {grid: ..., block: ...}}: the reference is "+
 			"one function, %s, that takes all arguments but scratch", launch.Reference.Entry)
 	}
@@ -121,15 +121,15 @@ func (b *builder) step(entry stepEntry, listed bool) (step Step, err error) {
 	if step.Threads, err = document.Optional(b.all, entry.Threads, space.WholeNumber); err != nil {
 		return step, err
 	}
-	if b.backend == CUDA && (entry.Grid == nil || entry.Block == nil) {
+	if b.on.GPU && (entry.Grid == nil || entry.Block == nil) {
 		at := entry.at
 		if !listed {
 			at = b.top()
 		}
-		return step, at.Errorf("launch needs a grid and a block for backend %s", CUDA)
+		return step, at.Errorf("launch needs a grid and a block for backend %s", b.backend)
 	}
 	step.LaunchFormulas, err = formulas(b.all, gridEntry{entry.Grid, entry.Block, entry.Shared})
-	if b.backend != CUDA {
+	if !b.on.GPU {
 		step.LaunchFormulas = LaunchFormulas{} // of the keys for all backends: no grid is launched
 	}
 	return step, err

@@ -13,9 +13,6 @@ import (
 	"pawl/space"
 )
 
-// Command is the backend of kernels that are programs of their own.
-const Command = "command"
-
 // Commands are the programs of a kernel that is run and not called. Each is a list of
 // arguments that no shell sees; a name in braces stands for a value: see CommandLine.
 type Commands struct {
@@ -156,7 +153,7 @@ func (b *builder) commands() error {
 			b.kernel.named = append(b.kernel.named, filepath.ToSlash(filepath.Clean(argument.Text)))
 		}
 	}
-	if b.backend != Command {
+	if !b.on.Program {
 		return nil
 	}
 	c := &Commands{}

@@ -51,7 +51,7 @@ func defaultEdits(content []byte, backend string, point space.Point) (edits []do
 	if err := document.Decode(content, "manifest", m); err != nil {
 		return nil, err
 	}
-	for name, entry := range m.forBackend(backend).Keys.Params.All() {
+	for name, entry := range m.forBackend(BackendOf(backend)).Keys.Params.All() {
 		value, found := point.Get(name.Text)
 		switch {
 		case !found:
@@ -71,7 +71,7 @@ func defaultEdits(content []byte, backend string, point space.Point) (edits []do
 // onlyDefaults makes sure that two manifests say the same but for the defaults of a
 // backend.
 func onlyDefaults(before, after []byte, backend string) error {
-	for _, b := range []string{Host, CUDA} {
+	for _, b := range Backends {
 		var texts [2]string
 		for i, content := range [][]byte{before, after} {
 			m := &manifest{}
@@ -80,22 +80,22 @@ func onlyDefaults(before, after []byte, backend string) error {
 			}
 			merged := m.forBackend(b)
 			switch {
-			case b == backend:
+			case b.Name == backend:
 				for i := range merged.Keys.Params.Values {
 					merged.Keys.Params.Values[i].Default = document.Scalar{}
 				}
-			case merged.Source.Text == "":
+			case !m.has(b):
 				merged.Keys.Params = nil // there is no such kernel
 			}
 			texts[i] = meaning(m.Name.Text, m.Summary.Text, merged)
 		}
 		switch {
 		case texts[0] == texts[1]:
-		case b == backend:
+		case b.Name == backend:
 			return errors.New("something else would change with the defaults, perhaps by an anchor: edit them by hand")
 		default:
 			return fmt.Errorf("the defaults of %s would change with those of %s, where alone they were measured: give %s "+
-				"params of its own first", b, backend, backend)
+				"params of its own first", b.Name, backend, backend)
 		}
 	}
 	return nil

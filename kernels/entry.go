@@ -21,7 +21,7 @@ func (b *builder) callable(entry string) bool {
 		return true
 	}
 	suffix := strings.ToLower(path.Ext(b.files.Source.Text))
-	return (b.backend == CUDA || slices.Contains(CPlusPlusSuffixes, suffix)) && cPlusPlusName.MatchString(entry)
+	return (b.on.GPU || slices.Contains(CPlusPlusSuffixes, suffix)) && cPlusPlusName.MatchString(entry)
 }
 
 func (b *builder) notCallable(entry document.Scalar) error {

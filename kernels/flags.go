@@ -9,11 +9,6 @@ import (
 	"pawl/space"
 )
 
-// optimised is the flag that a kernel gets whose manifest says nothing about
-// optimisation. A compiler's own default is none at all, or is by backend another
-// one than people build with, and what is best without is seldom best with it.
-var optimised = map[string]string{Host: "-O2", CUDA: "-O3"}
-
 // levels are the beginnings of flags that decide about optimisation; so does -G,
 // which has nvcc build for a debugger.
 var levels = []string{"-O", "--optimize", "--device-debug"}
@@ -21,7 +16,7 @@ var levels = []string{"-O", "--optimize", "--device-debug"}
 // flags takes the flags as they are, behind a level of optimisation where they name
 // none. -O0 asks for none.
 func (b *builder) flags() error {
-	if b.backend == Command {
+	if b.on.Program {
 		return nil
 	}
 	for i, flag := range b.keys.Flags {
@@ -31,7 +26,7 @@ func (b *builder) flags() error {
 		b.kernel.Flags = append(b.kernel.Flags, flag.Text)
 	}
 	if !optimises(b.kernel.Flags) {
-		b.kernel.Flags = slices.Insert(b.kernel.Flags, 0, optimised[b.backend])
+		b.kernel.Flags = slices.Insert(b.kernel.Flags, 0, b.on.Optimization)
 	}
 	given := b.keys.ArchSpecific
 	b.kernel.ArchSpecific = given.Text != "" && given.Text != "false"

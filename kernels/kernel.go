@@ -24,12 +24,6 @@ import (
 	"pawl/space"
 )
 
-// The backends that a manifest may have sources for.
-const (
-	Host = "host"
-	CUDA = "cuda"
-)
-
 // Kernel is a kernel as one backend sees it. It is immutable.
 type Kernel struct {
 	Name    string
@@ -43,9 +37,9 @@ type Kernel struct {
 	// Units are further files, compiled on their own and linked with Source; Include are
 	// folders in which all of them look for what they include.
 	Units, Include []string
-	// Meaning are the parameters that the result depends on, by name: those that the
+	// ReferenceParams are the parameters that the result depends on, by name: those that the
 	// reference is given.
-	Meaning []string
+	ReferenceParams []string
 	// Dir is the folder on disk that holds the sources. It is empty for an
 	// embedded kernel: see Materialise.
 	Dir string

@@ -29,6 +29,8 @@ func (e *NoSourceError) Error() string {
 	return fmt.Sprintf("kernel %s has no source for backend %s", e.Kernel, e.Backend)
 }
 
+func isNoSource(err error) bool { return errors.As(err, new(*NoSourceError)) }
+
 // NotFoundError says that a name is neither an embedded kernel nor a folder
 // with a manifest.
 type NotFoundError struct {
@@ -60,7 +62,7 @@ func Names() []string {
 func NamesFor(backend string) []string {
 	return slices.DeleteFunc(Names(), func(name string) bool {
 		_, err := loadEmbedded(name, backend)
-		return errors.As(err, new(*NoSourceError))
+		return isNoSource(err)
 	})
 }
 

@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -157,9 +156,15 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 		if err := s.byBackend.UnmarshalYAML(node); err != nil {
 			return err
 		}
+		var known []string
+		for _, b := range Backends {
+			for _, l := range b.Languages {
+				known = append(known, l.Key)
+			}
+		}
 		for _, key := range s.byBackend.Keys {
-			if key.Text != Host && key.Text != CUDA {
-				return key.At.Errorf("unknown backend %q; there are %s and %s", key.Text, Host, CUDA)
+			if !slices.Contains(known, key.Text) {
+				return key.At.Errorf("unknown backend %q; there are %s", key.Text, strings.Join(known, ", "))
 			}
 		}
 		return nil
@@ -167,54 +172,47 @@ func (s *sources) UnmarshalYAML(node ast.Node) error {
 	return s.every.UnmarshalYAML(node)
 }
 
-func (s sources) of(backend string) sourceFiles {
-	for key, file := range s.byBackend.All() {
-		if key.Text == backend {
-			return file
+func (s sources) of(backend Backend) sourceFiles {
+	for _, l := range backend.Languages {
+		for key, file := range s.byBackend.All() {
+			if key.Text == l.Key {
+				return file
+			}
 		}
 	}
 	return s.every
 }
 
 // sourceOf is of for what is compiled: one name for every backend is that of those whose
-// compiler takes it, a .cu file CUDA's and one in C or C++ the host's.
-func (s sources) sourceOf(backend string) sourceFiles {
+// compilers read it, and of all where none says that it does.
+func (s sources) sourceOf(backend Backend) sourceFiles {
 	file := s.of(backend)
-	if s.byBackend != nil {
-		return file
-	}
-	suffix := strings.ToLower(path.Ext(file.Text))
-	forHost := suffix == ".c" || slices.Contains(CPlusPlusSuffixes, suffix)
-	if suffix == ".cu" && backend == Host || forHost && backend == CUDA {
+	if s.byBackend == nil && !backend.Takes(file.Text) &&
+		slices.ContainsFunc(Backends, func(other Backend) bool { return other.Takes(file.Text) }) {
 		return sourceFiles{}
 	}
 	return file
 }
 
 // forBackend returns the keys that hold for one backend.
-func (m *manifest) forBackend(backend string) section {
-	merged := section{
-		Source:    m.Source.sourceOf(backend),
-		Reference: m.Reference.of(backend),
-		Naive:     m.Naive.of(backend),
-		Keys:      m.Keys,
+func (m *manifest) forBackend(backend Backend) section {
+	merged := section{Keys: m.Keys}
+	if !backend.Program {
+		merged.Source, merged.Reference, merged.Naive = m.Source.sourceOf(backend), m.Reference.of(backend),
+			m.Naive.of(backend)
 	}
-	if backend == Command {
-		merged.Source, merged.Reference, merged.Naive = sourceFiles{}, sourceFiles{}, sourceFiles{}
-		if m.Command != nil {
-			override(reflect.ValueOf(&merged.Keys).Elem(), reflect.ValueOf(m.Command.Keys))
-		}
-		return merged
+	if own := backend.section(m); own != nil {
+		override(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(*own))
 	}
-	own := m.Host
-	if backend == CUDA {
-		own = m.CUDA
-	}
-	if own == nil {
-		return merged
-	}
-	override(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(*own))
 	return merged
+}
+
+// has reports whether there is anything to run on a backend.
+func (m *manifest) has(backend Backend) bool {
+	if backend.Program {
+		return m.Command != nil && len(m.Command.Run) > 0
+	}
+	return m.forBackend(backend).Source.Text != ""
 }
 
 // override replaces the fields that a section gives.

@@ -16,8 +16,6 @@ type Quantity struct {
 	Name string
 	// Unit is what its numbers count.
 	Unit string
-	// Backends are those that measure it; nil is all.
-	Backends []string
 	// PerSample says that each sample has a number of its own. Of the others a measurement
 	// has one.
 	PerSample bool
@@ -44,20 +42,15 @@ const (
 	SystemTime  = "system_time"
 )
 
+// quantities are what every backend measures; see Backend.Quantities.
 var quantities = []Quantity{
 	{Name: Time, Unit: Milliseconds, PerSample: true},
 	{Name: P95, Unit: Milliseconds}, {Name: P99, Unit: Milliseconds}, {Name: Least, Unit: Milliseconds},
 	{Name: CompileTime, Unit: Milliseconds},
 	{Name: BinarySize, Unit: "bytes"},
-	{Name: Registers, Backends: []string{CUDA}},
-	{Name: Spills, Unit: "bytes", Backends: []string{CUDA}},
-	{Name: Shared, Unit: "bytes", Backends: []string{CUDA}},
-	{Name: Energy, Unit: "mJ", Backends: []string{CUDA}},
-	{Name: UserTime, Unit: Milliseconds, Backends: []string{Command}, PerSample: true},
-	{Name: SystemTime, Unit: Milliseconds, Backends: []string{Command}, PerSample: true},
 }
 
-// missing says why a backend does not measure a quantity.
+// missingQuantity says why a backend does not measure a quantity.
 var missingQuantity = map[string]string{
 	Energy: "energy is read from the counter of an NVIDIA GPU, and on %s nothing counts it",
 }
@@ -101,12 +94,7 @@ func (k *Kernel) Measures(name string) bool {
 
 // Quantities are what this kernel's backend measures, and what its program prints.
 func (k *Kernel) Quantities() []Quantity {
-	var known []Quantity
-	for _, q := range quantities {
-		if q.Backends == nil || slices.Contains(q.Backends, k.Backend) {
-			known = append(known, q)
-		}
-	}
+	known := slices.Concat(quantities, k.On().Quantities)
 	if k.Commands != nil {
 		for _, m := range k.Commands.Metrics {
 			known = append(known, m.Quantity())
@@ -216,7 +204,7 @@ func (b *builder) objectives() error {
 func (b *builder) measured() (known []Quantity, scope *space.Scope, err error) {
 	if b.kernel.Commands != nil {
 		for i, m := range b.kernel.Commands.Metrics {
-			if slices.ContainsFunc(quantities, func(q Quantity) bool { return q.Name == m.Name }) {
+			if uses(quantities, m.Name) || len(measuring(m.Name)) > 0 {
 				return nil, nil,
 					b.manifest.Command.Metrics.Keys[i].At.Errorf("metric %s: pawl measures something of that name itself; choose "+
 						"another", m.Name)
@@ -237,9 +225,11 @@ func (b *builder) formula(scope *space.Scope, known []Quantity, text document.Sc
 	want space.Result) (*space.Expression, []Quantity, error) {
 	formula, err := document.Compile(scope, text, want)
 	if err != nil {
-		for _, q := range quantities {
-			if strings.Contains(err.Error(), q.Name+" is not declared") {
-				return nil, nil, text.At.Errorf("%q: %s", text.Text, q.notHere(b.backend))
+		for _, other := range Backends {
+			for _, q := range other.Quantities {
+				if strings.Contains(err.Error(), q.Name+" is not declared") {
+					return nil, nil, text.At.Errorf("%q: %s", text.Text, q.notHere(b.backend))
+				}
 			}
 		}
 		return nil, nil, err
@@ -260,7 +250,17 @@ func (q Quantity) notHere(backend string) string {
 		reason = fmt.Sprintf(text, "backend "+backend)
 	}
 	return fmt.Sprintf("%s; put the key into the section of a backend that does (%s)", reason,
-		strings.Join(q.Backends, ", "))
+		strings.Join(measuring(q.Name), ", "))
+}
+
+// measuring are the backends that measure something beside what all do.
+func measuring(quantity string) (names []string) {
+	for _, b := range Backends {
+		if uses(b.Quantities, quantity) {
+			names = append(names, b.Name)
+		}
+	}
+	return names
 }
 
 func namesOf(known []Quantity) string {

@@ -11,10 +11,10 @@ import (
 // a reference that is launched like the kernel also sees what the default launch is made of.
 func (k *Kernel) ReferencePoint(point space.Point) space.Point {
 	given := space.Point{}
-	if k.Backend == CUDA && k.Launch.Inherited {
+	if k.On().GPU && k.Launch.Inherited {
 		given = k.initial
 	}
-	for _, name := range k.Meaning {
+	for _, name := range k.ReferenceParams {
 		value, known := point.Get(name)
 		if !known {
 			value, _ = k.initial.Get(name)
@@ -32,11 +32,8 @@ func (k *Kernel) ReferencePoint(point space.Point) space.Point {
 // source with its launch, buffers as pointers, and no flags of the kernel's.
 func (k *Kernel) AsReference() *Kernel {
 	reference := *k
-	reference.Source, reference.Launch.Steps, reference.Flags, reference.Units = k.Reference, []Step{k.Launch.Reference},
-		nil, nil
-	if k.Backend == Host {
-		reference.Flags = []string{"-O2"} // as it is compiled for checks
-	}
+	reference.Source, reference.Launch.Steps, reference.Units = k.Reference, []Step{k.Launch.Reference}, nil
+	reference.Flags = k.On().ReferenceFlags
 	reference.Arguments = slices.Clone(k.Arguments)
 	for i := range reference.Arguments {
 		reference.Arguments[i].TensorMap = nil

@@ -4,7 +4,7 @@ import "pawl/kernels/arguments"
 
 func (b *builder) tolerance() error {
 	t := b.keys.Tolerance
-	if b.backend == Command {
+	if b.on.Program {
 		return nil
 	}
 	if t == nil {

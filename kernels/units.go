@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,16 +16,12 @@ func (b *builder) units() error {
 	}
 	seen := []string{b.kernel.Source}
 	for _, unit := range b.files.Source.units {
-		suffix := strings.ToLower(path.Ext(unit.Text))
 		switch {
 		case slices.Contains(seen, unit.Text):
 			return unit.At.Errorf("source: %s is listed twice", unit.Text)
-		case b.backend == Host && suffix != ".c" && !slices.Contains(CPlusPlusSuffixes, suffix):
-			return unit.At.Errorf("source: %s is compiled on its own and linked, so its name must say its language: .c, or "+
-				"one of %s; include a header instead", unit.Text, strings.Join(CPlusPlusSuffixes, ", "))
-		case b.backend == CUDA && suffix != ".cu":
-			return unit.At.Errorf("source: %s is compiled on its own and linked, so it must be a .cu file; include a header "+
-				"instead", unit.Text)
+		case !b.on.Takes(unit.Text):
+			return unit.At.Errorf("source: %s is compiled on its own and linked, so its name must end in %s; include a header "+
+				"instead", unit.Text, strings.Join(b.on.suffixes(), ", "))
 		}
 		seen = append(seen, unit.Text)
 		b.kernel.Units = append(b.kernel.Units, unit.Text)

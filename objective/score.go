@@ -69,7 +69,7 @@ func Measure(k *kernels.Kernel) *page.Measure {
 // distinguish makes two points with the same machine code two where the objective depends
 // on their parameters, or what they should compute.
 func (s *score) distinguish(b Binary, point space.Point) Binary {
-	names := slices.Clone(s.kernel.Meaning)
+	names := slices.Clone(s.kernel.ReferenceParams)
 	for _, o := range s.kernel.Objectives {
 		names = append(names, o.Parameters...)
 	}

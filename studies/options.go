@@ -21,8 +21,8 @@ import (
 // Definition is what makes a study the one it is: what is measured, and how. A resumed study takes it from its
 // record, and a flag that contradicts that is an error. It travels whole, to the devices of a farm too.
 //
-// The tag "flag" names the flag of pawl tune, "on" the backends where a field has an effect, and "usual" a value that
-// goes without saying in a command.
+// The tag "flag" names the flag of pawl tune, "on" where a field has an effect (option.effective), and "usual" a value
+// that goes without saying in a command.
 type Definition struct {
 	// Workload, Backend and Record choose what is tuned; Record is the file that a replay answers from.
 	Workload string `flag:"workload" role:"subject"`
@@ -32,13 +32,13 @@ type Definition struct {
 	Cold     bool   `flag:"cold"`
 	Backend  string `flag:"backend" role:"subject"`
 	Record   string `flag:"record" role:"subject" on:"replay"`
-	Compiler string `flag:"compiler" on:"cuda"`
-	Caches   string `flag:"caches" on:"cuda"`
+	Compiler string `flag:"compiler" on:"gpu"`
+	Caches   string `flag:"caches" on:"gpu"`
 	// LockClocks is in MHz, 0 for clocks as they are.
-	LockClocks     int           `flag:"lock-clocks" on:"cuda"`
-	Samples        int           `flag:"samples" on:"cuda host"`
-	RunTimeout     time.Duration `flag:"run-timeout" on:"cuda host" usual:"10s"`
-	CompileTimeout time.Duration `flag:"compile-timeout" on:"cuda host" usual:"1m0s"`
+	LockClocks     int           `flag:"lock-clocks" on:"gpu"`
+	Samples        int           `flag:"samples" on:"called"`
+	RunTimeout     time.Duration `flag:"run-timeout" on:"called" usual:"10s"`
+	CompileTimeout time.Duration `flag:"compile-timeout" on:"called" usual:"1m0s"`
 }
 
 // Measuring says how points are measured.
@@ -56,14 +56,28 @@ type Options struct {
 	Definition
 	search.Goals `role:"goal"`
 	// Across measures the winner on the kernel's other workloads too.
-	Across bool `flag:"across" role:"goal" on:"cuda host"`
+	Across bool `flag:"across" role:"goal" on:"called"`
 }
 
 // option is a field of Options.
 type option struct {
-	name, role, usual string
-	on                []string
-	index             []int
+	name, role, usual, on string
+	index                 []int
+}
+
+// effective says that the option has an effect on a backend: on every one, on GPUs, for
+// kernels that are called and not run as programs, or on the one that it names.
+func (o option) effective(backend string) bool {
+	b := kernels.BackendOf(backend)
+	switch o.on {
+	case "":
+		return true
+	case "gpu":
+		return b.GPU
+	case "called":
+		return b.Name != "" && !b.Program
+	}
+	return o.on == backend
 }
 
 // options are the fields in order.
@@ -78,7 +92,7 @@ func optionsIn(kind reflect.Type, role string, index []int) (all []option) {
 			continue
 		}
 		all = append(all,
-			option{field.Tag.Get("flag"), own, field.Tag.Get("usual"), strings.Fields(field.Tag.Get("on")), at})
+			option{field.Tag.Get("flag"), own, field.Tag.Get("usual"), field.Tag.Get("on"), at})
 	}
 	return all
 }
@@ -146,7 +160,7 @@ func (o Options) For(study Study) Options {
 	o.Workload, o.Backend, o.Record = study.Workload, study.Backend, study.Origin
 	texts := o.texts()
 	for _, field := range options {
-		if len(field.on) > 0 && !slices.Contains(field.on, study.Backend) {
+		if !field.effective(study.Backend) {
 			delete(texts, field.name)
 		}
 	}
@@ -225,16 +239,10 @@ func (s Study) Elsewhere(now objective.Environment) string {
 	return ""
 }
 
-// variables of the environment that choose a backend's compiler.
-var variables = map[string][]string{
-	kernels.Host: {"CC"},
-	kernels.CUDA: {"NVCC", "NVRTC", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES"},
-}
-
 // Reproduction returns the command that runs the study again.
 func (s Study) Reproduction(getenv func(string) string) string {
 	var words []string
-	for _, variable := range variables[s.Backend] {
+	for _, variable := range kernels.BackendOf(s.Backend).Variables {
 		if value := getenv(variable); value != "" {
 			words = append(words, variable+"="+escape.Shell(value))
 		}

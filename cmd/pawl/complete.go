@@ -192,16 +192,11 @@ func (c completing) kernel() *kernels.Kernel {
 	if len(c.positional) > 0 {
 		name = c.positional[0]
 	}
-	backends := []string{kernels.Host, kernels.CUDA}
-	if c.given["backend"] == kernels.CUDA {
-		slices.Reverse(backends)
+	k, err := kernels.LoadAny(name, c.given["backend"])
+	if err != nil {
+		return &kernels.Kernel{}
 	}
-	for _, backend := range backends {
-		if k, err := kernels.Load(name, backend); err == nil {
-			return k
-		}
-	}
-	return &kernels.Kernel{}
+	return k
 }
 
 // points complete a point: a parameter's name, then its value, then the next one's name.

@@ -1,7 +1,6 @@
 package ci
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -91,9 +90,5 @@ func load(name, backend string) (*kernels.Kernel, error) {
 	if backend != "" {
 		return kernels.Load(name, backend)
 	}
-	k, err := kernels.Load(name, kernels.Host)
-	if errors.As(err, new(*kernels.NoSourceError)) {
-		k, err = kernels.Load(name, kernels.CUDA)
-	}
-	return k, err
+	return kernels.LoadAny(name, "")
 }

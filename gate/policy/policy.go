@@ -173,11 +173,8 @@ func (e entry) build(common gate.Policy) (Kernel, error) {
 	if k.Name == "" {
 		return k, fmt.Errorf("a kernel without a name: each entry needs kernel: NAME or kernel: ./FOLDER")
 	}
-	switch k.Backend = e.Backend.Text; k.Backend {
-	case "", kernels.Host, kernels.CUDA, kernels.Command:
-	default:
-		return k,
-			e.Backend.At.Errorf("no backend %q; there are %s, %s and %s", k.Backend, kernels.CUDA, kernels.Host, kernels.Command)
+	if k.Backend = e.Backend.Text; k.Backend != "" && kernels.BackendOf(k.Backend).Name == "" {
+		return k, e.Backend.At.Errorf("no backend %q; there are %s", k.Backend, kernels.BackendNames())
 	}
 	for _, w := range e.Workloads {
 		if slices.Contains(k.Workloads, w.Text) {

@@ -52,7 +52,7 @@ kernels:
 
 func TestMistakesHaveTheirPlace(t *testing.T) {
 	for text, want := range map[string]string{
-		"kernels: [{kernel: a, backend: gpu}]":         `no backend "gpu"; there are cuda, host and command`,
+		"kernels: [{kernel: a, backend: gpu}]":         `no backend "gpu"; there are host, cuda, command`,
 		"preset: stirct\nkernels: [{kernel: a}]":       `p:1:9: no preset "stirct"; there are relaxed, standard, strict`,
 		"kernels:\n  - {kernel: a, regresion: 3%}":     `p:2:17: unknown field "regresion"`,
 		"regression: 300%\nkernels: [{kernel: a}]":     `p:1:13: "300%" is not a share`,

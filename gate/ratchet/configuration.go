@@ -7,7 +7,6 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/baseline"
-	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
@@ -30,8 +29,8 @@ func (c *Configuration) key() baseline.Key {
 		Workload:  c.Workload.Name,
 		Objective: c.Backend.Facts().Environment.Measure.First(),
 	}
-	if c.Kernel.Backend == kernels.Command {
-		key.Type = kernels.Command
+	if c.Kernel.On().Program {
+		key.Type = c.Kernel.Backend
 	}
 	for _, a := range c.Kernel.Arguments {
 		if a.Out {
@@ -49,7 +48,7 @@ func (c *Configuration) samples(asked int) int {
 	switch {
 	case asked > 0:
 		return asked
-	case c.Kernel.Backend == kernels.CUDA:
+	case c.Kernel.On().GPU:
 		return 20
 	}
 	return 50

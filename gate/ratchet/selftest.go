@@ -117,7 +117,7 @@ func (r *SelfTestRow) compare(ctx context.Context, base, slowed *Configuration, 
 // build prepares the kernel without a slowdown and once for each. What it returns
 // with an error is to be closed too.
 func (s SelfTest) build(ctx context.Context, b *Builder) (base *Configuration, slowed []*Configuration, err error) {
-	if s.Kernel.Backend == kernels.Command {
+	if s.Kernel.On().Program {
 		return nil, nil,
 			fmt.Errorf("kernel %s is a program, and pawl can only slow down kernels that it calls; gate plan says what a "+
 				"comparison can see", s.Kernel.Name)
@@ -126,7 +126,7 @@ func (s SelfTest) build(ctx context.Context, b *Builder) (base *Configuration, s
 	if base, err = s.slow(ctx, b, 0, calibration); err != nil {
 		return base, nil, err
 	}
-	if s.Kernel.Backend == kernels.CUDA && slices.Max(s.Slowdowns) > 0 {
+	if s.Kernel.On().GPU && slices.Max(s.Slowdowns) > 0 {
 		if calibration, err = s.calibrate(ctx, b, base); err != nil {
 			return base, nil, err
 		}

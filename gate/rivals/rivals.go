@@ -62,12 +62,12 @@ var helper []byte
 
 // Impossible says why a kernel cannot be measured beside others; empty where it can.
 func Impossible(k *kernels.Kernel) string {
-	if k.Backend == kernels.Command {
+	if k.On().Program {
 		return "it is a program of its own, which has no inputs to share"
 	}
-	if len(k.Meaning) > 0 {
+	if len(k.ReferenceParams) > 0 {
 		return fmt.Sprintf("what it computes depends on its parameters (%s), and rivals compute one thing",
-			strings.Join(k.Meaning, ", "))
+			strings.Join(k.ReferenceParams, ", "))
 	}
 	if objective.Measure(k) != nil {
 		return "its points are compared by another quantity, and rivals answer with times"

@@ -39,7 +39,7 @@ func Write(k *kernels.Kernel, from, to string, share float64, calibration Calibr
 		return fmt.Errorf("slowing kernel %s: it is several functions, and only one can be slowed; name another kernel",
 			k.Name)
 	}
-	if k.Backend == kernels.CUDA {
+	if k.On().GPU {
 		return writeCUDA(k, to, share, calibration)
 	}
 	source := filepath.Join(to, k.Source)

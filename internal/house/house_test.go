@@ -49,6 +49,7 @@ var inside = map[string][][]string{
 		{"objective/cuda/driver", "objective/cuda/monitor", "objective/cuda/nvcc", "objective/cuda/disassembly",
 			"objective/check"},
 		{"objective"},
+		{"objective/platform"},
 		{"objective/host", "objective/cuda", "objective/nsight", "objective/explain"},
 		{"objective/command"},
 		{"objective/devices"},

@@ -15,8 +15,8 @@ type Reader struct {
 	Sizes, All *space.Scope
 	// First are the sizes of the first workload.
 	First space.Environment
-	// CUDA says that the arguments are those of a kernel for a GPU.
-	CUDA bool
+	// GPU says that the arguments are those of a kernel for a GPU.
+	GPU bool
 }
 
 // List checks and compiles the list of arguments.

@@ -173,7 +173,7 @@ func (r Reader) tensorMap(a *Argument, entry Entry) error {
 	if entry.TensorMap == nil {
 		return nil
 	}
-	if !r.CUDA {
+	if !r.GPU {
 		return entry.Name.At.Errorf("argument %s: a tensormap is for backend cuda", a.Name)
 	}
 	m := &TensorMap{}

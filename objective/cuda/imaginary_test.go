@@ -180,21 +180,21 @@ func imagine(t *testing.T, s settings) []string {
 // folderVariable tells a process in another role where the imaginary driver is.
 const folderVariable = "PAWL_TEST_IMAGINARY"
 
-// compilers is the fake nvcc, asked for its version once per process: it is this
+// fakeCompiler is the fake nvcc, asked for its version once per process: it is this
 // binary again, which takes long to start with the race detector.
-var compilers struct {
+var fakeCompiler struct {
 	once sync.Once
 	tool *nvcc.Toolchain
 	err  error
 }
 
 func imaginaryCompiler(folder string) (*nvcc.Toolchain, error) {
-	compilers.once.Do(func() {
-		compilers.tool, compilers.err = nvcc.Find(context.Background(), func(name string) string {
+	fakeCompiler.once.Do(func() {
+		fakeCompiler.tool, fakeCompiler.err = nvcc.Find(context.Background(), func(name string) string {
 			return map[string]string{"NVCC": filepath.Join(folder, "nvcc"), "NVCC_CCBIN": "cc"}[name]
 		})
 	})
-	return compilers.tool, compilers.err
+	return fakeCompiler.tool, fakeCompiler.err
 }
 
 // imaginaryBackend opens the backend of a test, in its process or in another

@@ -10,44 +10,6 @@ import (
 	"pawl/space"
 )
 
-// Target is a kernel with one of its workloads and its space.
-type Target struct {
-	Kernel   *kernels.Kernel
-	Workload kernels.Workload
-	Space    *space.Space
-}
-
-// NewTarget chooses a workload of a kernel, which decides about its types; the empty name is the manifest's first.
-// A name that the kernel does not have is an *ArgumentError.
-func NewTarget(k *kernels.Kernel, workload string) (t Target, err error) {
-	if t.Workload, err = k.Workload(workload); err != nil {
-		var known []string
-		for _, w := range k.Workloads {
-			known = append(known, w.Name)
-		}
-		return t, &ArgumentError{err, workload, known}
-	}
-	if t.Kernel, err = k.For(t.Workload.Dims); err != nil {
-		return t, err
-	}
-	t.Space, err = k.Space(t.Workload)
-	return t, err
-}
-
-// Point reads a point; what it leaves out has its default. One that the space does
-// not have is an *ArgumentError.
-func (t Target) Point(text string) (space.Point, error) {
-	partial, err := space.ParsePoint(text)
-	if err != nil {
-		return space.Point{}, &ArgumentError{Err: err}
-	}
-	point, err := t.Space.Complete(partial)
-	if err != nil {
-		return space.Point{}, &ArgumentError{Err: err}
-	}
-	return point, nil
-}
-
 // Bench is a target on its device. Close it to end its worker processes.
 type Bench struct {
 	Target
@@ -81,7 +43,7 @@ func (m *Machine) Open(ctx context.Context, t Target, o objective.Options) (*Ben
 			return nil, err
 		}
 	}
-	backend, err := m.backend(ctx, t, compiled)
+	backend, err := m.installed[t.Kernel.Backend].Open(ctx, t, compiled)
 	if err != nil {
 		if forget != nil {
 			forget()

@@ -2,12 +2,10 @@ package devices
 
 import (
 	"context"
+	"fmt"
 
-	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/cuda"
-	"pawl/objective/cuda/monitor"
-	"pawl/objective/host"
+	"pawl/objective/platform"
 	"pawl/space"
 )
 
@@ -52,28 +50,16 @@ func (m *Machine) OpenBuilt(ctx context.Context, t Target, o objective.Options, 
 	if err != nil {
 		return nil, err
 	}
-	var backend objective.Backend
-	if t.Kernel.Backend == kernels.CUDA {
-		gpus, err := cuda.FindGPUs()
-		if err != nil {
-			return nil, err
-		}
-		driver := ""
-		if inventory, err := monitor.Devices(); err == nil {
-			driver = inventory.Driver
-		}
-		inner, err := cuda.New(ctx, t.Kernel, t.Workload, cuda.Options{
-			Cache: compiled, GPUs: gpus, DriverVersion: driver, Getenv: m.options.Getenv, Notice: m.options.Notice,
-		})
-		if err != nil {
-			return nil, err
-		}
-		backend = built{inner, from}
-	} else {
-		inner, err := host.New(ctx, t.Kernel, t.Space, host.Options{Cache: compiled})
-		if err != nil {
-			return nil, err
-		}
+	lender, can := m.installed[t.Kernel.Backend].(platform.Lender)
+	if !can {
+		return nil, fmt.Errorf("backend %s runs nothing that was compiled elsewhere", t.Kernel.Backend)
+	}
+	inner, err := lender.OpenBuilt(ctx, t, compiled)
+	if err != nil {
+		return nil, err
+	}
+	var backend objective.Backend = built{inner, from}
+	if _, naive := inner.(objective.NaiveBuilder); naive {
 		backend = builtNaive{built{inner, from}}
 	}
 	return &Bench{t, backend, objective.NewEvaluator(t.Kernel, t.Workload, backend, o), nil}, nil

@@ -2,10 +2,9 @@ package devices
 
 import (
 	"context"
-	"fmt"
 
 	"pawl/kernels"
-	"pawl/objective/cuda/monitor"
+	"pawl/objective/platform"
 )
 
 // LockClocks holds the clocks of the GPUs that a kernel runs on; 0 leaves them as they
@@ -16,18 +15,12 @@ func (m *Machine) LockClocks(ctx context.Context, k *kernels.Kernel, mhz int, st
 	if mhz == 0 {
 		return func() {}
 	}
-	if k.Backend != kernels.CUDA {
+	locker, can := m.installed[k.Backend].(platform.ClockLocker)
+	if !can {
 		m.options.Notice("--lock-clocks has no effect: the kernel runs on the processor")
 		return func() {}
 	}
-	locks := m.lock(ctx, mhz)
-	unlock := func() {
-		for _, lock := range locks {
-			if err := lock.Restore(); err != nil {
-				m.options.Notice(fmt.Sprintf("the clocks could not be restored: %v; nvidia-smi -rgc does it", err))
-			}
-		}
-	}
+	unlock := locker.LockClocks(ctx, mhz)
 	finished := make(chan struct{})
 	go func() {
 		select {
@@ -42,25 +35,4 @@ func (m *Machine) LockClocks(ctx context.Context, k *kernels.Kernel, mhz int, st
 		close(finished)
 		unlock()
 	}
-}
-
-func (m *Machine) lock(ctx context.Context, mhz int) (locks []*monitor.Lock) {
-	a, err := m.accelerator(ctx)
-	if err != nil {
-		m.options.Notice(fmt.Sprintf("the clocks stay as they are: %v", err))
-		return nil
-	}
-	for _, gpu := range a.gpus.Alike() {
-		watched, err := monitor.Open(gpu.UUID)
-		if err == nil {
-			var lock *monitor.Lock
-			if lock, err = watched.LockClocks(mhz); err == nil {
-				locks = append(locks, lock)
-			}
-		}
-		if err != nil {
-			m.options.Notice(fmt.Sprintf("the clocks stay as they are: %v", err))
-		}
-	}
-	return locks
 }

@@ -58,7 +58,7 @@ func TestWrongNames(t *testing.T) {
 func TestWithoutAGPU(t *testing.T) {
 	var notices []string
 	m := here(t, &notices)
-	if m.CUDA(t.Context()) == nil {
+	if m.Missing(t.Context(), kernels.CUDA) == nil {
 		t.Skip("there is one")
 	}
 	k, err := m.Load(t.Context(), "attention", Auto)
@@ -66,8 +66,8 @@ func TestWithoutAGPU(t *testing.T) {
 		t.Fatalf("%v, %v", k, err)
 	}
 	for name, want := range map[string]string{
-		"attention":        "--backend host runs on the processor",
-		"attention_hopper": "is for CUDA only",
+		"attention":        "--backend host runs here",
+		"attention_hopper": "is for backend cuda only",
 	} {
 		if _, err := m.Load(t.Context(), name, kernels.CUDA); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)

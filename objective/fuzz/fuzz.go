@@ -18,7 +18,6 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/cache"
 	"pawl/objective/check"
@@ -94,7 +93,7 @@ func (r *Report) Infeasible() bool {
 // that nothing was checked: a check that was asked for and not made must not end like
 // one that passed.
 func Run(ctx context.Context, m *devices.Machine, t devices.Target, points []space.Point, o Options) (*Report, error) {
-	if t.Kernel.Backend == kernels.Command {
+	if t.Kernel.On().Program {
 		return nil,
 			&devices.ArgumentError{Err: fmt.Errorf("pawl fuzz holds results against a reference, and %s is a program without "+
 				"one: its own check runs whenever it is measured; pawl check tries it", t.Kernel.Name)}

@@ -33,7 +33,7 @@ func (c *climber) environment(ctx context.Context) (Rung, error) {
 	if e.Driver != "" {
 		found += ", " + e.Driver
 	}
-	if c.Kernel.Backend == kernels.CUDA {
+	if c.Kernel.On().GPU {
 		if _, err := c.machine.Profiler(); err != nil {
 			found += "; no ncu, so that nothing can be profiled"
 		}

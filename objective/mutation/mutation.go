@@ -147,19 +147,17 @@ func choose(ctx context.Context, m *devices.Machine, asked string, names []strin
 			return len(names) > 0 && !slices.Contains(names, m.Kernel)
 		})
 	}
-	chosen := named(kernels.CUDA)
-	if asked == kernels.Host || asked == devices.Auto && len(chosen) == 0 {
-		chosen = named(kernels.Host)
-	} else if missing := m.CUDA(ctx); missing != nil {
-		if asked != devices.Auto {
-			return nil, missing
+	err := ErrNone
+	for _, backend := range devices.Named(asked) {
+		chosen := named(backend)
+		if len(chosen) == 0 {
+			continue
 		}
-		chosen = named(kernels.Host)
+		if err = m.Missing(ctx, backend); err == nil {
+			return chosen, nil
+		}
 	}
-	if len(chosen) == 0 {
-		return nil, ErrNone
-	}
-	return chosen, nil
+	return nil, err
 }
 
 // lab is what the mutants of one table share: the device, the processes that hold

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pawl/internal/page"
-	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/counters"
 	"pawl/objective/devices"
@@ -122,7 +121,10 @@ func Of(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared obje
 // count lets a profiler look at one launch.
 func (p *Profile) count(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared objective.Prepared,
 	o Options) (*objective.Failure, error) {
-	if b.Kernel.Backend == kernels.Host {
+	if b.Kernel.On().Program {
+		return nil, fmt.Errorf("%w for a program: its own tools profile it", objective.ErrNoProfiler)
+	}
+	if _, able := b.Backend.(objective.Profiling); !able { // the worker counts by itself
 		counted, failure, err := b.Count(ctx, prepared)
 		if len(counted) > 0 && failure == nil {
 			p.Tool, p.Metrics = "the processor's counters", counters.Metrics{}

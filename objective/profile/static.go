@@ -121,7 +121,7 @@ func (s *Static) bound(r objective.Roofline) {
 }
 
 func (s *Static) disassemble(ctx context.Context, m *devices.Machine, k *kernels.Kernel, b objective.Binary) {
-	if k.Backend != kernels.CUDA {
+	if !k.On().GPU {
 		s.NoMix = "only machine code for CUDA is taken apart"
 		return
 	}

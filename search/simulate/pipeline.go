@@ -1,6 +1,10 @@
 package simulate
 
-import "time"
+import (
+	"time"
+
+	"pawl/kernels"
+)
 
 // pipeline is the virtual machine that a search runs on: compilers in lanes, one
 // device, and a clock that only recorded times move. It holds the trials that are
@@ -101,7 +105,10 @@ func (p *pipeline) choose() int {
 
 // onProcessor reports whether the record is of a processor. Files of other tools do not
 // name a backend; what they record are GPUs.
-func (r *Recorded) onProcessor() bool { return r.space.Record().Environment.Backend == "host" }
+func (r *Recorded) onProcessor() bool {
+	backend := kernels.BackendOf(r.space.Record().Environment.Backend)
+	return backend.Name != "" && !backend.GPU
+}
 
 // costs returns what compiling a point takes, and checking and measuring it. What the
 // record does not know takes as long as the average.

@@ -65,7 +65,7 @@ func openFarm(ctx context.Context, o Options) (*subject, error) {
 
 func (o Options) checkFarm() error {
 	switch s := o.Study; {
-	case s.Backend == kernels.Command:
+	case kernels.BackendOf(s.Backend).Program:
 		return argumentError("--on is for kernels: a program is built and run on this machine")
 	case s.Across:
 		return argumentError("--across measures on this machine: leave it out with --on, and pawl studies across does it " +

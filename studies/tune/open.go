@@ -109,7 +109,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k.Backend == kernels.Host && slices.Contains(o.Given, "caches") {
+	if !k.On().GPU && slices.Contains(o.Given, "caches") {
 		o.Notice("--caches has no effect: the kernel runs on the processor")
 	}
 	b, err := machine.Open(ctx, t, o.Study.Measuring())
@@ -143,7 +143,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 
 // ahead says how many trials are in flight with so many compilers, and in which order they are measured.
 func ahead(k *kernels.Kernel, lanes int) search.Options {
-	if k.Backend == kernels.CUDA {
+	if k.On().GPU {
 		return search.Options{Ahead: search.Lanes(search.AcceleratorAhead, lanes), AsPrepared: true}
 	}
 	return search.Options{Ahead: search.Lanes(search.DefaultAhead, lanes)}

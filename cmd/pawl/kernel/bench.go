@@ -14,7 +14,6 @@ import (
 	"pawl/gate/ratchet"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/kernels"
 	"pawl/objective/devices"
 	"pawl/studies/report"
 )
@@ -107,7 +106,7 @@ func benchmark(ctx context.Context, env console.Environment, o benchOptions) err
 	if err != nil {
 		return err
 	}
-	if o.cachesGiven && k.Backend == kernels.Host {
+	if o.cachesGiven && !k.On().GPU {
 		env.Notice("--caches has no effect: the kernel runs on the processor")
 	}
 	defer b.Machine.LockClocks(ctx, k, o.LockClocks, nil)()

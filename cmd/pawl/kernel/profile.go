@@ -254,7 +254,7 @@ func printProfile(w io.Writer, p *profile.Profile) {
 
 // printHostCounters prints what a processor counted.
 func printHostCounters(w io.Writer, p *profile.Profile) {
-	if p.Environment.Backend != string(kernels.Host) {
+	if kernels.BackendOf(p.Environment.Backend).GPU {
 		return
 	}
 	for _, name := range p.Metrics.Names() {

@@ -7,11 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"pawl/internal/escape"
-	"pawl/objective/worker/process"
+	"pawl/internal/process"
 )
 
 const (
@@ -113,28 +112,26 @@ func execute(ctx context.Context, words []string, limit time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", FileName, err)
 	}
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	cmd := exec.CommandContext(bounded, program, words[1:]...)
-	// A group of its own: Ctrl-C is for this process, which decides what to do then.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error {
-		process.KillGroup(cmd.Process.Pid)
-		return nil
+	output := &process.Output{Keep: 2048, Last: true}
+	// It may start what is to stay.
+	command := process.Command{
+		Line:      append([]string{program}, words[1:]...),
+		Stdout:    output,
+		Stderr:    output,
+		Allowed:   limit,
+		KeepGroup: true,
 	}
-	cmd.WaitDelay = time.Second // what it has left running may hold its output
-	output, err := cmd.CombinedOutput()
+	_, err = process.Run(ctx, command)
 	switch {
-	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case bounded.Err() != nil:
+	case errors.Is(err, process.ErrTime):
 		err = fmt.Errorf("it took longer than %s", limit)
 	}
-	const most = 2048
-	text := strings.TrimSpace(string(output[max(0, len(output)-most):]))
-	return fmt.Errorf("%s: %w: %s", escape.Line(escape.Shell(words...)), err, escape.Line(text))
+	text := escape.Line(strings.TrimSpace(output.String()))
+	return fmt.Errorf("%s: %w: %s", escape.Line(escape.Shell(words...)), err, text)
 }
 
 // wait waits, or less where the context ends.

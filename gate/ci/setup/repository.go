@@ -80,7 +80,7 @@ func (r *repository) findKernels(ctx context.Context) error {
 		if slices.Contains(r.kernels, folder) || slices.Contains(r.broken, folder) {
 			continue // git lists a file in conflict several times
 		}
-		if readable(filepath.Join(r.top, filepath.FromSlash(folder))) {
+		if _, err := kernels.LoadAny(filepath.Join(r.top, filepath.FromSlash(folder)), ""); err == nil {
 			r.kernels = append(r.kernels, folder)
 		} else {
 			r.broken = append(r.broken, folder)
@@ -89,12 +89,4 @@ func (r *repository) findKernels(ctx context.Context) error {
 	slices.Sort(r.kernels)
 	slices.Sort(r.broken)
 	return nil
-}
-
-// readable says whether a folder is a kernel for some device.
-func readable(folder string) bool {
-	return slices.ContainsFunc([]string{kernels.Host, kernels.CUDA}, func(backend string) bool {
-		_, err := kernels.Load(folder, backend)
-		return err == nil
-	})
 }

@@ -88,12 +88,12 @@ type Tool interface {
 	Name() string
 	// Version is for a person.
 	Version() string
-	// identity is everything about the tool that its output depends on.
-	identity() string
-	// build writes the cubin of a unit to output and returns what ptxas said, and the
+	// Identity is everything about the tool that its output depends on.
+	Identity() string
+	// Build writes the cubin of a unit to output and returns what ptxas said, and the
 	// symbols of the unit's instances. It may use the folder scratch. Errors are those of
 	// package compiler.
-	build(ctx context.Context, allowed time.Duration, unit Unit,
+	Build(ctx context.Context, allowed time.Duration, unit Unit,
 		scratch, output string) (log string, names map[string]string, err error)
 }
 
@@ -164,7 +164,7 @@ func (c *Compiler) create(ctx context.Context, unit Unit, path string) error {
 		return fmt.Errorf("compile cache: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	log, names, err := c.build(ctx, c.options.Timeout, unit, scratch, path)
+	log, names, err := c.Build(ctx, c.options.Timeout, unit, scratch, path)
 	if err != nil {
 		return worker.FullDisk(err)
 	}

@@ -158,11 +158,11 @@ func (l *Library) Name() string { return "nvrtc" }
 // Version returns the release, such as "nvrtc 13.0".
 func (l *Library) Version() string { return "nvrtc " + l.release }
 
-func (l *Library) identity() string { return l.about }
+func (l *Library) Identity() string { return l.about }
 
-// build compiles in another process. No shell is involved, so the defines are
+// Build compiles in another process. No shell is involved, so the defines are
 // options.
-func (l *Library) build(ctx context.Context, allowed time.Duration, unit Unit,
+func (l *Library) Build(ctx context.Context, allowed time.Duration, unit Unit,
 	scratch, output string) (string, map[string]string, error) {
 	dir, err := filepath.Abs(unit.Dir)
 	if err != nil {

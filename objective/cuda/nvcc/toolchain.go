@@ -169,11 +169,11 @@ func (t *Toolchain) Name() string { return "nvcc" }
 // Version returns the release, such as "nvcc 13.0.88".
 func (t *Toolchain) Version() string { return "nvcc " + t.release }
 
-func (t *Toolchain) identity() string { return "nvcc\n" + t.about }
+func (t *Toolchain) Identity() string { return "nvcc\n" + t.about }
 
-// build runs nvcc. The defines go through a file, because nvcc splits -D at
+// Build runs nvcc. The defines go through a file, because nvcc splits -D at
 // commas and hands it to a shell, which executes what stands in $( ).
-func (t *Toolchain) build(ctx context.Context, allowed time.Duration, unit Unit,
+func (t *Toolchain) Build(ctx context.Context, allowed time.Duration, unit Unit,
 	scratch, output string) (string, map[string]string, error) {
 	if err := safeForShell(slices.Concat([]string{unit.Dir, unit.Source, scratch}, unit.Units, unit.Flags)); err != nil {
 		return "", nil, err

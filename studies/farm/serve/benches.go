@@ -152,7 +152,7 @@ func (s *server) machine(subject farm.Subject, compiles bool) *devices.Machine {
 	tools, how := s.tools, subject.Definition
 	tools.Compiler, tools.CompileTimeout, tools.Forget = how.Compiler, how.CompileTimeout, true
 	tools.Notice = func(text string) { s.log.Info(text, "kernel", subject.Name) }
-	if compiles && how.Backend == kernels.CUDA {
+	if compiles && kernels.BackendOf(how.Backend).GPU {
 		tools.Architecture = subject.Architecture
 	}
 	return devices.Here(tools)

@@ -101,7 +101,7 @@ func (b *bench) refresh(fresh string) {
 // off other workers of this machine. So many GPUs are kept off other tasks; they are locked
 // where they are used.
 func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free func(), err error) {
-	if backend != kernels.Host {
+	if kernels.BackendOf(backend).GPU {
 		if err := s.devices.Acquire(ctx, gpus); err != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -188,8 +188,9 @@ func (s *server) do(ctx context.Context, job farm.Job) (farm.Answer, error) {
 	if job.Subject.Record != "" {
 		return s.replay(ctx, job)
 	}
-	if backend := job.Subject.Definition.Backend; backend != kernels.Host && backend != kernels.CUDA {
-		return farm.Answer{}, fmt.Errorf("backend %q: a farm runs kernels on GPUs and processors", backend)
+	if backend := kernels.BackendOf(job.Subject.Definition.Backend); backend.Name == "" || backend.Program {
+		return farm.Answer{},
+			fmt.Errorf("backend %q: a farm runs kernels on GPUs and processors", job.Subject.Definition.Backend)
 	}
 	switch job.Action {
 	case farm.DescribeBuild, farm.Compile:

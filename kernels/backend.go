@@ -1,0 +1,130 @@
+package kernels
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// The names of the backends.
+const (
+	Host    = "host"
+	CUDA    = "cuda"
+	Command = "command"
+)
+
+// Backend is a kind of device as the manifest knows it, as data. Packages above ask these
+// fields and compare no names. How a backend compiles and runs is the package of its name
+// below objective.
+type Backend struct {
+	Name string
+	// GPU says that a launch has a grid and a block, and that clocks, caches and the compiler
+	// can be chosen. Without it the kernel runs on the processor.
+	GPU bool
+	// Program says that a point is a program that is run, not a function that is called: it has
+	// no sources, arguments or tolerance, and its section has the keys of a command.
+	Program bool
+	// Languages are what its compilers read; a program has none.
+	Languages []Language
+	// Optimization is the flag that a kernel gets whose manifest says nothing about
+	// optimization. A compiler's own default is none at all, or is by backend another
+	// one than people build with, and what is best without is seldom best with it.
+	Optimization string
+	// ReferenceFlags are what a reference is compiled with, for checks and where it is timed.
+	ReferenceFlags []string
+	// Variables of the environment choose its compilers and devices.
+	Variables []string
+	// Quantities are what it measures beside what every backend does.
+	Quantities []Quantity
+
+	section func(*manifest) *section // nil where the manifest has none
+}
+
+// Language is what a source is written in: its key below source, reference and naive, and
+// how the names of its files end.
+type Language struct {
+	Key      string
+	Suffixes []string
+}
+
+// Backends are all that a manifest may have a section for.
+var Backends = []Backend{
+	{
+		Name:         Host,
+		Languages:    []Language{{Host, append([]string{".c"}, CPlusPlusSuffixes...)}},
+		Optimization: "-O2", ReferenceFlags: []string{"-O2"},
+		Variables: []string{"CC"},
+		section:   func(m *manifest) *section { return m.Host },
+	},
+	{
+		Name: CUDA, GPU: true,
+		Languages:    []Language{{CUDA, []string{".cu"}}},
+		Optimization: "-O3",
+		Variables:    []string{"NVCC", "NVRTC", "NVCC_CCBIN", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES"},
+		Quantities: []Quantity{
+			{Name: Registers}, {Name: Spills, Unit: "bytes"}, {Name: Shared, Unit: "bytes"}, {Name: Energy, Unit: "mJ"},
+		},
+		section: func(m *manifest) *section { return m.CUDA },
+	},
+	{
+		Name: Command, Program: true,
+		Quantities: []Quantity{
+			{Name: UserTime, Unit: Milliseconds, PerSample: true}, {Name: SystemTime, Unit: Milliseconds, PerSample: true},
+		},
+		section: func(m *manifest) *section {
+			if m.Command == nil {
+				return nil
+			}
+			return &section{Keys: m.Command.Keys}
+		},
+	},
+}
+
+// BackendOf returns the backend of a name; the zero value is none.
+func BackendOf(name string) Backend {
+	for _, b := range Backends {
+		if b.Name == name {
+			return b
+		}
+	}
+	return Backend{}
+}
+
+// BackendNames lists the backends for a message.
+func BackendNames() string {
+	var names []string
+	for _, b := range Backends {
+		names = append(names, b.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// On is the backend that the kernel was read for.
+func (k *Kernel) On() Backend { return BackendOf(k.Backend) }
+
+// Takes reports whether its compilers read a file, by how its name ends.
+func (b Backend) Takes(file string) bool {
+	return slices.Contains(b.suffixes(), strings.ToLower(path.Ext(file)))
+}
+
+func (b Backend) suffixes() (all []string) {
+	for _, l := range b.Languages {
+		all = append(all, l.Suffixes...)
+	}
+	return all
+}
+
+// LoadAny is [Load] for the first backend that the kernel has a source for; the preferred one,
+// which may be none, is tried before the others.
+func LoadAny(name, preferred string) (k *Kernel, err error) {
+	names := []string{preferred}
+	for _, b := range Backends {
+		names = append(names, b.Name)
+	}
+	for _, backend := range names {
+		if k, err = Load(name, backend); !isNoSource(err) {
+			return k, err
+		}
+	}
+	return nil, err
+}

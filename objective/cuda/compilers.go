@@ -1,0 +1,51 @@
+package cuda
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"pawl/kernels"
+	"pawl/objective/cuda/nvcc"
+)
+
+// compiler is a way from a kernel's source to machine code for the driver.
+type compiler struct {
+	// name is what --compiler calls it, title what pawl doctor does.
+	name, title string
+	// reads is how the names of its sources end.
+	reads string
+	find  func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error)
+}
+
+// compilers are all of them, the default for each kind of source before the others.
+var compilers = []compiler{
+	{"nvcc", "nvcc", ".cu", func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error) {
+		return nvcc.Find(ctx, getenv)
+	}},
+	{"nvrtc", "NVRTC", ".cu", func(ctx context.Context, getenv func(string) string) (nvcc.Tool, error) {
+		return nvcc.FindNVRTC(ctx, getenv)
+	}},
+}
+
+func compilerNames() (names []string) {
+	for _, c := range compilers {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// compilerFor returns the compiler that was asked for, or the default, among those that read
+// the kernel's source; where none says that it does, among all. The kernel may be nil.
+func compilerFor(k *kernels.Kernel, asked string) compiler {
+	reading := compilers
+	if k != nil {
+		suffix := strings.ToLower(path.Ext(k.Source))
+		reading = slices.DeleteFunc(slices.Clone(compilers), func(c compiler) bool { return c.reads != suffix })
+	}
+	if len(reading) == 0 {
+		reading = compilers
+	}
+	return reading[max(0, slices.IndexFunc(reading, func(c compiler) bool { return c.name == asked }))]
+}

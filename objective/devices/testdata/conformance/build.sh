@@ -1,0 +1,1 @@
+test "$1" != unbuilt && cp program.sh "$2"
