@@ -32,9 +32,6 @@ type Farm struct {
 	Budget farm.Budget
 }
 
-// mostAhead is the largest number of trials in flight on a farm.
-const mostAhead = 64
-
 // openFarm opens what is tuned on the machines of a farm.
 func openFarm(ctx context.Context, o Options) (*subject, error) {
 	if err := o.checkFarm(); err != nil {
@@ -85,7 +82,7 @@ func (o Options) checkFarm() error {
 func (s *subject) onFarm(o Options, e *ask.Evaluator, chosen ask.Chosen) {
 	s.evaluator, s.refresh, s.width, s.lanes = e, e.Refresh, chosen.Width, cmp.Or(o.Lanes, chosen.Lanes)
 	if chosen.Width > 1 {
-		s.ahead = min(mostAhead, chosen.Lanes+chosen.Width)
+		s.ahead = min(search.FarmAhead, chosen.Lanes+chosen.Width)
 	}
 	s.begin = func(ctx context.Context, study studies.Study) error {
 		title := strings.TrimSpace(fmt.Sprintf("study %d: %s %s", study.ID, study.Kernel, study.Workload))
