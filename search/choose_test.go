@@ -9,8 +9,10 @@ import (
 // inFlight returns a pipeline with trials that are prepared or not, and a device that likes the
 // last of those that it is offered.
 func inFlight(asPrepared bool, prepared ...bool) *pipeline {
-	p := newPipeline(nil, Options{AsPrepared: asPrepared}.withDefaults(), &Spending{},
-		func(trials []Trial) int { return len(trials) - 1 })
+	p := &pipeline{
+		options: Options{AsPrepared: asPrepared, Width: 2}, spending: &Spending{},
+		nextToMeasure: func(trials []Trial) int { return len(trials) - 1 },
+	}
 	for i, is := range prepared {
 		f := &flight{trial: Trial{Number: i}, prepared: make(chan struct{})}
 		if is {
@@ -39,8 +41,9 @@ func TestWhatIsMeasuredNext(t *testing.T) {
 		in   *pipeline
 		want []int
 	}{
-		{"in the order asked, prepared or not", inFlight(false, false, true, true), []int{0, 1, 2}},
-		{"of those that are prepared what promises most", inFlight(true, false, true, false, true, true), []int{4, 3, 1}},
+		{"in the order asked by two devices", inFlight(false, true, true, true), []int{0, 1}},
+		{"in the order asked, the first not prepared", inFlight(false, false, true, true), []int{1}},
+		{"the largest acquisition", inFlight(true, false, true, false, true, true), []int{4, 3, 1}},
 		{"the default comes first", inFlight(true, true, true, true), []int{0, 2, 1}},
 		{"nothing is prepared", inFlight(true, false, false), nil},
 		{"what ends the search comes first", broken, []int{2, 3, 1}},

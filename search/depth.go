@@ -7,7 +7,7 @@ import (
 
 // Depth says how many trials are worth having in flight, asked and not yet finished.
 //
-// A device that takes of the compiled points the one that promises most by the answers so far
+// A device that takes of the compiled points the one with the largest acquisition by the answers so far
 // has the more to choose from the more there are, and compilers have nothing better to do: all that
 // are allowed.
 //
@@ -33,15 +33,16 @@ type Depth struct {
 }
 
 // The numbers of trials in flight: of a processor, which measures a point in about the
-// time that it takes to compile one, and of an accelerator, which measures one in a
-// fiftieth of that.
+// time that it takes to compile one, of an accelerator, which measures one in a
+// fiftieth of that, and at most on a farm.
 const (
 	DefaultAhead     = 8
 	AcceleratorAhead = 16
+	FarmAhead        = 64
 )
 
 // NewDepth returns the rule that has won by measurement, for at most so many trials
-// in flight. Chosen says that a device takes the compiled point that promises most; several
+// in flight. Chosen says that a device takes the compiled point with the largest acquisition; several
 // devices together take more than one, so that less is left to choose from.
 func NewDepth(most, width int, chosen bool) Depth {
 	if chosen && width == 1 {

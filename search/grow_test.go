@@ -27,7 +27,7 @@ func TestResumeBeyondTheSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := func(history []Trial) *study {
-		s, err := newStudy(pool, Options{Sampler: "auto", Seed: 5}, forgetful{})
+		s, err := newStudy(pool, Options{Sampler: "auto", Seed: 5}.withDefaults(), forgetful{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,12 @@ type Options struct {
 	Goals
 	// Sampler is the name of a sampler; see sampler.Names.
 	Sampler string
+	// Settings are the numbers of the samplers. Nil means sampler.Defaults.
+	Settings *sampler.Settings
 	// Seed fixes the points that are asked, given the same answers.
 	Seed uint64
+	// DefaultUnknown says that the space's default means nothing: the first trial is the sampler's.
+	DefaultUnknown bool
 	// First are points to try right after the default: what earlier studies
 	// found good. Those that the pool lacks are passed over. See sampler.Transfer.
 	First []space.Point
@@ -35,10 +39,12 @@ type Options struct {
 	// means DefaultAhead. Depth says how many of them are worth having: that depends
 	// on the answers, and not on the number of compilers.
 	Ahead int
-	// AsPrepared measures, of the points that are prepared, the one that promises most,
+	// AsPrepared measures, of the points that are prepared, the one with the largest acquisition,
 	// instead of in the order asked: no device waits for one slow compilation. Then the order of the answers, and with
 	// it the points that are asked, depends on how long compilers take.
 	AsPrepared bool
+	// Machine is what the search runs on. Nil means this machine.
+	Machine Machine
 	// Lanes is the number of points that are prepared at once. Zero means one
 	// per core.
 	Lanes int
@@ -62,6 +68,10 @@ func (o Options) withDefaults() Options {
 	o.Finalists = cmp.Or(o.Finalists, 5)
 	o.Rounds = cmp.Or(o.Rounds, 10)
 	o.Samples = cmp.Or(o.Samples, 10)
+	if o.Settings == nil {
+		settings := sampler.Defaults()
+		o.Settings = &settings
+	}
 	if o.Observe == nil {
 		o.Observe = func(Progress) {}
 	}

@@ -10,7 +10,7 @@ import (
 	"pawl/objective"
 )
 
-// flight is a trial on its way: its preparation runs in a goroutine, and so
+// flight is a trial on its way: its preparation runs beside the search, and so
 // does its measurement, once it is its turn.
 type flight struct {
 	trial    Trial
@@ -24,56 +24,32 @@ type flight struct {
 }
 
 // pipeline holds the trials that are asked and not finished. It prepares them ahead,
-// in lanes, measures them in the order asked or, of those that are prepared, what promises most,
-// and hands them out. Its methods are called by one goroutine; what they start runs in others.
+// measures them in the order asked or, of those that are prepared, the one with the largest acquisition,
+// and hands them out. Its methods are called by one goroutine; what they start runs beside it.
 type pipeline struct {
+	machine   Machine
 	evaluator Evaluator
 	options   Options
 	spending  *Spending
-	lanes     chan struct{}
 	flights   []*flight // in the order asked
-	// changed has room for one word that a flight was prepared or measured.
-	changed chan struct{}
-	// foremost returns which of some prepared trials is measured first.
-	foremost func([]Trial) int
-	known    known
+	// nextToMeasure returns which of some prepared trials is measured first.
+	nextToMeasure func([]Trial) int
+	known         known
 }
 
-func newPipeline(evaluator Evaluator, options Options, spending *Spending, foremost func([]Trial) int) *pipeline {
-	return &pipeline{
-		evaluator: evaluator, options: options, spending: spending, foremost: foremost,
-		lanes: make(chan struct{}, options.Lanes), changed: make(chan struct{}, 1),
-	}
-}
-
-// notify wakes up whoever waits for a change.
-func (p *pipeline) notify() {
-	select {
-	case p.changed <- struct{}{}:
-	default: // the word is there already
-	}
-}
-
-// launch starts preparing a trial in a lane of its own.
+// launch starts preparing a trial.
 func (p *pipeline) launch(ctx context.Context, trial Trial) {
 	f := &flight{trial: trial, prepared: make(chan struct{})}
 	p.flights = append(p.flights, f)
-	go func() {
-		defer p.notify()
-		defer close(f.prepared)
-		select {
-		case p.lanes <- struct{}{}:
-			defer func() { <-p.lanes }()
-		case <-ctx.Done():
-			f.err = context.Cause(ctx)
-			return
+	p.machine.Prepare(func() time.Duration {
+		if f.err = context.Cause(ctx); f.err == nil {
+			f.result, f.err = p.evaluator.Prepare(ctx, trial.Point)
 		}
-		f.result, f.err = p.evaluator.Prepare(ctx, trial.Point)
-	}()
+		return f.result.Spent.Compile
+	}, func() { close(f.prepared) })
 }
 
-// measure begins to measure as many points as there are devices: the oldest, each as
-// soon as it is prepared, or of those that are prepared the ones that promise most.
+// measure begins to measure as many prepared points as there are devices.
 func (p *pipeline) measure(ctx context.Context) {
 	for free := p.options.Width - p.measuring(); free > 0; free-- {
 		f := p.choose()
@@ -81,27 +57,30 @@ func (p *pipeline) measure(ctx context.Context) {
 			return
 		}
 		f.measured = make(chan struct{})
-		go func() {
-			defer p.notify()
-			defer close(f.measured)
-			<-f.prepared
+		p.machine.Measure(func() time.Duration {
 			if f.err == nil {
 				f.outcome, f.failed = p.evaluate(ctx, f.result)
 			}
-		}()
+			return f.outcome.Spent.Check + f.outcome.Spent.Measure
+		}, func() { close(f.measured) })
 	}
 }
 
-// choose returns the flight that is measured next, nil for none.
+// choose returns the prepared flight that is measured next, nil for none. In the order asked, a
+// device takes no point from behind those that the others wait for.
 func (p *pipeline) choose() *flight {
+	eligible := p.flights
+	if !p.options.AsPrepared {
+		eligible = p.flights[:min(len(p.flights), p.options.Width)]
+	}
 	var waiting []*flight
 	var trials []Trial
-	for _, f := range p.flights {
-		if f.measured != nil || p.options.AsPrepared && !done(f.prepared) {
+	for _, f := range eligible {
+		if f.measured != nil || !done(f.prepared) {
 			continue
 		}
 		if !p.options.AsPrepared || f.err != nil || f.trial.Number == 0 {
-			return f // it is its turn, it ends the search, or it is the default, which a target is held against
+			return f // it is its turn, it ends the search, or it is the default, which a target is compared with
 		}
 		waiting, trials = append(waiting, f), append(trials, f.trial)
 	}
@@ -110,7 +89,7 @@ func (p *pipeline) choose() *flight {
 	}
 	start := time.Now()
 	defer func() { p.spending.Asking += time.Since(start) }()
-	return waiting[p.foremost(trials)]
+	return waiting[p.nextToMeasure(trials)]
 }
 
 // measuring returns the number of flights whose measurement has begun.
@@ -150,13 +129,18 @@ func (p *pipeline) next(ctx context.Context) (trial Trial, found bool, err error
 			trial.Outcome, trial.Finished = f.outcome, true
 			return trial, true, nil
 		}
+		spent, stop := &p.spending.Device, (<-chan struct{})(nil)
 		if p.starved() {
-			if stopped, err := p.starve(ctx); stopped || err != nil {
-				return Trial{}, false, err
-			}
-			continue
+			spent, stop = &p.spending.Waiting, p.options.Stop
 		}
-		_ = timed(&p.spending.Device, func() error { <-p.changed; return nil })
+		stopped := false
+		err := timed(spent, func() (err error) {
+			stopped, err = p.machine.Wait(ctx, stop)
+			return err
+		})
+		if stopped || err != nil {
+			return Trial{}, false, err
+		}
 	}
 }
 
@@ -172,29 +156,12 @@ func (p *pipeline) ready() int {
 	return -1
 }
 
-// starve waits for a change, for the user's word to stop, or for the end.
-func (p *pipeline) starve(ctx context.Context) (stopped bool, err error) {
-	err = timed(&p.spending.Waiting, func() error {
-		select {
-		case <-p.changed:
-			return nil
-		case <-p.options.Stop:
-			stopped = true
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	})
-	return stopped, err
-}
-
 // drain waits for what was abandoned.
 func (p *pipeline) drain() {
-	for _, f := range p.flights {
-		<-f.prepared
-		if f.measured != nil {
-			<-f.measured
-		}
+	for slices.ContainsFunc(p.flights, func(f *flight) bool {
+		return !done(f.prepared) || f.measured != nil && !done(f.measured)
+	}) {
+		_, _ = p.machine.Wait(context.Background(), nil) // nobody stops it
 	}
 	p.flights = nil
 }

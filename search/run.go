@@ -18,7 +18,7 @@ type engine struct {
 	evaluator Evaluator
 	recorder  Recorder
 	past      Past
-	started   time.Time
+	machine   Machine
 
 	study    *study
 	pipeline *pipeline
@@ -70,17 +70,23 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past Pa
 		return nil, err
 	}
 	e := &engine{
-		options: options, evaluator: evaluator, recorder: recorder, past: past, started: time.Now(),
+		options: options, evaluator: evaluator, recorder: recorder, past: past, machine: options.Machine,
 		study: study, rounds: past.Rounds, spending: past.Spending,
 	}
-	e.pipeline = newPipeline(evaluator, options, &e.spending, study.foremost)
+	if e.machine == nil {
+		e.machine = newHere(options.Lanes)
+	}
+	e.pipeline = &pipeline{
+		machine: e.machine, evaluator: evaluator, options: options, spending: &e.spending,
+		nextToMeasure: study.nextToMeasure,
+	}
 	e.second = newSecondLook(evaluator, study, options, &e.spending, e.record, e.disqualify, past)
 	e.limits = limits{options: options, study: study, elapsed: e.elapsed}
 	e.observer = &observer{options: options, study: study, elapsed: e.elapsed, failures: map[string]int{}}
 	return e, nil
 }
 
-func (e *engine) elapsed() time.Duration { return e.past.Elapsed + time.Since(e.started) }
+func (e *engine) elapsed() time.Duration { return e.past.Elapsed + e.machine.Elapsed() }
 
 func (e *engine) result() Result {
 	r := Result{
@@ -91,7 +97,7 @@ func (e *engine) result() Result {
 		Spending: e.spending,
 		Dead:     e.dead,
 	}
-	if regret, known := sampler.EstimateRegret(e.study.view, sampler.Defaults(), e.options.Seed); known {
+	if regret, known := sampler.EstimateRegret(e.study.view, *e.options.Settings, e.options.Seed); known {
 		r.Regret = &regret
 	}
 	return r
@@ -127,8 +133,8 @@ func (e *engine) search(ctx context.Context) error {
 
 // fill asks until as much is in flight as is worth it, or there is a reason to stop.
 func (e *engine) fill(ctx context.Context) error {
-	e.pipeline.measure(ctx) // asking goes on beside it
 	for len(e.pipeline.flights) < e.study.depth(e.options) {
+		e.pipeline.measure(ctx) // asking goes on beside it
 		if e.ended = e.limits.reached(); e.ended != "" {
 			return nil
 		}
@@ -198,7 +204,9 @@ func (e *engine) record(round confirm.Round) error {
 // the default to the winner.
 func (e *engine) confirm(ctx context.Context) error {
 	var candidates []confirm.Candidate
-	for _, t := range e.second.ranked() {
+	for _, number := range e.second.ranked() {
+		t := e.study.trials[number]
+		t.Outcome.Samples = e.second.all(t)
 		candidates = append(candidates, confirm.Candidate{Number: t.Number, Point: t.Point, Outcome: t.Outcome})
 	}
 	return confirm.Run(ctx, e.evaluator, confirm.Study{

@@ -7,7 +7,7 @@
 //  3. Measure: one point at a time, in the order asked, so that an ask depends on the
 //     seed and on the answers so far, never on the number of compilers. Where compiling
 //     takes many times as long as measuring, as for a GPU, of those that are compiled the one
-//     that promises most: then an ask depends on the order of the answers too.
+//     with the largest acquisition: then an ask depends on the order of the answers too.
 //  4. Finish: the outcome is durable before the next ask.
 //  5. Confirm: the finalists and the default are checked in full and measured
 //     again, interleaved, in fresh processes. See package confirm.

@@ -1,11 +1,13 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/space"
@@ -39,6 +41,7 @@ type secondLook struct {
 	checked map[int]bool      // trials that have passed the full check
 	samples map[int][]float64 // what was measured again, by trial
 	counts  map[int]int       // how many times
+	medians map[int]float64   // of all samples, by trial
 }
 
 func newSecondLook(evaluator Evaluator, study *study, options Options, spending *Spending,
@@ -46,6 +49,7 @@ func newSecondLook(evaluator Evaluator, study *study, options Options, spending 
 	s := &secondLook{
 		evaluator: evaluator, study: study, options: options, spending: spending, record: record, disqualify: disqualify,
 		checked: map[int]bool{}, samples: map[int][]float64{}, counts: map[int]int{},
+		medians: map[int]float64{},
 	}
 	numbers := map[space.Point]int{}
 	for _, t := range past.Trials {
@@ -63,6 +67,7 @@ func newSecondLook(evaluator Evaluator, study *study, options Options, spending 
 func (s *secondLook) add(number int, r confirm.Round) {
 	s.counts[number] = max(s.counts[number], r.Number+1)
 	s.samples[number] = append(s.samples[number], r.Outcome.Samples...)
+	delete(s.medians, number)
 }
 
 // until uses the time until the devices have something to do.
@@ -129,7 +134,8 @@ func (s *secondLook) next() (t Trial, measure, found bool) {
 func (s *secondLook) leaders() []Trial {
 	var leaders []Trial
 	met := map[string]bool{}
-	for _, t := range s.ranked() {
+	for _, number := range s.ranked() {
+		t := s.study.trials[number]
 		if met[t.Outcome.Binary] && t.Outcome.Binary != "" {
 			continue
 		}
@@ -141,22 +147,31 @@ func (s *secondLook) leaders() []Trial {
 	return leaders
 }
 
-// ranked returns the default and then the trials with a verified time, fastest
-// first by all that was measured of them.
-func (s *secondLook) ranked() []Trial {
-	trials := slices.Clone(s.study.trials)
-	for number, samples := range s.samples {
-		if trials[number].OK() {
-			trials[number].Outcome.Samples = slices.Concat(trials[number].Outcome.Samples, samples)
+// ranked returns the numbers of the default and then of the trials with a verified time,
+// fastest first by all that was measured of them.
+func (s *secondLook) ranked() []int {
+	var numbers []int
+	for i, t := range s.study.trials {
+		if !t.OK() {
+			continue
 		}
+		if _, known := s.medians[i]; !known {
+			s.medians[i] = stats.Median(s.all(t))
+		}
+		numbers = append(numbers, i)
 	}
-	ranked := Ranking(trials)
-	if at := slices.IndexFunc(ranked, func(t Trial) bool { return t.Number == 0 }); at > 0 {
-		initial := ranked[at]
-		copy(ranked[1:at+1], ranked[:at])
-		ranked[0] = initial
-	}
-	return ranked
+	slices.SortStableFunc(numbers, func(a, b int) int {
+		if a == 0 || b == 0 {
+			return a - b
+		}
+		return cmp.Compare(s.medians[a], s.medians[b])
+	})
+	return numbers
+}
+
+// all returns every sample of a trial.
+func (s *secondLook) all(t Trial) []float64 {
+	return slices.Concat(t.Outcome.Samples, s.samples[t.Number])
 }
 
 // look measures a trial again, or goes on with its full check.

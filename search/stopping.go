@@ -79,7 +79,7 @@ func (l limits) littleLeft() bool {
 	if observed := len(l.study.view.Observations); l.options.Regret == 0 || observed == 0 || observed%regretEvery != 0 {
 		return false
 	}
-	regret, known := sampler.EstimateRegret(l.study.view, sampler.Defaults(), l.options.Seed)
+	regret, known := sampler.EstimateRegret(l.study.view, *l.options.Settings, l.options.Seed)
 	return known && regret.Left <= float64(l.options.Regret)
 }
 

@@ -37,7 +37,7 @@ type study struct {
 var _ goptuna.RelativeSampler = (*study)(nil)
 
 func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, error) {
-	chooser, err := sampler.New(options.Sampler, pool.Space(), sampler.Defaults())
+	chooser, err := sampler.New(options.Sampler, pool.Space(), *options.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +68,13 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 	if err != nil {
 		return nil, fmt.Errorf("creating the study: %w", err)
 	}
-	initial, err := pool.Index(pool.Space().Default())
-	if err != nil {
-		return nil, fmt.Errorf("creating the study: %w", err)
+	if !options.DefaultUnknown {
+		initial, err := pool.Index(pool.Space().Default())
+		if err != nil {
+			return nil, fmt.Errorf("creating the study: %w", err)
+		}
+		s.forced = []int{initial}
 	}
-	s.forced = []int{initial}
 	for _, point := range options.First {
 		if index, err := pool.Index(point); err == nil && !slices.Contains(s.forced, index) {
 			s.forced = append(s.forced, pool.Keep(index))
@@ -96,8 +98,8 @@ func (s *study) depth(options Options) int {
 		measuring)
 }
 
-// foremost returns which of some pending trials is to be measured first, by what is known now.
-func (s *study) foremost(trials []Trial) int {
+// nextToMeasure returns which of some pending trials is to be measured first, by what is known now.
+func (s *study) nextToMeasure(trials []Trial) int {
 	var points []int
 	for _, t := range trials {
 		index, err := s.pool.Index(t.Point)
@@ -106,7 +108,7 @@ func (s *study) foremost(trials []Trial) int {
 		}
 		points = append(points, index)
 	}
-	return sampler.Foremost(s.sampler, s.view, points)
+	return sampler.NextToMeasure(s.sampler, s.view, points)
 }
 
 // exhausted reports whether every point was asked.

@@ -38,7 +38,7 @@ func studyOf(t testing.TB, values ...int) *study {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newStudy(pool, Options{Sampler: "random", Seed: 1}, forgetful{})
+	s, err := newStudy(pool, Options{Sampler: "random", Seed: 1}.withDefaults(), forgetful{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 // autoSampler is the default: what has won by measurement (docs/search.md has the
 // figures).
 //
-// The Gaussian process finds the good region from few trials and doubts that it is
+// The Gaussian process finds the good region from few trials and goes on looking as if it were not
 // the only one. The forest resolves small differences, which the process smooths
 // away. How many of the observed points are nearly as good as the best says which of
 // the two is needed: where few are, the optimum is elsewhere; where many are, it is a
@@ -40,12 +40,12 @@ func (a *autoSampler) Next(view *View, rng *rand.Rand) int {
 	return a.process.Next(view, rng)
 }
 
-// Promise is the process's to say, also of the forest's points.
-func (a *autoSampler) Promise(view *View, points []int) []float64 {
+// Acquisition is the process's to say, also of the forest's points.
+func (a *autoSampler) Acquisition(view *View, points []int) []float64 {
 	if len(view.Observations) > a.settings.GP.Most {
 		return nil
 	}
-	return a.process.Promise(view, points)
+	return a.process.Acquisition(view, points)
 }
 
 // forestsTurn reports whether the next point is the forest's to choose.

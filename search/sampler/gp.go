@@ -51,9 +51,9 @@ func (g *gpSampler) Next(view *View, rng *rand.Rand) int {
 	return g.climb(view, rng, g.settings.GP.Candidates, score)
 }
 
-// Promise leaves out what is pending, and costs: a point that is compiled has cost most of
+// Acquisition leaves out what is pending, and costs: a point that is compiled has cost most of
 // what it will.
-func (g *gpSampler) Promise(view *View, points []int) []float64 {
+func (g *gpSampler) Acquisition(view *View, points []int) []float64 {
 	if len(g.axes) == 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (g *gpSampler) acquisition(view *View, works *gaussian.Classifier, pending 
 		model.Extend(features.ValuesOf(g.axes, view.Pool.Row(index)))
 	}
 	trust := earlier.Follow(model, data.Points, scaled, followed)
-	model.Inflate(g.doubt(followed))
+	model.Inflate(g.varianceScale(followed))
 	best := slices.Min(scaled)
 	costs := g.costs(view)
 	score = func(points []int, floor float64) []float64 {
@@ -94,9 +94,9 @@ func (g *gpSampler) acquisition(view *View, works *gaussian.Classifier, pending 
 	return score, func() { model.Shrink(len(data.Points)) }
 }
 
-// doubt returns what the model's deviations are multiplied by. While studies of this very
-// device, and no others, are followed, less is in doubt: more was observed than this study has seen.
-func (g *gpSampler) doubt(followed []int) float64 {
+// varianceScale returns what the model's deviations are multiplied by. While studies of this very
+// device, and no others, are followed, less is uncertain: more was observed than this study has seen.
+func (g *gpSampler) varianceScale(followed []int) float64 {
 	elsewhere := func(e int) bool { return !g.sameDevice[e] }
 	if len(followed) == 0 || slices.ContainsFunc(followed, elsewhere) {
 		return g.settings.GP.Inflation

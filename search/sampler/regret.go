@@ -158,7 +158,7 @@ func boundOfBest(candidates []candidate, best, sure float64) float64 {
 func expectedGain(candidates []candidate, best float64, trials int) float64 {
 	promising := slices.Clone(candidates)
 	slices.SortStableFunc(promising, func(a, b candidate) int {
-		return cmp.Compare(b.promise(best), a.promise(best))
+		return cmp.Compare(b.logAcquisition(best), a.logAcquisition(best))
 	})
 	chosen := 0.0
 	for i, c := range promising {
@@ -180,7 +180,7 @@ func expectedGain(candidates []candidate, best float64, trials int) float64 {
 	return gain
 }
 
-// promise is the logarithm of the expected improvement, failures considered.
-func (c candidate) promise(best float64) float64 {
+// logAcquisition is the logarithm of the expected improvement, failures considered.
+func (c candidate) logAcquisition(best float64) float64 {
 	return gaussian.LogExpectedImprovement(best, c.mean, c.deviation) + math.Log(c.works)
 }

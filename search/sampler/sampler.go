@@ -32,14 +32,14 @@ type Sampler interface {
 	Next(view *View, rng *rand.Rand) int
 }
 
-// Ranker is a sampler that also knows which of the points that were asked promises most by
-// now. A device that has several to choose from takes that one first.
+// Ranker is a sampler that also ranks the points that were asked by what is known now. A device
+// that has several to choose from takes the first of them.
 type Ranker interface {
 	Sampler
-	// Promise returns what each of some pending points promises, given the observations: the larger
-	// the better. At least the three largest are exact, the others may be bounds that lie below
+	// Acquisition returns the value of the acquisition function at some pending points, given the
+	// observations: the larger the better. At least the three largest are exact, the others may be bounds that lie below
 	// them. It returns nil while too little is known. Like Next it is a function of the view.
-	Promise(view *View, points []int) []float64
+	Acquisition(view *View, points []int) []float64
 }
 
 // Ranks reports whether a sampler is a Ranker.
@@ -48,20 +48,20 @@ func Ranks(s Sampler) bool {
 	return ok
 }
 
-// Foremost returns the place of the one of some pending points that is to be measured first: of a
-// Ranker the one that promises most, else the first.
-func Foremost(s Sampler, view *View, points []int) int {
+// NextToMeasure returns the place of the one of some pending points that is to be measured first: of a
+// Ranker the one with the largest acquisition, else the first.
+func NextToMeasure(s Sampler, view *View, points []int) int {
 	ranker, ok := s.(Ranker)
 	if !ok || len(points) < 2 {
 		return 0
 	}
-	foremost, promise := 0, ranker.Promise(view, points)
-	for i := range promise {
-		if promise[i] > promise[foremost] {
-			foremost = i
+	next, acquisition := 0, ranker.Acquisition(view, points)
+	for i := range acquisition {
+		if acquisition[i] > acquisition[next] {
+			next = i
 		}
 	}
-	return foremost
+	return next
 }
 
 // Default is the sampler that is used when nobody names one.

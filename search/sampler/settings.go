@@ -50,7 +50,7 @@ type GP struct {
 	Fit int
 	// Inflation is what the model's deviations are multiplied by. Lengths that were
 	// fitted to a few dozen observations are taken for the truth, which makes the
-	// model too sure of itself; doubting it gains 1 to 2 % of the optimum.
+	// model too sure of itself; widening them gains 1 to 2 % of the optimum.
 	Inflation float64
 	// Candidates is the number of random points whose improvement is computed; from
 	// the best of them the search climbs.

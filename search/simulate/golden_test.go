@@ -25,13 +25,12 @@ func fixed() *Report {
 			},
 			Within5: []float64{0.25, 0.5}, Within1: []float64{0, 0.125},
 			Community: 0.5, Zero: -0.25, Near: 12.5, BySeed: [][]float64{{fraction}, {fraction + 0.05}}, AskMean: 1.5,
-			AskLongest: 12,
-			Curve:      []float64{fraction - 0.2, fraction - 0.1, fraction, fraction + 0.05},
+			Curve: []float64{fraction - 0.2, fraction - 0.1, fraction, fraction + 0.05},
 		}
 	}
 	samplers := []SamplerReport{sampler("random", 0.7), sampler("auto", 0.9)}
 	return &Report{
-		Seeds: 8, Trials: 4, Budgets: []int{2, 4}, Overall: samplers,
+		Seeds: 8, Trials: 4, Devices: 1, Budgets: []int{2, 4}, Overall: samplers,
 		Spaces: []SpaceReport{
 			{
 				Name:            "first <space>",

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pawl/search"
 	"pawl/search/replay"
 )
 
@@ -102,5 +103,26 @@ func TestAClockNeedsCosts(t *testing.T) {
 		Options{Samplers: []string{"random"}, Clock: true})
 	if err == nil || !strings.Contains(err.Error(), "--clock") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Points are taken over from any device, expectations from the same maker's only.
+func TestWarmTrustsTheSameMakerOnly(t *testing.T) {
+	on := func(device string) *Recorded {
+		record := bowl(t, 12)
+		record.Environment.Device = device
+		return recorded(t, record)
+	}
+	here := on("NVIDIA one")
+	for device, trusted := range map[string]bool{"NVIDIA one": true, "NVIDIA two": true, "AMD one": false} {
+		other := on(device)
+		earlier, err := other.race(t.Context(), entrant{sampler: "random"}, 1, Options{Trials: 20}.withDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		learned := here.learn(other, search.Timed(earlier.finished))
+		if len(learned.first) == 0 || len(learned.memory[0].Points) > 0 != trusted {
+			t.Errorf("%s: %d first points, %d remembered", device, len(learned.first), len(learned.memory[0].Points))
+		}
 	}
 }

@@ -20,12 +20,8 @@ type Report struct {
 	// Ahead is the largest number of trials in flight in each search, 0 where it is what tune
 	// has on the device of each space: see SpaceReport.
 	Ahead int `json:"ahead,omitempty"`
-	// Full says that so many were in flight all the time.
-	Full bool `json:"full,omitempty"`
-	// InOrder says that points were measured in the order asked.
-	InOrder bool `json:"in_order,omitempty"`
-	// DeviceTime is how long a trial took a GPU, empty for as recorded.
-	DeviceTime DeviceTime `json:"device_time,omitempty"`
+	// Devices is the number of devices.
+	Devices int `json:"devices"`
 	// Clock says that a budget is what so many average points cost, and that
 	// random search's expectations do not apply.
 	Clock   bool  `json:"clock,omitempty"`
@@ -78,11 +74,10 @@ type SamplerReport struct {
 	Near float64 `json:"within_2_percent_seconds,omitempty"`
 	// InFlight is the mean number of trials in flight, right after an ask.
 	InFlight float64 `json:"in_flight"`
-	// AskMean and AskLongest are times of one ask in milliseconds.
-	AskMean    float64 `json:"ask_mean_ms"`
-	AskLongest float64 `json:"ask_longest_ms"`
+	// AskMean is the time of one ask in milliseconds.
+	AskMean float64 `json:"ask_mean_ms"`
 	// Calibration is there when it was asked for.
-	Calibration []Calibration `json:"calibration,omitempty"`
+	Calibration *Calibration `json:"calibration,omitempty"`
 	// Help compares with the same sampler without help, where it had some, in
 	// one space.
 	Help []Help `json:"help,omitempty"`
@@ -111,15 +106,13 @@ func budgetsFor(trials int) []int {
 
 func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options Options) *Report {
 	r := &Report{
-		Seeds:      options.Seeds,
-		Trials:     options.Trials,
-		Ahead:      options.Ahead,
-		Full:       options.Full,
-		InOrder:    options.InOrder,
-		DeviceTime: options.DeviceTime,
-		Noise:      options.Noise,
-		Clock:      options.Clock,
-		Budgets:    budgetsFor(options.Trials),
+		Seeds:   options.Seeds,
+		Trials:  options.Trials,
+		Ahead:   options.Ahead,
+		Devices: options.Devices,
+		Noise:   options.Noise,
+		Clock:   options.Clock,
+		Budgets: budgetsFor(options.Trials),
 	}
 	for i, s := range spaces {
 		expected := s.expectedFractions(options.Trials)
@@ -134,7 +127,7 @@ func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options O
 			part.Random = append(part.Random, expected[b-1])
 		}
 		for j, e := range entrants {
-			row := r.sampler(e.label, []*Recorded{s}, [][]run{runs[i][j]})
+			row := r.sampler(e.label, []*Recorded{s}, [][]run{runs[i][j]}, options)
 			if e.warm || e.costAware {
 				row.Help = help(s, runs[i][j], runs[i][alone(entrants, e)], r.Budgets)
 			}
@@ -147,7 +140,7 @@ func newReport(spaces []*Recorded, entrants []entrant, runs [][][]run, options O
 		for i := range spaces {
 			over = append(over, runs[i][j])
 		}
-		r.Overall = append(r.Overall, r.sampler(e.label, spaces, over))
+		r.Overall = append(r.Overall, r.sampler(e.label, spaces, over, options))
 	}
 	return r
 }
@@ -159,10 +152,10 @@ func alone(entrants []entrant, helped entrant) int {
 
 // sampler summarises the runs of one sampler over some spaces; runs are by
 // space and seed.
-func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run) SamplerReport {
+func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run, options Options) SamplerReport {
 	report := SamplerReport{Sampler: name, Curve: make([]float64, r.Trials)}
 	count := float64(len(spaces))
-	var asking, longest time.Duration
+	var asking time.Duration
 	asks, inFlight := 0, 0
 	for i, s := range spaces {
 		curve, times := s.meanCurves(runs[i])
@@ -173,14 +166,12 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run) SamplerR
 		report.Zero += zeroCentred(curve, s.expectedFractions(r.Trials)) / count
 		for _, run := range runs[i] {
 			asking += run.asking
-			longest = max(longest, run.longest)
 			asks += run.asks
 			inFlight += run.inFlight
 		}
 	}
-	report.AskMean = milliseconds(asking) / float64(max(asks, 1))
+	report.AskMean = float64(asking) / float64(time.Millisecond) / float64(max(asks, 1))
 	report.InFlight = float64(inFlight) / float64(max(asks, 1))
-	report.AskLongest = milliseconds(longest)
 	for _, budget := range r.Budgets {
 		// Seeds are the independent units: over several spaces, the fractions
 		// of one seed are averaged first.
@@ -203,7 +194,9 @@ func (r *Report) sampler(name string, spaces []*Recorded, runs [][]run) SamplerR
 		report.Within5 = append(report.Within5, within5)
 		report.Within1 = append(report.Within1, within1)
 	}
-	report.Calibration = r.calibrations(spaces, runs)
+	if options.Regret {
+		report.Calibration = calibration(spaces, runs)
+	}
 	if len(spaces) == 1 && spaces[0].meanCost > 0 {
 		report.Near = medianNear(runs[0])
 	}
@@ -228,8 +221,6 @@ func medianNear(runs []run) float64 {
 	}
 	return 0
 }
-
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // fraction is the optimum's time over a time, and 0 for none.
 func (r *Recorded) fraction(best float64) float64 {

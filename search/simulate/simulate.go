@@ -4,7 +4,7 @@
 //  1. Run loads the recorded spaces and searches each with each sampler from
 //     each seed. Runs of one seed share their random numbers, so that samplers
 //     are compared on common luck.
-//  2. A run keeps as many points in flight as tune does, on a virtual machine whose
+//  2. A run is search.Run itself, the engine of tune, on a virtual machine whose
 //     clock is moved by the recorded times. A failed point costs an evaluation like
 //     any other. What the search takes to be best is judged by the recorded time,
 //     also where the search saw a noisy sample.
@@ -47,8 +47,7 @@ type Options struct {
 	// Noise answers with one recorded sample, drawn at random, instead of the
 	// recorded time.
 	Noise bool
-	// Regret also asks each search at the budgets what it has left behind, and
-	// holds the answers against the truth.
+	// Regret also compares what each search says that it has left behind with the truth.
 	Regret bool
 	// Warm is the file of another recorded space. Each sampler then also runs
 	// warm: it begins with what a search of that space, by the same sampler with
@@ -64,16 +63,10 @@ type Options struct {
 	// Ahead is the largest number of trials that are asked and not yet finished. Zero
 	// means what tune has on the kind of device that the file names.
 	Ahead int
-	// Full keeps that many in flight all the time. Otherwise it is for search.Depth to
-	// say, as in tune.
-	Full bool
 	// Lanes is the number of compilers. Zero means enough for all that is in flight.
 	Lanes int
-	// InOrder makes every device measure points in the order asked. Otherwise only a
-	// processor does, and a GPU takes of those that are compiled what promises most, as in tune.
-	InOrder bool
-	// DeviceTime is how long a trial takes a GPU. Empty means AsRecorded.
-	DeviceTime DeviceTime
+	// Devices is the number of devices, as on a farm. Zero means one.
+	Devices int
 	// Settings are the samplers'. Nil means sampler.Defaults.
 	Settings *sampler.Settings
 	// Parallel is the number of searches at a time. Zero means one per core.
@@ -91,6 +84,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.Seeds = cmp.Or(o.Seeds, 100)
 	o.Trials = cmp.Or(o.Trials, 200)
+	o.Devices = cmp.Or(o.Devices, 1)
 	o.Parallel = cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))
 	if o.Settings == nil {
 		settings := sampler.Defaults()
@@ -101,33 +95,22 @@ func (o Options) withDefaults() Options {
 
 // aheadOn returns the largest number of trials in flight on the device of a record.
 func (o Options) aheadOn(r *Recorded) int {
-	if o.Ahead > 0 {
-		return o.Ahead
-	}
 	most := search.AcceleratorAhead
 	if r.onProcessor() {
 		most = search.DefaultAhead
 	}
-	if o.Lanes > 0 {
-		most = search.Lanes(most, o.Lanes)
+	switch {
+	case o.Ahead > 0:
+		return o.Ahead
+	case o.Devices > 1:
+		return min(search.FarmAhead, cmp.Or(o.Lanes, search.FarmAhead)+o.Devices)
+	case o.Lanes > 0:
+		return search.Lanes(most, o.Lanes)
 	}
 	return most
 }
 
-func (o Options) earlierTrials() int { return cmp.Or(o.EarlierTrials, o.Trials) }
-
 func (o Options) lanesOn(r *Recorded) int { return cmp.Or(o.Lanes, o.aheadOn(r)) }
-
-// inOrderOn reports whether points are measured in the order asked.
-func (o Options) inOrderOn(r *Recorded) bool { return o.InOrder || r.onProcessor() }
-
-// depthOn returns the rule for the number of trials in flight, by a sampler.
-func (o Options) depthOn(r *Recorded, s sampler.Sampler) search.Depth {
-	if o.Full {
-		return search.FullDepth(o.aheadOn(r))
-	}
-	return search.NewDepth(o.aheadOn(r), 1, !o.inOrderOn(r) && sampler.Ranks(s))
-}
 
 func (o Options) check() error {
 	switch {
@@ -141,10 +124,12 @@ func (o Options) check() error {
 		return fmt.Errorf("simulate: %d trials in flight", o.Ahead)
 	case o.Lanes < 0:
 		return fmt.Errorf("simulate: %d compilers", o.Lanes)
+	case o.Devices < 0:
+		return fmt.Errorf("simulate: %d devices", o.Devices)
 	case o.Parallel < 0:
 		return fmt.Errorf("simulate: %d searches at a time", o.Parallel)
 	}
-	return o.DeviceTime.check()
+	return nil
 }
 
 // Run simulates and reports. The report depends on the options alone, but for
@@ -243,13 +228,13 @@ func RunSpaces(ctx context.Context, spaces []*Recorded, options Options) (*Repor
 func (r *Recorded) race(ctx context.Context, e entrant, seed uint64, options Options) (run, error) {
 	var learned lessons
 	if e.warm {
-		earlier, err := options.other.earlier(ctx, entrant{sampler: e.sampler}, seed, options)
+		earlier := options
+		earlier.Trials = cmp.Or(options.EarlierTrials, options.Trials)
+		other, err := options.other.search(ctx, entrant{sampler: e.sampler}, seed+earlierSeed, lessons{}, earlier)
 		if err != nil {
 			return run{}, err
 		}
-		if learned, err = r.learn(options.other, earlier); err != nil {
-			return run{}, err
-		}
+		learned = r.learn(options.other, search.Timed(other.finished))
 	}
 	return r.search(ctx, e, seed, learned, options)
 }

@@ -41,17 +41,8 @@ func (r *Report) protocol() string {
 	if r.Clock {
 		text += ", a trial being the time in which an average point is finished"
 	}
-	if r.Full {
-		text += ", all the time as many in flight"
-	}
-	if r.InOrder {
-		text += ", measured in the order asked"
-	}
-	switch r.DeviceTime {
-	case AsTuned:
-		text += ", a GPU taken for as long as in tune"
-	case InFull:
-		text += ", a GPU taken for as long as in tune without a first look"
+	if r.Devices > 1 {
+		text += fmt.Sprintf(", %d devices", r.Devices)
 	}
 	if r.Noise {
 		text += ", one noisy sample per trial"
@@ -69,7 +60,7 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	}
 	last := r.Budgets[len(r.Budgets)-1]
 	header = append(header, fmt.Sprintf("within 5%% at %d", last), fmt.Sprintf("1%% at %d", last), "score",
-		"zero-centred", "in flight", "ask mean", "longest")
+		"zero-centred", "in flight", "ask mean")
 	var rows [][]string
 	for _, s := range samplers {
 		rows = append(rows, row(s))
@@ -79,8 +70,8 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 	}
 	for _, s := range samplers {
 		if s.Near > 0 {
-			fmt.Fprintf(text, "%s: half of the searches were within 2 %% of the optimum after %.3g s of %s\n", s.Sampler,
-				s.Near, r.DeviceTime.clock())
+			fmt.Fprintf(text, "%s: half of the searches were within 2 %% of the optimum after %.3g s of recorded time\n",
+				s.Sampler, s.Near)
 		}
 	}
 	for _, s := range samplers {
@@ -92,11 +83,11 @@ func (r *Report) writeTable(text *bytes.Buffer, title string, samplers []Sampler
 		}
 	}
 	for _, s := range samplers {
-		for _, c := range s.Calibration {
+		if c := s.Calibration; c != nil {
 			fmt.Fprintf(text,
 				"%s at %d: the bound on what is left, %.0f %% sure, held in %.0f %% of %d searches; median bound %.1f %%, "+
 					"median truth %.1f %%\n",
-				s.Sampler, c.Budget, 100*c.Claimed, 100*c.Held, c.Known, 100*c.Bound, 100*c.Truth)
+				s.Sampler, last, 100*c.Claimed, 100*c.Held, c.Known, 100*c.Bound, 100*c.Truth)
 		}
 	}
 	return nil
@@ -111,5 +102,5 @@ func row(s SamplerReport) []string {
 	return append(cells,
 		page.WholePercent(s.Within5[last]), page.WholePercent(s.Within1[last]),
 		fmt.Sprintf("%.3f", s.Community), fmt.Sprintf("%.3f", s.Zero),
-		fmt.Sprintf("%.1f", s.InFlight), fmt.Sprintf("%.2f ms", s.AskMean), fmt.Sprintf("%.1f ms", s.AskLongest))
+		fmt.Sprintf("%.1f", s.InFlight), fmt.Sprintf("%.2f ms", s.AskMean))
 }

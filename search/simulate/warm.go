@@ -1,48 +1,29 @@
 package simulate
 
 import (
-	"context"
 	"slices"
 
 	"pawl/search/sampler"
+	"pawl/space"
 )
 
 // lessons is what a warm search is given: the first points and the memory of an
 // earlier search of another space.
 type lessons struct {
-	first  []int
+	first  []space.Point
 	memory []sampler.Memory
 }
 
 // earlierSeed keeps the earlier search's luck apart from the later one's.
 const earlierSeed = 1 << 40
 
-// earlier runs the search that others learn from: cold, with luck of its own.
-func (r *Recorded) earlier(ctx context.Context, e entrant, seed uint64, options Options) (run, error) {
-	options.Trials = options.earlierTrials()
-	return r.search(ctx, e, seed+earlierSeed, lessons{}, options)
-}
-
 // learn translates what a search of another space has seen.
-func (r *Recorded) learn(other *Recorded, earlier run) (lessons, error) {
-	var measured []sampler.Timed
-	for _, o := range earlier.observations {
-		if !o.Failed {
-			measured = append(measured, sampler.Timed{Point: other.space.Pool().Point(o.Index), Milliseconds: o.Milliseconds})
-		}
+func (r *Recorded) learn(other *Recorded, timed []sampler.Timed) lessons {
+	return lessons{
+		first:  sampler.Transfer(r.space.Pool(), timed),
+		memory: []sampler.Memory{sampler.Remember(r.space.Space(), r.device(), other.device(), timed)},
 	}
-	l := lessons{memory: []sampler.Memory{sampler.Remember(r.space.Space(), r.device(), other.device(), measured)}}
-	for _, point := range sampler.Transfer(r.space.Pool(), measured) {
-		index, err := r.space.Pool().Index(point)
-		if err != nil {
-			return lessons{}, err
-		}
-		l.first = append(l.first, index)
-	}
-	return l, nil
 }
-
-func (r *Recorded) device() string { return r.space.Record().Environment.Device }
 
 // Help compares an entrant that was helped with the same one without, seed by
 // seed, at one budget.

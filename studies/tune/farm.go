@@ -32,9 +32,6 @@ type Farm struct {
 	Budget farm.Budget
 }
 
-// mostAhead is the largest number of trials in flight on a farm.
-const mostAhead = 64
-
 // openFarm opens what is tuned on the machines of a farm.
 func openFarm(ctx context.Context, o Options) (*subject, error) {
 	if err := o.checkFarm(); err != nil {
@@ -86,7 +83,7 @@ func (s *subject) moveTo(f onFarm, chosen ask.Chosen) {
 	s.how.Refresh, s.how.Overspent, s.how.Width = f.evaluator.Refresh, f.evaluator.Over, chosen.Width
 	s.how.Lanes = cmp.Or(f.Lanes, chosen.Lanes)
 	if chosen.Width > 1 {
-		s.how.Ahead = min(mostAhead, chosen.Lanes+chosen.Width)
+		s.how.Ahead = min(search.FarmAhead, chosen.Lanes+chosen.Width)
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,9 +21,6 @@ type raceOptions struct {
 	samplers string // separated by commas, empty for all
 	figure   string // the file for the curves, empty for none
 	settings string // changes to the samplers' settings, empty for none
-	pairs    bool   // compare warm with cold over every two files of one kernel
-	farm     string // numbers of machines, empty for none
-	deaths   time.Duration
 }
 
 func SimulateCommand(env console.Environment) *cli.Command {
@@ -68,12 +63,6 @@ func SimulateCommand(env console.Environment) *cli.Command {
 				Action:      console.AtLeast("ahead", 1),
 				Usage:       "how many trials are in flight at most: asked and not yet finished",
 			},
-			&cli.BoolFlag{
-				Name:               "full",
-				Destination:        &o.Full,
-				DisableDefaultText: true,
-				Usage:              "keep that many in flight all the time, instead of as many as are worth it",
-			},
 			&cli.IntFlag{
 				Name:        "lanes",
 				Destination: &o.Lanes,
@@ -81,18 +70,12 @@ func SimulateCommand(env console.Environment) *cli.Command {
 				Action:      console.AtLeast("lanes", 1),
 				Usage:       "how many points are compiled at once",
 			},
-			&cli.BoolFlag{
-				Name:               "in-order",
-				Destination:        &o.InOrder,
-				DisableDefaultText: true,
-				Usage:              "measure points in the order asked, instead of those first that are compiled and promise most",
-			},
-			&cli.StringFlag{
-				Name:        "device-time",
-				Destination: (*string)(&o.DeviceTime),
-				DefaultText: string(simulate.AsRecorded),
-				Usage: "how long a trial takes a GPU: as recorded, as in tune, or in full, as in tune before a first look " +
-					"ended hopeless points",
+			&cli.IntFlag{
+				Name:        "devices",
+				Destination: &o.Devices,
+				Value:       1,
+				Action:      console.AtLeast("devices", 1),
+				Usage:       "how many points are measured at once, as on a farm",
 			},
 			&cli.StringFlag{
 				Name:        "settings",
@@ -109,13 +92,6 @@ func SimulateCommand(env console.Environment) *cli.Command {
 				Name:        "warm",
 				Destination: &o.Warm,
 				Usage:       "also begin with what a search of the recorded space in this `FILE` has learned",
-			},
-			&cli.BoolFlag{
-				Name:               "pairs",
-				Destination:        &o.pairs,
-				DisableDefaultText: true,
-				Usage: "show what a study of one file is worth to a search of another of the same kernel, for " +
-					"every two (one sampler, auto by default)",
 			},
 			&cli.IntFlag{
 				Name:        "earlier-trials",
@@ -143,19 +119,6 @@ func SimulateCommand(env console.Environment) *cli.Command {
 				DefaultText: "one per core",
 				Usage:       "how many searches at a time",
 			},
-			&cli.StringFlag{
-				Name:        "farm",
-				Destination: &o.farm,
-				DefaultText: "none",
-				Usage: "instead of a race, let one sampler (auto by default) search on farms of so many machines, " +
-					"`NUMBERS` with commas between them; see docs/farm.md",
-			},
-			&cli.DurationFlag{
-				Name:        "deaths",
-				Destination: &o.deaths,
-				DefaultText: "never",
-				Usage:       "with --farm, after which `TIME` a machine dies, on average",
-			},
 			&cli.StringFlag{Name: "figure", Destination: &o.figure, Usage: "write the curves to this SVG `FILE`"},
 		}, o.Flags("json")...),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
@@ -172,15 +135,6 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 	if o.Samplers, err = samplerList(o.samplers); err != nil {
 		return err
 	}
-	if o.farm != "" {
-		return runFarms(ctx, env, o)
-	}
-	if asked := string(o.DeviceTime); asked != "" && !slices.Contains(simulate.DeviceTimes(), asked) {
-		return console.Unknown("device time", asked, simulate.DeviceTimes())
-	}
-	if o.Clock && o.DeviceTime != "" && o.DeviceTime != simulate.AsRecorded {
-		return console.Usagef("--clock counts recorded costs: leave out --device-time")
-	}
 	if o.settings != "" {
 		settings, err := sampler.ParseSettings([]byte(o.settings))
 		if err != nil {
@@ -190,17 +144,6 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 	}
 	progress, finish := console.SimulationBar(env)
 	o.Progress = progress
-	if o.pairs {
-		report, err := simulate.RunPairs(ctx, o.Options)
-		finish()
-		switch {
-		case err != nil:
-			return err
-		case o.JSON:
-			return page.JSON(env.Stdout, report)
-		}
-		return report.WriteTable(env.Stdout)
-	}
 	report, err := simulate.Run(ctx, o.Options)
 	finish()
 	if err != nil {
@@ -216,32 +159,6 @@ func runSimulation(ctx context.Context, env console.Environment, o raceOptions) 
 		return page.JSON(env.Stdout, report)
 	}
 	return report.WriteTable(env.Stdout)
-}
-
-// runFarms simulates farms of several sizes over one recorded space.
-func runFarms(ctx context.Context, env console.Environment, o raceOptions) error {
-	if len(o.Files) != 1 || len(o.Samplers) > 1 {
-		return console.Usagef("--farm is for one recorded space and one sampler")
-	}
-	options := simulate.FarmOptions{Lanes: o.Lanes, Trials: o.Trials, Seeds: o.Seeds, Deaths: o.deaths}
-	if len(o.Samplers) == 1 {
-		options.Sampler = o.Samplers[0]
-	}
-	for _, text := range strings.Split(o.farm, ",") {
-		machines, err := strconv.Atoi(text)
-		if err != nil || machines < 1 || machines > 10_000 {
-			return console.Usagef("--farm %q: numbers of machines, such as 1,10,100", o.farm)
-		}
-		options.Machines = append(options.Machines, machines)
-	}
-	rows, err := simulate.RunFarm(ctx, o.Files[0], options)
-	switch {
-	case err != nil:
-		return err
-	case o.JSON:
-		return page.JSON(env.Stdout, rows)
-	}
-	return simulate.WriteFarm(env.Stdout, rows)
 }
 
 // samplerList splits and checks the names of samplers; none means all.

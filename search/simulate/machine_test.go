@@ -2,11 +2,14 @@ package simulate
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"pawl/objective"
 	"pawl/search"
+	"pawl/search/replay"
 )
 
 // timed is a line of points whose times fall, with the seconds that each takes to
@@ -30,55 +33,39 @@ func TestAnswersArriveAsTheyAreCompiled(t *testing.T) {
 	compile, device := []int{8, 2, 3, 1, 1}, []int{1, 1, 1, 1, 1}
 	for _, test := range []struct {
 		name    string
+		backend string
 		options Options
 		order   []int
 		end     int // seconds
 	}{
 		// One at a time: nothing overlaps.
-		{"one in flight", Options{Ahead: 1}, []int{0, 1, 2, 3, 4}, 20},
+		{"one in flight", "cuda", Options{Ahead: 1}, []int{0, 1, 2, 3, 4}, 20},
 		// 0 and 1 compile; 1 is done at 2, measured until 3, and 2 is asked: compiled at
 		// 6, measured until 7; 3 compiled at 8, together with 0, which was asked first
 		// and is measured until 9; 3 until 10; 4, asked at 9, compiled at 10, until 11.
-		{"two in flight", Options{Ahead: 2}, []int{1, 2, 0, 3, 4}, 11},
+		{"two in flight", "cuda", Options{Ahead: 2}, []int{1, 2, 0, 3, 4}, 11},
 		// 0 holds all up until 9. Then 1 until 10, 2 (asked at 9) compiled at 12 until
 		// 13, 3 (asked at 10) until 14, 4 (asked at 13) compiled at 14 until 15.
-		{"two in flight, in order", Options{Ahead: 2, InOrder: true}, []int{0, 1, 2, 3, 4}, 15},
+		{"two in flight, in order", "host", Options{Ahead: 2}, []int{0, 1, 2, 3, 4}, 15},
 		// One compiler: 8, 10, 13, 14, 15, each measured at once.
-		{"five in flight, one compiler", Options{Ahead: 5, Lanes: 1}, []int{0, 1, 2, 3, 4}, 16},
+		{"five in flight, one compiler", "cuda", Options{Ahead: 5, Lanes: 1}, []int{0, 1, 2, 3, 4}, 16},
 	} {
-		s := timed(t, compile, device)
-		test.options.Trials, test.options.Full = len(compile), true
+		record := timed(t, compile, device).space.Record()
+		record.Environment.Backend = test.backend
+		s := recorded(t, record)
+		test.options.Trials = len(compile)
 		result, err := s.race(context.Background(), entrant{sampler: "grid"}, 1, test.options.withDefaults())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var order []int
-		for _, o := range result.observations {
-			order = append(order, o.Index)
+		for _, t := range result.finished {
+			order = append(order, t.Number)
 		}
 		// The last point is the optimum.
 		if !slices.Equal(order, test.order) || result.near != time.Duration(test.end)*time.Second {
 			t.Errorf("%s: %v, the optimum after %v, want %v and %d s", test.name, order, result.near, test.order, test.end)
 		}
-	}
-}
-
-// All are compiled at 1, and the device takes what promises most, here the last of those that
-// wait; a point that is not compiled does not count.
-func TestADeviceTakesWhatPromisesMost(t *testing.T) {
-	s := timed(t, []int{1, 1, 1, 3}, []int{1, 1, 1, 1})
-	p := newPipeline(s, Options{Ahead: 4}, func(points []int) int { return len(points) - 1 })
-	for i := range 4 {
-		p.launch(i)
-	}
-	var order []int
-	for range 4 {
-		order = append(order, p.next())
-	}
-	// Nothing is compiled at 0: 0 is the first that will be, until 2. Then 1 and 2 wait, 2 until
-	// 3. Then 1 and 3.
-	if want := []int{0, 2, 3, 1}; !slices.Equal(order, want) || p.now != 5*time.Second {
-		t.Errorf("%v until %v, want %v until 5 s", order, p.now, want)
 	}
 }
 
@@ -91,7 +78,7 @@ func TestASearchIsAFunctionOfItsSeedWhateverIsInFlight(t *testing.T) {
 			t.Fatal(err)
 		}
 		second, err := s.race(t.Context(), entrant{sampler: "auto"}, 3, options)
-		if err != nil || !slices.Equal(first.observations, second.observations) {
+		if err != nil || !reflect.DeepEqual(first.finished, second.finished) {
 			t.Errorf("%d in flight: two searches from one seed differ (%v)", ahead, err)
 		}
 	}
@@ -114,23 +101,51 @@ func TestTheDepthIsThatOfTheDevice(t *testing.T) {
 	}
 }
 
-// A device that takes as long as a compiler has two points in flight, after the first
-// few.
+// A processor that takes as long as a compiler has two points in flight, after the first
+// few; a GPU whose sampler ranks has all that are allowed.
 func TestASearchAsksNoFurtherAheadThanIsWorthIt(t *testing.T) {
-	s := recorded(t, costly(t, 16)) // nothing to compile, all is measured
-	inFlight := func(options Options) float64 {
-		options.Trials = 60
-		result, err := s.race(t.Context(), entrant{sampler: "random"}, 1, options.withDefaults())
+	inFlight := func(backend, sampler string) float64 {
+		record := costly(t, 16) // nothing to compile, all is measured
+		record.Environment.Backend = backend
+		options := Options{Trials: 60, Ahead: 16}.withDefaults()
+		result, err := recorded(t, record).race(t.Context(), entrant{sampler: sampler}, 1, options)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return float64(result.inFlight) / 60
 	}
-	if got := inFlight(Options{Ahead: 16, InOrder: true}); got > 3 {
+	if got := inFlight("host", "random"); got > 3 {
 		t.Errorf("%.1f in flight on average", got)
 	}
-	if got := inFlight(Options{Ahead: 16, Full: true}); got < 14 {
+	if got := inFlight("cuda", "gp"); got < 14 {
 		t.Errorf("%.1f in flight on average where 16 were to be kept", got)
+	}
+}
+
+// A device that compilers leave without work measures the best points again, and a compiled point
+// waits for the end of that.
+func TestADeviceTakesSecondLooks(t *testing.T) {
+	m := &machine{lanes: make([]time.Duration, 1)}
+	r := line(t, 3, 2)
+	e := &evaluator{Evaluator: replay.NewEvaluator(r.space, 1), recorded: r, machine: m}
+	ended := false
+	m.Prepare(func() time.Duration { return 25 * time.Millisecond }, func() { ended = true })
+	if _, err := e.Sample(t.Context(), objective.Prepared{Point: r.space.Pool().Point(0)}, 10); err != nil {
+		t.Fatal(err)
+	}
+	if !ended || m.Elapsed() != 30*time.Millisecond {
+		t.Errorf("ten samples of 3 ms end at %v, what takes 25 ms is over: %v", m.Elapsed(), ended)
+	}
+}
+
+// Two devices halve the time where nothing is compiled.
+func TestSeveralDevices(t *testing.T) {
+	s := timed(t, []int{0, 0, 0, 0}, []int{2, 2, 2, 2})
+	for devices, want := range map[int]time.Duration{1: 8 * time.Second, 2: 4 * time.Second, 4: 2 * time.Second} {
+		result, err := s.race(t.Context(), entrant{sampler: "grid"}, 1, Options{Trials: 4, Devices: devices}.withDefaults())
+		if err != nil || result.near != want {
+			t.Errorf("%d devices: the optimum after %v, want %v; %v", devices, result.near, want, err)
+		}
 	}
 }
 

@@ -16,9 +16,9 @@ func bowlTime(row []uint16) float64 {
 	return time
 }
 
-// After some answers, the pending point that is next to the best one promises more than one far
+// After some answers, the pending point that is next to the best one has a larger acquisition than one far
 // away, whatever the order in which they were asked; and what else is pending does not count.
-func TestThePointThatPromisesMostIsForemost(t *testing.T) {
+func TestThePointWithTheLargestAcquisitionIsMeasuredNext(t *testing.T) {
 	pool := kernelPool(t)
 	for _, name := range []string{"gp", "auto"} {
 		chooser, err := New(name, pool.Space(), Defaults())
@@ -26,7 +26,7 @@ func TestThePointThatPromisesMostIsForemost(t *testing.T) {
 			t.Fatal(err)
 		}
 		view := NewView(pool)
-		if got := Foremost(chooser, view, []int{5, 3}); got != 0 {
+		if got := NextToMeasure(chooser, view, []int{5, 3}); got != 0 {
 			t.Errorf("%s: with nothing known number %d is first", name, got)
 		}
 		for trial := range 20 {
@@ -45,17 +45,17 @@ func TestThePointThatPromisesMostIsForemost(t *testing.T) {
 			return int(1000 * (bowlTime(pool.Row(a)) - bowlTime(pool.Row(b))))
 		})
 		near, far := free[0], free[len(free)-1]
-		before := chooser.(Ranker).Promise(view, []int{far, near})
-		if Foremost(chooser, view, []int{far, near}) != 1 || Foremost(chooser, view, []int{near, far}) != 0 {
-			t.Errorf("%s: %s before %s, which promise %v", name, pool.Point(far), pool.Point(near), before)
+		before := chooser.(Ranker).Acquisition(view, []int{far, near})
+		if NextToMeasure(chooser, view, []int{far, near}) != 1 || NextToMeasure(chooser, view, []int{near, far}) != 0 {
+			t.Errorf("%s: %s before %s, whose acquisitions are %v", name, pool.Point(far), pool.Point(near), before)
 		}
 		view.Ask(free[1])
 		fresh, _ := New(name, pool.Space(), Defaults())
-		if got := fresh.(Ranker).Promise(view, []int{far, near}); !slices.Equal(got, before) {
+		if got := fresh.(Ranker).Acquisition(view, []int{far, near}); !slices.Equal(got, before) {
 			t.Errorf("%s: a fresh sampler with another point pending says %v, the used one %v", name, got, before)
 		}
 	}
-	if Foremost(randomSampler{}, NewView(pool), []int{5, 3}) != 0 {
+	if NextToMeasure(randomSampler{}, NewView(pool), []int{5, 3}) != 0 {
 		t.Error("random does not keep to the order asked")
 	}
 }
