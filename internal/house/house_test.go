@@ -54,7 +54,7 @@ var inside = map[string][][]string{
 		{"objective/command"},
 		{"objective/devices"},
 		{"objective/profile"},
-		{"objective/fuzz", "objective/ladder"},
+		{"objective/fuzz", "objective/preflight"},
 	},
 	"search": {
 		{"search/sampler/features"},
