@@ -2,7 +2,7 @@
 # Measures what docs/benchmarks.md says about a GPU. It needs no Go there:
 #
 #   go build -o bin/pawl ./cmd/pawl && go test -c -o bin/cuda.test ./objective/cuda
-#   go test -c -o bin/cmd.test ./cmd/pawl
+#   go test -c -o bin/cmd.test ./cmd/pawl && go test -c -o bin/mutants.test ./internal/mutants
 #   bash docs/gpu.sh FOLDER [PART...]     # on the machine with the GPU
 #
 # Parts: tests tune bench checks sanitizer ratchet bisect winner dispatch import rivals slower same kernels profile
@@ -18,6 +18,7 @@ vendor=$PWD/docs/vendor.py
 gallery=$PWD/docs/gallery
 planted=$PWD/objective/profile/testdata/planted
 tests=$PWD/bin/cuda.test
+mutants=$PWD/bin/mutants.test
 commands=$PWD/cmd/pawl
 best=BLOCK_M=128,BLOCK_N=128,LAZY_RESCALE=true,NUM_STAGES=2,NUM_WARPS=4,OVERLAP=false,QUERY_REGISTERS=false,RESIDENT_WARPS=8,TENSOR_SUM=true
 hopper=CONSUMERS=4,BLOCK_N=64,STAGES=6,PINGPONG=true,QUERY_PLACES=2,WORKERS=132,TRUST_MAX=true
@@ -88,7 +89,7 @@ for part in "$@"; do
         timed checks.log "$pawl" fuzz "$kernel" --at "$(winner "$kernel")" --cases 1000
       done
       for kernel in attention_hopper gemm gemm_mma; do timed checks.log "$pawl" fuzz "$kernel" --workload all; done # every type
-      timed checks.log "$pawl" fuzz --mutants --backend cuda --seed 1
+      PAWL_REQUIRE_GPU=1 PAWL_TEST_ALL=1 timed checks.log "$mutants" -test.run GPUMutants -test.v -test.timeout 30m
       ;;
     sanitizer) # compute-sanitizer's four tools on the winners, and on wrong kernels that only they see, which takes minutes
       timed sanitizer.log "$pawl" fuzz attention --at "$best" --sanitizer --shape "${small[attention]}"
@@ -103,7 +104,7 @@ for part in "$@"; do
           timed sanitizer.log "$pawl" fuzz $kernel --workload $workload --sanitizer --shape M=130,N=264,K=784
         done
       done
-      timed sanitizer.log "$pawl" fuzz --mutants --sanitizer --backend cuda --seed 1
+      PAWL_REQUIRE_GPU=1 PAWL_TEST_ALL=1 timed sanitizer.log "$mutants" -test.run GPUTools -test.v -test.timeout 30m
       ;;
     ratchet) # a gate run: the first has nothing to compare with, the others do
       for point in "$best" "${best/LAZY_RESCALE=true/LAZY_RESCALE=false}" "${best/BLOCK_N=128/BLOCK_N=64}"; do

@@ -9,7 +9,7 @@ import (
 
 	gates "pawl/gate/report"
 	"pawl/objective/devices"
-	"pawl/objective/ladder"
+	"pawl/objective/preflight"
 )
 
 // probe looks at the machine, and remembers for a while what it found: compilers are
@@ -31,7 +31,7 @@ type doctorPage struct {
 	// Cost is what the machine of the last gate run has taken; empty for unknown.
 	Cost string
 	// Preflights are how far kernels came before their searches.
-	Preflights []ladder.Kept
+	Preflights []preflight.Kept
 }
 
 func (s *Server) doctor(r *http.Request) (page, error) {
@@ -50,7 +50,7 @@ func (s *Server) doctor(r *http.Request) (page, error) {
 		Usable:     p.usable,
 		GPU:        p.gpu,
 		When:       p.at,
-		Preflights: ladder.ReadAll(cmp.Or(s.options.Preflights, filepath.Dir(s.options.Database))),
+		Preflights: preflight.ReadAll(cmp.Or(s.options.Preflights, filepath.Dir(s.options.Database))),
 	}
 	if last, err := gates.Read(filepath.Join(filepath.Dir(s.options.Baseline), gates.JSONName)); err == nil &&
 		last.Cost != nil {

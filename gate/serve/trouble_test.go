@@ -11,7 +11,7 @@ import (
 
 	"pawl/internal/postgrestest"
 	"pawl/internal/thorough"
-	"pawl/objective/ladder"
+	"pawl/objective/preflight"
 	"pawl/studies"
 )
 
@@ -154,8 +154,8 @@ func locked(t *testing.T, path string) *sql.DB {
 func TestPreflightIsShown(t *testing.T) {
 	path := closed(t)
 	s := serving(t, path)
-	says(t, s, "/doctor", http.StatusOK, "No kernel was tried", "pawl doctor --preflight KERNEL")
-	fails := ladder.Ladder{Kernel: "scale", Workload: "small/1", Device: "CPU", Rungs: []ladder.Rung{
+	says(t, s, "/doctor", http.StatusOK, "No kernel was tried", "pawl check --preflight KERNEL")
+	fails := preflight.Report{Kernel: "scale", Workload: "small/1", Device: "CPU", Steps: []preflight.Step{
 		{Name: "the machine", Found: "8 points"},
 		{Name: "the default compiles", Failure: "<script>alert(1)</script>", Advice: "mend the source"},
 	}}

@@ -40,7 +40,7 @@ var inside = map[string][][]string{
 		{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes", "kernels/records"},
 		{"kernels/arguments"},
 		{"kernels"},
-		{"kernels/inputs", "kernels/mutants", "kernels/scaffold"},
+		{"kernels/inputs", "kernels/scaffold"},
 		{"kernels/importer"},
 	},
 	"objective": {
@@ -54,7 +54,7 @@ var inside = map[string][][]string{
 		{"objective/command"},
 		{"objective/devices"},
 		{"objective/profile"},
-		{"objective/fuzz", "objective/ladder", "objective/mutation"},
+		{"objective/fuzz", "objective/preflight"},
 	},
 	"search": {
 		{"search/sampler/features"},

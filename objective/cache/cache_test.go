@@ -191,7 +191,8 @@ func TestPruneSeesOtherFolders(t *testing.T) {
 	if err := c.Prune(5); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(c.Dir(), "kernels", "*")); len(left) != 1 || filepath.Base(left[0]) != "used" {
+	if left, _ := filepath.Glob(filepath.Join(c.Dir(), "kernels", "*")); len(left) != 1 ||
+		filepath.Base(left[0]) != "used" {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -123,7 +123,7 @@ func openKernel(ctx context.Context, o Options) (*subject, error) {
 	}
 	// What costs nothing to know is said before a budget is spent.
 	if failure := b.Backend.Preflight(k.Default()); failure != nil {
-		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl doctor --preflight %s says what else to "+
+		o.Notice(fmt.Sprintf("the default cannot be launched here: %s; pawl check --preflight %s says what else to "+
 			"look at", failure, k.Origin))
 	}
 	device := b.Backend.Facts()

@@ -26,7 +26,8 @@ func shouldRunCommand(env console.Environment) *cli.Command {
 				"sources and all that they include, references, policy, baseline, workflows, "+runner.FileName+
 				", and in pawl's own\n"+
 				"repository pawl. Only commits are looked at. In doubt it is true.",
-			"pawl ci should-run --base origin/main", "0 always; read the output", "3 the output could not be written", "64 usage"),
+			"pawl ci should-run --base origin/main", "0 always; read the output", "3 the output could not be written",
+			"64 usage"),
 		Flags: []cli.Flag{
 			console.PolicyFlag(&q.Policy), console.BaselineFlag(&q.Baseline),
 			&cli.StringFlag{

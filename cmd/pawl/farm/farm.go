@@ -53,7 +53,8 @@ func initCommand(env console.Environment, o *farmOptions) *cli.Command {
 				return err
 			}
 			fmt.Fprintf(env.Stdout,
-				"the farm is of pawl %s, protocol %d; pawl farm worker --db URL works for it, pawl tune --db URL --on LABEL asks it\n",
+				"the farm is of pawl %s, protocol %d; pawl farm worker --db URL works for it, pawl tune --db URL --on LABEL "+
+					"asks it\n",
 				where.Version, farm.Protocol)
 			return nil
 		}),

@@ -11,22 +11,37 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective"
-	"pawl/objective/devices"
-	"pawl/objective/ladder"
+	"pawl/objective/preflight"
 )
 
+// checkOptions are the flags of pawl check.
+type checkOptions struct {
+	console.Common
+	preflight bool
+}
+
 func CheckCommand(env console.Environment) *cli.Command {
-	var o console.Common
+	var o checkOptions
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "try a kernel's manifest, source, reference and default before a search",
 		ArgsUsage: "[KERNEL|FOLDER]",
 		Description: console.Details(
-			"Walks from the manifest to the workload in the order in which things go wrong, and stops at\n"+
-				"the first that does not hold, with what to do.",
+			"Goes from the manifest to the workload in the order in which things go wrong: limits of the machine,\n"+
+				"compiling, small shapes, every shape. It stops at the first that fails, with what to do.\n"+
+				"--preflight is for long searches: a default that is less than half as fast as its reference fails, too.",
 			"pawl check ./scale",
-			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error", "64 usage"),
-		Flags: o.Flags("workload", "backend", "compiler", "seed", "cache", "run-timeout", "compile-timeout", "json"),
+			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error",
+			"64 usage"),
+		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "cache", "run-timeout", "compile-timeout",
+			"json"),
+			&cli.BoolFlag{
+				Name:               "preflight",
+				Destination:        &o.preflight,
+				DisableDefaultText: true,
+				Usage: "also compare the default's speed with the reference's, and keep what was found, for " +
+					"pawl serve",
+			}),
 		Action: console.Action(func(ctx context.Context,
 			arguments []string) error {
 			return runCheck(ctx, env, o, arguments)
@@ -34,47 +49,37 @@ func CheckCommand(env console.Environment) *cli.Command {
 	}
 }
 
-func runCheck(ctx context.Context, env console.Environment, o console.Common, arguments []string) error {
+func runCheck(ctx context.Context, env console.Environment, o checkOptions, arguments []string) error {
 	machine := o.Machine(env)
 	t, err := o.Target(ctx, machine, arguments)
 	if err != nil {
 		return err
 	}
-	if !o.JSON {
-		printRung(env.Stdout,
-			ladder.Rung{
-				Name:  "the manifest makes sense",
-				Found: fmt.Sprintf("%s, workload %s (%s)", t.Kernel.Name, t.Workload.Name, t.Workload.Dims),
-			})
-	}
-	l, err := climb(ctx, env, o, machine, t, ladder.Climb)
-	if err != nil {
-		return err
-	}
-	return concludeLadder(env, o, t, l)
-}
-
-// climb walks a kernel up a ladder, and prints each rung unless JSON is wanted.
-func climb(ctx context.Context, env console.Environment, o console.Common, machine *devices.Machine, t devices.Target,
-	up func(context.Context, *devices.Machine, devices.Target, objective.Options,
-		func(ladder.Rung)) (*ladder.Ladder, error)) (*ladder.Ladder, error) {
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	show := func(r ladder.Rung) { printRung(env.Stdout, r) }
+	show := func(s preflight.Step) { printStep(env.Stdout, s) }
 	if o.JSON {
 		show = nil
 	}
-	return up(ctx, machine, t, objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout}, show)
-}
-
-// concludeLadder says what to do next; the answer is no where a rung does not hold.
-func concludeLadder(env console.Environment, o console.Common, t devices.Target, l *ladder.Ladder) error {
+	report, err := preflight.Run(ctx, machine, t, preflight.Options{
+		Options: objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout}, Speed: o.preflight,
+	}, show)
+	if err != nil {
+		return err
+	}
+	if o.preflight {
+		path, err := report.Write(o.Out)
+		if err != nil {
+			return fmt.Errorf("what was found: %w", err)
+		}
+		env.Notice("wrote " + path)
+	}
 	if o.JSON {
-		if err := page.JSON(env.Stdout, l); err != nil {
+		if err := page.JSON(env.Stdout, report); err != nil {
 			return err
 		}
 	}
-	if !l.Holds() {
+	if !report.Holds() {
 		return console.Answer(console.ExitNo)
 	}
 	if !o.JSON {
@@ -83,10 +88,10 @@ func concludeLadder(env console.Environment, o console.Common, t devices.Target,
 	return nil
 }
 
-func printRung(w io.Writer, r ladder.Rung) {
-	if r.Failure == "" {
-		fmt.Fprintf(w, "ok    %s: %s\n", r.Name, escape.Line(r.Found))
+func printStep(w io.Writer, s preflight.Step) {
+	if s.Failure == "" {
+		fmt.Fprintf(w, "ok    %s: %s\n", s.Name, escape.Line(s.Found))
 		return
 	}
-	fmt.Fprintf(w, "fails %s: %s\n      %s.\n", r.Name, escape.Line(r.Failure), r.Advice)
+	fmt.Fprintf(w, "fails %s: %s\n      %s.\n", s.Name, escape.Line(s.Failure), s.Advice)
 }

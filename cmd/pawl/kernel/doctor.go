@@ -11,40 +11,23 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/page"
 	"pawl/objective/devices"
-	"pawl/objective/ladder"
 	"pawl/studies"
 )
 
-// doctorOptions are the flags of pawl doctor.
-type doctorOptions struct {
-	console.Common
-	preflight string // a kernel
-}
-
 func DoctorCommand(env console.Environment) *cli.Command {
-	var o doctorOptions
+	var o console.Common
 	return &cli.Command{
 		Name:  "doctor",
 		Usage: "say what this machine has, what is missing, and what to do",
 		Description: console.Details("Looks for everything that pawl can use. Only a C compiler and a writable cache are "+
-			"needed to tune on this machine.\n"+
-			"With --preflight it walks a kernel up before a long search: machine, resources by formula, the smallest shape, "+
-			"the speed\n"+
-			"against the reference, larger shapes. It stops at the first rung that does not hold, with what to do, and keeps "+
-			"the ladder.",
-			"pawl doctor --preflight attention", "0 pawl can tune here; with --preflight, every rung holds",
-			"1 a rung does not hold", "3 something needed is missing", "64 usage"),
-		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "db", "cache", "run-timeout",
-			"compile-timeout", "json"),
-			&cli.StringFlag{Name: "preflight", Destination: &o.preflight, Usage: "walk up this `KERNEL` or folder instead"}),
+			"needed to tune on this machine.",
+			"pawl doctor", "0 pawl can tune here", "3 something needed is missing", "64 usage"),
+		Flags: o.Flags("compiler", "out", "db", "cache", "json"),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) > 0 {
-				return console.Usagef("doctor takes no arguments, got %q; pawl doctor --preflight KERNEL tries a kernel", arguments)
+				return console.Usagef("doctor takes no arguments, got %q; pawl check --preflight KERNEL tries a kernel", arguments)
 			}
-			if o.preflight != "" {
-				return preflight(ctx, env, o)
-			}
-			return doctor(ctx, env, o.Common)
+			return doctor(ctx, env, o)
 		}),
 	}
 }
@@ -108,23 +91,4 @@ func printFindings(env console.Environment, findings []devices.Finding, usable, 
 	default:
 		fmt.Fprintln(env.Stdout, "\npawl cannot tune here until what is MISSING is there")
 	}
-}
-
-// preflight walks a kernel up and keeps how far it came beside its studies.
-func preflight(ctx context.Context, env console.Environment, o doctorOptions) error {
-	machine := o.Machine(env)
-	t, err := o.Target(ctx, machine, []string{o.preflight})
-	if err != nil {
-		return err
-	}
-	l, err := climb(ctx, env, o.Common, machine, t, ladder.Preflight)
-	if err != nil {
-		return err
-	}
-	path, err := l.Write(o.Out)
-	if err != nil {
-		return fmt.Errorf("the ladder: %w", err)
-	}
-	env.Notice("wrote " + path)
-	return concludeLadder(env, o.Common, t, l)
 }

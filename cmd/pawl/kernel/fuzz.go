@@ -19,7 +19,6 @@ import (
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/fuzz"
-	"pawl/objective/mutation"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -31,7 +30,7 @@ type fuzzOptions struct {
 	console.Common
 	fuzz.Options
 	shape, family, layout string // of the only case, empty for all cases
-	finalists, mutants    bool
+	finalists             bool
 }
 
 func FuzzCommand(env console.Environment) *cli.Command {
@@ -44,7 +43,7 @@ func FuzzCommand(env console.Environment) *cli.Command {
 			"Checks one point, or the finalists of the latest study, on the full tier: every shape of the\n"+
 				"manifest's matrix, generated shapes with tails, and families of inputs, between guard pages and\n"+
 				"on poisoned outputs. A failure is shrunk to the smallest shape and printed as a command that\n"+
-				"repeats it. --mutants checks the checks: it runs them on wrong kernels.",
+				"repeats it.",
 			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
 			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
 		Flags: append(o.Flags("at", "backend", "compiler", "cache", "out", "db", "json", "run-timeout", "compile-timeout"),
@@ -100,24 +99,12 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				Destination: &o.Pictures,
 				Usage:       "draw the errors of a failing case into this `FOLDER`",
 			},
-			&cli.BoolFlag{
-				Name:               "mutants",
-				Destination:        &o.mutants,
-				DisableDefaultText: true,
-				Usage:              "check that the checks catch wrong kernels, with --sanitizer those that no result shows",
-			},
 		),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if err := o.check(); err != nil {
 				return err
 			}
 			o.Options.RunTimeout = o.Common.RunTimeout
-			switch {
-			case o.mutants && o.Sanitizer:
-				return runMutants(ctx, env, o, arguments, mutation.RunHidden, printHidden)
-			case o.mutants:
-				return runMutants(ctx, env, o, arguments, mutation.Run, printMutants)
-			}
 			return runFuzz(ctx, env, o, arguments)
 		}),
 	}
@@ -295,89 +282,4 @@ func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
 	for _, path := range p.Pictures {
 		fmt.Fprintf(w, "wrote %s: white is exact, blue within the tolerance, red wrong, black no number\n", path)
 	}
-}
-
-// runMutants runs the mutants of the named kernels, or of all, and prints the table: which tier
-// catches which, or which tool sees those that no result shows.
-func runMutants[R interface{ Good() bool }](ctx context.Context, env console.Environment, o fuzzOptions, names []string,
-	run func(context.Context, *devices.Machine, string, []string, objective.Options, func(string)) (R, error),
-	print func(io.Writer, R) error) error {
-	show, clear := console.ProgressLine(env.Stderr)
-	result, err := run(ctx, o.Machine(env), o.Backend, names,
-		objective.Options{Seed: o.Options.Seed, RunTimeout: o.Common.RunTimeout}, show)
-	clear()
-	switch {
-	case errors.Is(err, mutation.ErrNone):
-		return console.Nothingf("%w: nothing to test", err)
-	case errors.Is(err, objective.ErrNoSanitizer):
-		return console.Nothingf("%w: nothing was tested", err)
-	case err != nil:
-		return err
-	case o.JSON:
-		err = page.JSON(env.Stdout, result)
-	default:
-		err = print(env.Stdout, result)
-	}
-	if err == nil && !result.Good() {
-		return console.Answer(console.ExitNo)
-	}
-	return err
-}
-
-func printMutants(w io.Writer, r *mutation.Report) error {
-	var rows [][]string
-	for _, m := range r.Mutants {
-		timed := "~"
-		if m.Cheats {
-			timed = reason(m.Timed, "passes")
-		}
-		rows = append(rows,
-			[]string{m.Kernel, m.Name, reason(m.Quick, "passes"), reason(m.Full, "passes"), fmt.Sprint(m.Cases), timed, m.What})
-	}
-	if err := page.Table(w, []string{"kernel", "mutant", "quick tier", "full tier", "cases", "timed", "what is wrong"},
-		rows); err != nil {
-		return err
-	}
-	others := r.Others()
-	fmt.Fprintf(w,
-		"\n%d mutants, seed %d: the quick tier catches %d (%.0f %%, %.0f %% are asked for), the full tier %d (all are "+
-			"asked for)\n",
-		others, r.Seed, r.Quick, 100*float64(r.Quick)/float64(max(others, 1)), 100*mutation.QuickShare, r.Full)
-	fmt.Fprintf(w, "%d cheats, right until they are timed: %d are caught then (all are asked for)\n", r.Cheats, r.Timed)
-	for _, k := range r.Right {
-		fmt.Fprintf(w, "%s as it is: %s\n", k.Kernel, alarm(k.Failure, "right"))
-	}
-	return nil
-}
-
-// reason is why a mutant is caught, or the word for one that is not.
-func reason(f *objective.Failure, none string) string {
-	if f == nil {
-		return none
-	}
-	return f.Reason
-}
-
-// alarm is what is said of a right kernel, or the word for nothing.
-func alarm(f *objective.Failure, none string) string {
-	if f == nil {
-		return none
-	}
-	return "a false alarm: " + escape.Line(f.String())
-}
-
-func printHidden(w io.Writer, r *mutation.Watch) error {
-	var rows [][]string
-	for _, m := range r.Mutants {
-		rows = append(rows, []string{m.Kernel, m.Name, m.Tool, reason(m.Failure, "nothing"), m.What})
-	}
-	if err := page.Table(w, []string{"kernel", "mutant", "tool", "it says", "what is wrong"}, rows); err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\n%d mutants that no result shows, seed %d: the tools see %d (all are asked for)\n", len(r.Mutants),
-		r.Seed, r.Seen)
-	for _, k := range r.Right {
-		fmt.Fprintf(w, "%s as it is, %s: %s\n", k.Kernel, k.Tool, alarm(k.Failure, "clean"))
-	}
-	return nil
 }

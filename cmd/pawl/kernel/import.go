@@ -46,7 +46,8 @@ func ImportCommand(env console.Environment) *cli.Command {
 						"with the arrays and answers as .npy. What cannot be carried over exactly (a function that is not plain\n"+
 						"arithmetic, an observer) is a gap: it is listed, and has a comment in the manifest.",
 					"pawl import kernel-tuner convolution.py -- 4096",
-					"0 done", "1 the script failed, or asks for what pawl does not have", "3 internal or environment error", "64 usage"),
+					"0 done", "1 the script failed, or asks for what pawl does not have", "3 internal or environment error",
+					"64 usage"),
 				Flags: []cli.Flag{to, asJSON,
 					&cli.StringFlag{
 						Name:        "python",
@@ -81,7 +82,8 @@ func ImportCommand(env console.Environment) *cli.Command {
 					"Reads the description of a tuning problem in JSON, and the kernel's source from beside it. What has no\n"+
 						"counterpart is a gap: it is listed, and has a comment in the manifest.",
 					"pawl import t1 gemm.json --to gemm",
-					"0 done", "1 the file is wrong, or asks for what pawl does not have", "3 internal or environment error", "64 usage"),
+					"0 done", "1 the file is wrong, or asks for what pawl does not have", "3 internal or environment error",
+					"64 usage"),
 				Flags: []cli.Flag{to, asJSON},
 				Action: console.Action(func(_ context.Context, arguments []string) error {
 					if len(arguments) != 1 {
