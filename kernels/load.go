@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pawl/internal/page"
 	"pawl/kernels/document"
 )
 
@@ -200,32 +201,10 @@ func (k *Kernel) Materialise(parent string) (string, error) {
 			return "", fmt.Errorf("unpacking kernel %s: %w", k.Name, err)
 		}
 	}
-	if err := unpack(folder, parent, target); err != nil {
+	if err := page.WriteFolder(target, func(to string) error { return os.CopyFS(to, folder) }); err != nil {
 		return "", fmt.Errorf("unpacking kernel %s: %w", k.Name, err)
 	}
 	return target, nil
-}
-
-// unpack copies a folder beside its target and renames it into place.
-func unpack(folder fs.FS, parent, target string) error {
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return err
-	}
-	temporary, err := os.MkdirTemp(parent, "unpacking-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temporary)
-	if err := os.CopyFS(temporary, folder); err != nil {
-		return err
-	}
-	if err := os.Rename(temporary, target); err != nil {
-		if _, statErr := os.Stat(target); statErr == nil {
-			return nil // another process was faster
-		}
-		return err
-	}
-	return os.Chmod(target, 0o755)
 }
 
 // folderDigest identifies the names and contents of a folder's files.

@@ -11,6 +11,7 @@ import (
 
 	"pawl/gate/baseline"
 	"pawl/internal/git"
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
@@ -110,27 +111,15 @@ func (b *Builder) sources(ctx context.Context, k *kernels.Kernel, file *baseline
 	if holds(folder, k.Backend, entry.Source) {
 		return folder, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return "", err
-	}
-	temporary, err := os.MkdirTemp(filepath.Dir(folder), "unpacking-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(temporary)
-	if err := unpackSources(ctx, k, file.Sources[entry.Source], entry.Commit, temporary); err != nil {
-		return "", err
-	}
-	if !holds(temporary, k.Backend, entry.Source) {
-		return "", fmt.Errorf("the sources of %s are not those that were measured", entry.Commit)
-	}
-	if err := os.RemoveAll(folder); err != nil {
-		return "", err
-	}
-	if err := os.Rename(temporary, folder); err != nil && !holds(folder, k.Backend, entry.Source) {
-		return "", err
-	}
-	return folder, nil
+	return folder, page.WriteFolder(folder, func(temporary string) error {
+		if err := unpackSources(ctx, k, file.Sources[entry.Source], entry.Commit, temporary); err != nil {
+			return err
+		}
+		if !holds(temporary, k.Backend, entry.Source) {
+			return fmt.Errorf("the sources of %s are not those that were measured", entry.Commit)
+		}
+		return os.RemoveAll(folder) // a damaged one
+	})
 }
 
 // holds reports whether a folder has the sources of a digest.

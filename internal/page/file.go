@@ -120,6 +120,28 @@ func removeIfThere(path string) error {
 	return nil
 }
 
+// WriteFolder makes a folder completely or not at all: fill gets another one beside it, which is
+// renamed. A folder that is there already stays: another process was quicker.
+func WriteFolder(folder string, fill func(temporary string) error) error {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
+	}
+	temporary, err := os.MkdirTemp(filepath.Dir(folder), "unpacking-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	if err := errors.Join(os.Chmod(temporary, 0o755), fill(temporary)); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, folder); err != nil {
+		if _, missing := os.Stat(folder); missing != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // File is a page with its name in a folder.
 type File struct {
 	Name   string

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -120,4 +121,47 @@ func TestWriteFileSweepsLeftovers(t *testing.T) {
 	if _, err := os.Stat(fresh); err != nil {
 		t.Errorf("the other process's is gone: %v", err)
 	}
+}
+
+func TestWriteFolderIsAllOrNothing(t *testing.T) {
+	parent := filepath.Join(t.TempDir(), "parent")
+	folder := filepath.Join(parent, "folder")
+	fill := func(text string, err error) func(string) error {
+		return func(to string) error {
+			return errors.Join(os.WriteFile(filepath.Join(to, "file"), []byte(text), 0o644), err)
+		}
+	}
+	broken := errors.New("broken")
+	if err := WriteFolder(folder, fill("half", broken)); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	for _, text := range []string{"first", "second"} { // who comes second finds it there
+		if err := WriteFolder(folder, fill(text, nil)); err != nil || content(t, filepath.Join(folder, "file")) != "first" {
+			t.Errorf("%v", err)
+		}
+	}
+	if found, _ := os.ReadDir(parent); len(found) != 1 {
+		t.Errorf("%v", found)
+	}
+}
+
+// A lock is free when its file is closed; who waits is told so once, and waits no longer than
+// its context.
+func TestHold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := Hold(t.Context(), path, func() {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	left, told := errors.New("left"), 0
+	if _, err := Hold(ctx, path, func() { told++; cancel(left) }); !errors.Is(err, left) || told != 1 {
+		t.Errorf("%v, told %d times", err, told)
+	}
+	first.Close()
+	second, err := Hold(t.Context(), path, func() { t.Error("nobody has it") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Close()
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective/cache"
 	"pawl/objective/devices"
@@ -166,7 +167,7 @@ func (s *server) target(ctx context.Context, subject farm.Subject) (devices.Targ
 		if err != nil {
 			return devices.Target{}, err
 		}
-		if err := unpack(packed, folder); err != nil {
+		if err := page.WriteFolder(folder, func(to string) error { return farm.Unpack(packed, to) }); err != nil {
 			return devices.Target{}, err
 		}
 	}
@@ -175,26 +176,4 @@ func (s *server) target(ctx context.Context, subject farm.Subject) (devices.Targ
 		return devices.Target{}, fmt.Errorf("reading the kernel from the farm: %w", err)
 	}
 	return devices.NewTarget(k, subject.Definition.Workload)
-}
-
-// unpack writes a kernel beside its place and renames it into it: all of it or nothing.
-func unpack(packed []byte, folder string) error {
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		return err
-	}
-	temporary, err := os.MkdirTemp(filepath.Dir(folder), "unpacking-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temporary)
-	if err := farm.Unpack(packed, temporary); err != nil {
-		return err
-	}
-	if err := os.Rename(temporary, folder); err != nil {
-		if _, there := os.Stat(folder); there == nil {
-			return nil // another worker was quicker
-		}
-		return err
-	}
-	return nil
 }
