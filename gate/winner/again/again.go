@@ -22,7 +22,6 @@ import (
 	"strings"
 
 	"pawl/gate"
-	"pawl/gate/ratchet"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -95,7 +94,7 @@ type earlier struct {
 }
 
 // Measure measures the last winner again. The error is ErrNone where there is none.
-func Measure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Options) (*Outcome, error) {
+func Measure(ctx context.Context, b *devices.Builder, store *studies.Store, o Options) (*Outcome, error) {
 	k, err := b.Machine.Load(ctx, o.Kernel, o.Backend)
 	if err != nil {
 		return nil, err
@@ -117,7 +116,7 @@ func Measure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Op
 		Then:     last.winner.Milliseconds,
 		measure:  last.study.Environment.Measure,
 	}
-	now, failure, err := ratchet.Bench(ctx, c, len(last.rounds), len(last.rounds[0]))
+	now, failure, err := devices.MeasurePoint(ctx, c, len(last.rounds), len(last.rounds[0]))
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +135,8 @@ func Measure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Op
 
 // find returns the newest winner of a kernel's workload on this device, and its point as it is
 // now. A damaged study is passed over: it is no answer to what was measured.
-func find(ctx context.Context, b *ratchet.Builder, store *studies.Store,
-	target devices.Target) (*earlier, *ratchet.Configuration, error) {
+func find(ctx context.Context, b *devices.Builder, store *studies.Store,
+	target devices.Target) (*earlier, *devices.Configuration, error) {
 	all, err := store.List(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -203,7 +202,7 @@ const (
 )
 
 // differences lists what is not as it was.
-func differences(then *earlier, now *ratchet.Measurement, source string) (facts []Fact) {
+func differences(then *earlier, now *devices.PointMeasurement, source string) (facts []Fact) {
 	for _, f := range []Fact{
 		{factCode, then.study.Source, source},
 		{factCompiler, then.study.Environment.Compiler, now.Environment.Compiler},
