@@ -24,6 +24,7 @@ import (
 	"pawl/gate/ratchet"
 	"pawl/internal/page"
 	"pawl/kernels"
+	"pawl/objective/devices"
 )
 
 // Options says what to search.
@@ -35,7 +36,7 @@ type Options struct {
 	// Good and Bad name commits.
 	Good, Bad string
 	// Backend is where the kernel runs. Workload and At choose the point, as in
-	// [ratchet.Builder.Open]; what At leaves out has the default of each commit.
+	// [devices.Builder.Open]; what At leaves out has the default of each commit.
 	Backend, Workload, At string
 	Policy                gate.Policy
 	Seed                  uint64
@@ -84,10 +85,10 @@ func (r *Result) Found() bool { return len(r.Suspects) == 1 }
 // search is a bisection under way.
 type search struct {
 	Options
-	builder    *ratchet.Builder
+	builder    *devices.Builder
 	repository *repository
 	temporary  string // the folder of what is unpacked
-	good       *ratchet.Configuration
+	good       *devices.Configuration
 	// wanted is the verdict of bad, which the search is for; empty until it is known.
 	wanted gate.Verdict
 	// unmeasured says that bad failed its checks, so that checks alone decide.
@@ -100,7 +101,7 @@ type search struct {
 
 // Run searches. A mistake in what was asked for is a *devices.ArgumentError; any other
 // error means that the machinery broke.
-func Run(ctx context.Context, b *ratchet.Builder, o Options) (*Result, error) {
+func Run(ctx context.Context, b *devices.Builder, o Options) (*Result, error) {
 	r, err := open(ctx, o.Kernel, o.Beside)
 	if err != nil {
 		return nil, err
@@ -280,13 +281,13 @@ func (s *search) judge(ctx context.Context, c Commit) (Finding, error) {
 
 // open builds a commit's kernel. One that cannot be built or cannot be compared is nil,
 // with why: good was built on this machine, so it is not the machine's fault.
-func (s *search) open(ctx context.Context, c Commit) (*ratchet.Configuration, string, error) {
+func (s *search) open(ctx context.Context, c Commit) (*devices.Configuration, string, error) {
 	folder, err := s.unpack(ctx, c)
 	var k *kernels.Kernel
 	if err == nil {
 		k, err = kernels.Load(folder, s.good.Kernel.Backend)
 	}
-	var candidate *ratchet.Configuration
+	var candidate *devices.Configuration
 	if err == nil {
 		candidate, err = s.builder.Open(ctx, k, s.good.Workload.Name, s.At)
 	}
@@ -322,7 +323,7 @@ func (s *search) unpack(ctx context.Context, c Commit) (string, error) {
 }
 
 // machineCode identifies what runs when a configuration is timed.
-func machineCode(c *ratchet.Configuration) (string, error) {
+func machineCode(c *devices.Configuration) (string, error) {
 	problem, err := c.Problem()
 	return c.Prepared.Binary.Digest + " " + problem, err
 }

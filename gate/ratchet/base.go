@@ -72,7 +72,7 @@ func readBasePolicy(ctx context.Context, path, commit string) (*policy.File, err
 
 // policyFor returns the limits of a configuration: the base's where it gates it, also from
 // another folder.
-func (r *run) policyFor(rule policy.Kernel, c *Configuration) gate.Policy {
+func (r *run) policyFor(rule policy.Kernel, c *devices.Configuration) gate.Policy {
 	if r.limits == nil {
 		return rule.Policy
 	}

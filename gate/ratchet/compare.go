@@ -9,6 +9,7 @@ import (
 	"pawl/gate/report"
 	"pawl/internal/page"
 	"pawl/internal/stats"
+	"pawl/objective/devices"
 	"pawl/objective/explain"
 )
 
@@ -22,9 +23,9 @@ type outcome struct {
 }
 
 // compare checks a candidate and holds it to its baseline.
-func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (outcome, error) {
-	o := outcome{result: report.Result{Key: c.key(), Point: c.Prepared.Point.String(), Policy: p}}
-	failure, err := c.Verify(ctx, c.Prepared)
+func (r *run) compare(ctx context.Context, c *devices.Configuration, p gate.Policy) (outcome, error) {
+	o := outcome{result: report.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: p}}
+	failure, err := r.verify(ctx, c)
 	if err != nil {
 		return o, err
 	}
@@ -37,7 +38,7 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 		return r.first(ctx, c, p, o, entry)
 	}
 	o.result.HeldTo(entry)
-	same, err := c.sameCode(entry)
+	same, err := sameCode(c, entry)
 	if err != nil {
 		return o, err
 	}
@@ -52,7 +53,7 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 		return o, err
 	}
 	if len(o.result.Candidate) > 0 {
-		if o.entry, o.source, err = c.entry(o.result.Candidate, r.Version); err != nil {
+		if o.entry, o.source, err = entryOf(c, o.result.Candidate, r.Version); err != nil {
 			return o, err
 		}
 	}
@@ -65,7 +66,8 @@ func (r *run) compare(ctx context.Context, c *Configuration, p gate.Policy) (out
 // holdTo fills in what the comparison with a baseline entry says. It is the same for a gate
 // and for a winner ([Hold]); what comes before it is not: a gate measures what has no baseline
 // too, which may become one.
-func (r *run) holdTo(ctx context.Context, c *Configuration, entry baseline.Entry, result *report.Result) (err error) {
+func (r *run) holdTo(ctx context.Context, c *devices.Configuration, entry baseline.Entry,
+	result *report.Result) (err error) {
 	if result.Comparison, result.Why, err = r.against(ctx, c, entry, result.Policy); err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (r *run) holdTo(ctx context.Context, c *Configuration, entry baseline.Entry
 
 // sameCode reports whether an entry has the machine code of the configuration, and is
 // called with the same.
-func (c *Configuration) sameCode(entry baseline.Entry) (bool, error) {
+func sameCode(c *devices.Configuration, entry baseline.Entry) (bool, error) {
 	problem, err := c.Problem()
 	return entry.Binary == c.Prepared.Binary.Digest && entry.Problem == problem, err
 }
@@ -85,9 +87,9 @@ func (c *Configuration) sameCode(entry baseline.Entry) (bool, error) {
 // first measures a candidate that there is nothing to compare with. It becomes
 // the baseline only where the file knows nothing of the kind: a foreign device or
 // a workload of other sizes would otherwise be a way round the ratchet.
-func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outcome,
+func (r *run) first(ctx context.Context, c *devices.Configuration, p gate.Policy, o outcome,
 	entry baseline.Entry) (outcome, error) {
-	samples, conditions, failure, err := c.measureAlone(ctx, p)
+	samples, conditions, failure, err := r.alone(ctx, c, p)
 	if err != nil {
 		return o, err
 	}
@@ -95,7 +97,7 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 		o.result.Decision = gate.Broken(failure)
 		return o, nil
 	}
-	if o.entry, o.source, err = c.entry(samples, r.Version); err != nil {
+	if o.entry, o.source, err = entryOf(c, samples, r.Version); err != nil {
 		return o, err
 	}
 	o.result.Current = o.entry.Median
@@ -105,7 +107,7 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 			fmt.Sprintf("the times vary by %s inside a process, more than %s: a quieter machine makes a better baseline",
 				page.WholePercent(o.entry.Variation), page.WholePercent(p.Variation)))
 	}
-	devices := r.file.OtherDevices(o.result.Key)
+	others := r.file.OtherDevices(o.result.Key)
 	switch {
 	case entry.Dims != "":
 		o.result.Verdict = gate.Incomparable
@@ -114,10 +116,10 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 		}
 		o.result.Reason = fmt.Sprintf("the sizes of the workload changed from %s to %s; pawl baseline accept takes "+
 			"them over", entry.Dims, c.Workload.Dims)
-	case len(devices) > 0:
+	case len(others) > 0:
 		o.result.Verdict = gate.Incomparable
 		o.result.Reason = fmt.Sprintf("foreign device: the baseline was measured on %s, this is %s; pawl baseline accept "+
-			"adds this device beside it", devices[0], o.result.Device)
+			"adds this device beside it", others[0], o.result.Device)
 	case r.Base != "":
 		o.result.Reason = r.Base + " has no baseline for this; a run on it makes one"
 	case r.DryRun:
@@ -134,7 +136,7 @@ func (r *run) first(ctx context.Context, c *Configuration, p gate.Policy, o outc
 // against compares a candidate with a baseline entry: interleaved where the
 // baseline can be rebuilt, and with its stored samples where not. The best
 // accepted release is held against it in the same way.
-func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entry,
+func (r *run) against(ctx context.Context, c *devices.Configuration, entry baseline.Entry,
 	p gate.Policy) (gate.Comparison, *explain.Comparison, error) {
 	old, hasBest := r.file.FindBest(entry.Key)
 	hasBest = hasBest && old.Dims == entry.Dims && old.Binary != entry.Binary
@@ -143,14 +145,14 @@ func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entr
 		return gate.Comparison{}, nil, err
 	}
 	if base == nil {
-		compared, err := againstStored(ctx, c, entry, p, why)
+		compared, err := r.againstStored(ctx, c, entry, p, why)
 		if hasBest && err == nil {
 			compared = compared.WithStoredErosion(stats.Bootstrap{}, old.Samples, p)
 		}
 		return compared, nil, err
 	}
 	defer base.Close()
-	var best *Configuration
+	var best *devices.Configuration
 	if hasBest {
 		if best, _, err = r.rebuild(ctx, c, r.file, old); err != nil {
 			return gate.Comparison{}, nil, err
@@ -171,9 +173,9 @@ func (r *run) against(ctx context.Context, c *Configuration, entry baseline.Entr
 	return compared, r.explain(ctx, base, c, compared), nil
 }
 
-func againstStored(ctx context.Context, c *Configuration, entry baseline.Entry, p gate.Policy,
+func (r *run) againstStored(ctx context.Context, c *devices.Configuration, entry baseline.Entry, p gate.Policy,
 	why string) (gate.Comparison, error) {
-	samples, conditions, failure, err := c.measureAlone(ctx, p)
+	samples, conditions, failure, err := r.alone(ctx, c, p)
 	if err != nil {
 		return gate.Comparison{}, err
 	}

@@ -12,17 +12,8 @@ import (
 	"pawl/objective/worker"
 )
 
-// Configuration is one point of one kernel and workload on a device: one side of a
-// comparison, ready to be measured.
-type Configuration struct {
-	*devices.Bench
-	Prepared objective.Prepared
-	// elsewhere is the machine that it is measured on; nil is this one.
-	elsewhere Elsewhere
-}
-
-// key says what the configuration is held to.
-func (c *Configuration) key() baseline.Key {
+// keyOf says what a configuration is compared with.
+func keyOf(c *devices.Configuration) baseline.Key {
 	key := baseline.Key{
 		Device:    c.Backend.Facts().Environment.Device,
 		Kernel:    c.Kernel.Name,
@@ -41,10 +32,10 @@ func (c *Configuration) key() baseline.Key {
 	return key
 }
 
-// samples is how many samples a process takes, where the policy does not say. On a
+// samplesOf is how many samples a process takes, where the policy does not say. On a
 // GPU each is a millisecond of launches on buffers of their own, and the samples of
 // a process agree to a few thousandths: more processes are worth more time there.
-func (c *Configuration) samples(asked int) int {
+func samplesOf(c *devices.Configuration, asked int) int {
 	switch {
 	case asked > 0:
 		return asked
@@ -59,12 +50,8 @@ const mostAlone = 20
 
 // measureAlone measures a configuration in fresh processes. A slow one takes fewer
 // samples, as the budget asks.
-func (c *Configuration) measureAlone(ctx context.Context,
+func measureAlone(ctx context.Context, c *devices.Configuration,
 	p gate.Policy) ([][]float64, gate.Conditions, *objective.Failure, error) {
-	if c.elsewhere != nil {
-		done, err := c.elsewhere.Do(ctx, []*Configuration{c}, Task{Kind: AloneTask, Policy: p})
-		return done.Samples[gate.Candidate], done.Conditions, done.Failure, err
-	}
 	var all [][]float64
 	var conditions *worker.Conditions
 	processes := min(p.Rounds[0], mostAlone)
@@ -73,7 +60,7 @@ func (c *Configuration) measureAlone(ctx context.Context,
 	if _, err := c.Sample(ctx, c.Prepared, 1); err != nil {
 		return nil, nil, nil, err
 	}
-	samples := p.SamplesFor(c.samples(p.Samples), processes, time.Since(began))
+	samples := p.SamplesFor(samplesOf(c, p.Samples), processes, time.Since(began))
 	for range processes {
 		c.Refresh()
 		o, err := c.Sample(ctx, c.Prepared, samples)
@@ -88,23 +75,16 @@ func (c *Configuration) measureAlone(ctx context.Context,
 	return all, gate.Conditions{gate.Candidate: conditions}, nil, nil
 }
 
-// work is what a launch does, where the samples are its times: nothing follows from another
-// objective about the throughput.
-func (c *Configuration) work() (work baseline.Work, err error) {
-	if len(c.Kernel.Objectives) == 0 {
-		work.Flops, work.Bytes, err = c.Kernel.Work.For(c.Workload.Dims, c.Prepared.Point)
-	}
-	return work, err
-}
-
-// entry describes a measured candidate, with an archive of its sources: a commit may
+// entryOf describes a measured candidate, with an archive of its sources: a commit may
 // be squashed away before the baseline is rebuilt.
-func (c *Configuration) entry(samples [][]float64, version string) (e baseline.Entry, archive string, err error) {
+func entryOf(c *devices.Configuration, samples [][]float64,
+	version string) (e baseline.Entry, archive string, err error) {
 	source, err := c.Kernel.Digest()
 	if err != nil {
 		return e, "", err
 	}
-	work, err := c.work()
+	var work baseline.Work
+	work.Flops, work.Bytes, err = c.Work()
 	if err != nil {
 		return e, "", err
 	}
@@ -115,7 +95,7 @@ func (c *Configuration) entry(samples [][]float64, version string) (e baseline.E
 	environment := c.Backend.Facts().Environment
 	environment.Pawl = version
 	e = baseline.Entry{
-		Key: c.key(), Origin: c.Kernel.Origin, Dims: c.Workload.Dims.String(), Point: c.Prepared.Point.String(),
+		Key: keyOf(c), Origin: c.Kernel.Origin, Dims: c.Workload.Dims.String(), Point: c.Prepared.Point.String(),
 		Environment: environment, Source: source, Binary: c.Prepared.Binary.Digest, Problem: problem,
 		Commit:   environment.Commit,
 		Measured: time.Now().UTC(),
@@ -137,7 +117,7 @@ func (c *Configuration) entry(samples [][]float64, version string) (e baseline.E
 // arms of a round share one. Rounds share none: what is counted as independent is a
 // process.
 type arms struct {
-	sides    map[gate.Arm]*Configuration
+	sides    map[gate.Arm]*devices.Configuration
 	measured int
 	// samples and conditions are of all that was measured.
 	samples    gate.Samples
@@ -146,9 +126,13 @@ type arms struct {
 
 var _ gate.Measurer = (*arms)(nil)
 
-func newArms(baseline, candidate *Configuration) *arms {
+func newArms(baseline, candidate *devices.Configuration) *arms {
 	return &arms{
-		sides:   map[gate.Arm]*Configuration{gate.Baseline: baseline, gate.Control: baseline, gate.Candidate: candidate},
+		sides: map[gate.Arm]*devices.Configuration{
+			gate.Baseline:  baseline,
+			gate.Control:   baseline,
+			gate.Candidate: candidate,
+		},
 		samples: gate.Samples{}, conditions: gate.Conditions{},
 	}
 }

@@ -19,6 +19,8 @@ type HoldOptions struct {
 	// any.
 	Device string
 	Policy gate.Policy
+	// Elsewhere is as in [Options].
+	Elsewhere Elsewhere
 	// Baseline is the file, Base the commit whose file counts instead: see [Options].
 	Baseline, Base string
 	// Seed fixes the order of measurements.
@@ -46,13 +48,15 @@ type Held struct {
 // Hold checks a point in full and compares it with the baseline, as [Run] does. It moves
 // nothing and writes nothing: a point that is neither the manifest's default nor the
 // policy's is not what is run, and must become no baseline.
-func Hold(ctx context.Context, b *Builder, o HoldOptions) (Held, error) {
-	r := &run{Options: Options{Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, Observe: o.Observe}, Builder: b}
+func Hold(ctx context.Context, b *devices.Builder, o HoldOptions) (Held, error) {
+	r := &run{Builder: b, Options: Options{
+		Elsewhere: o.Elsewhere, Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, Observe: o.Observe,
+	}}
 	if err := r.open(ctx); err != nil {
 		return Held{}, err
 	}
 	began := time.Now()
-	c, err := r.Open(ctx, o.Kernel, o.Workload, o.At)
+	c, err := r.openSide(ctx, o.Kernel, o.Workload, o.At)
 	if err != nil {
 		return Held{}, err
 	}
@@ -64,7 +68,7 @@ func Hold(ctx context.Context, b *Builder, o HoldOptions) (Held, error) {
 	held := Held{
 		Base:   r.report.Base,
 		Commit: c.Backend.Facts().Environment.Commit,
-		Result: report.Result{Key: c.key(), Point: c.Prepared.Point.String(), Policy: o.Policy},
+		Result: report.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: o.Policy},
 	}
 	if held.Source, err = o.Kernel.Digest(); err != nil {
 		return held, err
@@ -77,8 +81,8 @@ func Hold(ctx context.Context, b *Builder, o HoldOptions) (Held, error) {
 }
 
 // hold fills in what came of a configuration.
-func (r *run) hold(ctx context.Context, c *Configuration, held *Held) error {
-	failure, err := c.Verify(ctx, c.Prepared)
+func (r *run) hold(ctx context.Context, c *devices.Configuration, held *Held) error {
+	failure, err := r.verify(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -112,7 +116,7 @@ func (r *run) hold(ctx context.Context, c *Configuration, held *Held) error {
 		return nil
 	}
 	held.HeldTo(entry)
-	same, err := c.sameCode(entry)
+	same, err := sameCode(c, entry)
 	if err != nil {
 		return err
 	}

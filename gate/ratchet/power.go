@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"pawl/gate"
+	"pawl/objective/devices"
 )
 
 // PlanPower checks a configuration, measures it against itself and works out what
 // comparisons by a policy can see of it on this machine.
-func PlanPower(ctx context.Context, c *Configuration, p gate.Policy, o gate.PowerOptions) (gate.Power, error) {
+func PlanPower(ctx context.Context, c *devices.Configuration, p gate.Policy, o gate.PowerOptions) (gate.Power, error) {
 	failure, err := c.Prepared.Failure, error(nil)
 	if failure == nil {
 		failure, err = c.Verify(ctx, c.Prepared)
@@ -22,7 +23,7 @@ func PlanPower(ctx context.Context, c *Configuration, p gate.Policy, o gate.Powe
 		return gate.Power{}, err
 	}
 	measurer := newArms(c, c)
-	o.Samples = c.samples(o.Samples)
+	o.Samples = samplesOf(c, o.Samples)
 	result, err := gate.PlanPower(ctx, measurer, p, o)
 	if others := measurer.conditions.Join(); others != nil && others.Disturbed {
 		result.Notes = append(result.Notes,

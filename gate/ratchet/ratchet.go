@@ -7,7 +7,7 @@
 //  1. The baseline is read, from the base branch where one is named: a branch under test
 //     has no say in what it is held to, and no run with a base moves a baseline.
 //  2. The candidate is opened and checked in full. A wrong one is not measured.
-//  3. Its baseline is rebuilt from its own sources ([Builder]) and both are measured
+//  3. Its baseline is rebuilt from its own sources ([devices.Builder]) and both are measured
 //     in rounds. Where it cannot be rebuilt, its stored samples stand in; where there
 //     is none, the candidate is measured alone and is new.
 //  4. The result is added to the report and to the history, and both are saved, so
@@ -16,8 +16,8 @@
 //     the baseline, if nothing in the run failed.
 //
 // Beside the run stand its instruments: [Acceptance] moves a baseline by a person's
-// decision, [SelfTest] counts the verdicts on slowdowns of known size, [CompareFiles]
-// judges results that exist already, and [Bench] measures a single point.
+// decision, [SelfTest] counts the verdicts on slowdowns of known size, and [CompareFiles]
+// judges results that exist already.
 package ratchet
 
 import (
@@ -34,6 +34,7 @@ import (
 	"pawl/gate/policy"
 	"pawl/gate/report"
 	"pawl/internal/escape"
+	"pawl/objective/devices"
 )
 
 // CurrentName is the file beside the baseline with what the last run measured.
@@ -46,6 +47,9 @@ type Options struct {
 	// PolicyFile is where the policy comes from. With a base, the limits of the same file there
 	// count for what it gates, so that a branch cannot loosen its own.
 	PolicyFile string
+	// Elsewhere is the machine that configurations are compiled and measured on; nil is this
+	// one.
+	Elsewhere Elsewhere
 	// Partial says that the policy leaves out some of what is gated on purpose.
 	Partial bool
 	// Baseline is the file that performance is held to; reports go beside it.
@@ -83,7 +87,7 @@ type Options struct {
 // run is a gate under way.
 type run struct {
 	Options
-	*Builder
+	*devices.Builder
 	file *baseline.File // as it was at the beginning
 	// limits is the base's policy; nil without a base, or where that has none.
 	limits *policy.File
@@ -98,7 +102,7 @@ type run struct {
 // Run holds every configuration of the policy to its baseline. It returns the report
 // and the files that it is written to. With an error, the report has the results
 // before it. A context that ends leaves the baseline as it was.
-func Run(ctx context.Context, b *Builder, o Options) (r *report.Report, written []string, err error) {
+func Run(ctx context.Context, b *devices.Builder, o Options) (r *report.Report, written []string, err error) {
 	g := &run{Options: o, Builder: b, current: baseline.New(), report: report.Report{Strict: o.Strict}}
 	if err := g.open(ctx); err != nil {
 		return nil, nil, err
@@ -161,11 +165,11 @@ func (r *run) kernels(ctx context.Context) error {
 // configuration gates one workload of a kernel.
 func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload string) (outcome, error) {
 	began := time.Now()
-	k, err := r.Load(ctx, rule.Name, cmp.Or(rule.Backend, r.Backend))
+	k, err := Load(ctx, r.Machine, r.Elsewhere, rule.Name, cmp.Or(rule.Backend, r.Backend))
 	if err != nil {
 		return outcome{}, err
 	}
-	c, err := r.Open(ctx, k, workload, rule.At)
+	c, err := r.openSide(ctx, k, workload, rule.At)
 	if err != nil {
 		return outcome{}, err
 	}

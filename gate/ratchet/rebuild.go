@@ -13,60 +13,8 @@ import (
 	"pawl/internal/git"
 	"pawl/internal/page"
 	"pawl/kernels"
-	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/worker"
 )
-
-// Builder makes configurations of kernels: of those that are named, of a baseline's
-// own sources, and of copies that are slowed on purpose. Its calls must not run at the
-// same time.
-type Builder struct {
-	Machine *devices.Machine
-	// Options are those of every evaluator; the builder sets their residents.
-	Options objective.Options
-	// Elsewhere is the machine that configurations are compiled and measured on; nil is this
-	// one.
-	Elsewhere Elsewhere
-	// Cache is the folder where sources are unpacked.
-	Cache string
-	// Version is this program's, for the entries of a baseline.
-	Version string
-
-	// residents are shared by all sides of a comparison: on a GPU they are measured in
-	// the same processes.
-	residents worker.Residents
-}
-
-// Close ends the processes that the configurations shared.
-func (b *Builder) Close() { b.residents.End() }
-
-// Load reads a kernel for the device that it is measured on.
-func (b *Builder) Load(ctx context.Context, name, backend string) (*kernels.Kernel, error) {
-	if b.Elsewhere != nil {
-		return b.Elsewhere.Load(name, backend)
-	}
-	return b.Machine.Load(ctx, name, backend)
-}
-
-// Open prepares a point of a kernel; see [devices.Machine.OpenAt]. Who opens it closes
-// it.
-func (b *Builder) Open(ctx context.Context, k *kernels.Kernel, workload, at string) (*Configuration, error) {
-	if b.Elsewhere != nil {
-		bench, prepared, err := b.Elsewhere.Open(ctx, k, workload, at)
-		if err != nil {
-			return nil, err
-		}
-		return &Configuration{bench, prepared, b.Elsewhere}, nil
-	}
-	options := b.Options
-	options.Residents = &b.residents
-	bench, prepared, err := b.Machine.OpenAt(ctx, k, workload, at, options)
-	if err != nil {
-		return nil, err
-	}
-	return &Configuration{Bench: bench, Prepared: prepared}, nil
-}
 
 // cleanCommit is a commit whose sources can be found again. A mark for changes
 // does not match, nor does anything that git could take for an option.
@@ -74,9 +22,9 @@ var cleanCommit = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
 
 // rebuild prepares a baseline's own point from its own sources. Where that is not
 // possible it returns nil and why; an error means that the machinery broke.
-func (b *Builder) rebuild(ctx context.Context, candidate *Configuration, file *baseline.File,
-	entry baseline.Entry) (base *Configuration, why string, err error) {
-	folder, err := b.sources(ctx, candidate.Kernel, file, entry)
+func (r *run) rebuild(ctx context.Context, candidate *devices.Configuration, file *baseline.File,
+	entry baseline.Entry) (base *devices.Configuration, why string, err error) {
+	folder, err := r.sources(ctx, candidate.Kernel, file, entry)
 	if err != nil {
 		return nil, err.Error(), nil
 	}
@@ -84,7 +32,7 @@ func (b *Builder) rebuild(ctx context.Context, candidate *Configuration, file *b
 	if err != nil {
 		return nil, err.Error(), nil
 	}
-	base, err = b.Open(ctx, k, entry.Workload, entry.Point)
+	base, err = r.openSide(ctx, k, entry.Workload, entry.Point)
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", context.Cause(ctx)
@@ -102,12 +50,12 @@ func (b *Builder) rebuild(ctx context.Context, candidate *Configuration, file *b
 
 // sources returns a folder with the sources of an entry. They are kept in the cache
 // by their digest, so that the next gate need not unpack them again.
-func (b *Builder) sources(ctx context.Context, k *kernels.Kernel, file *baseline.File,
+func (r *run) sources(ctx context.Context, k *kernels.Kernel, file *baseline.File,
 	entry baseline.Entry) (string, error) {
 	if digest, err := k.Digest(); err == nil && digest == entry.Source {
-		return b.folder(k) // only the point differs
+		return r.Folder(k) // only the point differs
 	}
-	folder := filepath.Join(b.Cache, "baselines", k.Name+"-"+entry.Source)
+	folder := filepath.Join(r.Cache, "baselines", k.Name+"-"+entry.Source)
 	if holds(folder, k.Backend, entry.Source) {
 		return folder, nil
 	}
@@ -149,10 +97,4 @@ func unpackSources(ctx context.Context, k *kernels.Kernel, archive, commit, fold
 		return fmt.Errorf("%w (a shallow clone has no old commits: fetch the whole history)", err)
 	}
 	return baseline.UnpackTar(bytes.NewReader(packed), folder)
-}
-
-// folder returns the folder of a kernel's sources; an embedded kernel is unpacked
-// into the cache.
-func (b *Builder) folder(k *kernels.Kernel) (string, error) {
-	return k.Materialise(filepath.Join(b.Cache, "kernels"))
 }

@@ -13,13 +13,14 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/kernels"
+	"pawl/objective/devices"
 )
 
 // SelfTest slows a kernel by known shares of its own time, compares it with itself
 // and counts the verdicts.
 type SelfTest struct {
 	Kernel *kernels.Kernel
-	// Workload and At choose the point, as in [Builder.Open].
+	// Workload and At choose the point, as in [devices.Builder.Open].
 	Workload, At string
 	// Slowdowns are the shares: 0.03 is 3 %.
 	Slowdowns []float64
@@ -59,7 +60,7 @@ func (r SelfTestRow) Medians() (change, rounds, seconds float64, measured bool) 
 
 // Run makes the comparisons. The slowdowns take turns, so that an hour of noise hits
 // all of them. With an error it returns what there is.
-func (s SelfTest) Run(ctx context.Context, b *Builder) (rows []SelfTestRow, err error) {
+func (s SelfTest) Run(ctx context.Context, b *devices.Builder) (rows []SelfTestRow, err error) {
 	base, slowed, err := s.build(ctx, b)
 	for _, side := range append(slowed, base) {
 		if side != nil {
@@ -89,10 +90,10 @@ func (s SelfTest) Run(ctx context.Context, b *Builder) (rows []SelfTestRow, err 
 }
 
 // compare makes one comparison and says what it came to.
-func (r *SelfTestRow) compare(ctx context.Context, base, slowed *Configuration, p gate.Policy,
+func (r *SelfTestRow) compare(ctx context.Context, base, slowed *devices.Configuration, p gate.Policy,
 	seed uint64) (string, error) {
 	began := time.Now()
-	c, err := gate.Compare(ctx, newArms(base, slowed), p, gate.Options{Seed: seed, Samples: base.samples(0)})
+	c, err := gate.Compare(ctx, newArms(base, slowed), p, gate.Options{Seed: seed, Samples: samplesOf(base, 0)})
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +117,8 @@ func (r *SelfTestRow) compare(ctx context.Context, base, slowed *Configuration, 
 
 // build prepares the kernel without a slowdown and once for each. What it returns
 // with an error is to be closed too.
-func (s SelfTest) build(ctx context.Context, b *Builder) (base *Configuration, slowed []*Configuration, err error) {
+func (s SelfTest) build(ctx context.Context,
+	b *devices.Builder) (base *devices.Configuration, slowed []*devices.Configuration, err error) {
 	if s.Kernel.On().Program {
 		return nil, nil,
 			fmt.Errorf("kernel %s is a program, and pawl can only slow down kernels that it calls; gate plan says what a "+
@@ -143,10 +145,10 @@ func (s SelfTest) build(ctx context.Context, b *Builder) (base *Configuration, s
 
 // slow prepares a copy of the kernel that is slower by a share, and checks its
 // results.
-func (s SelfTest) slow(ctx context.Context, b *Builder, share float64,
-	calibration slowdown.Calibration) (*Configuration, error) {
+func (s SelfTest) slow(ctx context.Context, b *devices.Builder, share float64,
+	calibration slowdown.Calibration) (*devices.Configuration, error) {
 	k := s.Kernel
-	from, err := b.folder(k)
+	from, err := b.Folder(k)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +180,8 @@ var calibrationShares = []float64{0.3, 0.05}
 
 // calibrate finds out how long the kernel takes on a GPU, and by how much a spin
 // slows it.
-func (s SelfTest) calibrate(ctx context.Context, b *Builder, base *Configuration) (slowdown.Calibration, error) {
+func (s SelfTest) calibrate(ctx context.Context, b *devices.Builder,
+	base *devices.Configuration) (slowdown.Calibration, error) {
 	alone, err := mediansInTurns(ctx, base)
 	if err != nil {
 		return slowdown.Calibration{}, err
@@ -207,7 +210,7 @@ func (s SelfTest) calibrate(ctx context.Context, b *Builder, base *Configuration
 
 // mediansInTurns measures sides in turns, in a few processes that they share, and
 // returns the median of each process by side, in milliseconds.
-func mediansInTurns(ctx context.Context, sides ...*Configuration) ([][]float64, error) {
+func mediansInTurns(ctx context.Context, sides ...*devices.Configuration) ([][]float64, error) {
 	const processes, samples = 10, 20
 	times := make([][]float64, len(sides))
 	for range processes {

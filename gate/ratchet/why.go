@@ -7,6 +7,7 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/policy"
+	"pawl/objective/devices"
 	"pawl/objective/explain"
 	"pawl/objective/profile"
 )
@@ -15,7 +16,8 @@ import (
 // here. What the compiler knows always counts; a profiler looks at one launch of either where the
 // policy's triggers ask for it and where it can. What goes wrong there takes nothing from the
 // verdict: the report says less.
-func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate.Comparison) *explain.Comparison {
+func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
+	compared gate.Comparison) *explain.Comparison {
 	var trigger policy.Trigger
 	switch compared.Verdict {
 	case gate.Regression:
@@ -25,14 +27,14 @@ func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate
 	default:
 		return nil
 	}
-	if compared.Evidence == nil || c.elsewhere != nil || ctx.Err() != nil {
+	if compared.Evidence == nil || r.Elsewhere != nil || ctx.Err() != nil {
 		return nil
 	}
 	var facts []explain.Facts
 	before, after := compared.Evidence.Times()
 	profiled := r.Policy != nil && slices.Contains(r.Policy.Profile, trigger)
 	for _, side := range []struct {
-		*Configuration
+		*devices.Configuration
 		milliseconds float64
 	}{{base, before}, {c, after}} {
 		p, err := r.profile(ctx, side.Configuration, side.milliseconds, profiled)
@@ -53,7 +55,7 @@ func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate
 }
 
 // profile describes one side.
-func (r *run) profile(ctx context.Context, c *Configuration, milliseconds float64,
+func (r *run) profile(ctx context.Context, c *devices.Configuration, milliseconds float64,
 	profiled bool) (*profile.Profile, error) {
 	o := profile.Options{Seed: r.Builder.Options.Seed, Caches: r.Builder.Options.Caches, Static: !profiled}
 	if profiled {

@@ -81,37 +81,35 @@ func (d *Device) Load(name, backend string) (*kernels.Kernel, error) {
 }
 
 // Open has a point compiled.
-func (d *Device) Open(ctx context.Context, k *kernels.Kernel,
-	workload, at string) (*devices.Bench, objective.Prepared, error) {
-	var none objective.Prepared
+func (d *Device) Open(ctx context.Context, k *kernels.Kernel, workload, at string) (*devices.Configuration, error) {
 	t, err := devices.NewTarget(k, workload)
 	if err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	point, err := t.Point(at)
 	if err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	o := d.options
 	e, err := ask.NewKernel(d.farm, d.chosen, t, o.Definition)
 	if err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	e.Before()
 	described, err := e.Describe(ctx)
 	if err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	title := fmt.Sprintf("gate: %s %s", k.Name, t.Workload.Name)
 	if err := e.Begin(ctx, farm.Head{Study: "gate-" + rand.Text(), Title: title, Label: "gate"}, o.Notice); err != nil {
-		return nil, none, err
+		return nil, err
 	}
 	backend := &absent{description: described, evaluator: e, notice: o.Notice}
 	backend.description.Environment.Commit = git.CheckedOut(k.Dir) // the farm has files, and no repository
 	prepared, err := e.Prepare(ctx, point)
 	if err != nil {
 		backend.Close()
-		return nil, none, err
+		return nil, err
 	}
 	b := &devices.Bench{
 		Target:    t,
@@ -119,11 +117,11 @@ func (d *Device) Open(ctx context.Context, k *kernels.Kernel,
 		Evaluator: objective.NewEvaluator(t.Kernel, t.Workload, backend, o.Measuring()),
 	}
 	d.sides[b] = ask.Side{Evaluator: e, Point: point}
-	return b, prepared, nil
+	return &devices.Configuration{Bench: b, Prepared: prepared}, nil
 }
 
 // Do has a task done on one device.
-func (d *Device) Do(ctx context.Context, sides []*ratchet.Configuration,
+func (d *Device) Do(ctx context.Context, sides []*devices.Configuration,
 	t ratchet.Task) (done ratchet.Done, err error) {
 	task, err := json.Marshal(t)
 	if err != nil {
@@ -146,9 +144,9 @@ func Work(ctx context.Context, sides []serve.Held, task json.RawMessage) (json.R
 	if err := json.Unmarshal(task, &t); err != nil {
 		return nil, fmt.Errorf("reading what the gate asks: %w", err)
 	}
-	var configurations []*ratchet.Configuration
+	var configurations []*devices.Configuration
 	for _, side := range sides {
-		configurations = append(configurations, &ratchet.Configuration{Bench: side.Bench, Prepared: side.Prepared})
+		configurations = append(configurations, &devices.Configuration{Bench: side.Bench, Prepared: side.Prepared})
 	}
 	done, err := t.Do(ctx, configurations)
 	if err != nil {

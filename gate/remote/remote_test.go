@@ -97,13 +97,14 @@ func (y *yard) work() {
 // gate gates a point, on the farm's device or here.
 func (y *yard) gate(remotely bool, at string) report.Result {
 	y.Helper()
-	b := &ratchet.Builder{
+	b := &devices.Builder{
 		Machine: devices.Here(y.tools),
 		Cache:   y.tools.Cache,
 		Version: "test",
 		Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
 	}
 	defer b.Close()
+	var elsewhere ratchet.Elsewhere
 	if remotely {
 		d, err := Open(y.Context(),
 			Options{
@@ -115,13 +116,14 @@ func (y *yard) gate(remotely bool, at string) report.Result {
 			y.Fatal(err)
 		}
 		defer d.Close()
-		b.Elsewhere = d
+		elsewhere = d
 	}
 	limits := gate.Presets[gate.DefaultPreset]
 	limits.Rounds, limits.Samples, limits.Budget = []int{10}, 5, time.Minute
 	r, _, err := ratchet.Run(y.Context(), b, ratchet.Options{
-		Policy:   &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}},
-		Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
+		Elsewhere: elsewhere,
+		Policy:    &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}},
+		Baseline:  filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
 		Exit: func(*report.Report) int { return 0 },
 	})
 	if err != nil {

@@ -24,13 +24,13 @@ import (
 	"strings"
 	"time"
 
-	"pawl/gate/ratchet"
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/kernels/inputs"
 	"pawl/objective"
 	"pawl/objective/check"
+	"pawl/objective/devices"
 	"pawl/objective/worker"
 )
 
@@ -89,7 +89,7 @@ const rest = 4 * time.Millisecond
 
 // Run measures all sides. An error says that the machinery broke; a side that does not work
 // says so itself.
-func Run(ctx context.Context, b *ratchet.Builder, o Options) (*Result, error) {
+func Run(ctx context.Context, b *devices.Builder, o Options) (*Result, error) {
 	r := &race{Options: o, builder: b, random: rand.New(rand.NewPCG(o.Seed, 0))}
 	defer r.close()
 	if err := r.openOurs(ctx); err != nil {
@@ -115,11 +115,11 @@ func Run(ctx context.Context, b *ratchet.Builder, o Options) (*Result, error) {
 // race is a comparison under way.
 type race struct {
 	Options
-	builder *ratchet.Builder
+	builder *devices.Builder
 	random  *rand.Rand
 	sides   []*side
 	// ours is the first of our configurations; it knows the answer.
-	ours    *ratchet.Configuration
+	ours    *devices.Configuration
 	folder  string // of inputs and outputs
 	modules string // what rivals in Python may import
 	request request
@@ -129,7 +129,7 @@ type race struct {
 // side is a program that is measured: one of our points, or a rival.
 type side struct {
 	Side
-	ours  *ratchet.Configuration
+	ours  *devices.Configuration
 	rival *rival
 }
 

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"pawl/gate/ratchet"
 	"pawl/internal/kerneltest"
 	"pawl/internal/stats"
 	"pawl/kernels"
@@ -122,7 +121,7 @@ func run(t *testing.T, patience time.Duration, kinds ...string) *Result {
 		}
 		scale.More += fmt.Sprintf("  %s: %s\n", kind, command)
 	}
-	b := &ratchet.Builder{
+	b := &devices.Builder{
 		Machine: devices.Here(devices.Options{
 			Cache:          filepath.Join(root, "cache"),
 			CompileTimeout: time.Minute,

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"pawl/gate"
-	"pawl/gate/ratchet"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -89,7 +88,7 @@ type earlier struct {
 // Remeasure measures the last winner again, and compares both by the rule for sides that were not measured together
 // ([gate.CompareApart]): small differences between two days prove nothing. The error is ErrNoEarlier where there is
 // none.
-func Remeasure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o RemeasureOptions) (*Remeasured, error) {
+func Remeasure(ctx context.Context, b *devices.Builder, store *studies.Store, o RemeasureOptions) (*Remeasured, error) {
 	k, err := b.Machine.Load(ctx, o.Kernel, o.Backend)
 	if err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func Remeasure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o 
 		Then:     last.winner.Milliseconds,
 		measure:  last.study.Environment.Measure,
 	}
-	now, failure, err := ratchet.Bench(ctx, c, len(last.rounds), len(last.rounds[0]))
+	now, failure, err := devices.MeasurePoint(ctx, c, len(last.rounds), len(last.rounds[0]))
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +129,8 @@ func Remeasure(ctx context.Context, b *ratchet.Builder, store *studies.Store, o 
 
 // find returns the newest winner of a kernel's workload on this device, and its point as it is
 // now. A damaged study is passed over: it is no answer to what was measured.
-func find(ctx context.Context, b *ratchet.Builder, store *studies.Store,
-	target devices.Target) (*earlier, *ratchet.Configuration, error) {
+func find(ctx context.Context, b *devices.Builder, store *studies.Store,
+	target devices.Target) (*earlier, *devices.Configuration, error) {
 	all, err := store.List(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -197,7 +196,7 @@ const (
 )
 
 // differences lists what is not as it was.
-func differences(then *earlier, now *ratchet.Measurement, source string) (facts []Fact) {
+func differences(then *earlier, now *devices.PointMeasurement, source string) (facts []Fact) {
 	for _, f := range []Fact{
 		{factCode, then.study.Source, source},
 		{factCompiler, then.study.Environment.Compiler, now.Environment.Compiler},

@@ -48,6 +48,8 @@ type Options struct {
 	// Policy has the limits of the kernels that it names; others, and nil, have the
 	// default's.
 	Policy *policy.File
+	// Elsewhere is the machine that it is measured on; nil is this one.
+	Elsewhere ratchet.Elsewhere
 	// Baseline is the file that performance is held to, Base the commit whose file counts
 	// instead, empty for the file.
 	Baseline, Base string
@@ -77,7 +79,7 @@ func (e *NoWinnerError) Error() string { return e.Reason }
 // Gate holds a point of a study to the baseline and records what came of it. The error is
 // a *NoWinnerError where there is no winner, and a *devices.ArgumentError where the study
 // cannot be gated here at all.
-func Gate(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Options) (Outcome, error) {
+func Gate(ctx context.Context, b *devices.Builder, store *studies.Store, o Options) (Outcome, error) {
 	if err := store.Writable(); err != nil {
 		return Outcome{}, err
 	}
@@ -92,7 +94,7 @@ func Gate(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Optio
 	}
 	workload := cmp.Or(o.Workload, summary.Study.Workload)
 	outcome.Held, err = ratchet.Hold(ctx, b, ratchet.HoldOptions{
-		Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device,
+		Elsewhere: o.Elsewhere, Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device,
 		Policy: limits(o.Policy, k, workload), Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, LockClocks: o.LockClocks,
 		Observe: o.Observe,
 	})
@@ -107,7 +109,7 @@ func Gate(ctx context.Context, b *ratchet.Builder, store *studies.Store, o Optio
 }
 
 // candidate returns the kernel and the point that are asked for.
-func candidate(ctx context.Context, b *ratchet.Builder, s *report.Summary,
+func candidate(ctx context.Context, b *devices.Builder, s *report.Summary,
 	o Options) (k *kernels.Kernel, at string, err error) {
 	at = o.At
 	switch {
@@ -120,7 +122,7 @@ func candidate(ctx context.Context, b *ratchet.Builder, s *report.Summary,
 	case at == "":
 		at = s.Winner.Point.String()
 	}
-	if k, err = b.Load(ctx, cmp.Or(o.Kernel, s.Study.Origin), s.Study.Backend); err != nil {
+	if k, err = ratchet.Load(ctx, b.Machine, o.Elsewhere, cmp.Or(o.Kernel, s.Study.Origin), s.Study.Backend); err != nil {
 		return nil, "", fmt.Errorf("the kernel of study %d: %w", s.Study.ID, err)
 	}
 	if k.Name != s.Study.Kernel {

@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	gatereport "pawl/gate/report"
+
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/gate/ratchet"
-	gatereport "pawl/gate/report"
 	"pawl/internal/kerneltest"
 	"pawl/kernels"
 	"pawl/objective"
@@ -44,7 +45,7 @@ const initialPoint, best, wrongPoint = "WASTE=1,WRONG=0", "WASTE=0,WRONG=0", "WA
 type bench struct {
 	t              *testing.T
 	folder, path   string
-	builder        *ratchet.Builder
+	builder        *devices.Builder
 	store          *studies.Store
 	device, digest string
 }
@@ -57,7 +58,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	cache := filepath.Join(root, "cache")
-	b.builder = &ratchet.Builder{
+	b.builder = &devices.Builder{
 		Machine: devices.Here(devices.Options{
 			Cache:          cache,
 			CompileTimeout: time.Minute,

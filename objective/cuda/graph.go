@@ -113,3 +113,21 @@ func (d *Device) dropGraph() {
 		d.graph = nil
 	}
 }
+
+// capture records launches, each with the inputs of one set and the outputs of
+// another.
+func (d *Device) capture(n int, buffers func(launch int) (inputs, outputs set)) (driver.Executable, error) {
+	executable, err := d.context.Capture(d.stream, func() error {
+		for i := range n {
+			p, err := d.on.parameters(buffers(i))
+			if err != nil {
+				return err
+			}
+			if err := d.launch(p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return executable, fault(err)
+}

@@ -16,12 +16,13 @@ const roleVariable = "PAWL_TEST_ROLE"
 // imaginary driver is found by the loader, which looks at its variable when a
 // process starts: whoever opens the driver is a process of its own.
 var roles = map[string]func() error{
-	"nvcc":    fakeNVCC,
-	"gpus":    printGPUs,
-	"hold":    holdGPU,
-	"trial":   hangInTrial,
-	"point":   measurePoint,
-	"support": checkSupport,
+	"nvcc":     fakeNVCC,
+	"gpus":     printGPUs,
+	"hold":     holdGPU,
+	"trial":    hangInTrial,
+	"point":    measurePoint,
+	"support":  checkSupport,
+	"platform": describePlatform,
 }
 
 func TestMain(m *testing.M) {

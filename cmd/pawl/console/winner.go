@@ -10,6 +10,7 @@ import (
 	"pawl/gate/ratchet"
 	"pawl/gate/remote"
 	"pawl/gate/winner"
+	"pawl/objective/devices"
 	"pawl/studies"
 )
 
@@ -31,27 +32,27 @@ func OnFlag(label *string) cli.Flag {
 			"--db says which farm"}
 }
 
-// Measuring returns the builder of what is gated, on this machine or on a device of a farm.
-// Close ends both.
-func (o GateFlags) Measuring(ctx context.Context, env Environment) (b *ratchet.Builder, end func(), err error) {
+// Measuring returns the builder of what is gated, and the device of a farm that measures it, nil
+// where this machine does. End ends both.
+func (o GateFlags) Measuring(ctx context.Context,
+	env Environment) (b *devices.Builder, elsewhere ratchet.Elsewhere, end func(), err error) {
 	if b, err = o.Builder(env); err != nil || o.On == "" {
-		return b, func() { b.Close() }, err
+		return b, nil, func() { b.Close() }, err
 	}
 	if o.LockClocks > 0 {
-		return nil, nil, Usagef("--lock-clocks is for this machine's GPU: leave it out with --on")
+		return nil, nil, nil, Usagef("--lock-clocks is for this machine's GPU: leave it out with --on")
 	}
 	where, err := FarmIn(o.Database(env), o.Farm)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	there, err := remote.Open(ctx, remote.Options{
 		Farm: where, On: o.On, Definition: o.Definition, Notice: env.Notice,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	b.Elsewhere = there
-	return b, func() { b.Close(); there.Close() }, nil
+	return b, there, func() { b.Close(); there.Close() }, nil
 }
 
 // MergeBase returns the commit whose baseline counts. In a pull request that is by default where
@@ -76,13 +77,14 @@ func (o GateFlags) HoldWinner(ctx context.Context, env Environment, store *studi
 			return winner.Outcome{}, err
 		}
 	}
-	b, end, err := o.Measuring(ctx, env)
+	b, elsewhere, end, err := o.Measuring(ctx, env)
 	if err != nil {
 		return winner.Outcome{}, err
 	}
 	defer end()
 	return winner.Gate(ctx, b, store, winner.Options{
-		Study: o.Study, Kernel: kernel, Workload: o.Workload, At: o.At, Policy: rules, Baseline: o.Baseline, Base: commit,
+		Elsewhere: elsewhere, Study: o.Study, Kernel: kernel, Workload: o.Workload, At: o.At, Policy: rules,
+		Baseline: o.Baseline, Base: commit,
 		Seed: o.Seed, LockClocks: o.LockClocks, Observe: CountRounds(env),
 	})
 }

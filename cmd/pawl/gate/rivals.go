@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/ratchet"
 	"pawl/gate/rivals"
 	"pawl/internal/page"
 	"pawl/objective/devices"
@@ -154,7 +153,7 @@ func runRivals(ctx context.Context, env console.Environment, o rivalsOptions, ke
 }
 
 // race measures on one workload.
-func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *ratchet.Builder,
+func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *devices.Builder,
 	target devices.Target) (*rivals.Result, error) {
 	points, err := o.chosen(ctx, env, target)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
-	"pawl/gate/ratchet"
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective/devices"
@@ -89,7 +88,7 @@ func BenchCommand(env console.Environment) *cli.Command {
 
 // benchReport is what the command prints and writes.
 type benchReport struct {
-	*ratchet.Measurement
+	*devices.PointMeasurement
 	// Checked is what the point has passed before it was measured.
 	Checked *report.Checked `json:"checked,omitempty"`
 }
@@ -115,7 +114,7 @@ func benchmark(ctx context.Context, env console.Environment, o benchOptions) err
 		return err
 	}
 	defer c.Close()
-	m, failure, err := ratchet.Bench(ctx, c, o.rounds, o.samples)
+	m, failure, err := devices.MeasurePoint(ctx, c, o.rounds, o.samples)
 	switch {
 	case ctx.Err() != nil:
 		return console.Answer(console.ExitInterrupted)
@@ -145,7 +144,7 @@ func (r benchReport) warnings() []string {
 	}
 	if !r.Interval.Bounded() {
 		found = append(found,
-			fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", ratchet.FewestProcesses))
+			fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", devices.FewestProcesses))
 	}
 	if math.Abs(r.Drift) > report.LargeDrift {
 		found = append(found,

@@ -9,14 +9,20 @@
 //  2. Read, before the first sample and after each, costs microseconds.
 //  3. Judge says which samples to keep, from the states around them.
 //
-// The management library (NVML) is opened at run time through one binding, in every
-// build for Linux, with and without cgo; elsewhere there is none. A machine without
-// a driver gets ErrUnavailable and a sentence, never a crash.
+// # NVML
 //
-// With the build tag nvml the calls go through NVIDIA's go-nvml instead, which needs
-// cgo. It leaves its symbols to be found at the first call: a linker that binds all
-// of them at the start (-z now, the default of some distributions) makes a program
-// that ends before main where there is no driver. So build with
+// The default build opens libnvidia-ml.so.1 itself at run time, so that one binary, built
+// with or without cgo, runs on machines with and without a driver; NVIDIA's go-nvml is used
+// instead with the build tag nvml.
+//
+// The binding of the default build is about 200 lines, and for Linux; other systems have none.
+// A machine without a driver gets ErrUnavailable and a sentence, never a crash.
+//
+// go-nvml is not the default, because it does not build without cgo, and leaves its symbols
+// undefined until the first call: a linker that binds all of them at the start (-z now, the
+// default of some distributions) makes a program that ends before main where there is no
+// driver. No #cgo directive can prevent that. Take it where NVIDIA's own binding is asked
+// for, or where a reading in 2.8 µs instead of 3.6 µs counts, and build with
 //
 //	go build -tags nvml -ldflags=-extldflags=-Wl,-z,lazy ./cmd/pawl
 package monitor

@@ -1,9 +1,6 @@
 package cuda
 
-import (
-	"pawl/objective/cuda/driver"
-	"pawl/objective/worker"
-)
+import "pawl/objective/worker"
 
 // Timed launches go round sets of buffers whose inputs hold two contents in turns.
 // Before each launch its output holds the answer to the other content, or poison. So a
@@ -94,22 +91,4 @@ func (p *problem) alike() bool {
 		}
 	}
 	return true
-}
-
-// capture records launches, each with the inputs of one set and the outputs of
-// another.
-func (d *Device) capture(n int, buffers func(launch int) (inputs, outputs set)) (driver.Executable, error) {
-	executable, err := d.context.Capture(d.stream, func() error {
-		for i := range n {
-			p, err := d.on.parameters(buffers(i))
-			if err != nil {
-				return err
-			}
-			if err := d.launch(p); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return executable, fault(err)
 }

@@ -1,4 +1,4 @@
-package ratchet
+package devices
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"pawl/space"
 )
 
-// Measurement is a single point, measured alone in several processes. Times are
+// PointMeasurement is a single point, measured alone in several processes. Times are
 // milliseconds.
-type Measurement struct {
+type PointMeasurement struct {
 	Kernel       string         `json:"kernel"`
 	Workload     string         `json:"workload"`
 	Point        space.Point    `json:"point"`
@@ -48,10 +48,11 @@ type Measurement struct {
 	Evidence *check.Evidence `json:"-"`
 }
 
-// Bench checks a point in full and measures it in so many fresh processes. A failure
+// MeasurePoint checks a point in full and measures it in so many fresh processes. A failure
 // says that the point itself does not work; an error that the machinery broke.
-func Bench(ctx context.Context, c *Configuration, rounds, samples int) (*Measurement, *objective.Failure, error) {
-	m := &Measurement{
+func MeasurePoint(ctx context.Context, c *Configuration, rounds, samples int) (*PointMeasurement, *objective.Failure,
+	error) {
+	m := &PointMeasurement{
 		Kernel: c.Kernel.Name, Workload: c.Workload.Name, Point: c.Prepared.Point,
 		Environment: c.Backend.Facts().Environment, Measured: time.Now().UTC(),
 	}
@@ -69,11 +70,11 @@ func Bench(ctx context.Context, c *Configuration, rounds, samples int) (*Measure
 		return m, failure, err
 	}
 	m.Resources = c.Prepared.Binary.Resources
-	work, err := c.work()
+	flops, bytes, err := c.Work()
 	if err != nil {
 		return m, nil, err
 	}
-	m.summarise(work.Flops, work.Bytes, c.Backend.Facts().Roofline)
+	m.summarise(flops, bytes, c.Backend.Facts().Roofline)
 	return m, nil, nil
 }
 
@@ -82,7 +83,7 @@ var FewestProcesses = stats.FewestForInterval
 
 // summarise computes what the samples say. The interval is over processes, because
 // they differ more than the launches inside one; too few of them have none.
-func (m *Measurement) summarise(flops, bytes float64, roofline objective.Roofline) {
+func (m *PointMeasurement) summarise(flops, bytes float64, roofline objective.Roofline) {
 	var medians, all, drifts []float64
 	for _, samples := range m.Rounds {
 		medians = append(medians, stats.Median(samples))
