@@ -74,7 +74,7 @@ var inside = map[string][][]string{
 
 // rooms says which packages alone import a library.
 var rooms = map[string][]string{
-	"github.com/c-bata/goptuna":   {"search"},
+	"github.com/c-bata/goptuna":   {"search", "search/sampler"},
 	"modernc.org/sqlite":          {"studies"},
 	"github.com/riverqueue/river": {"studies/farm"},
 	"github.com/pressly/goose/v3": {"studies", "studies/farm"},
