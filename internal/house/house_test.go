@@ -36,7 +36,7 @@ var floors = [][]string{
 // the lines above its own.
 var inside = map[string][][]string{
 	"kernels": {
-		{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes", "kernels/records"},
+		{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes"},
 		{"kernels/arguments"},
 		{"kernels"},
 		{"kernels/inputs", "kernels/mutants", "kernels/scaffold"},
@@ -57,7 +57,6 @@ var inside = map[string][][]string{
 		{"objective/fuzz", "objective/ladder", "objective/mutation"},
 	},
 	"search": {
-		{"search/sampler/features"},
 		{"search/sampler/gaussian"},
 		{"search/sampler"},
 		{"search/confirm"},

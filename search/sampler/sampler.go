@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -103,9 +103,9 @@ func New(name string, s *space.Space, settings Settings) (Sampler, error) {
 // common is what the samplers share.
 type common struct {
 	settings Settings
-	axes     []features.Axis
+	axes     []gaussian.Axis
 }
 
 func newCommon(s *space.Space, settings Settings) common {
-	return common{settings: settings, axes: features.Axes(s)}
+	return common{settings: settings, axes: gaussian.Axes(s)}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pawl/internal/thorough"
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -325,7 +325,7 @@ func TestNeighboursStayInThePool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near := newNeighbours(pool, features.Axes(s))
+	near := newNeighbours(pool, gaussian.Axes(s))
 	collect := func(walk func(int, func(int))) []string {
 		var found []string
 		walk(start, func(i int) { found = append(found, pool.Point(i).String()) })

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pawl/kernels"
-	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
@@ -189,10 +188,10 @@ func openReplay(o Options) (*subject, error) {
 	if path == "" {
 		kernel := cmp.Or(o.Kernel, DefaultKernel)
 		var found bool
-		if path, found = records.Of(kernel); !found {
+		if path, found = replay.EmbeddedOf(kernel); !found {
 			return nil,
 				argumentError("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel,
-					strings.Join(records.Names(), ", "))
+					strings.Join(replay.Embedded(), ", "))
 		}
 	}
 	record, err := replay.ReadFile(path)
