@@ -2,6 +2,9 @@ module pawl
 
 go 1.26.0
 
+// search/sampler/goptuna.go seeds math/rand.
+godebug randseednop=0
+
 require (
 	github.com/NVIDIA/go-nvml v0.13.0-1
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/kernels/records"
 	"pawl/search"
 	"pawl/search/replay"
 	"pawl/search/sampler"
@@ -21,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // and which it measures again, are those of the day the file was written. Write it
 // anew with -update when a change is meant.
 func TestStudiesOfTheEmbeddedRecordAskTheRecordedPoints(t *testing.T) {
-	record, err := replay.ReadFile(records.Names()[0])
+	record, err := replay.ReadFile(replay.Embedded()[0])
 	if err != nil {
 		t.Fatal(err)
 	}

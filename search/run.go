@@ -29,7 +29,8 @@ type engine struct {
 	rounds   []confirm.Round
 	spending Spending
 	ended    Ending
-	dead     []string
+	// ineffective are the parameters that never change the machine code.
+	ineffective []string
 }
 
 // Run searches and confirms. The pool holds the points that may be tried. On a
@@ -54,7 +55,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 		if err := e.confirm(ctx); err != nil {
 			return err
 		}
-		return e.findDead(ctx)
+		return e.findIneffective(ctx)
 	})
 	return e.result(), err
 }
@@ -95,7 +96,7 @@ func (e *engine) result() Result {
 		Ended:    e.ended,
 		Elapsed:  e.elapsed(),
 		Spending: e.spending,
-		Dead:     e.dead,
+		Dead:     e.ineffective,
 	}
 	if regret, known := sampler.EstimateRegret(e.study.view, *e.options.Settings, e.options.Seed); known {
 		r.Regret = &regret
@@ -245,12 +246,12 @@ func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Out
 	return e.pipeline.evaluate(ctx, p)
 }
 
-// findDead looks for parameters that never change the machine code, as long as there
+// findIneffective looks for parameters that never change the machine code, as long as there
 // is time.
-func (e *engine) findDead(ctx context.Context) (err error) {
+func (e *engine) findIneffective(ctx context.Context) (err error) {
 	enough := func() bool {
 		return e.options.stopped() || e.options.Budget > 0 && e.elapsed() > e.options.Budget
 	}
-	e.dead, err = deadParameters(ctx, e.study.pool, e.evaluator, binaries(e.study.trials, e.rounds), enough)
+	e.ineffective, err = ineffectiveParams(ctx, e.study.pool, e.evaluator, binaries(e.study.trials, e.rounds), enough)
 	return err
 }

@@ -12,14 +12,13 @@
 //  5. Confirm: the finalists and the default are checked in full and measured
 //     again, interleaved, in fresh processes. See package confirm.
 //
-// Each part is a type: study asks, Depth says how far ahead, pipeline prepares and measures, secondLook uses
-// the time in which a GPU would wait for compilers, limits says when it is enough.
+// Each part is a type: study asks, Depth says how far ahead, pipeline prepares and measures on a Machine, secondLook
+// uses the time in which a GPU would wait for compilers, limits says when it is enough.
 // Run puts them together. One goroutine runs them; only Prepare, Measure and what
 // they need of the trials so far (see known) run beside it.
 //
-// goptuna is imported here only. It keeps its trials in its own storage in memory;
-// what must last goes through a Recorder. Its own samplers, which lose to random
-// search on spaces with constraints, are not used.
+// goptuna has the trials in its own storage in memory; what must last goes through a
+// Recorder. Its own sampler is one of those that can be chosen, see package sampler.
 package search
 
 import (

@@ -15,8 +15,10 @@ import (
 )
 
 // study asks for trials and finishes them: a small façade over a goptuna study,
-// whose relative sampler it is. One goroutine uses it, because goptuna's storage in
-// memory races with its readers.
+// whose relative sampler it is. goptuna's storage in memory has the point, the state and
+// the time of every trial, and the best one is goptuna's answer. What it has no place
+// for, the rest of an outcome, stands beside it in trials. One goroutine uses both,
+// because that storage races with its readers.
 type study struct {
 	pool     *space.Pool
 	view     *sampler.View
@@ -30,7 +32,6 @@ type study struct {
 	// the default, what earlier studies found good, and what an interrupted run has
 	// asked.
 	forced  []int
-	fastest int           // number of the fastest finished trial, -1 for none
 	elapsed time.Duration // the study's active time when the last trial finished
 }
 
@@ -44,7 +45,7 @@ func newStudy(pool *space.Pool, options Options, recorder Recorder) (*study, err
 	pool = pool.Growing()
 	s := &study{
 		pool: pool, view: sampler.NewView(pool), sampler: chooser, seed: options.Seed,
-		recorder: recorder, fastest: -1,
+		recorder: recorder,
 	}
 	s.view.Earlier = options.Earlier
 	// goptuna's parameters are all categorical, with the position of the value as the
@@ -102,7 +103,7 @@ func (s *study) depth(options Options) int {
 func (s *study) nextToMeasure(trials []Trial) int {
 	var points []int
 	for _, t := range trials {
-		index, err := s.pool.Index(t.Point)
+		index, err := s.index(t.Number)
 		if err != nil {
 			panic(fmt.Sprintf("search: a pending trial is not in the pool: %v", err))
 		}
@@ -136,17 +137,14 @@ func (s *study) propose() (Trial, error) {
 	if err := proposal.CallRelativeSampler(); err != nil {
 		return Trial{}, err
 	}
-	row := make(space.Row, len(s.choices))
 	for i, p := range s.pool.Space().Params() {
-		text, err := proposal.SuggestCategorical(p.Name, s.choices[i])
-		if err != nil {
+		if _, err := proposal.SuggestCategorical(p.Name, s.choices[i]); err != nil {
 			return Trial{}, fmt.Errorf("parameter %s: %w", p.Name, err)
 		}
-		row[i] = uint16(slices.Index(s.choices[i], text))
 	}
-	index, found := s.pool.Find(row)
-	if !found {
-		return Trial{}, fmt.Errorf("goptuna suggests row %v, which the pool lacks", row)
+	index, err := s.index(id)
+	if err != nil {
+		return Trial{}, err
 	}
 	index = s.pool.Keep(index)
 	s.pool.Forget()
@@ -191,65 +189,101 @@ func (s *study) finish(trial Trial) error {
 
 // learn makes an outcome known to goptuna and to the samplers.
 func (s *study) learn(trial Trial) error {
-	index, err := s.pool.Index(trial.Point)
-	if err != nil {
-		return err
-	}
-	spent := trial.Outcome.Spent
-	observation := sampler.Observation{
-		Index: index, Failed: trial.Outcome.Failure != nil,
-		Seconds: (spent.Compile + spent.Check + spent.Measure).Seconds(),
-	}
+	storage := s.goptuna.Storage
 	state := goptuna.TrialStateFail
-	if !observation.Failed {
-		observation.Milliseconds = trial.Outcome.Milliseconds()
-		if math.IsNaN(observation.Milliseconds) || math.IsInf(observation.Milliseconds, 0) {
-			panic(fmt.Sprintf("search: trial %d has the time %v", trial.Number, observation.Milliseconds))
+	if trial.OK() {
+		milliseconds := trial.Outcome.Milliseconds()
+		if math.IsNaN(milliseconds) || math.IsInf(milliseconds, 0) {
+			panic(fmt.Sprintf("search: trial %d has the time %v", trial.Number, milliseconds))
 		}
-		if err := s.goptuna.Storage.SetTrialValue(trial.Number, observation.Milliseconds); err != nil {
+		if err := storage.SetTrialValue(trial.Number, milliseconds); err != nil {
 			return err
 		}
 		state = goptuna.TrialStateComplete
 	}
-	if err := s.goptuna.Storage.SetTrialState(trial.Number, state); err != nil {
+	if err := storage.SetTrialState(trial.Number, state); err != nil {
 		return err
 	}
-	s.view.Observe(observation)
+	index, err := s.index(trial.Number)
+	if err != nil {
+		return err
+	}
+	finished, err := storage.GetTrial(trial.Number)
+	if err != nil {
+		return err
+	}
+	spent := trial.Outcome.Spent
+	s.view.Observe(sampler.Observation{
+		Index: index, Failed: finished.State == goptuna.TrialStateFail, Milliseconds: finished.Value,
+		Seconds: (spent.Compile + spent.Check + spent.Measure).Seconds(),
+	})
 	s.trials[trial.Number] = trial
 	s.elapsed = max(s.elapsed, trial.Elapsed)
-	if trial.OK() && (s.fastest < 0 || observation.Milliseconds < s.trials[s.fastest].Outcome.Milliseconds()) {
-		s.fastest = trial.Number
-	}
 	return nil
 }
 
-// disqualify turns a finished trial into a failure, durably first. The samplers see
-// it: what a wrong result has to offer must not attract them. goptuna
-// does not, which never changes a trial that is complete; nobody asks it for the best.
+// index returns the position in the pool of the point that goptuna has for a trial.
+func (s *study) index(number int) (int, error) {
+	row := make(space.Row, len(s.choices))
+	for i, p := range s.pool.Space().Params() {
+		position, err := s.goptuna.Storage.GetTrialParam(number, p.Name)
+		if err != nil {
+			return 0, fmt.Errorf("parameter %s: %w", p.Name, err)
+		}
+		row[i] = uint16(position)
+	}
+	index, found := s.pool.Find(row)
+	if !found {
+		return 0, fmt.Errorf("goptuna has row %v for trial %d, which the pool lacks", row, number)
+	}
+	return index, nil
+}
+
+// disqualify turns a finished trial into a failure, durably first. goptuna and the samplers
+// see it: what a wrong result has to offer must not attract them.
 func (s *study) disqualify(number int, failure *objective.Failure) (Trial, error) {
-	if err := s.recorder.Disqualified(number, failure); err != nil {
+	err := s.recorder.Disqualified(number, failure)
+	if err == nil {
+		err = s.fail(number)
+	}
+	var index int
+	if err == nil {
+		index, err = s.index(number)
+	}
+	if err != nil {
 		return Trial{}, fmt.Errorf("disqualifying trial %d: %w", number, err)
 	}
 	trial := &s.trials[number]
-	index, err := s.pool.Index(trial.Point)
-	if err != nil {
-		return *trial, fmt.Errorf("disqualifying trial %d: %w", number, err)
-	}
 	trial.Outcome.Failure, trial.Outcome.Samples = failure, nil
 	s.view.Fail(index)
-	s.fastest = -1
-	if ranked := Ranking(s.trials); len(ranked) > 0 {
-		s.fastest = ranked[0].Number
-	}
 	return *trial, nil
+}
+
+// fail makes goptuna's finished trial a failed one. Its storage refuses to change what is
+// finished, so all trials are put back one after the other.
+func (s *study) fail(number int) error {
+	trials, err := s.goptuna.GetTrials()
+	if err == nil {
+		err = s.goptuna.Storage.DeleteStudy(s.goptuna.ID)
+	}
+	for _, t := range trials {
+		if t.Number == number {
+			t.State, t.Value = goptuna.TrialStateFail, 0
+		}
+		if err == nil {
+			_, err = s.goptuna.Storage.CloneTrial(s.goptuna.ID, t)
+		}
+	}
+	return err
 }
 
 // best returns the fastest finished trial.
 func (s *study) best() (Trial, bool) {
-	if s.fastest < 0 {
+	fastest, err := s.goptuna.Storage.GetBestTrial(s.goptuna.ID)
+	if err != nil { // none is complete
 		return Trial{}, false
 	}
-	return s.trials[s.fastest], true
+	return s.trials[fastest.Number], true
 }
 
 // initial returns the default point's trial, if it has a time. It is among the first ones.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/c-bata/goptuna"
+
 	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/space"
@@ -79,6 +81,24 @@ func TestADisqualifiedTrialIsNotTheBest(t *testing.T) {
 	if best, found := s.best(); found {
 		t.Errorf("all are disqualified, and the best is %d", best.Number)
 	}
+	trials, err := s.goptuna.GetTrials()
+	if err != nil || len(trials) != 3 {
+		t.Fatalf("goptuna has %d trials, %v", len(trials), err)
+	}
+	for i, trial := range trials {
+		if trial.Number != i || trial.State != goptuna.TrialStateFail || trial.Params["A"] != value(s.trials[i].Point, "A") {
+			t.Errorf("goptuna's trial %d is %+v", i, trial)
+		}
+	}
+}
+
+func value(p space.Point, name string) string {
+	for _, a := range p.Assignments() {
+		if a.Name == name {
+			return a.Value.String()
+		}
+	}
+	return ""
 }
 
 // What arrived out of order is learned from in that order when a study is resumed.

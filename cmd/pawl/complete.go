@@ -15,9 +15,9 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/kernels"
-	"pawl/kernels/records"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
+	"pawl/search/replay"
 	"pawl/search/sampler"
 	"pawl/studies"
 	"pawl/studies/tune"
@@ -155,7 +155,7 @@ func (c completing) values(ctx context.Context) []string {
 	case "format":
 		return []string{"pawl", "t4", "optuna"}
 	case "record":
-		return records.Names()
+		return replay.Embedded()
 	case "study":
 		return c.studies(ctx)
 	case "kernel":

@@ -37,7 +37,7 @@ var floors = [][]string{
 // the lines above its own.
 var inside = map[string][][]string{
 	"kernels": {
-		{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes", "kernels/records"},
+		{"kernels/arrays", "kernels/document", "kernels/element", "kernels/includes"},
 		{"kernels/arguments"},
 		{"kernels"},
 		{"kernels/inputs", "kernels/scaffold"},
@@ -57,7 +57,6 @@ var inside = map[string][][]string{
 		{"objective/fuzz", "objective/preflight"},
 	},
 	"search": {
-		{"search/sampler/features"},
 		{"search/sampler/gaussian"},
 		{"search/sampler"},
 		{"search/confirm"},
@@ -74,7 +73,7 @@ var inside = map[string][][]string{
 
 // rooms says which packages alone import a library.
 var rooms = map[string][]string{
-	"github.com/c-bata/goptuna":   {"search"},
+	"github.com/c-bata/goptuna":   {"search", "search/sampler"},
 	"modernc.org/sqlite":          {"studies"},
 	"github.com/riverqueue/river": {"studies/farm"},
 	"github.com/pressly/goose/v3": {"studies", "studies/farm"},

@@ -11,8 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-
-	"pawl/kernels/records"
 )
 
 // Largest is the largest file that Read accepts, in bytes after decompression.
@@ -36,8 +34,8 @@ func ReadFile(path string) (*Record, error) {
 
 func open(path string) (io.ReadCloser, error) {
 	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) && slices.Contains(records.Names(), path) {
-		content, err := records.Read(path)
+	if errors.Is(err, fs.ErrNotExist) && slices.Contains(Embedded(), path) {
+		content, err := ReadEmbedded(path)
 		return io.NopCloser(bytes.NewReader(content)), err
 	}
 	return file, err

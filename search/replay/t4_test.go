@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"pawl/kernels"
-	"pawl/kernels/records"
 	"pawl/objective"
 )
 
@@ -47,10 +46,10 @@ func TestT4AndBack(t *testing.T) {
 
 // Every embedded record is of valid points of its kernel as it is now, the default among them.
 func TestEmbeddedRecords(t *testing.T) {
-	if len(records.Names()) == 0 {
+	if len(Embedded()) == 0 {
 		t.Fatal("there are no records")
 	}
-	for _, name := range records.Names() {
+	for _, name := range Embedded() {
 		record, err := ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -15,11 +15,11 @@ import (
 // by a list.
 type neighbours struct {
 	pool *space.Pool
-	axes []features.Axis
+	axes []gaussian.Axis
 	row  space.Row
 }
 
-func newNeighbours(pool *space.Pool, axes []features.Axis) *neighbours {
+func newNeighbours(pool *space.Pool, axes []gaussian.Axis) *neighbours {
 	return &neighbours{pool: pool, axes: axes, row: make(space.Row, len(pool.Space().Params()))}
 }
 

@@ -3,7 +3,7 @@ package sampler
 import (
 	"math"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 )
 
 // costModel expects what a trial of a point takes, relative to a typical one,
@@ -28,7 +28,7 @@ func (c common) costs(view *View) *costModel {
 	mean := 0.0
 	for _, o := range view.Observations {
 		if o.Seconds > 0 {
-			points = append(points, features.ValuesOf(c.axes, view.Pool.Row(o.Index)))
+			points = append(points, gaussian.ValuesOf(c.axes, view.Pool.Row(o.Index)))
 			logs = append(logs, math.Log(o.Seconds))
 			mean += math.Log(o.Seconds)
 		}
@@ -45,7 +45,7 @@ func (c common) costs(view *View) *costModel {
 
 // fit fits the effects one axis at a time to what the others leave over
 // (backfitting), each shrunk towards none.
-func (c Cost) fit(axes []features.Axis, points [][]uint16, left []float64) *costModel {
+func (c Cost) fit(axes []gaussian.Axis, points [][]uint16, left []float64) *costModel {
 	m := &costModel{most: math.Log(c.Most)}
 	for _, a := range axes {
 		m.effects = append(m.effects, make([]float64, a.Values()))

@@ -4,14 +4,14 @@ import (
 	"math"
 	"testing"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 )
 
 func TestCostsByHand(t *testing.T) {
 	// One axis with two values, three observations of each, log costs +1 and -1.
 	// The first sweep fits sums of ±3 over 3 + 2. Sums of what is left plus the
 	// effect are ±3 again, so later sweeps change nothing.
-	axes := []features.Axis{{Coordinates: []float64{0, 1}}}
+	axes := []gaussian.Axis{{Coordinates: []float64{0, 1}}}
 	points := [][]uint16{{0}, {1}, {0}, {1}, {0}, {1}}
 	model := Defaults().Cost.fit(axes, points, []float64{1, -1, 1, -1, 1, -1})
 	near(t, "the effect of the dear value", model.effects[0][0], 0.6, 1e-12)
@@ -36,7 +36,7 @@ func TestCostsAreBoundedAndNeedEvidence(t *testing.T) {
 	}
 	model := shared.costs(view)
 	for index := range pool.Len() {
-		if got := model.log(features.ValuesOf(shared.axes, pool.Row(index))); math.Abs(got) >
+		if got := model.log(gaussian.ValuesOf(shared.axes, pool.Row(index))); math.Abs(got) >
 			math.Log(shared.settings.Cost.Most) {
 			t.Fatalf("log cost %v", got)
 		}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 )
 
 // freeSubset returns the free points in ascending order, or a random part of
@@ -48,7 +48,7 @@ func (c common) start(view *View, rng *rand.Rand, logProbability func(values []u
 	}
 	return c.climb(view, rng, c.settings.Search.Spread, func(points []int, _ float64) []float64 {
 		scores := make([]float64, len(points))
-		for i, values := range features.ValuesOfAll(c.axes, view.Pool, points) {
+		for i, values := range gaussian.ValuesOfAll(c.axes, view.Pool, points) {
 			scores[i] = logProbability(values)
 		}
 		return scores

@@ -3,7 +3,7 @@ package sampler
 import (
 	"math/rand/v2"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -55,7 +55,7 @@ func tournament(parents []Observation, rng *rand.Rand) Observation {
 
 // mutated returns another value: half the time the next one up or down where
 // there is an order, any otherwise.
-func mutated(a features.Axis, value uint16, rng *rand.Rand) uint16 {
+func mutated(a gaussian.Axis, value uint16, rng *rand.Rand) uint16 {
 	if a.Ordered && rng.IntN(2) == 0 {
 		step := 2*rng.IntN(2) - 1
 		return uint16(min(max(int(value)+step, 0), a.Values()-1))

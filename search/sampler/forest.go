@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/search/sampler/features"
 	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
@@ -37,7 +36,7 @@ func newForest(c common, s *space.Space) *forestSampler {
 	for j, a := range f.axes {
 		f.cuts = append(f.cuts, cut{axis: j, places: a.Coordinates, identity: !a.Ordered})
 		if a.Ordered && a.Values() > 2 {
-			if places := features.Alignments(s.Params()[a.Position]); places != nil {
+			if places := gaussian.Alignments(s.Params()[a.Position]); places != nil {
 				f.cuts = append(f.cuts, cut{axis: j, places: places})
 			}
 		}
@@ -57,14 +56,14 @@ func (f *forestSampler) Next(view *View, rng *rand.Rand) int {
 	best := slices.Min(y)
 	points := data.Points
 	for _, index := range view.Pending {
-		points = append(points, features.ValuesOf(f.axes, view.Pool.Row(index)))
+		points = append(points, gaussian.ValuesOf(f.axes, view.Pool.Row(index)))
 		y = append(y, 0) // the median
 	}
 	times := f.grow(settings.Trees, points, y, rng)
 	costs := f.costs(view)
 	return f.climb(view, rng, settings.Candidates, func(candidates []int, _ float64) []float64 {
 		scores := make([]float64, len(candidates))
-		for i, values := range features.ValuesOfAll(f.axes, view.Pool, candidates) {
+		for i, values := range gaussian.ValuesOfAll(f.axes, view.Pool, candidates) {
 			mean, deviation := f.predict(times, values)
 			scores[i] = gaussian.LogExpectedImprovement(best, mean, deviation) + works.logProbability(values) -
 				view.CostWeight*costs.log(values)

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -16,7 +16,7 @@ func TestTreesLearnAStep(t *testing.T) {
 	var points [][]uint16
 	var y []float64
 	for i := range pool.Len() {
-		values := features.ValuesOf(f.axes, pool.Row(i))
+		values := gaussian.ValuesOf(f.axes, pool.Row(i))
 		points = append(points, values)
 		step := 0.0
 		if values[0] >= 4 {

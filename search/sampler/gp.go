@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/search/sampler/features"
 	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
@@ -77,14 +76,14 @@ func (g *gpSampler) acquisition(view *View, works *gaussian.Classifier, pending 
 	}
 	model, scaled := g.model(view, data)
 	for _, index := range pending {
-		model.Extend(features.ValuesOf(g.axes, view.Pool.Row(index)))
+		model.Extend(gaussian.ValuesOf(g.axes, view.Pool.Row(index)))
 	}
 	trust := earlier.Follow(model, data.Points, scaled, followed)
 	model.Inflate(g.varianceScale(followed))
 	best := slices.Min(scaled)
 	costs := g.costs(view)
 	score = func(points []int, floor float64) []float64 {
-		candidates := features.ValuesOfAll(g.axes, view.Pool, points)
+		candidates := gaussian.ValuesOfAll(g.axes, view.Pool, points)
 		logWeights := make([]float64, len(points))
 		for i, values := range candidates {
 			logWeights[i] = works.LogProbability(values) - costWeight*costs.log(values)
@@ -161,7 +160,7 @@ func (g *gpSampler) earlier(view *View) *gaussian.Trend {
 		g.sameDevice = append(g.sameDevice, memory.SameDevice)
 		var data gaussian.Data
 		for _, m := range memory.Points {
-			data.Add(features.ValuesOf(g.axes, m.Row), m.Milliseconds)
+			data.Add(gaussian.ValuesOf(g.axes, m.Row), m.Milliseconds)
 		}
 		data.Values = scaledTimes(data.Values)
 		studies = append(studies, data)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 )
 
 func TestScaledTimes(t *testing.T) {
@@ -33,7 +33,7 @@ func TestClassifierLearnsFromFailures(t *testing.T) {
 	f := g.classifier(view)
 	wrong := 0
 	for i := range pool.Len() {
-		p := math.Exp(f.LogProbability(features.ValuesOf(g.axes, pool.Row(i))))
+		p := math.Exp(f.LogProbability(gaussian.ValuesOf(g.axes, pool.Row(i))))
 		if p < 0 || p > 1 {
 			t.Fatalf("the probability is %v", p)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"pawl/search/sampler/features"
 	"pawl/search/sampler/gaussian"
 )
 
@@ -111,7 +110,7 @@ func (g *gpSampler) untried(view *View, model *gaussian.Process, rng *rand.Rand)
 	})
 	points := slices.Concat(near, far)
 	works := g.classifier(view)
-	values := features.ValuesOfAll(g.axes, view.Pool, points)
+	values := gaussian.ValuesOfAll(g.axes, view.Pool, points)
 	means, deviations := model.Predict(values)
 	candidates := make([]candidate, len(points))
 	for i := range points {

@@ -3,7 +3,7 @@
 //  1. A View is what a sampler may look at: the pool of valid points, what was
 //     observed, what is pending, what earlier studies of the kernel know.
 //  2. A Sampler answers a view with a free point. New returns one by name: random
-//     and grid are the honest baselines, tpe, gp, forest and evolve the rivals, and
+//     and grid are the honest baselines, tpe, gp, forest, evolve and goptuna the rivals, and
 //     auto, the Default, is what has won by measurement (docs/search.md).
 //  3. EstimateRegret says what a search has probably left behind.
 //  4. Remember and Transfer translate earlier studies into a space (warm start).
@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -78,6 +78,7 @@ var registry = []struct {
 	{"gp", func(c common, s *space.Space) Sampler { return newGP(c, s) }},
 	{"forest", func(c common, s *space.Space) Sampler { return newForest(c, s) }},
 	{"evolve", func(c common, _ *space.Space) Sampler { return &evolveSampler{c} }},
+	{"goptuna", func(c common, s *space.Space) Sampler { return newGoptuna(c, s) }},
 	{"auto", func(c common, s *space.Space) Sampler { return newAuto(c, s) }},
 }
 
@@ -102,9 +103,9 @@ func New(name string, s *space.Space, settings Settings) (Sampler, error) {
 // common is what the samplers share.
 type common struct {
 	settings Settings
-	axes     []features.Axis
+	axes     []gaussian.Axis
 }
 
 func newCommon(s *space.Space, settings Settings) common {
-	return common{settings: settings, axes: features.Axes(s)}
+	return common{settings: settings, axes: gaussian.Axes(s)}
 }

@@ -19,6 +19,7 @@ type Settings struct {
 	Forest  Forest
 	TPE     TPE
 	Evolve  Evolve
+	Goptuna Goptuna
 	Auto    Auto
 	Cost    Cost
 	Regret  RegretSettings
@@ -112,6 +113,14 @@ type Evolve struct {
 	Draws int
 }
 
+// Goptuna is goptuna's Parzen estimator.
+type Goptuna struct {
+	// Startup is the number of times before it is asked: goptuna's own.
+	Startup int
+	// Asks is how often it is asked before a random point is taken.
+	Asks int
+}
+
 // Auto says which sampler has the next turn.
 type Auto struct {
 	// Begin is the number of trials that the process chooses in any case.
@@ -177,12 +186,13 @@ func Defaults() Settings {
 			Startup: 5, Most: 300, Fit: 64, Inflation: 3, Candidates: 600,
 			Labels: 100, LabelFit: 40, Earlier: 10, FollowFrom: 2, FollowInflation: 0.5,
 		},
-		Forest: Forest{Startup: 10, Trees: 40, LabelTrees: 20, Leaf: 2, Candidates: 500, Noise: 0.1, Most: 500},
-		TPE:    TPE{Startup: 10, Good: 0.1, MostGood: 25, Width: 0.25, Draws: 24, Pool: 50_000},
-		Evolve: Evolve{Population: 20, Draws: 100},
-		Auto:   Auto{Begin: 30, Near: 0.1, Crowd: 1.0 / 3, Flat: 2.0 / 3},
-		Cost:   Cost{Shrink: 2, Sweeps: 5, Most: 4, Fewest: 5},
-		Regret: RegretSettings{Sure: 0.9, More: 40, Observations: 20, Candidates: 1500, Caution: 1.15},
+		Forest:  Forest{Startup: 10, Trees: 40, LabelTrees: 20, Leaf: 2, Candidates: 500, Noise: 0.1, Most: 500},
+		TPE:     TPE{Startup: 10, Good: 0.1, MostGood: 25, Width: 0.25, Draws: 24, Pool: 50_000},
+		Evolve:  Evolve{Population: 20, Draws: 100},
+		Goptuna: Goptuna{Startup: 10, Asks: 50},
+		Auto:    Auto{Begin: 30, Near: 0.1, Crowd: 1.0 / 3, Flat: 2.0 / 3},
+		Cost:    Cost{Shrink: 2, Sweeps: 5, Most: 4, Fewest: 5},
+		Regret:  RegretSettings{Sure: 0.9, More: 40, Observations: 20, Candidates: 1500, Caution: 1.15},
 		Process: gaussian.Settings{
 			LengthPrior: -0.35, LengthSpread: 0.7, AlignmentPrior: 0.35, SinglePrior: 1.75,
 			NoisePrior: -4.6, NoiseSpread: 1.5, MainEffectSpread: 1, FitSteps: 20, LabelBlur: 0.1,

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -90,8 +90,8 @@ func (t *tpeSampler) split(view *View) (good, bad []int) {
 // product kernel per observation and a prior that is 1 everywhere.
 type parzen struct {
 	pool     *space.Pool
-	axes     []features.Axis
-	products *features.Products
+	axes     []gaussian.Axis
+	products *gaussian.Products
 	values   []uint16 // scratch
 }
 
@@ -101,9 +101,9 @@ func (t *tpeSampler) parzen(pool *space.Pool, observations []int) *parzen {
 	for _, a := range t.axes {
 		factors := t.settings.TPE.kernelFactors(a, len(observations), len(t.axes))
 		tables = append(tables,
-			features.Square(a.Values(), func(value, centre int) float64 { return factors[centre][value] }))
+			gaussian.Square(a.Values(), func(value, centre int) float64 { return factors[centre][value] }))
 	}
-	p.products = features.NewProducts(tables, features.ValuesOfAll(t.axes, pool, observations), false)
+	p.products = gaussian.NewProducts(tables, gaussian.ValuesOfAll(t.axes, pool, observations), false)
 	return p
 }
 
@@ -117,7 +117,7 @@ func (t *tpeSampler) parzen(pool *space.Pool, observations []int) *parzen {
 // and 64 do between 16 and 80. The Gaussian's width shrinks with the number of
 // observations n as Scott's rule has it, n^(-1/(axes+4)), and never below half a
 // gap: between values there is nothing.
-func (t TPE) kernelFactors(a features.Axis, n, axes int) [][]float64 {
+func (t TPE) kernelFactors(a gaussian.Axis, n, axes int) [][]float64 {
 	rest := 1 / float64(n+1)
 	width := max(t.Width*math.Pow(float64(max(n, 1)), -1/float64(axes+4)), 0.5/float64(a.Values()-1))
 	factors := make([][]float64, a.Values())

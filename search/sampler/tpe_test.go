@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -20,14 +20,14 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 func TestKernelFactorsByHand(t *testing.T) {
 	// Unordered, one observation: its value has 1 + ½, the others ½ of a sum of
 	// 2½, times three.
-	nominal := Defaults().TPE.kernelFactors(features.Axis{Coordinates: []float64{0, 0.5, 1}}, 1, 2)
+	nominal := Defaults().TPE.kernelFactors(gaussian.Axis{Coordinates: []float64{0, 0.5, 1}}, 1, 2)
 	for i, want := range []float64{0.6, 1.8, 0.6} {
 		near(t, "the nominal factor", nominal[1][i], want, 1e-12)
 	}
 	// Ordered, one observation: half of that, and half a Gaussian of width ¼. From
 	// value 0 of three at 0, ½, 1 that is 1, e^-2 = 0.135335, e^-8 = 0.000335, sum
 	// 1.135671; times three over the sum.
-	ordered := Defaults().TPE.kernelFactors(features.Axis{Ordered: true, Coordinates: []float64{0, 0.5, 1}}, 1, 2)
+	ordered := Defaults().TPE.kernelFactors(gaussian.Axis{Ordered: true, Coordinates: []float64{0, 0.5, 1}}, 1, 2)
 	for i, want := range []float64{(1.8 + 2.641611) / 2, (0.6 + 0.357503) / 2, (0.6 + 0.000886) / 2} {
 		near(t, "the ordered factor", ordered[0][i], want, 1e-6)
 	}
@@ -35,7 +35,7 @@ func TestKernelFactorsByHand(t *testing.T) {
 	// 0.176777, so that a quarter of the range is z² = 2: e^-1 = 0.367879, e^-4 =
 	// 0.018316, e^-9 = 0.000123, sum 1.386318. The others of the nominal half have
 	// 1/9 of a sum of 14/9.
-	shrunk := Defaults().TPE.kernelFactors(features.Axis{Ordered: true, Coordinates: []float64{0, 0.25, 0.5, 0.75, 1}},
+	shrunk := Defaults().TPE.kernelFactors(gaussian.Axis{Ordered: true, Coordinates: []float64{0, 0.25, 0.5, 0.75, 1}},
 		8, 2)
 	near(t, "the shrunk factor", shrunk[0][1], 5*(1.0/14+0.367879/1.386318)/2, 1e-5)
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"pawl/search/sampler/features"
 	"pawl/search/sampler/gaussian"
 )
 
@@ -44,7 +43,7 @@ func (c common) training(view *View, observations []Observation, most int) gauss
 		case value >= limit:
 			continue
 		}
-		data.Add(features.ValuesOf(c.axes, view.Pool.Row(o.Index)), value)
+		data.Add(gaussian.ValuesOf(c.axes, view.Pool.Row(o.Index)), value)
 	}
 	return data
 }
@@ -86,7 +85,7 @@ func (c common) labels(view *View, observations []Observation, most int, works, 
 		if o.Failed {
 			label = fails
 		}
-		data.Add(features.ValuesOf(c.axes, view.Pool.Row(o.Index)), label)
+		data.Add(gaussian.ValuesOf(c.axes, view.Pool.Row(o.Index)), label)
 	}
 	return data
 }

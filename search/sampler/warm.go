@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pawl/search/sampler/features"
+	"pawl/search/sampler/gaussian"
 	"pawl/space"
 )
 
@@ -124,7 +124,7 @@ func recommended(pool *space.Pool, measured []Timed) []space.Point {
 // unlike reports whether a point differs from each of the others in at least a
 // third of the parameters that vary.
 func unlike(s *space.Space, point space.Point, others []space.Point) bool {
-	varying := len(features.Axes(s))
+	varying := len(gaussian.Axes(s))
 	for _, other := range others {
 		differing := 0
 		for _, p := range s.Params() {

@@ -6,11 +6,9 @@ import (
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
-
-	"pawl/search"
 )
 
-// Studies share a queue fairly: see search.Turn. River serves a queue by priority, then by the
+// Studies share a queue fairly: see turn. River serves a queue by priority, then by the
 // time that a job is due. The turns are such times, long ago and a millisecond apart: a job is
 // due at once, whatever clocks say.
 var (
@@ -27,11 +25,26 @@ var due = river.JobInsertMiddlewareFunc(func(ctx context.Context, jobs []*rivert
 	return insert(ctx)
 })
 
-// turn is where a study is in a queue.
+// turn is where a study is in a queue that it shares with others, by start-time fair queueing
+// (Goyal, Vin, Cheng 1996): each task has a number, one more than the last of its study or
+// that of what was served last, whichever is later, and the lowest goes first. So a study that
+// asks for little does not wait behind one that asks for much, and one that was idle has no claim
+// to what it missed. The zero turn is a study that has not asked.
 type turn struct {
-	search.Turn
+	asked  bool
+	last   int64
 	served int64     // the number of what was served last, of any study
 	looked time.Time // when that was looked at
+}
+
+// next gives a task its number.
+func (t *turn) next() int64 {
+	number := t.served
+	if t.asked && t.last >= number {
+		number = t.last + 1
+	}
+	t.asked, t.last = true, number
+	return number
 }
 
 // lookAgain is after what time it is looked at again what was served last: others move on
@@ -58,7 +71,7 @@ func (s *Search) tag(ctx context.Context, queue string) (time.Time, error) {
 			t.served = found.Sub(firstTag).Milliseconds()
 		}
 	}
-	next := t.Next(t.served)
+	next := t.next()
 	s.turns[queue] = t
 	return firstTag.Add(time.Duration(next) * time.Millisecond), nil
 }

@@ -12,10 +12,10 @@ import (
 
 	"pawl/internal/git"
 	"pawl/kernels"
-	"pawl/kernels/records"
 	"pawl/objective/cache"
 	"pawl/objective/devices"
 	"pawl/search"
+	"pawl/search/replay"
 	"pawl/studies"
 	"pawl/studies/farm"
 	"pawl/studies/farm/ask"
@@ -143,8 +143,8 @@ func replayOnFarm(o Options, f *farm.Farm, chosen ask.Chosen) (*subject, error) 
 	}
 	path := s.head.Origin
 	content, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) && slices.Contains(records.Names(), path) {
-		content, err = records.Read(path)
+	if errors.Is(err, os.ErrNotExist) && slices.Contains(replay.Embedded(), path) {
+		content, err = replay.ReadEmbedded(path)
 	}
 	if err != nil {
 		return nil, err

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"pawl/kernels"
-	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
@@ -204,10 +203,10 @@ func openReplay(o Options) (*subject, error) {
 	if path == "" {
 		kernel := cmp.Or(o.Kernel, DefaultKernel)
 		var found bool
-		if path, found = records.Of(kernel); !found {
+		if path, found = replay.EmbeddedOf(kernel); !found {
 			return nil,
 				argumentError("there is no recorded sweep of kernel %q; there are %s; --record FILE names another", kernel,
-					strings.Join(records.Names(), ", "))
+					strings.Join(replay.Embedded(), ", "))
 		}
 	}
 	record, err := replay.ReadFile(path)

@@ -3,7 +3,6 @@ package gaussian
 import (
 	"math"
 
-	"pawl/search/sampler/features"
 	"pawl/space"
 )
 
@@ -20,7 +19,7 @@ type feature struct {
 // Shape is what the covariance looks at, before its lengths are known.
 type Shape struct {
 	settings Settings
-	Axes     []features.Axis
+	Axes     []Axis
 	features []feature
 }
 
@@ -34,7 +33,7 @@ type Shape struct {
 //     others have it as well: then a single value may stand out, which takes more
 //     observations to learn and finds what the rest misses.
 func NewShape(s *space.Space, settings Settings) Shape {
-	shape := Shape{settings: settings, Axes: features.Axes(s)}
+	shape := Shape{settings: settings, Axes: Axes(s)}
 	add := func(axis int, distances [][]float64, prior float64) {
 		shape.features = append(shape.features, feature{axis, distances, prior})
 	}
@@ -44,7 +43,7 @@ func NewShape(s *space.Space, settings Settings) Shape {
 			continue
 		}
 		add(j, lineDistances(a.Coordinates), settings.LengthPrior)
-		if alignment := features.Alignments(s.Params()[a.Position]); alignment != nil {
+		if alignment := Alignments(s.Params()[a.Position]); alignment != nil {
 			add(j, lineDistances(alignment), settings.AlignmentPrior)
 		}
 		add(j, identityDistances(a.Values()), settings.SinglePrior)
@@ -53,11 +52,11 @@ func NewShape(s *space.Space, settings Settings) Shape {
 }
 
 func lineDistances(coordinates []float64) [][]float64 {
-	return features.Square(len(coordinates), func(u, v int) float64 { return math.Abs(coordinates[u] - coordinates[v]) })
+	return Square(len(coordinates), func(u, v int) float64 { return math.Abs(coordinates[u] - coordinates[v]) })
 }
 
 func identityDistances(values int) [][]float64 {
-	return features.Square(values, func(u, v int) float64 {
+	return Square(values, func(u, v int) float64 {
 		if u == v {
 			return 0
 		}
@@ -113,7 +112,7 @@ type correlation struct {
 func newCorrelation(s Shape, p Parameters) *correlation {
 	c := &correlation{share: s.share(p)}
 	for _, a := range s.Axes {
-		c.tables = append(c.tables, features.Square(a.Values(), func(int, int) float64 { return 1 }))
+		c.tables = append(c.tables, Square(a.Values(), func(int, int) float64 { return 1 }))
 	}
 	for i, f := range s.features {
 		length := math.Exp(p[i])

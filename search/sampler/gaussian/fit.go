@@ -7,8 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
-
-	"pawl/search/sampler/features"
 )
 
 // fit returns the parameters with the largest posterior density it finds for
@@ -101,7 +99,7 @@ func (s Shape) negativeLogPosterior(points [][]uint16, y []float64, p Parameters
 func (s Shape) addGradient(c *correlation, points [][]uint16, p Parameters, byCorrelation, gradient []float64) {
 	byValues := make([][][]float64, len(s.Axes))
 	for j, a := range s.Axes {
-		byValues[j] = features.Square(a.Values(), func(int, int) float64 { return 0 })
+		byValues[j] = Square(a.Values(), func(int, int) float64 { return 0 })
 	}
 	k := make([]float64, len(s.Axes))
 	one := c.share / float64(len(k))

@@ -1,11 +1,13 @@
 // Package gaussian is a Gaussian process over points whose parameters have a few
 // values each. It knows nothing of studies: it is given points and numbers.
 //
-//  1. Shape says what the covariance looks at: which features of which axes.
-//  2. Fitted finds its parameters, with the largest posterior density, and
+//  1. Axes are the parameters that vary, with their values as coordinates. The other models of
+//     package sampler see points like that too.
+//  2. Shape says what the covariance looks at: which features of which axes.
+//  3. Fitted finds its parameters, with the largest posterior density, and
 //     keeps the process over the observations from one ask to the next.
-//  3. Process predicts: means, deviations, the expected improvement.
-//  4. Trend is a mean function out of earlier studies (warm start), Classifier a
+//  4. Process predicts: means, deviations, the expected improvement.
+//  5. Trend is a mean function out of earlier studies (warm start), Classifier a
 //     probability out of labels.
 //
 // The process is written out on BLAS and LAPACK because its factor is extended by one

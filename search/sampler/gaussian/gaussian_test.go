@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"pawl/search/sampler/features"
 	"pawl/space"
 )
 
@@ -108,7 +107,7 @@ func modelData(t *testing.T, shape Shape, n int) (points [][]uint16, y []float64
 	pool := kernelPool(t)
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, i := range rng.Perm(pool.Len())[:n] {
-		points = append(points, features.ValuesOf(shape.Axes, pool.Row(i)))
+		points = append(points, ValuesOf(shape.Axes, pool.Row(i)))
 		y = append(y, math.Log(kernelTime(pool, i)))
 	}
 	return points, y
@@ -205,7 +204,7 @@ func TestBoundsNeverHideTheBest(t *testing.T) {
 	points, y := modelData(t, shape, 30)
 	g := newProcess(newCorrelation(shape, shape.prior()), 0.01, points)
 	g.Condition(y)
-	candidates := features.ValuesOfAll(shape.Axes, kernelPool(t), allOf(kernelPool(t).Len()))
+	candidates := ValuesOfAll(shape.Axes, kernelPool(t), allOf(kernelPool(t).Len()))
 	logWeights := make([]float64, len(candidates))
 	together := g.LogImprovement(candidates, make([]float64, len(candidates)), logWeights, 0, math.Inf(-1))
 	best, alone := math.Inf(-1), math.Inf(-1)

@@ -9,8 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
-
-	"pawl/search/sampler/features"
 )
 
 // Process is a Gaussian process conditioned on observations.
@@ -27,7 +25,7 @@ type Process struct {
 	variance float64
 	weights  []float64
 	// products are over the correlations axis by axis, nil until they are needed.
-	products *features.Products
+	products *Products
 	// Scratch: what every call of LogImprovement needs anew.
 	scratch []float64
 }
@@ -116,7 +114,7 @@ func dot(a, b []float64) float64 {
 // and pending points, and returns the largest.
 func (g *Process) correlations(values []uint16, into []float64) (nearest float64) {
 	if g.products == nil {
-		g.products = features.NewProducts(g.tables, g.points, true)
+		g.products = NewProducts(g.tables, g.points, true)
 	}
 	products, sums := g.products.At(values)
 	one, all := g.share/float64(len(values)), 1-g.share

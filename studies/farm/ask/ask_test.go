@@ -8,7 +8,6 @@ import (
 
 	"pawl/internal/postgrestest"
 	"pawl/kernels"
-	"pawl/kernels/records"
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/search"
@@ -73,11 +72,11 @@ func work(t testing.TB, o serve.Options) (stop func()) {
 // recorded returns the embedded record of attention, and a farm's evaluator of it.
 func recorded(t testing.TB, f *farm.Farm, study string) (*replay.Space, *Evaluator) {
 	t.Helper()
-	name, found := records.Of("attention")
+	name, found := replay.EmbeddedOf("attention")
 	if !found {
 		t.Fatal("no record")
 	}
-	content, err := records.Read(name)
+	content, err := replay.ReadEmbedded(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,30 +23,30 @@ func binaries(trials []Trial, rounds []confirm.Round) map[space.Point]string {
 	return known
 }
 
-// deadParameters returns the parameters that never change the machine code: they cost
+// ineffectiveParams returns the parameters that never change the machine code: they cost
 // trials and cannot help. Points that were compiled anyway count first; for a
 // parameter that they say nothing about, neighbours of the default are compiled
 // until it is enough.
-func deadParameters(ctx context.Context, pool *space.Pool, evaluator Evaluator, binaries map[space.Point]string,
+func ineffectiveParams(ctx context.Context, pool *space.Pool, evaluator Evaluator, binaries map[space.Point]string,
 	enough func() bool) ([]string, error) {
-	var dead []string
+	var ineffective []string
 	for _, p := range pool.Space().Params() {
-		alive, compared := changesCode(binaries, p.Name)
+		effective, compared := changesCode(binaries, p.Name)
 		for _, value := range p.Values {
-			if alive || enough() {
+			if effective || enough() {
 				break
 			}
 			differs, known, err := probe(ctx, pool, evaluator, binaries, p.Name, value)
 			if err != nil {
-				return dead, err
+				return ineffective, err
 			}
-			alive, compared = differs, compared || known
+			effective, compared = differs, compared || known
 		}
-		if compared && !alive {
-			dead = append(dead, p.Name)
+		if compared && !effective {
+			ineffective = append(ineffective, p.Name)
 		}
 	}
-	return dead, nil
+	return ineffective, nil
 }
 
 // changesCode compares the points that differ in one parameter only: whether any

@@ -1,4 +1,4 @@
-package features
+package gaussian
 
 import (
 	"math"
@@ -51,16 +51,4 @@ func TestAlignments(t *testing.T) {
 		nil {
 		t.Errorf("alignments of booleans are %v", got)
 	}
-}
-
-func integers(values ...int64) []space.Value {
-	var list []space.Value
-	for _, v := range values {
-		list = append(list, space.IntegerValue(v))
-	}
-	return list
-}
-
-func ordered(name string, values ...int64) space.Param {
-	return space.Param{Name: name, Values: integers(values...), Default: space.IntegerValue(values[0]), Ordered: true}
 }

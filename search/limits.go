@@ -1,10 +1,8 @@
 package search
 
 import (
-	"fmt"
 	"time"
 
-	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/search/sampler"
 )
@@ -90,75 +88,6 @@ func (l limits) targetMet() bool {
 		return false
 	}
 	return l.study.trials[0].Outcome.Milliseconds() >= float64(l.options.Target)*best.Outcome.Milliseconds()
-}
-
-// NothingCompilesError says that the compiler refused every point so far. The
-// search ends then: a broken compiler would only burn the budget.
-type NothingCompilesError struct {
-	Tried int
-	// First is the failure of the first point.
-	First *objective.Failure
-}
-
-func (e *NothingCompilesError) Error() string {
-	return fmt.Sprintf("none of the first %d points compiled; the first error was: %s", e.Tried, e.First.Detail)
-}
-
-// compileAttempts is how many points must fail to compile, with none that
-// compiles, before the compiler counts as broken.
-const compileAttempts = 5
-
-// compilerWorks fails once enough points have failed to compile and none has
-// compiled.
-func compilerWorks(trials []Trial) error {
-	var first *objective.Failure
-	refused := 0
-	for _, t := range trials {
-		switch {
-		case !t.Finished:
-		case t.OK() || t.Outcome.Failure.Stage == objective.Fuzz || t.Outcome.Failure.Stage == objective.Bench:
-			return nil
-		case t.Outcome.Failure.Stage == objective.Compile:
-			refused++
-			if first == nil {
-				first = t.Outcome.Failure
-			}
-		}
-	}
-	if refused < compileAttempts {
-		return nil
-	}
-	return &NothingCompilesError{Tried: refused, First: first}
-}
-
-// suspectAfter is how many different kernels must be wrong, with none that is right,
-// before the reference is the suspect.
-const suspectAfter = 4
-
-// ReferenceSuspected reports whether what all points disagree with is more likely to
-// be wrong than they are: the default gives wrong results, no point gives right ones,
-// and so many different ones, or all that were tried, were compared. A search without
-// a right default has nothing to compare with, so that going on is of little use.
-func ReferenceSuspected(trials []Trial, all bool) bool {
-	if len(trials) == 0 || !wrong(trials[0]) {
-		return false
-	}
-	kernels := map[string]bool{}
-	for _, t := range trials {
-		switch {
-		case t.OK():
-			return false
-		case wrong(t) && t.Outcome.Binary != "":
-			kernels[t.Outcome.Binary] = true // points that differ in nothing are one
-		case wrong(t):
-			kernels[t.Point.String()] = true
-		}
-	}
-	return len(kernels) >= suspectAfter || all && len(kernels) > 1
-}
-
-func wrong(t Trial) bool {
-	return t.Finished && t.Outcome.Failure != nil && t.Outcome.Failure.Reason == objective.WrongResult
 }
 
 // SearchShare is the part of the budget that the search may use; the rest is

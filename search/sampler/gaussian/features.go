@@ -1,7 +1,4 @@
-// Package features describes the points of a space to models: the parameters that
-// vary as axes, their values as coordinates, and what candidates have to do with
-// the observed points as products over the axes.
-package features
+package gaussian
 
 import (
 	"math"
