@@ -141,7 +141,7 @@ func action(s *Summary) string {
 		return "measure longer: pawl tune --resume with more --rounds or --budget"
 	case Unconfirmed, Nothing:
 		if s.Winner == nil && len(s.Top) > 0 {
-			return "go on with it: pawl tune --resume"
+			return "resume it: pawl tune --resume"
 		}
 		return "read on the page what failed"
 	}

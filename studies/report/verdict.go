@@ -20,7 +20,7 @@ type Verdict string
 const (
 	// Apply: a gain that is large and certain.
 	Apply Verdict = "apply"
-	// Consider: a certain gain that is small.
+	// Consider: a certain gain that is small, or whose size is uncertain.
 	Consider Verdict = "consider"
 	// Noise: a difference too small to be trusted.
 	Noise Verdict = "probably noise"
@@ -35,7 +35,7 @@ const (
 )
 
 // The thresholds of an advice. A gain below noiseSpeedup is not trusted,
-// whatever the statistics say: process-to-process variance is of that size. A
+// regardless of the statistics: process-to-process variance is of that size. A
 // gain is claimed from claimSpeedup on, with an effect of at least claimDelta.
 const (
 	noiseSpeedup = 1.05
@@ -72,10 +72,25 @@ func advise(s *Summary) Advice {
 				page.Percent(e.Speedup-1), s.better(), e.doubt())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times %s, and %s.", e.Speedup, s.timesBetter(), e.certainty())}
-	default:
+	case e.Speedup < claimSpeedup:
 		return Advice{Consider,
 			fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", page.Percent(e.Speedup-1))}
+	default:
+		return Advice{Consider,
+			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget), or apply it if that is "+
+				"cheap.", page.Percent(e.Speedup-1), s.better(), e.reservation())}
 	}
+}
+
+// reservation says why a gain that is large enough is not worth applying yet.
+func (e *Evidence) reservation() string {
+	switch {
+	case e.least() > noiseSpeedup:
+		return "single runs of both overlap"
+	case e.Interval.Bounded():
+		return "the 95 % interval begins at " + page.Percent(e.Interval.Low-1)
+	}
+	return fmt.Sprintf("only %s in one of its %d rounds", page.Percent(e.Least-1), e.Rounds)
 }
 
 // least is the smallest speedup to reckon with: the low end of the interval, or of

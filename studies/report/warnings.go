@@ -31,7 +31,7 @@ func warnings(s *Summary) []string {
 	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
 		if t != nil && t.CV > NoisyVariation {
 			noisy = append(noisy,
-				fmt.Sprintf("the %s's by %s (%s without drift and outliers)", name, page.WholePercent(t.CV),
+				fmt.Sprintf("the %s's by %s (robust CV %s)", name, page.WholePercent(t.CV),
 					page.WholePercent(t.Variation)))
 		}
 	}
@@ -59,9 +59,7 @@ func warnings(s *Summary) []string {
 		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")
 	}
 	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
-		found = append(found,
-			"The best points are too close to say which is fastest: no one is ahead with a probability of 50 %. Any of them "+
-				"will do.")
+		found = append(found, tooClose(s))
 	}
 	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
 		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
@@ -86,4 +84,27 @@ func warnings(s *Summary) []string {
 				s.Study.Space.Valid))
 	}
 	return found
+}
+
+// tooClose says which finalists no measurement tells apart: those within the noise of the fastest.
+func tooClose(s *Summary) string {
+	fastest := math.Inf(1)
+	for _, t := range s.Top {
+		fastest = min(fastest, t.Milliseconds)
+	}
+	var near []string
+	for i, t := range s.Top {
+		if t.Milliseconds < noiseSpeedup*fastest {
+			near = append(near, fmt.Sprint(i+1))
+		}
+	}
+	unclear := "No finalist is the fastest with a probability of 50 %"
+	switch len(near) {
+	case 1:
+		return unclear + ": measure longer (--rounds, --budget)."
+	case len(s.Top):
+		return unclear + ": they are too close to each other, and any of them will do."
+	}
+	return fmt.Sprintf("%s: numbers %s are within %s of the fastest, and any of these will do.", unclear,
+		strings.Join(near, ", "), page.WholePercent(noiseSpeedup-1))
 }

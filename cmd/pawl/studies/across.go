@@ -31,7 +31,7 @@ func acrossCommand(env console.Environment) *cli.Command {
 				"against each other, interleaved, in fresh processes; then writes the study's report again. What was\n"+
 				"measured is kept: after an interruption the same command goes on. The last study when none is named.",
 			"pawl studies across 3 --budget 5m",
-			"0 done", "2 no studies, no winner, or no other workload", "3 pawl could not do its work", "64 usage",
+			"0 done", "2 no studies, no winner, or no other workload", "3 internal or environment error", "64 usage",
 			"130 stopped"),
 		Flags: append(o.Flags("out", "db", "cache", "json"),
 			&cli.StringFlag{

@@ -25,7 +25,7 @@ type copyOptions struct {
 func copyCommand(env console.Environment) *cli.Command {
 	var o copyOptions
 	return &cli.Command{
-		Name: "copy", Usage: "copy studies into another database, on whatever engine", ArgsUsage: "FROM TO",
+		Name: "copy", Usage: "copy studies into another database, file or server", ArgsUsage: "FROM TO",
 		Description: console.Details(
 			"FROM and TO are a folder with a "+kernels.DatabaseName+
 				", a file that ends in .db, or a URL that begins with postgres://.\n"+
@@ -33,7 +33,7 @@ func copyCommand(env console.Environment) *cli.Command {
 				"when it has arrived. It gets the next free number. One that is there already is never written over: without\n"+
 				"--study it is passed over, so that a copy can be brought up to date.",
 			"pawl studies copy tuning postgres://pawl@db.example/pawl --study 3",
-			"0 done", "1 the study is there already, or it is running now", "2 no studies", "3 pawl could not do its work",
+			"0 done", "1 the study is there already, or it is running now", "2 no studies", "3 internal or environment error",
 			"64 usage"),
 		Flags: append(o.Flags("json"),
 			&cli.IntFlag{

@@ -40,7 +40,7 @@ func DispatchCommand(env console.Environment) *cli.Command {
 				"for C and C++ with a function that selects by device and sizes, the same as JSON, and a CMake file.\n"+
 				"What was measured is kept: after an interruption the same command goes on.",
 			"pawl dispatch matmul -k 2",
-			"0 done", "2 a workload has no study, or no candidate works on it", "3 pawl could not do its work", "64 usage",
+			"0 done", "2 a workload has no study, or no candidate works on it", "3 internal or environment error", "64 usage",
 			"130 stopped"),
 		Flags: append(o.Flags("backend", "out", "db", "cache", "json"),
 			&cli.StringFlag{

@@ -23,7 +23,7 @@ func lessonsCommand(env console.Environment) *cli.Command {
 				"failed and with which values, which advice was followed and what it brought, and what the next study should "+
 				"try. The evidence are trials of one study that\n"+
 				"differ in one parameter alone.",
-			"pawl studies lessons attention", "0 done", "2 no studies of the kernel", "3 pawl could not do its work",
+			"pawl studies lessons attention", "0 done", "2 no studies of the kernel", "3 internal or environment error",
 			"64 usage"),
 		Flags: o.Flags("out", "db", "json"),
 		Action: console.Action(func(ctx context.Context,

@@ -25,7 +25,7 @@ func ReportCommand(env console.Environment) *cli.Command {
 				"studies; the last study when none is named. The newest study of a kernel and workload has the\n"+
 				"folder KERNEL/WORKLOAD, an older one KERNEL/WORKLOAD/study-N. --all writes the pages of all studies.",
 			"pawl report 3 --out tuning",
-			"0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
+			"0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("out", "db", "json"),
 			&cli.BoolFlag{Name: "all", Destination: &every, DisableDefaultText: true, Usage: "write the pages of every study"}),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {

@@ -32,7 +32,7 @@ func ServeCommand(env console.Environment) *cli.Command {
 				"from there, and no page asks anybody else for anything. An address beyond loopback demands a token: that\n"+
 				"of the variable "+tokenVariable+", or one that is made up and printed.",
 			"pawl serve --addr 127.0.0.1:7295",
-			"0 stopped by Ctrl-C", "3 pawl could not do its work", "64 usage"),
+			"0 stopped by Ctrl-C", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("out", "db", "cache"), console.BaselineFlag(&o.baseline),
 			&cli.StringFlag{
 				Name:        "addr",

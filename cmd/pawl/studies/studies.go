@@ -27,14 +27,14 @@ func Command(env console.Environment) *cli.Command {
 			{
 				Name: "list", Usage: "list the studies, newest first",
 				Description: console.Details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies",
-					"3 pawl could not do its work", "64 usage"),
+					"3 internal or environment error", "64 usage"),
 				Flags:  o.Flags("out", "db", "json"),
 				Action: console.Alone(func(ctx context.Context) error { return listStudies(ctx, env, o) }),
 			},
 			{
 				Name: "show", Usage: "show a study's trials", ArgsUsage: "[STUDY]",
 				Description: console.Details("Every trial in the order asked; the last study when none is named.",
-					"pawl studies show 3", "0 done", "2 no studies", "3 pawl could not do its work", "64 usage"),
+					"pawl studies show 3", "0 done", "2 no studies", "3 internal or environment error", "64 usage"),
 				Flags: o.Flags("out", "db", "json"),
 				Action: console.Action(func(ctx context.Context,
 					arguments []string) error {
@@ -47,7 +47,7 @@ func Command(env console.Environment) *cli.Command {
 					"pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record "+
 					"converts a recorded space instead.",
 					"pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no studies",
-					"3 pawl could not do its work", "64 usage"),
+					"3 internal or environment error", "64 usage"),
 				Flags: append(o.Flags("out", "db"),
 					&cli.StringFlag{
 						Name:        "format",
