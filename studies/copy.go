@@ -90,7 +90,7 @@ type contentRow struct {
 }
 
 func readContent(ctx context.Context, s session, study int64) (all content, err error) {
-	for _, table := range sealedTables {
+	for _, table := range digestedTables {
 		of := studyColumn(table)
 		err := eachRow(ctx, s, func(names []string, values []any) error {
 			row := contentRow{table: table}
@@ -148,7 +148,7 @@ func (c content) write(ctx context.Context, tx session) (id int64, err error) {
 	if err := tx.queryRow(ctx, []any{&id}, head.insertion("studies")+" RETURNING id", head.values()...); err != nil {
 		return 0, err
 	}
-	if _, err := studyRow(id).seal(ctx, tx); err != nil {
+	if _, err := studyRow(id).setDigest(ctx, tx); err != nil {
 		return 0, err
 	}
 	for _, row := range c[1:] {

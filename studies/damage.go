@@ -143,7 +143,7 @@ type damage struct {
 }
 
 // examineAll finds the damaged rows of all studies.
-func (s *Store) examineAll(ctx context.Context) error { return s.examineTables(ctx, sealedTables) }
+func (s *Store) examineAll(ctx context.Context) error { return s.examineTables(ctx, digestedTables) }
 
 // examineTables finds the damaged rows of some tables.
 func (s *Store) examineTables(ctx context.Context, tables []string) error {
@@ -165,7 +165,7 @@ func (s *Store) damageOf(ctx context.Context, study int64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lazy && !d.examined[study] {
-		rows, err := s.unsound(ctx, sealedTables, study)
+		rows, err := s.unsound(ctx, digestedTables, study)
 		if err != nil {
 			return err
 		}

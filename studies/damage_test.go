@@ -236,7 +236,7 @@ func TestEveryValueIsUnderADigest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, table := range sealedTables {
+	for _, table := range digestedTables {
 		rows, err := db.Query("SELECT name, type FROM pragma_table_info(?)", table)
 		if err != nil {
 			t.Fatal(err)

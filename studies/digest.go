@@ -22,8 +22,8 @@ import (
 // digestColumn is the column that holds the digest of its row.
 const digestColumn = "digest"
 
-// sealedTables are the tables whose rows have a digest.
-var sealedTables = []string{"studies", "trials", "rounds", "gatings", "across", "profiles"}
+// digestedTables are the tables whose rows have a digest.
+var digestedTables = []string{"studies", "trials", "rounds", "gatings", "across", "profiles"}
 
 // rowDigest identifies the content of a row by the names of its columns.
 func rowDigest(names []string, values []any) string {
@@ -92,8 +92,8 @@ func eachRow(ctx context.Context, s session, do func(names []string, values []an
 	}, query, arguments...)
 }
 
-// seal gives a row that was just written its digest, and returns it.
-func (k rowKey) seal(ctx context.Context, tx session) (digest string, err error) {
+// setDigest gives a row that was just written its digest, and returns it.
+func (k rowKey) setDigest(ctx context.Context, tx session) (digest string, err error) {
 	err = eachRow(ctx, tx, func(names []string, values []any) error {
 		digest = rowDigest(names, values)
 		return nil
@@ -119,16 +119,16 @@ func (k rowKey) has(ctx context.Context, tx session, digest string) (bool, error
 	return found == digest, err
 }
 
-// keyColumns are the primary keys of the sealed tables.
+// keyColumns are the primary keys of the digested tables.
 var keyColumns = map[string][]string{
 	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},
 	"gatings": {"study", "number"}, "profiles": {"study", "number"},
 	"across": {"study", "workload", "number", "point"},
 }
 
-// sealOld gives the rows of an older database, which have no digest, theirs. It had no more
+// digestOld gives the rows of an older database, which have no digest, theirs. It had no more
 // tables.
-func sealOld(ctx context.Context, tx session) error {
+func digestOld(ctx context.Context, tx session) error {
 	for _, table := range []string{"studies", "trials", "rounds"} {
 		var old []rowKey
 		err := eachRow(ctx, tx, func(names []string, values []any) error {
@@ -143,7 +143,7 @@ func sealOld(ctx context.Context, tx session) error {
 			return err
 		}
 		for _, row := range old {
-			if _, err := row.seal(ctx, tx); err != nil {
+			if _, err := row.setDigest(ctx, tx); err != nil {
 				return err
 			}
 		}

@@ -17,8 +17,8 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// sealed is the version that gives the rows of older ones their digests.
-const sealed = 6
+// digested is the version that gives the rows of older ones their digests.
+const digested = 6
 
 // migrator is what migrating needs of an engine.
 type migrator interface {
@@ -101,10 +101,10 @@ func (s *Store) migrateWith(ctx context.Context, texts []string) error {
 
 func (s *Store) step(version int, text string) func(context.Context, *sql.Tx) error {
 	return func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, s.engine.translate(text)); err != nil || version != sealed {
+		if _, err := tx.ExecContext(ctx, s.engine.translate(text)); err != nil || version != digested {
 			return err
 		}
-		return sealOld(ctx, session{tx, s.engine})
+		return digestOld(ctx, session{tx, s.engine})
 	}
 }
 

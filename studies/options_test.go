@@ -171,7 +171,7 @@ func TestADatabaseOfSchema6(t *testing.T) {
 	if err := store.Continue(t.Context(), study); err != nil {
 		t.Fatal(err)
 	}
-	if damage, err := store.unsound(t.Context(), sealedTables, 0); err != nil || len(damage) > 0 {
+	if damage, err := store.unsound(t.Context(), digestedTables, 0); err != nil || len(damage) > 0 {
 		t.Errorf("%v, %v", damage, err)
 	}
 }

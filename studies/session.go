@@ -102,7 +102,7 @@ func (s *Store) change(ctx context.Context, study int64, do func(tx session) (ro
 			if err != nil || changed.table == "" {
 				return err
 			}
-			made, err := changed.seal(ctx, tx)
+			made, err := changed.setDigest(ctx, tx)
 			if err == nil {
 				row, digest = changed, made
 			}

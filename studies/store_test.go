@@ -253,9 +253,9 @@ func testOlderDatabaseIsMigrated(t *testing.T, e testEngine) {
 		study, err := store.Study(t.Context(), 1)
 		var damage *DamagedError
 		switch {
-		case version < sealed && (err != nil || study.Kernel != "old" || study.First != nil):
+		case version < digested && (err != nil || study.Kernel != "old" || study.First != nil):
 			t.Errorf("%+v, %v", study, err)
-		case version >= sealed && !errors.As(err, &damage):
+		case version >= digested && !errors.As(err, &damage):
 			t.Errorf("a row without its digest: %v", err)
 		}
 		if version, err := store.engine.version(t.Context()); err != nil || version != int64(len(texts)) {

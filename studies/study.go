@@ -11,6 +11,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/search/sampler"
 	"pawl/space"
 )
@@ -51,6 +52,8 @@ type Study struct {
 	Dead []string `json:"dead,omitempty"`
 	// Roofline is the best that the device can do.
 	Roofline objective.Roofline `json:"roofline"`
+	// Rounds counts the rounds of the confirmation; List alone fills it in.
+	Rounds int `json:"-"`
 	// Damaged says what is wrong with a study that cannot be read; nothing else
 	// but its number is known then.
 	Damaged string `json:"damaged,omitempty"`
@@ -219,7 +222,7 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 	var all []Study
 	err := s.db.query(ctx, func(rows *sql.Rows) error {
 		var study Study
-		err := rows.Scan(study.columns().values()...)
+		err := rows.Scan(append(study.columns().values(), &study.Rounds)...)
 		if damage := s.damage.of(s.path, study.ID); damage != nil {
 			study, err = Study{ID: study.ID, Damaged: damage.Error()}, nil
 		}
@@ -228,7 +231,9 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 		}
 		all = append(all, study)
 		return nil
-	}, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+" FROM studies ORDER BY id DESC")
+	}, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+`,
+		(SELECT COUNT(DISTINCT number) FROM rounds WHERE study = studies.id AND phase = ?)
+		FROM studies ORDER BY id DESC`, string(confirm.Confirmation))
 	if err != nil {
 		return nil, fmt.Errorf("listing studies: %w", err)
 	}

@@ -213,6 +213,43 @@ func TestInterruptOnceWritesTheReport(t *testing.T) {
 	}
 }
 
+// A study that is interrupted leaves the pages of the confirmed one before it as they are, and its line in the index.
+func TestAnInterruptedStudyTakesNothingAway(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeExamples(dir); err != nil {
+		t.Fatal(err)
+	}
+	first := asPawl(t, dir, "tune", "scale", "--trials", "5", "--rounds", "3", "--finalists", "1", "--sampler", "grid")
+	if output, err := first.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	front := filepath.Join(dir, "tuning", "scale", "small")
+	before, err := os.ReadDir(front)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := readFile(t, filepath.Join(front, "suggestions.md"))
+	if _, code, output := interrupt(t, asPawl(t, dir, "tune", "scale", "--budget", "10m"), 1); code !=
+		console.ExitInterrupted {
+		t.Fatalf("exit code %d: %s", code, output)
+	}
+	for _, file := range before {
+		if _, err := os.Stat(filepath.Join(front, file.Name())); err != nil {
+			t.Error(err)
+		}
+	}
+	if readFile(t, filepath.Join(front, "suggestions.md")) != page {
+		t.Error("the confirmed study's page was changed")
+	}
+	if aside := readFile(t, filepath.Join(front, "study-2", "suggestions.md")); !strings.Contains(aside, "unconfirmed") {
+		t.Error(aside)
+	}
+	if index := readFile(t, filepath.Join(dir, "tuning", "suggestions.md")); !strings.Contains(index,
+		"[1](scale/small/suggestions.md)") {
+		t.Error(index)
+	}
+}
+
 // Twice: leaves at once, and the study is intact.
 func TestInterruptTwiceLeavesAtOnce(t *testing.T) {
 	dir := interruptedStudy(t, 2)
@@ -220,6 +257,15 @@ func TestInterruptTwiceLeavesAtOnce(t *testing.T) {
 	if output, err := resumed.CombinedOutput(); err != nil || !strings.Contains(string(output), "resuming study 1") {
 		t.Errorf("%v: %s", err, output)
 	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 // interruptedStudy begins a long study of a real kernel, interrupts it, and

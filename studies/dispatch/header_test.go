@@ -202,7 +202,7 @@ func TestTablesJoin(t *testing.T) {
 		t.Errorf("%v: %+v", err, here.Entries)
 	}
 	for want, change := range map[string]func(*Table){
-		"it is of other sources": func(t *Table) { t.Source = "x" },
+		"it was tuned from different sources": func(t *Table) { t.Source = "x" },
 		"it has other sizes": func(t *Table) {
 			t.Sizes, t.Fixed, t.Entries = []string{"M"}, nil, []Entry{{Device: "x", Sizes: kernels.Dims{"M": 1}}}
 		},

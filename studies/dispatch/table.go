@@ -204,7 +204,8 @@ func (t *Table) Join(path string) error {
 	if err == nil {
 		switch {
 		case other.Kernel != t.Kernel || other.Source != t.Source:
-			err = fmt.Errorf("it is of other sources (%s, digest %s; here %s, digest %s)", other.Kernel, other.Source,
+			err = fmt.Errorf("it was tuned from different sources (%s, digest %s; here %s, digest %s)", other.Kernel,
+				other.Source,
 				t.Kernel, t.Source)
 		case !slices.Equal(other.Sizes, t.Sizes) || !slices.Equal(names(other.Variants[0].Point), names(t.Variants[0].Point)):
 			err = fmt.Errorf("it has other sizes or parameters")

@@ -53,7 +53,7 @@ func BenchmarkServer(b *testing.B) {
 			b.Fatal(err)
 		}
 		each(b, func(name string) error {
-			return asking.transact(b.Context(), beginSettled, func(pgx.Tx) (*pgx.Batch, error) {
+			return asking.transact(b.Context(), beginDurable, func(pgx.Tx) (*pgx.Batch, error) {
 				last := &pgx.Batch{}
 				return last,
 					asking.answer(last, "one", name, missing(name),

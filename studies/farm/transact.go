@@ -7,12 +7,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// beginSettled begins a transaction that is on disk when its commit returns.
-const beginSettled = "begin; SET LOCAL synchronous_commit = on"
+// beginDurable begins a transaction that is on disk when its commit returns.
+const beginDurable = "begin; SET LOCAL synchronous_commit = on"
 
 // durable does something in a transaction that is on disk when it returns.
 func (f *Farm) durable(ctx context.Context, do func(pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{BeginQuery: beginSettled}, do)
+	return pgx.BeginTxFunc(ctx, f.pool, pgx.TxOptions{BeginQuery: beginDurable}, do)
 }
 
 // errRolledBack says that the server ended a transaction without keeping it.

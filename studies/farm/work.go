@@ -207,7 +207,7 @@ func (w *work) finish(ctx context.Context, job *river.Job[ticket], asked Job, an
 	// It is the disk that makes an answer one: who asked may have recorded it, and nobody
 	// would do a job again that is running here and was answered.
 	return w.farm.persist(ctx, "writing an answer", func(ctx context.Context) error {
-		return w.farm.transact(ctx, beginSettled,
+		return w.farm.transact(ctx, beginDurable,
 			func(tx pgx.Tx) (*pgx.Batch, error) { return w.finishOnce(ctx, tx, job, answer, by) })
 	})
 }

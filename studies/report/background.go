@@ -26,8 +26,8 @@ func background(s *Summary) []Fact {
 		{What: "what is left", Text: regretText(s.Study.Regret)},
 		{
 			What: "trials",
-			Text: fmt.Sprintf("%d in %s: %d measured%s, %d failed, %d abandoned; %d had the machine code of another, %d "+
-				"binaries came from the cache",
+			Text: fmt.Sprintf("%d in %s: %d measured%s, %d failed, %d abandoned; %d duplicates (identical "+
+				"machine code), %d binaries came from the cache",
 				f.Asked, page.Seconds(f.Seconds), f.OK, rememberedText(f), f.Failed, f.Abandoned, f.Same, f.CacheHits),
 		},
 		{What: "parameters without effect", Text: deadText(s.Study.Dead)},

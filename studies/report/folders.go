@@ -1,17 +1,20 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"strings"
 
 	"pawl/internal/escape"
+	"pawl/internal/stats"
 	"pawl/kernels"
+	"pawl/search/confirm"
 	"pawl/studies"
 )
 
 // Subject is what studies are about. Two studies of one subject answer the same
-// question, so that the newer one takes the older one's place.
+// question, so that the newer one takes the older one's place, once it is confirmed as well.
 type Subject struct{ kernel, workload, backend, device string }
 
 // SubjectOf returns what a study is about.
@@ -22,15 +25,15 @@ func SubjectOf(s studies.Study) Subject {
 // Folders returns where the pages of each study are, by its number: below the folder
 // of the database, with slashes. It depends on the database alone.
 //
-//   - The newest study of a kernel, workload and device has KERNEL/WORKLOAD. Where several
+//   - The front study of a kernel, workload and device has KERNEL/WORKLOAD: see frontStudies. Where several
 //     devices have studies of one kernel and workload, the first device has that, and each
 //     other one KERNEL/WORKLOAD@DEVICE.
-//   - An older study of the same has the folder study-N in there: no study overwrites
+//   - Another study of the same has the folder study-N in there: no study overwrites
 //     another's pages.
 //
 // A damaged study has none.
 func Folders(all []studies.Study) map[int64]string {
-	first, newest := map[[2]string]studies.Study{}, newestStudies(all)
+	first, front := map[[2]string]studies.Study{}, frontStudies(all)
 	for _, s := range all {
 		place := [2]string{s.Kernel, s.Workload}
 		if known, found := first[place]; s.Damaged == "" && (!found || s.ID < known.ID) {
@@ -46,24 +49,39 @@ func Folders(all []studies.Study) map[int64]string {
 		if owner := first[[2]string{s.Kernel, s.Workload}]; SubjectOf(owner) != SubjectOf(s) {
 			folder += "@" + deviceFolder(owner, s)
 		}
-		if newest[SubjectOf(s)].ID != s.ID {
-			folder = path.Join(folder, fmt.Sprintf("study-%d", s.ID))
+		if front[SubjectOf(s)].ID != s.ID {
+			folder = path.Join(folder, asideFolder(s.ID))
 		}
 		folders[s.ID] = folder
 	}
 	return folders
 }
 
-// newestStudies returns the newest study of each subject that is not damaged.
-func newestStudies(all []studies.Study) map[Subject]studies.Study {
-	newest := map[Subject]studies.Study{}
+// frontStudies returns, for each subject, the newest of the studies that are confirmed best. A study that was
+// interrupted takes nothing away: the confirmed one before it stays.
+func frontStudies(all []studies.Study) map[Subject]studies.Study {
+	front := map[Subject]studies.Study{}
 	for _, s := range all {
-		if known, found := newest[SubjectOf(s)]; s.Damaged == "" && (!found || s.ID > known.ID) {
-			newest[SubjectOf(s)] = s
+		known, found := front[SubjectOf(s)]
+		if s.Damaged == "" &&
+			(!found || cmp.Or(cmp.Compare(countedRounds(s), countedRounds(known)), cmp.Compare(s.ID, known.ID)) > 0) {
+			front[SubjectOf(s)] = s
 		}
 	}
-	return newest
+	return front
 }
+
+// countedRounds says how well a study is confirmed: more rounds than an interval takes count no more, and
+// fewer than a winner takes count nothing.
+func countedRounds(s studies.Study) int {
+	if s.Rounds < confirm.FewestRounds {
+		return 0
+	}
+	return min(s.Rounds, stats.FewestForInterval)
+}
+
+// asideFolder has the pages of a study that is not in front.
+func asideFolder(id int64) string { return fmt.Sprintf("study-%d", id) }
 
 // kernelFolder is a kernel's name as a folder's. The database and the index lie beside
 // it: their names, and what begins like them, are not free.

@@ -104,14 +104,14 @@ func gateAction(s *Summary) string {
 	return ""
 }
 
-// ungated says how to hold a winner to what is run today, where nobody has; empty where
-// there is nothing to hold.
+// ungated says how to compare a winner with what is run today, where nobody has; empty where
+// there is nothing to compare.
 func ungated(s *Summary) string {
 	if s.Gate != nil || s.Winner == nil || s.Study.Backend == replayed {
 		return ""
 	}
-	return fmt.Sprintf("Nobody has compared it with what you run today, only with the default: pawl gate --study "+
-		"%d does.", s.Study.ID)
+	return fmt.Sprintf("Compared only with the default, not with your current build: run pawl gate --study %d.",
+		s.Study.ID)
 }
 
 func (m *markdown) gate(s *Summary) {

@@ -16,8 +16,8 @@ import (
 	"pawl/studies"
 )
 
-// Entry is a line of the index: what came of the newest study of a kernel, workload
-// and device, and what to do about it.
+// Entry is a line of the index: what came of the newest confirmed study of a kernel, workload
+// and device (the newest where none is confirmed), and what to do about it.
 type Entry struct {
 	Study    int64     `json:"study"`
 	Kernel   string    `json:"kernel,omitempty"`
@@ -69,7 +69,7 @@ func index(ctx context.Context, store *studies.Store, known *Summary) ([]Entry, 
 	}
 	folders, entries := Folders(all), []Entry{}
 	broken := slices.DeleteFunc(slices.Clone(all), func(s studies.Study) bool { return s.Damaged == "" })
-	for _, study := range newestStudies(all) {
+	for _, study := range frontStudies(all) {
 		summary, err := known, error(nil)
 		if known == nil || known.Study.ID != study.ID {
 			if summary, err = read(ctx, store, study.ID, true); ctx.Err() != nil {
@@ -141,7 +141,7 @@ func action(s *Summary) string {
 		return "measure longer: pawl tune --resume with more --rounds or --budget"
 	case Unconfirmed, Nothing:
 		if s.Winner == nil && len(s.Top) > 0 {
-			return "go on with it: pawl tune --resume"
+			return "resume it: pawl tune --resume"
 		}
 		return "read on the page what failed"
 	}
@@ -158,8 +158,9 @@ func IndexMarkdown(w io.Writer, entries []Entry) error {
 		}
 	}
 	m.Paragraph("# Suggestions")
-	m.Paragraph("%s, %s. Each line is the newest study of a kernel, a workload and a device; `pawl report STUDY` "+
-		"writes the pages of an older one.",
+	m.Paragraph("%s, %s. Each line is the newest confirmed study of a kernel, a workload and a device; `pawl report "+
+		"STUDY` "+
+		"writes the pages of another one.",
 		page.Count(len(entries), "study", "studies"), countSuggestions(suggesting))
 	var rows [][]string
 	for _, e := range entries {
@@ -210,8 +211,12 @@ func publish(ctx context.Context, store *studies.Store, out string, s *Summary) 
 	if err != nil {
 		return changed, err
 	}
-	if changed, err = WriteAll(studyFolder(out, all, s.Study.ID), s); err != nil {
+	folder := studyFolder(out, all, s.Study.ID)
+	if changed, err = WriteAll(folder, s); err != nil {
 		return changed, err
+	}
+	if err := removePages(filepath.Join(folder, asideFolder(s.Study.ID))); err != nil {
+		return changed, err // what it had before it was confirmed
 	}
 	if before := predecessor(out, all, s.Study); before != 0 {
 		// Its page was just written over. Trouble with it must not keep this one's back.
@@ -265,11 +270,11 @@ func writeIndex(ctx context.Context, store *studies.Store, out string, all []stu
 	if err != nil {
 		return nil, err
 	}
-	older := olderPages(out, all)
+	others := otherPages(out, all)
 	written, err := page.WriteFiles(out,
 		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return IndexMarkdown(w, entries) }},
 		page.File{Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, entries) }},
-		page.File{Name: IndexHTMLName, Render: func(w io.Writer) error { return IndexHTML(w, entries, older) }})
+		page.File{Name: IndexHTMLName, Render: func(w io.Writer) error { return IndexHTML(w, entries, others) }})
 	if err != nil {
 		return written, fmt.Errorf("the index: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pawl/internal/escape"
@@ -29,20 +30,20 @@ var htmlIndex = template.Must(template.New("index").Funcs(template.FuncMap{
 	"against": Entry.against,
 }).Parse(indexSource))
 
-// OlderPage is a page of a study that is not its subject's newest.
-type OlderPage struct {
+// OtherPage is a page of a study that is not in the index.
+type OtherPage struct {
 	studies.Study
 	Page, When string
 }
 
 // IndexHTML writes the index as one page that needs nothing from elsewhere.
-func IndexHTML(w io.Writer, entries []Entry, older []OlderPage) error {
+func IndexHTML(w io.Writer, entries []Entry, others []OtherPage) error {
 	var out strings.Builder
 	err := htmlIndex.Execute(&out, struct {
 		Count   string
 		Entries []Entry
-		Older   []OlderPage
-	}{page.Count(len(entries), "study", "studies"), entries, older})
+		Others  []OtherPage
+	}{page.Count(len(entries), "study", "studies"), entries, others})
 	if err != nil {
 		return err
 	}
@@ -71,40 +72,35 @@ func (e Entry) against() string {
 	return againstText(e.Gate.Verdict, e.Gate.Speedup)
 }
 
-// olderPages are those below a folder that were written and are not in the index, newest
+// otherPages are those below a folder that were written and are not in the index, newest
 // first.
-func olderPages(out string, all []studies.Study) []OlderPage {
-	var older []OlderPage
-	folders, newest := Folders(all), newestStudies(all)
+func otherPages(out string, all []studies.Study) []OtherPage {
+	var others []OtherPage
+	folders, front := Folders(all), frontStudies(all)
 	for _, s := range all {
-		if s.Damaged != "" || newest[SubjectOf(s)].ID == s.ID {
+		if s.Damaged != "" || front[SubjectOf(s)].ID == s.ID {
 			continue
 		}
 		if _, err := os.Stat(filepath.Join(out, filepath.FromSlash(folders[s.ID]), HTMLName)); err == nil {
-			older = append(older, OlderPage{s, pageAddress(folders[s.ID]), s.Created.UTC().Format("2006-01-02 15:04 MST")})
+			others = append(others, OtherPage{s, pageAddress(folders[s.ID]), s.Created.UTC().Format("2006-01-02 15:04 MST")})
 		}
 	}
-	return older
+	return others
 }
 
-// predecessor returns the newest of the older studies of a study's subject whose page is not
-// there yet: the folder that was its own is the newer one's now. It returns 0 for none.
+// predecessor returns the study that was in front of its subject before a study was, if its page is not
+// there yet: the folder that was its own is the other one's now. It returns 0 for none.
 func predecessor(out string, all []studies.Study, of studies.Study) int64 {
-	folders := Folders(all)
-	if newestStudies(all)[SubjectOf(of)].ID != of.ID {
+	if frontStudies(all)[SubjectOf(of)].ID != of.ID {
 		return 0
 	}
-	before := int64(0)
-	for _, s := range all {
-		if s.Damaged == "" && s.ID < of.ID && s.ID > before && SubjectOf(s) == SubjectOf(of) {
-			before = s.ID
-		}
-	}
-	if before == 0 {
+	others := slices.DeleteFunc(slices.Clone(all), func(s studies.Study) bool { return s.ID == of.ID })
+	before, found := frontStudies(others)[SubjectOf(of)]
+	if !found {
 		return 0
 	}
-	if _, err := os.Stat(filepath.Join(out, filepath.FromSlash(folders[before]), HTMLName)); err == nil {
+	if _, err := os.Stat(filepath.Join(studyFolder(out, all, before.ID), HTMLName)); err == nil {
 		return 0
 	}
-	return before
+	return before.ID
 }

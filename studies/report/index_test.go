@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"pawl/objective"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/studies"
 )
 
@@ -71,35 +73,83 @@ func exampleStore(t *testing.T) *studies.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	record := func(study studies.Study, past search.Past) {
-		study.ID = 0
-		id, err := store.Create(t.Context(), study)
+	study := exampleStudy(t)
+	record(t, store, study, examplePast(t, 10, 0.13))
+	record(t, store, study, examplePast(t, 10, 1))
+	study.Environment.Device = "Another | CPU"
+	record(t, store, study, examplePast(t, 10, 0.04))
+	study.Kernel, study.Workload = "[x](http://evil) `|`", "<b>../../w"
+	record(t, store, study, search.Past{Trials: examplePast(t, 0, 1).Trials})
+	return store
+}
+
+func record(t *testing.T, store *studies.Store, study studies.Study, past search.Past) (id int64) {
+	t.Helper()
+	study.ID = 0
+	id, err := store.Create(t.Context(), study)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := store.Recorder(id)
+	for _, trial := range past.Trials {
+		if err := r.Started(trial); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Finished(trial); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, round := range past.Rounds {
+		if err := r.Measured(round); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return id
+}
+
+// A study that was interrupted, or has few rounds yet, takes nothing away from the confirmed one before it: neither
+// its folder and header nor its line in the index. Once it is confirmed as well it is in front.
+func TestAnInterruptedStudyTakesNothingAway(t *testing.T) {
+	store, out := exampleStore(t), t.TempDir()
+	place := filepath.Join(out, "scale", "small")
+	publish := func(id int64) string {
+		t.Helper()
+		if _, changed, err := Publish(t.Context(), store, out, id); err != nil || changed.Removed != "" {
+			t.Fatalf("removed %q, %v", changed.Removed, err)
+		}
+		index, err := os.ReadFile(filepath.Join(out, MarkdownName))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := store.Recorder(id)
-		for _, trial := range past.Trials {
-			if err := r.Started(trial); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Finished(trial); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, round := range past.Rounds {
-			if err := r.Measured(round); err != nil {
-				t.Fatal(err)
-			}
+		return string(index)
+	}
+	there := func(path ...string) bool { return exists(filepath.Join(append([]string{place}, path...)...)) }
+	publish(2)
+	past := examplePast(t, 10, 1)
+	few := slices.DeleteFunc(slices.Clone(past.Rounds), func(r confirm.Round) bool { return r.Number >= 4 })
+	study := exampleStudy(t)
+	for _, rounds := range [][]confirm.Round{nil, few} {
+		id := record(t, store, study, search.Past{Trials: past.Trials, Rounds: rounds})
+		index := publish(id)
+		if !there("scale_small.h") || !there(asideFolder(id), MarkdownName) || there(asideFolder(2)) ||
+			!strings.Contains(index, "[2](scale/small/suggestions.md)") {
+			t.Errorf("after study %d:\n%s", id, index)
 		}
 	}
-	study := exampleStudy(t)
-	record(study, examplePast(t, 10, 0.13))
-	record(study, examplePast(t, 10, 1))
-	study.Environment.Device = "Another | CPU"
-	record(study, examplePast(t, 10, 0.04))
-	study.Kernel, study.Workload = "[x](http://evil) `|`", "<b>../../w"
-	record(study, search.Past{Trials: examplePast(t, 0, 1).Trials})
-	return store
+	for _, r := range past.Rounds { // study 5 goes on
+		if err := store.Recorder(5).Measured(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if index := publish(5); !strings.Contains(index, "[5](scale/small/suggestions.md)") || there(asideFolder(5)) ||
+		!there(asideFolder(2), HTMLName) || !there("scale_small.h") {
+		t.Error(index)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func TestGoldenIndex(t *testing.T) {

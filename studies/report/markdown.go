@@ -52,7 +52,7 @@ func (m *markdown) verdict(s *Summary) {
 	if s.Evidence != nil {
 		rows = append(rows, comparisonRow(s, "winner", s.Winner))
 	}
-	m.Table([]string{"", text(s.Compared()), "95 % interval", "CV (without drift and outliers)", "throughput", "point"},
+	m.Table([]string{"", text(s.Compared()), "95 % interval", "CV (robust CV)", "throughput", "point"},
 		rows)
 	if e := s.Evidence; e != nil {
 		m.Table([]string{"speedup", "95 % interval", "Cliff's δ", "P(best)", "rounds"}, [][]string{{

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pawl/internal/page"
+	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/kernels/arguments"
 	"pawl/objective"
@@ -342,6 +343,44 @@ func TestAdvice(t *testing.T) {
 				t.Errorf("got %q (%s), want %q", got, s.Advice.Sentence, test.want)
 			}
 		})
+	}
+}
+
+// A gain is called small only where it is, and real only where nothing includes none at all.
+func TestGainsAreCalledWhatTheyAre(t *testing.T) {
+	s := &Summary{Default: &Timed{}, Winner: &Timed{}}
+	for _, test := range []struct {
+		evidence Evidence
+		want     string
+	}{
+		{Evidence{Speedup: 1.07, Interval: stats.Interval{Low: 1.06, High: 1.08}}, "A real but small gain of 7.0 %: apply"},
+		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 1.03, High: 1.9}, Delta: 1},
+			"measured 67.0 % faster, but the 95 % interval begins at 3.0 %. Measure longer"},
+		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 1.5, High: 1.9}, Delta: 0.1}, "runs of both overlap"},
+		{Evidence{Speedup: 1.67, Interval: stats.Unbounded(), Least: 1.02, Rounds: 3, Delta: 1},
+			"67.0 % faster, but only 2.0 % in one of its 3 rounds"},
+		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 0.99, High: 1.9}}, "interval includes no gain at all"},
+	} {
+		s.Evidence = &test.evidence
+		if got := advise(s); !strings.Contains(got.Sentence, test.want) {
+			t.Errorf("%+v: %s", test.evidence, got.Sentence)
+		}
+	}
+}
+
+// Any finalist will do only where all are as fast as the fastest.
+func TestSlowFinalistsAreNotAsGood(t *testing.T) {
+	for want, times := range map[string][]float64{
+		"any of them will do": {1, 1.02, 1.01}, "numbers 1, 3 are within 5 %": {1.01, 1.6, 1},
+		"measure longer": {1, 1.2, 1.3},
+	} {
+		s := &Summary{Evidence: &Evidence{Best: 0.4}}
+		for _, ms := range times {
+			s.Top = append(s.Top, Timed{Milliseconds: ms})
+		}
+		if got := strings.Join(warnings(s), " "); !strings.Contains(got, want) {
+			t.Errorf("%v: %s", times, got)
+		}
 	}
 }
 

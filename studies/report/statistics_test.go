@@ -93,7 +93,7 @@ func TestPlainVariationIsPrintedAndWarnedOf(t *testing.T) {
 		t.Fatalf("CV %v, without drift %v", s.Default.CV, s.Default.Variation)
 	}
 	if len(s.Warnings) == 0 ||
-		!strings.Contains(strings.Join(s.Warnings, "\n"), "the default's by 34 % (0 % without drift and outliers)") {
+		!strings.Contains(strings.Join(s.Warnings, "\n"), "the default's by 34 % (robust CV 0 %)") {
 		t.Errorf("%q", s.Warnings)
 	}
 	if text := rendered(t, Markdown, s); !strings.Contains(text, "| 33.8 % (0.0 %) |") {

@@ -46,6 +46,17 @@ func WriteAll(dir string, s *Summary) (changed Files, err error) {
 	return changed, nil
 }
 
+// removePages removes the pages of a study, and their folder where nothing else is in it.
+func removePages(dir string) error {
+	for _, name := range []string{MarkdownName, JSONName, HTMLName} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	_ = os.Remove(dir) // it may hold something of the user's
+	return nil
+}
+
 // removeHeader removes a header that we have written, and returns its path.
 func removeHeader(path string) (string, error) {
 	content, err := os.ReadFile(path)

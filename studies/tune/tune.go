@@ -186,7 +186,7 @@ func limited(goals search.Goals) search.Goals {
 // explain adds to an error what the user can do about it.
 func explain(err error, study studies.Study) error {
 	if errors.As(err, new(*search.NothingCompilesError)) {
-		return fmt.Errorf("%w\nThe search was ended to save your time. Mend the source or the flags in the manifest "+
+		return fmt.Errorf("%w\nThe search was ended to save your time. Fix the source or the flags in the manifest "+
 			"(flags: %s), or try another compiler with CC", err, study.Environment.Flags)
 	}
 	return fmt.Errorf("%w\nFinished trials are saved as study %d; pawl tune --resume goes on", err, study.ID)

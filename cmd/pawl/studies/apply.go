@@ -31,7 +31,7 @@ func ApplyCommand(env console.Environment) *cli.Command {
 			"Writes the winner as a header into the kernel's folder, with --manifest also as the defaults of its\n"+
 				"manifest (comments and layout stay), and with --branch as a commit on a branch instead: the checkout\n"+
 				"and what is staged stay as they are. Refused: a winner that was not checked in full or is not better\n"+
-				"for sure, that the gate has failed, that another workload would pay for, and a study of other sources.",
+				"for sure, that the gate has failed, that another workload would pay for, and a study of different sources.",
 			"pawl apply 3 --manifest --branch tuned-softmax",
 			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 internal or environment error",
 			"64 usage"),

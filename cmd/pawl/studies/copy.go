@@ -25,7 +25,7 @@ type copyOptions struct {
 func copyCommand(env console.Environment) *cli.Command {
 	var o copyOptions
 	return &cli.Command{
-		Name: "copy", Usage: "copy studies into another database, on whatever engine", ArgsUsage: "FROM TO",
+		Name: "copy", Usage: "copy studies into another database, file or server", ArgsUsage: "FROM TO",
 		Description: console.Details(
 			"FROM and TO are a folder with a "+kernels.DatabaseName+
 				", a file that ends in .db, or a URL that begins with postgres://.\n"+

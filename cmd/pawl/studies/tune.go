@@ -33,7 +33,7 @@ type tuneOptions struct {
 	lanes  int // 0 for one per core
 	// profile says that a profiler looks at the default and the winner afterwards.
 	profile bool
-	// gate says that the winner is held to a baseline, by a policy.
+	// gate says that the winner is compared with a baseline, by a policy.
 	gate             bool
 	policy, baseline string
 	// farm and on say whose machines are asked; on is empty for this one.
@@ -56,7 +56,7 @@ func TuneCommand(env console.Environment) *cli.Command {
 				"measures,\n"+
 				"confirms the finalists in fresh processes and writes KERNEL/WORKLOAD/"+report.MarkdownName+" for a\n"+
 				"reviewer, and "+report.MarkdownName+" as the index of all studies, below the folder of --out.\n"+
-				"Everything is recorded as it happens: after an interruption --resume goes on.",
+				"Everything is recorded as it happens: after an interruption --resume continues it.",
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed",
 			"3 internal or environment error", "64 usage", "130 stopped"),
@@ -203,10 +203,10 @@ func TuneCommand(env console.Environment) *cli.Command {
 				return err
 			}
 			if o.given = c.FlagNames(); o.gate && o.Backend == tune.Replay {
-				return console.Usagef("--gate measures, and --backend replay does not")
+				return console.Usagef("--gate cannot be combined with --backend replay")
 			}
 			if o.profile && o.Backend == tune.Replay {
-				return console.Usagef("--profile runs the winner, and --backend replay runs nothing")
+				return console.Usagef("--profile cannot be combined with --backend replay")
 			}
 			if o.on == "" && (o.farm != "" || o.priority != 0) {
 				return console.Usagef("--farm and --priority are for a farm: --on LABEL says which of its machines")
@@ -302,8 +302,8 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 	return summary.Advice.Verdict, nil
 }
 
-// gateTuned holds the winner of a study that has just ended to the baseline. The pages
-// are written before it, so that they are there whatever happens.
+// gateTuned compares the winner of a study that has just ended with the baseline. The pages
+// are written before it, so that they are there in any case.
 func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, store *studies.Store, study int64,
 	stop <-chan struct{}) (studies.Standing, error) {
 	if _, _, err := report.Publish(context.WithoutCancel(ctx), store, o.Out, study); err != nil {
@@ -318,7 +318,7 @@ func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, stor
 		case <-ctx.Done():
 		}
 	}()
-	fmt.Fprintln(env.Stderr, "holding the winner to the baseline: interleaved, in fresh processes")
+	fmt.Fprintln(env.Stderr, "comparing the winner with the baseline: interleaved, in fresh processes")
 	gated := console.GateFlags{
 		Common:   o.Common,
 		Policy:   o.policy,
@@ -333,9 +333,9 @@ func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, stor
 	case err == nil:
 		return outcome.Gating.Standing, nil
 	case errors.As(err, new(*winner.NoWinnerError)), ctx.Err() != nil:
-		env.Notice("the winner was not held to the baseline: " + err.Error())
+		env.Notice("the winner was not compared with the baseline: " + err.Error())
 		return "", nil
 	}
 	return "",
-		fmt.Errorf("%w\nThe study itself is recorded: pawl gate --study %d holds its winner to the baseline", err, study)
+		fmt.Errorf("%w\nThe study itself is recorded: pawl gate --study %d compares its winner with the baseline", err, study)
 }

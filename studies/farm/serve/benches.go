@@ -100,8 +100,8 @@ func (b *benches) shrink() {
 	}
 }
 
-// rest closes what nobody uses now, so that none of its processes is on the device.
-func (b *benches) rest() {
+// closeIdle closes what nobody uses now, so that none of its processes is on the device.
+func (b *benches) closeIdle() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, open := range b.open {

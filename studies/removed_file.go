@@ -38,7 +38,7 @@ func (i *identity) check(ctx context.Context, f *file) error {
 		if kept, err := i.rescue(ctx, f); err != nil {
 			i.err = fmt.Errorf("%w, and what was recorded is lost: %w", i.err, err)
 		} else {
-			i.err = fmt.Errorf("%w; what was recorded is at %s: rename that to %s to go on with it", i.err, kept, i.path)
+			i.err = fmt.Errorf("%w; what was recorded is at %s: rename that to %s to resume from it", i.err, kept, i.path)
 		}
 	})
 	return i.err

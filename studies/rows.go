@@ -101,7 +101,7 @@ func (c columns) insertion(table string) string {
 		strings.Repeat(", ?", len(c))[2:] + ")"
 }
 
-// createAt adds a row whose key is known, and seals it, in one transaction.
+// createAt adds a row whose key is known, and gives it its digest, in one transaction.
 func (s *Store) createAt(ctx context.Context, study int64, row rowKey, c columns) error {
 	return s.change(ctx, study, func(tx session) (rowKey, error) {
 		return row, tx.insert(ctx, row.table, append(c, row.key...))
@@ -125,7 +125,7 @@ func (s *Store) append(ctx context.Context, study int64, table string, c func(nu
 	})
 }
 
-// update changes columns of one row and seals it, in one transaction, if the row meets
+// update changes columns of one row and gives it its digest, in one transaction, if the row meets
 // a condition; it returns how many rows that are.
 func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns,
 	condition string) (changed int64, err error) {

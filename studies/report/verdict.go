@@ -2,13 +2,8 @@ package report
 
 import (
 	"fmt"
-	"math"
-	"slices"
-	"strings"
-	"time"
 
 	"pawl/internal/page"
-	"pawl/internal/stats"
 )
 
 // Advice is what to do with a study's result.
@@ -25,7 +20,7 @@ type Verdict string
 const (
 	// Apply: a gain that is large and certain.
 	Apply Verdict = "apply"
-	// Consider: a certain gain that is small.
+	// Consider: a certain gain that is small, or whose size is uncertain.
 	Consider Verdict = "consider"
 	// Noise: a difference too small to be trusted.
 	Noise Verdict = "probably noise"
@@ -40,7 +35,7 @@ const (
 )
 
 // The thresholds of an advice. A gain below noiseSpeedup is not trusted,
-// whatever the statistics say: process-to-process variance is of that size. A
+// regardless of the statistics: process-to-process variance is of that size. A
 // gain is claimed from claimSpeedup on, with an effect of at least claimDelta.
 const (
 	noiseSpeedup = 1.05
@@ -77,10 +72,25 @@ func advise(s *Summary) Advice {
 				page.Percent(e.Speedup-1), s.better(), e.doubt())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times %s, and %s.", e.Speedup, s.timesBetter(), e.certainty())}
-	default:
+	case e.Speedup < claimSpeedup:
 		return Advice{Consider,
 			fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", page.Percent(e.Speedup-1))}
+	default:
+		return Advice{Consider,
+			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget), or apply it if that is "+
+				"cheap.", page.Percent(e.Speedup-1), s.better(), e.reservation())}
 	}
+}
+
+// reservation says why a gain that is large enough is not worth applying yet.
+func (e *Evidence) reservation() string {
+	switch {
+	case e.least() > noiseSpeedup:
+		return "single runs of both overlap"
+	case e.Interval.Bounded():
+		return "the 95 % interval begins at " + page.Percent(e.Interval.Low-1)
+	}
+	return fmt.Sprintf("only %s in one of its %d rounds", page.Percent(e.Least-1), e.Rounds)
 }
 
 // least is the smallest speedup to reckon with: the low end of the interval, or of
@@ -105,82 +115,4 @@ func (e *Evidence) certainty() string {
 		return "by more than " + page.WholePercent(noiseSpeedup-1) + " over the whole 95 % interval"
 	}
 	return fmt.Sprintf("by more than %s in each of its %d rounds", page.WholePercent(noiseSpeedup-1), e.Rounds)
-}
-
-// NoisyVariation is the coefficient of variation above which timings are
-// called noisy.
-const NoisyVariation = 0.12
-
-// LargeDrift is how much times may change inside a round without a warning.
-const LargeDrift = 0.03
-
-// replayed is the backend of a study whose answers come from a record.
-const replayed = "replay"
-
-// warnings collects what a reviewer should know before trusting the rest.
-func warnings(s *Summary) []string {
-	var found, noisy []string
-	if s.Study.Backend == replayed {
-		found = append(found,
-			fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.",
-				s.Study.Environment.Device))
-	}
-	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
-		if t != nil && t.CV > NoisyVariation {
-			noisy = append(noisy,
-				fmt.Sprintf("the %s's by %s (%s without drift and outliers)", name, page.WholePercent(t.CV),
-					page.WholePercent(t.Variation)))
-		}
-	}
-	if len(noisy) > 0 {
-		slices.Sort(noisy)
-		found = append(found,
-			fmt.Sprintf("The machine is noisy: times vary, %s. Close other programs and measure again before trusting small "+
-				"differences.", strings.Join(noisy, ", ")))
-	}
-	if p := s.Study.Environment.Programs; p != nil && len(p.Check) == 0 {
-		found = append(found,
-			"Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
-	}
-	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval {
-		found = append(found,
-			fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, "+
-				"--budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
-	}
-	if budget := time.Duration(s.Study.Options.Budget).Seconds(); s.Winner != nil && s.Default != nil &&
-		s.Winner.Point != s.Default.Point &&
-		len(s.Ablation) == 0 && budget > 0 && s.Search.Seconds > budget {
-		found = append(found, "What each change is worth was not measured: the time was over before (--budget).")
-	}
-	if s.Winner == nil && len(s.Top) > 0 {
-		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")
-	}
-	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
-		found = append(found,
-			"The best points are too close to say which is fastest: no one is ahead with a probability of 50 %. Any of them "+
-				"will do.")
-	}
-	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
-		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
-	}
-	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
-		if t != nil && math.Abs(t.Drift) > LargeDrift {
-			found = append(found,
-				fmt.Sprintf("The times of the %s drift by %s inside a round: what is timed changes, or the machine does.", name,
-					page.Change(t.Drift)))
-		}
-		if t == nil {
-			continue
-		}
-		for _, warning := range t.Conditions.Warnings(name) {
-			found = append(found, strings.ToUpper(warning[:1])+warning[1:]+".")
-		}
-	}
-	slices.Sort(found)
-	if s.Study.Space.Sampled {
-		found = append(found,
-			fmt.Sprintf("The space is too large to enumerate: the search began with a random sample of %d points.",
-				s.Study.Space.Valid))
-	}
-	return found
 }

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"pawl/internal/page"
+	"pawl/internal/stats"
+)
+
+// NoisyVariation is the coefficient of variation above which timings are
+// called noisy.
+const NoisyVariation = 0.12
+
+// LargeDrift is how much times may change inside a round without a warning.
+const LargeDrift = 0.03
+
+// replayed is the backend of a study whose answers come from a record.
+const replayed = "replay"
+
+// warnings collects what a reviewer should know before trusting the rest.
+func warnings(s *Summary) []string {
+	var found, noisy []string
+	if s.Study.Backend == replayed {
+		found = append(found,
+			fmt.Sprintf("Nothing was measured here: the times are those of a record made on %s, drawn anew for every round.",
+				s.Study.Environment.Device))
+	}
+	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
+		if t != nil && t.CV > NoisyVariation {
+			noisy = append(noisy,
+				fmt.Sprintf("the %s's by %s (robust CV %s)", name, page.WholePercent(t.CV),
+					page.WholePercent(t.Variation)))
+		}
+	}
+	if len(noisy) > 0 {
+		slices.Sort(noisy)
+		found = append(found,
+			fmt.Sprintf("The machine is noisy: times vary, %s. Close other programs and measure again before trusting small "+
+				"differences.", strings.Join(noisy, ", ")))
+	}
+	if p := s.Study.Environment.Programs; p != nil && len(p.Check) == 0 {
+		found = append(found,
+			"Nothing was checked: the manifest has no check command, so that a point that computes nonsense may win.")
+	}
+	if s.Winner != nil && s.Winner.Rounds < stats.FewestForInterval {
+		found = append(found,
+			fmt.Sprintf("Only %d rounds of confirmation were measured, and a 95 %% interval takes at least %d (--rounds, "+
+				"--budget): hence ±∞.", s.Winner.Rounds, stats.FewestForInterval))
+	}
+	if budget := s.Study.Options.Budget.Seconds(); s.Winner != nil && s.Default != nil &&
+		s.Winner.Point != s.Default.Point &&
+		len(s.Ablation) == 0 && budget > 0 && s.Search.Seconds > budget {
+		found = append(found, "What each change is worth was not measured: the time was over before (--budget).")
+	}
+	if s.Winner == nil && len(s.Top) > 0 {
+		found = append(found, "Each time is that of one process, which has no 95 % interval: hence ±∞.")
+	}
+	if s.Evidence != nil && s.Evidence.Best < 0.5 && len(s.Top) > 1 {
+		found = append(found, tooClose(s))
+	}
+	if s.Default != nil && s.Default.Checked != nil && s.Default.Checked.Unchecked != "" {
+		found = append(found, "Not every size was checked: "+s.Default.Checked.Unchecked+".")
+	}
+	for name, t := range map[string]*Timed{"default": s.Default, "winner": s.Winner} {
+		if t != nil && math.Abs(t.Drift) > LargeDrift {
+			found = append(found,
+				fmt.Sprintf("The times of the %s drift by %s inside a round: what is timed changes, or the machine does.", name,
+					page.Change(t.Drift)))
+		}
+		if t == nil {
+			continue
+		}
+		for _, warning := range t.Conditions.Warnings(name) {
+			found = append(found, strings.ToUpper(warning[:1])+warning[1:]+".")
+		}
+	}
+	slices.Sort(found)
+	if s.Study.Space.Sampled {
+		found = append(found,
+			fmt.Sprintf("The space is too large to enumerate: the search began with a random sample of %d points.",
+				s.Study.Space.Valid))
+	}
+	return found
+}
+
+// tooClose says which finalists no measurement tells apart: those within the noise of the fastest.
+func tooClose(s *Summary) string {
+	fastest := math.Inf(1)
+	for _, t := range s.Top {
+		fastest = min(fastest, t.Milliseconds)
+	}
+	var near []string
+	for i, t := range s.Top {
+		if t.Milliseconds < noiseSpeedup*fastest {
+			near = append(near, fmt.Sprint(i+1))
+		}
+	}
+	unclear := "No finalist is the fastest with a probability of 50 %"
+	switch len(near) {
+	case 1:
+		return unclear + ": measure longer (--rounds, --budget)."
+	case len(s.Top):
+		return unclear + ": they are too close to each other, and any of them will do."
+	}
+	return fmt.Sprintf("%s: numbers %s are within %s of the fastest, and any of these will do.", unclear,
+		strings.Join(near, ", "), page.WholePercent(noiseSpeedup-1))
+}
