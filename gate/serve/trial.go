@@ -162,7 +162,7 @@ func samplesText(samples []float64) string {
 }
 
 // samplesPicture shows the samples in the order taken.
-func samplesPicture(measure *pages.Measure, samples []float64) pictures.Figure {
+func samplesPicture(measure *pages.Objective, samples []float64) pictures.Figure {
 	if len(samples) < 2 {
 		return pictures.Figure{}
 	}

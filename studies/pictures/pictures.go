@@ -40,7 +40,7 @@ type Search struct {
 	link   func(trial int) string
 	place  func() // fills in the values, once
 	// measure is what trials are compared by; nil is the time.
-	measure *page.Measure
+	measure *page.Objective
 }
 
 // timed is a trial with a verified time.
@@ -93,7 +93,7 @@ func (s *Search) findValues() {
 }
 
 // By says what the trials are compared by where it is not the time.
-func (s *Search) By(m *page.Measure) *Search {
+func (s *Search) By(m *page.Objective) *Search {
 	s.measure = m
 	return s
 }

@@ -79,7 +79,7 @@ type Outcome struct {
 	Facts   []Fact             `json:"facts,omitempty"`
 	Cause   Cause              `json:"cause"`
 
-	measure *page.Measure // what it is compared by
+	measure *page.Objective // what it is compared by
 }
 
 // ErrNone says that there is no earlier winner to measure.
