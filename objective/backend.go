@@ -61,7 +61,7 @@ type Environment struct {
 	// Build is how a point is compiled; nil where nobody knows.
 	Build *Build `json:"build,omitempty"`
 	// Measure is what points are compared by; nil is the time.
-	Measure *page.Measure `json:"objective,omitempty"`
+	Measure *page.Objective `json:"objective,omitempty"`
 	// Programs are the command lines of a kernel that is run and not called; nil for others.
 	Programs *Programs `json:"programs,omitempty"`
 	// Commit is the commit of the kernel's sources, empty when unknown.

@@ -48,11 +48,11 @@ func (s *score) plain() bool { return len(s.kernel.Objectives) == 0 && len(s.ker
 
 // Measure says how the numbers are written that a kernel's points are compared by; nil
 // is a time.
-func Measure(k *kernels.Kernel) *page.Measure {
+func Measure(k *kernels.Kernel) *page.Objective {
 	if len(k.Objectives) == 0 && len(k.Requirements) == 0 {
 		return nil
 	}
-	m := &page.Measure{Quantity: page.Quantity{Formula: kernels.Time, Unit: kernels.Milliseconds}}
+	m := &page.Objective{Quantity: page.Quantity{Formula: kernels.Time, Unit: kernels.Milliseconds}}
 	for _, q := range k.Quantities() {
 		m.Beside = append(m.Beside, page.Quantity{Formula: q.Name, Unit: q.Unit})
 	}

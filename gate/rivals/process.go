@@ -61,7 +61,6 @@ func (r *rival) read() {
 		r.answers <- bytes.Clone(lines.Bytes())
 	}
 	r.process.Kill() // a line too long, or output closed: nothing more can be asked
-	r.errors.Await(time.Second)
 }
 
 // ask sends a request and waits for the answer. A *missingError says that the rival has none;

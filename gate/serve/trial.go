@@ -161,7 +161,7 @@ func samplesText(samples []float64) string {
 }
 
 // samplesPicture shows the samples in the order taken.
-func samplesPicture(measure *pages.Measure, samples []float64) report.Figure {
+func samplesPicture(measure *pages.Objective, samples []float64) report.Figure {
 	if len(samples) < 2 {
 		return report.Figure{}
 	}

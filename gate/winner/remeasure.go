@@ -70,7 +70,7 @@ type Remeasured struct {
 	Facts   []Fact             `json:"facts,omitempty"`
 	Cause   Cause              `json:"cause"`
 
-	measure *page.Measure // what it is compared by
+	measure *page.Objective // what it is compared by
 }
 
 // ErrNoEarlier says that there is no earlier winner to measure.

@@ -25,7 +25,7 @@ var started struct {
 	disabled bool         // orphans cannot be distinguished from other children
 	mu       sync.RWMutex // read by those who start processes, written by those who look for orphans
 	list     sync.Mutex
-	alive    map[int]bool
+	alive    map[int]*exec.Cmd
 }
 
 // start starts a process and lists it before anybody looks for orphans.
@@ -34,7 +34,7 @@ func start(cmd *exec.Cmd) error {
 	s.once.Do(func() {
 		flag, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)
 		s.disabled = err != nil || flag != 0 || unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != nil
-		s.alive = map[int]bool{}
+		s.alive = map[int]*exec.Cmd{}
 	})
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -44,20 +44,24 @@ func start(cmd *exec.Cmd) error {
 	endFirst(cmd.Process.Pid)
 	s.list.Lock()
 	defer s.list.Unlock()
-	s.alive[cmd.Process.Pid] = true
+	s.alive[cmd.Process.Pid] = cmd
 	return nil
 }
 
-// reap waits for the end of a process, says so while its number cannot be another's, and only
+// waitFor waits for the end of a process, says so while its number cannot be another's, and only
 // then gives up the number.
-func reap(process *os.Process, ended func()) (*os.ProcessState, error) {
-	for errors.Is(unix.Waitid(unix.P_PID, process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
+func waitFor(cmd *exec.Cmd, ended func()) error {
+	pid := cmd.Process.Pid
+	for errors.Is(unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 	ended()
+	err := cmd.Wait()
 	started.mu.Lock()
 	defer started.mu.Unlock()
-	defer delete(started.alive, process.Pid)
-	return process.Wait()
+	if started.alive[pid] == cmd { // else the next process has got the number
+		delete(started.alive, pid)
+	}
+	return err
 }
 
 // killDescendants kills what a process has left behind outside its group. Gone says that the
@@ -129,7 +133,7 @@ func reapOrphan(pid int) {
 // unlistedChildren returns the children of this process that start did not start: what its
 // programs have left behind, and whatever was started in another way.
 func unlistedChildren() []int {
-	return slices.DeleteFunc(children(os.Getpid()), func(pid int) bool { return started.alive[pid] })
+	return slices.DeleteFunc(children(os.Getpid()), func(pid int) bool { return started.alive[pid] != nil })
 }
 
 // children returns what the threads of a process have started and nobody has waited for.

@@ -3,19 +3,18 @@
 package process
 
 import (
-	"os"
 	"os/exec"
 	"time"
 )
 
 func start(cmd *exec.Cmd) error { return cmd.Start() }
 
-// reap waits for the end of a process. Only then its end is known, when its number may already
+// waitFor waits for the end of a process. Only then its end is known, when its number may already
 // be another's.
-func reap(process *os.Process, ended func()) (*os.ProcessState, error) {
-	state, err := process.Wait()
+func waitFor(cmd *exec.Cmd, ended func()) error {
+	err := cmd.Wait()
 	ended()
-	return state, err
+	return err
 }
 
 // killDescendants does nothing where no process can be a subreaper, and there is no /proc.

@@ -3,10 +3,8 @@ package process
 import (
 	"bytes"
 	"io"
-	"os"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Output reads what one program prints, keeps a part of it, and notices a flood. Its fields are
@@ -20,32 +18,19 @@ type Output struct {
 	// To gets all of it as it comes. Nil means nobody.
 	To io.Writer
 
-	flooded, ended chan struct{}
+	once    sync.Once
+	flooded chan struct{}
 
 	mu    sync.Mutex
 	kept  []byte
 	total int64
 }
 
-// read begins to read from a pipe.
-func (o *Output) read(from *os.File) {
-	o.flooded, o.ended = make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(o.ended)
-		buffer := make([]byte, 32<<10)
-		for {
-			n, err := from.Read(buffer)
-			o.take(buffer[:n])
-			if err != nil {
-				return
-			}
-		}
-	}()
-}
-
-func (o *Output) take(some []byte) {
+// Write takes some of what is printed. It never fails: a program does not fail because nobody
+// can see what it prints.
+func (o *Output) Write(some []byte) (int, error) {
 	if o.To != nil {
-		_, _ = o.To.Write(some) // a program does not fail because nobody can see what it prints
+		_, _ = o.To.Write(some)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -58,8 +43,9 @@ func (o *Output) take(some []byte) {
 		o.kept = append(o.kept, some[:min(len(some), o.Keep-len(o.kept))]...)
 	}
 	if o.Flood > 0 && before <= o.Flood && o.total > o.Flood {
-		close(o.flooded)
+		close(o.signal())
 	}
+	return len(some), nil
 }
 
 // Recount begins to count anew, unless there was a flood: a program that stays may print a
@@ -77,6 +63,11 @@ func (o *Output) Flooded() <-chan struct{} {
 	if o == nil {
 		return nil
 	}
+	return o.signal()
+}
+
+func (o *Output) signal() chan struct{} {
+	o.once.Do(func() { o.flooded = make(chan struct{}) })
 	return o.flooded
 }
 
@@ -86,21 +77,6 @@ func (o *Output) isFlooded() bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// Ended is closed when nobody is left who could print.
-func (o *Output) Ended() <-chan struct{} { return o.ended }
-
-// Await waits until everything that was printed is read. A process that was left behind may hold
-// the pipe open for ever, so that there is an end to it.
-func (o *Output) Await(patience time.Duration) {
-	if o == nil {
-		return
-	}
-	select {
-	case <-o.ended:
-	case <-time.After(patience):
 	}
 }
 

@@ -19,6 +19,7 @@ package process
 import (
 	"cmp"
 	"crypto/rand"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -83,46 +84,48 @@ type Process struct {
 	Pid int
 	// Requests and Answers are this end of its dialog.
 	Requests, Answers *os.File
-	// Ended is closed when the process has ended and was waited for.
+	// Ended is closed when the process has ended and what it printed was read.
 	Ended chan struct{}
-	// State says how it ended, and Wall after how long. They are set when Ended is closed.
+	// Err and State say how it ended, Wall after how long. They are set when Ended is closed.
+	Err   error
 	State *os.ProcessState
 	Wall  time.Duration
 
 	command Command
 	token   string
-	ours    []*os.File // this end of its pipes
-	theirs  []*os.File
-	waiting error // why it could not be waited for
 
 	mu     sync.Mutex
 	reaped bool // its number may be another's
 }
 
 // Start starts a program.
-func Start(c Command) (p *Process, err error) {
+func Start(c Command) (*Process, error) {
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
 	if c.Signal == nil {
 		c.Signal = func(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) } // it may be gone
 	}
-	p = &Process{command: c, Ended: make(chan struct{}), token: tokenVariable + "=" + rand.Text()}
+	p := &Process{command: c, Ended: make(chan struct{}), token: tokenVariable + "=" + rand.Text()}
 	cmd := exec.Command(c.Line[0], c.Line[1:]...)
-	cmd.Dir, cmd.Env = c.Dir, c.Environment
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Environment, c.Input
 	if c.Contained {
-		if cmd.Env == nil {
-			cmd.Env = os.Environ()
-		}
-		cmd.Env = append(cmd.Env[:len(cmd.Env):len(cmd.Env)], p.token)
+		cmd.Env = append(cmd.Environ(), p.token)
 	}
+	if c.Stdout != nil {
+		cmd.Stdout = c.Stdout
+	}
+	if c.Stderr != nil {
+		cmd.Stderr = c.Stderr
+	}
+	cmd.WaitDelay = lingering
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	err = p.connect(cmd)
+	theirs, err := p.connect(cmd)
 	begun := time.Now()
 	if err == nil {
 		err = start(cmd)
 	}
-	closeAll(p.theirs)
+	closeAll(theirs...)
 	if err != nil {
-		closeAll(p.ours)
+		p.Close()
 		return nil, err
 	}
 	p.Pid = cmd.Process.Pid
@@ -134,79 +137,45 @@ func Start(c Command) (p *Process, err error) {
 	if own, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); c.Background && err == nil && (own == 20 || own == 0) {
 		_ = syscall.Setpriority(syscall.PRIO_PGRP, p.Pid, background) // it may have ended
 	}
-	go p.wait(cmd.Process, begun)
+	go p.wait(cmd, begun)
 	return p, nil
 }
 
-// connect opens the pipes between a program and this process. They are files and no Go readers,
-// so that to wait for the program is not to wait for a process that it left behind.
-func (p *Process) connect(cmd *exec.Cmd) error {
-	pipe := func(toProgram bool) (theirs, ours *os.File, err error) {
-		theirs, ours, err = os.Pipe()
-		if !toProgram {
-			theirs, ours = ours, theirs
-		}
-		if err == nil {
-			p.theirs, p.ours = append(p.theirs, theirs), append(p.ours, ours)
-		}
-		return theirs, ours, err
-	}
-	if p.command.Input != nil {
-		read, write, err := pipe(true)
-		if err != nil {
-			return err
-		}
-		cmd.Stdin = read
-		go func() {
-			_, _ = io.Copy(write, p.command.Input) // a program need not read what it is given
-			write.Close()
-		}()
-	}
-	for _, out := range []struct {
-		to *Output
-		at *io.Writer
-	}{{p.command.Stdout, &cmd.Stdout}, {p.command.Stderr, &cmd.Stderr}} {
-		switch {
-		case out.to == nil:
-		case out.at == &cmd.Stderr && out.to == p.command.Stdout:
-			cmd.Stderr = cmd.Stdout
-		default:
-			write, read, err := pipe(false)
-			if err != nil {
-				return err
-			}
-			*out.at = write
-			out.to.read(read)
-		}
-	}
+// connect opens the pipes of a dialog and returns the program's ends.
+func (p *Process) connect(cmd *exec.Cmd) (theirs []*os.File, err error) {
 	if p.command.Dialog == 0 {
-		return nil
+		return nil, nil
 	}
-	reads, requests, err := pipe(true)
+	reads, requests, err := os.Pipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	writes, answers, err := pipe(false)
-	p.Requests, p.Answers = requests, answers
+	answers, writes, err := os.Pipe()
 	if p.command.Dialog == OnStandard {
 		cmd.Stdin, cmd.Stdout = reads, writes
 	} else {
 		cmd.ExtraFiles = []*os.File{reads, writes}
 	}
-	return err
+	p.Requests, p.Answers = requests, answers
+	return []*os.File{reads, writes}, err
 }
 
-// wait waits for the end of the process, and ends what it leaves in its group while the number
-// is still its own.
-func (p *Process) wait(process *os.Process, begun time.Time) {
-	p.State, p.waiting = reap(process, func() {
+// wait waits for the end of the process, and ends what it leaves behind while the number is
+// still its own.
+func (p *Process) wait(cmd *exec.Cmd, begun time.Time) {
+	err := waitFor(cmd, func() {
 		p.Wall = time.Since(begun)
 		p.mu.Lock()
-		defer p.mu.Unlock()
 		if p.reaped = true; !p.command.KeepGroup {
 			p.command.Signal(-p.Pid)
 		}
+		p.mu.Unlock()
+		p.killDescendants(true)
 	})
+	if !errors.Is(err, exec.ErrWaitDelay) { // that somebody else holds the pipes is no fault of its own
+		p.Err = err
+	}
+	p.State = cmd.ProcessState
 	close(p.Ended)
 }
 
@@ -221,11 +190,11 @@ func (p *Process) Kill() (gone bool) {
 	p.mu.Unlock()
 	select {
 	case <-p.Ended:
-		gone = true
+		return true
 	case <-time.After(p.command.Grace):
+		p.killDescendants(false)
+		return false
 	}
-	p.killDescendants(gone)
-	return gone
 }
 
 // Alive reports whether the process has not ended.
@@ -238,19 +207,12 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// Close closes this end of the pipes. What is printed from now on is lost.
-func (p *Process) Close() {
-	closeAll(p.ours)
-	for _, output := range []*Output{p.command.Stdout, p.command.Stderr} {
-		if output != nil {
-			<-output.ended
-		}
-	}
-}
+// Close closes this end of a dialog.
+func (p *Process) Close() { closeAll(p.Requests, p.Answers) }
 
-func closeAll(files []*os.File) {
+func closeAll(files ...*os.File) {
 	for _, f := range files {
-		f.Close()
+		f.Close() // nil where there is none
 	}
 }
 

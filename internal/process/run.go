@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"time"
 )
 
@@ -59,19 +58,13 @@ func Run(ctx context.Context, c Command) (*Process, error) {
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
-	if gone := p.Kill(); !gone && ctx.Err() == nil {
+	switch gone := p.Kill(); {
+	case !gone && ctx.Err() == nil:
 		return p, ErrUnkillable
-	}
-	c.Stdout.Await(lingering)
-	c.Stderr.Await(lingering)
-	switch {
 	case err != nil:
-	case p.waiting != nil:
-		err = p.waiting
+		return p, err
 	case c.Stdout.isFlooded() || c.Stderr.isFlooded():
-		err = ErrFlood
-	case !p.State.Success():
-		err = &exec.ExitError{ProcessState: p.State}
+		return p, ErrFlood
 	}
-	return p, err
+	return p, p.Err
 }

@@ -19,5 +19,5 @@ type (
 
 // MeasureCommand measures a command alone. A fault says that it failed.
 func MeasureCommand(ctx context.Context, line Line, repeat Repeat) (*Measurement, *worker.Fault, error) {
-	return command.Alone(ctx, line, repeat)
+	return repeat.Run(ctx, line)
 }

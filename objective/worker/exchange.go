@@ -150,7 +150,6 @@ func (c *Client) fail(f *Fault) error {
 			Detail: fmt.Sprintf("%s; still there %v after it was killed", f.Error(), c.command.KillGrace),
 		}
 	}
-	c.output.Await(time.Second) // its last words may still be in the pipe
 	f.Output = c.output.String()
 	return f
 }

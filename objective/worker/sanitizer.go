@@ -150,12 +150,10 @@ func (c *Client) Printed() string { return c.output.String() }
 func (c *Client) listen(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
-	for _, end := range []<-chan struct{}{c.process.Ended, c.output.Ended()} {
-		select {
-		case <-end:
-		case <-ctx.Done():
-			return false
-		}
+	select {
+	case <-c.process.Ended:
+		return true
+	case <-ctx.Done():
+		return false
 	}
-	return true
 }

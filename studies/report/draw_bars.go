@@ -14,7 +14,7 @@ type Measured struct {
 	Name         string
 	Milliseconds float64
 	// Measure is what they are compared by; nil is the time.
-	Measure  *page.Measure
+	Measure  *page.Objective
 	Interval stats.Interval
 	// Title is what the dot is called in full, Href where it leads.
 	Title, Href string

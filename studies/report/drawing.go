@@ -33,7 +33,7 @@ type Drawing struct {
 	link   func(trial int) string
 	place  func() // fills in the values, once
 	// measure is what trials are compared by; nil is the time.
-	measure *page.Measure
+	measure *page.Objective
 }
 
 // timed is a trial with a verified time.
@@ -86,7 +86,7 @@ func (s *Drawing) findValues() {
 }
 
 // By says what the trials are compared by where it is not the time.
-func (s *Drawing) By(m *page.Measure) *Drawing {
+func (s *Drawing) By(m *page.Objective) *Drawing {
 	s.measure = m
 	return s
 }

@@ -32,7 +32,7 @@ type Entry struct {
 	// Milliseconds is the confirmed time of the winner; nil where there is none.
 	Milliseconds *float64 `json:"milliseconds,omitempty"`
 	// Measure is what it is where that is not a time.
-	Measure *page.Measure `json:"objective,omitempty"`
+	Measure *page.Objective `json:"objective,omitempty"`
 	// Speedup of the winner over the default and its 95 % interval; nil where there is
 	// no winner, or it is the default.
 	Speedup  *float64        `json:"speedup,omitempty"`

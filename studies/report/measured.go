@@ -174,7 +174,7 @@ type FrontPoint struct {
 
 // front returns the trials that no other is at least as good as in every objective and
 // better in one, ordered by the first.
-func front(trials []search.Trial, m *page.Measure) []FrontPoint {
+func front(trials []search.Trial, m *page.Objective) []FrontPoint {
 	if m == nil || len(m.All) < 2 {
 		return nil
 	}

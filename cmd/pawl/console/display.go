@@ -37,7 +37,7 @@ type Display struct {
 	w     io.Writer
 	phase confirm.Phase // the last one announced in plain lines
 	// measure is what points are compared by.
-	measure *page.Measure
+	measure *page.Objective
 	bar     *mpb.Bar
 	// last is what the bars show, progress what draws them: nil while there are none.
 	last     atomic.Pointer[search.Progress]

@@ -54,9 +54,9 @@ type Measurement struct {
 	Warnings []string  `json:"warnings,omitempty"`
 }
 
-// Alone runs a command again and again. A fault says that a run failed.
-func Alone(ctx context.Context, line Line, repeat Repeat) (*Measurement, *worker.Fault, error) {
-	m := &Measurement{Command: escape.Shell(line.Arguments...), Warmup: repeat.Warmup}
+// Run runs a command again and again. A fault says that a run failed.
+func (r Repeat) Run(ctx context.Context, line Line) (*Measurement, *worker.Fault, error) {
+	m := &Measurement{Command: escape.Shell(line.Arguments...), Warmup: r.Warmup}
 	once := func() (Execution, *worker.Fault, error) {
 		e, fault, err := line.Run(ctx)
 		if fault == nil && err == nil && e.Status != 0 {
@@ -64,13 +64,13 @@ func Alone(ctx context.Context, line Line, repeat Repeat) (*Measurement, *worker
 		}
 		return e, fault, err
 	}
-	for range repeat.Warmup {
+	for range r.Warmup {
 		if _, fault, err := once(); fault != nil || err != nil {
 			return m, fault, err
 		}
 	}
 	var users, systems []float64
-	for begun := time.Now(); !repeat.enough(len(m.Times), time.Since(begun)); {
+	for begun := time.Now(); !r.enough(len(m.Times), time.Since(begun)); {
 		e, fault, err := once()
 		if fault != nil || err != nil {
 			return m, fault, err

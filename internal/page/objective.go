@@ -31,9 +31,9 @@ func (q Quantity) Value(x float64) string {
 	return fmt.Sprintf("%.4g %s", x, q.Unit)
 }
 
-// Measure is what points are compared by, and what is shown beside it. A nil Measure is the
+// Objective is what points are compared by, and what is shown beside it. A nil Objective is the
 // time.
-type Measure struct {
+type Objective struct {
 	Quantity
 	// All are the objectives in the order of the manifest, the first included.
 	All []Quantity `json:"all,omitempty"`
@@ -42,11 +42,11 @@ type Measure struct {
 }
 
 // Quantities are those that were measured.
-func (m *Measure) Quantities() []Quantity {
-	if m == nil {
+func (o *Objective) Quantities() []Quantity {
+	if o == nil {
 		return nil
 	}
-	return m.Beside
+	return o.Beside
 }
 
 // Text writes a number that was compared; none is 0. That of the zero Quantity is a time.
@@ -71,30 +71,30 @@ func (q Quantity) Interval(i stats.Interval) string {
 }
 
 // Text writes a number that was compared.
-func (m *Measure) Text(compared float64) string { return m.First().Text(compared) }
+func (o *Objective) Text(compared float64) string { return o.First().Text(compared) }
 
 // Interval writes an interval of numbers that were compared.
-func (m *Measure) Interval(i stats.Interval) string { return m.First().Interval(i) }
+func (o *Objective) Interval(i stats.Interval) string { return o.First().Interval(i) }
 
 // First is the quantity that decides; the zero one is the time.
-func (m *Measure) First() Quantity {
-	if m == nil {
+func (o *Objective) First() Quantity {
+	if o == nil {
 		return Quantity{}
 	}
-	return m.Quantity
+	return o.Quantity
 }
 
 // Samples writes the median of what was compared and its interval, quickly enough for a
 // display that changes in place.
-func (m *Measure) Samples(compared []float64) string {
-	return fmt.Sprintf("%s (%s)", m.Text(stats.Median(compared)),
-		m.Interval(stats.Bootstrap{Resamples: 1000}.Median(compared)))
+func (o *Objective) Samples(compared []float64) string {
+	return fmt.Sprintf("%s (%s)", o.Text(stats.Median(compared)),
+		o.Interval(stats.Bootstrap{Resamples: 1000}.Median(compared)))
 }
 
 // Name is what is compared, for the head of a column.
-func (m *Measure) Name() string {
-	if m == nil {
+func (o *Objective) Name() string {
+	if o == nil {
 		return "median"
 	}
-	return m.Formula
+	return o.Formula
 }
