@@ -19,8 +19,8 @@ type HoldOptions struct {
 	// any.
 	Device string
 	Policy gate.Policy
-	// Elsewhere is as in [Options].
-	Elsewhere Elsewhere
+	// On is as in [Options].
+	On Device
 	// Baseline is the file, Base the commit whose file counts instead: see [Options].
 	Baseline, Base string
 	// Seed fixes the order of measurements.
@@ -49,14 +49,17 @@ type Held struct {
 // nothing and writes nothing: a point that is neither the manifest's default nor the
 // policy's is not what is run, and must become no baseline.
 func Hold(ctx context.Context, b *devices.Builder, o HoldOptions) (Held, error) {
+	if o.On == nil {
+		o.On = Here(b)
+	}
 	r := &run{Builder: b, Options: Options{
-		Elsewhere: o.Elsewhere, Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, Observe: o.Observe,
+		On: o.On, Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, Observe: o.Observe,
 	}}
 	if err := r.open(ctx); err != nil {
 		return Held{}, err
 	}
 	began := time.Now()
-	c, err := r.openSide(ctx, o.Kernel, o.Workload, o.At)
+	c, err := r.On.Open(ctx, o.Kernel, o.Workload, o.At)
 	if err != nil {
 		return Held{}, err
 	}

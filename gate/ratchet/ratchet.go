@@ -47,9 +47,8 @@ type Options struct {
 	// PolicyFile is where the policy comes from. With a base, the limits of the same file there
 	// count for what it gates, so that a branch cannot loosen its own.
 	PolicyFile string
-	// Elsewhere is the machine that configurations are compiled and measured on; nil is this
-	// one.
-	Elsewhere Elsewhere
+	// On is the device that compiles and measures; nil is this machine's.
+	On Device
 	// Partial says that the policy leaves out some of what is gated on purpose.
 	Partial bool
 	// Baseline is the file that performance is held to; reports go beside it.
@@ -103,6 +102,9 @@ type run struct {
 // and the files that it is written to. With an error, the report has the results
 // before it. A context that ends leaves the baseline as it was.
 func Run(ctx context.Context, b *devices.Builder, o Options) (r *report.Report, written []string, err error) {
+	if o.On == nil {
+		o.On = Here(b)
+	}
 	g := &run{Options: o, Builder: b, current: baseline.New(), report: report.Report{Strict: o.Strict}}
 	if err := g.open(ctx); err != nil {
 		return nil, nil, err
@@ -165,11 +167,11 @@ func (r *run) kernels(ctx context.Context) error {
 // configuration gates one workload of a kernel.
 func (r *run) configuration(ctx context.Context, rule policy.Kernel, workload string) (outcome, error) {
 	began := time.Now()
-	k, err := Load(ctx, r.Machine, r.Elsewhere, rule.Name, cmp.Or(rule.Backend, r.Backend))
+	k, err := r.On.Load(ctx, rule.Name, cmp.Or(rule.Backend, r.Backend))
 	if err != nil {
 		return outcome{}, err
 	}
-	c, err := r.openSide(ctx, k, workload, rule.At)
+	c, err := r.On.Open(ctx, k, workload, rule.At)
 	if err != nil {
 		return outcome{}, err
 	}

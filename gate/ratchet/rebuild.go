@@ -32,7 +32,7 @@ func (r *run) rebuild(ctx context.Context, candidate *devices.Configuration, fil
 	if err != nil {
 		return nil, err.Error(), nil
 	}
-	base, err = r.openSide(ctx, k, entry.Workload, entry.Point)
+	base, err = r.On.Open(ctx, k, entry.Workload, entry.Point)
 	switch {
 	case ctx.Err() != nil:
 		return nil, "", context.Cause(ctx)

@@ -27,7 +27,7 @@ func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
 	default:
 		return nil
 	}
-	if compared.Evidence == nil || r.Elsewhere != nil || ctx.Err() != nil {
+	if _, local := r.On.(here); !local || compared.Evidence == nil || ctx.Err() != nil {
 		return nil
 	}
 	var facts []explain.Facts

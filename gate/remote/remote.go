@@ -45,7 +45,7 @@ type Device struct {
 	sides   map[*devices.Bench]ask.Side
 }
 
-var _ ratchet.Elsewhere = (*Device)(nil)
+var _ ratchet.Device = (*Device)(nil)
 
 // Open joins the farm and chooses the device.
 func Open(ctx context.Context, o Options) (*Device, error) {
@@ -70,7 +70,7 @@ func Open(ctx context.Context, o Options) (*Device, error) {
 func (d *Device) Close() { d.farm.Close() }
 
 // Load reads a kernel for the device.
-func (d *Device) Load(name, backend string) (*kernels.Kernel, error) {
+func (d *Device) Load(_ context.Context, name, backend string) (*kernels.Kernel, error) {
 	there := d.chosen.Measures.Backend
 	if backend != devices.Auto && backend != there {
 		return nil,

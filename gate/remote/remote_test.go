@@ -104,7 +104,7 @@ func (y *yard) gate(remotely bool, at string) report.Result {
 		Options: objective.Options{Seed: 1, RunTimeout: time.Minute},
 	}
 	defer b.Close()
-	var elsewhere ratchet.Elsewhere
+	var elsewhere ratchet.Device
 	if remotely {
 		d, err := Open(y.Context(),
 			Options{
@@ -121,9 +121,9 @@ func (y *yard) gate(remotely bool, at string) report.Result {
 	limits := gate.Presets[gate.DefaultPreset]
 	limits.Rounds, limits.Samples, limits.Budget = []int{10}, 5, time.Minute
 	r, _, err := ratchet.Run(y.Context(), b, ratchet.Options{
-		Elsewhere: elsewhere,
-		Policy:    &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}},
-		Baseline:  filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
+		On:       elsewhere,
+		Policy:   &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}},
+		Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
 		Exit: func(*report.Report) int { return 0 },
 	})
 	if err != nil {

@@ -48,8 +48,8 @@ type Options struct {
 	// Policy has the limits of the kernels that it names; others, and nil, have the
 	// default's.
 	Policy *policy.File
-	// Elsewhere is the machine that it is measured on; nil is this one.
-	Elsewhere ratchet.Elsewhere
+	// On is the device that measures; nil is this machine's.
+	On ratchet.Device
 	// Baseline is the file that performance is held to, Base the commit whose file counts
 	// instead, empty for the file.
 	Baseline, Base string
@@ -80,6 +80,9 @@ func (e *NoWinnerError) Error() string { return e.Reason }
 // a *NoWinnerError where there is no winner, and a *devices.ArgumentError where the study
 // cannot be gated here at all.
 func Gate(ctx context.Context, b *devices.Builder, store *studies.Store, o Options) (Outcome, error) {
+	if o.On == nil {
+		o.On = ratchet.Here(b)
+	}
 	if err := store.Writable(); err != nil {
 		return Outcome{}, err
 	}
@@ -88,13 +91,13 @@ func Gate(ctx context.Context, b *devices.Builder, store *studies.Store, o Optio
 		return Outcome{}, err
 	}
 	outcome := Outcome{Study: summary.Study}
-	k, at, err := candidate(ctx, b, summary, o)
+	k, at, err := candidate(ctx, summary, o)
 	if err != nil {
 		return outcome, err
 	}
 	workload := cmp.Or(o.Workload, summary.Study.Workload)
 	outcome.Held, err = ratchet.Hold(ctx, b, ratchet.HoldOptions{
-		Elsewhere: o.Elsewhere, Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device,
+		On: o.On, Kernel: k, Workload: workload, At: at, Device: summary.Study.Environment.Device,
 		Policy: limits(o.Policy, k, workload), Baseline: o.Baseline, Base: o.Base, Seed: o.Seed, LockClocks: o.LockClocks,
 		Observe: o.Observe,
 	})
@@ -109,8 +112,7 @@ func Gate(ctx context.Context, b *devices.Builder, store *studies.Store, o Optio
 }
 
 // candidate returns the kernel and the point that are asked for.
-func candidate(ctx context.Context, b *devices.Builder, s *report.Summary,
-	o Options) (k *kernels.Kernel, at string, err error) {
+func candidate(ctx context.Context, s *report.Summary, o Options) (k *kernels.Kernel, at string, err error) {
 	at = o.At
 	switch {
 	case s.Study.Backend == tune.Replay:
@@ -122,7 +124,7 @@ func candidate(ctx context.Context, b *devices.Builder, s *report.Summary,
 	case at == "":
 		at = s.Winner.Point.String()
 	}
-	if k, err = ratchet.Load(ctx, b.Machine, o.Elsewhere, cmp.Or(o.Kernel, s.Study.Origin), s.Study.Backend); err != nil {
+	if k, err = o.On.Load(ctx, cmp.Or(o.Kernel, s.Study.Origin), s.Study.Backend); err != nil {
 		return nil, "", fmt.Errorf("the kernel of study %d: %w", s.Study.ID, err)
 	}
 	if k.Name != s.Study.Kernel {

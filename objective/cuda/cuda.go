@@ -32,7 +32,7 @@ import (
 )
 
 // DeviceName is the name of this backend's device in worker.Main.
-const DeviceName = "cuda"
+const DeviceName = kernels.CUDA
 
 // Options configures the backend.
 type Options struct {

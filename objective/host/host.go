@@ -35,7 +35,7 @@ import (
 var supportSource []byte
 
 // DeviceName is the name of this backend's device in worker.Main.
-const DeviceName = "host"
+const DeviceName = kernels.Host
 
 // Options configures the backend.
 type Options struct {

@@ -33,9 +33,9 @@ func OnFlag(label *string) cli.Flag {
 }
 
 // Measuring returns the builder of what is gated, and the device of a farm that measures it, nil
-// where this machine does. End ends both.
+// for this machine's. End ends both.
 func (o GateFlags) Measuring(ctx context.Context,
-	env Environment) (b *devices.Builder, elsewhere ratchet.Elsewhere, end func(), err error) {
+	env Environment) (b *devices.Builder, device ratchet.Device, end func(), err error) {
 	if b, err = o.Builder(env); err != nil || o.On == "" {
 		return b, nil, func() { b.Close() }, err
 	}
@@ -77,13 +77,13 @@ func (o GateFlags) HoldWinner(ctx context.Context, env Environment, store *studi
 			return winner.Outcome{}, err
 		}
 	}
-	b, elsewhere, end, err := o.Measuring(ctx, env)
+	b, device, end, err := o.Measuring(ctx, env)
 	if err != nil {
 		return winner.Outcome{}, err
 	}
 	defer end()
 	return winner.Gate(ctx, b, store, winner.Options{
-		Elsewhere: elsewhere, Study: o.Study, Kernel: kernel, Workload: o.Workload, At: o.At, Policy: rules,
+		On: device, Study: o.Study, Kernel: kernel, Workload: o.Workload, At: o.At, Policy: rules,
 		Baseline: o.Baseline, Base: commit,
 		Seed: o.Seed, LockClocks: o.LockClocks, Observe: CountRounds(env),
 	})

@@ -108,13 +108,13 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	b, elsewhere, end, err := o.Measuring(ctx, env)
+	b, device, end, err := o.Measuring(ctx, env)
 	if err != nil {
 		return err
 	}
 	defer end()
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
-		Elsewhere: elsewhere, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline,
+		On: device, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline,
 		Base:    o.Base,
 		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Seed, LockClocks: o.LockClocks,
 		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,

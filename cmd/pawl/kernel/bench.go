@@ -13,6 +13,7 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/objective/command"
 	"pawl/objective/devices"
 	"pawl/studies/report"
 )
@@ -24,7 +25,7 @@ type benchOptions struct {
 	rounds, samples int
 	results         string // the file for the raw samples
 	cachesGiven     bool
-	repeat          devices.Repeat // of a command
+	repeat          command.Repeat // of a command
 }
 
 func BenchCommand(env console.Environment) *cli.Command {

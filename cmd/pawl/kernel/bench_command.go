@@ -11,13 +11,13 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/objective/devices"
+	"pawl/objective/command"
 )
 
 // commandReport is what measuring a command writes: the form of hyperfine's export, which
 // pawl compare and other tools read.
 type commandReport struct {
-	Results []*devices.Measurement `json:"results"`
+	Results []*command.Measurement `json:"results"`
 }
 
 // longRun is how long a command may take that a person has typed, where nothing else is said.
@@ -38,8 +38,8 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 	}
 	ctx, done := console.Stoppable(ctx, env)
 	defer done()
-	m, fault, err := devices.MeasureCommand(ctx,
-		devices.Line{Arguments: env.Command, Environment: os.Environ(), Allowed: allowed}, o.repeat)
+	line := command.Line{Arguments: env.Command, Environment: os.Environ(), Allowed: allowed}
+	m, fault, err := o.repeat.Run(ctx, line)
 	switch {
 	case ctx.Err() != nil:
 		return console.Answer(console.ExitInterrupted)
@@ -50,11 +50,11 @@ func benchCommandLine(ctx context.Context, env console.Environment, o benchOptio
 		return console.Answer(console.ExitNo)
 	}
 	if err := page.WriteFile(o.results,
-		func(w io.Writer) error { return page.JSON(w, commandReport{[]*devices.Measurement{m}}) }); err != nil {
+		func(w io.Writer) error { return page.JSON(w, commandReport{[]*command.Measurement{m}}) }); err != nil {
 		return fmt.Errorf("the results: %w", err)
 	}
 	if o.JSON {
-		return page.JSON(env.Stdout, commandReport{[]*devices.Measurement{m}})
+		return page.JSON(env.Stdout, commandReport{[]*command.Measurement{m}})
 	}
 	fmt.Fprintf(env.Stdout, "%swrote %s\n", m.Text(), o.results)
 	return nil

@@ -10,19 +10,34 @@ import (
 	"pawl/objective/devices"
 )
 
-// Elsewhere compiles and measures configurations on another machine, of one kind of device.
-type Elsewhere interface {
-	// Load reads a kernel for that device. Another backend is a *devices.ArgumentError.
-	Load(name, backend string) (*kernels.Kernel, error)
-	// Open prepares a point, as [devices.Machine.OpenAt] does. The bench knows its kernel and
-	// its device, and runs nothing.
+// Device compiles and measures configurations: here, or on a machine elsewhere.
+type Device interface {
+	// Load reads a kernel for the device. A backend that it does not have is a
+	// *devices.ArgumentError.
+	Load(ctx context.Context, name, backend string) (*kernels.Kernel, error)
+	// Open prepares a point, as [devices.Machine.OpenAt] does. Elsewhere the bench knows its
+	// kernel and its device, and runs nothing.
 	Open(ctx context.Context, k *kernels.Kernel, workload, at string) (*devices.Configuration, error)
 	// Do has a task done with configurations that it has opened, on one device that does
 	// nothing else meanwhile. The candidate is the first of them.
 	Do(ctx context.Context, sides []*devices.Configuration, t Task) (Done, error)
 }
 
-// TaskKind is what is asked of another machine.
+// here is this machine.
+type here struct{ *devices.Builder }
+
+// Here returns this machine as a device.
+func Here(b *devices.Builder) Device { return here{b} }
+
+func (h here) Load(ctx context.Context, name, backend string) (*kernels.Kernel, error) {
+	return h.Machine.Load(ctx, name, backend)
+}
+
+func (h here) Do(ctx context.Context, sides []*devices.Configuration, t Task) (Done, error) {
+	return t.Do(ctx, sides)
+}
+
+// TaskKind is what is asked of a device.
 type TaskKind string
 
 // The kinds: the candidate is checked in full, measured alone, or compared.
@@ -32,13 +47,15 @@ const (
 	CompareTask TaskKind = "compare"
 )
 
-// Task is what is asked of another machine.
+// Task is what is asked of a device.
 type Task struct {
 	Kind   TaskKind    `json:"kind"`
 	Policy gate.Policy `json:"policy"`
 	// Seed and Samples are those of gate.Options.
 	Seed    uint64 `json:"seed"`
 	Samples int    `json:"samples"`
+
+	observe func(round, ceiling int) // nil elsewhere
 }
 
 // Done is what came of a task.
@@ -73,7 +90,7 @@ func (t Task) Do(ctx context.Context, sides []*devices.Configuration) (done Done
 		measurer.sides[gate.Best] = sides[2]
 	}
 	compared, err := gate.Compare(ctx, measurer, t.Policy,
-		gate.Options{Seed: t.Seed, Samples: t.Samples, Best: len(sides) > 2})
+		gate.Options{Seed: t.Seed, Samples: t.Samples, Best: len(sides) > 2, Observe: t.observe})
 	return Done{
 		Comparison: &compared,
 		Candidate:  compared.Candidate,
@@ -82,41 +99,19 @@ func (t Task) Do(ctx context.Context, sides []*devices.Configuration) (done Done
 	}, err
 }
 
-// Load reads a kernel for the device that it is measured on: elsewhere, or here where that is nil.
-func Load(ctx context.Context, m *devices.Machine, elsewhere Elsewhere, name, backend string) (*kernels.Kernel, error) {
-	if elsewhere != nil {
-		return elsewhere.Load(name, backend)
-	}
-	return m.Load(ctx, name, backend)
-}
-
-// openSide prepares a point of a kernel, where it is measured. Who opens it closes it.
-func (r *run) openSide(ctx context.Context, k *kernels.Kernel, workload, at string) (*devices.Configuration, error) {
-	if r.Elsewhere != nil {
-		return r.Elsewhere.Open(ctx, k, workload, at)
-	}
-	return r.Open(ctx, k, workload, at)
-}
-
 // verify checks a configuration in full, where it is.
 func (r *run) verify(ctx context.Context, c *devices.Configuration) (*objective.Failure, error) {
-	switch {
-	case r.Elsewhere == nil:
-		return c.Verify(ctx, c.Prepared)
-	case c.Prepared.Failure != nil:
+	if c.Prepared.Failure != nil {
 		return c.Prepared.Failure, nil
 	}
-	done, err := r.Elsewhere.Do(ctx, []*devices.Configuration{c}, Task{Kind: CheckTask})
+	done, err := r.On.Do(ctx, []*devices.Configuration{c}, Task{Kind: CheckTask})
 	return done.Failure, err
 }
 
 // alone measures a configuration by itself, where it is.
 func (r *run) alone(ctx context.Context, c *devices.Configuration,
 	p gate.Policy) ([][]float64, gate.Conditions, *objective.Failure, error) {
-	if r.Elsewhere == nil {
-		return measureAlone(ctx, c, p)
-	}
-	done, err := r.Elsewhere.Do(ctx, []*devices.Configuration{c}, Task{Kind: AloneTask, Policy: p})
+	done, err := r.On.Do(ctx, []*devices.Configuration{c}, Task{Kind: AloneTask, Policy: p})
 	return done.Samples[gate.Candidate], done.Conditions, done.Failure, err
 }
 
@@ -124,27 +119,20 @@ func (r *run) alone(ctx context.Context, c *devices.Configuration,
 // rounds, where they are. The samples and conditions are of all that was measured.
 func (r *run) comparison(ctx context.Context, c, base, best *devices.Configuration,
 	p gate.Policy) (gate.Comparison, gate.Samples, gate.Conditions, error) {
-	if r.Elsewhere != nil {
-		sides := []*devices.Configuration{c, base}
-		if best != nil {
-			sides = append(sides, best)
-		}
-		done, err := r.Elsewhere.Do(ctx, sides, Task{Kind: CompareTask, Policy: p, Seed: r.Seed, Samples: samplesOf(c, 0)})
-		if err != nil {
-			return gate.Comparison{}, nil, nil, err
-		}
-		done.Comparison.Candidate = done.Candidate
-		return *done.Comparison, done.Samples, done.Conditions, nil
-	}
-	measurer := newArms(base, c)
+	sides := []*devices.Configuration{c, base}
 	if best != nil {
-		measurer.sides[gate.Best] = best
+		sides = append(sides, best)
 	}
-	compared, err := gate.Compare(ctx, measurer, p,
-		gate.Options{Seed: r.Seed, Samples: samplesOf(c, 0), Best: best != nil, Observe: func(round, ceiling int) {
+	done, err := r.On.Do(ctx, sides, Task{
+		Kind: CompareTask, Policy: p, Seed: r.Seed, Samples: samplesOf(c, 0), observe: func(round, ceiling int) {
 			if r.Observe != nil {
 				r.Observe(c.Kernel.Name, c.Workload.Name, round, ceiling)
 			}
-		}})
-	return compared, measurer.samples, measurer.conditions, err
+		},
+	})
+	if err != nil {
+		return gate.Comparison{}, nil, nil, err
+	}
+	done.Comparison.Candidate = done.Candidate
+	return *done.Comparison, done.Samples, done.Conditions, nil
 }
