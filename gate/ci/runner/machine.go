@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -106,16 +105,9 @@ func (c *Config) Stop(ctx context.Context, say func(string)) error {
 // execute runs a command without a shell, for at most a time. What hangs is killed with all
 // that it has started. The error has the end of what it printed.
 func execute(ctx context.Context, words []string, limit time.Duration) error {
-	program, err := exec.LookPath(words[0])
-	if err == nil {
-		program, err = filepath.Abs(program)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", FileName, err)
-	}
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(bounded, program, words[1:]...)
+	cmd := exec.CommandContext(bounded, words[0], words[1:]...)
 	// A group of its own: Ctrl-C is for this process, which decides what to do then.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
