@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -70,6 +71,11 @@ func TestAMonth(t *testing.T) {
 		t.Skip("a month takes its time")
 	}
 	s := newScratch(t)
+	action, err := os.ReadFile("../../.github/actions/pawl/action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.file(".github/actions/pawl/action.yml", string(action))
 	s.firstPush()
 	s.slower()
 	if !thorough.All() {

@@ -15,6 +15,7 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/report"
+	"pawl/internal/executable"
 	"pawl/internal/githubtest"
 )
 
@@ -24,9 +25,11 @@ type scratch struct {
 	t      *testing.T
 	server *githubtest.Server
 	host   *githubtest.Host
-	// remote is bare; desk is the person's clone.
-	remote, desk string
-	env          []string
+	// remote is bare; desk is the person's clone; tools has programs that steps find first.
+	remote, desk, tools string
+	// workflows is the folder of those that are played.
+	workflows string
+	env       []string
 }
 
 // newScratch makes the repository and pushes nothing yet. Workflow steps find pawl where
@@ -42,7 +45,13 @@ func newScratch(t *testing.T) *scratch {
 		t.Skip("the workflows run on Linux")
 	}
 	folder := t.TempDir()
-	s := &scratch{t: t, remote: filepath.Join(folder, "remote.git"), desk: filepath.Join(folder, "desk")}
+	s := &scratch{
+		t:         t,
+		remote:    filepath.Join(folder, "remote.git"),
+		desk:      filepath.Join(folder, "desk"),
+		tools:     filepath.Join(folder, "tools"),
+		workflows: "../../.github/workflows",
+	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -52,15 +61,9 @@ func newScratch(t *testing.T) *scratch {
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1",
 		"PAWL_UNDER_TEST=" + self,
 	}
-	tools := filepath.Join(folder, "tools")
-	s.write(filepath.Join(tools, "go"), `#!/bin/sh
-# go build -o FOLDER/ ./cmd/pawl
+	s.program("go", `# go build -o FOLDER/ ./cmd/pawl
 [ "$1 $2 $4" = "build -o ./cmd/pawl" ] || { echo "not expected: go $*" >&2; exit 1; }
-mkdir -p "$3" && ln -sf "$PAWL_UNDER_TEST" "${3%/}/pawl"
-`)
-	if err := os.Chmod(filepath.Join(tools, "go"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+mkdir -p "$3" && ln -sf "$PAWL_UNDER_TEST" "${3%/}/pawl"`)
 	s.git(folder, "init", "--quiet", "--bare", "-b", "main", s.remote)
 	s.git(s.remote, "config", "uploadpack.allowAnySHA1InWant", "true")
 	s.git(folder, "clone", "--quiet", s.remote, s.desk)
@@ -71,7 +74,7 @@ mkdir -p "$3" && ln -sf "$PAWL_UNDER_TEST" "${3%/}/pawl"
 		Server: s.server,
 		Remote: s.remote,
 		Folder: filepath.Join(folder, "actions"),
-		Tools:  tools,
+		Tools:  s.tools,
 		Env:    s.env,
 		Log:    func(line string) { t.Log(line) },
 	}
@@ -81,6 +84,15 @@ mkdir -p "$3" && ln -sf "$PAWL_UNDER_TEST" "${3%/}/pawl"
 func (s *scratch) write(path, content string) {
 	s.t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// program writes a shell script that steps find before all other programs.
+func (s *scratch) program(name, lines string) {
+	s.t.Helper()
+	path := filepath.Join(s.tools, name)
+	if err := errors.Join(os.MkdirAll(s.tools, 0o755), executable.Write(path, "#!/bin/sh\n"+lines+"\n")); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -151,16 +163,6 @@ func (s *scratch) onMain(name string) string {
 	return string(output)
 }
 
-// workflow returns this repository's own.
-func (s *scratch) workflow(name string) []byte {
-	s.t.Helper()
-	content, err := os.ReadFile(filepath.Join("../../.github/workflows", name))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return content
-}
-
 // pushed is the event of a push to main.
 func (s *scratch) pushed(before, after string) githubtest.Event {
 	return githubtest.Event{
@@ -220,11 +222,15 @@ func (s *scratch) gate(e githubtest.Event, wanted ...gate.Verdict) (*githubtest.
 	}
 }
 
-// play plays one of this repository's workflows.
+// play plays one of the workflows.
 func (s *scratch) play(name string, e githubtest.Event) *githubtest.Run {
 	s.t.Helper()
 	began := time.Now()
-	run, err := s.host.Play(s.t.Context(), s.workflow(name), e)
+	content, err := os.ReadFile(filepath.Join(s.workflows, name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	run, err := s.host.Play(s.t.Context(), content, e)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -1,8 +1,12 @@
 package ci
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
+	"time"
 
 	"pawl/gate/policy"
 	"pawl/kernels"
@@ -23,6 +27,8 @@ type Row struct {
 	Runner string `json:"runner"`
 	// Backend is there only where the policy chooses one.
 	Backend string `json:"backend,omitempty"`
+	// Budget is this row's share of a search, as pawl tune --budget takes it.
+	Budget string `json:"budget,omitempty"`
 }
 
 // Rows is a matrix as GitHub reads it.
@@ -30,35 +36,82 @@ type Rows struct {
 	Include []Row `json:"include"`
 }
 
+// Selection says which rows a matrix has. Whoever starts a run by hand writes it, so that
+// everything in it is checked here and nothing in a workflow.
+type Selection struct {
+	// Kernel is one as the policy names it, Workload one of its manifest's; empty for all of
+	// the policy.
+	Kernel, Workload string
+	// Runners are labels; none means a hosted one.
+	Runners []string
+	// All takes every workload of each manifest, whatever the policy names.
+	All bool
+	// Budget is shared among the rows; 0 for none.
+	Budget time.Duration
+}
+
+var labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// CheckRunner refuses what is no label of a runner.
+func CheckRunner(label string) error {
+	if !labelName.MatchString(label) {
+		return fmt.Errorf("%q is no label of a runner: letters, digits, dots, dashes and underscores", label)
+	}
+	return nil
+}
+
 // Matrix lists a job for every kernel and workload of a policy on every runner. A kernel
 // for which the policy names no workload has its first, as for the gate, or with all every
 // one of its manifest. A workload that the manifest does not have is an error: its
 // job would fail on a machine that costs money.
-func Matrix(file *policy.File, runners []string, all bool) (Rows, error) {
-	if len(runners) == 0 {
-		runners = []string{HostedRunner}
+func Matrix(file *policy.File, s Selection) (Rows, error) {
+	rows := Rows{Include: []Row{}}
+	if len(s.Runners) == 0 {
+		s.Runners = []string{HostedRunner}
 	}
-	jobs := Rows{Include: []Row{}}
+	for _, runner := range s.Runners {
+		if err := CheckRunner(runner); err != nil {
+			return rows, &devices.ArgumentError{Err: err}
+		}
+	}
+	if s.Workload != "" && s.Kernel == "" {
+		return rows, &devices.ArgumentError{Err: errors.New("a workload is one of a kernel: name that, too")}
+	}
+	var names []string
 	for _, k := range file.Kernels {
-		workloads, err := workloadsOf(k, all)
+		if names = append(names, k.Name); s.Kernel != "" && s.Kernel != k.Name {
+			continue
+		}
+		if s.Workload != "" {
+			k.Workloads, s.All = []string{s.Workload}, false
+		}
+		workloads, err := workloadsOf(k, s.All)
 		if err != nil {
-			return jobs, err
+			return rows, err
 		}
 		for _, workload := range workloads {
-			for _, runner := range runners {
-				row := Row{k.Name, workload, runner, k.Backend}
-				if !slices.Contains(jobs.Include, row) { // two points of one kernel are one job
-					jobs.Include = append(jobs.Include, row)
+			for _, runner := range s.Runners {
+				row := Row{Kernel: k.Name, Workload: workload, Runner: runner, Backend: k.Backend}
+				if !slices.Contains(rows.Include, row) { // two points of one kernel are one job
+					rows.Include = append(rows.Include, row)
 				}
 			}
 		}
 	}
-	if len(jobs.Include) > mostJobs {
-		return jobs,
-			&devices.ArgumentError{Err: fmt.Errorf("%d jobs, and a matrix has at most %d: name fewer workloads or runners",
-				len(jobs.Include), mostJobs)}
+	switch n := len(rows.Include); {
+	case n == 0:
+		return rows, &devices.ArgumentError{Err: fmt.Errorf("the policy has no kernel %q; it has %s", s.Kernel,
+			strings.Join(names, ", "))}
+	case n > mostJobs:
+		return rows, &devices.ArgumentError{Err: fmt.Errorf("%d jobs, and a matrix has at most %d: name fewer workloads "+
+			"or runners", n, mostJobs)}
 	}
-	return jobs, nil
+	if s.Budget > 0 {
+		for i := range rows.Include {
+			rows.Include[i].Budget = (s.Budget / time.Duration(len(rows.Include))).Round(time.Second).String()
+		}
+	}
+	return rows, nil
 }
 
 // workloadsOf returns the names of the workloads that a policy means.

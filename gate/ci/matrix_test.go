@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pawl/gate/policy"
 )
@@ -14,30 +15,39 @@ import (
 func TestMatrix(t *testing.T) {
 	s := kernelRepository(t)
 	for _, c := range []struct {
-		policy  string
-		runners []string
-		all     bool
-		want    string // JSON, or part of an error
+		policy string
+		choice Selection
+		want   string // JSON, or part of an error
 	}{
-		{"kernels: [{kernel: ./k}]", nil, false, `{"include":[{"kernel":"./k","workload":"small","runner":"ubuntu-24.04"}]}`},
-		{"kernels: [{kernel: ./k}]", []string{"gpu"}, true,
+		{"kernels: [{kernel: ./k}]", Selection{},
+			`{"include":[{"kernel":"./k","workload":"small","runner":"ubuntu-24.04"}]}`},
+		{"kernels: [{kernel: ./k}]", Selection{Runners: []string{"gpu"}, All: true},
 			`{"include":[{"kernel":"./k","workload":"small","runner":"gpu"},{"kernel":"./k","workload":"large","runner":"gpu"}]}`},
-		{"kernels: [{kernel: ./k, workloads: [large], backend: host}]", []string{"a", "b"}, false,
+		{"kernels: [{kernel: ./k, workloads: [large], backend: host}]", Selection{Runners: []string{"a", "b"}},
 			`{"include":[{"kernel":"./k","workload":"large","runner":"a","backend":"host"},{"kernel":"./k","workload":"large","runner":"b","backend":"host"}]}`},
-		{"kernels: [{kernel: ./k, at: B=1}, {kernel: ./k, at: B=2}]", []string{"a", "a"}, false,
+		{"kernels: [{kernel: ./k, at: B=1}, {kernel: ./k, at: B=2}]", Selection{Runners: []string{"a", "a"}},
 			`{"include":[{"kernel":"./k","workload":"small","runner":"a"}]}`},
 		// only for CUDA
-		{"kernels: [{kernel: softmax}]", []string{"a"}, false, `{"include":[{"kernel":"softmax","workload":"`},
-		{"kernels: [{kernel: ./k, workloads: [lrage]}]", nil, false, "lrage"},
-		{"kernels: [{kernel: ./nowhere}]", nil, false, `no kernel "./nowhere"`},
-		{"kernels: [{kernel: ./k}]", []string{"line\nbreak\u2028"}, false,
-			`{"include":[{"kernel":"./k","workload":"small","runner":"line\nbreak\u2028"}]}`},
+		{"kernels: [{kernel: softmax}]", Selection{Runners: []string{"a"}}, `{"include":[{"kernel":"softmax","workload":"`},
+		{"kernels: [{kernel: ./k, workloads: [lrage]}]", Selection{}, "lrage"},
+		{"kernels: [{kernel: ./nowhere}]", Selection{}, `no kernel "./nowhere"`},
+		// What somebody writes into the form of a dispatch.
+		{"kernels: [{kernel: ./k}]", Selection{Runners: []string{"line\nbreak"}}, "no label of a runner"},
+		{"kernels: [{kernel: ./k}]", Selection{Kernel: "./k; rm -rf /"},
+			`the policy has no kernel "./k; rm -rf /"; it has ./k`},
+		{"kernels: [{kernel: ./k}]", Selection{Workload: "large"}, "a workload is one of a kernel"},
+		{"kernels: [{kernel: ./k}]", Selection{Kernel: "./k", Workload: "$(id)"}, "$(id)"},
+		{"kernels: [{kernel: softmax}, {kernel: ./k}]", Selection{Kernel: "./k", Workload: "large", All: true},
+			`{"include":[{"kernel":"./k","workload":"large","runner":"ubuntu-24.04"}]}`},
+		{"kernels: [{kernel: ./k}]", Selection{All: true, Budget: 5 * time.Minute},
+			`{"include":[{"kernel":"./k","workload":"small","runner":"ubuntu-24.04","budget":"2m30s"},` +
+				`{"kernel":"./k","workload":"large","runner":"ubuntu-24.04","budget":"2m30s"}]}`},
 	} {
 		file, err := policy.Parse("gate.yaml", []byte(c.policy))
 		if err != nil {
 			t.Fatal(err)
 		}
-		jobs, err := Matrix(file, c.runners, c.all)
+		jobs, err := Matrix(file, c.choice)
 		text, _ := json.Marshal(jobs)
 		if err != nil {
 			text = []byte(err.Error())
@@ -50,7 +60,7 @@ func TestMatrix(t *testing.T) {
 	for i := range 257 {
 		runners = append(runners, fmt.Sprint(i))
 	}
-	if _, err := Matrix(policy.Default(filepath.Join(s.work, "k")), runners, false); err == nil ||
+	if _, err := Matrix(policy.Default(filepath.Join(s.work, "k")), Selection{Runners: runners}); err == nil ||
 		!strings.Contains(err.Error(), "at most 256") {
 		t.Errorf("%v", err)
 	}

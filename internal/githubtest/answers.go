@@ -1,7 +1,7 @@
 package githubtest
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,13 +12,57 @@ import (
 	"pawl/internal/git"
 )
 
-func (s *Server) listComments(c *call) {
-	if !c.needs("read", "pull_requests", "issues") {
-		return
+// longestText is what GitHub takes for a comment or a pull request.
+const longestText = 65536
+
+// refusal is an error as GitHub writes it.
+type refusal struct {
+	status          int
+	message, detail string
+}
+
+var (
+	notFound = &refusal{status: http.StatusNotFound, message: "Not Found"}
+	noAccess = &refusal{status: http.StatusForbidden, message: "Resource not accessible by integration"}
+)
+
+func invalid(detail string) *refusal {
+	return &refusal{http.StatusUnprocessableEntity, "Validation Failed", detail}
+}
+
+// route is what answers a question, and the permissions of which the token needs one.
+type route struct {
+	answer func(*call) (any, *refusal)
+	needs  []string
+}
+
+func (s *Server) routes() map[string]route {
+	reading, writing := []string{"pull_requests=read"}, []string{"pull_requests=write"}
+	return map[string]route{
+		"GET /user": {s.user, nil},
+		"GET /repos/{owner}/{name}/issues/{number}/comments":  {s.listComments, append(reading, "issues=read")},
+		"POST /repos/{owner}/{name}/issues/{number}/comments": {s.createComment, append(writing, "issues=write")},
+		"PATCH /repos/{owner}/{name}/issues/comments/{id}":    {s.editComment, append(writing, "issues=write")},
+		"GET /repos/{owner}/{name}/pulls":                     {s.listPulls, reading},
+		"POST /repos/{owner}/{name}/pulls":                    {s.createPull, writing},
+		"PATCH /repos/{owner}/{name}/pulls/{number}":          {s.editPull, writing},
+		"/": {func(*call) (any, *refusal) { return nil, notFound }, nil},
 	}
-	p := s.pull(c)
-	if p == nil {
-		return
+}
+
+func (s *Server) user(c *call) (any, *refusal) {
+	if strings.HasSuffix(c.token.Login, "[bot]") {
+		return nil, noAccess
+	}
+	return userJSON(c.token.Login), nil
+}
+
+func userJSON(login string) map[string]any { return map[string]any{"login": login} }
+
+func (s *Server) listComments(c *call) (any, *refusal) {
+	p, refused := s.pull(c)
+	if refused != nil {
+		return nil, refused
 	}
 	var found []any
 	for _, comment := range s.comments {
@@ -26,194 +70,146 @@ func (s *Server) listComments(c *call) {
 			found = append(found, commentJSON(comment))
 		}
 	}
-	s.page(c, found)
+	return s.page(c, found), nil
 }
 
-func (s *Server) createComment(c *call) {
-	if !c.needs("write", "pull_requests", "issues") {
-		return
+func (s *Server) createComment(c *call) (any, *refusal) {
+	p, refused := s.pull(c)
+	if refused == nil {
+		refused = c.checkBody()
 	}
-	p, body := s.pull(c), c.body()
-	if p == nil || !c.textual(body["body"]) {
-		return
+	if refused != nil {
+		return nil, refused
 	}
-	c.answer(http.StatusCreated, commentJSON(s.comment(p.Number, c.token.Login, body["body"].(string))))
+	return commentJSON(s.comment(p.Number, c.token.Login, c.text("body"))), nil
 }
 
-func (s *Server) editComment(c *call) {
-	if !c.needs("write", "pull_requests", "issues") {
-		return
-	}
-	body := c.body()
+func (s *Server) editComment(c *call) (any, *refusal) {
 	at := slices.IndexFunc(s.comments, func(found *Comment) bool { return fmt.Sprint(found.ID) == c.PathValue("id") })
 	if at < 0 {
-		c.refuse(http.StatusNotFound, "Not Found")
-		return
+		return nil, notFound
 	}
-	if !c.textual(body["body"]) {
-		return
+	if refused := c.checkBody(); refused != nil {
+		return nil, refused
 	}
-	s.comments[at].Body = body["body"].(string)
+	s.comments[at].Body = c.text("body")
 	s.comments[at].Edits++
-	c.answer(http.StatusOK, commentJSON(s.comments[at]))
+	return commentJSON(s.comments[at]), nil
 }
 
 func commentJSON(comment *Comment) any {
 	return map[string]any{"id": comment.ID, "body": comment.Body, "user": userJSON(comment.Author)}
 }
 
-func (s *Server) listPulls(c *call) {
-	if !c.needs("read", "pull_requests") {
-		return
-	}
+func (s *Server) listPulls(c *call) (any, *refusal) {
 	owner, _, _ := strings.Cut(s.Repository, "/")
-	state, head := c.URL.Query().Get("state"), c.URL.Query().Get("head")
+	head := c.URL.Query().Get("head")
 	var found []any
 	for _, p := range slices.Backward(s.pulls) { // the newest first
-		if state != "all" && p.State != orOpen(state) {
-			continue
-		}
 		// GitHub ignores a head that does not name its owner.
-		if strings.Contains(head, ":") && head != owner+":"+p.Branch {
-			continue
+		if p.State == "open" && (!strings.Contains(head, ":") || head == owner+":"+p.Branch) {
+			found = append(found, pullJSON(p))
 		}
-		found = append(found, s.pullJSON(p))
 	}
-	s.page(c, found)
+	return s.page(c, found), nil
 }
 
-func orOpen(state string) string {
-	if state == "" {
-		return "open"
-	}
-	return state
-}
-
-func (s *Server) createPull(c *call) {
-	if !c.needs("write", "pull_requests") {
-		return
-	}
-	body := c.body()
-	text := func(key string) string { t, _ := body[key].(string); return t }
+func (s *Server) createPull(c *call) (any, *refusal) {
 	owner, _, _ := strings.Cut(s.Repository, "/")
-	head, base := strings.TrimPrefix(text("head"), owner+":"), text("base")
-	if text("title") == "" {
-		c.refuse(http.StatusUnprocessableEntity, "Validation Failed", "title can't be blank")
-		return
+	draft, _ := c.body["draft"].(bool)
+	p := &Pull{Title: c.text("title"), Body: c.text("body"), Base: c.text("base"), Draft: draft, Author: c.token.Login}
+	p.Branch = strings.TrimPrefix(c.text("head"), owner+":")
+	if p.Title == "" {
+		return nil, invalid("title can't be blank")
 	}
-	if message := s.refusesPull(c, head, base); message != "" {
-		c.refuse(http.StatusUnprocessableEntity, "Validation Failed", message)
-		return
+	if message := s.refusesPull(p); message != "" {
+		return nil, invalid(message)
 	}
-	if text("body") != "" && !c.textual(body["body"]) {
-		return
+	if p.Body != "" {
+		if refused := c.checkBody(); refused != nil {
+			return nil, refused
+		}
 	}
-	draft, _ := body["draft"].(bool)
-	p := &Pull{Title: text("title"), Body: text("body"), Branch: head, Base: base, Draft: draft, Author: c.token.Login}
 	s.add(p)
-	c.answer(http.StatusCreated, s.pullJSON(p))
+	return pullJSON(p), nil
 }
 
 // refusesPull says what is wrong with the branches of a new pull request.
-func (s *Server) refusesPull(c *call, head, base string) string {
-	for _, p := range s.pulls {
-		if p.State == "open" && p.Branch == head && p.Base == base {
-			return "A pull request already exists for " + s.Repository + ":" + head + "."
+func (s *Server) refusesPull(p *Pull) string {
+	for _, other := range s.pulls {
+		if other.State == "open" && other.Branch == p.Branch && other.Base == p.Base {
+			return "A pull request already exists for " + s.Repository + ":" + p.Branch + "."
 		}
 	}
 	if s.remote == "" {
 		return ""
 	}
-	for _, branch := range []string{base, head} {
-		if _, err := git.Run(c.ctx(), s.remote, nil, "rev-parse", "--verify", "--end-of-options",
+	ctx := context.Background() // a client that has gone does not end it
+	for _, branch := range []string{p.Base, p.Branch} {
+		if _, err := git.Run(ctx, s.remote, nil, "rev-parse", "--verify", "--end-of-options",
 			"refs/heads/"+branch); err != nil {
 			return "the branch " + branch + " is invalid"
 		}
 	}
-	ahead, err := git.Run(c.ctx(), s.remote, nil, "rev-list", "--count", "refs/heads/"+base+"..refs/heads/"+head)
+	ahead, err := git.Run(ctx, s.remote, nil, "rev-list", "--count", "refs/heads/"+p.Base+"..refs/heads/"+p.Branch)
 	if err != nil || strings.TrimSpace(string(ahead)) == "0" {
-		return "No commits between " + base + " and " + head
+		return "No commits between " + p.Base + " and " + p.Branch
 	}
 	return ""
 }
 
-func (s *Server) editPull(c *call) {
-	if !c.needs("write", "pull_requests") {
-		return
+func (s *Server) editPull(c *call) (any, *refusal) {
+	p, refused := s.pull(c)
+	if refused == nil {
+		refused = c.checkBody()
 	}
-	p, body := s.pull(c), c.body()
-	if p == nil {
-		return
+	if refused != nil {
+		return nil, refused
 	}
-	if text, ok := body["body"]; ok {
-		if !c.textual(text) {
-			return
-		}
-		p.Body = text.(string)
-	}
-	if title, ok := body["title"].(string); ok {
-		p.Title = title
-	}
+	p.Title, p.Body = c.text("title"), c.text("body")
 	p.Edits++
-	c.answer(http.StatusOK, s.pullJSON(p))
+	return pullJSON(p), nil
 }
 
-func (s *Server) pullJSON(p *Pull) any {
+func pullJSON(p *Pull) any {
 	return map[string]any{
 		"number": p.Number, "title": p.Title, "body": p.Body, "state": p.State, "draft": p.Draft, "user": userJSON(p.Author),
 		"head": map[string]any{"ref": p.Branch}, "base": map[string]any{"ref": p.Base},
-		"html_url": fmt.Sprintf("%s/%s/pull/%d", s.URL, s.Repository, p.Number),
 	}
 }
 
-// pull returns the one that the path names; without it the call is answered.
-func (s *Server) pull(c *call) *Pull {
+// pull returns the one that the path names.
+func (s *Server) pull(c *call) (*Pull, *refusal) {
 	number, err := strconv.Atoi(c.PathValue("number"))
 	if err != nil || number < 1 || number > len(s.pulls) {
-		c.refuse(http.StatusNotFound, "Not Found")
-		return nil
+		return nil, notFound
 	}
-	return s.pulls[number-1]
+	return s.pulls[number-1], nil
 }
 
-func (c *call) body() map[string]any {
-	body := map[string]any{}
-	_ = json.NewDecoder(c.Body).Decode(&body) // what cannot be read has no text, which is refused
-	return body
-}
-
-// textual answers 422 for what is no text, or too long a one.
-func (c *call) textual(value any) bool {
-	text, ok := value.(string)
-	switch {
-	case !ok || strings.TrimSpace(text) == "":
-		c.refuse(http.StatusUnprocessableEntity, "Validation Failed", "body can't be blank")
+// checkBody refuses what is no text, or too long a one.
+func (c *call) checkBody() *refusal {
+	switch text := c.text("body"); {
+	case strings.TrimSpace(text) == "":
+		return invalid("body can't be blank")
 	case utf8.RuneCountInString(text) > longestText:
-		c.refuse(http.StatusUnprocessableEntity, "Validation Failed", "body is too long (maximum is 65536 characters)")
-	default:
-		return true
+		return invalid("body is too long (maximum is 65536 characters)")
 	}
-	return false
+	return nil
 }
 
-// page answers with the part of a list that was asked for, and where the others are.
-func (s *Server) page(c *call, all []any) {
-	number := func(name string, otherwise, most int) int {
+// page returns the part of a list that was asked for, and says whether there is more.
+func (s *Server) page(c *call, all []any) []any {
+	number := func(name string, otherwise int) int {
 		n, err := strconv.Atoi(c.URL.Query().Get(name))
 		if err != nil || n < 1 {
 			return otherwise
 		}
-		return min(n, most)
+		return n
 	}
-	size, at := number("per_page", 30, 100), number("page", 1, 1<<20)
+	size, at := min(number("per_page", 30), 100), number("page", 1)
 	if at*size < len(all) {
-		query := c.URL.Query()
-		query.Set("page", strconv.Itoa(at+1))
-		c.w.Header().Set("Link", fmt.Sprintf(`<%s%s?%s>; rel="next"`, s.URL, c.URL.Path, query.Encode()))
+		c.w.Header().Set("Link", fmt.Sprintf(`<%s%s?page=%d&per_page=%d>; rel="next"`, s.URL, c.URL.Path, at+1, size))
 	}
-	part := all[min(len(all), (at-1)*size):min(len(all), at*size)]
-	if part == nil {
-		part = []any{}
-	}
-	c.answer(http.StatusOK, part)
+	return append([]any{}, all[min(len(all), (at-1)*size):min(len(all), at*size)]...)
 }

@@ -68,5 +68,5 @@ func (f *Fault) happen(c *call) {
 	for name, value := range f.Header {
 		c.w.Header().Set(name, value)
 	}
-	c.refuse(f.Status, f.Message)
+	c.refuse(refusal{status: f.Status, message: f.Message})
 }

@@ -29,7 +29,8 @@ type Host struct {
 	// Log gets what happens, line by line; it may be nil.
 	Log func(string)
 
-	runs int
+	runs   int
+	caches []string // keys, in the order saved
 }
 
 // Event is what causes a run.

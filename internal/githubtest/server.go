@@ -19,18 +19,12 @@
 package githubtest
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"sync"
 )
-
-// longestText is what GitHub takes for a comment or a pull request.
-const longestText = 65536
 
 // Server is GitHub with one repository.
 type Server struct {
@@ -179,21 +173,17 @@ type call struct {
 	*http.Request
 	w     http.ResponseWriter
 	token Token
+	body  map[string]any
 }
 
-// refuse answers with an error as GitHub writes it.
-func (c *call) refuse(status int, message string, details ...string) {
-	errors := []map[string]string{}
-	for _, d := range details {
-		errors = append(errors, map[string]string{"resource": "PullRequest", "code": "custom", "message": d})
-	}
-	c.answer(status,
-		map[string]any{
-			"message":           message,
-			"errors":            errors,
-			"documentation_url": "https://docs.github.com/rest",
-			"status":            fmt.Sprint(status),
-		})
+// text is one of the body's.
+func (c *call) text(name string) string {
+	text, _ := c.body[name].(string)
+	return text
+}
+
+func (c *call) refuse(r refusal) {
+	c.answer(r.status, map[string]any{"message": r.message, "errors": []map[string]string{{"message": r.detail}}})
 }
 
 func (c *call) answer(status int, value any) {
@@ -202,90 +192,67 @@ func (c *call) answer(status int, value any) {
 	_ = json.NewEncoder(c.w).Encode(value) // a client that has gone is no fault of the server's
 }
 
-// needs answers 403 where the token has not the permission.
-func (c *call) needs(level string, names ...string) bool {
-	var accepted []string
-	for _, name := range names {
-		if has := c.token.Permissions[name]; has == "write" || has == level {
-			return true
-		}
-		accepted = append(accepted, name+"="+level)
-	}
-	c.w.Header().Set("X-Accepted-GitHub-Permissions", strings.Join(accepted, "; "))
-	c.refuse(http.StatusForbidden, "Resource not accessible by integration")
-	return false
-}
-
-var bearer = regexp.MustCompile(`^(?:Bearer|token) (.+)$`)
-
 // handler routes requests. One is answered at a time.
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, do := range map[string]func(*call){
-		"GET /user": s.user,
-		"GET /repos/{owner}/{name}/issues/{number}/comments":  s.listComments,
-		"POST /repos/{owner}/{name}/issues/{number}/comments": s.createComment,
-		"PATCH /repos/{owner}/{name}/issues/comments/{id}":    s.editComment,
-		"GET /repos/{owner}/{name}/pulls":                     s.listPulls,
-		"POST /repos/{owner}/{name}/pulls":                    s.createPull,
-		"PATCH /repos/{owner}/{name}/pulls/{number}":          s.editPull,
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, do) })
+	for pattern, to := range s.routes() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.serve(&call{Request: r, w: w}, to)
+		})
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.serve(w, r, func(c *call) { c.refuse(http.StatusNotFound, "Not Found") })
-	})
 	return mux
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, do func(*call)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
-	c := &call{Request: r, w: w}
-	fault := s.takeFault(r)
+func (s *Server) serve(c *call, to route) {
+	s.requests = append(s.requests, c.Method+" "+c.URL.Path)
+	fault := s.takeFault(c.Request)
 	if fault != nil && !fault.After {
 		fault.happen(c)
 		return
 	}
 	if fault != nil { // it is done, and the answer is lost
+		defer fault.happen(&call{Request: c.Request, w: c.w})
 		c.w = httptest.NewRecorder()
-		defer fault.happen(&call{Request: r, w: w})
 	}
-	words := bearer.FindStringSubmatch(r.Header.Get("Authorization"))
-	if words == nil {
-		c.refuse(http.StatusUnauthorized, "Requires authentication")
-		return
+	var value any
+	refused := s.permitted(c, to.needs)
+	if refused == nil {
+		_ = json.NewDecoder(c.Body).Decode(&c.body) // what cannot be read has no text, which is refused
+		value, refused = to.answer(c)
 	}
-	token, ok := s.tokens[words[1]]
-	if !ok {
-		c.refuse(http.StatusUnauthorized, "Bad credentials")
-		return
+	switch {
+	case refused != nil:
+		c.refuse(*refused)
+	case c.Method == http.MethodPost:
+		c.answer(http.StatusCreated, value)
+	default:
+		c.answer(http.StatusOK, value)
+	}
+}
+
+// permitted finds the token of a request and what it may do.
+func (s *Server) permitted(c *call, needs []string) *refusal {
+	secret, isBearer := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
+	token, known := s.tokens[secret]
+	if !isBearer || !known {
+		return &refusal{status: http.StatusUnauthorized, message: "Bad credentials"}
 	}
 	c.token = token
-	owner, name := r.PathValue("owner"), r.PathValue("name")
+	owner, name := c.PathValue("owner"), c.PathValue("name")
 	if owner != "" && (!strings.EqualFold(owner+"/"+name, s.Repository) || len(token.Permissions) == 0) {
-		c.refuse(http.StatusNotFound, "Not Found")
-		return
+		return notFound
 	}
-	do(c)
-}
-
-func (s *Server) user(c *call) {
-	if strings.HasSuffix(c.token.Login, "[bot]") {
-		c.refuse(http.StatusForbidden, "Resource not accessible by integration")
-		return
+	for _, need := range needs {
+		name, level, _ := strings.Cut(need, "=")
+		if has := token.Permissions[name]; has == "write" || has == level {
+			return nil
+		}
 	}
-	c.answer(http.StatusOK, userJSON(c.token.Login))
-}
-
-func userJSON(login string) map[string]any {
-	kind := "User"
-	if strings.HasSuffix(login, "[bot]") {
-		kind = "Bot"
+	if len(needs) > 0 {
+		c.w.Header().Set("X-Accepted-GitHub-Permissions", strings.Join(needs, "; "))
+		return noAccess
 	}
-	return map[string]any{"login": login, "type": kind}
+	return nil
 }
-
-// ctx is for the git commands behind an answer: a client that has gone does not end them.
-func (c *call) ctx() context.Context { return context.WithoutCancel(c.Context()) }

@@ -59,7 +59,7 @@ func (p *player) use(ctx context.Context, name string, with map[string]string) (
 			fmt.Fprintf(&p.output, "## download: there is no artifact %s\n", with["name"])
 			return false, nil
 		}
-		return true, copyTree(from, filepath.Join(p.workspace, with["path"]), false)
+		return true, copyTree(from, filepath.Join(p.workspace, with["path"]))
 	}
 	return true, nil
 }
@@ -116,110 +116,66 @@ func (p *player) cached(key string) string {
 
 // restore takes the cache of the key, or else the newest whose key begins as asked.
 func (p *player) restore(with map[string]string) error {
-	found := p.cached(with["key"])
-	if _, err := os.Stat(found); err != nil {
-		if found, err = p.newest(strings.Fields(with["restore-keys"])); err != nil || found == "" {
-			return err
-		}
-	}
-	return copyTree(found, p.workspace, true)
-}
-
-// newest is the folder of the cache that was saved last, among those of the first prefix
-// that has any.
-func (p *player) newest(prefixes []string) (string, error) {
-	for _, prefix := range prefixes {
-		candidates, err := filepath.Glob(p.cached(prefix) + "*")
-		if err != nil {
-			return "", err
-		}
-		found, last := "", int64(0)
-		for _, candidate := range candidates {
-			info, err := os.Stat(candidate)
-			if err != nil {
-				return "", err
+	for _, prefix := range append([]string{with["key"]}, strings.Fields(with["restore-keys"])...) {
+		for _, key := range slices.Backward(p.caches) {
+			if strings.HasPrefix(key, prefix) {
+				return copyTree(p.cached(key), p.workspace)
 			}
-			if at := info.ModTime().UnixNano(); at > last {
-				found, last = candidate, at
-			}
-		}
-		if found != "" {
-			return found, nil
-		}
-	}
-	return "", nil
-}
-
-// save keeps the paths under the key. A key that is there stays as it is.
-func (p *player) save(with map[string]string) error {
-	to := p.cached(with["key"])
-	if _, err := os.Stat(to); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	for _, path := range strings.Fields(with["path"]) {
-		err := copyTree(filepath.Join(p.workspace, path), filepath.Join(to, path), true)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
 		}
 	}
 	return nil
 }
 
-// upload keeps a folder. Hidden files are left out, as the action does.
-func (p *player) upload(with map[string]string) error {
-	if len(strings.Fields(with["path"])) != 1 {
-		return fmt.Errorf("several paths in one artifact are not played")
+// save keeps the paths under the key. A key that is there stays as it is.
+func (p *player) save(with map[string]string) error {
+	key := with["key"]
+	if slices.Contains(p.caches, key) {
+		return nil
 	}
-	to := p.Artifact(p.run.ID, with["name"])
-	if _, err := os.Stat(to); err == nil {
-		if with["overwrite"] != "true" {
-			return fmt.Errorf("there is an artifact %s already", with["name"])
-		}
-		if err := os.RemoveAll(to); err != nil {
+	p.caches = append(p.caches, key)
+	for _, path := range strings.Fields(with["path"]) {
+		err := copyTree(filepath.Join(p.workspace, path), filepath.Join(p.cached(key), path))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	err := copyTree(filepath.Join(p.workspace, with["path"]), to, false)
+	return os.MkdirAll(p.cached(key), 0o755)
+}
+
+// upload keeps a folder. Hidden files are left out, as the action does.
+func (p *player) upload(with map[string]string) error {
+	to := p.Artifact(p.run.ID, with["name"])
+	if _, err := os.Stat(to); err == nil && with["overwrite"] != "true" {
+		return fmt.Errorf("there is an artifact %s already", with["name"])
+	}
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	err := copyTree(filepath.Join(p.workspace, with["path"]), to)
 	if errors.Is(err, fs.ErrNotExist) && with["if-no-files-found"] != "error" {
 		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return run("find", to, "-mindepth", "1", "-name", ".*", "-prune", "-exec", "rm", "-rf", "{}", "+")
 }
 
-// copyTree copies a folder or a file, hidden files where asked.
-func copyTree(from, to string, hidden bool) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		relative, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, relative)
-		switch {
-		case relative != "." && !hidden && strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		case entry.IsDir():
-			return os.MkdirAll(target, 0o755)
-		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			return err
-		}
-		return os.WriteFile(target, content, info.Mode().Perm())
-	})
+// copyTree copies what is in a folder.
+func copyTree(from, to string) error {
+	if _, err := os.Stat(from); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	return run("cp", "-R", from+"/.", to)
+}
+
+func run(name string, arguments ...string) error {
+	output, err := exec.Command(name, arguments...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", name, arguments, err, output)
+	}
+	return nil
 }

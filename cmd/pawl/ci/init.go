@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"pawl/cmd/pawl/console"
+	"pawl/gate/ci"
 	"pawl/gate/ci/setup"
 	"pawl/internal/escape"
 )
@@ -55,8 +56,10 @@ func initCommand(env console.Environment) *cli.Command {
 
 func initialise(ctx context.Context, env console.Environment, o initOptions) error {
 	options := setup.Options{Runner: o.runner, Force: o.force}
-	if err := setup.CheckRunner(o.runner); err != nil {
-		return console.Usagef("--runner: %w", err)
+	if o.runner != "" {
+		if err := ci.CheckRunner(o.runner); err != nil {
+			return console.Usagef("--runner: %w", err)
+		}
 	}
 	if o.pawl != "" {
 		var err error

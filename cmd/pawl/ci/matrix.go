@@ -13,9 +13,9 @@ import (
 
 // matrixOptions are the flags of pawl ci matrix.
 type matrixOptions struct {
+	ci.Selection
 	policy  string
 	runners cli.StringSlice
-	all     bool
 }
 
 func matrixCommand(env console.Environment) *cli.Command {
@@ -37,9 +37,25 @@ func matrixCommand(env console.Environment) *cli.Command {
 			},
 			&cli.BoolFlag{
 				Name:               "all",
-				Destination:        &o.all,
+				Destination:        &o.All,
 				DisableDefaultText: true,
 				Usage:              "every workload of each manifest, whatever the policy names",
+			},
+			&cli.StringFlag{
+				Name:        "kernel",
+				Destination: &o.Kernel,
+				Usage:       "only this `KERNEL`, as the policy names it",
+			},
+			&cli.StringFlag{
+				Name:        "workload",
+				Destination: &o.Workload,
+				Usage:       "only this `WORKLOAD` of the kernel",
+			},
+			&cli.DurationFlag{
+				Name:        "budget",
+				Destination: &o.Budget,
+				Action:      console.Positive("budget"),
+				Usage:       "the `TIME` of all searches together; each job gets its share",
 			},
 		},
 		Action: console.Alone(func(context.Context) error { return printMatrix(env, o) }),
@@ -51,7 +67,8 @@ func printMatrix(env console.Environment, o matrixOptions) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := ci.Matrix(file, o.runners.Value(), o.all)
+	o.Runners = o.runners.Value()
+	jobs, err := ci.Matrix(file, o.Selection)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -105,23 +104,16 @@ func (c *Config) Stop(ctx context.Context, say func(string)) error {
 // execute runs a command without a shell, for at most a time. What hangs is killed with all
 // that it has started. The error has the end of what it printed.
 func execute(ctx context.Context, words []string, limit time.Duration) error {
-	program, err := exec.LookPath(words[0])
-	if err == nil {
-		program, err = filepath.Abs(program)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", FileName, err)
-	}
 	output := &process.Output{Keep: 2048, Last: true}
 	// It may start what is to stay.
 	command := process.Command{
-		Line:      append([]string{program}, words[1:]...),
+		Line:      words,
 		Stdout:    output,
 		Stderr:    output,
 		Allowed:   limit,
 		KeepGroup: true,
 	}
-	_, err = process.Run(ctx, command)
+	_, err := process.Run(ctx, command)
 	switch {
 	case err == nil:
 		return nil

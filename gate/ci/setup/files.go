@@ -25,6 +25,7 @@ type file struct {
 
 // Where the files go.
 const (
+	actionPath   = ".github/actions/pawl/action.yml"
 	gatePath     = ".github/workflows/gate.yml"
 	tunePath     = ".github/workflows/tune.yml"
 	templatePath = ".github/pull_request_template.md"
@@ -60,7 +61,7 @@ func render(o Options, r repository) ([]file, error) {
 		panic("setup: " + err.Error())
 	}
 	files := []file{
-		{path: gatePath}, {path: tunePath}, {path: runnerPath},
+		{path: actionPath}, {path: gatePath}, {path: tunePath}, {path: runnerPath},
 		{path: templatePath, owned: true},
 	}
 	for i := range files {
@@ -74,6 +75,14 @@ func render(o Options, r repository) ([]file, error) {
 	return append(files, file{path: policy.FileName, content: policyFor(r.kernels), owned: true}), nil
 }
 
+// Sources is the folder that pawl is built in.
+func (v values) Sources() string {
+	if v.Own {
+		return "${{ inputs.ref && '.pawl' || '.' }}"
+	}
+	return ".pawl"
+}
+
 // RunnerValue is the label of the runner with the device, or nothing.
 func (v values) RunnerValue() string {
 	if v.Runner == "" {
@@ -84,9 +93,7 @@ func (v values) RunnerValue() string {
 
 // RunnerOrHosted is the label of some runner, inside an expression.
 func (v values) RunnerOrHosted() string {
-	label := v.Runner
-	label = cmp.Or(label, v.Hosted)
-	return "vars.PAWL_RUNNER || '" + label + "'"
+	return "vars.PAWL_RUNNER || '" + cmp.Or(v.Runner, v.Hosted) + "'"
 }
 
 // Allowed is the condition under which code may run on the runner with the device: it is not

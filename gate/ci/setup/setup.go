@@ -1,5 +1,6 @@
 // Package setup writes what a repository needs to be gated and tuned on GitHub: two
-// workflows, a policy, a template for pull requests and a page about the runner.
+// workflows and the action by which they build pawl, a policy, a template for pull requests
+// and a page about the runner.
 //
 // Its opinion: what a repository runs should be readable in that repository. So the
 // workflows are plain files, written once and reviewed like code, and not a reference to
@@ -16,6 +17,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"pawl/gate/ci"
 )
 
 // Options say what to write, and where.
@@ -42,7 +45,6 @@ type Source struct {
 var (
 	repositoryName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$`)
 	commitName     = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	labelName      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 )
 
 // ParseSource reads OWNER/REPOSITORY@COMMIT. Without a commit it is built, the one that
@@ -67,14 +69,6 @@ func ParseSource(text, built string) (Source, error) {
 	return Source{},
 		fmt.Errorf("%q is no full commit: branches and tags can be moved; git rev-parse 'TAG^{commit}' prints the "+
 			"40 digits", commit)
-}
-
-// CheckRunner refuses what is no label of a runner.
-func CheckRunner(label string) error {
-	if label != "" && !labelName.MatchString(label) {
-		return fmt.Errorf("%q is no label of a runner: letters, digits, dots, dashes and underscores", label)
-	}
-	return nil
 }
 
 // State is what became of a file.
@@ -111,8 +105,10 @@ var ErrNoSource = fmt.Errorf("which pawl shall the workflows build? Name a repos
 
 // Init writes the files. What was written before an error is in the result.
 func Init(ctx context.Context, o Options) (*Result, error) {
-	if err := CheckRunner(o.Runner); err != nil {
-		return nil, err
+	if o.Runner != "" {
+		if err := ci.CheckRunner(o.Runner); err != nil {
+			return nil, err
+		}
 	}
 	r, err := find(ctx, o.Folder)
 	if err != nil {

@@ -116,8 +116,11 @@ func TestInitWritesOnceAndKeepsWhatIsThere(t *testing.T) {
 	if read(t, dir, gatePath) != "mine\n" || read(t, dir, "gate.yaml") != "my policy\n" {
 		t.Error("a file was overwritten")
 	}
-	if tune := read(t, dir, tunePath); !strings.Contains(tune, "ref: "+digits) ||
-		!strings.Contains(tune, "vars.PAWL_RUNNER || 'gpu'") || strings.Contains(tune, "[[") {
+	if action := read(t, dir, actionPath); !strings.Contains(action, "ref: "+digits) {
+		t.Errorf("%s", action)
+	}
+	if tune := read(t, dir, tunePath); !strings.Contains(tune, "vars.PAWL_RUNNER || 'gpu'") ||
+		strings.Contains(tune, "[[") {
 		t.Errorf("%s", tune)
 	}
 	writeFile(t, dir, templatePath, "our own words\n")
