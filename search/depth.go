@@ -22,15 +22,22 @@ type Depth struct {
 	Most int
 	// Width is the number of points that are measured at once.
 	Width int
-	// First is the number in flight before anything has finished, and Growth how many
-	// more there are for each trial that has.
-	First, Growth int
-	// Slack is how many times as many points are being compiled as a device needs on
-	// average: points differ, and a device that waits is dearer than a stale question.
-	Slack float64
-	// Trusted is the number of finished trials from which on their times count.
-	Trusted int
+	// Chosen says that a device takes the compiled point with the largest acquisition. Several devices
+	// together take more than one, so that less is left to choose from, and count as if they did not.
+	Chosen bool
 }
+
+// What has won by measurement.
+const (
+	// firstAhead is the number in flight before anything has finished. For each trial that
+	// has there is one more.
+	firstAhead = 5
+	// compilerSlack is how many times as many points are being compiled as a device needs on
+	// average: points differ, and a device that waits is dearer than a stale question.
+	compilerSlack = 2.0
+	// trustedCosts is the number of finished trials from which on their times count.
+	trustedCosts = 5
+)
 
 // The numbers of trials in flight: of a processor, which measures a point in about the
 // time that it takes to compile one, of an accelerator, which measures one in a
@@ -41,26 +48,16 @@ const (
 	FarmAhead        = 64
 )
 
-// NewDepth returns the rule that has won by measurement, for at most so many trials
-// in flight. Chosen says that a device takes the compiled point with the largest acquisition; several
-// devices together take more than one, so that less is left to choose from.
-func NewDepth(most, width int, chosen bool) Depth {
-	if chosen && width == 1 {
-		return FullDepth(most)
-	}
-	return Depth{Most: most, Width: width, First: 5, Growth: 1, Slack: 2, Trusted: 5}
-}
-
-// FullDepth has so many in flight all the time.
-func FullDepth(most int) Depth { return Depth{Most: most, Width: 1, First: most, Trusted: math.MaxInt} }
-
 // At returns the number in flight after some trials have finished that took so long to
 // compile, and to check and measure, all together. It looks at recorded times, not at
 // the clock, so that a resumed study asks as the undisturbed one.
 func (d Depth) At(finished int, compiling, measuring time.Duration) int {
-	depth := min(d.Most, max(d.First, d.Width+1)+d.Growth*finished)
-	if finished >= d.Trusted && measuring > 0 {
-		compilers := math.Ceil(min(d.Slack*float64(d.Width)*float64(compiling)/float64(measuring), float64(d.Most)))
+	if d.Chosen && d.Width == 1 {
+		return d.Most
+	}
+	depth := min(d.Most, max(firstAhead, d.Width+1)+finished)
+	if finished >= trustedCosts && measuring > 0 {
+		compilers := math.Ceil(min(compilerSlack*float64(d.Width)*float64(compiling)/float64(measuring), float64(d.Most)))
 		depth = min(depth, d.Width+max(1, int(compilers)))
 	}
 	return max(1, depth)

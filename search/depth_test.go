@@ -30,18 +30,18 @@ func TestDepth(t *testing.T) {
 		{"few times are not trusted", 16, 1, 3, 0, 3 * second, 8},
 		{"more devices than first points", 16, 8, 0, 0, 0, 9},
 	} {
-		if got := search.NewDepth(test.most, test.width, false).At(test.finished, test.compiling, test.measuring); got !=
-			test.want {
+		depth := search.Depth{Most: test.most, Width: test.width}
+		if got := depth.At(test.finished, test.compiling, test.measuring); got != test.want {
 			t.Errorf("%s: %d in flight, want %d", test.name, got, test.want)
 		}
 	}
 	// Twice as long to compile as to measure: in the order asked five would do.
 	for _, finished := range []int{0, 20} {
-		if got := search.NewDepth(16, 1, true).At(finished, 40*second, 20*second); got != 16 {
+		if got := (search.Depth{Most: 16, Width: 1, Chosen: true}).At(finished, 40*second, 20*second); got != 16 {
 			t.Errorf("%d in flight after %d trials where the device chooses, want all 16", got, finished)
 		}
 	}
-	if got := search.NewDepth(16, 2, true).At(0, 0, 0); got != 5 {
+	if got := (search.Depth{Most: 16, Width: 2, Chosen: true}).At(0, 0, 0); got != 5 {
 		t.Errorf("%d in flight at first for two devices that choose, want 5", got)
 	}
 	if search.Lanes(16, 2) != 3 || search.Lanes(16, 64) != 16 {

@@ -163,7 +163,7 @@ func resumeEverywhere(t *testing.T, sampler string, every int) {
 			// The pipeline is filled before the first answer and again after
 			// each, so an interruption finds one less in flight than before the
 			// last answer, or more, or all that are left.
-			depth := search.NewDepth(search.DefaultAhead, 1, false)
+			depth := search.Depth{Most: search.DefaultAhead, Width: 1}
 			full := finished == 0 || pending >= depth.At(finished-1, 0, 0)-1 || finished+pending == 40
 			if !full || finished+pending > 40 || pending > depth.At(finished, 0, 0) {
 				continue

@@ -95,8 +95,8 @@ func (s *study) depth(options Options) int {
 			measuring += t.Outcome.Spent.Check + t.Outcome.Spent.Measure
 		}
 	}
-	return NewDepth(options.Ahead, options.Width, options.AsPrepared && sampler.Ranks(s.sampler)).At(finished, compiling,
-		measuring)
+	depth := Depth{options.Ahead, options.Width, options.AsPrepared && sampler.Ranks(s.sampler)}
+	return depth.At(finished, compiling, measuring)
 }
 
 // nextToMeasure returns which of some pending trials is to be measured first, by what is known now.
