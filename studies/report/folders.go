@@ -71,11 +71,14 @@ func frontStudies(all []studies.Study) map[Subject]studies.Study {
 	return front
 }
 
-// countedRounds says how well a study is confirmed: more rounds than an interval takes count no more, and
-// fewer than a winner takes count nothing.
+// countedRounds says how well a study is confirmed: fewer rounds than a winner takes count nothing, and more than an
+// interval takes, or all that were asked for, count no more.
 func countedRounds(s studies.Study) int {
-	if s.Rounds < confirm.FewestRounds {
+	switch goal := s.Options.Rounds; {
+	case s.Rounds < confirm.FewestRounds:
 		return 0
+	case goal > 0 && s.Rounds >= goal:
+		return stats.FewestForInterval
 	}
 	return min(s.Rounds, stats.FewestForInterval)
 }
