@@ -7,7 +7,6 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/policy"
-	"pawl/objective/explain"
 	"pawl/objective/profile"
 )
 
@@ -15,7 +14,7 @@ import (
 // here. What the compiler knows always counts; a profiler looks at one launch of either where the
 // policy's triggers ask for it and where it can. What goes wrong there takes nothing from the
 // verdict: the report says less.
-func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate.Comparison) *explain.Comparison {
+func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate.Comparison) *profile.Comparison {
 	var trigger policy.Trigger
 	switch compared.Verdict {
 	case gate.Regression:
@@ -28,7 +27,7 @@ func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate
 	if compared.Evidence == nil || c.elsewhere != nil || ctx.Err() != nil {
 		return nil
 	}
-	var facts []explain.Facts
+	var facts []profile.Facts
 	before, after := compared.Evidence.Times()
 	profiled := r.Policy != nil && slices.Contains(r.Policy.Profile, trigger)
 	for _, side := range []struct {
@@ -43,9 +42,9 @@ func (r *run) explain(ctx context.Context, base, c *Configuration, compared gate
 		if p.NoMetrics != "" {
 			profiled, p.Metrics = false, nil
 		}
-		facts = append(facts, p.Facts())
+		facts = append(facts, p.Facts)
 	}
-	why := explain.Compare(facts[0], facts[1])
+	why := profile.Compare(facts[0], facts[1])
 	if !why.Profiled && len(why.Changes) == 0 {
 		return nil // nothing is known
 	}
@@ -64,5 +63,5 @@ func (r *run) profile(ctx context.Context, c *Configuration, milliseconds float6
 		defer os.RemoveAll(folder) // what counts stands in the report
 		o.Folder = folder
 	}
-	return profile.Of(ctx, r.Machine, c.Bench, c.Prepared, milliseconds, o)
+	return profile.Of(ctx, r.Machine.Subject(c.Bench), c.Prepared, milliseconds, o)
 }

@@ -28,7 +28,6 @@ import (
 	"pawl/objective/cuda/monitor"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/host"
-	"pawl/objective/nsight"
 	"pawl/objective/worker"
 )
 
@@ -141,17 +140,6 @@ func (m *Machine) CUDA(ctx context.Context) error {
 	}
 	return nil
 }
-
-// Disassembler returns the program that shows the machine code of CUDA kernels.
-func (m *Machine) Disassembler() (string, error) {
-	if path, found := nvcc.FindProgram("nvdisasm", m.options.Getenv); found {
-		return path, nil
-	}
-	return "", errors.New("nvdisasm is not here: it comes with the CUDA toolkit")
-}
-
-// Profiler returns the program that profiles CUDA kernels.
-func (m *Machine) Profiler() (nsight.Program, error) { return nsight.Find(m.options.Getenv) }
 
 // AbsentError says that a kernel needs a device that this machine does not have.
 type AbsentError struct{ Err error }
