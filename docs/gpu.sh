@@ -190,7 +190,7 @@ for part in "$@"; do
       ncu=$(command -v ncu || ls /usr/local/cuda/bin/ncu /opt/nvidia/nsight-compute/*/ncu 2> /dev/null | tail -n 1)
       for kernel in copy banks strided spills tail; do
         timed planted.log "$pawl" profile "$planted/$kernel" --out faults
-        for report in faults/"$kernel"/*/profiles/*.ncu-rep; do # test data of objective/explain
+        for report in faults/"$kernel"/*/profiles/*.ncu-rep; do # test data of objective/profile
           "$ncu" --import "$report" --page raw --csv --print-units base | gzip -9 > "$out/$kernel.csv.gz"
         done
       done

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pawl/objective/counters"
+	"pawl/objective/profile"
 	"pawl/space"
 )
 
@@ -20,8 +20,8 @@ type Profile struct {
 	Report  string    `json:"report,omitempty"`
 	Created time.Time `json:"created"`
 	// Binary is the digest of the machine code, as in trials.
-	Binary  string           `json:"binary,omitempty"`
-	Metrics counters.Metrics `json:"metrics"`
+	Binary  string          `json:"binary,omitempty"`
+	Metrics profile.Metrics `json:"metrics"`
 }
 
 func (p *Profile) columns() columns {

@@ -10,7 +10,7 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/objective/devices"
-	"pawl/objective/explain"
+	"pawl/objective/profile"
 )
 
 // outcome is a gated configuration.
@@ -137,7 +137,7 @@ func (r *run) first(ctx context.Context, c *devices.Configuration, p gate.Policy
 // baseline can be rebuilt, and with its stored samples where not. The best
 // accepted release is held against it in the same way.
 func (r *run) against(ctx context.Context, c *devices.Configuration, entry baseline.Entry,
-	p gate.Policy) (gate.Comparison, *explain.Comparison, error) {
+	p gate.Policy) (gate.Comparison, *profile.Comparison, error) {
 	old, hasBest := r.file.FindBest(entry.Key)
 	hasBest = hasBest && old.Dims == entry.Dims && old.Binary != entry.Binary
 	base, why, err := r.rebuild(ctx, c, r.file, entry)

@@ -8,7 +8,6 @@ import (
 	"pawl/gate"
 	"pawl/gate/policy"
 	"pawl/objective/devices"
-	"pawl/objective/explain"
 	"pawl/objective/profile"
 )
 
@@ -17,7 +16,7 @@ import (
 // policy's triggers ask for it and where it can. What goes wrong there takes nothing from the
 // verdict: the report says less.
 func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
-	compared gate.Comparison) *explain.Comparison {
+	compared gate.Comparison) *profile.Comparison {
 	var trigger policy.Trigger
 	switch compared.Verdict {
 	case gate.Regression:
@@ -30,7 +29,7 @@ func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
 	if _, local := r.On.(here); !local || compared.Evidence == nil || ctx.Err() != nil {
 		return nil
 	}
-	var facts []explain.Facts
+	var facts []profile.Facts
 	before, after := compared.Evidence.Times()
 	profiled := r.Policy != nil && slices.Contains(r.Policy.Profile, trigger)
 	for _, side := range []struct {
@@ -45,9 +44,9 @@ func (r *run) explain(ctx context.Context, base, c *devices.Configuration,
 		if p.NoMetrics != "" {
 			profiled, p.Metrics = false, nil
 		}
-		facts = append(facts, p.Facts())
+		facts = append(facts, p.Facts)
 	}
-	why := explain.Compare(facts[0], facts[1])
+	why := profile.Compare(facts[0], facts[1])
 	if !why.Profiled && len(why.Changes) == 0 {
 		return nil // nothing is known
 	}
@@ -66,5 +65,5 @@ func (r *run) profile(ctx context.Context, c *devices.Configuration, millisecond
 		defer os.RemoveAll(folder) // what counts stands in the report
 		o.Folder = folder
 	}
-	return profile.Of(ctx, r.Machine, c.Bench, c.Prepared, milliseconds, o)
+	return profile.Of(ctx, r.Machine.Subject(c.Bench), c.Prepared, milliseconds, o)
 }

@@ -15,7 +15,7 @@ import (
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/internal/page"
-	"pawl/objective/explain"
+	"pawl/objective/profile"
 )
 
 // The files that WriteAll makes.
@@ -65,7 +65,7 @@ type Result struct {
 	gate.Comparison
 	Policy gate.Policy `json:"policy"`
 	// Why says where a regression or an improvement comes from; nil where nothing is known.
-	Why *explain.Comparison `json:"explanation,omitempty"`
+	Why *profile.Comparison `json:"explanation,omitempty"`
 	// Command repeats this comparison, at the report's commit.
 	Command string `json:"command,omitempty"`
 	// Moved says that this became the baseline.

@@ -17,7 +17,7 @@ import (
 	"pawl/gate/policy"
 	"pawl/internal/page"
 	"pawl/internal/stats"
-	"pawl/objective/explain"
+	"pawl/objective/profile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -96,11 +96,11 @@ func example() *Report {
 		Quantile: 0.95, Baseline: 1.1, Candidate: 2.2, Change: -1, Interval: stats.Interval{Low: -1.1, High: -0.9},
 		P: 0.0019, Units: 10, Limit: 0.1, Slower: true,
 	}}
-	slower.Why = &explain.Comparison{
+	slower.Why = &profile.Comparison{
 		Speedup: 1 / 1.08, Profiled: true,
-		Before:  explain.Limiter{Name: explain.Memory, Text: "The device's memory is busy 90 % of the time."},
-		After:   explain.Limiter{Name: explain.L2, Text: "The L2 cache is busy 95 % of the time."},
-		Changes: []explain.Change{{Name: "sectors of local memory", Before: 0, After: 5e6, Text: "0 → 5 million"}},
+		Before:  profile.Limiter{Name: profile.Memory, Text: "The device's memory is busy 90 % of the time."},
+		After:   profile.Limiter{Name: profile.L2, Text: "The L2 cache is busy 95 % of the time."},
+		Changes: []profile.Change{{Name: "sectors of local memory", Before: 0, After: 5e6, Text: "0 → 5 million"}},
 		Why: "It takes 1.08 times as long: more time is lost to spills; before: none of that; now: 12 % of the " +
 			"traffic to L2 is local memory.",
 	}

@@ -11,7 +11,7 @@ const (
 	reduceRest  = "            sums[0] += Vector<ELEMENTS>::sum(load(from + at));\n"
 )
 
-var reduce = on(kernels.CUDA, "reduce", []Mutant{
+var reduce = on(kernels.CUDA, "reduce", append(rows(), []Mutant{
 	// What is written.
 	{Name: "added to the output", What: "adds the sum to what the output held",
 		Old: reduceWrite, New: "        *to += mine;\n"},
@@ -42,21 +42,13 @@ var reduce = on(kernels.CUDA, "reduce", []Mutant{
 		Old: "return v.x + v.y; }", New: "return v.x - v.y; }"},
 	{Name: "odd vectors", What: "takes every even row for one of whole vectors", At: "VECTOR=4",
 		Old: "if (C % VECTOR == 0)", New: "if (C % 2 == 0)"},
-	{Name: "stride of a block", What: "steps as if no other block had the same row", At: "SPLIT=2",
-		Old: "constexpr int STRIDE = THREADS * SPLIT;", New: "constexpr int STRIDE = THREADS;"},
-	{Name: "rank left out", What: "takes every block for the first of its cluster", At: "SPLIT=2",
-		Old: "const int first = blockIdx.x % SPLIT * THREADS + ", New: "const int first = "},
 	{Name: "skipped rows", What: "goes one group of rows too far at every turn", At: "ROWS=4,WORKERS=264",
 		Old: "const int step = gridDim.x / SPLIT * ROWS;", New: "const int step = (gridDim.x / SPLIT + 1) * ROWS;"},
 
 	// The sum over threads.
-	{Name: "half of a warp", What: "leaves the last step out of the sum over a warp",
-		Old: "distance > 0; distance /= 2)", New: "distance > 1; distance /= 2)"},
 	{Name: "neighbours", What: "adds the same neighbour twice in the sum over a warp",
 		Old: "mine += __shfl_xor_sync(WHOLE_WARP, mine, distance);",
 		New: "mine += __shfl_xor_sync(WHOLE_WARP, mine, distance == 2 ? 1 : distance);"},
-	{Name: "last warp", What: "leaves the last warp out of the sum",
-		Old: "lane < WARPS ? parts", New: "lane < WARPS - 1 ? parts"},
 	{Name: "sum of the first row", What: "takes the sum of the first row of a block for all", At: "ROWS=4",
 		Old: "lane < WARPS ? parts[turn][group][lane]", New: "lane < WARPS ? parts[turn][0][lane]"},
 	{Name: "no barrier", What: "does not wait for the other warps of a row",
@@ -83,4 +75,4 @@ var reduce = on(kernels.CUDA, "reduce", []Mutant{
 		New: "lane < WARPS ? __int_as_float(__float_as_int(parts[turn][group][lane]) & 0xffffe000)"},
 	{Name: "no negative sums", What: "takes a negative sum for 0",
 		Old: reduceWrite, New: "        *to = fmaxf(mine, 0);\n"},
-})
+}...))

@@ -14,7 +14,7 @@ const (
 	rmsnormBeyond = "{\n            Vector<HALVES> w;\n            " + rmsnormLoad
 )
 
-var rmsnorm = on(kernels.CUDA, "rmsnorm", []Mutant{
+var rmsnorm = on(kernels.CUDA, "rmsnorm", append(rows(), []Mutant{
 	// The mean and its root.
 	{Name: "no epsilon", What: "forgets epsilon",
 		Old: rmsnormFactor, New: "const float factor = rsqrtf(row_sum(sum, turn) / C);"},
@@ -67,18 +67,10 @@ var rmsnorm = on(kernels.CUDA, "rmsnorm", []Mutant{
 	{Name: "last row of a block", What: "leaves the last row of every block as it was", At: "ROWS=4",
 		Old: "const int mine = row < R ? vectors : 0;",
 		New: "const int mine = row < R && row - top < ROWS - 1 ? vectors : 0;"},
-	{Name: "stride of a block", What: "steps as if no other block had the same row", At: "SPLIT=2",
-		Old: "constexpr int STRIDE = THREADS * SPLIT;", New: "constexpr int STRIDE = THREADS;"},
-	{Name: "rank left out", What: "takes every block for the first of its cluster", At: "SPLIT=2",
-		Old: "const int first = blockIdx.x % SPLIT * THREADS + ", New: "const int first = "},
 	{Name: "step of clusters", What: "walks over rows as if every block had some of its own", At: "SPLIT=2,WORKERS=264",
 		Old: "const int step = gridDim.x / SPLIT * ROWS;", New: "const int step = gridDim.x * ROWS;"},
 
 	// The sum over threads.
-	{Name: "half of a warp", What: "leaves the last step out of the sum over a warp",
-		Old: "distance > 0; distance /= 2)", New: "distance > 1; distance /= 2)"},
-	{Name: "last warp", What: "leaves the last warp out of the sum",
-		Old: "lane < WARPS ? parts", New: "lane < WARPS - 1 ? parts"},
 	{Name: "sum of the first row", What: "takes the sum of the first row of a block for all", At: "ROWS=4",
 		Old: "lane < WARPS ? parts[turn][group][lane]", New: "lane < WARPS ? parts[turn][0][lane]"},
 	{Name: "no barrier", What: "does not wait for the other warps of a row",
@@ -91,4 +83,4 @@ var rmsnorm = on(kernels.CUDA, "rmsnorm", []Mutant{
 		Old: "block < SPLIT; block++)", New: "block < SPLIT - 1; block++)"},
 	{Name: "no cluster barrier", What: "does not wait for the other blocks of a row", At: "SPLIT=2",
 		Old: "    cluster_barrier();\n    mine = 0;\n", New: "    mine = 0;\n"},
-})
+}...))

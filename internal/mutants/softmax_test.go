@@ -14,7 +14,7 @@ const (
 	softmaxWeight  = "    return power;\n"
 )
 
-var softmax = on(kernels.CUDA, "softmax", []Mutant{
+var softmax = on(kernels.CUDA, "softmax", append(rows(), []Mutant{
 	// The largest element.
 	{Name: "no maximum", What: "does not subtract the largest element: overflows for large ones",
 		Old: softmaxLargest, New: "largest = 0;"},
@@ -69,18 +69,10 @@ var softmax = on(kernels.CUDA, "softmax", []Mutant{
 		Old: "if (C % VECTOR == 0)", New: "if (C % 4 == 0)"},
 	{Name: "one row too many", What: "writes one row beyond the last", At: "ROWS=2",
 		Old: "const int mine = row < R ? vectors : 0;", New: "const int mine = row <= R ? vectors : 0;"},
-	{Name: "stride of a block", What: "steps as if no other block had the same row", At: "SPLIT=2",
-		Old: "constexpr int STRIDE = THREADS * SPLIT;", New: "constexpr int STRIDE = THREADS;"},
-	{Name: "rank left out", What: "takes every block for the first of its cluster", At: "SPLIT=2",
-		Old: "const int first = blockIdx.x % SPLIT * THREADS + ", New: "const int first = "},
 	{Name: "skipped rows", What: "goes one group of rows too far at every turn", At: "ROWS=4,THREADS=64,WORKERS=264",
 		Old: "const int step = gridDim.x / SPLIT * ROWS;", New: "const int step = (gridDim.x / SPLIT + 1) * ROWS;"},
 
 	// The sum over threads.
-	{Name: "half of a warp", What: "leaves the last step out of the sum over a warp",
-		Old: "distance > 0; distance /= 2)", New: "distance > 1; distance /= 2)"},
-	{Name: "last warp", What: "leaves the last warp out of the sum and of the largest",
-		Old: "lane < WARPS ? parts", New: "lane < WARPS - 1 ? parts"},
 	{Name: "sum of the first row", What: "takes the sum of the first row of a block for all", At: "ROWS=4,THREADS=64",
 		Old: "lane < WARPS ? parts[group][lane]", New: "lane < WARPS ? parts[0][lane]"},
 	{Name: "no barrier", What: "does not wait for the other warps of a row",
@@ -94,4 +86,4 @@ var softmax = on(kernels.CUDA, "softmax", []Mutant{
 		Old: "block < SPLIT; block++)", New: "block < SPLIT - 1; block++)"},
 	{Name: "no cluster barrier", What: "does not wait for the other blocks of a row", At: "SPLIT=2",
 		Old: "    cluster_barrier();\n    mine = Fold::neutral();\n", New: "    mine = Fold::neutral();\n"},
-})
+}...))

@@ -12,8 +12,7 @@ import (
 
 	"pawl/internal/executable"
 	"pawl/objective"
-	"pawl/objective/counters"
-	"pawl/objective/nsight"
+	"pawl/objective/profile"
 )
 
 // A report as ncu prints it, in units of its own.
@@ -24,7 +23,7 @@ const printedReport = `"ID","Kernel Name","gpu__time_duration.sum","dram__bytes_
 
 // fakeNsight is a program that passes for ncu: it runs its command line like ncu, writes the
 // file that it was told to export to, and prints a report when it is asked for one.
-func fakeNsight(t *testing.T, after, prints string) nsight.Program {
+func fakeNsight(t *testing.T, after, prints string) profile.Nsight {
 	t.Helper()
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "report.csv"), []byte(printedReport), 0o644); err != nil {
@@ -47,7 +46,7 @@ status=$?
 	if err := executable.Write(path, script); err != nil {
 		t.Fatal(err)
 	}
-	return nsight.Program{Path: path}
+	return profile.Nsight{Path: path}
 }
 
 const (
@@ -64,26 +63,24 @@ func (p profiling) Under(tool []string) objective.Backend {
 	return elsewhere{&copied}
 }
 
-func profileOnce(t *testing.T, r *rig, program nsight.Program, at string,
-	o nsight.Options) (*counters.Launch, *objective.Failure, error) {
+func profileOnce(t *testing.T, r *rig, program profile.Nsight, at,
+	report string) (*profile.Launch, *objective.Failure, error) {
 	t.Helper()
-	if o.Report == "" {
-		o.Report = filepath.Join(t.TempDir(), "new", "point.ncu-rep")
-	}
-	return program.Profile(t.Context(), r.kernel, r.workload, profiling{elsewhere{r}}, r.at(at), o)
+	return program.Profile(t.Context(), r.kernel, r.workload, profiling{elsewhere{r}}, r.at(at), report,
+		profile.Options{})
 }
 
 // The profiler sees one launch of all that the worker makes, and its report stays.
 func TestProfileOneLaunch(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
-	report := filepath.Join(t.TempDir(), "point.ncu-rep")
+	report := filepath.Join(t.TempDir(), "new", "point.ncu-rep")
 	program := fakeNsight(t, writes, shows)
-	launch, failure, err := profileOnce(t, r, program, "", nsight.Options{Report: report})
+	launch, failure, err := profileOnce(t, r, program, "", report)
 	if err != nil || failure != nil {
 		t.Fatal(failure, err)
 	}
-	if got := launch.Metrics["gpu__time_duration.sum"]; got != (counters.Metric{Value: 12.5e-6, Unit: "second"}) {
+	if got := launch.Metrics["gpu__time_duration.sum"]; got != (profile.Metric{Value: 12.5e-6, Unit: "second"}) {
 		t.Errorf("the time is %v", got)
 	}
 	if got := launch.Metrics["dram__bytes_read.sum"].Value; got != 1024.5e6 {
@@ -139,16 +136,16 @@ func TestProfilerThatFails(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			o := nsight.Options{Timeout: 10 * time.Second}
+			program.Launch = 10 * time.Second
 			switch name { // what shall take long is not waited for
 			case "goes on":
-				o.Timeout = 3 * time.Second
+				program.Launch = 3 * time.Second
 			case "hangs":
-				o.StartTimeout = time.Second
+				program.Start = time.Second
 			case "hangs at print":
-				o.ReadTimeout = time.Second
+				program.Print = time.Second
 			}
-			_, failure, err := profileOnce(t, newRig(t, settings{}), program, "", o)
+			_, failure, err := profileOnce(t, newRig(t, settings{}), program, "", filepath.Join(t.TempDir(), "x.ncu-rep"))
 			if failure != nil || !errors.Is(err, objective.ErrNoProfiler) || !strings.Contains(fmt.Sprint(err), test.want) {
 				t.Errorf("%v, %v; want %q", failure, err, test.want)
 			}
@@ -160,7 +157,8 @@ func TestProfilerThatFails(t *testing.T) {
 func TestWrongPointIsNotProfiled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, settings{})
-	launch, failure, err := profileOnce(t, r, fakeNsight(t, writes, shows), "MODE=wrong", nsight.Options{})
+	launch, failure, err := profileOnce(t, r, fakeNsight(t, writes, shows), "MODE=wrong",
+		filepath.Join(t.TempDir(), "x.ncu-rep"))
 	if launch != nil || failure == nil || failure.Reason != objective.WrongResult || err != nil {
 		t.Errorf("%v, %v, %v", launch, failure, err)
 	}
@@ -178,7 +176,7 @@ func TestStoppedProfile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _, err := fakeNsight(t, writes, shows).Profile(ctx, r.kernel, r.workload, profiling{elsewhere{r}}, r.at(""),
-		nsight.Options{Report: filepath.Join(t.TempDir(), "x.ncu-rep")})
+		filepath.Join(t.TempDir(), "x.ncu-rep"), profile.Options{})
 	if !errors.Is(err, context.Canceled) || errors.Is(err, objective.ErrNoProfiler) {
 		t.Errorf("got %v", err)
 	}

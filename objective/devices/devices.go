@@ -13,7 +13,6 @@ package devices
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -22,9 +21,7 @@ import (
 	"pawl/objective/cache"
 	"pawl/objective/command"
 	"pawl/objective/cuda"
-	"pawl/objective/cuda/nvcc"
 	"pawl/objective/host"
-	"pawl/objective/nsight"
 	"pawl/objective/platform"
 	"pawl/objective/worker"
 )
@@ -109,17 +106,6 @@ func Here(o Options) *Machine {
 	m.cache = sync.OnceValues(m.openCache)
 	return m
 }
-
-// Disassembler returns the program that shows the machine code of CUDA kernels.
-func (m *Machine) Disassembler() (string, error) {
-	if path, found := nvcc.FindProgram("nvdisasm", m.options.Getenv); found {
-		return path, nil
-	}
-	return "", errors.New("nvdisasm is not here: it comes with the CUDA toolkit")
-}
-
-// Profiler returns the program that profiles CUDA kernels.
-func (m *Machine) Profiler() (nsight.Program, error) { return nsight.Find(m.options.Getenv) }
 
 // Limits returns the machine's limits on a target's points, without opening anything;
 // nil of a device that is not here.

@@ -7,7 +7,6 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective/devices"
-	"pawl/objective/explain"
 	"pawl/objective/profile"
 )
 
@@ -89,11 +88,10 @@ func (t *trial) firstAdvice(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(folder)
-	p, err := profile.Of(ctx, t.machine, t.bench, t.prepared, 0, profile.Options{Folder: folder, Seed: t.options.Seed})
-	if err == nil {
-		if advice := explain.Advise(p.Facts()); len(advice) > 0 {
-			return fmt.Sprintf("%s: %s. %s", advice[0].Name, advice[0].Seen, advice[0].Try), nil
-		}
+	p, err := profile.Of(ctx, t.machine.Subject(t.bench), t.prepared, 0,
+		profile.Options{Folder: folder, Seed: t.options.Seed})
+	if err == nil && len(p.Advice) > 0 {
+		return fmt.Sprintf("%s: %s. %s", p.Advice[0].Name, p.Advice[0].Seen, p.Advice[0].Try), nil
 	}
 	return "pawl profile says what it spends its time at", nil
 }

@@ -8,6 +8,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/command"
 	"pawl/objective/devices"
+	"pawl/objective/profile"
 	"pawl/objective/worker"
 	"pawl/space"
 )
@@ -25,7 +26,7 @@ func (t *trial) environment(context.Context) (Step, error) {
 		text += ", " + e.Driver
 	}
 	if t.Kernel.On().GPU {
-		if _, err := t.machine.Profiler(); err != nil {
+		if _, err := profile.FindNsight(t.machine.Subject(t.bench).Getenv); err != nil {
 			text += "; no ncu, so that nothing can be profiled"
 		}
 	}

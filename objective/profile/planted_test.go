@@ -1,4 +1,4 @@
-package profile
+package profile_test
 
 import (
 	"os"
@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"pawl/internal/thorough"
+	"pawl/objective"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/devices"
-	"pawl/objective/explain"
+	"pawl/objective/profile"
 )
 
 // Kernels with one fault each are folders for pawl profile; their reports from an H200 are test data
-// of package explain. Here a real compiler compiles them, for a GPU that is not
+// of package profile. Here a real compiler compiles them, for a GPU that is not
 // here, and what it says about them is what the fault needs.
 func TestPlantedKernels(t *testing.T) {
 	if testing.Short() {
@@ -33,7 +34,7 @@ func TestPlantedKernels(t *testing.T) {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			s := static(t, machine, folder)
 			var advice []string
-			for _, a := range explain.Advise(explain.Facts{Resources: s.Resources}) {
+			for _, a := range profile.Advise(profile.Facts{Resources: s.Resources}) {
 				advice = append(advice, a.Name)
 			}
 			want := map[string]struct {
@@ -41,11 +42,11 @@ func TestPlantedKernels(t *testing.T) {
 				bound  string
 				floor  float64 // milliseconds, by hand: bytes over 4.814 TB/s, or flops over 1,070 Tflop/s
 			}{
-				"copy":    {"", explain.Memory, 0.1115},
-				"strided": {"", explain.Memory, 0.1115},
-				"banks":   {"tail", explain.Memory, 0.02875}, // 5.2 waves, and much worse than that
-				"spills":  {"spills", explain.Compute, 0.01552},
-				"tail":    {"tail", explain.Compute, 0.01667},
+				"copy":    {"", profile.Memory, 0.1115},
+				"strided": {"", profile.Memory, 0.1115},
+				"banks":   {"tail", profile.Memory, 0.02875}, // 5.2 waves, and much worse than that
+				"spills":  {"spills", profile.Compute, 0.01552},
+				"tail":    {"tail", profile.Compute, 0.01667},
 			}[s.Kernel]
 			if len(advice) > 1 || len(advice) == 1 && advice[0] != want.advice || len(advice) == 0 && want.advice != "" {
 				t.Errorf("the compiler's figures say %q, want %q", advice, want.advice)
@@ -57,19 +58,20 @@ func TestPlantedKernels(t *testing.T) {
 	}
 }
 
-func static(t *testing.T, machine *devices.Machine, folder string) *Static {
+func static(t *testing.T, machine *devices.Machine, folder string) *profile.Static {
 	t.Helper()
 	k, err := machine.Load(t.Context(), "./"+folder, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	target, err := devices.NewTarget(k, "")
+	bench, prepared, err := machine.OpenAt(t.Context(), k, "", "", objective.Options{})
+	if err != nil || prepared.Failure != nil {
+		t.Fatalf("%v, %v", prepared.Failure, err)
+	}
+	defer bench.Close()
+	s, err := profile.NewStatic(t.Context(), machine.Subject(bench), prepared)
 	if err != nil {
 		t.Fatal(err)
-	}
-	s, failure, err := NewStatic(t.Context(), machine, target, k.Default())
-	if err != nil || failure != nil {
-		t.Fatalf("%v, %v", failure, err)
 	}
 	return s
 }

@@ -1,59 +1,149 @@
+// Package profile says why a point is as fast as it is, and what could be done about it.
+//
+//  1. NewStatic is what the compiler, the manifest's formulas and the machine code say about a point before it has run.
+//     It needs no profiler and no device.
+//  2. Of adds the time of a launch and what a profiler counts in exactly one: Nsight Compute on a GPU, the processor's
+//     own counters on the host. Where there is none, what is known without one stays, and the reason beside it.
+//  3. Limiter names what the launch spends its time at.
+//  4. Advise goes through the rules, each of which is data: when it applies, what that means, what to try, and how much
+//     could be gained. The gain is Amdahl's bound: what would be left if the loss were gone altogether and nothing else
+//     changed. It is no promise. A rule whose counters are missing says nothing.
+//  5. Compare says what differs between two launches, and which of it explains the time.
+//
+// A profiler is somebody else's program: it may be missing, refused by the driver, hang, die or print what nobody
+// expects. All of that is an error that wraps objective.ErrNoProfiler and says what to do; nothing else ends with it.
+// Nor does anything depend on the order of the columns that it prints, on the language of the machine or on the units
+// that a version prefers.
 package profile
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"pawl/internal/page"
+	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/counters"
-	"pawl/objective/devices"
-	"pawl/objective/explain"
-	"pawl/objective/nsight"
+	"pawl/objective/cuda/nvcc"
 	"pawl/objective/worker"
 	"pawl/space"
 )
 
+// Subject is a kernel on its device.
+type Subject struct {
+	Kernel   *kernels.Kernel
+	Workload kernels.Workload
+	Backend  objective.Backend
+	*objective.Evaluator
+	// Getenv looks up where tools are.
+	Getenv func(string) string
+}
+
+// Static is what is known about a point without running it, beside the facts.
+type Static struct {
+	Kernel   string      `json:"kernel"`
+	Workload string      `json:"workload"`
+	Dims     string      `json:"dims"`
+	Point    space.Point `json:"point"`
+	// Environment is what it was compiled with and for.
+	Environment objective.Environment `json:"environment"`
+	// Binary is the file with the machine code, Digest what executes in it.
+	Binary string `json:"binary"`
+	Digest string `json:"digest"`
+	Facts
+	// NoMix says why there is no mix of instructions.
+	NoMix string `json:"no_mix,omitempty"`
+	// Floor is the shortest time of one launch that the device allows, in milliseconds, and
+	// Bound what allows no shorter: compute or memory. Both are empty where that is unknown.
+	Floor float64 `json:"floor,omitempty"`
+	Bound string  `json:"bound,omitempty"`
+	// Memory is what the arguments take on the device, in bytes.
+	Memory int64 `json:"memory"`
+}
+
 // Profile is all that is known about one launch of a point.
 type Profile struct {
 	Static
-	// Milliseconds is the time of a launch, measured without a profiler; 0 where it was not.
-	Milliseconds float64   `json:"milliseconds,omitempty"`
-	Created      time.Time `json:"created,omitzero"`
+	Created time.Time `json:"created,omitzero"`
 	// Tool is the profiler, Report the file that it wrote; empty for none.
 	Tool   string `json:"tool,omitempty"`
 	Report string `json:"report,omitempty"`
-	// Metrics are its counters; nil where NoMetrics says why not.
-	Metrics   counters.Metrics `json:"metrics,omitempty"`
-	NoMetrics string           `json:"no_metrics,omitempty"`
+	// NoMetrics says why there are no counters.
+	NoMetrics string `json:"no_metrics,omitempty"`
 	// File is where it was read from; empty for a profile that was just made.
 	File string `json:"-"`
-	// What follows is computed from what stands above.
-	Limiter   explain.Limiter  `json:"limiter"`
-	Occupancy string           `json:"occupancy,omitempty"`
-	Stalls    []explain.Stall  `json:"stalls,omitempty"`
-	Advice    []explain.Advice `json:"advice,omitempty"`
+	Explanation
 }
 
-// Facts are what package explain needs.
-func (p *Profile) Facts() explain.Facts {
-	return explain.Facts{
-		Metrics: p.Metrics, Resources: p.Resources, Mix: p.Mix, Milliseconds: p.Milliseconds,
-		Flops: p.Flops, Bytes: p.Bytes, Roofline: p.Roofline,
-	}
+// Explanation is computed from the facts of a launch.
+type Explanation struct {
+	Limiter   Limiter  `json:"limiter"`
+	Occupancy string   `json:"occupancy,omitempty"`
+	Stalls    []Stall  `json:"stalls,omitempty"`
+	Advice    []Advice `json:"advice,omitempty"`
 }
 
 // explain fills in what is computed.
 func (p *Profile) explain() *Profile {
-	f := p.Facts()
-	p.Limiter, p.Occupancy, p.Stalls, p.Advice = f.Limiter(), f.Occupancy(), f.Stalls(), explain.Advise(f)
+	f := p.Facts
+	p.Explanation = Explanation{f.Limiter(), f.Occupancy(), f.Stalls(), Advise(f)}
 	return p
+}
+
+// NewStatic describes a point that was compiled.
+func NewStatic(ctx context.Context, on Subject, prepared objective.Prepared) (*Static, error) {
+	facts := on.Backend.Facts()
+	s := &Static{
+		Kernel: on.Kernel.Name, Workload: on.Workload.Name, Dims: on.Workload.Dims.String(), Point: prepared.Point,
+		Environment: facts.Environment, Binary: prepared.Binary.Path, Digest: prepared.Binary.Digest,
+	}
+	s.Resources, s.Roofline = prepared.Binary.Resources, facts.Roofline.Measure()
+	var err error
+	if s.Memory, err = ArgumentBytes(on.Kernel, on.Workload); err != nil {
+		return nil, err
+	}
+	if s.Flops, s.Bytes, err = on.Kernel.Work.For(on.Workload.Dims, prepared.Point); err != nil {
+		return nil, err
+	}
+	s.Floor, s.Bound = s.Facts.floor()
+	if s.Mix, err = mixOf(ctx, on, prepared.Binary); err != nil && !errors.Is(err, context.Canceled) {
+		s.NoMix = err.Error()
+	}
+	return s, nil
+}
+
+// ArgumentBytes is what the arguments of a kernel take on the device.
+func ArgumentBytes(k *kernels.Kernel, w kernels.Workload) (total int64, err error) {
+	bindings, err := k.Bind(w.Dims)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range bindings {
+		bytes, err := b.Bytes()
+		if err != nil {
+			return 0, err
+		}
+		total += int64(bytes)
+	}
+	return total, nil
+}
+
+// mixOf takes the machine code apart.
+func mixOf(ctx context.Context, on Subject, b objective.Binary) (*Mix, error) {
+	if !on.Kernel.On().GPU {
+		return nil, errors.New("only machine code for CUDA is taken apart")
+	}
+	program, found := nvcc.FindProgram("nvdisasm", on.Getenv)
+	if !found {
+		return nil, errors.New("nvdisasm is not here: it comes with the CUDA toolkit")
+	}
+	entry := on.Kernel.Launch.Steps[0].Entry
+	if len(b.Entries) > 0 {
+		entry = b.Entries[0]
+	}
+	return disassemble(ctx, program, b.Path, entry)
 }
 
 // Options say how a point is profiled.
@@ -63,7 +153,7 @@ type Options struct {
 	// Seed fixes the inputs, Caches are as in measurements.
 	Seed   uint64
 	Caches worker.Caches
-	// RunTimeout is how long one run of the kernel may take without a profiler.
+	// RunTimeout is how long one run of the kernel may take without a profiler. Zero means 10 s.
 	RunTimeout time.Duration
 	// Now is the time, for the record.
 	Now time.Time
@@ -71,42 +161,21 @@ type Options struct {
 	Static bool
 }
 
-// Run compiles, checks and times a point, and profiles one launch of it. A failure is the
-// point's own. Where no profiler can look, NoMetrics says why, and all else is there.
-func Run(ctx context.Context, m *devices.Machine, t devices.Target, point space.Point,
-	o Options) (*Profile, *objective.Failure, error) {
-	b, err := m.Open(ctx, t, objective.Options{Seed: o.Seed, Caches: o.Caches, RunTimeout: o.RunTimeout})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer b.Close()
-	prepared, err := b.Prepare(ctx, point)
-	if err != nil || prepared.Failure != nil {
-		return nil, prepared.Failure, err
-	}
-	outcome, err := b.Measure(ctx, prepared, 0)
-	if err != nil || outcome.Failure != nil {
-		return nil, outcome.Failure, err
-	}
-	b.End() // the workers that measured leave the device to the profiler's
-	p, err := Of(ctx, m, b, prepared, outcome.Milliseconds(), o)
-	return p, nil, err
-}
-
 // Of describes a point that was compiled, checked and timed, and profiles one launch of it. Where
 // no profiler can look, or the point fails under it, NoMetrics says why.
-func Of(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared objective.Prepared, milliseconds float64,
+func Of(ctx context.Context, on Subject, prepared objective.Prepared, milliseconds float64,
 	o Options) (*Profile, error) {
-	static, err := newStatic(ctx, m, b, prepared)
+	static, err := NewStatic(ctx, on, prepared)
 	if err != nil {
 		return nil, err
 	}
-	p := &Profile{Static: *static, Milliseconds: milliseconds, Created: o.Now}
+	p := &Profile{Static: *static, Created: o.Now}
+	p.Milliseconds = milliseconds
 	if o.Static {
 		p.NoMetrics = "nobody asked for a profiler"
 		return p.explain(), nil
 	}
-	failure, err := p.count(ctx, m, b, prepared, o)
+	failure, err := p.count(ctx, on, prepared, o)
 	switch {
 	case errors.Is(err, objective.ErrNoProfiler):
 		p.NoMetrics = err.Error()
@@ -119,101 +188,32 @@ func Of(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared obje
 }
 
 // count lets a profiler look at one launch.
-func (p *Profile) count(ctx context.Context, m *devices.Machine, b *devices.Bench, prepared objective.Prepared,
+func (p *Profile) count(ctx context.Context, on Subject, prepared objective.Prepared,
 	o Options) (*objective.Failure, error) {
-	if b.Kernel.On().Program {
+	if on.Kernel.On().Program {
 		return nil, fmt.Errorf("%w for a program: its own tools profile it", objective.ErrNoProfiler)
 	}
-	if _, able := b.Backend.(objective.Profiling); !able { // the worker counts by itself
-		counted, failure, err := b.Count(ctx, prepared)
+	if _, able := on.Backend.(objective.Profiling); !able { // the worker counts by itself
+		counted, failure, err := on.Count(ctx, prepared)
 		if len(counted) > 0 && failure == nil {
-			p.Tool, p.Metrics = "the processor's counters", counters.Metrics{}
+			p.Tool, p.Metrics = "the processor's counters", Metrics{}
 			for name, value := range counted {
-				p.Metrics[name] = counters.Metric{Value: value}
+				p.Metrics[name] = Metric{Value: value}
 			}
 		}
 		return failure, err
 	}
-	program, err := m.Profiler()
+	program, err := FindNsight(on.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	report := filepath.Join(o.Folder, p.Digest[:12]+".ncu-rep")
-	launch, failure, err := program.Profile(ctx, b.Kernel, b.Workload, b.Backend, prepared.Point,
-		nsight.Options{Report: report, Seed: o.Seed, Caches: o.Caches})
+	launch, failure, err := program.Profile(ctx, on.Kernel, on.Workload, on.Backend, prepared.Point, report, o)
 	if err != nil || failure != nil {
 		return failure, err
 	}
-	p.Tool, p.Report, p.Metrics = "Nsight Compute", report, launch.Metrics
+	p.Tool, p.Report, p.Metrics = nsightName, report, launch.Metrics
 	return nil, nil
-}
-
-// mostFile is how large a profile that is read may be, in bytes.
-const mostFile = 64 << 20
-
-// Read reads a profile from a file: one that pawl has written (.json), what ncu prints with
-// --page raw --csv (.csv), or ncu's own report (.ncu-rep), which needs ncu. What a file is not is
-// an *devices.ArgumentError.
-func Read(ctx context.Context, m *devices.Machine, path string) (*Profile, error) {
-	wrong := func(err error) error {
-		return &devices.ArgumentError{Err: fmt.Errorf("%s is no profile: %w", path, err)}
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, &devices.ArgumentError{Err: err}
-	}
-	if info.Size() > mostFile || !info.Mode().IsRegular() {
-		return nil, wrong(errors.New("it is too large, or no plain file"))
-	}
-	p := &Profile{File: path}
-	switch filepath.Ext(path) {
-	case ".ncu-rep":
-		program, err := m.Profiler()
-		if err != nil {
-			return nil, err
-		}
-		launch, err := program.Read(ctx, path, 0)
-		if err != nil {
-			return nil, err
-		}
-		p.Kernel, p.Metrics, p.Tool, p.Report = launch.Kernel, launch.Metrics, "Nsight Compute", path
-		return p.explain(), nil
-	case ".csv":
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		all, err := counters.ReadNsight(text)
-		if err != nil {
-			return nil, wrong(err)
-		}
-		launch := counters.Longest(all)
-		p.Kernel, p.Metrics, p.Tool = launch.Kernel, launch.Metrics, "Nsight Compute"
-		return p.explain(), nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(text, p); err != nil {
-		if other := new(json.UnmarshalTypeError); errors.As(err, &other) {
-			err = fmt.Errorf("a profile has something else than this %s, after %d bytes", other.Value, other.Offset)
-		}
-		return nil, wrong(err)
-	}
-	if p.Kernel == "" {
-		return nil, wrong(errors.New("it names no kernel"))
-	}
-	return p.explain(), nil
-}
-
-// IsFile reports whether a text names a file that Read reads, and no point.
-func IsFile(text string) bool {
-	switch filepath.Ext(text) {
-	case ".json", ".csv", ".ncu-rep":
-		return !strings.Contains(text, "=")
-	}
-	return false
 }
 
 // Name is how a profile is told from others: its kernel with the point, and the file that it came
@@ -231,16 +231,15 @@ func (p *Profile) Name() string {
 
 // Summary says what the roofline and the launch look like, in lines for a person.
 func (p *Profile) Summary() (lines []string) {
-	f := p.Facts()
-	if ms := f.Time(); ms > 0 {
-		line := "a launch takes " + page.Milliseconds(ms)
-		if share, bound := f.RooflineShare(); bound != "" {
+	if s := p.Facts.seconds(); s > 0 {
+		line := "a launch takes " + page.Milliseconds(1e3*s)
+		if share, bound := p.Facts.RooflineShare(); bound != "" {
 			line += fmt.Sprintf(", %s of what the device's %s allows", page.WholePercent(share), bound)
 		}
 		lines = append(lines, line)
 	}
-	if p.Occupancy != "" {
-		lines = append(lines, p.Occupancy)
+	if p.Explanation.Occupancy != "" {
+		lines = append(lines, p.Explanation.Occupancy)
 	}
-	return append(lines, p.Limiter.Text)
+	return append(lines, p.Explanation.Limiter.Text)
 }

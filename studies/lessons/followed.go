@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"pawl/internal/page"
-	"pawl/objective/explain"
+	"pawl/objective/profile"
 	"pawl/search"
 	"pawl/space"
 )
@@ -58,29 +58,45 @@ func followed(pasts []Past) (list []Followed) {
 		return nil
 	}
 	facts := p.facts(base)
-	advice := explain.Advise(facts)
+	advice := profile.Advise(facts)
 	for _, a := range advice[:min(len(advice), mostAdvice)] {
-		f := Followed{Advice: a.Name, Try: a.Try, Lost: a.Lost}
-		fastest := 0.0
-		eachFacts(pasts, len(facts.Metrics) > 0, func(t search.Trial, other explain.Facts) {
-			left, known := 0.0, true
-			for _, also := range explain.Advise(other) {
-				if also.Name == a.Name {
-					if known = also.Lost != nil; known {
-						left = *also.Lost
-					}
+		list = append(list, Followed{Advice: a.Name, Try: a.Try, Lost: a.Lost})
+	}
+	fastest := make([]float64, len(list))
+	for _, p := range pasts {
+		for _, t := range p.Trials {
+			if !t.OK() {
+				continue
+			}
+			other := p.facts(t)
+			if alike := len(facts.Metrics) > 0 && len(other.Metrics) > 0 ||
+				len(facts.Metrics) == 0 && other.Resources != nil; !alike {
+				continue
+			}
+			ms, advice := t.Outcome.Milliseconds(), profile.Advise(other)
+			for i := range list {
+				f := &list[i]
+				left, known := lossOf(advice, f.Advice)
+				if known && (f.Lost == nil || left <= (1-lessFrom)**f.Lost) && (fastest[i] == 0 || ms < fastest[i]) {
+					point := t.Point
+					fastest[i], f.At, f.Left, f.Speedup = ms, &point, left, base.Outcome.Milliseconds()/ms
 				}
 			}
-			ms := t.Outcome.Milliseconds()
-			if !known || a.Lost != nil && left > (1-lessFrom)**a.Lost || fastest > 0 && ms >= fastest {
-				return
-			}
-			point := t.Point
-			fastest, f.At, f.Left, f.Speedup = ms, &point, left, base.Outcome.Milliseconds()/ms
-		})
-		list = append(list, f)
+		}
 	}
 	return list
+}
+
+// lossOf is what advice says is lost to something: nothing where it is not mentioned. It is not ok where nobody knows.
+func lossOf(advice []profile.Advice, name string) (lost float64, ok bool) {
+	for _, a := range advice {
+		if a.Name == name && a.Lost == nil {
+			return 0, false
+		} else if a.Name == name {
+			return *a.Lost, true
+		}
+	}
+	return 0, true
 }
 
 // defaultTrial returns the newest trial of the default that passed, one that was profiled if there is
@@ -111,19 +127,4 @@ func (p Past) isDefault(point space.Point) bool {
 		}
 		return true
 	})
-}
-
-// eachFacts calls do with what is known about each trial that passed, of those that were profiled or
-// of those that the compiler described.
-func eachFacts(pasts []Past, profiled bool, do func(search.Trial, explain.Facts)) {
-	for _, p := range pasts {
-		for _, t := range p.Trials {
-			if !t.OK() {
-				continue
-			}
-			if f := p.facts(t); profiled && len(f.Metrics) > 0 || !profiled && f.Resources != nil {
-				do(t, f)
-			}
-		}
-	}
 }

@@ -1,6 +1,7 @@
 // Package lessons says what all studies of a kernel have taught: which parameters mattered and in
 // which direction, which pairs of them interact, what failed and why, which advice was followed and
-// what it brought, what was never tried.
+// what it brought, what was never tried. It also keeps profiles with the studies that have tried their points, and has
+// a study's winner profiled beside the default once the search is over, which slows no search.
 //
 // Its evidence are pairs of trials of one study that differ in exactly one parameter: nothing else
 // can explain their difference but noise, and many pairs that agree are no noise. What a model
@@ -19,15 +20,29 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 	"pawl/studies"
 )
 
-// Past is a study with its trials, and with what was profiled of them, in the order of time.
+// Past is a study with its trials and the rounds that compare its finalists, and with what was profiled, in the order
+// of time.
 type Past struct {
 	Study    studies.Study
 	Trials   []search.Trial
+	Rounds   []confirm.Round
 	Profiles []studies.Profile
+}
+
+// winner is the point that a confirmation has found to be the best, with its time in milliseconds.
+func (p Past) winner() (point space.Point, milliseconds float64, found bool) {
+	rounds := search.Past{Trials: p.Trials, Rounds: p.Rounds}.Standing()
+	if point, found = confirm.Winner(rounds); found {
+		contenders := confirm.Contenders(rounds, confirm.Confirmation)
+		i := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == point })
+		milliseconds = contenders[i].Milliseconds()
+	}
+	return point, milliseconds, found
 }
 
 // Lesson is what the studies of a kernel on one device and workload have taught.
@@ -35,11 +50,14 @@ type Lesson struct {
 	Kernel   string  `json:"kernel"`
 	Device   string  `json:"device"`
 	Workload string  `json:"workload"`
+	Backend  string  `json:"backend"`
 	Studies  []int64 `json:"studies"`
 	Trials   int     `json:"trials"`
-	// Best is the fastest trial of all, with its time in milliseconds.
+	// Best is the fastest winner of a confirmation, with its time in milliseconds, and Confirmed the number of the study
+	// that confirmed it. Without any, Best is the fastest trial and Confirmed is 0; without that, Milliseconds is 0, too.
 	Best         space.Point `json:"best"`
 	Milliseconds float64     `json:"milliseconds"`
+	Confirmed    int64       `json:"confirmed,omitempty"`
 	// Moves are changes of one parameter, those that matter most first.
 	Moves []Move `json:"moves,omitempty"`
 	// Interactions are pairs of parameters whose changes do not simply add up.
@@ -99,11 +117,9 @@ type Failure struct {
 }
 
 // Read returns the lessons of a kernel from all studies in a database, largest number of trials
-// first. Studies from records are left out: nobody ran them here.
+// first.
 func Read(ctx context.Context, store *studies.Store, kernel string) ([]Lesson, error) {
-	pasts, err := Pasts(ctx, store, func(s studies.Study) bool {
-		return (s.Kernel == kernel || s.Origin == kernel) && s.Backend != "replay"
-	})
+	pasts, err := Pasts(ctx, store, func(s studies.Study) bool { return s.Kernel == kernel || s.Origin == kernel })
 	return Learn(pasts), err
 }
 
@@ -127,7 +143,7 @@ func Pasts(ctx context.Context, store *studies.Store, wanted func(studies.Study)
 		if err != nil {
 			return nil, err
 		}
-		pasts = append(pasts, Past{s, past.Trials, profiles})
+		pasts = append(pasts, Past{s, past.Trials, past.Rounds, profiles})
 	}
 	return pasts, nil
 }
@@ -158,11 +174,14 @@ func milliseconds(_ Past, t search.Trial) (float64, bool) {
 
 func learn(pasts []Past) Lesson {
 	head := pasts[0].Study
-	l := Lesson{Kernel: head.Kernel, Device: head.Environment.Device, Workload: head.Workload}
+	l := Lesson{Kernel: head.Kernel, Device: head.Environment.Device, Workload: head.Workload, Backend: head.Backend}
 	for _, p := range pasts {
 		l.Studies, l.Trials = append(l.Studies, p.Study.ID), l.Trials+len(p.Trials)
+		if point, ms, found := p.winner(); found && (l.Confirmed == 0 || ms < l.Milliseconds) {
+			l.Best, l.Milliseconds, l.Confirmed = point, ms, p.Study.ID
+		}
 		for _, t := range p.Trials {
-			if t.OK() && (l.Milliseconds == 0 || t.Outcome.Milliseconds() < l.Milliseconds) {
+			if l.Confirmed == 0 && t.OK() && (l.Milliseconds == 0 || t.Outcome.Milliseconds() < l.Milliseconds) {
 				l.Best, l.Milliseconds = t.Point, t.Outcome.Milliseconds()
 			}
 		}

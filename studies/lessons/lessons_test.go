@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"pawl/objective"
-	"pawl/objective/counters"
-	"pawl/objective/explain"
+	"pawl/objective/profile"
 	"pawl/search"
+	"pawl/search/confirm"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -124,6 +124,27 @@ func TestLearn(t *testing.T) {
 	}
 }
 
+// The best is what a confirmation found, though a trial of another study was faster; without any it is a trial's
+// time, and says so.
+func TestBestIsConfirmed(t *testing.T) {
+	searched, confirmed := past(t, 2, "H200"), past(t, 1, "H200")
+	if l := Learn([]Past{searched})[0]; l.Confirmed != 0 || l.Milliseconds != 2 {
+		t.Errorf("study %d has confirmed %v ms", l.Confirmed, l.Milliseconds)
+	}
+	for number := range 6 {
+		for text, ms := range map[string]float64{"A=1,B=1,C=1,D=1,E=1": 5, "A=2,B=1,C=2,D=1,E=1": 3} {
+			confirmed.Rounds = append(confirmed.Rounds, confirm.Round{
+				Phase: confirm.Confirmation, Number: number, Point: point(t, text),
+				Outcome: objective.Outcome{Samples: []float64{ms}},
+			})
+		}
+	}
+	l := Learn([]Past{searched, confirmed})[0]
+	if l.Confirmed != 1 || l.Milliseconds != 3 || l.Best != point(t, "A=2,B=1,C=2,D=1,E=1") {
+		t.Errorf("study %d has confirmed %s, %v ms", l.Confirmed, l.Best, l.Milliseconds)
+	}
+}
+
 // In a space of one parameter no two values have a second pair: the one that there is is the lesson. In a
 // larger one it may be noise.
 func TestLearnFromOnePair(t *testing.T) {
@@ -150,10 +171,10 @@ func TestLearnFromOnePair(t *testing.T) {
 
 // A figure of the compiler moves with a parameter, and advice can name it.
 func TestSupport(t *testing.T) {
-	advice := []explain.Advice{
-		{Rule: explain.Rule{Name: "spills"}},
-		{Rule: explain.Rule{Name: "memory-bound"}},
-		{Rule: explain.Rule{Name: "tail"}},
+	advice := []profile.Advice{
+		{Rule: profile.Rule{Name: "spills"}},
+		{Rule: profile.Rule{Name: "memory-bound"}},
+		{Rule: profile.Rule{Name: "tail"}},
 	}
 	Support([]Past{past(t, 1, "H200")}, advice)
 	if got := strings.Join(advice[0].Evidence, ";"); got !=
@@ -170,7 +191,7 @@ func TestSupport(t *testing.T) {
 func profiled(t *testing.T, p Past) Past {
 	t.Helper()
 	for text, passes := range map[string]float64{"A=1,B=1,C=1,D=1,E=1": 1e9, "A=2,B=1,C=1,D=1,E=1": 1e8} {
-		p.Profiles = append(p.Profiles, studies.Profile{Point: point(t, text), Metrics: counters.Metrics{
+		p.Profiles = append(p.Profiles, studies.Profile{Point: point(t, text), Metrics: profile.Metrics{
 			"memory_l1_wavefronts_shared": {Value: passes}, "memory_l1_wavefronts_shared_ideal": {Value: 1e8},
 			"l1tex__throughput.avg.pct_of_peak_sustained_elapsed": {Value: 100},
 		}})
@@ -180,7 +201,7 @@ func profiled(t *testing.T, p Past) Past {
 
 // Counters say which parameter moves a loss.
 func TestSupportByCounters(t *testing.T) {
-	advice := []explain.Advice{{Rule: explain.Rule{Name: "bank conflicts"}}, {Rule: explain.Rule{Name: "memory-bound"}}}
+	advice := []profile.Advice{{Rule: profile.Rule{Name: "bank conflicts"}}, {Rule: profile.Rule{Name: "memory-bound"}}}
 	p := profiled(t, past(t, 1, "H200"))
 	Support([]Past{p}, advice)
 	if got := strings.Join(advice[0].Evidence,
@@ -190,15 +211,15 @@ func TestSupportByCounters(t *testing.T) {
 	// A point without a trial counts too, and of two profiles of a point the last.
 	third := p.Profiles[0]
 	third.Point = point(t, "A=2,B=1,C=1,D=2,E=1")
-	third.Metrics = counters.Metrics{
+	third.Metrics = profile.Metrics{
 		"memory_l1_wavefronts_shared":       {Value: 1},
 		"memory_l1_wavefronts_shared_ideal": {Value: 1},
 	}
 	first := third
 	first.Point = point(t, "A=1,B=1,C=1,D=2,E=1")
 	wrong := third
-	wrong.Metrics = counters.Metrics{}
-	first.Metrics = counters.Metrics{
+	wrong.Metrics = profile.Metrics{}
+	first.Metrics = profile.Metrics{
 		"memory_l1_wavefronts_shared":                         {Value: 2e9},
 		"memory_l1_wavefronts_shared_ideal":                   {Value: 1e9},
 		"l1tex__throughput.avg.pct_of_peak_sustained_elapsed": {Value: 100},

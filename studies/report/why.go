@@ -7,7 +7,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/internal/plot"
-	"pawl/objective/explain"
+	"pawl/objective/profile"
 	"pawl/search"
 	"pawl/studies"
 	"pawl/studies/lessons"
@@ -16,12 +16,12 @@ import (
 // Why says what the winner's speed comes from, and what could be tried next.
 type Why struct {
 	// Comparison is of the default with the winner.
-	explain.Comparison
+	profile.Comparison
 	// Next is what the winner could still gain, largest bound first, at most three.
-	Next []explain.Advice `json:"next,omitempty"`
+	Next []profile.Advice `json:"next,omitempty"`
 	// StallsBefore and StallsAfter are what warps spend their time at; nil where nobody counted.
-	StallsBefore []explain.Stall `json:"stalls_before,omitempty"`
-	StallsAfter  []explain.Stall `json:"stalls_after,omitempty"`
+	StallsBefore []profile.Stall `json:"stalls_before,omitempty"`
+	StallsAfter  []profile.Stall `json:"stalls_after,omitempty"`
 	// Command profiles both points; empty where they were profiled, or cannot be.
 	Command string `json:"command,omitempty"`
 }
@@ -39,8 +39,8 @@ func whyFaster(s *Summary, trials []search.Trial, profiles []studies.Profile) *W
 	if before.Resources == nil && before.Metrics == nil {
 		return nil
 	}
-	w := &Why{Comparison: explain.Compare(before, after), StallsBefore: before.Stalls(), StallsAfter: after.Stalls()}
-	w.Next = explain.Advise(after)
+	w := &Why{Comparison: profile.Compare(before, after), StallsBefore: before.Stalls(), StallsAfter: after.Stalls()}
+	w.Next = profile.Advise(after)
 	w.Next = w.Next[:min(len(w.Next), mostNext)]
 	lessons.Support([]lessons.Past{{Study: s.Study, Trials: trials, Profiles: profiles}}, w.Next)
 	if !w.Profiled {
@@ -51,8 +51,8 @@ func whyFaster(s *Summary, trials []search.Trial, profiles []studies.Profile) *W
 }
 
 // factsOf is what is known about a point: the last profile of the same machine code counts.
-func factsOf(s *Summary, t *Timed, profiles []studies.Profile) explain.Facts {
-	f := explain.Facts{
+func factsOf(s *Summary, t *Timed, profiles []studies.Profile) profile.Facts {
+	f := profile.Facts{
 		Resources:    t.Resources,
 		Milliseconds: t.time(),
 		Flops:        s.workOf(t).Flops,
@@ -115,16 +115,8 @@ func stallBars(w *Why) template.HTML {
 		Text: "For each reason the default's share of the time, and below it the winner's.",
 	}
 	shares := []float64{0}
-	share := func(stalls []explain.Stall, reason string) float64 {
-		for _, s := range stalls {
-			if s.Reason == reason {
-				return s.Share
-			}
-		}
-		return 0
-	}
 	for _, s := range w.StallsBefore[:min(len(w.StallsBefore), 8)] {
-		after := share(w.StallsAfter, s.Reason)
+		after := profile.StallShare(w.StallsAfter, s.Reason)
 		shares = append(shares, s.Share, after)
 		bars.Rows = append(bars.Rows,
 			plot.Bar{

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/objective/counters"
+	"pawl/objective/profile"
 	"pawl/studies"
 )
 
 // recordedMetrics are the counters of a real launch on an H200.
-func recordedMetrics(t *testing.T, name string) counters.Metrics {
+func recordedMetrics(t *testing.T, name string) profile.Metrics {
 	t.Helper()
-	file, err := os.Open("../../objective/explain/testdata/" + name + ".csv.gz")
+	file, err := os.Open("../../objective/profile/testdata/explained/" + name + ".csv.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func recordedMetrics(t *testing.T, name string) counters.Metrics {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := counters.ReadNsight(text)
+	all, err := profile.ReadNsight(text)
 	if err != nil {
 		t.Fatal(err)
 	}

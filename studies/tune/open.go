@@ -176,7 +176,7 @@ func describeKernel(t devices.Target, device objective.Environment,
 			return head, err
 		}
 	}
-	head.Work.Memory, err = profile.Memory(t)
+	head.Work.Memory, err = profile.ArgumentBytes(t.Kernel, t.Workload)
 	return head, err
 }
 

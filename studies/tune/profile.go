@@ -5,11 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"pawl/objective/profile"
 	"pawl/objective/worker"
 	"pawl/space"
 	"pawl/studies"
+	"pawl/studies/lessons"
 	"pawl/studies/report"
-	"pawl/studies/why"
 )
 
 // profile lets a profiler look at the default, the winner and the steps between them of a study whose
@@ -33,10 +34,10 @@ func (r *run) profile(ctx context.Context, study studies.Study) error {
 			points = append(points, step.Point)
 		}
 	}
-	reason, err := why.Points(ctx, r.machine, r.target, r.store, study.ID, points, why.Options{
-		Out: r.Out, Seed: study.Seed, Caches: worker.Caches(r.Study.Caches), RunTimeout: r.Study.RunTimeout,
-		Now: time.Now, Observe: r.Profiling,
-	})
+	reason, err := lessons.Points(ctx, r.machine, r.target, r.store, study.ID, points, profile.Options{
+		Folder: lessons.Folder(r.Out, r.target.Kernel.Name, r.target.Workload.Name), Seed: study.Seed,
+		Caches: worker.Caches(r.Study.Caches), RunTimeout: r.Study.RunTimeout, Now: time.Now(),
+	}, r.Profiling)
 	if reason != "" {
 		r.Notice("the winner was not profiled: " + reason)
 	}

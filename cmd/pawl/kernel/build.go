@@ -9,8 +9,8 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/page"
+	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/objective/explain"
 	"pawl/objective/profile"
 )
 
@@ -57,13 +57,23 @@ func runBuild(ctx context.Context, env console.Environment, o buildOptions, argu
 	if err != nil {
 		return err
 	}
-	built, failure, err := profile.NewStatic(ctx, machine, t, point)
+	bench, err := machine.Open(ctx, t, objective.Options{})
+	if err != nil {
+		return err
+	}
+	defer bench.Close()
+	prepared, err := bench.Prepare(ctx, point)
+	if err != nil {
+		return err
+	}
+	if prepared.Failure != nil {
+		fmt.Fprintf(env.Stderr, "%s at %s: %s\n", t.Kernel.Name, point, prepared.Failure)
+		return console.Answer(console.ExitNo)
+	}
+	built, err := profile.NewStatic(ctx, machine.Subject(bench), prepared)
 	switch {
 	case err != nil:
 		return err
-	case failure != nil:
-		fmt.Fprintf(env.Stderr, "%s at %s: %s\n", t.Kernel.Name, point, failure)
-		return console.Answer(console.ExitNo)
 	case o.JSON:
 		return page.JSON(env.Stdout, built)
 	}
@@ -94,9 +104,9 @@ func printBuilt(w io.Writer, s *profile.Static) {
 	}
 	if s.Floor > 0 {
 		fmt.Fprintf(w, "at least %s on this device, bound by %s\n", page.Milliseconds(s.Floor), s.Bound)
-		if s.Floor < 1e3*explain.LaunchBound {
+		if s.Floor < 1e3*profile.LaunchBound {
 			fmt.Fprintf(w, "launch-bound: the work may take less than %s, which a launch takes by itself\n",
-				page.Milliseconds(1e3*explain.LaunchBound))
+				page.Milliseconds(1e3*profile.LaunchBound))
 		}
 	}
 	fmt.Fprintf(w, "arguments take %s\n", page.Bytes(float64(s.Memory)))
@@ -105,7 +115,7 @@ func printBuilt(w io.Writer, s *profile.Static) {
 		fmt.Fprintf(w, "instructions: not known, %s\n", s.NoMix)
 	default:
 		fmt.Fprintf(w, "instructions: %s\n", s.Mix.All)
-		if s.Mix.Loop.Instructions > 0 {
+		if s.Mix.Loop[profile.Instructions] > 0 {
 			fmt.Fprintf(w, "in the hot loop: %s\n", s.Mix.Loop)
 		}
 	}

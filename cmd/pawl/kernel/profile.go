@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,11 +17,10 @@ import (
 	"pawl/internal/page"
 	"pawl/kernels"
 	"pawl/objective/devices"
-	"pawl/objective/explain"
 	"pawl/objective/profile"
 	"pawl/objective/worker"
 	"pawl/space"
-	"pawl/studies/why"
+	"pawl/studies/lessons"
 )
 
 // profileOptions are the flags of pawl profile.
@@ -87,7 +87,10 @@ func runProfile(ctx context.Context, env console.Environment, o profileOptions, 
 	for i, name := range wanted { // all of them make sense before the first is run
 		var err error
 		if profile.IsFile(name) {
-			profiles[i], err = profile.Read(ctx, p.machine, name)
+			profiles[i], err = profile.Read(ctx, env.Getenv, name)
+			if errors.As(err, new(*profile.FileError)) {
+				return console.Usage(err)
+			}
 		} else {
 			points[i], err = p.point(ctx, name, arguments)
 		}
@@ -161,8 +164,8 @@ func (p *profiler) point(ctx context.Context, name string, arguments []string) (
 // get profiles a point.
 func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile, error) {
 	o, t := p.options, *p.target
-	folder := why.Folder(o.Out, t.Kernel.Name, t.Workload.Name)
-	made, failure, err := profile.Run(ctx, p.machine, t, point, profile.Options{
+	folder := lessons.Folder(o.Out, t.Kernel.Name, t.Workload.Name)
+	made, failure, err := p.machine.Profile(ctx, t, point, profile.Options{
 		Folder: folder, Seed: o.Seed, Caches: worker.Caches(o.Caches), RunTimeout: o.RunTimeout, Now: time.Now(),
 	})
 	switch {
@@ -172,11 +175,11 @@ func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile
 		fmt.Fprintf(p.env.Stdout, "%s at %s: %s\n", t.Kernel.Name, point, escape.Line(failure.String()))
 		return nil, console.Answer(console.ExitNo)
 	}
-	study, err := why.Record(ctx, o.Database(p.env), made)
+	study, err := lessons.Record(ctx, o.Database(p.env), made)
 	if err != nil {
 		return nil, err
 	}
-	path, err := why.Write(folder, made)
+	path, err := lessons.Write(folder, made)
 	if err != nil {
 		return nil, err
 	}
@@ -189,16 +192,16 @@ func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile
 
 // show prints one profile, or how two compare. Where no profiler could look, it says so.
 func (p *profiler) show(profiles []*profile.Profile) error {
-	var comparison *explain.Comparison
+	var comparison *profile.Comparison
 	if len(profiles) == 2 {
-		c := explain.Compare(profiles[0].Facts(), profiles[1].Facts())
+		c := profile.Compare(profiles[0].Facts, profiles[1].Facts)
 		comparison = &c
 	}
 	switch w := p.env.Stdout; {
 	case p.options.JSON && comparison != nil:
 		if err := page.JSON(w, struct {
 			Profiles   []*profile.Profile  `json:"profiles"`
-			Comparison *explain.Comparison `json:"comparison"`
+			Comparison *profile.Comparison `json:"comparison"`
 		}{profiles, comparison}); err != nil {
 			return err
 		}
@@ -257,7 +260,7 @@ func printHostCounters(w io.Writer, p *profile.Profile) {
 	if kernels.BackendOf(p.Environment.Backend).GPU {
 		return
 	}
-	for _, name := range p.Metrics.Names() {
+	for _, name := range slices.Sorted(maps.Keys(p.Metrics)) {
 		fmt.Fprintf(w, "%s: %s\n", escape.Line(name), page.Figure(p.Metrics[name].Value))
 	}
 	instructions, there := p.Metrics.Get("instructions")
@@ -266,7 +269,7 @@ func printHostCounters(w io.Writer, p *profile.Profile) {
 	}
 }
 
-func printComparison(w io.Writer, profiles []*profile.Profile, c *explain.Comparison) error {
+func printComparison(w io.Writer, profiles []*profile.Profile, c *profile.Comparison) error {
 	fmt.Fprintf(w, "A: %s\nB: %s\n\n%s\n\n", escape.Line(profiles[0].Name()), escape.Line(profiles[1].Name()), c.Why)
 	fmt.Fprintf(w, "What limits A: %s\nWhat limits B: %s\n", c.Before.Text, c.After.Text)
 	if !c.Profiled {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -11,7 +12,9 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/escape"
 	"pawl/internal/page"
+	"pawl/studies"
 	"pawl/studies/lessons"
+	"pawl/studies/tune"
 )
 
 func lessonsCommand(env console.Environment) *cli.Command {
@@ -48,7 +51,7 @@ func showLessons(ctx context.Context, env console.Environment, o console.Common,
 	case err != nil:
 		return err
 	case len(all) == 0:
-		return console.Nothingf("no studies of kernel %s in %s; pawl studies list shows all", kernel, store.Path())
+		return noLessons(ctx, store, kernel)
 	case o.JSON:
 		return page.JSON(env.Stdout, all)
 	}
@@ -61,17 +64,47 @@ func showLessons(ctx context.Context, env console.Environment, o console.Common,
 	return nil
 }
 
+// noLessons says why nothing is known about a kernel: studies that cannot be read are there, too.
+func noLessons(ctx context.Context, store *studies.Store, kernel string) error {
+	list, err := store.List(ctx)
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, s := range list {
+		name := s.Kernel
+		if s.Damaged != "" {
+			name = fmt.Sprintf("study %d, which is damaged", s.ID)
+		}
+		if !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+	}
+	if len(others) == 0 {
+		return console.Nothingf("no studies in %s", store.Path())
+	}
+	return console.Nothingf("no studies of kernel %s in %s; there are those of %s", kernel, store.Path(),
+		strings.Join(others, ", "))
+}
+
 // mostMoves is how many moves a terminal is shown; JSON has all of them.
 const mostMoves = 10
 
 func printLesson(w io.Writer, l lessons.Lesson) {
 	line := func(format string, arguments ...any) { fmt.Fprintln(w, escape.Line(fmt.Sprintf(format, arguments...))) }
-	line("%s, workload %s, on %s: %s in %s", l.Kernel, l.Workload, l.Device, page.Count(l.Trials, "trial"),
+	device := l.Device
+	if l.Backend == tune.Replay {
+		device += " (replayed)"
+	}
+	line("%s, workload %s, on %s: %s in %s", l.Kernel, l.Workload, device, page.Count(l.Trials, "trial"),
 		page.Count(len(l.Studies), "study", "studies"))
-	if l.Milliseconds == 0 {
+	switch {
+	case l.Milliseconds == 0:
 		line("  no trial has passed")
-	} else {
-		line("  best: %s at %s", page.Milliseconds(l.Milliseconds), l.Best)
+	case l.Confirmed > 0:
+		line("  best: %s at %s, confirmed by study %d", page.Milliseconds(l.Milliseconds), l.Best, l.Confirmed)
+	default:
+		line("  fastest trial, not confirmed: %s at %s", page.Milliseconds(l.Milliseconds), l.Best)
 	}
 	section := func(title string, lines []string) {
 		for i, text := range lines {

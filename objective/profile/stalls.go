@@ -1,4 +1,4 @@
-package explain
+package profile
 
 import (
 	"cmp"
@@ -70,6 +70,16 @@ func (f Facts) Stalls() []Stall {
 	return all
 }
 
+// StallShare is the share of a reason, 0 where there is none.
+func StallShare(stalls []Stall, reason string) float64 {
+	for _, s := range stalls {
+		if s.Reason == reason {
+			return s.Share
+		}
+	}
+	return 0
+}
+
 // stallRules are a rule for each reason. They apply where nothing is busy: where memory is the
 // limit, waiting for it is no news.
 func stallRules() []Rule {
@@ -79,8 +89,7 @@ func stallRules() []Rule {
 			continue
 		}
 		rules = append(rules, Rule{
-			Name: "stalls: " + strings.ReplaceAll(r.reason, "_", " "), Looks: fmt.Sprintf(stallCounter, r.reason),
-			When:    "no part of the device is 60 % busy, and this is at least 5 % of what warps spend their time at",
+			Name:    "stalls: " + strings.ReplaceAll(r.reason, "_", " "),
 			Meaning: "Warps wait for " + r.meaning + ".", Try: r.try,
 			Reason: "without this wait its share of the cycles in which nothing is issued is gone",
 			Source: guide + ", warp stall reasons",
@@ -89,12 +98,8 @@ func stallRules() []Rule {
 				if !there || f.busiest() >= busyEnough || issue >= busyEnough {
 					return 0, "", false
 				}
-				for _, s := range f.Stalls() {
-					if s.Reason == r.reason {
-						return s.Share * (1 - issue), fmt.Sprintf("%s of the warps' time", page.WholePercent(s.Share)), true
-					}
-				}
-				return 0, "", false
+				share := StallShare(f.Stalls(), r.reason)
+				return share * (1 - issue), fmt.Sprintf("%s of the warps' time", page.WholePercent(share)), true
 			},
 		})
 	}

@@ -1,4 +1,4 @@
-package counters
+package profile
 
 import "strings"
 

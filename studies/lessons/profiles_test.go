@@ -1,4 +1,4 @@
-package why
+package lessons
 
 import (
 	"os"
@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"pawl/objective"
-	"pawl/objective/counters"
-	"pawl/objective/explain"
 	"pawl/objective/profile"
 	"pawl/search"
 	"pawl/space"
@@ -22,10 +20,11 @@ func exampleProfile(t *testing.T) *profile.Profile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &profile.Profile{Created: time.Unix(1e9, 0), Tool: "Nsight Compute", Metrics: counters.Metrics{"x": {Value: 1}}}
+	p := &profile.Profile{Created: time.Unix(1e9, 0), Tool: "Nsight Compute"}
+	p.Metrics = profile.Metrics{"x": {Value: 1}}
 	p.Kernel, p.Workload, p.Dims, p.Point, p.Digest = "k", "w", "N=1", point, "0123456789abcdef"
 	p.Environment = objective.Environment{Backend: "cuda", Device: "H200"}
-	p.Advice = []explain.Advice{{Rule: explain.Rule{Name: "spills"}}}
+	p.Advice = []profile.Advice{{Rule: profile.Rule{Name: "spills"}}}
 	return p
 }
 

@@ -1,18 +1,12 @@
-package explain
+package profile
 
 import (
-	"compress/gzip"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pawl/objective"
-	"pawl/objective/counters"
-	"pawl/objective/cuda/disassembly"
 	"pawl/objective/cuda/occupancy"
 )
 
@@ -22,20 +16,7 @@ import (
 // bash docs/gpu.sh FOLDER planted; the others are kernels of the library.
 func recorded(t testing.TB, name string) Facts {
 	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", name+".csv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	unpacked, err := gzip.NewReader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(unpacked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := counters.ReadNsight(text)
+	all, err := ReadNsight(printed(t, "explained", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +98,7 @@ func TestPlantedRegression(t *testing.T) {
 		fmaBusy:      23,
 		issueBusy:    50,
 	} {
-		before.Metrics[counter] = counters.Metric{Value: value}
+		before.Metrics[counter] = Metric{Value: value}
 	}
 	want := "It takes 25.9 times as long: more time is lost to bank conflicts; before: 0 % of the passes over shared " +
 		"memory are repeats (17.8 million where 17.8 million would do); now: 97 % of the passes over shared memory are " +
@@ -162,7 +143,7 @@ func TestTraffic(t *testing.T) {
 			sectorsRead:    test.read,
 			sectorsFetched: test.fetched, bytesRead: sectorBytes * test.fetched, bytesWritten: sectorBytes * test.written,
 		} {
-			f.Metrics[counter] = counters.Metric{Value: million * value}
+			f.Metrics[counter] = Metric{Value: million * value}
 		}
 		memory := f.levels()[2]
 		if math.Abs(memory.vain-test.vain) > 1e-9 || math.Abs(memory.local-test.spilled) > 1e-9 {
@@ -185,7 +166,7 @@ func TestEveryRuleApplies(t *testing.T) {
 	with := func(name string, values map[string]float64) Facts {
 		f := recorded(t, name)
 		for counter, value := range values {
-			f.Metrics[counter] = counters.Metric{Value: value}
+			f.Metrics[counter] = Metric{Value: value}
 		}
 		return f
 	}
@@ -220,8 +201,7 @@ func TestEveryRuleApplies(t *testing.T) {
 		} else if a := Advise(f)[i]; a.Seen == "" || a.Lost == nil || *a.Lost < applies || *a.Lost > 1 || a.Bound() < 1 {
 			t.Errorf("%s: %+v", rule.Name, a)
 		}
-		if rule.Meaning == "" || rule.Try == "" || rule.Reason == "" || rule.Source == "" || rule.Looks == "" ||
-			rule.When == "" {
+		if rule.Meaning == "" || rule.Try == "" || rule.Reason == "" || rule.Source == "" {
 			t.Errorf("%s is not complete: %+v", rule.Name, rule)
 		}
 	}
@@ -331,7 +311,7 @@ func TestCompareFigures(t *testing.T) {
 				SpillStores: spills,
 				Occupancy:   &occupancy.Occupancy{Warps: warps, Of: 64},
 			},
-			Mix: &disassembly.Mix{Loop: disassembly.Counts{Instructions: instructions}},
+			Mix: &Mix{Loop: Counts{Instructions: instructions}},
 		}
 	}
 	for name, test := range map[string]struct {

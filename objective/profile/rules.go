@@ -1,4 +1,4 @@
-package explain
+package profile
 
 import (
 	"fmt"
@@ -11,10 +11,7 @@ import (
 type Rule struct {
 	// Name is what the rule is about, in a few words.
 	Name string `json:"name"`
-	// Looks says what it looks at, and When it applies.
-	Looks string `json:"looks"`
-	When  string `json:"when"`
-	// Meaning says what that is, Try what to do about it.
+	// Meaning says what it sees, Try what to do about it.
 	Meaning string `json:"meaning"`
 	Try     string `json:"try"`
 	// Reason says why the bound on the gain is what it is.
@@ -49,8 +46,7 @@ const unknown = -1
 // Rules are all rules about launches as a whole; those about single stalls are in stalls.go.
 var Rules = []Rule{
 	{
-		Name: "spills", Looks: sectorsLocal + ", " + sectorsGlobal + ", " + sectorsAsked + ", the compiler's spills",
-		When:    "local memory is at least 5 % of the traffic of a cache or the memory, weighted by how busy that is",
+		Name:    "spills",
 		Meaning: "Registers do not suffice: values are kept in local memory, which lies in the caches and behind them.",
 		Try: "Fewer values alive at a time (smaller tiles per thread, less unrolling), fewer threads a block, or a " +
 			"launch bound that allows more registers.",
@@ -70,8 +66,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "bank conflicts", Looks: sharedPasses + ", " + sharedIdeal,
-		When:    "at least 5 % of the passes over shared memory repeat others, weighted by how busy it is",
+		Name:    "bank conflicts",
 		Meaning: "Lanes of a warp read or write different words of the same bank, one after the other.",
 		Try: "Pad the rows of tiles by one element (or 16 bytes), swizzle the columns, or let neighbouring lanes take " +
 			"neighbouring words.",
@@ -89,10 +84,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name:  "uncoalesced accesses",
-		Looks: sectorsGlobal + ", " + sectorsIdeal + ", " + sectorsAsked + ", " + sectorsFetched,
-		When: "at least 5 % of the sectors that a cache or the memory is asked for are more than the data needs, " +
-			"weighted by how busy that is",
+		Name:    "uncoalesced accesses",
 		Meaning: "Lanes of a warp touch more 32-byte sectors than their data fills.",
 		Try: "Let neighbouring lanes take neighbouring elements: another loop order, a transposed layout, wider " +
 			"loads, or a tile that is read in rows and used in columns.",
@@ -111,8 +103,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "tail", Looks: waves + ", " + cyclesMean + ", " + cyclesMost,
-		When:    "the last wave leaves at least 5 % of the device's time empty",
+		Name:    "tail",
 		Meaning: "The blocks fill the device so many times and a rest: while the rest runs, the other places are empty.",
 		Try: "Smaller blocks of work, a number of blocks that is a multiple of what fits, or as many blocks as fit " +
 			"that take work in turns.",
@@ -130,7 +121,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "too little work", Looks: gridSize + ", " + smCount, When: "there are fewer blocks than multiprocessors",
+		Name:    "too little work",
 		Meaning: "Some multiprocessors get no block at all.",
 		Try:     "Smaller blocks of work, a split of the longest loop over blocks, or several problems in one launch.",
 		Reason:  "with all multiprocessors at work the idle ones are gone", Source: guide + ", launch statistics",
@@ -144,8 +135,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "uneven load", Looks: cyclesMean + ", " + cyclesMost,
-		When:    "multiprocessors are idle at least 5 % of the time, the tail aside",
+		Name:    "uneven load",
 		Meaning: "Some multiprocessors are done while others still work.",
 		Try:     "Work of equal length for all blocks, the longest first, or blocks that take work in turns.",
 		Reason:  "with an even load the idle time is gone", Source: guide + ", workload distribution",
@@ -161,9 +151,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "too few warps", Looks: warpsActive + ", " + occupancyMost + ", how busy the parts of the device are",
-		When: "no part is 60 % busy, fewer than 8 warps a scheduler are resident and less than half of the places can " +
-			"be filled",
+		Name:    "too few warps",
 		Meaning: "When a warp waits, there is no other one to run in its place.",
 		Try: "Fewer registers or less shared memory a block, so that another block fits; or more independent work in " +
 			"each warp: overlap copies with arithmetic, unroll.",
@@ -179,8 +167,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "latency", Looks: "how busy the parts of the device are",
-		When:    "no part is 60 % busy although there are warps enough",
+		Name:    "latency",
 		Meaning: "Warps wait for each other, for memory or for results; the reasons follow.",
 		Try: "More loads in flight before the first is used, fewer synchronisations, longer runs of independent " +
 			"instructions.",
@@ -197,7 +184,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "memory-bound", Looks: memoryBusy, When: "the device's memory is at least 60 % busy",
+		Name:    "memory-bound",
 		Meaning: "The memory is the limit: only fewer bytes help, or what is left to its peak.",
 		Try: "Fuse with what comes before or after, keep data in registers or shared memory, use a smaller type; " +
 			"wider or asynchronous loads for the rest.",
@@ -209,9 +196,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "repeated reads", Looks: bytesRead + ", " + bytesWritten + ", the manifest's work.bytes",
-		When: "at least 5 % of the traffic is more than the work needs and neither uncoalesced nor spilled, weighted " +
-			"by how busy the memory is",
+		Name:    "repeated reads",
 		Meaning: "The same data goes to and from memory several times.",
 		Try:     "Larger tiles, an order of blocks that shares data in L2, or keeping it in shared memory.",
 		Reason:  "with each byte moved once the rest of the traffic is gone", Source: "Williams et al., Roofline, 2009",
@@ -237,7 +222,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "L2-bound", Looks: l2Busy, When: "L2 is at least 60 % busy, and more than memory",
+		Name:    "L2-bound",
 		Meaning: "Requests to L2 are the limit, not the memory behind it.",
 		Try: "Keep what is used again in shared memory or registers, share loads between blocks (clusters, " +
 			"multicast), coalesce.",
@@ -245,7 +230,7 @@ var Rules = []Rule{
 		lost: busyCache(l2Busy, "L2", l2Hits),
 	},
 	{
-		Name: "L1-bound", Looks: l1Busy, When: "L1 and shared memory are at least 60 % busy, and more than memory",
+		Name:    "L1-bound",
 		Meaning: "Accesses to the L1 cache and to shared memory are the limit.",
 		Try: "Wider accesses (16 bytes a lane), values kept in registers, tensor-core instructions that read shared " +
 			"memory themselves.",
@@ -253,8 +238,7 @@ var Rules = []Rule{
 		lost: busyCache(l1Busy, "L1", l1Hits),
 	},
 	{
-		Name: "compute-bound", Looks: smBusy + ", " + tensorBusy + ", " + fmaBusy,
-		When:    "the multiprocessors are at least 60 % busy",
+		Name:    "compute-bound",
 		Meaning: "Instructions are the limit: only fewer or cheaper ones help, or what is left to the peak.",
 		Try: "Take repeated work out of loops, use cheaper instructions (approximations, packed types), tensor cores " +
 			"where products of matrices are computed.",
@@ -268,8 +252,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "no tensor cores", Looks: fmaBusy + ", " + tensorBusy,
-		When:    "the FMA units are at least 60 % busy and the tensor cores idle",
+		Name:    "no tensor cores",
 		Meaning: "All arithmetic is done by the FMA units.",
 		Try:     "Where it is a product of matrices in fp16, bf16, tf32 or fp8: tensor-core instructions.",
 		Reason:  "tensor cores do such products at least eight times as fast", Source: "NVIDIA H100 architecture white paper",
@@ -283,8 +266,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "divergent branches", Looks: threadsPerInst,
-		When:    "at least 5 % of the lanes of issued instructions are idle, weighted by how busy issue slots are",
+		Name:    "divergent branches",
 		Meaning: "Lanes of a warp take different ways, and each way is run for the others too.",
 		Try: "Sort or group work by the branch it takes, replace short branches by selections, let whole warps take " +
 			"one way.",
@@ -300,8 +282,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "low clock", Looks: clock + ", " + clockMost,
-		When:    "the clock is at least 5 % below its highest, weighted by how busy the multiprocessors are",
+		Name:    "low clock",
 		Meaning: "The device ran slower than it can: its power or heat limit, or a clock that had not risen yet.",
 		Try: "pawl doctor shows limits and throttling; a kernel that draws less power (fewer wasted instructions and " +
 			"bytes) keeps its clock.",
@@ -318,7 +299,7 @@ var Rules = []Rule{
 		},
 	},
 	{
-		Name: "launch-bound", Looks: "the time of a launch", When: "it is below 5 µs",
+		Name:    "launch-bound",
 		Meaning: "A launch that does nothing takes about 2 µs: there is little left to tune in the kernel.",
 		Try:     "Do more in one launch: fuse kernels, batch problems, or replay launches as a CUDA graph.",
 		Reason:  "an empty launch takes about 2 µs", Source: "measured by pawl on an H200: docs/benchmarks.md",

@@ -1,4 +1,4 @@
-package counters
+package profile
 
 import (
 	"compress/gzip"
@@ -164,10 +164,10 @@ func FuzzReadNsight(f *testing.F) {
 	})
 }
 
-// recorded reads a real report of Nsight Compute 2025.3 on an H200.
-func recorded(t *testing.T, name string) []byte {
+// printed reads a real report of Nsight Compute 2025.3 on an H200.
+func printed(t testing.TB, folder, name string) []byte {
 	t.Helper()
-	file, err := os.Open(filepath.Join("testdata", name+".csv.gz"))
+	file, err := os.Open(filepath.Join("testdata", folder, name+".csv.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,17 +187,17 @@ func recorded(t *testing.T, name string) []byte {
 // are printed.
 func TestUnitsOfRealReports(t *testing.T) {
 	for _, name := range []string{"copy", "banks", "spills"} {
-		preferred, err := ReadNsight(recorded(t, name))
+		preferred, err := ReadNsight(printed(t, "printed", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		base, err := ReadNsight(recorded(t, name+".base"))
+		base, err := ReadNsight(printed(t, "printed", name+".base"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		a, b := preferred[0], base[0]
-		if a.Device != "NVIDIA H200" || len(a.Metrics) != len(b.Metrics) || len(a.Metrics) < 1500 {
-			t.Errorf("%s: %q, %d and %d metrics", name, a.Device, len(a.Metrics), len(b.Metrics))
+		if a.Kernel != b.Kernel || len(a.Metrics) != len(b.Metrics) || len(a.Metrics) < 1500 {
+			t.Errorf("%s: %q, %d and %d metrics", name, a.Kernel, len(a.Metrics), len(b.Metrics))
 		}
 		for metric, value := range b.Metrics {
 			other := a.Metrics[metric]

@@ -1,4 +1,4 @@
-package explain
+package profile
 
 // sectorBytes is how many bytes a sector has, the unit in which caches and memory are asked.
 const sectorBytes = 32

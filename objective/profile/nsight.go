@@ -1,15 +1,4 @@
-// Package nsight runs Nsight Compute on one launch of one point.
-//
-// ncu starts the worker that runs the kernel. The worker checks the point's result first and
-// tells the driver then that profiling begins, launches the kernel once, and that it ends: of all
-// launches in the process, fills, references and comparisons among them, ncu sees that one. Its
-// report stays in a file that Nsight's own window opens, and is printed by a second ncu, in base
-// units and without the machine's language, for package counters to read.
-//
-// A profiler is somebody else's program: it may be missing, refused by the driver, hang, die or
-// print what nobody expects. All of that is an error that wraps objective.ErrNoProfiler and says
-// what to do; nothing else ends with it.
-package nsight
+package profile
 
 import (
 	"cmp"
@@ -26,61 +15,58 @@ import (
 	"pawl/internal/process"
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/objective/counters"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/worker"
 	"pawl/space"
 )
 
-// Options say how a launch is profiled.
-type Options struct {
-	// Report is the file for ncu's own report. It must end in .ncu-rep.
-	Report string
-	// Seed fixes the inputs.
-	Seed uint64
-	// Caches are as in measurements; empty means Cold.
-	Caches worker.Caches
-	// Timeout is how long the launch may take under ncu, which repeats it some forty times and
-	// saves and restores what it writes in between. Zero means 3 minutes.
-	Timeout time.Duration
-	// StartTimeout is how long the worker may take for each of its steps before the launch: under
-	// ncu a context takes seconds. Zero means a minute.
-	StartTimeout time.Duration
-	// ReadTimeout is how long ncu may take to print a report. Zero means a minute.
-	ReadTimeout time.Duration
-}
-
 // mostCSV is the most that is read of a printed report, in bytes. One launch is 150 KB.
 const mostCSV = 16 << 20
 
-// Program is ncu.
-type Program struct{ Path string }
+// Nsight is Nsight Compute's program ncu.
+type Nsight struct {
+	Path string
+	// Launch is how long the launch may take under ncu, which repeats it some forty times and
+	// saves and restores what it writes in between. Zero means 3 minutes.
+	Launch time.Duration
+	// Start is how long the worker may take for each of its steps before the launch: under
+	// ncu a context takes seconds. Zero means a minute.
+	Start time.Duration
+	// Print is how long ncu may take to print a report. Zero means a minute.
+	Print time.Duration
+}
 
-// Find looks for ncu on the path, in the toolkit and where Nsight Compute installs itself.
-func Find(getenv func(string) string) (Program, error) {
+// FindNsight looks for ncu on the path, in the toolkit and where Nsight Compute installs itself.
+func FindNsight(getenv func(string) string) (Nsight, error) {
 	if path, found := nvcc.FindProgram("ncu", getenv); found {
-		return Program{path}, nil
+		return Nsight{Path: path}, nil
 	}
 	for _, pattern := range []string{"/opt/nvidia/nsight-compute/*/ncu", "/usr/local/cuda/nsight-compute*/ncu"} {
 		if found, _ := filepath.Glob(pattern); len(found) > 0 { // the pattern is well formed
 			slices.Sort(found)
-			return Program{found[len(found)-1]}, nil
+			return Nsight{Path: found[len(found)-1]}, nil
 		}
 	}
-	return Program{},
+	return Nsight{},
 		fmt.Errorf("%w: ncu is not here; it comes with the CUDA toolkit or as Nsight Compute: install it, or put it on "+
 			"the path", objective.ErrNoProfiler)
 }
 
-// Profile runs a point once and returns its counters. A failure is the point's own.
-func (p Program) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Workload, b objective.Backend,
-	point space.Point, o Options) (*counters.Launch, *objective.Failure, error) {
+// Profile runs a point once under ncu, which starts the worker that runs the kernel, and returns its counters. A
+// failure is the point's own.
+//
+// The worker checks the point's result first and tells the driver then that profiling begins, launches the kernel once,
+// and that it ends: of all launches in the process, fills, references and comparisons among them, ncu sees that one.
+// The report stays in a file, which must end in .ncu-rep and which Nsight's own window opens; a second ncu prints it,
+// in base units and without the machine's language.
+func (n Nsight) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Workload, b objective.Backend,
+	point space.Point, report string, o Options) (*Launch, *objective.Failure, error) {
 	profiling, able := b.(objective.Profiling)
 	if !able {
 		return nil, nil,
 			fmt.Errorf("%w for backend %s: Nsight Compute sees CUDA kernels only", objective.ErrNoProfiler, k.Backend)
 	}
-	report, err := filepath.Abs(o.Report)
+	report, err := filepath.Abs(report)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(report), 0o755)
 	}
@@ -90,26 +76,26 @@ func (p Program) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Workl
 	if err != nil {
 		return nil, nil, fmt.Errorf("the profiler's report: %w", err)
 	}
-	e := objective.NewEvaluator(k, w, profiling.Under(p.under(report, o.Caches, max(1, len(k.Launch.Steps)))),
-		objective.Options{Seed: o.Seed, RunTimeout: cmp.Or(o.StartTimeout, time.Minute), Caches: o.Caches})
+	e := objective.NewEvaluator(k, w, profiling.Under(n.under(report, o.Caches, max(1, len(k.Launch.Steps)))),
+		objective.Options{Seed: o.Seed, RunTimeout: cmp.Or(n.Start, time.Minute), Caches: o.Caches})
 	defer e.Close()
 	prepared, err := e.Prepare(ctx, point)
 	if err != nil {
 		return nil, nil, err
 	}
-	profiled, err := e.Profile(ctx, prepared, cmp.Or(o.Timeout, 3*time.Minute))
+	profiled, err := e.Profile(ctx, prepared, cmp.Or(n.Launch, 3*time.Minute))
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, context.Cause(ctx)
 	case err != nil:
-		return nil, nil, fmt.Errorf("%w: %s: %w", objective.ErrNoProfiler, p.Path, err)
+		return nil, nil, fmt.Errorf("%w: %s: %w", objective.ErrNoProfiler, n.Path, err)
 	case profiled.Failure != nil:
 		return nil, profiled.Failure, nil
 	}
 	if _, err := os.Stat(report); err != nil || profiled.Trouble != nil {
-		return nil, nil, p.explain(profiled)
+		return nil, nil, n.explain(profiled)
 	}
-	launch, err := p.Read(ctx, report, o.ReadTimeout)
+	launch, err := n.Read(ctx, report)
 	return launch, nil, err
 }
 
@@ -123,50 +109,50 @@ func remove(path string) error {
 // under is the command line that a worker is started with: only what lies between the calls
 // that start and stop profiling, one launch of each step of the kernel, at the clocks that the
 // device has when it is measured, with caches as they are then.
-func (p Program) under(report string, caches worker.Caches, launches int) []string {
+func (n Nsight) under(report string, caches worker.Caches, launches int) []string {
 	control := "all" // flushed before every pass
 	if caches == worker.Warm {
 		control = "none"
 	}
 	return []string{
-		p.Path, "--set", "full", "--import-source", "no", "--profile-from-start", "off", "--launch-count",
+		n.Path, "--set", "full", "--import-source", "no", "--profile-from-start", "off", "--launch-count",
 		fmt.Sprint(launches),
 		"--clock-control", "none", "--cache-control", control, "--export", report, "--force-overwrite",
 	}
 }
 
 // Read returns the longest launch of a report file: a kernel of several steps is as slow as that
-// one makes it. Allowed is how long that may take, 0 a minute.
-func (p Program) Read(ctx context.Context, report string, allowed time.Duration) (*counters.Launch, error) {
-	allowed = cmp.Or(allowed, time.Minute)
+// one makes it.
+func (n Nsight) Read(ctx context.Context, report string) (*Launch, error) {
+	allowed := cmp.Or(n.Print, time.Minute)
 	printed, said := &process.Output{Keep: mostCSV}, &process.Output{Keep: 4 << 10}
 	_, err := process.Run(ctx, process.Command{
-		Line:        []string{p.Path, "--import", report, "--page", "raw", "--csv", "--print-units", "base"},
+		Line:        []string{n.Path, "--import", report, "--page", "raw", "--csv", "--print-units", "base"},
 		Environment: append(os.Environ(), "LC_ALL=C"), Stdout: printed, Stderr: said, Allowed: allowed,
 	})
 	switch {
 	case errors.Is(err, process.ErrTime):
 		return nil,
-			fmt.Errorf("%w: %s did not print its report %s within %v", objective.ErrNoProfiler, p.Path, report, allowed)
+			fmt.Errorf("%w: %s did not print its report %s within %v", objective.ErrNoProfiler, n.Path, report, allowed)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
 		return nil,
-			fmt.Errorf("%w: %s cannot print its report %s: %w (it says %q)", objective.ErrNoProfiler, p.Path, report, err,
+			fmt.Errorf("%w: %s cannot print its report %s: %w (it says %q)", objective.ErrNoProfiler, n.Path, report, err,
 				telling(said.String()))
 	}
-	all, err := counters.ReadNsight(printed.Bytes())
+	all, err := ReadNsight(printed.Bytes())
 	if err != nil {
-		return nil, fmt.Errorf("%w: what %s prints about %s: %w", objective.ErrNoProfiler, p.Path, report, err)
+		return nil, fmt.Errorf("%w: what %s prints about %s: %w", objective.ErrNoProfiler, n.Path, report, err)
 	}
-	return counters.Longest(all), nil
+	return Longest(all), nil
 }
 
 // noPermission is how the driver refuses performance counters.
 const noPermission = "ERR_NVGPUCTRPERM"
 
 // explain says why a launch was not profiled.
-func (p Program) explain(profiled objective.Profiled) error {
+func (n Nsight) explain(profiled objective.Profiled) error {
 	if strings.Contains(profiled.Printed, noPermission) {
 		return fmt.Errorf("%w: this user may not read the GPU's performance counters; load the driver with "+
 			"NVreg_RestrictProfilingToAdminUsers=0, or run as root (a container needs CAP_SYS_ADMIN)", objective.ErrNoProfiler)
@@ -175,7 +161,7 @@ func (p Program) explain(profiled objective.Profiled) error {
 	if trouble == nil {
 		trouble = errors.New("it wrote no report")
 	}
-	return fmt.Errorf("%w: %s did not profile the launch: %w (it says %q)", objective.ErrNoProfiler, p.Path, trouble,
+	return fmt.Errorf("%w: %s did not profile the launch: %w (it says %q)", objective.ErrNoProfiler, n.Path, trouble,
 		telling(profiled.Printed))
 }
 

@@ -1,4 +1,4 @@
-package explain
+package profile
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 
 // What a launch may spend its time at.
 const (
-	Compute = "compute"
-	Memory  = "memory"
-	L2      = "the L2 cache"
-	L1      = "the L1 cache and shared memory"
-	Latency = "latency"
-	Uneven  = "an uneven load"
-	Launch  = "the launch itself"
+	Compute  = "compute"
+	Memory   = "memory"
+	L2       = "the L2 cache"
+	L1       = "the L1 cache and shared memory"
+	Latency  = "latency"
+	Uneven   = "an uneven load"
+	Overhead = "the launch itself"
 )
 
 // busyEnough is how busy a part of the device is when it limits a launch: Nsight Compute draws
@@ -37,7 +37,7 @@ type Limiter struct {
 // Limiter names what holds a launch.
 func (f Facts) Limiter() Limiter {
 	if s := f.seconds(); f.onGPU() && s > 0 && s < LaunchBound {
-		return Limiter{Launch, 0,
+		return Limiter{Overhead, 0,
 			fmt.Sprintf("The launch takes %s: most of that is the launch itself.", page.Milliseconds(1e3*s))}
 	}
 	if _, there := f.get(smBusy); !there {

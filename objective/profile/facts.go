@@ -1,37 +1,26 @@
-// Package explain says why a launch takes as long as it does, and what could be done about it.
-//
-//  1. Facts are what is known about a launch: a profiler's counters where there are any, the
-//     compiler's figures, the manifest's formulas, the measured time.
-//  2. Limiter names what the launch spends its time at.
-//  3. Advise goes through the rules, each of which is data: what it looks at, when it applies,
-//     what that means, what to try, and how much could be gained. The gain is Amdahl's bound: what
-//     would be left if the loss were gone altogether and nothing else changed. It is no promise.
-//  4. Compare says what differs between two launches, and which of it explains the time.
-//
-// A rule whose counters are missing says nothing. Everything here is computed, nothing is run.
-package explain
+package profile
 
 import (
 	"math"
 
 	"pawl/objective"
-	"pawl/objective/counters"
-	"pawl/objective/cuda/disassembly"
 )
 
 // Facts are what is known about one launch of a point.
 type Facts struct {
 	// Metrics are a profiler's counters; nil where none has looked.
-	Metrics counters.Metrics
-	// Resources is what the compiler says, Mix what the machine code consists of; nil where unknown.
-	Resources *objective.Resources
-	Mix       *disassembly.Mix
+	Metrics Metrics `json:"metrics,omitempty"`
+	// Resources is what the compiler says; nil on the processor. Mix is what the machine code consists of; nil where
+	// unknown.
+	Resources *objective.Resources `json:"resources,omitempty"`
+	Mix       *Mix                 `json:"mix,omitempty"`
 	// Milliseconds is the time of a launch, measured without a profiler; 0 where it was not.
-	Milliseconds float64
+	Milliseconds float64 `json:"milliseconds,omitempty"`
 	// Flops and Bytes are of one launch by the manifest's formulas; 0 where it has none.
-	Flops, Bytes float64
-	// Roofline is the best that the device can do.
-	Roofline objective.Roofline
+	Flops float64 `json:"flops,omitempty"`
+	Bytes float64 `json:"bytes,omitempty"`
+	// Roofline is the best that the device can do; unknown of a processor.
+	Roofline objective.Roofline `json:"roofline,omitzero"`
 }
 
 // The counters that are looked at, by the names of Nsight Compute.
@@ -116,10 +105,6 @@ func (f Facts) onGPU() bool {
 	return counted || f.Resources != nil
 }
 
-// Time is the time of the launch in milliseconds: as measured, else under the profiler; 0 where
-// it is unknown.
-func (f Facts) Time() float64 { return 1e3 * f.seconds() }
-
 // traffic is how many bytes went to and from the device's memory.
 func (f Facts) traffic() (float64, bool) {
 	read, there := f.get(bytesRead)
@@ -163,18 +148,24 @@ func (f Facts) uneven() (float64, bool) {
 	return max(0, 1-mean/most), true
 }
 
+// floor is the shortest time of the launch that the device allows, in milliseconds, and what allows no
+// shorter: compute or memory. Both are empty where that is unknown.
+func (f Facts) floor() (milliseconds float64, bound string) {
+	r := f.Roofline.Measure()
+	if r.Flops > 0 && f.Flops > 0 {
+		milliseconds, bound = 1e3*f.Flops/r.Flops, Compute
+	}
+	if memory := 1e3 * f.Bytes / r.Bytes; r.Bytes > 0 && f.Bytes > 0 && memory >= milliseconds {
+		milliseconds, bound = memory, Memory
+	}
+	return milliseconds, bound
+}
+
 // RooflineShare is the share of the time that the roofline asks for; 0 where it is unknown.
 func (f Facts) RooflineShare() (share float64, bound string) {
-	r := f.Roofline.Measure()
-	seconds := f.seconds()
-	if seconds <= 0 {
+	if f.seconds() <= 0 {
 		return 0, ""
 	}
-	if r.Flops > 0 && f.Flops > 0 {
-		share, bound = f.Flops/r.Flops/seconds, Compute
-	}
-	if r.Bytes > 0 && f.Bytes > 0 && f.Bytes/r.Bytes/seconds > share {
-		share, bound = f.Bytes/r.Bytes/seconds, Memory
-	}
-	return share, bound
+	floor, bound := f.floor()
+	return floor / (1e3 * f.seconds()), bound
 }

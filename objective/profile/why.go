@@ -1,4 +1,4 @@
-package explain
+package profile
 
 import (
 	"fmt"
@@ -161,7 +161,6 @@ func figureCauses(before, after Facts, profiled bool) (causes []cause) {
 	if profiled {
 		return nil
 	}
-	a, b := before.figures(), after.figures()
 	for _, order := range []struct {
 		name string
 		more float64 // the direction of the time when it grows: 1 slower, -1 faster
@@ -169,17 +168,15 @@ func figureCauses(before, after Facts, profiled bool) (causes []cause) {
 		{"bytes spilled a thread", 1}, {"local-memory instructions in the hot loop", 1},
 		{"instructions in the hot loop", 1}, {"instructions in all", 1}, {"warps that fit", -1},
 	} {
-		i := slices.IndexFunc(a, func(f figure) bool { return f.name == order.name })
-		if i < 0 || !a[i].known || !b[i].known || a[i].value == b[i].value {
-			continue
+		for _, figure := range compiled {
+			change, ok := figure.change(before, after)
+			if !ok || figure.name != order.name {
+				continue
+			}
+			grown := math.Copysign(change.size, change.After-change.Before)
+			causes = append(causes, cause{-order.more * grown * 100, false,
+				fmt.Sprintf("by what the compiler says, %s: %s", change.Name, change.Text)})
 		}
-		grown := math.Log((b[i].value + a[i].floor) / (a[i].value + a[i].floor))
-		if math.Abs(grown) < leastChange {
-			continue
-		}
-		causes = append(causes,
-			cause{-order.more * grown * 100, false,
-				fmt.Sprintf("by what the compiler says, %s: %s → %s", a[i].name, amount(a[i].value, ""), amount(b[i].value, ""))})
 	}
 	x, there := before.tail()
 	y, also := after.tail()

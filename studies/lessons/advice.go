@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"pawl/objective"
-	"pawl/objective/explain"
+	"pawl/objective/profile"
 	"pawl/search"
 	"pawl/space"
 )
@@ -39,7 +39,7 @@ var figures = map[string]struct {
 
 // Support adds to advice which parameters the trials have seen to move what it is about: by the
 // counters of those that were profiled, and by what the compiler says of all.
-func Support(pasts []Past, advice []explain.Advice) {
+func Support(pasts []Past, advice []profile.Advice) {
 	profiled, losses := launches(pasts)
 	for i := range advice {
 		name := advice[i].Name
@@ -88,15 +88,15 @@ func launches(pasts []Past) ([]Past, losses) {
 		of := Past{Study: p.Study}
 		lost := map[int]map[string]float64{}
 		seen := map[space.Point]bool{}
-		for i, profile := range slices.Backward(p.Profiles) { // the last one counts
-			if seen[profile.Point] {
+		for i, counted := range slices.Backward(p.Profiles) { // the last one counts
+			if seen[counted.Point] {
 				continue
 			}
-			seen[profile.Point] = true
-			of.Trials = append(of.Trials, search.Trial{Number: i, Point: profile.Point, Finished: true})
+			seen[counted.Point] = true
+			of.Trials = append(of.Trials, search.Trial{Number: i, Point: counted.Point, Finished: true})
 			lost[i] = map[string]float64{}
-			for _, a := range explain.Advise(explain.Facts{
-				Metrics: profile.Metrics,
+			for _, a := range profile.Advise(profile.Facts{
+				Metrics: counted.Metrics,
 				Flops:   p.Study.Work.Flops,
 				Bytes:   p.Study.Work.Bytes,
 			}) {
@@ -117,16 +117,16 @@ func (l losses) of(rule string) func(Past, search.Trial) (float64, bool) {
 
 // facts are what is known about a trial that passed: what the compiler said, its time, and the counters of the
 // last profile of the same machine code.
-func (p Past) facts(t search.Trial) explain.Facts {
-	f := explain.Facts{
+func (p Past) facts(t search.Trial) profile.Facts {
+	f := profile.Facts{
 		Resources:    t.Outcome.Resources,
 		Milliseconds: t.Outcome.Milliseconds(),
 		Flops:        p.Study.Work.Flops,
 		Bytes:        p.Study.Work.Bytes,
 	}
-	for _, profile := range slices.Backward(p.Profiles) {
-		if profile.Point == t.Point && profile.Binary == t.Outcome.Binary {
-			f.Metrics = profile.Metrics
+	for _, counted := range slices.Backward(p.Profiles) {
+		if counted.Point == t.Point && counted.Binary == t.Outcome.Binary {
+			f.Metrics = counted.Metrics
 			break
 		}
 	}

@@ -1,4 +1,4 @@
-package counters
+package profile
 
 import (
 	"bytes"
@@ -9,6 +9,29 @@ import (
 	"math"
 	"strings"
 )
+
+// Metric is a value in base units.
+type Metric struct {
+	Value float64 `json:"value"`
+	// Unit is a base unit such as second, byte/second or %; empty for a plain number.
+	Unit string `json:"unit,omitempty"`
+}
+
+// Metrics are the counters of one launch, by the profiler's own names.
+type Metrics map[string]Metric
+
+// Get returns the value of a counter, if it is there.
+func (m Metrics) Get(name string) (float64, bool) {
+	metric, there := m[name]
+	return metric.Value, there
+}
+
+// Launch is what was printed about one launch: the function's name, empty where the report has none, and the columns
+// that hold a number.
+type Launch struct {
+	Kernel  string
+	Metrics Metrics
+}
 
 // The columns of Nsight Compute that are no counters.
 const (
@@ -29,7 +52,8 @@ var described = map[string]bool{
 var ErrNoLaunch = errors.New("the report has no launch in it")
 
 // ReadNsight reads what `ncu --page raw --csv` prints, in any order of columns, units and
-// language. Lines before the header, of the profiled program or of ncu, are passed over.
+// language. Lines before the header, of the profiled program or of ncu, are passed over. Values are turned into base
+// units by the unit that stands with them; one that is not known is kept as it is.
 func ReadNsight(text []byte) ([]Launch, error) {
 	start := headerStart(text)
 	if start < 0 {
@@ -65,7 +89,7 @@ func ReadNsight(text []byte) ([]Launch, error) {
 func Longest(all []Launch) *Launch {
 	longest := &all[0]
 	for i := range all {
-		if all[i].Metrics["gpu__time_duration.sum"].Value > longest.Metrics["gpu__time_duration.sum"].Value {
+		if all[i].Metrics[duration].Value > longest.Metrics[duration].Value {
 			longest = &all[i]
 		}
 	}
@@ -145,8 +169,6 @@ func launches(header []string, rows [][]string) ([]Launch, error) {
 			switch {
 			case name == kernelColumn:
 				launch.Kernel = cell(row, i)
-			case name == "device__attribute_display_name":
-				launch.Device = cell(row, i)
 			case name == "" || described[name]:
 			default:
 				if value, ok := written.parse(cell(row, i)); ok {

@@ -1,0 +1,108 @@
+package profile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// nsightName is what made a profile with counters of a GPU.
+const nsightName = "Nsight Compute"
+
+// mostFile is how large a profile that is read may be, in bytes.
+const mostFile = 64 << 20
+
+// FileError says that a file is no profile.
+type FileError struct{ Err error }
+
+func (e *FileError) Error() string { return e.Err.Error() }
+func (e *FileError) Unwrap() error { return e.Err }
+
+// IsFile reports whether a text names a file that Read reads, and no point.
+func IsFile(text string) bool {
+	switch filepath.Ext(text) {
+	case ".json", ".csv", ".ncu-rep":
+		return !strings.Contains(text, "=")
+	}
+	return false
+}
+
+// Read reads a profile from a file: one that pawl has written (.json), what ncu prints with
+// --page raw --csv (.csv), or ncu's own report (.ncu-rep), which needs ncu. What is no such file is a *FileError.
+func Read(ctx context.Context, getenv func(string) string, path string) (*Profile, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return nil, &FileError{err}
+	}
+	p := &Profile{File: path}
+	var launch *Launch
+	switch filepath.Ext(path) {
+	case ".ncu-rep":
+		program, err := FindNsight(getenv)
+		if err != nil {
+			return nil, err
+		}
+		if launch, err = program.Read(ctx, path); err != nil {
+			return nil, err
+		}
+		p.Report = path
+	case ".csv":
+		var all []Launch
+		if all, err = ReadNsight(text); err == nil {
+			launch = Longest(all)
+		}
+	default:
+		err = json.Unmarshal(text, p)
+		if other := new(json.UnmarshalTypeError); errors.As(err, &other) {
+			err = fmt.Errorf("a profile has something else than this %s, after %d bytes", other.Value, other.Offset)
+		} else if err == nil && p.Kernel == "" {
+			err = errors.New("it names no kernel")
+		}
+	}
+	if err != nil {
+		return nil, &FileError{fmt.Errorf("%s is no profile: %w", path, err)}
+	}
+	if launch != nil {
+		p.Kernel, p.Metrics, p.Tool = launch.Kernel, launch.Metrics, nsightName
+	}
+	return p.explain(), nil
+}
+
+// readFile reads a plain file of a size that is safe to read.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > mostFile || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no profile: it is too large, or no plain file", path)
+	}
+	return os.ReadFile(path)
+}
+
+// Wanted is a configuration that the gate has found worth a profiler's time: an entry of its
+// profile.json.
+type Wanted struct {
+	Kernel   string   `json:"kernel"`
+	Workload string   `json:"workload"`
+	Point    string   `json:"point"`
+	Why      []string `json:"why"`
+}
+
+// ReadWanted reads the gate's profile.json. It is not ok where the file is something else.
+func ReadWanted(path string) (list []Wanted, ok bool) {
+	text, err := readFile(path)
+	if err != nil || json.Unmarshal(text, &list) != nil || list == nil {
+		return nil, false
+	}
+	for _, w := range list {
+		if w.Kernel == "" || w.Workload == "" || w.Why == nil {
+			return nil, false
+		}
+	}
+	return list, true
+}
