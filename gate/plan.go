@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -43,12 +42,6 @@ func (p pace) fits(within time.Duration, most int) int {
 // grace is the share of the budget by which the first analysis may be late: to give up
 // shortly before the first answer would waste all of it.
 const grace = 0.5
-
-// fewestRounds is the smallest number of rounds whose p-value can reach a level.
-func fewestRounds(level float64) int { return int(math.Ceil(1 - math.Log2(level))) }
-
-// canProve reports whether so many rounds can prove anything at a level.
-func (l Analysis) canProve() bool { return math.Ldexp(1, 1-l.Rounds) <= l.Level }
 
 // SamplesFor is how many samples, up to a number, each of so many processes may take
 // for all of them to stay within the budget, where one process with one sample took

@@ -15,6 +15,8 @@ type Options struct {
 	Sampler string
 	// Seed fixes the points that are asked, given the same answers.
 	Seed uint64
+	// OrderSeed draws the orders in which finalists are measured; 0 means Seed.
+	OrderSeed uint64
 	// Trials is the largest number of trials; 0 means no limit.
 	Trials int
 	// Budget is the active time for search and confirmation together; 0 means

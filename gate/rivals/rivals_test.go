@@ -198,7 +198,7 @@ func TestCompare(t *testing.T) {
 	for i := range r.Sides {
 		r.Sides[i].summarise()
 	}
-	r.compare(stats.Bootstrap{})
+	r.compare()
 	if r.Best != 1 || r.Beaten() || r.Compared() != 1 {
 		t.Errorf("best %d, beaten %v, compared %d", r.Best, r.Beaten(), r.Compared())
 	}
@@ -214,7 +214,7 @@ func TestCompare(t *testing.T) {
 	few := &Result{Sides: []Side{{Ours: true, Rounds: rounds(1, 2)}, {Rounds: rounds(0.1, 2)}}}
 	few.Sides[0].summarise()
 	few.Sides[1].summarise()
-	few.compare(stats.Bootstrap{})
+	few.compare()
 	if few.Beaten() || few.Sides[1].Verdict() != "too few rounds to say" {
 		t.Errorf("beaten %v, %q", few.Beaten(), few.Sides[1].Verdict())
 	}

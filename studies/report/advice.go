@@ -27,6 +27,8 @@ const (
 	Apply Verdict = "apply"
 	// Consider: a certain gain that is small.
 	Consider Verdict = "consider"
+	// Promising: a gain in all rounds, which are too few to be certain.
+	Promising Verdict = "promising"
 	// Noise: a difference too small to be trusted.
 	Noise Verdict = "probably noise"
 	// Unproven: a difference whose interval includes none at all.
@@ -75,11 +77,18 @@ func advise(s *Summary) Advice {
 		return Advice{Unproven,
 			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget) before applying it.",
 				page.Percent(e.Speedup-1), s.better(), e.doubt())}
+	case !e.Interval.Bounded():
+		return Advice{Promising,
+			fmt.Sprintf("Promising: %.2f times %s, after %d rounds of %d. Measure %d rounds (--rounds, --budget) before "+
+				"relying on it.", e.Speedup, s.timesBetter(), e.Rounds, e.Needed, e.Needed)}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
-		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times %s, and %s.", e.Speedup, s.timesBetter(), e.certainty())}
+		return Advice{Apply,
+			fmt.Sprintf("Worth applying: %.2f times %s, and by more than %s over the whole 95 %% interval.", e.Speedup,
+				s.timesBetter(), page.WholePercent(noiseSpeedup-1))}
 	default:
 		return Advice{Consider,
-			fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", page.Percent(e.Speedup-1))}
+			fmt.Sprintf("A small gain of %s, and of %s at least: apply it if that is cheap.", page.Percent(e.Speedup-1),
+				page.Percent(e.least()-1))}
 	}
 }
 
@@ -92,7 +101,7 @@ func (e *Evidence) least() float64 {
 	return e.Least
 }
 
-// doubt says why a gain is not proven, and certainty how sure one is.
+// doubt says why a gain is not proven.
 func (e *Evidence) doubt() string {
 	if e.Interval.Bounded() {
 		return "the 95 % interval includes no gain at all"
@@ -100,12 +109,9 @@ func (e *Evidence) doubt() string {
 	return fmt.Sprintf("not in each of its %d rounds", e.Rounds)
 }
 
-func (e *Evidence) certainty() string {
-	if e.Interval.Bounded() {
-		return "by more than " + page.WholePercent(noiseSpeedup-1) + " over the whole 95 % interval"
-	}
-	return fmt.Sprintf("by more than %s in each of its %d rounds", page.WholePercent(noiseSpeedup-1), e.Rounds)
-}
+// Usable reports whether the winner may be applied: it is not certain to be faster where it is
+// only promising, and whoever applies it knows.
+func (v Verdict) Usable() bool { return v == Apply || v == Consider || v == Promising }
 
 // NoisyVariation is the coefficient of variation above which timings are
 // called noisy.

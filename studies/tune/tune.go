@@ -49,6 +49,9 @@ type Options struct {
 	Resume bool
 	// Lanes is how many compilers run at once. Zero means one per core.
 	Lanes int
+	// OrderSeed draws the orders in which finalists are measured. Zero means that of the study: a
+	// record has no order.
+	OrderSeed uint64
 	// Database is the file of studies, Cache the folder of compiled kernels, the
 	// user's where it is empty.
 	Database, Cache string
@@ -136,8 +139,9 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 		budget -= time.Duration(acrossShare * float64(budget))
 	}
 	result, err := r.searchOn(ctx, study, past, search.Options{
-		Sampler: study.Sampler, Seed: study.Seed, Trials: trials, Budget: budget, Target: target, Regret: regret,
-		First: study.First, Earlier: memories, Width: r.width, Resident: r.resident, Refresh: r.refresh, Ahead: r.ahead,
+		Sampler: study.Sampler, Seed: study.Seed, OrderSeed: r.OrderSeed, Trials: trials, Budget: budget, Target: target,
+		Regret: regret,
+		First:  study.First, Earlier: memories, Width: r.width, Resident: r.resident, Refresh: r.refresh, Ahead: r.ahead,
 		AsPrepared: r.asPrepared,
 		Lanes:      cmp.Or(r.lanes, r.Lanes), Finalists: r.Study.Finalists, Rounds: r.Study.Rounds, Stop: r.Stop,
 		Overspent: r.overspent, Observe: r.Observe,
