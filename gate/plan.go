@@ -140,8 +140,8 @@ func (r *run) launches(round int) float64 {
 	return sum
 }
 
-// reachable are the analyses up to one that was made, and those after it that the
-// budget would have allowed.
+// reachable are the analyses up to one that was made, and the next one if the budget would
+// have allowed it. What is further away than what was measured is not known.
 func (r *run) reachable(analyses []Analysis, made Analysis) []Analysis {
 	perRound := r.pace.round(r.each)
 	var reached []Analysis
@@ -152,7 +152,7 @@ func (r *run) reachable(analyses []Analysis, made Analysis) []Analysis {
 		case !slices.Contains(reached, made): // the analysis itself, or the one that time cut short
 			reached = append(reached, made)
 		case time.Duration(l.Rounds)*perRound <= r.policy.Budget:
-			reached = append(reached, l)
+			return append(reached, l)
 		}
 	}
 	return reached

@@ -37,7 +37,7 @@ func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
 
 // untilClear measures up to each analysis in turn and judges there. A budget that
 // ends between two analyses makes a last analysis of what there is: time does not know
-// what the samples say, so the level of the next analysis holds. Where so few rounds
+// what the samples say, so the levels of all that are left hold. Where so few rounds
 // cannot reach that level, the analysis before was the last. Nothing is weighed where
 // the budget ends before the first analysis.
 func (r *run) untilClear(ctx context.Context, analyses []Analysis) (*weighed, error) {
@@ -48,6 +48,11 @@ func (r *run) untilClear(ctx context.Context, analyses []Analysis) (*weighed, er
 			return nil, err
 		}
 		r.over = late
+		if late { // no other analysis will be made, and this one has what they would have had
+			for _, other := range analyses[i+1:] {
+				analysis.Level += other.Level
+			}
+		}
 		if analysis.Rounds = r.samples.rounds(); late && (i == 0 || !analysis.canProve()) {
 			if before != nil {
 				before.last = true

@@ -34,7 +34,7 @@ func simulations(b stats.Bootstrap) int {
 
 // newPowerSimulation takes the noise from the rounds that were measured: candidate, baseline
 // and control, each about its own middle. Where the rounds of one half are noisier than those of
-// the other, only these count: noise that grows is not known to stop. Rounds are drawn in
+// the other, only these count, and noise that has grown is taken to go on growing. Rounds are drawn in
 // pieces of three that followed each other, because what a machine does often lasts longer
 // than a round.
 func newPowerSimulation(p Policy, analyses []Analysis, w weighed, b stats.Bootstrap) *powerSimulation {
@@ -88,7 +88,12 @@ func noisierHalf(rounds []logTimes) []logTimes {
 	early, late := stats.Mean(sizes[:half]), stats.Mean(sizes[len(noise)-half:])
 	switch {
 	case late > 1.5*early:
-		return noise[len(noise)-half:]
+		noise = noise[len(noise)-half:]
+		for i := range noise {
+			n, by := &noise[i], min(2, late/early)
+			n.baseline, n.candidate, n.control = by*n.baseline, by*n.candidate, by*n.control
+		}
+		return noise
 	case early > 1.5*late:
 		return noise[:half]
 	}

@@ -82,16 +82,28 @@ func MedianInterval(values []float64, level float64) Interval {
 	requireLevel(level)
 	requirePositive("MedianInterval", values)
 	ascending := sorted("MedianInterval", values)
-	n := float64(len(ascending))
-	below := distuv.Binomial{N: n, P: 0.5}
-	k := 0
-	for k < len(ascending)/2 && 2*below.CDF(float64(k)) <= 1-level {
-		k++
-	}
+	k := medianRank(len(ascending), level)
 	if k == 0 {
 		return Unbounded()
 	}
 	return Interval{Low: ascending[k-1], High: ascending[len(ascending)-k]}
+}
+
+// medianRank is the largest k for which fewer than k of n coins come up heads in at most half of
+// the rest of the cases, by the terms of the binomial distribution or, where these are too
+// small for a number, by its normal approximation.
+func medianRank(n int, level float64) int {
+	const most = 1000
+	if n > most {
+		z := distuv.UnitNormal.Quantile((1 + level) / 2)
+		return int(float64(n)/2 - z*math.Sqrt(float64(n))/2)
+	}
+	k, term, sum := 0, math.Ldexp(1, -n), math.Ldexp(1, -n)
+	for ; k < n/2 && 2*sum <= 1-level; k++ {
+		term *= float64(n-k) / float64(k+1)
+		sum += term
+	}
+	return k
 }
 
 // FewestForInterval is how many samples, rounds or processes the 95 % intervals of every
