@@ -94,7 +94,7 @@ type weighing struct {
 	rounds    []logTimes
 	// level is that of the intervals, tick the resolution of the clock, a share of the time.
 	level, tick float64
-	bootstrap   stats.Bootstrap
+	sides       map[Arm]Side
 }
 
 // compare compares an arm with another one that was measured in the same rounds.
@@ -114,8 +114,7 @@ func (w weighing) compare(before, after Arm) Evidence {
 		Delta:    stats.CliffsDelta(level, levelled),
 		Rounds:   len(ratios), Statistic: w.statistic,
 		Level: stats.Median(levels), Spread: spread(ratios),
-		Baseline:  Describe(w.bootstrap, w.samples[before]),
-		Candidate: Describe(w.bootstrap, w.samples[after]),
+		Baseline: w.sides[before], Candidate: w.sides[after],
 	}
 	if after == Candidate {
 		e.P = chance(before, w.rounds, w.orders)

@@ -211,7 +211,10 @@ func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
 	statistic := statisticFor(r.samples)
 	with := weighing{
 		samples: r.samples, orders: r.orders, statistic: statistic, rounds: timesOf(r.samples, statistic),
-		level: analysis.intervals(r.policy), tick: tickOf(r.samples), bootstrap: r.options.Bootstrap,
+		level: analysis.intervals(r.policy), tick: tickOf(r.samples), sides: map[Arm]Side{},
+	}
+	for arm, processes := range r.samples {
+		with.sides[arm] = Describe(r.options.Bootstrap, processes)
 	}
 	w := weighed{
 		analysis: analysis, first: analysis.Rounds <= analyses[0].Rounds, last: last,
