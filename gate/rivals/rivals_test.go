@@ -12,7 +12,6 @@ import (
 
 	"pawl/gate/ratchet"
 	"pawl/internal/kerneltest"
-	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/kernels/element"
 	"pawl/objective"
