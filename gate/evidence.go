@@ -11,7 +11,8 @@ import (
 type Evidence struct {
 	// Change is (baseline-candidate)/baseline: positive means faster.
 	Change float64 `json:"change"`
-	// Interval is the 95 % interval of the change.
+	// Interval is the 95 % interval of the change. In rounds it holds whenever the comparison
+	// ended: it is a repeated confidence interval, each analysis with its share of the 5 %.
 	Interval stats.Interval `json:"interval"`
 	// P is the p-value of the hypothesis that there is no difference.
 	P float64 `json:"p"`
@@ -85,23 +86,76 @@ type Side struct {
 	Samples   int     `json:"samples"`
 }
 
-// Weigh compares two arms that were measured in the same rounds.
-func Weigh(bootstrap stats.Bootstrap, statistic Statistic, allBaseline, allCandidate [][]float64) Evidence {
-	baseline, candidate := statistic.of(allBaseline), statistic.of(allCandidate)
-	speedup := stats.Speedup(baseline, candidate)
-	interval := bootstrap.SpeedupInterval(baseline, candidate)
-	before, after := perProcess(baseline), perProcess(candidate)
-	ratios := logRatios(before, after)
-	level, levelled := withoutRounds(baseline, candidate)
-	return Evidence{
-		Change:   changeOf(speedup),
-		Interval: stats.Interval{Low: changeOf(interval.Low), High: changeOf(interval.High)},
-		P:        stats.SignFlip(ratios),
-		Delta:    stats.CliffsDelta(level, levelled),
-		Rounds:   len(ratios), Statistic: statistic,
-		Level: stats.Median(roundLevels(before, after)), Spread: spread(ratios),
-		Baseline: Describe(bootstrap, allBaseline), Candidate: Describe(bootstrap, allCandidate),
+// weighing is what an analysis compares arms with.
+type weighing struct {
+	samples   Samples
+	orders    [][]Arm
+	statistic Statistic
+	rounds    []logTimes
+	// level is that of the intervals, tick the resolution of the clock, a share of the time.
+	level, tick float64
+	sides       map[Arm]Side
+}
+
+// compare compares an arm with another one that was measured in the same rounds.
+func (w weighing) compare(before, after Arm) Evidence {
+	baseline, candidate := w.statistic.of(w.samples[before]), w.statistic.of(w.samples[after])
+	ratios := make([]float64, len(w.rounds))
+	levels := make([]float64, len(w.rounds))
+	for i, times := range w.rounds {
+		ratios[i] = *times.of(before) - *times.of(after)
+		// The geometric mean: what a round does to both is not a difference between them.
+		levels[i] = math.Exp((*times.of(before) + *times.of(after)) / 2)
 	}
+	level, levelled := withoutRounds(baseline, candidate, levels)
+	e := Evidence{
+		Change:   changeOf(stats.Speedup(baseline, candidate)),
+		Interval: changeInterval(ratios, w.level, w.tick),
+		Delta:    stats.CliffsDelta(level, levelled),
+		Rounds:   len(ratios), Statistic: w.statistic,
+		Level: stats.Median(levels), Spread: spread(ratios),
+		Baseline: w.sides[before], Candidate: w.sides[after],
+	}
+	if after == Candidate {
+		e.P = chance(before, w.rounds, w.orders)
+	} else {
+		// The control is a guard: it may fire once too often, and the reference set of its orders,
+		// eight for a block, is too small to fire at the first analysis.
+		e.P = stats.SignFlip(ratios)
+	}
+	return e
+}
+
+// changeInterval is the interval of the change at a level, from the log ratios of the rounds. A
+// clock that counts in ticks may be wrong by one, so that it is wider by that.
+func changeInterval(ratios []float64, level, tick float64) stats.Interval {
+	speedups := make([]float64, len(ratios))
+	for i, ratio := range ratios {
+		speedups[i] = math.Exp(ratio)
+	}
+	interval := stats.MedianInterval(speedups, level)
+	if !interval.Bounded() || math.IsInf(tick, 1) {
+		return stats.Unbounded()
+	}
+	return stats.Interval{Low: changeOf(interval.Low / (1 + tick)), High: changeOf(interval.High * (1 + tick))}
+}
+
+// tickOf is the resolution of the clock: the smallest difference between two samples, as a
+// share of their time. Real noise makes it nothing. Where all samples are equal it is
+// infinite, because nothing is known about it.
+func tickOf(s Samples) float64 {
+	var all []float64
+	for _, processes := range s {
+		all = append(all, slices.Concat(processes...)...)
+	}
+	slices.Sort(all)
+	tick := math.Inf(1)
+	for i := 1; i < len(all); i++ {
+		if gap := all[i] - all[i-1]; gap > 0 {
+			tick = min(tick, gap)
+		}
+	}
+	return tick / stats.Median(all)
 }
 
 // changeOf turns a speedup (baseline/candidate) into a change.
@@ -130,16 +184,6 @@ func (e Evidence) Times() (baseline, candidate float64) {
 	return e.Level / half, e.Level * half
 }
 
-// roundLevels are the geometric means of both sides, by round: what a round does to
-// both is not a difference between them.
-func roundLevels(baseline, candidate []float64) []float64 {
-	levels := make([]float64, len(baseline))
-	for round := range levels {
-		levels[round] = math.Sqrt(baseline[round] * candidate[round])
-	}
-	return levels
-}
-
 // each returns a statistic of each process.
 func each(processes [][]float64, statistic func([]float64) float64) []float64 {
 	values := make([]float64, len(processes))
@@ -161,8 +205,8 @@ func logRatios(baseline, candidate []float64) []float64 {
 }
 
 // withoutRounds returns all samples of both sides, each over the level of its round.
-func withoutRounds(baseline, candidate [][]float64) (base, other []float64) {
-	for round, level := range roundLevels(perProcess(baseline), perProcess(candidate)) {
+func withoutRounds(baseline, candidate [][]float64, levels []float64) (base, other []float64) {
+	for round, level := range levels {
 		for _, sample := range baseline[round] {
 			base = append(base, sample/level)
 		}
@@ -194,7 +238,7 @@ func Describe(bootstrap stats.Bootstrap, processes [][]float64) Side {
 		Processes: len(processes), Samples: len(all),
 	}
 	if len(medians) >= stats.FewestForInterval {
-		side.Interval = bootstrap.Median(medians)
+		side.Interval = stats.MedianInterval(medians, 0.95)
 	} else {
 		side.Interval = bootstrap.Block(all, 0)
 	}

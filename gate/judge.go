@@ -13,15 +13,14 @@ import (
 // weighed is all that is known at an analysis.
 type weighed struct {
 	analysis Analysis
+	first    bool // of the planned ones
 	last     bool
 	between  Evidence  // baseline against candidate
 	control  Evidence  // baseline against itself
 	best     *Evidence // best accepted entry against candidate; nil where it is the baseline
 	tails    []Tail
-	ratios   []float64 // log(baseline/candidate) by round, in order
-	medians  []float64 // of the baseline, by round, in order
-	// controlRatios are log(control/candidate) by round.
-	controlRatios []float64
+	rounds   []logTimes
+	tick     float64 // of the clock, a share of the time
 	// smallest works out the smallest regression that would have been seen.
 	smallest func() float64
 }
@@ -59,7 +58,8 @@ func (p Policy) judgeChange(w weighed) Decision {
 	case proven && e.Change < -p.Regression:
 		return Decision{Regression,
 			fmt.Sprintf("slower by %s, more than %s", page.Percent(-e.Change), page.Percent(p.Regression)),
-			w.last || e.Interval.High < -p.Regression}
+			// As a gain, a loss counts only if it is seen twice: at the analysis after the first, too.
+			w.last || !w.first && e.Interval.High < -p.Regression}
 	case proven && e.Change > p.Improvement && math.Abs(e.Delta) < p.Effect:
 		return Decision{Maintained,
 			fmt.Sprintf("faster by %s, but δ is %.2f, below %.2g", page.Percent(e.Change), e.Delta, p.Effect), w.last}
@@ -91,14 +91,22 @@ func (w weighed) proven(e Evidence) bool { return e.P <= w.analysis.Level && !e.
 
 // judgeConditions finds reasons not to trust the comparison at all.
 func (p Policy) judgeConditions(w weighed) *Decision {
-	if c := w.control; c.P <= controlLevel && math.Abs(c.Change) >= p.Regression/3 && !w.dwarfs(c.Change) {
+	if c := w.control; c.P <= guardLevel && math.Abs(c.Change) >= p.Regression/3 && !w.dwarfs(c.Change) {
 		return &Decision{Inconclusive,
 			fmt.Sprintf("A/A failed: the baseline differs from itself by %s (p = %.2g): something disturbs the order of "+
 				"measurements", page.Percent(math.Abs(c.Change)), c.P), w.last}
 	}
-	if moved, by := p.moved(w.ratios); moved && !w.dwarfs(by) {
+	if math.IsInf(w.tick, 1) {
+		return &Decision{Inconclusive, "coarse clock: all samples are equal, so nothing is known about smaller differences",
+			w.last}
+	}
+	var ratios, medians []float64
+	for _, t := range w.rounds {
+		ratios, medians = append(ratios, t.baseline-t.candidate), append(medians, math.Exp(t.baseline))
+	}
+	if moved, by := p.moved(ratios); moved && !w.dwarfs(by) {
 		reason := fmt.Sprintf("drift: the ratio itself moved by %s during the run", page.Percent(by))
-		if drift := stats.Drift(w.medians); drift < -throttled {
+		if drift := stats.Drift(medians); drift < -throttled {
 			reason = fmt.Sprintf("throttling: the baseline became %s slower during the run and the ratio moved by %s",
 				page.Percent(-drift), page.Percent(by))
 		}
@@ -114,9 +122,10 @@ func (w weighed) dwarfs(disturbance float64) bool {
 	return w.proven(w.between) && w.between.Interval.High < -10*math.Abs(disturbance)
 }
 
-// controlLevel is the p-value at which the control says that something is wrong:
-// one comparison in a hundred is given up for it.
-const controlLevel = 0.01
+// guardLevel is the p-value at which the control, or a ratio that moves, says that something
+// is wrong: for each, one comparison in a hundred is given up. Ten rounds can reach it, so
+// that no analysis is without its guards.
+const guardLevel = 0.01
 
 // throttled is how much slower the baseline must have become for a moving ratio to
 // be blamed on throttling.
@@ -133,7 +142,7 @@ func (p Policy) moved(ratios []float64) (bool, float64) {
 		return false, by
 	}
 	_, chance := stats.MannWhitney(first, second)
-	return chance <= 0.001, by
+	return chance <= guardLevel, by
 }
 
 // judgeErosion holds the candidate against the best accepted entry, and says
@@ -147,7 +156,7 @@ func (p Policy) judgeErosion(w weighed) (d *Decision, open bool) {
 	case e.Change < -p.Erosion && w.proven(e):
 		return &Decision{Regression,
 			fmt.Sprintf("erosion: slower than the best accepted entry by %s, more than %s", page.Percent(-e.Change),
-				page.Percent(p.Erosion)), w.last || e.Interval.High < -p.Erosion}, true
+				page.Percent(p.Erosion)), w.last || !w.first && e.Interval.High < -p.Erosion}, true
 	case e.Change < -p.Erosion && w.last:
 		return &Decision{Inconclusive,
 			fmt.Sprintf("erosion: slower than the best accepted entry by %s, more than %s, but that may be chance (p = %.2g)",
@@ -199,24 +208,26 @@ func faster(change float64) string {
 
 // weigh gathers what is known at an analysis.
 func (r *run) weigh(analyses []Analysis, analysis Analysis, last bool) weighed {
-	samples, b := r.samples, r.options.Bootstrap
-	statistic := statisticFor(samples)
-	medians := func(arm Arm) []float64 { return perProcess(statistic.of(samples[arm])) }
+	statistic := statisticFor(r.samples)
+	with := weighing{
+		samples: r.samples, orders: r.orders, statistic: statistic, rounds: timesOf(r.samples, statistic),
+		level: analysis.intervals(r.policy), tick: tickOf(r.samples), sides: map[Arm]Side{},
+	}
+	for arm, processes := range r.samples {
+		with.sides[arm] = Describe(r.options.Bootstrap, processes)
+	}
 	w := weighed{
-		analysis: analysis, last: last,
-		between:       Weigh(b, statistic, samples[Baseline], samples[Candidate]),
-		control:       Weigh(b, statistic, samples[Baseline], samples[Control]),
-		tails:         r.policy.weighTails(b, analysis, samples[Baseline], samples[Candidate]),
-		ratios:        logRatios(medians(Baseline), medians(Candidate)),
-		controlRatios: logRatios(medians(Control), medians(Candidate)),
-		medians:       medians(Baseline),
+		analysis: analysis, first: analysis.Rounds <= analyses[0].Rounds, last: last,
+		between: with.compare(Baseline, Candidate), control: with.compare(Baseline, Control),
+		tails:  r.policy.weighTails(analysis, with.tick, r.samples[Baseline], r.samples[Candidate]),
+		rounds: with.rounds, tick: with.tick,
 	}
 	known := w
 	w.smallest = sync.OnceValue(func() float64 {
-		return newPowerSimulation(r.policy, r.reachable(analyses, analysis), known, b).smallest()
+		return newPowerSimulation(r.policy, r.reachable(analyses, analysis), known, r.options.Bootstrap).smallest()
 	})
-	if old := samples[Best]; len(old) > 0 {
-		e := Weigh(b, statistic, old, samples[Candidate])
+	if len(r.samples[Best]) > 0 {
+		e := with.compare(Best, Candidate)
 		w.best = &e
 	}
 	return w

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -43,12 +42,6 @@ func (p pace) fits(within time.Duration, most int) int {
 // grace is the share of the budget by which the first analysis may be late: to give up
 // shortly before the first answer would waste all of it.
 const grace = 0.5
-
-// fewestRounds is the smallest number of rounds whose p-value can reach a level.
-func fewestRounds(level float64) int { return int(math.Ceil(1 - math.Log2(level))) }
-
-// canProve reports whether so many rounds can prove anything at a level.
-func (l Analysis) canProve() bool { return math.Ldexp(1, 1-l.Rounds) <= l.Level }
 
 // SamplesFor is how many samples, up to a number, each of so many processes may take
 // for all of them to stay within the budget, where one process with one sample took
@@ -147,8 +140,8 @@ func (r *run) launches(round int) float64 {
 	return sum
 }
 
-// reachable are the analyses up to one that was made, and those after it that the
-// budget would have allowed.
+// reachable are the analyses up to one that was made, and the next one if the budget would
+// have allowed it. What is further away than what was measured is not known.
 func (r *run) reachable(analyses []Analysis, made Analysis) []Analysis {
 	perRound := r.pace.round(r.each)
 	var reached []Analysis
@@ -159,7 +152,7 @@ func (r *run) reachable(analyses []Analysis, made Analysis) []Analysis {
 		case !slices.Contains(reached, made): // the analysis itself, or the one that time cut short
 			reached = append(reached, made)
 		case time.Duration(l.Rounds)*perRound <= r.policy.Budget:
-			reached = append(reached, l)
+			return append(reached, l)
 		}
 	}
 	return reached

@@ -119,7 +119,7 @@ func TestSamplesFollowTheBudget(t *testing.T) {
 // that is too little to reach its level, the analysis before was the last one. A change
 // of just the limit keeps the comparison going, and is proven either way.
 func TestBudgetEndsBetweenLooks(t *testing.T) {
-	for stall, want := range map[int]int{3 * 17: 17, 3 * 11: 10} { // with the pilot, in processes
+	for stall, want := range map[int]int{3 * 17: 17, 3 * 13: 13} { // with the pilot, in processes
 		m := newClocked(15*time.Millisecond, 1, 1.03)
 		m.stall = stall
 		p := Presets["standard"]

@@ -139,7 +139,7 @@ func TestPlanForABudget(t *testing.T) {
 	}
 	// Without a budget of its own the policy's holds, and its rounds.
 	if plan := planned(t, newScattering(1, 0.03, 0), Presets["relaxed"], PowerOptions{}); plan.Within == nil ||
-		!slices.Equal(plan.Within.Rounds, []int{10, 20, 40}) {
+		!slices.Equal(plan.Within.Rounds, []int{12, 24, 48}) {
 		t.Errorf("%+v", plan.Within)
 	}
 }
@@ -157,8 +157,8 @@ func TestPlanOfAKernelThatFails(t *testing.T) {
 // Every schedule is one that a policy may have.
 func TestSchedules(t *testing.T) {
 	for ceiling, want := range map[int][]int{
-		9: {9}, 12: {12}, 14: {10, 14}, 40: {10, 20, 40}, 80: {10, 20, 40, 80}, 100: {10, 20, 40, 100},
-		300: {10, 20, 40, 80, 160, 300},
+		9: {9}, 12: {12}, 17: {12, 17}, 48: {12, 24, 48}, 96: {12, 24, 48, 96}, 110: {12, 24, 48, 110},
+		300: {12, 24, 48, 96, 192, 300},
 	} {
 		if got := schedule(Presets["standard"], ceiling); !slices.Equal(got, want) {
 			t.Errorf("%d rounds: %v, want %v", ceiling, got, want)

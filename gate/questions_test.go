@@ -33,7 +33,7 @@ func (r *rhythm) Measure(context.Context, Arm, int) ([]float64, *objective.Failu
 // one of 12.
 func TestRhythm(t *testing.T) {
 	p := Presets["standard"]
-	p.Rounds = []int{10}
+	p.Rounds = []int{12}
 	seeds := uint64(thorough.Count(250, 1000))
 	most := thorough.Count(5, 12) // of 1 or 4 that are expected: four standard deviations are 4 and 8
 	for _, period := range []float64{6, 12} {
@@ -153,8 +153,7 @@ func TestSentencesAgreeWithTheNumbers(t *testing.T) {
 				w := weighed{
 					analysis: analysis,
 					last:     true,
-					ratios:   make([]float64, 80),
-					medians:  make([]float64, 80),
+					rounds:   make([]logTimes, 96),
 					smallest: func() float64 { return 0.04 },
 					control:  Evidence{P: 1},
 					between: Evidence{
@@ -219,7 +218,7 @@ func TestErosionIsDecidedBeforeTheEnd(t *testing.T) {
 			}
 		}
 		// Near the limit the estimate may end on either side of it.
-		if wrong > 4 || c.want == NoDifference && rounds > 220 {
+		if wrong > 4 || c.want == NoDifference && rounds > 260 {
 			t.Errorf("%v: %d wrong of 20 in %d rounds", c, wrong, rounds)
 		}
 	}

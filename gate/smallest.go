@@ -18,11 +18,9 @@ const power = 0.9
 type powerSimulation struct {
 	policy   Policy
 	analyses []Analysis
-	// draws are the noise of each simulated comparison: log ratios about 0, by round.
-	draws [][]float64
-	// wider is by how much the bootstrap, which draws also inside processes, makes
-	// an interval wider than the rounds alone do.
-	wider float64
+	// draws are the noise of each simulated comparison: rounds without a difference.
+	draws [][]logTimes
+	tick  float64
 }
 
 // simulations is how many comparisons are simulated, by the size of the bootstrap: a
@@ -34,31 +32,72 @@ func simulations(b stats.Bootstrap) int {
 	return min(400, max(50, b.Resamples/25))
 }
 
-// newPowerSimulation takes the noise from the rounds that were measured: candidate against
-// baseline and against the control, which is the baseline once more, each about its
-// own middle. Rounds are drawn with replacement.
+// newPowerSimulation takes the noise from the rounds that were measured: candidate, baseline
+// and control, each about its own middle. Where the rounds of one half are noisier than those of
+// the other, only these count, and noise that has grown is taken to go on growing. Rounds are drawn in
+// pieces of three that followed each other, because what a machine does often lasts longer
+// than a round.
 func newPowerSimulation(p Policy, analyses []Analysis, w weighed, b stats.Bootstrap) *powerSimulation {
-	var noise []float64
-	for _, ratios := range [][]float64{w.ratios, w.controlRatios} {
-		middle := stats.Median(ratios)
-		for _, ratio := range ratios {
-			noise = append(noise, (ratio-middle)*fewRounds(len(ratios)))
-		}
-	}
-	r := &powerSimulation{policy: p, analyses: analyses, wider: 1}
+	const piece = 3
+	noise := noisierHalf(w.rounds)
+	r := &powerSimulation{policy: p, analyses: analyses, tick: w.tick}
 	random := rand.New(rand.NewPCG(b.Seed, 0x72656865617273))
 	for range simulations(b) {
-		draw := make([]float64, analyses[len(analyses)-1].Rounds)
-		for i := range draw {
-			draw[i] = noise[random.IntN(len(noise))]
+		var draw []logTimes
+		for len(draw) < analyses[len(analyses)-1].Rounds {
+			for i, first := 0, random.IntN(len(noise)); i < piece; i++ {
+				round := noise[(first+i)%len(noise)]
+				if random.IntN(2) == 0 { // without a difference, their names mean nothing
+					round.baseline, round.candidate = round.candidate, round.baseline
+				}
+				draw = append(draw, round)
+			}
 		}
 		r.draws = append(r.draws, draw)
 	}
-	low, high := rankInterval(slices.Sorted(slices.Values(w.ratios)))
-	if width := math.Log((1 - w.between.Interval.Low) / (1 - w.between.Interval.High)); high > low {
-		r.wider = min(3, max(1, width/(high-low)))
-	}
 	return r
+}
+
+// noisierHalf returns the rounds without what is between the arms on the whole: all of them, or
+// the noisier half where that says more. They are scaled as few rounds ask for.
+func noisierHalf(rounds []logTimes) []logTimes {
+	middle := func(arm Arm) float64 {
+		var differences []float64
+		for _, t := range rounds {
+			differences = append(differences, *t.of(arm)-t.baseline)
+		}
+		return stats.Median(differences)
+	}
+	candidate, control := middle(Candidate), middle(Control)
+	var noise []logTimes
+	var sizes []float64
+	for _, t := range rounds {
+		// About the middle of its round: only differences matter, and these are to be scaled.
+		n := logTimes{baseline: t.baseline, candidate: t.candidate - candidate, control: t.control - control}
+		mean := (n.baseline + n.candidate + n.control) / 3
+		wider := fewRounds(len(rounds))
+		n = logTimes{
+			baseline:  wider * (n.baseline - mean),
+			candidate: wider * (n.candidate - mean),
+			control:   wider * (n.control - mean),
+		}
+		noise = append(noise, n)
+		sizes = append(sizes, math.Abs(n.baseline-n.candidate)+math.Abs(n.control-n.candidate))
+	}
+	half := len(noise) / 2
+	early, late := stats.Mean(sizes[:half]), stats.Mean(sizes[len(noise)-half:])
+	switch {
+	case late > 1.5*early:
+		noise = noise[len(noise)-half:]
+		for i := range noise {
+			n, by := &noise[i], min(2, late/early)
+			n.baseline, n.candidate, n.control = by*n.baseline, by*n.candidate, by*n.control
+		}
+		return noise
+	case early > 1.5*late:
+		return noise[:half]
+	}
+	return noise
 }
 
 // fewRounds is by how much the spread of some rounds is likely to be larger than
@@ -92,13 +131,8 @@ func (r *powerSimulation) sees(slowdown float64) bool {
 // regression.
 func (r *powerSimulation) found(slowdown float64) float64 {
 	found := 0
-	ratios := make([]float64, 0, len(r.draws[0]))
 	for _, draw := range r.draws {
-		ratios = ratios[:0]
-		for _, noise := range draw {
-			ratios = append(ratios, noise-slowdown)
-		}
-		if r.regression(ratios) {
+		if r.regression(draw, slowdown) {
 			found++
 		}
 	}
@@ -106,19 +140,20 @@ func (r *powerSimulation) found(slowdown float64) float64 {
 }
 
 // regression judges one comparison as Policy.judge does.
-func (r *powerSimulation) regression(ratios []float64) bool {
+func (r *powerSimulation) regression(noise []logTimes, slowdown float64) bool {
 	for i, analysis := range r.analyses {
-		sofar := ratios[:analysis.Rounds]
-		ascending := slices.Sorted(slices.Values(sofar))
-		middle := stats.Median(ascending)
-		low, high := rankInterval(ascending)
-		low, high = middle-r.wider*(middle-low), middle+r.wider*(high-middle)
-		change := changeOf(math.Exp(middle))
-		beyond := high < 0 && change < -r.policy.Regression && provenBy(sofar, analysis.Level)
-		clear := changeOf(math.Exp(high)) < -r.policy.Regression
-		within := changeOf(math.Exp(low)) > -r.policy.Regression && changeOf(math.Exp(high)) < r.policy.Improvement
+		last := i == len(r.analyses)-1
+		ratios := make([]float64, analysis.Rounds)
+		for j := range ratios {
+			ratios[j] = noise[j].baseline - noise[j].candidate - slowdown
+		}
+		change := changeOf(math.Exp(stats.Median(ratios)))
+		interval := changeInterval(ratios, analysis.intervals(r.policy), r.tick)
+		beyond := interval.High < 0 && change < -r.policy.Regression &&
+			chanceNormal(noise[:analysis.Rounds], slowdown) <= analysis.Level
+		within := interval.Low > -r.policy.Regression && interval.High < r.policy.Improvement
 		switch {
-		case beyond && (clear || i == len(r.analyses)-1):
+		case beyond && (last || i > 0 && interval.High < -r.policy.Regression):
 			return true
 		case !beyond && within:
 			return false
@@ -127,21 +162,33 @@ func (r *powerSimulation) regression(ratios []float64) bool {
 	return false
 }
 
-// provenBy reports whether the exact test reaches a level. Beyond twenty rounds its
-// normal approximation decides, which errs towards not proven: the sum of bounded
-// coin tosses has lighter tails.
-func provenBy(ratios []float64, level float64) bool {
-	const exact = 20
-	if len(ratios) <= exact {
-		return stats.SignFlip(ratios) <= level
+// chanceNormal is the p-value of a simulated comparison by the normal approximation of
+// [chance], which errs towards not proven: the sum of bounded numbers has lighter tails.
+func chanceNormal(noise []logTimes, slowdown float64) float64 {
+	rounds := slices.Clone(noise)
+	for i := range rounds {
+		rounds[i].candidate += slowdown
 	}
-	return stats.SignFlipNormal(ratios) <= level
-}
-
-// rankInterval is the percentile bootstrap's 95 % interval of the median of sorted
-// values, which lies at fixed ranks.
-func rankInterval(ascending []float64) (low, high float64) {
-	n := len(ascending)
-	rank := max(0, int(float64(n)/2-0.98*math.Sqrt(float64(n))))
-	return ascending[rank], ascending[n-1-rank]
+	cuts := limits(Baseline, rounds)
+	smallest := 1.0
+	for _, cut := range cuts {
+		score := func(difference float64) float64 {
+			if share := difference / cut; !math.IsNaN(share) {
+				return max(-1, min(1, share))
+			}
+			return 0
+		}
+		sum, squares := 0.0, 0.0
+		for _, t := range rounds {
+			between := score(t.baseline - t.candidate)
+			sum += between
+			// Over the six orders of the three arms.
+			squares += (between*between + math.Pow(score(t.control-t.candidate), 2) +
+				math.Pow(score(t.baseline-t.control), 2)) / 3
+		}
+		if squares > 0 {
+			smallest = min(smallest, math.Erfc(math.Abs(sum)/math.Sqrt(2*squares)))
+		}
+	}
+	return min(1, smallest*float64(len(cuts)))
 }

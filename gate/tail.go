@@ -55,25 +55,33 @@ func (c Comparison) SlowerTail() bool {
 // weighTails compares the quantiles that the samples allow: each unit needs as many
 // samples as have one beyond the quantile, and there must be units enough to prove
 // anything at the level of this analysis.
-func (p Policy) weighTails(b stats.Bootstrap, analysis Analysis, baseline, candidate [][]float64) []Tail {
+func (p Policy) weighTails(analysis Analysis, tick float64, baseline, candidate [][]float64) []Tail {
 	var tails []Tail
 	for _, t := range []Tail{{Quantile: 0.95, Limit: p.Tail.P95}, {Quantile: 0.99, Limit: p.Tail.P99}} {
 		before, after := tailUnits(t.Quantile, baseline, candidate)
 		t.Units = len(before)
-		if !(Analysis{Rounds: t.Units, Level: analysis.Level}).canProve() {
+		if math.Ldexp(1, 1-t.Units) > analysis.Level { // the smallest p-value of so many coins
 			continue
 		}
 		ratios := logRatios(before, after)
-		ratio, interval := stats.Median(ratios), b.Median(ratios)
-		t.Change = changeOf(math.Exp(ratio))
-		t.Interval = stats.Interval{Low: changeOf(math.Exp(interval.Low)), High: changeOf(math.Exp(interval.High))}
-		t.P = stats.SignFlip(ratios)
-		level := stats.Median(roundLevels(before, after))
+		ratio := stats.Median(ratios)
+		t.Change, t.Interval = changeOf(math.Exp(ratio)), changeInterval(ratios, analysis.intervals(p), tick)
+		t.P = stats.SignFlip(ratios) // units of several rounds have no orders; a coin for each is close
+		level := stats.Median(geometricMeans(before, after))
 		t.Baseline, t.Candidate = level*math.Exp(ratio/2), level*math.Exp(-ratio/2)
 		t.Slower = t.P <= analysis.Level && t.Interval.High < 0 && t.Change < -t.Limit
 		tails = append(tails, t)
 	}
 	return tails
+}
+
+// geometricMeans are those of two numbers each.
+func geometricMeans(a, b []float64) []float64 {
+	means := make([]float64, len(a))
+	for i := range means {
+		means[i] = math.Sqrt(a[i] * b[i])
+	}
+	return means
 }
 
 // suspect says that the estimate is beyond the limit and the interval excludes no
@@ -111,7 +119,7 @@ func (p Policy) judgeTails(w weighed) (d *Decision, open bool) {
 		switch beyond := fmt.Sprintf("tail: %s is slower by %s, more than %s", t.Name(), page.Percent(-t.Change),
 			page.Percent(t.Limit)); {
 		case t.Slower && (d == nil || d.Verdict != Regression):
-			d = &Decision{Regression, beyond, w.last || t.Interval.High < -t.Limit}
+			d = &Decision{Regression, beyond, w.last || !w.first && t.Interval.High < -t.Limit}
 		case t.Change < -t.Limit && w.last && d == nil:
 			d = &Decision{Inconclusive, fmt.Sprintf("%s, but that may be chance (p = %.2g)", beyond, t.P), true}
 		}

@@ -80,7 +80,7 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 	s := recordedSpace(t)
 	honest := replay.NewEvaluator(s, 1)
 	plain, err := search.Run(t.Context(), s.Pool(), &faulty{Evaluator: honest, digest: space.Point.String}, &memory{},
-		search.Past{}, search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Rounds: 3}})
+		search.Past{}, search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 40, Rounds: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 		return nil
 	}}
 	result, err := search.Run(t.Context(), s.Pool(), twins, &memory{}, search.Past{},
-		search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Rounds: 3}})
+		search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 40, Rounds: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,8 @@ type Options struct {
 	Seed uint64
 	// DefaultUnknown says that the space's default means nothing: the first trial is the sampler's.
 	DefaultUnknown bool
+	// OrderSeed draws the orders in which finalists are measured; 0 means Seed.
+	OrderSeed uint64
 	// First are points to try right after the default: what earlier studies
 	// found good. Those that the pool lacks are passed over. See sampler.Transfer.
 	First []space.Point

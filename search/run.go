@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -224,7 +225,7 @@ func (e *engine) confirm(ctx context.Context) error {
 		Progress:   e.observer.round,
 	}, confirm.Options{
 		Finalists: e.options.Finalists, Rounds: e.options.Rounds, Samples: e.options.Samples,
-		Seed: e.options.Seed, Lanes: e.options.Lanes,
+		Seed: cmp.Or(e.options.OrderSeed, e.options.Seed), Lanes: e.options.Lanes,
 	})
 }
 

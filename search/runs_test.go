@@ -77,8 +77,8 @@ func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 		t.Fatal("the finalists are the same: there is nothing to test")
 	}
 	contenders := confirm.Contenders(result.Rounds, confirm.Confirmation)
-	if len(contenders) != len(now) {
-		t.Errorf("%d contenders, and %d were measured today", len(contenders), len(now))
+	if left := confirm.LeftBehind(result.Rounds, confirm.Confirmation); len(contenders)+len(left) != len(now) {
+		t.Errorf("%d contenders and %d left behind, and %d were measured today", len(contenders), len(left), len(now))
 	}
 	for _, c := range contenders {
 		if !now[c.Point] || len(c.Rounds) != options.Rounds {

@@ -39,7 +39,7 @@ func (r *Recorder) MeasuredAcross(workload string, round confirm.Round) error {
 	row := rowKey{"across",
 		columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
 	if err := r.store.createAt(context.Background(), r.study, row,
-		append(newStored(&round.Outcome).columns(), column{"run", &round.Run})); err != nil {
+		append(storedRound(&round).columns(), column{"run", &round.Run})); err != nil {
 		return fmt.Errorf("recording round %d on workload %s: %w", round.Number, workload, err)
 	}
 	return nil
@@ -56,7 +56,7 @@ func (s *Store) Across(ctx context.Context, study int64) (map[string][]confirm.R
 		workload string
 	}
 	all, err := readRows(ctx, s, "across", "workload, number, point", study, func(r *round) (columns, func()) {
-		row := newStored(&r.Outcome)
+		row := storedRound(&r.Round)
 		return append(row.columns(),
 				columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...),
 			row.complete

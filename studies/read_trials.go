@@ -70,7 +70,7 @@ func (s *Store) trialsWhere(ctx context.Context, condition string, arguments ...
 
 func (s *Store) rounds(ctx context.Context, study int64) ([]confirm.Round, error) {
 	return readRows(ctx, s, "rounds", "phase DESC, number, point", study, func(r *confirm.Round) (columns, func()) {
-		row := newStored(&r.Outcome)
+		row := storedRound(r)
 		return append(row.columns(),
 			columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
 	})

@@ -58,7 +58,7 @@ func (r *Recorder) Measured(round confirm.Round) error {
 			{"point", round.Point.String()},
 		}}
 	return r.store.createAt(context.Background(), r.study, row,
-		append(newStored(&round.Outcome).columns(), column{"run", &round.Run}))
+		append(storedRound(&round).columns(), column{"run", &round.Run}))
 }
 
 // stored is an outcome as trials and rounds hold it: failures in columns of their own,
@@ -67,6 +67,7 @@ type stored struct {
 	outcome *objective.Outcome
 	failure objective.Failure
 	facts   facts
+	order   *uint64 // nil for a trial
 }
 
 type facts struct {
@@ -77,12 +78,20 @@ type facts struct {
 	Evidence   *check.Evidence      `json:"evidence,omitempty"`
 	Measured   map[string]float64   `json:"measured,omitempty"`
 	Scores     []float64            `json:"scores,omitempty"`
+	OrderSeed  uint64               `json:"order_seed,omitempty"` // of a round
+}
+
+// storedRound is a round's outcome with the seed of its order.
+func storedRound(r *confirm.Round) *stored {
+	s := newStored(&r.Outcome)
+	s.order, s.facts.OrderSeed = &r.OrderSeed, r.OrderSeed
+	return s
 }
 
 func newStored(o *objective.Outcome) *stored {
 	s := &stored{
 		outcome: o,
-		facts:   facts{o.Device, o.Resources, o.Conditions, o.Remembered, o.Evidence, o.Measured, o.Scores},
+		facts:   facts{o.Device, o.Resources, o.Conditions, o.Remembered, o.Evidence, o.Measured, o.Scores, 0},
 	}
 	if o.Failure != nil {
 		s.failure = *o.Failure
@@ -98,6 +107,9 @@ func (s *stored) complete() {
 	o, read := s.outcome, s.facts
 	o.Resources, o.Conditions, o.Remembered, o.Evidence = read.Resources, read.Conditions, read.Remembered, read.Evidence
 	o.Measured, o.Scores, o.Device = read.Measured, read.Scores, read.Device
+	if s.order != nil {
+		*s.order = read.OrderSeed
+	}
 	if o.Samples == nil {
 		o.Samples = []float64{}
 	}

@@ -177,11 +177,12 @@ func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
 		}
 	}
 	round := confirm.Round{
-		Phase:   confirm.Confirmation,
-		Run:     2,
-		Number:  1,
-		Point:   examplePoint(0),
-		Outcome: objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"},
+		Phase:     confirm.Confirmation,
+		Run:       2,
+		Number:    1,
+		OrderSeed: 987_654_321,
+		Point:     examplePoint(0),
+		Outcome:   objective.Outcome{Samples: []float64{5}, Batch: 1, Binary: "abc"},
 	}
 	if err := recorder.Measured(round); err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ type HoldOptions struct {
 	On Device
 	// Baseline is the file, Base the commit whose file counts instead: see [Options].
 	Baseline, Base string
-	// Seed fixes the order of measurements.
+	// Seed draws the orders of measurements.
 	Seed uint64
 	// LockClocks is as in [Options].
 	LockClocks int

@@ -58,7 +58,7 @@ type Options struct {
 	Base string
 	// Backend is where kernels run whose policy names none.
 	Backend string
-	// Seed fixes the order of measurements.
+	// Seed draws the orders of measurements.
 	Seed uint64
 	// LockClocks holds the clocks of a GPU at so many MHz meanwhile; 0 leaves them as they are.
 	LockClocks int

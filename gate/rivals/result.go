@@ -93,7 +93,7 @@ func (s *Side) summarise() {
 	}
 	s.Milliseconds, s.Interval = stats.Median(medians), stats.Unbounded()
 	if enough(len(medians)) {
-		s.Interval = stats.Bootstrap{}.Median(medians)
+		s.Interval = stats.MedianInterval(medians, 0.95)
 	}
 }
 
@@ -102,7 +102,7 @@ func enough(rounds int) bool { return rounds >= stats.FewestForInterval }
 
 // compare holds every side against our best. Rounds are paired: sides of one round were
 // measured close together.
-func (r *Result) compare(bootstrap stats.Bootstrap) {
+func (r *Result) compare() {
 	r.Best = -1
 	for i, s := range r.Sides {
 		if s.Ours && len(s.Rounds) > 0 && (r.Best < 0 || s.Milliseconds < r.Sides[r.Best].Milliseconds) {
@@ -120,7 +120,7 @@ func (r *Result) compare(bootstrap stats.Bootstrap) {
 		}
 		s.Speedup = &Speedup{Ratio: stats.Speedup(s.Rounds, best), Interval: stats.Unbounded()}
 		if enough(len(best)) {
-			s.Speedup.Interval = bootstrap.SpeedupInterval(s.Rounds, best)
+			s.Speedup.Interval = stats.SpeedupInterval(s.Rounds, best, 0.95)
 		}
 	}
 }

@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +43,7 @@ type Options struct {
 	Points []Point
 	// Rounds is how often every side is measured, Samples how many times each gives then.
 	Rounds, Samples int
-	// Seed fixes the order of the sides.
+	// Seed draws the orders of the sides.
 	Seed uint64
 	// Patience is how long a rival may take for one answer.
 	Patience time.Duration
@@ -90,7 +89,7 @@ const rest = 4 * time.Millisecond
 // Run measures all sides. An error says that the machinery broke; a side that does not work
 // says so itself.
 func Run(ctx context.Context, b *devices.Builder, o Options) (*Result, error) {
-	r := &race{Options: o, builder: b, random: rand.New(rand.NewPCG(o.Seed, 0))}
+	r := &race{Options: o, builder: b}
 	defer r.close()
 	if err := r.openOurs(ctx); err != nil {
 		return nil, err
@@ -102,7 +101,7 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (*Result, error) {
 		if o.Observe != nil {
 			o.Observe(round, o.Rounds)
 		}
-		if err := r.round(ctx); err != nil {
+		if err := r.round(ctx, round); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +115,6 @@ func Run(ctx context.Context, b *devices.Builder, o Options) (*Result, error) {
 type race struct {
 	Options
 	builder *devices.Builder
-	random  *rand.Rand
 	sides   []*side
 	// ours is the first of our configurations; it knows the answer.
 	ours    *devices.Configuration
@@ -318,8 +316,8 @@ func (s *side) judge(r *race) {
 }
 
 // round measures every side once, in an order of its own.
-func (r *race) round(ctx context.Context) error {
-	for _, i := range r.random.Perm(len(r.sides)) {
+func (r *race) round(ctx context.Context, round int) error {
+	for _, i := range stats.NewOrders(len(r.sides), r.Seed, 0).Round(round) {
 		s := r.sides[i]
 		if s.Missing != "" {
 			continue
@@ -362,6 +360,6 @@ func (r *race) result() *Result {
 		s.summarise()
 		result.Sides = append(result.Sides, s.Side)
 	}
-	result.compare(stats.Bootstrap{Seed: r.Seed})
+	result.compare()
 	return result
 }

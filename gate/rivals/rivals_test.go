@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pawl/internal/kerneltest"
-	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/kernels/element"
 	"pawl/objective"
@@ -197,7 +196,7 @@ func TestCompare(t *testing.T) {
 	for i := range r.Sides {
 		r.Sides[i].summarise()
 	}
-	r.compare(stats.Bootstrap{})
+	r.compare()
 	if r.Best != 1 || r.Beaten() || r.Compared() != 1 {
 		t.Errorf("best %d, beaten %v, compared %d", r.Best, r.Beaten(), r.Compared())
 	}
@@ -213,7 +212,7 @@ func TestCompare(t *testing.T) {
 	few := &Result{Sides: []Side{{Ours: true, Rounds: rounds(1, 2)}, {Rounds: rounds(0.1, 2)}}}
 	few.Sides[0].summarise()
 	few.Sides[1].summarise()
-	few.compare(stats.Bootstrap{})
+	few.compare()
 	if few.Beaten() || few.Sides[1].Verdict() != "too few rounds to say" {
 		t.Errorf("beaten %v, %q", few.Beaten(), few.Sides[1].Verdict())
 	}

@@ -17,17 +17,33 @@ type disturbance struct {
 type disturb func(*rand.Rand) disturbance
 
 // processLevels gives every process a level of its own that it keeps to its end, as
-// the placement of memory does. Their logarithms have a standard deviation; by the
-// toss of a coin a process is also slower by a share, the mode.
-func processLevels(deviation, mode float64) disturb {
+// the placement of memory does. Their logarithms have a standard deviation and, from one process to
+// the next, a correlation; some processes, a share, are also slower by the mode.
+func processLevels(deviation, correlation, share, mode float64) disturb {
 	return func(random *rand.Rand) disturbance {
-		level := 1.0
+		level, lasting := 1.0, random.NormFloat64()
 		return disturbance{
 			begin: func() {
-				level = math.Exp(deviation * random.NormFloat64())
-				if random.IntN(2) == 0 {
+				lasting = correlation*lasting + math.Sqrt(1-correlation*correlation)*random.NormFloat64()
+				level = math.Exp(deviation * lasting)
+				if random.Float64() < share {
 					level *= 1 + mode
 				}
+			},
+			factor: func() float64 { return level },
+		}
+	}
+}
+
+// growingNoise gives every process a level of its own, which differs the more the later it
+// runs: by a deviation for each hundred processes.
+func growingNoise(deviation float64) disturb {
+	return func(random *rand.Rand) disturbance {
+		level, processes := 1.0, 0.0
+		return disturbance{
+			begin: func() {
+				processes++
+				level = math.Exp(deviation * processes / 100 * random.NormFloat64())
 			},
 			factor: func() float64 { return level },
 		}

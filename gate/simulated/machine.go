@@ -37,6 +37,8 @@ type Fault struct {
 	Mode float64
 	// Also is one more disturbance; nil for none.
 	Also disturb
+	// Trend is by how much each process of a round is slower than the one before it.
+	Trend float64
 	// Milliseconds is how long the kernel takes on a quiet machine; 0 means 1.
 	Milliseconds float64
 }
@@ -55,14 +57,18 @@ var Faults = []Fault{
 	// comes and goes, and a kernel so slow that the budget, on the machine's own clock,
 	// has no room for the usual number of samples: with 20 a process the first analysis of
 	// the standard policy would take nine minutes.
-	{Name: "process levels of 4 %", Noise: 0.01, Also: processLevels(0.04, 0)},
-	{Name: "process levels of 10 %", Noise: 0.01, Also: processLevels(0.10, 0)},
-	{Name: "process modes of 12 %", Noise: 0.01, Also: processLevels(0, 0.12)},
-	{Name: "process modes of 25 %", Noise: 0.01, Also: processLevels(0, 0.25)},
+	{Name: "process levels of 4 %", Noise: 0.01, Also: processLevels(0.04, 0, 0, 0)},
+	{Name: "process levels of 10 %", Noise: 0.01, Also: processLevels(0.10, 0, 0, 0)},
+	{Name: "process modes of 12 %", Noise: 0.01, Also: processLevels(0, 0, 0.5, 0.12)},
+	{Name: "process modes of 25 %", Noise: 0.01, Also: processLevels(0, 0, 0.5, 0.25)},
 	{Name: "heavy tails", Noise: 0.01, Also: heavyTails(0.10)},
 	{Name: "period of 6 to 12 processes", Noise: 0.01, Also: everyFewProcesses(6, 12, 0.10)},
 	{Name: "bursty neighbour", Noise: 0.01, Also: burstyNeighbour(60, 120, 1)},
 	{Name: "slow kernel, 0.9 s", Noise: 0.01, Milliseconds: 900},
+	{Name: "3 of 10 processes slow", Noise: 0.01, Also: processLevels(0, 0, 0.3, 0.25)},
+	{Name: "levels that last", Noise: 0.01, Also: processLevels(0.04, 0.8, 0, 0)},
+	{Name: "noise that grows", Noise: 0.01, Also: growingNoise(0.03)},
+	{Name: "trend inside a round", Noise: 0.01, Trend: 0.015},
 }
 
 // machine produces samples one after the other.

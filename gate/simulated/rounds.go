@@ -70,9 +70,10 @@ const startProcess = 15
 // measurer measures on a simulated machine that has a clock: a process takes as long
 // as its samples do, and a little for its start.
 type measurer struct {
-	machine *machine
-	arms    map[gate.Arm]kernel
-	elapsed time.Duration
+	machine   *machine
+	arms      map[gate.Arm]kernel
+	processes int
+	elapsed   time.Duration
 }
 
 var _ gate.Measurer = (*measurer)(nil)
@@ -80,7 +81,9 @@ var _ gate.Measurer = (*measurer)(nil)
 // Measure runs a process of the arm.
 func (m *measurer) Measure(_ context.Context, arm gate.Arm, samples int) ([]float64, *objective.Failure, error) {
 	k := m.arms[arm]
-	times := m.machine.process(samples, k.time)
+	place := m.processes % len(m.arms)
+	m.processes++
+	times := m.machine.process(samples, k.time*(1+m.machine.fault.Trend*float64(place)))
 	total := float64(startProcess)
 	for i := range times {
 		if k.slowShare > 0 && m.machine.random.Float64() < k.slowShare {
@@ -143,7 +146,7 @@ func inRounds(ctx context.Context, f Fault, o Options) (Row, error) {
 		return row, err
 	}
 	for _, t := range found { // in order, whoever was first
-		row.count(t)
+		row.count(t, o.Slowdowns[0])
 	}
 	return row, nil
 }
@@ -177,11 +180,13 @@ func try(ctx context.Context, f Fault, seed uint64, o Options) (t trials, err er
 }
 
 // count takes the comparisons on one machine into the row.
-func (r *Row) count(t trials) {
+func (r *Row) count(t trials, slowdown float64) {
 	r.Equal[t.equal.Verdict]++
 	r.Slowed[t.slowed.Verdict]++
 	r.Together.Eroded[t.eroded.Verdict]++
 	r.Together.Warned.add(t.equal.SlowerTail())
+	r.Together.Covered.cover(t.equal, 0)
+	r.Together.Covered.cover(t.slowed, -slowdown)
 	if len(t.tail.Tails) > 0 || t.tail.Verdict == gate.Regression {
 		r.Together.Tails.add(t.tail.SlowerTail() || t.tail.Verdict == gate.Regression)
 	}

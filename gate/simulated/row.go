@@ -32,6 +32,9 @@ type Together struct {
 	// Seen is how often another run on the same machine found the smallest
 	// regression that a comparison of equal sides had printed.
 	Seen Rate `json:"seen"`
+	// Covered is how often the printed 95 % interval contains the true change, of equal sides and
+	// of those with the real slowdown, whenever the comparison ended.
+	Covered Rate `json:"covered"`
 	// Smallest are the printed figures, as shares.
 	Smallest []float64 `json:"smallest"`
 }
@@ -62,6 +65,13 @@ func (r *Rate) add(happened bool) {
 	r.Of++
 	if happened {
 		r.Times++
+	}
+}
+
+// cover counts whether the interval of a comparison contains the true change.
+func (r *Rate) cover(c gate.Comparison, change float64) {
+	if c.Evidence != nil {
+		r.add(!c.Evidence.Interval.Bounded() || c.Evidence.Interval.Contains(change))
 	}
 }
 

@@ -53,7 +53,7 @@ type Options struct {
 	// Baseline is the file that performance is held to, Base the commit whose file counts
 	// instead, empty for the file.
 	Baseline, Base string
-	// Seed fixes the order of measurements.
+	// Seed draws the orders of measurements.
 	Seed uint64
 	// LockClocks holds the clocks of a GPU at so many MHz meanwhile; 0 leaves them as they are.
 	LockClocks int

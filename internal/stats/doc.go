@@ -22,11 +22,13 @@
 // A comparison passes through these steps:
 //
 //  1. [ChangePoints], [Drift] and [RobustCV] say whether a run was steady.
-//  2. [Speedup] and [Bootstrap.SpeedupInterval] compare two contenders measured
-//     in the same rounds; [Bootstrap.ProbabilityBest] ranks many.
-//  3. [SignFlip] says whether chance explains the difference of such pairs;
+//  2. [Orders] are those in which the sides of a round are measured.
+//  3. [Speedup] and [SpeedupInterval] compare two contenders measured in the same rounds; a
+//     [Contest] ranks many.
+//  4. [PermutedBlocks] says whether chance explains the difference of such pairs, given how
+//     their order was drawn, and [SignFlip] where the order is a coin for each pair;
 //     [CliffsDelta] and [MannWhitney] say how far apart two sets are.
-//  4. [PairsNeeded] says how many rounds today's noise asks for.
+//  5. [PairsNeeded] says how many rounds today's noise asks for.
 //
 // Where only the samples of one process exist, [Bootstrap.Block] respects their
 // order; [Bootstrap.Median] treats them as independent and is right only if they
@@ -36,6 +38,6 @@
 // and on a NaN or infinite value; those that divide by a timing or take its
 // logarithm also panic on one that is not positive. Such a value is a failed
 // measurement, which the caller records as a failure and never hands on as a
-// time. No function modifies its arguments. Everything random is drawn from a
-// seed in [Bootstrap], so the same seed and samples give the same answer.
+// time. No function modifies its arguments. Everything random but [FreshSeed] is drawn
+// from a seed, so the same seed and samples give the same answer.
 package stats

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // An Interval is a closed range of values, Low <= High.
@@ -68,6 +70,40 @@ func (i Interval) RelativeWidth(center float64) float64 {
 func MinimumSamples(level float64) int {
 	requireLevel(level)
 	return int(math.Ceil(1 - math.Log2(1-level)))
+}
+
+// MedianInterval returns the interval of the median of independent positive values at a
+// level: from the k-th lowest to the k-th highest, with the largest k for which the median is
+// beyond them in no more than the rest of the cases. How many of n values are below the
+// median is a matter of n coins, whatever their distribution, so that it holds for six values as for
+// sixty (Thompson 1936). A bootstrap of so few is too narrow: for 6 to 20 processes its
+// 95 % covered 87 to 94 %. It is unbounded below [MinimumSamples].
+func MedianInterval(values []float64, level float64) Interval {
+	requireLevel(level)
+	requirePositive("MedianInterval", values)
+	ascending := sorted("MedianInterval", values)
+	k := medianRank(len(ascending), level)
+	if k == 0 {
+		return Unbounded()
+	}
+	return Interval{Low: ascending[k-1], High: ascending[len(ascending)-k]}
+}
+
+// medianRank is the largest k for which fewer than k of n coins come up heads in at most half of
+// the rest of the cases, by the terms of the binomial distribution or, where these are too
+// small for a number, by its normal approximation.
+func medianRank(n int, level float64) int {
+	const most = 1000
+	if n > most {
+		z := distuv.UnitNormal.Quantile((1 + level) / 2)
+		return int(float64(n)/2 - z*math.Sqrt(float64(n))/2)
+	}
+	k, term, sum := 0, math.Ldexp(1, -n), math.Ldexp(1, -n)
+	for ; k < n/2 && 2*sum <= 1-level; k++ {
+		term *= float64(n-k) / float64(k+1)
+		sum += term
+	}
+	return k
 }
 
 // FewestForInterval is how many samples, rounds or processes the 95 % intervals of every

@@ -57,3 +57,22 @@ func TestChange(t *testing.T) {
 	near(t, "Change to a slower time", Change(2, 2.5), -0.25, 1e-15)
 	panics(t, "Change from zero", func() { Change(0, 1) })
 }
+
+// Ranks of the median's 95 % interval as tables give them (Conover 1999, table A3 of the
+// binomial distribution): the lowest and the highest of 6 to 8, the second of 9 to 11, the third of
+// 12 to 14, the sixth of 20, the 40th of 100; of 10,000 the 4902nd, 5000 - 1.96*50.
+func TestMedianInterval(t *testing.T) {
+	for n, k := range map[int]int{5: 0, 6: 1, 8: 1, 9: 2, 11: 2, 12: 3, 14: 3, 20: 6, 100: 40, 10_000: 4902} {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(n - i) // 1 to n, from the highest
+		}
+		want := Interval{float64(k), float64(n + 1 - k)}
+		if k == 0 {
+			want = Unbounded()
+		}
+		if got := MedianInterval(values, 0.95); got != want {
+			t.Errorf("%d values: %v, want %v", n, got, want)
+		}
+	}
+}

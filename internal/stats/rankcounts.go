@@ -40,14 +40,6 @@ func (c *rankCounts) add(ranks []int32) {
 	c.total += len(ranks)
 }
 
-// addDraws counts as many ranks as there are, drawn with replacement.
-func (c *rankCounts) addDraws(ranks []int32, random *source) {
-	for range ranks {
-		c.counts[ranks[random.index(len(ranks))]]++
-	}
-	c.total += len(ranks)
-}
-
 // median returns the median of what was counted, at least one rank.
 func (c *rankCounts) median() float64 {
 	below, rank := 0, 0

@@ -31,26 +31,6 @@ func SignFlip(differences []float64) float64 {
 	return min(1, 2*signTail(scores, min(sum, total-sum)))
 }
 
-// SignFlipNormal is [SignFlip] by the normal approximation, for where many are
-// needed: from twenty differences on it is close, and larger where it matters.
-func SignFlipNormal(differences []float64) float64 {
-	scores, positive := flipScores("SignFlipNormal", differences)
-	sum, squares := 0.0, 0.0
-	for i, score := range scores {
-		value := float64(score)
-		squares += value * value
-		if positive[i] {
-			sum += value
-		} else {
-			sum -= value
-		}
-	}
-	if squares == 0 {
-		return 1
-	}
-	return math.Erfc(math.Abs(sum) / math.Sqrt(2*squares))
-}
-
 // flipScores turns the sizes of the differences that are not zero into whole
 // numbers, so that the sums over all signs can be counted, and says which are
 // positive. Any function of the sizes alone leaves the test exact; a sixtieth of the

@@ -20,39 +20,36 @@ func Speedup(baseline, candidate [][]float64) float64 {
 	if len(baseline) != len(candidate) {
 		return Median(slices.Concat(baseline...)) / Median(slices.Concat(candidate...))
 	}
+	return logMedian(roundRatios(baseline, candidate))
+}
+
+// SpeedupInterval returns the interval of [Speedup] over paired rounds: the
+// [MedianInterval] of the ratios of the rounds. It is unbounded where the rounds are too few
+// for the level.
+func SpeedupInterval(baseline, candidate [][]float64, level float64) Interval {
+	requireProcesses("SpeedupInterval", baseline)
+	requireProcesses("SpeedupInterval", candidate)
+	if len(baseline) != len(candidate) {
+		panic("stats: SpeedupInterval: rounds that are not paired")
+	}
+	return MedianInterval(roundRatios(baseline, candidate), level)
+}
+
+// roundRatios are the ratios of the medians, by round.
+func roundRatios(baseline, candidate [][]float64) []float64 {
 	ratios := make([]float64, len(baseline))
 	for round := range baseline {
 		ratios[round] = Median(baseline[round]) / Median(candidate[round])
 	}
-	return logMedian(ratios)
-}
-
-// SpeedupInterval returns the interval of [Speedup] by a hierarchical bootstrap:
-// processes are drawn with replacement, then the samples inside each drawn
-// process. Paired rounds are drawn jointly for both sides, unpaired processes
-// independently. Because whole processes are drawn, autocorrelation inside a
-// process does not narrow the interval.
-//
-// Drawing at both levels counts the noise inside processes twice (Davison and
-// Hinkley 1997, section 3.8). Where processes differ more than samples inside them,
-// as they usually do, that is nothing; where they hardly differ the interval is too
-// wide, which for a gate is the side to err on. Fewer than [MinimumSamples]
-// processes make it too narrow.
-func (b Bootstrap) SpeedupInterval(baseline, candidate [][]float64) Interval {
-	b = b.withDefaults()
-	requireProcesses("Bootstrap.SpeedupInterval", baseline)
-	requireProcesses("Bootstrap.SpeedupInterval", candidate)
-	random := b.source()
-	if len(baseline) != len(candidate) {
-		base, other := newPool(baseline), newPool(candidate)
-		return b.percentile(func() float64 { return base.draw(random) / other.draw(random) })
-	}
-	rounds := newPairedRounds(baseline, candidate)
-	return b.percentile(func() float64 { return rounds.draw(random) })
+	return ratios
 }
 
 // MeanSpeedupInterval returns the interval of the geometric mean of several speedups, each
-// of paired rounds of its own that are drawn independently of the others'. Baselines and
+// of paired rounds of its own that are drawn independently of the others', by a hierarchical
+// bootstrap: rounds are drawn with replacement, jointly for both sides, then the samples
+// inside each. Because whole rounds are drawn, autocorrelation inside a process does not
+// narrow it. Drawing at both levels counts the noise inside processes twice (Davison and
+// Hinkley 1997, section 3.8), which makes up for what few rounds hide. Baselines and
 // candidates have the same length.
 func (b Bootstrap) MeanSpeedupInterval(baselines, candidates [][][]float64) Interval {
 	b = b.withDefaults()
@@ -130,28 +127,3 @@ func newProcesses(samples [][]float64, tables map[int]*medianRanks) []process {
 }
 
 func (p *process) draw(random *source) float64 { return p.ranks.draw(p.ascending, random) }
-
-// A pool draws bootstrap medians of all samples of some processes: processes
-// first, then samples inside each, then the median over all drawn.
-type pool struct {
-	counts    *rankCounts
-	processes [][]int32
-}
-
-func newPool(samples [][]float64) *pool {
-	p := &pool{counts: newRankCounts(slices.Concat(samples...))}
-	ranks := p.counts.ranks
-	for _, inner := range samples {
-		p.processes = append(p.processes, ranks[:len(inner)])
-		ranks = ranks[len(inner):]
-	}
-	return p
-}
-
-func (p *pool) draw(random *source) float64 {
-	p.counts.clear()
-	for range p.processes {
-		p.counts.addDraws(p.processes[random.index(len(p.processes))], random)
-	}
-	return p.counts.median()
-}

@@ -96,7 +96,7 @@ func (m *Measurement) summarise() {
 	m.Median, m.Mean = stats.Median(m.Times), stats.Mean(m.Times)
 	m.Interval = stats.Unbounded()
 	if len(m.Times) >= stats.FewestForInterval {
-		m.Interval = stats.Bootstrap{}.Median(m.Times)
+		m.Interval = stats.MedianInterval(m.Times, 0.95)
 	}
 	m.Min, m.Max, m.P95 = stats.Quantile(m.Times, 0), stats.Quantile(m.Times, 1), stats.Quantile(m.Times, 0.95)
 	m.CV, m.Variation, m.Drift = stats.CV(m.Times), stats.RobustCV(m.Times), stats.Drift(m.Times)

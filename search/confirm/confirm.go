@@ -4,15 +4,15 @@
 //  1. Finalists: the fastest trials and the default pass the full check, with the
 //     machine code that was timed. What fails is disqualified, the next one follows.
 //  2. Rounds: each round measures every contender once, close together in time and in
-//     an order drawn anew, in fresh processes. Noise that lasts longer than a round
-//     hits all of them alike.
-//  3. Winner: the contender that is most probably the fastest, by a bootstrap over
-//     rounds and the samples inside them.
+//     fresh processes, in permuted blocks of orders. Noise that lasts longer than a round
+//     hits all of them alike, and so does a trend inside a round. A finalist that is
+//     clearly behind leaves.
+//  3. Winner: the contender that is most probably the fastest ([stats.Contest]).
 //  4. Ablation: the points between the default and the winner, one change at a time,
 //     measured in the same way, if there is time left for it.
 //
-// Rounds of different runs are never compared: a machine is not the same on another
-// day. A run that is complete and of the same contenders is used again.
+// Rounds of different runs are never compared: their contenders are not the same. A run of
+// the same contenders goes on where it was ended.
 package confirm
 
 import (
@@ -82,7 +82,7 @@ type Options struct {
 	// Rounds is the number of rounds, Samples that of the samples per contender and
 	// round.
 	Rounds, Samples int
-	// Seed draws the orders.
+	// Seed draws the orders of a new run; one that goes on has its own.
 	Seed uint64
 	// Lanes is the number of points that are prepared at once.
 	Lanes int
@@ -114,7 +114,7 @@ func (c *confirmation) run(ctx context.Context) error {
 	if err != nil || len(contenders) < 2 {
 		return err
 	}
-	if err := c.measure(ctx, Confirmation, contenders); err != nil {
+	if err := c.measure(ctx, c.latest(Confirmation, pointsOf(contenders)), contenders); err != nil {
 		return err
 	}
 	if c.Late(Ablation) {
@@ -124,7 +124,14 @@ func (c *confirmation) run(ctx context.Context) error {
 	if err != nil || len(path) < 2 {
 		return err
 	}
-	return c.measure(ctx, Ablation, path)
+	return c.measure(ctx, c.latest(Ablation, pointsOf(path)), path)
+}
+
+func pointsOf(contenders []objective.Prepared) (points []space.Point) {
+	for _, p := range contenders {
+		points = append(points, p.Point)
+	}
+	return points
 }
 
 // finalists returns the default and the finalists, each checked in full. One that

@@ -1,9 +1,11 @@
 package confirm
 
 import (
+	"math"
 	"slices"
 
 	"pawl/internal/stats"
+	"pawl/objective"
 	"pawl/space"
 )
 
@@ -28,45 +30,65 @@ func (c Contender) Medians() []float64 {
 
 // Contenders groups the rounds of a phase's latest run by point, in the order of
 // their first measurement, and keeps only the rounds that every point completed,
-// so that rounds can be paired. A point that failed in any round is out.
+// so that rounds can be paired. A point that failed in any round is out, and so is one that was
+// left behind; a round in which the device was throttled is out for all.
 func Contenders(rounds []Round, phase Phase) []Contender {
-	rounds = Latest(rounds)
+	staying, _ := split(rounds, phase)
+	return staying
+}
+
+// LeftBehind are the contenders of a phase's latest run that were measured no further because
+// they were clearly behind. Their rounds are the first of the others'.
+func LeftBehind(rounds []Round, phase Phase) []Contender {
+	_, left := split(rounds, phase)
+	return left
+}
+
+func split(rounds []Round, phase Phase) (staying, left []Contender) {
+	rounds = slices.DeleteFunc(Latest(rounds), func(r Round) bool { return r.Phase != phase })
 	byPoint := map[space.Point]map[int][]float64{}
 	var order []space.Point
-	failed := map[space.Point]bool{}
+	failed, behind, throttled := map[space.Point]bool{}, map[space.Point]bool{}, map[int]bool{}
 	for _, r := range rounds {
-		if r.Phase != phase {
-			continue
-		}
-		if r.Outcome.Failure != nil {
-			failed[r.Point] = true
-			continue
-		}
-		if byPoint[r.Point] == nil {
-			byPoint[r.Point] = map[int][]float64{}
+		switch f := r.Outcome.Failure; {
+		case f == nil && byPoint[r.Point] == nil:
+			byPoint[r.Point] = map[int][]float64{r.Number: r.Outcome.Samples}
 			order = append(order, r.Point)
+		case f == nil:
+			byPoint[r.Point][r.Number] = r.Outcome.Samples
+		case f.Reason == objective.Throttled:
+			throttled[r.Number] = true
+		case f.Reason == Behind:
+			behind[r.Point] = true
+		default:
+			failed[r.Point] = true
 		}
-		byPoint[r.Point][r.Number] = r.Outcome.Samples
 	}
 	order = slices.DeleteFunc(order, func(p space.Point) bool { return failed[p] })
-	var complete []int
+	contenders := make([]Contender, len(order))
 	for number := range 1 + highest(rounds, phase) {
-		if !slices.ContainsFunc(order, func(p space.Point) bool { return byPoint[p][number] == nil }) {
-			complete = append(complete, number)
+		if throttled[number] || slices.ContainsFunc(order, func(p space.Point) bool {
+			return byPoint[p][number] == nil && !behind[p]
+		}) {
+			continue
+		}
+		for i, point := range order {
+			if samples := byPoint[point][number]; samples != nil {
+				contenders[i].Rounds = append(contenders[i].Rounds, samples)
+			}
 		}
 	}
-	var contenders []Contender
-	for _, point := range order {
-		c := Contender{Point: point}
-		for _, number := range complete {
-			c.Rounds = append(c.Rounds, byPoint[point][number])
+	for i, point := range order {
+		contenders[i].Point = point
+		switch {
+		case len(contenders[i].Rounds) == 0:
+		case behind[point]:
+			left = append(left, contenders[i])
+		default:
+			staying = append(staying, contenders[i])
 		}
-		contenders = append(contenders, c)
 	}
-	if len(complete) == 0 {
-		return nil
-	}
-	return contenders
+	return staying, left
 }
 
 // Winner returns the contender that is most probably the best, by a
@@ -99,10 +121,46 @@ func WinnerOf(contenders []Contender, probabilities []float64) (space.Point, boo
 
 // ProbabilityBest returns, for each contender, the probability that it is the
 // fastest of them.
-func ProbabilityBest(contenders []Contender) []float64 {
+func ProbabilityBest(contenders []Contender) []float64 { return contest(contenders).ProbabilityBest() }
+
+func contest(contenders []Contender) stats.Contest {
 	var samples [][][]float64
 	for _, c := range contenders {
 		samples = append(samples, c.Rounds)
 	}
-	return stats.Bootstrap{}.ProbabilityBest(samples)
+	return stats.NewContest(samples)
+}
+
+// Gain is what a contender gains over another one, usually the winner over the default.
+type Gain struct {
+	// Speedup is corrected for the choice: the best of several that were compared on the same
+	// rounds seems faster than it is.
+	Speedup float64
+	// Interval is its 95 % interval, whichever of the finalists was chosen (Bonferroni);
+	// unbounded with fewer rounds than Needed.
+	Interval stats.Interval
+	// Rounds were measured, and an interval takes at least Needed.
+	Rounds, Needed int
+}
+
+// GainOf compares a contender with the one that all are compared with. Left is how many finalists
+// were left behind: they could have been chosen too.
+func GainOf(contenders []Contender, base, chosen, left int) Gain {
+	var finalists []int
+	for i := range contenders {
+		if i != base {
+			finalists = append(finalists, i)
+		}
+	}
+	level := 1 - 0.05/float64(len(finalists)+left)
+	before, after := contenders[base].Rounds, contenders[chosen].Rounds
+	g := Gain{
+		Speedup:  stats.Speedup(before, after) * math.Exp(-contest(contenders).Overstated(chosen, finalists)),
+		Interval: stats.SpeedupInterval(before, after, level),
+		Rounds:   len(after), Needed: stats.MinimumSamples(level),
+	}
+	if g.Interval.Bounded() {
+		g.Speedup = max(g.Interval.Low, min(g.Interval.High, g.Speedup))
+	}
+	return g
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
@@ -204,8 +205,9 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 		confirm.Options{
 			Rounds:  cmp.Or(m.Rounds, m.study.Options.Rounds, defaultRounds),
 			Samples: samples,
-			Seed:    m.study.Seed,
-		}, m.points...)
+			Seed:    stats.FreshSeed(),
+			Lanes:   len(m.points),
+		}, confirm.Across, m.points...)
 	return err
 }
 

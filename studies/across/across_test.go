@@ -134,7 +134,7 @@ func TestTheWinnerOnOtherWorkloads(t *testing.T) {
 	// What was measured is kept; what failed for good is not said twice.
 	before := count(t, store, 1)
 	begun = nil
-	if err := across.Run(t.Context(), store, 1, o); err != nil || len(begun) > 0 || count(t, store, 1) != before+1 {
+	if err := across.Run(t.Context(), store, 1, o); err != nil || len(begun) > 0 || count(t, store, 1) != before {
 		t.Errorf("measured again on %v, %d rounds and then %d, %v", begun, before, count(t, store, 1), err)
 	}
 	elsewhere(t, store, o)
@@ -148,8 +148,8 @@ func TestTheWinnerOnOtherWorkloads(t *testing.T) {
 	}
 }
 
-// killed records what a run leaves that was killed in its third round, on a day on which
-// the winner was slow.
+// killed records what a run leaves that was killed in its third round. The next one goes on with
+// the whole rounds.
 func killed(t *testing.T, store *studies.Store) {
 	t.Helper()
 	for i, text := range []string{"FAST=0", "FAST=1", "FAST=0", "FAST=1", "FAST=0"} {
@@ -162,7 +162,7 @@ func killed(t *testing.T, store *studies.Store) {
 			Run:     4,
 			Number:  i / 2,
 			Point:   p,
-			Outcome: objective.Outcome{Samples: []float64{1 + 1e6*float64(i%2)}},
+			Outcome: objective.Outcome{Samples: []float64{1 - 0.9*float64(i%2)}},
 		}
 		if err := store.Recorder(1).MeasuredAcross("other", round); err != nil {
 			t.Fatal(err)

@@ -55,7 +55,7 @@ func judge(s *report.Summary, manifest bool, limit float64) *Refusal {
 	case s.Gate != nil && s.Gate.Standing == studies.Refused:
 		return refuse(id, "the gate has failed its winner: %s", report.Against(*s.Gate)).advise("%s",
 			strings.TrimSuffix(s.Gate.Reason, "."))
-	case s.Advice.Verdict != report.Apply && s.Advice.Verdict != report.Consider:
+	case !s.Advice.Verdict.Usable():
 		refusal := refuse(id, "its verdict is %q", s.Advice.Verdict).advise("%s", lowerFirst(s.Advice.Sentence))
 		refusal.Nothing = true
 		return refusal

@@ -269,7 +269,7 @@ func (p *Plan) choice(set []int, table losses, best []int) Choice {
 		case mine.Point == other.Point:
 			a.Interval = stats.Interval{} // compared with itself
 		case bounded:
-			i := stats.Bootstrap{}.SpeedupInterval(mine.Rounds, other.Rounds)
+			i := stats.SpeedupInterval(mine.Rounds, other.Rounds, 0.95)
 			a.Interval = stats.Interval{Low: i.Low - 1, High: i.High - 1}
 		}
 		if mine.Point != other.Point {

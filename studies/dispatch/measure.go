@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
@@ -144,7 +145,7 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 	if m.Begin != nil {
 		m.Begin(s.Workload, len(points))
 	}
-	through, err := confirm.Field(ctx, search.RetryHung(bench.Evaluator), confirm.Study{
+	through, err := confirm.Compare(ctx, search.RetryHung(bench.Evaluator), confirm.Study{
 		Record: func(r confirm.Round) error {
 			if err := m.store.Recorder(s.study.ID).Measured(r); err != nil {
 				return err
@@ -159,7 +160,8 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 			}
 		},
 		Late: func(confirm.Phase) bool { return late() }, Stopped: m.stopped, Progress: func(confirm.Phase, int) {},
-	}, confirm.Options{Rounds: wanted, Samples: samples, Seed: s.study.Seed, Lanes: runtime.NumCPU()}, points...)
+	}, confirm.Options{Rounds: wanted, Samples: samples, Seed: stats.FreshSeed(), Lanes: runtime.NumCPU()},
+		confirm.Dispatch, points...)
 	if err == nil && !through {
 		err = &StoppedError{}
 	}

@@ -34,7 +34,7 @@ type Suggestion struct {
 func suggestion(s *Summary) *Suggestion {
 	build := s.Study.Environment.Build
 	switch {
-	case s.Evidence == nil || s.Advice.Verdict != Apply && s.Advice.Verdict != Consider:
+	case s.Evidence == nil || !s.Advice.Verdict.Usable():
 		return nil
 	case s.Study.Environment.Programs != nil:
 		return programSuggestion(s)
@@ -134,7 +134,7 @@ func Withheld(s *Summary) string {
 	switch {
 	case s.Evidence == nil || s.Suggestion != nil:
 		return ""
-	case s.Advice.Verdict != Apply && s.Advice.Verdict != Consider:
+	case !s.Advice.Verdict.Usable():
 		return "There is nothing to apply, so there is no header: the table only says what was compared."
 	case s.Study.Backend == replayed:
 		return "Nothing was compiled here, so there is no header and no command that is known to work."

@@ -126,7 +126,7 @@ func action(s *Summary) string {
 		return after
 	}
 	switch s.Advice.Verdict {
-	case Apply, Consider:
+	case Apply, Consider, Promising:
 		if s.Study.Backend == replayed {
 			return "nothing" // a record was searched, and nothing was measured here
 		}

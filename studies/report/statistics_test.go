@@ -61,8 +61,8 @@ func TestTooFewRoundsHaveNoInterval(t *testing.T) {
 			t.Errorf("the interval of the %s over 5 rounds is %+v", name, interval)
 		}
 	}
-	if got := fewer.Advice; got.Verdict != Apply || strings.Contains(got.Sentence, "interval") ||
-		!strings.Contains(got.Sentence, "in each of its 5 rounds") {
+	if got := fewer.Advice; got.Verdict != Promising || strings.Contains(got.Sentence, "interval") ||
+		!strings.Contains(got.Sentence, "after 5 rounds of 6") {
 		t.Errorf("%+v", got)
 	}
 	for format, render := range map[string]string{

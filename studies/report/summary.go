@@ -14,7 +14,6 @@ package report
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"pawl/internal/stats"
@@ -124,22 +123,6 @@ type Timed struct {
 	Checked *Checked `json:"checked,omitempty"`
 }
 
-// Evidence compares the winner with the default.
-type Evidence struct {
-	Speedup  float64        `json:"speedup"`
-	Interval stats.Interval `json:"interval"`
-	// Delta is Cliff's delta of the default's samples over the winner's:
-	// positive means that the winner is faster.
-	Delta     float64 `json:"cliffs_delta"`
-	Magnitude string  `json:"magnitude"`
-	// Best is the probability that the winner is the best of the finalists.
-	Best   float64 `json:"probability_best"`
-	Rounds int     `json:"rounds"`
-	// Least is the smallest speedup of any round: what there is to go by when the
-	// rounds are too few for an interval.
-	Least float64 `json:"least"`
-}
-
 // FailureGroup is a kind of failure with one example.
 type FailureGroup struct {
 	Stage   objective.Stage `json:"stage"`
@@ -179,7 +162,8 @@ func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating)
 		probabilities = confirm.ProbabilityBest(contenders)
 	}
 	if winner, found := confirm.WinnerOf(contenders, probabilities); found {
-		summary.confirmed(s, contenders, probabilities, winner)
+		left := confirm.LeftBehind(past.Rounds, confirm.Confirmation)
+		summary.confirmed(s, contenders, left, probabilities, winner)
 		summary.Ablation = ablation(s, past.Rounds, winner)
 	} else {
 		summary.unconfirmed(s, past.Trials)
@@ -195,15 +179,25 @@ func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating)
 }
 
 // confirmed fills in what the finalists' rounds say.
-func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, probabilities []float64,
+func (s *Summary) confirmed(sp *space.Space, contenders, left []confirm.Contender, probabilities []float64,
 	winner space.Point) {
 	base := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == sp.Default() })
-	for i, c := range contenders {
+	at := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == winner })
+	probabilities = append(slices.Clone(probabilities), make([]float64, len(left))...) // none left behind is best
+	for i, c := range slices.Concat(contenders, left) {
 		t := s.timed(c.Point, c.Milliseconds(), slices.Concat(c.Rounds...))
 		t.Interval = processInterval(c.Medians())
 		t.Rounds, t.Best = len(c.Rounds), &probabilities[i]
-		if base >= 0 && i != base {
-			speedup, interval := compare(contenders[base], c)
+		switch {
+		case base < 0 || i == base:
+		case i == at:
+			gain := confirm.GainOf(contenders, base, at, len(left))
+			t.Speedup, t.SpeedupInterval = &gain.Speedup, &gain.Interval
+			s.Evidence = evidence(contenders[base], c, probabilities[at], gain)
+		default:
+			first := contenders[base]
+			first.Rounds = first.Rounds[:len(c.Rounds)]
+			speedup, interval := compare(first, c)
 			t.Speedup, t.SpeedupInterval = &speedup, &interval
 		}
 		if c.Point == winner {
@@ -218,41 +212,6 @@ func (s *Summary) confirmed(sp *space.Space, contenders []confirm.Contender, pro
 	slices.SortStableFunc(s.Top, func(a, b Timed) int {
 		return cmp.Or(cmp.Compare(*b.Best, *a.Best), cmp.Compare(a.Milliseconds, b.Milliseconds))
 	})
-	if at := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == winner }); base >= 0 &&
-		at != base {
-		s.Evidence = evidence(contenders[base], contenders[at], probabilities[at])
-		s.Evidence.Speedup, s.Evidence.Interval = *s.Winner.Speedup, *s.Winner.SpeedupInterval
-	}
-}
-
-// processInterval returns the interval of the median over processes, which differ
-// more than the launches inside one. Too few of them have none.
-func processInterval(medians []float64) stats.Interval {
-	if len(medians) < stats.FewestForInterval {
-		return stats.Unbounded()
-	}
-	return stats.Bootstrap{}.Median(medians)
-}
-
-// compare returns the speedup of a contender over the default, round by round, and
-// the interval of the same statistic; too few rounds have none.
-func compare(base, c confirm.Contender) (float64, stats.Interval) {
-	speedup := stats.Speedup(base.Rounds, c.Rounds)
-	if len(base.Rounds) < stats.FewestForInterval {
-		return speedup, stats.Unbounded()
-	}
-	return speedup, stats.Bootstrap{}.SpeedupInterval(base.Rounds, c.Rounds)
-}
-
-func evidence(base, winner confirm.Contender, best float64) *Evidence {
-	e := &Evidence{Best: best, Rounds: len(winner.Rounds)}
-	e.Least = math.Inf(1)
-	for i := range base.Rounds {
-		e.Least = min(e.Least, stats.Speedup(base.Rounds[i:i+1], winner.Rounds[i:i+1]))
-	}
-	e.Delta = stats.CliffsDelta(slices.Concat(base.Rounds...), slices.Concat(winner.Rounds...))
-	e.Magnitude = stats.MagnitudeOf(e.Delta).String()
-	return e
 }
 
 // unconfirmed ranks the trials of a study that ended before a confirmation.
@@ -362,7 +321,7 @@ func searchFacts(past search.Past) SearchFacts {
 func failureGroups(past search.Past) []FailureGroup {
 	var groups []FailureGroup
 	count := func(point space.Point, f *objective.Failure) {
-		if f == nil {
+		if f == nil || f.Reason == confirm.Behind {
 			return
 		}
 		at := slices.IndexFunc(groups, func(g FailureGroup) bool { return g.Stage == f.Stage && g.Reason == f.Reason })

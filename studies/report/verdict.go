@@ -22,6 +22,8 @@ const (
 	Apply Verdict = "apply"
 	// Consider: a certain gain that is small, or whose size is uncertain.
 	Consider Verdict = "consider"
+	// Promising: a gain in all rounds, which are too few to be certain.
+	Promising Verdict = "promising"
 	// Noise: a difference too small to be trusted.
 	Noise Verdict = "probably noise"
 	// Unproven: a difference whose interval includes none at all.
@@ -70,11 +72,18 @@ func advise(s *Summary) Advice {
 		return Advice{Unproven,
 			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget) before applying it.",
 				page.Percent(e.Speedup-1), s.better(), e.doubt())}
+	case !e.Interval.Bounded():
+		return Advice{Promising,
+			fmt.Sprintf("Promising: %.2f times %s, after %d rounds of %d. Measure %d rounds (--rounds, --budget) before "+
+				"relying on it.", e.Speedup, s.timesBetter(), e.Rounds, e.Needed, e.Needed)}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
-		return Advice{Apply, fmt.Sprintf("Worth applying: %.2f times %s, and %s.", e.Speedup, s.timesBetter(), e.certainty())}
+		return Advice{Apply,
+			fmt.Sprintf("Worth applying: %.2f times %s, and by more than %s over the whole 95 %% interval.", e.Speedup,
+				s.timesBetter(), page.WholePercent(noiseSpeedup-1))}
 	case e.Speedup < claimSpeedup:
 		return Advice{Consider,
-			fmt.Sprintf("A real but small gain of %s: apply it if that is cheap.", page.Percent(e.Speedup-1))}
+			fmt.Sprintf("A small gain of %s, and of %s at least: apply it if that is cheap.", page.Percent(e.Speedup-1),
+				page.Percent(e.least()-1))}
 	default:
 		return Advice{Consider,
 			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget), or apply it if that is "+
@@ -87,10 +96,9 @@ func (e *Evidence) reservation() string {
 	switch {
 	case e.least() > noiseSpeedup:
 		return "single runs of both overlap"
-	case e.Interval.Bounded():
+	default:
 		return "the 95 % interval begins at " + page.Percent(e.Interval.Low-1)
 	}
-	return fmt.Sprintf("only %s in one of its %d rounds", page.Percent(e.Least-1), e.Rounds)
 }
 
 // least is the smallest speedup to reckon with: the low end of the interval, or of
@@ -102,7 +110,7 @@ func (e *Evidence) least() float64 {
 	return e.Least
 }
 
-// doubt says why a gain is not proven, and certainty how sure one is.
+// doubt says why a gain is not proven.
 func (e *Evidence) doubt() string {
 	if e.Interval.Bounded() {
 		return "the 95 % interval includes no gain at all"
@@ -110,9 +118,6 @@ func (e *Evidence) doubt() string {
 	return fmt.Sprintf("not in each of its %d rounds", e.Rounds)
 }
 
-func (e *Evidence) certainty() string {
-	if e.Interval.Bounded() {
-		return "by more than " + page.WholePercent(noiseSpeedup-1) + " over the whole 95 % interval"
-	}
-	return fmt.Sprintf("by more than %s in each of its %d rounds", page.WholePercent(noiseSpeedup-1), e.Rounds)
-}
+// Usable reports whether the winner may be applied: it is not certain to be faster where it is
+// only promising, and whoever applies it knows.
+func (v Verdict) Usable() bool { return v == Apply || v == Consider || v == Promising }

@@ -47,6 +47,9 @@ type Options struct {
 	Resume bool
 	// Lanes is how many compilers run at once. Zero means one per core.
 	Lanes int
+	// OrderSeed draws the orders in which finalists are measured. Zero means that of the study: a
+	// record has no order.
+	OrderSeed uint64
 	// Database is the file of studies, Cache the folder of compiled kernels, the
 	// user's where it is empty.
 	Database, Cache string
@@ -127,6 +130,7 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 	}
 	options := r.how
 	options.Goals, options.Sampler, options.Seed = goals, study.Sampler, study.Seed
+	options.OrderSeed = r.OrderSeed
 	options.First, options.Earlier = study.First, memories
 	options.Lanes, options.Stop, options.Observe = cmp.Or(r.how.Lanes, r.Lanes), r.Stop, r.Observe
 	result, err := r.searchOn(ctx, study, past, options)

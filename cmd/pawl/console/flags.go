@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,15 @@ type Common struct {
 	studies.Definition
 	At, Out, DB, Cache string
 	JSON               bool
+	OrderSeed          uint64
+}
+
+// Order is the seed of the order of measurements: the one that was given, or one that is drawn once.
+func (o *Common) Order() uint64 {
+	if o.OrderSeed == 0 {
+		o.OrderSeed = 1 + rand.Uint64N(999_999_999) // short enough to be typed again
+	}
+	return o.OrderSeed
 }
 
 // Flags returns those of the shared flags that a command has, bound to the values.
@@ -69,6 +79,12 @@ func (o *Common) Flags(names ...string) []cli.Flag {
 			Destination: &o.Seed,
 			Value:       1,
 			Usage:       "the `NUMBER` that fixes the order of points and the inputs",
+		},
+		"order-seed": &cli.Uint64Flag{
+			Name:        "order-seed",
+			Destination: &o.OrderSeed,
+			DefaultText: "drawn anew",
+			Usage:       "the `NUMBER` that draws the order of measurements, as a result has recorded it",
 		},
 		"out": &cli.StringFlag{
 			Name:        "out",

@@ -85,7 +85,7 @@ func (o GateFlags) HoldWinner(ctx context.Context, env Environment, store *studi
 	return winner.Gate(ctx, b, store, winner.Options{
 		On: device, Study: o.Study, Kernel: kernel, Workload: o.Workload, At: o.At, Policy: rules,
 		Baseline: o.Baseline, Base: commit,
-		Seed: o.Seed, LockClocks: o.LockClocks, Observe: CountRounds(env),
+		Seed: o.Order(), LockClocks: o.LockClocks, Observe: CountRounds(env),
 	})
 }
 

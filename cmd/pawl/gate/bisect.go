@@ -49,7 +49,8 @@ func bisectCommand(env console.Environment) *cli.Command {
 				Usage:       "a further `PATH` of the repository that the kernel includes from; may be given again",
 			},
 		},
-			o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout",
+			o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "order-seed", "run-timeout",
+				"compile-timeout",
 				"json")...), o.ownPolicy.flags()...),
 		Action: console.Action(func(ctx context.Context, arguments []string) error {
 			if len(arguments) != 2 {
@@ -75,7 +76,7 @@ func runBisect(ctx context.Context, env console.Environment, o bisectOptions) er
 	defer done()
 	r, err := bisect.Run(ctx, b, bisect.Options{
 		Kernel: o.kernel, Beside: o.beside.Value(), Good: o.good, Bad: o.bad, Backend: o.Backend, Workload: o.Workload,
-		At: o.At, Policy: p, Seed: o.Seed,
+		At: o.At, Policy: p, Seed: o.Order(),
 		Begin: func(commits, changes int) {
 			fmt.Fprintf(env.Stderr, "%s after %s, %d of them change the kernel\n", page.Count(commits, "commit"),
 				escape.Line(o.good), changes)

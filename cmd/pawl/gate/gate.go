@@ -50,7 +50,8 @@ func Command(env console.Environment) *cli.Command {
 			"1 regression or wrong; with --strict also what would be 2",
 			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
 			"3 internal or environment error", "64 usage", "130 stopped, the baseline is as it was"),
-		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "lock-clocks",
+		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "order-seed",
+			"lock-clocks",
 			"run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
 			console.OnFlag(&o.On), console.FarmFlag(&o.Farm),
 			&cli.StringFlag{
@@ -116,7 +117,7 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
 		On: device, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline,
 		Base:    o.Base,
-		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Seed, LockClocks: o.LockClocks,
+		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Order(), LockClocks: o.LockClocks,
 		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,
 		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost,
 		Finished: func(s report.Result) {
@@ -140,7 +141,7 @@ func runGate(ctx context.Context, env console.Environment, o options) error {
 
 // repeated are the flags of the command that repeats one comparison.
 func (o options) repeated() []string {
-	words := []string{"--seed", fmt.Sprint(o.Seed)}
+	words := []string{"--seed", fmt.Sprint(o.Seed), "--order-seed", fmt.Sprint(o.Order())}
 	for _, flag := range []struct{ name, value, usual string }{
 		{"policy", o.Policy, ""}, {"baseline", o.Baseline, console.DefaultBaseline}, {"backend", o.Backend, devices.Auto},
 		{"compiler", o.Compiler, devices.Compilers[0]},

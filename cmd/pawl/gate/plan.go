@@ -56,7 +56,8 @@ func planCommand(env console.Environment) *cli.Command {
 				Usage:       "how many rounds of the kernel against itself are measured",
 			},
 		},
-			o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout", "compile-timeout",
+			o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "order-seed", "run-timeout",
+				"compile-timeout",
 				"json")...), o.ownPolicy.flags()...),
 		Action: func(c *cli.Context) (err error) {
 			if o.kernel, err = console.KernelName(c.Args().Slice()); err != nil {
@@ -95,7 +96,7 @@ func runPlan(ctx context.Context, env console.Environment, o planOptions) error 
 	power, err := ratchet.PlanPower(ctx, c, p, gate.PowerOptions{
 		Effect: effect, Budget: o.budget, Rounds: o.rounds,
 		Options: gate.Options{
-			Seed:    o.Seed,
+			Seed:    o.Order(),
 			Observe: func(round, ceiling int) { console.CountRounds(env)(k.Name, c.Workload.Name, round, ceiling) },
 		},
 	})

@@ -38,7 +38,8 @@ func RivalsCommand(env console.Environment) *cli.Command {
 			"pawl rivals gemm --workload square_8192 --rounds 10",
 			"0 no rival is faster", "1 a rival is faster than the kernel's best point", "2 no rival could be measured",
 			"3 internal or environment error", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "out", "db", "cache", "json", "run-timeout",
+		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "order-seed", "out", "db", "cache", "json",
+			"run-timeout",
 			"compile-timeout"),
 			&cli.StringFlag{
 				Name:        "workload",
@@ -163,7 +164,7 @@ func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *dev
 	defer clear()
 	return rivals.Run(ctx, b, rivals.Options{
 		Kernel: target.Kernel, Workload: target.Workload.Name, Points: points, Rounds: o.rounds, Samples: o.samples,
-		Seed: o.Seed, Patience: o.patience,
+		Seed: o.Order(), Patience: o.patience,
 		Observe: func(round, rounds int) {
 			show(fmt.Sprintf("%s: round %d of %d", target.Workload.Name, round+1, rounds))
 		},

@@ -38,7 +38,8 @@ func selftestCommand(env console.Environment) *cli.Command {
 				"pawl gate would, many times, and prints how often each verdict came out.",
 			"pawl gate selftest matmul --comparisons 20 --slowdowns 0,3,10",
 			"0 done", "3 internal or environment error", "64 usage", "130 stopped"),
-		Flags: append(append(o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "run-timeout",
+		Flags: append(append(o.Common.Flags("workload", "at", "backend", "compiler", "cache", "seed", "order-seed",
+			"run-timeout",
 			"compile-timeout", "json"), o.ownPolicy.flags()...),
 			&cli.IntFlag{
 				Name:        "comparisons",
@@ -88,7 +89,7 @@ func selftest(ctx context.Context, env console.Environment, o selftestOptions) e
 	defer done()
 	rows, err := ratchet.SelfTest{
 		Kernel: k, Workload: t.Workload.Name, At: o.At, Slowdowns: shares, Comparisons: o.comparisons, Policy: p,
-		Seed: o.Seed,
+		Seed: o.Order(),
 		Observe: func(n int, verdicts []string) {
 			fmt.Fprintf(env.Stderr, "%d of %d comparisons per slowdown: %s\n", n, o.comparisons, strings.Join(verdicts, "; "))
 		},

@@ -50,6 +50,7 @@ type simulateOptions struct {
 	comparisons int
 	seed        uint64
 	most        float64 // per cent
+	slowdown    float64 // per cent
 }
 
 func simulateCommand(env console.Environment) *cli.Command {
@@ -58,10 +59,11 @@ func simulateCommand(env console.Environment) *cli.Command {
 		Name:  "simulate",
 		Usage: "count false alarms on simulated machines with the faults of real ones",
 		Description: console.Details(
-			"Compares equal sides, and sides with a real slowdown of 10 %, on machines with autocorrelation,\n"+
+			"Compares equal sides, and sides with a real slowdown, on machines with autocorrelation,\n"+
 				"steps, coarse ticks, outliers, two modes, processes that differ, heavy tails, a rhythm, a bursty\n"+
 				"neighbour and slow kernels; candidates whose slowest calls are slower, and ones that are slower\n"+
-				"than the best accepted entry; and checks whether the smallest regression that was printed is found.\n"+
+				"than the best accepted entry; and checks whether the smallest regression that was printed is found,\n"+
+				"and how often the printed 95 % interval contains the true change.\n"+
 				"Every rate has its 95 % interval. Seeds fix the table.",
 			"pawl gate simulate --comparisons 200 --policy gate.yaml",
 			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
@@ -77,6 +79,12 @@ func simulateCommand(env console.Environment) *cli.Command {
 				Destination: &o.comparisons,
 				Action:      console.AtLeast("comparisons", 1),
 				Usage:       "how many comparisons per machine and way of measuring",
+			},
+			&cli.Float64Flag{
+				Name:        "slowdown",
+				Value:       10,
+				Destination: &o.slowdown,
+				Usage:       "the real slowdown to be found in rounds, a `PERCENTAGE`",
 			},
 			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Destination: &o.seed, Usage: "the first of the seeds"},
 			&cli.Float64Flag{Name: "most", Value: 1, Destination: &o.most, Usage: "the highest `PERCENTAGE` of false alarms"}),
@@ -100,12 +108,15 @@ func simulateRounds(ctx context.Context, env console.Environment, o simulateOpti
 		simulated.Options{
 			Comparisons: o.comparisons,
 			Seed:        o.seed,
-			Slowdowns:   []float64{0.10},
+			Slowdowns:   []float64{o.slowdown / 100},
 			Policy:      p,
 			Progress:    progress,
 		})
 	finish()
-	return concludeSimulation(env, o, rows, err, printInterleaved, simulated.Row.TooMany)
+	print := func(env console.Environment, rows []simulated.Row, comparisons int) error {
+		return printInterleaved(env, rows, comparisons, fmt.Sprintf("%.3g %%", o.slowdown))
+	}
+	return concludeSimulation(env, o, rows, err, print, simulated.Row.TooMany)
 }
 
 // simulateApart makes the table of pawl compare.
@@ -143,12 +154,13 @@ func concludeSimulation[R any](env console.Environment, o simulateOptions, rows 
 	return err
 }
 
-func printInterleaved(env console.Environment, rows []simulated.Row, comparisons int) error {
+func printInterleaved(env console.Environment, rows []simulated.Row, comparisons int, slowdown string) error {
 	var verdicts, together [][]string
 	for _, r := range rows {
 		verdicts = append(verdicts, []string{
 			r.Fault, r.Method, r.FalseAlarms().String(), simulated.RateOf(r.Equal, gate.Inconclusive).String(),
 			simulated.RateOf(r.Slowed, gate.Regression).String(), simulated.RateOf(r.Slowed, gate.Inconclusive).String(),
+			r.Together.Covered.String(),
 		})
 		t, smallest := r.Together, page.Unknown
 		if share, printed := t.MedianSmallest(); printed {
@@ -163,12 +175,15 @@ func printInterleaved(env console.Environment, rows []simulated.Row, comparisons
 		"%d comparisons of equal sides and as many of each other kind; in brackets the 95 %% interval of a rate\n\n",
 		comparisons)
 	if err := page.Table(env.Stdout,
-		[]string{"machine", "measured", "false alarms", "inconclusive", "10 % found", "10 % inconclusive"},
+		[]string{"machine", "measured", "false alarms", "inconclusive", slowdown + " found", slowdown + " inconclusive",
+			"95 % covers"},
 		verdicts); err != nil {
 		return err
 	}
+	fmt.Fprintf(env.Stdout, "\n95 %% covers: how often the printed interval contains the true change.\n")
 	fmt.Fprintln(env.Stdout,
-		"\nIn rounds: a loss of 10 % against the best accepted entry; warnings about the slowest calls, of equal sides "+
+		"\nIn rounds: a loss of "+slowdown+
+			" against the best accepted entry; warnings about the slowest calls, of equal sides "+
 			"and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how "+
 			"often it is found:")
 	fmt.Fprintln(env.Stdout)

@@ -60,7 +60,8 @@ func TuneCommand(env console.Environment) *cli.Command {
 			"pawl tune attention --workload chat_256 --budget 2m",
 			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed",
 			"3 internal or environment error", "64 usage", "130 stopped"),
-		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "out", "db", "cache", "json", "run-timeout",
+		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "order-seed", "out", "db", "cache", "json",
+			"run-timeout",
 			"compile-timeout"),
 			console.FarmFlag(&o.farm),
 			&cli.StringFlag{
@@ -225,6 +226,15 @@ func TuneCommand(env console.Environment) *cli.Command {
 	}
 }
 
+// orderSeed draws the orders of measurements. What is replayed has none, and is the same every
+// time.
+func (o *tuneOptions) orderSeed() uint64 {
+	if o.Backend == tune.Replay {
+		return o.OrderSeed
+	}
+	return o.Order()
+}
+
 func runTune(ctx context.Context, env console.Environment, o tuneOptions) error {
 	shown := &latestDisplay{}
 	ctx, interruption, done := console.Interruptible(ctx, env, shown)
@@ -270,7 +280,7 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 			display.Start(study, past, pool)
 		},
 		Observe: display.Update, End: display.Finish, Across: announceAcross(env),
-		Profile: o.profile, Out: o.Out,
+		Profile: o.profile, Out: o.Out, OrderSeed: o.orderSeed(),
 		Profiling: func(p space.Point) { fmt.Fprintf(env.Stderr, "profiling one launch of %s\n", p) },
 	})
 	if err != nil {

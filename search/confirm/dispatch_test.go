@@ -8,7 +8,7 @@ import (
 	"pawl/space"
 )
 
-// field is a Field whose rounds are kept.
+// field is a Compare of the phase Dispatch whose rounds are kept.
 func (c *comparison) field(t *testing.T, d *device, rounds int, texts ...string) bool {
 	t.Helper()
 	d.asked = nil
@@ -20,13 +20,13 @@ func (c *comparison) field(t *testing.T, d *device, rounds int, texts ...string)
 		}
 		all = append(all, p)
 	}
-	through, err := Field(t.Context(), d, Study{
+	through, err := Compare(t.Context(), d, Study{
 		Record:  func(r Round) error { c.rounds = append(c.rounds, r); return nil },
 		Rounds:  func() []Round { return c.rounds },
 		Refresh: func() { d.refresh++ },
 		Late:    func(Phase) bool { return c.late },
 		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(Phase, int) {},
-	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 2}, all...)
+	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 2}, Dispatch, all...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,12 +52,13 @@ func TestBadSamples(t *testing.T) {
 		"MannWhitney":      func(s []float64) { MannWhitney(good, s) },
 	}
 	timings := map[string]func([]float64){
-		"Speedup":                   func(s []float64) { Speedup([][]float64{good}, [][]float64{s}) },
-		"Bootstrap.SpeedupInterval": func(s []float64) { Bootstrap{}.SpeedupInterval([][]float64{s}, [][]float64{good}) },
-		"Bootstrap.ProbabilityBest": func(s []float64) { Bootstrap{}.ProbabilityBest([][][]float64{{good}, {s}}) },
-		"Drift":                     func(s []float64) { Drift(s) },
-		"RobustCV":                  func(s []float64) { RobustCV(s) },
-		"ChangePoints":              func(s []float64) { ChangePoints(s, ChangePointOptions{}) },
+		"Speedup":         func(s []float64) { Speedup([][]float64{good}, [][]float64{s}) },
+		"SpeedupInterval": func(s []float64) { SpeedupInterval([][]float64{s}, [][]float64{good}, 0.95) },
+		"NewContest":      func(s []float64) { NewContest([][][]float64{{good}, {s}}) },
+		"MedianInterval":  func(s []float64) { MedianInterval(s, 0.95) },
+		"Drift":           func(s []float64) { Drift(s) },
+		"RobustCV":        func(s []float64) { RobustCV(s) },
+		"ChangePoints":    func(s []float64) { ChangePoints(s, ChangePointOptions{}) },
 	}
 	for name, call := range timings {
 		panics(t, name+" of zero", func() { call([]float64{1, 0, 1}) })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -16,7 +15,8 @@ import (
 
 // Options says how a comparison is run. Their zero values are usable.
 type Options struct {
-	// Seed fixes the order of measurements.
+	// Seed draws the orders of measurements. Whoever asks for a comparison draws a new one for
+	// it: the same orders every day would be as good or bad every day.
 	Seed uint64
 	// Best says that the best accepted entry is not the baseline and is to
 	// be measured too.
@@ -24,7 +24,8 @@ type Options struct {
 	// Samples is how many samples a process takes where the policy does not say; 0
 	// means 50. Slow kernels take fewer where the budget asks for it.
 	Samples int
-	// Bootstrap is how intervals are made.
+	// Bootstrap is how intervals of fewer processes than have one are made, and how much the
+	// smallest visible regression is simulated.
 	Bootstrap stats.Bootstrap
 	// Now is the clock that the budget is held against. Nil means time.Now.
 	Now func() time.Time
@@ -51,6 +52,9 @@ type Comparison struct {
 	Method Method `json:"method"`
 	// Rule is what two files were judged by; empty elsewhere.
 	Rule Rule `json:"rule,omitempty"`
+	// OrderSeed drew the orders of measurements: given again, they are the same. 0 where the
+	// sides were not measured together.
+	OrderSeed uint64 `json:"order_seed,omitempty"`
 	// Evidence is missing where nothing was compared.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	Control  *Evidence `json:"control,omitempty"`
@@ -85,8 +89,9 @@ func Compare(ctx context.Context, m Measurer, p Policy, o Options) (Comparison, 
 	}
 	c, err := newRun(m, p, o, 0).compare(ctx)
 	if failed, ok := errors.AsType[*broken](err); ok {
-		return failed.comparison(), nil
+		c, err = failed.comparison(), nil
 	}
+	c.OrderSeed = o.Seed
 	return c, err
 }
 
@@ -144,135 +149,6 @@ func Broken(failure *objective.Failure) Decision {
 		return Decision{Verdict: Infeasible, Reason: failure.String() + "; --run-timeout allows more, if it would end at all"}
 	}
 	return Decision{Verdict: Wrong, Reason: failure.String()}
-}
-
-// run is a comparison under way.
-type run struct {
-	measurer Measurer
-	policy   Policy
-	options  Options
-	deadline time.Time
-	samples  Samples
-	arms     []Arm // in the order of the last round
-	random   *rand.Rand
-	pace     pace
-	each     int  // samples a process
-	over     bool // the budget ended before the last analysis
-}
-
-func newRun(m Measurer, p Policy, o Options, stream uint64) *run {
-	r := &run{
-		measurer: m, policy: p, options: o, deadline: o.Now().Add(p.Budget),
-		samples: Samples{}, arms: []Arm{Baseline, Candidate, Control},
-		random: rand.New(rand.NewPCG(o.Seed, stream)),
-	}
-	if o.Best {
-		r.arms = append(r.arms, Best)
-	}
-	return r
-}
-
-// untilClear measures up to each analysis in turn and judges there. A budget that
-// ends between two analyses makes a last analysis of what there is: time does not know
-// what the samples say, so the level of the next analysis holds. Where so few rounds
-// cannot reach that level, the analysis before was the last. Nothing is weighed where
-// the budget ends before the first analysis.
-func (r *run) untilClear(ctx context.Context, analyses []Analysis) (*weighed, error) {
-	var before *weighed
-	for i, analysis := range analyses {
-		late, err := r.measure(ctx, analysis.Rounds, analyses)
-		if err != nil {
-			return nil, err
-		}
-		r.over = late
-		if analysis.Rounds = r.samples.rounds(); late && (i == 0 || !analysis.canProve()) {
-			if before != nil {
-				before.last = true
-			}
-			return before, nil
-		}
-		w := r.weigh(analyses, analysis, late || i == len(analyses)-1)
-		if w.last || r.policy.judge(w).clear {
-			return &w, nil
-		}
-		before = &w
-	}
-	panic("gate: a comparison without a last analysis")
-}
-
-// measure adds rounds up to a number, or until the budget is over.
-func (r *run) measure(ctx context.Context, until int, analyses []Analysis) (late bool, err error) {
-	first, ceiling := analyses[0].Rounds, analyses[len(analyses)-1].Rounds
-	for round := r.samples.rounds(); round < until; round++ {
-		end := r.deadline
-		if round < first {
-			end = end.Add(time.Duration(grace * float64(r.policy.Budget)))
-		}
-		if !r.options.Now().Before(end) {
-			return true, nil
-		}
-		r.pacing(round, first)
-		// The order of each round is drawn by itself: that alone makes the signs of
-		// the rounds independent, whatever rhythm the machine has.
-		r.random.Shuffle(len(r.arms), func(i, j int) { r.arms[i], r.arms[j] = r.arms[j], r.arms[i] })
-		began := r.options.Now()
-		taken := map[Arm][]float64{}
-		for _, arm := range r.arms {
-			if taken[arm], err = r.sample(ctx, arm, r.each); err != nil {
-				return false, err
-			}
-		}
-		for arm, samples := range taken {
-			r.samples[arm] = append(r.samples[arm], samples)
-		}
-		r.learn(r.options.Now().Sub(began), r.launches(round))
-		if r.options.Observe != nil {
-			r.options.Observe(round+1, ceiling)
-		}
-	}
-	return false, nil
-}
-
-// sample measures an arm once; an arm that does not work is a *broken.
-func (r *run) sample(ctx context.Context, arm Arm, samples int) ([]float64, error) {
-	taken, failure, err := r.measurer.Measure(ctx, arm, samples)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("measuring the %s: %w", arm, err)
-	case failure != nil:
-		return nil, &broken{arm, failure}
-	}
-	return taken, nil
-}
-
-// confirm measures an improvement again, as many rounds as it took to see it, and
-// as many more where they leave a doubt.
-func (r *run) confirm(ctx context.Context, c Comparison, rounds int) (Comparison, error) {
-	second := newRun(r.measurer, r.policy, r.options, 1)
-	second.pace, second.each = r.pace, r.each
-	level := r.policy.Alarm / 2
-	rounds = max(rounds, fewestRounds(level))
-	w, err := second.untilClear(ctx, []Analysis{{rounds, level}, {2 * rounds, level}})
-	if err != nil {
-		return Comparison{}, err
-	}
-	if w == nil {
-		c.Verdict = Inconclusive
-		c.Reason += "; not confirmed: the budget was over before the second measurement had " + fmt.Sprint(rounds) + " rounds"
-		return c, nil
-	}
-	again := r.policy.judge(*w)
-	c.Confirmation, c.Candidate = &w.between, second.samples[Candidate]
-	if again.Verdict == Improvement {
-		c.Reason += fmt.Sprintf("; the second measurement says %s", page.Percent(w.between.Change))
-		return c, nil
-	}
-	c.Verdict = Inconclusive
-	if r.policy.judgeConditions(*w) == nil && w.proven(w.between) && w.between.Change > 0 && again.Verdict != Regression {
-		c.Verdict = Maintained
-	}
-	c.Reason += fmt.Sprintf("; not confirmed by the second measurement, which says: %s", again.Reason)
-	return c, nil
 }
 
 // comparison puts the result together.

@@ -3,7 +3,6 @@ package gate
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 )
@@ -37,19 +36,20 @@ type Policy struct {
 	Tail TailLimits `json:"tail"`
 }
 
-// Presets are the policies that a file may begin from.
+// Presets are the policies that a file may begin from. Their rounds are whole blocks of
+// orders.
 var Presets = map[string]Policy{
 	"strict": {
 		Regression: 0.02, Improvement: 0.03, Effect: 0.3, Erosion: 0.03, Alarm: 0.004,
-		Rounds: []int{10, 20, 40, 80, 160}, Budget: 5 * time.Minute, Variation: 0.12, Tail: DefaultTail,
+		Rounds: []int{12, 24, 48, 96, 192}, Budget: 5 * time.Minute, Variation: 0.12, Tail: DefaultTail,
 	},
 	"standard": {
 		Regression: 0.03, Improvement: 0.05, Effect: 0.3, Erosion: 0.05, Alarm: 0.004,
-		Rounds: []int{10, 20, 40, 80}, Budget: 2 * time.Minute, Variation: 0.12, Tail: DefaultTail,
+		Rounds: []int{12, 24, 48, 96}, Budget: 2 * time.Minute, Variation: 0.12, Tail: DefaultTail,
 	},
 	"relaxed": {
 		Regression: 0.05, Improvement: 0.10, Effect: 0.3, Erosion: 0.10, Alarm: 0.004,
-		Rounds: []int{10, 20, 40}, Budget: time.Minute, Variation: 0.12, Tail: DefaultTail,
+		Rounds: []int{12, 24, 48}, Budget: time.Minute, Variation: 0.12, Tail: DefaultTail,
 	},
 }
 
@@ -98,7 +98,7 @@ func (p Policy) validateRounds() error {
 	for _, analysis := range p.analyses() {
 		if !analysis.canProve() {
 			return fmt.Errorf("an analysis after %d rounds can show nothing: its smallest p-value is %.2g and its level "+
-				"%.2g; begin with more rounds", analysis.Rounds, math.Ldexp(1, 1-analysis.Rounds), analysis.Level)
+				"%.2g; begin with more rounds", analysis.Rounds, smallestChance(analysis.Rounds), analysis.Level)
 		}
 	}
 	return nil
@@ -106,25 +106,3 @@ func (p Policy) validateRounds() error {
 
 // mostRounds bounds a comparison: beyond it the answer is a quieter machine.
 const mostRounds = 1000
-
-// Analysis is a planned analysis of the evidence, interim or final.
-type Analysis struct {
-	Rounds int
-	// Level is the p-value that proves a difference at this analysis.
-	Level float64
-}
-
-// analyses shares the alarm rate between them (alpha spending): half for the first,
-// because few rounds need a level that they can reach, and the rest in equal parts. By
-// the union bound the sum holds whatever the analyses have in common.
-func (p Policy) analyses() []Analysis {
-	analyses := make([]Analysis, len(p.Rounds))
-	for i, rounds := range p.Rounds {
-		analyses[i] = Analysis{Rounds: rounds, Level: p.Alarm / 2 / float64(max(1, len(p.Rounds)-1))}
-	}
-	analyses[0].Level = p.Alarm / 2
-	if len(analyses) == 1 {
-		analyses[0].Level = p.Alarm
-	}
-	return analyses
-}

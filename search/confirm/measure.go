@@ -1,0 +1,173 @@
+package confirm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"pawl/internal/stats"
+	"pawl/objective"
+	"pawl/space"
+)
+
+// run is a set of contenders that are measured against each other.
+type run struct {
+	phase  Phase
+	number int
+	seed   uint64 // of the orders
+}
+
+// next is a new run.
+func (c *confirmation) next(phase Phase) run {
+	number := 0
+	for _, r := range c.Rounds() {
+		number = max(number, r.Run+1)
+	}
+	return run{phase, number, c.options.Seed}
+}
+
+// latest is the phase's latest run, or a new one where that has measured other points as well.
+func (c *confirmation) latest(phase Phase, points []space.Point) run {
+	rounds := slices.DeleteFunc(Latest(c.Rounds()), func(r Round) bool { return r.Phase != phase })
+	other := slices.ContainsFunc(rounds, func(r Round) bool { return !slices.Contains(points, r.Point) })
+	if len(rounds) == 0 || other {
+		return c.next(phase)
+	}
+	return run{phase, rounds[0].Run, rounds[0].OrderSeed}
+}
+
+// of returns the rounds of a run.
+func (c *confirmation) of(run run) []Round {
+	return slices.DeleteFunc(slices.Clone(c.Rounds()),
+		func(r Round) bool { return r.Phase != run.phase || r.Run != run.number })
+}
+
+// measure measures every contender once per round, in permuted blocks of orders, until the
+// rounds are done or the time is over. A run that was ended goes on: whole rounds count, and a
+// broken one is measured again, so that nothing but a round is lost by a kill. A round in which the
+// device was throttled counts for nobody and is measured again too. A contender that fails is
+// out, and so is a finalist that is clearly behind.
+func (c *confirmation) measure(ctx context.Context, run run, contenders []objective.Prepared) error {
+	for _, r := range c.of(run) {
+		at := slices.IndexFunc(contenders, func(p objective.Prepared) bool { return p.Point == r.Point })
+		if at < 0 {
+			continue
+		}
+		if err := SameBinary(r.Outcome, contenders[at]); err != nil {
+			return err
+		}
+	}
+	orders := stats.NewOrders(len(contenders), run.seed, uint64(run.number))
+	for attempt := range 2 * c.options.Rounds { // more than that, and the device is always throttled
+		whole := wholeRounds(c.of(run), run.phase, contenders)
+		enough := whole >= c.options.Rounds || whole >= FewestRounds && c.Late(run.phase)
+		if attempt > 0 || !enough {
+			c.Progress(run.phase, whole)
+		}
+		if enough {
+			return nil
+		}
+		if run.phase == Confirmation {
+			if err := c.dismiss(run); err != nil {
+				return err
+			}
+		}
+		rest := c.remaining(run, reorder(contenders, orders.Round(whole)))
+		if len(rest) == 0 || run.phase == Confirmation && len(rest) == 1 {
+			return nil
+		}
+		c.Refresh()
+		if err := c.measureRound(ctx, run, rest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholeRounds counts the rounds in which all contenders that are not out were measured.
+func wholeRounds(rounds []Round, phase Phase, contenders []objective.Prepared) int {
+	measured := Contenders(rounds, phase)
+	for _, p := range contenders {
+		if !out(rounds, p.Point) && !slices.ContainsFunc(measured, func(c Contender) bool { return c.Point == p.Point }) {
+			return 0
+		}
+	}
+	if len(measured) == 0 {
+		return 0
+	}
+	return len(measured[0].Rounds)
+}
+
+// out reports whether a point is measured no further in a run.
+func out(rounds []Round, point space.Point) bool {
+	return slices.ContainsFunc(rounds, func(r Round) bool {
+		return r.Point == point && r.Outcome.Failure != nil && r.Outcome.Failure.Reason != objective.Throttled
+	})
+}
+
+// remaining are the contenders that are not out.
+func (c *confirmation) remaining(run run, contenders []objective.Prepared) []objective.Prepared {
+	rounds := c.of(run)
+	return slices.DeleteFunc(contenders, func(p objective.Prepared) bool { return out(rounds, p.Point) })
+}
+
+// reorder returns the contenders in an order.
+func reorder(contenders []objective.Prepared, order []int) (ordered []objective.Prepared) {
+	for _, i := range order {
+		ordered = append(ordered, contenders[i])
+	}
+	return ordered
+}
+
+// measureRound measures each contender once. A throttled device ends the round.
+func (c *confirmation) measureRound(ctx context.Context, run run, contenders []objective.Prepared) error {
+	number := 1 + highest(c.Rounds(), run.phase)
+	for _, p := range contenders {
+		if c.Stopped() {
+			return errStopped
+		}
+		outcome, err := c.evaluator.Sample(ctx, p, c.options.Samples)
+		if err != nil {
+			return fmt.Errorf("measuring %s again: %w", p.Point, err)
+		}
+		if err := c.record(run, number, p.Point, outcome); err != nil {
+			return err
+		}
+		if outcome.Failure != nil && !fails(outcome) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (c *confirmation) record(run run, number int, point space.Point, outcome objective.Outcome) error {
+	return c.Record(Round{
+		Phase: run.phase, Run: run.number, Number: number, OrderSeed: run.seed, Point: point, Outcome: outcome,
+	})
+}
+
+// dismissal is the chance, for all contenders of a round together, of dismissing one that is
+// not slower than the fastest.
+const dismissal = 0.001
+
+// dismiss records that contenders are clearly behind, from FewestRounds on; the default, which all
+// are compared with, stays.
+func (c *confirmation) dismiss(run run) error {
+	contenders := Contenders(c.of(run), run.phase)
+	if len(contenders) < 3 || len(contenders[0].Rounds) < FewestRounds {
+		return nil
+	}
+	number := 1 + highest(c.Rounds(), run.phase)
+	for i, behind := range contest(contenders).Behind(dismissal) {
+		point := contenders[i].Point
+		if !behind || point == c.Pool.Space().Default() {
+			continue
+		}
+		failure := &objective.Failure{Stage: objective.Bench, Reason: Behind, Detail: fmt.Sprintf(
+			"not measured any more after %d rounds", len(contenders[i].Rounds))}
+		if err := c.record(run, number, point, objective.Outcome{Failure: failure}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

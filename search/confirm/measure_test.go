@@ -1,0 +1,128 @@
+package confirm
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pawl/objective"
+	"pawl/space"
+)
+
+// bench has times for points, with noise, and may be throttled in some calls.
+type bench struct {
+	times     map[string]float64
+	noise     float64
+	random    *rand.Rand
+	throttled map[int]bool // by number of the call
+	calls     int
+	order     []string
+}
+
+func (b *bench) Prepare(_ context.Context, p space.Point) (objective.Prepared, error) {
+	return objective.Prepared{Point: p}, nil
+}
+
+func (b *bench) Verify(context.Context, objective.Prepared) (*objective.Failure, error) {
+	return nil, nil
+}
+
+func (b *bench) Sample(_ context.Context, p objective.Prepared, samples int) (objective.Outcome, error) {
+	b.calls++
+	b.order = append(b.order, p.Point.String())
+	if b.throttled[b.calls] {
+		return objective.Outcome{Failure: &objective.Failure{Stage: objective.Bench, Reason: objective.Throttled}}, nil
+	}
+	time := b.times[p.Point.String()] * math.Exp(b.noise*b.random.NormFloat64())
+	return objective.Outcome{Samples: slices.Repeat([]float64{time}, samples)}, nil
+}
+
+// confirmed measures the points A=1 to A=6, of which the first is the default, in a confirmation.
+func confirmed(t *testing.T, b *bench, rounds int) []Round {
+	t.Helper()
+	b.random = rand.New(rand.NewPCG(5, 5))
+	var values []space.Value
+	for i := range int64(6) {
+		values = append(values, space.IntegerValue(i+1))
+	}
+	s, err := space.New([]space.Param{{Name: "A", Values: values, Default: values[0]}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := s.Pool(space.PoolOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded []Round
+	study := Study{
+		Pool: pool, Record: func(r Round) error { recorded = append(recorded, r); return nil },
+		Rounds: func() []Round { return recorded }, Standing: func() []Round { return recorded }, Refresh: func() {},
+		Late: func(p Phase) bool { return p == Ablation }, Stopped: func() bool { return false },
+		Progress: func(Phase, int) {},
+	}
+	for i := range 6 {
+		p, err := space.ParsePoint(fmt.Sprintf("A=%d", i+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		study.Candidates = append(study.Candidates, Candidate{Number: i, Point: p})
+	}
+	if err := Run(t.Context(), b, study, Options{Finalists: 5, Rounds: rounds, Samples: 3, Seed: 8, Lanes: 1}); err !=
+		nil {
+		t.Fatal(err)
+	}
+	return recorded
+}
+
+// Finalists that are clearly behind leave after three rounds, the default never, and what is
+// close to the fastest stays.
+func TestContendersThatAreBehindLeave(t *testing.T) {
+	b := &bench{noise: 0.01, times: map[string]float64{"A=1": 3, "A=2": 1, "A=3": 1.005, "A=4": 1.5, "A=5": 2, "A=6": 1}}
+	rounds := confirmed(t, b, 10)
+	contenders, left := Contenders(rounds, Confirmation), LeftBehind(rounds, Confirmation)
+	if len(contenders) != 4 || len(left) != 2 || len(left[0].Rounds) != 3 || len(contenders[0].Rounds) != 10 {
+		t.Fatalf("%d stay, %d left", len(contenders), len(left))
+	}
+	if !slices.ContainsFunc(contenders, func(c Contender) bool { return c.Point.String() == "A=1" }) {
+		t.Error("the default has left")
+	}
+	if b.calls != 3*6+7*4 || rounds[0].OrderSeed != 8 {
+		t.Errorf("%d measurements, order seed %d", b.calls, rounds[0].OrderSeed)
+	}
+	// In noise of 30 % nothing is clear, and nobody leaves.
+	b = &bench{noise: 0.3, times: b.times}
+	if left := LeftBehind(confirmed(t, b, 4), Confirmation); len(left) > 0 {
+		t.Errorf("%v left", left)
+	}
+}
+
+// A throttled device costs the round in which it was, and no contender.
+func TestAThrottledRoundIsMeasuredAgain(t *testing.T) {
+	b := &bench{noise: 0.3, times: map[string]float64{"A=1": 1, "A=2": 1, "A=3": 1, "A=4": 1, "A=5": 1, "A=6": 1},
+		throttled: map[int]bool{8: true}}
+	rounds := confirmed(t, b, 4)
+	if contenders := Contenders(rounds, Confirmation); len(contenders) != 6 || len(contenders[0].Rounds) != 4 ||
+		b.calls != 4*6+2 {
+		t.Errorf("%d contenders after %d measurements", len(contenders), b.calls)
+	}
+	// The round that was lost is measured again in its order.
+	if !slices.Equal(b.order[6:8], b.order[8:10]) {
+		t.Errorf("%v", b.order[6:14])
+	}
+}
+
+// Six rounds of six contenders are a Williams square: each is in each place once.
+func TestOrdersAreBalancedOverABlock(t *testing.T) {
+	b := &bench{noise: 0.3, times: map[string]float64{"A=1": 1, "A=2": 1, "A=3": 1, "A=4": 1, "A=5": 1, "A=6": 1}}
+	confirmed(t, b, 6)
+	seen := map[string]bool{}
+	for i, name := range b.order {
+		seen[fmt.Sprint(i%6, name)] = true
+	}
+	if len(b.order) != 36 || len(seen) != 36 {
+		t.Errorf("%d measurements in %d places", len(b.order), len(seen))
+	}
+}

@@ -1,0 +1,89 @@
+package confirm
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"pawl/objective"
+	"pawl/space"
+)
+
+// Compare measures points against each other as finalists are measured: each is checked in
+// full first, then all are measured in rounds. The phase is Across, for the winner and the default on
+// another workload than that of their study, or Dispatch, for the winners of other studies on
+// the study's own. A point that does not compile, or fails the check, is recorded as a round with its
+// failure; Dispatch measures the others, and Across nothing.
+//
+// What was measured in the phase's latest run was checked in it, and is not checked again.
+//
+// Of the study, Record, Rounds, Refresh, Late, Stopped and Progress are used, and all of the
+// options but Finalists. It reports whether all was measured or found to fail; otherwise the
+// user has stopped it.
+func Compare(ctx context.Context, evaluator Evaluator, study Study, options Options, phase Phase,
+	points ...space.Point) (through bool, err error) {
+	c := &confirmation{Study: study, options: options, evaluator: evaluator}
+	err = c.compare(ctx, phase, points)
+	if errors.Is(err, errStopped) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (c *confirmation) compare(ctx context.Context, phase Phase, points []space.Point) error {
+	c.compileAhead(ctx, points)
+	run := c.latest(phase, points)
+	contenders, failed, err := c.checked(ctx, run, points)
+	if errors.Is(err, errRecovered) {
+		run = c.next(phase)
+		contenders, failed, err = c.checked(ctx, run, points)
+	}
+	if err != nil || len(contenders) == 0 || phase == Across && failed {
+		return err
+	}
+	return c.measure(ctx, run, contenders)
+}
+
+// errRecovered says that a point works which has failed in the run: not every failure lasts.
+var errRecovered = errors.New("a point that failed works now")
+
+// checked returns the points that work. Each failure is recorded once.
+func (c *confirmation) checked(ctx context.Context, run run,
+	points []space.Point) (contenders []objective.Prepared, failed bool, err error) {
+	for _, point := range points {
+		if c.Stopped() {
+			return nil, false, errStopped
+		}
+		p, err := c.evaluator.Prepare(ctx, point)
+		if err != nil {
+			return nil, false, err
+		}
+		before := slices.DeleteFunc(c.of(run), func(r Round) bool { return r.Point != point })
+		for _, r := range before {
+			if err := SameBinary(r.Outcome, p); err != nil {
+				return nil, false, err
+			}
+		}
+		failedBefore := slices.ContainsFunc(before, func(r Round) bool { return fails(r.Outcome) })
+		failure := p.Failure
+		if failure == nil && (failedBefore || len(before) == 0) {
+			if failure, err = c.evaluator.Verify(ctx, p); err != nil {
+				return nil, false, err
+			}
+		}
+		switch failed = failed || failure != nil; {
+		case failure == nil && failedBefore:
+			return nil, false, errRecovered
+		case failure == nil:
+			contenders = append(contenders, p)
+		case !failedBefore:
+			if err := c.Record(Round{
+				Phase: run.phase, Run: run.number, Number: 1 + highest(c.Rounds(), run.phase), OrderSeed: run.seed,
+				Point: point, Outcome: objective.Outcome{Failure: failure, Binary: p.Binary.Digest},
+			}); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	return contenders, failed, nil
+}
