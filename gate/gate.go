@@ -11,15 +11,16 @@
 //     comparison is refused.
 //  2. Baseline, candidate and a control, which is the baseline once more, are
 //     measured in rounds: each round measures each of them once, in a fresh
-//     process, in an order that is drawn for this round alone.
+//     process, in permuted blocks of all orders.
 //  3. At a few interim analyses that are planned beforehand ([Analysis], a group
-//     sequential design) the [Evidence] is weighed: the bootstrap interval of the
-//     change over rounds and the exact sign-flip test of the rounds, at a level that
-//     the analyses share. So stopping early does not raise the rate of false alarms.
+//     sequential design) the [Evidence] is weighed: the interval of the change
+//     over rounds and the exact test against all orders that the rounds could have had, at
+//     levels that the analyses share. So stopping early does not raise the rate of false alarms.
 //  4. A [Policy] turns evidence into a [Verdict]. Where the control differs from
 //     the baseline, where the ratio moved during the run, or where the noise could
 //     hide what the policy forbids, the verdict is inconclusive and says why.
-//  5. An improvement is measured a second time before it counts.
+//  5. A regression must hold at the second analysis, and an improvement is measured a second
+//     time before it counts.
 //
 // Where both sides were not measured together ([CompareApart]) nothing cancels:
 // drift and autocorrelation are tested for, and small differences decide nothing.
