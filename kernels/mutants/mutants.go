@@ -50,8 +50,8 @@ type Mutant struct {
 // All returns every mutant for a backend that results or timing show, kernel by kernel.
 func All(backend string) []Mutant {
 	all := slices.Concat(attention, matmul, tally, cheats,
-		attentionCUDA, attentionCUDACheats, attentionHopper, attentionHopperFP8, gemm, gemmMMA, rmsnorm, softmax, reduce,
-		tallyCUDA)
+		attentionCUDA, attentionCUDACheats, attentionHopper, attentionHopperFP8, attentionDecode, gemm, gemmGrouped,
+		gemmMMA, rmsnorm, softmax, reduce, tallyCUDA)
 	return slices.DeleteFunc(all, func(m Mutant) bool { return m.Backend != backend })
 }
 

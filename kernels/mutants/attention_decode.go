@@ -1,0 +1,63 @@
+package mutants
+
+import "pawl/kernels"
+
+var attentionDecode = on(kernels.CUDA, "attention_decode", []Mutant{
+	// Which tokens are seen.
+	{Name: "no mask", What: "counts tokens behind the last",
+		Old: "        if (token + TILE > walk.last)\n            mask(scores, walk.last - token);\n", New: ""},
+	{Name: "mask off by one", What: "counts one token behind the last",
+		Old: "i / 2 * 8 >= valid)", New: "i / 2 * 8 > valid)"},
+	{Name: "mask of the upper rows", What: "masks the lower rows of a tile as it does the upper ones",
+		Old: "16 * k + row + i / 2 * 8 >= valid", New: "16 * k + row >= valid"},
+	{Name: "length of the first", What: "takes all sequences to be as long as the first",
+		Old: "lengths[batch];", New: "lengths[0];"},
+	{Name: "pages in order", What: "takes pages as they lie in memory",
+		Old: "pages[i] = table[(size_t)batch * all + page + i];", New: "pages[i] = batch * all + page + i;"},
+	{Name: "pages of the first", What: "reads the pages of the first sequence for all",
+		Old: "table[(size_t)batch * all + page + i]", New: "table[page + i]"},
+	{Name: "a single page", What: "reads the first page of a block again and again",
+		Old: "walk.pages[at / PAGE - walk.first / PAGE]", New: "walk.pages[0]"},
+	{Name: "first token of a page", What: "reads the first token of a page for all of it",
+		Old: "PAGE + at % PAGE) *", New: "PAGE + 0) *"},
+	{Name: "keys of the first head", What: "reads the keys of the first head for all",
+		Old: "walk.keys = k + (head + own) * HEAD_DIM", New: "walk.keys = k"},
+	{Name: "queries of the first head", What: "gives all warps of a block the queries of one head", At: "HEADS=2",
+		Old: "q + (row + own * GROUP) * HEAD_DIM", New: "q + row * HEAD_DIM"},
+	{Name: "keys for values", What: "mixes keys",
+		Old: "copy_in(place + TILE_BYTES, walk.values + from, bytes);", New: "copy_in(place + TILE_BYTES, walk.keys + from, bytes);"},
+
+	// Where they lie.
+	{Name: "no swizzle", What: "copies without the swizzle",
+		Old: "const unsigned place = to + row * ROW_BYTES + (chunk ^ row % 8) * 16;",
+		New: "const unsigned place = to + row * ROW_BYTES + chunk * 16;"},
+	{Name: "weights as they lie", What: "does not transpose weights",
+		Old: "transposed(packed(low, high))", New: "packed(low, high)"},
+	{Name: "values as they lie", What: "does not transpose values",
+		Old: "load_transposed(a, values", New: "load_matrices(a, values"},
+	{Name: "waits for one too few", What: "waits for the stage before the one it needs",
+		Old: "wait_copies<STAGES - 2>();", New: "wait_copies<STAGES - 1>();"},
+	{Name: "stale stage", What: "copies over the stage that it reads",
+		Old: "free = stage == 0 ? STAGES - 1 : stage - 1;", New: "free = stage;"},
+
+	// How results are added up.
+	{Name: "never rescales", What: "keeps what was mixed relative to an older largest score",
+		Old: "state.mixed[step][q][i] *= factor[i % 2];", New: "state.mixed[step][q][i] *= 1;"},
+	{Name: "sum never rescales", What: "keeps the sum relative to an older largest score",
+		Old: "state.sum[q][j] *= factor[j];", New: ""},
+	{Name: "factor of another query", What: "rescales by the factor of the next query",
+		Old: "*= factor[i % 2];", New: "*= factor[i / 2];"},
+	{Name: "sum of a lane", What: "divides by what one lane of eight has added up",
+		Old: "sum += __shfl_xor_sync(0xffffffffu, sum, distance);", New: "sum += 0;"},
+	{Name: "first warp", What: "leaves out the tokens of all warps but the first",
+		Old: "part < PARTS; part++", New: "part < 1; part++"},
+	{Name: "first of a cluster", What: "leaves out the tokens of the other blocks of a cluster",
+		At:  "CLUSTER=4,TOKENS=64,WARPS=4",
+		Old: "rank < CLUSTER; rank++", New: "rank < 1; rank++"},
+	{Name: "first adds up", What: "adds up results that are not there yet",
+		Old: "== blocks - 1;", New: "== 0;"},
+	{Name: "eight blocks", What: "adds up the results of eight blocks at most", At: "TOKENS=64,WARPS=4",
+		Old: "cluster < clusters; cluster += AT_ONCE", New: "cluster < min(clusters, AT_ONCE); cluster += AT_ONCE"},
+	{Name: "last block again", What: "adds up the result of the last block several times",
+		Old: "            if (cluster + i < clusters)\n", New: ""},
+})
