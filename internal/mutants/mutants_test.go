@@ -60,8 +60,8 @@ type Mutant struct {
 // all returns every mutant for a backend that results or timing show, kernel by kernel.
 func all(backend string) []Mutant {
 	list := slices.Concat(attention, matmul, tally, cheats,
-		attentionCUDA, attentionCUDACheats, attentionHopper, attentionHopperFP8, gemm, gemmMMA, rmsnorm, softmax, reduce,
-		tallyCUDA)
+		attentionCUDA, attentionCUDACheats, attentionHopper, attentionHopperFP8, attentionDecode, gemm, gemmGrouped,
+		gemmMMA, rmsnorm, softmax, reduce, tallyCUDA)
 	return slices.DeleteFunc(list, func(m Mutant) bool { return m.Backend != backend })
 }
 

@@ -1,0 +1,55 @@
+package mutants
+
+import "pawl/kernels"
+
+var gemmGrouped = on(kernels.CUDA, "gemm_grouped", []Mutant{
+	// Which tile is whose.
+	{Name: "weights of the first", What: "multiplies all groups with the weights of the first",
+		Old: "tile.column, tile.group, full", New: "tile.column, 0, full"},
+	{Name: "first columns", What: "multiplies with the first columns of the weights only",
+		Old: "tile.column, tile.group, full", New: "0, tile.group, full"},
+	{Name: "group before", What: "takes the first tile of a group for one of the group before",
+		Old: "problem.ends[middle] > number", New: "problem.ends[middle] >= number"},
+	{Name: "last rows of a group", What: "counts whole tiles only",
+		Old: "(rows + BLOCK_M - 1) / BLOCK_M * columns;", New: "max(rows / BLOCK_M, rows > 0) * columns;"},
+	{Name: "end of the last", What: "takes every group to end with the last",
+		Old: "end = problem.offsets[low + 1];", New: "end = problem.offsets[problem.E];"},
+	{Name: "columns of a group", What: "walks the columns of a group by another height",
+		Old: "within / rows * BLOCK_N}", New: "within / (rows + 1) * BLOCK_N}"},
+	{Name: "sixteen groups", What: "adds up the tiles of sixteen groups at most",
+		Old: "distance < 32; distance *= 2) {\n            const int other", New: "distance < 16; distance *= 2) {\n" +
+			"            const int other"},
+	{Name: "first groups", What: "forgets the tiles of the first 32 groups",
+		Old: "before = __shfl_sync(0xffffffffu, end, 31);", New: "before = 0;"},
+
+	// What is multiplied.
+	{Name: "last step", What: "leaves out the columns of A and B that are no whole step",
+		Old: "(K + BLOCK_K - 1) / BLOCK_K};", New: "max(K / BLOCK_K, 1)};"},
+	{Name: "last part of a step", What: "leaves out the last 32 bytes of every step",
+		Old: "k < ROW_BYTES / STEP_BYTES; k++", New: "k < ROW_BYTES / STEP_BYTES - 1; k++"},
+	{Name: "pieces in one place", What: "copies all pieces of A to one place",
+		Old: "copy_rows(to + row * ROW_BYTES,", New: "copy_rows(to,"},
+	{Name: "the first piece again", What: "copies the first piece of A again and again",
+		Old: "tile.row + row, full);", New: "tile.row, full);"},
+	{Name: "A for B", What: "takes the rows of A for those of B",
+		Old: "b = at.ring + place.stage * STAGE_BYTES + A_BYTES;", New: "b = at.ring + place.stage * STAGE_BYTES;"},
+	{Name: "rows of the first consumer", What: "gives both consumers the same rows", At: "CONSUMERS=2",
+		Old: "rows = PINGPONG ? 0 : consumer * ROWS;", New: "rows = 0;"},
+
+	// What is written.
+	{Name: "rows of the next group", What: "writes rows that belong to the next group",
+		Old: "if (first + row < tile.end && column < N)", New: "if (column < N)"},
+	{Name: "columns beyond N", What: "writes columns beyond the last, over the next row",
+		Old: "if (first + row < tile.end && column < N)", New: "if (first + row < tile.end)"},
+	{Name: "rows of the first warp", What: "writes the rows of all warps where the first has its own",
+		Old: "64 * t + 16 * warp;", New: "64 * t;"},
+	{Name: "no swizzle where stored", What: "puts results into shared memory without the swizzle",
+		Old: "((chunk ^ (inner % 8)) * 16)", New: "(chunk * 16)"},
+	{Name: "no swizzle where read", What: "takes results from shared memory without the swizzle",
+		Old: "((chunk ^ row % 8) * 16)", New: "(chunk * 16)"},
+	{Name: "result in half precision", What: "writes half precision where bfloat16 is wanted",
+		Old: "const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);",
+		New: "const __half2 pair = __floats2half2_rn(low, high);"},
+	{Name: "result in four bits", What: "rounds the output to four bits less",
+		Old: "return *(const unsigned *)&pair;", New: "return *(const unsigned *)&pair & 0xfff0fff0u;"},
+})
