@@ -5,12 +5,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"pawl/cmd/pawl/ci"
+	"pawl/cmd/pawl/cicmd"
 	"pawl/cmd/pawl/console"
-	"pawl/cmd/pawl/farm"
-	"pawl/cmd/pawl/gate"
-	"pawl/cmd/pawl/kernel"
-	"pawl/cmd/pawl/studies"
+	"pawl/cmd/pawl/farmcmd"
+	"pawl/cmd/pawl/gatecmd"
+	"pawl/cmd/pawl/kernelcmd"
+	"pawl/cmd/pawl/studycmd"
 )
 
 // exitCodesHelp closes the help of the program.
@@ -49,13 +49,13 @@ func newApp(env console.Environment) *cli.App {
 		name     string
 		commands []*cli.Command
 	}{
-		{console.Everyday, []*cli.Command{kernel.InitCommand(env), kernel.CheckCommand(env), studies.TuneCommand(env),
-			kernel.BenchCommand(env), gate.Command(env), studies.ApplyCommand(env), studies.ServeCommand(env)}},
-		{"More", []*cli.Command{kernel.FuzzCommand(env), kernel.BuildCommand(env), kernel.ProfileCommand(env),
-			kernel.SpaceCommand(env), kernel.ImportCommand(env), studies.Command(env), studies.ReportCommand(env),
-			studies.DispatchCommand(env), studies.SimulateCommand(env), gate.RivalsCommand(env), gate.CompareCommand(env),
-			kernel.DoctorCommand(env), completionCommand(env)}},
-		{"CI and farm", []*cli.Command{gate.BaselineCommand(env), ci.Command(env), farm.Command(env)}},
+		{console.Everyday, []*cli.Command{kernelcmd.InitCommand(env), kernelcmd.CheckCommand(env), studycmd.TuneCommand(env),
+			kernelcmd.BenchCommand(env), gatecmd.Command(env), studycmd.ApplyCommand(env), studycmd.ServeCommand(env)}},
+		{"More", []*cli.Command{kernelcmd.FuzzCommand(env), kernelcmd.BuildCommand(env), kernelcmd.ProfileCommand(env),
+			kernelcmd.SpaceCommand(env), kernelcmd.ImportCommand(env), studycmd.Command(env), studycmd.ReportCommand(env),
+			studycmd.DispatchCommand(env), studycmd.SimulateCommand(env), gatecmd.RivalsCommand(env), gatecmd.CompareCommand(env),
+			kernelcmd.DoctorCommand(env), completionCommand(env)}},
+		{"CI and farm", []*cli.Command{gatecmd.BaselineCommand(env), cicmd.Command(env), farmcmd.Command(env)}},
 	} {
 		for _, c := range group.commands {
 			c.Category = group.name

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pawl/cmd/pawl/console"
-	commands "pawl/cmd/pawl/studies"
+	commands "pawl/cmd/pawl/studycmd"
 	"pawl/studies"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pawl/gate"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 	"pawl/internal/executable"
 	"pawl/internal/githubtest"
 )
@@ -197,14 +197,14 @@ const reruns = 5
 
 // gate plays the gate's workflow until its report has these verdicts among others, and
 // returns the run with its report; an empty one where it wrote none.
-func (s *scratch) gate(e githubtest.Event, wanted ...gate.Verdict) (*githubtest.Run, *report.Report) {
+func (s *scratch) gate(e githubtest.Event, wanted ...gate.Verdict) (*githubtest.Run, *reporting.Report) {
 	s.t.Helper()
 	for attempt := 1; ; attempt++ {
 		run := s.play("gate.yml", e)
-		r, err := report.Read(filepath.Join(s.host.Artifact(run.ID, "results"), report.JSONName))
+		r, err := reporting.Read(filepath.Join(s.host.Artifact(run.ID, "results"), reporting.JSONName))
 		if errors.Is(err, os.ErrNotExist) {
 			s.t.Log(run.Jobs["gate"].Log)
-			return run, &report.Report{}
+			return run, &reporting.Report{}
 		}
 		if err != nil {
 			s.t.Fatal(err)

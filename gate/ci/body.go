@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"pawl/gate"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 	"pawl/internal/escape"
 	"pawl/internal/git"
 	"pawl/internal/page"
@@ -21,9 +21,9 @@ const (
 )
 
 // body writes the comment; no report means that the gate wrote none.
-func (c Comment) body(r *report.Report) string {
+func (c Comment) body(r *reporting.Report) string {
 	if r == nil {
-		r = &report.Report{Planned: 1}
+		r = &reporting.Report{Planned: 1}
 	}
 	m := &page.Markdown{}
 	m.Paragraph("%s. %s", verdict(r), whatToDo(r))
@@ -42,15 +42,15 @@ func (c Comment) body(r *report.Report) string {
 }
 
 // verdict is the run in a few words.
-func verdict(r *report.Report) string {
+func verdict(r *reporting.Report) string {
 	if len(r.Results) == 0 {
 		return "**incomplete**: the gate wrote no result"
 	}
-	return report.Headline(r)
+	return reporting.Headline(r)
 }
 
 // whatToDo says what a reader must do now.
-func whatToDo(r *report.Report) string {
+func whatToDo(r *reporting.Report) string {
 	switch {
 	case r.Count(gate.Wrong) > 0:
 		return "Make the results right; until then no time counts."
@@ -74,7 +74,7 @@ func whatToDo(r *report.Report) string {
 	return "No action needed."
 }
 
-func table(m *page.Markdown, r *report.Report) {
+func table(m *page.Markdown, r *reporting.Report) {
 	if len(r.Results) == 0 {
 		return
 	}
@@ -91,12 +91,12 @@ func table(m *page.Markdown, r *report.Report) {
 }
 
 // first are the results that there is room for, failures before all others.
-func first(r *report.Report) []report.Result {
+func first(r *reporting.Report) []reporting.Result {
 	return r.FailuresFirst()[:min(len(r.Results), mostRows)]
 }
 
 // reasons are folded away: who only wants the verdict has read it.
-func reasons(m *page.Markdown, r *report.Report) {
+func reasons(m *page.Markdown, r *reporting.Report) {
 	if len(r.Results) == 0 {
 		return
 	}
@@ -113,7 +113,7 @@ func reasons(m *page.Markdown, r *report.Report) {
 var hash = regexp.MustCompile(`^[0-9a-f]{40,64}$`)
 
 // repeat are the commands that measure the same again.
-func repeat(r *report.Report) string {
+func repeat(r *reporting.Report) string {
 	commit, _ := git.Hash(r.Commit)
 	var commands []string
 	if hash.MatchString(commit) {

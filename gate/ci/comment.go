@@ -10,7 +10,7 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/ci/github"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 )
 
 // Comment says what to tell a pull request.
@@ -32,7 +32,7 @@ const looks = 3
 // says, or with none where there is nothing to say. It returns a sentence about what it
 // did. A token that may not write is no error: the run's summary has it all.
 func (c Comment) Publish(ctx context.Context, at *github.Client) (string, error) {
-	r, err := report.Read(c.Report)
+	r, err := reporting.Read(c.Report)
 	if errors.Is(err, fs.ErrNotExist) {
 		r, err = nil, nil // the gate has not come that far
 	}
@@ -56,7 +56,7 @@ func (c Comment) Publish(ctx context.Context, at *github.Client) (string, error)
 }
 
 // once looks at the conversation and does what is missing.
-func (c Comment) once(ctx context.Context, at *github.Client, r *report.Report, body string) (string, error) {
+func (c Comment) once(ctx context.Context, at *github.Client, r *reporting.Report, body string) (string, error) {
 	login, err := at.Login(ctx)
 	if err != nil {
 		return "", err
@@ -84,7 +84,7 @@ func lines(text string) string { return strings.TrimSpace(strings.ReplaceAll(tex
 
 // worthTelling reports whether anything has changed. A run that came to nothing is told
 // where it would otherwise leave an older verdict standing; elsewhere it is red by itself.
-func worthTelling(r *report.Report) bool {
+func worthTelling(r *reporting.Report) bool {
 	if r == nil {
 		return false
 	}

@@ -14,7 +14,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/ci/github"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 	"pawl/internal/githubtest"
 	"pawl/internal/page"
 	"pawl/internal/stats"
@@ -23,8 +23,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // reportOf makes up a run with these verdicts.
-func reportOf(verdicts ...gate.Verdict) *report.Report {
-	r := &report.Report{
+func reportOf(verdicts ...gate.Verdict) *reporting.Report {
+	r := &reporting.Report{
 		Time:    time.Unix(0, 0).UTC(),
 		Device:  "Example Chip",
 		Commit:  "0123456789abcdef0123456789abcdef01234567",
@@ -32,7 +32,7 @@ func reportOf(verdicts ...gate.Verdict) *report.Report {
 		Planned: len(verdicts),
 	}
 	for i, v := range verdicts {
-		result := report.Result{
+		result := reporting.Result{
 			Key:    baseline.Key{Device: "Example Chip", Kernel: fmt.Sprintf("kernel%d", i), Workload: "small", Type: "f32"},
 			Point:  "BLOCK=1",
 			Policy: gate.Presets["standard"],
@@ -50,9 +50,9 @@ func reportOf(verdicts ...gate.Verdict) *report.Report {
 	return r
 }
 
-func writeReport(t *testing.T, r *report.Report) string {
+func writeReport(t *testing.T, r *reporting.Report) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), report.JSONName)
+	path := filepath.Join(t.TempDir(), reporting.JSONName)
 	if err := page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, r) }); err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func startServer(t *testing.T) (*githubtest.Server, Job) {
 }
 
 // publish tells pull request 1 about a run; nil is one that wrote nothing.
-func publish(t *testing.T, job Job, r *report.Report) (string, error) {
+func publish(t *testing.T, job Job, r *reporting.Report) (string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "none.json")
 	if r != nil {
@@ -89,7 +89,7 @@ func TestOneCommentThatIsUpdated(t *testing.T) {
 		s.AddComment(1, "someone", fmt.Sprintf("comment %d", i))
 	}
 	s.AddComment(1, "mallory", "**pass**: all is well.\n"+marker)
-	step := func(r *report.Report, sentence, firstLine string, edits int) {
+	step := func(r *reporting.Report, sentence, firstLine string, edits int) {
 		t.Helper()
 		said, err := publish(t, job, r)
 		if err != nil || !strings.HasPrefix(said, sentence) {
@@ -211,12 +211,12 @@ func TestHostileReport(t *testing.T) {
 	if err := os.WriteFile(path, []byte(before+`"verdict": "<b>"`+edited), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := report.Read(path); err == nil || !strings.Contains(err.Error(), `no verdict "<b>"`) {
+	if _, err := reporting.Read(path); err == nil || !strings.Contains(err.Error(), `no verdict "<b>"`) {
 		t.Errorf("%v", err)
 	}
 }
 
-func mustJSON(t *testing.T, r *report.Report) []byte {
+func mustJSON(t *testing.T, r *reporting.Report) []byte {
 	t.Helper()
 	content, err := os.ReadFile(writeReport(t, r))
 	if err != nil {

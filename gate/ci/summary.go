@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 )
 
 // largestSummary is what GitHub shows of a step, in bytes.
@@ -26,12 +26,12 @@ type Summary struct {
 	Report string
 	// Cost is what a machine that was woken for the run has taken, for a page that does not
 	// say so; nil where none was.
-	Cost *report.Cost
+	Cost *reporting.Cost
 	Job  Job
 }
 
 // usual are the reports of a gate and of a search.
-var usual = []string{filepath.Join("results", report.JSONName), filepath.Join("tuning", "suggestions.md")}
+var usual = []string{filepath.Join("results", reporting.JSONName), filepath.Join("tuning", "suggestions.md")}
 
 // Publish appends to the file of the job's summary, or writes to w where there is none.
 // It returns which report that was; fs.ErrNotExist where there is none.
@@ -76,12 +76,12 @@ func summaryOf(path string) ([]byte, error) {
 		}
 		return pageOf(strings.TrimSuffix(path, ".json") + ".md")
 	}
-	r, err := report.Read(path)
+	r, err := reporting.Read(path)
 	if err != nil {
 		return nil, err
 	}
 	var text bytes.Buffer
-	err = report.StepSummary(&text, r)
+	err = reporting.StepSummary(&text, r)
 	return text.Bytes(), err
 }
 

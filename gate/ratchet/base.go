@@ -14,7 +14,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 	"pawl/internal/git"
 	"pawl/internal/page"
 	"pawl/objective/devices"
@@ -170,13 +170,13 @@ func changes(base, branch *baseline.File) string {
 
 // vanished are the base's entries of this device that the run does not compare: a kernel
 // that a branch renames, or no longer gates, does not pass as a new one.
-func (r *run) vanished() []report.Result {
-	var results []report.Result
+func (r *run) vanished() []reporting.Result {
+	var results []reporting.Result
 	for _, e := range r.file.Entries {
 		if e.Device != r.report.Device || r.report.Has(e.Key) {
 			continue
 		}
-		result := report.Result{
+		result := reporting.Result{
 			Key:            e.Key,
 			Point:          e.Point,
 			BaselinePoint:  e.Point,

@@ -6,15 +6,15 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/baseline"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 	"pawl/gate/results"
 	"pawl/internal/stats"
 )
 
 // CompareFiles judges the series of two result files by a rule. Series are matched by
 // name; two files with one series each are a pair whatever the names.
-func CompareFiles(base, candidate []results.Series, p gate.Policy, rule gate.Rule) *report.Report {
-	r := &report.Report{}
+func CompareFiles(base, candidate []results.Series, p gate.Policy, rule gate.Rule) *reporting.Report {
+	r := &reporting.Report{}
 	if len(base) == 1 && len(candidate) == 1 {
 		r.Results = append(r.Results, compareSeries(base[0], candidate[0], p, rule))
 		return r
@@ -37,8 +37,8 @@ func CompareFiles(base, candidate []results.Series, p gate.Policy, rule gate.Rul
 }
 
 // compareSeries judges a pair; a side without processes is missing.
-func compareSeries(base, candidate results.Series, p gate.Policy, rule gate.Rule) report.Result {
-	result := report.Result{Key: baseline.Key{Kernel: candidate.Name, Device: candidate.Device}, Policy: p}
+func compareSeries(base, candidate results.Series, p gate.Policy, rule gate.Rule) reporting.Result {
+	result := reporting.Result{Key: baseline.Key{Kernel: candidate.Name, Device: candidate.Device}, Policy: p}
 	result.Method = gate.Files
 	switch {
 	case len(candidate.Processes) == 0:

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pawl/gate"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 	"pawl/kernels"
 	"pawl/objective/devices"
 )
@@ -33,7 +33,7 @@ type HoldOptions struct {
 
 // Held is a point that was held to its baseline.
 type Held struct {
-	report.Result
+	reporting.Result
 	// Running says that the baseline has this point and this code.
 	Running bool `json:"running"`
 	// Samples are the candidate's, by process.
@@ -71,7 +71,7 @@ func Hold(ctx context.Context, b *devices.Builder, o HoldOptions) (Held, error) 
 	held := Held{
 		Base:   r.report.Base,
 		Commit: c.Backend.Facts().Environment.Commit,
-		Result: report.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: o.Policy},
+		Result: reporting.Result{Key: keyOf(c), Point: c.Prepared.Point.String(), Policy: o.Policy},
 	}
 	if held.Source, err = o.Kernel.Digest(); err != nil {
 		return held, err

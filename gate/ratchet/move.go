@@ -6,14 +6,14 @@ import (
 
 	"pawl/gate"
 	"pawl/gate/baseline"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 )
 
 // mayMove reports whether a configuration's candidate becomes the baseline, if nothing in
 // the run fails: a confirmed gain does, and what there was no baseline for. A run that is
 // held to a base branch moves nothing, nor does a dry one. A person moves the baseline
 // otherwise: see [Acceptance].
-func (r *run) mayMove(result report.Result) bool {
+func (r *run) mayMove(result reporting.Result) bool {
 	if r.Base != "" || r.DryRun {
 		return false
 	}
@@ -22,7 +22,7 @@ func (r *run) mayMove(result report.Result) bool {
 
 // confirmedGain reports whether a candidate is faster than its baseline in rounds of both:
 // stored samples move nothing, because times of different days are not comparable.
-func confirmedGain(result report.Result) bool {
+func confirmedGain(result reporting.Result) bool {
 	return result.Verdict == gate.Improvement && result.Method == gate.Interleaved
 }
 

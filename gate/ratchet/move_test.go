@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"pawl/gate"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 )
 
 func TestMayMove(t *testing.T) {
@@ -26,7 +26,7 @@ func TestMayMove(t *testing.T) {
 		{gate.Regression, gate.Interleaved, Options{}, false},
 		{gate.Incomparable, "", Options{}, false},
 	} {
-		result := report.Result{Comparison: gate.Comparison{
+		result := reporting.Result{Comparison: gate.Comparison{
 			Method:   test.method,
 			Decision: gate.Decision{Verdict: test.verdict},
 		}}

@@ -32,7 +32,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 	"pawl/internal/escape"
 	"pawl/objective/devices"
 )
@@ -71,14 +71,14 @@ type Options struct {
 	Flags []string
 	// Exit returns the code that the program exits with for a report; it is kept in
 	// the report.
-	Exit func(*report.Report) int
+	Exit func(*reporting.Report) int
 	// Cost returns what a machine that was woken for the run has taken by now; nil where
 	// none was.
-	Cost func(now time.Time) *report.Cost
+	Cost func(now time.Time) *reporting.Cost
 	// Finished gets each result as soon as it is saved; Observe the rounds of a
 	// comparison under way; Warn what a person must know about the whole run. Each may
 	// be nil.
-	Finished func(report.Result)
+	Finished func(reporting.Result)
 	Warn     func(string)
 	Observe  func(kernel, workload string, round, ceiling int)
 }
@@ -92,7 +92,7 @@ type run struct {
 	limits *policy.File
 	// current are the candidates as measured in this run.
 	current *baseline.File
-	report  report.Report
+	report  reporting.Report
 	// moving are the entries that become the baseline if nothing fails.
 	moving  []baseline.Entry
 	written []string
@@ -101,11 +101,11 @@ type run struct {
 // Run holds every configuration of the policy to its baseline. It returns the report
 // and the files that it is written to. With an error, the report has the results
 // before it. A context that ends leaves the baseline as it was.
-func Run(ctx context.Context, b *devices.Builder, o Options) (r *report.Report, written []string, err error) {
+func Run(ctx context.Context, b *devices.Builder, o Options) (r *reporting.Report, written []string, err error) {
 	if o.On == nil {
 		o.On = Here(b)
 	}
-	g := &run{Options: o, Builder: b, current: baseline.New(), report: report.Report{Strict: o.Strict}}
+	g := &run{Options: o, Builder: b, current: baseline.New(), report: reporting.Report{Strict: o.Strict}}
 	if err := g.open(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -270,6 +270,6 @@ func (r *run) save() (err error) {
 	if err := r.current.WriteResults(filepath.Join(folder, CurrentName)); err != nil {
 		return err
 	}
-	r.written, err = report.WriteAll(folder, &r.report, r.Policy.Profile)
+	r.written, err = reporting.WriteAll(folder, &r.report, r.Policy.Profile)
 	return err
 }

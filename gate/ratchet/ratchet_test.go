@@ -7,7 +7,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 )
 
 // Two gates at the same time: both land where they are about different things. Where
@@ -40,12 +40,12 @@ func TestTwoGatesAtOnceLoseNothing(t *testing.T) {
 	put(entry("both", "theirs"), entry("another", "theirs")) // while ours measures
 
 	r := &run{
-		Options: Options{Policy: &policy.File{}, Baseline: path, Exit: func(*report.Report) int { return 0 }},
+		Options: Options{Policy: &policy.File{}, Baseline: path, Exit: func(*reporting.Report) int { return 0 }},
 		file:    file, current: baseline.New(),
 	}
 	for _, e := range []baseline.Entry{entry("both", "ours"), entry("new", "ours")} {
 		err := r.add(outcome{
-			result: report.Result{
+			result: reporting.Result{
 				Key:        e.Key,
 				Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: gate.Improvement}},
 			},
@@ -89,7 +89,7 @@ func TestUnfinishedRunKeepsItsResults(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "baseline.json")
 		r := &run{
-			Options: Options{Policy: &policy.File{}, Baseline: path, Exit: func(r *report.Report) int {
+			Options: Options{Policy: &policy.File{}, Baseline: path, Exit: func(r *reporting.Report) int {
 				if !r.Finished() {
 					return 3
 				}
@@ -101,7 +101,7 @@ func TestUnfinishedRunKeepsItsResults(t *testing.T) {
 		for i, verdict := range c.verdicts {
 			e := baseline.Entry{Key: baseline.Key{Kernel: string(verdict), Device: "a chip"}}
 			e.Summarise([][]float64{{2, 2}, {2, 2}}, baseline.Work{})
-			result := report.Result{
+			result := reporting.Result{
 				Key:        e.Key,
 				Comparison: gate.Comparison{Method: gate.Interleaved, Decision: gate.Decision{Verdict: verdict}},
 			}

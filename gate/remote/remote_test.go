@@ -15,7 +15,7 @@ import (
 	"pawl/gate"
 	"pawl/gate/policy"
 	"pawl/gate/ratchet"
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 	"pawl/internal/kerneltest"
 	"pawl/internal/postgrestest"
 	"pawl/kernels"
@@ -95,7 +95,7 @@ func (y *yard) work() {
 }
 
 // gate gates a point, on the farm's device or here.
-func (y *yard) gate(remotely bool, at string) report.Result {
+func (y *yard) gate(remotely bool, at string) reporting.Result {
 	y.Helper()
 	b := &devices.Builder{
 		Machine: devices.Here(y.tools),
@@ -124,7 +124,7 @@ func (y *yard) gate(remotely bool, at string) report.Result {
 		On:       elsewhere,
 		Policy:   &policy.File{Kernels: []policy.Kernel{{Name: y.folder, At: at, Policy: limits}}},
 		Baseline: filepath.Join(filepath.Dir(y.folder), "baseline.json"), Backend: devices.Auto, Seed: 1,
-		Exit: func(*report.Report) int { return 0 },
+		Exit: func(*reporting.Report) int { return 0 },
 	})
 	if err != nil {
 		y.Fatal(err)
@@ -147,7 +147,7 @@ func TestGateOnAFarm(t *testing.T) {
 	}
 	// Twenty times as slow is beyond the noise of any machine.
 	there, here := y.gate(true, "REPEATS=20"), y.gate(false, "REPEATS=20")
-	for _, r := range []report.Result{there, here} {
+	for _, r := range []reporting.Result{there, here} {
 		if r.Verdict != gate.Regression || r.Method != gate.Interleaved || r.Evidence == nil || r.Evidence.Rounds != 10 ||
 			r.Evidence.Candidate.Processes != 10 || r.Evidence.Change > -2 {
 			t.Errorf("%+v", r)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	gatereport "pawl/gate/report"
+	gatereport "pawl/gate/reporting"
 
 	"pawl/gate"
 	"pawl/gate/baseline"

@@ -29,7 +29,7 @@ var floors = [][]string{
 	{"search"},
 	{"studies", "gate"},
 	// the two jobs meet: a study's winner at the gate, beside others, and on its way into the sources
-	{"gate/winner", "gate/rivals", "gate/serve", "gate/remote", "gate/ci"},
+	{"gate/winner", "studies/rivals", "gate/remote", "gate/ci"},
 	{"cmd"},
 }
 
@@ -63,8 +63,8 @@ var inside = map[string][][]string{
 		{"search/simulate"},
 	},
 	"cmd": {
-		{"cmd/pawl/console"},
-		{"cmd/pawl/ci", "cmd/pawl/farm", "cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
+		{"cmd/pawl/console", "cmd/pawl/pages"},
+		{"cmd/pawl/cicmd", "cmd/pawl/farmcmd", "cmd/pawl/gatecmd", "cmd/pawl/kernelcmd", "cmd/pawl/studycmd"},
 		{"cmd/pawl"},
 	},
 }
@@ -81,8 +81,8 @@ var rooms = map[string][]string{
 		"objective/cuda/nvcc"},
 	"github.com/NVIDIA/go-nvml":          {"objective/cuda/monitor"},
 	"github.com/ianlancetaylor/demangle": {"objective/cuda/nvcc"},
-	"github.com/urfave/cli/v2": {"cmd/pawl", "cmd/pawl/ci", "cmd/pawl/console", "cmd/pawl/farm",
-		"cmd/pawl/gate", "cmd/pawl/kernel", "cmd/pawl/studies"},
+	"github.com/urfave/cli/v2": {"cmd/pawl", "cmd/pawl/cicmd", "cmd/pawl/console", "cmd/pawl/farmcmd",
+		"cmd/pawl/gatecmd", "cmd/pawl/kernelcmd", "cmd/pawl/studycmd"},
 	"github.com/vbauerster/mpb/v8":      {"cmd/pawl/console"},
 	"github.com/olekukonko/tablewriter": {"internal/page", "internal/githubtest"},
 	"github.com/tidwall/gjson":          {"gate/results"},

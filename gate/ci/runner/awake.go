@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pawl/gate/report"
+	"pawl/gate/reporting"
 )
 
 // Variable is the environment variable that tells a later step or job when the machine woke,
@@ -49,11 +49,11 @@ func FromEnvironment(getenv func(string) string, notice func(string)) (a Awake) 
 }
 
 // Cost is what the machine has taken until now; nil where it is not known when it woke.
-func (a Awake) Cost(now time.Time) *report.Cost {
+func (a Awake) Cost(now time.Time) *reporting.Cost {
 	if a.Woke.IsZero() {
 		return nil
 	}
-	return &report.Cost{
+	return &reporting.Cost{
 		Woke:         a.Woke.UTC(),
 		Seconds:      max(0, now.Sub(a.Woke).Seconds()),
 		PricePerHour: a.Price,

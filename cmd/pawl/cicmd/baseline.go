@@ -1,0 +1,66 @@
+package cicmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/ci"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+)
+
+func baselineCommand(env console.Environment) *cli.Command {
+	p := ci.Publication{}
+	return &cli.Command{
+		Name:  "baseline",
+		Usage: "commit the baseline and its history on the main branch, and push",
+		Description: console.Details(
+			"Commits what a gate run has moved, and nothing else of the checkout, on top of the remote's\n"+
+				"branch, and pushes it. Where that has moved meanwhile, entries and history are merged and it is tried\n"+
+				"again. The remote is asked afterwards whether it has the commit. GITHUB_TOKEN is used where it is set.",
+			"pawl ci baseline --branch main",
+			"0 the branch has it, or nothing had moved", "3 it could not be done", "64 usage", "130 stopped"),
+		Flags: []cli.Flag{
+			console.BaselineFlag(&p.Baseline),
+			&cli.StringFlag{
+				Name:        "branch",
+				Value:       "main",
+				Destination: &p.Branch,
+				Usage:       "the `NAME` of the branch of origin that holds the baseline",
+			},
+		},
+		Action: console.Alone(func(ctx context.Context) error {
+			p.Server, p.Token = env.Getenv("GITHUB_SERVER_URL"), env.Getenv("GITHUB_TOKEN")
+			p.Say = func(text string) { env.Notice(escape.Line(text)) }
+			return publishBaseline(ctx, env, p)
+		}),
+	}
+}
+
+func publishBaseline(ctx context.Context, env console.Environment, p ci.Publication) error {
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	published, err := p.Run(ctx)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(env.Stderr, "stopped; run it again to be sure that the branch has the baseline")
+		return console.Answer(console.ExitInterrupted)
+	case err != nil:
+		return err
+	case published.Commit == "":
+		fmt.Fprintf(env.Stdout, "nothing to publish: %s has this baseline and its history\n", escape.Line(p.Branch))
+		return nil
+	}
+	for _, m := range published.Moved {
+		fmt.Fprintln(env.Stdout, m)
+	}
+	for _, sentence := range published.Chosen {
+		fmt.Fprintln(env.Stdout, escape.Line(sentence))
+	}
+	fmt.Fprintf(env.Stdout, "%s has commit %.12s (%s moved, %s of history)\n", escape.Line(p.Branch), published.Commit,
+		page.Count(len(published.Moved), "entry", "entries"), page.Count(published.Events, "line"))
+	return nil
+}

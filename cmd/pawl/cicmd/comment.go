@@ -1,0 +1,75 @@
+package cicmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/ci"
+	"pawl/gate/reporting"
+	"pawl/internal/escape"
+)
+
+// commentOptions are the flags of pawl ci comment.
+type commentOptions struct {
+	report string
+	pull   int
+}
+
+func commentCommand(env console.Environment) *cli.Command {
+	var o commentOptions
+	return &cli.Command{
+		Name:  "comment",
+		Usage: "tell a pull request what the gate found, in one comment",
+		Description: console.Details(
+			"Creates pawl's comment on the pull request, or updates it in place; where nothing has changed and\n"+
+				"there is none yet, it stays silent. Needs GITHUB_TOKEN with pull-requests: write; with a token that\n"+
+				"may only read, as in a pull request from a fork, it says so and succeeds.",
+			"pawl ci comment --pull 12", "0 done, or nothing to tell", "3 GitHub or the report failed", "64 usage"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{
+				Name:        "report",
+				Value:       filepath.Join("results", reporting.JSONName),
+				Destination: &o.report,
+				Usage:       "the gate's report, as JSON, in this `FILE`",
+			},
+			&cli.IntFlag{
+				Name:        "pull",
+				Destination: &o.pull,
+				DefaultText: "that of the event",
+				Action:      console.AtLeast("pull", 1),
+				Usage:       "the `NUMBER` of the pull request",
+			},
+		},
+		Action: console.Alone(func(ctx context.Context) error { return runCIComment(ctx, env, o) }),
+	}
+}
+
+func runCIComment(ctx context.Context, env console.Environment, o commentOptions) error {
+	job := ci.JobOf(env.Getenv)
+	if o.pull == 0 {
+		var err error
+		if o.pull, err = job.Pull(); err != nil {
+			return err
+		}
+	}
+	if o.pull == 0 {
+		fmt.Fprintln(env.Stdout, "no pull request caused this run: nothing to comment on")
+		return nil
+	}
+	client, err := job.Client(env.Notice)
+	if err != nil {
+		return err
+	}
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	sentence, err := ci.Comment{Report: o.report, Pull: o.pull, Job: job}.Publish(ctx, client)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Stdout, escape.Line(sentence))
+	return nil
+}

@@ -1,0 +1,76 @@
+package cicmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/ci"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+)
+
+// draftOptions are the flags of pawl ci draft.
+type draftOptions struct {
+	console.Common
+	prefix, base string
+}
+
+func draftCommand(env console.Environment) *cli.Command {
+	var o draftOptions
+	return &cli.Command{
+		Name:  "draft",
+		Usage: "open or update one draft pull request per kernel with its winner",
+		Description: console.Details(
+			"For each kernel whose studies suggest a change, commits the winner as the manifest's defaults on a\n"+
+				"branch of its own and opens a draft, or updates the one that is there. A branch whose last commit\n"+
+				"is a person's stays as it is. Needs GITHUB_TOKEN with contents: write and pull-requests: write.",
+			"pawl ci draft --out tuning", "0 done, or nothing to propose", "2 there is no index of studies",
+			"3 git or GitHub failed", "64 usage"),
+		Flags: append(o.Flags("out", "db", "json"),
+			&cli.StringFlag{
+				Name:        "branch-prefix",
+				Value:       "pawl/",
+				Destination: &o.prefix,
+				Usage:       "what the `NAME` of each branch begins with",
+			},
+			&cli.StringFlag{
+				Name:        "base",
+				Destination: &o.base,
+				DefaultText: "the branch of the run, or main",
+				Usage:       "the `BRANCH` to merge into",
+			}),
+		Action: console.Alone(func(ctx context.Context) error { return runCIDraft(ctx, env, o) }),
+	}
+}
+
+func runCIDraft(ctx context.Context, env console.Environment, o draftOptions) error {
+	job := ci.JobOf(env.Getenv)
+	client, err := job.Client(env.Notice)
+	if err != nil {
+		return err
+	}
+	store, err := console.OpenStudies(ctx, env, o.Common)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	drafts, err := ci.Drafts{
+		Out: o.Out, Prefix: o.prefix, Base: cmp.Or(o.base, job.Branch, "main"), Folder: ".", Job: job,
+		Say: func(sentence string) { fmt.Fprintln(env.Stderr, escape.Line(sentence)) },
+	}.Publish(ctx, client, ci.Winners{Store: store})
+	if errors.Is(err, fs.ErrNotExist) {
+		return console.Nothingf("%w", err)
+	}
+	if o.JSON {
+		err = errors.Join(err, page.JSON(env.Stdout, drafts))
+	}
+	return err
+}

@@ -1,0 +1,115 @@
+package cicmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/ci"
+	"pawl/gate/ci/setup"
+	"pawl/internal/escape"
+)
+
+// initOptions are the flags of pawl ci init.
+type initOptions struct {
+	pawl, runner string
+	force        bool
+}
+
+func initCommand(env console.Environment) *cli.Command {
+	var o initOptions
+	return &cli.Command{
+		Name:  "init",
+		Usage: "write the workflows, a policy and the runner's page into this repository",
+		Description: console.Details(
+			"Writes the gate's and the weekly tuning's workflow, a policy for the kernels that it finds, a template\n"+
+				"for pull requests and docs/pawl-runner.md, asks nothing, and replaces nothing without --force. The\n"+
+				"workflows build pawl from a commit of a repository that has it.",
+			"pawl ci init --pawl OWNER/REPOSITORY@COMMIT --runner gpu",
+			"0 done, also where files were kept", "3 internal or environment error", "64 usage"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{
+				Name:        "pawl",
+				Destination: &o.pawl,
+				Usage:       "`OWNER/REPOSITORY@COMMIT` that has pawl; without @COMMIT, the commit that this pawl was built from",
+			},
+			&cli.StringFlag{
+				Name:        "runner",
+				Destination: &o.runner,
+				DefaultText: "hosted, or the repository's variable PAWL_RUNNER",
+				Usage:       "the `LABEL` of a self-hosted runner",
+			},
+			&cli.BoolFlag{
+				Name:               "force",
+				Destination:        &o.force,
+				DisableDefaultText: true,
+				Usage:              "replace workflows and page that differ; the policy and the template stay",
+			},
+		},
+		Action: console.Alone(func(ctx context.Context) error { return initialise(ctx, env, o) }),
+	}
+}
+
+func initialise(ctx context.Context, env console.Environment, o initOptions) error {
+	options := setup.Options{Runner: o.runner, Force: o.force}
+	if o.runner != "" {
+		if err := ci.CheckRunner(o.runner); err != nil {
+			return console.Usagef("--runner: %w", err)
+		}
+	}
+	if o.pawl != "" {
+		var err error
+		if options.Pawl, err = setup.ParseSource(o.pawl, builtFrom()); err != nil {
+			return console.Usagef("--pawl: %w", err)
+		}
+	}
+	r, err := setup.Init(ctx, options)
+	if r != nil {
+		printInit(env, r)
+	}
+	if err == setup.ErrNoSource {
+		return console.Usage(err)
+	}
+	return err
+}
+
+func printInit(env console.Environment, r *setup.Result) {
+	for _, f := range r.Files {
+		why := ""
+		switch {
+		case f.State == setup.Kept && f.Owned:
+			why = " (it is yours)"
+		case f.State == setup.Kept:
+			why = " (it differs; --force replaces it)"
+		}
+		fmt.Fprintf(env.Stdout, "%s %s%s\n", f.State, escape.Line(filepath.Join(r.Top, filepath.FromSlash(f.Path))), why)
+	}
+	for i, step := range r.Next {
+		if i == 0 {
+			fmt.Fprintln(env.Stdout, "\nNow:")
+		}
+		fmt.Fprintf(env.Stdout, "%d. %s\n", i+1, escape.Line(step))
+	}
+}
+
+// builtFrom is the commit of this program, or nothing where its sources were changed since.
+func builtFrom() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	commit := ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			return ""
+		}
+	}
+	return commit
+}

@@ -1,0 +1,155 @@
+package farmcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/studies/farm"
+)
+
+// farmOptions are the flags of pawl farm's commands.
+type farmOptions struct {
+	console.Common
+	farm   string
+	prices cli.StringSlice
+}
+
+// Command makes farms and looks at them.
+func Command(env console.Environment) *cli.Command {
+	var o farmOptions
+	return &cli.Command{
+		Name:        "farm",
+		Usage:       "compile and measure on many machines through one database",
+		Subcommands: []*cli.Command{initCommand(env, &o), workerCommand(env), statusCommand(env, &o)},
+	}
+}
+
+func initCommand(env console.Environment, o *farmOptions) *cli.Command {
+	return &cli.Command{
+		Name:  "init",
+		Usage: "make a farm in a PostgreSQL database, or move it to this version of pawl",
+		Description: console.Details("Creates a schema with the farm's tables and River's. It needs a user who may do "+
+			"that; nobody else does:\n"+
+			"docs/farm.md has the roles for those who ask and for workers.",
+			"pawl farm init --db postgres://owner@db.example/pawl", "0 done", "3 it could not be done", "64 usage"),
+		Flags: []cli.Flag{console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm)},
+		Action: console.Alone(func(ctx context.Context) error {
+			where, err := console.FarmIn(o.Database(env), o.farm)
+			if err != nil {
+				return err
+			}
+			if err := farm.Init(ctx, where); err != nil {
+				return err
+			}
+			fmt.Fprintf(env.Stdout,
+				"the farm is of pawl %s, protocol %d; pawl farm worker --db URL works for it, pawl tune --db URL --on LABEL "+
+					"asks it\n",
+				where.Version, farm.Protocol)
+			return nil
+		}),
+	}
+}
+
+func statusCommand(env console.Environment, o *farmOptions) *cli.Command {
+	return &cli.Command{
+		Name:  "status",
+		Usage: "show a farm's machines, searches, queues and what they cost",
+		Description: console.Details("Shows what was heard of in the last day. Time of devices is counted by their tasks, "+
+			"that of compilers separately.",
+			"pawl farm status --db postgres://pawl@db.example/pawl --price h200=3.50", "0 shown",
+			"3 the farm could not be read", "64 usage"),
+		Flags: append(o.Flags("json"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
+			console.PriceFlag(&o.prices)),
+		Action: console.Alone(func(ctx context.Context) error {
+			prices, err := console.Prices(o.prices.Value())
+			if err != nil {
+				return err
+			}
+			where, err := console.FarmIn(o.Database(env), o.farm)
+			if err != nil {
+				return err
+			}
+			f, err := farm.Open(ctx, where)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			status, err := f.Status(ctx)
+			if err != nil {
+				return err
+			}
+			if o.JSON {
+				return page.JSON(env.Stdout, status)
+			}
+			return show(env.Stdout, status, prices)
+		}),
+	}
+}
+
+// show writes a farm's status for a person.
+func show(w io.Writer, s farm.Status, prices []farm.Price) error {
+	var machines [][]string
+	for _, m := range s.Machines {
+		state := fmt.Sprintf("heard %.0f s ago", m.Unheard.Seconds())
+		if !m.Alive() {
+			state = "gone for " + m.Unheard.Round(time.Second).String()
+		}
+		var doing []string
+		for _, r := range m.Running {
+			doing = append(doing, strings.TrimSpace(string(r.Action)+" "+r.Kernel+" "+r.Point))
+		}
+		machines = append(machines,
+			[]string{escape.Line(m.Host), escape.Line(describeOffers(m.Offers)), state, escape.Line(strings.Join(doing, "; "))})
+	}
+	if len(machines) == 0 {
+		fmt.Fprintln(w, "no machine was heard in the last day: pawl farm worker --db URL is one")
+	} else if err := page.Table(w, []string{"machine", "offers", "state", "doing"}, machines); err != nil {
+		return err
+	}
+	total := map[string]float64{}
+	var searches [][]string
+	for _, r := range s.Searches {
+		for device, seconds := range r.Seconds {
+			total[device] += seconds
+		}
+		if len(prices) > 0 {
+			r.Budget.Prices = prices
+		}
+		searches = append(searches,
+			[]string{escape.Line(r.Title), r.State, strconv.Itoa(r.Priority), strconv.Itoa(r.Answered), strconv.Itoa(r.Open),
+				escape.Line(r.Budget.Describe(r.Seconds))})
+	}
+	if len(searches) > 0 {
+		fmt.Fprintln(w)
+		if err := page.Table(w, []string{"search", "state", "priority", "answered", "open", "spent"}, searches); err != nil {
+			return err
+		}
+	}
+	var queues [][]string
+	for _, q := range s.Queues {
+		queues = append(queues, []string{q.Name, strconv.Itoa(q.Waiting), strconv.Itoa(q.Running)})
+	}
+	if len(queues) > 0 {
+		fmt.Fprintln(w)
+		if err := page.Table(w, []string{"queue", "waiting", "running"}, queues); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(w, "\n%d tasks of searches that go on were answered in the last minute; files of %s\n", s.LastMinute,
+		page.Bytes(float64(s.Stored)))
+	for _, device := range slices.Sorted(maps.Keys(total)) {
+		fmt.Fprintf(w, "%s\n", escape.Line(farm.Budget{Prices: prices}.Describe(map[string]float64{device: total[device]})))
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+// Package farm has the commands of machines that work for others.
+package farmcmd
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/remote"
+	"pawl/studies/farm"
+	"pawl/studies/farm/serve"
+)
+
+// workerOptions are the flags of pawl farm worker.
+type workerOptions struct {
+	console.Common
+	farm             string
+	compile, measure bool
+	architectures    cli.StringSlice
+	lanes            int
+	host, metrics    string
+	grace            time.Duration
+	logJSON          bool
+}
+
+// workerCommand makes this machine work for a farm.
+func workerCommand(env console.Environment) *cli.Command {
+	var o workerOptions
+	return &cli.Command{
+		Name:  "worker",
+		Usage: "let this machine work for a farm: compile, measure, or both",
+		Description: console.Details("Takes tasks from a farm's database and does them with what this machine has, until "+
+			"it is stopped. It keeps nothing\n"+
+			"that matters and may be stopped at any time: SIGTERM lets it finish what it has in hand, or give it back.\n"+
+			"Whoever may file tasks in the database may run code on this machine. See docs/farm.md.",
+			"pawl farm worker --db postgres://pawl@db.example/pawl --measure", "0 stopped",
+			"3 the farm is not there, or of another pawl", "64 usage"),
+		Flags: append(o.Flags("cache"), console.FarmDatabaseFlag(&o.DB), console.FarmFlag(&o.farm),
+			&cli.BoolFlag{
+				Name:               "compile",
+				Destination:        &o.compile,
+				DisableDefaultText: true,
+				Usage:              "compile only; with --measure, both",
+			},
+			&cli.BoolFlag{
+				Name:               "measure",
+				Destination:        &o.measure,
+				DisableDefaultText: true,
+				Usage:              "measure only, which needs no compiler; with --compile, both",
+			},
+			&cli.StringSliceFlag{
+				Name:        "arch",
+				Destination: &o.architectures,
+				Usage:       "compile for this `ARCHITECTURE` too, such as sm_90, whose GPU is not here; may be given again",
+			},
+			&cli.IntFlag{
+				Name:        "lanes",
+				Destination: &o.lanes,
+				DefaultText: "one per core",
+				Action:      console.AtLeast("lanes", 1),
+				Usage:       "how many compilers run at once",
+			},
+			&cli.StringFlag{
+				Name:        "host",
+				Destination: &o.host,
+				DefaultText: "the system's name",
+				Usage:       "what this machine is called; one name is one machine",
+			},
+			&cli.DurationFlag{
+				Name:        "grace",
+				Destination: &o.grace,
+				Value:       serve.DefaultGrace,
+				Usage:       "how long tasks in hand may take after SIGTERM, before they are given back",
+			},
+			&cli.StringFlag{
+				Name:        "metrics",
+				Destination: &o.metrics,
+				DefaultText: "nowhere",
+				Usage:       "serve /metrics for Prometheus at this `ADDRESS`, such as 127.0.0.1:9090",
+			},
+			&cli.BoolFlag{
+				Name:               "log-json",
+				Destination:        &o.logJSON,
+				DisableDefaultText: true,
+				Usage:              "log as JSON instead of text",
+			},
+		),
+		Action: console.Alone(func(ctx context.Context) error { return work(ctx, env, o) }),
+	}
+}
+
+func work(ctx context.Context, env console.Environment, o workerOptions) error {
+	where, err := console.FarmIn(o.Database(env), o.farm)
+	if err != nil {
+		return err
+	}
+	where.Log = newLog(env, o.logJSON)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	return serve.Run(ctx, serve.Options{
+		Farm: where, Compile: o.compile, Measure: o.measure, Architectures: o.architectures.Value(), Lanes: o.lanes,
+		Host: o.host, Grace: o.grace, Metrics: o.metrics, Tools: o.Tools(env), Hold: remote.Work,
+		Began: func(offers farm.Offers) {
+			// Kernels inherit the environment, and need to know nothing of the database.
+			for _, name := range []string{console.DatabaseVariable, "PGPASSWORD"} {
+				_ = os.Unsetenv(name) // it has no error on a name like these
+			}
+			where.Log.Info("working", "offers", describeOffers(offers))
+		},
+	})
+}
+
+func newLog(env console.Environment, asJSON bool) *slog.Logger {
+	if asJSON {
+		return slog.New(slog.NewJSONHandler(env.Stderr, nil))
+	}
+	return slog.New(slog.NewTextHandler(env.Stderr, nil))
+}
+
+// describeOffers says what a machine offers in a line.
+func describeOffers(o farm.Offers) string {
+	var parts []string
+	if m := o.Measures; m != nil {
+		text := "measures on " + m.Device
+		if m.Driver != "" {
+			text += " with driver " + m.Driver
+		}
+		if m.Width > 1 {
+			text += fmt.Sprintf(" (%d of them)", m.Width)
+		}
+		parts = append(parts, text)
+	}
+	for _, c := range o.Compiles {
+		parts = append(parts, "compiles for "+c.Architecture+" with "+c.Version)
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,219 @@
+// Package gate has the commands that judge: the gate with all that belongs to it, baselines,
+// comparisons of files, and other implementations beside ours. The verdicts themselves are
+// made in pawl/gate.
+package gatecmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate"
+	"pawl/gate/ci"
+	"pawl/gate/ci/runner"
+	"pawl/gate/policy"
+	"pawl/gate/ratchet"
+	"pawl/gate/reporting"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/objective/devices"
+)
+
+// options are the flags of pawl gate.
+type options struct {
+	console.GateFlags
+	kernels        []string
+	dryRun, strict bool
+}
+
+func Command(env console.Environment) *cli.Command {
+	var o options
+	return &cli.Command{
+		Name:      "gate",
+		Usage:     "compare kernels with their baseline: wrong or slower fails, faster moves it",
+		ArgsUsage: "[KERNEL|FOLDER...]",
+		Description: console.Details(
+			"Checks each kernel of the policy, rebuilds its baseline, measures both interleaved in fresh\n"+
+				"processes with an A/A control, and judges. Writes "+reporting.MarkdownName+" beside the baseline,\n"+
+				"and the baseline itself where a gain is confirmed and nothing fails.\n\n"+
+				"With --study the winner of a study (or the point of --at) is held to the baseline instead. The\n"+
+				"verdict is recorded and stands on the study's page. With --study or --at no baseline moves: a\n"+
+				"point that was found is not what is run until somebody applies it.\n\n"+
+				"With --on a device of a farm measures, before what searches ask of it. See docs/farm.md.",
+			"pawl gate attention --policy gate.yaml",
+			"0 no regression shown: improved, maintained or no significant difference",
+			"1 regression or wrong; with --strict also what would be 2",
+			"2 nothing could be decided: new, incomparable, vanished, inconclusive or infeasible",
+			"3 internal or environment error", "64 usage", "130 stopped, the baseline is as it was"),
+		Flags: append(o.Flags("workload", "at", "out", "db", "backend", "compiler", "cache", "seed", "order-seed",
+			"lock-clocks",
+			"run-timeout", "compile-timeout", "json"), console.PolicyFlag(&o.Policy), console.BaselineFlag(&o.Baseline),
+			console.OnFlag(&o.On), console.FarmFlag(&o.Farm),
+			&cli.StringFlag{
+				Name:        "base",
+				Destination: &o.Base,
+				DefaultText: "in a pull request, where its branch left the other",
+				Usage:       "hold to the baseline of this `COMMIT` instead of the file, and move nothing",
+			},
+			&cli.Int64Flag{
+				Name:        "study",
+				Destination: &o.Study,
+				DefaultText: "none",
+				Action: func(_ *cli.Context, number int64) error {
+					if number < 1 {
+						return console.Usagef("--study %d is not the number of a study; see pawl studies list", number)
+					}
+					return nil
+				},
+				Usage: "compare the winner of the study with this `NUMBER` with the baseline",
+			},
+			&cli.BoolFlag{
+				Name:               "dry-run",
+				Destination:        &o.dryRun,
+				DisableDefaultText: true,
+				Usage:              "compare and report, but leave the baseline and the history alone",
+			},
+			&cli.BoolFlag{
+				Name:               "strict",
+				Destination:        &o.strict,
+				DisableDefaultText: true,
+				Usage:              "fail where nothing could be decided",
+			}),
+		Subcommands: []*cli.Command{bisectCommand(env), planCommand(env), selftestCommand(env), simulateCommand(env)},
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			o.kernels = arguments
+			if o.On == "" && o.Farm != "" {
+				return console.Usagef("--farm is for a farm: --on LABEL says which of its machines")
+			}
+			if o.Study > 0 {
+				return runStudy(ctx, env, o)
+			}
+			return runGate(ctx, env, o)
+		}),
+	}
+}
+
+func runGate(ctx context.Context, env console.Environment, o options) error {
+	rules, err := console.ReadPolicy(o.Policy, o.kernels)
+	if err != nil {
+		return err
+	}
+	rules = rules.At(o.Workload, o.At)
+	if o.Base, err = o.MergeBase(ctx, env); err != nil {
+		return err
+	}
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	b, device, end, err := o.Measuring(ctx, env)
+	if err != nil {
+		return err
+	}
+	defer end()
+	r, written, err := ratchet.Run(ctx, b, ratchet.Options{
+		On: device, Policy: rules, PolicyFile: cmp.Or(o.Policy, policy.FileName), Baseline: o.Baseline,
+		Base:    o.Base,
+		Partial: len(o.kernels) > 0 || o.Workload != "", Backend: o.Backend, Seed: o.Order(), LockClocks: o.LockClocks,
+		DryRun: o.dryRun || o.At != "", Strict: o.strict, Flags: o.repeated(), Exit: gateCode,
+		Cost: runner.FromEnvironment(env.Getenv, env.Notice).Cost,
+		Finished: func(s reporting.Result) {
+			fmt.Fprintf(env.Stderr, "%s: %s: %s\n", s.Config(), s.Verdict, escape.Line(s.Reason))
+		},
+		Warn:    func(sentence string) { fmt.Fprintf(env.Stderr, "pawl: %s\n", escape.Line(sentence)) },
+		Observe: console.CountRounds(env),
+	})
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(env.Stderr, "stopped; the baseline is as it was")
+		return console.Answer(console.ExitInterrupted)
+	case r == nil || len(r.Results) == 0:
+		return err
+	}
+	if err := errors.Join(err, stepSummary(env, r), printGate(env, o, r, written)); err != nil {
+		return err
+	}
+	return console.Answered(r.Exit)
+}
+
+// repeated are the flags of the command that repeats one comparison.
+func (o options) repeated() []string {
+	words := []string{"--seed", fmt.Sprint(o.Seed), "--order-seed", fmt.Sprint(o.Order())}
+	for _, flag := range []struct{ name, value, usual string }{
+		{"policy", o.Policy, ""}, {"baseline", o.Baseline, console.DefaultBaseline}, {"backend", o.Backend, devices.Auto},
+		{"compiler", o.Compiler, devices.Compilers[0]},
+		{"on", o.On, ""}, {"farm", o.Farm, ""},
+	} {
+		if flag.value != flag.usual {
+			words = append(words, "--"+flag.name, flag.value)
+		}
+	}
+	if o.LockClocks > 0 {
+		words = append(words, "--lock-clocks", fmt.Sprint(o.LockClocks))
+	}
+	return words
+}
+
+// stepSummary appends to the file that the CI server shows, where there is one.
+func stepSummary(env console.Environment, r *reporting.Report) error {
+	var text strings.Builder
+	return errors.Join(reporting.StepSummary(&text, r), ci.Summarise(env.Getenv("GITHUB_STEP_SUMMARY"), text.String()))
+}
+
+func printGate(env console.Environment, o options, r *reporting.Report, written []string) error {
+	w := env.Stdout
+	if o.JSON {
+		return page.JSON(w, r)
+	}
+	fmt.Fprintf(w, "%s\n\n", reporting.PlainHeadline(r))
+	var rows [][]string
+	for _, s := range r.Results {
+		c := s.Cells()
+		rows = append(rows, []string{s.Config(), c.Baseline, c.Current, c.Change, c.Interval, c.P95, string(s.Verdict)})
+	}
+	if err := page.Table(w, []string{"config", "baseline", "current", "change", "95 % interval", "p95", "verdict"},
+		rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	for _, s := range r.Results {
+		fmt.Fprintf(w, "%s: %s\n", s.Config(), escape.Line(s.Reason))
+		if seen := reporting.Smallest(s); seen != "" {
+			fmt.Fprintf(w, "  the smallest regression that would have been seen: %s\n", seen)
+		}
+		for _, note := range s.Notes {
+			fmt.Fprintf(w, "  note: %s\n", escape.Line(note))
+		}
+	}
+	if r.Cost != nil {
+		fmt.Fprintln(w, r.Cost)
+	}
+	if r.Updated {
+		fmt.Fprintf(w, "moved the baseline %s\n", o.Baseline)
+	}
+	for _, path := range written {
+		fmt.Fprintf(w, "wrote %s\n", path)
+	}
+	return nil
+}
+
+// presetFlag chooses a policy where no file is asked for.
+func presetFlag(to *string) cli.Flag {
+	return &cli.StringFlag{
+		Name:        "preset",
+		DefaultText: gate.DefaultPreset,
+		Destination: to,
+		Usage:       "the policy: " + strings.Join(gate.PresetNames(), ", "),
+	}
+}
+
+func preset(name string) (gate.Policy, error) {
+	p, ok := gate.Presets[cmp.Or(name, gate.DefaultPreset)]
+	if !ok {
+		return p, console.Usagef("no preset %q; there are %s", name, strings.Join(gate.PresetNames(), ", "))
+	}
+	return p, nil
+}

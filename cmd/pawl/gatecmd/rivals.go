@@ -1,0 +1,253 @@
+package gatecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/page"
+	"pawl/objective/devices"
+	"pawl/studies/rivals"
+	"pawl/studies/tune"
+)
+
+// rivalsOptions are the flags of pawl rivals.
+type rivalsOptions struct {
+	console.Common
+	points          cli.StringSlice
+	rounds, samples int
+	patience        time.Duration
+	results, figure string
+}
+
+func RivalsCommand(env console.Environment) *cli.Command {
+	var o rivalsOptions
+	return &cli.Command{
+		Name:      "rivals",
+		Usage:     "measure a kernel beside other programs that do the same",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Measures the rivals that the manifest names, the last study's winner and the default in one run,\n"+
+				"interleaved, on the same inputs, and checks the rivals' results against the kernel's reference. A rival\n"+
+				"that is not there, or wrong, is named. docs/rivals.md says how a rival is written.",
+			"pawl rivals gemm --workload square_8192 --rounds 10",
+			"0 no rival is faster", "1 a rival is faster than the kernel's best point", "2 no rival could be measured",
+			"3 internal or environment error", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("backend", "compiler", "caches", "seed", "order-seed", "out", "db", "cache", "json",
+			"run-timeout",
+			"compile-timeout"),
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
+				DefaultText: "the manifest's first",
+				Usage:       "the `NAMES` of workloads, separated by commas, or all",
+			},
+			&cli.StringSliceFlag{
+				Name:        "at",
+				Destination: &o.points,
+				DefaultText: "the last study's winner, and the default",
+				Usage:       "a `POINT` of the kernel to measure; may be given again",
+			},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Value:       10,
+				Destination: &o.rounds,
+				Action:      console.AtLeast("rounds", 1),
+				Usage:       "how often every side is measured",
+			},
+			&cli.IntFlag{
+				Name:        "samples",
+				Value:       20,
+				Destination: &o.samples,
+				Action:      console.AtLeast("samples", 1),
+				Usage:       "how many samples each gives in a round",
+			},
+			&cli.DurationFlag{
+				Name:        "patience",
+				Value:       2 * time.Minute,
+				Destination: &o.patience,
+				Action:      console.Positive("patience"),
+				Usage:       "how long a rival may take for one answer",
+			},
+			&cli.StringFlag{
+				Name:        "results",
+				Value:       "results/rivals.json",
+				Destination: &o.results,
+				Usage:       "the `FILE` for the raw samples",
+			},
+			&cli.StringFlag{
+				Name:        "figure",
+				Destination: &o.figure,
+				DefaultText: "none",
+				Usage:       "draw who is how much faster into this SVG `FILE`",
+			}),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			kernel, err := console.KernelName(arguments)
+			if err != nil {
+				return err
+			}
+			return runRivals(ctx, env, o, kernel)
+		}),
+	}
+}
+
+func runRivals(ctx context.Context, env console.Environment, o rivalsOptions, kernel string) error {
+	b, err := o.Builder(env)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	workloads := []string{o.Workload}
+	if o.Workload != "" {
+		if workloads, err = tune.Workloads(ctx, o.Tools(env), kernel, o.Backend, o.Workload); err != nil {
+			return err
+		}
+	}
+	k, err := b.Machine.Load(ctx, kernel, o.Backend)
+	if err != nil {
+		return err
+	}
+	if len(k.Rivals) == 0 {
+		return console.Nothingf("kernel %s names no rivals: its manifest may, see docs/rivals.md", k.Name)
+	}
+	if why := rivals.Impossible(k); why != "" {
+		return console.Nothingf("kernel %s cannot be measured beside others: %s", k.Name, why)
+	}
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	var results []*rivals.Result
+	for _, workload := range workloads {
+		target, err := devices.NewTarget(k, workload)
+		if err != nil {
+			return err
+		}
+		r, err := o.race(ctx, env, b, target)
+		switch {
+		case ctx.Err() != nil:
+			return console.Answer(console.ExitInterrupted)
+		case err != nil:
+			return err
+		}
+		if results = append(results, r); !o.JSON {
+			if err := printRivals(env.Stdout, r); err != nil {
+				return err
+			}
+		}
+		if err := o.write(results); err != nil { // after each, so that a later one loses nothing
+			return fmt.Errorf("the results: %w", err)
+		}
+	}
+	if o.JSON {
+		if err := page.JSON(env.Stdout, results); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(env.Stdout, "wrote %s\n", o.results)
+	}
+	return rivalsAnswer(results)
+}
+
+// race measures on one workload.
+func (o rivalsOptions) race(ctx context.Context, env console.Environment, b *devices.Builder,
+	target devices.Target) (*rivals.Result, error) {
+	points, err := o.chosen(ctx, env, target)
+	if err != nil {
+		return nil, err
+	}
+	show, clear := console.ProgressLine(env.Stderr)
+	defer clear()
+	return rivals.Run(ctx, b, rivals.Options{
+		Kernel: target.Kernel, Workload: target.Workload.Name, Points: points, Rounds: o.rounds, Samples: o.samples,
+		Seed: o.Order(), Patience: o.patience,
+		Observe: func(round, rounds int) {
+			show(fmt.Sprintf("%s: round %d of %d", target.Workload.Name, round+1, rounds))
+		},
+	})
+}
+
+// write writes the raw samples, and the picture where one is asked for.
+func (o rivalsOptions) write(results []*rivals.Result) error {
+	if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, results) }); err != nil ||
+		o.figure == "" {
+		return err
+	}
+	return page.WriteFile(o.figure, rivals.Figure(results).WriteSVG)
+}
+
+// rivalsAnswer is the exit code for all workloads.
+func rivalsAnswer(results []*rivals.Result) error {
+	compared := 0
+	for _, r := range results {
+		if r.Beaten() {
+			return console.Answer(console.ExitNo)
+		}
+		compared += r.Compared()
+	}
+	if compared == 0 {
+		return console.Answer(console.ExitNothing)
+	}
+	return nil
+}
+
+// chosen returns the points that the flags name, or the last winner and the default.
+func (o rivalsOptions) chosen(ctx context.Context, env console.Environment,
+	target devices.Target) (points []rivals.Point, err error) {
+	for _, at := range o.points.Value() {
+		points = append(points, rivals.Point{Name: "ours", At: at})
+	}
+	if len(points) > 0 {
+		return points, nil
+	}
+	points = []rivals.Point{{Name: "default"}}
+	store, err := console.OpenStudies(ctx, env, o.Common)
+	if errors.As(err, new(console.Nothing)) {
+		env.Notice("no study has tuned this kernel yet: the default stands for it (pawl tune finds a better point)")
+		return points, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	tuned, err := rivals.Tuned(ctx, store, target)
+	if err != nil || tuned == nil {
+		return points, err
+	}
+	return append([]rivals.Point{*tuned}, points...), nil
+}
+
+func printRivals(w io.Writer, r *rivals.Result) error {
+	fmt.Fprintf(w, "%s, workload %s, on %s\n\n", r.Kernel, r.Workload, r.Environment.Device)
+	var rows [][]string
+	for i, s := range r.Sides {
+		row := []string{s.Name, page.Unknown, page.Unknown, page.Unknown, page.Unknown, s.Verdict()}
+		if s.Milliseconds > 0 {
+			row[1], row[2] = page.Milliseconds(s.Milliseconds), page.TimeInterval(s.Interval)
+		}
+		if s.Speedup != nil {
+			row[3], row[4] = fmt.Sprintf("%.2f×", s.Speedup.Ratio), page.RatioInterval(s.Speedup.Interval)
+		}
+		if i == r.Best {
+			row[5] = "our best"
+		}
+		rows = append(rows, row)
+	}
+	if err := page.Table(w, []string{"", "median", "95 % interval", "our best is", "95 % interval", ""}, rows); err !=
+		nil {
+		return err
+	}
+	fmt.Fprintf(w,
+		"\nThe same inputs for all; rounds interleaved; results of rivals checked against the kernel's reference.\n")
+	for _, s := range r.Sides {
+		if s.Point != "" {
+			fmt.Fprintf(w, "%s: %s\n", s.Name, s.Point)
+		}
+	}
+	fmt.Fprintln(w)
+	return nil
+}

@@ -1,0 +1,215 @@
+package gatecmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate"
+	"pawl/gate/policy"
+	"pawl/gate/simulated"
+	"pawl/internal/page"
+)
+
+// ownPolicy is a policy for a single comparison: a preset, or the limits of the first
+// kernel in a file.
+type ownPolicy struct {
+	preset, file string // both may be empty
+}
+
+func (o *ownPolicy) flags() []cli.Flag {
+	return []cli.Flag{presetFlag(&o.preset),
+		&cli.StringFlag{
+			Name:        "policy",
+			Destination: &o.file,
+			Usage:       "take limits, rounds, samples and budget from the first kernel of this `FILE`",
+		}}
+}
+
+func (o ownPolicy) read() (gate.Policy, error) {
+	if o.file == "" {
+		return preset(o.preset)
+	}
+	if o.preset != "" {
+		return gate.Policy{}, console.Usagef("--preset and --policy exclude each other")
+	}
+	file, err := policy.Read(o.file)
+	if err != nil {
+		return gate.Policy{}, err
+	}
+	return file.Kernels[0].Policy, nil
+}
+
+// simulateOptions is the command line of pawl gate simulate.
+type simulateOptions struct {
+	console.Common
+	ownPolicy
+	apart       bool
+	comparisons int
+	seed        uint64
+	most        float64 // per cent
+	slowdown    float64 // per cent
+}
+
+func simulateCommand(env console.Environment) *cli.Command {
+	var o simulateOptions
+	return &cli.Command{
+		Name:  "simulate",
+		Usage: "count false alarms on simulated machines with the faults of real ones",
+		Description: console.Details(
+			"Compares equal sides, and sides with a real slowdown, on machines with autocorrelation,\n"+
+				"steps, coarse ticks, outliers, two modes, processes that differ, heavy tails, a rhythm, a bursty\n"+
+				"neighbour and slow kernels; candidates whose slowest calls are slower, and ones that are slower\n"+
+				"than the best accepted entry; and checks whether the smallest regression that was printed is found,\n"+
+				"and how often the printed 95 % interval contains the true change.\n"+
+				"Every rate has its 95 % interval. Seeds fix the table.",
+			"pawl gate simulate --comparisons 200 --policy gate.yaml",
+			"0 every rate of false alarms and false warnings is at most --most", "1 one is higher", "64 usage"),
+		Flags: append(append(o.Common.Flags("json"), o.ownPolicy.flags()...),
+			&cli.BoolFlag{
+				Name:        "apart",
+				Destination: &o.apart,
+				Usage:       "sides that are not measured together, as pawl compare judges them, by number of processes",
+			},
+			&cli.IntFlag{
+				Name:        "comparisons",
+				Value:       200,
+				Destination: &o.comparisons,
+				Action:      console.AtLeast("comparisons", 1),
+				Usage:       "how many comparisons per machine and way of measuring",
+			},
+			&cli.Float64Flag{
+				Name:        "slowdown",
+				Value:       10,
+				Destination: &o.slowdown,
+				Usage:       "the real slowdown to be found in rounds, a `PERCENTAGE`",
+			},
+			&cli.Uint64Flag{Name: "seed", Value: 1_000_000, Destination: &o.seed, Usage: "the first of the seeds"},
+			&cli.Float64Flag{Name: "most", Value: 1, Destination: &o.most, Usage: "the highest `PERCENTAGE` of false alarms"}),
+		Action: console.Alone(func(ctx context.Context) error {
+			if o.apart {
+				return simulateApart(ctx, env, o)
+			}
+			return simulateRounds(ctx, env, o)
+		}),
+	}
+}
+
+// simulateRounds makes the table of sides that are measured in rounds.
+func simulateRounds(ctx context.Context, env console.Environment, o simulateOptions) error {
+	p, err := o.read()
+	if err != nil {
+		return err
+	}
+	progress, finish := console.SimulationBar(env)
+	rows, err := simulated.Run(ctx,
+		simulated.Options{
+			Comparisons: o.comparisons,
+			Seed:        o.seed,
+			Slowdowns:   []float64{o.slowdown / 100},
+			Policy:      p,
+			Progress:    progress,
+		})
+	finish()
+	print := func(env console.Environment, rows []simulated.Row, comparisons int) error {
+		return printInterleaved(env, rows, comparisons, fmt.Sprintf("%.3g %%", o.slowdown))
+	}
+	return concludeSimulation(env, o, rows, err, print, simulated.Row.TooMany)
+}
+
+// simulateApart makes the table of pawl compare.
+func simulateApart(ctx context.Context, env console.Environment, o simulateOptions) error {
+	p, err := o.read()
+	if err != nil {
+		return err
+	}
+	progress, finish := console.SimulationBar(env)
+	rows, err := simulated.RunApart(ctx, simulated.Options{
+		Comparisons: o.comparisons, Seed: o.seed, Slowdowns: apartSlowdowns, Processes: []int{1, 2, 3, 6, 10, 40},
+		Policy: p, Progress: progress,
+	})
+	finish()
+	return concludeSimulation(env, o, rows, err, printApart, simulated.ApartRow.TooMany)
+}
+
+// concludeSimulation prints the rows; the answer is no where one has too many false
+// alarms.
+func concludeSimulation[R any](env console.Environment, o simulateOptions, rows []R, err error,
+	print func(console.Environment, []R, int) error, tooMany func(R, float64) bool) error {
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		err = page.JSON(env.Stdout, rows)
+	} else {
+		err = print(env, rows, o.comparisons)
+	}
+	for _, r := range rows {
+		if err == nil && tooMany(r, o.most/100) {
+			return console.Answer(console.ExitNo)
+		}
+	}
+	return err
+}
+
+func printInterleaved(env console.Environment, rows []simulated.Row, comparisons int, slowdown string) error {
+	var verdicts, together [][]string
+	for _, r := range rows {
+		verdicts = append(verdicts, []string{
+			r.Fault, r.Method, r.FalseAlarms().String(), simulated.RateOf(r.Equal, gate.Inconclusive).String(),
+			simulated.RateOf(r.Slowed, gate.Regression).String(), simulated.RateOf(r.Slowed, gate.Inconclusive).String(),
+			r.Together.Covered.String(),
+		})
+		t, smallest := r.Together, page.Unknown
+		if share, printed := t.MedianSmallest(); printed {
+			smallest = page.Percent(share)
+		}
+		together = append(together, []string{
+			r.Fault, simulated.RateOf(t.Eroded, gate.Regression).String(), t.Warned.String(), t.Tails.String(), smallest,
+			t.Seen.String(),
+		})
+	}
+	fmt.Fprintf(env.Stdout,
+		"%d comparisons of equal sides and as many of each other kind; in brackets the 95 %% interval of a rate\n\n",
+		comparisons)
+	if err := page.Table(env.Stdout,
+		[]string{"machine", "measured", "false alarms", "inconclusive", slowdown + " found", slowdown + " inconclusive",
+			"95 % covers"},
+		verdicts); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Stdout, "\n95 %% covers: how often the printed interval contains the true change.\n")
+	fmt.Fprintln(env.Stdout,
+		"\nIn rounds: a loss of "+slowdown+
+			" against the best accepted entry; warnings about the slowest calls, of equal sides "+
+			"and where\n40 % of the calls take twice as long; the smallest regression that was printed (median), and how "+
+			"often it is found:")
+	fmt.Fprintln(env.Stdout)
+	return page.Table(env.Stdout,
+		[]string{"machine", "erosion found", "false warnings", "tail found", "printed", "printed is found"}, together)
+}
+
+// apartSlowdowns are the real slowdowns of the table of sides measured apart.
+var apartSlowdowns = []float64{0, 0.10, 0.30, 1}
+
+func printApart(env console.Environment, rows []simulated.ApartRow, comparisons int) error {
+	var table [][]string
+	for _, r := range rows {
+		line := []string{r.Fault, fmt.Sprint(r.Processes), r.FalseAlarms().String(),
+			simulated.RateOf(r.Verdicts[0], gate.Inconclusive).String()}
+		for _, verdicts := range r.Verdicts[1:] {
+			line = append(line, simulated.RateOf(verdicts, gate.Regression).String())
+		}
+		table = append(table, line)
+	}
+	header := []string{"machine", "processes a side", "false alarms", "inconclusive"}
+	for _, slowdown := range apartSlowdowns[1:] {
+		header = append(header, page.WholePercent(slowdown)+" found")
+	}
+	fmt.Fprintf(env.Stdout,
+		"%d comparisons of each kind, processes of 50 samples, each side on a machine of its own; in brackets the 95 %% "+
+			"interval of a rate\n\n", comparisons)
+	return page.Table(env.Stdout, header, table)
+}

@@ -1,0 +1,70 @@
+package gatecmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/winner"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/studies"
+	study "pawl/studies/report"
+)
+
+// runStudy holds the winner of a study, or another point, to the baseline.
+func runStudy(ctx context.Context, env console.Environment, o options) error {
+	kernel, err := console.AtMostOne(o.kernels, "kernel")
+	if err != nil {
+		return err
+	}
+	store, err := console.OpenStudies(ctx, env, o.Common)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	outcome, err := o.HoldWinner(ctx, env, store, kernel)
+	switch {
+	case errors.As(err, new(*winner.NoWinnerError)):
+		return console.Nothingf("%w", err)
+	case errors.Is(err, studies.ErrNoStudy):
+		return console.Usagef("%w; see pawl studies list", err)
+	case err != nil && ctx.Err() != nil:
+		fmt.Fprintln(env.Stderr, "stopped; nothing was recorded, and the baseline is as it was")
+		return console.Answer(console.ExitInterrupted)
+	case err != nil:
+		return err
+	}
+	_, files, err := study.Publish(context.WithoutCancel(ctx), store, o.Out, o.Study)
+	if err != nil {
+		return err
+	}
+	if !o.JSON {
+		printWinner(env.Stdout, outcome, files)
+	} else if err := page.JSON(env.Stdout, outcome); err != nil {
+		return err
+	}
+	return console.Answered(winnerCode(outcome.Gating.Standing, o.strict))
+}
+
+func printWinner(w io.Writer, o winner.Outcome, files study.Files) {
+	g := o.Gating
+	fmt.Fprintf(w, "%s, workload %s, study %d, %s\n\n", o.Study.Kernel, g.Workload, o.Study.ID, g.Point)
+	fmt.Fprintf(w, "against what you run today: %s\n%s\n", study.Against(g), escape.Line(g.Reason))
+	if g.BaselinePoint != "" {
+		fmt.Fprintf(w, "what you run today: %s, %s\n", g.BaselinePoint, o.Study.Environment.Measure.Text(g.Baseline))
+	}
+	for _, note := range g.Notes {
+		fmt.Fprintf(w, "note: %s\n", escape.Line(note))
+	}
+	if g.Standing == studies.Faster {
+		fmt.Fprintln(w, "The baseline is as it was: it moves when this is applied and gated.")
+	} else {
+		fmt.Fprintln(w, "The baseline is as it was.")
+	}
+	files.Text(w)
+}

@@ -1,0 +1,181 @@
+// Package kernel has the commands for one kernel, without a search: begin or import one, look
+// at its space, check, build, measure, profile and fuzz it, and ask whether this machine can.
+package kernelcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/objective/command"
+	"pawl/objective/devices"
+	"pawl/studies/report"
+)
+
+// benchOptions are the flags of pawl bench.
+type benchOptions struct {
+	console.Common
+	kernel          string
+	rounds, samples int
+	results         string // the file for the raw samples
+	cachesGiven     bool
+	repeat          command.Repeat // of a command
+}
+
+func BenchCommand(env console.Environment) *cli.Command {
+	var o benchOptions
+	return &cli.Command{
+		Name:      "bench",
+		Usage:     "measure one point, or any command, in several fresh processes",
+		ArgsUsage: "[KERNEL|FOLDER] | -- COMMAND…",
+		Description: console.Details(
+			"Checks the point's results, then measures it and writes the raw samples to a file. Behind -- stands\n"+
+				"any command with its arguments, which no shell sees: its wall time is measured, and nothing checked.",
+			"pawl bench matmul --at TILE_M=6,TILE_N=2 --rounds 5",
+			"0 measured", "1 the point fails", "3 internal or environment error", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "lock-clocks", "seed", "cache", "json",
+			"run-timeout", "compile-timeout"),
+			&cli.IntFlag{
+				Name:        "rounds",
+				Value:       10,
+				Destination: &o.rounds,
+				Action:      console.AtLeast("rounds", 1),
+				Usage:       "how many fresh processes",
+			},
+			&cli.IntFlag{
+				Name:        "samples",
+				Value:       20,
+				Destination: &o.samples,
+				Action:      console.AtLeast("samples", 1),
+				Usage:       "how many samples per process",
+			},
+			&cli.IntFlag{
+				Name:        "warmup",
+				Destination: &o.repeat.Warmup,
+				Action:      console.AtLeast("warmup", 0),
+				Usage:       "for a command: how many runs come before those that count",
+			},
+			&cli.IntFlag{
+				Name:        "runs",
+				Destination: &o.repeat.Runs,
+				DefaultText: "3 s, at least 10",
+				Action:      console.AtLeast("runs", 1),
+				Usage:       "for a command: how many runs count",
+			},
+			&cli.StringFlag{
+				Name:        "results",
+				Value:       "results/bench.json",
+				Destination: &o.results,
+				Usage:       "the `FILE` for the raw samples",
+			}),
+		Action: func(c *cli.Context) (err error) {
+			if env.Command != nil {
+				return benchCommandLine(c.Context, env, o, c.Args().Slice(), c.IsSet("run-timeout"))
+			}
+			if o.kernel, err = console.KernelName(c.Args().Slice()); err != nil {
+				return err
+			}
+			o.cachesGiven = c.IsSet("caches")
+			return benchmark(c.Context, env, o)
+		},
+	}
+}
+
+// benchReport is what the command prints and writes.
+type benchReport struct {
+	*devices.PointMeasurement
+	// Checked is what the point has passed before it was measured.
+	Checked *report.Checked `json:"checked,omitempty"`
+}
+
+func benchmark(ctx context.Context, env console.Environment, o benchOptions) error {
+	b, err := o.Builder(env)
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	k, err := b.Machine.Load(ctx, o.kernel, o.Backend)
+	if err != nil {
+		return err
+	}
+	if o.cachesGiven && !k.On().GPU {
+		env.Notice("--caches has no effect: the kernel runs on the processor")
+	}
+	defer b.Machine.LockClocks(ctx, k, o.LockClocks, nil)()
+	c, err := b.Open(ctx, k, o.Workload, o.At)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	m, failure, err := devices.MeasurePoint(ctx, c, o.rounds, o.samples)
+	switch {
+	case ctx.Err() != nil:
+		return console.Answer(console.ExitInterrupted)
+	case err != nil:
+		return err
+	case failure != nil:
+		fmt.Fprintf(env.Stdout, "%s at %s: %s\n", m.Kernel, m.Point, escape.Line(failure.String()))
+		return console.Answer(console.ExitNo)
+	}
+	r := benchReport{m, report.NewChecked(m.Evidence)}
+	if err := page.WriteFile(o.results, func(w io.Writer) error { return page.JSON(w, r) }); err != nil {
+		return fmt.Errorf("the results: %w", err)
+	}
+	if o.JSON {
+		return page.JSON(env.Stdout, r)
+	}
+	r.print(env.Stdout)
+	fmt.Fprintf(env.Stdout, "wrote %s\n", o.results)
+	return nil
+}
+
+// warnings are what a reader should know before trusting the figures.
+func (r benchReport) warnings() []string {
+	var found []string
+	if r.CV > report.NoisyVariation {
+		found = append(found, fmt.Sprintf("times vary by %s: the machine is noisy", page.WholePercent(r.CV)))
+	}
+	if !r.Interval.Bounded() {
+		found = append(found,
+			fmt.Sprintf("a 95 %% interval takes at least %d processes (--rounds): hence ±∞", devices.FewestProcesses))
+	}
+	if math.Abs(r.Drift) > report.LargeDrift {
+		found = append(found,
+			fmt.Sprintf("times drift by %s inside a process: what is timed changes, or the machine does", page.Change(r.Drift)))
+	}
+	return append(found, r.Conditions.Warnings("kernel")...)
+}
+
+func (r benchReport) print(w io.Writer) {
+	fmt.Fprintf(w,
+		"%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without "+
+			"drift and outliers)\n",
+		r.Kernel, r.Workload, r.Point, r.Environment.Measure.Text(r.Milliseconds), r.Environment.Measure.Interval(r.Interval),
+		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
+	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", r.Environment.Measure.Text(r.P50),
+		r.Environment.Measure.Text(r.P95),
+		r.Environment.Measure.Text(r.P99), r.Environment.Measure.Text(r.Least), 100*r.Drift)
+	timed := &report.Timed{Gigaflops: r.Gigaflops, Gigabytes: r.Gigabytes, Roofline: r.Roofline, Resources: r.Resources}
+	for _, line := range []string{report.Throughput(timed), timed.Needs()} {
+		if line != "" && line != page.Unknown {
+			fmt.Fprintln(w, line)
+		}
+	}
+	if r.Checked != nil {
+		fmt.Fprintln(w, "checked on "+r.Checked.Text())
+	}
+	if r.Conditions != nil {
+		fmt.Fprintln(w, r.Conditions)
+	}
+	for _, warning := range r.warnings() {
+		fmt.Fprintln(w, "Warning: "+warning)
+	}
+}

@@ -1,0 +1,123 @@
+package kernelcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/page"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/profile"
+)
+
+// buildOptions are the flags of pawl build.
+type buildOptions struct {
+	console.Common
+	architecture string
+}
+
+func BuildCommand(env console.Environment) *cli.Command {
+	var o buildOptions
+	return &cli.Command{
+		Name:      "build",
+		Usage:     "compile one point and say what the compiler knows about it",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Compiles a point and prints registers, spills, shared memory, occupancy and its limiter, waves,\n"+
+				"work per launch and the mix of instructions. With --arch neither GPU nor driver is needed.",
+			"pawl build attention --arch sm_90 --at BLOCK_M=128",
+			"0 done", "1 the point does not compile or cannot be launched", "3 internal or environment error", "64 usage"),
+		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json"),
+			&cli.StringFlag{
+				Name:        "arch",
+				Destination: &o.architecture,
+				DefaultText: "that of this machine's GPU",
+				Usage:       "compile for CUDA devices of this `ARCHITECTURE`, such as sm_90",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runBuild(ctx, env, o, arguments)
+		}),
+	}
+}
+
+func runBuild(ctx context.Context, env console.Environment, o buildOptions, arguments []string) error {
+	tools := o.Tools(env)
+	tools.Architecture = o.architecture
+	machine := devices.Here(tools)
+	t, err := o.Target(ctx, machine, arguments)
+	if err != nil {
+		return err
+	}
+	point, err := t.Point(o.At)
+	if err != nil {
+		return err
+	}
+	bench, err := machine.Open(ctx, t, objective.Options{})
+	if err != nil {
+		return err
+	}
+	defer bench.Close()
+	prepared, err := bench.Prepare(ctx, point)
+	if err != nil {
+		return err
+	}
+	if prepared.Failure != nil {
+		fmt.Fprintf(env.Stderr, "%s at %s: %s\n", t.Kernel.Name, point, prepared.Failure)
+		return console.Answer(console.ExitNo)
+	}
+	built, err := profile.NewStatic(ctx, machine.Subject(bench), prepared)
+	switch {
+	case err != nil:
+		return err
+	case o.JSON:
+		return page.JSON(env.Stdout, built)
+	}
+	printBuilt(env.Stdout, built)
+	return nil
+}
+
+func printBuilt(w io.Writer, s *profile.Static) {
+	fmt.Fprintf(w, "%s, workload %s (%s), at %s\n", s.Kernel, s.Workload, s.Dims, s.Point)
+	fmt.Fprintf(w, "for %s with %s\n", s.Environment.Device, s.Environment.Compiler)
+	if r := s.Resources; r != nil {
+		spills := "no spills"
+		if bytes := r.SpillStores + r.SpillLoads; bytes > 0 {
+			spills = fmt.Sprintf("%d bytes of spills", bytes)
+		}
+		fmt.Fprintf(w, "%d registers a thread, %s, %s of shared memory a block\n", r.Registers, spills,
+			page.Bytes(float64(r.Shared+r.StaticShared)))
+		if r.Occupancy != nil {
+			fmt.Fprintln(w, r.Occupancy)
+		}
+	}
+	if s.Flops > 0 || s.Bytes > 0 {
+		fmt.Fprintf(w, "one launch: %.4g Gflop, %s to and from memory", s.Flops/1e9, page.Bytes(s.Bytes))
+		if s.Flops > 0 && s.Bytes > 0 {
+			fmt.Fprintf(w, ", %s flop a byte", page.Figure(s.Flops/s.Bytes))
+		}
+		fmt.Fprintln(w)
+	}
+	if s.Floor > 0 {
+		fmt.Fprintf(w, "at least %s on this device, bound by %s\n", page.Milliseconds(s.Floor), s.Bound)
+		if s.Floor < 1e3*profile.LaunchBound {
+			fmt.Fprintf(w, "launch-bound: the work may take less than %s, which a launch takes by itself\n",
+				page.Milliseconds(1e3*profile.LaunchBound))
+		}
+	}
+	fmt.Fprintf(w, "arguments take %s\n", page.Bytes(float64(s.Memory)))
+	switch {
+	case s.Mix == nil:
+		fmt.Fprintf(w, "instructions: not known, %s\n", s.NoMix)
+	default:
+		fmt.Fprintf(w, "instructions: %s\n", s.Mix.All)
+		if s.Mix.Loop[profile.Instructions] > 0 {
+			fmt.Fprintf(w, "in the hot loop: %s\n", s.Mix.Loop)
+		}
+	}
+	fmt.Fprintf(w, "machine code: %s\n", s.Binary)
+}

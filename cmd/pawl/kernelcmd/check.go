@@ -1,0 +1,97 @@
+package kernelcmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/objective"
+	"pawl/objective/preflight"
+)
+
+// checkOptions are the flags of pawl check.
+type checkOptions struct {
+	console.Common
+	preflight bool
+}
+
+func CheckCommand(env console.Environment) *cli.Command {
+	var o checkOptions
+	return &cli.Command{
+		Name:      "check",
+		Usage:     "try a kernel's manifest, source, reference and default before a search",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Goes from the manifest to the workload in the order in which things go wrong: limits of the machine,\n"+
+				"compiling, small shapes, every shape. It stops at the first that fails, with what to do.\n"+
+				"--preflight is for long searches: a default that is less than half as fast as its reference fails, too.",
+			"pawl check ./scale",
+			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error",
+			"64 usage"),
+		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "cache", "run-timeout", "compile-timeout",
+			"json"),
+			&cli.BoolFlag{
+				Name:               "preflight",
+				Destination:        &o.preflight,
+				DisableDefaultText: true,
+				Usage: "also compare the default's speed with the reference's, and keep what was found, for " +
+					"pawl serve",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runCheck(ctx, env, o, arguments)
+		}),
+	}
+}
+
+func runCheck(ctx context.Context, env console.Environment, o checkOptions, arguments []string) error {
+	machine := o.Machine(env)
+	t, err := o.Target(ctx, machine, arguments)
+	if err != nil {
+		return err
+	}
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	show := func(s preflight.Step) { printStep(env.Stdout, s) }
+	if o.JSON {
+		show = nil
+	}
+	report, err := preflight.Run(ctx, machine, t, preflight.Options{
+		Options: objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout}, Speed: o.preflight,
+	}, show)
+	if err != nil {
+		return err
+	}
+	if o.preflight {
+		path, err := report.Write(o.Out)
+		if err != nil {
+			return fmt.Errorf("what was found: %w", err)
+		}
+		env.Notice("wrote " + path)
+	}
+	if o.JSON {
+		if err := page.JSON(env.Stdout, report); err != nil {
+			return err
+		}
+	}
+	if !report.Holds() {
+		return console.Answer(console.ExitNo)
+	}
+	if !o.JSON {
+		fmt.Fprintf(env.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
+	}
+	return nil
+}
+
+func printStep(w io.Writer, s preflight.Step) {
+	if s.Failure == "" {
+		fmt.Fprintf(w, "ok    %s: %s\n", s.Name, escape.Line(s.Found))
+		return
+	}
+	fmt.Fprintf(w, "fails %s: %s\n      %s.\n", s.Name, escape.Line(s.Failure), s.Advice)
+}

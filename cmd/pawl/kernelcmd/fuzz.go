@@ -1,0 +1,285 @@
+package kernelcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/objective"
+	"pawl/objective/devices"
+	"pawl/objective/fuzz"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
+	"pawl/studies/tune"
+)
+
+// fuzzOptions are the flags of pawl fuzz.
+type fuzzOptions struct {
+	console.Common
+	fuzz.Options
+	shape, family, layout string // of the only case, empty for all cases
+	finalists             bool
+}
+
+func FuzzCommand(env console.Environment) *cli.Command {
+	var o fuzzOptions
+	return &cli.Command{
+		Name:      "fuzz",
+		Usage:     "check results against the reference, on shapes and inputs that break kernels",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Checks one point, or the finalists of the latest study, on the full tier: every shape of the\n"+
+				"manifest's matrix, generated shapes with tails, and families of inputs, between guard pages and\n"+
+				"on poisoned outputs. A failure is shrunk to the smallest shape and printed as a command that\n"+
+				"repeats it.",
+			"pawl fuzz attention --at BLOCK_M=96,VECTOR=8 --cases 1000",
+			"0 all results right", "1 wrong results", "2 nothing to test", "3 the machinery or the oracle failed", "64 usage"),
+		Flags: append(o.Flags("at", "backend", "compiler", "cache", "out", "db", "json", "run-timeout", "compile-timeout"),
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
+				DefaultText: "the manifest's first",
+				Usage:       "the `NAMES` of workloads, separated by commas, or all",
+			},
+			// Nine digits are fresh enough and can be typed.
+			&cli.Uint64Flag{
+				Name:        "seed",
+				Destination: &o.Options.Seed,
+				Value:       rand.Uint64N(1e9),
+				DefaultText: "a fresh one",
+				Usage:       "the `NUMBER` that fixes shapes and inputs",
+			},
+			&cli.BoolFlag{
+				Name:               "all-finalists",
+				Destination:        &o.finalists,
+				DisableDefaultText: true,
+				Usage:              "check the finalists of the kernel's latest study in --out",
+			},
+			&cli.IntFlag{
+				Name:        "cases",
+				Destination: &o.Cases,
+				DefaultText: "none",
+				Usage:       "a `NUMBER` of random cases after the full tier",
+			},
+			&cli.DurationFlag{
+				Name:        "time",
+				Destination: &o.Time,
+				DefaultText: "no limit",
+				Usage:       "go on with random cases for this `TIME`",
+			},
+			&cli.StringFlag{Name: "shape", Destination: &o.shape, Usage: "check one case only, at `SIZES` such as B=1,S=33"},
+			&cli.StringFlag{Name: "family", Destination: &o.family, Usage: "the `FAMILY` of that case's inputs, such as signs"},
+			&cli.StringFlag{
+				Name:        "layout",
+				Destination: &o.layout,
+				Usage:       "the `LAYOUT` of that case's buffers: guarded, aligned or misaligned",
+			},
+			&cli.BoolFlag{
+				Name:               "sanitizer",
+				Destination:        &o.Sanitizer,
+				DisableDefaultText: true,
+				Usage: "run under sanitizers: the compiler's for memory and undefined behaviour, or " +
+					"compute-sanitizer's tools on CUDA",
+			},
+			&cli.StringFlag{
+				Name:        "picture",
+				Destination: &o.Pictures,
+				Usage:       "draw the errors of a failing case into this `FOLDER`",
+			},
+		),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			o.Options.RunTimeout = o.Common.RunTimeout
+			return runFuzz(ctx, env, o, arguments)
+		}),
+	}
+}
+
+func (o fuzzOptions) check() error {
+	switch {
+	case o.Cases < 0 || o.Time < 0:
+		return console.Usagef("--cases and --time must not be negative")
+	case o.At != "" && o.finalists:
+		return console.Usagef("--at names one point, --all-finalists takes those of a study: use one of them")
+	case o.shape == "" && (o.family != "" || o.layout != ""):
+		return console.Usagef("--family and --layout describe the case of a --shape")
+	case o.shape != "" && (o.Cases > 0 || o.Time > 0):
+		return console.Usagef("--shape checks one case; --cases and --time go with the full tier")
+	}
+	return nil
+}
+
+func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, arguments []string) error {
+	machine := o.Machine(env)
+	names, err := o.workloads(ctx, env, arguments)
+	if err != nil {
+		return err
+	}
+	var reports []*fuzz.Report
+	for _, name := range names {
+		o.Workload = name
+		report, err := fuzzOne(ctx, env, o, machine, arguments)
+		if errors.As(err, new(*devices.ArgumentError)) && len(names) > 1 { // the sizes decide which points there are
+			env.Notice(fmt.Sprintf("workload %s is left out: %s", escape.Line(name), escape.Line(err.Error())))
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		reports = append(reports, report)
+	}
+	if len(reports) == 0 {
+		return console.Nothingf("the point is one of no workload: nothing to test")
+	}
+	if o.JSON {
+		var result any = reports
+		if len(names) == 1 {
+			result = reports[0]
+		}
+		if err := page.JSON(env.Stdout, result); err != nil {
+			return err
+		}
+	}
+	switch {
+	case slices.ContainsFunc(reports, (*fuzz.Report).Wrong):
+		return console.Answer(console.ExitNo)
+	case slices.ContainsFunc(reports, (*fuzz.Report).Infeasible):
+		return console.Answer(console.ExitNothing)
+	}
+	return nil
+}
+
+// workloads are those that are asked for: one, or all of a list.
+func (o fuzzOptions) workloads(ctx context.Context, env console.Environment, arguments []string) ([]string, error) {
+	if o.Workload != tune.AllWorkloads && !strings.Contains(o.Workload, ",") {
+		return []string{o.Workload}, nil
+	}
+	name, err := console.KernelName(arguments)
+	if err != nil {
+		return nil, err
+	}
+	return tune.Workloads(ctx, o.Tools(env), name, o.Backend, o.Workload)
+}
+
+// fuzzOne checks on one workload, and says what it found unless that is wanted as JSON.
+func fuzzOne(ctx context.Context, env console.Environment, o fuzzOptions, machine *devices.Machine,
+	arguments []string) (*fuzz.Report, error) {
+	t, err := o.Target(ctx, machine, arguments)
+	if missing, ok := errors.AsType[*kernels.NotFoundError](err); ok && isFolder(missing.Name) {
+		// The command line is right, as a script's loop over folders is.
+		return nil, console.Nothingf("there is no %s in %s: nothing to test", kernels.ManifestName, missing.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var points []space.Point
+	if o.finalists {
+		t, points, err = finalists(ctx, env, o, t)
+	} else {
+		points = make([]space.Point, 1)
+		points[0], err = t.Point(o.At)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.shape != "" {
+		if o.Case, err = fuzz.NewCase(t, o.shape, o.family, o.layout, o.Options.Seed); err != nil {
+			return nil, err
+		}
+	}
+	show, clear := console.ProgressLine(env.Stderr)
+	o.Observe = show
+	result, err := fuzz.Run(ctx, machine, t, points, o.Options)
+	clear()
+	if errors.Is(err, objective.ErrNoSanitizer) {
+		return nil, console.Nothingf("%w: nothing was tested; without --sanitizer the other checks run", err)
+	}
+	if err != nil || o.JSON {
+		return result, err
+	}
+	for _, p := range result.Points {
+		printFuzzed(env.Stdout, result, p)
+	}
+	return result, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// finalists returns the points of the kernel's latest study, with its workload.
+func finalists(ctx context.Context, env console.Environment, o fuzzOptions,
+	t devices.Target) (devices.Target, []space.Point, error) {
+	store, err := console.OpenStudies(ctx, env, o.Common)
+	if err != nil {
+		return t, nil, err
+	}
+	defer store.Close()
+	study, points, err := report.Finalists(ctx, store, t.Kernel.Name, t.Kernel.Backend, o.Workload)
+	switch {
+	case errors.Is(err, studies.ErrNoStudy):
+		return t, nil, console.Nothingf("there is no study of %s in %s: nothing to test", t.Kernel.Name, store.Path())
+	case err != nil:
+		return t, nil, err
+	case len(points) == 0:
+		return t, nil, console.Nothingf("study %d has no point that passed: nothing to test", study.ID)
+	}
+	if digest, err := t.Kernel.Digest(); err != nil || digest != study.Source {
+		env.Notice(fmt.Sprintf("the sources of %s have changed since study %d: its finalists are checked as they "+
+			"compile now", t.Kernel.Name, study.ID))
+	}
+	if t, err = devices.NewTarget(t.Kernel, study.Workload); err != nil {
+		return t, nil, err
+	}
+	for _, point := range points {
+		if err := t.Space.Check(point); err != nil {
+			return t, nil, fmt.Errorf("study %d: %w; the manifest has changed since, tune again", study.ID, err)
+		}
+	}
+	return t, points, nil
+}
+
+func printFuzzed(w io.Writer, r *fuzz.Report, p fuzz.Point) {
+	with := ""
+	if p.Sanitizer != "" {
+		with = " with " + p.Sanitizer
+	}
+	if p.Failure == nil {
+		right := "the case is right"
+		if p.Cases != 1 {
+			right = fmt.Sprintf("all %d cases right", p.Cases)
+		}
+		fmt.Fprintf(w, "%s at %s: %s%s, workload %s, seed %d\n", r.Kernel, p.Point, right, with, r.Workload, r.Seed)
+	} else {
+		fmt.Fprintf(w, "%s at %s%s: %s\n", r.Kernel, p.Point, with, escape.Line(p.Failure.String()))
+	}
+	if p.Once {
+		fmt.Fprintln(w,
+			"It did not fail again when the case was repeated alone: a race, or something that an earlier case left behind.")
+	}
+	if p.Command != "" {
+		fmt.Fprintf(w, "found at case %d, %s; to repeat the smallest that fails:\n  %s\n", p.Cases, p.Found.Dims, p.Command)
+	}
+	if p.Note != "" {
+		fmt.Fprintf(w, "Note: %s\n", p.Note)
+	}
+	for _, path := range p.Pictures {
+		fmt.Fprintf(w, "wrote %s: white is exact, blue within the tolerance, red wrong, black no number\n", path)
+	}
+}

@@ -1,0 +1,72 @@
+package kernelcmd
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/kernels/scaffold"
+)
+
+func InitCommand(env console.Environment) *cli.Command {
+	var source scaffold.Source
+	return &cli.Command{
+		Name:      "init",
+		Usage:     "write the folder of a new kernel, from a source if there is one",
+		ArgsUsage: "FOLDER",
+		Description: console.Details(
+			"Writes a small kernel that tunes at once, to begin from. With --from it describes a source: the\n"+
+				"arguments of its function, macros that have a default as parameters; what it cannot know is\n"+
+				"marked in the manifest. A folder that has anything in it is left alone.",
+			"pawl init transpose --from src/transpose.cu",
+			"0 done", "3 the folder cannot be written, or the source not described", "64 usage"),
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "from", Destination: &source.File, Usage: "describe this source `FILE`, in C, C++ or CUDA"},
+			&cli.StringFlag{
+				Name:        "entry",
+				Destination: &source.Entry,
+				DefaultText: "the only candidate",
+				Usage:       "the `FUNCTION` of the source to tune",
+			},
+			&cli.BoolFlag{
+				Name:               "command",
+				Destination:        &source.Program,
+				DisableDefaultText: true,
+				Usage:              "begin from a program that is built and run, in place of a function",
+			},
+		},
+		Action: console.Action(func(_ context.Context, arguments []string) error {
+			if len(arguments) != 1 {
+				return console.Usagef("init takes the folder of the new kernel")
+			}
+			if source.Program && source.File != "" {
+				return console.Usagef("--command writes an example, and --from describes a source: one of them")
+			}
+			made, err := scaffold.Write(arguments[0], source)
+			if err != nil {
+				return err
+			}
+			for _, file := range made.Files {
+				fmt.Fprintf(env.Stdout, "wrote %s\n", file.Name)
+			}
+			for _, open := range made.Open {
+				fmt.Fprintf(env.Stdout, "look: %s\n", escape.Line(open))
+			}
+			checkNext(env, arguments[0])
+			return nil
+		}),
+	}
+}
+
+// checkNext says how a new kernel's folder is tried.
+func checkNext(env console.Environment, folder string) {
+	folder = filepath.Clean(folder)
+	if filepath.IsLocal(folder) {
+		folder = "./" + folder // an embedded kernel may have the same name
+	}
+	fmt.Fprintf(env.Stdout, "\nNext: %s\n", escape.Shell("pawl", "check", folder))
+}

@@ -1,0 +1,287 @@
+package kernelcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/objective/devices"
+	"pawl/objective/profile"
+	"pawl/objective/worker"
+	"pawl/space"
+	"pawl/studies/lessons"
+)
+
+// profileOptions are the flags of pawl profile.
+type profileOptions struct {
+	console.Common
+	from, compare string
+}
+
+func ProfileCommand(env console.Environment) *cli.Command {
+	var o profileOptions
+	return &cli.Command{
+		Name:      "profile",
+		Usage:     "say why a point is as fast as it is, and what to try",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Checks and times a point, lets a profiler count in exactly one launch of it (Nsight Compute on a GPU,\n"+
+				"the processor's own counters on the host), names what limits it and ranks what to try. Gains are bounds, not "+
+				"promises.\n"+
+				"The counters stay in the study that has tried the point, and ncu's report beside it. --compare A B says what "+
+				"differs\n"+
+				"between two points, or between two profiles in files, and why one is faster.",
+			"pawl profile attention_hopper --compare default CONSUMERS=4,BLOCK_N=64",
+			"0 profiled", "1 the point fails", "2 no profiler can look here: what is known without one is printed",
+			"3 internal or environment error", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("at", "workload", "backend", "compiler", "caches", "seed", "out", "db", "cache",
+			"run-timeout", "compile-timeout", "json"),
+			&cli.StringFlag{
+				Name:        "from",
+				Destination: &o.from,
+				Usage: "explain a `FILE` instead: a profile of pawl's (.json), ncu's report (.ncu-rep) or what it prints " +
+					"with --page raw --csv (.csv); or profile what the gate has listed (its profile.json)",
+			},
+			&cli.StringFlag{
+				Name:        "compare",
+				Destination: &o.compare,
+				Usage:       "compare two `POINTS` or files, A and B: B follows as an argument, without it A is compared with --at",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runProfile(ctx, env, o, arguments)
+		}),
+	}
+}
+
+func runProfile(ctx context.Context, env console.Environment, o profileOptions, arguments []string) error {
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	p := &profiler{env: env, options: o, machine: o.Machine(env)}
+	if list, ok := profile.ReadWanted(o.from); ok && o.At == "" && o.compare == "" {
+		return profileWanted(ctx, env, o, list, arguments)
+	}
+	wanted := []string{o.At}
+	switch {
+	case o.from != "" && (o.At != "" || o.compare != "" || len(arguments) > 0):
+		return console.Usagef("--from explains one file, and nothing beside it")
+	case o.from != "" && !profile.IsFile(o.from):
+		return console.Usagef("--from %s: a profile is a file that ends in .json, .csv or .ncu-rep", o.from)
+	case o.from != "":
+		wanted = []string{o.from}
+	case o.compare != "":
+		wanted, arguments = comparedNames(o, arguments)
+	}
+	points, profiles := make([]space.Point, len(wanted)), make([]*profile.Profile, len(wanted))
+	for i, name := range wanted { // all of them make sense before the first is run
+		var err error
+		if profile.IsFile(name) {
+			profiles[i], err = profile.Read(ctx, env.Getenv, name)
+			if errors.As(err, new(*profile.FileError)) {
+				return console.Usage(err)
+			}
+		} else {
+			points[i], err = p.point(ctx, name, arguments)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range wanted {
+		if profiles[i] != nil {
+			continue
+		}
+		var err error
+		profiles[i], err = p.get(ctx, points[i])
+		if ctx.Err() != nil {
+			return console.Answer(console.ExitInterrupted)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return p.show(profiles)
+}
+
+// comparedNames returns the two that are compared, and what is left of the arguments: the
+// kernel, if any. A point has a =, and no kernel has.
+func comparedNames(o profileOptions, arguments []string) ([]string, []string) {
+	last := len(arguments) - 1
+	if last >= 0 &&
+		(last > 0 || strings.Contains(arguments[last], "=") || arguments[last] == "default" ||
+			profile.IsFile(arguments[last])) {
+		return []string{o.compare, arguments[last]}, arguments[:last]
+	}
+	return []string{o.At, o.compare}, arguments
+}
+
+// profiler gets profiles for a command.
+type profiler struct {
+	env     console.Environment
+	options profileOptions
+	machine *devices.Machine
+	target  *devices.Target // loaded once
+}
+
+// load loads the kernel, once.
+func (p *profiler) load(ctx context.Context, arguments []string) error {
+	if p.target != nil {
+		return nil
+	}
+	t, err := p.options.Target(ctx, p.machine, arguments)
+	if errors.As(err, new(*devices.AbsentError)) {
+		return console.Nothingf("%w", err)
+	}
+	if err != nil {
+		return err
+	}
+	p.target = &t
+	return nil
+}
+
+// point returns the point that a name means.
+func (p *profiler) point(ctx context.Context, name string, arguments []string) (space.Point, error) {
+	if err := p.load(ctx, arguments); err != nil {
+		return space.Point{}, err
+	}
+	if name == "default" {
+		name = ""
+	}
+	return p.target.Point(name)
+}
+
+// get profiles a point.
+func (p *profiler) get(ctx context.Context, point space.Point) (*profile.Profile, error) {
+	o, t := p.options, *p.target
+	folder := lessons.Folder(o.Out, t.Kernel.Name, t.Workload.Name)
+	made, failure, err := p.machine.Profile(ctx, t, point, profile.Options{
+		Folder: folder, Seed: o.Seed, Caches: worker.Caches(o.Caches), RunTimeout: o.RunTimeout, Now: time.Now(),
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case failure != nil:
+		fmt.Fprintf(p.env.Stdout, "%s at %s: %s\n", t.Kernel.Name, point, escape.Line(failure.String()))
+		return nil, console.Answer(console.ExitNo)
+	}
+	study, err := lessons.Record(ctx, o.Database(p.env), made)
+	if err != nil {
+		return nil, err
+	}
+	path, err := lessons.Write(folder, made)
+	if err != nil {
+		return nil, err
+	}
+	p.env.Notice("wrote " + path)
+	if study > 0 {
+		p.env.Notice(fmt.Sprintf("its counters stay with study %d", study))
+	}
+	return made, nil
+}
+
+// show prints one profile, or how two compare. Where no profiler could look, it says so.
+func (p *profiler) show(profiles []*profile.Profile) error {
+	var comparison *profile.Comparison
+	if len(profiles) == 2 {
+		c := profile.Compare(profiles[0].Facts, profiles[1].Facts)
+		comparison = &c
+	}
+	switch w := p.env.Stdout; {
+	case p.options.JSON && comparison != nil:
+		if err := page.JSON(w, struct {
+			Profiles   []*profile.Profile  `json:"profiles"`
+			Comparison *profile.Comparison `json:"comparison"`
+		}{profiles, comparison}); err != nil {
+			return err
+		}
+	case p.options.JSON:
+		if err := page.JSON(w, profiles[0]); err != nil {
+			return err
+		}
+	case comparison != nil:
+		if err := printComparison(w, profiles, comparison); err != nil {
+			return err
+		}
+	default:
+		printProfile(w, profiles[0])
+	}
+	if i := slices.IndexFunc(profiles, func(one *profile.Profile) bool { return one.NoMetrics != "" }); i >= 0 {
+		return console.Nothingf("%s", profiles[i].NoMetrics)
+	}
+	return nil
+}
+
+// mostAdvice is how much advice a terminal is shown; JSON has all of it.
+const mostAdvice = 5
+
+func printProfile(w io.Writer, p *profile.Profile) {
+	if p.Workload == "" {
+		fmt.Fprintln(w, escape.Line(p.Kernel))
+	} else {
+		printBuilt(w, &p.Static)
+	}
+	for _, line := range p.Summary() {
+		fmt.Fprintln(w, line)
+	}
+	if p.Report != "" {
+		fmt.Fprintf(w, "ncu's own report: %s\n", escape.Line(p.Report))
+	}
+	printHostCounters(w, p)
+	for i, s := range p.Stalls[:min(len(p.Stalls), 4)] {
+		if i == 0 {
+			fmt.Fprintln(w, "\nWhat warps spend their time at:")
+		}
+		fmt.Fprintf(w, "  %4s  %s (%s)\n", page.WholePercent(s.Share), s.Meaning, s.Reason)
+	}
+	for i, a := range p.Advice[:min(len(p.Advice), mostAdvice)] {
+		fmt.Fprintf(w, "\n%d. %s: %s.\n   %s\n   Try: %s\n   Gain: %s.\n", i+1, a.Name, a.Seen, a.Meaning, a.Try, a.Gain())
+		for _, evidence := range a.Evidence {
+			fmt.Fprintf(w, "   %s\n", evidence)
+		}
+	}
+	if len(p.Advice) == 0 && len(p.Stalls) > 0 {
+		fmt.Fprintln(w, "\nNo rule finds anything to do.")
+	}
+}
+
+// printHostCounters prints what a processor counted.
+func printHostCounters(w io.Writer, p *profile.Profile) {
+	if kernels.BackendOf(p.Environment.Backend).GPU {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Metrics)) {
+		fmt.Fprintf(w, "%s: %s\n", escape.Line(name), page.Figure(p.Metrics[name].Value))
+	}
+	instructions, there := p.Metrics.Get("instructions")
+	if cycles, also := p.Metrics.Get("cycles"); there && also && cycles > 0 {
+		fmt.Fprintf(w, "instructions a cycle: %.2f\n", instructions/cycles)
+	}
+}
+
+func printComparison(w io.Writer, profiles []*profile.Profile, c *profile.Comparison) error {
+	fmt.Fprintf(w, "A: %s\nB: %s\n\n%s\n\n", escape.Line(profiles[0].Name()), escape.Line(profiles[1].Name()), c.Why)
+	fmt.Fprintf(w, "What limits A: %s\nWhat limits B: %s\n", c.Before.Text, c.After.Text)
+	if !c.Profiled {
+		fmt.Fprintln(w, "Only what the compiler knows is compared: not both were profiled.")
+	}
+	if len(c.Changes) == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, change := range c.Changes {
+		rows = append(rows, []string{change.Name, change.Text})
+	}
+	return page.Table(w, []string{"from A to B", ""}, rows)
+}

@@ -1,0 +1,195 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	pages "pawl/internal/page"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+// mostCompared is how many studies are told apart by their colours.
+const mostCompared = 6
+
+// comparePage sets studies side by side.
+type comparePage struct {
+	All     []studies.Study
+	Chosen  []int64
+	Columns []*report.Summary
+	Rows    []compareRow
+	Curves  report.Figure
+	Winners report.Figure
+	// Differ are the parameters whose values differ between the winners.
+	Differ []compareRow
+	// Warnings say what must not be concluded.
+	Warnings []string
+}
+
+// compareRow is a fact of each study.
+type compareRow struct {
+	What  string
+	Cells []string
+}
+
+func (s *Server) compare(r *http.Request) (page, error) {
+	store, all, err := s.all(r)
+	if err != nil {
+		return page{}, err
+	}
+	data := comparePage{All: slices.DeleteFunc(all, func(o studies.Study) bool { return o.Damaged != "" })}
+	for _, text := range r.URL.Query()["study"] {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id < 1 {
+			return page{}, &badRequest{fmt.Sprintf("%q is not the number of a study", text)}
+		}
+		if !slices.Contains(data.Chosen, id) {
+			data.Chosen = append(data.Chosen, id)
+		}
+	}
+	if len(data.Chosen) > mostCompared {
+		return page{}, &badRequest{fmt.Sprintf("at most %d studies are compared at once", mostCompared)}
+	}
+	var curves []report.Curve
+	for _, id := range data.Chosen {
+		known, err := s.library.known(r.Context(), store, id)
+		if err != nil {
+			return page{}, err
+		}
+		summary := known.summary
+		data.Columns = append(data.Columns, summary)
+		curves = append(curves,
+			report.Curve{
+				Name:    fmt.Sprintf("study %d", id),
+				Drawing: report.NewDrawing(summary.Study.Space, summary.Trials(), trialLink(id)),
+			})
+	}
+	if len(data.Columns) > 1 {
+		data.Curves = report.CompareSearches(curves)
+		data.fill()
+	}
+	return page{Title: "Compare studies", Template: "compare", Data: data, Notices: store.Notices}, nil
+}
+
+// fill writes the rows.
+func (d *comparePage) fill() {
+	row := func(what string, cell func(*report.Summary) string) {
+		r := compareRow{What: what}
+		for _, s := range d.Columns {
+			r.Cells = append(r.Cells, cell(s))
+		}
+		d.Rows = append(d.Rows, r)
+	}
+	row("kernel and workload", func(s *report.Summary) string { return s.Study.Kernel + ", " + s.Study.Workload })
+	row("device", func(s *report.Summary) string { return s.Study.Environment.Device })
+	row("when", func(s *report.Summary) string { return s.Study.Created.UTC().Format("2006-01-02 15:04 MST") })
+	row("sampler", func(s *report.Summary) string { return s.Study.Sampler })
+	row("compiler", func(s *report.Summary) string { return s.Study.Environment.Compiler })
+	row("driver", func(s *report.Summary) string { return s.Study.Environment.Driver })
+	row("sources", func(s *report.Summary) string { return shortDigest(s.Study.Source) })
+	row("verdict", func(s *report.Summary) string { return string(s.Advice.Verdict) })
+	row("trials", func(s *report.Summary) string {
+		return fmt.Sprintf("%d, %d failed, in %s", s.Search.Asked, s.Search.Failed, pages.Seconds(s.Search.Seconds))
+	})
+	row("default", func(s *report.Summary) string { return timedText(s, s.Default) })
+	row("winner", func(s *report.Summary) string { return timedText(s, s.Winner) })
+	row("speedup over the default", func(s *report.Summary) string {
+		if s.Evidence == nil {
+			return pages.Unknown
+		}
+		return fmt.Sprintf("%.2f× (%s)", s.Evidence.Speedup, pages.RatioInterval(s.Evidence.Interval))
+	})
+	var winners []report.Measured
+	for _, s := range d.Columns {
+		if s.Winner != nil {
+			winners = append(winners,
+				report.Measured{
+					Measure:      s.Study.Environment.Measure,
+					Name:         fmt.Sprintf("study %d", s.Study.ID),
+					Milliseconds: s.Winner.Milliseconds,
+					Interval:     s.Winner.Interval,
+					Title:        s.Winner.Point.String(),
+					Href:         studyAddress(s.Study.ID),
+					Best:         true,
+				})
+		}
+	}
+	d.Winners = report.Whiskers("The winners",
+		"The median over rounds and its 95 % interval, each as it was measured on its day.", winners)
+	d.differ()
+	d.warn()
+}
+
+func timedText(s *report.Summary, t *report.Timed) string {
+	if t == nil {
+		return pages.Unknown
+	}
+	return fmt.Sprintf("%s (%s)", s.Written(t.Milliseconds), s.WrittenInterval(t.Interval))
+}
+
+// differ lists the parameters in which the best points are not the same.
+func (d *comparePage) differ() {
+	best := func(s *report.Summary) *report.Timed {
+		switch {
+		case s.Winner != nil:
+			return s.Winner
+		case len(s.Top) > 0:
+			return &s.Top[0]
+		}
+		return nil
+	}
+	var names []string
+	for _, s := range d.Columns {
+		for _, p := range s.Study.Space.Params {
+			if !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	for _, name := range names {
+		r := compareRow{What: name}
+		for _, s := range d.Columns {
+			cell := pages.Unknown
+			if t := best(s); t != nil {
+				if value, found := t.Point.Get(name); found {
+					cell = value.String()
+				}
+			}
+			r.Cells = append(r.Cells, cell)
+		}
+		if len(slices.Compact(slices.Sorted(slices.Values(r.Cells)))) > 1 {
+			d.Differ = append(d.Differ, r)
+		}
+	}
+}
+
+// warn says what makes times incomparable.
+func (d *comparePage) warn() {
+	differs := func(of func(studies.Study) string) bool {
+		return slices.ContainsFunc(d.Columns, func(s *report.Summary) bool { return of(s.Study) != of(d.Columns[0].Study) })
+	}
+	switch {
+	case differs(func(s studies.Study) string { return s.Kernel + "\x00" + s.Workload + "\x00" + s.Dims }):
+		d.Warnings = append(d.Warnings,
+			"These studies are of different kernels or workloads: their times say nothing about each other.")
+	case differs(func(s studies.Study) string { return s.Source }):
+		d.Warnings = append(d.Warnings, "The sources were not the same.")
+	}
+	if differs(func(s studies.Study) string { return s.Environment.Device }) {
+		d.Warnings = append(d.Warnings, "The devices were not the same.")
+	}
+	d.Warnings = append(d.Warnings,
+		"Times of different studies were not measured together. For a decision, measure together: pawl gate holds one to "+
+			"the other, interleaved.")
+}
+
+// shortDigest is the beginning of a digest, and a record's name as it is.
+func shortDigest(source string) string {
+	if strings.Contains(source, " ") {
+		return source
+	}
+	return fmt.Sprintf("%.12s", source)
+}

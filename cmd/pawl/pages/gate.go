@@ -1,0 +1,162 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"slices"
+
+	"pawl/gate/baseline"
+	gates "pawl/gate/reporting"
+	pages "pawl/internal/page"
+	"pawl/studies/report"
+)
+
+// gatePage is the history of every configuration, and the last run.
+type gatePage struct {
+	Baseline string
+	// Problem says why the baseline or the report cannot be shown; empty for nothing.
+	Problems []string
+	Entries  []gateEntry
+	Trends   []gateTrend
+	Run      *gates.Report
+	Headline string
+	Results  []gateResult
+	Cost     string
+	Damaged  int
+}
+
+// gateEntry is what a configuration is held to.
+type gateEntry struct {
+	baseline.Entry
+	Time, Commit string
+	// Erosion is against the best that was ever accepted; empty where that is this.
+	Erosion string
+	Link    string
+}
+
+type gateTrend struct {
+	Name   string
+	Figure report.Figure
+	Events []gateEvent // newest first
+	More   int
+}
+
+type gateEvent struct {
+	baseline.Event
+	When, Commit, Link, Time, Changed string
+	Fails, Accepted                   bool
+}
+
+// gateResult is a result of the last run, explained.
+type gateResult struct {
+	gates.Result
+	gates.Cells
+	Name  string
+	Fails bool
+	Seen  string
+}
+
+// mostEvents is how much of a history is listed; the picture has all of it.
+const mostEvents = 30
+
+func (s *Server) gate(r *http.Request) (page, error) {
+	path := s.options.Baseline
+	data := gatePage{Baseline: path}
+	file, err := baseline.Read(path)
+	if err != nil {
+		data.Problems = append(data.Problems, sentence(err))
+		file = baseline.New()
+	}
+	for _, e := range file.Entries {
+		entry := gateEntry{
+			Entry:  e,
+			Time:   e.Objective.Text(e.Median) + " (" + e.Objective.Interval(e.Interval) + ")",
+			Commit: gates.ShortCommit(e.Commit),
+			Link:   s.commit(e.Commit),
+		}
+		if best, found := file.FindBest(e.Key); found && best.Median > 0 {
+			entry.Erosion = fmt.Sprintf("%s against the best that was accepted, %s", pages.Change(1-e.Median/best.Median),
+				e.Objective.Text(best.Median))
+		}
+		data.Entries = append(data.Entries, entry)
+	}
+	events, damaged, err := baseline.ReadHistory(baseline.HistoryPath(path))
+	if err != nil {
+		data.Problems = append(data.Problems, sentence(err))
+	}
+	data.Damaged = damaged
+	for _, t := range gates.Trends(events) {
+		data.Trends = append(data.Trends, s.trend(t))
+	}
+	data.run(filepath.Join(filepath.Dir(path), gates.JSONName))
+	return page{Title: "Gate", Template: "gate", Data: data}, nil
+}
+
+func (s *Server) commit(hash string) string {
+	if hash == "" || s.options.Commit == nil {
+		return ""
+	}
+	return s.options.Commit(hash)
+}
+
+func (s *Server) trend(t gates.Trend) gateTrend {
+	made := gateTrend{
+		Name: t.Key.String(),
+		Figure: report.Figure{
+			Title: "Time over runs",
+			Caption: "A dot is a run of the gate: green passed, orange failed, pink was accepted by a person, grey is " +
+				"undecided. A dashed line is a change that stayed.",
+			Picture: t.Picture(),
+		},
+	}
+	for _, e := range slices.Backward(t.Events) {
+		if len(made.Events) == mostEvents {
+			made.More = len(t.Events) - mostEvents
+			break
+		}
+		event := gateEvent{
+			Event:    e,
+			When:     e.Time.UTC().Format("2006-01-02 15:04"),
+			Commit:   gates.ShortCommit(e.Commit),
+			Link:     s.commit(e.Commit),
+			Time:     e.Objective.Text(e.Median),
+			Fails:    e.Verdict.Fails(),
+			Accepted: e.Verdict == baseline.Accepted,
+			Changed:  pages.Unknown,
+		}
+		if e.Change != nil {
+			event.Changed = pages.Change(*e.Change)
+		}
+		made.Events = append(made.Events, event)
+	}
+	return made
+}
+
+// run shows the last run's report, where there is one.
+func (d *gatePage) run(path string) {
+	last, err := gates.Read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return
+	case err != nil:
+		d.Problems = append(d.Problems, sentence(err))
+		return
+	}
+	d.Run, d.Headline = last, gates.PlainHeadline(last)
+	if last.Cost != nil {
+		d.Cost = last.Cost.String()
+	}
+	for _, result := range last.FailuresFirst() {
+		d.Results = append(d.Results,
+			gateResult{
+				Result: result,
+				Cells:  result.Cells(),
+				Name:   result.Config(),
+				Fails:  result.Verdict.Fails(),
+				Seen:   gates.Smallest(result),
+			})
+	}
+}

@@ -1,0 +1,249 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"pawl/internal/plot"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+// line is what the lists say about a study, and what the study was when it was made.
+type line struct {
+	report.Entry
+	pulse studies.Pulse
+}
+
+// homeRow is a kernel, a workload and a device.
+type homeRow struct {
+	Head    studies.Study
+	Address string
+	// Known says that Entry is there; otherwise it is being read.
+	Known   bool
+	Entry   report.Entry
+	Running bool
+	Studies int
+	Compare string
+	Trend   template.HTML
+}
+
+type homePage struct {
+	Rows []homeRow
+	// Wants are those with something to do for a person.
+	Wants    []homeRow
+	Running  []homeRow
+	Studies  int
+	Reading  int
+	Database string
+	Damaged  []studies.Study
+}
+
+// nothingToDo is the action of a study that asks nothing of anybody.
+const nothingToDo = "nothing"
+
+func (s *Server) home(r *http.Request) (page, error) {
+	store, all, err := s.all(r)
+	if err != nil {
+		return page{}, err
+	}
+	lines := s.lines(r.Context(), store, all)
+	data := homePage{Studies: len(all), Database: store.Path()}
+	rows := map[report.Subject]*homeRow{}
+	trends := map[report.Subject][]float64{} // newest first, as the list is
+	var order []report.Subject
+	for _, study := range all {
+		if study.Damaged != "" {
+			data.Damaged = append(data.Damaged, study)
+			continue
+		}
+		key := report.SubjectOf(study)
+		made, known := lines[study.ID]
+		row := rows[key]
+		if row == nil {
+			row = &homeRow{Head: study, Address: studyAddress(study.ID), Known: known, Entry: made.Entry, Compare: "/compare?"}
+			if row.Running, err = store.Running(study.ID); err != nil {
+				return page{}, err
+			}
+			rows[key], order = row, append(order, key)
+		}
+		if row.Studies++; row.Studies <= 4 {
+			row.Compare += url.Values{"study": {fmt.Sprint(study.ID)}}.Encode() + "&"
+		}
+		if !known {
+			data.Reading++
+		} else if made.Milliseconds != nil {
+			trends[key] = append(trends[key], *made.Milliseconds)
+		}
+	}
+	for _, key := range order {
+		row := rows[key]
+		times := trends[key]
+		slices.Reverse(times)
+		row.Trend = plot.Sparkline{Name: fmt.Sprintf("best time over %d studies", len(times)), Values: times}.HTML()
+		row.Compare = strings.TrimSuffix(row.Compare, "&")
+		data.Rows = append(data.Rows, *row)
+		if row.Running {
+			data.Running = append(data.Running, *row)
+		} else if row.Known && row.Entry.Action != nothingToDo {
+			data.Wants = append(data.Wants, *row)
+		}
+	}
+	slices.SortStableFunc(data.Rows, func(a, b homeRow) int {
+		return slices.Compare([]string{a.Head.Kernel, a.Head.Workload, a.Head.Environment.Device},
+			[]string{b.Head.Kernel, b.Head.Workload, b.Head.Environment.Device})
+	})
+	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
+}
+
+// again is when a list comes again by itself, in seconds: while studies are being read.
+func again(reading int) int {
+	if reading > 0 {
+		return 2
+	}
+	return 0
+}
+
+// impatience is how long a list waits for lines that are not read yet.
+const impatience = 400 * time.Millisecond
+
+// lines returns what is known about studies. What is not is read beside the requests, which
+// wait for it a moment: five hundred studies take longer than a person waits.
+func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.Study) map[int64]line {
+	l := s.library
+	known, missing := map[int64]line{}, []int64{}
+	for _, study := range all {
+		if study.Damaged != "" {
+			continue
+		}
+		pulse, err := store.Pulse(ctx, study.ID)
+		l.mu.Lock()
+		made, found := l.lines[study.ID]
+		l.mu.Unlock()
+		if found && err == nil && made.pulse == pulse {
+			known[study.ID] = made
+		} else {
+			missing = append(missing, study.ID)
+		}
+	}
+	if len(missing) == 0 {
+		return known
+	}
+	done := s.read(store, missing)
+	select {
+	case <-done:
+	case <-time.After(impatience):
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, id := range missing {
+		if made, found := l.lines[id]; found {
+			known[id] = made
+		}
+	}
+	return known
+}
+
+// read makes lines, newest first, in one goroutine for all requests.
+func (s *Server) read(store *studies.Store, ids []int64) <-chan struct{} {
+	l := s.library
+	done := make(chan struct{})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.reading {
+		return done // whoever reads will come to these, or the next request asks again
+	}
+	l.reading = true
+	go func() {
+		defer close(done)
+		for _, id := range ids {
+			select {
+			case <-s.closing:
+				return
+			default:
+			}
+			made, err := newLine(store, id)
+			l.mu.Lock()
+			if err == nil && l.store == store {
+				l.lines[id] = made
+			}
+			l.mu.Unlock()
+		}
+		l.mu.Lock()
+		l.reading = false
+		l.mu.Unlock()
+	}()
+	return done
+}
+
+// newLine reads a study. One that cannot be read says so in its line.
+func newLine(store *studies.Store, id int64) (line, error) {
+	pulse, err := store.Pulse(context.Background(), id)
+	if err != nil {
+		return line{}, err
+	}
+	entry, err := report.ReadEntry(context.Background(), store, id)
+	if err != nil {
+		entry = report.Entry{Study: id, Verdict: report.Damaged, Sentence: sentence(err), Action: "tune again"}
+	}
+	return line{entry, pulse}, nil
+}
+
+// studiesPage is the list of all studies.
+type studiesPage struct {
+	Rows            []homeRow
+	Kernels         []string
+	Kernel          string
+	Found, Unlisted int
+	Reading         int
+}
+
+// mostListed is how many studies the list shows at once.
+const mostListed = 500
+
+func (s *Server) studies(r *http.Request) (page, error) {
+	store, all, err := s.all(r)
+	if err != nil {
+		return page{}, err
+	}
+	data := studiesPage{Kernel: r.URL.Query().Get("kernel")}
+	for _, study := range all {
+		if !slices.Contains(data.Kernels, study.Kernel) && study.Damaged == "" {
+			data.Kernels = append(data.Kernels, study.Kernel)
+		}
+	}
+	slices.Sort(data.Kernels)
+	if data.Kernel != "" {
+		if !slices.Contains(data.Kernels, data.Kernel) {
+			return page{},
+				&badRequest{fmt.Sprintf("no study is of a kernel %q; there are studies of %s", data.Kernel,
+					strings.Join(data.Kernels, ", "))}
+		}
+		all = slices.DeleteFunc(all, func(o studies.Study) bool { return o.Kernel != data.Kernel })
+	}
+	data.Found = len(all)
+	all = all[:min(len(all), mostListed)]
+	data.Unlisted = data.Found - len(all)
+	lines := s.lines(r.Context(), store, all)
+	for _, study := range all {
+		made, known := lines[study.ID]
+		row := homeRow{Head: study, Address: studyAddress(study.ID), Known: known, Entry: made.Entry}
+		if study.Damaged == "" {
+			if row.Running, err = store.Running(study.ID); err != nil {
+				return page{}, err
+			}
+			if !known {
+				data.Reading++
+			}
+		}
+		data.Rows = append(data.Rows, row)
+	}
+	return page{Title: "Studies", Template: "studies", Data: data, Notices: store.Notices, Refresh: again(data.Reading)},
+		nil
+}

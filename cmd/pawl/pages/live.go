@@ -1,0 +1,293 @@
+package pages
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	pages "pawl/internal/page"
+	"pawl/internal/plot"
+	"pawl/search"
+	"pawl/search/confirm"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+// watched is a study that another process runs, as far as it was read. Only what is new
+// is read again, so that an update of ten thousand trials takes no longer than one of ten.
+type watched struct {
+	mu      sync.Mutex
+	store   *studies.Store
+	head    studies.Study
+	initial space.Point // the default
+	pulse   studies.Pulse
+	trials  []search.Trial
+	rounds  []confirm.Round
+}
+
+// progress is what the live part of a page shows.
+type progress struct {
+	Phase string
+	// Done is between 0 and 1; Known says that there is an end to compare with.
+	Done    float64
+	Known   bool
+	Elapsed time.Duration
+	// Best and Speedup are words: the fastest so far with its interval, and how it
+	// compares with the default's trial.
+	Best, Speedup string
+	BestPoint     space.Point
+	BestTrial     int
+	HasBest       bool
+	// Pending are the points that are compiled or measured now.
+	Pending  []space.Point
+	Finished int
+	Failures report.Figure
+	Failed   int
+	Curve    report.Figure
+	Study    int64
+}
+
+// refresh reads what is new, and reports whether anything is.
+func (w *watched) refresh(ctx context.Context, store *studies.Store, id int64) (bool, error) {
+	pulse, err := store.Pulse(ctx, id)
+	if err != nil || pulse == w.pulse && store == w.store {
+		return false, err
+	}
+	from := len(w.trials)
+	// Trials finish in the order asked. One that was disqualified since makes a failure
+	// more than the new ones have, and then all are read.
+	for from > 0 && !w.trials[from-1].Finished {
+		from--
+	}
+	if store != w.store {
+		from = 0
+		if w.head, err = store.Study(ctx, id); err != nil {
+			return false, err
+		}
+		w.initial = defaultPoint(w.head)
+	}
+	fresh, err := store.TrialsFrom(ctx, id, from)
+	if err != nil {
+		return false, err
+	}
+	trials := append(slices.Clip(w.trials[:from]), fresh...)
+	if failed(trials) != pulse.Failed && from > 0 {
+		if trials, err = store.TrialsFrom(ctx, id, 0); err != nil {
+			return false, err
+		}
+	}
+	if pulse.Rounds != w.pulse.Rounds {
+		if w.rounds, err = store.Rounds(ctx, id); err != nil {
+			return false, err
+		}
+	}
+	w.store, w.pulse, w.trials = store, pulse, trials
+	return true, nil
+}
+
+func failed(trials []search.Trial) (n int) {
+	for _, t := range trials {
+		if t.Outcome.Failure != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// progress says how far the study is.
+func (w *watched) progress() progress {
+	p := progress{Study: w.head.ID, Elapsed: time.Duration(w.pulse.Elapsed)}
+	reasons := map[string]int{}
+	var best, initial *search.Trial
+	fastest := 0.0
+	for i, t := range w.trials {
+		switch {
+		case !t.Finished:
+			p.Pending = append(p.Pending, t.Point)
+			continue
+		case t.Outcome.Failure != nil:
+			reasons[t.Outcome.Failure.Reason]++
+			p.Failed++
+		default:
+			if ms := t.Outcome.Milliseconds(); best == nil || ms < fastest {
+				best, fastest = &w.trials[i], ms
+			}
+		}
+		p.Finished++
+		p.Elapsed = max(p.Elapsed, t.Elapsed)
+		if t.OK() && t.Point == w.initial {
+			initial = &w.trials[i]
+		}
+	}
+	if best != nil {
+		p.HasBest, p.BestPoint, p.BestTrial, p.Best = true, best.Point, best.Number,
+			w.head.Environment.Measure.Samples(best.Outcome.Samples)
+		if initial != nil && initial != best {
+			p.Speedup = fmt.Sprintf("%.2f× the speed of the default, unconfirmed",
+				initial.Outcome.Milliseconds()/best.Outcome.Milliseconds())
+		}
+	}
+	p.phase(w)
+	var parts []report.Part
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		parts = append(parts, report.Part{Name: reason, Value: fmt.Sprint(reasons[reason]), Size: float64(reasons[reason])})
+	}
+	p.Failures = report.Parts("What failed", "", plot.Bad, func(x float64) string { return fmt.Sprintf("%.3g", x) },
+		parts)
+	p.Curve = report.NewDrawing(w.head.Space, w.trials, trialLink(w.head.ID)).Convergence()
+	return p
+}
+
+// phase says what is going on, by the rounds so far.
+func (p *progress) phase(w *watched) {
+	goals := w.head.Options
+	last, number := confirm.Phase(""), 0
+	for _, r := range confirm.Latest(w.rounds) {
+		if r.Phase == confirm.Confirmation && last != confirm.Ablation || r.Phase == confirm.Ablation {
+			if r.Phase != last {
+				last, number = r.Phase, 0
+			}
+			number = max(number, r.Number+1)
+		}
+	}
+	if last != "" && len(p.Pending) == 0 {
+		p.Phase = "confirming the finalists in fresh processes"
+		if last == confirm.Ablation {
+			p.Phase = "measuring what each change is worth"
+		}
+		if goals.Rounds > 0 {
+			number = min(number, goals.Rounds)
+			p.Phase += fmt.Sprintf(": %d of %d rounds", number, goals.Rounds)
+			p.Known, p.Done = true, float64(number)/float64(goals.Rounds)
+		}
+		return
+	}
+	p.Phase = "searching: " + pages.Count(p.Finished, "trial")
+	if goals.Trials > 0 {
+		p.Phase = fmt.Sprintf("searching: %d of %d trials", p.Finished, goals.Trials)
+		p.Known, p.Done = true, float64(p.Finished)/float64(goals.Trials)
+	}
+	if budget := time.Duration(goals.Budget); budget > 0 {
+		p.Known, p.Done = true, max(p.Done, p.Elapsed.Seconds()/(search.SearchShare*budget.Seconds()))
+	}
+	p.Done = min(p.Done, 1)
+}
+
+// defaultPoint is the point that everything is compared with; the empty one where a study
+// does not say.
+func defaultPoint(s studies.Study) space.Point {
+	var parts []string
+	for _, p := range s.Space.Params {
+		parts = append(parts, p.Name+"="+p.Default)
+	}
+	point, err := space.ParsePoint(strings.Join(parts, ","))
+	if err != nil {
+		return space.Point{}
+	}
+	return point
+}
+
+// watch returns the state of a study that several pages may watch.
+func (s *Server) watch(id int64) *watched {
+	s.library.mu.Lock()
+	defer s.library.mu.Unlock()
+	if s.library.watched[id] == nil {
+		s.library.watched[id] = &watched{}
+	}
+	return s.library.watched[id]
+}
+
+// update returns the live part of a page, and whether anything changed since a pulse.
+func (s *Server) update(ctx context.Context, id int64,
+	seen studies.Pulse) (fragment []byte, pulse studies.Pulse, err error) {
+	store, err := s.library.open(ctx)
+	if err != nil {
+		return nil, seen, err
+	}
+	w := s.watch(id)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, err := w.refresh(ctx, store, id); err != nil || w.pulse == seen {
+		return nil, w.pulse, err
+	}
+	var out bytes.Buffer
+	err = render(&out, "live", w.progress())
+	return out.Bytes(), w.pulse, err
+}
+
+// events tells a page what changes while a study runs, as server-sent events: "update" has
+// the live part anew, "ended" says that the whole page is worth a reload, "problem" is a
+// sentence.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	id, err := studyNumber(r)
+	if err != nil {
+		http.Error(w, sentence(err), http.StatusBadRequest)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	control := http.NewResponseController(w)
+	send := func(event string, data []byte) bool {
+		var out bytes.Buffer
+		fmt.Fprintf(&out, "event: %s\n", event)
+		for line := range strings.Lines(string(data)) {
+			fmt.Fprintf(&out, "data: %s\n", strings.TrimRight(line, "\n"))
+		}
+		out.WriteString("\n")
+		_, err := w.Write(out.Bytes())
+		return err == nil && control.Flush() == nil
+	}
+	tick := time.NewTicker(s.options.Poll)
+	defer tick.Stop()
+	var seen studies.Pulse
+	quiet := 0
+	for {
+		running, err := s.running(r.Context(), id)
+		var fragment []byte
+		if err == nil {
+			fragment, seen, err = s.update(r.Context(), id, seen)
+		}
+		quiet++
+		switch {
+		case r.Context().Err() != nil:
+			return
+		case err != nil:
+			send("problem", []byte(sentence(err)))
+			return
+		case fragment != nil:
+			if quiet = 0; !send("update", fragment) {
+				return
+			}
+		case quiet > 30: // a proxy closes what says nothing
+			if quiet = 0; !send("still", []byte("here")) {
+				return
+			}
+		}
+		if !running {
+			send("ended", []byte("reload"))
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-r.Context().Done():
+			return
+		case <-s.closing:
+			return
+		}
+	}
+}
+
+func (s *Server) running(ctx context.Context, id int64) (bool, error) {
+	store, err := s.library.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	return store.Running(id)
+}

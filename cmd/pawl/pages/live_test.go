@@ -1,0 +1,123 @@
+package pages
+
+import (
+	"bufio"
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"pawl/objective"
+	"pawl/search"
+	"pawl/studies"
+)
+
+// stream reads events until one of a kind has a part.
+func stream(t *testing.T, lines *bufio.Scanner, event, part string) string {
+	t.Helper()
+	kind, data := "", ""
+	for lines.Scan() {
+		line := lines.Text()
+		switch {
+		case strings.HasPrefix(line, "event: "):
+			kind, data = strings.TrimPrefix(line, "event: "), ""
+		case strings.HasPrefix(line, "data: "):
+			data += strings.TrimPrefix(line, "data: ") + "\n"
+		case line == "" && kind == event && strings.Contains(data, part):
+			return data
+		}
+	}
+	t.Fatalf("the stream ended before %s with %q: %v", event, part, lines.Err())
+	return ""
+}
+
+// The store here and the server's are two, as two processes have them; the browser's test
+// has real processes.
+func TestEventsTellOfEachTrial(t *testing.T) {
+	path, store := database(t)
+	id := add(t, store, head("scale", "small", "CPU"), 5, false)
+	unlock, err := store.Lock(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serving(t, path)
+	wants(t, mustGet(t, s, "/studies/1"), `data-events="/studies/1/events"`, "searching: 5 of 100 trials")
+	wants(t, mustGet(t, s, "/"), "Running now")
+	server := httptest.NewServer(s.Handler())
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/studies/1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := server.Client().Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	lines.Buffer(nil, 1<<22)
+	stream(t, lines, "update", "searching: 5 of 100 trials")
+
+	recorder := store.Recorder(id)
+	trial := search.Trial{Number: 5, Point: pointOf(t, 5)}
+	if err := recorder.Started(trial); err != nil {
+		t.Fatal(err)
+	}
+	stream(t, lines, "update", pointParts(t, 5)) // is being compiled
+	trial.Outcome = outcome(rand.New(rand.NewPCG(3, 4)), 5)
+	trial.Outcome.Samples = []float64{0.5, 0.5, 0.5}
+	if err := recorder.Finished(trial); err != nil {
+		t.Fatal(err)
+	}
+	// The default takes 2 ms.
+	stream(t, lines, "update", "× the speed of the default, unconfirmed: <a href=\"/studies/1/trials/5\"")
+	if err := recorder.Disqualified(5,
+		&objective.Failure{Stage: objective.Fuzz, Reason: "wrong result", Detail: "at 7"}); err != nil {
+		t.Fatal(err)
+	}
+	update := stream(t, lines, "update", "wrong result")
+	if strings.Contains(update, "trials/5\"><code>") {
+		t.Errorf("a wrong point is still the best:\n%s", update)
+	}
+	if err := store.Finish(ctx, id, search.Result{Ended: search.TrialsDone}); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	stream(t, lines, "ended", "reload")
+	if lines.Scan() && lines.Text() != "" {
+		t.Errorf("after the end: %q", lines.Text())
+	}
+}
+
+func TestEventsSayWhatIsWrong(t *testing.T) {
+	path, _ := database(t)
+	s := serving(t, path)
+	_, body, header := get(t, s, "/studies/9/events")
+	if !strings.Contains(body, "event: problem") || !strings.Contains(body, "There is no such study") ||
+		header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("%s", body)
+	}
+	if code, _, _ := get(t, s, "/studies/x/events"); code != http.StatusBadRequest {
+		t.Errorf("%d", code)
+	}
+}
+
+func TestPhases(t *testing.T) {
+	path, store := database(t)
+	id := add(t, store, head("scale", "small", "CPU"), 20, true)
+	s := serving(t, path)
+	live, _, err := s.update(context.Background(), id, studies.Pulse{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, string(live), "confirming the finalists in fresh processes: 8 of 10 rounds", `value="0.800"`)
+	again, _, err := s.update(context.Background(), id, s.watch(id).pulse)
+	if again != nil || err != nil {
+		t.Errorf("nothing is new: %v, %q", err, again)
+	}
+}

@@ -1,0 +1,140 @@
+package pages
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+func studyAddress(id int64) string { return fmt.Sprintf("/studies/%d", id) }
+
+func trialLink(id int64) func(int) string {
+	return func(number int) string { return fmt.Sprintf("/studies/%d/trials/%d", id, number) }
+}
+
+// studyNumber is the study that an address names.
+func studyNumber(r *http.Request) (int64, error) {
+	text := r.PathValue("study")
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, &badRequest{fmt.Sprintf("%q is not the number of a study", text)}
+	}
+	return id, nil
+}
+
+// opened is what the pages of a study begin with: the database, and the study that the address
+// names.
+func (s *Server) opened(r *http.Request) (*studies.Store, int64, error) {
+	id, err := studyNumber(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	store, err := s.library.open(r.Context())
+	return store, id, err
+}
+
+// all is what the lists begin with: the database, and all studies.
+func (s *Server) all(r *http.Request) (*studies.Store, []studies.Study, error) {
+	store, err := s.library.open(r.Context())
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := store.List(r.Context())
+	return store, all, err
+}
+
+// studyPage is what the page of a study shows.
+type studyPage struct {
+	ID      int64
+	Running bool
+	// Interrupted says that nobody runs it, and it has not ended.
+	Interrupted bool
+	Live        template.HTML
+	Body        template.HTML
+	Trials      int
+	// Params are the parameters; X and Y those whose picture is shown.
+	Params []string
+	X, Y   string
+	Pair   report.Figure
+	// Others are the studies of the same kernel, workload and device, newest first.
+	Others []studies.Study
+}
+
+func (s *Server) study(r *http.Request) (page, error) {
+	ctx := r.Context()
+	store, id, err := s.opened(r)
+	if err != nil {
+		return page{}, err
+	}
+	found, err := s.library.known(ctx, store, id)
+	if err != nil {
+		return page{}, err
+	}
+	summary := found.summary
+	data := studyPage{ID: id, Trials: summary.Search.Asked, Body: found.body}
+	if data.Running, err = store.Running(id); err != nil {
+		return page{}, err
+	}
+	data.Interrupted = !data.Running && summary.Study.Ended == ""
+	if data.Running {
+		live, _, err := s.update(ctx, id, studies.Pulse{Trials: -1})
+		if err != nil {
+			return page{}, err
+		}
+		data.Live = template.HTML(live)
+	}
+	if err := data.pair(r, found.view); err != nil {
+		return page{}, err
+	}
+	if data.Others, err = siblings(r, store, summary.Study); err != nil {
+		return page{}, err
+	}
+	return page{
+		Title:    fmt.Sprintf("Study %d: %s, %s", id, summary.Study.Kernel, summary.Study.Workload),
+		Template: "study",
+		Data:     data,
+		Notices:  store.Notices,
+	}, nil
+}
+
+// pair chooses the two parameters whose interaction is shown.
+func (d *studyPage) pair(r *http.Request, view *report.View) error {
+	if d.Params = view.ByImportance(); len(d.Params) < 2 {
+		return nil
+	}
+	d.X, d.Y = d.Params[0], d.Params[1]
+	query := r.URL.Query()
+	for _, choice := range []struct {
+		key string
+		to  *string
+	}{{"x", &d.X}, {"y", &d.Y}} {
+		if name := query.Get(choice.key); name != "" {
+			if !slices.Contains(d.Params, name) {
+				return &badRequest{fmt.Sprintf("this study has no parameter %q; it has %s", name, strings.Join(d.Params, ", "))}
+			}
+			*choice.to = name
+		}
+	}
+	if query.Has("x") {
+		d.Pair = view.InteractionOf(d.X, d.Y)
+	}
+	return nil
+}
+
+// siblings are the other studies of the same subject.
+func siblings(r *http.Request, store *studies.Store, of studies.Study) ([]studies.Study, error) {
+	all, err := store.List(r.Context())
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(o studies.Study) bool {
+		return o.ID == of.ID || o.Damaged != "" || o.Kernel != of.Kernel || o.Workload != of.Workload ||
+			o.Environment.Device != of.Environment.Device
+	}), nil
+}

@@ -1,0 +1,175 @@
+package pages
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	pages "pawl/internal/page"
+	"pawl/search"
+	"pawl/studies"
+)
+
+// perPage is how many trials a page of the table has.
+const perPage = 100
+
+// trialsPage is a table of trials that meet a filter.
+type trialsPage struct {
+	Study    studies.Study
+	Filter   filter
+	States   []string
+	Orders   []string
+	Rows     []trialRow
+	Found    int
+	From, To int
+	Previous string
+	Next     string
+}
+
+type trialRow struct {
+	Number      int
+	Time, State string
+	Failed      bool
+	Samples     int
+	search.Trial
+}
+
+// filter chooses trials.
+type filter struct {
+	State, Order string
+	Page         int
+	// Params are the values asked for, by parameter.
+	Params []paramChoice
+}
+
+type paramChoice struct {
+	studies.ParamFacts
+	Chosen string
+}
+
+// The states and orders that can be asked for.
+var (
+	states = []string{"all", "measured", "failed", "unfinished"}
+	orders = []string{"fastest first", "as asked"}
+)
+
+func readFilter(query url.Values, space studies.SpaceFacts) (f filter, err error) {
+	f.State, f.Order, f.Page = cmp.Or(query.Get("state"), states[0]), cmp.Or(query.Get("order"), orders[0]), 1
+	if !slices.Contains(states, f.State) {
+		return f, &badRequest{fmt.Sprintf("no trial has the state %q; there are %s", f.State, strings.Join(states, ", "))}
+	}
+	if !slices.Contains(orders, f.Order) {
+		return f, &badRequest{fmt.Sprintf("there is no order %q; there are %s", f.Order, strings.Join(orders, ", "))}
+	}
+	if text := query.Get("page"); text != "" {
+		if f.Page, err = strconv.Atoi(text); err != nil || f.Page < 1 {
+			return f, &badRequest{fmt.Sprintf("%q is not the number of a page", text)}
+		}
+	}
+	for _, p := range space.Params {
+		choice := paramChoice{p, query.Get("p." + p.Name)}
+		if choice.Chosen != "" && !slices.Contains(p.Values, choice.Chosen) {
+			return f,
+				&badRequest{fmt.Sprintf("%s has no value %q; it has %s", p.Name, choice.Chosen, strings.Join(p.Values, ", "))}
+		}
+		f.Params = append(f.Params, choice)
+	}
+	return f, nil
+}
+
+// keeps reports whether a trial meets the filter.
+func (f filter) keeps(t search.Trial) bool {
+	switch {
+	case f.State == "measured" && !t.OK(), f.State == "failed" && t.Outcome.Failure == nil,
+		f.State == "unfinished" && t.Finished:
+		return false
+	}
+	for _, p := range f.Params {
+		if p.Chosen == "" {
+			continue
+		}
+		if value, found := t.Point.Get(p.Name); !found || value.String() != p.Chosen {
+			return false
+		}
+	}
+	return true
+}
+
+// sorted returns the trials in the order asked for; what has no time comes last.
+func (f filter) sorted(trials []search.Trial) []search.Trial {
+	if f.Order != orders[0] {
+		return trials
+	}
+	ranked := search.Ranking(trials)
+	for _, t := range trials {
+		if !t.OK() {
+			ranked = append(ranked, t)
+		}
+	}
+	return ranked
+}
+
+// query is the address of a page of the same table.
+func (f filter) query(page int) string {
+	q := url.Values{"state": {f.State}, "order": {f.Order}, "page": {fmt.Sprint(page)}}
+	for _, p := range f.Params {
+		if p.Chosen != "" {
+			q.Set("p."+p.Name, p.Chosen)
+		}
+	}
+	return "?" + q.Encode()
+}
+
+func (s *Server) trials(r *http.Request) (page, error) {
+	store, id, err := s.opened(r)
+	if err != nil {
+		return page{}, err
+	}
+	study, err := store.Study(r.Context(), id)
+	if err != nil {
+		return page{}, err
+	}
+	f, err := readFilter(r.URL.Query(), study.Space)
+	if err != nil {
+		return page{}, err
+	}
+	all, err := store.TrialsFrom(r.Context(), id, 0)
+	if err != nil {
+		return page{}, err
+	}
+	found := f.sorted(slices.DeleteFunc(all, func(t search.Trial) bool { return !f.keeps(t) }))
+	data := trialsPage{Study: study, Filter: f, States: states, Orders: orders, Found: len(found)}
+	first := min((f.Page-1)*perPage, len(found))
+	last := min(first+perPage, len(found))
+	data.From, data.To = first+1, last
+	for _, t := range found[first:last] {
+		data.Rows = append(data.Rows, newTrialRow(data.Study, t))
+	}
+	if f.Page > 1 {
+		data.Previous = f.query(f.Page - 1)
+	}
+	if last < len(found) {
+		data.Next = f.query(f.Page + 1)
+	}
+	return page{Title: fmt.Sprintf("Trials of study %d", id), Template: "trials", Data: data, Notices: store.Notices}, nil
+}
+
+func newTrialRow(study studies.Study, t search.Trial) trialRow {
+	row := trialRow{Number: t.Number, Trial: t, Time: pages.Unknown, Samples: len(t.Outcome.Samples)}
+	switch {
+	case !t.Finished:
+		row.State = "unfinished"
+	case t.Outcome.Failure != nil:
+		row.State, row.Failed = t.Outcome.Failure.String(), true
+	default:
+		row.State, row.Time = "measured", study.Environment.Measure.Text(t.Outcome.Milliseconds())
+		if t.Outcome.SameAs != "" {
+			row.State += ", same machine code as " + t.Outcome.SameAs
+		}
+	}
+	return row
+}

@@ -1,0 +1,149 @@
+package studycmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/studies/apply"
+)
+
+// applyOptions are the flags of pawl apply.
+type applyOptions struct {
+	console.Common
+	apply.Options
+	apply.Branch
+	study string
+}
+
+func ApplyCommand(env console.Environment) *cli.Command {
+	var o applyOptions
+	return &cli.Command{
+		Name:      "apply",
+		Usage:     "apply a study's winner: a header, the manifest's defaults, or a commit",
+		ArgsUsage: "STUDY",
+		Description: console.Details(
+			"Writes the winner as a header into the kernel's folder, with --manifest also as the defaults of its\n"+
+				"manifest (comments and layout stay), and with --branch as a commit on a branch instead: the checkout\n"+
+				"and what is staged stay as they are. Refused: a winner that was not checked in full or is not better\n"+
+				"for sure, that the gate has failed, that another workload would pay for, and a study of different sources.",
+			"pawl apply 3 --manifest --branch tuned-softmax",
+			"0 done, or the default is the winner already", "1 refused", "2 nothing to apply", "3 internal or environment error",
+			"64 usage"),
+		Flags: append(o.Flags("out", "db", "json"),
+			&cli.StringFlag{
+				Name:        "kernel",
+				Aliases:     []string{"k"},
+				Destination: &o.Kernel,
+				DefaultText: "the one that the study names",
+				Usage:       "the `FOLDER` of the kernel",
+			},
+			&cli.StringFlag{Name: "to", Destination: &o.To, DefaultText: "the kernel's", Usage: "the `FOLDER` for the header"},
+			&cli.BoolFlag{
+				Name:               "manifest",
+				Destination:        &o.Manifest,
+				DisableDefaultText: true,
+				Usage:              "make the winner the manifest's default",
+			},
+			&cli.StringFlag{
+				Name:        "branch",
+				Destination: &o.Name,
+				DefaultText: "none: the files are written",
+				Usage:       "commit on the branch `NAME` instead",
+			},
+			&cli.StringFlag{
+				Name:        "onto",
+				Destination: &o.Onto,
+				DefaultText: "HEAD",
+				Usage:       "the `COMMIT` below that of --branch",
+			},
+			&cli.StringFlag{
+				Name:        "worst-loss",
+				Destination: &o.WorstLoss,
+				Value:       apply.DefaultWorstLoss,
+				Usage:       "how much slower another workload may get, as a `SHARE`",
+			},
+		),
+		Action: func(c *cli.Context) error {
+			if c.NArg() != 1 {
+				return console.Usagef("the number of one study is needed: pawl apply STUDY; see pawl studies list")
+			}
+			if c.IsSet("branch") && o.Name == "" {
+				return console.Usagef("--branch needs a name")
+			}
+			o.study = c.Args().First()
+			return runApply(c.Context, env, o)
+		},
+	}
+}
+
+// applied is the result of pawl apply for programs.
+type applied struct {
+	Study   int64    `json:"study"`
+	Winner  string   `json:"winner"`
+	Changes []string `json:"changes"`
+	Already bool     `json:"already"`
+	// Written are the files in place, Committed the commit where there is one.
+	Written   []string         `json:"written"`
+	Committed *apply.Committed `json:"committed,omitempty"`
+}
+
+func runApply(ctx context.Context, env console.Environment, o applyOptions) error {
+	store, study, err := console.OpenStudy(ctx, env, o.Common, []string{o.study})
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	change, err := apply.Prepare(ctx, store, study.ID, o.Options)
+	if err != nil {
+		return err
+	}
+	result := applied{
+		Study:   study.ID,
+		Winner:  change.Winner.String(),
+		Changes: change.Changes(),
+		Already: change.Already,
+		Written: []string{},
+	}
+	switch {
+	case change.Already:
+	case o.Name != "":
+		result.Committed, err = change.Commit(ctx, o.Branch)
+	default:
+		result.Written, err = change.Write()
+	}
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return page.JSON(env.Stdout, result)
+	}
+	printApplied(env, result)
+	return nil
+}
+
+func printApplied(env console.Environment, r applied) {
+	w := env.Stdout
+	if r.Already {
+		fmt.Fprintf(w, "nothing to do: the default is the winner of study %d already, %s\n", r.Study, escape.Line(r.Winner))
+		return
+	}
+	fmt.Fprintf(w, "the winner of study %d: %s\n", r.Study, escape.Line(strings.Join(r.Changes, ", ")))
+	switch c := r.Committed; {
+	case c != nil && c.Commit == "":
+		fmt.Fprintf(w, "nothing to do: commit %.12s has it\n", c.Onto)
+	case c != nil:
+		fmt.Fprintf(w, "branch %s is at %.12s, with %s on top of %.12s\n", escape.Line(c.Branch), c.Commit,
+			escape.Line(strings.Join(c.Files, ", ")), c.Onto)
+	case len(r.Written) == 0:
+		fmt.Fprintln(w, "nothing to do: the files are so already")
+	}
+	for _, path := range r.Written {
+		fmt.Fprintf(w, "wrote %s\n", escape.Line(path))
+	}
+}

@@ -1,0 +1,126 @@
+package studycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/studies"
+)
+
+// copyOptions are the flags of pawl studies copy.
+type copyOptions struct {
+	console.Common
+	study int // 0 for all
+}
+
+func copyCommand(env console.Environment) *cli.Command {
+	var o copyOptions
+	return &cli.Command{
+		Name: "copy", Usage: "copy studies into another database, file or server", ArgsUsage: "FROM TO",
+		Description: console.Details(
+			"FROM and TO are a folder with a "+kernels.DatabaseName+
+				", a file that ends in .db, or a URL that begins with postgres://.\n"+
+				"A study is copied with everything that is recorded of it, in one transaction, and compared by its digest\n"+
+				"when it has arrived. It gets the next free number. One that is there already is never written over: without\n"+
+				"--study it is passed over, so that a copy can be brought up to date.",
+			"pawl studies copy tuning postgres://pawl@db.example/pawl --study 3",
+			"0 done", "1 the study is there already, or it is running now", "2 no studies", "3 internal or environment error",
+			"64 usage"),
+		Flags: append(o.Flags("json"),
+			&cli.IntFlag{
+				Name:        "study",
+				Destination: &o.study,
+				DefaultText: "all that TO has not",
+				Action:      console.AtLeast("study", 1),
+				Usage:       "the `NUMBER` of the study in FROM",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return copyStudies(ctx, env, o, arguments)
+		}),
+	}
+}
+
+// named returns the database that an argument names, as --db would.
+func named(argument string) console.Common {
+	if !strings.Contains(argument, "://") && filepath.Ext(argument) != ".db" {
+		argument = filepath.Join(argument, kernels.DatabaseName)
+	}
+	return console.Common{DB: argument}
+}
+
+func copyStudies(ctx context.Context, env console.Environment, o copyOptions, arguments []string) error {
+	if len(arguments) != 2 {
+		return console.Usagef("copy takes two databases, FROM and TO")
+	}
+	from, err := console.OpenStudies(ctx, env, named(arguments[0]))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	chosen, err := chooseStudies(ctx, from, int64(o.study))
+	if err != nil {
+		return err
+	}
+	target := named(arguments[1])
+	to, err := studies.Open(ctx, target.Database(env))
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	var copied []studies.Copied
+	for _, study := range chosen {
+		arrived, err := from.Copy(ctx, study, to)
+		switch {
+		case errors.Is(err, studies.ErrThere) && o.study == 0:
+			env.Notice(err.Error())
+		case errors.Is(err, studies.ErrThere), errors.Is(err, studies.ErrBusy):
+			env.Notice(err.Error())
+			return console.Answer(console.ExitNo)
+		case err != nil:
+			return err
+		default:
+			copied = append(copied, arrived)
+		}
+	}
+	if o.JSON {
+		return page.JSON(env.Stdout, copied)
+	}
+	for _, c := range copied {
+		fmt.Fprintf(env.Stdout, "study %d of %s is study %d of %s: %s, digest %s\n", c.From, from.Path(), c.To, to.Path(),
+			page.Count(c.Rows, "row"), c.Digest)
+	}
+	return nil
+}
+
+// chooseStudies returns the numbers of those to copy, oldest first.
+func chooseStudies(ctx context.Context, from *studies.Store, study int64) ([]int64, error) {
+	if study > 0 {
+		_, err := from.Study(ctx, study)
+		if errors.Is(err, studies.ErrNoStudy) {
+			err = console.Usage(err)
+		}
+		return []int64{study}, err
+	}
+	all, err := from.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, console.NoStudies(from)
+	}
+	var numbers []int64
+	for _, s := range slices.Backward(all) {
+		numbers = append(numbers, s.ID)
+	}
+	return numbers, nil
+}

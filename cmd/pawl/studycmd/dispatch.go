@@ -1,0 +1,198 @@
+package studycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/objective/devices"
+	"pawl/studies/apply"
+	"pawl/studies/dispatch"
+	"pawl/studies/tune"
+)
+
+// dispatchOptions are the flags of pawl dispatch.
+type dispatchOptions struct {
+	console.Common
+	points, finalists, rounds int // 0 for the library's own
+	worstLoss, prefix, to     string
+	with                      cli.StringSlice
+	budget                    time.Duration
+}
+
+func DispatchCommand(env console.Environment) *cli.Command {
+	var o dispatchOptions
+	return &cli.Command{
+		Name: "dispatch", Usage: "choose the few points to ship for all workloads, and write a header that selects them",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Takes the winners of the studies of all workloads (pawl tune --workload all) and the default, checks\n"+
+				"each in full on every workload and measures them there against each other, interleaved, in fresh\n"+
+				"processes. Says what shipping 1, 2, 3 or all of them costs, and writes what a library needs: a header\n"+
+				"for C and C++ with a function that selects by device and sizes, the same as JSON, and a CMake file.\n"+
+				"What was measured is kept: after an interruption the same command goes on.",
+			"pawl dispatch matmul -k 2",
+			"0 done", "2 a workload has no study, or no candidate works on it", "3 internal or environment error", "64 usage",
+			"130 stopped"),
+		Flags: append(o.Flags("backend", "out", "db", "cache", "json"),
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
+				DefaultText: "all",
+				Usage:       "the `NAMES` of the workloads to cover, separated by commas; sizes and ranges as in pawl tune",
+			},
+			&cli.IntFlag{
+				Name:        "points",
+				Aliases:     []string{"k"},
+				Destination: &o.points,
+				DefaultText: "as few as --worst-loss allows",
+				Action:      console.AtLeast("points", 1),
+				Usage:       "ship at most this `NUMBER` of points",
+			},
+			&cli.StringFlag{
+				Name:        "worst-loss",
+				Destination: &o.worstLoss,
+				Value:       apply.DefaultWorstLoss,
+				Usage:       "how much longer than with its best point a workload may take, as a `SHARE`",
+			},
+			&cli.IntFlag{
+				Name:        "finalists",
+				Destination: &o.finalists,
+				Value:       1,
+				Action:      console.AtLeast("finalists", 1),
+				Usage:       "how many points of each study are candidates",
+			},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Destination: &o.rounds,
+				DefaultText: "the studies'",
+				Action:      console.AtLeast("rounds", 3),
+				Usage:       "how many rounds on each workload",
+			},
+			&cli.DurationFlag{
+				Name:        "budget",
+				Destination: &o.budget,
+				DefaultText: "no limit",
+				Action:      console.Positive("budget"),
+				Usage:       "the `TIME` for measuring",
+			},
+			&cli.StringSliceFlag{
+				Name:        "with",
+				Destination: &o.with,
+				Usage:       "join the table that another machine has written as JSON into this `FILE`; may be repeated",
+			},
+			&cli.StringFlag{
+				Name:        "prefix",
+				Destination: &o.prefix,
+				DefaultText: "the kernel's name and _dispatch",
+				Usage:       "the `NAME` that all names in the header begin with",
+			},
+			&cli.StringFlag{
+				Name:        "to",
+				Destination: &o.to,
+				DefaultText: "the kernel's, below that of --out",
+				Usage:       "the `FOLDER` for the header",
+			}),
+		Action: console.Action(func(ctx context.Context,
+			arguments []string) error {
+			return runDispatch(ctx, env, o, arguments)
+		}),
+	}
+}
+
+// dispatched is the result of pawl dispatch for programs.
+type dispatched struct {
+	*dispatch.Plan
+	Table *dispatch.Table `json:"table"`
+	Files []string        `json:"files"`
+}
+
+func runDispatch(ctx context.Context, env console.Environment, o dispatchOptions, arguments []string) error {
+	name, err := console.KernelName(arguments)
+	if err != nil {
+		return err
+	}
+	workloads, err := chosenWorkloads(ctx, env, o.Common, name)
+	if err != nil {
+		return err
+	}
+	store, err := console.OpenStudies(ctx, env, o.Common)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	ctx, interruption, done := console.InterruptibleBy(ctx, env, env.Stderr, escape.Shell("pawl", "dispatch", name))
+	defer done()
+	interruption.Polite.Store(true)
+	plan, err := dispatch.Run(ctx, store, dispatch.Options{
+		Kernel: name, Backend: o.Backend, Workloads: workloads, Points: o.points, WorstLoss: o.worstLoss,
+		Finalists: o.finalists,
+		Rounds:    o.rounds, Budget: o.budget, Cache: o.Cache, Getenv: env.Getenv, Notice: env.Notice,
+		Stop: interruption.Stop,
+		Begin: func(w kernels.Workload, candidates int) {
+			fmt.Fprintf(env.Stderr, "measuring %d candidates on workload %s (%s)\n", candidates, escape.Line(w.Name),
+				escape.Line(w.Dims.String()))
+		},
+	})
+	switch {
+	case errors.As(err, new(*dispatch.NothingError)):
+		return console.Nothingf("%w", err)
+	case errors.As(err, new(*dispatch.StoppedError)):
+		env.Notice(err.Error() + "; the same command goes on")
+		return console.Answer(console.ExitInterrupted)
+	case err != nil:
+		return err
+	}
+	return o.write(env, plan)
+}
+
+// write writes the table of a plan, and prints what came of it.
+func (o *dispatchOptions) write(env console.Environment, plan *dispatch.Plan) error {
+	table, err := plan.Table(o.prefix)
+	if err != nil {
+		return console.Usage(err)
+	}
+	for _, path := range o.with.Value() {
+		if err := table.Join(path); err != nil {
+			return err
+		}
+	}
+	folder := o.to
+	if folder == "" {
+		folder = filepath.Join(o.Out, escape.FileName(plan.Kernel))
+	}
+	files, err := table.Write(folder)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return page.JSON(env.Stdout, dispatched{plan, table, files})
+	}
+	if err := dispatch.Text(env.Stdout, plan); err != nil {
+		return err
+	}
+	fmt.Fprintln(env.Stdout)
+	for _, path := range files {
+		fmt.Fprintf(env.Stdout, "wrote %s\n", escape.Line(path))
+	}
+	return nil
+}
+
+// chosenWorkloads returns the workloads that --workload names, none for all.
+func chosenWorkloads(ctx context.Context, env console.Environment, o console.Common, kernel string) ([]string, error) {
+	if o.Workload == "" {
+		return nil, nil
+	}
+	return tune.Workloads(ctx,
+		devices.Options{Compiler: devices.Compilers[0], Cache: o.Cache, Getenv: env.Getenv, Notice: env.Notice}, kernel,
+		o.Backend, o.Workload)
+}

@@ -1,0 +1,67 @@
+package studycmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/cmd/pawl/pages"
+	"pawl/studies"
+)
+
+// serveOptions are the flags of pawl serve.
+type serveOptions struct {
+	console.Common
+	baseline, address string
+}
+
+// tokenVariable is where a token is taken from: a flag would show it to everybody who lists
+// processes.
+const tokenVariable = "PAWL_TOKEN"
+
+func ServeCommand(env console.Environment) *cli.Command {
+	var o serveOptions
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "show studies, trials and the gate's history on a local web page",
+		Description: console.Details(
+			"Serves pages over the study database and the gate's files until Ctrl-C: all kernels, a study (live while\n"+
+				"another process runs it), its trials, studies side by side, the gate, this machine. Nothing can be changed\n"+
+				"from there, and no page asks anybody else for anything. An address beyond loopback demands a token: that\n"+
+				"of the variable "+tokenVariable+", or one that is made up and printed.",
+			"pawl serve --addr 127.0.0.1:7295",
+			"0 stopped by Ctrl-C", "3 internal or environment error", "64 usage"),
+		Flags: append(o.Flags("out", "db", "cache"), console.BaselineFlag(&o.baseline),
+			&cli.StringFlag{
+				Name:        "addr",
+				Destination: &o.address,
+				Value:       "127.0.0.1:7295",
+				Usage:       "the `ADDRESS` to listen at; port 0 takes a free one",
+			}),
+		Action: console.Alone(func(ctx context.Context) error { return runServe(ctx, env, o) }),
+	}
+}
+
+func runServe(ctx context.Context, env console.Environment, o serveOptions) error {
+	database, preflights := o.Database(env), ""
+	if server, err := studies.OnServer(database); err != nil {
+		return console.Usage(err)
+	} else if server {
+		preflights = o.Out
+	}
+	server, err := pages.Listen(pages.Options{
+		Database: database, Preflights: preflights, Baseline: o.baseline, Address: o.address,
+		Token: env.Getenv(tokenVariable), Tools: o.Tools(env),
+		Commit: pages.Commits(ctx, "."),
+	})
+	if err != nil {
+		return err
+	}
+	ctx, done := console.Stoppable(ctx, env)
+	defer done()
+	fmt.Fprintf(env.Stdout, "%s\n", server.URL())
+	fmt.Fprintln(env.Stderr, "serving "+studies.Name(database)+" until Ctrl-C; nothing can be changed from the pages")
+	return server.Serve(ctx)
+}

@@ -1,0 +1,176 @@
+package studycmd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/page"
+	"pawl/search/sampler"
+	"pawl/search/simulate"
+)
+
+// raceOptions are the flags of pawl simulate.
+type raceOptions struct {
+	console.Common
+	simulate.Options
+	samplers string // separated by commas, empty for all
+	figure   string // the file for the curves, empty for none
+	settings string // changes to the samplers' settings, empty for none
+}
+
+func SimulateCommand(env console.Environment) *cli.Command {
+	var o raceOptions
+	return &cli.Command{
+		Name:      "simulate",
+		Usage:     "race samplers over recorded spaces",
+		ArgsUsage: "FILE...",
+		Description: console.Details(
+			"Searches each recorded space with each sampler, many times, and reports how near to the optimum\n"+
+				"each came. Reads pawl's records, Kernel Tuner caches and T4 files, plain or gzip.",
+			"pawl simulate record.json --sampler tpe,random --seeds 20 --trials 100",
+			"0 done", "3 a file cannot be read", "64 usage"),
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{
+				Name:        "sampler",
+				Destination: &o.samplers,
+				DefaultText: "all",
+				Usage:       "the `NAMES` of samplers, separated by commas: " + strings.Join(sampler.Names(), ", "),
+			},
+			&cli.IntFlag{
+				Name:        "seeds",
+				Destination: &o.Seeds,
+				Value:       100,
+				Action:      console.AtLeast("seeds", 1),
+				Usage:       "how many searches per space and sampler",
+			},
+			&cli.Uint64Flag{Name: "seed", Destination: &o.FirstSeed, Usage: "the first of the seeds"},
+			&cli.IntFlag{
+				Name:        "trials",
+				Destination: &o.Trials,
+				Value:       200,
+				Action:      console.AtLeast("trials", 1),
+				Usage:       "how many evaluations per search",
+			},
+			&cli.IntFlag{
+				Name:        "ahead",
+				Destination: &o.Ahead,
+				DefaultText: "what tune has on such a device",
+				Action:      console.AtLeast("ahead", 1),
+				Usage:       "how many trials are in flight at most: asked and not yet finished",
+			},
+			&cli.IntFlag{
+				Name:        "lanes",
+				Destination: &o.Lanes,
+				DefaultText: "as many as are in flight",
+				Action:      console.AtLeast("lanes", 1),
+				Usage:       "how many points are compiled at once",
+			},
+			&cli.IntFlag{
+				Name:        "devices",
+				Destination: &o.Devices,
+				Value:       1,
+				Action:      console.AtLeast("devices", 1),
+				Usage:       "how many points are measured at once, as on a farm",
+			},
+			&cli.StringFlag{
+				Name:        "settings",
+				Destination: &o.settings,
+				Usage:       "change numbers of the samplers, by `JSON` such as {\"GP\":{\"Inflation\":2}}",
+			},
+			&cli.BoolFlag{
+				Name:               "noise",
+				Destination:        &o.Noise,
+				DisableDefaultText: true,
+				Usage:              "answer with one recorded sample instead of the recorded time",
+			},
+			&cli.StringFlag{
+				Name:        "warm",
+				Destination: &o.Warm,
+				Usage:       "also begin with what a search of the recorded space in this `FILE` has learned",
+			},
+			&cli.IntFlag{
+				Name:        "earlier-trials",
+				Destination: &o.EarlierTrials,
+				DefaultText: "as many as --trials",
+				Action:      console.AtLeast("earlier-trials", 1),
+				Usage:       "how many trials the search has that a warm one learns from",
+			},
+			&cli.BoolFlag{
+				Name:               "clock",
+				Destination:        &o.Clock,
+				DisableDefaultText: true,
+				Usage: "measure budgets by recorded costs, a trial being the time in which an average point is " +
+					"finished, and show what taking them into account is worth",
+			},
+			&cli.BoolFlag{
+				Name:               "regret",
+				Destination:        &o.Regret,
+				DisableDefaultText: true,
+				Usage:              "check how often the bound on what is left to gain holds",
+			},
+			&cli.IntFlag{
+				Name:        "parallel",
+				Destination: &o.Parallel,
+				DefaultText: "one per core",
+				Usage:       "how many searches at a time",
+			},
+			&cli.StringFlag{Name: "figure", Destination: &o.figure, Usage: "write the curves to this SVG `FILE`"},
+		}, o.Flags("json")...),
+		Action: console.Action(func(ctx context.Context, arguments []string) error {
+			o.Files = arguments
+			return runSimulation(ctx, env, o)
+		}),
+	}
+}
+
+func runSimulation(ctx context.Context, env console.Environment, o raceOptions) (err error) {
+	if len(o.Files) == 0 {
+		return console.Usagef("name at least one recorded space")
+	}
+	if o.Samplers, err = samplerList(o.samplers); err != nil {
+		return err
+	}
+	if o.settings != "" {
+		settings, err := sampler.ParseSettings([]byte(o.settings))
+		if err != nil {
+			return console.Usagef("--settings: %v", err)
+		}
+		o.Settings = &settings
+	}
+	progress, finish := console.SimulationBar(env)
+	o.Progress = progress
+	report, err := simulate.Run(ctx, o.Options)
+	finish()
+	if err != nil {
+		return err
+	}
+	if o.figure != "" {
+		if err := page.WriteFile(o.figure, report.WriteSVG); err != nil {
+			return err
+		}
+		fmt.Fprintf(env.Stderr, "wrote %s\n", o.figure)
+	}
+	if o.JSON {
+		return page.JSON(env.Stdout, report)
+	}
+	return report.WriteTable(env.Stdout)
+}
+
+// samplerList splits and checks the names of samplers; none means all.
+func samplerList(text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	names := strings.Split(text, ",")
+	for _, name := range names {
+		if !slices.Contains(sampler.Names(), name) {
+			return nil, console.Unknown("sampler", name, sampler.Names())
+		}
+	}
+	return names, nil
+}

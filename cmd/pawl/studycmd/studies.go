@@ -1,0 +1,184 @@
+// Package studies has the commands that make studies and use what they found: search, look at
+// the record, report, apply, dispatch, show in a browser, and simulate searches from records.
+package studycmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/page"
+	"pawl/search"
+	"pawl/search/confirm"
+	"pawl/search/replay"
+	"pawl/studies"
+	"pawl/studies/report"
+)
+
+func Command(env console.Environment) *cli.Command {
+	var o options
+	return &cli.Command{
+		Name:  "studies",
+		Usage: "look at what was recorded",
+		Subcommands: []*cli.Command{
+			{
+				Name: "list", Usage: "list the studies, newest first",
+				Description: console.Details("One line per study.", "pawl studies list --out tuning", "0 done", "2 no studies",
+					"3 internal or environment error", "64 usage"),
+				Flags:  o.Flags("out", "db", "json"),
+				Action: console.Alone(func(ctx context.Context) error { return listStudies(ctx, env, o) }),
+			},
+			{
+				Name: "show", Usage: "show a study's trials", ArgsUsage: "[STUDY]",
+				Description: console.Details("Every trial in the order asked; the last study when none is named.",
+					"pawl studies show 3", "0 done", "2 no studies", "3 internal or environment error", "64 usage"),
+				Flags: o.Flags("out", "db", "json"),
+				Action: console.Action(func(ctx context.Context,
+					arguments []string) error {
+					return showStudy(ctx, env, o, arguments)
+				}),
+			},
+			{
+				Name: "export", Usage: "print a study as a record that can be replayed", ArgsUsage: "[STUDY]",
+				Description: console.Details("Writes the whole study, raw samples included, as JSON on standard output: in "+
+					"pawl's own format, in\nthe community's T4, or as a journal that Optuna and its dashboard open. --record "+
+					"converts a recorded space instead.",
+					"pawl studies export 3 --format optuna > journal.log && optuna-dashboard journal.log", "0 done", "2 no studies",
+					"3 internal or environment error", "64 usage"),
+				Flags: append(o.Flags("out", "db"),
+					&cli.StringFlag{
+						Name:        "format",
+						Destination: &o.format,
+						Value:       "pawl",
+						Action:      console.OneOf("format", "pawl", "t4", "optuna"),
+						Usage:       "pawl, t4 or optuna",
+					},
+					&cli.StringFlag{
+						Name:        "record",
+						Destination: &o.record,
+						DefaultText: "a study",
+						Usage:       "a recorded `FILE`, or an embedded record's name",
+					}),
+				Action: console.Action(func(ctx context.Context,
+					arguments []string) error {
+					return exportStudy(ctx, env, o, arguments)
+				}),
+			},
+			copyCommand(env),
+			acrossCommand(env),
+			lessonsCommand(env),
+		},
+	}
+}
+
+// options are the flags of pawl studies.
+type options struct {
+	console.Common
+	format string // of an export
+	record string // to export instead of a study
+}
+
+func listStudies(ctx context.Context, env console.Environment, o options) error {
+	store, err := console.OpenStudies(ctx, env, o.Common)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	all, err := report.Lines(ctx, store)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return console.NoStudies(store)
+	}
+	var rows [][]string
+	for _, l := range all {
+		rows = append(rows, l.Row())
+	}
+	if o.JSON {
+		return page.JSON(env.Stdout, all)
+	}
+	return page.Table(env.Stdout, report.LineHeader, rows)
+}
+
+// readStudy reads the study that the arguments name, or the last one.
+func readStudy(ctx context.Context, env console.Environment, o options,
+	arguments []string) (studies.Study, search.Past, error) {
+	store, study, err := console.OpenStudy(ctx, env, o.Common, arguments)
+	if err != nil {
+		return study, search.Past{}, err
+	}
+	defer store.Close()
+	past, err := store.Past(ctx, study.ID)
+	return study, past, err
+}
+
+func showStudy(ctx context.Context, env console.Environment, o options, arguments []string) error {
+	study, past, err := readStudy(ctx, env, o, arguments)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return page.JSON(env.Stdout, struct {
+			Study  studies.Study   `json:"study"`
+			Trials []search.Trial  `json:"trials"`
+			Rounds []confirm.Round `json:"rounds"`
+		}{study, past.Trials, past.Rounds})
+	}
+	fmt.Fprintf(env.Stdout, "study %d: %s, workload %s, sampler %s, seed %d\n\n", study.ID, study.Kernel, study.Workload,
+		study.Sampler, study.Seed)
+	var rows [][]string
+	for _, t := range past.Trials {
+		median := "~"
+		if t.OK() {
+			median = study.Environment.Measure.Text(t.Outcome.Milliseconds())
+		}
+		rows = append(rows,
+			[]string{fmt.Sprint(t.Number), median, fmt.Sprint(len(t.Outcome.Samples)), t.Point.String(), trialNote(t)})
+	}
+	return page.Table(env.Stdout, []string{"trial", study.Environment.Measure.Name(), "samples", "point", ""}, rows)
+}
+
+func trialNote(t search.Trial) string {
+	switch {
+	case !t.Finished:
+		return "abandoned"
+	case t.Outcome.Failure != nil:
+		return t.Outcome.Failure.String()
+	case t.Outcome.SameAs != "":
+		return "same machine code as " + t.Outcome.SameAs
+	}
+	return string(t.Outcome.Stop)
+}
+
+// exportStudy prints a study, or a record, as a record.
+func exportStudy(ctx context.Context, env console.Environment, o options, arguments []string) error {
+	if o.record != "" && len(arguments) > 0 {
+		return console.Usagef("a study or a --record, not both")
+	}
+	var record *replay.Record
+	created := time.Unix(0, 0) // unknown of a record
+	var err error
+	if o.record != "" {
+		record, err = replay.ReadFile(o.record)
+	} else {
+		var study studies.Study
+		var past search.Past
+		if study, past, err = readStudy(ctx, env, o, arguments); err == nil {
+			record, err = study.Record(past)
+			created = study.Created
+		}
+	}
+	switch {
+	case err != nil:
+		return err
+	case o.format == "t4":
+		return record.WriteT4(env.Stdout)
+	case o.format == "optuna":
+		return record.WriteOptuna(env.Stdout, created)
+	}
+	return record.Write(env.Stdout)
+}

@@ -1,0 +1,351 @@
+package studycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"pawl/cmd/pawl/console"
+	"pawl/gate/winner"
+	"pawl/objective/devices"
+	"pawl/search"
+	"pawl/search/sampler"
+	"pawl/space"
+	"pawl/studies"
+	"pawl/studies/farm"
+	"pawl/studies/report"
+	"pawl/studies/tune"
+)
+
+// tuneOptions are the flags of pawl tune.
+type tuneOptions struct {
+	console.Common
+	search.Goals
+	across bool
+	// given are the flags on the command line.
+	given  []string
+	kernel string
+	resume bool
+	lanes  int // 0 for one per core
+	// profile says that a profiler looks at the default and the winner afterwards.
+	profile bool
+	// gate says that the winner is compared with a baseline, by a policy.
+	gate             bool
+	policy, baseline string
+	// farm and on say whose machines are asked; on is empty for this one.
+	farm, on string
+	priority int
+	prices   cli.StringSlice
+	// deviceBudget and cost are what a search may spend there.
+	deviceBudget time.Duration
+	cost         float64
+}
+
+func TuneCommand(env console.Environment) *cli.Command {
+	var o tuneOptions
+	return &cli.Command{
+		Name:      "tune",
+		Usage:     "search a kernel's parameters and suggest the best",
+		ArgsUsage: "[KERNEL|FOLDER]",
+		Description: console.Details(
+			"Tunes an embedded kernel (attention where none is named) or the one in a folder: searches, compiles, checks, "+
+				"measures,\n"+
+				"confirms the finalists in fresh processes and writes KERNEL/WORKLOAD/"+report.MarkdownName+" for a\n"+
+				"reviewer, and "+report.MarkdownName+" as the index of all studies, below the folder of --out.\n"+
+				"Everything is recorded as it happens: after an interruption --resume continues it.",
+			"pawl tune attention --workload chat_256 --budget 2m",
+			"0 done", "1 with --gate, where the winner is wrong or slower than the baseline", "2 no point passed",
+			"3 internal or environment error", "64 usage", "130 stopped"),
+		Flags: append(o.Flags("compiler", "caches", "lock-clocks", "seed", "order-seed", "out", "db", "cache", "json",
+			"run-timeout",
+			"compile-timeout"),
+			console.FarmFlag(&o.farm),
+			&cli.StringFlag{
+				Name:        "workload",
+				Aliases:     []string{"w"},
+				Destination: &o.Workload,
+				DefaultText: "the manifest's first",
+				Usage: "the `NAME` of a workload in the manifest, several with commas between them, all, sizes " +
+					"(B=8+S=384) or a range of them to draw from (S=256..4096): each has a study, and a share of the budget",
+			},
+			&cli.StringFlag{
+				Name:        "backend",
+				Destination: &o.Backend,
+				Value:       devices.Auto,
+				Action:      console.OneOf("backend", append(devices.Backends, tune.Replay)...),
+				Usage:       "where kernels run: auto, cuda, host, command, or replay of a --record",
+			},
+			&cli.StringFlag{
+				Name:        "record",
+				Destination: &o.Record,
+				DefaultText: "the kernel's embedded one",
+				Usage:       "the recorded `FILE` that --backend replay answers from",
+			},
+			&cli.DurationFlag{
+				Name:        "budget",
+				Destination: &o.Budget,
+				DefaultText: fmt.Sprintf("%v, or none with --trials", tune.DefaultBudget),
+				Action:      console.Positive("budget"),
+				Usage:       "the `TIME` for search and confirmation",
+			},
+			&cli.IntFlag{
+				Name:        "trials",
+				Destination: &o.Trials,
+				DefaultText: "no limit",
+				Action:      console.AtLeast("trials", 1),
+				Usage:       "the largest `NUMBER` of trials",
+			},
+			&cli.GenericFlag{
+				Name:        "target",
+				Value:       &o.Goals.Target,
+				DefaultText: "none",
+				Usage:       "stop searching at this `SPEEDUP` over the default, such as 1.10x",
+			},
+			&cli.GenericFlag{
+				Name:        "regret",
+				Value:       &o.Regret,
+				DefaultText: "never",
+				Usage:       "stop searching when at most this `SHARE` is left to gain, 90 % sure, such as 1%",
+			},
+			&cli.StringFlag{
+				Name:        "sampler",
+				Destination: &o.Sampler,
+				Value:       sampler.Default,
+				Usage:       "how points are chosen: " + strings.Join(sampler.Names(), ", "),
+			},
+			&cli.BoolFlag{
+				Name:               "resume",
+				Destination:        &o.resume,
+				DisableDefaultText: true,
+				Usage:              "resume the last study of the same kernel, workload and sources",
+			},
+			&cli.BoolFlag{
+				Name:               "cold",
+				Destination:        &o.Cold,
+				DisableDefaultText: true,
+				Usage:              "learn nothing from earlier studies, and measure anew what was measured today",
+			},
+			&cli.BoolFlag{
+				Name:               "across",
+				Destination:        &o.across,
+				DisableDefaultText: true,
+				Usage:              "measure the winner on the kernel's other workloads too, in a part of the budget",
+			},
+			&cli.BoolFlag{
+				Name:               "profile",
+				Destination:        &o.profile,
+				DisableDefaultText: true,
+				Usage: "let a profiler look at the default, the winner and the steps between them when they are " +
+					"confirmed, so that the page says why; see pawl profile",
+			},
+			&cli.BoolFlag{
+				Name:               "gate",
+				Destination:        &o.gate,
+				DisableDefaultText: true,
+				Usage:              "compare the winner with the baseline, as pawl gate --study does",
+			},
+			console.PolicyFlag(&o.policy), console.BaselineFlag(&o.baseline),
+			&cli.StringFlag{Name: "on", Destination: &o.on, DefaultText: "this machine",
+				Usage: "let a farm's machines with this `LABEL` compile and measure, a part of their device's name such as " +
+					"h200, or replay; --db says which farm"},
+			&cli.IntFlag{
+				Name:        "priority",
+				Destination: &o.priority,
+				DefaultText: "3",
+				Usage:       "1 to 4 on a farm: what has a lower `NUMBER` goes first",
+			},
+			&cli.DurationFlag{
+				Name:        "device-budget",
+				Destination: &o.deviceBudget,
+				DefaultText: "no limit",
+				Usage:       "stop searching on a farm when its devices have worked for this `TIME`",
+			},
+			&cli.Float64Flag{
+				Name:        "cost",
+				Destination: &o.cost,
+				DefaultText: "no limit",
+				Usage:       "stop searching on a farm when it has cost this `MONEY`, by --price",
+			}, console.PriceFlag(&o.prices),
+			&cli.IntFlag{
+				Name:        "lanes",
+				Destination: &o.lanes,
+				DefaultText: "one per core",
+				Action:      console.AtLeast("lanes", 1),
+				Usage:       "how many compilers run at once",
+			},
+			&cli.IntFlag{
+				Name:        "samples",
+				Destination: &o.Samples,
+				Value:       5,
+				Action:      console.AtLeast("samples", 2),
+				Usage: "the fewest samples of a trial; a promising one gets more; with 5 or fewer, a hopeless one has 3 " +
+					"launches on a GPU",
+			},
+			&cli.IntFlag{
+				Name:        "finalists",
+				Destination: &o.Finalists,
+				Value:       5,
+				Action:      console.AtLeast("finalists", 1),
+				Usage:       "how many points are confirmed",
+			},
+			&cli.IntFlag{
+				Name:        "rounds",
+				Destination: &o.Rounds,
+				Value:       10,
+				Usage:       "how many rounds of confirmation, each in fresh processes",
+			},
+		),
+		Action: func(c *cli.Context) (err error) {
+			if o.kernel, err = console.AtMostOne(c.Args().Slice(), "kernel"); err != nil {
+				return err
+			}
+			if o.given = c.FlagNames(); o.gate && o.Backend == tune.Replay {
+				return console.Usagef("--gate cannot be combined with --backend replay")
+			}
+			if o.profile && o.Backend == tune.Replay {
+				return console.Usagef("--profile cannot be combined with --backend replay")
+			}
+			if o.on == "" && (o.farm != "" || o.priority != 0) {
+				return console.Usagef("--farm and --priority are for a farm: --on LABEL says which of its machines")
+			}
+			if o.on == "" && (o.deviceBudget != 0 || o.cost != 0 || len(o.prices.Value()) > 0) {
+				return console.Usagef("--device-budget, --cost and --price are for a farm: --on LABEL says which of its machines")
+			}
+			if o.deviceBudget < 0 || !(o.cost >= 0) || o.cost > 0 && len(o.prices.Value()) == 0 {
+				return console.Usagef("--device-budget and --cost are above 0, and --cost needs --price LABEL=NUMBER")
+			}
+			if o.priority < 0 || o.priority > 4 {
+				return console.Usagef("--priority must be 1 to 4")
+			}
+			return runTune(c.Context, env, o)
+		},
+	}
+}
+
+// orderSeed draws the orders of measurements. What is replayed has none, and is the same every
+// time.
+func (o *tuneOptions) orderSeed() uint64 {
+	if o.Backend == tune.Replay {
+		return o.OrderSeed
+	}
+	return o.Order()
+}
+
+func runTune(ctx context.Context, env console.Environment, o tuneOptions) error {
+	shown := &latestDisplay{}
+	ctx, interruption, done := console.Interruptible(ctx, env, shown)
+	defer done()
+	if severalWorkloads(o.Workload) && o.Backend != tune.Replay {
+		return tuneWorkloads(ctx, env, o, shown, interruption)
+	}
+	_, err := tuneOne(ctx, env, o, shown, interruption)
+	return err
+}
+
+// onFarm says which machines of a farm are asked; nil is this machine.
+func (o tuneOptions) onFarm(database string) (*tune.Farm, error) {
+	if o.on == "" {
+		return nil, nil
+	}
+	options, err := console.FarmIn(database, o.farm)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := console.Prices(o.prices.Value())
+	budget := farm.Budget{Seconds: o.deviceBudget.Seconds(), Money: o.cost, Prices: prices}
+	return &tune.Farm{Options: options, On: o.on, Priority: o.priority, Budget: budget}, err
+}
+
+// tuneOne tunes one workload, and prints what came of it.
+func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay,
+	interruption *console.Interruption) (report.Verdict, error) {
+	display := console.NewDisplay(env.Stderr)
+	shown.Store(display)
+	database := o.Database(env)
+	onFarm, err := o.onFarm(database)
+	if err != nil {
+		return "", err
+	}
+	summary, err := tune.Run(ctx, tune.Options{
+		Study: studies.Options{Definition: o.Definition, Goals: o.Goals, Across: o.across},
+		Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes, Farm: onFarm,
+		Database: database, Cache: o.Cache, Version: console.Version(),
+		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop,
+		Begin: func(study studies.Study, past search.Past, pool *space.Pool) {
+			interruption.Polite.Store(true)
+			display.Start(study, past, pool)
+		},
+		Observe: display.Update, End: display.Finish, Across: announceAcross(env),
+		Profile: o.profile, Out: o.Out, OrderSeed: o.orderSeed(),
+		Profiling: func(p space.Point) { fmt.Fprintf(env.Stderr, "profiling one launch of %s\n", p) },
+	})
+	if err != nil {
+		return "", err
+	}
+	left := context.WithoutCancel(ctx)
+	store, err := studies.OpenExisting(left, database)
+	if err != nil {
+		return "", err
+	}
+	defer store.Close()
+	var standing studies.Standing
+	if o.gate && !interruption.Stopped() {
+		if standing, err = gateTuned(ctx, env, o, store, summary.Study.ID, interruption.Stop); err != nil {
+			return "", err
+		}
+	}
+	if summary, err = concludeStudy(left, env, o.Common, store, summary.Study.ID); err != nil {
+		return "", err
+	}
+	switch {
+	case interruption.Stopped():
+		return summary.Advice.Verdict, console.Answer(console.ExitInterrupted)
+	case summary.Search.OK == 0:
+		return summary.Advice.Verdict, console.Answer(console.ExitNothing)
+	case standing == studies.Refused:
+		return summary.Advice.Verdict, console.Answer(console.ExitNo)
+	}
+	return summary.Advice.Verdict, nil
+}
+
+// gateTuned compares the winner of a study that has just ended with the baseline. The pages
+// are written before it, so that they are there in any case.
+func gateTuned(ctx context.Context, env console.Environment, o tuneOptions, store *studies.Store, study int64,
+	stop <-chan struct{}) (studies.Standing, error) {
+	if _, _, err := report.Publish(context.WithoutCancel(ctx), store, o.Out, study); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	fmt.Fprintln(env.Stderr, "comparing the winner with the baseline: interleaved, in fresh processes")
+	gated := console.GateFlags{
+		Common:   o.Common,
+		Policy:   o.policy,
+		Baseline: o.baseline,
+		Study:    study,
+		On:       o.on,
+		Farm:     o.farm,
+	}
+	gated.Workload, gated.At = "", "" // the study's own
+	outcome, err := gated.HoldWinner(ctx, env, store, o.kernel)
+	switch {
+	case err == nil:
+		return outcome.Gating.Standing, nil
+	case errors.As(err, new(*winner.NoWinnerError)), ctx.Err() != nil:
+		env.Notice("the winner was not compared with the baseline: " + err.Error())
+		return "", nil
+	}
+	return "",
+		fmt.Errorf("%w\nThe study itself is recorded: pawl gate --study %d compares its winner with the baseline", err, study)
+}

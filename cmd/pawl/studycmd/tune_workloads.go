@@ -1,0 +1,105 @@
+package studycmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"pawl/cmd/pawl/console"
+	"pawl/internal/escape"
+	"pawl/internal/page"
+	"pawl/kernels"
+	"pawl/objective/devices"
+	"pawl/studies/report"
+	"pawl/studies/tune"
+)
+
+// latestDisplay passes messages on to the display of the study that runs.
+type latestDisplay struct {
+	atomic.Pointer[console.Display]
+}
+
+func (l *latestDisplay) Write(p []byte) (int, error) {
+	if d := l.Load(); d != nil {
+		return d.Write(p)
+	}
+	return len(p), nil // nothing runs yet
+}
+
+// tuneWorkloads tunes several workloads of a kernel, one after the other, each in a study of its
+// own. What goes wrong with one does not keep the others from being tuned.
+func tuneWorkloads(ctx context.Context, env console.Environment, o tuneOptions, shown *latestDisplay,
+	interruption *console.Interruption) error {
+	names, err := tune.Workloads(ctx, o.Tools(env), o.kernel, o.Backend, o.Workload)
+	if err != nil {
+		return err
+	}
+	budget := o.Budget / time.Duration(len(names))
+	if budget > 0 {
+		fmt.Fprintf(env.Stderr, "%s, %v for each\n", page.Count(len(names), "workload"), budget.Round(time.Millisecond))
+	}
+	code := console.ExitOK
+	var failed, unconfirmed []string
+	for _, name := range names {
+		each := o
+		each.Workload, each.Budget = name, budget
+		verdict, err := tuneOne(ctx, env, each, shown, interruption)
+		var result console.Answer
+		switch {
+		case errors.As(err, new(*devices.ArgumentError)):
+			return err
+		case errors.As(err, &result) && result == console.ExitInterrupted, interruption.Stopped():
+			return console.Answer(console.ExitInterrupted)
+		case ctx.Err() != nil:
+			return err
+		case errors.As(err, &result):
+			code = max(code, int(result))
+		case err != nil:
+			env.Notice(fmt.Sprintf("workload %s: %v", name, err))
+			failed = append(failed, name)
+		}
+		if verdict == report.Unconfirmed || verdict == report.Nothing {
+			unconfirmed = append(unconfirmed, name)
+		}
+		fmt.Fprintln(env.Stdout)
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %s could not be tuned: %s", len(failed), page.Count(len(names), "workload"),
+			strings.Join(failed, ", "))
+	}
+	if !o.JSON && len(names) > 1 {
+		o.printNext(env, unconfirmed)
+	}
+	return console.Answered(code)
+}
+
+// printNext says what to do after several workloads were tuned.
+func (o tuneOptions) printNext(env console.Environment, unconfirmed []string) {
+	command := func(name, workloads string) string {
+		words := []string{"pawl", name}
+		if o.kernel != "" {
+			words = append(words, o.kernel)
+		}
+		if workloads != tune.AllWorkloads {
+			words = append(words, "--workload", workloads)
+		}
+		return escape.Shell(words...)
+	}
+	if len(unconfirmed) > 0 {
+		again := command("tune", strings.Join(unconfirmed, ","))
+		fmt.Fprintf(env.Stdout,
+			"No winner is confirmed for %s: where nothing failed, a larger --budget gives one. Next: %s\n",
+			strings.Join(unconfirmed, ", "), again)
+		return
+	}
+	fmt.Fprintf(env.Stdout, "Each workload has its winner. Next, the few points that are worth shipping: %s\n",
+		command("dispatch", o.Workload))
+}
+
+// severalWorkloads reports whether --workload asks for more than one name.
+func severalWorkloads(workload string) bool {
+	return workload == tune.AllWorkloads || strings.Contains(workload, ",") || kernels.IsRange(workload)
+}

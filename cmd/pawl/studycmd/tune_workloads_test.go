@@ -1,0 +1,35 @@
+package studycmd
+
+import (
+	"strings"
+	"testing"
+
+	"pawl/cmd/pawl/console"
+	"pawl/studies/tune"
+)
+
+// Where a workload has no winner, nothing says that each has one.
+func TestNextAfterSeveralWorkloads(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		kernel, workloads string
+		unconfirmed       []string
+		want              string
+	}{
+		"all": {"scale", tune.AllWorkloads, nil,
+			"Each workload has its winner. Next, the few points that are worth shipping: pawl dispatch scale\n"},
+		"some": {"", "tall,deep", nil,
+			"Each workload has its winner. Next, the few points that are worth shipping: pawl dispatch --workload tall,deep\n"},
+		"unconfirmed": {"my scale", tune.AllWorkloads, []string{"tall", "deep"},
+			"No winner is confirmed for tall, deep: where nothing failed, a larger --budget gives one. Next: pawl tune 'my " +
+				"scale' --workload tall,deep\n"},
+	} {
+		var out strings.Builder
+		o := tuneOptions{kernel: test.kernel}
+		o.Workload = test.workloads
+		o.printNext(console.Environment{Stdout: &out}, test.unconfirmed)
+		if out.String() != test.want {
+			t.Errorf("%s: got %q, want %q", name, out.String(), test.want)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package reporting
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pawl/internal/escape"
+	"pawl/internal/page"
+)
+
+// Cost is what a machine that was woken for a run has taken.
+type Cost struct {
+	Woke time.Time `json:"woke"`
+	// Seconds is how long it has been awake.
+	Seconds float64 `json:"seconds"`
+	// PricePerHour is in Currency; 0 where it is not known.
+	PricePerHour float64 `json:"price_per_hour,omitempty"`
+	Currency     string  `json:"currency,omitempty"`
+	// Asleep says that it was put to sleep, so that nothing will be added.
+	Asleep bool `json:"asleep"`
+}
+
+// Total is what it has cost.
+func (c Cost) Total() float64 { return c.PricePerHour * c.Seconds / 3600 }
+
+// String is a sentence without its full stop, for any page.
+func (c Cost) String() string {
+	verb := "has been awake for"
+	if c.Asleep {
+		verb = "was awake for"
+	}
+	text := fmt.Sprintf("the machine %s %s", verb,
+		time.Duration(min(c.Seconds, 1e9)*float64(time.Second)).Round(time.Second))
+	if c.PricePerHour > 0 {
+		text += fmt.Sprintf(", about %.2f %s at %.2f an hour", c.Total(), escape.Line(c.Currency), c.PricePerHour)
+	}
+	return text
+}
+
+// Markdown is the sentence for a page.
+func (c Cost) Markdown() string {
+	text := c.String()
+	return escape.Markdown(strings.ToUpper(text[:1])+text[1:]) + "."
+}
+
+// SetCost adds what a run's machine has taken to a report that was written before, as JSON
+// and as the page beside it.
+func SetCost(path string, c *Cost) error {
+	r, err := Read(path)
+	if err != nil {
+		return err
+	}
+	r.Cost = c
+	return errors.Join(
+		page.WriteFile(path, func(w io.Writer) error { return page.JSON(w, r) }),
+		page.WriteFile(filepath.Join(filepath.Dir(path), MarkdownName), func(w io.Writer) error { return Markdown(w, r) }))
+}

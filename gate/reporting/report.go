@@ -1,0 +1,181 @@
+// Package report writes what a gate run found, for everyone who asks: a page for
+// the reviewer, JSON for programs, JUnit for the CI server, a few lines for the
+// step summary, the list of configurations to profile, and the trend over commits.
+//
+// Everything is computed from a Report; nothing is measured or decided here.
+package reporting
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"pawl/gate"
+	"pawl/gate/baseline"
+	"pawl/gate/policy"
+	"pawl/internal/page"
+	"pawl/objective/profile"
+)
+
+// The files that WriteAll makes.
+const (
+	MarkdownName = "ratchet_report.md"
+	JSONName     = "ratchet_report.json"
+	JUnitName    = "ratchet_report.xml"
+	ProfileName  = "profile.json"
+)
+
+// Report is a gate run.
+type Report struct {
+	Time    time.Time `json:"time"`
+	Device  string    `json:"device"`
+	Commit  string    `json:"commit,omitempty"`
+	Results []Result  `json:"results"`
+	// Base is the commit whose baseline counted, empty where it was the file's own.
+	Base string `json:"base,omitempty"`
+	// Warnings are about the whole run.
+	Warnings []string `json:"warnings,omitempty"`
+	// Planned is how many configurations the policy names. With fewer results the run
+	// has not come to its end: it was stopped, or the machinery failed.
+	Planned int `json:"planned,omitempty"`
+	// Strict says that what is undecided fails.
+	Strict bool `json:"strict,omitempty"`
+	// Updated says that the baseline file was written.
+	Updated bool `json:"updated"`
+	// Cost is what a machine that was woken for the run has taken; nil where none was.
+	Cost *Cost `json:"cost,omitempty"`
+	// Exit is the code that the gate exits with. A script holds the one it got
+	// against it: a crash leaves a code and no report.
+	Exit int `json:"exit"`
+}
+
+// Result is the comparison of one configuration.
+type Result struct {
+	baseline.Key
+	Point string `json:"point"`
+	// BaselinePoint and BaselineCommit are empty where there was no baseline.
+	BaselinePoint  string `json:"baseline_point,omitempty"`
+	BaselineCommit string `json:"baseline_commit,omitempty"`
+	// Baseline and Current are times in milliseconds, 0 where not measured: of the
+	// statistic that is compared where both sides were measured together, so that they
+	// differ by exactly the change, and medians elsewhere.
+	Baseline float64 `json:"baseline,omitempty"`
+	Current  float64 `json:"current,omitempty"`
+	gate.Comparison
+	Policy gate.Policy `json:"policy"`
+	// Why says where a regression or an improvement comes from; nil where nothing is known.
+	Why *profile.Comparison `json:"explanation,omitempty"`
+	// Command repeats this comparison, at the report's commit.
+	Command string `json:"command,omitempty"`
+	// Moved says that this became the baseline.
+	Moved   bool    `json:"moved"`
+	Seconds float64 `json:"seconds"`
+}
+
+// HeldTo fills in the baseline, as it was recorded.
+func (r *Result) HeldTo(entry baseline.Entry) {
+	r.BaselinePoint, r.BaselineCommit, r.Baseline = entry.Point, entry.Commit, entry.Median
+}
+
+// Config names the configuration for people.
+func (r Result) Config() string { return fmt.Sprintf("%s %s %s", r.Kernel, r.Workload, r.Type) }
+
+// Has reports whether there is a result of a key.
+func (r *Report) Has(key baseline.Key) bool {
+	return slices.ContainsFunc(r.Results, func(s Result) bool { return s.Key == key })
+}
+
+// Count returns how many results have one of the verdicts.
+func (r *Report) Count(verdicts ...gate.Verdict) int { return len(r.with(verdicts...)) }
+
+func (r *Report) with(verdicts ...gate.Verdict) []Result {
+	var found []Result
+	for _, result := range r.Results {
+		if slices.Contains(verdicts, result.Verdict) {
+			found = append(found, result)
+		}
+	}
+	return found
+}
+
+// FailuresFirst returns the results, those that fail before all others.
+func (r *Report) FailuresFirst() (ordered []Result) {
+	for _, fails := range []bool{true, false} {
+		for _, result := range r.Results {
+			if result.Verdict.Fails() == fails {
+				ordered = append(ordered, result)
+			}
+		}
+	}
+	return ordered
+}
+
+// Finished reports whether every planned configuration has a result.
+func (r *Report) Finished() bool { return len(r.Results) >= r.Planned }
+
+// Failed reports whether the change must not land.
+func (r *Report) Failed() bool {
+	return slices.ContainsFunc(r.Results, r.fails)
+}
+
+func (r *Report) fails(s Result) bool { return s.Verdict.Fails() || r.Strict && s.Verdict.Undecided() }
+
+// Decided reports whether something is known about every configuration.
+func (r *Report) Decided() bool {
+	return len(r.Results) > 0 && !slices.ContainsFunc(r.Results, func(s Result) bool { return s.Verdict.Undecided() })
+}
+
+// Passed reports whether every configuration was shown to be kept or improved.
+func (r *Report) Passed() bool {
+	return len(r.Results) > 0 && r.Finished() &&
+		!slices.ContainsFunc(r.Results, func(s Result) bool { return !s.Verdict.Passes() })
+}
+
+// ToProfile is a configuration that is worth a profiler's time, and why.
+type ToProfile struct {
+	Kernel   string           `json:"kernel"`
+	Workload string           `json:"workload"`
+	Point    string           `json:"point"`
+	Why      []policy.Trigger `json:"why"`
+}
+
+// Profile returns the configurations that the policy's triggers name.
+func (r *Report) Profile(triggers []policy.Trigger) []ToProfile {
+	list := []ToProfile{}
+	for _, result := range r.Results {
+		var why []policy.Trigger
+		for _, trigger := range triggers {
+			if result.triggers(trigger) {
+				why = append(why, trigger)
+			}
+		}
+		if len(why) > 0 {
+			list = append(list, ToProfile{result.Kernel, result.Workload, result.Point, why})
+		}
+	}
+	return list
+}
+
+func (r Result) triggers(t policy.Trigger) bool {
+	switch t {
+	case policy.OnRegression:
+		return r.Verdict == gate.Regression
+	case policy.OnImprovement:
+		return r.Verdict == gate.Improvement
+	case policy.OnNoise:
+		return r.Evidence != nil && max(r.Evidence.Baseline.Variation, r.Evidence.Candidate.Variation) > r.Policy.Variation
+	}
+	return false
+}
+
+// WriteAll writes every form of the report into a folder and returns the paths.
+// Each file is replaced completely or not at all.
+func WriteAll(folder string, r *Report, triggers []policy.Trigger) ([]string, error) {
+	return page.WriteFiles(folder,
+		page.File{Name: MarkdownName, Render: func(w io.Writer) error { return Markdown(w, r) }},
+		page.File{Name: JSONName, Render: func(w io.Writer) error { return page.JSON(w, r) }},
+		page.File{Name: JUnitName, Render: func(w io.Writer) error { return JUnit(w, r) }},
+		page.File{Name: ProfileName, Render: func(w io.Writer) error { return page.JSON(w, r.Profile(triggers)) }},
+	)
+}
