@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pawl/objective"
+	"pawl/search/trial"
 )
 
 // NothingCompilesError says that the compiler refused every point so far. The
@@ -24,7 +25,7 @@ const compileAttempts = 5
 
 // compilerWorks fails once enough points have failed to compile and none has
 // compiled.
-func compilerWorks(trials []Trial) error {
+func compilerWorks(trials []trial.Trial) error {
 	var first *objective.Failure
 	refused := 0
 	for _, t := range trials {

@@ -4,17 +4,19 @@ import (
 	"errors"
 	"slices"
 	"testing"
+
+	"pawl/search/trial"
 )
 
 // inFlight returns a pipeline with trials that are prepared or not, and a device that likes the
 // last of those that it is offered.
 func inFlight(asPrepared bool, prepared ...bool) *pipeline {
 	p := &pipeline{
-		options: Options{AsPrepared: asPrepared, Width: 2}, spending: &Spending{},
-		nextToMeasure: func(trials []Trial) int { return len(trials) - 1 },
+		options: Options{AsPrepared: asPrepared, Width: 2}, spending: &trial.Spending{},
+		nextToMeasure: func(trials []trial.Trial) int { return len(trials) - 1 },
 	}
 	for i, is := range prepared {
-		f := &flight{trial: Trial{Number: i}, prepared: make(chan struct{})}
+		f := &flight{trial: trial.Trial{Number: i}, prepared: make(chan struct{})}
 		if is {
 			close(f.prepared)
 		}

@@ -12,6 +12,7 @@ import (
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -30,8 +31,8 @@ func TestAnotherBinaryThanTheMeasuredOneIsAnError(t *testing.T) {
 		}
 		return p.String()
 	}}
-	result, err := search.Run(t.Context(), s.Pool(), swapped, &memory{}, search.Past{},
-		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}})
+	result, err := search.Run(t.Context(), s.Pool(), swapped, &memory{}, trial.Past{},
+		search.Options{Sampler: "grid", Goals: trial.Goals{Trials: 240, Rounds: 3}})
 	if err == nil || !strings.Contains(err.Error(), "is not what was measured before") {
 		t.Errorf("got %v", err)
 	}
@@ -52,15 +53,15 @@ func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 		return nil
 	}}
 	m := &memory{}
-	result, err := search.Run(t.Context(), s.Pool(), strict, m, search.Past{},
-		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}})
+	result, err := search.Run(t.Context(), s.Pool(), strict, m, trial.Past{},
+		search.Options{Sampler: "grid", Goals: trial.Goals{Trials: 240, Rounds: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(m.disqualified) != 1 {
 		t.Errorf("disqualified: %v", m.disqualified)
 	}
-	contenders := confirm.Contenders(result.Rounds, confirm.Confirmation)
+	contenders := confirm.Contenders(result.Rounds, trial.Confirmation)
 	if len(contenders) != 6 {
 		t.Errorf("%d contenders, want the default and five finalists", len(contenders))
 	}
@@ -69,7 +70,7 @@ func TestFinalistThatFailsTheFullCheckIsDisqualified(t *testing.T) {
 			t.Fatal("a wrong point was measured again")
 		}
 	}
-	if search.Ranking(result.Trials)[0].Point == fastest {
+	if trial.Ranking(result.Trials)[0].Point == fastest {
 		t.Error("a wrong point leads the ranking")
 	}
 }
@@ -80,13 +81,13 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 	s := recordedSpace(t)
 	honest := replay.NewEvaluator(s, 1)
 	plain, err := search.Run(t.Context(), s.Pool(), &faulty{Evaluator: honest, digest: space.Point.String}, &memory{},
-		search.Past{}, search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 40, Rounds: 3}})
+		trial.Past{}, search.Options{Sampler: "random", Seed: 5, Goals: trial.Goals{Trials: 40, Rounds: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := confirm.Contenders(plain.Rounds, confirm.Ablation)
+	path := confirm.Contenders(plain.Rounds, trial.Ablation)
 	between := path[slices.IndexFunc(path, func(c confirm.Contender) bool { return !tried(plain, c.Point) })].Point
-	best := search.Ranking(plain.Trials)[0].Point
+	best := trial.Ranking(plain.Trials)[0].Point
 	twins := &faulty{Evaluator: honest, digest: func(p space.Point) string {
 		if p == best {
 			return between.String()
@@ -98,8 +99,8 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 		}
 		return nil
 	}}
-	result, err := search.Run(t.Context(), s.Pool(), twins, &memory{}, search.Past{},
-		search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 40, Rounds: 3}})
+	result, err := search.Run(t.Context(), s.Pool(), twins, &memory{}, trial.Past{},
+		search.Options{Sampler: "random", Seed: 5, Goals: trial.Goals{Trials: 40, Rounds: 3}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,15 +108,15 @@ func TestTwinOfADisqualifiedPointExplainsNothing(t *testing.T) {
 	if !slices.Contains(confirm.AblationPoints(s.Pool(), search.Timed(result.Trials), winner), between) {
 		t.Fatal("the winner's way does not lead there: there is nothing to test")
 	}
-	for _, c := range confirm.Contenders(result.Rounds, confirm.Ablation) {
+	for _, c := range confirm.Contenders(result.Rounds, trial.Ablation) {
 		if c.Point == between {
 			t.Errorf("%s was measured, whose machine code is wrong", between)
 		}
 	}
 }
 
-func tried(r search.Result, point space.Point) bool {
-	return slices.ContainsFunc(r.Trials, func(t search.Trial) bool { return t.Point == point })
+func tried(r trial.Result, point space.Point) bool {
+	return slices.ContainsFunc(r.Trials, func(t trial.Trial) bool { return t.Point == point })
 }
 
 func TestIdenticalMachineCodeIsMeasuredOnce(t *testing.T) {
@@ -127,8 +128,8 @@ func TestIdenticalMachineCodeIsMeasuredOnce(t *testing.T) {
 		return text[strings.Index(text, "M="):]
 	}}, measured: measured}
 	m := &memory{}
-	if _, err := search.Run(t.Context(), s.Pool(), counting, m, search.Past{},
-		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}}); err != nil {
+	if _, err := search.Run(t.Context(), s.Pool(), counting, m, trial.Past{},
+		search.Options{Sampler: "grid", Goals: trial.Goals{Trials: 240, Rounds: 3}}); err != nil {
 		t.Fatal(err)
 	}
 	for digest, n := range measured {
@@ -166,8 +167,8 @@ func (c *counter) Measure(ctx context.Context, p objective.Prepared, incumbent f
 
 func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
 	s := recordedSpace(t)
-	_, result := runStudy(t, s, search.Past{},
-		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}})
+	_, result := runStudy(t, s, trial.Past{},
+		search.Options{Sampler: "grid", Goals: trial.Goals{Trials: 240, Rounds: 3}})
 	winner, _ := confirm.Winner(result.Rounds)
 	points := confirm.AblationPoints(s.Pool(), search.Timed(result.Trials), winner)
 	if points[0] != s.Space().Default() || points[len(points)-1] != winner {
@@ -178,7 +179,7 @@ func TestAblationWalksFromTheDefaultToTheWinner(t *testing.T) {
 			t.Errorf("step %d changes %d parameters", i, n)
 		}
 	}
-	if got := confirm.Contenders(result.Rounds, confirm.Ablation); len(got) != len(points) {
+	if got := confirm.Contenders(result.Rounds, trial.Ablation); len(got) != len(points) {
 		t.Errorf("%d points of the ablation measured, want %d", len(got), len(points))
 	}
 }
@@ -189,7 +190,7 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 	s := recordedSpace(t)
 	verified := map[space.Point]bool{}
 	measured := map[string]int{}
-	run := func(wrong func(space.Point) bool) search.Result {
+	run := func(wrong func(space.Point) bool) trial.Result {
 		clear(verified)
 		clear(measured)
 		watched := &counter{
@@ -204,18 +205,18 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 			measured: measured,
 			wrong:    wrong,
 		}
-		result, err := search.Run(t.Context(), s.Pool(), watched, &memory{}, search.Past{},
-			search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Rounds: 3}})
+		result, err := search.Run(t.Context(), s.Pool(), watched, &memory{}, trial.Past{},
+			search.Options{Sampler: "random", Seed: 3, Goals: trial.Goals{Trials: 40, Rounds: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return result
 	}
 	result := run(nil)
-	if contenders := confirm.Contenders(result.Rounds, confirm.Confirmation); len(verified) != len(contenders) {
+	if contenders := confirm.Contenders(result.Rounds, trial.Confirmation); len(verified) != len(contenders) {
 		t.Errorf("%d points checked in full, want the %d contenders", len(verified), len(contenders))
 	}
-	path := confirm.Contenders(result.Rounds, confirm.Ablation)
+	path := confirm.Contenders(result.Rounds, trial.Ablation)
 	untried := slices.IndexFunc(path, func(c confirm.Contender) bool { return !tried(result, c.Point) })
 	if untried < 0 {
 		t.Fatal("every point of the way was a trial: there is nothing to test")
@@ -224,7 +225,7 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 	if n := measured[between.String()]; n != 1 {
 		t.Errorf("%s was checked %d times", between, n)
 	}
-	again := confirm.Contenders(run(func(p space.Point) bool { return p == between }).Rounds, confirm.Ablation)
+	again := confirm.Contenders(run(func(p space.Point) bool { return p == between }).Rounds, trial.Ablation)
 	if len(again) != len(path)-1 ||
 		slices.ContainsFunc(again, func(c confirm.Contender) bool { return c.Point == between }) {
 		t.Errorf("a wrong point stayed on the way: %d points, %d before", len(again), len(path))
@@ -235,20 +236,20 @@ func TestAblationChecksAsTrialsDo(t *testing.T) {
 // winner explains, and is not.
 func TestAblationDoesNotBeginWhenTheTimeIsOver(t *testing.T) {
 	s := recordedSpace(t)
-	_, first := runStudy(t, s, search.Past{},
-		search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Rounds: 3}})
-	past := search.Past{Trials: first.Trials, Elapsed: time.Hour}
+	_, first := runStudy(t, s, trial.Past{},
+		search.Options{Sampler: "random", Seed: 3, Goals: trial.Goals{Trials: 40, Rounds: 3}})
+	past := trial.Past{Trials: first.Trials, Elapsed: time.Hour}
 	for budget, measured := range map[time.Duration]bool{time.Minute: false, 2 * time.Hour: true} {
 		result, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1),
 			&memory{trials: slices.Clone(first.Trials)}, past,
-			search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 40, Budget: budget, Rounds: 3}})
+			search.Options{Sampler: "random", Seed: 3, Goals: trial.Goals{Trials: 40, Budget: budget, Rounds: 3}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, found := confirm.Winner(result.Rounds); !found {
 			t.Errorf("%v: nothing is confirmed", budget)
 		}
-		if got := len(confirm.Contenders(result.Rounds, confirm.Ablation)) > 0; got != measured {
+		if got := len(confirm.Contenders(result.Rounds, trial.Ablation)) > 0; got != measured {
 			t.Errorf("%v: the way to the winner was measured: %v", budget, got)
 		}
 	}
@@ -266,8 +267,8 @@ func differences(a, b space.Point) int {
 
 func TestImportanceFindsTheDeadParameter(t *testing.T) {
 	s := recordedSpace(t)
-	_, result := runStudy(t, s, search.Past{},
-		search.Options{Sampler: "grid", Goals: search.Goals{Trials: 240, Rounds: 3}})
+	_, result := runStudy(t, s, trial.Past{},
+		search.Options{Sampler: "grid", Goals: trial.Goals{Trials: 240, Rounds: 3}})
 	importances := confirm.Importances(s.Space(), search.Timed(result.Trials))
 	last := importances[len(importances)-1]
 	if last.Name != "DEAD" || last.Share > 0.01 {

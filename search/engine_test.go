@@ -15,6 +15,7 @@ import (
 	"pawl/search/confirm"
 	"pawl/search/replay"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -70,20 +71,20 @@ func recordedSpace(t testing.TB) *replay.Space {
 // memory is a recorder that keeps what it is given. It can be made to fail.
 type memory struct {
 	mu           sync.Mutex
-	trials       []search.Trial
-	rounds       []confirm.Round
+	trials       []trial.Trial
+	rounds       []trial.Round
 	disqualified []int
 	failing      error
 }
 
-func (m *memory) Started(t search.Trial) error {
+func (m *memory) Started(t trial.Trial) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.trials = append(m.trials, t)
 	return m.failing
 }
 
-func (m *memory) Finished(t search.Trial) error {
+func (m *memory) Finished(t trial.Trial) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.trials[t.Number] = t
@@ -95,7 +96,7 @@ func (m *memory) Disqualified(number int, f *objective.Failure) error {
 	return m.failing
 }
 
-func (m *memory) Measured(r confirm.Round) error {
+func (m *memory) Measured(r trial.Round) error {
 	m.rounds = append(m.rounds, r)
 	return m.failing
 }
@@ -108,7 +109,7 @@ func (m *memory) points() []string {
 	return points
 }
 
-func runStudy(t *testing.T, s *replay.Space, past search.Past, options search.Options) (*memory, search.Result) {
+func runStudy(t *testing.T, s *replay.Space, past trial.Past, options search.Options) (*memory, trial.Result) {
 	t.Helper()
 	m := &memory{trials: slices.Clone(past.Trials), rounds: slices.Clone(past.Rounds)}
 	if options.Sampler == "" {
@@ -125,14 +126,14 @@ func TestSameSeedSameTrialsWhateverTheLanes(t *testing.T) {
 	s := recordedSpace(t)
 	for _, sampler := range sampler.Names() {
 		t.Run(sampler, func(t *testing.T) {
-			one, _ := runStudy(t, s, search.Past{},
-				search.Options{Sampler: sampler, Seed: 5, Lanes: 1, Goals: search.Goals{Trials: 60}})
-			many, _ := runStudy(t, s, search.Past{},
-				search.Options{Sampler: sampler, Seed: 5, Lanes: 16, Goals: search.Goals{Trials: 60}})
+			one, _ := runStudy(t, s, trial.Past{},
+				search.Options{Sampler: sampler, Seed: 5, Lanes: 1, Goals: trial.Goals{Trials: 60}})
+			many, _ := runStudy(t, s, trial.Past{},
+				search.Options{Sampler: sampler, Seed: 5, Lanes: 16, Goals: trial.Goals{Trials: 60}})
 			if !slices.Equal(one.points(), many.points()) {
 				t.Error("the number of lanes changed the points")
 			}
-			other, _ := runStudy(t, s, search.Past{}, search.Options{Sampler: sampler, Seed: 6, Goals: search.Goals{Trials: 20}})
+			other, _ := runStudy(t, s, trial.Past{}, search.Options{Sampler: sampler, Seed: 6, Goals: trial.Goals{Trials: 20}})
 			if sampler != "grid" && slices.Equal(one.points()[:20], other.points()[:20]) {
 				t.Error("another seed, the same points")
 			}
@@ -156,8 +157,8 @@ func TestResumeEndsAsIfUndisturbed(t *testing.T) {
 
 func resumeEverywhere(t *testing.T, sampler string, every int) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: sampler, Seed: 9, Goals: search.Goals{Trials: 40, Rounds: 3}}
-	undisturbed, _ := runStudy(t, s, search.Past{}, options)
+	options := search.Options{Sampler: sampler, Seed: 9, Goals: trial.Goals{Trials: 40, Rounds: 3}}
+	undisturbed, _ := runStudy(t, s, trial.Past{}, options)
 	for finished := 0; finished <= 40; finished += every {
 		for pending := range 9 {
 			// The pipeline is filled before the first answer and again after
@@ -168,19 +169,19 @@ func resumeEverywhere(t *testing.T, sampler string, every int) {
 			if !full || finished+pending > 40 || pending > depth.At(finished, 0, 0) {
 				continue
 			}
-			past := search.Past{}
+			past := trial.Past{}
 			for i := range finished + pending {
-				trial := undisturbed.trials[i]
+				tried := undisturbed.trials[i]
 				if i >= finished {
-					trial = search.Trial{Number: trial.Number, Point: trial.Point}
+					tried = trial.Trial{Number: tried.Number, Point: tried.Point}
 				}
-				past.Trials = append(past.Trials, trial)
+				past.Trials = append(past.Trials, tried)
 			}
 			resumed, result := runStudy(t, s, past, options)
 			if !slices.Equal(resumed.points(), undisturbed.points()) {
 				t.Fatalf("cut after %d finished and %d pending: other points", finished, pending)
 			}
-			if result.Ended != search.TrialsDone {
+			if result.Ended != trial.TrialsDone {
 				t.Errorf("ended: %s", result.Ended)
 			}
 		}
@@ -190,9 +191,9 @@ func resumeEverywhere(t *testing.T, sampler string, every int) {
 func TestUsedUpSpaceEndsPolitely(t *testing.T) {
 	s := recordedSpace(t)
 	for _, sampler := range sampler.Names() {
-		m, result := runStudy(t, s, search.Past{},
-			search.Options{Sampler: sampler, Seed: 1, Goals: search.Goals{Trials: 10_000, Rounds: 3}})
-		if result.Ended != search.UsedUp || len(m.trials) != 240 {
+		m, result := runStudy(t, s, trial.Past{},
+			search.Options{Sampler: sampler, Seed: 1, Goals: trial.Goals{Trials: 10_000, Rounds: 3}})
+		if result.Ended != trial.UsedUp || len(m.trials) != 240 {
 			t.Errorf("%s: %s after %d trials", sampler, result.Ended, len(m.trials))
 		}
 		seen := map[string]bool{}
@@ -213,18 +214,18 @@ func TestStopEndsWithoutConfirmation(t *testing.T) {
 	s := recordedSpace(t)
 	stop := make(chan struct{})
 	once := sync.OnceFunc(func() { close(stop) })
-	m, result := runStudy(t, s, search.Past{},
-		search.Options{Seed: 1, Goals: search.Goals{Trials: 200}, Stop: stop, Observe: func(p search.Progress) {
+	m, result := runStudy(t, s, trial.Past{},
+		search.Options{Seed: 1, Goals: trial.Goals{Trials: 200}, Stop: stop, Observe: func(p search.Progress) {
 			if p.Finished >= 20 {
 				once()
 			}
 		}})
-	if result.Ended != search.Stopped || len(result.Rounds) != 0 {
+	if result.Ended != trial.Stopped || len(result.Rounds) != 0 {
 		t.Errorf("%s with %d rounds", result.Ended, len(result.Rounds))
 	}
 	finished := 0
-	for _, trial := range m.trials {
-		if trial.Finished {
+	for _, tried := range m.trials {
+		if tried.Finished {
 			finished++
 		}
 	}
@@ -235,18 +236,18 @@ func TestStopEndsWithoutConfirmation(t *testing.T) {
 
 func TestBudgetsEndTheSearch(t *testing.T) {
 	s := recordedSpace(t)
-	_, spent := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Goals: search.Goals{Budget: 1, Rounds: 3}})
-	if spent.Ended != search.BudgetSpent || len(spent.Trials) != 0 {
+	_, spent := runStudy(t, s, trial.Past{}, search.Options{Seed: 1, Goals: trial.Goals{Budget: 1, Rounds: 3}})
+	if spent.Ended != trial.BudgetSpent || len(spent.Trials) != 0 {
 		t.Errorf("no time: %s after %d trials", spent.Ended, len(spent.Trials))
 	}
 	// The default takes 6.5 + ms, the optimum 1: twice as fast is easy.
-	met, result := runStudy(t, s, search.Past{}, search.Options{Seed: 1, Goals: search.Goals{Target: 2, Rounds: 3}})
-	if result.Ended != search.TargetMet || len(met.trials) > 100 {
+	met, result := runStudy(t, s, trial.Past{}, search.Options{Seed: 1, Goals: trial.Goals{Target: 2, Rounds: 3}})
+	if result.Ended != trial.TargetMet || len(met.trials) > 100 {
 		t.Errorf("target: %s after %d trials", result.Ended, len(met.trials))
 	}
 	// A hundred times as fast is not there: the space is used up.
-	if _, never := runStudy(t, s, search.Past{},
-		search.Options{Sampler: "grid", Seed: 1, Goals: search.Goals{Target: 100, Rounds: 3}}); never.Ended != search.UsedUp {
+	if _, never := runStudy(t, s, trial.Past{},
+		search.Options{Sampler: "grid", Seed: 1, Goals: trial.Goals{Target: 100, Rounds: 3}}); never.Ended != trial.UsedUp {
 		t.Errorf("an impossible target: %s", never.Ended)
 	}
 }
@@ -254,8 +255,8 @@ func TestBudgetsEndTheSearch(t *testing.T) {
 func TestRecorderFailureEndsTheStudy(t *testing.T) {
 	s := recordedSpace(t)
 	full := errors.New("disk full")
-	_, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{failing: full}, search.Past{},
-		search.Options{Sampler: "random", Goals: search.Goals{Trials: 5}})
+	_, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{failing: full}, trial.Past{},
+		search.Options{Sampler: "random", Goals: trial.Goals{Trials: 5}})
 	if !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
@@ -304,8 +305,8 @@ func TestBrokenCompilerEndsTheSearchSoon(t *testing.T) {
 		return &objective.Failure{Stage: objective.Compile, Reason: objective.CompileError, Detail: "error: no such flag"}
 	}}
 	m := &memory{}
-	_, err := search.Run(t.Context(), s.Pool(), broken, m, search.Past{},
-		search.Options{Sampler: "random", Goals: search.Goals{Trials: 100}})
+	_, err := search.Run(t.Context(), s.Pool(), broken, m, trial.Past{},
+		search.Options{Sampler: "random", Goals: trial.Goals{Trials: 100}})
 	var nothing *search.NothingCompilesError
 	if !errors.As(err, &nothing) || !strings.Contains(err.Error(), "no such flag") {
 		t.Fatalf("got %v", err)
@@ -318,16 +319,16 @@ func TestBrokenCompilerEndsTheSearchSoon(t *testing.T) {
 func TestFirstPointsFollowTheDefault(t *testing.T) {
 	s := recordedSpace(t)
 	first := []space.Point{s.Optimum().Point, s.Space().Default(), s.Optimum().Point}
-	m, _ := runStudy(t, s, search.Past{},
-		search.Options{Seed: 1, First: first, Goals: search.Goals{Trials: 10, Rounds: 3}})
+	m, _ := runStudy(t, s, trial.Past{},
+		search.Options{Seed: 1, First: first, Goals: trial.Goals{Trials: 10, Rounds: 3}})
 	if m.trials[0].Point != s.Space().Default() || m.trials[1].Point != s.Optimum().Point {
 		t.Errorf("began with %s, %s", m.trials[0].Point, m.trials[1].Point)
 	}
 	seen := map[space.Point]bool{}
-	for _, trial := range m.trials {
-		if seen[trial.Point] {
-			t.Errorf("%s twice", trial.Point)
+	for _, tried := range m.trials {
+		if seen[tried.Point] {
+			t.Errorf("%s twice", tried.Point)
 		}
-		seen[trial.Point] = true
+		seen[tried.Point] = true
 	}
 }

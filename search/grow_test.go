@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -26,7 +27,7 @@ func TestResumeBeyondTheSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := func(history []Trial) *study {
+	begin := func(history []trial.Trial) *study {
 		s, err := newStudy(pool, Options{Sampler: "auto", Seed: 5}.withDefaults(), forgetful{})
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +38,7 @@ func TestResumeBeyondTheSample(t *testing.T) {
 		return s
 	}
 	const trials = 45
-	goOn := func(s *study) []Trial {
+	goOn := func(s *study) []trial.Trial {
 		for len(s.trials) < trials {
 			trial, err := s.ask()
 			if err != nil {
@@ -55,7 +56,7 @@ func TestResumeBeyondTheSample(t *testing.T) {
 		}
 		return s.trials
 	}
-	points := func(trials []Trial) (texts []string) {
+	points := func(trials []trial.Trial) (texts []string) {
 		for _, trial := range trials {
 			texts = append(texts, trial.Point.String())
 		}

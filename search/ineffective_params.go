@@ -3,12 +3,12 @@ package search
 import (
 	"context"
 
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
 // binaries returns the machine code of every point that was compiled.
-func binaries(trials []Trial, rounds []confirm.Round) map[space.Point]string {
+func binaries(trials []trial.Trial, rounds []trial.Round) map[space.Point]string {
 	known := map[space.Point]string{}
 	for _, t := range trials {
 		if t.Finished && t.Outcome.Binary != "" {

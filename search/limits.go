@@ -3,28 +3,9 @@ package search
 import (
 	"time"
 
-	"pawl/search/confirm"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 )
-
-// Ending is a reason to ask for no more trials.
-type Ending string
-
-// The reasons.
-const (
-	TrialsDone  Ending = "all trials done"
-	BudgetSpent Ending = "time budget spent"
-	Overspent   Ending = "the budget on the farm is spent"
-	UsedUp      Ending = "every valid point was tried"
-	TargetMet   Ending = "the target was met"
-	LittleLeft  Ending = "little is left to gain"
-	Stopped     Ending = "stopped by the user"
-	// AllWrong is when the reference is suspected. See ReferenceSuspected.
-	AllWrong Ending = "every result disagrees with the reference"
-)
-
-// abandons reports whether what is in flight is given up too.
-func (e Ending) abandons() bool { return e != "" && e != TrialsDone && e != UsedUp }
 
 // limits says when a search has asked enough.
 type limits struct {
@@ -34,24 +15,24 @@ type limits struct {
 }
 
 // reached returns the first reason to ask for no more, or none.
-func (l limits) reached() Ending {
+func (l limits) reached() trial.Ending {
 	switch {
 	case l.options.stopped():
-		return Stopped
+		return trial.Stopped
 	case ReferenceSuspected(l.study.trials, false):
-		return AllWrong
+		return trial.AllWrong
 	case l.options.Trials > 0 && len(l.study.trials) >= l.options.Trials:
-		return TrialsDone
+		return trial.TrialsDone
 	case l.study.exhausted():
-		return UsedUp
+		return trial.UsedUp
 	case l.targetMet():
-		return TargetMet
+		return trial.TargetMet
 	case l.littleLeft():
-		return LittleLeft
+		return trial.LittleLeft
 	case l.options.Overspent != nil && l.options.Overspent():
-		return Overspent
+		return trial.Overspent
 	case l.options.Budget > 0 && l.elapsed() >= l.options.searchTime():
-		return BudgetSpent
+		return trial.BudgetSpent
 	}
 	return ""
 }
@@ -99,9 +80,9 @@ func (o Options) searchTime() time.Duration {
 }
 
 // late reports whether the time for a phase of the confirmation is over.
-func (o Options) late(phase confirm.Phase, elapsed time.Duration) bool {
+func (o Options) late(phase trial.Phase, elapsed time.Duration) bool {
 	until := o.Budget
-	if phase == confirm.Confirmation {
+	if phase == trial.Confirmation {
 		until = o.searchTime() + (o.Budget-o.searchTime())*2/3
 	}
 	return o.Budget > 0 && elapsed > until

@@ -5,12 +5,13 @@ import (
 	"runtime"
 
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
 // Options says how a study is run.
 type Options struct {
-	Goals
+	trial.Goals
 	// Sampler is the name of a sampler; see sampler.Names.
 	Sampler string
 	// Settings are the numbers of the samplers. Nil means sampler.Defaults.

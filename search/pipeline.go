@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"pawl/objective"
+	"pawl/search/trial"
 )
 
 // flight is a trial on its way: its preparation runs beside the search, and so
 // does its measurement, once it is its turn.
 type flight struct {
-	trial    Trial
+	trial    trial.Trial
 	prepared chan struct{} // closed when result and err are there
 	result   objective.Prepared
 	err      error
@@ -30,15 +31,15 @@ type pipeline struct {
 	machine   Machine
 	evaluator Evaluator
 	options   Options
-	spending  *Spending
+	spending  *trial.Spending
 	flights   []*flight // in the order asked
 	// nextToMeasure returns which of some prepared trials is measured first.
-	nextToMeasure func([]Trial) int
+	nextToMeasure func([]trial.Trial) int
 	known         known
 }
 
 // launch starts preparing a trial.
-func (p *pipeline) launch(ctx context.Context, trial Trial) {
+func (p *pipeline) launch(ctx context.Context, trial trial.Trial) {
 	f := &flight{trial: trial, prepared: make(chan struct{})}
 	p.flights = append(p.flights, f)
 	p.machine.Prepare(func() time.Duration {
@@ -74,7 +75,7 @@ func (p *pipeline) choose() *flight {
 		eligible = p.flights[:min(len(p.flights), p.options.Width)]
 	}
 	var waiting []*flight
-	var trials []Trial
+	var trials []trial.Trial
 	for _, f := range eligible {
 		if f.measured != nil || !done(f.prepared) {
 			continue
@@ -116,18 +117,18 @@ func (p *pipeline) starved() bool {
 // or the first that is measured. The others are measured meanwhile where there are
 // several devices. It answers false when the user stops the search while the devices
 // have nothing to do.
-func (p *pipeline) next(ctx context.Context) (trial Trial, found bool, err error) {
+func (p *pipeline) next(ctx context.Context) (measured trial.Trial, found bool, err error) {
 	for {
 		p.measure(ctx)
 		if at := p.ready(); at >= 0 {
 			f := p.flights[at]
 			if err := cmp.Or(f.err, f.failed); err != nil {
-				return Trial{}, false, err
+				return measured, false, err
 			}
 			p.flights = slices.Delete(p.flights, at, at+1)
-			trial = f.trial
-			trial.Outcome, trial.Finished = f.outcome, true
-			return trial, true, nil
+			measured = f.trial
+			measured.Outcome, measured.Finished = f.outcome, true
+			return measured, true, nil
 		}
 		spent, stop := &p.spending.Device, (<-chan struct{})(nil)
 		if p.starved() {
@@ -139,7 +140,7 @@ func (p *pipeline) next(ctx context.Context) (trial Trial, found bool, err error
 			return err
 		})
 		if stopped || err != nil {
-			return Trial{}, false, err
+			return measured, false, err
 		}
 	}
 }
@@ -182,11 +183,11 @@ func (p *pipeline) evaluate(ctx context.Context, point objective.Prepared) (obje
 // concurrent use.
 type known struct {
 	mu    sync.Mutex
-	best  float64          // the best time in milliseconds, 0 for none
-	twins map[string]Trial // the first trial of each machine code that ran
+	best  float64                // the best time in milliseconds, 0 for none
+	twins map[string]trial.Trial // the first trial of each machine code that ran
 }
 
-func (k *known) finish(t Trial) {
+func (k *known) finish(t trial.Trial) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !t.Finished {
@@ -200,13 +201,13 @@ func (k *known) finish(t Trial) {
 		return
 	}
 	if k.twins == nil {
-		k.twins = map[string]Trial{}
+		k.twins = map[string]trial.Trial{}
 	}
 	k.twins[t.Outcome.Binary] = t
 }
 
 // disqualify replaces a trial that failed the full check, and the best time.
-func (k *known) disqualify(t Trial, best float64) {
+func (k *known) disqualify(t trial.Trial, best float64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.best = best
@@ -223,7 +224,7 @@ func (k *known) incumbent() float64 {
 }
 
 // twin returns a trial whose machine code is the same.
-func (k *known) twin(digest string) (Trial, bool) {
+func (k *known) twin(digest string) (trial.Trial, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	t, found := k.twins[digest]

@@ -9,6 +9,7 @@ import (
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -46,7 +47,7 @@ type finishes struct {
 	order []int
 }
 
-func (f *finishes) Finished(t search.Trial) error {
+func (f *finishes) Finished(t trial.Trial) error {
 	f.order = append(f.order, t.Number)
 	return f.memory.Finished(t)
 }
@@ -62,10 +63,10 @@ func TestMeasuredAsPrepared(t *testing.T) {
 		Seed:       3,
 		Lanes:      4,
 		AsPrepared: true,
-		Goals:      search.Goals{Trials: 30, Rounds: 1},
+		Goals:      trial.Goals{Trials: 30, Rounds: 1},
 	}
 	m := &finishes{}
-	if _, err := search.Run(t.Context(), s.Pool(), e, m, search.Past{}, options); err != nil {
+	if _, err := search.Run(t.Context(), s.Pool(), e, m, trial.Past{}, options); err != nil {
 		t.Fatal(err)
 	}
 	if at := slices.Index(m.order, 0); at < 12 || len(m.order) != 30 {

@@ -4,24 +4,24 @@ import (
 	"maps"
 	"time"
 
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
 // SearchPhase is the phase of a progress report before Confirmation and Ablation.
-const SearchPhase confirm.Phase = "search"
+const SearchPhase trial.Phase = "search"
 
 // Progress is a snapshot of a running study.
 type Progress struct {
-	Phase confirm.Phase
+	Phase trial.Phase
 	// Finished trials of Limit; Limit is 0 when only time bounds the search.
 	Finished, Limit int
 	// Trial is the trial that has just finished, nil otherwise.
-	Trial *Trial
+	Trial *trial.Trial
 	// Best is the fastest trial so far, nil before the first.
-	Best *Trial
+	Best *trial.Trial
 	// Default is the default point's trial, nil before it has a time.
-	Default *Trial
+	Default *trial.Trial
 	// Failures counts the failed trials by reason.
 	Failures map[string]int
 	// Compiling are the points that are being prepared, oldest first.
@@ -42,7 +42,7 @@ type observer struct {
 }
 
 // finish counts a trial.
-func (o *observer) finish(t Trial) {
+func (o *observer) finish(t trial.Trial) {
 	if !t.Finished {
 		return
 	}
@@ -53,7 +53,7 @@ func (o *observer) finish(t Trial) {
 }
 
 // search reports on the search.
-func (o *observer) search(flights []*flight, finished *Trial) {
+func (o *observer) search(flights []*flight, finished *trial.Trial) {
 	snapshot := Progress{Phase: SearchPhase, Trial: finished}
 	for _, f := range flights {
 		if !done(f.prepared) {
@@ -64,7 +64,7 @@ func (o *observer) search(flights []*flight, finished *Trial) {
 }
 
 // round reports on the confirmation or the ablation.
-func (o *observer) round(phase confirm.Phase, rounds int) {
+func (o *observer) round(phase trial.Phase, rounds int) {
 	o.report(Progress{Phase: phase, Round: rounds, Rounds: o.options.Rounds})
 }
 

@@ -11,6 +11,7 @@ import (
 	"pawl/search"
 	"pawl/search/replay"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -30,8 +31,8 @@ func TestStudiesOfTheEmbeddedRecordAskTheRecordedPoints(t *testing.T) {
 	}
 	var text strings.Builder
 	for _, name := range sampler.Names() {
-		m, result := runStudy(t, s, search.Past{},
-			search.Options{Sampler: name, Seed: 11, Goals: search.Goals{Trials: 50, Rounds: 3}})
+		m, result := runStudy(t, s, trial.Past{},
+			search.Options{Sampler: name, Seed: 11, Goals: trial.Goals{Trials: 50, Rounds: 3}})
 		fmt.Fprintf(&text, "%s:", name)
 		for _, trial := range m.trials {
 			index, err := s.Pool().Index(trial.Point)

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"pawl/search/trial"
 )
 
 // restore replays what an earlier run has recorded: the finished trials, and the
 // points of those that were still running, which it returns to be run again.
-func (s *study) restore(history []Trial) (running []Trial, err error) {
+func (s *study) restore(history []trial.Trial) (running []trial.Trial, err error) {
 	var asked []int
 	for i, t := range history {
 		index, err := s.pool.Index(t.Point)
@@ -40,8 +42,8 @@ func (s *study) restore(history []Trial) (running []Trial, err error) {
 
 // finishOrder returns the finished trials in the order in which they finished: that is
 // what samplers have learned from.
-func finishOrder(history []Trial) []Trial {
-	finished := slices.DeleteFunc(slices.Clone(history), func(t Trial) bool { return !t.Finished })
-	slices.SortStableFunc(finished, func(a, b Trial) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
+func finishOrder(history []trial.Trial) []trial.Trial {
+	finished := slices.DeleteFunc(slices.Clone(history), func(t trial.Trial) bool { return !t.Finished })
+	slices.SortStableFunc(finished, func(a, b trial.Trial) int { return cmp.Compare(a.Elapsed, b.Elapsed) })
 	return finished
 }

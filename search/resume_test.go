@@ -9,6 +9,7 @@ import (
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -57,19 +58,19 @@ func (w *watcher) Verify(ctx context.Context, p objective.Prepared) (*objective.
 // A resumed study knows the time to beat from its first measurement on.
 func TestResumeRemembersTheIncumbent(t *testing.T) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "random", Seed: 1, Goals: search.Goals{Trials: 20, Rounds: 1}}
-	first, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, options)
+	options := search.Options{Sampler: "random", Seed: 1, Goals: trial.Goals{Trials: 20, Rounds: 1}}
+	first, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, trial.Past{}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	best := 0.0
-	for _, trial := range search.Ranking(first.Trials)[:1] {
+	for _, trial := range trial.Ranking(first.Trials)[:1] {
 		best = trial.Outcome.Milliseconds()
 	}
 	w := &watcher{Evaluator: replay.NewEvaluator(s, 1)}
 	options.Trials = 23
 	if _, err := search.Run(t.Context(), s.Pool(), w, &memory{trials: slices.Clone(first.Trials)},
-		search.Past{Trials: first.Trials}, options); err != nil {
+		trial.Past{Trials: first.Trials}, options); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.incumbents) == 0 || w.incumbents[0] != best {
@@ -84,10 +85,10 @@ func TestNothingIsPreparedDuringTheConfirmation(t *testing.T) {
 		Sampler: "random",
 		Seed:    1,
 		Lanes:   8,
-		Goals:   search.Goals{Trials: 40, Rounds: 1, Target: 1.0001},
+		Goals:   trial.Goals{Trials: 40, Rounds: 1, Target: 1.0001},
 	}
-	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{}, options)
-	if err != nil || plain.Ended != search.TargetMet {
+	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, trial.Past{}, options)
+	if err != nil || plain.Ended != trial.TargetMet {
 		t.Fatalf("%v, ended %q", err, plain.Ended)
 	}
 	// What the search comes to use, and the confirmation prepares again, goes
@@ -102,8 +103,8 @@ func TestNothingIsPreparedDuringTheConfirmation(t *testing.T) {
 		t.Fatal("nothing was abandoned")
 	}
 	w := &watcher{Evaluator: replay.NewEvaluator(s, 1), wanted: wanted}
-	result, err := search.Run(t.Context(), s.Pool(), w, &memory{}, search.Past{}, options)
-	if err != nil || result.Ended != search.TargetMet || w.late {
+	result, err := search.Run(t.Context(), s.Pool(), w, &memory{}, trial.Past{}, options)
+	if err != nil || result.Ended != trial.TargetMet || w.late {
 		t.Errorf("%v, ended %q, preparing during the confirmation: %v", err, result.Ended, w.late)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/replay"
+	"pawl/search/trial"
 )
 
 // stopping hangs the first few times that something is asked about each point.
@@ -62,15 +63,15 @@ func (s *stopping) Verify(ctx context.Context, p objective.Prepared) (*objective
 // twice has failed.
 func TestAPauseCostsNoPoint(t *testing.T) {
 	s := recordedSpace(t)
-	run := func(times int, reference bool) (search.Result, error) {
+	run := func(times int, reference bool) (trial.Result, error) {
 		evaluator := &stopping{
 			Evaluator: replay.NewEvaluator(s, 1),
 			times:     times,
 			asked:     map[string]int{},
 			reference: reference,
 		}
-		return search.Run(t.Context(), s.Pool(), evaluator, &memory{}, search.Past{},
-			search.Options{Sampler: "random", Seed: 2, Goals: search.Goals{Trials: 12, Rounds: 3}})
+		return search.Run(t.Context(), s.Pool(), evaluator, &memory{}, trial.Past{},
+			search.Options{Sampler: "random", Seed: 2, Goals: trial.Goals{Trials: 12, Rounds: 3}})
 	}
 	calm, err := run(0, false)
 	if err != nil {
@@ -81,11 +82,11 @@ func TestAPauseCostsNoPoint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := len(search.Ranking(paused.Trials)), len(search.Ranking(calm.Trials)); got != want {
+		if got, want := len(trial.Ranking(paused.Trials)), len(trial.Ranking(calm.Trials)); got != want {
 			t.Errorf("%d trials have a time, %d without pauses", got, want)
 		}
-		if got, want := len(confirm.Contenders(paused.Rounds, confirm.Confirmation)),
-			len(confirm.Contenders(calm.Rounds, confirm.Confirmation)); got != want {
+		if got, want := len(confirm.Contenders(paused.Rounds, trial.Confirmation)),
+			len(confirm.Contenders(calm.Rounds, trial.Confirmation)); got != want {
 			t.Errorf("%d contenders, %d without pauses", got, want)
 		}
 	}

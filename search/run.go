@@ -10,6 +10,7 @@ import (
 	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -18,7 +19,7 @@ type engine struct {
 	options   Options
 	evaluator Evaluator
 	recorder  Recorder
-	past      Past
+	past      trial.Past
 	machine   Machine
 
 	study    *study
@@ -27,9 +28,9 @@ type engine struct {
 	limits   limits
 	observer *observer
 
-	rounds   []confirm.Round
-	spending Spending
-	ended    Ending
+	rounds   []trial.Round
+	spending trial.Spending
+	ended    trial.Ending
 	// ineffective are the parameters that never change the machine code.
 	ineffective []string
 }
@@ -37,11 +38,11 @@ type engine struct {
 // Run searches and confirms. The pool holds the points that may be tried. On a
 // cancelled context it returns the context's error at once; everything that has
 // finished is recorded.
-func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past,
-	options Options) (Result, error) {
+func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Recorder, past trial.Past,
+	options Options) (trial.Result, error) {
 	e, err := newEngine(pool, evaluator, recorder, past, options)
 	if err != nil {
-		return Result{}, err
+		return trial.Result{}, err
 	}
 	// Whatever happens, no preparation outlives the search: the confirmation wants
 	// the machine for itself.
@@ -49,7 +50,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	err = e.search(searching)
 	cancel()
 	e.pipeline.drain()
-	if err != nil || e.ended == Stopped {
+	if err != nil || e.ended == trial.Stopped {
 		return e.result(), err
 	}
 	err = timed(&e.spending.Confirming, func() error {
@@ -61,7 +62,7 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	return e.result(), err
 }
 
-func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past Past, options Options) (*engine, error) {
+func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past trial.Past, options Options) (*engine, error) {
 	options = options.withDefaults()
 	evaluator = retryHung{evaluator}
 	if options.Resident != nil {
@@ -90,8 +91,8 @@ func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past Pa
 
 func (e *engine) elapsed() time.Duration { return e.past.Elapsed + e.machine.Elapsed() }
 
-func (e *engine) result() Result {
-	r := Result{
+func (e *engine) result() trial.Result {
+	r := trial.Result{
 		Trials:   e.study.trials,
 		Rounds:   e.rounds,
 		Ended:    e.ended,
@@ -124,7 +125,7 @@ func (e *engine) search(ctx context.Context) error {
 			return err
 		}
 		e.observer.search(e.pipeline.flights, nil)
-		if e.ended.abandons() || len(e.pipeline.flights) == 0 {
+		if e.ended.Abandons() || len(e.pipeline.flights) == 0 {
 			return nil
 		}
 		if err := e.finishNext(ctx); err != nil {
@@ -140,7 +141,7 @@ func (e *engine) fill(ctx context.Context) error {
 		if e.ended = e.limits.reached(); e.ended != "" {
 			return nil
 		}
-		var trial Trial
+		var trial trial.Trial
 		err := timed(&e.spending.Asking, func() (err error) {
 			e.study.view.CostWeight = e.limits.costWeight()
 			trial, err = e.study.ask()
@@ -152,7 +153,7 @@ func (e *engine) fill(ctx context.Context) error {
 		e.pipeline.launch(ctx, trial)
 	}
 	if e.options.stopped() {
-		e.ended = Stopped
+		e.ended = trial.Stopped
 	}
 	return nil
 }
@@ -194,7 +195,7 @@ func (e *engine) disqualify(number int, failure *objective.Failure) error {
 }
 
 // record makes a round durable.
-func (e *engine) record(round confirm.Round) error {
+func (e *engine) record(round trial.Round) error {
 	if err := e.recorder.Measured(round); err != nil {
 		return fmt.Errorf("recording round %d of the %s: %w", round.Number, round.Phase, err)
 	}
@@ -214,13 +215,13 @@ func (e *engine) confirm(ctx context.Context) error {
 	return confirm.Run(ctx, e.evaluator, confirm.Study{
 		Pool: e.study.pool, Candidates: candidates,
 		Timed:      func() []sampler.Timed { return Timed(e.study.trials) },
-		Rounds:     func() []confirm.Round { return e.rounds },
-		Standing:   func() []confirm.Round { return standing(e.study.trials, e.rounds) },
+		Rounds:     func() []trial.Round { return e.rounds },
+		Standing:   func() []trial.Round { return trial.StandingRounds(e.study.trials, e.rounds) },
 		Record:     e.record,
 		Disqualify: e.disqualify,
 		Check:      e.check,
 		Refresh:    e.refresh,
-		Late:       func(phase confirm.Phase) bool { return e.options.late(phase, e.elapsed()) },
+		Late:       func(phase trial.Phase) bool { return e.options.late(phase, e.elapsed()) },
 		Stopped:    e.options.stopped,
 		Progress:   e.observer.round,
 	}, confirm.Options{
@@ -240,7 +241,7 @@ func (e *engine) refresh() {
 
 // check checks a point as a trial would, unless it was one.
 func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
-	if i := slices.IndexFunc(e.study.trials, func(t Trial) bool { return t.Finished && t.Point == p.Point }); i >= 0 {
+	if i := slices.IndexFunc(e.study.trials, func(t trial.Trial) bool { return t.Finished && t.Point == p.Point }); i >= 0 {
 		known := e.study.trials[i].Outcome
 		return known, confirm.SameBinary(known, p)
 	}

@@ -10,6 +10,7 @@ import (
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -57,14 +58,14 @@ func (m *moody) Sample(ctx context.Context, p objective.Prepared, samples int) (
 // yesterday's rounds a point of yesterday would win, whatever was found since.
 func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 8, Rounds: 4}}
+	options := search.Options{Sampler: "random", Seed: 5, Goals: trial.Goals{Trials: 8, Rounds: 4}}
 	yesterday := &memory{}
-	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), yesterday, search.Past{}, options); err != nil {
+	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), yesterday, trial.Past{}, options); err != nil {
 		t.Fatal(err)
 	}
 	options.Trials = 240
 	today, machine := &memory{trials: slices.Clone(yesterday.trials)}, newMoody(s, 1.6)
-	past := search.Past{Trials: yesterday.trials, Rounds: yesterday.rounds}
+	past := trial.Past{Trials: yesterday.trials, Rounds: yesterday.rounds}
 	result, err := search.Run(t.Context(), s.Pool(), machine, today, past, options)
 	if err != nil {
 		t.Fatal(err)
@@ -72,12 +73,12 @@ func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 	if machine.sampled[s.Pool().Space().Default()] < options.Rounds {
 		t.Error("the default was not measured again")
 	}
-	before, now := pointsOf(yesterday.rounds, confirm.Confirmation), pointsOf(today.rounds, confirm.Confirmation)
+	before, now := pointsOf(yesterday.rounds, trial.Confirmation), pointsOf(today.rounds, trial.Confirmation)
 	if maps.Equal(before, now) {
 		t.Fatal("the finalists are the same: there is nothing to test")
 	}
-	contenders := confirm.Contenders(result.Rounds, confirm.Confirmation)
-	if left := confirm.LeftBehind(result.Rounds, confirm.Confirmation); len(contenders)+len(left) != len(now) {
+	contenders := confirm.Contenders(result.Rounds, trial.Confirmation)
+	if left := confirm.LeftBehind(result.Rounds, trial.Confirmation); len(contenders)+len(left) != len(now) {
 		t.Errorf("%d contenders and %d left behind, and %d were measured today", len(contenders), len(left), len(now))
 	}
 	for _, c := range contenders {
@@ -89,7 +90,7 @@ func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 	if winner, _ := confirm.Winner(result.Rounds); winner.Without("DEAD") != s.Optimum().Point.Without("DEAD") {
 		t.Errorf("the winner is %s, the best is %s", winner, s.Optimum().Point)
 	}
-	for _, c := range confirm.Contenders(result.Rounds, confirm.Ablation) {
+	for _, c := range confirm.Contenders(result.Rounds, trial.Ablation) {
 		if machine.sampled[c.Point] == 0 {
 			t.Errorf("the ablation's %s is of yesterday", c.Point)
 		}
@@ -100,7 +101,7 @@ func TestMoreTrialsAreConfirmedAnew(t *testing.T) {
 // measured from the start, in one run.
 func TestAConfirmationBelongsToOneRun(t *testing.T) {
 	s := recordedSpace(t)
-	options := search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 20, Rounds: 4}}
+	options := search.Options{Sampler: "random", Seed: 5, Goals: trial.Goals{Trials: 20, Rounds: 4}}
 	for _, test := range []struct {
 		name   string
 		stop   int // after so many samples; 0 for never
@@ -116,20 +117,20 @@ func TestAConfirmationBelongsToOneRun(t *testing.T) {
 		first, machine := &memory{}, newMoody(s, 1)
 		machine.after = test.stop
 		options.Stop, options.Rounds = machine.stop, 4
-		if _, err := search.Run(t.Context(), s.Pool(), machine, first, search.Past{}, options); err != nil {
+		if _, err := search.Run(t.Context(), s.Pool(), machine, first, trial.Past{}, options); err != nil {
 			t.Fatal(err)
 		}
 		second, machine := &memory{trials: slices.Clone(first.trials)}, newMoody(s, 1.6)
 		options.Stop, options.Rounds = nil, test.rounds
 		result, err := search.Run(t.Context(), s.Pool(), machine, second,
-			search.Past{Trials: first.trials, Rounds: first.rounds}, options)
+			trial.Past{Trials: first.trials, Rounds: first.rounds}, options)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if again := len(machine.sampled) > 0; again != test.again {
 			t.Errorf("%s: measured again: %v", test.name, again)
 		}
-		for _, phase := range []confirm.Phase{confirm.Confirmation, confirm.Ablation} {
+		for _, phase := range []trial.Phase{trial.Confirmation, trial.Ablation} {
 			contenders := confirm.Contenders(result.Rounds, phase)
 			if len(contenders) < 2 {
 				t.Errorf("%s: no %s", test.name, phase)
@@ -148,24 +149,24 @@ func TestAConfirmationBelongsToOneRun(t *testing.T) {
 func TestRoundsOfADisqualifiedPointDoNotStand(t *testing.T) {
 	s := recordedSpace(t)
 	m := &memory{}
-	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), m, search.Past{},
-		search.Options{Sampler: "random", Seed: 5, Goals: search.Goals{Trials: 20, Rounds: 4}}); err != nil {
+	if _, err := search.Run(t.Context(), s.Pool(), newMoody(s, 1), m, trial.Past{},
+		search.Options{Sampler: "random", Seed: 5, Goals: trial.Goals{Trials: 20, Rounds: 4}}); err != nil {
 		t.Fatal(err)
 	}
 	winner, _ := confirm.Winner(m.rounds)
-	at := slices.IndexFunc(m.trials, func(t search.Trial) bool { return t.Point == winner })
+	at := slices.IndexFunc(m.trials, func(t trial.Trial) bool { return t.Point == winner })
 	m.trials[at].Outcome = objective.Outcome{Failure: &objective.Failure{
 		Stage:  objective.Fuzz,
 		Reason: objective.WrongResult,
 	}}
-	if next, found := confirm.Winner(search.Past{Trials: m.trials, Rounds: m.rounds}.Standing()); !found ||
+	if next, found := confirm.Winner(trial.Past{Trials: m.trials, Rounds: m.rounds}.Standing()); !found ||
 		next == winner {
 		t.Errorf("%s still wins", next)
 	}
 }
 
 // pointsOf returns the points of a phase.
-func pointsOf(rounds []confirm.Round, phase confirm.Phase) map[space.Point]bool {
+func pointsOf(rounds []trial.Round, phase trial.Phase) map[space.Point]bool {
 	points := map[space.Point]bool{}
 	for _, r := range rounds {
 		if r.Phase == phase {

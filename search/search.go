@@ -22,14 +22,13 @@
 package search
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"pawl/objective"
 	"pawl/search/confirm"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -68,23 +67,8 @@ var (
 	_ Resident  = (*objective.Evaluator)(nil)
 )
 
-// Trial is one point's way through the study.
-type Trial struct {
-	// Number counts from 0 in the order of asking.
-	Number int
-	Point  space.Point
-	// Finished says that Outcome is there; before that the trial is pending.
-	Finished bool
-	Outcome  objective.Outcome
-	// Elapsed is the study's active time when the trial finished.
-	Elapsed time.Duration
-}
-
-// OK reports whether the trial has a verified time.
-func (t Trial) OK() bool { return t.Finished && t.Outcome.Failure == nil }
-
 // Timed returns the trials with a verified time, in their order.
-func Timed(trials []Trial) []sampler.Timed {
+func Timed(trials []trial.Trial) []sampler.Timed {
 	var timed []sampler.Timed
 	for _, t := range trials {
 		if t.OK() {
@@ -94,90 +78,19 @@ func Timed(trials []Trial) []sampler.Timed {
 	return timed
 }
 
-// Ranking returns the trials with a verified time, fastest first.
-func Ranking(trials []Trial) []Trial {
-	var ranked []Trial
-	times := map[int]float64{}
-	for _, t := range trials {
-		if t.OK() {
-			ranked = append(ranked, t)
-			times[t.Number] = t.Outcome.Milliseconds()
-		}
-	}
-	slices.SortStableFunc(ranked, func(a, b Trial) int { return cmp.Compare(times[a.Number], times[b.Number]) })
-	return ranked
-}
-
 // Recorder makes a study durable. A method that returns nil promises that what
 // it was given survives a kill -9 at any later instant; an error ends the
 // study, because what cannot be recorded must not be claimed. One goroutine calls
 // it.
 type Recorder interface {
 	// Started records a trial that is about to run.
-	Started(Trial) error
+	Started(trial.Trial) error
 	// Finished records its outcome.
-	Finished(Trial) error
+	Finished(trial.Trial) error
 	// Disqualified records that a finished trial failed the full check afterwards.
 	Disqualified(number int, failure *objective.Failure) error
 	// Measured records a round.
-	Measured(confirm.Round) error
-}
-
-// Past is what an earlier run of the same study has recorded. The zero Past is
-// a new study.
-type Past struct {
-	Trials []Trial
-	Rounds []confirm.Round
-	// Elapsed is the active time of the earlier runs, Spending where it went.
-	Elapsed  time.Duration
-	Spending Spending
-}
-
-// Standing returns the rounds that still count: those of the latest run of each
-// phase, without points that have failed a check since.
-func (p Past) Standing() []confirm.Round { return standing(p.Trials, p.Rounds) }
-
-func standing(trials []Trial, rounds []confirm.Round) []confirm.Round {
-	failed := map[space.Point]bool{}
-	for _, t := range trials {
-		failed[t.Point] = t.Finished && !t.OK()
-	}
-	return confirm.Standing(rounds, func(p space.Point) bool { return failed[p] })
-}
-
-// Result is how a study ended.
-type Result struct {
-	Trials []Trial
-	Rounds []confirm.Round
-	// Regret estimates what the search has left behind; nil when too little is
-	// known.
-	Regret *sampler.Regret
-	// Ended says why the search asked for no more.
-	Ended   Ending
-	Elapsed time.Duration
-	// Spending says where the time went.
-	Spending Spending
-	// Dead are the parameters that never change the machine code.
-	Dead []string
-}
-
-// Spending is where a study's time went. Compiling is not among it: it runs
-// beside the rest, in lanes of its own, and is felt as Waiting.
-type Spending struct {
-	// Asking is the sampler's time.
-	Asking time.Duration `json:"asking"`
-	// Waiting is the time in which the device had nothing to do because the
-	// next point was not compiled yet.
-	Waiting time.Duration `json:"waiting"`
-	// Looking is the time in which the device would have waited too, and got checks
-	// ready or took second looks.
-	Looking time.Duration `json:"looking,omitempty"`
-	// Device is the time in which points were checked and measured.
-	Device time.Duration `json:"device"`
-	// Storing is the time for making results durable.
-	Storing time.Duration `json:"storing"`
-	// Confirming is everything after the search.
-	Confirming time.Duration `json:"confirming"`
+	Measured(trial.Round) error
 }
 
 // timed adds the time of an action to one of the fields.

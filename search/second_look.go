@@ -10,6 +10,7 @@ import (
 	"pawl/internal/stats"
 	"pawl/objective"
 	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -34,8 +35,8 @@ type secondLook struct {
 	evaluator  Evaluator
 	options    Options
 	study      *study
-	spending   *Spending
-	record     func(confirm.Round) error
+	spending   *trial.Spending
+	record     func(trial.Round) error
 	disqualify func(number int, failure *objective.Failure) error
 
 	checked map[int]bool      // trials that have passed the full check
@@ -44,8 +45,8 @@ type secondLook struct {
 	medians map[int]float64   // of all samples, by trial
 }
 
-func newSecondLook(evaluator Evaluator, study *study, options Options, spending *Spending,
-	record func(confirm.Round) error, disqualify func(int, *objective.Failure) error, past Past) *secondLook {
+func newSecondLook(evaluator Evaluator, study *study, options Options, spending *trial.Spending,
+	record func(trial.Round) error, disqualify func(int, *objective.Failure) error, past trial.Past) *secondLook {
 	s := &secondLook{
 		evaluator: evaluator, study: study, options: options, spending: spending, record: record, disqualify: disqualify,
 		checked: map[int]bool{}, samples: map[int][]float64{}, counts: map[int]int{},
@@ -56,7 +57,7 @@ func newSecondLook(evaluator Evaluator, study *study, options Options, spending 
 		numbers[t.Point] = t.Number
 	}
 	for _, r := range past.Rounds {
-		if r.Phase == confirm.SecondLook {
+		if r.Phase == trial.SecondLook {
 			s.add(numbers[r.Point], r)
 		}
 	}
@@ -64,7 +65,7 @@ func newSecondLook(evaluator Evaluator, study *study, options Options, spending 
 }
 
 // add counts a look by its own number: looks that brought nothing have none.
-func (s *secondLook) add(number int, r confirm.Round) {
+func (s *secondLook) add(number int, r trial.Round) {
 	s.counts[number] = max(s.counts[number], r.Number+1)
 	s.samples[number] = append(s.samples[number], r.Outcome.Samples...)
 	delete(s.medians, number)
@@ -116,23 +117,23 @@ func done(c <-chan struct{}) bool {
 // next returns the trial that deserves a look most: the first that is not checked in
 // full and would be confirmed if the search ended now, then the one that was measured
 // again least.
-func (s *secondLook) next() (t Trial, measure, found bool) {
+func (s *secondLook) next() (t trial.Trial, measure, found bool) {
 	leaders := s.leaders()
 	for _, t := range leaders[:min(len(leaders), s.options.Finalists+1)] {
 		if !s.checked[t.Number] {
 			return t, false, true
 		}
 	}
-	slices.SortStableFunc(leaders, func(a, b Trial) int { return s.counts[a.Number] - s.counts[b.Number] })
+	slices.SortStableFunc(leaders, func(a, b trial.Trial) int { return s.counts[a.Number] - s.counts[b.Number] })
 	if len(leaders) == 0 || s.counts[leaders[0].Number] >= mostLooks {
-		return Trial{}, false, false
+		return trial.Trial{}, false, false
 	}
 	return leaders[0], true, true
 }
 
 // leaders are the default and the fastest, each machine code once.
-func (s *secondLook) leaders() []Trial {
-	var leaders []Trial
+func (s *secondLook) leaders() []trial.Trial {
+	var leaders []trial.Trial
 	met := map[string]bool{}
 	for _, number := range s.ranked() {
 		t := s.study.trials[number]
@@ -170,12 +171,12 @@ func (s *secondLook) ranked() []int {
 }
 
 // all returns every sample of a trial.
-func (s *secondLook) all(t Trial) []float64 {
+func (s *secondLook) all(t trial.Trial) []float64 {
 	return slices.Concat(t.Outcome.Samples, s.samples[t.Number])
 }
 
 // look measures a trial again, or goes on with its full check.
-func (s *secondLook) look(ctx context.Context, t Trial, measure bool) error {
+func (s *secondLook) look(ctx context.Context, t trial.Trial, measure bool) error {
 	p, err := s.evaluator.Prepare(ctx, t.Point)
 	if err == nil {
 		err = confirm.SameBinary(t.Outcome, p)
@@ -197,7 +198,7 @@ func (s *secondLook) look(ctx context.Context, t Trial, measure bool) error {
 	return nil
 }
 
-func (s *secondLook) measure(ctx context.Context, t Trial, p objective.Prepared) error {
+func (s *secondLook) measure(ctx context.Context, t trial.Trial, p objective.Prepared) error {
 	outcome, err := s.evaluator.Sample(ctx, p, s.options.Samples)
 	if err != nil {
 		return fmt.Errorf("measuring %s again: %w", t.Point, err)
@@ -210,7 +211,7 @@ func (s *secondLook) measure(ctx context.Context, t Trial, p objective.Prepared)
 	default:
 		return s.disqualify(t.Number, outcome.Failure)
 	}
-	round := confirm.Round{Phase: confirm.SecondLook, Number: s.counts[t.Number], Point: t.Point, Outcome: outcome}
+	round := trial.Round{Phase: trial.SecondLook, Number: s.counts[t.Number], Point: t.Point, Outcome: outcome}
 	if err := s.record(round); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -133,14 +134,14 @@ func lookingOptions(sampler string, resident search.Resident) search.Options {
 		Seed:     5,
 		Ahead:    1,
 		Lanes:    1,
-		Goals:    search.Goals{Trials: slowTrials, Rounds: 3},
+		Goals:    trial.Goals{Trials: slowTrials, Rounds: 3},
 	}
 }
 
-func runLooking(t *testing.T, c *slowCompiler, sampler string) (search.Result, *memory) {
+func runLooking(t *testing.T, c *slowCompiler, sampler string) (trial.Result, *memory) {
 	t.Helper()
 	m := &memory{}
-	result, err := search.Run(t.Context(), recordedSpace(t).Pool(), c, m, search.Past{}, lookingOptions(sampler, c))
+	result, err := search.Run(t.Context(), recordedSpace(t).Pool(), c, m, trial.Past{}, lookingOptions(sampler, c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func runLooking(t *testing.T, c *slowCompiler, sampler string) (search.Result, *
 // slowOne returns the slowest of the first points after the default.
 func slowOne(t *testing.T) space.Point {
 	before, _ := runLooking(t, newSlowCompiler(recordedSpace(t)), "random")
-	ranked := search.Ranking(before.Trials[1:10])
+	ranked := trial.Ranking(before.Trials[1:10])
 	return ranked[len(ranked)-1].Point
 }
 
@@ -159,7 +160,7 @@ func TestSecondLooksFillTheWait(t *testing.T) {
 	s := recordedSpace(t)
 	c := newSlowCompiler(s)
 	result, _ := runLooking(t, c, "auto")
-	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, search.Past{},
+	plain, err := search.Run(t.Context(), s.Pool(), replay.NewEvaluator(s, 1), &memory{}, trial.Past{},
 		lookingOptions("auto", nil))
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestSecondLooksFillTheWait(t *testing.T) {
 	}
 	looks := 0
 	for _, r := range result.Rounds {
-		if r.Phase == confirm.SecondLook {
+		if r.Phase == trial.SecondLook {
 			looks++
 		}
 	}
@@ -197,13 +198,13 @@ func TestSecondLookDisqualifiesAWrongLeader(t *testing.T) {
 	c.lucky = c.wrong
 	result, m := runLooking(t, c, "random")
 	if len(m.disqualified) != 1 ||
-		slices.ContainsFunc(search.Ranking(result.Trials), func(t search.Trial) bool { return t.Point == c.wrong }) {
+		slices.ContainsFunc(trial.Ranking(result.Trials), func(t trial.Trial) bool { return t.Point == c.wrong }) {
 		t.Fatalf("disqualified: %v", m.disqualified)
 	}
 	if slices.Contains(c.incumbents, lucky) {
 		t.Error("a trial was measured against the time of a wrong point")
 	}
-	if slices.ContainsFunc(result.Rounds, func(r confirm.Round) bool { return r.Point == c.wrong }) {
+	if slices.ContainsFunc(result.Rounds, func(r trial.Round) bool { return r.Point == c.wrong }) {
 		t.Error("a wrong point was measured again")
 	}
 }
@@ -214,10 +215,10 @@ func TestSecondLookSeesThroughLuck(t *testing.T) {
 	c := newSlowCompiler(s)
 	c.lucky = slowOne(t)
 	result, _ := runLooking(t, c, "random")
-	if search.Ranking(result.Trials)[0].Point != c.lucky {
+	if trial.Ranking(result.Trials)[0].Point != c.lucky {
 		t.Fatal("nobody was lucky: there is nothing to test")
 	}
-	for _, contender := range confirm.Contenders(result.Rounds, confirm.Confirmation) {
+	for _, contender := range confirm.Contenders(result.Rounds, trial.Confirmation) {
 		if contender.Point == c.lucky {
 			t.Error("luck has made a finalist")
 		}
@@ -228,9 +229,9 @@ func TestSecondLookSeesThroughLuck(t *testing.T) {
 func TestSecondLooksAreResumed(t *testing.T) {
 	s := recordedSpace(t)
 	first, _ := runLooking(t, newSlowCompiler(s), "random")
-	past := search.Past{Trials: first.Trials}
+	past := trial.Past{Trials: first.Trials}
 	for _, r := range first.Rounds {
-		if r.Phase == confirm.SecondLook && r.Number > 0 { // as if the first had been throttled
+		if r.Phase == trial.SecondLook && r.Number > 0 { // as if the first had been throttled
 			past.Rounds = append(past.Rounds, r)
 		}
 	}
@@ -247,7 +248,7 @@ func TestSecondLooksAreResumed(t *testing.T) {
 	}
 	met := map[space.Point]map[int]bool{}
 	for _, r := range again.Rounds {
-		if r.Phase != confirm.SecondLook {
+		if r.Phase != trial.SecondLook {
 			continue
 		}
 		if met[r.Point] == nil {

@@ -11,6 +11,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -27,7 +28,7 @@ type study struct {
 	goptuna  *goptuna.Study
 	choices  [][]string // the values of each parameter as goptuna knows them
 	recorder Recorder
-	trials   []Trial
+	trials   []trial.Trial
 	// forced are the points of the first trials, for which the sampler is not asked:
 	// the default, what earlier studies found good, and what an interrupted run has
 	// asked.
@@ -100,7 +101,7 @@ func (s *study) depth(options Options) int {
 }
 
 // nextToMeasure returns which of some pending trials is to be measured first, by what is known now.
-func (s *study) nextToMeasure(trials []Trial) int {
+func (s *study) nextToMeasure(trials []trial.Trial) int {
 	var points []int
 	for _, t := range trials {
 		index, err := s.index(t.Number)
@@ -116,40 +117,40 @@ func (s *study) nextToMeasure(trials []Trial) int {
 func (s *study) exhausted() bool { return s.view.FreeCount() == 0 }
 
 // ask proposes the next trial and records it.
-func (s *study) ask() (Trial, error) {
-	trial, err := s.propose()
+func (s *study) ask() (trial.Trial, error) {
+	next, err := s.propose()
 	if err != nil {
-		return Trial{}, fmt.Errorf("asking for a trial: %w", err)
+		return next, fmt.Errorf("asking for a trial: %w", err)
 	}
-	if err := s.recorder.Started(trial); err != nil {
-		return Trial{}, fmt.Errorf("recording trial %d: %w", trial.Number, err)
+	if err := s.recorder.Started(next); err != nil {
+		return next, fmt.Errorf("recording trial %d: %w", next.Number, err)
 	}
-	return trial, nil
+	return next, nil
 }
 
 // propose lets goptuna suggest the values of a new trial.
-func (s *study) propose() (Trial, error) {
+func (s *study) propose() (trial.Trial, error) {
 	id, err := s.goptuna.Storage.CreateNewTrial(s.goptuna.ID)
 	if err != nil {
-		return Trial{}, err
+		return trial.Trial{}, err
 	}
 	proposal := goptuna.Trial{Study: s.goptuna, ID: id}
 	if err := proposal.CallRelativeSampler(); err != nil {
-		return Trial{}, err
+		return trial.Trial{}, err
 	}
 	for i, p := range s.pool.Space().Params() {
 		if _, err := proposal.SuggestCategorical(p.Name, s.choices[i]); err != nil {
-			return Trial{}, fmt.Errorf("parameter %s: %w", p.Name, err)
+			return trial.Trial{}, fmt.Errorf("parameter %s: %w", p.Name, err)
 		}
 	}
 	index, err := s.index(id)
 	if err != nil {
-		return Trial{}, err
+		return trial.Trial{}, err
 	}
 	index = s.pool.Keep(index)
 	s.pool.Forget()
 	s.view.Ask(index)
-	trial := Trial{Number: id, Point: s.pool.Point(index)}
+	trial := trial.Trial{Number: id, Point: s.pool.Point(index)}
 	s.trials = append(s.trials, trial)
 	return trial, nil
 }
@@ -177,7 +178,7 @@ func (s *study) SampleRelative(_ *goptuna.Study, trial goptuna.FrozenTrial,
 }
 
 // finish records an outcome, durably first.
-func (s *study) finish(trial Trial) error {
+func (s *study) finish(trial trial.Trial) error {
 	if err := s.recorder.Finished(trial); err != nil {
 		return fmt.Errorf("recording the outcome of trial %d: %w", trial.Number, err)
 	}
@@ -188,7 +189,7 @@ func (s *study) finish(trial Trial) error {
 }
 
 // learn makes an outcome known to goptuna and to the samplers.
-func (s *study) learn(trial Trial) error {
+func (s *study) learn(trial trial.Trial) error {
 	storage := s.goptuna.Storage
 	state := goptuna.TrialStateFail
 	if trial.OK() {
@@ -241,7 +242,7 @@ func (s *study) index(number int) (int, error) {
 
 // disqualify turns a finished trial into a failure, durably first. goptuna and the samplers
 // see it: what a wrong result has to offer must not attract them.
-func (s *study) disqualify(number int, failure *objective.Failure) (Trial, error) {
+func (s *study) disqualify(number int, failure *objective.Failure) (trial.Trial, error) {
 	err := s.recorder.Disqualified(number, failure)
 	if err == nil {
 		err = s.fail(number)
@@ -251,7 +252,7 @@ func (s *study) disqualify(number int, failure *objective.Failure) (Trial, error
 		index, err = s.index(number)
 	}
 	if err != nil {
-		return Trial{}, fmt.Errorf("disqualifying trial %d: %w", number, err)
+		return trial.Trial{}, fmt.Errorf("disqualifying trial %d: %w", number, err)
 	}
 	trial := &s.trials[number]
 	trial.Outcome.Failure, trial.Outcome.Samples = failure, nil
@@ -278,22 +279,22 @@ func (s *study) fail(number int) error {
 }
 
 // best returns the fastest finished trial.
-func (s *study) best() (Trial, bool) {
+func (s *study) best() (trial.Trial, bool) {
 	fastest, err := s.goptuna.Storage.GetBestTrial(s.goptuna.ID)
 	if err != nil { // none is complete
-		return Trial{}, false
+		return trial.Trial{}, false
 	}
 	return s.trials[fastest.Number], true
 }
 
 // initial returns the default point's trial, if it has a time. It is among the first ones.
-func (s *study) initial() (Trial, bool) {
+func (s *study) initial() (trial.Trial, bool) {
 	for _, t := range s.trials[:min(len(s.trials), 16)] {
 		if t.OK() && t.Point == s.pool.Space().Default() {
 			return t, true
 		}
 	}
-	return Trial{}, false
+	return trial.Trial{}, false
 }
 
 // silent is a logger for goptuna that keeps quiet: every problem that it would

@@ -9,17 +9,17 @@ import (
 	"github.com/c-bata/goptuna"
 
 	"pawl/objective"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
 // forgetful records nothing.
 type forgetful struct{}
 
-func (forgetful) Started(Trial) error                        { return nil }
-func (forgetful) Finished(Trial) error                       { return nil }
+func (forgetful) Started(trial.Trial) error                  { return nil }
+func (forgetful) Finished(trial.Trial) error                 { return nil }
 func (forgetful) Disqualified(int, *objective.Failure) error { return nil }
-func (forgetful) Measured(confirm.Round) error               { return nil }
+func (forgetful) Measured(trial.Round) error                 { return nil }
 
 // studyOf returns a study of some parameters with so many values each.
 func studyOf(t testing.TB, values ...int) *study {

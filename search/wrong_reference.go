@@ -1,6 +1,9 @@
 package search
 
-import "pawl/objective"
+import (
+	"pawl/objective"
+	"pawl/search/trial"
+)
 
 // suspectAfter is how many different kernels must be wrong, with none that is right,
 // before the reference is the suspect.
@@ -10,7 +13,7 @@ const suspectAfter = 4
 // be wrong than they are: the default gives wrong results, no point gives right ones,
 // and so many different ones, or all that were tried, were compared. A search without
 // a right default has nothing to compare with, so that going on is of little use.
-func ReferenceSuspected(trials []Trial, all bool) bool {
+func ReferenceSuspected(trials []trial.Trial, all bool) bool {
 	if len(trials) == 0 || !wrong(trials[0]) {
 		return false
 	}
@@ -28,6 +31,6 @@ func ReferenceSuspected(trials []Trial, all bool) bool {
 	return len(kernels) >= suspectAfter || all && len(kernels) > 1
 }
 
-func wrong(t Trial) bool {
+func wrong(t trial.Trial) bool {
 	return t.Finished && t.Outcome.Failure != nil && t.Outcome.Failure.Reason == objective.WrongResult
 }

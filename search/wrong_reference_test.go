@@ -8,6 +8,7 @@ import (
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -37,19 +38,19 @@ func TestWrongReferenceEndsTheSearchSoon(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		wrong func(asked int, p space.Point) bool
-		ended search.Ending
+		ended trial.Ending
 		most  int
 	}{
-		{"all wrong", func(int, space.Point) bool { return true }, search.AllWrong, 4},
-		{"the default is right", func(asked int, _ space.Point) bool { return asked > 0 }, search.TrialsDone, 30},
-		{"the third is right", func(asked int, _ space.Point) bool { return asked != 2 }, search.TrialsDone, 30},
-		{"only the default is wrong", func(asked int, _ space.Point) bool { return asked == 0 }, search.TrialsDone, 30},
+		{"all wrong", func(int, space.Point) bool { return true }, trial.AllWrong, 4},
+		{"the default is right", func(asked int, _ space.Point) bool { return asked > 0 }, trial.TrialsDone, 30},
+		{"the third is right", func(asked int, _ space.Point) bool { return asked != 2 }, trial.TrialsDone, 30},
+		{"only the default is wrong", func(asked int, _ space.Point) bool { return asked == 0 }, trial.TrialsDone, 30},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m := &memory{}
 			evaluator := &wrongEvaluator{faulty: &faulty{Evaluator: replay.NewEvaluator(s, 1)}, wrong: test.wrong}
-			result, err := search.Run(t.Context(), s.Pool(), evaluator, m, search.Past{},
-				search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 30}})
+			result, err := search.Run(t.Context(), s.Pool(), evaluator, m, trial.Past{},
+				search.Options{Sampler: "random", Seed: 3, Goals: trial.Goals{Trials: 30}})
 			if err != nil || result.Ended != test.ended {
 				t.Fatalf("ended because %s: %v", result.Ended, err)
 			}
@@ -64,7 +65,7 @@ func TestWrongReferenceEndsTheSearchSoon(t *testing.T) {
 			}
 			// A resumed study comes to the same end without another trial.
 			resumed, err := search.Run(t.Context(), s.Pool(), evaluator, &memory{trials: m.trials},
-				search.Past{Trials: m.trials}, search.Options{Sampler: "random", Seed: 3, Goals: search.Goals{Trials: 30}})
+				trial.Past{Trials: m.trials}, search.Options{Sampler: "random", Seed: 3, Goals: trial.Goals{Trials: 30}})
 			if err != nil || resumed.Ended != test.ended {
 				t.Errorf("resumed, it ended because %s: %v", resumed.Ended, err)
 			}
@@ -73,10 +74,10 @@ func TestWrongReferenceEndsTheSearchSoon(t *testing.T) {
 }
 
 func TestReferenceSuspected(t *testing.T) {
-	trials := func(reasons ...string) []search.Trial {
-		var all []search.Trial
+	trials := func(reasons ...string) []trial.Trial {
+		var all []trial.Trial
 		for i, reason := range reasons {
-			trial := search.Trial{Number: i, Finished: true, Outcome: objective.Outcome{Binary: fmt.Sprint(i)}}
+			trial := trial.Trial{Number: i, Finished: true, Outcome: objective.Outcome{Binary: fmt.Sprint(i)}}
 			if reason != "" {
 				trial.Outcome.Failure = &objective.Failure{Stage: objective.Fuzz, Reason: reason}
 			}
@@ -93,7 +94,7 @@ func TestReferenceSuspected(t *testing.T) {
 	running[3].Finished, running[3].Outcome = false, objective.Outcome{}
 	for _, test := range []struct {
 		name       string
-		trials     []search.Trial
+		trials     []trial.Trial
 		soon, ever bool
 	}{
 		{"none", nil, false, false},

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"pawl/kernels"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 )
 
 // WorkloadFacts is a workload of a kernel: its name and its sizes.
@@ -35,7 +35,7 @@ func (s Study) Others() []WorkloadFacts {
 }
 
 // MeasuredAcross records a round on another workload than the study's.
-func (r *Recorder) MeasuredAcross(workload string, round confirm.Round) error {
+func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
 	row := rowKey{"across",
 		columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
 	if err := r.store.createAt(context.Background(), r.study, row,
@@ -47,12 +47,12 @@ func (r *Recorder) MeasuredAcross(workload string, round confirm.Round) error {
 
 // Across returns the rounds of a study on other workloads than its own, by workload, those
 // of all runs.
-func (s *Store) Across(ctx context.Context, study int64) (map[string][]confirm.Round, error) {
+func (s *Store) Across(ctx context.Context, study int64) (map[string][]trial.Round, error) {
 	if err := s.damageOf(ctx, study); err != nil {
 		return nil, err
 	}
 	type round struct {
-		confirm.Round
+		trial.Round
 		workload string
 	}
 	all, err := readRows(ctx, s, "across", "workload, number, point", study, func(r *round) (columns, func()) {
@@ -64,9 +64,9 @@ func (s *Store) Across(ctx context.Context, study int64) (map[string][]confirm.R
 	if err != nil {
 		return nil, fmt.Errorf("reading study %d: %w", study, err)
 	}
-	rounds := map[string][]confirm.Round{}
+	rounds := map[string][]trial.Round{}
 	for _, r := range all {
-		r.Phase = confirm.Across
+		r.Phase = trial.Across
 		rounds[r.workload] = append(rounds[r.workload], r.Round)
 	}
 	return rounds, nil

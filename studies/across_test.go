@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pawl/objective"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -23,14 +23,14 @@ func testRoundsOnOtherWorkloadsComeBack(t *testing.T, e testEngine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fine := confirm.Round{
-		Phase:   confirm.Across,
+	fine := trial.Round{
+		Phase:   trial.Across,
 		Run:     2,
 		Number:  3,
 		Point:   p,
 		Outcome: objective.Outcome{Samples: []float64{1.5, 1.25}, Binary: "b"},
 	}
-	bad := confirm.Round{Phase: confirm.Across, Run: 2, Number: 4, Point: p,
+	bad := trial.Round{Phase: trial.Across, Run: 2, Number: 4, Point: p,
 		Outcome: objective.Outcome{
 			Samples: []float64{},
 			Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "wrong", Detail: "by 1"},
@@ -43,7 +43,7 @@ func testRoundsOnOtherWorkloadsComeBack(t *testing.T, e testEngine) {
 		t.Error("a round was recorded twice")
 	}
 	got, err := store.Across(t.Context(), id)
-	want := map[string][]confirm.Round{"large": {fine}, "other": {bad}}
+	want := map[string][]trial.Round{"large": {fine}, "other": {bad}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3/database"
+
 	"pawl/internal/postgrestest"
 	"pawl/objective"
-	"pawl/search"
-
-	"github.com/pressly/goose/v3/database"
+	"pawl/search/trial"
 )
 
 // testEngine is a kind of database that the tests below hold to the same behaviour.
@@ -174,7 +174,7 @@ func testAnyText(t *testing.T, e testEngine) {
 	recorder := store.Recorder(id)
 	for i, text := range []string{"", "ä \U0001F600", "a\x00b", "\xff\xfe no UTF-8", "' \" \\ ? $1 :x",
 		strings.Repeat("long ", 1<<18)} {
-		trial := search.Trial{
+		trial := trial.Trial{
 			Number:  i,
 			Point:   examplePoint(i),
 			Outcome: objective.Outcome{Failure: &objective.Failure{Stage: objective.Compile, Reason: "r", Detail: text}},
@@ -235,7 +235,7 @@ func endless(place string) error {
 	}
 	recorder := store.Recorder(all[0].ID)
 	for i := len(past.Trials); ; i++ {
-		trial := search.Trial{
+		trial := trial.Trial{
 			Number:  i,
 			Point:   examplePoint(i),
 			Outcome: objective.Outcome{Samples: []float64{float64(i + 1)}},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"pawl/search"
+	"pawl/search/trial"
 )
 
 // same compares everything that is recorded of two studies but their numbers.
@@ -45,7 +45,7 @@ func testCopies(t *testing.T, e testEngine) {
 		t.Errorf("%v, %v", damage, err)
 	}
 	// The study goes on there.
-	trial := search.Trial{Number: 40, Point: examplePoint(40)}
+	trial := trial.Trial{Number: 40, Point: examplePoint(40)}
 	if err := to.Recorder(copied.To).Started(trial); err != nil {
 		t.Error(err)
 	}

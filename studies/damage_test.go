@@ -17,8 +17,7 @@ import (
 
 	"pawl/internal/thorough"
 	"pawl/objective"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 )
 
 // flips is how many bits TestNoFlippedBitIsSilent changes, each in a file of its own.
@@ -38,7 +37,7 @@ func record(t *testing.T, store *Store) {
 		check(err)
 		recorder := store.Recorder(id)
 		for i := range 40 {
-			trial := search.Trial{Number: i, Point: examplePoint(i)}
+			trial := trial.Trial{Number: i, Point: examplePoint(i)}
 			check(recorder.Started(trial))
 			trial.Outcome = objective.Outcome{Batch: 3, Binary: fmt.Sprintf("binary %d", i), Stop: objective.Precise}
 			if i%5 == 4 {
@@ -56,8 +55,8 @@ func record(t *testing.T, store *Store) {
 		}
 		check(recorder.Disqualified(3, &objective.Failure{Stage: objective.Fuzz, Reason: "wrong result"}))
 		for i := range 10 {
-			check(recorder.Measured(confirm.Round{
-				Phase:   confirm.Confirmation,
+			check(recorder.Measured(trial.Round{
+				Phase:   trial.Confirmation,
 				Number:  i,
 				Point:   examplePoint(0),
 				Outcome: objective.Outcome{Samples: []float64{1, 2, 3}},
@@ -67,14 +66,14 @@ func record(t *testing.T, store *Store) {
 			check(store.Gated(t.Context(), id, exampleGating()))
 			check(store.Profiled(t.Context(), id, exampleProfile()))
 			check(recorder.MeasuredAcross("other",
-				confirm.Round{
-					Phase:   confirm.Across,
+				trial.Round{
+					Phase:   trial.Across,
 					Number:  i,
 					Point:   examplePoint(0),
 					Outcome: objective.Outcome{Samples: []float64{1, 2, 3}},
 				}))
 		}
-		check(store.Finish(t.Context(), id, search.Result{Ended: search.TrialsDone}))
+		check(store.Finish(t.Context(), id, trial.Result{Ended: trial.TrialsDone}))
 	}
 }
 

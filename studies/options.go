@@ -15,7 +15,7 @@ import (
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/worker"
-	"pawl/search"
+	"pawl/search/trial"
 )
 
 // Definition is what makes a study the one it is: what is measured, and how. A resumed study takes it from its
@@ -54,7 +54,7 @@ func (d Definition) Measuring() objective.Options {
 // this type, in its order.
 type Options struct {
 	Definition
-	search.Goals `role:"goal"`
+	trial.Goals `role:"goal"`
 	// Across measures the winner on the kernel's other workloads too.
 	Across bool `flag:"across" role:"goal" on:"called"`
 }

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"pawl/objective"
-	"pawl/search"
+	"pawl/search/trial"
 )
 
 // usual are the options of a command line that says nothing.
 var usual = Options{
 	Definition: Definition{Sampler: "auto", Seed: 1, Compiler: "nvcc", Caches: "cold", Samples: 5,
 		RunTimeout: 10 * time.Second, CompileTimeout: time.Minute},
-	Goals: search.Goals{Finalists: 5, Rounds: 10},
+	Goals: trial.Goals{Finalists: 5, Rounds: 10},
 }
 
 // A command line, its record and the command that is made of the record say the
@@ -32,7 +32,7 @@ func TestOptionsSurviveTheRecord(t *testing.T) {
 	many := Options{
 		Definition: Definition{Compiler: "nvrtc", Caches: "warm", LockClocks: 1500, Seed: 7, Samples: 9,
 			RunTimeout: 2 * time.Second, CompileTimeout: 7 * time.Second, Cold: true, Sampler: "gp"},
-		Goals: search.Goals{Finalists: 3, Rounds: 12, Trials: 5, Budget: 3 * time.Minute, Target: 2, Regret: 0.01},
+		Goals: trial.Goals{Finalists: 3, Rounds: 12, Trials: 5, Budget: 3 * time.Minute, Target: 2, Regret: 0.01},
 	}
 	for _, test := range []struct {
 		asked Options
@@ -146,7 +146,7 @@ func TestADatabaseOfSchema6(t *testing.T) {
 	want := Options{
 		Definition: Definition{Workload: "square_384", Sampler: "auto", Seed: 7, Backend: "host", Samples: 3,
 			RunTimeout: 10 * time.Second, CompileTimeout: time.Minute},
-		Goals: search.Goals{Trials: 4, Budget: time.Minute, Target: 9, Finalists: 1, Rounds: 3},
+		Goals: trial.Goals{Trials: 4, Budget: time.Minute, Target: 9, Finalists: 1, Rounds: 3},
 	}
 	if study.Options != want {
 		t.Errorf("%+v", study.Options)

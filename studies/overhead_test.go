@@ -13,6 +13,7 @@ import (
 	"pawl/objective"
 	"pawl/search"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -98,8 +99,8 @@ func overhead(b *testing.B, pool *space.Pool, sampler string) {
 		b.Fatal(err)
 	}
 	var finished []time.Time
-	_, err = search.Run(b.Context(), pool, instant{}, store.Recorder(id), search.Past{}, search.Options{
-		Sampler: sampler, Seed: 1, Goals: search.Goals{Trials: 3000, Rounds: 1},
+	_, err = search.Run(b.Context(), pool, instant{}, store.Recorder(id), trial.Past{}, search.Options{
+		Sampler: sampler, Seed: 1, Goals: trial.Goals{Trials: 3000, Rounds: 1},
 		Observe: func(p search.Progress) {
 			if p.Trial != nil {
 				finished = append(finished, time.Now())

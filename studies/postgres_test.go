@@ -17,13 +17,13 @@ import (
 
 	"pawl/internal/postgrestest"
 	"pawl/objective"
-	"pawl/search"
+	"pawl/search/trial"
 )
 
 // recordTrials records trials as a search does.
 func recordTrials(recorder *Recorder, from, to int) error {
 	for i := from; i < to; i++ {
-		trial := search.Trial{
+		trial := trial.Trial{
 			Number:  i,
 			Point:   examplePoint(i),
 			Outcome: objective.Outcome{Samples: []float64{float64(i + 1)}},
@@ -364,7 +364,7 @@ func TestAFullDisk(t *testing.T) {
 		if last == 1000 {
 			t.Fatal("the disk is not full")
 		}
-		trial := search.Trial{
+		trial := trial.Trial{
 			Number: last,
 			Point:  examplePoint(last),
 			Outcome: objective.Outcome{Failure: &objective.Failure{

@@ -4,8 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 )
 
 // Pulse is what changes while another process runs a study, for those who watch it.
@@ -13,7 +12,7 @@ type Pulse struct {
 	// Trials counts all, Finished and Failed some of them, Rounds what was measured after
 	// the search, Gatings, Across and Profiles what was measured after the study.
 	Trials, Finished, Failed, Rounds, Gatings, Across, Profiles int
-	Ended                                                       search.Ending
+	Ended                                                       trial.Ending
 	Elapsed                                                     int64
 }
 
@@ -41,11 +40,11 @@ func (s *Store) Pulse(ctx context.Context, study int64) (p Pulse, err error) {
 }
 
 // TrialsFrom returns a study's trials from a number on.
-func (s *Store) TrialsFrom(ctx context.Context, study int64, number int) ([]search.Trial, error) {
+func (s *Store) TrialsFrom(ctx context.Context, study int64, number int) ([]trial.Trial, error) {
 	return s.trialsWhere(ctx, "study = ? AND number >= ?", study, number)
 }
 
 // Rounds returns what was measured after a study's search.
-func (s *Store) Rounds(ctx context.Context, study int64) ([]confirm.Round, error) {
+func (s *Store) Rounds(ctx context.Context, study int64) ([]trial.Round, error) {
 	return s.rounds(ctx, study)
 }

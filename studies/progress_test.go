@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"pawl/objective"
-	"pawl/search"
+	"pawl/search/trial"
 )
 
 func testPulse(t *testing.T, e testEngine) {
@@ -28,12 +28,12 @@ func testPulse(t *testing.T, e testEngine) {
 		before = got
 	}
 	for number := range 3 {
-		if err := recorder.Started(search.Trial{Number: number, Point: examplePoint(number)}); err != nil {
+		if err := recorder.Started(trial.Trial{Number: number, Point: examplePoint(number)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	changes("started", Pulse{Trials: 3})
-	if err := recorder.Finished(search.Trial{Number: 0, Outcome: objective.Outcome{Samples: []float64{1}}}); err != nil {
+	if err := recorder.Finished(trial.Trial{Number: 0, Outcome: objective.Outcome{Samples: []float64{1}}}); err != nil {
 		t.Fatal(err)
 	}
 	changes("finished", Pulse{Trials: 3, Finished: 1})
@@ -41,10 +41,10 @@ func testPulse(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	changes("disqualified", Pulse{Trials: 3, Finished: 1, Failed: 1})
-	if err := store.Finish(ctx, id, search.Result{Ended: search.TrialsDone, Elapsed: 7}); err != nil {
+	if err := store.Finish(ctx, id, trial.Result{Ended: trial.TrialsDone, Elapsed: 7}); err != nil {
 		t.Fatal(err)
 	}
-	changes("ended", Pulse{Trials: 3, Finished: 1, Failed: 1, Ended: search.TrialsDone, Elapsed: 7})
+	changes("ended", Pulse{Trials: 3, Finished: 1, Failed: 1, Ended: trial.TrialsDone, Elapsed: 7})
 	trials, err := store.TrialsFrom(ctx, id, 1)
 	if err != nil || len(trials) != 2 || trials[0].Number != 1 {
 		t.Errorf("%v, %v", trials, err)

@@ -8,18 +8,17 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 )
 
 // Past returns everything that a study has recorded, for going on with it and
 // for reporting on it.
-func (s *Store) Past(ctx context.Context, study int64) (search.Past, error) {
+func (s *Store) Past(ctx context.Context, study int64) (trial.Past, error) {
 	head, err := s.Study(ctx, study)
 	if err != nil {
-		return search.Past{}, err
+		return trial.Past{}, err
 	}
-	past := search.Past{Elapsed: head.Elapsed, Spending: head.Spending}
+	past := trial.Past{Elapsed: head.Elapsed, Spending: head.Spending}
 	if past.Trials, err = s.trials(ctx, study); err != nil {
 		return past, fmt.Errorf("reading study %d: %w", study, err)
 	}
@@ -38,13 +37,13 @@ const partOfTrials = 2500
 // trials reads a long study in parts, as many at a time as there are cores: decoding takes
 // longer than reading. A running study has more trials at the end of it than at the beginning,
 // which the last part finds too.
-func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error) {
+func (s *Store) trials(ctx context.Context, study int64) ([]trial.Trial, error) {
 	var count int
 	if err := s.db.queryRow(ctx, []any{&count}, "SELECT COALESCE(MAX(number), -1) + 1 FROM trials WHERE study = ?",
 		study); err != nil {
 		return nil, err
 	}
-	parts := make([][]search.Trial, 1+count/partOfTrials)
+	parts := make([][]trial.Trial, 1+count/partOfTrials)
 	reading, ctx := errgroup.WithContext(ctx)
 	reading.SetLimit(runtime.NumCPU())
 	for i := range parts {
@@ -61,15 +60,15 @@ func (s *Store) trials(ctx context.Context, study int64) ([]search.Trial, error)
 	return slices.Concat(parts...), err
 }
 
-func (s *Store) trialsWhere(ctx context.Context, condition string, arguments ...any) ([]search.Trial, error) {
-	return readRowsWhere(ctx, s, "trials", condition, "number", arguments, func(t *search.Trial) (columns, func()) {
+func (s *Store) trialsWhere(ctx context.Context, condition string, arguments ...any) ([]trial.Trial, error) {
+	return readRowsWhere(ctx, s, "trials", condition, "number", arguments, func(t *trial.Trial) (columns, func()) {
 		row := newStored(&t.Outcome)
 		return append(trialColumns(t, row), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...), row.complete
 	})
 }
 
-func (s *Store) rounds(ctx context.Context, study int64) ([]confirm.Round, error) {
-	return readRows(ctx, s, "rounds", "phase DESC, number, point", study, func(r *confirm.Round) (columns, func()) {
+func (s *Store) rounds(ctx context.Context, study int64) ([]trial.Round, error) {
+	return readRows(ctx, s, "rounds", "phase DESC, number, point", study, func(r *trial.Round) (columns, func()) {
 		row := storedRound(r)
 		return append(row.columns(),
 			columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete

@@ -7,8 +7,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/check"
 	"pawl/objective/worker"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 )
 
 // Recorder writes one study's trials. Each method is one transaction.
@@ -17,20 +16,18 @@ type Recorder struct {
 	study int64
 }
 
-var _ search.Recorder = (*Recorder)(nil)
-
 // Recorder returns the recorder of a study.
 func (s *Store) Recorder(study int64) *Recorder { return &Recorder{s, study} }
 
 // Started records a trial that is about to run. It does not take a context: a
 // trial that was chosen is recorded even while the program is being stopped.
-func (r *Recorder) Started(t search.Trial) error {
+func (r *Recorder) Started(t trial.Trial) error {
 	return r.store.createAt(context.Background(), r.study, trialRow(r.study, t.Number),
 		columns{{"point", asText{&t.Point}}})
 }
 
 // Finished records a trial's outcome and the study's active time in one step.
-func (r *Recorder) Finished(t search.Trial) error {
+func (r *Recorder) Finished(t trial.Trial) error {
 	t.Finished = true
 	changed, err := r.store.update(context.Background(), r.study, trialRow(r.study, t.Number),
 		trialColumns(&t, newStored(&t.Outcome)), " AND told = 0")
@@ -49,7 +46,7 @@ func (r *Recorder) Disqualified(number int, failure *objective.Failure) error {
 }
 
 // Measured records one round of the confirmation.
-func (r *Recorder) Measured(round confirm.Round) error {
+func (r *Recorder) Measured(round trial.Round) error {
 	row := rowKey{"rounds",
 		columns{
 			{"study", r.study},
@@ -82,7 +79,7 @@ type facts struct {
 }
 
 // storedRound is a round's outcome with the seed of its order.
-func storedRound(r *confirm.Round) *stored {
+func storedRound(r *trial.Round) *stored {
 	s := newStored(&r.Outcome)
 	s.order, s.facts.OrderSeed = &r.OrderSeed, r.OrderSeed
 	return s
@@ -128,7 +125,7 @@ func (s *stored) columns() columns {
 	}
 }
 
-func trialColumns(t *search.Trial, s *stored) columns {
+func trialColumns(t *trial.Trial, s *stored) columns {
 	spent := &t.Outcome.Spent
 	return append(s.columns(), columns{
 		// The column told says that a trial is finished; databases keep their names.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pawl/search"
+	"pawl/search/trial"
 )
 
 // Somebody removes the folder, or the file, or puts another one there while a study is recorded: it
@@ -35,7 +35,7 @@ func TestWhatARemovedFileHadIsKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // said again, done once
-				err = store.Finish(t.Context(), id, search.Result{Ended: search.TrialsDone})
+				err = store.Finish(t.Context(), id, trial.Result{Ended: trial.TrialsDone})
 				if err == nil ||
 					!strings.Contains(err.Error(),
 						"was removed or replaced while it was in use; what was recorded is at "+path+".rescued-") {

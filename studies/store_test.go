@@ -16,9 +16,7 @@ import (
 	"time"
 
 	"pawl/objective"
-	"pawl/search"
-	"pawl/search/confirm"
-	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -55,12 +53,12 @@ func writer(path string) error {
 	}
 	recorder := store.Recorder(id)
 	for i := range writerTrials {
-		trial := search.Trial{Number: i, Point: examplePoint(i)}
-		if err := recorder.Started(trial); err != nil {
+		tried := trial.Trial{Number: i, Point: examplePoint(i)}
+		if err := recorder.Started(tried); err != nil {
 			return err
 		}
-		trial.Finished, trial.Outcome.Samples = true, []float64{float64(i + 1)}
-		if err := recorder.Finished(trial); err != nil {
+		tried.Finished, tried.Outcome.Samples = true, []float64{float64(i + 1)}
+		if err := recorder.Finished(tried); err != nil {
 			return err
 		}
 	}
@@ -111,15 +109,15 @@ func testStudyRoundTrip(t *testing.T, e testEngine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := search.Result{
-		Ended:   search.TrialsDone,
+	result := trial.Result{
+		Ended:   trial.TrialsDone,
 		Elapsed: 3 * time.Second,
-		Regret:  &sampler.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40},
+		Regret:  &trial.Regret{Left: 0.01, Sure: 0.9, Gain: 0.001, More: 40},
 	}
 	if err := store.Finish(t.Context(), id, result); err != nil {
 		t.Fatal(err)
 	}
-	want.Options, want.Command = Options{Definition{Seed: 7}, search.Goals{Trials: 9}, false}, "pawl tune ./k --trials 9"
+	want.Options, want.Command = Options{Definition{Seed: 7}, trial.Goals{Trials: 9}, false}, "pawl tune ./k --trials 9"
 	if err := store.Continue(t.Context(), Study{ID: id, Options: want.Options, Command: want.Command}); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +141,7 @@ func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	recorder := store.Recorder(id)
-	measured := search.Trial{
+	measured := trial.Trial{
 		Number:   0,
 		Point:    examplePoint(0),
 		Finished: true,
@@ -153,7 +151,7 @@ func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
 			Spent: objective.Spent{Compile: 1, Check: 2, Measure: 3, CacheHit: true},
 		},
 	}
-	failed := search.Trial{
+	failed := trial.Trial{
 		Number:   1,
 		Point:    examplePoint(1),
 		Finished: true,
@@ -162,22 +160,22 @@ func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
 			Samples: []float64{}, Failure: &objective.Failure{Stage: objective.Fuzz, Reason: "crashed", Detail: "SIGSEGV\nat"},
 		},
 	}
-	running := search.Trial{Number: 2, Point: examplePoint(2), Outcome: objective.Outcome{Samples: []float64{}}}
-	for _, trial := range []search.Trial{measured, failed, running} {
-		if err := recorder.Started(trial); err != nil {
+	running := trial.Trial{Number: 2, Point: examplePoint(2), Outcome: objective.Outcome{Samples: []float64{}}}
+	for _, tried := range []trial.Trial{measured, failed, running} {
+		if err := recorder.Started(tried); err != nil {
 			t.Fatal(err)
 		}
-		if trial.Finished {
-			if len(trial.Outcome.Samples) == 0 {
-				trial.Outcome.Samples = nil // as after a failure
+		if tried.Finished {
+			if len(tried.Outcome.Samples) == 0 {
+				tried.Outcome.Samples = nil // as after a failure
 			}
-			if err := recorder.Finished(trial); err != nil {
+			if err := recorder.Finished(tried); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	round := confirm.Round{
-		Phase:     confirm.Confirmation,
+	round := trial.Round{
+		Phase:     trial.Confirmation,
 		Run:       2,
 		Number:    1,
 		OrderSeed: 987_654_321,
@@ -191,10 +189,10 @@ func testTrialsAndRoundsRoundTrip(t *testing.T, e testEngine) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []search.Trial{measured, failed, running}; !reflect.DeepEqual(past.Trials, want) {
+	if want := []trial.Trial{measured, failed, running}; !reflect.DeepEqual(past.Trials, want) {
 		t.Errorf("got %+v\nwant %+v", past.Trials, want)
 	}
-	if !reflect.DeepEqual(past.Rounds, []confirm.Round{round}) {
+	if !reflect.DeepEqual(past.Rounds, []trial.Round{round}) {
 		t.Errorf("got %+v", past.Rounds)
 	}
 	var samples string
@@ -214,25 +212,25 @@ func testTheRecorderRefusesLies(t *testing.T, e testEngine) {
 		t.Fatal(err)
 	}
 	recorder := store.Recorder(id)
-	trial := search.Trial{Number: 0, Point: examplePoint(0)}
-	if err := recorder.Finished(trial); err == nil || strings.Contains(err.Error(), "%!") {
+	tried := trial.Trial{Number: 0, Point: examplePoint(0)}
+	if err := recorder.Finished(tried); err == nil || strings.Contains(err.Error(), "%!") {
 		t.Errorf("finished before it started: %v", err)
 	}
-	if err := recorder.Started(trial); err != nil {
+	if err := recorder.Started(tried); err != nil {
 		t.Fatal(err)
 	}
-	if err := recorder.Started(search.Trial{Number: 1, Point: examplePoint(0)}); err == nil {
+	if err := recorder.Started(trial.Trial{Number: 1, Point: examplePoint(0)}); err == nil {
 		t.Error("one point in two trials")
 	}
-	trial.Outcome.Samples = []float64{math.NaN()}
-	if err := recorder.Finished(trial); err == nil {
+	tried.Outcome.Samples = []float64{math.NaN()}
+	if err := recorder.Finished(tried); err == nil {
 		t.Error("a NaN was stored")
 	}
-	trial.Outcome.Samples = []float64{1}
-	if err := recorder.Finished(trial); err != nil {
+	tried.Outcome.Samples = []float64{1}
+	if err := recorder.Finished(tried); err != nil {
 		t.Fatal(err)
 	}
-	if err := recorder.Finished(trial); err == nil || strings.Contains(err.Error(), "%!") {
+	if err := recorder.Finished(tried); err == nil || strings.Contains(err.Error(), "%!") {
 		t.Errorf("finished twice: %v", err)
 	}
 }

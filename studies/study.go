@@ -10,9 +10,7 @@ import (
 
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/search"
-	"pawl/search/confirm"
-	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -42,12 +40,12 @@ type Study struct {
 	// Command reproduces the study.
 	Command string        `json:"command"`
 	Created time.Time     `json:"created"`
-	Ended   search.Ending `json:"ended"`
+	Ended   trial.Ending  `json:"ended"`
 	Elapsed time.Duration `json:"elapsed_ns"`
 	// Regret is what the search estimates to have left behind, nil if unknown.
-	Regret *sampler.Regret `json:"regret,omitempty"`
+	Regret *trial.Regret `json:"regret,omitempty"`
 	// Spending says where the time went, over all runs of the study.
-	Spending search.Spending `json:"spending"`
+	Spending trial.Spending `json:"spending"`
 	// Dead are the parameters that never change the machine code.
 	Dead []string `json:"dead,omitempty"`
 	// Roofline is the best that the device can do.
@@ -185,7 +183,7 @@ func (s *Store) Continue(ctx context.Context, study Study) error {
 }
 
 // Finish records how a run of a study ended.
-func (s *Store) Finish(ctx context.Context, id int64, result search.Result) error {
+func (s *Store) Finish(ctx context.Context, id int64, result trial.Result) error {
 	_, err := s.update(ctx, id, studyRow(id), columns{
 		{"ended", &result.Ended}, {"elapsed_ns", &result.Elapsed}, {"regret", asJSON{&result.Regret}},
 		{"spending", asJSON{&result.Spending}}, {"dead", asJSON{&result.Dead}},
@@ -233,7 +231,7 @@ func (s *Store) List(ctx context.Context) ([]Study, error) {
 		return nil
 	}, "SELECT "+strings.Join(new(Study).columns().names(), ", ")+`,
 		(SELECT COUNT(DISTINCT number) FROM rounds WHERE study = studies.id AND phase = ?)
-		FROM studies ORDER BY id DESC`, string(confirm.Confirmation))
+		FROM studies ORDER BY id DESC`, string(trial.Confirmation))
 	if err != nil {
 		return nil, fmt.Errorf("listing studies: %w", err)
 	}

@@ -17,9 +17,9 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/internal/thorough"
 	"pawl/kernels"
-	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -86,7 +86,7 @@ func writeRecord(t *testing.T, path string) {
 	}
 }
 
-func readPast(t *testing.T, dir string, id int64) search.Past {
+func readPast(t *testing.T, dir string, id int64) trial.Past {
 	t.Helper()
 	store, err := studies.Open(t.Context(), filepath.Join(dir, "tuning", kernels.DatabaseName))
 	if err != nil {
@@ -179,7 +179,7 @@ func runAndKill(t *testing.T, cmd *exec.Cmd, after time.Duration) (reported []in
 
 // compareStudies checks that two studies hold the same trials, and as many rounds
 // of the same contenders.
-func compareStudies(t *testing.T, got, want search.Past) {
+func compareStudies(t *testing.T, got, want trial.Past) {
 	t.Helper()
 	if len(got.Trials) != len(want.Trials) {
 		t.Fatalf("%d trials, want %d", len(got.Trials), len(want.Trials))
@@ -191,7 +191,7 @@ func compareStudies(t *testing.T, got, want search.Past) {
 		}
 	}
 	// A confirmation that was killed is measured anew, in one run.
-	for _, phase := range []confirm.Phase{confirm.Confirmation, confirm.Ablation} {
+	for _, phase := range []trial.Phase{trial.Confirmation, trial.Ablation} {
 		a, b := confirm.Contenders(got.Standing(), phase), confirm.Contenders(want.Standing(), phase)
 		if len(a) != len(b) {
 			t.Fatalf("%s: %d contenders, want %d", phase, len(a), len(b))

@@ -17,6 +17,7 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -129,7 +130,7 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := console.NewDisplay(term.screen)
-	d.Start(studies.Study{Kernel: "k"}, search.Past{}, pool)
+	d.Start(studies.Study{Kernel: "k"}, trial.Past{}, pool)
 	within(t, "the display", func() {
 		var wait sync.WaitGroup
 		for writer := range 4 {
@@ -139,7 +140,7 @@ func TestMessagesDoNotStopTheBars(t *testing.T) {
 				}
 			})
 		}
-		trial := search.Trial{Finished: true, Point: s.Default()}
+		trial := trial.Trial{Finished: true, Point: s.Default()}
 		trial.Outcome.Samples = []float64{1, 2, 3}
 		for finished := range 200 {
 			d.Update(search.Progress{

@@ -14,7 +14,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/objective/worker"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -176,7 +176,7 @@ func read(ctx context.Context, store *studies.Store, s studies.Study) (*earlier,
 	}
 	found := &earlier{study: s, winner: summary.Winner}
 	for _, r := range past.Standing() {
-		if r.Phase == confirm.Confirmation && r.Point == summary.Winner.Point && len(r.Outcome.Samples) > 0 {
+		if r.Phase == trial.Confirmation && r.Point == summary.Winner.Point && len(r.Outcome.Samples) > 0 {
 			found.rounds, found.binary = append(found.rounds, r.Outcome.Samples), r.Outcome.Binary
 		}
 	}

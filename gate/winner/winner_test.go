@@ -9,18 +9,16 @@ import (
 	"testing"
 	"time"
 
-	gatereport "pawl/gate/reporting"
-
 	"pawl/gate"
 	"pawl/gate/baseline"
 	"pawl/gate/policy"
 	"pawl/gate/ratchet"
+	gatereport "pawl/gate/reporting"
 	"pawl/internal/kerneltest"
 	"pawl/kernels"
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -133,16 +131,16 @@ func (b *bench) study(winner string, rounds int, change func(*studies.Study)) in
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		trial := search.Trial{Number: i, Point: point, Outcome: objective.Outcome{Samples: []float64{at.ms, at.ms}}}
-		if err := errors.Join(recorder.Started(trial), recorder.Finished(trial)); err != nil {
+		tried := trial.Trial{Number: i, Point: point, Outcome: objective.Outcome{Samples: []float64{at.ms, at.ms}}}
+		if err := errors.Join(recorder.Started(tried), recorder.Finished(tried)); err != nil {
 			b.t.Fatal(err)
 		}
 		for round := range rounds {
-			if err := recorder.Measured(confirm.Round{
-				Phase:   confirm.Confirmation,
+			if err := recorder.Measured(trial.Round{
+				Phase:   trial.Confirmation,
 				Number:  round,
 				Point:   point,
-				Outcome: trial.Outcome,
+				Outcome: tried.Outcome,
 			}); err != nil {
 				b.t.Fatal(err)
 			}

@@ -55,6 +55,7 @@ var inside = map[string][][]string{
 		{"objective/fuzz", "objective/preflight"},
 	},
 	"search": {
+		{"search/trial"},
 		{"search/sampler/gaussian"},
 		{"search/sampler"},
 		{"search/confirm"},

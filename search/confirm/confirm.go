@@ -23,6 +23,7 @@ import (
 
 	"pawl/objective"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -57,8 +58,8 @@ type Study struct {
 	Candidates []Candidate
 	// Record makes a round durable. Rounds returns all that were recorded, those of
 	// earlier runs included, and Standing those that still count.
-	Record           func(Round) error
-	Rounds, Standing func() []Round
+	Record           func(trial.Round) error
+	Rounds, Standing func() []trial.Round
 	// Disqualify makes durable that a trial has failed the full check.
 	Disqualify func(number int, failure *objective.Failure) error
 	// Check returns what a trial of a point has found, or else takes it through the
@@ -68,11 +69,11 @@ type Study struct {
 	Refresh func()
 	// Late reports whether the time for a phase is over. FewestRounds are measured
 	// all the same, but an ablation does not begin.
-	Late func(Phase) bool
+	Late func(trial.Phase) bool
 	// Stopped reports whether the user has had enough.
 	Stopped func() bool
 	// Progress is called before the first round of a phase and after each.
-	Progress func(phase Phase, rounds int)
+	Progress func(phase trial.Phase, rounds int)
 }
 
 // Options says how much is measured. Every field is needed.
@@ -114,17 +115,17 @@ func (c *confirmation) run(ctx context.Context) error {
 	if err != nil || len(contenders) < 2 {
 		return err
 	}
-	if err := c.measure(ctx, c.latest(Confirmation, pointsOf(contenders)), contenders); err != nil {
+	if err := c.measure(ctx, c.latest(trial.Confirmation, pointsOf(contenders)), contenders); err != nil {
 		return err
 	}
-	if c.Late(Ablation) {
+	if c.Late(trial.Ablation) {
 		return nil // it explains and decides nothing
 	}
 	path, err := c.ablationPath(ctx, contenders)
 	if err != nil || len(path) < 2 {
 		return err
 	}
-	return c.measure(ctx, c.latest(Ablation, pointsOf(path)), path)
+	return c.measure(ctx, c.latest(trial.Ablation, pointsOf(path)), path)
 }
 
 func pointsOf(contenders []objective.Prepared) (points []space.Point) {

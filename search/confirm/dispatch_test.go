@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -21,12 +22,12 @@ func (c *comparison) field(t *testing.T, d *device, rounds int, texts ...string)
 		all = append(all, p)
 	}
 	through, err := Compare(t.Context(), d, Study{
-		Record:  func(r Round) error { c.rounds = append(c.rounds, r); return nil },
-		Rounds:  func() []Round { return c.rounds },
+		Record:  func(r trial.Round) error { c.rounds = append(c.rounds, r); return nil },
+		Rounds:  func() []trial.Round { return c.rounds },
 		Refresh: func() { d.refresh++ },
-		Late:    func(Phase) bool { return c.late },
-		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(Phase, int) {},
-	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 2}, Dispatch, all...)
+		Late:    func(trial.Phase) bool { return c.late },
+		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(trial.Phase, int) {},
+	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 2}, trial.Dispatch, all...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestAFieldGoesOnWhereItWasEnded(t *testing.T) {
 		if !c.field(t, d, 4, names...) {
 			t.Errorf("ended after %d: not through", end)
 		}
-		contenders := Contenders(c.rounds, Dispatch)
+		contenders := Contenders(c.rounds, trial.Dispatch)
 		// All rounds but the broken one are there once.
 		if len(contenders) != 3 || len(contenders[0].Rounds) != 4 || len(c.rounds) != 12+end%3 {
 			t.Errorf("ended after %d: %d contenders, %d measurements", end, len(contenders), len(c.rounds))
@@ -76,7 +77,7 @@ func TestAFieldLosesOnlyWhatFails(t *testing.T) {
 		t.Errorf("contenders %v", c.points())
 	}
 	// Nothing of it is the study's own business.
-	if own := Standing(c.rounds, func(space.Point) bool { return false }); len(own) > 0 {
+	if own := trial.Standing(c.rounds, func(space.Point) bool { return false }); len(own) > 0 {
 		t.Errorf("the study is told %v", own)
 	}
 	recorded := len(c.rounds)
@@ -84,8 +85,8 @@ func TestAFieldLosesOnlyWhatFails(t *testing.T) {
 		t.Errorf("asked again %v, %d rounds and then %d", d.asked, recorded, len(c.rounds))
 	}
 	// What works now contends, in a new run.
-	if c.field(t, &device{}, 3, "A=1", "A=2", "A=3", "A=4"); len(Contenders(c.rounds, Dispatch)) != 4 {
-		t.Errorf("%d contenders", len(Contenders(c.rounds, Dispatch)))
+	if c.field(t, &device{}, 3, "A=1", "A=2", "A=3", "A=4"); len(Contenders(c.rounds, trial.Dispatch)) != 4 {
+		t.Errorf("%d contenders", len(Contenders(c.rounds, trial.Dispatch)))
 	}
 	// A new candidate is measured with all others, and one that has gone takes its run along.
 	if c.field(t, d, 3, "A=1", "A=4", "A=5"); !slices.Equal(c.points(), []string{"A=1", "A=4", "A=5"}) {
@@ -99,7 +100,7 @@ func TestAFieldLosesOnlyWhatFails(t *testing.T) {
 }
 
 func (c *comparison) points() (names []string) {
-	for _, contender := range Contenders(c.rounds, Dispatch) {
+	for _, contender := range Contenders(c.rounds, trial.Dispatch) {
 		names = append(names, contender.Point.String())
 	}
 	slices.Sort(names)

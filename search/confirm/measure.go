@@ -7,18 +7,19 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
 // run is a set of contenders that are measured against each other.
 type run struct {
-	phase  Phase
+	phase  trial.Phase
 	number int
 	seed   uint64 // of the orders
 }
 
 // next is a new run.
-func (c *confirmation) next(phase Phase) run {
+func (c *confirmation) next(phase trial.Phase) run {
 	number := 0
 	for _, r := range c.Rounds() {
 		number = max(number, r.Run+1)
@@ -27,9 +28,9 @@ func (c *confirmation) next(phase Phase) run {
 }
 
 // latest is the phase's latest run, or a new one where that has measured other points as well.
-func (c *confirmation) latest(phase Phase, points []space.Point) run {
-	rounds := slices.DeleteFunc(Latest(c.Rounds()), func(r Round) bool { return r.Phase != phase })
-	other := slices.ContainsFunc(rounds, func(r Round) bool { return !slices.Contains(points, r.Point) })
+func (c *confirmation) latest(phase trial.Phase, points []space.Point) run {
+	rounds := slices.DeleteFunc(trial.Latest(c.Rounds()), func(r trial.Round) bool { return r.Phase != phase })
+	other := slices.ContainsFunc(rounds, func(r trial.Round) bool { return !slices.Contains(points, r.Point) })
 	if len(rounds) == 0 || other {
 		return c.next(phase)
 	}
@@ -37,9 +38,9 @@ func (c *confirmation) latest(phase Phase, points []space.Point) run {
 }
 
 // of returns the rounds of a run.
-func (c *confirmation) of(run run) []Round {
+func (c *confirmation) of(run run) []trial.Round {
 	return slices.DeleteFunc(slices.Clone(c.Rounds()),
-		func(r Round) bool { return r.Phase != run.phase || r.Run != run.number })
+		func(r trial.Round) bool { return r.Phase != run.phase || r.Run != run.number })
 }
 
 // measure measures every contender once per round, in permuted blocks of orders, until the
@@ -67,13 +68,13 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 		if enough {
 			return nil
 		}
-		if run.phase == Confirmation {
+		if run.phase == trial.Confirmation {
 			if err := c.dismiss(run); err != nil {
 				return err
 			}
 		}
 		rest := c.remaining(run, reorder(contenders, orders.Round(whole)))
-		if len(rest) == 0 || run.phase == Confirmation && len(rest) == 1 {
+		if len(rest) == 0 || run.phase == trial.Confirmation && len(rest) == 1 {
 			return nil
 		}
 		c.Refresh()
@@ -85,7 +86,7 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 }
 
 // wholeRounds counts the rounds in which all contenders that are not out were measured.
-func wholeRounds(rounds []Round, phase Phase, contenders []objective.Prepared) int {
+func wholeRounds(rounds []trial.Round, phase trial.Phase, contenders []objective.Prepared) int {
 	measured := Contenders(rounds, phase)
 	for _, p := range contenders {
 		if !out(rounds, p.Point) && !slices.ContainsFunc(measured, func(c Contender) bool { return c.Point == p.Point }) {
@@ -99,8 +100,8 @@ func wholeRounds(rounds []Round, phase Phase, contenders []objective.Prepared) i
 }
 
 // out reports whether a point is measured no further in a run.
-func out(rounds []Round, point space.Point) bool {
-	return slices.ContainsFunc(rounds, func(r Round) bool {
+func out(rounds []trial.Round, point space.Point) bool {
+	return slices.ContainsFunc(rounds, func(r trial.Round) bool {
 		return r.Point == point && r.Outcome.Failure != nil && r.Outcome.Failure.Reason != objective.Throttled
 	})
 }
@@ -141,7 +142,7 @@ func (c *confirmation) measureRound(ctx context.Context, run run, contenders []o
 }
 
 func (c *confirmation) record(run run, number int, point space.Point, outcome objective.Outcome) error {
-	return c.Record(Round{
+	return c.Record(trial.Round{
 		Phase: run.phase, Run: run.number, Number: number, OrderSeed: run.seed, Point: point, Outcome: outcome,
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pawl/objective"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -41,7 +42,7 @@ func (b *bench) Sample(_ context.Context, p objective.Prepared, samples int) (ob
 }
 
 // confirmed measures the points A=1 to A=6, of which the first is the default, in a confirmation.
-func confirmed(t *testing.T, b *bench, rounds int) []Round {
+func confirmed(t *testing.T, b *bench, rounds int) []trial.Round {
 	t.Helper()
 	b.random = rand.New(rand.NewPCG(5, 5))
 	var values []space.Value
@@ -56,12 +57,12 @@ func confirmed(t *testing.T, b *bench, rounds int) []Round {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var recorded []Round
+	var recorded []trial.Round
 	study := Study{
-		Pool: pool, Record: func(r Round) error { recorded = append(recorded, r); return nil },
-		Rounds: func() []Round { return recorded }, Standing: func() []Round { return recorded }, Refresh: func() {},
-		Late: func(p Phase) bool { return p == Ablation }, Stopped: func() bool { return false },
-		Progress: func(Phase, int) {},
+		Pool: pool, Record: func(r trial.Round) error { recorded = append(recorded, r); return nil },
+		Rounds: func() []trial.Round { return recorded }, Standing: func() []trial.Round { return recorded }, Refresh: func() {},
+		Late: func(p trial.Phase) bool { return p == trial.Ablation }, Stopped: func() bool { return false },
+		Progress: func(trial.Phase, int) {},
 	}
 	for i := range 6 {
 		p, err := space.ParsePoint(fmt.Sprintf("A=%d", i+1))
@@ -82,7 +83,7 @@ func confirmed(t *testing.T, b *bench, rounds int) []Round {
 func TestContendersThatAreBehindLeave(t *testing.T) {
 	b := &bench{noise: 0.01, times: map[string]float64{"A=1": 3, "A=2": 1, "A=3": 1.005, "A=4": 1.5, "A=5": 2, "A=6": 1}}
 	rounds := confirmed(t, b, 10)
-	contenders, left := Contenders(rounds, Confirmation), LeftBehind(rounds, Confirmation)
+	contenders, left := Contenders(rounds, trial.Confirmation), LeftBehind(rounds, trial.Confirmation)
 	if len(contenders) != 4 || len(left) != 2 || len(left[0].Rounds) != 3 || len(contenders[0].Rounds) != 10 {
 		t.Fatalf("%d stay, %d left", len(contenders), len(left))
 	}
@@ -94,7 +95,7 @@ func TestContendersThatAreBehindLeave(t *testing.T) {
 	}
 	// In noise of 30 % nothing is clear, and nobody leaves.
 	b = &bench{noise: 0.3, times: b.times}
-	if left := LeftBehind(confirmed(t, b, 4), Confirmation); len(left) > 0 {
+	if left := LeftBehind(confirmed(t, b, 4), trial.Confirmation); len(left) > 0 {
 		t.Errorf("%v left", left)
 	}
 }
@@ -104,7 +105,7 @@ func TestAThrottledRoundIsMeasuredAgain(t *testing.T) {
 	b := &bench{noise: 0.3, times: map[string]float64{"A=1": 1, "A=2": 1, "A=3": 1, "A=4": 1, "A=5": 1, "A=6": 1},
 		throttled: map[int]bool{8: true}}
 	rounds := confirmed(t, b, 4)
-	if contenders := Contenders(rounds, Confirmation); len(contenders) != 6 || len(contenders[0].Rounds) != 4 ||
+	if contenders := Contenders(rounds, trial.Confirmation); len(contenders) != 6 || len(contenders[0].Rounds) != 4 ||
 		b.calls != 4*6+2 {
 		t.Errorf("%d contenders after %d measurements", len(contenders), b.calls)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pawl/objective"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -20,7 +21,7 @@ import (
 // Of the study, Record, Rounds, Refresh, Late, Stopped and Progress are used, and all of the
 // options but Finalists. It reports whether all was measured or found to fail; otherwise the
 // user has stopped it.
-func Compare(ctx context.Context, evaluator Evaluator, study Study, options Options, phase Phase,
+func Compare(ctx context.Context, evaluator Evaluator, study Study, options Options, phase trial.Phase,
 	points ...space.Point) (through bool, err error) {
 	c := &confirmation{Study: study, options: options, evaluator: evaluator}
 	err = c.compare(ctx, phase, points)
@@ -30,7 +31,7 @@ func Compare(ctx context.Context, evaluator Evaluator, study Study, options Opti
 	return err == nil, err
 }
 
-func (c *confirmation) compare(ctx context.Context, phase Phase, points []space.Point) error {
+func (c *confirmation) compare(ctx context.Context, phase trial.Phase, points []space.Point) error {
 	c.compileAhead(ctx, points)
 	run := c.latest(phase, points)
 	contenders, failed, err := c.checked(ctx, run, points)
@@ -38,7 +39,7 @@ func (c *confirmation) compare(ctx context.Context, phase Phase, points []space.
 		run = c.next(phase)
 		contenders, failed, err = c.checked(ctx, run, points)
 	}
-	if err != nil || len(contenders) == 0 || phase == Across && failed {
+	if err != nil || len(contenders) == 0 || phase == trial.Across && failed {
 		return err
 	}
 	return c.measure(ctx, run, contenders)
@@ -58,13 +59,13 @@ func (c *confirmation) checked(ctx context.Context, run run,
 		if err != nil {
 			return nil, false, err
 		}
-		before := slices.DeleteFunc(c.of(run), func(r Round) bool { return r.Point != point })
+		before := slices.DeleteFunc(c.of(run), func(r trial.Round) bool { return r.Point != point })
 		for _, r := range before {
 			if err := SameBinary(r.Outcome, p); err != nil {
 				return nil, false, err
 			}
 		}
-		failedBefore := slices.ContainsFunc(before, func(r Round) bool { return fails(r.Outcome) })
+		failedBefore := slices.ContainsFunc(before, func(r trial.Round) bool { return fails(r.Outcome) })
 		failure := p.Failure
 		if failure == nil && (failedBefore || len(before) == 0) {
 			if failure, err = c.evaluator.Verify(ctx, p); err != nil {
@@ -77,7 +78,7 @@ func (c *confirmation) checked(ctx context.Context, run run,
 		case failure == nil:
 			contenders = append(contenders, p)
 		case !failedBefore:
-			if err := c.Record(Round{
+			if err := c.Record(trial.Round{
 				Phase: run.phase, Run: run.number, Number: 1 + highest(c.Rounds(), run.phase), OrderSeed: run.seed,
 				Point: point, Outcome: objective.Outcome{Failure: failure, Binary: p.Binary.Digest},
 			}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pawl/objective"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -56,7 +57,7 @@ func points(t *testing.T) []space.Point {
 
 // comparison is a Compare whose rounds are kept.
 type comparison struct {
-	rounds  []Round
+	rounds  []trial.Round
 	stopped func() bool
 	late    bool
 }
@@ -65,12 +66,12 @@ func (c *comparison) run(t *testing.T, d *device, rounds int) bool {
 	t.Helper()
 	d.asked = nil
 	through, err := Compare(t.Context(), d, Study{
-		Record:  func(r Round) error { c.rounds = append(c.rounds, r); return nil },
-		Rounds:  func() []Round { return c.rounds },
+		Record:  func(r trial.Round) error { c.rounds = append(c.rounds, r); return nil },
+		Rounds:  func() []trial.Round { return c.rounds },
 		Refresh: func() { d.refresh++ },
-		Late:    func(Phase) bool { return c.late },
-		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(Phase, int) {},
-	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 1}, Across, points(t)...)
+		Late:    func(trial.Phase) bool { return c.late },
+		Stopped: func() bool { return c.stopped != nil && c.stopped() }, Progress: func(trial.Phase, int) {},
+	}, Options{Rounds: rounds, Samples: 2, Seed: 1, Lanes: 1}, trial.Across, points(t)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestPointsAreComparedAfterTheFullCheck(t *testing.T) {
 		!slices.Equal(d.asked[:2], []string{"verify A=1", "verify A=2"}) {
 		t.Errorf("asked %v, refreshed %d times", d.asked, d.refresh)
 	}
-	contenders := Contenders(c.rounds, Across)
+	contenders := Contenders(c.rounds, trial.Across)
 	if len(contenders) != 2 || len(contenders[0].Rounds) != 4 {
 		t.Errorf("%d contenders", len(contenders))
 	}
@@ -93,7 +94,7 @@ func TestPointsAreComparedAfterTheFullCheck(t *testing.T) {
 		t.Errorf("asked again: %v", d.asked)
 	}
 	// More rounds than that go on with it.
-	if c.run(t, d, 5); len(Contenders(c.rounds, Across)[0].Rounds) != 5 || len(c.rounds) != 8+2 {
+	if c.run(t, d, 5); len(Contenders(c.rounds, trial.Across)[0].Rounds) != 5 || len(c.rounds) != 8+2 {
 		t.Errorf("%d rounds", len(c.rounds))
 	}
 	c.late = true
@@ -110,7 +111,7 @@ func TestAComparisonThatWasStoppedGoesOn(t *testing.T) {
 		t.Errorf("through with %d rounds", len(c.rounds))
 	}
 	c.stopped = nil
-	if !c.run(t, d, 4) || len(Contenders(c.rounds, Across)[0].Rounds) != 4 {
+	if !c.run(t, d, 4) || len(Contenders(c.rounds, trial.Across)[0].Rounds) != 4 {
 		t.Errorf("got %v", c.rounds)
 	}
 	c.late = true
@@ -137,7 +138,7 @@ func TestWhatFailsIsRecordedAndNotMeasured(t *testing.T) {
 			t.Errorf("%s: recorded %v", name, c.rounds)
 		}
 		// It works now.
-		if !c.run(t, &device{}, 4) || len(Contenders(c.rounds, Across)) != 2 {
+		if !c.run(t, &device{}, 4) || len(Contenders(c.rounds, trial.Across)) != 2 {
 			t.Errorf("%s: not tried again: %v", name, c.rounds)
 		}
 		seen := map[string]bool{}
@@ -155,9 +156,9 @@ func TestOtherMachineCodeIsNotTheSameComparison(t *testing.T) {
 	c := comparison{}
 	c.run(t, &device{}, 3)
 	_, err := Compare(t.Context(), &device{digest: "new"}, Study{
-		Rounds: func() []Round { return c.rounds }, Late: func(Phase) bool { return false },
+		Rounds: func() []trial.Round { return c.rounds }, Late: func(trial.Phase) bool { return false },
 		Stopped: func() bool { return false },
-	}, Options{Rounds: 3, Samples: 2, Lanes: 1}, Across, points(t)...)
+	}, Options{Rounds: 3, Samples: 2, Lanes: 1}, trial.Across, points(t)...)
 	if err == nil {
 		t.Error("measured before with other machine code")
 	}

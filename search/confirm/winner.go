@@ -6,6 +6,7 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/objective"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -32,20 +33,20 @@ func (c Contender) Medians() []float64 {
 // their first measurement, and keeps only the rounds that every point completed,
 // so that rounds can be paired. A point that failed in any round is out, and so is one that was
 // left behind; a round in which the device was throttled is out for all.
-func Contenders(rounds []Round, phase Phase) []Contender {
+func Contenders(rounds []trial.Round, phase trial.Phase) []Contender {
 	staying, _ := split(rounds, phase)
 	return staying
 }
 
 // LeftBehind are the contenders of a phase's latest run that were measured no further because
 // they were clearly behind. Their rounds are the first of the others'.
-func LeftBehind(rounds []Round, phase Phase) []Contender {
+func LeftBehind(rounds []trial.Round, phase trial.Phase) []Contender {
 	_, left := split(rounds, phase)
 	return left
 }
 
-func split(rounds []Round, phase Phase) (staying, left []Contender) {
-	rounds = slices.DeleteFunc(Latest(rounds), func(r Round) bool { return r.Phase != phase })
+func split(rounds []trial.Round, phase trial.Phase) (staying, left []Contender) {
+	rounds = slices.DeleteFunc(trial.Latest(rounds), func(r trial.Round) bool { return r.Phase != phase })
 	byPoint := map[space.Point]map[int][]float64{}
 	var order []space.Point
 	failed, behind, throttled := map[space.Point]bool{}, map[space.Point]bool{}, map[int]bool{}
@@ -95,8 +96,8 @@ func split(rounds []Round, phase Phase) (staying, left []Contender) {
 // confirmation with enough rounds to claim anything. That is not always the one
 // with the lowest median: rounds are paired, and noise that hits a whole round
 // counts for nobody.
-func Winner(rounds []Round) (space.Point, bool) {
-	contenders := Contenders(rounds, Confirmation)
+func Winner(rounds []trial.Round) (space.Point, bool) {
+	contenders := Contenders(rounds, trial.Confirmation)
 	if len(contenders) == 0 || len(contenders[0].Rounds) < FewestRounds {
 		return space.Point{}, false
 	}

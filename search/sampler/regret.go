@@ -9,19 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"pawl/search/sampler/gaussian"
+	"pawl/search/trial"
 )
-
-// Regret is an estimate of what a search has not found yet. Shares are of the
-// best time: 0.015 means 1.5 % faster.
-type Regret struct {
-	// Left bounds the gain that is left anywhere in the space, with the
-	// probability Sure.
-	Left float64 `json:"left"`
-	Sure float64 `json:"sure"`
-	// Gain is what More further trials would buy, on average.
-	Gain float64 `json:"gain"`
-	More int     `json:"more"`
-}
 
 // candidate is a free point's predicted time, on the model's scale, and how
 // many free points it stands for.
@@ -41,13 +30,13 @@ type candidate struct {
 // what the second half of the trials has bought: another doubling may buy that
 // again. Both parts are needed for the bound to hold as often as it claims, see
 // docs/search.md.
-func EstimateRegret(view *View, settings Settings, seed uint64) (Regret, bool) {
+func EstimateRegret(view *View, settings Settings, seed uint64) (trial.Regret, bool) {
 	g := newGP(newCommon(view.Pool.Space(), settings), view.Pool.Space())
 	times := times(view.Observations)
 	if len(times) < settings.Regret.Observations || len(g.axes) == 0 {
-		return Regret{}, false
+		return trial.Regret{}, false
 	}
-	regret := Regret{Sure: settings.Regret.Sure, More: settings.Regret.More}
+	regret := trial.Regret{Sure: settings.Regret.Sure, More: settings.Regret.More}
 	if view.FreeCount() == 0 {
 		return regret, true
 	}

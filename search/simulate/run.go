@@ -9,9 +9,8 @@ import (
 
 	"pawl/objective"
 	"pawl/search"
-	"pawl/search/confirm"
 	"pawl/search/replay"
-	"pawl/search/sampler"
+	"pawl/search/trial"
 )
 
 // run is one search: after each tick of its clock, the recorded time of the point
@@ -20,7 +19,7 @@ type run struct {
 	// best is NaN until a point has worked.
 	best []float64
 	// finished are the trials in the order in which they finished.
-	finished []search.Trial
+	finished []trial.Trial
 	// asking is the time spent inside the sampler.
 	asking time.Duration
 	asks   int
@@ -30,7 +29,7 @@ type run struct {
 	// inFlight sums up how many trials were in flight after each ask.
 	inFlight int
 	// regret is the search's own estimate of what it has left behind; nil for unknown.
-	regret *sampler.Regret
+	regret *trial.Regret
 }
 
 // noiseStream is the stream of random numbers for the noise; those of the asks are numbered
@@ -63,7 +62,7 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 	default:
 		settings.Trials, journal.trials = options.Trials, min(options.Trials, journal.trials)
 	}
-	result, err := search.Run(ctx, r.space.Pool(), evaluator, journal, search.Past{}, settings)
+	result, err := search.Run(ctx, r.space.Pool(), evaluator, journal, trial.Past{}, settings)
 	var nothing *search.NothingCompilesError
 	if err != nil && !errors.As(err, &nothing) { // tune ends there too
 		return run{}, err
@@ -75,7 +74,7 @@ func (r *Recorded) search(ctx context.Context, e entrant, seed uint64, learned l
 }
 
 // summarize follows the trials in the order in which they finished.
-func (r *Recorded) summarize(finished []search.Trial, options Options) run {
+func (r *Recorded) summarize(finished []trial.Trial, options Options) run {
 	result := run{best: make([]float64, 0, options.Trials), finished: finished}
 	seen, truth := math.Inf(1), math.NaN()
 	// A trial that ends within a tick counts at its end; one that takes several is
@@ -113,7 +112,7 @@ func (r *Recorded) pace(options Options) time.Duration {
 // journal is a search's recorder. It stops the search before the confirmation, which
 // simulations do not ask about.
 type journal struct {
-	finished        []search.Trial
+	finished        []trial.Trial
 	asked, inFlight int
 	stop            chan struct{}
 	// trials and until are after how many trials or how much time the search is stopped; until 0 is never.
@@ -123,13 +122,13 @@ type journal struct {
 
 var _ search.Recorder = (*journal)(nil)
 
-func (j *journal) Started(search.Trial) error {
+func (j *journal) Started(trial.Trial) error {
 	j.asked++
 	j.inFlight += j.asked - len(j.finished)
 	return nil
 }
 
-func (j *journal) Finished(t search.Trial) error {
+func (j *journal) Finished(t trial.Trial) error {
 	over := func() bool { return len(j.finished) >= j.trials || j.until > 0 && t.Elapsed >= j.until }
 	if j.finished = append(j.finished, t); over() {
 		close(j.stop)
@@ -139,4 +138,4 @@ func (j *journal) Finished(t search.Trial) error {
 
 func (j *journal) Disqualified(int, *objective.Failure) error { return nil }
 
-func (j *journal) Measured(confirm.Round) error { return nil }
+func (j *journal) Measured(trial.Round) error { return nil }

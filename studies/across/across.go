@@ -24,6 +24,7 @@ import (
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -167,7 +168,7 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 		return err
 	}
 	rounds := all[w.Name]
-	record := func(r confirm.Round) error {
+	record := func(r trial.Round) error {
 		if err := m.store.Recorder(m.study.ID).MeasuredAcross(w.Name, r); err != nil {
 			return err
 		}
@@ -188,14 +189,14 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 	begun := false
 	_, err = confirm.Compare(ctx, search.RetryHung(b.Evaluator), confirm.Study{
 		Record: record,
-		Rounds: func() []confirm.Round { return rounds },
+		Rounds: func() []trial.Round { return rounds },
 		Refresh: func() {
 			if facts.Resident {
 				b.Evaluator.Refresh()
 			}
 		},
-		Late: func(confirm.Phase) bool { return late() }, Stopped: m.stopped,
-		Progress: func(confirm.Phase, int) {
+		Late: func(trial.Phase) bool { return late() }, Stopped: m.stopped,
+		Progress: func(trial.Phase, int) {
 			if !begun && m.Begin != nil {
 				m.Begin(w)
 			}
@@ -207,7 +208,7 @@ func (m *measuring) one(ctx context.Context, w studies.WorkloadFacts, late func(
 			Samples: samples,
 			Seed:    stats.FreshSeed(),
 			Lanes:   len(m.points),
-		}, confirm.Across, m.points...)
+		}, trial.Across, m.points...)
 	return err
 }
 
@@ -219,15 +220,15 @@ const (
 )
 
 // impossible records that a point is not valid on a workload, once.
-func (m *measuring) impossible(rounds []confirm.Round, record func(confirm.Round) error, point space.Point,
+func (m *measuring) impossible(rounds []trial.Round, record func(trial.Round) error, point space.Point,
 	invalid error) error {
-	last := confirm.Latest(rounds)
+	last := trial.Latest(rounds)
 	for _, r := range last {
 		if r.Point == point && r.Outcome.Failure != nil && r.Outcome.Failure.Stage == objective.Preflight {
 			return nil
 		}
 	}
-	round := confirm.Round{Phase: confirm.Across, Point: point, Outcome: objective.Outcome{
+	round := trial.Round{Phase: trial.Across, Point: point, Outcome: objective.Outcome{
 		Failure: &objective.Failure{Stage: objective.Preflight, Reason: objective.Infeasible, Detail: invalid.Error()},
 	}}
 	for _, r := range rounds {

@@ -12,7 +12,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/across"
@@ -44,10 +44,10 @@ func tuned(t *testing.T) *studies.Store {
 	summary, err := tune.Run(t.Context(), tune.Options{
 		Study: studies.Options{
 			Definition: studies.Definition{Backend: "host", Sampler: "grid", Seed: 1, Samples: 5},
-			Goals:      search.Goals{Trials: 2, Rounds: 3, Finalists: 1},
+			Goals:      trial.Goals{Trials: 2, Rounds: 3, Finalists: 1},
 		},
 		Kernel: "scale", Database: "studies.db", Cache: "cache", Getenv: os.Getenv, Notice: func(text string) { t.Log(text) },
-		Begin: func(studies.Study, search.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
+		Begin: func(studies.Study, trial.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -157,8 +157,8 @@ func killed(t *testing.T, store *studies.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		round := confirm.Round{
-			Phase:   confirm.Across,
+		round := trial.Round{
+			Phase:   trial.Across,
 			Run:     4,
 			Number:  i / 2,
 			Point:   p,

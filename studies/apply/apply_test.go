@@ -14,8 +14,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/check"
 	"pawl/objective/devices"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -108,7 +107,7 @@ func newBench(t *testing.T, f finding) *bench {
 		Workload: "small",
 		Backend:  kernels.Host,
 		Created:  time.Unix(1e9, 0),
-		Ended:    search.TrialsDone,
+		Ended:    trial.TrialsDone,
 	}
 	study.Environment.Device = "a test"
 	study.Environment.Build = &objective.Build{Source: "scale.c", Compiler: []string{"cc"}, Flags: []string{"-O2"}}
@@ -151,12 +150,12 @@ func (b *bench) record(t *testing.T, f finding) {
 			}
 			outcome.Samples = append(outcome.Samples, ms)
 		}
-		trial := search.Trial{Number: i, Point: point(t, text), Outcome: outcome}
-		if err := errors.Join(recorder.Started(trial), recorder.Finished(trial)); err != nil {
+		tried := trial.Trial{Number: i, Point: point(t, text), Outcome: outcome}
+		if err := errors.Join(recorder.Started(tried), recorder.Finished(tried)); err != nil {
 			t.Fatal(err)
 		}
 		for number := range f.rounds {
-			round := confirm.Round{Phase: confirm.Confirmation, Number: number, Point: trial.Point, Outcome: outcome}
+			round := trial.Round{Phase: trial.Confirmation, Number: number, Point: tried.Point, Outcome: outcome}
 			if number == 0 && !f.unchecked {
 				round.Outcome.Evidence = &check.Evidence{Cases: []check.Case{{Dims: kernels.Dims{"N": 7}}}}
 			}
@@ -165,7 +164,7 @@ func (b *bench) record(t *testing.T, f finding) {
 			}
 		}
 		for workload, speedup := range f.across {
-			b.recordAcross(t, workload, trial.Point, speedup)
+			b.recordAcross(t, workload, tried.Point, speedup)
 		}
 	}
 	if f.gate != "" {
@@ -187,7 +186,7 @@ func (b *bench) recordAcross(t *testing.T, workload string, p space.Point, speed
 	t.Helper()
 	for number := range 3 {
 		ms := 4 + 0.5*float64(number) // what hits both alike
-		round := confirm.Round{Phase: confirm.Across, Number: number, Point: p}
+		round := trial.Round{Phase: trial.Across, Number: number, Point: p}
 		switch {
 		case p.String() != winner:
 			round.Outcome.Samples = []float64{ms}

@@ -13,6 +13,7 @@ import (
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/across"
@@ -85,33 +86,33 @@ func (m *measuring) one(ctx context.Context, s subject, left int) (Measured, err
 			return result, err
 		}
 	}
-	for _, r := range confirm.Latest(rounds) {
-		if f := r.Outcome.Failure; r.Phase == confirm.Dispatch && f != nil {
+	for _, r := range trial.Latest(rounds) {
+		if f := r.Outcome.Failure; r.Phase == trial.Dispatch && f != nil {
 			result.Failures[r.Point.String()] = f.String()
 			if f.Stage == objective.Fuzz {
 				result.wrong[r.Point] = f.String()
 			}
 		}
 	}
-	result.contenders = confirm.Contenders(rounds, confirm.Dispatch)
+	result.contenders = confirm.Contenders(rounds, trial.Dispatch)
 	return result, nil
 }
 
 // complete reports whether a run of exactly these points has all rounds, and no failure that
 // may not last.
-func complete(rounds []confirm.Round, points []space.Point, wanted int) bool {
-	contenders := confirm.Contenders(rounds, confirm.Dispatch)
+func complete(rounds []trial.Round, points []space.Point, wanted int) bool {
+	contenders := confirm.Contenders(rounds, trial.Dispatch)
 	same := len(contenders) == len(points) && !slices.ContainsFunc(contenders, func(c confirm.Contender) bool {
 		return !slices.Contains(points, c.Point) || len(c.Rounds) < wanted
 	})
-	return same && !slices.ContainsFunc(confirm.Latest(rounds), func(r confirm.Round) bool {
-		return r.Phase == confirm.Dispatch && !slices.Contains(points, r.Point)
+	return same && !slices.ContainsFunc(trial.Latest(rounds), func(r trial.Round) bool {
+		return r.Phase == trial.Dispatch && !slices.Contains(points, r.Point)
 	})
 }
 
 // measure measures the points on a workload and returns all rounds of its study.
 func (m *measuring) measure(ctx context.Context, s subject, points []space.Point,
-	wanted, left int) ([]confirm.Round, error) {
+	wanted, left int) ([]trial.Round, error) {
 	if err := m.store.Writable(); err != nil {
 		return nil, err
 	}
@@ -146,22 +147,22 @@ func (m *measuring) measure(ctx context.Context, s subject, points []space.Point
 		m.Begin(s.Workload, len(points))
 	}
 	through, err := confirm.Compare(ctx, search.RetryHung(bench.Evaluator), confirm.Study{
-		Record: func(r confirm.Round) error {
+		Record: func(r trial.Round) error {
 			if err := m.store.Recorder(s.study.ID).Measured(r); err != nil {
 				return err
 			}
 			rounds = append(rounds, r)
 			return nil
 		},
-		Rounds: func() []confirm.Round { return rounds },
+		Rounds: func() []trial.Round { return rounds },
 		Refresh: func() {
 			if bench.Backend.Facts().Resident {
 				bench.Evaluator.Refresh()
 			}
 		},
-		Late: func(confirm.Phase) bool { return late() }, Stopped: m.stopped, Progress: func(confirm.Phase, int) {},
+		Late: func(trial.Phase) bool { return late() }, Stopped: m.stopped, Progress: func(trial.Phase, int) {},
 	}, confirm.Options{Rounds: wanted, Samples: samples, Seed: stats.FreshSeed(), Lanes: runtime.NumCPU()},
-		confirm.Dispatch, points...)
+		trial.Dispatch, points...)
 	if err == nil && !through {
 		err = &StoppedError{}
 	}

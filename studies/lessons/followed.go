@@ -6,7 +6,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/objective/profile"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -101,7 +101,7 @@ func lossOf(advice []profile.Advice, name string) (lost float64, ok bool) {
 
 // defaultTrial returns the newest trial of the default that passed, one that was profiled if there is
 // any.
-func defaultTrial(pasts []Past) (in Past, trial search.Trial, found bool) {
+func defaultTrial(pasts []Past) (in Past, trial trial.Trial, found bool) {
 	for _, p := range pasts {
 		for _, t := range p.Trials {
 			if !t.OK() || !p.isDefault(t.Point) {

@@ -7,7 +7,7 @@ import (
 
 	"pawl/objective"
 	"pawl/objective/profile"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -64,8 +64,8 @@ func Support(pasts []Past, advice []profile.Advice) {
 	}
 }
 
-func compiled(figure func(*objective.Resources) (float64, bool)) func(Past, search.Trial) (float64, bool) {
-	return func(_ Past, t search.Trial) (float64, bool) {
+func compiled(figure func(*objective.Resources) (float64, bool)) func(Past, trial.Trial) (float64, bool) {
+	return func(_ Past, t trial.Trial) (float64, bool) {
 		if t.Outcome.Resources == nil {
 			return 0, false
 		}
@@ -93,7 +93,7 @@ func launches(pasts []Past) ([]Past, losses) {
 				continue
 			}
 			seen[counted.Point] = true
-			of.Trials = append(of.Trials, search.Trial{Number: i, Point: counted.Point, Finished: true})
+			of.Trials = append(of.Trials, trial.Trial{Number: i, Point: counted.Point, Finished: true})
 			lost[i] = map[string]float64{}
 			for _, a := range profile.Advise(profile.Facts{
 				Metrics: counted.Metrics,
@@ -111,13 +111,13 @@ func launches(pasts []Past) ([]Past, losses) {
 }
 
 // of is a figure of profiled launches: what a rule says is lost.
-func (l losses) of(rule string) func(Past, search.Trial) (float64, bool) {
-	return func(p Past, t search.Trial) (float64, bool) { return max(noLoss, l[p.Study.ID][t.Number][rule]), true }
+func (l losses) of(rule string) func(Past, trial.Trial) (float64, bool) {
+	return func(p Past, t trial.Trial) (float64, bool) { return max(noLoss, l[p.Study.ID][t.Number][rule]), true }
 }
 
 // facts are what is known about a trial that passed: what the compiler said, its time, and the counters of the
 // last profile of the same machine code.
-func (p Past) facts(t search.Trial) profile.Facts {
+func (p Past) facts(t trial.Trial) profile.Facts {
 	f := profile.Facts{
 		Resources:    t.Outcome.Resources,
 		Milliseconds: t.Outcome.Milliseconds(),

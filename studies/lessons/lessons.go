@@ -19,8 +19,8 @@ import (
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
-	"pawl/search"
 	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -29,16 +29,16 @@ import (
 // of time.
 type Past struct {
 	Study    studies.Study
-	Trials   []search.Trial
-	Rounds   []confirm.Round
+	Trials   []trial.Trial
+	Rounds   []trial.Round
 	Profiles []studies.Profile
 }
 
 // winner is the point that a confirmation has found to be the best, with its time in milliseconds.
 func (p Past) winner() (point space.Point, milliseconds float64, found bool) {
-	rounds := search.Past{Trials: p.Trials, Rounds: p.Rounds}.Standing()
+	rounds := trial.Past{Trials: p.Trials, Rounds: p.Rounds}.Standing()
 	if point, found = confirm.Winner(rounds); found {
-		contenders := confirm.Contenders(rounds, confirm.Confirmation)
+		contenders := confirm.Contenders(rounds, trial.Confirmation)
 		i := slices.IndexFunc(contenders, func(c confirm.Contender) bool { return c.Point == point })
 		milliseconds = contenders[i].Milliseconds()
 	}
@@ -168,7 +168,7 @@ func Learn(pasts []Past) []Lesson {
 }
 
 // milliseconds is the figure that lessons are about.
-func milliseconds(_ Past, t search.Trial) (float64, bool) {
+func milliseconds(_ Past, t trial.Trial) (float64, bool) {
 	return t.Outcome.Milliseconds(), true
 }
 
@@ -218,11 +218,11 @@ func (m Move) agrees(fewest int) bool {
 // Moves returns what single changes do to a figure, in trials of one study that differ in one
 // parameter alone; those with the largest effect first. The direction of each is from the value
 // with the larger figure.
-func Moves(pasts []Past, figure func(Past, search.Trial) (float64, bool)) []Move {
+func Moves(pasts []Past, figure func(Past, trial.Trial) (float64, bool)) []Move {
 	type change struct{ param, from, to string }
 	ratios := map[change][]float64{}
 	for _, p := range pasts {
-		eachPair(p, func(param string, a, b search.Trial, from, to string) {
+		eachPair(p, func(param string, a, b trial.Trial, from, to string) {
 			x, there := figure(p, a)
 			y, also := figure(p, b)
 			if !there || !also || x <= 0 || y <= 0 {
@@ -264,9 +264,9 @@ func (m Move) weight() float64 {
 }
 
 // eachPair calls do with each pair of trials that passed and differ in one parameter alone.
-func eachPair(p Past, do func(param string, a, b search.Trial, from, to string)) {
+func eachPair(p Past, do func(param string, a, b trial.Trial, from, to string)) {
 	type place struct{ param, rest string }
-	at := map[place][]search.Trial{}
+	at := map[place][]trial.Trial{}
 	for _, t := range p.Trials {
 		if !t.OK() {
 			continue

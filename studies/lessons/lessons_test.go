@@ -7,8 +7,7 @@ import (
 
 	"pawl/objective"
 	"pawl/objective/profile"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -43,7 +42,7 @@ func past(t *testing.T, id int64, device string) Past {
 	}
 	number := 0
 	add := func(a, b, c, d, e int) {
-		trial := search.Trial{
+		trial := trial.Trial{
 			Number:   number,
 			Point:    point(t, fmt.Sprintf("A=%d,B=%d,C=%d,D=%d,E=%d", a, b, c, d, e)),
 			Finished: true,
@@ -78,7 +77,7 @@ func past(t *testing.T, id int64, device string) Past {
 			}
 		}
 	}
-	p.Trials = append(p.Trials, search.Trial{Number: 99, Point: point(t, "A=1,B=1,C=1,D=2,E=1")}) // abandoned
+	p.Trials = append(p.Trials, trial.Trial{Number: 99, Point: point(t, "A=1,B=1,C=1,D=2,E=1")}) // abandoned
 	return p
 }
 
@@ -133,8 +132,8 @@ func TestBestIsConfirmed(t *testing.T) {
 	}
 	for number := range 6 {
 		for text, ms := range map[string]float64{"A=1,B=1,C=1,D=1,E=1": 5, "A=2,B=1,C=2,D=1,E=1": 3} {
-			confirmed.Rounds = append(confirmed.Rounds, confirm.Round{
-				Phase: confirm.Confirmation, Number: number, Point: point(t, text),
+			confirmed.Rounds = append(confirmed.Rounds, trial.Round{
+				Phase: trial.Confirmation, Number: number, Point: point(t, text),
 				Outcome: objective.Outcome{Samples: []float64{ms}},
 			})
 		}
@@ -152,7 +151,7 @@ func TestLearnFromOnePair(t *testing.T) {
 	p.Trials = p.Trials[:0]
 	for i, text := range []string{"PAD=0", "PAD=1"} {
 		p.Trials = append(p.Trials,
-			search.Trial{
+			trial.Trial{
 				Number:   i,
 				Point:    point(t, text),
 				Finished: true,

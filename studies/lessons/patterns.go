@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"pawl/internal/stats"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -31,7 +31,7 @@ func interactions(pasts []Past) (found []Interaction) {
 			}
 		}
 		// A square is a pair in one parameter, and the same pair after one change of another.
-		eachPair(p, func(param string, a, b search.Trial, from, to string) {
+		eachPair(p, func(param string, a, b trial.Trial, from, to string) {
 			for _, other := range a.Point.Assignments() {
 				if other.Name <= param {
 					continue // each pair of parameters once

@@ -13,7 +13,7 @@ import (
 	"pawl/internal/page"
 	"pawl/objective/devices"
 	"pawl/objective/profile"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -53,7 +53,7 @@ func Record(ctx context.Context, database string, p *profile.Profile) (recorded 
 	}
 	for i, past := range pasts {
 		if len(p.Metrics) == 0 || !slices.ContainsFunc(past.Trials,
-			func(t search.Trial) bool { return t.Point == p.Point && t.Outcome.Binary == p.Digest }) {
+			func(t trial.Trial) bool { return t.Point == p.Point && t.Outcome.Binary == p.Digest }) {
 			continue
 		}
 		recorded = past.Study.ID

@@ -8,7 +8,7 @@ import (
 
 	"pawl/objective"
 	"pawl/objective/profile"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -54,7 +54,7 @@ func exampleStore(t *testing.T) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			trial := search.Trial{Number: i, Point: point}
+			trial := trial.Trial{Number: i, Point: point}
 			if err := store.Recorder(id).Started(trial); err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -40,8 +41,8 @@ type Change struct {
 }
 
 // ablation orders the measured steps by their distance from the default.
-func ablation(s *space.Space, rounds []confirm.Round, winner space.Point) []Step {
-	contenders := confirm.Contenders(rounds, confirm.Ablation)
+func ablation(s *space.Space, rounds []trial.Round, winner space.Point) []Step {
+	contenders := confirm.Contenders(rounds, trial.Ablation)
 	if len(contenders) < 2 {
 		return nil
 	}

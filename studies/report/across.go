@@ -10,6 +10,7 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/stats"
 	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -59,21 +60,21 @@ const (
 
 // across compares the winner with the default on the other workloads. It is nil where
 // there is nothing to compare, or no other workload.
-func across(s *Summary, rounds map[string][]confirm.Round) *Across {
+func across(s *Summary, rounds map[string][]trial.Round) *Across {
 	others := s.Study.Others()
 	if s.Evidence == nil || len(others) == 0 {
 		return nil
 	}
 	a := &Across{}
 	for _, w := range others {
-		a.Workloads = append(a.Workloads, s.acrossOne(w, confirm.Latest(rounds[w.Name])))
+		a.Workloads = append(a.Workloads, s.acrossOne(w, trial.Latest(rounds[w.Name])))
 	}
 	a.Advice = a.advise(s)
 	return a
 }
 
 // acrossOne reads what the latest rounds on a workload say.
-func (s *Summary) acrossOne(w studies.WorkloadFacts, rounds []confirm.Round) AcrossWorkload {
+func (s *Summary) acrossOne(w studies.WorkloadFacts, rounds []trial.Round) AcrossWorkload {
 	row := AcrossWorkload{Workload: w.Name, Dims: w.Dims, Result: AcrossUnmeasured}
 	for _, r := range rounds {
 		switch {
@@ -89,7 +90,7 @@ func (s *Summary) acrossOne(w studies.WorkloadFacts, rounds []confirm.Round) Acr
 			row.Cases += len(r.Outcome.Evidence.Cases)
 		}
 	}
-	contenders := confirm.Contenders(rounds, confirm.Across)
+	contenders := confirm.Contenders(rounds, trial.Across)
 	if row.Failure != "" || len(contenders) != 2 || len(contenders[0].Rounds) < confirm.FewestRounds {
 		return row
 	}

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"pawl/objective"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
 // onWorkload makes up rounds in which the winner is so many times as fast. Each round has
 // a factor of its own: the speedup of a round is the speedup times the wobble, or over it.
-func onWorkload(t *testing.T, rounds int, speedup, wobble float64) []confirm.Round {
+func onWorkload(t *testing.T, rounds int, speedup, wobble float64) []trial.Round {
 	t.Helper()
-	var all []confirm.Round
+	var all []trial.Round
 	for number := range rounds {
 		for _, text := range []string{"BLOCK=16,MODE=plain,UNROLL=1", winnerText} {
 			ms := 4.0
@@ -27,8 +27,8 @@ func onWorkload(t *testing.T, rounds int, speedup, wobble float64) []confirm.Rou
 				}
 			}
 			all = append(all,
-				confirm.Round{
-					Phase:   confirm.Across,
+				trial.Round{
+					Phase:   trial.Across,
 					Number:  number,
 					Point:   point(t, text),
 					Outcome: objective.Outcome{Samples: []float64{ms, ms, ms}},
@@ -66,7 +66,7 @@ func TestLosersOnOtherWorkloadsAreInPlainSight(t *testing.T) {
 	base.Outcome = objective.Outcome{Failure: &objective.Failure{Stage: objective.Preflight, Reason: "infeasible"}}
 	stranger := onWorkload(t, 10, 2, 1)
 	stranger[3].Point = point(t, "BLOCK=32,MODE=plain,UNROLL=1")
-	s.Across = across(&s, map[string][]confirm.Round{
+	s.Across = across(&s, map[string][]trial.Round{
 		"slow|er": onWorkload(t, 10, 0.8, 1.01), "faster": onWorkload(t, 10, 1.5, 1.01), "same": onWorkload(t, 10, 1, 1.02),
 		"few":   onWorkload(t, 3, 0.9, 1.01),
 		"wrong": {failed}, "another": {base}, "old": stranger, "two": onWorkload(t, 2, 0.5, 1),
@@ -145,7 +145,7 @@ func TestNothingIsSaidAboutOtherWorkloadsWhereThereAreNone(t *testing.T) {
 		t.Errorf("the advice is %s", a.Advice)
 	}
 	if a := across(&s,
-		map[string][]confirm.Round{"large": onWorkload(t, 10, 1.2, 1.01)}); !strings.Contains(a.Advice,
+		map[string][]trial.Round{"large": onWorkload(t, 10, 1.2, 1.01)}); !strings.Contains(a.Advice,
 		"may become the manifest's default") || strings.Contains(a.Advice, "Not measured") {
 		t.Errorf("the advice is %s", a.Advice)
 	}

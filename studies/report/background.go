@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pawl/internal/page"
-	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -113,7 +113,7 @@ func spaceText(f studies.SpaceFacts) string {
 }
 
 // regretText says what the search has probably left behind.
-func regretText(r *sampler.Regret) string {
+func regretText(r *trial.Regret) string {
 	if r == nil {
 		return ""
 	}

@@ -22,8 +22,7 @@ import (
 	"pawl/objective/cuda"
 	"pawl/objective/cuda/nvcc"
 	"pawl/objective/host"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -32,14 +31,14 @@ import (
 func confirmed(t testing.TB, study studies.Study, initial, winner space.Point) *Summary {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	past := search.Past{Trials: []search.Trial{
+	past := trial.Past{Trials: []trial.Trial{
 		{Number: 0, Point: initial, Finished: true, Outcome: objective.Outcome{Samples: noisy(rng, 4, 5)}},
 		{Number: 1, Point: winner, Finished: true, Outcome: objective.Outcome{Samples: noisy(rng, 2, 5)}},
 	}}
 	for round := range 8 {
-		for _, trial := range past.Trials {
-			past.Rounds = append(past.Rounds, confirm.Round{Phase: confirm.Confirmation, Number: round, Point: trial.Point,
-				Outcome: objective.Outcome{Samples: noisy(rng, trial.Outcome.Milliseconds(), 5)}})
+		for _, tried := range past.Trials {
+			past.Rounds = append(past.Rounds, trial.Round{Phase: trial.Confirmation, Number: round, Point: tried.Point,
+				Outcome: objective.Outcome{Samples: noisy(rng, tried.Outcome.Milliseconds(), 5)}})
 		}
 	}
 	s, err := Summarise(study, past)

@@ -9,7 +9,7 @@ import (
 	"pawl/internal/page"
 	"pawl/objective/check"
 	"pawl/objective/worker"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -26,7 +26,7 @@ type Checked struct {
 
 // check adds the evidence of the full tier to the default and the winner. It is
 // recorded with the first samples that follow the check.
-func (s *Summary) check(rounds []confirm.Round) {
+func (s *Summary) check(rounds []trial.Round) {
 	of := func(point space.Point) *Checked {
 		var all *check.Evidence
 		for _, r := range rounds {

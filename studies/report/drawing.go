@@ -8,7 +8,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/internal/plot"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -38,14 +38,14 @@ type Drawing struct {
 
 // timed is a trial with a verified time.
 type timed struct {
-	trial  *search.Trial
+	trial  *trial.Trial
 	ms     float64
 	values []int // of each parameter, the place of its value; -1 for one that is not listed
 }
 
 // NewDrawing takes the trials of a space. Link returns the address of a trial's page; nil stands
 // for none.
-func NewDrawing(space studies.SpaceFacts, trials []search.Trial, link func(trial int) string) *Drawing {
+func NewDrawing(space studies.SpaceFacts, trials []trial.Trial, link func(trial int) string) *Drawing {
 	s := &Drawing{params: space.Params, link: link}
 	for i := range trials {
 		if t := &trials[i]; t.OK() {

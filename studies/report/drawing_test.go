@@ -8,8 +8,8 @@ import (
 	"pawl/internal/plot"
 	"pawl/internal/stats"
 	"pawl/objective"
-	"pawl/search"
 	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -21,7 +21,7 @@ func example(t *testing.T, link func(int) string) *Drawing {
 		{Name: "A", Values: []string{"1", "2", "4"}, Default: "1", Ordered: true},
 		{Name: "B", Values: []string{"x", "y"}, Default: "x"},
 	}}
-	var trials []search.Trial
+	var trials []trial.Trial
 	for i, c := range []struct {
 		point string
 		ms    float64
@@ -30,7 +30,7 @@ func example(t *testing.T, link func(int) string) *Drawing {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trial := search.Trial{Number: i, Point: p, Finished: true}
+		trial := trial.Trial{Number: i, Point: p, Finished: true}
 		if trial.Outcome.Samples = []float64{c.ms}; c.ms == 0 {
 			trial.Outcome = objective.Outcome{Failure: &objective.Failure{Stage: objective.Compile, Reason: "refused"}}
 		}
@@ -113,7 +113,7 @@ func TestMeasuredPictures(t *testing.T) {
 func TestManyTrialsAreThinned(t *testing.T) {
 	s := &Drawing{place: func() {}, params: []studies.ParamFacts{{Name: "A", Values: []string{"1", "2"}, Ordered: true}}}
 	for i := range 10000 {
-		s.timed = append(s.timed, timed{trial: &search.Trial{Number: i}, ms: 1 + float64(i%997)/997, values: []int{i % 2}})
+		s.timed = append(s.timed, timed{trial: &trial.Trial{Number: i}, ms: 1 + float64(i%997)/997, values: []int{i % 2}})
 	}
 	for _, f := range append(s.Parameters([]string{"A"}), s.Convergence(), s.Parallel([]string{"A"})) {
 		if size := len(f.HTML()); size > 200_000 {

@@ -6,7 +6,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/objective"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -49,7 +49,7 @@ func TestGoldenFront(t *testing.T) {
 		}
 		golden(t, name, got.Bytes())
 	}
-	if got := front([]search.Trial{}, study.Environment.Measure); got != nil {
+	if got := front([]trial.Trial{}, study.Environment.Measure); got != nil {
 		t.Errorf("a front of nothing: %v", got)
 	}
 }

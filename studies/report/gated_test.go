@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pawl/internal/stats"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -32,7 +32,7 @@ func gatingOf(t testing.TB, text string, standing studies.Standing, verdict stri
 	return g
 }
 
-func gatedSummary(t testing.TB, past search.Past, gatings ...studies.Gating) *Summary {
+func gatedSummary(t testing.TB, past trial.Past, gatings ...studies.Gating) *Summary {
 	t.Helper()
 	s, err := Summarise(exampleStudy(t), past, gatings...)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestAdviceAfterTheGate(t *testing.T) {
 	keep := examplePast(t, 10, -0.5) // every other point is slower than the default
 	for _, test := range []struct {
 		name     string
-		past     search.Past
+		past     trial.Past
 		gating   studies.Gating
 		want     Verdict
 		sentence string
@@ -104,7 +104,7 @@ func TestTheLastWordCounts(t *testing.T) {
 	if s.Gate == nil || s.Gate.Verdict != "improvement" || len(s.Gated) != 1 || s.Gated[0].Workload != "large" {
 		t.Errorf("%+v, %+v", s.Gate, s.Gated)
 	}
-	if unconfirmed := gatedSummary(t, search.Past{Trials: examplePast(t, 0, 1).Trials}, first); unconfirmed.Gate != nil {
+	if unconfirmed := gatedSummary(t, trial.Past{Trials: examplePast(t, 0, 1).Trials}, first); unconfirmed.Gate != nil {
 		t.Errorf("%+v", unconfirmed.Gate)
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"testing"
 
 	"pawl/objective"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -79,11 +78,11 @@ func exampleStore(t *testing.T) *studies.Store {
 	study.Environment.Device = "Another | CPU"
 	record(t, store, study, examplePast(t, 10, 0.04))
 	study.Kernel, study.Workload = "[x](http://evil) `|`", "<b>../../w"
-	record(t, store, study, search.Past{Trials: examplePast(t, 0, 1).Trials})
+	record(t, store, study, trial.Past{Trials: examplePast(t, 0, 1).Trials})
 	return store
 }
 
-func record(t *testing.T, store *studies.Store, study studies.Study, past search.Past) (id int64) {
+func record(t *testing.T, store *studies.Store, study studies.Study, past trial.Past) (id int64) {
 	t.Helper()
 	study.ID = 0
 	id, err := store.Create(t.Context(), study)
@@ -126,10 +125,10 @@ func TestAnInterruptedStudyTakesNothingAway(t *testing.T) {
 	there := func(path ...string) bool { return exists(filepath.Join(append([]string{place}, path...)...)) }
 	publish(2)
 	past := examplePast(t, 10, 1)
-	few := slices.DeleteFunc(slices.Clone(past.Rounds), func(r confirm.Round) bool { return r.Number >= 4 })
+	few := slices.DeleteFunc(slices.Clone(past.Rounds), func(r trial.Round) bool { return r.Number >= 4 })
 	study := exampleStudy(t)
-	for _, rounds := range [][]confirm.Round{nil, few} {
-		id := record(t, store, study, search.Past{Trials: past.Trials, Rounds: rounds})
+	for _, rounds := range [][]trial.Round{nil, few} {
+		id := record(t, store, study, trial.Past{Trials: past.Trials, Rounds: rounds})
 		index := publish(id)
 		if !there("scale_small.h") || !there(asideFolder(id), MarkdownName) || there(asideFolder(2)) ||
 			!strings.Contains(index, "[2](scale/small/suggestions.md)") {

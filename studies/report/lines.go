@@ -10,7 +10,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/internal/stats"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -62,7 +62,7 @@ func Lines(ctx context.Context, store *studies.Store) ([]Line, error) {
 				return err
 			}
 			l.Trials, l.Verdict = summary.Search.Asked, summary.Advice.Verdict
-			if ranked := search.Ranking(summary.trials); len(ranked) > 0 {
+			if ranked := trial.Ranking(summary.trials); len(ranked) > 0 {
 				best := ranked[0].Outcome.Milliseconds()
 				l.Best = &best
 			}

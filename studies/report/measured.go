@@ -11,8 +11,7 @@ import (
 	"pawl/internal/stats"
 	"pawl/kernels"
 	"pawl/objective"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -68,7 +67,7 @@ func (s *Summary) workOf(t *Timed) studies.Work {
 }
 
 // measured adds what was measured beside the objective to the points on the page.
-func (s *Summary) measured(past search.Past) {
+func (s *Summary) measured(past trial.Past) {
 	values := map[space.Point]map[string][]float64{}
 	add := func(point space.Point, measured map[string]float64) {
 		if values[point] == nil {
@@ -79,7 +78,7 @@ func (s *Summary) measured(past search.Past) {
 		}
 	}
 	for _, r := range past.Rounds {
-		if r.Phase == confirm.Confirmation && r.Outcome.Failure == nil {
+		if r.Phase == trial.Confirmation && r.Outcome.Failure == nil {
 			add(r.Point, r.Outcome.Measured)
 		}
 	}
@@ -174,7 +173,7 @@ type FrontPoint struct {
 
 // front returns the trials that no other is at least as good as in every objective and
 // better in one, ordered by the first.
-func front(trials []search.Trial, m *page.Objective) []FrontPoint {
+func front(trials []trial.Trial, m *page.Objective) []FrontPoint {
 	if m == nil || len(m.All) < 2 {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -27,7 +27,7 @@ func read(ctx context.Context, store *studies.Store, id int64, brief bool) (*Sum
 		return nil, err
 	}
 	if brief {
-		past.Rounds = slices.DeleteFunc(past.Rounds, func(r confirm.Round) bool { return r.Phase == confirm.Ablation })
+		past.Rounds = slices.DeleteFunc(past.Rounds, func(r trial.Round) bool { return r.Phase == trial.Ablation })
 	}
 	gatings, err := store.Gatings(ctx, id)
 	if err != nil {

@@ -21,9 +21,7 @@ import (
 	"pawl/objective"
 	"pawl/objective/check"
 	"pawl/objective/worker"
-	"pawl/search"
-	"pawl/search/confirm"
-	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -73,9 +71,9 @@ func exampleStudy(t testing.TB) studies.Study {
 			},
 		},
 		Command: "pawl tune ./scale --workload small --sampler tpe --seed 1 --trials 12",
-		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: search.TrialsDone,
-		Regret: &sampler.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
-		Spending: search.Spending{
+		Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Ended: trial.TrialsDone,
+		Regret: &trial.Regret{Left: 0.015, Sure: 0.9, Gain: 0.003, More: 40},
+		Spending: trial.Spending{
 			Asking:     time.Second,
 			Waiting:    3 * time.Second,
 			Device:     2 * time.Second,
@@ -110,15 +108,15 @@ func noisy(rng *rand.Rand, ms float64, n int) []float64 {
 
 // examplePast makes up the trials and rounds of the study. Gain scales the
 // winner's advantage: 1 is the full one, 0 none.
-func examplePast(t testing.TB, rounds int, gain float64) search.Past {
+func examplePast(t testing.TB, rounds int, gain float64) trial.Past {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	var past search.Past
+	var past trial.Past
 	for _, block := range []int{16, 32, 64} {
 		for _, mode := range []string{"plain", `"a|b $x"`} {
 			for _, unroll := range []int{1, 2} {
 				p := point(t, fmt.Sprintf("BLOCK=%d,MODE=%s,UNROLL=%d", block, mode, unroll))
-				trial := search.Trial{
+				trial := trial.Trial{
 					Number:   len(past.Trials),
 					Point:    p,
 					Finished: true,
@@ -149,11 +147,11 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 		}
 	}
 	past.Elapsed = 20 * time.Second
-	measure := func(phase confirm.Phase, texts ...string) {
+	measure := func(phase trial.Phase, texts ...string) {
 		for number := range rounds {
 			for _, text := range texts {
 				p := point(t, text)
-				past.Rounds = append(past.Rounds, confirm.Round{Phase: phase, Number: number, Point: p,
+				past.Rounds = append(past.Rounds, trial.Round{Phase: phase, Number: number, Point: p,
 					Outcome: objective.Outcome{
 						Samples:    noisy(rng, 4+gain*(exampleTime(p)-4), 10),
 						Conditions: exampleConditions(number),
@@ -162,9 +160,9 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 			}
 		}
 	}
-	measure(confirm.Confirmation, "BLOCK=16,MODE=plain,UNROLL=1", winnerText, `BLOCK=64,MODE=plain,UNROLL=1`)
+	measure(trial.Confirmation, "BLOCK=16,MODE=plain,UNROLL=1", winnerText, `BLOCK=64,MODE=plain,UNROLL=1`)
 	if gain > 0 {
-		measure(confirm.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1",
+		measure(trial.Ablation, "BLOCK=16,MODE=plain,UNROLL=1", "BLOCK=64,MODE=plain,UNROLL=1",
 			`BLOCK=64,MODE="a|b $x",UNROLL=1`, winnerText)
 	}
 	return past
@@ -172,8 +170,8 @@ func examplePast(t testing.TB, rounds int, gain float64) search.Past {
 
 // exampleEvidence is what the first round of a confirmation carries: the winner's
 // is a little less exact.
-func exampleEvidence(phase confirm.Phase, round int, p space.Point) *check.Evidence {
-	if phase != confirm.Confirmation || round > 0 {
+func exampleEvidence(phase trial.Phase, round int, p space.Point) *check.Evidence {
+	if phase != trial.Confirmation || round > 0 {
 		return nil
 	}
 	e := &check.Evidence{Tolerance: arguments.Tolerance{Absolute: 1e-6, Relative: 1e-4}}
@@ -204,7 +202,7 @@ func exampleConditions(round int) *worker.Conditions {
 	return c
 }
 
-func summary(t testing.TB, past search.Past) *Summary {
+func summary(t testing.TB, past trial.Past) *Summary {
 	t.Helper()
 	s, err := Summarise(exampleStudy(t), past)
 	if err != nil {
@@ -250,7 +248,7 @@ func recorded(t *testing.T) *Summary {
 
 func TestGolden(t *testing.T) {
 	s := summary(t, examplePast(t, 10, 1))
-	interrupted := summary(t, search.Past{Trials: examplePast(t, 0, 1).Trials, Elapsed: 12 * time.Second})
+	interrupted := summary(t, trial.Past{Trials: examplePast(t, 0, 1).Trials, Elapsed: 12 * time.Second})
 	for _, test := range []struct {
 		file   string
 		facts  *Summary
@@ -323,7 +321,7 @@ func TestAdviceAboutTheOnlyPoint(t *testing.T) {
 func TestAdvice(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		past search.Past
+		past trial.Past
 		want Verdict
 	}{
 		{"a factor of two", examplePast(t, 10, 1), Apply},
@@ -331,7 +329,7 @@ func TestAdvice(t *testing.T) {
 		{"two per cent", examplePast(t, 10, 0.04), Noise},
 		{"seven per cent", examplePast(t, 10, 0.13), Consider},
 		{"too few rounds", examplePast(t, 2, 1), Unconfirmed},
-		{"no trial", search.Past{}, Nothing},
+		{"no trial", trial.Past{}, Nothing},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := summary(t, test.past)

@@ -7,22 +7,21 @@ import (
 
 	"pawl/internal/stats"
 	"pawl/objective"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 )
 
 // confirmation makes up a confirmation of the default and one more point.
 func confirmation(t *testing.T, initial, other [][]float64) *Summary {
 	t.Helper()
 	points := []string{"BLOCK=16,MODE=plain,UNROLL=1", winnerText}
-	var past search.Past
+	var past trial.Past
 	for i, samples := range [][][]float64{initial, other} {
 		p := point(t, points[i])
 		past.Trials = append(past.Trials,
-			search.Trial{Number: i, Point: p, Finished: true, Outcome: objective.Outcome{Samples: samples[0]}})
+			trial.Trial{Number: i, Point: p, Finished: true, Outcome: objective.Outcome{Samples: samples[0]}})
 		for number, round := range samples {
 			past.Rounds = append(past.Rounds,
-				confirm.Round{Phase: confirm.Confirmation, Number: number, Point: p, Outcome: objective.Outcome{Samples: round}})
+				trial.Round{Phase: trial.Confirmation, Number: number, Point: p, Outcome: objective.Outcome{Samples: round}})
 		}
 	}
 	return summary(t, past)

@@ -21,6 +21,7 @@ import (
 	"pawl/objective/worker"
 	"pawl/search"
 	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -60,7 +61,7 @@ type Summary struct {
 	// Curve is the best time after each trial, for the picture.
 	Curve []CurvePoint `json:"curve,omitempty"`
 
-	trials []search.Trial // for pictures
+	trials []trial.Trial // for pictures
 }
 
 // SearchFacts counts what the search did.
@@ -141,7 +142,7 @@ type CurvePoint struct {
 
 // Summarise computes the facts of a study from its record, and from what the gate said
 // about its points.
-func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating) (Summary, error) {
+func Summarise(study studies.Study, past trial.Past, gatings ...studies.Gating) (Summary, error) {
 	s, err := study.Space.Open()
 	if err != nil {
 		return Summary{}, err
@@ -156,13 +157,13 @@ func Summarise(study studies.Study, past search.Past, gatings ...studies.Gating)
 	}
 	summary.Importances = confirm.Importances(s, search.Timed(past.Trials))
 	past.Rounds = past.Standing()
-	contenders := confirm.Contenders(past.Rounds, confirm.Confirmation)
+	contenders := confirm.Contenders(past.Rounds, trial.Confirmation)
 	var probabilities []float64
 	if len(contenders) > 0 {
 		probabilities = confirm.ProbabilityBest(contenders)
 	}
 	if winner, found := confirm.WinnerOf(contenders, probabilities); found {
-		left := confirm.LeftBehind(past.Rounds, confirm.Confirmation)
+		left := confirm.LeftBehind(past.Rounds, trial.Confirmation)
 		summary.confirmed(s, contenders, left, probabilities, winner)
 		summary.Ablation = ablation(s, past.Rounds, winner)
 	} else {
@@ -215,8 +216,8 @@ func (s *Summary) confirmed(sp *space.Space, contenders, left []confirm.Contende
 }
 
 // unconfirmed ranks the trials of a study that ended before a confirmation.
-func (s *Summary) unconfirmed(sp *space.Space, trials []search.Trial) {
-	for _, t := range search.Ranking(trials) {
+func (s *Summary) unconfirmed(sp *space.Space, trials []trial.Trial) {
+	for _, t := range trial.Ranking(trials) {
 		timed := s.timed(t.Point, t.Outcome.Milliseconds(), t.Outcome.Samples)
 		if t.Point == sp.Default() {
 			s.Default = &timed
@@ -256,14 +257,14 @@ func (s *Summary) shown() []*Timed {
 
 // describe adds to the points on the page what the compiler and the device said
 // about them.
-func (s *Summary) describe(past search.Past) {
+func (s *Summary) describe(past trial.Past) {
 	resources, conditions := map[space.Point]*objective.Resources{}, map[space.Point]*worker.Conditions{}
 	drifts := map[space.Point][]float64{}
 	for _, t := range past.Trials {
 		resources[t.Point] = t.Outcome.Resources
 	}
 	for _, r := range past.Rounds {
-		if r.Phase == confirm.Confirmation {
+		if r.Phase == trial.Confirmation {
 			conditions[r.Point] = conditions[r.Point].Join(r.Outcome.Conditions)
 			if len(r.Outcome.Samples) > 0 {
 				drifts[r.Point] = append(drifts[r.Point], stats.Drift(r.Outcome.Samples))
@@ -279,7 +280,7 @@ func (s *Summary) describe(past search.Past) {
 	s.check(past.Rounds)
 }
 
-func searchFacts(past search.Past) SearchFacts {
+func searchFacts(past trial.Past) SearchFacts {
 	f := SearchFacts{Asked: len(past.Trials), Seconds: past.Elapsed.Seconds()}
 	for _, t := range past.Trials {
 		switch {
@@ -318,7 +319,7 @@ func searchFacts(past search.Past) SearchFacts {
 }
 
 // failureGroups counts the failures of trials and rounds, most frequent first.
-func failureGroups(past search.Past) []FailureGroup {
+func failureGroups(past trial.Past) []FailureGroup {
 	var groups []FailureGroup
 	count := func(point space.Point, f *objective.Failure) {
 		if f == nil || f.Reason == confirm.Behind {
@@ -341,7 +342,7 @@ func failureGroups(past search.Past) []FailureGroup {
 	return groups
 }
 
-func bestSoFar(trials []search.Trial) []CurvePoint {
+func bestSoFar(trials []trial.Trial) []CurvePoint {
 	var points []CurvePoint
 	best := 0.0
 	for _, t := range trials {

@@ -7,7 +7,7 @@ import (
 
 	"pawl/internal/escape"
 	"pawl/internal/page"
-	"pawl/search"
+	"pawl/search/trial"
 )
 
 // Text writes the result for a terminal: what happened, how sure that is,
@@ -84,13 +84,13 @@ func timedRow(s *Summary, name string, t Timed) []string {
 }
 
 // abandonedText counts the trials that were compiling when the search ended.
-func abandonedText(n int, ended search.Ending) string {
+func abandonedText(n int, ended trial.Ending) string {
 	switch {
 	case n == 0:
 		return ""
-	case ended == search.Stopped:
+	case ended == trial.Stopped:
 		return fmt.Sprintf(", %d abandoned when it was stopped", n)
-	case ended == search.BudgetSpent:
+	case ended == trial.BudgetSpent:
 		return fmt.Sprintf(", %d abandoned when the time was over", n)
 	}
 	return fmt.Sprintf(", %d abandoned when the search ended", n)

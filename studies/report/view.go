@@ -6,7 +6,7 @@ import (
 
 	"pawl/internal/page"
 	"pawl/internal/plot"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 )
 
@@ -31,7 +31,7 @@ func NewView(s *Summary, link func(trial int) string) *View {
 }
 
 // Trials are the study's, in the order of asking.
-func (s *Summary) Trials() []search.Trial { return s.trials }
+func (s *Summary) Trials() []trial.Trial { return s.trials }
 
 // TrialOf returns the number of a point's trial, and whether it has one.
 func (v *View) TrialOf(p space.Point) (number int, found bool) {

@@ -8,7 +8,7 @@ import (
 	"pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/objective/profile"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/studies"
 	"pawl/studies/lessons"
 )
@@ -31,7 +31,7 @@ const mostNext = 3
 
 // whyFaster compares the default with the winner, by the counters that were recorded and by what
 // the compiler says. There is none where nothing is known of either.
-func whyFaster(s *Summary, trials []search.Trial, profiles []studies.Profile) *Why {
+func whyFaster(s *Summary, trials []trial.Trial, profiles []studies.Profile) *Why {
 	if s.Evidence == nil || s.Default == nil || s.Winner == nil || s.Study.Backend == replayed {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"pawl/objective/devices"
 	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/studies"
 	"pawl/studies/farm"
 	"pawl/studies/farm/ask"
@@ -94,7 +95,7 @@ type onFarm struct {
 	farm      *farm.Farm
 }
 
-func (f onFarm) begin(ctx context.Context, study studies.Study, past search.Past,
+func (f onFarm) begin(ctx context.Context, study studies.Study, past trial.Past,
 	recorder search.Recorder) (search.Recorder, error) {
 	for _, trial := range past.Trials {
 		f.evaluator.Number(trial)
@@ -120,11 +121,11 @@ func (f onFarm) close() { f.farm.Close() }
 // numbering is a recorder that tells a farm the numbers of trials.
 type numbering struct {
 	search.Recorder
-	number func(search.Trial)
+	number func(trial.Trial)
 }
 
 // Started notes the number of a trial.
-func (n numbering) Started(t search.Trial) error {
+func (n numbering) Started(t trial.Trial) error {
 	n.number(t)
 	return n.Recorder.Started(t)
 }

@@ -22,6 +22,7 @@ import (
 	"pawl/kernels/scaffold"
 	"pawl/objective/devices"
 	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/farm"
@@ -79,13 +80,13 @@ func (p part) options(f *Farm) Options {
 	return Options{
 		Study: studies.Options{
 			Definition: studies.Definition{Backend: p.Backend, Sampler: "random", Seed: p.Seed, Samples: 5},
-			Goals:      search.Goals{Trials: p.Trials, Rounds: 3, Finalists: 1},
+			Goals:      trial.Goals{Trials: p.Trials, Rounds: 3, Finalists: 1},
 		},
 		Given:  []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Kernel: p.Kernel, Resume: true, Farm: f,
 		Database: filepath.Join(p.Folder, "studies.db"), Cache: filepath.Join(p.Folder, "cache"),
 		Getenv: os.Getenv, Notice: func(text string) { fmt.Fprintln(os.Stderr, text) },
-		Begin: func(studies.Study, search.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
+		Begin: func(studies.Study, trial.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
 	}
 }
 
@@ -327,7 +328,7 @@ func processor(t *testing.T, url string) string {
 }
 
 // recorded is what a study has recorded.
-type recorded struct{ search.Past }
+type recorded struct{ trial.Past }
 
 // devices counts the trials and the rounds of finalists that were measured, by device.
 func (r recorded) devices() (trials, rounds map[string]int) {

@@ -5,6 +5,7 @@ import (
 
 	"pawl/search"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -15,7 +16,7 @@ const earlierStudies = 3
 // pastStudy is an earlier study of the same kernel.
 type pastStudy struct {
 	studies.Study
-	trials []search.Trial
+	trials []trial.Trial
 }
 
 // earlier returns the latest studies of the same kernel before this one: of another

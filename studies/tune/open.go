@@ -15,6 +15,7 @@ import (
 	"pawl/objective/profile"
 	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -45,7 +46,7 @@ type subject struct {
 type place interface {
 	// begin is called before a search with the study as it is recorded, and what was recorded before. The search
 	// writes to the recorder that it returns.
-	begin(ctx context.Context, study studies.Study, past search.Past, recorder search.Recorder) (search.Recorder, error)
+	begin(ctx context.Context, study studies.Study, past trial.Past, recorder search.Recorder) (search.Recorder, error)
 	// end is called after a search that has begun. An error loses nothing: everything that was found is recorded.
 	end(ctx context.Context, finished bool) error
 	// close gives the devices back. Nothing is measured after it.
@@ -61,7 +62,7 @@ func (s *subject) free() {
 // inRecord is the place of a record, which needs nothing.
 type inRecord struct{}
 
-func (inRecord) begin(_ context.Context, _ studies.Study, _ search.Past,
+func (inRecord) begin(_ context.Context, _ studies.Study, _ trial.Past,
 	recorder search.Recorder) (search.Recorder, error) {
 	return recorder, nil
 }

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
 // choose finds the study to resume, or creates one, and locks it.
-func (r *run) choose(ctx context.Context) (study studies.Study, past search.Past, unlock func(), err error) {
+func (r *run) choose(ctx context.Context) (study studies.Study, past trial.Past, unlock func(), err error) {
 	study = r.describe()
 	if r.Resume {
 		earlier, found, err := r.find(ctx, study)

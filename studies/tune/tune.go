@@ -25,6 +25,7 @@ import (
 	"pawl/search"
 	"pawl/search/confirm"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/farm/ask"
@@ -63,7 +64,7 @@ type Options struct {
 	Notice func(string)
 	// Begin is called once the study is chosen and locked, Observe after every change
 	// of the search, by one goroutine at a time.
-	Begin   func(study studies.Study, past search.Past, pool *space.Pool)
+	Begin   func(study studies.Study, past trial.Past, pool *space.Pool)
 	Observe func(search.Progress)
 	// End is called when the search has ended, however it did.
 	End func()
@@ -114,7 +115,7 @@ func Run(ctx context.Context, o Options) (*report.Summary, error) {
 }
 
 // search runs the search of a study and records how it ended.
-func (r *run) search(ctx context.Context, study studies.Study, past search.Past) error {
+func (r *run) search(ctx context.Context, study studies.Study, past trial.Past) error {
 	earlier, err := r.earlier(ctx, study)
 	if err != nil {
 		return err
@@ -145,9 +146,9 @@ func (r *run) search(ctx context.Context, study studies.Study, past search.Past)
 }
 
 // searchOn searches, and confirms on another device where that of a farm has left.
-func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Past,
-	options search.Options) (result search.Result, err error) {
-	result = search.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}
+func (r *run) searchOn(ctx context.Context, study studies.Study, past trial.Past,
+	options search.Options) (result trial.Result, err error) {
+	result = trial.Result{Trials: past.Trials, Rounds: past.Rounds, Elapsed: past.Elapsed, Spending: past.Spending}
 	recorded, err := r.store.Study(ctx, study.ID)
 	if err != nil {
 		return result, err
@@ -163,7 +164,7 @@ func (r *run) searchOn(ctx context.Context, study studies.Study, past search.Pas
 			break
 		}
 		r.Notice("the finalists are measured again on another device: " + gone.Device + " has left the farm")
-		past = search.Past{Trials: result.Trials, Rounds: result.Rounds, Elapsed: result.Elapsed, Spending: result.Spending}
+		past = trial.Past{Trials: result.Trials, Rounds: result.Rounds, Elapsed: result.Elapsed, Spending: result.Spending}
 	}
 	if ended := r.end(context.WithoutCancel(ctx), err == nil && !r.stopped()); ended != nil {
 		r.Notice(ended.Error())
@@ -180,7 +181,7 @@ type run struct {
 }
 
 // limited gives goals without a limit the default budget.
-func limited(goals search.Goals) search.Goals {
+func limited(goals trial.Goals) trial.Goals {
 	if goals.Trials == 0 && goals.Budget == 0 {
 		goals.Budget = DefaultBudget
 	}

@@ -10,6 +10,7 @@ import (
 	"pawl/internal/postgrestest"
 	"pawl/objective/devices"
 	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/lessons"
@@ -20,12 +21,12 @@ func asked(t *testing.T) Options {
 	return Options{
 		Study: studies.Options{
 			Definition: studies.Definition{Backend: Replay, Sampler: "random", Seed: 7, Samples: 5},
-			Goals:      search.Goals{Trials: 12, Rounds: 3, Finalists: 1},
+			Goals:      trial.Goals{Trials: 12, Rounds: 3, Finalists: 1},
 		},
 		Given:    []string{"backend", "sampler", "seed", "trials", "rounds", "finalists"},
 		Database: filepath.Join(t.TempDir(), "studies.db"),
 		Getenv:   func(string) string { return "" }, Notice: func(text string) { t.Log(text) },
-		Begin: func(studies.Study, search.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
+		Begin: func(studies.Study, trial.Past, *space.Pool) {}, Observe: func(search.Progress) {}, End: func() {},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -35,7 +35,7 @@ import (
 // by one goroutine at a time.
 type Display struct {
 	w     io.Writer
-	phase confirm.Phase // the last one announced in plain lines
+	phase trial.Phase // the last one announced in plain lines
 	// measure is what points are compared by.
 	measure *page.Objective
 	bar     *mpb.Bar
@@ -56,7 +56,7 @@ func (d *Display) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-func (d *Display) Start(study studies.Study, past search.Past, pool *space.Pool) {
+func (d *Display) Start(study studies.Study, past trial.Past, pool *space.Pool) {
 	d.measure = study.Environment.Measure
 	verb := "study"
 	if len(past.Trials) > 0 {
@@ -151,8 +151,8 @@ func phaseText(p search.Progress) string {
 	return fmt.Sprintf("%s: %d of %d rounds ", phaseName(p.Phase), p.Round, p.Rounds)
 }
 
-func phaseName(phase confirm.Phase) string {
-	if phase == confirm.Confirmation {
+func phaseName(phase trial.Phase) string {
+	if phase == trial.Confirmation {
 		return "confirming the finalists"
 	}
 	return "measuring what each change is worth"

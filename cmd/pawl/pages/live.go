@@ -14,7 +14,7 @@ import (
 	pages "pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -28,8 +28,8 @@ type watched struct {
 	head    studies.Study
 	initial space.Point // the default
 	pulse   studies.Pulse
-	trials  []search.Trial
-	rounds  []confirm.Round
+	trials  []trial.Trial
+	rounds  []trial.Round
 }
 
 // progress is what the live part of a page shows.
@@ -92,7 +92,7 @@ func (w *watched) refresh(ctx context.Context, store *studies.Store, id int64) (
 	return true, nil
 }
 
-func failed(trials []search.Trial) (n int) {
+func failed(trials []trial.Trial) (n int) {
 	for _, t := range trials {
 		if t.Outcome.Failure != nil {
 			n++
@@ -105,7 +105,7 @@ func failed(trials []search.Trial) (n int) {
 func (w *watched) progress() progress {
 	p := progress{Study: w.head.ID, Elapsed: time.Duration(w.pulse.Elapsed)}
 	reasons := map[string]int{}
-	var best, initial *search.Trial
+	var best, initial *trial.Trial
 	fastest := 0.0
 	for i, t := range w.trials {
 		switch {
@@ -148,9 +148,9 @@ func (w *watched) progress() progress {
 // phase says what is going on, by the rounds so far.
 func (p *progress) phase(w *watched) {
 	goals := w.head.Options
-	last, number := confirm.Phase(""), 0
-	for _, r := range confirm.Latest(w.rounds) {
-		if r.Phase == confirm.Confirmation && last != confirm.Ablation || r.Phase == confirm.Ablation {
+	last, number := trial.Phase(""), 0
+	for _, r := range trial.Latest(w.rounds) {
+		if r.Phase == trial.Confirmation && last != trial.Ablation || r.Phase == trial.Ablation {
 			if r.Phase != last {
 				last, number = r.Phase, 0
 			}
@@ -159,7 +159,7 @@ func (p *progress) phase(w *watched) {
 	}
 	if last != "" && len(p.Pending) == 0 {
 		p.Phase = "confirming the finalists in fresh processes"
-		if last == confirm.Ablation {
+		if last == trial.Ablation {
 			p.Phase = "measuring what each change is worth"
 		}
 		if goals.Rounds > 0 {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pawl/objective"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -64,14 +64,14 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 	stream(t, lines, "update", "searching: 5 of 100 trials")
 
 	recorder := store.Recorder(id)
-	trial := search.Trial{Number: 5, Point: pointOf(t, 5)}
-	if err := recorder.Started(trial); err != nil {
+	tried := trial.Trial{Number: 5, Point: pointOf(t, 5)}
+	if err := recorder.Started(tried); err != nil {
 		t.Fatal(err)
 	}
 	stream(t, lines, "update", pointParts(t, 5)) // is being compiled
-	trial.Outcome = outcome(rand.New(rand.NewPCG(3, 4)), 5)
-	trial.Outcome.Samples = []float64{0.5, 0.5, 0.5}
-	if err := recorder.Finished(trial); err != nil {
+	tried.Outcome = outcome(rand.New(rand.NewPCG(3, 4)), 5)
+	tried.Outcome.Samples = []float64{0.5, 0.5, 0.5}
+	if err := recorder.Finished(tried); err != nil {
 		t.Fatal(err)
 	}
 	// The default takes 2 ms.
@@ -84,7 +84,7 @@ func TestEventsTellOfEachTrial(t *testing.T) {
 	if strings.Contains(update, "trials/5\"><code>") {
 		t.Errorf("a wrong point is still the best:\n%s", update)
 	}
-	if err := store.Finish(ctx, id, search.Result{Ended: search.TrialsDone}); err != nil {
+	if err := store.Finish(ctx, id, trial.Result{Ended: trial.TrialsDone}); err != nil {
 		t.Fatal(err)
 	}
 	unlock()

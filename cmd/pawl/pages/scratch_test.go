@@ -14,8 +14,7 @@ import (
 
 	"pawl/objective"
 	"pawl/objective/devices"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 )
@@ -49,7 +48,7 @@ func head(kernel, workload, device string) studies.Study {
 			Flags:    "-O3",
 		},
 		Command: "pawl tune " + kernel, Created: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
-		Options: studies.Options{Goals: search.Goals{Trials: 100, Rounds: 10}},
+		Options: studies.Options{Goals: trial.Goals{Trials: 100, Rounds: 10}},
 		Space:   studies.SpaceFacts{Product: 10000, Valid: 10000},
 	}
 	for i := range 4 {
@@ -102,7 +101,7 @@ func add(t testing.TB, store *studies.Store, s studies.Study, trials int, confir
 	}
 	recorder := store.Recorder(id)
 	for number := range trials {
-		trial := search.Trial{Number: number, Point: pointOf(t, number), Elapsed: time.Duration(number) * time.Second}
+		trial := trial.Trial{Number: number, Point: pointOf(t, number), Elapsed: time.Duration(number) * time.Second}
 		if err := recorder.Started(trial); err != nil {
 			t.Fatal(err)
 		}
@@ -121,8 +120,8 @@ func add(t testing.TB, store *studies.Store, s studies.Study, trials int, confir
 			for range 5 {
 				o.Samples = append(o.Samples, ms*(1+0.01*rng.Float64()))
 			}
-			if err := recorder.Measured(confirm.Round{
-				Phase:   confirm.Confirmation,
+			if err := recorder.Measured(trial.Round{
+				Phase:   trial.Confirmation,
 				Run:     1,
 				Number:  round,
 				Point:   pointOf(t, number),
@@ -132,7 +131,7 @@ func add(t testing.TB, store *studies.Store, s studies.Study, trials int, confir
 			}
 		}
 	}
-	if err := store.Finish(ctx, id, search.Result{Ended: search.TrialsDone, Elapsed: time.Minute}); err != nil {
+	if err := store.Finish(ctx, id, trial.Result{Ended: trial.TrialsDone, Elapsed: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	return id

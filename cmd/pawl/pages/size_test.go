@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pawl/internal/thorough"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -117,7 +117,7 @@ func BenchmarkLiveUpdate(b *testing.B) {
 	number := 9500 // there are 10,000 points
 	for b.Loop() {
 		b.StopTimer()
-		trial := search.Trial{Number: number, Point: pointOf(b, number)}
+		trial := trial.Trial{Number: number, Point: pointOf(b, number)}
 		if err := recorder.Started(trial); err != nil {
 			b.Fatal(err)
 		}

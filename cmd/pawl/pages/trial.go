@@ -10,8 +10,7 @@ import (
 	pages "pawl/internal/page"
 	"pawl/internal/plot"
 	"pawl/internal/stats"
-	"pawl/search"
-	"pawl/search/confirm"
+	"pawl/search/trial"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -19,7 +18,7 @@ import (
 // trialPage is everything that was recorded about a trial.
 type trialPage struct {
 	Study  studies.Study
-	Trial  search.Trial
+	Trial  trial.Trial
 	Row    trialRow
 	Detail string
 	Facts  []report.Fact
@@ -83,7 +82,7 @@ func (s *Server) trial(r *http.Request) (page, error) {
 	}, nil
 }
 
-func (d *trialPage) describe(rounds []confirm.Round) {
+func (d *trialPage) describe(rounds []trial.Round) {
 	o, measure := d.Trial.Outcome, d.Study.Environment.Measure
 	d.Row = newTrialRow(d.Study, d.Trial)
 	if o.Failure != nil {

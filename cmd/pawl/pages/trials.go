@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	pages "pawl/internal/page"
-	"pawl/search"
+	"pawl/search/trial"
 	"pawl/studies"
 )
 
@@ -35,7 +35,7 @@ type trialRow struct {
 	Time, State string
 	Failed      bool
 	Samples     int
-	search.Trial
+	trial.Trial
 }
 
 // filter chooses trials.
@@ -82,7 +82,7 @@ func readFilter(query url.Values, space studies.SpaceFacts) (f filter, err error
 }
 
 // keeps reports whether a trial meets the filter.
-func (f filter) keeps(t search.Trial) bool {
+func (f filter) keeps(t trial.Trial) bool {
 	switch {
 	case f.State == "measured" && !t.OK(), f.State == "failed" && t.Outcome.Failure == nil,
 		f.State == "unfinished" && t.Finished:
@@ -100,11 +100,11 @@ func (f filter) keeps(t search.Trial) bool {
 }
 
 // sorted returns the trials in the order asked for; what has no time comes last.
-func (f filter) sorted(trials []search.Trial) []search.Trial {
+func (f filter) sorted(trials []trial.Trial) []trial.Trial {
 	if f.Order != orders[0] {
 		return trials
 	}
-	ranked := search.Ranking(trials)
+	ranked := trial.Ranking(trials)
 	for _, t := range trials {
 		if !t.OK() {
 			ranked = append(ranked, t)
@@ -141,7 +141,7 @@ func (s *Server) trials(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	found := f.sorted(slices.DeleteFunc(all, func(t search.Trial) bool { return !f.keeps(t) }))
+	found := f.sorted(slices.DeleteFunc(all, func(t trial.Trial) bool { return !f.keeps(t) }))
 	data := trialsPage{Study: study, Filter: f, States: states, Orders: orders, Found: len(found)}
 	first := min((f.Page-1)*perPage, len(found))
 	last := min(first+perPage, len(found))
@@ -158,7 +158,7 @@ func (s *Server) trials(r *http.Request) (page, error) {
 	return page{Title: fmt.Sprintf("Trials of study %d", id), Template: "trials", Data: data, Notices: store.Notices}, nil
 }
 
-func newTrialRow(study studies.Study, t search.Trial) trialRow {
+func newTrialRow(study studies.Study, t trial.Trial) trialRow {
 	row := trialRow{Number: t.Number, Trial: t, Time: pages.Unknown, Samples: len(t.Outcome.Samples)}
 	switch {
 	case !t.Finished:

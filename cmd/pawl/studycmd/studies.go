@@ -11,9 +11,8 @@ import (
 
 	"pawl/cmd/pawl/console"
 	"pawl/internal/page"
-	"pawl/search"
-	"pawl/search/confirm"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -106,10 +105,10 @@ func listStudies(ctx context.Context, env console.Environment, o options) error 
 
 // readStudy reads the study that the arguments name, or the last one.
 func readStudy(ctx context.Context, env console.Environment, o options,
-	arguments []string) (studies.Study, search.Past, error) {
+	arguments []string) (studies.Study, trial.Past, error) {
 	store, study, err := console.OpenStudy(ctx, env, o.Common, arguments)
 	if err != nil {
-		return study, search.Past{}, err
+		return study, trial.Past{}, err
 	}
 	defer store.Close()
 	past, err := store.Past(ctx, study.ID)
@@ -123,9 +122,9 @@ func showStudy(ctx context.Context, env console.Environment, o options, argument
 	}
 	if o.JSON {
 		return page.JSON(env.Stdout, struct {
-			Study  studies.Study   `json:"study"`
-			Trials []search.Trial  `json:"trials"`
-			Rounds []confirm.Round `json:"rounds"`
+			Study  studies.Study `json:"study"`
+			Trials []trial.Trial `json:"trials"`
+			Rounds []trial.Round `json:"rounds"`
 		}{study, past.Trials, past.Rounds})
 	}
 	fmt.Fprintf(env.Stdout, "study %d: %s, workload %s, sampler %s, seed %d\n\n", study.ID, study.Kernel, study.Workload,
@@ -142,7 +141,7 @@ func showStudy(ctx context.Context, env console.Environment, o options, argument
 	return page.Table(env.Stdout, []string{"trial", study.Environment.Measure.Name(), "samples", "point", ""}, rows)
 }
 
-func trialNote(t search.Trial) string {
+func trialNote(t trial.Trial) string {
 	switch {
 	case !t.Finished:
 		return "abandoned"
@@ -166,9 +165,9 @@ func exportStudy(ctx context.Context, env console.Environment, o options, argume
 		record, err = replay.ReadFile(o.record)
 	} else {
 		var study studies.Study
-		var past search.Past
+		var past trial.Past
 		if study, past, err = readStudy(ctx, env, o, arguments); err == nil {
-			record, err = study.Record(past)
+			record, err = report.Record(study, past)
 			created = study.Created
 		}
 	}

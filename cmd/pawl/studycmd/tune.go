@@ -12,8 +12,8 @@ import (
 	"pawl/cmd/pawl/console"
 	"pawl/gate/winner"
 	"pawl/objective/devices"
-	"pawl/search"
 	"pawl/search/sampler"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/farm"
@@ -24,7 +24,7 @@ import (
 // tuneOptions are the flags of pawl tune.
 type tuneOptions struct {
 	console.Common
-	search.Goals
+	trial.Goals
 	across bool
 	// given are the flags on the command line.
 	given  []string
@@ -275,7 +275,7 @@ func tuneOne(ctx context.Context, env console.Environment, o tuneOptions, shown 
 		Given: o.given, Kernel: o.kernel, Resume: o.resume, Lanes: o.lanes, Farm: onFarm,
 		Database: database, Cache: o.Cache, Version: console.Version(),
 		Getenv: env.Getenv, Notice: env.Notice, Stop: interruption.Stop,
-		Begin: func(study studies.Study, past search.Past, pool *space.Pool) {
+		Begin: func(study studies.Study, past trial.Past, pool *space.Pool) {
 			interruption.Polite.Store(true)
 			display.Start(study, past, pool)
 		},

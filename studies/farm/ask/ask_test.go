@@ -11,8 +11,8 @@ import (
 	"pawl/objective"
 	"pawl/objective/devices"
 	"pawl/search"
-	"pawl/search/confirm"
 	"pawl/search/replay"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/farm"
@@ -113,9 +113,9 @@ func recorded(t testing.TB, f *farm.Farm, study string) (*replay.Space, *Evaluat
 // nowhere records nothing.
 type nowhere struct{}
 
-func (nowhere) Started(search.Trial) error                 { return nil }
-func (nowhere) Finished(search.Trial) error                { return nil }
-func (nowhere) Measured(confirm.Round) error               { return nil }
+func (nowhere) Started(trial.Trial) error                  { return nil }
+func (nowhere) Finished(trial.Trial) error                 { return nil }
+func (nowhere) Measured(trial.Round) error                 { return nil }
 func (nowhere) Disqualified(int, *objective.Failure) error { return nil }
 
 // A study with one worker asks on a farm what it asks on one machine.
@@ -125,8 +125,8 @@ func TestAFarmAsksTheSamePoints(t *testing.T) {
 	played, e := recorded(t, f, "one")
 	ask := func(evaluator search.Evaluator) (points []space.Point) {
 		start := time.Now()
-		result, err := search.Run(t.Context(), played.Pool(), evaluator, nowhere{}, search.Past{}, search.Options{
-			Sampler: "auto", Seed: 7, Lanes: 2, Goals: search.Goals{Trials: 40, Finalists: 2, Rounds: 3},
+		result, err := search.Run(t.Context(), played.Pool(), evaluator, nowhere{}, trial.Past{}, search.Options{
+			Sampler: "auto", Seed: 7, Lanes: 2, Goals: trial.Goals{Trials: 40, Finalists: 2, Rounds: 3},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"pawl/objective/check"
 	"pawl/objective/devices"
 	"pawl/search"
+	"pawl/search/trial"
 	"pawl/space"
 	"pawl/studies"
 	"pawl/studies/farm"
@@ -158,7 +159,7 @@ func (e *Evaluator) upload(ctx context.Context) error {
 }
 
 // Number says which trial a point is, so that logs can.
-func (e *Evaluator) Number(trial search.Trial) {
+func (e *Evaluator) Number(trial trial.Trial) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.numbers[trial.Point] = trial.Number

@@ -1,10 +1,10 @@
-package search_test
+package trial_test
 
 import (
 	"flag"
 	"testing"
 
-	"pawl/search"
+	"pawl/search/trial"
 )
 
 // Goals are read as people write them, and written so that they are read the same.
@@ -13,10 +13,10 @@ func TestGoalsAsText(t *testing.T) {
 		goal       flag.Value
 		text, want string
 	}{
-		{new(search.Speedup), "1.10x", "1.1x"}, {new(search.Speedup), "2", "2x"},
-		{new(search.Speedup), "1x", ""}, {new(search.Speedup), "Inf", ""}, {new(search.Speedup), "", ""},
-		{new(search.Share), "1%", "1%"}, {new(search.Share), "0.05", "5%"}, {new(search.Share), "2 %", "2%"},
-		{new(search.Share), "7%", "7%"}, {new(search.Share), "100%", ""}, {new(search.Share), "no", ""},
+		{new(trial.Speedup), "1.10x", "1.1x"}, {new(trial.Speedup), "2", "2x"},
+		{new(trial.Speedup), "1x", ""}, {new(trial.Speedup), "Inf", ""}, {new(trial.Speedup), "", ""},
+		{new(trial.Share), "1%", "1%"}, {new(trial.Share), "0.05", "5%"}, {new(trial.Share), "2 %", "2%"},
+		{new(trial.Share), "7%", "7%"}, {new(trial.Share), "100%", ""}, {new(trial.Share), "no", ""},
 	} {
 		if err := test.goal.Set(test.text); (err != nil) != (test.want == "") || test.goal.String() != test.want {
 			t.Errorf("%q is %q, %v; want %q", test.text, test.goal, err, test.want)

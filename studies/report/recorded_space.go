@@ -1,13 +1,14 @@
-package studies
+package report
 
 import (
-	"pawl/search"
 	"pawl/search/replay"
+	"pawl/search/trial"
+	"pawl/studies"
 )
 
 // Record returns the finished trials of a study as a recorded space, which can be
 // replayed and exported.
-func (s Study) Record(past search.Past) (*replay.Record, error) {
+func Record(s studies.Study, past trial.Past) (*replay.Record, error) {
 	opened, err := s.Space.Open()
 	if err != nil {
 		return nil, err

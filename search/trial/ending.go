@@ -1,0 +1,32 @@
+package trial
+
+// Ending is a reason to ask for no more trials.
+type Ending string
+
+// The reasons.
+const (
+	TrialsDone  Ending = "all trials done"
+	BudgetSpent Ending = "time budget spent"
+	Overspent   Ending = "the budget on the farm is spent"
+	UsedUp      Ending = "every valid point was tried"
+	TargetMet   Ending = "the target was met"
+	LittleLeft  Ending = "little is left to gain"
+	Stopped     Ending = "stopped by the user"
+	// AllWrong is when the reference is suspected. See ReferenceSuspected.
+	AllWrong Ending = "every result disagrees with the reference"
+)
+
+// Abandons reports whether what is in flight is given up too.
+func (e Ending) Abandons() bool { return e != "" && e != TrialsDone && e != UsedUp }
+
+// Regret is an estimate of what a search has not found yet. Shares are of the
+// best time: 0.015 means 1.5 % faster.
+type Regret struct {
+	// Left bounds the gain that is left anywhere in the space, with the
+	// probability Sure.
+	Left float64 `json:"left"`
+	Sure float64 `json:"sure"`
+	// Gain is what More further trials would buy, on average.
+	Gain float64 `json:"gain"`
+	More int     `json:"more"`
+}
