@@ -25,7 +25,8 @@ var attentionDecode = on(kernels.CUDA, "attention_decode", []Mutant{
 	{Name: "queries of the first head", What: "gives all warps of a block the queries of one head", At: "HEADS=2",
 		Old: "q + (row + own * GROUP) * HEAD_DIM", New: "q + row * HEAD_DIM"},
 	{Name: "keys for values", What: "mixes keys",
-		Old: "copy_in(place + TILE_BYTES, walk.values + from, bytes);", New: "copy_in(place + TILE_BYTES, walk.keys + from, bytes);"},
+		Old: "copy_in(place + TILE_BYTES, walk.values + from, bytes);",
+		New: "copy_in(place + TILE_BYTES, walk.keys + from, bytes);"},
 
 	// Where they lie.
 	{Name: "no swizzle", What: "copies without the swizzle",
