@@ -22,43 +22,42 @@ var advanced = []string{"baseline", "cache", "caches", "cold", "compile-timeout"
 	"order-seed",
 	"rounds", "run-timeout", "samples", "seed", "target"}
 
-// showHelp writes the help that the arguments ask for, and says whether they did.
+// showHelp writes the help that the arguments ask for, and says whether they did. The value of a flag asks for
+// nothing, whatever it is.
 func showHelp(w io.Writer, app *cli.App, arguments []string) (asked bool, err error) {
-	all := false
-	var words []string
-	for i, word := range arguments[1:] {
-		switch {
-		case word == "--":
-		case word == "--help" || word == "-h" || i == 0 && word == "help":
+	var path, unknown []string
+	var command *cli.Command
+	commands, flags, all := app.Commands, app.Flags, false
+	words := arguments[1:]
+	if len(words) > 0 && words[0] == "help" {
+		asked, words = true, words[1:]
+	}
+	for ; len(words) > 0 && words[0] != "--"; words = words[1:] {
+		switch word := words[0]; {
+		case word == "--help" || word == "-h":
 			asked = true
-			continue
 		case word == "--all":
 			all = true
-			continue
+		case strings.HasPrefix(word, "-"):
+			if takesValue, _ := lookup(flags, word); takesValue && !strings.Contains(word, "=") && len(words) > 1 {
+				words = words[1:]
+			}
 		default:
-			words = append(words, word)
-			continue
+			next := find(commands, word)
+			if next == nil {
+				unknown, commands = append(unknown, word), nil
+				continue
+			}
+			path, command, commands, flags = append(path, word), next, next.Subcommands, next.Flags
 		}
-		break
-	}
-	if !asked && len(arguments) > 1 {
-		return false, nil
-	}
-	var path []string
-	var command *cli.Command
-	commands := app.Commands
-	for _, word := range words {
-		next := find(commands, word)
-		if next == nil {
-			break
-		}
-		path, command, commands = append(path, word), next, next.Subcommands
 	}
 	switch {
+	case !asked && len(arguments) > 1:
+		return false, nil
 	case command != nil:
 		helpOf(w, path, command, all)
-	case len(words) > 0 && !strings.HasPrefix(words[0], "-"):
-		return true, unknownCommand(app.Commands, words[0])
+	case len(unknown) > 0:
+		return true, unknownCommand(app.Commands, unknown[0])
 	default:
 		helpOfApp(w, app)
 	}

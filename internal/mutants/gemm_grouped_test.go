@@ -46,7 +46,7 @@ var gemmGrouped = on(kernels.CUDA, "gemm_grouped", []Mutant{
 	{Name: "no swizzle where stored", What: "puts results into shared memory without the swizzle",
 		Old: "((chunk ^ (inner % 8)) * 16)", New: "(chunk * 16)"},
 	{Name: "no swizzle where read", What: "takes results from shared memory without the swizzle",
-		Old: "((chunk ^ row % 8) * 16)", New: "(chunk * 16)"},
+		Old: "((lane % 8 ^ row % 8) * 16)", New: "(lane % 8 * 16)"},
 	{Name: "result in half precision", What: "writes half precision where bfloat16 is wanted",
 		Old: "const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);",
 		New: "const __half2 pair = __floats2half2_rn(low, high);"},

@@ -33,6 +33,9 @@ typedef __nv_bfloat16 Element;
 typedef __half Element;
 #define TYPE "f16"
 #endif
+#if CLUSTER > 1 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#error "clusters of blocks need sm_90 or later"
+#endif
 #define UNROLL _Pragma("unroll")
 #define INLINE static __device__ __forceinline__
 

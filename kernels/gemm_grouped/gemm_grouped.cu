@@ -37,7 +37,6 @@ constexpr int TILES = ROWS / 64; /* of 64 rows, per consumer */
 constexpr int A_BYTES = BLOCK_M * ROW_BYTES;
 constexpr int STAGE_BYTES = A_BYTES + BLOCK_N * ROW_BYTES;
 constexpr int PANEL_BYTES = 64 * ROW_BYTES; /* 64 rows of 64 columns */
-constexpr int WIDTH = BLOCK_N < 64 ? BLOCK_N : 64; /* columns that are written at a time */
 constexpr int COPY_ROWS = PIECE > 0 ? PIECE : BLOCK_M; /* of A, at once */
 
 static_assert(ROWS % 64 == 0 && CONSUMERS <= 2, "whole tiles of 64 rows, and registers for them");
@@ -97,18 +96,7 @@ INLINE unsigned long long descriptor(unsigned address)
 
 /* multiply adds 64 rows of A times BLOCK_N rows of B, STEP_BYTES of each, to d, or
  * begins with them where add is 0. */
-#if BLOCK_N == 32
-INLINE void multiply(float (&d)[16], unsigned long long a, unsigned long long b, int add)
-{
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %18, 0;\n"
-                 "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 "
-                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "
-                 "%16, %17, add, 1, 1, 0, 0;\n}"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-                   "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]), "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
-                 : "l"(a), "l"(b), "r"(add));
-}
-#elif BLOCK_N == 64
+#if BLOCK_N == 64
 INLINE void multiply(float (&d)[32], unsigned long long a, unsigned long long b, int add)
 {
     asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
@@ -175,7 +163,7 @@ INLINE void multiply(float (&d)[128], unsigned long long a, unsigned long long b
                  : "l"(a), "l"(b), "r"(add));
 }
 #else
-#error "BLOCK_N must be 32, 64, 128 or 256"
+#error "BLOCK_N must be 64, 128 or 256"
 #endif
 
 INLINE void multiply_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -338,7 +326,7 @@ INLINE void add_up(const Layout &at, float (&sums)[TILES][BLOCK_N / 2], int rows
     release(at.empty + 8 * last);
 }
 
-/* write rounds a warp's 16 rows of every 64 and writes those before end: WIDTH columns at a time,
+/* write rounds a warp's 16 rows of every 64 and writes those before end: 64 columns at a time,
  * by way of its own part of shared memory. */
 INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][BLOCK_N / 2], const Tile &tile, int rows, int N)
 {
@@ -346,21 +334,21 @@ INLINE void write(unsigned out, __nv_bfloat16 *c, float (&sums)[TILES][BLOCK_N /
     const unsigned mine = out + warp * 16 * ROW_BYTES;
     UNROLL for (int t = 0; t < TILES; t++) {
         const int first = tile.row + rows + 64 * t + 16 * warp;
-        UNROLL for (int across = 0; across < BLOCK_N / WIDTH; across++) {
+        UNROLL for (int across = 0; across < BLOCK_N / 64; across++) {
             __syncwarp(); /* what was here has been read */
-            UNROLL for (int i = 0; i < WIDTH / 16; i++) {
+            UNROLL for (int i = 0; i < 4; i++) {
                 const float *s = &sums[t][32 * across + 8 * i];
                 const int chunk = 2 * i + lane / 16;
                 store_matrices(mine + inner * ROW_BYTES + ((chunk ^ (inner % 8)) * 16),
                                packed(s[0], s[1]), packed(s[2], s[3]), packed(s[4], s[5]), packed(s[6], s[7]));
             }
             __syncwarp();
-            constexpr int CHUNKS = WIDTH / 8; /* of a row */
-            const int chunk = lane % CHUNKS, column = tile.column + WIDTH * across + 8 * chunk;
-            UNROLL for (int row = lane / CHUNKS; row < 16; row += 32 / CHUNKS) {
+            const int column = tile.column + 64 * across + lane % 8 * 8;
+            UNROLL for (int i = 0; i < 4; i++) {
+                const int row = 4 * i + lane / 8;
                 if (first + row < tile.end && column < N)
                     *(uint4 *)(c + (size_t)(first + row) * N + column) =
-                        load_shared(mine + row * ROW_BYTES + ((chunk ^ row % 8) * 16));
+                        load_shared(mine + row * ROW_BYTES + ((lane % 8 ^ row % 8) * 16));
             }
         }
     }

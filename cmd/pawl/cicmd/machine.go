@@ -66,7 +66,7 @@ func guardCommand(env console.Environment) *cli.Command {
 			if err != nil {
 				return err
 			}
-			ctx, done := console.Stoppable(ctx, env)
+			ctx, done := console.StoppableOnce(ctx, env)
 			defer done()
 			a := runner.FromEnvironment(env.Getenv, env.Notice)
 			if a.Woke.IsZero() {
@@ -120,7 +120,7 @@ func wake(ctx context.Context, env console.Environment, file string, leave bool)
 	if err != nil {
 		return err
 	}
-	ctx, done := console.Stoppable(ctx, env)
+	ctx, done := console.StoppableOnce(ctx, env)
 	defer done()
 	ctx, release := signal.NotifyContext(ctx, syscall.SIGHUP) // a terminal that is closed forgets nothing either
 	defer release()

@@ -107,12 +107,23 @@ func say(w io.Writer, text string) {
 // Nothing needs to be finished politely: a gate has saved what it has compared. A second
 // request ends the program at once, also while it cleans up.
 func Stoppable(ctx context.Context, env Environment) (context.Context, func()) {
+	return stoppable(ctx, env, true)
+}
+
+// StoppableOnce is Stoppable for a command whose end must not be interrupted: a machine has to be put to sleep.
+func StoppableOnce(ctx context.Context, env Environment) (context.Context, func()) {
+	return stoppable(ctx, env, false)
+}
+
+func stoppable(ctx context.Context, env Environment, twice bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals, release := env.Signals()
 	go func() {
 		select {
 		case <-signals:
-			release()
+			if twice {
+				release()
+			}
 			cancel()
 		case <-ctx.Done():
 		}

@@ -43,6 +43,27 @@ func TestFP8NeedsAnArchitecture(t *testing.T) {
 	}
 }
 
+// Attention for decoding compiles where there are no clusters of blocks, and a point that has some says what it takes.
+func TestClustersNeedAnArchitecture(t *testing.T) {
+	c := newCompiler(t, realNVCC(t))
+	_, unit, s, constants := onArchitecture(t, c, "attention_decode", "batch_8_4k", "sm_80")
+	unit.Defines = definesOf(s.Default(), constants)
+	if _, err := c.Compile(t.Context(), unit); err != nil {
+		t.Error(err)
+	}
+	pair, err := space.ParsePoint("CLUSTER=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pair, err = s.Complete(pair); err != nil {
+		t.Fatal(err)
+	}
+	unit.Defines = definesOf(pair, constants)
+	if _, err := c.Compile(t.Context(), unit); err == nil || !strings.Contains(err.Error(), "sm_90 or later") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func onArchitecture(t *testing.T, c *Compiler,
 	kernel, workload, architecture string) (*kernels.Kernel, Unit, *space.Space, []kernels.Constant) {
 	t.Helper()
