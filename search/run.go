@@ -62,7 +62,8 @@ func Run(ctx context.Context, pool *space.Pool, evaluator Evaluator, recorder Re
 	return e.result(), err
 }
 
-func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past trial.Past, options Options) (*engine, error) {
+func newEngine(pool *space.Pool, evaluator Evaluator, recorder Recorder, past trial.Past,
+	options Options) (*engine, error) {
 	options = options.withDefaults()
 	evaluator = retryHung{evaluator}
 	if options.Resident != nil {
@@ -241,7 +242,8 @@ func (e *engine) refresh() {
 
 // check checks a point as a trial would, unless it was one.
 func (e *engine) check(ctx context.Context, p objective.Prepared) (objective.Outcome, error) {
-	if i := slices.IndexFunc(e.study.trials, func(t trial.Trial) bool { return t.Finished && t.Point == p.Point }); i >= 0 {
+	if i := slices.IndexFunc(e.study.trials, func(t trial.Trial) bool { return t.Finished && t.Point == p.Point }); i >=
+		0 {
 		known := e.study.trials[i].Outcome
 		return known, confirm.SameBinary(known, p)
 	}

@@ -53,7 +53,8 @@ func newApp(env console.Environment) *cli.App {
 			kernelcmd.BenchCommand(env), gatecmd.Command(env), studycmd.ApplyCommand(env), studycmd.ServeCommand(env)}},
 		{"More", []*cli.Command{kernelcmd.FuzzCommand(env), kernelcmd.BuildCommand(env), kernelcmd.ProfileCommand(env),
 			kernelcmd.SpaceCommand(env), kernelcmd.ImportCommand(env), studycmd.Command(env), studycmd.ReportCommand(env),
-			studycmd.DispatchCommand(env), studycmd.SimulateCommand(env), gatecmd.RivalsCommand(env), gatecmd.CompareCommand(env),
+			studycmd.DispatchCommand(env), studycmd.SimulateCommand(env), gatecmd.RivalsCommand(env),
+			gatecmd.CompareCommand(env),
 			kernelcmd.DoctorCommand(env), completionCommand(env)}},
 		{"CI and farm", []*cli.Command{gatecmd.BaselineCommand(env), cicmd.Command(env), farmcmd.Command(env)}},
 	} {

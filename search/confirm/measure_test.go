@@ -60,8 +60,9 @@ func confirmed(t *testing.T, b *bench, rounds int) []trial.Round {
 	var recorded []trial.Round
 	study := Study{
 		Pool: pool, Record: func(r trial.Round) error { recorded = append(recorded, r); return nil },
-		Rounds: func() []trial.Round { return recorded }, Standing: func() []trial.Round { return recorded }, Refresh: func() {},
-		Late: func(p trial.Phase) bool { return p == trial.Ablation }, Stopped: func() bool { return false },
+		Rounds: func() []trial.Round { return recorded }, Standing: func() []trial.Round { return recorded },
+		Refresh: func() {},
+		Late:    func(p trial.Phase) bool { return p == trial.Ablation }, Stopped: func() bool { return false },
 		Progress: func(trial.Phase, int) {},
 	}
 	for i := range 6 {
