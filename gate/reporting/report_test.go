@@ -143,7 +143,7 @@ func golden(t *testing.T, name string, render func(io.Writer) error) []byte {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s differs from its golden file; go test ./gate/report -update rewrites it\n%s", name, got.Bytes())
+		t.Errorf("%s differs from its golden file; go test ./gate/reporting -update rewrites it\n%s", name, got.Bytes())
 	}
 	return got.Bytes()
 }

@@ -4,7 +4,7 @@
 //  2. WriteAll renders the same facts as Markdown for people (suggestions.md),
 //     as JSON for programs, as one self-contained HTML page, and as a C header
 //     with the winner's values.
-//  3. A Drawing has the pictures of the search for these pages, and for those that gate/serve serves.
+//  3. A Drawing has the pictures of the search for these pages, and for those that cmd/pawl/pages serves.
 //  4. Publish gives each kernel and workload a folder for these, and writes an index
 //     of them beside the database.
 //
