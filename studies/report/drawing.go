@@ -13,8 +13,8 @@ import (
 )
 
 // A drawing shows how a search went and what each parameter does, on the pages that are written here and on those that
-// cmd/pawl/pages serves. Ten thousand trials do not make a page of many megabytes: where dots lie on each other one of them
-// is drawn, and the caption says so. Nothing is estimated: what has an interval was given one.
+// cmd/pawl/pages serves. Ten thousand trials do not make a page of many megabytes: where dots lie on each other one of
+// them is drawn, and the caption says so. Nothing is estimated: what has an interval was given one.
 
 // Figure is a picture with the words around it.
 type Figure struct {
