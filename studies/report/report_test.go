@@ -351,12 +351,13 @@ func TestGainsAreCalledWhatTheyAre(t *testing.T) {
 		evidence Evidence
 		want     string
 	}{
-		{Evidence{Speedup: 1.07, Interval: stats.Interval{Low: 1.06, High: 1.08}}, "A real but small gain of 7.0 %: apply"},
+		{Evidence{Speedup: 1.07, Interval: stats.Interval{Low: 1.06, High: 1.08}},
+			"A small gain of 7.0 %, and of 6.0 % at least"},
 		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 1.03, High: 1.9}, Delta: 1},
 			"measured 67.0 % faster, but the 95 % interval begins at 3.0 %. Measure longer"},
 		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 1.5, High: 1.9}, Delta: 0.1}, "runs of both overlap"},
-		{Evidence{Speedup: 1.67, Interval: stats.Unbounded(), Least: 1.02, Rounds: 3, Delta: 1},
-			"67.0 % faster, but only 2.0 % in one of its 3 rounds"},
+		{Evidence{Speedup: 1.67, Interval: stats.Unbounded(), Least: 1.02, Rounds: 3, Needed: 8, Delta: 1},
+			"Promising: 1.67 times as fast as the default, after 3 rounds of 8"},
 		{Evidence{Speedup: 1.67, Interval: stats.Interval{Low: 0.99, High: 1.9}}, "interval includes no gain at all"},
 	} {
 		s.Evidence = &test.evidence

@@ -93,12 +93,10 @@ func advise(s *Summary) Advice {
 
 // reservation says why a gain that is large enough is not worth applying yet.
 func (e *Evidence) reservation() string {
-	switch {
-	case e.least() > noiseSpeedup:
+	if e.least() > noiseSpeedup {
 		return "single runs of both overlap"
-	default:
-		return "the 95 % interval begins at " + page.Percent(e.Interval.Low-1)
 	}
+	return "the 95 % interval begins at " + page.Percent(e.Interval.Low-1)
 }
 
 // least is the smallest speedup to reckon with: the low end of the interval, or of
