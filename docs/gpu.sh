@@ -148,7 +148,7 @@ for part in "$@"; do
     dispatch) # what shipping few points costs on the attention workloads; about five minutes
       timed dispatch.log "$pawl" tune attention_hopper --workload all --trials 30 --rounds 6 --budget 90s --out dispatch
       timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 --out dispatch
-      for k in 1 2 3; do timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 -k $k --out dispatch --to "$out/dispatch-$k"; done
+      for k in 1 2 3; do timed dispatch.log "$pawl" dispatch attention_hopper --rounds 6 --points $k --out dispatch --to "$out/dispatch-$k"; done
       cp dispatch/attention_hopper/attention_hopper_dispatch.* "$out"
       printf '#include "attention_hopper_dispatch.h"\nint main() { return attention_hopper_dispatch("NVIDIA H200", 32, 0, 0, 64, 0, 8, 8, 512) < 0; }\n' > ask.cu
       timed dispatch.log nvcc -std=c++17 -I"$out" ask.cu -o ask

@@ -40,7 +40,7 @@ func draftCommand(env console.Environment) *cli.Command {
 				Usage:       "what the `NAME` of each branch begins with",
 			},
 			&cli.StringFlag{
-				Name:        "base",
+				Name:        "into",
 				Destination: &o.base,
 				DefaultText: "the branch of the run, or main",
 				Usage:       "the `BRANCH` to merge into",

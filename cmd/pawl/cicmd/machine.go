@@ -20,7 +20,7 @@ import (
 
 func runnerFlag(to *string) cli.Flag {
 	return &cli.StringFlag{
-		Name:        "runner",
+		Name:        "file",
 		Value:       runner.FileName,
 		Destination: to,
 		Usage:       "the `FILE` with the commands, the price and the longest time awake",
@@ -39,7 +39,7 @@ func wakeCommand(env console.Environment) *cli.Command {
 				"answer in time is put to sleep again. Then it stays: until the machine does not answer any more, until\n"+
 				"its longest time is over, or until Ctrl-C, and puts it to sleep. --leave returns when it answers, for a\n"+
 				"workflow whose jobs guard and sleep do that; they need the output machine in "+runner.Variable+".",
-			"pawl ci wake --runner runner.yaml", "0 it sleeps, or with --leave it answers",
+			"pawl ci wake --file runner.yaml", "0 it sleeps, or with --leave it answers",
 			"3 it does not, and was put to sleep", "64 usage", "130 stopped before it answered, and put to sleep"),
 		Flags: []cli.Flag{runnerFlag(&file), &cli.BoolFlag{
 			Name:        "leave",
@@ -58,7 +58,7 @@ func guardCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"For a job beside the one that measures, after pawl ci wake --leave. Needs its output in "+runner.Variable+";\n"+
 				"without it, the longest time begins now.",
-			"pawl ci guard --runner runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage",
+			"pawl ci guard --file runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage",
 			"130 stopped; the machine is as it was"),
 		Flags: []cli.Flag{runnerFlag(&file)},
 		Action: console.Alone(func(ctx context.Context) error {
@@ -91,7 +91,7 @@ func sleepCommand(env console.Environment) *cli.Command {
 				" until it succeeds, a few times, whatever is known about the machine,\n"+
 				"and adds the time awake and its cost to the step summary and to the gate's report. When it woke is in\n"+
 				runner.Variable+". Signals do not stop it.",
-			"pawl ci sleep --runner runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage"),
+			"pawl ci sleep --file runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage"),
 		Flags: []cli.Flag{runnerFlag(&file), &cli.StringFlag{
 			Name:        "report",
 			Value:       filepath.Join("results", reporting.JSONName),

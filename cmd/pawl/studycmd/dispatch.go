@@ -39,7 +39,7 @@ func DispatchCommand(env console.Environment) *cli.Command {
 				"processes. Says what shipping 1, 2, 3 or all of them costs, and writes what a library needs: a header\n"+
 				"for C and C++ with a function that selects by device and sizes, the same as JSON, and a CMake file.\n"+
 				"What was measured is kept: after an interruption the same command goes on.",
-			"pawl dispatch matmul -k 2",
+			"pawl dispatch matmul --points 2",
 			"0 done", "2 a workload has no study, or no candidate works on it", "3 internal or environment error", "64 usage",
 			"130 stopped"),
 		Flags: append(o.Flags("backend", "out", "db", "cache", "json"),
@@ -52,7 +52,6 @@ func DispatchCommand(env console.Environment) *cli.Command {
 			},
 			&cli.IntFlag{
 				Name:        "points",
-				Aliases:     []string{"k"},
 				Destination: &o.points,
 				DefaultText: "as few as --worst-loss allows",
 				Action:      console.AtLeast("points", 1),

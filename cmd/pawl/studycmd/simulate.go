@@ -108,7 +108,7 @@ func SimulateCommand(env console.Environment) *cli.Command {
 					"finished, and show what taking them into account is worth",
 			},
 			&cli.BoolFlag{
-				Name:               "regret",
+				Name:               "check-bound",
 				Destination:        &o.Regret,
 				DisableDefaultText: true,
 				Usage:              "check how often the bound on what is left to gain holds",
