@@ -49,7 +49,7 @@ func completionCommand(env console.Environment) *cli.Command {
 			shell := c.Args().First()
 			script, known := completionScripts[shell]
 			if !known {
-				return console.Usagef("no shell %q; there are bash, zsh and fish", shell)
+				return console.Usagef("unsupported shell %q (want bash, zsh or fish)", shell)
 			}
 			fmt.Fprint(env.Stdout, script)
 			return nil

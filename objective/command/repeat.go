@@ -160,7 +160,7 @@ func (m *Measurement) warnings() []string {
 	}
 	if m.CV > noisyRuns {
 		found = append(found,
-			fmt.Sprintf("times vary by %s (%s without drift and outliers): the machine is noisy", page.WholePercent(m.CV),
+			fmt.Sprintf("times vary by %s (robust CV %s): the machine is noisy", page.WholePercent(m.CV),
 				page.WholePercent(m.Variation)))
 	}
 	if math.Abs(m.Drift) > largeDrift && len(m.Times) >= fewestRuns {
@@ -177,7 +177,7 @@ func (m *Measurement) Text() string {
 	ms := func(seconds float64) string { return page.Milliseconds(1e3 * seconds) }
 	interval := stats.Interval{Low: 1e3 * m.Interval.Low, High: 1e3 * m.Interval.High}
 	fmt.Fprintf(&text, "%s\n", escape.Line(m.Command))
-	fmt.Fprintf(&text, "%s, 95 %% interval %s, over %s (CV %.1f %%, %.1f %% without drift and outliers)\n",
+	fmt.Fprintf(&text, "%s, 95 %% interval %s, over %s (CV %.1f %%, robust CV %.1f %%)\n",
 		ms(m.Median), page.TimeInterval(interval), page.Count(len(m.Times), "run"), 100*m.CV, 100*m.Variation)
 	fmt.Fprintf(&text, "mean %s ± %s, user %s, system %s\n", ms(m.Mean), orNone(ms(m.Stddev)), orNone(ms(m.User)),
 		orNone(ms(m.System)))

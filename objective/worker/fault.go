@@ -136,7 +136,9 @@ func overrun(address uint64, regions []Region) string {
 	for _, r := range regions {
 		switch {
 		case address < r.Low || address >= r.High:
-		case address >= r.End:
+		case address == r.End:
+			return "an access just past the end of " + r.Name
+		case address > r.End:
 			return fmt.Sprintf("an access %d bytes past the end of %s", address-r.End, r.Name)
 		case address < r.Start:
 			return fmt.Sprintf("an access %d bytes before the start of %s", r.Start-address, r.Name)

@@ -252,7 +252,7 @@ func TestFaultMessages(t *testing.T) {
 		want   string
 	}{
 		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 3000, Code: 1},
-			"out of bounds: an access 0 bytes past the end of c"},
+			"out of bounds: an access just past the end of c"},
 		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 1990, Code: 1},
 			"out of bounds: an access 10 bytes before the start of c"},
 		{syscall.WaitStatus(syscall.SIGSEGV), &signalReport{Signal: 11, Address: 8, Code: 1},

@@ -88,7 +88,7 @@ func sleepCommand(env console.Environment) *cli.Command {
 		Usage: "put the machine to sleep again, and say what it cost",
 		Description: console.Details(
 			"Runs the command sleep of "+runner.FileName+
-				" until it succeeds, a few times, whatever is known about the machine,\n"+
+				" until it succeeds, a few times, regardless of the recorded machine,\n"+
 				"and adds the time awake and its cost to the step summary and to the gate's report. When it woke is in\n"+
 				runner.Variable+". Signals do not stop it.",
 			"pawl ci sleep --file runner.yaml", "0 it sleeps", "3 it may still be awake", "64 usage"),

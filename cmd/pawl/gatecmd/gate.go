@@ -57,8 +57,8 @@ func Command(env console.Environment) *cli.Command {
 			&cli.StringFlag{
 				Name:        "base",
 				Destination: &o.Base,
-				DefaultText: "in a pull request, where its branch left the other",
-				Usage:       "hold to the baseline of this `COMMIT` instead of the file, and move nothing",
+				DefaultText: "in a pull request, the merge base",
+				Usage:       "compare with the baseline of this `COMMIT` instead of the file, and move nothing",
 			},
 			&cli.Int64Flag{
 				Name:        "study",

@@ -207,7 +207,7 @@ func (o rivalsOptions) chosen(ctx context.Context, env console.Environment,
 	points = []rivals.Point{{Name: "default"}}
 	store, err := console.OpenStudies(ctx, env, o.Common)
 	if errors.As(err, new(console.Nothing)) {
-		env.Notice("no study has tuned this kernel yet: the default stands for it (pawl tune finds a better point)")
+		env.Notice("no study has tuned this kernel yet: using the default point (pawl tune finds a better one)")
 		return points, nil
 	}
 	if err != nil {

@@ -156,8 +156,8 @@ func (r benchReport) warnings() []string {
 
 func (r benchReport) print(w io.Writer) {
 	fmt.Fprintf(w,
-		"%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, %.1f %% without "+
-			"drift and outliers)\n",
+		"%s, workload %s, at %s\n%s, 95 %% interval %s, over %d processes of %d samples (CV %.1f %%, robust CV "+
+			"%.1f %%)\n",
 		r.Kernel, r.Workload, r.Point, r.Environment.Measure.Text(r.Milliseconds), r.Environment.Measure.Interval(r.Interval),
 		len(r.Rounds), len(r.Rounds[0]), 100*r.CV, 100*r.Variation)
 	fmt.Fprintf(w, "p50 %s, p95 %s, p99 %s, least %s, drift %+.1f %%\n", r.Environment.Measure.Text(r.P50),

@@ -78,7 +78,7 @@ func FuzzCommand(env console.Environment) *cli.Command {
 				Name:        "time",
 				Destination: &o.Time,
 				DefaultText: "no limit",
-				Usage:       "go on with random cases for this `TIME`",
+				Usage:       "continue with random cases for this `TIME`",
 			},
 			&cli.StringFlag{Name: "shape", Destination: &o.shape, Usage: "check one case only, at `SIZES` such as B=1,S=33"},
 			&cli.StringFlag{Name: "family", Destination: &o.family, Usage: "the `FAMILY` of that case's inputs, such as signs"},
@@ -144,7 +144,7 @@ func runFuzz(ctx context.Context, env console.Environment, o fuzzOptions, argume
 		reports = append(reports, report)
 	}
 	if len(reports) == 0 {
-		return console.Nothingf("the point is one of no workload: nothing to test")
+		return console.Nothingf("the point is not valid for any selected workload: nothing to test")
 	}
 	if o.JSON {
 		var result any = reports

@@ -102,7 +102,7 @@ func (s *Server) home(r *http.Request) (page, error) {
 	return page{Title: "Kernels", Template: "home", Data: data, Notices: store.Notices, Refresh: again(data.Reading)}, nil
 }
 
-// again is when a list comes again by itself, in seconds: while studies are being read.
+// again is when a list refreshes automatically, in seconds: while studies are being read.
 func again(reading int) int {
 	if reading > 0 {
 		return 2

@@ -42,7 +42,7 @@ func TestPages(t *testing.T) {
 	}
 	_, home, _ := get(t, s, "/")
 	wants(t, home, `<a href="/studies/2">scale, small</a>`, "Example CPU", "/compare?study=2&amp;study=1", "apply",
-		"What needs a person")
+		"Needs review")
 	_, study, _ := get(t, s, "/studies/1")
 	wants(t, study, `href="/studies/1/trials/7"`, "trial 7: ", "pawl tune scale", "Which parameters matter",
 		"How sure the times are", "Time against PARAMETER_3", "Two parameters together")

@@ -95,7 +95,7 @@ func (d *trialPage) describe(rounds []trial.Round) {
 	}
 	if d.Trial.OK() {
 		fact("median",
-			fmt.Sprintf("%s, CV without drift and outliers %s", measure.Samples(o.Samples),
+			fmt.Sprintf("%s, robust CV %s", measure.Samples(o.Samples),
 				pages.Percent(stats.RobustCV(o.Samples))), "")
 		text := fmt.Sprintf("%d, each the mean of %s", len(o.Samples), pages.Count(o.Batch, "launch", "launches"))
 		if o.Stop != "" {
