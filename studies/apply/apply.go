@@ -46,6 +46,8 @@ type Options struct {
 	// WorstLoss is how much slower another workload may get, as a share such as 3% or
 	// 0.03; empty means DefaultWorstLoss.
 	WorstLoss string
+	// Force applies a winner that is only promising: too few rounds were measured.
+	Force bool
 }
 
 // Change is what applying a study changes.
@@ -80,7 +82,7 @@ func Prepare(ctx context.Context, store *studies.Store, study int64, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	if refusal := judge(summary, o.Manifest, limit); refusal != nil {
+	if refusal := judge(summary, o, limit); refusal != nil {
 		return nil, refusal
 	}
 	c := &Change{Summary: summary, Winner: summary.Winner.Point, Default: summary.Default.Point}

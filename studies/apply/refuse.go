@@ -49,7 +49,7 @@ func (r *Refusal) advise(format string, arguments ...any) *Refusal {
 
 // judge holds what a study has found against the rules, and returns the first that it
 // breaks, or nil.
-func judge(s *report.Summary, manifest bool, limit float64) *Refusal {
+func judge(s *report.Summary, o Options, limit float64) *Refusal {
 	id := s.Study.ID
 	switch {
 	case s.Gate != nil && s.Gate.Standing == studies.Refused:
@@ -59,6 +59,9 @@ func judge(s *report.Summary, manifest bool, limit float64) *Refusal {
 		refusal := refuse(id, "its verdict is %q", s.Advice.Verdict).advise("%s", lowerFirst(s.Advice.Sentence))
 		refusal.Nothing = true
 		return refusal
+	case s.Advice.Verdict == report.Promising && !o.Force:
+		return refuse(id, "it is only promising, after %d rounds of %d", s.Evidence.Rounds, s.Evidence.Needed).advise(
+			"pawl tune --resume --rounds %d confirms it, and --force applies it as it is", s.Evidence.Needed)
 	case s.Suggestion == nil:
 		return refuse(id, "it is not known how to get what was measured").advise("%s", lowerFirst(report.Withheld(s)))
 	case s.Winner.Checked == nil && s.Study.Environment.Programs != nil:
@@ -69,7 +72,7 @@ func judge(s *report.Summary, manifest bool, limit float64) *Refusal {
 			"it is not recorded that the winner was checked in full").advise("tune again: pawl checks every finalist in " +
 			"full, and records it")
 	}
-	return judgeAcross(s, manifest, limit)
+	return judgeAcross(s, o.Manifest, limit)
 }
 
 // judgeAcross refuses what another workload would pay for. What is measured counts, also

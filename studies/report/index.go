@@ -126,7 +126,9 @@ func action(s *Summary) string {
 		return after
 	}
 	switch s.Advice.Verdict {
-	case Apply, Consider, Promising:
+	case Promising:
+		return fmt.Sprintf("confirm it: pawl tune --resume --rounds %d", s.Evidence.Needed)
+	case Apply, Consider:
 		if s.Study.Backend == replayed {
 			return "nothing" // a record was searched, and nothing was measured here
 		}

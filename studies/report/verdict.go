@@ -74,8 +74,8 @@ func advise(s *Summary) Advice {
 				page.Percent(e.Speedup-1), s.better(), e.doubt())}
 	case !e.Interval.Bounded():
 		return Advice{Promising,
-			fmt.Sprintf("Promising: %.2f times %s, after %d rounds of %d. Measure %d rounds (--rounds, --budget) before "+
-				"relying on it.", e.Speedup, s.timesBetter(), e.Rounds, e.Needed, e.Needed)}
+			fmt.Sprintf("Promising: %.2f times %s, after %d rounds of %d. pawl tune --resume --rounds %d confirms it.",
+				e.Speedup, s.timesBetter(), e.Rounds, e.Needed, e.Needed)}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply,
 			fmt.Sprintf("Worth applying: %.2f times %s, and by more than %s over the whole 95 %% interval.", e.Speedup,
@@ -116,6 +116,5 @@ func (e *Evidence) doubt() string {
 	return fmt.Sprintf("not in each of its %d rounds", e.Rounds)
 }
 
-// Usable reports whether the winner may be applied: it is not certain to be faster where it is
-// only promising, and whoever applies it knows.
+// Usable reports whether there is a winner to apply. One that is only promising is applied by force alone.
 func (v Verdict) Usable() bool { return v == Apply || v == Consider || v == Promising }

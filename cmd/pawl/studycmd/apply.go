@@ -62,6 +62,12 @@ func ApplyCommand(env console.Environment) *cli.Command {
 				DefaultText: "HEAD",
 				Usage:       "the `COMMIT` below that of --branch",
 			},
+			&cli.BoolFlag{
+				Name:               "force",
+				Destination:        &o.Force,
+				DisableDefaultText: true,
+				Usage:              "apply a winner that is only promising, after too few rounds",
+			},
 			&cli.StringFlag{
 				Name:        "worst-loss",
 				Destination: &o.WorstLoss,
