@@ -110,15 +110,16 @@ func (s *server) reserve(ctx context.Context, backend string, gpus int64) (free 
 	if err := s.cores.Acquire(ctx, s.width); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	unlock, err := page.Lock(filepath.Join(os.TempDir(), "pawl-processor"))
+	// The file stays: another user's worker may hold it, and to read it is enough for a lock.
+	lock, err := page.Hold(ctx, filepath.Join(os.TempDir(), "pawl-processor.lock"), func() {
+		s.log.Info("waiting for another worker that measures on this processor")
+	})
 	if err != nil {
 		s.cores.Release(s.width)
 		return nil, err
 	}
 	return func() {
-		if err := unlock(); err != nil {
-			s.log.Warn("the processor's lock", "error", err)
-		}
+		_ = lock.Close()
 		s.cores.Release(s.width)
 	}, nil
 }
