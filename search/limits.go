@@ -73,7 +73,7 @@ func (l limits) targetMet() bool {
 
 // SearchShare is the part of the budget that the search may use; the rest is
 // for confirming what it found.
-const SearchShare = 0.7
+const SearchShare = 0.6
 
 func (o Options) searchTime() time.Duration {
 	return time.Duration(SearchShare * float64(o.Budget))

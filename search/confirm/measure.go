@@ -61,7 +61,10 @@ func (c *confirmation) measure(ctx context.Context, run run, contenders []object
 	orders := stats.NewOrders(len(contenders), run.seed, uint64(run.number))
 	for attempt := range 2 * c.options.Rounds { // more than that, and the device is always throttled
 		whole := wholeRounds(c.of(run), run.phase, contenders)
-		enough := whole >= c.options.Rounds || whole >= FewestRounds && c.Late(run.phase)
+		// What each change is worth matters less than an interval: its time is used up before one is given up.
+		interval := run.phase != trial.Confirmation || whole >= stats.MinimumSamples(levelOf(len(contenders)-1))
+		late := c.Late(run.phase) && (interval || c.Late(trial.Ablation))
+		enough := whole >= c.options.Rounds || whole >= FewestRounds && late
 		if attempt > 0 || !enough {
 			c.Progress(run.phase, whole)
 		}

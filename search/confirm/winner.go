@@ -144,6 +144,9 @@ type Gain struct {
 	Rounds, Needed int
 }
 
+// levelOf is that of each finalist's interval, so that all of them hold in 95 %.
+func levelOf(finalists int) float64 { return 1 - 0.05/float64(max(finalists, 1)) }
+
 // GainOf compares a contender with the one that all are compared with. Left is how many finalists
 // were left behind: they could have been chosen too.
 func GainOf(contenders []Contender, base, chosen, left int) Gain {
@@ -153,7 +156,7 @@ func GainOf(contenders []Contender, base, chosen, left int) Gain {
 			finalists = append(finalists, i)
 		}
 	}
-	level := 1 - 0.05/float64(len(finalists)+left)
+	level := levelOf(len(finalists) + left)
 	before, after := contenders[base].Rounds, contenders[chosen].Rounds
 	g := Gain{
 		Speedup:  stats.Speedup(before, after) * math.Exp(-contest(contenders).Overstated(chosen, finalists)),
