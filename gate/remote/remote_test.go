@@ -150,7 +150,7 @@ func TestGateOnAFarm(t *testing.T) {
 	for _, r := range []reporting.Result{there, here} {
 		if r.Verdict != gate.Regression || r.Method != gate.Interleaved || r.Evidence == nil || r.Evidence.Rounds != 10 ||
 			r.Evidence.Candidate.Processes != 10 || r.Evidence.Change > -2 {
-			t.Errorf("%+v", r)
+			t.Errorf("%s: %s, %+v", r.Verdict, r.Reason, r.Evidence)
 		}
 	}
 	// How many samples count is the machine's affair: a busy one has some discarded.
