@@ -61,7 +61,7 @@ func judge(s *report.Summary, o Options, limit float64) *Refusal {
 		return refusal
 	case s.Advice.Verdict == report.Promising && !o.Force:
 		return refuse(id, "it is only promising, after %d rounds of %d", s.Evidence.Rounds, s.Evidence.Needed).advise(
-			"pawl tune --resume --rounds %d confirms it, and --force applies it as it is", s.Evidence.Needed)
+			"%s confirms it, and --force applies it as it is", s.Confirming())
 	case s.Suggestion == nil:
 		return refuse(id, "it is not known how to get what was measured").advise("%s", lowerFirst(report.Withheld(s)))
 	case s.Winner.Checked == nil && s.Study.Environment.Programs != nil:

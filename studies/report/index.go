@@ -127,7 +127,7 @@ func action(s *Summary) string {
 	}
 	switch s.Advice.Verdict {
 	case Promising:
-		return fmt.Sprintf("confirm it: pawl tune --resume --rounds %d", s.Evidence.Needed)
+		return "confirm it: " + s.Confirming()
 	case Apply, Consider:
 		if s.Study.Backend == replayed {
 			return "nothing" // a record was searched, and nothing was measured here

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"time"
 
 	"pawl/internal/page"
 )
@@ -74,8 +75,8 @@ func advise(s *Summary) Advice {
 				page.Percent(e.Speedup-1), s.better(), e.doubt())}
 	case !e.Interval.Bounded():
 		return Advice{Promising,
-			fmt.Sprintf("Promising: %.2f times %s, after %d rounds of %d. pawl tune --resume --rounds %d confirms it.",
-				e.Speedup, s.timesBetter(), e.Rounds, e.Needed, e.Needed)}
+			fmt.Sprintf("Promising: %.2f times %s, after %d rounds of %d. %s confirms it.",
+				e.Speedup, s.timesBetter(), e.Rounds, e.Needed, s.Confirming())}
 	case e.Speedup >= claimSpeedup && e.least() > noiseSpeedup && e.Delta >= claimDelta:
 		return Advice{Apply,
 			fmt.Sprintf("Worth applying: %.2f times %s, and by more than %s over the whole 95 %% interval.", e.Speedup,
@@ -89,6 +90,20 @@ func advise(s *Summary) Advice {
 			fmt.Sprintf("The best point measured %s %s, but %s. Measure longer (--rounds, --budget), or apply it if that is "+
 				"cheap.", page.Percent(e.Speedup-1), s.better(), e.reservation())}
 	}
+}
+
+// Confirming is the command that measures the rounds which are missing: with more of them, and with twice the time
+// where the time was over.
+func (s *Summary) Confirming() string {
+	command := "pawl tune --resume"
+	if goals := s.Study.Options.Goals; goals.Rounds < s.Evidence.Needed {
+		command += fmt.Sprintf(" --rounds %d", s.Evidence.Needed)
+	}
+	if budget := s.Study.Options.Budget; budget > 0 {
+		spent := max(budget, time.Duration(s.Search.Seconds*float64(time.Second)))
+		command += fmt.Sprintf(" --budget %v", 2*spent.Round(time.Second))
+	}
+	return command
 }
 
 // reservation says why a gain that is large enough is not worth applying yet.

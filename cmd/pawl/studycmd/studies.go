@@ -15,6 +15,7 @@ import (
 	"pawl/search/trial"
 	"pawl/studies"
 	"pawl/studies/report"
+	"pawl/studies/tune"
 )
 
 func Command(env console.Environment) *cli.Command {
@@ -167,7 +168,7 @@ func exportStudy(ctx context.Context, env console.Environment, o options, argume
 		var study studies.Study
 		var past trial.Past
 		if study, past, err = readStudy(ctx, env, o, arguments); err == nil {
-			record, err = report.Record(study, past)
+			record, err = tune.Record(study, past)
 			created = study.Created
 		}
 	}

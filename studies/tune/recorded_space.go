@@ -1,4 +1,4 @@
-package report
+package tune
 
 import (
 	"pawl/search/replay"
