@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sync"
 
 	"pawl/kernels"
 	"pawl/objective/check"
@@ -21,6 +22,9 @@ type fuzzer struct {
 	checker  check.Checker
 	notes    *check.Notes
 	runner   *runner
+
+	discerning sync.Mutex
+	discerned  bool // whether the check was seen to tell a kernel that does nothing
 }
 
 // Finding is what checking a point on many cases came to.
@@ -137,6 +141,40 @@ func (f *fuzzer) Try(ctx context.Context, p Prepared, cases iter.Seq[check.Case]
 		return finding, err
 	}
 	return f.blame(ctx, p, passed, finding)
+}
+
+// discern returns a [check.BlindError] where the check would pass a kernel that does nothing, as any kernel shows that
+// computes. It asks once.
+func (f *fuzzer) discern(ctx context.Context, p Prepared) error {
+	f.discerning.Lock()
+	defer f.discerning.Unlock()
+	if f.discerned || p.Failure != nil {
+		return nil
+	}
+	for _, c := range append([]check.Case{f.WorkloadCase()}, f.FullCases(p.Point)...) {
+		outputs, err := f.Outputs(ctx, p, c)
+		if err != nil || outputs == nil {
+			return err
+		}
+		var other *check.Outputs
+		if !f.kernel.Answered() {
+			again := c
+			again.Seed = ^c.Seed
+			if other, err = f.Outputs(ctx, p, again); err != nil || other == nil {
+				return err
+			}
+		}
+		zero, err := outputs.Blind(c, other)
+		if err != nil {
+			return err
+		}
+		if !zero {
+			f.discerned = true
+			return nil
+		}
+	}
+	return &check.BlindError{Case: f.WorkloadCase(), Result: "a kernel that writes zeros",
+		Reason: "the right answers are zeros here and in every other case: give the inputs content that leads to others"}
 }
 
 // explained is a wrong result, or what a tool that watches has found in its case: that says

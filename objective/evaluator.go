@@ -210,6 +210,9 @@ func (e *Evaluator) Measure(ctx context.Context, p Prepared, incumbent float64) 
 	if past, found := e.measured.recall(p, incumbent, e.options.Stopping); found {
 		return e.score.apply(p, outcome.withSamples(past), past.series), nil
 	}
+	if err := e.discern(ctx, p); err != nil {
+		return outcome, err
+	}
 	begun := outcome
 	failure, err := e.runner.run(ctx, p.subject(), func(s *worker.Session) (err error) {
 		outcome = begun

@@ -56,6 +56,9 @@ func (v *verifier) VerifyFor(ctx context.Context, p Prepared,
 	if len(cases) == 0 {
 		return true, p.Failure, nil
 	}
+	if err := v.fuzzer.discern(ctx, p); err != nil {
+		return false, nil, err
+	}
 	start, begun := time.Now(), 0
 	finding, err := v.fuzzer.Try(ctx, p, func(yield func(check.Case) bool) {
 		for begun < len(cases) && (begun == 0 || allowed == 0 || time.Since(start) < allowed) && yield(cases[begun]) {

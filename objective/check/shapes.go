@@ -263,6 +263,24 @@ func (g *generator) edges(from kernels.Dims) []kernels.Dims {
 	return shapes
 }
 
+// beyond returns, for each dimension, the workload with half as much more of it, or twice as much: a kernel may be
+// right up to its workload's size alone.
+func (g *generator) beyond() []kernels.Dims {
+	larger := *g
+	larger.limit, larger.volume = 2*cost(g.kernel, g.workload.Dims), 0
+	var shapes []kernels.Dims
+	for _, name := range slices.Sorted(maps.Keys(g.sizes)) {
+		size := g.workload.Dims[name]
+		for _, more := range []int64{size/2 + 1, size / 2, size} {
+			if dims := with(g.workload.Dims, name, size+more); size > 1 && more > 0 && larger.allows(dims) {
+				shapes = append(shapes, dims)
+				break
+			}
+		}
+	}
+	return shapes
+}
+
 // Generated returns a shape that the search never times, within the kernel's
 // domain, varying the kernel's varying dimensions only. It costs
 // no more than most shapes of the matrix do.

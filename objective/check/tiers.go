@@ -144,7 +144,7 @@ func quickStock(k *kernels.Kernel, shapes []kernels.Dims, seed uint64) [][]Case 
 const generatedCases = 20
 
 // Full returns the cases that a point must pass before it is suggested: every
-// shape of the matrix, the edges of every dimension, generated shapes, every
+// shape of the matrix, the edges of every dimension, generated shapes, larger ones than the workload, every
 // family of inputs on three shapes, and the workload itself. Cases of the matrix
 // are the same for every point, and generated ones for every point with the same
 // tiles, so that their answers are computed once.
@@ -181,6 +181,9 @@ func Full(k *kernels.Kernel, w kernels.Workload, point space.Point, seed uint64)
 		for range generatedCases / 2 {
 			generated(g.ragged(rng), "")
 			generated(g.draw(rng), "")
+		}
+		for _, shape := range g.beyond() {
+			add(shape, "", seed)
 		}
 	}
 	for i, family := range k.Families() {

@@ -24,7 +24,7 @@ func TestWorkerStaysAndRemembers(t *testing.T) {
 	r := newRig(t, settings{})
 	r.passes("")
 	first, book := r.worker()
-	one := r.inputs("") + r.poisoned("") + firstTiming + timingFills
+	one := r.inputs("") + r.poisoned("") + discerning + firstTiming + timingFills
 	if book.Fills != one {
 		t.Errorf("%d fills, want %d", book.Fills, one)
 	}
@@ -47,6 +47,10 @@ func TestWorkerStaysAndRemembers(t *testing.T) {
 // Timing shows a kernel four sets of two inputs that are new, and makes them what
 // they were. At its first timing a worker fills another two, with other content.
 const timingFills, firstTiming = 2 * 4 * 2, 2
+
+// discerning is what the first trial fills to see that the check is not blind: two other inputs, and the outputs of
+// two kernels for each of the two contents.
+const discerning = 2 + 2*2
 
 // poisoned is how many outputs a check fills with random numbers: one per case.
 func (r *rig) poisoned(point string) int64 { return int64(len(r.QuickCases(r.at(point)))) }
@@ -292,7 +296,7 @@ func TestAnticipatedAnswersAreThere(t *testing.T) {
 	if outcome, err := r.Measure(t.Context(), p, 0); err != nil || outcome.Failure != nil {
 		t.Fatalf("%+v, %v", outcome, err)
 	}
-	if more := r.fills() - before - r.poisoned("") - firstTiming - timingFills; more != 0 {
+	if more := r.fills() - before - r.poisoned("") - discerning - firstTiming - timingFills; more != 0 {
 		t.Errorf("%d more were filled for the check itself", more)
 	}
 }
