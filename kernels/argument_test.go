@@ -106,7 +106,7 @@ func TestRanges(t *testing.T) {
 		"{name: x, type: i32, shape: [N], range: [1, 0]}":             "nothing lies from 1 to 0",
 		"{name: x, type: i32, shape: [N], range: [1]}":                "two formulas",
 		"{name: x, type: i32, shape: [N], range: [0, 1.5]}":           "expected an integer",
-		"{name: x, type: i32, shape: [N], range: [0, BLOCK]}":         "BLOCK is not declared",
+		"{name: x, type: i32, shape: [N], range: [0, BLOCK]}":         "BLOCK is a parameter",
 		"{name: x, type: i32, shape: [N], fill: ones, range: [0, 1]}": "range belongs to inputs that are filled with",
 		"{name: x, type: f32, shape: [N], range: [2, 1]}":             "nothing lies from 2 to 1",
 		"{name: x, type: e4m3, shape: [N], range: [0, 500]}":          "e4m3 does not hold all numbers from 0 to 500",

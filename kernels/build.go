@@ -201,19 +201,18 @@ func (b *builder) params() error {
 	}
 	for key, entry := range b.keys.Params.All() {
 		p := space.Param{Name: key.Text}
-		for _, v := range entry.Values {
-			if v.Value.Kind() == 0 {
-				return v.At.Errorf("parameter %s: value %s is not an integer, a boolean or a string", key.Text, v.Text)
-			}
-			p.Values = append(p.Values, v.Value)
+		var err error
+		if p.Values, err = entry.Values.read(key.Text); err != nil {
+			return err
 		}
-		if len(p.Values) == 0 {
-			return key.At.Errorf("parameter %s has no values", key.Text)
-		}
-		if entry.Default.Value.Kind() == 0 {
+		if !entry.Default.Given() {
 			return key.At.Errorf("parameter %s has no default", key.Text)
 		}
-		p.Default = entry.Default.Value
+		chosen, err := valueList{scalars: []document.Scalar{entry.Default}}.read(key.Text)
+		if err != nil {
+			return err
+		}
+		p.Default = space.SameKind(append(chosen, p.Values[0]))[0]
 		p.Ordered = space.LikelyOrdered(p.Values)
 		if entry.Ordered != nil {
 			p.Ordered = *entry.Ordered
@@ -289,7 +288,10 @@ func (b *builder) scopes() error {
 	if b.dims, err = space.NewScope(dims, overDims); err != nil {
 		return b.definitionError(err)
 	}
-	b.dims.Exact = true
+	b.dims.Exact, b.dims.Withheld = true, map[string]string{}
+	for _, p := range b.kernel.params {
+		b.dims.Withheld[p.Name] = "is a parameter, and this may depend on sizes alone"
+	}
 	return nil
 }
 

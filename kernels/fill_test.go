@@ -99,7 +99,7 @@ func TestBadFills(t *testing.T) {
 		{"division by zero at element 57", []string{`name: x, type: i32, shape: [N], fill: {formula: "1 / (i - 57)"}`}},
 		{"square root of -1", []string{`name: x, type: f32, shape: [N], fill: {formula: "sqrt(i - 1)"}`}},
 		{"j is not declared", []string{`name: x, type: f32, shape: [N], fill: {formula: "i + j"}`}},
-		{"BLOCK is not declared", []string{`name: x, type: f32, shape: [N], fill: {formula: "i % BLOCK"}`}},
+		{"BLOCK is a parameter", []string{`name: x, type: f32, shape: [N], fill: {formula: "i % BLOCK"}`}},
 		{"expected a number, but this is a bool", []string{`name: x, type: f32, shape: [N], fill: {formula: "i < 3"}`}},
 		{"indices below 101 would leave y, which has 100 elements",
 			[]string{"name: x, type: i32, shape: [N], fill: {indices: {below: N + 1, into: y}}"}},

@@ -61,9 +61,9 @@ type section struct {
 }
 
 type paramEntry struct {
-	Values  []document.Scalar `yaml:"values"`
-	Default document.Scalar   `yaml:"default"`
-	Ordered *bool             `yaml:"ordered"`
+	Values  valueList       `yaml:"values"`
+	Default document.Scalar `yaml:"default"`
+	Ordered *bool           `yaml:"ordered"`
 	// Reference says that the result depends on it: the reference is given its value too.
 	Reference bool `yaml:"reference"`
 }

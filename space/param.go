@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -15,7 +16,7 @@ type Param struct {
 	// Default is one of Values: what the kernel uses when nobody tunes it.
 	Default Value
 	// Ordered says that nearby values behave alike, so that a sampler may
-	// interpolate between them. Only integers and booleans have an order.
+	// interpolate between them. Numbers and booleans have an order.
 	Ordered bool
 }
 
@@ -44,7 +45,7 @@ func LikelyOrdered(values []Value) bool {
 	highest := int64(len(values) - 1)
 	counts := highest >= 2
 	for _, v := range values {
-		if v.Kind() == Text {
+		if v.Kind() == Text && !v.decimal() {
 			return false
 		}
 		counts = counts && v.Kind() == Integer && v.Integer() >= 0 && v.Integer() <= highest
@@ -83,10 +84,14 @@ func (p Param) checked() (Param, error) {
 		return p, fmt.Errorf("parameter %s: default %s is not among its values", p.Name, p.Default)
 	}
 	if p.Ordered {
-		if p.Kind() == Text {
-			return p, fmt.Errorf("parameter %s: strings have no order", p.Name)
+		for _, v := range p.Values {
+			if v.Kind() == Text && !v.decimal() {
+				return p, fmt.Errorf("parameter %s: strings have no order", p.Name)
+			}
 		}
-		slices.SortFunc(p.Values, func(a, b Value) int { return int(min(max(a.integer-b.integer, -1), 1)) })
+		slices.SortFunc(p.Values, func(a, b Value) int {
+			return cmp.Or(cmp.Compare(a.integer, b.integer), cmp.Compare(a.Number(), b.Number()))
+		})
 	}
 	return p, nil
 }

@@ -157,12 +157,12 @@ func parseValue(text string) (Value, string, error) {
 	switch {
 	case word == "true", word == "false":
 		return BooleanValue(word == "true"), rest, nil
-	case bareWord.MatchString(word):
+	case bareWord.MatchString(word), TextValue(word).decimal():
 		return TextValue(word), rest, nil
 	}
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
-		return Value{}, "", fmt.Errorf("%q is neither an integer, true, false, a word nor a quoted string", word)
+		return Value{}, "", fmt.Errorf("%q is neither a number, true, false, a word nor a quoted string", word)
 	}
 	return IntegerValue(n), rest, nil
 }

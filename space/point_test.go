@@ -55,7 +55,7 @@ func TestBadPoints(t *testing.T) {
 		"A=1,A=2":                "given twice",
 		"9=1":                    "expected NAME=VALUE",
 		`A="x`:                   "malformed",
-		"A=1.5":                  "neither",
+		"A=1.5.2":                "neither",
 		"A=1;B=2":                "neither",
 		`A="x"y`:                 "expected a comma",
 		"A=99999999999999999999": "neither",

@@ -42,6 +42,8 @@ type Scope struct {
 	// bits; without it, it wraps around. It costs time, so that constraints, which
 	// are evaluated for every point, do without.
 	Exact bool
+	// Withheld are names that mean something elsewhere, with why they mean nothing here.
+	Withheld map[string]string
 
 	types       map[string]any
 	definitions map[string]string
@@ -167,6 +169,9 @@ func (r *resolver) undeclared(source, name string) error {
 	known := slices.Sorted(maps.Keys(r.scope.types))
 	known = append(known, slices.Sorted(maps.Keys(r.scope.definitions))...)
 	message := fmt.Sprintf("%s is not declared", name)
+	if why, elsewhere := r.scope.Withheld[name]; elsewhere {
+		message = name + " " + why
+	}
 	if len(known) > 0 {
 		message += "; there are " + strings.Join(known, ", ")
 	}

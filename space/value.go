@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Kind is the type of a parameter's values. Every value of one parameter has
@@ -50,6 +52,48 @@ func BooleanValue(b bool) Value {
 // TextValue returns the value of a string.
 func TextValue(s string) Value { return Value{kind: Text, text: s} }
 
+// DecimalValue returns the value of a number that is no integer: the string that a compiler reads, always written in
+// the same way.
+func DecimalValue(x float64) Value {
+	text := strconv.FormatFloat(x, 'g', -1, 64)
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+		text += ".0"
+	}
+	return TextValue(text)
+}
+
+// SameKind returns values with integers as decimals, where there is a decimal among them.
+func SameKind(values []Value) []Value {
+	if !slices.ContainsFunc(values, Value.decimal) {
+		return values
+	}
+	same := slices.Clone(values)
+	for i, v := range same {
+		if v.kind == Integer {
+			same[i] = DecimalValue(float64(v.integer))
+		}
+	}
+	return same
+}
+
+// decimal reports whether a string is a number that is no integer.
+func (v Value) decimal() bool {
+	if v.kind != Text || !strings.ContainsAny(v.text, ".e") || strings.Trim(v.text, "0123456789.e+-") != "" {
+		return false
+	}
+	_, err := strconv.ParseFloat(v.text, 64)
+	return err == nil
+}
+
+// Number returns what a value counts for where values have an order. It is 0 for strings that are no numbers.
+func (v Value) Number() float64 {
+	if !v.decimal() {
+		return float64(v.integer)
+	}
+	x, _ := strconv.ParseFloat(v.text, 64) // decimal has tried it
+	return x
+}
+
 // Kind returns the kind of v, 0 for the zero Value.
 func (v Value) Kind() Kind { return v.kind }
 
@@ -62,7 +106,7 @@ func (v Value) Integer() int64 { return v.integer }
 // no string can be taken for an integer, a boolean or a separator.
 const bareWord word = ".+-"
 
-// String returns the canonical text of v: 64, true, row, "a b".
+// String returns the canonical text of v: 64, 0.5, true, row, "a b".
 func (v Value) String() string {
 	switch v.kind {
 	case Integer:
@@ -70,7 +114,7 @@ func (v Value) String() string {
 	case Boolean:
 		return strconv.FormatBool(v.integer != 0)
 	case Text:
-		if bareWord.MatchString(v.text) && v.text != "true" && v.text != "false" {
+		if v.decimal() || bareWord.MatchString(v.text) && v.text != "true" && v.text != "false" {
 			return v.text
 		}
 		return strconv.Quote(v.text)
@@ -128,7 +172,7 @@ func (v *Value) UnmarshalJSON(raw []byte) error {
 		} else if content == math.Trunc(content) && math.Abs(content) < 1<<53 {
 			*v = IntegerValue(int64(content))
 		} else {
-			*v = TextValue(strconv.FormatFloat(content, 'g', -1, 64))
+			*v = DecimalValue(content)
 		}
 	default:
 		return fmt.Errorf("%s is not an integer, a boolean, a number or a string", raw)

@@ -8,12 +8,13 @@ import (
 // With returns the scope with further names, each of the type of its value: int, float64,
 // bool or string. A name that is there already is hidden.
 func (s *Scope) With(values Environment) *Scope {
-	wider := &Scope{Exact: s.Exact, types: maps.Clone(s.types), definitions: maps.Clone(s.definitions)}
+	wider := *s
+	wider.types, wider.definitions = maps.Clone(s.types), maps.Clone(s.definitions)
 	for name, value := range values {
 		wider.types[name] = value
 		delete(wider.definitions, name)
 	}
-	return wider
+	return &wider
 }
 
 // Values returns what the text of an expression may refer to, without the names that the

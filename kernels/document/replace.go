@@ -100,5 +100,9 @@ func readsAs(text string, value space.Value) (same bool) {
 	}()
 	var list []Scalar
 	err := yaml.Unmarshal([]byte("["+text+", 0]"), &list)
-	return err == nil && len(list) == 2 && list[0].Value == value
+	if err != nil || len(list) != 2 {
+		return false
+	}
+	read := list[0]
+	return read.Value == value || read.Value.Kind() == 0 && read.Text == value.String() // a decimal
 }

@@ -44,7 +44,7 @@ func (s *Scalar) UnmarshalYAML(node ast.Node) error {
 	case *ast.BoolNode:
 		s.Text, s.Value, s.source = n.Token.Value, space.BooleanValue(n.Value), strings.TrimSpace(n.Token.Origin)
 	case *ast.FloatNode:
-		s.Text = n.Token.Value
+		s.Text, s.source = n.Token.Value, strings.TrimSpace(n.Token.Origin)
 	case *ast.LiteralNode:
 		s.Text = strings.TrimSpace(n.Value.Value)
 		s.Value = space.TextValue(s.Text)

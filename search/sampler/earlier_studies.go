@@ -2,6 +2,7 @@ package sampler
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -168,6 +169,4 @@ func nearest(p space.Param, from space.Point) space.Value {
 	return slices.MinFunc(p.Values, func(a, b space.Value) int { return cmp.Compare(apart(a, to), apart(b, to)) })
 }
 
-func apart(a, b space.Value) int64 {
-	return max(a.Integer()-b.Integer(), b.Integer()-a.Integer())
-}
+func apart(a, b space.Value) float64 { return math.Abs(a.Number() - b.Number()) }

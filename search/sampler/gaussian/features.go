@@ -41,7 +41,7 @@ func coordinates(p space.Param) []float64 {
 	linear := make([]float64, len(p.Values))
 	for i, v := range p.Values {
 		if p.Ordered {
-			linear[i] = float64(v.Integer())
+			linear[i] = v.Number()
 		} else {
 			linear[i] = float64(i)
 		}
