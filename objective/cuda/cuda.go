@@ -312,7 +312,10 @@ func (b *Backend) compilerText() string {
 }
 
 func (b *Backend) describe() objective.Facts {
-	driverText := "CUDA " + b.options.GPUs.Driver
+	driverText := ""
+	if b.options.GPUs.Driver != "" { // there is none where kernels are only compiled
+		driverText = "CUDA " + b.options.GPUs.Driver
+	}
 	if b.options.DriverVersion != "" {
 		driverText = b.options.DriverVersion + ", " + driverText
 	}

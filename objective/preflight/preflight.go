@@ -64,6 +64,8 @@ type Options struct {
 	objective.Options
 	// Speed also compares the default with its reference.
 	Speed bool
+	// Unrun ends after compiling, for a device that is not here.
+	Unrun bool
 }
 
 // Run takes the steps until one fails. Observe gets each as it is done, and may be nil. An error means that the
@@ -116,7 +118,11 @@ func (t *trial) steps() []named {
 	if t.Kernel.Answered() {
 		compiled = "default compiles"
 	}
-	steps = append(steps, named{compiled, t.compile}, named{"the default is right on small shapes", t.small})
+	steps = append(steps, named{compiled, t.compile})
+	if t.options.Unrun {
+		return steps
+	}
+	steps = append(steps, named{"the default is right on small shapes", t.small})
 	if t.options.Speed {
 		steps = append(steps, named{"the default is not much slower than its reference", t.speed})
 	}

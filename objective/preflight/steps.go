@@ -25,7 +25,7 @@ func (t *trial) environment(context.Context) (Step, error) {
 	if e.Driver != "" {
 		text += ", " + e.Driver
 	}
-	if t.Kernel.On().GPU {
+	if t.Kernel.On().GPU && !t.options.Unrun {
 		if _, err := profile.FindNsight(t.machine.Subject(t.bench).Getenv); err != nil {
 			text += "; no ncu, so that nothing can be profiled"
 		}

@@ -32,16 +32,21 @@ func BuildCommand(env console.Environment) *cli.Command {
 			"pawl build attention --arch sm_90 --at BLOCK_M=128",
 			"0 done", "1 the point does not compile or cannot be launched", "3 internal or environment error", "64 usage"),
 		Flags: append(o.Flags("at", "workload", "backend", "compiler", "cache", "compile-timeout", "json"),
-			&cli.StringFlag{
-				Name:        "arch",
-				Destination: &o.architecture,
-				DefaultText: "that of this machine's GPU",
-				Usage:       "compile for CUDA devices of this `ARCHITECTURE`, such as sm_90",
-			}),
+			architectureFlag(&o.architecture)),
 		Action: console.Action(func(ctx context.Context,
 			arguments []string) error {
 			return runBuild(ctx, env, o, arguments)
 		}),
+	}
+}
+
+// architectureFlag lets CUDA compile where there is no GPU.
+func architectureFlag(to *string) cli.Flag {
+	return &cli.StringFlag{
+		Name:        "arch",
+		Destination: to,
+		DefaultText: "that of this machine's GPU",
+		Usage:       "compile for CUDA devices of this `ARCHITECTURE`, such as sm_90",
 	}
 }
 

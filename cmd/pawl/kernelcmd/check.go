@@ -11,13 +11,15 @@ import (
 	"pawl/internal/escape"
 	"pawl/internal/page"
 	"pawl/objective"
+	"pawl/objective/devices"
 	"pawl/objective/preflight"
 )
 
 // checkOptions are the flags of pawl check.
 type checkOptions struct {
 	console.Common
-	preflight bool
+	preflight    bool
+	architecture string
 }
 
 func CheckCommand(env console.Environment) *cli.Command {
@@ -29,12 +31,14 @@ func CheckCommand(env console.Environment) *cli.Command {
 		Description: console.Details(
 			"Goes from the manifest to the workload in the order in which things go wrong: limits of the machine,\n"+
 				"compiling, small shapes, every shape. It stops at the first that fails, with what to do.\n"+
-				"--preflight is for long searches: a default that is less than half as fast as its reference fails, too.",
+				"--preflight is for long searches: a default that is less than half as fast as its reference fails, too.\n"+
+				"--arch needs no GPU: it ends after compiling.",
 			"pawl check ./scale",
 			"0 everything holds", "1 something does not", "3 the manifest is wrong, or internal or environment error",
 			"64 usage"),
 		Flags: append(o.Flags("workload", "backend", "compiler", "seed", "out", "cache", "run-timeout", "compile-timeout",
 			"json"),
+			architectureFlag(&o.architecture),
 			&cli.BoolFlag{
 				Name:               "preflight",
 				Destination:        &o.preflight,
@@ -50,7 +54,9 @@ func CheckCommand(env console.Environment) *cli.Command {
 }
 
 func runCheck(ctx context.Context, env console.Environment, o checkOptions, arguments []string) error {
-	machine := o.Machine(env)
+	tools := o.Tools(env)
+	tools.Architecture = o.architecture
+	machine := devices.Here(tools)
 	t, err := o.Target(ctx, machine, arguments)
 	if err != nil {
 		return err
@@ -62,7 +68,8 @@ func runCheck(ctx context.Context, env console.Environment, o checkOptions, argu
 		show = nil
 	}
 	report, err := preflight.Run(ctx, machine, t, preflight.Options{
-		Options: objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout}, Speed: o.preflight,
+		Options: objective.Options{Seed: o.Seed, RunTimeout: o.RunTimeout},
+		Speed:   o.preflight, Unrun: o.architecture != "",
 	}, show)
 	if err != nil {
 		return err
@@ -82,7 +89,12 @@ func runCheck(ctx context.Context, env console.Environment, o checkOptions, argu
 	if !report.Holds() {
 		return console.Answer(console.ExitNo)
 	}
-	if !o.JSON {
+	switch {
+	case o.JSON:
+	case o.architecture != "":
+		fmt.Fprintf(env.Stdout, "\nIt compiles for %s. Nothing was run: results are checked where there is such a GPU.\n",
+			o.architecture)
+	default:
 		fmt.Fprintf(env.Stdout, "\nEverything holds. Next: %s\n", escape.Shell("pawl", "tune", t.Kernel.Origin))
 	}
 	return nil
