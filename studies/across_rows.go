@@ -48,26 +48,20 @@ func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
 // Across returns the rounds of a study on other workloads than its own, by workload, those
 // of all runs.
 func (s *Store) Across(ctx context.Context, study int64) (map[string][]trial.Round, error) {
-	if err := s.damageOf(ctx, study); err != nil {
-		return nil, err
-	}
 	type round struct {
 		trial.Round
 		workload string
 	}
-	all, err := readRows(ctx, s, "across", "workload, number, point", study, func(r *round) (columns, func()) {
+	all, err := readRows(ctx, s, study, "across", "ORDER BY workload, number, point", func(r *round) (columns, func()) {
 		row := storedRound(&r.Round)
 		return append(row.columns(),
 				columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...),
 			row.complete
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading study %d: %w", study, err)
-	}
 	rounds := map[string][]trial.Round{}
 	for _, r := range all {
 		r.Phase = trial.Across
 		rounds[r.workload] = append(rounds[r.workload], r.Round)
 	}
-	return rounds, nil
+	return rounds, err
 }

@@ -142,11 +142,8 @@ type damage struct {
 	examined map[int64]bool
 }
 
-// examineAll finds the damaged rows of all studies.
-func (s *Store) examineAll(ctx context.Context) error { return s.examineTables(ctx, digestedTables) }
-
-// examineTables finds the damaged rows of some tables.
-func (s *Store) examineTables(ctx context.Context, tables []string) error {
+// examine finds the damaged rows of some tables.
+func (s *Store) examine(ctx context.Context, tables []string) error {
 	rows, err := s.unsound(ctx, tables, 0)
 	if err != nil {
 		return err

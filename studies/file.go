@@ -103,11 +103,13 @@ func open(ctx context.Context, path string) (*Store, error) {
 	}
 	e := &file{db: db, path: path}
 	s := &Store{db: session{db, e}, engine: e, path: path}
-	for _, step := range []func(context.Context) error{s.migrate, s.examineAll} {
-		if err := patiently(ctx, step); err != nil {
-			db.Close()
-			return nil, err
-		}
+	err = patiently(ctx, s.migrate)
+	if err == nil {
+		err = patiently(ctx, func(ctx context.Context) error { return s.examine(ctx, digestedTables) })
+	}
+	if err != nil {
+		db.Close()
+		return nil, err
 	}
 	e.opened = identify(path)
 	return s, nil
