@@ -139,17 +139,13 @@ func (s *Search) file(ctx context.Context, queue string, job Job) (answer *Answe
 		return nil, err
 	}
 	err = pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
-		var known []byte
 		var open bool
 		err := tx.QueryRow(ctx,
 			`SELECT t.answer, j.id IS NOT NULL AND j.state NOT IN ('cancelled', 'discarded', 'completed') FROM tasks t
 			LEFT JOIN river_job j ON j.id = t.job WHERE t.study = $1 AND t.name = $2 FOR UPDATE OF t`, job.Study,
-			job.Task).Scan(&known, &open)
-		switch {
-		case err != nil || open && known == nil:
+			job.Task).Scan(&answer, &open)
+		if err != nil || open || answer != nil {
 			return err
-		case known != nil:
-			return json.Unmarshal(known, &answer)
 		}
 		inserted, err := s.farm.insert.InsertTx(ctx, tx, args, s.insertion(queue, firstTag))
 		if err == nil {

@@ -96,8 +96,8 @@ type Job struct {
 	Point   string  `json:"point,omitempty"`
 	// Compiled is what a device runs.
 	Compiled *Compiled `json:"compiled,omitempty"`
-	// Rival is the best time so far in milliseconds, 0 for none.
-	Rival float64 `json:"rival,omitempty"`
+	// Incumbent is the best time so far in milliseconds, 0 for none.
+	Incumbent float64 `json:"incumbent,omitempty"`
 	// Samples is how many are taken, Fresh changes when they are to come from a fresh
 	// process.
 	Samples int `json:"samples,omitempty"`

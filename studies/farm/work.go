@@ -116,21 +116,11 @@ func (f *Farm) Work(ctx context.Context, o WorkOptions) error {
 // back by this.
 func (w *work) beatOnce(ctx context.Context) error {
 	w.mu.Lock()
-	running, err := json.Marshal(w.running)
+	running := append([]Running{}, w.running...)
 	w.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if string(running) == "null" {
-		running = []byte("[]")
-	}
-	offers, err := json.Marshal(w.options.Offers)
-	if err != nil {
-		return err
-	}
-	_, err = w.farm.pool.Exec(ctx, `INSERT INTO machines (id, host, identity, offers, running) VALUES ($1, $2, $3, $4, $5)
+	_, err := w.farm.pool.Exec(ctx, `INSERT INTO machines (id, host, identity, offers, running) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (id) DO UPDATE SET running = $5, heartbeat = now()`, w.options.ID, w.options.Host, w.options.Identity,
-		offers, running)
+		w.options.Offers, running)
 	return err
 }
 

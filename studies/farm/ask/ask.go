@@ -12,8 +12,8 @@ package ask
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,7 +96,7 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		}
 		return chosen,
 			fmt.Errorf("no machine of the farm that is there now is called %s; there are %s", label,
-				strings.Join(unique(known), ", "))
+				strings.Join(slices.Compact(slices.Sorted(slices.Values(known))), ", "))
 	}
 	for _, m := range machines {
 		for _, offer := range m.Offers.Compiles {
@@ -127,17 +127,3 @@ func describe(m devices.Measures) string {
 	}
 	return m.Device + " with driver " + m.Driver
 }
-
-func unique(texts []string) (kept []string) {
-	seen := map[string]bool{}
-	for _, text := range texts {
-		if !seen[text] {
-			kept = append(kept, text)
-		}
-		seen[text] = true
-	}
-	return kept
-}
-
-// newSession names one process's questions that no other may find the answers of.
-func newSession() string { return rand.Text() }

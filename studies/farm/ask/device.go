@@ -26,7 +26,7 @@ func (e *GoneError) Error() string {
 }
 
 // Measure lets somebody check and time a point.
-func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, rival float64) (objective.Outcome, error) {
+func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, incumbent float64) (objective.Outcome, error) {
 	outcome := objective.Outcome{
 		Failure:   p.Failure,
 		Binary:    p.Binary.Digest,
@@ -36,7 +36,7 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, rival flo
 	if p.Failure != nil {
 		return outcome, nil
 	}
-	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Rival = rival }, nil, nil)
+	answer, err := e.onDevice(ctx, farm.Measure, p, func(job *farm.Job) { job.Incumbent = incumbent }, nil, nil)
 	return e.outcome(answer, outcome, err)
 }
 

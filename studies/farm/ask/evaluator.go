@@ -3,6 +3,7 @@ package ask
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"strconv"
 	"sync"
@@ -54,7 +55,7 @@ var (
 // asked.
 func New(f *farm.Farm, chosen Chosen, subject farm.Subject, files ...[]byte) *Evaluator {
 	e := &Evaluator{
-		farm: f, chosen: chosen, subject: subject, files: files, session: newSession(), compile: farm.ReplayQueue,
+		farm: f, chosen: chosen, subject: subject, files: files, session: rand.Text(), compile: farm.ReplayQueue,
 		measure: farm.ReplayQueue,
 		asked:   map[string]int{}, compiled: map[space.Point]*farm.Compiled{}, evidence: map[space.Point]*check.Evidence{},
 		numbers: map[space.Point]int{},

@@ -68,7 +68,7 @@ func (b *bench) on(ctx context.Context, job farm.Job, p objective.Prepared) (ans
 	var outcome objective.Outcome
 	switch job.Action {
 	case farm.Measure:
-		outcome, err = b.bench.Measure(ctx, p, job.Rival)
+		outcome, err = b.bench.Measure(ctx, p, job.Incumbent)
 		answer.Outcome = &outcome
 	case farm.Verify:
 		if answer.Failure = p.Failure; p.Failure == nil {
