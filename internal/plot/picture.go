@@ -137,4 +137,10 @@ func label(out *strings.Builder, x, y float64, anchor, s string, more ...string)
 		strings.Join(append([]string{""}, more...), " "), text(s))
 }
 
+// mark draws a dashed line over the whole height.
+func mark(out *strings.Builder, x, height float64, colour, title string) {
+	fmt.Fprintf(out, "<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" "+
+		"stroke-dasharray=\"4 3\"><title>%[4]s</title></line>\n", x, height, colour, text(title))
+}
+
 const grid = "stroke=\"#888888\" stroke-opacity=\"0.35\""

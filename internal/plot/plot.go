@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -78,7 +79,7 @@ func (p Plot) Picture() Picture {
 	width := float64(columns) * (plotLeft + p.Width + plotRight)
 	top := p.legend(&out, width)
 	rows := math.Ceil(float64(len(p.Panels)) / float64(columns))
-	high := p.panelHeight()
+	high := p.above() + p.Height + plotBottom
 	for i, panel := range p.Panels {
 		fmt.Fprintf(&out, "<g transform=\"translate(%g %g)\">\n", plotLeft+float64(i%columns)*(plotLeft+p.Width+plotRight),
 			top+float64(i/columns)*high+p.above())
@@ -98,37 +99,24 @@ func (p Plot) above() float64 {
 	return plotTop
 }
 
-func (p Plot) panelHeight() float64 { return p.above() + p.Height + plotBottom }
-
 // legend draws the names of the first panel's series, in as many lines as they take, and
 // returns how high that is.
 func (p Plot) legend(out *strings.Builder, width float64) float64 {
 	if len(p.Panels) == 0 {
 		return 0
 	}
-	var entries []legendEntry
-	for _, s := range p.Panels[0].Series {
-		if s.Name != "" {
-			entries = append(entries, legendEntry{s.Name, s.Colour})
-		}
-	}
-	if len(entries) < 2 {
+	named := slices.DeleteFunc(slices.Clone(p.Panels[0].Series), func(s Series) bool { return s.Name == "" })
+	if len(named) < 2 {
 		return 0
 	}
-	return drawLegend(out, entries, width)
-}
-
-type legendEntry struct{ name, colour string }
-
-func drawLegend(out *strings.Builder, entries []legendEntry, width float64) float64 {
 	x, y := 8.0, 16.0
-	for _, e := range entries {
-		name := fit(e.name, width-30)
+	for _, s := range named {
+		name := fit(s.Name, width-30)
 		step := 26 + letter*float64(len([]rune(name)))
 		if x > 8 && x+step > width {
 			x, y = 8, y+legendHeight
 		}
-		fmt.Fprintf(out, "<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", pixel(x+5), y-4.5, e.colour)
+		fmt.Fprintf(out, "<circle cx=\"%g\" cy=\"%g\" r=\"5\" fill=\"%s\"/>", pixel(x+5), y-4.5, s.Colour)
 		label(out, x+14, y, "start", name)
 		x += step
 	}
@@ -154,10 +142,8 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 	}
 	p.Y.beside(out, width, height)
 	p.X.below(out, width, height)
-	for _, mark := range p.Marks {
-		fmt.Fprintf(out,
-			"<line x1=\"%[1]g\" x2=\"%[1]g\" y1=\"0\" y2=\"%[2]g\" stroke=\"%[3]s\" stroke-dasharray=\"4 "+
-				"3\"><title>%[4]s</title></line>\n", x(mark), height, Bad, text(p.MarkName))
+	for _, at := range p.Marks {
+		mark(out, x(at), height, Bad, p.MarkName)
 	}
 	for _, s := range p.Series {
 		if len(s.Band) > 0 {

@@ -124,33 +124,27 @@ func waits() (list []figure) {
 
 // compiled are the figures that the compiler knows.
 var compiled = append([]figure{
-	{"bytes spilled a thread", "", "", 4, 0, func(f Facts) (float64, bool) {
-		return ofResources(f, func(r *objective.Resources) int { return r.SpillStores + r.SpillLoads })
-	}},
-	{"registers a thread", "", "", 4, 0, func(f Facts) (float64, bool) {
-		return ofResources(f, func(r *objective.Resources) int { return r.Registers })
-	}},
-	{"shared memory a block", "", "byte", 1024, 0, func(f Facts) (float64, bool) {
-		return ofResources(f, func(r *objective.Resources) int { return r.Shared + r.StaticShared })
-	}},
-	{"warps that fit", "", "", 1, 0, func(f Facts) (float64, bool) {
-		return ofResources(f, func(r *objective.Resources) int {
-			if r.Occupancy == nil {
-				return -1
-			}
-			return r.Occupancy.Warps
-		})
-	}},
+	resource("bytes spilled a thread", "", 4, func(r *objective.Resources) int { return r.SpillStores + r.SpillLoads }),
+	resource("registers a thread", "", 4, func(r *objective.Resources) int { return r.Registers }),
+	resource("shared memory a block", "byte", 1024, func(r *objective.Resources) int { return r.Shared + r.StaticShared }),
+	resource("warps that fit", "", 1, func(r *objective.Resources) int {
+		if r.Occupancy == nil {
+			return -1
+		}
+		return r.Occupancy.Warps
+	}),
 	{"waves", "", "", 0.1, 0, func(f Facts) (float64, bool) { return Facts{Resources: f.Resources}.wavesOf() }},
 }, codeFigures()...)
 
-// ofResources is a figure that the compiler says; one below 0 is unknown.
-func ofResources(f Facts, of func(*objective.Resources) int) (float64, bool) {
-	if f.Resources == nil {
-		return 0, false
-	}
-	value := of(f.Resources)
-	return float64(value), value >= 0
+// resource is a figure that the compiler says; one below 0 is unknown.
+func resource(name, unit string, floor float64, of func(*objective.Resources) int) figure {
+	return figure{name, "", unit, floor, 0, func(f Facts) (float64, bool) {
+		if f.Resources == nil {
+			return 0, false
+		}
+		value := of(f.Resources)
+		return float64(value), value >= 0
+	}}
 }
 
 // codeFigures are numbers of instructions.

@@ -47,9 +47,8 @@ func FindNsight(getenv func(string) string) (Nsight, error) {
 			return Nsight{Path: found[len(found)-1]}, nil
 		}
 	}
-	return Nsight{},
-		fmt.Errorf("%w: ncu is not here; it comes with the CUDA toolkit or as Nsight Compute: install it, or put it on "+
-			"the path", objective.ErrNoProfiler)
+	return Nsight{}, fmt.Errorf("%w: ncu is not here; it comes with the CUDA toolkit or as Nsight Compute: install it, "+
+		"or put it on the path", objective.ErrNoProfiler)
 }
 
 // Profile runs a point once under ncu, which starts the worker that runs the kernel, and returns its counters. A
@@ -71,9 +70,9 @@ func (n Nsight) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Worklo
 		err = os.MkdirAll(filepath.Dir(report), 0o755)
 	}
 	if err == nil {
-		err = remove(report) // what an earlier run has left is not this one's
+		err = os.Remove(report) // what an earlier run has left is not this one's
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("the profiler's report: %w", err)
 	}
 	e := objective.NewEvaluator(k, w, profiling.Under(n.under(report, o.Caches, max(1, len(k.Launch.Steps)))),
@@ -97,13 +96,6 @@ func (n Nsight) Profile(ctx context.Context, k *kernels.Kernel, w kernels.Worklo
 	}
 	launch, err := n.Read(ctx, report)
 	return launch, nil, err
-}
-
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // under is the command line that a worker is started with: only what lies between the calls

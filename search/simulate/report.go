@@ -249,14 +249,6 @@ func (r *Recorded) meanCurves(runs []run) (fractions, times []float64) {
 }
 
 func estimate(samples []float64) Estimate {
-	interval := stats.Bootstrap{Resamples: 2000}.BCa(samples, mean)
-	return Estimate{Mean: mean(samples), Low: interval.Low, High: interval.High}
-}
-
-func mean(samples []float64) float64 {
-	sum := 0.0
-	for _, s := range samples {
-		sum += s
-	}
-	return sum / float64(len(samples))
+	interval := stats.Bootstrap{Resamples: 2000}.BCa(samples, stats.Mean)
+	return Estimate{Mean: stats.Mean(samples), Low: interval.Low, High: interval.High}
 }

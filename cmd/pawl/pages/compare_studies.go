@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	pages "pawl/internal/page"
@@ -42,16 +41,16 @@ func (s *Server) compare(r *http.Request) (page, error) {
 	}
 	data := comparePage{All: slices.DeleteFunc(all, func(o studies.Study) bool { return o.Damaged != "" })}
 	for _, text := range r.URL.Query()["study"] {
-		id, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || id < 1 {
-			return page{}, &badRequest{fmt.Sprintf("%q is not the number of a study", text)}
+		id, err := studyNumber(text)
+		if err != nil {
+			return page{}, err
 		}
 		if !slices.Contains(data.Chosen, id) {
 			data.Chosen = append(data.Chosen, id)
 		}
 	}
 	if len(data.Chosen) > mostCompared {
-		return page{}, &badRequest{fmt.Sprintf("at most %d studies are compared at once", mostCompared)}
+		return page{}, badRequest("at most %d studies are compared at once", mostCompared)
 	}
 	var curves []report.Curve
 	for _, id := range data.Chosen {

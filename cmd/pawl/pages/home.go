@@ -221,9 +221,8 @@ func (s *Server) studies(r *http.Request) (page, error) {
 	slices.Sort(data.Kernels)
 	if data.Kernel != "" {
 		if !slices.Contains(data.Kernels, data.Kernel) {
-			return page{},
-				&badRequest{fmt.Sprintf("no study is of a kernel %q; there are studies of %s", data.Kernel,
-					strings.Join(data.Kernels, ", "))}
+			return page{}, badRequest("no study is of a kernel %q; there are studies of %s", data.Kernel,
+				strings.Join(data.Kernels, ", "))
 		}
 		all = slices.DeleteFunc(all, func(o studies.Study) bool { return o.Kernel != data.Kernel })
 	}

@@ -3,7 +3,6 @@ package pages
 import (
 	"context"
 	"errors"
-	"fmt"
 	"html/template"
 	"io/fs"
 	"os"
@@ -72,9 +71,8 @@ func (l *library) open(ctx context.Context) (*studies.Store, error) {
 	if err != nil {
 		l.forget()
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil,
-				&notFound{fmt.Sprintf("There is no study database at %s. pawl tune makes one; this page finds it as soon as it "+
-					"is there.", l.path)}
+			return nil, notFound("There is no study database at %s. pawl tune makes one; this page finds it as soon as it "+
+				"is there.", l.path)
 		}
 		return nil, err
 	}
@@ -98,9 +96,8 @@ func (l *library) openServer(ctx context.Context) (*studies.Store, error) {
 	}
 	store, err := studies.OpenExisting(ctx, l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil,
-			&notFound{fmt.Sprintf("There are no studies at %s. pawl tune makes one; this page finds it as soon as it "+
-				"is there.", studies.Name(l.path))}
+		return nil, notFound("There are no studies at %s. pawl tune makes one; this page finds it as soon as it "+
+			"is there.", studies.Name(l.path))
 	}
 	if err == nil {
 		l.store = store

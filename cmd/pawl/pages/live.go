@@ -183,15 +183,11 @@ func (p *progress) phase(w *watched) {
 // defaultPoint is the point that everything is compared with; the empty one where a study
 // does not say.
 func defaultPoint(s studies.Study) space.Point {
-	var parts []string
-	for _, p := range s.Space.Params {
-		parts = append(parts, p.Name+"="+p.Default)
-	}
-	point, err := space.ParsePoint(strings.Join(parts, ","))
+	open, err := s.Space.Open()
 	if err != nil {
 		return space.Point{}
 	}
-	return point
+	return open.Default()
 }
 
 // watch returns the state of a study that several pages may watch.
@@ -226,7 +222,7 @@ func (s *Server) update(ctx context.Context, id int64,
 // the live part anew, "ended" says that the whole page is worth a reload, "problem" is a
 // sentence.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	id, err := studyNumber(r)
+	id, err := studyNumber(r.PathValue("study"))
 	if err != nil {
 		http.Error(w, sentence(err), http.StatusBadRequest)
 		return

@@ -44,7 +44,7 @@ func (s *Server) trial(r *http.Request) (page, error) {
 	}
 	number, err := strconv.Atoi(r.PathValue("trial"))
 	if err != nil || number < 0 {
-		return page{}, &badRequest{fmt.Sprintf("%q is not the number of a trial", r.PathValue("trial"))}
+		return page{}, badRequest("%q is not the number of a trial", r.PathValue("trial"))
 	}
 	study, err := store.Study(r.Context(), id)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Server) trial(r *http.Request) (page, error) {
 		}
 	}
 	if !found {
-		return page{}, &notFound{fmt.Sprintf("study %d has no trial %d", id, number)}
+		return page{}, notFound("study %d has no trial %d", id, number)
 	}
 	rounds, err := store.Rounds(r.Context(), id)
 	if err != nil {
