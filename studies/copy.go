@@ -79,7 +79,6 @@ func (s *Store) refuseTwin(ctx context.Context, other Study) error {
 	return nil
 }
 
-// content is all rows of a study, its head first.
 type content []contentRow
 
 // contentRow is a row without its study's number and its digest, which differ between databases.

@@ -19,13 +19,10 @@ import (
 // empty. So it depends on no order of columns, and a column that a later version
 // adds with an empty default leaves the digests of older rows as they were.
 
-// digestColumn is the column that holds the digest of its row.
 const digestColumn = "digest"
 
-// digestedTables are the tables whose rows have a digest.
 var digestedTables = []string{"studies", "trials", "rounds", "gatings", "across", "profiles"}
 
-// rowDigest identifies the content of a row.
 func rowDigest(row columns) string {
 	var parts []string
 	for _, c := range row {
@@ -57,7 +54,6 @@ func isEmpty(value any) bool {
 	return false
 }
 
-// rowKey names one row.
 type rowKey struct {
 	table string
 	// key are the columns that identify the row.
@@ -70,10 +66,8 @@ func trialRow(study int64, number int) rowKey {
 	return rowKey{"trials", columns{{"study", study}, {"number", number}}}
 }
 
-// where is the condition for the row.
 func (k rowKey) where() string { return " WHERE " + strings.Join(k.key.names(), " = ? AND ") + " = ?" }
 
-// eachRow calls do with each row of a query.
 func eachRow(ctx context.Context, s session, do func(row columns) error, query string, arguments ...any) error {
 	return s.query(ctx, func(rows *sql.Rows) error {
 		names, err := rows.Columns()
@@ -118,7 +112,6 @@ func (k rowKey) has(ctx context.Context, tx session, digest string) (bool, error
 	return found == digest, err
 }
 
-// keyColumns are the primary keys of the digested tables.
 var keyColumns = map[string][]string{
 	"studies": {"id"}, "trials": {"study", "number"}, "rounds": {"study", "phase", "number", "point"},
 	"gatings": {"study", "number"}, "profiles": {"study", "number"},

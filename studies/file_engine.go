@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// file is the engine of a SQLite file.
 type file struct {
 	db   *sql.DB
 	path string

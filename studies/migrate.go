@@ -15,7 +15,6 @@ var migrationFiles embed.FS
 // digested is the version that gives the rows of older ones their digests.
 const digested = 6
 
-// migrator is what migrating needs of an engine.
 type migrator interface {
 	// version returns the schema's version, 0 for an empty database and a sentence for
 	// one that is not pawl's. setVersion is part of the transaction that changes the schema.

@@ -20,7 +20,6 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// postgres is the engine of a database on a PostgreSQL server.
 type postgres struct {
 	db     *sql.DB
 	config *pgx.ConnConfig

@@ -59,7 +59,6 @@ func release(conn *sql.Conn, study int64) {
 	conn.Close()
 }
 
-// take returns a new connection that holds a study's lock.
 func (p *postgres) take(ctx context.Context, study int64) (*sql.Conn, error) {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -92,7 +91,6 @@ func (p *postgres) running(ctx context.Context, study int64) (running bool, err 
 	return running, p.explain(err)
 }
 
-// migrating waits for its turn.
 func (p *postgres) migrating(ctx context.Context) (done func(), err error) {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
@@ -129,7 +127,6 @@ func (p *postgres) begin(ctx context.Context, study int64) (t transaction, err e
 	return t, err
 }
 
-// closed reports whether a connection is gone.
 func closed(conn *sql.Conn) bool {
 	gone := true
 	err := conn.Raw(func(raw any) error {

@@ -35,7 +35,6 @@ func (c columns) values() []any {
 	return values
 }
 
-// get returns the value of a column, nil where there is none.
 func (c columns) get(name string) any {
 	for _, one := range c {
 		if one.name == name {
@@ -100,7 +99,6 @@ func (c asSigned) Scan(stored any) error {
 	return nil
 }
 
-// insert adds one row.
 func (s session) insert(ctx context.Context, table string, c columns) error {
 	_, err := s.exec(ctx, c.insertion(table), c.values()...)
 	return err

@@ -40,7 +40,6 @@ func (c *rankCounts) clear() {
 	c.total = 0
 }
 
-// add counts each of the ranks once.
 func (c *rankCounts) add(ranks []int32) {
 	for _, rank := range ranks {
 		c.counts[rank]++
@@ -48,7 +47,6 @@ func (c *rankCounts) add(ranks []int32) {
 	c.total += len(ranks)
 }
 
-// median returns the median of what was counted, at least one rank.
 func (c *rankCounts) median() float64 {
 	below, rank := 0, 0
 	// The lower middle is the sample that (total-1)/2 others precede.

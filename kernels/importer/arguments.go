@@ -132,7 +132,6 @@ func (d *description) takeArray(a *argument, r recorded, source string) {
 	}
 }
 
-// takeRest names what has no place in a manifest.
 func (d *description) takeRest(c call) {
 	for _, name := range c.Textures {
 		d.gap("the texture %s was not carried over: pawl has none", name)
@@ -185,7 +184,6 @@ func (d *description) takeReference(c call, calls []call, source string) error {
 	return nil
 }
 
-// referenceFrom makes the kernel of a run_kernel the reference.
 func (d *description) referenceFrom(run, tuned call) bool {
 	text, _, _, err := run.content()
 	taken := len(run.Arguments) - len(tuned.Arguments) // constants that it takes behind the others
@@ -230,7 +228,6 @@ func (d *description) referenceFrom(run, tuned call) bool {
 	return true
 }
 
-// answers makes the script's own answer what results are held to.
 func (d *description) answers(c call) error {
 	for i, r := range c.Answer {
 		if r == nil {

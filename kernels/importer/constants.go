@@ -67,7 +67,6 @@ func withConstants(source, entry string, constants []argument) (string, error) {
 	return source, nil
 }
 
-// accumulates reports whether a source adds to what an argument holds.
 func accumulates(source, name string) bool {
 	name = regexp.QuoteMeta(name)
 	return regexp.MustCompile(`\batomic\w+\s*\(\s*&?\s*` + name + `\b|\b` + name +

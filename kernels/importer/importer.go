@@ -86,7 +86,6 @@ func (d *description) write(folder string) (*Folder, error) {
 	return &Folder{Path: folder, Files: paths, Gaps: d.gaps, Notes: d.notes}, nil
 }
 
-// vacant returns an error for a folder that has anything in it.
 func vacant(folder string) error {
 	present, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

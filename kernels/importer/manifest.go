@@ -13,7 +13,6 @@ import (
 	"pawl/space"
 )
 
-// description is a kernel on its way into a manifest.
 type description struct {
 	name, entry, backend string
 	// origin says in a comment what it was made from.
@@ -45,12 +44,10 @@ type description struct {
 	recorded          string // the folder of what the stand-in has recorded
 }
 
-// tunes reports whether a name is a parameter's.
 func (d *description) tunes(name string) bool {
 	return slices.ContainsFunc(d.params, func(p parameter) bool { return p.name == name })
 }
 
-// has reports whether a name is an argument's.
 func (d *description) has(name string) bool {
 	return slices.ContainsFunc(d.args, func(a argument) bool { return a.name == name })
 }
@@ -79,7 +76,6 @@ type size struct {
 	value int64
 }
 
-// argument is one of the entry function.
 type argument struct {
 	name, element string
 	shape         []int64 // nil for a scalar
@@ -93,7 +89,6 @@ type argument struct {
 	file, answer, gap string
 }
 
-// gap notes what could not be carried over, in one line.
 func (d *description) gap(format string, arguments ...any) {
 	d.gaps = append(d.gaps, strings.Join(strings.Fields(fmt.Sprintf(format, arguments...)), " "))
 }
@@ -169,7 +164,6 @@ func formulas(texts []string) string {
 	return "[" + join(texts, quote) + "]"
 }
 
-// join writes the parts of a list.
 func join[T any](list []T, write func(T) string) string {
 	var texts []string
 	for _, one := range list {
@@ -234,7 +228,6 @@ func yamlValue(v space.Value) string {
 	return v.String()
 }
 
-// comment is text for the rest of a line.
 func comment(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // elements are the manifest's names of numpy's types. The stand-in records complex numbers as

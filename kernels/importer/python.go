@@ -73,7 +73,6 @@ func (k KernelTuner) Run(ctx context.Context) (*Folder, error) {
 	return d.write(k.Folder)
 }
 
-// python returns the interpreter.
 func (k KernelTuner) python() (string, error) {
 	names := []string{k.Python}
 	if k.Python == "" {
@@ -154,7 +153,6 @@ func decode(content []byte, into any) error {
 	return decoder.Decode(into)
 }
 
-// choose returns the call of tune_kernel that is meant.
 func (k KernelTuner) choose(calls []call) (call, error) {
 	var tuned []call
 	var names []string

@@ -51,7 +51,6 @@ type expression struct {
 	Python string `json:"python"`
 }
 
-// recorded is an argument.
 type recorded struct {
 	Kind  string  `json:"kind"`
 	Type  string  `json:"dtype"`
@@ -65,7 +64,6 @@ type recorded struct {
 	What  string  `json:"what"`
 }
 
-// content returns the source of a call.
 func (c call) content() (text, folder, name string, err error) {
 	switch c.Source.Kind {
 	case "file", "files":
@@ -99,7 +97,6 @@ func (c call) language(source string) (string, error) {
 	return "", mistake("kernel %s is in %s: pawl runs CUDA, C and C++", c.Kernel, name)
 }
 
-// describe turns a call of tune_kernel into a description.
 func (c call) describe(calls []call, folder string) (*description, error) {
 	source, beside, file, err := c.content()
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"pawl/space"
 )
 
-// formal is an argument as the source declares it.
 type formal struct {
 	name     string
 	pointer  bool

@@ -91,7 +91,6 @@ func T1(path, folder string) (*Folder, error) {
 	return d.write(folder)
 }
 
-// parseT1 reads a file and checks what cannot be done without.
 func parseT1(content []byte) (*problem, error) {
 	var p problem
 	if err := decode(content, &p); err != nil {
@@ -236,7 +235,6 @@ func (p *problem) arguments(d *description) {
 	}
 }
 
-// fill says what an input holds.
 func (d *description) fill(a *argument, given t1Argument) {
 	number := fmt.Sprint(given.Value)
 	switch fill := strings.ToLower(given.Fill); {

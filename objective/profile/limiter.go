@@ -129,7 +129,6 @@ func (f Facts) occupancyLimits() string {
 	return and(names)
 }
 
-// and joins words.
 func and(words []string) string {
 	last := len(words) - 1
 	if last < 1 {

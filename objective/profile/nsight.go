@@ -129,9 +129,8 @@ func (n Nsight) Read(ctx context.Context, report string) (*Launch, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil,
-			fmt.Errorf("%w: %s cannot print its report %s: %w (it says %q)", objective.ErrNoProfiler, n.Path, report, err,
-				telling(said.String()))
+		return nil, fmt.Errorf("%w: %s cannot print its report %s: %w (it says %q)", objective.ErrNoProfiler, n.Path, report,
+			err, telling(said.String()))
 	}
 	all, err := ReadNsight(printed.Bytes())
 	if err != nil {
@@ -143,7 +142,6 @@ func (n Nsight) Read(ctx context.Context, report string) (*Launch, error) {
 // noPermission is how the driver refuses performance counters.
 const noPermission = "ERR_NVGPUCTRPERM"
 
-// explain says why a launch was not profiled.
 func (n Nsight) explain(profiled objective.Profiled) error {
 	if strings.Contains(profiled.Printed, noPermission) {
 		return fmt.Errorf("%w: this user may not read the GPU's performance counters; load the driver with "+

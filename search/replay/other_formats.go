@@ -144,7 +144,6 @@ func foreignFailure(word string) *objective.Failure {
 	return &objective.Failure{Stage: objective.Bench, Reason: word}
 }
 
-// readResults reads the entries of a T4 file.
 func (f *foreign) readResults(decoder *json.Decoder) error {
 	if err := expect(decoder, '['); err != nil {
 		return err

@@ -117,7 +117,6 @@ func (s *Space) build() (err error) {
 	return nil
 }
 
-// check returns what is impossible about an entry.
 func (e Entry) check() error {
 	if e.Failure != nil {
 		if e.Failure.Stage == "" || e.Failure.Reason == "" {

@@ -44,7 +44,6 @@ func (r *Recorded) optimum() float64 { return r.slowToFast[len(r.slowToFast)-1] 
 
 func (r *Recorded) median() float64 { return stats.Median(r.slowToFast) }
 
-// entry returns what was recorded of a point of the space.
 func (r *Recorded) entry(point space.Point) replay.Entry {
 	index, err := r.space.Pool().Index(point)
 	if err != nil {

@@ -95,7 +95,6 @@ const spentSQL = `(SELECT coalesce(jsonb_object_agg(device, total), '{}') FROM (
 // Over reports whether the budget was spent when that was last looked at, about a second ago.
 func (s *Search) Over() bool { return s.over.Load() }
 
-// account looks at what was spent, where there is a budget.
 func (s *Search) account(ctx context.Context) error {
 	if s.head.Budget.Seconds == 0 && s.head.Budget.Money == 0 {
 		return nil

@@ -23,7 +23,6 @@ const (
 	SearchPriority = 3
 )
 
-// attempts is how many workers a task is given to at most.
 const attempts = 20
 
 // Head describes a search.
@@ -167,7 +166,6 @@ func (s *Search) look(ctx context.Context, queue string, job Job, encoded []byte
 	return answer, err
 }
 
-// withdraw cancels a task that nobody waits for any more.
 func (s *Search) withdraw(ctx context.Context, task string) {
 	err := pgx.BeginFunc(ctx, s.farm.pool, func(tx pgx.Tx) error {
 		var job int64

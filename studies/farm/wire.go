@@ -73,7 +73,6 @@ type ticket struct {
 	Question string `json:"question"`
 }
 
-// newTicket is the ticket of a task.
 func newTicket(job Job) (ticket, error) {
 	question, err := json.Marshal(job)
 	return ticket{job.Study, job.Task, string(question)}, err
@@ -110,7 +109,6 @@ type Job struct {
 	Held  json.RawMessage `json:"held,omitempty"`
 }
 
-// trial is the trial for logs.
 func (j Job) trial() string { return cmp.Or(j.Trial, "none") }
 
 // Side is a compiled point in a comparison.

@@ -34,7 +34,6 @@ type WorkOptions struct {
 	Done func(job Job, took time.Duration, err error)
 }
 
-// work is a worker at work.
 type work struct {
 	river.WorkerDefaults[ticket]
 	farm    *Farm
@@ -44,7 +43,6 @@ type work struct {
 	running []Running
 }
 
-// errFenced says that a job is no longer this worker's.
 var errFenced = errors.New("the job was given to another worker meanwhile: what this one found is dropped")
 
 // atOnce lets River try again at once and before others: the reason was the machine, and the
@@ -228,7 +226,6 @@ func (w *work) finishOnce(ctx context.Context, tx pgx.Tx, job *river.Job[ticket]
 	return last, w.farm.answer(last, job.Args.Study, job.Args.Task, answer, by)
 }
 
-// writer is who writes an answer.
 type writer struct {
 	machine, identity, device string
 	attempt                   int

@@ -11,10 +11,8 @@ import (
 	"pawl/studies/report"
 )
 
-// mostCompared is how many studies are told apart by their colours.
 const mostCompared = 6
 
-// comparePage sets studies side by side.
 type comparePage struct {
 	All     []studies.Study
 	Chosen  []int64
@@ -28,7 +26,6 @@ type comparePage struct {
 	Warnings []string
 }
 
-// compareRow is a fact of each study.
 type compareRow struct {
 	What  string
 	Cells []string
@@ -73,7 +70,6 @@ func (s *Server) compare(r *http.Request) (page, error) {
 	return page{Title: "Compare studies", Template: "compare", Data: data, Notices: store.Notices}, nil
 }
 
-// fill writes the rows.
 func (d *comparePage) fill() {
 	row := func(what string, cell func(*report.Summary) string) {
 		r := compareRow{What: what}
@@ -165,7 +161,6 @@ func (d *comparePage) differ() {
 	}
 }
 
-// warn says what makes times incomparable.
 func (d *comparePage) warn() {
 	differs := func(of func(studies.Study) string) bool {
 		return slices.ContainsFunc(d.Columns, func(s *report.Summary) bool { return of(s.Study) != of(d.Columns[0].Study) })

@@ -21,7 +21,6 @@ type line struct {
 	pulse studies.Pulse
 }
 
-// homeRow is a kernel, a workload and a device.
 type homeRow struct {
 	Head    studies.Study
 	Address string
@@ -45,7 +44,6 @@ type homePage struct {
 	Damaged  []studies.Study
 }
 
-// nothingToDo is the action of a study that asks nothing of anybody.
 const nothingToDo = "nothing"
 
 func (s *Server) home(r *http.Request) (page, error) {
@@ -195,7 +193,6 @@ func newLine(store *studies.Store, id int64) (line, error) {
 	return line{entry, pulse}, nil
 }
 
-// studiesPage is the list of all studies.
 type studiesPage struct {
 	Rows            []homeRow
 	Kernels         []string
@@ -204,7 +201,6 @@ type studiesPage struct {
 	Reading         int
 }
 
-// mostListed is how many studies the list shows at once.
 const mostListed = 500
 
 func (s *Server) studies(r *http.Request) (page, error) {

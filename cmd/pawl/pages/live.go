@@ -32,7 +32,6 @@ type watched struct {
 	rounds  []trial.Round
 }
 
-// progress is what the live part of a page shows.
 type progress struct {
 	Phase string
 	// Done is between 0 and 1; Known says that there is an end to compare with.
@@ -101,7 +100,6 @@ func failed(trials []trial.Trial) (n int) {
 	return n
 }
 
-// progress says how far the study is.
 func (w *watched) progress() progress {
 	p := progress{Study: w.head.ID, Elapsed: time.Duration(w.pulse.Elapsed)}
 	reasons := map[string]int{}
@@ -190,7 +188,6 @@ func defaultPoint(s studies.Study) space.Point {
 	return open.Default()
 }
 
-// watch returns the state of a study that several pages may watch.
 func (s *Server) watch(id int64) *watched {
 	s.library.mu.Lock()
 	defer s.library.mu.Unlock()

@@ -104,7 +104,6 @@ func (p page) Inside() (template.HTML, error) {
 	return template.HTML(out.String()), err
 }
 
-// failure is the page that says what went wrong and what to do.
 func (s *Server) failure(err error) page {
 	p := page{
 		Title:    "This cannot be shown",
@@ -124,7 +123,6 @@ func (s *Server) failure(err error) page {
 	return p
 }
 
-// sentence is an error for a person.
 func sentence(err error) string {
 	text := err.Error()
 	switch {

@@ -47,7 +47,6 @@ func (s *Server) all(r *http.Request) (*studies.Store, []studies.Study, error) {
 	return store, all, err
 }
 
-// studyPage is what the page of a study shows.
 type studyPage struct {
 	ID      int64
 	Running bool
@@ -101,7 +100,6 @@ func (s *Server) study(r *http.Request) (page, error) {
 	}, nil
 }
 
-// pair chooses the two parameters whose interaction is shown.
 func (d *studyPage) pair(r *http.Request, view *report.View) error {
 	if d.Params = view.ByImportance(); len(d.Params) < 2 {
 		return nil
@@ -125,7 +123,6 @@ func (d *studyPage) pair(r *http.Request, view *report.View) error {
 	return nil
 }
 
-// siblings are the other studies of the same subject.
 func siblings(r *http.Request, store *studies.Store, of studies.Study) ([]studies.Study, error) {
 	all, err := store.List(r.Context())
 	if err != nil {

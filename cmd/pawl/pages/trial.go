@@ -15,7 +15,6 @@ import (
 	"pawl/studies/report"
 )
 
-// trialPage is everything that was recorded about a trial.
 type trialPage struct {
 	Study  studies.Study
 	Trial  trial.Trial
@@ -159,7 +158,6 @@ func samplesText(samples []float64) string {
 	return strings.Join(texts, " ")
 }
 
-// samplesPicture shows the samples in the order taken.
 func samplesPicture(measure *pages.Objective, samples []float64) report.Figure {
 	if len(samples) < 2 {
 		return report.Figure{}

@@ -14,10 +14,8 @@ import (
 	"pawl/studies"
 )
 
-// perPage is how many trials a page of the table has.
 const perPage = 100
 
-// trialsPage is a table of trials that meet a filter.
 type trialsPage struct {
 	Study    studies.Study
 	Filter   filter
@@ -38,7 +36,6 @@ type trialRow struct {
 	trial.Trial
 }
 
-// filter chooses trials.
 type filter struct {
 	State, Order string
 	Page         int
@@ -80,7 +77,6 @@ func readFilter(query url.Values, space studies.SpaceFacts) (f filter, err error
 	return f, nil
 }
 
-// keeps reports whether a trial meets the filter.
 func (f filter) keeps(t trial.Trial) bool {
 	switch {
 	case f.State == "measured" && !t.OK(), f.State == "failed" && t.Outcome.Failure == nil,

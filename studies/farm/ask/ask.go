@@ -94,9 +94,8 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		if len(known) == 0 {
 			return chosen, fmt.Errorf("no machine of the farm measures: pawl farm worker --db URL --measure is one")
 		}
-		return chosen,
-			fmt.Errorf("no machine of the farm that is there now is called %s; there are %s", label,
-				strings.Join(slices.Compact(slices.Sorted(slices.Values(known))), ", "))
+		return chosen, fmt.Errorf("no machine of the farm that is there now is called %s; there are %s", label,
+			strings.Join(slices.Compact(slices.Sorted(slices.Values(known))), ", "))
 	}
 	for _, m := range machines {
 		for _, offer := range m.Offers.Compiles {
@@ -113,10 +112,8 @@ func choose(machines []farm.Machine, label, compiler string) (chosen Chosen, err
 		}
 	}
 	if chosen.Compiles == nil {
-		return chosen,
-			fmt.Errorf("no machine of the farm compiles for %s: pawl farm worker --db URL --compile is one, with --arch "+
-				"%s where "+
-				"it has no such GPU", describe(*chosen.Measures), chosen.Measures.Architecture)
+		return chosen, fmt.Errorf("no machine of the farm compiles for %s: pawl farm worker --db URL --compile is one, with "+
+			"--arch %s where it has no such GPU", describe(*chosen.Measures), chosen.Measures.Architecture)
 	}
 	return chosen, nil
 }

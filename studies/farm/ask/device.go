@@ -40,7 +40,6 @@ func (e *Evaluator) Measure(ctx context.Context, p objective.Prepared, incumbent
 	return e.outcome(answer, outcome, err)
 }
 
-// outcome is what an answer says about a point.
 func (e *Evaluator) outcome(answer farm.Answer, begun objective.Outcome, err error) (objective.Outcome, error) {
 	switch {
 	case err != nil:
@@ -100,7 +99,6 @@ func (e *Evaluator) VerifyFor(ctx context.Context, p objective.Prepared,
 	return answer.Through, answer.Failure, nil
 }
 
-// mostLooking is how long a look may wait for its device.
 const mostLooking = time.Second
 
 var errBusy = errors.New("the device has no time to spare")
@@ -173,7 +171,6 @@ func (e *Evaluator) onDevice(ctx context.Context, action farm.Action, p objectiv
 	return farm.Answer{}, fmt.Errorf("%s of %s: the farm evicts files as fast as they are stored", action, p.Point)
 }
 
-// restore lets what was evicted be made again.
 func (e *Evaluator) restore(ctx context.Context, point space.Point) error {
 	e.mu.Lock()
 	delete(e.compiled, point)

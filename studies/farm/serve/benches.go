@@ -23,7 +23,6 @@ import (
 // mostBenches is how many subjects stay open: each may hold memory of a GPU.
 const mostBenches = 4
 
-// bench is an open subject.
 type bench struct {
 	opened  func() error // opens it, once
 	bench   *devices.Bench
@@ -35,7 +34,6 @@ type bench struct {
 	used    time.Time
 }
 
-// benches keeps the subjects that were used last.
 type benches struct {
 	mu   sync.Mutex
 	open map[string]*bench
@@ -74,7 +72,6 @@ func (b *benches) take(key string, open func(*bench) error) (*bench, func(), err
 	return found, release, nil
 }
 
-// shrink closes what was not used for longest.
 func (b *benches) shrink() {
 	for len(b.open) > mostBenches {
 		oldest := ""
@@ -145,7 +142,6 @@ func (s *server) machine(subject farm.Subject, compiles bool) *devices.Machine {
 	return devices.Here(tools)
 }
 
-// target fetches a kernel and reads it.
 func (s *server) target(ctx context.Context, subject farm.Subject) (devices.Target, error) {
 	folder := filepath.Join(s.cache.Dir(), "farm", subject.Kernel)
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {

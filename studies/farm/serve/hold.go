@@ -47,7 +47,6 @@ func (s *server) compare(ctx context.Context, job farm.Job) (answer farm.Answer,
 	return answer, err
 }
 
-// open prepares one side.
 func (s *server) open(ctx context.Context, side farm.Side, residents *worker.Residents) (held Held, err error) {
 	if side.Compiled == nil || side.Compiled.Binary == nil {
 		return held, errors.New("a side of the comparison has no binary")

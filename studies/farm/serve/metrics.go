@@ -21,7 +21,6 @@ type figures struct {
 	refused int
 }
 
-// count notes a job that is done.
 func (f *figures) count(job farm.Job, took time.Duration, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

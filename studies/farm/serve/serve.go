@@ -61,7 +61,6 @@ type Options struct {
 	Began func(farm.Offers)
 }
 
-// server does tasks.
 type server struct {
 	farm  *farm.Farm
 	tools devices.Options
@@ -176,7 +175,6 @@ func queues(offers farm.Offers) map[string]int {
 	return found
 }
 
-// do does one task.
 func (s *server) do(ctx context.Context, job farm.Job) (farm.Answer, error) {
 	if job.Subject.Record != "" {
 		return s.replay(ctx, job)
