@@ -36,8 +36,6 @@ type Panel struct {
 type Series struct {
 	Name, Colour string
 	Line         []XY
-	// Dashed says that the line is a limit or a wish, and nothing that was measured.
-	Dashed bool
 	// Band is a closed outline.
 	Band []XY
 	Dots []Dot
@@ -47,14 +45,13 @@ type Series struct {
 type XY struct{ X, Y float64 }
 
 // Dot is a place that has a title; its colour and radius in pixels are its own, Href where
-// it leads, empty for nowhere. Bar is a vertical line through it, such as an interval.
+// it leads, empty for nowhere.
 type Dot struct {
 	XY
 	Colour string
 	Radius float64
 	Title  string
 	Href   string
-	Bar    *[2]float64
 }
 
 // Space round a panel and the legend's, in pixels.
@@ -150,20 +147,12 @@ func (p Panel) draw(out *strings.Builder, width, height float64) {
 			fmt.Fprintf(out, "<polygon points=\"%s\" fill=\"%s\" fill-opacity=\"0.15\"/>\n", outline(s.Band), s.Colour)
 		}
 		if len(s.Line) > 0 {
-			dash := ""
-			if s.Dashed {
-				dash = " stroke-dasharray=\"5 4\""
-			}
-			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"%s points=\"%s\"/>", s.Colour, dash,
+			line := fmt.Sprintf("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"%s\"/>", s.Colour,
 				outline(s.Line))
 			out.WriteString(named(line, s.Name, ""))
 		}
 		for _, d := range s.Dots {
 			shape := fmt.Sprintf("<circle cx=\"%g\" cy=\"%g\" r=\"%g\" fill=\"%s\"/>", x(d.X), y(d.Y), d.Radius, d.Colour)
-			if d.Bar != nil {
-				shape = fmt.Sprintf("<path d=\"M%[1]g %[2]gV%[3]g\" stroke=\"%[4]s\" stroke-width=\"2\"/>", x(d.X), y(d.Bar[0]),
-					y(d.Bar[1]), d.Colour) + shape
-			}
 			out.WriteString(named(shape, d.Title, d.Href))
 		}
 	}

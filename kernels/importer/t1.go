@@ -14,9 +14,6 @@ import (
 
 // problem is a tuning problem in the community's T1 format. Numbers may be written as strings.
 type problem struct {
-	General struct {
-		Name string `json:"BenchmarkName"`
-	} `json:"General"`
 	Space struct {
 		Parameters []struct {
 			Name    string          `json:"Name"`
