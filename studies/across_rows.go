@@ -39,7 +39,7 @@ func (r *Recorder) MeasuredAcross(workload string, round trial.Round) error {
 	row := rowKey{"across",
 		columns{{"study", r.study}, {"workload", workload}, {"number", round.Number}, {"point", round.Point.String()}}}
 	if err := r.store.createAt(context.Background(), r.study, row,
-		append(storedRound(&round).columns(), column{"run", &round.Run})); err != nil {
+		append(outcomeColumns(&round.Outcome, &round.OrderSeed), column{"run", &round.Run})); err != nil {
 		return fmt.Errorf("recording round %d on workload %s: %w", round.Number, workload, err)
 	}
 	return nil
@@ -52,11 +52,9 @@ func (s *Store) Across(ctx context.Context, study int64) (map[string][]trial.Rou
 		trial.Round
 		workload string
 	}
-	all, err := readRows(ctx, s, study, "across", "ORDER BY workload, number, point", func(r *round) (columns, func()) {
-		row := storedRound(&r.Round)
-		return append(row.columns(),
-				columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...),
-			row.complete
+	all, err := readRows(ctx, s, study, "across", "ORDER BY workload, number, point", func(r *round) columns {
+		return append(outcomeColumns(&r.Outcome, &r.OrderSeed),
+			columns{{"workload", &r.workload}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...)
 	})
 	rounds := map[string][]trial.Round{}
 	for _, r := range all {

@@ -66,17 +66,15 @@ func (s *Store) TrialsFrom(ctx context.Context, study int64, number int) ([]tria
 
 func (s *Store) trialsBetween(ctx context.Context, study int64, from, to int) ([]trial.Trial, error) {
 	return readRows(ctx, s, study, "trials", "AND number >= ? AND number < ? ORDER BY number",
-		func(t *trial.Trial) (columns, func()) {
-			row := newStored(&t.Outcome)
-			return append(trialColumns(t, row), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...), row.complete
+		func(t *trial.Trial) columns {
+			return append(trialColumns(t), columns{{"number", &t.Number}, {"point", asText{&t.Point}}}...)
 		}, from, to)
 }
 
 // Rounds returns what was measured after a study's search.
 func (s *Store) Rounds(ctx context.Context, study int64) ([]trial.Round, error) {
-	return readRows(ctx, s, study, "rounds", "ORDER BY phase DESC, number, point", func(r *trial.Round) (columns, func()) {
-		row := storedRound(r)
-		return append(row.columns(),
-			columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...), row.complete
+	return readRows(ctx, s, study, "rounds", "ORDER BY phase DESC, number, point", func(r *trial.Round) columns {
+		return append(outcomeColumns(&r.Outcome, &r.OrderSeed),
+			columns{{"phase", &r.Phase}, {"run", &r.Run}, {"number", &r.Number}, {"point", asText{&r.Point}}}...)
 	})
 }

@@ -148,14 +148,14 @@ func (s *Store) update(ctx context.Context, study int64, row rowKey, c columns,
 }
 
 // readRows returns the rows of a study in a table; rest says which of them, with more arguments, and in which order.
-// Row returns the columns of a value that every row is read into, and what is left to do after each.
+// Row returns the columns of a value that every row is read into.
 func readRows[T any](ctx context.Context, s *Store, study int64, table, rest string,
-	row func(*T) (columns, func()), more ...any) ([]T, error) {
+	row func(*T) columns, more ...any) ([]T, error) {
 	if err := s.damageOf(ctx, study); err != nil {
 		return nil, err
 	}
 	var one, none T
-	c, done := row(&one)
+	c := row(&one)
 	targets := c.values()
 	var all []T
 	err := s.db.query(ctx, func(rows *sql.Rows) error {
@@ -163,7 +163,6 @@ func readRows[T any](ctx context.Context, s *Store, study int64, table, rest str
 		if err := rows.Scan(targets...); err != nil {
 			return fmt.Errorf("%s: %w", table, err)
 		}
-		done()
 		all = append(all, one)
 		return nil
 	}, "SELECT "+strings.Join(c.names(), ", ")+" FROM "+table+" WHERE study = ? "+rest, append([]any{study}, more...)...)
