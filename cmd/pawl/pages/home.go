@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"pawl/internal/plot"
 	"pawl/studies"
 	"pawl/studies/report"
@@ -133,9 +135,8 @@ func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.
 	if len(missing) == 0 {
 		return known
 	}
-	done := s.read(store, missing)
 	select {
-	case <-done:
+	case <-s.read(store, missing):
 	case <-time.After(impatience):
 	}
 	l.mu.Lock()
@@ -149,21 +150,13 @@ func (s *Server) lines(ctx context.Context, store *studies.Store, all []studies.
 }
 
 // read makes lines, newest first, in one goroutine for all requests.
-func (s *Server) read(store *studies.Store, ids []int64) <-chan struct{} {
+func (s *Server) read(store *studies.Store, ids []int64) <-chan singleflight.Result {
 	l := s.library
-	done := make(chan struct{})
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.reading {
-		return done // whoever reads will come to these, or the next request asks again
-	}
-	l.reading = true
-	go func() {
-		defer close(done)
+	return l.reading.DoChan("", func() (any, error) {
 		for _, id := range ids {
 			select {
 			case <-s.closing:
-				return
+				return nil, nil
 			default:
 			}
 			made, err := newLine(store, id)
@@ -173,11 +166,8 @@ func (s *Server) read(store *studies.Store, ids []int64) <-chan struct{} {
 			}
 			l.mu.Unlock()
 		}
-		l.mu.Lock()
-		l.reading = false
-		l.mu.Unlock()
-	}()
-	return done
+		return nil, nil
+	})
 }
 
 // newLine reads a study. One that cannot be read says so in its line.

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"pawl/studies"
 	"pawl/studies/report"
 )
@@ -25,7 +27,7 @@ type library struct {
 	summaries map[int64]*known
 	order     []int64 // of summaries, the oldest first
 	lines     map[int64]line
-	reading   bool // that lines are being read beside the requests
+	reading   singleflight.Group // of lines, beside the requests
 	watched   map[int64]*watched
 }
 
